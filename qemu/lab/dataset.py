@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 
-from heap import gather, rows
+from readers import gather, rows
 from lab import engine, spark
 from results import files
 

@@ -5,8 +5,8 @@ import os
 import re
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "sql")
-SHOWN_MAX = 20_000  # most rows of one answer
-CLOCKS_MAX = 16     # most clocks, because each is a column of an answer
+SHOWN_MAX = 20_000  # maximum number of rows of one answer
+CLOCKS_MAX = 16     # maximum number of clocks, because each is a column of an answer
 CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # pattern of a clock's name that is safe in a query
 
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 
-from heap import rows
+from readers import rows
 from lab import engine
 
 MEMORY_MAX = "1g"

@@ -5,8 +5,8 @@ from lab import words
 from results.sanitize import clean_text
 
 WIDTH = 80
-ROWS_MAX = 20      # most rows of each part; the page has all
-SENTENCES_MAX = 3  # most sentences of each row
+ROWS_MAX = 20      # maximum number of rows of each part; the page has all
+SENTENCES_MAX = 3  # maximum number of sentences of each row
 
 
 def wrap_text(text, first="", rest=None):

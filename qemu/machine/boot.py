@@ -1,17 +1,17 @@
-"""Boots the guest, and judges the result. If KVM does not work, it boots a second time without KVM."""
+"""Boots the guest, and derives the exit status of qemu/run. If KVM does not work, the guest is booted again without KVM."""
 import base64
 import contextlib
 import os
 import re
 import time
 
-from heap import stick
+from readers import stick
 from machine import command
-from machine.command import Wrong
+from machine.command import UserError
 from machine.guest import Guest
 from machine.transcript import Transcript
 from machine.variables import secure_boot_is_on
-from machine.words import Words
+from machine.qemu_messages import QemuMessages
 from results import files, reports
 
 EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
@@ -34,31 +34,33 @@ def list_reports_on_stick(run, image):
 
 
 def use_report_on_stick(run, guest, before):
-    """Use the report on the stick that is not in BEFORE. U-Boot needs this, because it gives applications no serial line."""
-    said = guest.transcript
-    if said.blocks or said.faults or said.error or guest.status not in ENDINGS:
+    """Use the report on the stick that is not in BEFORE, if none came over the serial line. Under U-Boot, applications have no
+    serial line.
+    """
+    transcript = guest.transcript
+    if transcript.blocks or transcript.faults or transcript.error or guest.status not in ENDINGS:
         return
     image = os.path.join(run.out, command.STICK)
     # The report of the run has the lowest new number. Its checkpoints have higher numbers.
     for partition, name in sorted(list_reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):
-            said.use_blocks({block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
+            transcript.use_blocks({block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
                        for block, suffix in files_of.items()})
             record = stick.read_file(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
-            said.blocks["RECORD"] = base64.encodebytes(record)
+            transcript.blocks["RECORD"] = base64.encodebytes(record)
 
 
-def boot_once(run, accelerator, console, words, deadline, on_trial):
+def boot_once(run, accelerator, console, words, deadline, check_hang):
     transcript = run.transcript = Transcript(console.show_line)
     before = list_reports_on_stick(run, run.image)
-    private = command.Private()
+    private = command.PrivateFiles()
     with files.create_file(os.path.join(run.out, "serial.log")) as serial_log, contextlib.closing(private):
         guest = Guest(transcript, serial_log, words)
         try:
             guest.run_until_end(lambda fd: command.build_command(run, accelerator, private, fd), deadline, keep=private.fds,
-                      may_stick=accelerator == "kvm", picture=run.screenshot, settles=run.settles,
-                      on_trial=on_trial and "-serial" not in run.qemu_arg,
+                      poll_state=accelerator == "kvm", picture=run.screenshot, ends_after_report=run.ends_after_report,
+                      check_hang=check_hang and "-serial" not in run.qemu_arg,
                       events=run.event, say=console.print_sentence, attended=bool(run.display),
                       keyboard=run.boot != "bare")
             guest.secure_boot = secure_boot_is_on(private.read_file("variables", command.VARIABLES_MAX))
@@ -66,8 +68,8 @@ def boot_once(run, accelerator, console, words, deadline, on_trial):
             transcript.close()
             console.erase_progress()
     use_report_on_stick(run, guest, before)
-    if guest.picture_error:
-        console.print_sentence(f"no screenshot: {guest.picture_error}")
+    if guest.screenshot_error:
+        console.print_sentence(f"no screenshot: {guest.screenshot_error}")
     return guest
 
 
@@ -88,7 +90,7 @@ def was_refused_by_qemu(guest):
     """Return True if QEMU ended by itself with a message that is not about KVM. The user can correct errors in QEMU's command
     line.
     """
-    words = "\n".join(guest.words.list_lines()).lower()
+    words = "\n".join(guest.qemu_messages.list_lines()).lower()
     return guest.status > 0 and words and "kvm" not in words
 
 
@@ -100,13 +102,13 @@ def format_exit(status):
 
 def explain_signal(guest):
     """Return a sentence if a signal ended QEMU, otherwise None. QEMU then exits with status 0 (softmmu/runstate.c)."""
-    number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.words.list_lines()), re.MULTILINE)
+    number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.qemu_messages.list_lines()), re.MULTILINE)
     return f"QEMU was ended by signal {number[1]}" if number else None
 
 
 def format_last_error(run, guest):
     """Return QEMU's last error. A hint may follow it, and warnings are skipped."""
-    lines = guest.words.list_lines()
+    lines = guest.qemu_messages.list_lines()
     name = f"{os.path.basename(run.qemu)}: "
     errors = [line for line in lines if line.startswith(name) and not line.startswith(f"{name}warning: ")]
     return f": {(errors or lines)[-1]}" if lines else ""
@@ -114,27 +116,27 @@ def format_last_error(run, guest):
 
 def boot_guest(run, console):
     """Boot until the guest ends or the run's time-out is over. Return the guest and its accelerator."""
-    deadline = console.until = time.monotonic() + run.timeout
+    deadline = console.deadline = time.monotonic() + run.timeout
     own = command.uses_accelerator(run.qemu_arg)
     accelerator = run.accel
     if accelerator == "auto":
         usable = os.access("/dev/kvm", os.R_OK | os.W_OK) and "-icount" not in run.qemu_arg
         accelerator = "kvm" if usable and not own else "tcg"
     elif accelerator == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        raise Wrong("--accel kvm: /dev/kvm cannot be opened here")
+        raise UserError("--accel kvm: /dev/kvm cannot be opened here")
     if run.display == "vnc":
         run.vnc = command.find_free_vnc()
         console.print_sentence(f"the screen is on VNC, port {command.VNC_PORT + run.vnc} of this machine: "
                     f"vncviewer localhost:{run.vnc}")
-    with files.create_file(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(Words(qemu_log)) as words:
-        on_trial = accelerator == "kvm" and run.accel == "auto"
-        guest = boot_once(run, accelerator, console, words, deadline, on_trial)
+    with files.create_file(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(QemuMessages(qemu_log)) as words:
+        check_hang = accelerator == "kvm" and run.accel == "auto"
+        guest = boot_once(run, accelerator, console, words, deadline, check_hang)
         reason = explain_kvm_failure(run, guest) if accelerator == "kvm" else None
         if reason and run.accel == "auto":
             console.print_sentence(f"KVM does not work here ({reason}); going on with TCG")
             run.fell_back = True
             accelerator, reason = "tcg", None
-            guest = boot_once(run, accelerator, console, words, deadline, on_trial=False)
+            guest = boot_once(run, accelerator, console, words, deadline, check_hang=False)
     if reason:
         guest.transcript.faults.append(f"--accel kvm: {reason}")
     return guest, accelerator
@@ -150,41 +152,41 @@ def explain_silence(guest):
 
 
 def judge_run(run, guest):
-    """Return (exit status, problem or None) of a run that came to an end."""
-    said = guest.transcript
+    """Return (exit status, problem or None) of a run that has ended."""
+    transcript = guest.transcript
     if guest.ending == "timeout":
-        where = f"the last line was: {said.last_line}" if said.last_line else f"baretick never spoke{explain_silence(guest)}"
+        where = f"the last line was: {transcript.last_line}" if transcript.last_line else f"baretick never spoke{explain_silence(guest)}"
         return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
     if guest.ending == "unbootable":
         return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_silence(guest)}"
     if guest.ending == "crashed":
-        return EXIT_NOT_DONE, f"the firmware took an exception in its own code and stopped: {said.crash}"
+        return EXIT_NOT_DONE, f"the firmware took an exception in its own code and stopped: {transcript.crash}"
     if guest.ending == "stuck":
         return EXIT_NOT_DONE, f"QEMU stopped the guest for good: {guest.state}"
     if guest.ending == "lost":
         return EXIT_NOT_DONE, guest.state
     if guest.ending == "flood":
         return EXIT_NOT_DONE, "the serial line would not end"
-    if said.faults:
-        return EXIT_NOT_DONE, "; ".join(said.faults)
+    if transcript.faults:
+        return EXIT_NOT_DONE, "; ".join(transcript.faults)
     word = ENDINGS.get(guest.status) if guest.ending == "exit" else None
     if word == "error":
-        return EXIT_NOT_DONE, said.error.rstrip(".") or f"baretick ended with an error: {said.last_line}"
+        return EXIT_NOT_DONE, transcript.error.rstrip(".") or f"baretick ended with an error: {transcript.last_line}"
     if word is None and guest.ending == "exit" and guest.status != 0:
         return EXIT_NOT_DONE, f"QEMU {format_exit(guest.status)}{format_last_error(run, guest)}"
-    if not said.complete and said.error:
-        return EXIT_NOT_DONE, said.error.rstrip(".")
-    if word == "pass" and run.list and "TEXT" in said.blocks:
+    if not transcript.complete and transcript.error:
+        return EXIT_NOT_DONE, transcript.error.rstrip(".")
+    if word == "pass" and run.list and "TEXT" in transcript.blocks:
         return EXIT_PASS, None
-    if not said.complete:
-        missing = "report" if said.report is None else "text"
+    if not transcript.complete:
+        missing = "report" if transcript.report is None else "text"
         how = f"baretick ended with {word}" if word else explain_signal(guest) or "the machine was switched off"
         return EXIT_NOT_DONE, f"{how}, but its {missing} did not come over the serial line"
-    verdict = VERDICTS.get(said.report["verdict"])
+    verdict = VERDICTS.get(transcript.report["verdict"])
     if word and word != verdict:
-        return EXIT_NOT_DONE, f"baretick ended with {word}, its report says {said.report['verdict']}"
+        return EXIT_NOT_DONE, f"baretick ended with {word}, its report says {transcript.report['verdict']}"
     if verdict == "incomplete" or verdict is None:
-        return EXIT_NOT_DONE, said.report.get("reason") or "the report is incomplete"
+        return EXIT_NOT_DONE, transcript.report.get("reason") or "the report is incomplete"
     missed = "; ".join(f"--event {event.text}: {event}" for event in run.event if event.problem)
     if missed:
         return EXIT_NOT_DONE, missed

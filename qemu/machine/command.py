@@ -1,4 +1,4 @@
-"""Builds QEMU's command line: firmware, devices, and the user's own arguments, which replace some of the other arguments."""
+"""Builds QEMU's command line: firmware, devices, and the user's own arguments. Some of these replace arguments made here."""
 import contextlib
 import os
 import socket
@@ -21,7 +21,7 @@ STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bo
 SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
 
-class Wrong(Exception):
+class UserError(Exception):
     """An error that the user can correct. Each argument is a sentence."""
 
     def __str__(self):
@@ -29,15 +29,15 @@ class Wrong(Exception):
 
 
 def run_checks(*checks):
-    """Call all CHECKS, and raise one Wrong with the sentences of all of them."""
+    """Call all CHECKS, and raise one UserError with the sentences of all of them."""
     wrong = []
     for check in checks:
         try:
             check()
-        except Wrong as error:
+        except UserError as error:
             wrong += error.args
     if wrong:
-        raise Wrong(*dict.fromkeys(wrong))
+        raise UserError(*dict.fromkeys(wrong))
 
 
 def escape_commas(path):
@@ -48,23 +48,23 @@ def escape_commas(path):
 def read_bytes(option, path, at, size):
     """Return SIZE bytes from offset AT of the file PATH, which OPTION names."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise Wrong(f"{option}: {path} is no file")
+        raise UserError(f"{option}: {path} is no file")
     try:
         with open(path, "rb") as file:
             file.seek(at)
             return file.read(size)
     except OSError as error:
-        raise Wrong(f"{option}: {path} cannot be read: {error.strerror}") from error
+        raise UserError(f"{option}: {path} cannot be read: {error.strerror}") from error
 
 
-def find_firmware(asked):
-    if asked:
-        if not read_bytes("--firmware", asked, 0, 1):
-            raise Wrong(f"--firmware: {asked} is empty")
-        return asked
+def find_firmware(requested):
+    if requested:
+        if not read_bytes("--firmware", requested, 0, 1):
+            raise UserError(f"--firmware: {requested} is empty")
+        return requested
     found = subprocess.run([FIND, "firmware"], capture_output=True, text=True, timeout=FIND_BOUND_S, check=False)
     if found.returncode:
-        raise Wrong(found.stderr.strip().removeprefix("find: "))
+        raise UserError(found.stderr.strip().removeprefix("find: "))
     return found.stdout.strip()
 
 
@@ -84,14 +84,14 @@ def find_variables(code):
             path = os.path.join(folder, candidate.replace(word, other))
             if word in candidate and os.path.isfile(path):
                 return path
-    raise Wrong(f"--firmware: {code} has no VARS file beside it and is not a combined image")
+    raise UserError(f"--firmware: {code} has no VARS file beside it and is not a combined image")
 
 
 def needs_smm(code):
     return any(word in os.path.basename(code).lower() for word in SMM_WORDS)
 
 
-class Private:
+class PrivateFiles:
     """Files in memory that have no name in any folder. Only this process and its children can open them, by their descriptors.
     The files disappear with the last process that has them.
     """
@@ -126,7 +126,7 @@ def make_firmware_arguments(code, private):
     try:
         copy = private.add_file("variables", files.read_file(variables, VARIABLES_MAX))
     except ValueError as error:
-        raise Wrong(f"--firmware: {variables} {error}") from error
+        raise UserError(f"--firmware: {variables} {error}") from error
     arguments = []
     if needs_smm(code):
         arguments = ["-machine", "smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"]
@@ -180,7 +180,7 @@ def find_free_vnc():
                 return number
             except OSError:
                 pass
-    raise Wrong(f"--display vnc: no port from {VNC_PORT} to {VNC_PORT + VNC_DISPLAYS - 1} is free")
+    raise UserError(f"--display vnc: no port from {VNC_PORT} to {VNC_PORT + VNC_DISPLAYS - 1} is free")
 
 
 def make_monitor_argument(fd):
@@ -207,16 +207,16 @@ def join_options(words):
 
 
 def build_command(run, accelerator, private, monitor_fd):
-    """Return the whole command line. RUN has the user's choices. PRIVATE holds the files that only QEMU may see."""
+    """Return QEMU's whole command line. RUN has the options of qemu/run. PRIVATE holds the files that only QEMU may see."""
     own = run.qemu_arg
-    moves = any(event.moves for event in run.event)
+    saves_state = any(event.saves_state for event in run.event)
     command = [run.qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-machine", run.machine,
                "-m", run.memory, "-smp", str(run.cpus), "-nic", "none"]
     if not uses_accelerator(own):
         command += ["-accel", accelerator]
     if "-cpu" not in own:
         # With migratable=off the guest sees the host's invariant TSC. QEMU then refuses migrations and snapshots.
-        host = "host" if moves else "host,migratable=off"
+        host = "host" if saves_state else "host,migratable=off"
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:
         command += make_screen_arguments(run)

@@ -14,13 +14,13 @@ PATIENCE_S = 0.1
 
 class Console:
     """Shows lines on STREAM. If STREAM is None, shows nothing. On a terminal the progress line is redrawn in place. If the
-    reader is slow, writing waits until UNTIL (time.monotonic()), and then no more is written. The run continues, because its
+    reader is slow, writing waits until DEADLINE (time.monotonic()), and then no more is written. The run continues, because its
     report is needed.
     """
 
     def __init__(self, stream, name="qemu/run"):
         self.stream, self.name, self.drawn = stream, name, False
-        self.until = float("inf")
+        self.deadline = float("inf")
         self.terminal = stream is not None and stream.isatty()
         self._errors = sys.stderr
         self._last = None  # the last line that was shown
@@ -65,7 +65,7 @@ class Console:
             while data:
                 if ready.poll(PATIENCE_S * 1000):
                     data = data[os.write(stream.fileno(), data[:PIECE]):]
-                elif interruption.is_requested() or time.monotonic() >= self.until:
+                elif interruption.is_requested() or time.monotonic() >= self.deadline:
                     return False
         except OSError:
             return False

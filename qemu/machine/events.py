@@ -1,7 +1,7 @@
-"""Carries out events of a running guest: a pause, a snapshot with a later return to it, a migration.
+"""Carries out the events that the option --event requests: a pause, a snapshot with a later return to it, or a migration.
 
-Each kind is a generator of steps. A step is a command of QMP, QEMU's machine protocol, whose answer the generator receives, or a
-number of seconds to wait. No code here blocks, so the guest's loop and its time-out go on.
+Each kind of event is a generator of steps. A step is a command of QMP, QEMU's machine protocol, whose answer the generator
+receives, or a number of seconds to wait. No step blocks, so the loop that runs the guest can check its time-out.
 """
 import contextlib
 import dataclasses
@@ -42,8 +42,8 @@ class Event:
     span: tuple = None  # start and end, in seconds after the application's start
 
     @property
-    def moves(self):
-        """True if the event saves and restores the machine's state, which not every machine supports."""
+    def saves_state(self):
+        """True if the event saves and restores the machine's state. QEMU refuses this for some configurations of a machine."""
         return self.what != "stop"
 
     def __str__(self):
@@ -52,7 +52,7 @@ class Event:
         return "from {:.2f} s to {:.2f} s after the application's start".format(*self.span)
 
 
-# The following functions are generators of steps.
+# The following functions are generators of steps: see the top of this file.
 
 def run_qmp_command(command, **arguments):
     answer = yield command, {key.replace("_", "-"): value for key, value in arguments.items()}
@@ -172,9 +172,9 @@ KINDS = {"stop": pause_machine, "snapshot": save_and_restore_machine, "migrate":
 class Events:
     """Carries out the requested events one after the other, each at its time. Calls SAY(sentence) after each event."""
 
-    def __init__(self, asked, guest, say):
+    def __init__(self, requested, guest, say):
         self._guest, self._say = guest, say
-        self._left = list(asked)
+        self._left = list(requested)
         self._event = self._steps = None
         self._wanted = None  # the command whose answer the current step waits for, or None if it waits for a time
         self._until = None   # end of the wait, in time.monotonic(): the time of the step, or the time limit for the answer
@@ -182,8 +182,8 @@ class Events:
 
     def get_wait_time(self, longest):
         """Return the time until continue_events() must be called again, at most LONGEST."""
-        moments = [self._until] if self._event else filter(None, map(self._get_start_time, self._left))
-        return max(0.0, min([longest, *(moment - time.monotonic() for moment in moments)]))
+        times = [self._until] if self._event else filter(None, map(self._get_start_time, self._left))
+        return max(0.0, min([longest, *(end - time.monotonic() for end in times)]))
 
     def continue_events(self):
         now = time.monotonic()
@@ -210,21 +210,21 @@ class Events:
         """Called after the guest has ended. Sets a problem for each event that has not happened, or is not complete."""
         if self._event:
             self._end_event("the run ended meanwhile")
-        begun = self._guest.transcript.begun
+        starts = self._guest.transcript.phase_starts
         for event in self._left:
-            if begun:
+            if starts:
                 event.problem = "the run ended before" + (
-                    "" if event.phase in begun else f" its phase {event.phase} began")
+                    "" if event.phase in starts else f" its phase {event.phase} began")
 
     def _get_label(self):
         return f"event {self._label}"
 
     def _get_start_time(self, event):
-        begun = self._guest.transcript.begun.get(event.phase)
-        return begun + event.after if begun is not None else None
+        start = self._guest.transcript.phase_starts.get(event.phase)
+        return start + event.after if start is not None else None
 
     def _get_time_since_start(self):
-        return time.monotonic() - self._guest.transcript.begun[""]
+        return time.monotonic() - self._guest.transcript.phase_starts[""]
 
     def _continue_event(self, answer):
         try:

@@ -1,4 +1,6 @@
-"""Runs one guest within limits. After a migration another QEMU process runs the same guest."""
+"""Runs one guest (the virtual machine) until it ends, within limits for time and output. After a migration another QEMU process
+runs the same guest.
+"""
 import os
 import selectors
 import time
@@ -9,7 +11,7 @@ from machine.process import PIPE_SIZE, WAIT_S, Process
 from machine.hang_check import HangCheck
 from results import files
 
-SERIAL_SIZE_MAX = 256 << 20   # most bytes; a report is far smaller, so only a guest that never stops printing reaches this limit
+SERIAL_SIZE_MAX = 256 << 20   # maximum number of bytes; a report is far smaller, so only a guest that never stops printing reaches this limit
 READ_SIZE = 65536             # bytes of one read; the time-out is checked after each read
 TICK_S = 0.1
 KEY_S = 2.0                   # time limit for QEMU to accept the key that ends the measurements early
@@ -36,27 +38,27 @@ class Guest:
     complete    the report is complete, and the machine was told to stay on, so nothing more will come
     """
 
-    def __init__(self, transcript, serial_log, words):
-        self.transcript, self.serial_log, self.words = transcript, serial_log, words
+    def __init__(self, transcript, serial_log, qemu_messages):
+        self.transcript, self.serial_log, self.qemu_messages = transcript, serial_log, qemu_messages
         self.ending, self.status, self.state = None, None, ""
         self.secure_boot = False   # true if the firmware's variables show that Secure Boot is on; set by the caller
-        self.picture_error = None  # reason why there is no picture of the screen although it was requested, or None
+        self.screenshot_error = None  # reason why there is no picture of the screen although it was requested, or None
         self._qemu = self._keep = self._events = None
-        self._heard_s = self._deadline = time.monotonic()
+        self._last_output_s = self._deadline = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._picture_answer = self._hang_check = self._say = None
         self._key_s = None         # time at which the key was sent that ends the measurements early, or None
 
-    def run_until_end(self, command_of, deadline, keep=(), may_stick=False, on_trial=False, picture=None, settles=False,
+    def run_until_end(self, command_of, deadline, keep=(), poll_state=False, check_hang=False, picture=None, ends_after_report=False,
             events=(), say=None, attended=False, keyboard=True):
         """Run the command line that COMMAND_OF(fd) returns, until it ends or until DEADLINE (time.monotonic()). FD is QEMU's
         QMP socket.
 
             KEEP       list of further descriptors that QEMU inherits; COMMAND_OF may add to it
-            MAY_STICK  the guest may hang under this accelerator, so QEMU is polled, which disturbs the guest
-            ON_TRIAL   the run ends early if the guest is silent and makes no progress
+            POLL_STATE the guest may hang under this accelerator, so QEMU is polled for its state, which disturbs the guest
+            CHECK_HANG the run ends early if the guest prints nothing and makes no progress
             PICTURE    the PNG file for the last screen
-            SETTLES    the guest stays on after its report, and the run then ends
+            ENDS_AFTER_REPORT  the run ends after the report, although the guest does not switch itself off
             EVENTS     events to carry out; SAY(sentence) is called after each
             ATTENDED   a user may press the key that the firmware waits for
             KEYBOARD   the application reads keys, so that a key can end its measurements early
@@ -66,7 +68,7 @@ class Guest:
         self._events = Events(events, self, say)
         try:
             self._start_process(command_of)
-            self._run_loop(may_stick, on_trial, picture or settles, attended)
+            self._run_loop(poll_state, check_hang, picture or ends_after_report, attended)
             if picture and self.ending in ("complete", "timeout", "unbootable"):
                 self._take_picture(picture)
         finally:
@@ -74,14 +76,14 @@ class Guest:
 
     def _start_process(self, command_of):
         self._qemu = Process()
-        self._qemu.start_process(command_of, self._keep, self.words)
-        self._selector.register(self._qemu.line, selectors.EVENT_READ, self._read_serial)
-        self._selector.register(self._qemu.words, selectors.EVENT_READ, lambda: self._read_messages() != b"")
+        self._qemu.start_process(command_of, self._keep, self.qemu_messages)
+        self._selector.register(self._qemu.output, selectors.EVENT_READ, self._read_serial)
+        self._selector.register(self._qemu.errors, selectors.EVENT_READ, lambda: self._read_messages() != b"")
         self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._read_answers)
 
-    def _run_loop(self, may_stick, on_trial, settles, attended):
+    def _run_loop(self, poll_state, check_hang, ends_after_report, attended):
         asked = time.monotonic()
-        self._hang_check = HangCheck() if on_trial else None
+        self._hang_check = HangCheck() if check_hang else None
         while self.ending is None:
             for key, _ in self._selector.select(self._events.get_wait_time(TICK_S)):
                 if not key.data():
@@ -89,7 +91,7 @@ class Guest:
             now = time.monotonic()
             self._handle_signals(now)
             pause_s = ASK_S if self.transcript.started else TICK_S
-            if may_stick and now - asked >= pause_s:
+            if poll_state and now - asked >= pause_s:
                 asked = now
                 self.send_command("query-status")
             if self.transcript.size:
@@ -109,24 +111,24 @@ class Guest:
                 self.ending, self.state = "still", self._hang_check.explain_hang()
             elif self.transcript.unbootable and not attended:
                 self.ending = "unbootable"
-            elif self.transcript.crash and now - self._heard_s >= SETTLE_S:
+            elif self.transcript.crash and now - self._last_output_s >= SETTLE_S:
                 self.ending = "crashed"
-            elif settles and self.transcript.over and now - self._heard_s >= SETTLE_S:
+            elif ends_after_report and self.transcript.over and now - self._last_output_s >= SETTLE_S:
                 self.ending = "complete"
             else:
                 self._events.continue_events()
 
     def _handle_signals(self, now):
-        """The first signal ends the measurements early, if they are running. Any later signal ends the run."""
+        """End the measurements early at the first signal, if they are running. End the run at any later signal."""
         if self._key_s is None and interruption.may_end_measurements() and self.transcript.measuring:
             self._key_s = now
             self.send_command("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
         elif self._key_s is None or interruption.was_handled() or now - self._key_s > KEY_S:
             interruption.raise_if_requested()
 
-    def _handle_key_answer(self, message):
+    def _handle_send_key_reply(self, message):
         if "error" in message:
-            self._key_s = 0.0  # marked as sent, because there is no keyboard
+            self._key_s = 0.0  # no keyboard: marks the key as sent, so that it is not sent again
         elif interruption.is_requested():
             name = interruption.mark_handled()
             if self._say:
@@ -144,9 +146,9 @@ class Guest:
             pass
 
     def replace_process(self):
-        """Continue with another QEMU process, the target of a migration."""
+        """Replace the QEMU process by another QEMU process, which receives the guest in a migration."""
         left = self._qemu
-        for source in left.line, left.words, left.monitor.socket:
+        for source in left.output, left.errors, left.monitor.socket:
             self._unregister_source(source)
         left.kill_process(self._read_serial_bytes, self._read_messages)
         self._start_process(lambda fd: command.build_receiving_command(left.command, fd))
@@ -160,9 +162,9 @@ class Guest:
 
     def _read_serial_bytes(self):
         """Return the next bytes of the serial line, None if there are none yet, or b"" at its end."""
-        data = self._qemu.line.read(READ_SIZE)
+        data = self._qemu.output.read(READ_SIZE)
         if data:
-            self._heard_s = time.monotonic()
+            self._last_output_s = time.monotonic()
             files.write_all(self.serial_log, data)
             self.transcript.parse_bytes(data)
             if self.transcript.size > SERIAL_SIZE_MAX:
@@ -172,9 +174,9 @@ class Guest:
 
     def _read_messages(self):
         """Return the next bytes of QEMU's own messages, None if there are none yet, or b"" at their end."""
-        data = self._qemu.words.read(READ_SIZE)
+        data = self._qemu.errors.read(READ_SIZE)
         if data:
-            self.words.add_output(data)
+            self.qemu_messages.add_output(data)
         return data
 
     def _read_serial(self):
@@ -191,7 +193,7 @@ class Guest:
             if message.get("id") == "picture":
                 self._picture_answer = message
             if message.get("id") == "key":
-                self._handle_key_answer(message)
+                self._handle_send_key_reply(message)
             if message.get("id") == "stillness" and self._hang_check:
                 self._hang_check.receive_answer(message)
             self._events.receive_answer(message)
@@ -206,7 +208,7 @@ class Guest:
             time.sleep(TICK_S)
         answer = self._picture_answer or {"error": {"desc": "QEMU gave no answer"}}
         if "error" in answer:
-            self.picture_error = get_failure_reason(answer)
+            self.screenshot_error = get_failure_reason(answer)
 
     def _end_process(self):
         """End QEMU and the events."""

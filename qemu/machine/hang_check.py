@@ -12,7 +12,7 @@ class HangCheck:
     """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to receive_answer().
 
     The guest hangs if all cores stay in loops of at most LOOP_BYTES for BOUND_S seconds, or if QEMU does not answer in this
-    time. has_hung() tells this, and explain_hang() returns the reason.
+    time. has_hung() returns true in these cases, and explain_hang() returns the reason.
     """
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})

@@ -1,5 +1,5 @@
-"""Handles signals that request the end of the run. A handler only stores the signal. The runner checks for it at points where
-no work is half done.
+"""Handles signals that request the end of the run, such as Ctrl-C. A handler only stores the signal. The runner checks for it
+at points where no file is half written.
 """
 import signal
 

@@ -25,7 +25,7 @@ class Monitor:
     """A QMP socket. QEMU sends only answers, and no function blocks."""
 
     def __init__(self):
-        self.socket, self.far = socket.socketpair()
+        self.socket, self.qemu_end = socket.socketpair()
         self.socket.setblocking(False)
         self._rest = b""
         self.send_command("qmp_capabilities")
@@ -57,7 +57,7 @@ class Monitor:
 
     def close(self):
         self.socket.close()
-        self.far.close()
+        self.qemu_end.close()
 
 
 def start_watcher(lifeline):
@@ -84,18 +84,18 @@ def start_watcher(lifeline):
 
 
 class Process:
-    """A QEMU process. `line` is its standard output, `words` its standard error. Both are read without blocking."""
+    """A QEMU process. `output` is its standard output, `errors` its standard error. Both are read without blocking."""
 
     def __init__(self):
         self.monitor = Monitor()
-        self.line = self.words = self.command = None
+        self.output = self.errors = self.command = None
         self._process = self._lifeline = None
 
     def start_process(self, command_of, keep, words):
         """Start the command line that COMMAND_OF(fd) returns. FD is QEMU's QMP socket. The process also inherits the
         descriptors in KEEP; COMMAND_OF may add some. The command line is first written to WORDS.
         """
-        fd = self.monitor.far.fileno()
+        fd = self.monitor.qemu_end.fileno()
         self.command = command_of(fd)
         words.write_command_line(self.command)
         watched, self._lifeline = os.pipe()
@@ -105,9 +105,9 @@ class Process:
                 bufsize=0, pass_fds=[fd, *keep], start_new_session=True, preexec_fn=lambda: start_watcher(watched))
         finally:
             os.close(watched)
-        self.monitor.far.close()
-        self.line, self.words = self._process.stdout, self._process.stderr
-        for pipe in self.line, self.words:
+        self.monitor.qemu_end.close()
+        self.output, self.errors = self._process.stdout, self._process.stderr
+        for pipe in self.output, self.errors:
             os.set_blocking(pipe.fileno(), False)
             with contextlib.suppress(OSError):  # without a larger pipe the run works too
                 fcntl.fcntl(pipe.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
@@ -134,8 +134,8 @@ class Process:
                     time.sleep(POLL_S)
             while note() and time.monotonic() < end:
                 pass
-            self.line.close()
-            self.words.close()
+            self.output.close()
+            self.errors.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = self._process.wait(WAIT_S)
             self._process = None

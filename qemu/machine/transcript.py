@@ -9,7 +9,7 @@ import hashlib
 import re
 import time
 
-from heap import console
+from readers import console
 from machine.events import PHASES
 from results import reports
 
@@ -27,7 +27,7 @@ UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
 # This line starts the part of the text that fills many screens: TABLE_DURATIONS of src/render/sections/table_sections.h.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
-LASTING = ("show", "size", "begun")  # fields that a return to a snapshot does not restore
+NOT_RESTORED = ("show", "size", "phase_starts")  # fields that a return to a snapshot does not restore
 POINTER = DETAIL + b": report.txt"
 
 
@@ -48,11 +48,11 @@ def make_printable(line):
 
 
 class Transcript:
-    """Parses the bytes that parse_bytes() receives. Calls SHOW with each line for people."""
+    """Parses the serial line's bytes, which parse_bytes() receives. Calls SHOW with each line that is meant for people."""
 
     def __init__(self, show):
         self.show = show
-        self.begun = {}       # time of the first start of each phase, by time.monotonic(); "" is the application's start
+        self.phase_starts = {}  # time of the first start of each phase, by time.monotonic(); "" is the application's start
         self.size = 0         # bytes received, including firmware output
         self.last_line = ""   # last line for people, except progress
         self.error = ""       # the sentence in which the application gives the reason why it did not run
@@ -72,12 +72,12 @@ class Transcript:
     @property
     def started(self):
         """True if the application's first line was seen."""
-        return "" in self.begun
+        return "" in self.phase_starts
 
     @property
     def measuring(self):
         """True if a phase started, and no part of the report was seen."""
-        return len(self.begun) > 1 and not self.blocks and not self._block and not self.over
+        return len(self.phase_starts) > 1 and not self.blocks and not self._block and not self.over
 
     @property
     def complete(self):
@@ -118,11 +118,11 @@ class Transcript:
         self.report = reports.parse_report(blocks["REPORT"])
         self.blocks = blocks
         for line in blocks["TEXT"].splitlines():
-            self._show_text_line(line)
+            self._show_summary_line(line)
 
     def save_state(self):
         """Return the present state, which restore_state() can restore."""
-        return {name: copy.copy(value) for name, value in vars(self).items() if name not in LASTING}
+        return {name: copy.copy(value) for name, value in vars(self).items() if name not in NOT_RESTORED}
 
     def restore_state(self, mark):
         """Restore the state MARK. The machine returned to a snapshot of that time, and repeats its later output."""
@@ -151,7 +151,7 @@ class Transcript:
         elif self._block:
             self._append_to_block(line)
             if self._block == "TEXT":
-                self._show_text_line(line)
+                self._show_summary_line(line)
         elif self.started and phase:
             if phase[1].decode() in PHASES:
                 self._note_start(phase[1].decode())
@@ -168,7 +168,7 @@ class Transcript:
                 self.refused = words[0].decode()
 
     def _note_start(self, phase):
-        self.begun.setdefault(phase, time.monotonic())
+        self.phase_starts.setdefault(phase, time.monotonic())
 
     def _show_line(self, line):
         line = make_printable(line)
@@ -179,7 +179,7 @@ class Transcript:
             return
         self.show(line)
 
-    def _show_text_line(self, line):
+    def _show_summary_line(self, line):
         if line == DETAIL:
             self._detail = True
             self._show_line(POINTER)

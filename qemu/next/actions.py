@@ -1,4 +1,4 @@
-"""The actions of nextboot: prepare one start, print the state, collect the report, remove everything."""
+"""The actions of the command qemu/nextboot: prepare one start of baretick, print the state, collect the report, remove all."""
 import contextlib
 import glob
 import json
@@ -18,8 +18,8 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"  # a different value after each star
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
-# "earlier" lists uncollected reports of earlier preparations, "collected" the collected reports of this one.
-# The key "loader" has a name in loaders.ALL, and "found" has names of things that the loader had before the preparation.
+# Keys of prepared.json. "earlier" lists reports of earlier preparations that were not collected. "collected" lists the reports of
+# this preparation that were. "loader" is a name in loaders.ALL, and "found" is the result of its list_existing_items().
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
 NEW = ".new"  # files.replace_file() leaves such a file after a power cut
@@ -59,8 +59,7 @@ def collect_loader_files(system, path, folder):
 
 
 def make_options_file(words):
-    """Return the bytes of baretick.cfg: WORDS, and the defaults of a machine without a person for options that WORDS do not
-    set."""
+    """Return the bytes of baretick.cfg: the options WORDS, and defaults for a machine that nobody watches."""
     given = {word.partition("=")[0] for word in words}
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
     data = command.join_options([*words, *added])
@@ -83,7 +82,7 @@ def _read_state(folder):
 
 
 def _delete_files(own, names):
-    """Delete the files NAMES in the folder OWN, and the folder if it is then empty. Files of others stay."""
+    """Delete the files NAMES in the folder OWN, and the folder if it is then empty. Other files in it stay."""
     for name in names:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(own, name))
@@ -99,23 +98,23 @@ def _read_old_state(folder):
     """Return the state of an earlier preparation, or None."""
     try:
         return _read_state(folder)
-    except Refused:  # a damaged state counts as none, and its reports as older reports
+    except Refused:  # prepared.json is damaged: treats all reports as older than the preparation
         return {"earlier": [], "collected": [], "had_reports": True, "reports_before": volume.list_reports(folder)}
 
 
 def _make_state(system, folder, old, loader):
-    """Return the state for a preparation by LOADER at this time. Reports of the earlier preparation OLD that were not collected
-    are kept."""
+    """Return the content of prepared.json for a new preparation by LOADER. Reports of the earlier preparation OLD that were not
+    collected are still listed."""
     waiting = [*old["earlier"], *(name for name in _list_new_reports(folder, old) if name not in old["collected"])] if old else []
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.read_text(BOOT_ID) or "", "reports_before": volume.list_reports(folder), "had_reports": had_reports,
             "earlier": waiting, "collected": [], "loader": loader.name,
-            "found": old["found"] if old and old.get("loader") == loader.name else loader.list_found_things(folder)}
+            "found": old["found"] if old and old.get("loader") == loader.name else loader.list_existing_items(folder)}
 
 
 @contextlib.contextmanager
 def _undo_if_refused(own, loader, folder):
-    """If the block raises OSError or Refused, restore the files in OWN and the choice of LOADER, and raise Refused."""
+    """If the block raises OSError or Refused, restore the files in OWN and the entry of LOADER, and raise Refused."""
     left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
         with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_if_refused(folder):
@@ -148,7 +147,7 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
         state = json.dumps(_make_state(system, folder, old, loader), indent=1).encode()
         made = {STATE: state, **loaded, OPTIONS: options}  # writes the state first, because it marks the other files as nextboot's
         with _undo_if_refused(own, loader, folder):
-            os.makedirs(own, exist_ok=True)  # files of others may lie there
+            os.makedirs(own, exist_ok=True)  # the folder may exist, with files that are not nextboot's
             for name, data in made.items():
                 files.replace_file(os.path.join(own, name), data)
             _delete_files(own, [name for name in FILES if name not in made])
@@ -156,13 +155,13 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
             if restart:
                 system.run_command("systemctl", "reboot")
         with contextlib.suppress(Refused, OSError):  # --remove deletes an entry that stays
-            loader.remove_earlier_choice()
-            loaders.remove_choices(system, folder, old or {}, but=by)
+            loader.remove_old_entries()
+            loaders.remove_all_entries(system, folder, old or {}, but=by)
     return f"prepared: the next restart runs baretick from {partition.path}, {entry}, and comes back"
 
 
-def _describe_situation(system, state, new):
-    """Return a sentence that says why there is a report or none."""
+def _describe_prepared_start(system, state, new):
+    """Return a sentence that names the new report, or says why there is none."""
     if new:
         return f"report {new[-1]} is there"
     loader = loaders.ALL[state["loader"]](system)
@@ -170,9 +169,9 @@ def _describe_situation(system, state, new):
     if state["boot_id"] == system.read_text(BOOT_ID):
         by = "" if loader.name == loaders.Firmware.name else f" by {loader.title}"
         return (f"prepared{by}, and the machine was not restarted since" if waits else
-                f"the machine was not restarted since, and {loader.choice} was taken away: prepare it again")
+                f"the machine was not restarted since, and {loader.variable} was taken away: prepare it again")
     return "the machine was restarted, and there is no report: " + (
-        f"{loader.title} ignored {loader.choice}" if waits else
+        f"{loader.title} ignored {loader.variable}" if waits else
         f"{loader.title} did not start baretick, or baretick was cut off before its first checkpoint")
 
 
@@ -184,7 +183,7 @@ def describe_status(system):
     """Yield lines on the prepared start and on the reports on the partition."""
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         state = _read_state(folder)
-        yield _describe_situation(system, state, _list_new_reports(folder, state)) if state else "nothing is prepared"
+        yield _describe_prepared_start(system, state, _list_new_reports(folder, state)) if state else "nothing is prepared"
         yield f"reports: {', '.join(volume.list_reports(folder)) or 'none'}"
 
 
@@ -204,7 +203,7 @@ def collect_reports(system, target):
         new = _list_new_reports(folder, state)
         reports = [name for name in volume.list_reports(folder) if name in state["earlier"] or name in new]
         if not reports:
-            raise Refused(_describe_situation(system, state, new))
+            raise Refused(_describe_prepared_start(system, state, new))
         newest = reports.pop()
         source = os.path.join(folder, volume.REPORTS, newest)
         try:
@@ -220,7 +219,7 @@ def collect_reports(system, target):
             raise Refused(files.format_error(error)) from error
         except ValueError as error:
             raise Refused(f"report {newest} cannot be read: {error}") from error
-        situation = None if new else _describe_situation(system, state, new)
+        situation = None if new else _describe_prepared_start(system, state, new)
         state.update(earlier=[], collected=new)
         with contextlib.suppress(OSError):  # if the copy fails, the next preparation keeps them again
             files.replace_file(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
@@ -238,9 +237,9 @@ def remove_all(system, with_reports):
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         try:
             state = _read_state(folder)
-        except Refused:  # damaged state: the reports stay, because some may be from before
+        except Refused:  # prepared.json is damaged: keeps the reports, because some may be older than the preparation
             state = {"had_reports": True}
-        loaders.remove_choices(system, folder, state or {})
+        loaders.remove_all_entries(system, folder, state or {})
         own = os.path.join(folder, volume.OWN)
         if _has_state(own):
             _delete_files(own, [name + suffix for name in FILES for suffix in ("", NEW)])

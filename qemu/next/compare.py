@@ -1,4 +1,6 @@
-"""Compares the kernel's figures with baretick's. Only a figure outside of baretick's interval is a difference."""
+"""Compares the kernel's rate of the TSC and its clock with those in baretick's report. They differ only if the kernel's rate is
+outside of the interval in the report.
+"""
 
 SECONDS_A_DAY = 86_400
 # The kernel's names of clocks that have another name in a report: src/report/README.md, `clocks[].id`.
@@ -37,15 +39,15 @@ def format_comparison(kernel, report):
     """Yield the lines of the table for the terminal."""
     started = report.get("started_at")
     yield f"report   {report.get('verdict')}{f', started {started}' if started else ''}"
-    measured, said = _get_tsc(report).get("measured_hz"), kernel["tsc"]
+    measured, facts = _get_tsc(report).get("measured_hz"), kernel["tsc"]
     if measured:
         low, value, high = (_format_mhz(measured[end]) for end in ("low", "value", "high"))
         yield f"tsc      baretick measured {value} ({low} to {high})"
     else:
         yield "tsc      baretick has no rate of it"
-    if said["believed_hz"]:
-        source = "refined" if said["refined_hz"] else said["source"] or "the source is not in its messages"
-        yield f"         the kernel counts with {_format_mhz(said['believed_hz'])} ({source})"
+    if facts["believed_hz"]:
+        source = "refined" if facts["refined_hz"] else facts["source"] or "the source is not in its messages"
+        yield f"         the kernel counts with {_format_mhz(facts['believed_hz'])} ({source})"
     else:
         why = "" if kernel["log_is_whole"] else ": their beginning is lost"
         yield f"         the kernel's messages have no rate{why}"
@@ -67,5 +69,5 @@ def format_comparison(kernel, report):
         yield f"clock    the kernel took {current}, {match} baretick expected"
     elif current:
         yield f"clock    the kernel took {current}; the report has no expectation"
-    if said["unstable"]:
-        yield f"         it marked the TSC unstable: {said['unstable']}"
+    if facts["unstable"]:
+        yield f"         it marked the TSC unstable: {facts['unstable']}"

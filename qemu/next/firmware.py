@@ -138,7 +138,7 @@ def add_entry(system, disk, partition, loader):
     return added.pop()
 
 
-def choose_once(system, entry):
+def set_next_start(system, entry):
     _set_boot_next(system, entry)
     if read_entry_number(system, "BootNext") != entry:
         raise Refused("the firmware did not keep the variable BootNext")

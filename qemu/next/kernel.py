@@ -1,4 +1,4 @@
-"""Reads what the running kernel knows of the clocks, from its files in /sys and its messages.
+"""Collects the running kernel's rates and clocks, from its files in /sys and its messages.
 
 The messages with "tsc:" and "clocksource:" are from Linux 6.17, arch/x86/kernel/tsc.c and kernel/time/clocksource.c.
 """
@@ -41,35 +41,36 @@ def split_messages(text):
 
 
 def parse_rates(lines):
-    """Return what the messages LINES say about the TSC: rates in Hz, their source, instability, and the chosen clocks.
+    """Parse the kernel's messages LINES about the TSC. Return its rates in Hz, their source, why it is unstable, and the chosen
+    clocks.
 
     The kernel counts with whole kHz, so these figures are exact."""
-    said = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
+    facts = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
             "unstable": None, "switched_to": []}
     for line in lines:
         if match := re.search(rf"\btsc: Detected {MHZ} processor", line, re.IGNORECASE):
-            said["processor_hz"] = _parse_khz(match) * 1000
+            facts["processor_hz"] = _parse_khz(match) * 1000
         elif match := re.search(rf"\btsc: Detected {MHZ} TSC", line, re.IGNORECASE):
-            said["tsc_hz"] = _parse_khz(match) * 1000
+            facts["tsc_hz"] = _parse_khz(match) * 1000
         elif match := re.search(rf"Refined TSC clocksource calibration: {MHZ}", line):
-            said["refined_hz"] = _parse_khz(match) * 1000
+            facts["refined_hz"] = _parse_khz(match) * 1000
         elif match := re.search(rf"TSC freq recalibrated by \[\w+\]:\s+{MHZ}", line):
-            said["recalibrated_hz"] = _parse_khz(match) * 1000
+            facts["recalibrated_hz"] = _parse_khz(match) * 1000
         elif match := re.search(r"Marking TSC unstable due to (.+)", line):
-            said["unstable"] = match[1].strip()
+            facts["unstable"] = match[1].strip()
         elif match := re.search(r"Marking clocksource '?(tsc[\w-]*)'? as unstable(?: because (.+?):?)?$", line):
-            said["unstable"] = match[2] or "the clocksource watchdog"
+            facts["unstable"] = match[2] or "the clocksource watchdog"
         elif match := re.search(r"clocksource: Switched to clocksource (\S+)", line, re.IGNORECASE):
-            said["switched_to"].append(match[1])
+            facts["switched_to"].append(match[1])
         for pattern, source in SOURCES:
             if match := re.search(pattern, line):
-                said["source"] = source and source.format(*match.groups())
-    return said
+                facts["source"] = source and source.format(*match.groups())
+    return facts
 
 
-def get_believed_hz(said):
+def get_believed_hz(facts):
     """Return the kernel's rate of the TSC, or None if no message has it. A rate from CPUID or an MSR is not refined."""
-    return said["refined_hz"] or said["tsc_hz"] or said["processor_hz"]
+    return facts["refined_hz"] or facts["tsc_hz"] or facts["processor_hz"]
 
 
 def read_log(system):
@@ -106,12 +107,12 @@ def collect_facts(system):
     lines = list(split_messages(text))
     about = [{"at_s": at, "text": line} for at, line in lines if ABOUT_CLOCKS.search(line)]
     available = (system.read_text(f"{CLOCKSOURCES}/available_clocksource") or "").split()
-    said = parse_rates(line for _, line in lines)
+    facts = parse_rates(line for _, line in lines)
     return {
         "schema": reports.KERNEL_SCHEMA,
         "release": system.read_text("/proc/sys/kernel/osrelease"), "version": system.read_text("/proc/sys/kernel/version"),
         "boot_id": system.read_text("/proc/sys/kernel/random/boot_id"), "command_line": system.read_text("/proc/cmdline"),
         "clocksource": system.read_text(f"{CLOCKSOURCES}/current_clocksource"), "clocksources": available,
-        "tick_devices": _read_tick_devices(system), "tsc": {**said, "believed_hz": get_believed_hz(said)},
+        "tick_devices": _read_tick_devices(system), "tsc": {**facts, "believed_hz": get_believed_hz(facts)},
         "log_is_whole": "Linux version" in text, "messages": about[:MESSAGES_MAX],
     }

@@ -1,6 +1,7 @@
 """The programs that can start baretick once: the firmware by BootNext, GRUB, and systemd-boot.
 
-Each stores its choice for one start only, and deletes it before it starts the application. So a run that hangs is not repeated.
+For each of them, a variable names the entry for the next start. The loader deletes this variable before it starts the entry. So a
+run that hangs is not repeated.
 """
 import contextlib
 import os
@@ -13,9 +14,9 @@ TITLE = "baretick, once"
 
 
 class Firmware:
-    """A Boot#### entry outside of the boot order, and BootNext."""
+    """The firmware starts baretick: a variable Boot#### that is not in the boot order has the entry, and BootNext names it."""
 
-    name, title, choice = "firmware", "the firmware", "BootNext"
+    name, title, variable = "firmware", "the firmware", "BootNext"
 
     def __init__(self, system):
         self.system, self._old = system, set()
@@ -24,43 +25,45 @@ class Firmware:
         """Raise Refused if this loader cannot start baretick on this machine. Change nothing."""
         if not partition.disk or not partition.number:
             raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
-        chosen = firmware.read_entry_number(self.system, self.choice)
+        chosen = firmware.read_entry_number(self.system, self.variable)
         if chosen is not None and chosen not in firmware.list_own_entries(self.system):
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
-    def list_found_things(self, _folder):
-        """Return the names of things that exist before a preparation, so that remove_choice() leaves them."""
+    def list_existing_items(self, _folder):
+        """Return the names of files, folders and variables that exist before a preparation. remove_entry() keeps these."""
         return []
 
     def undo_if_refused(self, _folder):
-        """Return a context that reverses choose_next_start() if its block raises Refused."""
+        """Return a context manager that undoes choose_next_start() if its block raises Refused."""
         return firmware.undo_if_refused(self.system)
 
     def choose_next_start(self, partition, _folder, application):
-        """Choose APPLICATION, a file in volume.OWN, for the next start. Return a text for the user."""
+        """Make the next start of this machine start APPLICATION, a file in volume.OWN. Return the entry's name for the user."""
         self._old = firmware.list_own_entries(self.system)
         path = "\\".join(["", *volume.OWN.split("/"), application])
         entry = firmware.add_entry(self.system, partition.disk, partition.number, path)
-        firmware.choose_once(self.system, entry)
+        firmware.set_next_start(self.system, entry)
         return f"boot entry {entry:04X}"
 
-    def remove_earlier_choice(self):
-        """Remove what an earlier choose_next_start() of this loader left."""
+    def remove_old_entries(self):
+        """Remove the boot entries that an earlier preparation with this loader made."""
         firmware.remove_entries(self.system, self._old)
 
     def is_chosen(self):
-        """Return True if the next start is still chosen."""
+        """Return True if the next start of this machine will start baretick."""
         return firmware.read_entry_number(self.system, "BootNext") in firmware.list_own_entries(self.system)
 
-    def remove_choice(self, _folder, _found):
-        """Remove what choose_next_start() made, except for things that were FOUND before."""
+    def remove_entry(self, _folder, _existing):
+        """Remove the entry of choose_next_start(). Keep the items in EXISTING, which list_existing_items() returned before."""
         firmware.remove_entries(self.system, firmware.list_own_entries(self.system))
 
 
 class Grub:
-    """A menu entry in custom.cfg, and the variable next_entry in GRUB's environment block, as grub-reboot sets it."""
+    """GRUB starts baretick: custom.cfg has the menu entry, and the variable next_entry in the file grubenv names it. The command
+    grub-reboot sets the same variable.
+    """
 
-    name, title, choice = "grub", "GRUB", "next_entry"
+    name, title, variable = "grub", "GRUB", "next_entry"
     ID = "baretick-once"
     FOLDERS = ("/boot/grub", "/boot/grub2")  # Fedora and openSUSE use the second one; their commands are named grub2-*
     BEGIN, END = f"\n### BEGIN {TITLE}: nextboot --remove takes this block away\n", f"### END {TITLE}\n"
@@ -81,7 +84,7 @@ class Grub:
         return self.system.run_command(f"{os.path.basename(self.folder)}-{name}", *words)
 
     def _read_next_entry(self):
-        """Return the value of next_entry, or None if the block has none."""
+        """Return the value of next_entry, or None if grubenv has no such variable."""
         lines = self._run_tool("editenv", self._get_path("grubenv"), "list").splitlines()
         return next((line.partition("=")[2] for line in lines if line.startswith("next_entry=")), None)
 
@@ -105,7 +108,9 @@ class Grub:
         self._check_environment()
 
     def _check_environment(self):
-        """Raise Refused if GRUB cannot write the environment block, because GRUB would start baretick again and again."""
+        """Raise Refused if GRUB cannot write the file grubenv. GRUB could not delete next_entry then, and would start baretick
+        at each start.
+        """
         block = f"{self.folder}/grubenv"
         if not os.path.isfile(self._get_path("grubenv")):
             raise Refused(f"{block} does not exist (grub-editenv {block} create makes it)")
@@ -117,7 +122,7 @@ class Grub:
         if self._read_next_entry() not in (None, "", self.ID):
             raise Refused(f"GRUB is already told to start another entry next: {self._read_next_entry()}")
 
-    def list_found_things(self, _folder):
+    def list_existing_items(self, _folder):
         return [name for name, value in (("custom.cfg", read_file(self._get_path("custom.cfg"))), ("next_entry", self._read_next_entry()))
                 if value is not None]
 
@@ -140,35 +145,37 @@ class Grub:
             raise Refused(f"{self.folder}/grubenv did not keep next_entry")
         return f"GRUB's entry {self.ID}"
 
-    def remove_earlier_choice(self):
+    def remove_old_entries(self):
         pass
 
     def is_chosen(self):
         return bool(self.folder) and self._read_next_entry() == self.ID
 
-    def remove_choice(self, _folder, found):
+    def remove_entry(self, _folder, existing):
         if not self.folder:
             return
         data = read_file(self._get_path("custom.cfg")) or b""
         is_ours = bool(self.BLOCK.search(data))
-        if os.path.isfile(self._get_path("grubenv")) and (is_ours or "custom.cfg" in found):
+        if os.path.isfile(self._get_path("grubenv")) and (is_ours or "custom.cfg" in existing):
             chosen = self._read_next_entry()
             # After GRUB used our next_entry, the variable is empty.
-            if chosen == self.ID or (chosen == "" and "next_entry" not in found):
-                self._set_next_entry("" if "next_entry" in found else None)
+            if chosen == self.ID or (chosen == "" and "next_entry" not in existing):
+                self._set_next_entry("" if "next_entry" in existing else None)
         if is_ours:
             others = self.BLOCK.sub(b"", data)
-            write_or_delete(self._get_path("custom.cfg"), others if others or "custom.cfg" in found else None)
+            write_or_delete(self._get_path("custom.cfg"), others if others or "custom.cfg" in existing else None)
 
 
 class SystemdBoot:
-    """A file in loader/entries, and the variable LoaderEntryOneShot, which bootctl sets.
+    """systemd-boot starts baretick: a file in loader/entries has the entry, and the variable LoaderEntryOneShot names it. The
+    command bootctl sets this variable.
 
-    The file has no sort-key, so entries with one come first. Its name sorts last among the others, because digits count as
-    newer than letters, and a longer word counts as newer than its beginning (strverscmp_improved() of systemd 249 and later).
+    The entry must not become systemd-boot's default, which is the first entry in the menu. The file has no sort-key, so entries
+    with a sort-key come first. Its name sorts last among the others: digits count as newer than letters, and a longer word counts
+    as newer than its beginning (strverscmp_improved() of systemd 249 and later).
     """
 
-    name, title, choice = "systemd-boot", "systemd-boot", "LoaderEntryOneShot"
+    name, title, variable = "systemd-boot", "systemd-boot", "LoaderEntryOneShot"
     VENDOR = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd.io/BOOT_LOADER_INTERFACE
     ENTRIES = "loader/entries"
     ID = "a-baretick-once.conf"
@@ -190,71 +197,71 @@ class SystemdBoot:
         guid = self._read_variable_text("LoaderDevicePartUUID").lower()
         if guid and partition.guid and guid != partition.guid:
             raise Refused(f"systemd-boot was started from another partition than {partition.path}: {guid}")
-        chosen = self._read_variable_text(self.choice)
+        chosen = self._read_variable_text(self.variable)
         if chosen not in ("", self.ID):
             raise Refused(f"systemd-boot is already told to start another entry next: {chosen}")
         self.system.run_command("bootctl", "--version")
 
-    def list_found_things(self, folder):
+    def list_existing_items(self, folder):
         return [self.ENTRIES] if os.path.isdir(os.path.join(folder, self.ENTRIES)) else []
 
     def _set_one_shot(self, chosen):
-        if self._read_variable_text(self.choice) != chosen:
-            self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty choice deletes the variable
+        if self._read_variable_text(self.variable) != chosen:
+            self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty name deletes the variable
 
     @contextlib.contextmanager
     def undo_if_refused(self, folder):
-        found = self.list_found_things(folder)
+        existing = self.list_existing_items(folder)
         try:
-            with restore_files_if_refused(self._get_entry_path(folder)), restore_if_refused(lambda: self._read_variable_text(self.choice), self._set_one_shot):
+            with restore_files_if_refused(self._get_entry_path(folder)), restore_if_refused(lambda: self._read_variable_text(self.variable), self._set_one_shot):
                 yield
         except Refused:
-            self._delete_made_folder(folder, found)
+            self._delete_new_folder(folder, existing)
             raise
 
     def _get_entry_path(self, folder):
         return os.path.join(folder, self.ENTRIES, self.ID)
 
-    def _delete_made_folder(self, folder, found):
-        if self.ENTRIES not in found:
+    def _delete_new_folder(self, folder, existing):
+        if self.ENTRIES not in existing:
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(folder, self.ENTRIES))
 
     def choose_next_start(self, _partition, folder, application):
-        self._set_one_shot("")  # bootctl would print an earlier choice as the default
+        self._set_one_shot("")  # bootctl would print the entry that the variable names as the default
         path = self._get_entry_path(folder)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         write_or_delete(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
-        said = self.system.run_command("bootctl", f"--esp-path={folder}", "--no-pager", "status")
-        default = re.search(r"^Default Boot Loader Entry:.*?^\s*(?:id: |source: \S*/)(\S+)", said, re.MULTILINE | re.DOTALL)
+        output = self.system.run_command("bootctl", f"--esp-path={folder}", "--no-pager", "status")
+        default = re.search(r"^Default Boot Loader Entry:.*?^\s*(?:id: |source: \S*/)(\S+)", output, re.MULTILINE | re.DOTALL)
         if not default or default[1] == self.ID:
             raise Refused("bootctl names no other entry as systemd-boot's default, so this machine would start baretick again "
                           "and again")
         self._set_one_shot(self.ID)
-        if self._read_variable_text(self.choice) != self.ID:
-            raise Refused(f"the firmware did not keep the variable {self.choice}")
+        if self._read_variable_text(self.variable) != self.ID:
+            raise Refused(f"the firmware did not keep the variable {self.variable}")
         return f"systemd-boot's entry {self.ID}"
 
-    def remove_earlier_choice(self):
+    def remove_old_entries(self):
         pass
 
     def is_chosen(self):
-        return self._read_variable_text(self.choice) == self.ID
+        return self._read_variable_text(self.variable) == self.ID
 
-    def remove_choice(self, folder, found):
+    def remove_entry(self, folder, existing):
         if self.is_chosen():
             self._set_one_shot("")
         if os.path.exists(self._get_entry_path(folder)):
             write_or_delete(self._get_entry_path(folder), None)
-            self._delete_made_folder(folder, found)
+            self._delete_new_folder(folder, existing)
 
 
 ALL = {each.name: each for each in (Firmware, Grub, SystemdBoot)}
 EXCEPT_FIRMWARE = [name for name in ALL if name != Firmware.name]
 
 
-def remove_choices(system, folder, state, but=None):
-    """Remove what each loader but BUT has for a start of baretick. STATE is the preparation's state, or {}."""
+def remove_all_entries(system, folder, state, but=None):
+    """Remove baretick's entries from all loaders but BUT. STATE is the content of prepared.json, or {}."""
     for name, each in ALL.items():
         if name != but:
-            each(system).remove_choice(folder, state.get("found", []) if state.get("loader") == name else [])
+            each(system).remove_entry(folder, state.get("found", []) if state.get("loader") == name else [])

@@ -1,4 +1,4 @@
-"""Accesses this machine: its files below one folder, and its commands. Tests use another folder."""
+"""Reads and writes files of this machine, and runs its commands. Tests use another folder in place of the root folder "/"."""
 import contextlib
 import functools
 import os
@@ -8,7 +8,7 @@ from results import files
 
 FILE_MAX = 16 << 20
 COMMAND_S = 60  # the longest wait for a command: a firmware that writes its NVRAM may take seconds
-SAID_MAX = 300  # most characters of a failed command's message
+MESSAGE_MAX = 300  # maximum number of characters of a failed command's message
 
 
 class Refused(Exception):
@@ -26,7 +26,7 @@ def read_file(path):
 
 
 def write_or_delete(path, data):
-    """Make DATA the content of the file PATH, or delete the file if DATA is None."""
+    """Write DATA to the file PATH, or delete the file if DATA is None."""
     path = os.path.realpath(path)
     if data is None:
         with contextlib.suppress(FileNotFoundError):
@@ -39,15 +39,15 @@ def write_or_delete(path, data):
 
 
 @contextlib.contextmanager
-def restore_if_refused(get, put_back):
-    """If the block raises Refused and GET() has changed, call PUT_BACK with the earlier result of GET()."""
+def restore_if_refused(get, restore):
+    """Restore a value if the block raises Refused. GET() returns the value, and RESTORE(value) sets it to its earlier value."""
     before = get()
     try:
         yield
     except Refused:
         with contextlib.suppress(OSError, Refused):
             if get() != before:
-                put_back(before)
+                restore(before)
         raise
 
 
@@ -61,7 +61,7 @@ def restore_files_if_refused(*paths):
 
 
 class System:
-    """Files below ROOT ("/" outside of tests), and commands, which are searched in PATH."""
+    """Files below the folder ROOT, which is "/" except in tests, and commands, which are searched in PATH."""
 
     def __init__(self, root="/", path=None):
         self.root = root
@@ -101,6 +101,6 @@ class System:
         """Return the command's output. Raise Refused if it is not installed, fails, or does not end."""
         done = self._run_command(words)
         if done.returncode:
-            said = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:SAID_MAX]
-            raise Refused(f"{' '.join(words[:2])} ended with status {done.returncode}: {said or 'it said nothing'}")
+            message = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:MESSAGE_MAX]
+            raise Refused(f"{' '.join(words[:2])} ended with status {done.returncode}: {message or 'it printed nothing'}")
         return done.stdout.decode("utf-8", "replace")

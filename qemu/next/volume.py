@@ -11,18 +11,19 @@ from results import files
 
 # An EFI system partition: UEFI 2.10, tables 5.7 (GPT) and 5.4 (MBR).
 KIND = ("c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "0xef")
-PLACES = ("/boot/efi", "/efi", "/boot")
-OWN = "EFI/baretick"     # the application, its options, and prepared.json
+MOUNT_POINTS = ("/boot/efi", "/efi", "/boot")
+OWN = "EFI/baretick"     # nextboot's folder with the application, its options, and prepared.json
 REPORTS = "baretick"     # has a folder for each run: see boot/README.md
 REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
-# NAME makes lsblk print a mirror as a child of its halves: without that column it prints a list (lsblk(8), --tree).
+# The column NAME makes lsblk print a tree, in which a mirror is a child of its halves. Without it lsblk prints a list (lsblk(8),
+# --tree).
 COLUMNS = "NAME,PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
 def get_mount_points(row):
     """Return the mount points in a row of lsblk, which has null for none."""
-    return [place for place in row.get("mountpoints") or [] if place]
+    return [path for path in row.get("mountpoints") or [] if path]
 
 
 class Partition:
@@ -34,7 +35,7 @@ class Partition:
         self.number = row.get("partn") or self._get_number_in_name()
         self.guid = (row.get("partuuid") or "").lower()
         self.uuid = row.get("uuid")  # UUID of the file system
-        self.places = get_mount_points(row)
+        self.mount_points = get_mount_points(row)
 
     def _get_number_in_name(self):
         """Return the number in the device's name, because lsblk before util-linux 2.39 has no column PARTN."""
@@ -70,15 +71,16 @@ def _is_half_of_mirror(row, guid):
 
     GUID is the partition that the firmware started from, or None.
     """
-    has_place = any(each.get("fstype") == "vfat" and set(each.get("mountpoints") or []) & set(PLACES)
+    has_place = any(each.get("fstype") == "vfat" and set(each.get("mountpoints") or []) & set(MOUNT_POINTS)
                     for each in row.get("children") or [])
     return row.get("fstype") == "linux_raid_member" and (
         _is_system_partition(row) or has_place or (guid and (row.get("partuuid") or "").lower() == guid))
 
 
 def _get_only_half(system, rows, halves):
-    """Return the system partition on an md mirror that has one half only, so that the report cannot make two halves differ.
-    Raise Refused if it has more. ROWS has all devices, and HALVES also partitions that were taken out of the mirror."""
+    """Return the system partition on an md mirror (software RAID 1) that has one half only. Raise Refused if it has more, because
+    a report on one half would make the halves differ. ROWS has all devices. HALVES also has partitions that were removed from
+    the mirror."""
     mirrors = {each["path"] for row in halves for each in row.get("children") or []}
     used = [row for row in rows if row.get("fstype") == "linux_raid_member"
             and mirrors & {each["path"] for each in row.get("children") or []}]
@@ -91,7 +93,7 @@ def _get_only_half(system, rows, halves):
                       f"(mdadm {min(mirrors)} --fail {paths[-1]} --remove {paths[-1]}; qemu/README.md says how to put it back), "
                       "or start this machine from a stick")
     md, found = used[0]["children"][0], Partition(used[0])
-    found.path, found.places, found.uuid = md["path"], get_mount_points(md), None  # GRUB would find the UUID on more than one device
+    found.path, found.mount_points, found.uuid = md["path"], get_mount_points(md), None  # GRUB would find the UUID on more than one device
     if system.read_text(f"/sys/class/block/{os.path.basename(found.path)}/md/bitmap/location") != "none":
         raise Refused(f"{found.path} has a bitmap, by which md would not copy the report to a half that comes back later "
                       f"(mdadm --grow {found.path} --bitmap=none)")
@@ -107,20 +109,20 @@ def find_system_partition(system):
     found = [Partition(row) for row in rows if _is_system_partition(row)]
     if not found:
         raise Refused("no EFI system partition was found on any disk")
-    mounted_there = [each for each in found if set(each.places) & set(PLACES)]
+    mounted_there = [each for each in found if set(each.mount_points) & set(MOUNT_POINTS)]
     for chosen in ([each for each in found if each.guid == guid], mounted_there, found):
         if len(chosen) == 1:
             return chosen[0]
     raise Refused(f"there are {len(found)} EFI system partitions ({', '.join(each.path for each in found)}), and "
-                  f"neither the firmware nor a mount at {', '.join(PLACES)} tells which one was started from")
+                  f"neither the firmware nor a mount at {', '.join(MOUNT_POINTS)} tells which one was started from")
 
 
 @contextlib.contextmanager
 def mount_partition(system, partition):
     """Yield the folder of PARTITION. Mount the partition during the block if it is not mounted."""
-    places = sorted(partition.places, key=lambda place: (place not in PLACES, place))
-    if places:
-        yield system.get_path(places[0])
+    mount_points = sorted(partition.mount_points, key=lambda path: (path not in MOUNT_POINTS, path))
+    if mount_points:
+        yield system.get_path(mount_points[0])
         return
     with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
         system.run_command("mount", "-t", "vfat", partition.path, folder)

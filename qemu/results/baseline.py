@@ -1,11 +1,14 @@
-"""Compares a run with an earlier run, the baseline. Each deterioration is a sentence with both figures.
+"""Compares a run with an earlier run, the baseline. For each value that became worse, it makes a sentence with both figures.
 
-Values are compared as intervals. A value is worse only if the distance between both intervals is larger than the tolerance. A
-busy host makes reads slower and never faster, so the true cost of a read lies between the fastest read and the median. A clock
-is slower if its fastest read now takes longer than the old median times the factor. The difference must also be larger than the
-bracket, the two TSC reads around each read (the clock `null`). Every latency includes the bracket, which is one or two steps of
-an emulator's coarse TSC. The loop time is a mean. It is compared directly if no read was interrupted. Otherwise the true value
-lies between the fastest read and the mean.
+A value is an interval. It is worse only if the distance between the old and the new interval is larger than the tolerance.
+
+A busy host makes reads slower and never faster. So the true cost of a read lies between the fastest read and the median. A clock
+counts as slower if its fastest read now takes longer than the old median times a factor. The difference must also be larger than
+the cost of the two TSC reads around each read (the bracket, whose cost the clock `null` shows). Every latency includes this cost,
+and in an emulator it changes by one or two steps of a coarse TSC.
+
+The loop time is the duration of many reads, divided by their number. If no read was interrupted, the loop times are compared.
+Otherwise the true value lies between the fastest read and the loop time.
 """
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse_report, read_definition, get_stolen_percent
@@ -80,7 +83,7 @@ class Comparison:
             self.notes.append("latencies are not compared: one of the two runs has them in ticks only")
 
     def _explain_doubt(self):
-        """Return the reason why the comparison is unreliable, or None if little time was stolen in both runs."""
+        """Return the reason why the comparison is unreliable: in one run the host took too much time. Return None otherwise."""
         before, now = (get_stolen_percent(report) or 0 for report in (self._before, self._now))
         if max(before, now) <= STOLEN_PERCENT:
             return None
@@ -108,7 +111,7 @@ class Comparison:
             reason = now.get("reason") if now else None
             self.by_name[name] = [f"{name} is gone, it was {before['verdict']}" + (f": {reason}" if reason else "")]
             return
-        found = [self._compare_verdicts(name, before, now), self._compare_reads(before, now), self._compare_loop_times(before, now),
+        found = [self._compare_verdicts(name, before, now), self._compare_medians(before, now), self._compare_loop_times(before, now),
                  self._compare_resolutions(before, now), self._compare_rates(before, now)]
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
@@ -127,7 +130,7 @@ class Comparison:
             return f"is {now['verdict']}, it was {before['verdict']}" + (f": {rules}" if rules else "")
         return f"breaks {rules}, and did not" if rules else None
 
-    def _compare_reads(self, before, now):
+    def _compare_medians(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
         within = was.get("p50_within_ns") or []
         at_most = within[1] if len(within) == 2 else was.get("p50_ns")

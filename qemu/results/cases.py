@@ -1,4 +1,4 @@
-"""Makes test cases from a report, for programs that count tests."""
+"""Converts a report to test cases, for the formats JUnit and TAP, which programs that count tests read."""
 from typing import NamedTuple
 
 from results.reports import ORDER
@@ -25,7 +25,7 @@ def make_cases(report, problem, comparison=None, events=(), fail_on="fail"):
     for row in report.get("behaviours") or []:
         if row.get("outcome") == "not_determined":
             open_.setdefault(row.get("clock"), []).append(row["rule"])
-    found = [_make_clock_case(clock, *(said.get(clock["id"]) or said.get(clock.get("main") or clock["id"], []) for said in (texts, open_)))
+    found = [_make_clock_case(clock, *(each.get(clock["id"]) or each.get(clock.get("main") or clock["id"], []) for each in (texts, open_)))
              for clock in report["clocks"]]
     found += _make_timer_cases(report, open_)
     found += _make_rule_cases(report)
@@ -43,12 +43,12 @@ def collect_properties(report):
     quality = report.get("quality") or {}
     machine, options = report.get("machine") or {}, report.get("options") or {}
     identity = machine.get("identity") or {}
-    said = {"label": options.get("label"), "vendor": identity.get("vendor"), "product": identity.get("product"),
-            "serial": identity.get("serial"), "cpu": machine.get("cpu"),
-            "options": options.get("given"), "quality": quality.get("text"),
-            "stolen_percent": quality.get("stolen_percent"), "reliable_tails": quality.get("reliable_tails")}
+    known = {"label": options.get("label"), "vendor": identity.get("vendor"), "product": identity.get("product"),
+             "serial": identity.get("serial"), "cpu": machine.get("cpu"),
+             "options": options.get("given"), "quality": quality.get("text"),
+             "stolen_percent": quality.get("stolen_percent"), "reliable_tails": quality.get("reliable_tails")}
     return {name: str(value).lower() if isinstance(value, bool) else str(value)
-            for name, value in said.items() if value is not None}
+            for name, value in known.items() if value is not None}
 
 
 def make_case_of_unfinished_run(problem):
@@ -88,20 +88,21 @@ def _make_timer_cases(report, open_):
     for finding in report.get("findings") or []:
         if finding["rule"].startswith("irq-"):
             found.setdefault(finding.get("clock"), []).append(finding)
-    for (source, mode), asked in rows.items():
+    for (source, mode), tested in rows.items():
         of_mode = [each for each in found.get(source, []) if MODES.get(each["rule"], mode) == mode]
         left = [rule for rule in open_.get(source, []) if rule.startswith("irq-") and MODES.get(rule, mode) == mode]
-        yield Case("timers", f"{source} {mode}", *_get_timer_outcome(asked, of_mode, left))
+        yield Case("timers", f"{source} {mode}", *_get_timer_outcome(tested, of_mode, left))
 
 
-def _get_timer_outcome(asked, found, open_):
-    present = [row for row in asked if row.get("state") == "present" and not row.get("reason")]
+def _get_timer_outcome(tested, found, open_):
+    """Return (outcome, text) of the timer with the rows TESTED, its findings FOUND, and the rules OPEN_ without a decision."""
+    present = [row for row in tested if row.get("state") == "present" and not row.get("reason")]
     if found:
         return (max((finding.get("severity") or "warn" for finding in found), key=lambda word: ORDER.get(word, 0)),
                 " ".join(finding.get("text") or finding["rule"] for finding in found))
     if not present:
-        state = "not asked" if asked[0].get("state") == "present" else asked[0].get("state")
-        return "skip", f"{state}: {asked[0].get('reason') or 'not asked'}"
+        state = "not asked" if tested[0].get("state") == "present" else tested[0].get("state")
+        return "skip", f"{state}: {tested[0].get('reason') or 'not asked'}"
     counts = _format_timer_counts(present)
     return ("skip", f"not determined: {', '.join(dict.fromkeys(open_))}; {counts}") if open_ else ("pass", counts)
 
@@ -112,12 +113,12 @@ def _format_timer_counts(rows):
         return sum(row.get(key) or 0 for row in rows)
     came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]
     late = max((each for each in came if each.get("p50") is not None), key=lambda each: each["p50"], default=None)
-    said = (f"{add_up('expected')} deadlines, {add_up('delivered')} interrupts: {add_up('empty')} missed, {add_up('early')} early, "
-            f"{add_up('doubled')} doubled, {add_up('excused')} excused")
-    return said + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
+    counts = (f"{add_up('expected')} deadlines, {add_up('delivered')} interrupts: {add_up('empty')} missed, {add_up('early')} early, "
+              f"{add_up('doubled')} doubled, {add_up('excused')} excused")
+    return counts + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
 
 
-# Sorted: a rule that was checked several times gets its last outcome in this list.
+# In ascending order of severity. If a rule was checked several times, the outcome that is last in this list counts.
 OUTCOMES = ("not checked", "pass", "not determined", "warn", "fail")
 
 

@@ -18,7 +18,7 @@ SIZE_MAX = 16 << 20    # bytes, twice the limit of src/report/report_sizes.h for
 VALUES_MAX = 1_500_000
 # Most items of lists that are searched for each item of other lists: a hundred times the usual number of items.
 LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
-SHOWN_MAX = 40          # most characters of a wrong value in a sentence
+SHOWN_MAX = 40          # maximum number of characters of a wrong value in a sentence
 TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number",
          type(None): "null"}
 KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], "integer": [int],

@@ -1,6 +1,6 @@
 """Makes text safe to show. Every line that is printed or written to JUnit, TAP and Markdown goes through clean_text()."""
 
-LENGTH_MAX = 4000  # most characters of a sentence; the rest is cut
+LENGTH_MAX = 4000  # maximum number of characters of a sentence; the rest is cut
 
 
 def clean_text(text, longest=LENGTH_MAX):

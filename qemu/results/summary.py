@@ -6,7 +6,7 @@ import re
 
 from results.sanitize import clean_text
 
-ROWS_MAX = 64        # most rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
+ROWS_MAX = 64        # maximum number of rows of a table or list, so that a summary stays far below GitHub's limit of 1 MiB
 STRING_MAX = 400
 # All characters that can start markup, HTML, a link, a mention or a formula in a line, or end a table's cell. They are written
 # as character references, which are text: CommonMark 0.31, 2.5 "Entity and numeric character references".

@@ -7,7 +7,7 @@ import re
 import shutil
 
 from machine import command
-from machine.command import Wrong
+from machine.command import UserError
 from machine.events import KINDS, PHASES, Event
 from results import baseline
 from runner import grammar
@@ -32,7 +32,7 @@ MAGIC = {"efi": ("UEFI application", [(0, b"MZ")]), "usb": DISK, "disk": DISK,
 SIZES_MIB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024 * 1024}
 UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "": 1}
 TIMEOUT_S = 300.0
-SHOWN_MAX = 100  # most characters of an invalid value in a sentence
+SHOWN_MAX = 100  # maximum number of characters of an invalid value in a sentence
 # A pattern for QEMU's names of PCs (-machine help), with properties.
 MACHINE = r"(?:q35|pc|(?:pc|q35)-[\w.+-]+|microvm)(?:,[A-Za-z][\w.-]*=[^,\s]+)*"
 # Smallest memory. With 32 MiB Debian's firmware prints nothing, with 64 MiB baretick reports that it lacks memory.
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
         return f"{super().format_help()}\nbaretick's own options, behind --, each with what it takes:\n\n{read_options_text()}"
 
     def error(self, message):
-        raise Wrong(f"{message} (see --help)")
+        raise UserError(f"{message} (see --help)")
 
 
 class Flaw(str):
@@ -66,7 +66,7 @@ def make_type(valid, names=()):
                 return read(text)
             except ValueError:
                 parts = [part for part in re.split("[=:+,]", text) if part not in names]
-                hints = filter(None, (grammar.ask_if_meant(part, names) for part in parts))
+                hints = filter(None, (grammar.format_suggestion(part, names) for part in parts))
                 return Flaw(f"{text[:SHOWN_MAX]!r}{next(hints, '')} is not {valid}")
         return parse_or_describe
     return make_parser
@@ -74,7 +74,7 @@ def make_type(valid, names=()):
 
 def make_choice_type(*words):
     def check_choice(text):
-        return text if text in words else Flaw(f"invalid choice: {text!r}{grammar.ask_if_meant(text, words)}, "
+        return text if text in words else Flaw(f"invalid choice: {text!r}{grammar.format_suggestion(text, words)}, "
                                                f"choose from {', '.join(words)}")
     return check_choice
 
@@ -230,12 +230,12 @@ def make_parser():
 
 def parse_run(arguments, row=False):
     """Return the run or the matrix that ARGUMENTS describe. ROW is True for a row of a matrix. After an error, the attribute
-    `run` of Wrong contains the files that were named before the error.
+    `run` of UserError contains the files that were named before the error.
     """
     run = argparse.Namespace()
     try:
         return parse_into(run, arguments, row)
-    except Wrong as error:
+    except UserError as error:
         run.out = run.out or get_default_folder(run)
         error.run = run
         raise
@@ -275,7 +275,7 @@ def parse_into(run, arguments, row):
                   for name in (*OUTPUTS, "tap") if getattr(run, name)]
         wrong += ["--display does not go with --matrix: each run would wait for you"] if run.display else []
     if wrong:
-        raise Wrong(*wrong, *find_other_errors(run))
+        raise UserError(*wrong, *find_other_errors(run))
     return run
 
 
@@ -297,7 +297,7 @@ def find_other_errors(run):
     try:
         if not run.matrix and not run.list:
             check_run(run)
-    except Wrong as error:
+    except UserError as error:
         return error.args
     return ()
 
@@ -316,16 +316,16 @@ def join_qemu_arguments(arguments):
 
 
 def check_run(run):
-    """Find all files and programs that the run needs. Raise Wrong with all errors."""
+    """Find all files and programs that the run needs. Raise UserError with all errors."""
     command.run_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, check_firmware, check_combinations)))
 
 
 def check_qemu(run):
     found = shutil.which(run.qemu)
     if not found and len(run.qemu.split()) > 1:
-        raise Wrong(f"--qemu takes one path, and there is no {run.qemu}: put that command into a script, with \"$@\" at its end, and name it")
+        raise UserError(f"--qemu takes one path, and there is no {run.qemu}: put that command into a script, with \"$@\" at its end, and name it")
     if not found:
-        raise Wrong(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
+        raise UserError(f"there is no {run.qemu}: install the package qemu-system-x86, or use --qemu PATH")
     run.qemu = os.path.abspath(found)
 
 
@@ -337,9 +337,9 @@ def check_options(run):
     try:
         wrong = grammar.Grammar(path).find_flaws(command.join_options(run.words)) if path else []
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise Wrong(f"{path} is no list of baretick's options: {error}") from error
+        raise UserError(f"{path} is no list of baretick's options: {error}") from error
     if wrong:
-        raise Wrong(*wrong)
+        raise UserError(*wrong)
 
 
 def find_grammar(named, boot):
@@ -355,12 +355,12 @@ def check_firmware(run):
     if run.boot == "bare":
         run.code = None
         if run.firmware:
-            raise Wrong("--firmware does not go with --boot bare, which has no UEFI")
+            raise UserError("--firmware does not go with --boot bare, which has no UEFI")
         return
     run.code = command.find_firmware(run.firmware)
     command.find_variables(run.code)
     if command.needs_smm(run.code) and "q35" not in run.machine.partition(",")[0]:
-        raise Wrong(f"--firmware: {run.code} needs system management mode: use --machine q35")
+        raise UserError(f"--firmware: {run.code} needs system management mode: use --machine q35")
 
 
 def check_combinations(run):
@@ -380,7 +380,7 @@ def check_combinations(run):
     if run.no_baseline:
         wrong.append(f"--baseline: {run.no_baseline}")
     if wrong:
-        raise Wrong(*wrong)
+        raise UserError(*wrong)
 
 
 def read_baseline(run):
@@ -394,13 +394,13 @@ def read_baseline(run):
 def check_image(run):
     named, other = ("efi", "image") if run.boot == "efi" else ("image", "efi")
     if getattr(run, other):
-        raise Wrong(f"--{other} does not go with --boot {run.boot}")
+        raise UserError(f"--{other} does not go with --boot {run.boot}")
     run.image = getattr(run, named) or os.path.join(BUILD, IMAGES[run.boot])
     if not getattr(run, named) and not os.path.exists(run.image):
-        raise Wrong(f"there is no {run.image}: type `{MAKE[run.boot]}` first")
+        raise UserError(f"there is no {run.image}: type `{MAKE[run.boot]}` first")
     what, places = MAGIC[run.boot]
     if all(command.read_bytes(f"--{named}", run.image, at, len(magic)) != magic for at, magic in places):
-        raise Wrong(f"--{named}: {run.image} is no {what}")
+        raise UserError(f"--{named}: {run.image} is no {what}")
 
 
 def add_options(run):
@@ -411,4 +411,4 @@ def add_options(run):
         run.words.insert(0, "save=off")  # with -kernel the application has no volume to write to
     # With these two values of exit= the machine stays on, so the runner ends it after the report.
     last = [word for word in run.words if word.startswith("exit=")][-1]
-    run.settles = not run.display and last in ("exit=return", "exit=ask")
+    run.ends_after_report = not run.display and last in ("exit=return", "exit=ask")

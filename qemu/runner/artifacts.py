@@ -10,7 +10,7 @@ import sys
 import textwrap
 
 from machine.boot import EXIT_FAIL, EXIT_NOT_DONE, EXIT_PASS
-from machine.command import Wrong
+from machine.command import UserError
 from machine.console import Console
 from results import baseline, cases, files, junit, page, reports, summary, tap
 from results.sanitize import clean_text
@@ -21,13 +21,13 @@ from runner.folder import FILES, INPUTS, LOGS, RECORD
 # Replaces control characters of a block, so that a file has no escapes for terminals.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 COLUMNS = 79
-ANSWER_MAX = 600  # most characters of the answer's line; the application writes fewer (src/report/report.h, struct report_answer)
+ANSWER_MAX = 600  # maximum number of characters of the answer's line; the application writes fewer (src/report/report.h, struct report_answer)
 # Header of the CSV for a run without results, as in src/render/csv/csv.c.
 CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"
 
 
 def check_outputs(run):
-    """Raise Wrong if files that options name cannot be written. The options of these files are then removed from RUN."""
+    """Raise UserError if files that options name cannot be written. The options of these files are then removed from RUN."""
     taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
     for name in INPUTS:
         if getattr(run, name):
@@ -44,7 +44,7 @@ def check_outputs(run):
             wrong.append(f"--{name}: {path} cannot be written: {flaw}")
             setattr(run, name, None)
     if wrong:
-        raise Wrong(*wrong)
+        raise UserError(*wrong)
 
 
 def explain_unwritable(run, path, added):
@@ -68,12 +68,12 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
     """Write the report in all formats. Return the exit status, which a comparison may make worse, and the problem or None."""
     if run.list and not problem:
         return status, None  # nothing to write, because baretick only printed a list
-    said = run.transcript
-    whole = said is not None and said.report is not None and not said.faults
-    blocks = said.blocks if said else {}
+    transcript = run.transcript
+    whole = transcript is not None and transcript.report is not None and not transcript.faults
+    blocks = transcript.blocks if transcript else {}
     text = (blocks.get("TEXT") or f"No report: {problem}.\n".encode("ascii", "backslashreplace")).translate(PLAIN)
     if whole:
-        report, body = said.report, blocks["REPORT"]
+        report, body = transcript.report, blocks["REPORT"]
     else:
         report = reports.make_incomplete_report(problem, accelerator, round(elapsed_s * 1000))
         body = (json.dumps(report, indent=2) + "\n").encode("ascii")
@@ -93,7 +93,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
     if flaw:
         console.print_sentence(flaw)
         status, problem = (EXIT_NOT_DONE, flaw) if status == EXIT_PASS else (status, problem)
-    if said:
+    if transcript:
         for line in format_places(run.out, whole):
             console.show_line(line)
     last = None if whole else folder.find_last_report(run.out)
@@ -110,12 +110,12 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
 
 def decode_record(blocks, report):
     """Return the bytes of report.record. Return None if they are missing, or if the report contains another SHA-256."""
-    said = report.get("record")
+    expected = report.get("record")
     try:
         record = base64.b64decode(blocks.get("RECORD", b""))
     except ValueError:
         return None
-    return record if isinstance(said, dict) and hashlib.sha256(record).hexdigest() == said.get("sha256") else None
+    return record if isinstance(expected, dict) and hashlib.sha256(record).hexdigest() == expected.get("sha256") else None
 
 
 def save_report(run, whole, body, text, csv, record):
@@ -164,8 +164,8 @@ def compare_with_baseline(run, console, report):
 
 
 def explain_stolen_time(run, report):
-    """Return a sentence if so much time was stolen that a pass means little. A failure stays a failure, because its whole
-    interval is outside of a limit.
+    """Return a sentence if more time was stolen than --max-stolen allows. The host then slowed down the measurements, so a pass
+    means little. A failure stays a failure, because its whole interval is beyond a limit.
     """
     if run.max_stolen is None:
         return None
@@ -179,9 +179,9 @@ def explain_stolen_time(run, report):
 
 
 def format_answer(report):
-    """Return the last lines for the terminal: the report in short, or nothing if there is no report."""
-    said = report.get("answer") or {}
-    return textwrap.wrap(clean_text(said.get("text") or "", ANSWER_MAX), COLUMNS)
+    """Return the last lines for the terminal: the short answer in the report, or nothing if there is no report."""
+    answer = report.get("answer") or {}
+    return textwrap.wrap(clean_text(answer.get("text") or "", ANSWER_MAX), COLUMNS)
 
 
 def format_places(out, whole):

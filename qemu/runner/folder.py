@@ -1,4 +1,6 @@
-"""Handles the folder of a run. Only one run at a time uses it. A report in it is replaced only by a new report."""
+"""Prepares the folder of a run (option --out), and locks it, so that only one run at a time uses it. A report in the folder is
+replaced only by a new report.
+"""
 import contextlib
 import fcntl
 import json
@@ -7,7 +9,7 @@ import shutil
 import stat
 
 from machine import command
-from machine.command import Wrong
+from machine.command import UserError
 from results import files, reports
 from results.sanitize import clean_text
 
@@ -23,7 +25,7 @@ REASON_MAX = 1000
 NOT_ENDED = "the run was ended before it could leave its report"
 
 
-class Unwritable(Wrong):
+class Unwritable(UserError):
     """The folder cannot be written, so there is no place for the report."""
 
     def __init__(self, error):
@@ -37,14 +39,14 @@ class Folder:
         self._lock = None
         try:
             if run.inner and os.path.islink(run.out):
-                raise Wrong(f"--out: {run.out} is a link, and not the folder that the runner has made")
+                raise UserError(f"--out: {run.out} is a link, and not the folder that the runner has made")
             os.makedirs(run.out, exist_ok=True)
             self._lock = lock_folder(run.out)
             check_inputs(run)
         except OSError as error:
             self.close()
             raise Unwritable(error) from error
-        except Wrong:
+        except UserError:
             self.close()
             raise
 
@@ -64,7 +66,7 @@ def lock_folder(out):
     except BlockingIOError:
         by = describe_lock_holder(os.fstat(fd))
         os.close(fd)
-        raise Wrong(f"--out: {out} is in use by another run{by}") from None
+        raise UserError(f"--out: {out} is in use by another run{by}") from None
     except OSError:
         pass  # ignored, because this file system has no locks
     return fd
@@ -85,9 +87,9 @@ def describe_lock_holder(status):
 
 
 def check_inputs(run):
-    """Raise Wrong if an input of the run is also an output, under any name."""
+    """Raise UserError if an input of the run is also an output, under any name."""
     variables = None
-    with contextlib.suppress(Wrong, OSError):
+    with contextlib.suppress(UserError, OSError):
         variables = command.find_variables(run.firmware) if run.firmware else None
     inputs = [*((f"--{name}", getattr(run, name)) for name in INPUTS), ("--firmware", variables)]
     inputs[0] = "--qemu", shutil.which(run.qemu)
@@ -99,7 +101,7 @@ def check_inputs(run):
             if given and is_same_file(given, path) and not may_be_output(run, option, given, name):
                 wrong.append(f"{option}: {given} is {path}, which the run writes: it would be lost")
     if wrong:
-        raise Wrong(*dict.fromkeys(wrong))
+        raise UserError(*dict.fromkeys(wrong))
 
 
 def is_same_file(one, other):

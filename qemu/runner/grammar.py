@@ -9,11 +9,11 @@ from results import files
 
 NAME = "options.json"
 SIZE_MAX = 1 << 20  # largest options.json in bytes
-SHOWN_MAX = 48      # most characters of a word in a sentence
-DIGITS_MAX = 19     # most digits of a number, not counting leading zeros; no maximum has more
+SHOWN_MAX = 48      # maximum number of characters of a word in a sentence
+DIGITS_MAX = 19     # maximum number of digits of a number, not counting leading zeros; no maximum has more
 LIMIT = "limit."
-NAME_MAX = 31       # most characters of a name, as in src/options/options.h
-URL_MAX = 191       # most characters of a URL, as in src/options/url.h
+NAME_MAX = 31       # maximum number of characters of a name, as in src/options/options.h
+URL_MAX = 191       # maximum number of characters of a URL, as in src/options/url.h
 # A comment or a word. Blanks and # between quotation marks are part of the word. A quotation that is not closed ends with its
 # line.
 WORD = re.compile(r'#[^\r\n]*|((?:"[^"\r\n]*(?:"|(?=[\r\n]|\Z))|[^ \t\r\n#"])+)')
@@ -46,7 +46,7 @@ def count_edits(word, name):
     return row[-1]
 
 
-def ask_if_meant(word, names):
+def format_suggestion(word, names):
     """Return the question "did you mean ...?" for a misspelled WORD, or "" if no name is similar."""
     name = find_similar_name(word, names)
     return f" (did you mean {name}?)" if name else ""
@@ -82,9 +82,9 @@ class Grammar:
         name = key if rule is None else f"{LIMIT}RULE"
         option = self._options.get(name)
         if option is None:
-            return f"is not an option{ask_if_meant(key, self._options)}; the options are {', '.join(self._options)}"
+            return f"is not an option{format_suggestion(key, self._options)}; the options are {', '.join(self._options)}"
         if rule is not None and rule not in self._all["rules"]:
-            return f"names no rule that has a limit{ask_if_meant(rule, self._all['rules'])}; these have: {', '.join(self._all['rules'])}"
+            return f"names no rule that has a limit{format_suggestion(rule, self._all['rules'])}; these have: {', '.join(self._all['rules'])}"
         if option["kind"] == "flag":
             return f"is not valid: {name} takes no value" if given else None
         if given and self._is_valid(option, value):
@@ -93,9 +93,9 @@ class Grammar:
 
     def _ask_if_meant(self, option, value):
         if option["kind"] != "clocks":
-            return ask_if_meant(value, option["words"])
+            return format_suggestion(value, option["words"])
         clocks = self._all["clocks"]
-        return ask_if_meant(next(name for name in value.split(",") if name not in clocks), clocks)
+        return format_suggestion(next(name for name in value.split(",") if name not in clocks), clocks)
 
     def _is_valid(self, option, value):
         return value in option["words"] or bool(getattr(self, f"_is_{option['kind']}")(option, value))

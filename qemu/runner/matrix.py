@@ -9,16 +9,16 @@ import time
 
 from machine import interruption
 from machine.boot import EXIT_NOT_DONE
-from machine.command import Wrong
+from machine.command import UserError
 from machine.console import Console
 from results import cases, files, junit
 from runner import arguments, folder, grammar
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
-SIZE_MAX = 1 << 20  # most bytes of such a file
-RUNS_MAX = 10_000   # most runs in a file
-LABEL_MAX = 64      # most characters of baretick's option label=
+SIZE_MAX = 1 << 20  # maximum number of bytes of such a file
+RUNS_MAX = 10_000   # maximum number of runs in a file
+LABEL_MAX = 64      # maximum number of characters of baretick's option label=
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
 
@@ -28,18 +28,18 @@ def read_runs(path):
     try:
         parser.read_string(files.read_file(path, SIZE_MAX).decode())
     except OSError as error:
-        raise Wrong(f"--matrix: {path} cannot be read: {error.strerror}") from error
+        raise UserError(f"--matrix: {path} cannot be read: {error.strerror}") from error
     except (configparser.Error, ValueError) as error:
-        raise Wrong(f"--matrix: {path}: {' '.join(str(error).split())}") from error
+        raise UserError(f"--matrix: {path}: {' '.join(str(error).split())}") from error
     every = (run for name in parser.sections() for run in combine_alternatives(path, name, parser[name]))
     runs = list(itertools.islice(every, RUNS_MAX + 1))
     if len(runs) > RUNS_MAX:
-        raise Wrong(f"--matrix: {path} describes more than {RUNS_MAX:,} runs")
+        raise UserError(f"--matrix: {path} describes more than {RUNS_MAX:,} runs")
     names = [name for name, _, _ in runs]
     if len(set(names)) < len(names):
-        raise Wrong(f"--matrix: {path}: two runs would be called {max(names, key=collections.Counter(names).get)}")
+        raise UserError(f"--matrix: {path}: two runs would be called {max(names, key=collections.Counter(names).get)}")
     if not runs:
-        raise Wrong(f"--matrix: {path} describes no run")
+        raise UserError(f"--matrix: {path} describes no run")
     return runs
 
 
@@ -47,7 +47,7 @@ def combine_alternatives(path, name, section):
     """Yield the runs of one SECTION. Each run has one alternative for every key, and all combinations occur."""
     unknown = [key for key in section if key not in KEYS]
     if unknown:
-        raise Wrong(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.ask_if_meant(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
+        raise UserError(f"--matrix: {path}: [{name}] has the key {unknown[0]}{grammar.format_suggestion(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
     choices = {key: value.split("|") for key, value in section.items()}
     for chosen in itertools.product(*choices.values()):
         pairs = list(zip(choices, chosen))
@@ -55,7 +55,7 @@ def combine_alternatives(path, name, section):
         try:
             words = {key: shlex.split(value) for key, value in pairs}
         except ValueError as error:
-            raise Wrong(f"--matrix: {path}: [{name}]: {error}") from error
+            raise UserError(f"--matrix: {path}: [{name}]: {error}") from error
         options = words.pop("options", [])
         yield ("-".join([make_folder_name(name), *filter(None, told)]),
                [f"--{key}={word}" for key, list_of in words.items() for word in list_of], options)
@@ -78,7 +78,7 @@ def make_runs(common, words):
             label = [] if len(name) > LABEL_MAX or any(word.startswith("label=") for word in told) else [f"label={name}"]
             run = arguments.parse_run([*words[:at], *own, "--", *label, *told], row=True)
             arguments.check_options(run)
-        except Wrong as error:
+        except UserError as error:
             wrong += [f"--matrix: {common.matrix}: [{name}]: {sentence}" for sentence in error.args]
             continue
         run.name, run.inner = name, True
@@ -88,20 +88,20 @@ def make_runs(common, words):
             run.baseline = os.path.join(common.baseline, name, "report.json")
         yield run
     if wrong:
-        raise Wrong(*wrong)
+        raise UserError(*wrong)
 
 
 def run_all(common, words, do_run, table):
     """Call DO_RUN(run, console) for each run, and show its result on the console TABLE. Return the worst exit status of all runs."""
     runs = list(make_runs(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
-        raise Wrong(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
+        raise UserError(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
     try:
         os.makedirs(common.out, exist_ok=True)
         lock = folder.lock_folder(common.out)
         suites = junit.Suites(os.path.join(common.out, "junit.xml"))
     except OSError as error:
-        raise Wrong(f"--out: {common.out} cannot be written: {error.strerror}") from error
+        raise UserError(f"--out: {common.out} cannot be written: {error.strerror}") from error
     try:
         worst = run_each(common, runs, do_run, table, suites)
         flaw = suites.complete_file()

@@ -8,12 +8,12 @@ import time
 import urllib.parse
 from http import HTTPStatus
 
-from heap import gather
+from readers import gather
 from results import reports
 from results.sanitize import clean_text
 from serve import limits, store
 
-LINE_MAX = 8 << 10        # most bytes of the request's first line
+LINE_MAX = 8 << 10        # maximum number of bytes of the request's first line
 # Most bytes of the first line and the headers. A part of the body of this size may be received with them.
 HEAD_MAX = 32 << 10
 HEAD_PART = 6             # the request line and headers must be received in this fraction of the deadline
@@ -22,7 +22,7 @@ PIECE = 64 << 10
 # Most bytes of an unexpected body that are read, because a reset of the connection would lose the answer.
 DRAIN_MAX = 1 << 20
 DRAIN_S = 1.0
-FIELDS_MAX = 8            # most fields of a query
+FIELDS_MAX = 8            # maximum number of fields of a query
 RETRY_S = 2               # seconds after which a client may try again if there are too many connections
 TEXT = "text/plain; charset=us-ascii"
 EFI = "application/efi"   # HTTP boot recognizes an application by this type or by .efi: UEFI 2.10, 24.7.3.1

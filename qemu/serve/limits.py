@@ -7,13 +7,13 @@ import socket
 import threading
 import time
 
-CONNECTIONS_MAX = 64         # most connections, each with a thread; further connections wait in the kernel
-CONNECTIONS_MAX_EACH = 32    # most connections from one address
-POSTS_MAX = 16               # most reports that are received at the same time
+CONNECTIONS_MAX = 64         # maximum number of connections, each with a thread; further connections wait in the kernel
+CONNECTIONS_MAX_EACH = 32    # maximum number of connections from one address
+POSTS_MAX = 16               # maximum number of reports that are received at the same time
 POSTS_MAX_EACH = 8
 POST_WAIT_S = 5.0            # longest wait until a report may be sent
 REQUESTS_PER_REPORT = 10     # requests per report, which include the application, its options, and repeated requests
-ADDRESSES_MAX = 4096         # most addresses that are stored
+ADDRESSES_MAX = 4096         # maximum number of addresses that are stored
 
 
 class TooLong(Exception):
@@ -52,7 +52,7 @@ def set_time_out(connection, end_s):
 
 
 class Limits:
-    """Stores the connected clients, the clients that send reports, and each client's requests. An address identifies a client."""
+    """Counts the connections, the incoming reports, and the requests of each client. A client is an IP address."""
 
     def __init__(self, rate):
         """RATE is the largest number of reports per minute from the same address."""

@@ -14,9 +14,9 @@ from results.sanitize import clean_text
 from serve import handler, limits, store
 
 APPLICATION_MAX = 64 << 20  # largest application in bytes
-REFUSED_MAX = 10_000        # most refused requests that are printed
+REFUSED_MAX = 10_000        # maximum number of refused requests that are printed
 GRACE_S = 3.0               # time that open connections have to end
-SHOWN_MAX = 300             # most characters of a printed line
+SHOWN_MAX = 300             # maximum number of characters of a printed line
 
 
 class Missing(Exception):

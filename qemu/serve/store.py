@@ -10,14 +10,14 @@ import os
 import re
 import stat
 
-from heap import places
+from readers import places
 from results import files
 from results.sanitize import clean_text
 
-NAME_MAX = 64            # most characters of a name from a report or a client
-OPTIONS_MAX = 64 << 10   # most bytes of an options file
-TRIES_MAX = 10_000       # most file names that are tried for reports of one machine within one second
-REPORTS_MAX = places.FILES_MAX  # most stored reports, because qemu/fleet reads no more
+NAME_MAX = 64            # maximum number of characters of a name from a report or a client
+OPTIONS_MAX = 64 << 10   # maximum number of bytes of an options file
+TRIES_MAX = 10_000       # maximum number of file names that are tried for reports of one machine within one second
+REPORTS_MAX = places.FILES_MAX  # maximum number of stored reports, because qemu/fleet reads no more
 PREFIX = ".incoming-"    # prefix of temporary files, which programs that read the folder ignore
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

@@ -43,19 +43,19 @@ def found(page, count):
 
 
 def measure(folder, report, count, engines):
-    heap = folder / "heap"
-    shutil.rmtree(heap, ignore_errors=True)
-    size = make(report, count, heap)
+    many = folder / "many"
+    shutil.rmtree(many, ignore_errors=True)
+    size = make(report, count, many)
     for engine in engines:
-        ask(engine, heap, folder / "out", size, count)
-    shutil.rmtree(heap)
+        ask(engine, many, folder / "out", size, count)
+    shutil.rmtree(readers)
 
 
-def ask(engine, heap, out, size, count):
+def ask(engine, many, out, size, count):
     shutil.rmtree(out, ignore_errors=True)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     load = os.getloadavg()[0]
-    done = subprocess.run([ROOT / "qemu" / "fleet", "--engine", engine, heap, "--out", out], capture_output=True, text=True)
+    done = subprocess.run([ROOT / "qemu" / "fleet", "--engine", engine, many, "--out", out], capture_output=True, text=True)
     took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         sys.exit(f"fleet: {done.stderr}")

@@ -159,7 +159,7 @@ def screen(size, pixels, words, *more):
     arguments.check_run(run)
     arguments.add_options(run)
     near, far = socket.socketpair()
-    private = command.Private()
+    private = command.PrivateFiles()
     with tempfile.TemporaryDirectory(prefix="baretick-") as name, near, far, contextlib.closing(private):
         folder = pathlib.Path(name)
         run.out = str(folder)

@@ -137,7 +137,7 @@ def one(draw, small, whole, before):
     guest = types.SimpleNamespace(transcript=said, status=draw.choice([33, 35, 37, 39, 0, 1, -9, None]), state="",
                                   secure_boot=draw.choice([True, False, None]),
                                   ending=draw.choice(["exit"] * 9 + ["timeout", "complete", "flood", "mute"]),
-                                  words=types.SimpleNamespace(list_lines=list))
+                                  qemu_messages=types.SimpleNamespace(list_lines=list))
     run = types.SimpleNamespace(rules=False, list=False, event=(), timeout=3, qemu="qemu")
     status, problem = judge_run(run, guest)
     assert status in (0, 1, 2, 124) and (problem is None) == (status < 2), (status, problem)

@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from harness import ROOT
-from heap import console, gather
+from readers import console, gather
 from results import reports
 
 GOLDENS = ROOT / "tests" / "goldens"
@@ -73,13 +73,13 @@ WRAPPED = {
 def test_a_report_is_found_in_a_log(log):
     found, = console.find_reports(log.encode())
     assert console.is_log(log.encode())
-    assert json.loads(found.to_json()) == REPORT
-    reports.parse_report(found.to_json())
+    assert json.loads(found.decode_json()) == REPORT
+    reports.parse_report(found.decode_json())
 
 
 def test_a_log_in_utf_16_is_read():
     found, = console.find_reports(LOG.encode("utf-16"))
-    assert console.is_log(LOG.encode("utf-16")) and json.loads(found.to_json()) == REPORT
+    assert console.is_log(LOG.encode("utf-16")) and json.loads(found.decode_json()) == REPORT
 
 
 def without(lines, *gone):
@@ -115,19 +115,19 @@ def test_what_is_damaged_is_named(log, sentence):
     assert console.is_log(log.encode())
     found, = console.find_reports(log.encode())
     with pytest.raises(ValueError, match="has a (damaged )?compact report") as error:
-        found.to_json()
+        found.decode_json()
     assert sentence in str(error.value)
 
 
 def test_a_text_that_unpacks_to_gigabytes_is_refused():
     with pytest.raises(ValueError, match="is longer than 16 MiB"):
-        console.find_reports(compact(" " * (20 << 20)).encode())[0].to_json()
+        console.find_reports(compact(" " * (20 << 20)).encode())[0].decode_json()
 
 
 def test_of_several_reports_in_a_log_a_damaged_one_is_named_and_the_others_are_taken(tmp_path):
     other = {**REPORT, "elapsed_ms": REPORT["elapsed_ms"] + 1}
     (tmp_path / "all.txt").write_text(LOG + without(LINES, 3) + "\n" + compact(other) + LOG)
-    found, refused = gather.read_task(("file", str(tmp_path / "all.txt")), frozenset(), "2026-01-01T00:00:00")
+    found, refused = gather.read_reports_of_task(("file", str(tmp_path / "all.txt")), frozenset(), "2026-01-01T00:00:00")
     assert len(found) == 3 and found[0][0] == found[2][0] != found[1][0]
     assert refused == [(f"{tmp_path}/all.txt, report 2", f"has a compact report without line 3 of {COUNT}.")]
 
@@ -144,7 +144,7 @@ def test_a_report_whose_label_has_such_words_is_no_log():
 def test_a_log_without_such_lines_is_named_and_next_to_a_report_left(tmp_path):
     task = ("file", str(tmp_path / "serial.log"))
     (tmp_path / "serial.log").write_text("baretick 0.1.0\nBARETICK REPORT BEGIN\n{}\n")
-    assert gather.read_task(task, frozenset(), "") == ([], [(task[1], "has no report: of a console's log only the lines of serial=compact "
+    assert gather.read_reports_of_task(task, frozenset(), "") == ([], [(task[1], "has no report: of a console's log only the lines of serial=compact "
                                                         "are read")])
     assert list(gather.list_tasks([str(tmp_path)], None)) == [task]
     (tmp_path / "report.json").write_text("{}")
@@ -154,7 +154,7 @@ def test_a_log_without_such_lines_is_named_and_next_to_a_report_left(tmp_path):
 def test_the_application_s_lines_are_its_report_without_long_lists():
     found, = console.find_reports(framed((GOLDENS / "sick.compact").read_text()).encode())
     whole = short(json.loads((GOLDENS / "sick.json").read_text()))
-    assert json.loads(found.to_json()) == whole
+    assert json.loads(found.decode_json()) == whole
 
 
 @pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
@@ -162,7 +162,7 @@ def test_a_boot_prints_it_as_its_last_lines_and_the_runner_reads_it(run):
     done = run("--accel", "tcg", "--boot", "bare", "--cpus", "2", "--", "profile=quick", "duration=10ms", "serial=compact")
     said = done.file("serial.log")
     found, = console.find_reports(said)
-    assert json.loads(found.to_json()) == done.report and done.status < 2, done
+    assert json.loads(found.decode_json()) == done.report and done.status < 2, done
     assert len(done.report["cores"]) == 2 and done.report["options"]["given"] and len(said) < LOG_KEPT
     assert said.splitlines()[-1].startswith(b"BARETICK COMPACT END") and b"BARETICK TEXT END" in said
     assert b"BARETICK TEXT" not in done.file("report.txt") and done.file("report.csv").count(b"\n") == 1

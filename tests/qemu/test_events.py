@@ -7,7 +7,7 @@ import pytest
 
 from harness import FAKE, ROOT, case, junit, report, spoken
 from machine import command, events
-from machine.command import Wrong
+from machine.command import UserError
 from machine.events import Event, Events
 from machine.transcript import Transcript
 from runner import arguments
@@ -29,7 +29,7 @@ def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, second
     "", "stop:3s", "2=stop", "2=stop:", "2=stop:0s", "2=stop:-1s", "2=halt:3s", "2h=stop:3s", "-2=stop:3s",
     "tea=stop:3s", "rates+=stop:3s", "+1=stop:3s", "=stop:3s", "1e3=stop:3s", "2=stop:nan"])
 def test_what_is_none_is_refused_with_what_would_be_one(text):
-    with pytest.raises(Wrong, match=f"argument --event: {re.escape(repr(text))} is not AFTER=WHAT:TIME.*rates-again"):
+    with pytest.raises(UserError, match=f"argument --event: {re.escape(repr(text))} is not AFTER=WHAT:TIME.*rates-again"):
         arguments.parse_run([f"--event={text}"])
 
 
@@ -60,7 +60,7 @@ def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp
     run = arguments.parse_run(["--event", f"2={what}:3s"])
     run.code, run.image = tmp_path / "whole.fd", "x"
     run.code.write_bytes(bytes(4096))
-    words = command.build_command(run, "kvm", command.Private(), 7)
+    words = command.build_command(run, "kvm", command.PrivateFiles(), 7)
     assert words[words.index("-cpu") + 1] == cpu
     other = command.build_receiving_command(words, 9)
     assert other[-2:] == ["-incoming", "defer"]

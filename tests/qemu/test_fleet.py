@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from harness import ROOT, check_schema
-from heap import gather, rows, table
+from readers import gather, rows, table
 from lab import dataset, engine, questions, words
 from made_fleet import KINDS, ODD, Maker, clock, planted, slower
 
@@ -78,37 +78,37 @@ BAD = {
 
 
 def test_what_is_no_report_is_named_in_one_line_and_skipped(fleet, tmp_path):
-    heap = tmp_path / "heap"
-    heap.mkdir()
+    many = tmp_path / "many"
+    many.mkdir()
     for name, make in BAD.items():
-        make(heap / name)
-    (heap / "good.json").write_text(golden())
-    done = fleet(heap)
+        make(many / name)
+    (many / "good.json").write_text(golden())
+    done = fleet(readers)
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
     assert all(line.isprintable() and line.endswith(": skipped") for line in lines)
-    assert sorted(re.search(r"heap/(\S+) ", line)[1] for line in lines) == sorted(BAD)
+    assert sorted(re.search(r"many/(\S+) ", line)[1] for line in lines) == sorted(BAD)
     assert done.stdout.startswith(f"1 report taken, 0 in already, {len(BAD)} skipped; 1 in the data set\n")
-    said = {re.search(r"heap/(\S+) ", line)[1]: line for line in lines}
+    said = {re.search(r"many/(\S+) ", line)[1]: line for line in lines}
     for name, sentence in {"gigabyte.json": "is longer than 16 MiB", "fifo.json": "is no file", "link.json": "is a link",
                            "foreign.json": "is not of schema", "many.json": "has more than", "cut.csv": "ends within a row"}.items():
         assert sentence in said[name]
 
 
 def test_folders_that_lead_round_in_a_circle_and_one_that_is_named_twice(fleet, tmp_path):
-    heap = tmp_path / "heap"
-    (heap / "inner").mkdir(parents=True)
-    (heap / "inner" / "back").symlink_to(heap)
-    (heap / "good.json").write_text(golden())
-    done = fleet(heap, heap)
+    many = tmp_path / "many"
+    (many / "inner").mkdir(parents=True)
+    (many / "inner" / "back").symlink_to(readers)
+    (many / "good.json").write_text(golden())
+    done = fleet(many, many)
     assert done.returncode == 0 and "1 report taken, 0 in already, 1 skipped" in done.stdout
     assert "back is a link" in done.stderr
 
 
 def test_a_folder_too_deep_is_not_gone_down(fleet, tmp_path):
-    (tmp_path / "heap" / "/".join("d" * 40)).mkdir(parents=True)
-    (tmp_path / "heap" / "good.json").write_text(golden())
-    done = fleet(tmp_path / "heap")
+    (tmp_path / "many" / "/".join("d" * 40)).mkdir(parents=True)
+    (tmp_path / "many" / "good.json").write_text(golden())
+    done = fleet(tmp_path / "many")
     assert done.returncode == 0 and "more than 32 folders deep" in done.stderr
 
 
@@ -131,7 +131,7 @@ def test_a_line_without_an_end_ends_the_file_but_not_the_rest(fleet, maker, tmp_
 
 def test_a_file_in_parts_has_each_line_once(maker, tmp_path, monkeypatch):
     monkeypatch.setattr(gather, "SLICE", 100_000)
-    monkeypatch.setattr(gather, "LOOK_INSIDE", 1)
+    monkeypatch.setattr(gather, "SPLIT_MIN", 1)
     text = gathered(maker, [maker.report(n) for n in range(12)])
     (tmp_path / "all.json").write_text(text)
     parts = list(gather.split_file(str(tmp_path / "all.json")))

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from harness import ROOT, RUNNER, report, spoken
-from machine.command import Wrong
+from machine.command import UserError
 from runner import arguments, matrix
 from test_run import needs_kvm_node, no_kvm_script
 
@@ -205,5 +205,5 @@ def test_a_signal_that_ends_one_run_early_begins_no_other(fake, tmp_path):
 def test_a_key_of_the_matrix_is_an_option_of_the_runner():
     known = {option[2:] for action in arguments.make_parser()._actions for option in action.option_strings}
     assert set(matrix.KEYS) - {"options"} < known
-    with pytest.raises(Wrong):
+    with pytest.raises(UserError):
         arguments.parse_run(["--matrix", "x", "--junit", "y"])

@@ -505,7 +505,7 @@ def test_the_partition_that_the_firmware_started_from_is_taken_of_several(machin
     assert volume.find_system_partition(machine.system).path == "/dev/sda2"
 
 
-@pytest.mark.parametrize("place", volume.PLACES)
+@pytest.mark.parametrize("place", volume.MOUNT_POINTS)
 def test_a_partition_that_is_mounted_is_used_there(machine, application, place):
     folder = machine.root / place.lstrip("/")
     folder.mkdir(parents=True, exist_ok=True)
@@ -910,7 +910,7 @@ def test_a_loader_that_was_not_asked_is_said_to_have_ignored_its_choice(machine,
     HAS[name](machine)
     actions.prepare_start(machine.system, application, [], name)
     machine.is_restarted()
-    assert list(actions.describe_status(machine.system))[0].endswith(f"{loaders.ALL[name].title} ignored {loaders.ALL[name].choice}")
+    assert list(actions.describe_status(machine.system))[0].endswith(f"{loaders.ALL[name].title} ignored {loaders.ALL[name].variable}")
 
 
 @pytest.mark.parametrize("name", HAS)

@@ -22,7 +22,7 @@ from harness import CHATTER, RUNNER, block, check_schema, report, spoken
 from machine import command, transcript
 from machine.process import Process
 from machine.transcript import Transcript
-from machine.words import Words
+from machine.qemu_messages import QemuMessages
 from runner import arguments as command_line
 from test_console_log import compact, framed
 
@@ -444,13 +444,13 @@ def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
     """The situation on a busy host: QEMU has ended, but half of its output has not been read yet."""
     said, heard, process = b"x" * 10, [], Process()
     with open(os.devnull, "wb") as null:
-        process.start_process(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], Words(null))
+        process.start_process(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], QemuMessages(null))
     while process.get_exit_status() is None:
         time.sleep(0.01)
 
     def hear():
         time.sleep(0.3)
-        data = process.line.read(1)
+        data = process.output.read(1)
         heard.append(data or b"")
         return data
     process.kill_process(hear, lambda: b"")
@@ -565,7 +565,7 @@ def test_the_help_ends_with_all_of_bareticks_own_options():
 def test_code_finds_its_variables_and_smm_builds_their_machine(tmp_path, code, variables, smm):
     (tmp_path / code).write_bytes(bytes(3000))
     (tmp_path / variables).write_bytes(b"vars")
-    with contextlib.closing(command.Private()) as private:
+    with contextlib.closing(command.PrivateFiles()) as private:
         arguments = command.make_firmware_arguments(str(tmp_path / code), private)
         copy, = (word.partition("unit=1,format=raw,file=")[2] for word in arguments if "unit=1" in word)
         with open(copy, "r+b") as file:

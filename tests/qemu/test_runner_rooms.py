@@ -6,7 +6,7 @@ import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
 # Each folder may use itself and the folders after it. The SCRIPTS may use all folders.
-ROOMS = ["next", "runner", "machine", "lab", "serve", "heap", "results"]
+ROOMS = ["next", "runner", "machine", "lab", "serve", "readers", "results"]
 SCRIPTS = ["run", "fleet", "nextboot"]
 FILES_MAX = 12
 # Maximum number of commands in qemu. That folder only has the commands, and files whose paths users rely on.

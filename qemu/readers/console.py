@@ -1,4 +1,4 @@
-"""Finds reports in the log of a console, as serial=compact prints them. src/render/json/compact.h describes the lines.
+"""Finds reports in the log of a serial console. The option serial=compact prints them, as src/render/json/compact.h describes.
 
 The lines may stand anywhere: after time stamps, among lines of a kernel, or in a string of JSON. Damage becomes a sentence.
 """
@@ -18,7 +18,7 @@ CUT = " The console may keep only the end of its log."
 
 
 class Compact:
-    """A report in a log. It may be incomplete."""
+    """A report in a log, as far as the log has its lines."""
 
     def __init__(self):
         self.lines = {}   # text of each line, by line number
@@ -31,7 +31,7 @@ class Compact:
         self.lines[number] = text
         return True
 
-    def to_json(self):
+    def decode_json(self):
         """Return the report in JSON. Raise ValueError if it is damaged."""
         if not self.lines:
             raise ValueError("has a compact report without a line" + ("" if self.sum else " and without an end"))

@@ -4,10 +4,10 @@ import stat
 
 from results import reports
 
-FILES_MAX = 200_000  # most files in one call
-DEPTH_MAX = 32       # most levels of nested folders
+FILES_MAX = 200_000  # maximum number of files in one call
+DEPTH_MAX = 32       # maximum number of levels of nested folders
 NAMES = (".json", ".csv", ".log")
-LOG = ".log"         # extension of a console's log: see qemu/heap/console.py
+LOG = ".log"         # extension of a console's log: see qemu/readers/console.py
 STICKS = (".img", ".iso", ".raw")
 
 

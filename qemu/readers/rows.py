@@ -4,8 +4,8 @@ import re
 
 from results.sanitize import clean_text
 
-WORD_MAX = 200    # most characters of a word
-TEXT_MAX = 600    # most characters of a sentence
+WORD_MAX = 200    # maximum number of characters of a word
+TEXT_MAX = 600    # maximum number of characters of a sentence
 WHOLE_MAX = 2 ** 53  # limit of whole numbers, because JSON readers may round larger ones
 TINY, HUGE = 1e-18, 1e18  # limits of figures; others are dropped, so that products and quotients in queries stay finite
 UNKNOWN_DAY = "unknown"

@@ -2,8 +2,8 @@
 import subprocess
 import threading
 
-LIST_MAX = 1 << 20   # most bytes of a list of names
-REPORTS_MAX = 10_000  # most reports on one stick
+LIST_MAX = 1 << 20   # maximum number of bytes of a list of names
+REPORTS_MAX = 10_000  # maximum number of reports on one stick
 WAIT_S = 60          # time limit for a list, because damaged folders can form a circle
 PARTITIONS = ("@@1M", "")  # where the file system starts: in an image of `make image`, and in an image without a partition table
 

@@ -4,11 +4,11 @@ import shlex
 
 from results import files
 
-KEPT_MAX = 16 << 20  # most bytes in the file, so that endless messages do not fill the disk
-LAST_MAX = 64 << 10  # most bytes in memory
+KEPT_MAX = 16 << 20  # maximum number of bytes in the file, so that endless messages do not fill the disk
+LAST_MAX = 64 << 10  # maximum number of bytes in memory
 
 
-class Words:
+class QemuMessages:
     """Writes the first KEPT_MAX bytes of messages to FILE. On close() it also writes the last LAST_MAX bytes."""
 
     def __init__(self, file):

@@ -1,4 +1,6 @@
-"""Reads all given reports, with all processors. A report becomes rows, as lines of JSON. Any other file becomes a sentence."""
+"""Reads all given reports, on all processors. Each report is converted to rows of tables, as lines of JSON. For any other file
+there is a sentence that says why it is no report.
+"""
 import concurrent.futures
 import csv
 import ctypes
@@ -9,14 +11,14 @@ import os
 import re
 import signal
 
-from heap import console, places, rows, stick, table
+from readers import console, places, rows, stick, table
 from results import files, reports
 
 WORKERS = 2
 PR_SET_PDEATHSIG = 1     # prctl(2)
 KERNEL_MAX = 1 << 20     # largest kernel.json in bytes
-AT_ONCE = 256            # most tasks that wait at a time, because all reports together may need more memory than there is
-LOOK_INSIDE = 1 << 20    # only a file with more bytes may be split into several tasks
+TASKS_MAX = 256          # tasks that wait at a time; all reports together may need more memory than the machine has
+SPLIT_MIN = 1 << 20      # bytes from which on a file may be split into several tasks
 SLICE = 4 << 20          # bytes of each task from a file that has a report on each line
 # Long lists that no table has. They are dropped before parsing. In JSON a quotation mark within a string is \", so these keys
 # cannot match in a string of a real report. If a forged report makes one match, it only loses that part. None of these lists
@@ -42,10 +44,10 @@ def is_whole_report(first):
 
 
 def split_file(path):
-    """Yield the tasks for read_task() of the file PATH: ("file", path) for a small file, otherwise ("lines", path, offset, size,
+    """Yield the tasks of the file PATH: ("file", path) for a small file, otherwise ("lines", path, offset, size,
     line number) for each group of whole lines. Raise ValueError if a line is too long."""
     size = os.path.getsize(path)
-    if size < LOOK_INSIDE:
+    if size < SPLIT_MIN:
         yield "file", path
         return
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
@@ -67,7 +69,7 @@ def split_file(path):
 
 
 def list_tasks(words, refuse):
-    """Yield the arguments of read_task() for all files and folders in WORDS."""
+    """Yield the tasks for read_reports_of_task() of all files and folders in WORDS."""
     for kind, path in places.find_files(words, refuse):
         try:
             if kind == "stick":
@@ -80,7 +82,7 @@ def list_tasks(words, refuse):
             refuse(path, f"cannot be read: {error.strerror}")
 
 
-def read_task(task, known, loaded_at):
+def read_reports_of_task(task, known, loaded_at):
     """Read the reports of TASK. Return two lists. The first list has (digest, {table: lines}) for each new report, and (digest,
     None) for each report in KNOWN. The second list has (name, sentence) for each file that is no report.
     """
@@ -99,7 +101,7 @@ def read_task(task, known, loaded_at):
         refused.append((beside, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     for name, page, data in pieces:
         try:
-            found += _convert_reports(data.to_json() if isinstance(data, console.Compact) else data, name, page, kernel, known, loaded_at)
+            found += _convert_reports(data.decode_json() if isinstance(data, console.Compact) else data, name, page, kernel, known, loaded_at)
         except (ValueError, MemoryError, RecursionError, csv.Error) as error:
             refused.append((name, str(error) or "needs too much memory"))
     return found, refused
@@ -148,7 +150,7 @@ def _split_lines(path, data, number):
 def _convert_reports(data, name, page, kernel, known, loaded_at):
     """Return (digest, {table: lines}) of each report in DATA. KERNEL is the content of the kernel.json next to it, or None."""
     digest = hashlib.sha256(data).hexdigest()
-    if not table.is_table(data):
+    if not table.is_report_csv(data):
         found = [] if digest in known else [{**parse_report(data), "kernel": kernel}]
         return [(digest, _format_lines(rows.make_rows(report, digest, name, page, loaded_at))) for report in found] or [(digest, None)]
     found = table.parse_reports(data)
@@ -175,7 +177,7 @@ def _start_worker(known):
 def _read_batch(batch, loaded_at):
     found, refused = [], []
     for task in batch:
-        more = read_task(task, _known, loaded_at)
+        more = read_reports_of_task(task, _known, loaded_at)
         found += more[0]
         refused += more[1]
     return found, refused
@@ -201,7 +203,7 @@ def gather_reports(words, known, loaded_at, refuse):
         waiting = []
         for batch in _group_tasks(list_tasks(words, refuse)):
             waiting.append(pool.submit(_read_batch, batch, loaded_at))
-            if len(waiting) * 12 >= AT_ONCE:
+            if len(waiting) * 12 >= TASKS_MAX:
                 yield from _take_result(waiting.pop(0), refuse)
         for future in waiting:
             yield from _take_result(future, refuse)

@@ -7,7 +7,7 @@ from results import older, reports
 
 HEADER = ["run", "clock", "core", "metric", "value", "low", "high", "unit", "machine"]
 VERDICTS = ["pass", "warn", "fail", "incomplete"]
-ROWS_MAX = 200_000  # most rows of one run; a run with 256 cores has fewer
+ROWS_MAX = 200_000  # maximum number of rows of one run; a run with 256 cores has fewer
 # Path of each metric's value in the report. For the metrics in WORDS the value is text.
 RUN = {"elapsed": "elapsed_ms", "cores_listed": "machine.cores_listed", "cores_started": "machine.cores_started",
        "tsc_rate": "machine.tsc_hz", "stolen": "quality.stolen_percent", "warps": "skew.warps", "within": "skew.within_ns",
@@ -25,7 +25,7 @@ CORE = {"tsc_adjust": "tsc_adjust", "observed": "observed_ns", "gaps": "gaps", "
 CORE_INTERVALS = {"offset": "offset_ns", "drift": "drift_ppm"}
 
 
-def is_table(data):
+def is_report_csv(data):
     return data.startswith(b"run,clock,core,metric,value,")
 
 
