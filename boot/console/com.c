@@ -32,7 +32,7 @@ enum {
  * takes 87 us.
  */
 #define HEARING_POLLS 10000u
-#define DROPPED_MAX   64u /* most bytes that are discarded, which is more than the queue holds */
+#define DROPPED_MAX   64u /* maximum number of bytes that are discarded, which is more than the queue holds */
 
 static uint8_t
 read_register(const struct com *com, unsigned at)

@@ -16,7 +16,7 @@
  */
 #define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)
-#define KEYS_AT_ONCE   16 /* most keys that are read at once, so that a key that is held down does not delay the run */
+#define KEYS_AT_ONCE   16 /* maximum number of keys that are read at once; a held key must not delay the run */
 #define HINT_COLUMN    60
 #define HEAD_EVERY     20 /* number of a soak's rows between two headings */
 

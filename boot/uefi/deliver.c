@@ -23,7 +23,7 @@ save(struct console *console, struct plan *plan, struct report *report, const st
 	const char *said = damage[0] ? damage : sentence;
 
 	if (!report->options.save) {
-		pager_report(pager, console, report, "No report on the boot volume, as save=off asks for.", plan->screen);
+		pager_report(pager, console, report, "No report on the boot volume, because of save=off.", plan->screen);
 		return;
 	}
 	pager_report(pager, console, report, SAVING, plan->screen);

@@ -5,7 +5,7 @@
 #include "uefi/firmware/uefi.h"
 
 #define GONE_100NS      10000000 /* time after which a machine that was switched off must be off */
-#define GONE_TURNS      20000000 /* most calls of CheckEvent; ends the wait if the firmware's timer has stopped */
+#define GONE_TURNS      20000000 /* limit of calls of CheckEvent, if the firmware's timer has stopped */
 #define STALL_US        1000000
 
 /* Prints LINE in the last row, so that the rows above it do not scroll away. */

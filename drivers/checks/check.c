@@ -25,7 +25,7 @@ check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours 
 		struct behaviour *row = &behaviours->rows[i];
 
 		*row = (struct behaviour){ .rule = row->rule, .clock = row->clock };
-		behaviour_say(row, "The TSC, which would time it, stopped.");
+		behaviour_say(row, "The TSC stopped, so it could not time this test.");
 	}
 }
 
@@ -44,7 +44,7 @@ has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *r
 	uint64_t left_ns = check_left_ns(checking);
 
 	if (left_ns < needs_ns)
-		behaviour_say(row, "It takes %lu ms, and %lu were left.",
+		behaviour_say(row, "The test takes %lu ms, and %lu ms were left.",
 			       needs_ns / WAIT_NS_PER_MS,
 			       left_ns / WAIT_NS_PER_MS);
 	return left_ns >= needs_ns;

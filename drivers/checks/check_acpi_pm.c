@@ -45,7 +45,7 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 		i++;
 	check_fact(row, i < PM_BATCH);
 	if (row->failed)
-		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads %lxh.",
+		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads %lxh.",
 			       samples[i].ticks);
 	else
 		behaviour_say(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
@@ -64,7 +64,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
 	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_left_ns(checking)) {
-		behaviour_say(row, "It reaches bit 24 in %lu ms, and fewer were left.",
+		behaviour_say(row, "The timer reaches bit 24 in %lu ms, and less time was left.",
 			       wrap_ns / WAIT_NS_PER_MS);
 		return;
 	}
@@ -73,15 +73,15 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
 		acpi_pm_take_raw(checking, &last, 1);
 	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
-		behaviour_say(row, "It did not reach bit 24 in the time that this takes.");
+		behaviour_say(row, "The timer did not reach bit 24 in time.");
 		return;
 	}
 	check_fact(row, last.ticks <= ACPI_PM_MASK_24);
 	if (row->failed)
-		behaviour_say(row, "The FADT says 32 bits, but after %lxh it read %lxh: it wraps at 24.",
+		behaviour_say(row, "The FADT says 32 bits, but after %lxh the timer read %lxh: it wraps at 24 bits.",
 			       first.ticks, last.ticks);
 	else
-		behaviour_say(row, "More than 24 bits, as the FADT says: it reads %lxh.", last.ticks);
+		behaviour_say(row, "More than 24 bits, as the FADT says: the timer reads %lxh.", last.ticks);
 }
 
 /* Returns true if NOW is before THEN, or further ahead of it than the time between the two readings allows. */
@@ -135,7 +135,7 @@ acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 	}
 	check_fact(row, glitches != 0);
 	if (glitches)
-		behaviour_say(row, "%u of %u single readings were wrong, the next one right: %lxh after %lxh.",
+		behaviour_say(row, "%u of %u readings were wrong, and the next reading right: %lxh after %lxh.",
 			       glitches, reads, off, before);
 	else
 		behaviour_say(row, "%u single readings, none of them wrong.", reads);

@@ -40,7 +40,7 @@ check_base(const struct checking *checking, struct behaviour *row)
 	uint64_t base = checking->platform->acpi.hpet.base;
 
 	check_fact(row, base >> 32);
-	behaviour_say(row, "Its table gives the base address %lxh, %s 4 GiB.", base,
+	behaviour_say(row, "The HPET's ACPI table gives the base address %lxh, %s 4 GiB.", base,
 		       row->failed ? "above" : "below");
 }
 
@@ -83,18 +83,18 @@ test_stop_once(const struct checking *checking, struct behaviour *row)
 
 	check_fact(row, true);
 	if (stop.stopped != stop.stopped_later)
-		behaviour_say(row, "It counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
+		behaviour_say(row, "The counter counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
 	else if (stop.stopped - stop.running > hpet_allowed_ticks(&pace, stop.off_ticks))
-		behaviour_say(row, "With ENABLE_CNF 0 it reads %xh, after %xh.", stop.stopped, stop.running);
+		behaviour_say(row, "With ENABLE_CNF 0 the counter reads %xh, after %xh.", stop.stopped, stop.running);
 	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
-		behaviour_say(row, "Stopped at %xh, it continues from %xh.", stop.stopped, stop.running_again);
+		behaviour_say(row, "The counter stopped at %xh, and continues from %xh.", stop.stopped, stop.running_again);
 	else if (!probe_counter_moves(read_low_half, checking->device))
-		behaviour_say(row, "Stopped at %xh, it does not continue.", stop.stopped);
+		behaviour_say(row, "The counter stopped at %xh, and does not continue.", stop.stopped);
 	else
 		row->failed = false;
 	if (!row->failed)
-		behaviour_say(row, "It stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
+		behaviour_say(row, "The counter stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
 /*
@@ -106,7 +106,7 @@ check_stopping(const struct checking *checking, struct behaviour *row)
 	struct behaviour first;
 
 	if (!checking->device->opened) {
-		behaviour_say(row, "The firmware left it running and may use it.");
+		behaviour_say(row, "The firmware left the HPET running and may use it.");
 		return;
 	}
 	test_stop_once(checking, row);

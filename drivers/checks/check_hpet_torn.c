@@ -76,7 +76,7 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 	}
 	check_fact(row, torn);
 	if (torn)
-		behaviour_say(row, "At the rollover of the low half it read %lxh, then %lxh.",
+		behaviour_say(row, "At the rollover of the low half the HPET read %lxh, then %lxh.",
 			       then.ticks, now.ticks);
 	else
 		behaviour_say(row, "%u readings across the rollover of the low half are in order%s.",
@@ -91,7 +91,7 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 	struct wait wait;
 
 	if (checking->rows->width_bits != 64) {
-		behaviour_say(row, "It is 32 bits wide, which one access reads.");
+		behaviour_say(row, "The HPET is 32 bits wide, so one access reads all of it.");
 		return;
 	}
 	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);

@@ -40,12 +40,12 @@ check_claim(const struct checking *checking, struct behaviour *row, uint64_t mul
 		return;
 	}
 	if (!multiplier) {
-		behaviour_say(row, "Its page was being updated, or stated no rate, when it was read.");
+		behaviour_say(row, "The clock's page was being updated, or stated no rate, when it was read.");
 		return;
 	}
 	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
 	check_figure(row, ppm_above(scale->least, multiplier, false), ppm_above(scale->most, multiplier, true));
-	behaviour_say(row, "Its page states a TSC rate of %lu kHz, which differs from the measured rate by %ld to %ld "
+	behaviour_say(row, "The clock's page states a TSC rate of %lu kHz, which differs from the measured rate by %ld to %ld "
 			   "ppm.", khz, row->low,
 		      row->high);
 }
@@ -62,7 +62,7 @@ rate_was_changed(const struct checking *checking, struct behaviour *row, uint64_
 
 	if (!multiplier || multiplier == first)
 		return false;
-	behaviour_say(row, "The hypervisor changed the TSC rate in its page during the run, from %lu kHz to %lu kHz.",
+	behaviour_say(row, "The hypervisor changed the TSC rate in the clock's page during the run, from %lu kHz to %lu kHz.",
 		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, first),
 		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier));
 	return true;
@@ -125,13 +125,13 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 	}
 	check_fact(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
 	if (!fallbacks)
-		behaviour_say(row, "Its sequence number was never 0.");
+		behaviour_say(row, "The page's sequence number was never 0.");
 	else if (checking->rows->state == CLOCK_PRESENT)
-		behaviour_say(row, "Its sequence number was 0 in %lu readings, so the MSR was read instead. It is %s "
+		behaviour_say(row, "The page's sequence number was 0 in %lu readings, so the MSR was read instead. It is %s "
 				   "now.", fallbacks,
 			      row->failed ? "0" : "not 0");
 	else
-		behaviour_say(row, "Its sequence number is 0, so readers must read the MSR instead.");
+		behaviour_say(row, "The page's sequence number is 0, so readers must read the MSR instead.");
 }
 
 /*

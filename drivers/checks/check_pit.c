@@ -85,7 +85,7 @@ check_step(const struct checking *checking, struct behaviour *row)
 		step = gcd(step, get_elapsed_ticks(checking, first_ticks, take_sample_masked(checking).ticks));
 	}
 	if (step == 0) {
-		behaviour_say(row, "It did not move in %u readings.", STEP_READS);
+		behaviour_say(row, "The counter did not change in %u readings.", STEP_READS);
 		return;
 	}
 	check_fact(row, step != 1);

@@ -211,21 +211,22 @@ report_update(const struct update_watch *w, struct behaviour *row)
 
 	if (w->updates && uip_is_settled(w)) {
 		check_figure(row, (int64_t)low_us, (int64_t)high_us);
-		behaviour_say(row, "UIP lasted %lu to %lu us at its shortest; updates seen: %u.",
+		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu to %lu us at its shortest; updates seen: %u.",
 			       low_us, high_us, w->updates);
 	} else if (w->updates) {
 		row->disturbed = true;
-		behaviour_say(row, "UIP lasted %lu us, in fewer than %u updates: a busy host may be late.",
-			       low_us, w->long_min);
+		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu us, in fewer than %u updates: a busy host may have "
+				   "cleared it late.", low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_figure(row, (int64_t)(get_seen_ms(w) * US), (int64_t)(get_seen_ms(w) * US + US));
-		behaviour_say(row, "UIP was 1 in all %lu reads, for %u ms.", w->polls, get_seen_ms(w));
+		behaviour_say(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls, get_seen_ms(w));
 	} else if (w->without_uip >= w->times_min) {
 		check_fact(row, true);
-		behaviour_say(row, "UIP was never 1 in %u ms, not even before the second changed.", get_seen_ms(w));
+		behaviour_say(row, "The update flag (UIP) was never 1 in %u ms, not even before the seconds changed.",
+			      get_seen_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
-		behaviour_say(row, "The second changed without UIP before it, fewer than %u times.",
+		behaviour_say(row, "The seconds changed although the update flag (UIP) was not 1 before, fewer than %u times.",
 			       w->times_min);
 	} else if (saw_update(w)) {
 		check_disturbed(row);
@@ -242,11 +243,11 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
 	} else if (w->wrong && second_is_settled(w)) {
 		check_fact(row, true);
-		behaviour_say(row, "After %u came %u; updates seen: %u, not to the next second: %u.", w->from,
+		behaviour_say(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.", w->from,
 			       w->to, w->right + w->wrong, w->wrong);
 	} else if (w->wrong) {
 		row->disturbed = true;
-		behaviour_say(row, "%u came after %u once: the whole machine may have been stopped.", w->to,
+		behaviour_say(row, "The seconds were %u after %u once: the whole machine may have been stopped.", w->to,
 			       w->from);
 	} else if (w->right) {
 		check_fact(row, false);

@@ -27,7 +27,7 @@
  */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
-#define IRREGULAR         "At %u Hz the flag comes irregularly, as on a busy host."
+#define IRREGULAR         "At %u Hz the flag is set irregularly, as on a busy host."
 
 void
 rtc_select_8192_hz(const struct checking *checking)
@@ -337,7 +337,7 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 	unsigned tries = 0;
 
 	if (checking->device->saved[RTC_NEEDS_PIE]) {
-		behaviour_say(row, "64 Hz needs PIE for longer than interrupts may be masked.");
+		behaviour_say(row, "At 64 Hz, PIE would be set for longer than interrupts may be masked.");
 		return;
 	}
 	do

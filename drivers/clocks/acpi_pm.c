@@ -66,7 +66,7 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 	}
 	if (fadt->pm_tmr_len == 0 || fadt->pm_tmr_blk == 0) {
 		probe_state(clock, CLOCK_ABSENT,
-			    "The FADT lists none (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
+			    "The FADT lists no PM timer (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
 			    fadt->pm_tmr_len, fadt->pm_tmr_blk);
 		return false;
 	}
@@ -83,7 +83,7 @@ acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *cl
 	if (space == ACPI_SPACE_IO && address > PORT_MAX)
 		probe_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh.", address);
 	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
-		probe_state(clock, CLOCK_BROKEN, "The FADT gives its address as %lxh, not aligned.", address);
+		probe_state(clock, CLOCK_BROKEN, "The FADT gives the address %lxh, which is not aligned.", address);
 	else if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
 		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %lxh.", address);
 	else
@@ -117,7 +117,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	if (moves)
 		clocks->state = CLOCK_PRESENT;
 	else if (reading == UINT32_MAX)
-		probe_state(clocks, CLOCK_ABSENT, "It reads all ones: nothing answers at %s %lxh.",
+		probe_state(clocks, CLOCK_ABSENT, "The timer reads all ones: nothing answers at %s %lxh.",
 			    space == ACPI_SPACE_IO ? "port" : "address",
 			    device->address);
 	else

@@ -111,7 +111,7 @@ add_claims_without_crystal(const struct reading *reading, const struct hw_cpuid 
 		return;
 	}
 	claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
-		     "It has a ratio, %u/%u, but no crystal.", r->ebx, r->eax);
+		     "The leaf has a ratio, %u/%u, but no crystal frequency.", r->ebx, r->eax);
 	if (mhz)
 		claim_set(claims_add(reading->claims, CLAIM_LEAF_15_16, CLAIM_OF_LAPIC, "CPUID 15h with 16h"),
 			  (struct rate){ mhz * HZ_PER_MHZ * r->eax, r->ebx },
@@ -196,7 +196,7 @@ static void
 add_msr_claim(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
 {
 	if (!read_msr(reading, msr, value))
-		claim_refuse(claim, "Reading it took an exception.");
+		claim_refuse(claim, "Reading the MSR caused an exception.");
 }
 
 static void
@@ -329,14 +329,14 @@ add_vmclock_claim(const struct reading *reading, uint64_t address)
 		return;
 	claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
 	if (!take_vmclock(address, &time)) {
-		claim_refuse(claim, "It was being updated in each of %u reads.", PAGES_TRIES);
+		claim_refuse(claim, "The page was being updated in each of %u reads.", PAGES_TRIES);
 		return;
 	}
 	units = time.shift < RATE_BITS ? time.period >> (64 - RATE_BITS + time.shift) : 0;
 	if (time.counter == COUNTER_NONE)
-		claim_refuse(claim, "It has no time: its counter id is FFh, invalid.");
+		claim_refuse(claim, "The page has no time: its counter id is FFh, invalid.");
 	else if (time.counter != COUNTER_TSC || !units)
-		claim_refuse(claim, "It has no valid period of the TSC.");
+		claim_refuse(claim, "The page has no valid period of the TSC.");
 	if (claim->reason[0])
 		return;
 	hz = (UINT64_C(1) << RATE_BITS) / units;

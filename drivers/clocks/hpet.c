@@ -62,7 +62,7 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 		probe_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
 	else if (table->space != ACPI_SPACE_MEMORY)
 		probe_state(clock, CLOCK_BROKEN,
-			    "Its table puts it into address space %u, not into memory.",
+			    "Its ACPI table puts the HPET into address space %u, not into memory.",
 			    table->space);
 	else if (base == 0 || base % sizeof(uint64_t))
 		probe_state(clock, CLOCK_BROKEN, "Its table gives the base address %lxh.", base);
@@ -155,7 +155,7 @@ hpet_start(struct device *device, struct clock *clock)
 		device->opened = true;
 		hpet_enable_timers(device, device->saved[SAVED_ARMED], false);
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
-		probe_note(clock, "It was off; it is switched on for the run and off again after it.");
+		probe_note(clock, "The HPET was off. It is switched on for the run, and off again afterwards.");
 	} else {
 		/*
 		 * EDK II's timer driver stops the main counter while it sets a comparator (HpetTimerDxe,
@@ -163,16 +163,16 @@ hpet_start(struct device *device, struct clock *clock)
 		 */
 		clock->firmware_ticks = hpet_enabled_timers(device) != 0;
 		if (clock->firmware_ticks)
-			probe_note(clock, "It is on, with interrupts: the firmware may use it for its tick.");
+			probe_note(clock, "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
 	}
 	if (probe_counter_moves(hpet_read32, device))
 		return true;
 	bool still_off = !(hw_read32(device->address + HPET_CONFIGURATION) & HPET_ENABLE_CNF);
 
 	if (still_off)
-		probe_state(clock, CLOCK_DISABLED, "It is off, and ENABLE_CNF can't be set.");
+		probe_state(clock, CLOCK_DISABLED, "The HPET is off, and ENABLE_CNF can't be set.");
 	else
-		probe_state(clock, CLOCK_STUCK, "It is on, but its main counter does not count.");
+		probe_state(clock, CLOCK_STUCK, "The HPET is on, but its main counter does not count.");
 	hpet_close(device);
 	return false;
 }
@@ -189,7 +189,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 	    hpet_start(device, &clocks[HPET])) {
 		clocks[HPET].state = CLOCK_PRESENT;
 		if (table->base >> 32)
-			probe_note(&clocks[HPET], "Its base is above 4 GiB.");
+			probe_note(&clocks[HPET], "Its base address is above 4 GiB.");
 	}
 	probe_copy_state(clocks, HPET_COUNT);
 	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;

@@ -102,12 +102,12 @@ hv_page_test(struct device *device, struct clock *clock)
 	uint64_t tsc;
 
 	if (!hv_page_copy(device, &taken, &tsc))
-		probe_state(clock, CLOCK_BROKEN, "Its page is never whole: its sequence changes in each of %u reads.",
+		probe_state(clock, CLOCK_BROKEN, "The hypervisor changed its page during each of %u reads.",
 			    PAGES_TRIES);
 	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
-		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is hv_ref.");
+		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is the clock hv_ref.");
 	else if (!taken.scale)
-		probe_state(clock, CLOCK_BROKEN, "The hypervisor left its page without a rate.");
+		probe_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into its page.");
 	else if (!probe_counter_moves(hv_page_read, device))
 		probe_state(clock, CLOCK_STUCK, "Its page and the TSC give the same reading every time.");
 	else
@@ -124,8 +124,8 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 		return;
 	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_TSC);
 	if (clocks->unoffered) {
-		probe_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer it." :
-			    "There is no interface of Hyper-V, which would offer it.");
+		probe_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer this clock." :
+			    "There is no interface of Hyper-V, which would offer this clock.");
 		return;
 	}
 	if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER)) {

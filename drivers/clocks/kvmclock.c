@@ -71,8 +71,8 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 		return;
 	clocks->unoffered = !(features & (KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE));
 	if (clocks->unoffered) {
-		probe_state(clocks, CLOCK_ABSENT, "%s", kvm ? "KVM's CPUID leaf of features does not offer it." :
-			    "There is no KVM, which would offer it.");
+		probe_state(clocks, CLOCK_ABSENT, "%s", kvm ? "KVM's CPUID leaf of features does not offer this clock." :
+			    "There is no KVM, which would offer this clock.");
 		return;
 	}
 	if (!pvclock_begin(platform, device, clocks, false))

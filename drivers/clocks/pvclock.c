@@ -117,7 +117,7 @@ pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 	uint64_t tsc;
 
 	if (!pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
-		probe_state(clock, CLOCK_BROKEN, "Its page is never whole: version %u stays odd in %u reads.", taken.version,
+		probe_state(clock, CLOCK_BROKEN, "Its page is always being updated: version %u stays odd in %u reads.", taken.version,
 			    PAGES_TRIES);
 	else if (!pvclock_multiplier(&taken))
 		probe_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.", whose,
@@ -135,6 +135,6 @@ void
 pvclock_note_stable(struct clock *clock)
 {
 	probe_note(clock, pvclock_get_stability(clock->device) == STABLE_YES ?
-		   "Its page says TSC_STABLE: cores may be compared." :
-		   "Its page does not say TSC_STABLE: cores are not to be compared.");
+		   "The hypervisor sets TSC_STABLE: readings on different cores may be compared." :
+		   "The hypervisor does not set TSC_STABLE: readings on different cores must not be compared.");
 }

@@ -201,9 +201,9 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	seconds = rtc_read_register(device, REGISTER_SECONDS);
 
 	if (device->saved[SAVED_B] & B_SET)
-		probe_state(clock, CLOCK_STUCK, "It is halted: SET in register B was found set.");
+		probe_state(clock, CLOCK_STUCK, "The RTC is halted: SET in register B was 1 at the start.");
 	else if (updating)
-		probe_state(clock, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,472 us at most.");
+		probe_state(clock, CLOCK_BROKEN, "The update flag (UIP) stays 1; an update takes 2,472 us at most.");
 	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
 		probe_state(clock, CLOCK_BROKEN,
 			    "Its seconds register reads %02xh, which is not a second in %s.",
@@ -237,7 +237,7 @@ rtc_open_flag(struct device *device, struct clock *clock)
 
 	if (device->saved[SAVED_B] & B_PIE) {
 		probe_state(clock, CLOCK_DISABLED,
-			    "PIE is set: the firmware uses this flag, which is left alone.");
+			    "PIE is set: the firmware uses this flag, so it is not read.");
 		return;
 	}
 	device->opened = true;
@@ -251,9 +251,9 @@ rtc_open_flag(struct device *device, struct clock *clock)
 	for (unsigned tries = 0; tries < tries_max && !comes; tries++)
 		comes = rtc_pf_is_set_in_time(device);
 	if (comes)
-		probe_note(clock, "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
+		probe_note(clock, "The flag needs PIE, which is set only while the clock is read, with IRQ 8 masked.");
 	else
-		probe_state(clock, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
+		probe_state(clock, CLOCK_STUCK, "The periodic flag is never set, with PIE or without.");
 }
 
 /*
@@ -310,7 +310,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	if (!probe_begin(platform, device, clocks, &rtc_driver))
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
-		probe_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
+		probe_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
 		probe_copy_state(clocks, RTC_COUNT);
 		return;
 	}

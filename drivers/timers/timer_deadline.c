@@ -20,7 +20,7 @@ deadline_open(const struct platform *platform, struct timer *timer)
 	timer->clock = "tsc";
 	timer->ticks_max = UINT64_MAX / 2;
 	if (timer_find_lapic(timer) && !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_DEADLINE))
-		timer_refuse(timer, CLOCK_ABSENT, "CPUID does not offer it (leaf 1h, ECX bit 24).");
+		timer_refuse(timer, CLOCK_ABSENT, "CPUID does not offer TSC deadlines (leaf 1h, ECX bit 24).");
 }
 
 static void

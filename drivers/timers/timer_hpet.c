@@ -50,7 +50,7 @@ find_pin(const struct platform *platform, struct timer *timer, uint32_t pins)
 {
 	if (!pins || !ioapic_find_masked(&platform->acpi.madt, pins, &timer->pin_address, &timer->entry, &timer->route.pin))
 		return timer_refuse(timer, CLOCK_DISABLED,
-				    "Each I/O APIC pin that it can be routed to is in use, or not there.");
+				    "Each I/O APIC pin that it can be routed to is in use or missing.");
 	return true;
 }
 
@@ -61,7 +61,7 @@ find_route(const struct platform *platform, struct timer *timer)
 
 	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
 		return timer_refuse(timer, CLOCK_DISABLED,
-				    "Its interrupts can't name this core: the APIC id has more than eight bits.");
+				    "Its interrupts can't address this core: the APIC id has more than eight bits.");
 	switch (timer->driver->route_kind) {
 	case BY_FSB:
 		timer->route.kind = "fsb";
@@ -69,7 +69,7 @@ find_route(const struct platform *platform, struct timer *timer)
 		       timer_refuse(timer, CLOCK_ABSENT, "It can't send messages (FSB delivery).");
 	case BY_LEGACY:
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
-			return timer_refuse(timer, CLOCK_ABSENT, "It can't take the PIT's place.");
+			return timer_refuse(timer, CLOCK_ABSENT, "It can't replace the PIT (no legacy replacement route).");
 		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
 	default: /* 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
 		return find_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);
@@ -93,7 +93,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	configuration = hw_read32(timer->address + HPET_CONFIGURATION);
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX || !(configuration & HPET_ENABLE_CNF)) {
 		timer_refuse(timer, CLOCK_DISABLED,
-			     "The HPET does not count: it does so only where it is measured as a clock, or the firmware uses it.");
+			     "The HPET is off: it is switched on only if it is measured as a clock (clocks=).");
 		timer->unlisted = timer->driver->unit != 0;
 		return;
 	}

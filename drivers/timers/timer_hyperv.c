@@ -28,12 +28,12 @@ hv_timer_open(const struct platform *platform, struct timer *timer)
 		return;
 	if (!(hyperv->features_edx & HV_DIRECT_TIMERS_AVAILABLE))
 		timer_refuse(timer, CLOCK_ABSENT,
-			     "CPUID 40000003h offers it by messages only (no direct mode, EDX bit 19): not tested.");
+			     "CPUID 40000003h offers this timer by messages only (no direct mode, EDX bit 19): not tested.");
 	else if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER))
 		timer_refuse(timer, CLOCK_ABSENT,
 			     "CPUID 40000003h does not offer the reference counter (EAX bit 1), in which its deadlines are.");
 	else if (hyperv->timer_faults)
-		timer_refuse(timer, CLOCK_BROKEN, "CPUID 40000003h offers it, but access to its MSR 400000B6h faulted.");
+		timer_refuse(timer, CLOCK_BROKEN, "CPUID 40000003h offers this timer, but access to its MSR 400000B6h faulted.");
 	else if (hw_msr_read(MSR_HV_TIMER_CONFIG) & HV_TIMER_ENABLE)
 		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
 }

@@ -52,7 +52,7 @@ check_availability(const struct platform *platform, struct timer *timer)
 	if ((a & b & rtc_read_register(&device, REGISTER_D)) == RTC_UNREADABLE)
 		timer_refuse(timer, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
 	else if ((a & A_DIVIDER) != A_DIVIDER_32768_HZ || b & B_SET)
-		timer_refuse(timer, CLOCK_STUCK, "It is halted, or its divider is held in reset.");
+		timer_refuse(timer, CLOCK_STUCK, "The RTC is halted, or its divider is held in reset.");
 	else if (b & B_ENABLES)
 		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (register B): not tested.");
 	else
@@ -70,7 +70,7 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = timer->driver->route_kind == RTC_PERIODIC ? 1u << SHIFT_MAX : 1;
 	timer->own_phase = true;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
-		timer_refuse(timer, CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
+		timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
 		return;
 	}
 	interrupts = hw_interrupts_mask();

@@ -194,7 +194,7 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-offset",
 		.clock = "tsc",
-		.what = "proven offset of a core's TSC from the majority's",
+		.what = "proven offset of a core's TSC from the TSCs of most cores",
 		.limit = 0,
 		.unit = "ns",
 		.severity = VERDICT_FAIL,
@@ -221,7 +221,7 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-drift",
 		.clock = "tsc",
-		.what = "proven drift of a core's TSC from the majority's",
+		.what = "proven drift of a core's TSC from the TSCs of most cores",
 		.limit = 0,
 		.unit = "ppb",
 		.severity = VERDICT_FAIL,
@@ -420,7 +420,7 @@ const struct rule rules[] = {
 		.limit = 3000,
 		.unit = "us",
 		.severity = VERDICT_FAIL,
-		.sentence = "The update flag (UIP) is not set once a second for at most 2.2 ms: code that waits for "
+		.sentence = "The update flag (UIP) must be 1 once a second, for at most 2.2 ms, and is not: code that waits for "
 			    "it hangs or reads a torn time.",
 		.cause = "An RTC that is only partly implemented, or an emulator without update cycles.",
 		.advice = "Read the time from another source; update the hypervisor.",
@@ -575,7 +575,7 @@ const struct rule rules[] = {
 	{
 		.id = "irq-lost",
 		.clock = "any",
-		.what = "timer periods without a tick in which the core was not preempted",
+		.what = "timer periods without a tick, although the core was not preempted",
 		.limit = 0,
 		.unit = "periods",
 		.severity = VERDICT_FAIL,
@@ -597,7 +597,7 @@ const struct rule rules[] = {
 			    "ahead.",
 		.cause = "A timer that is armed again in the tick in which it fires, or a line "
 			 "that is both edge- and level-triggered.",
-		.advice = "Do not count this timer's ticks; in a guest, update the hypervisor.",
+		.advice = "Do not let kernels keep time by counting this timer's ticks; in a guest, update the hypervisor.",
 		.source = "QEMU hw/timer/hpet.c, hpet_time_after()",
 	},
 	{

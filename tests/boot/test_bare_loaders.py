@@ -131,7 +131,7 @@ def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
     assert report["options"]["label"] == "rack"
 
 
-NO_MAP, NO_INFO = "the loader hands over no memory map (PVH, version 1 of its start info)", "the loader's start info is not there (PVH)"
+NO_MAP, NO_INFO = "the loader hands over no memory map (PVH start info has one from version 1 on)", "the loader's start info is not there (PVH)"
 TOO_LITTLE = "this machine has too little memory for a report"
 UNUSABLE = [
     (["RANGES=0"], "the loader hands over no memory map (Linux boot protocol)"),

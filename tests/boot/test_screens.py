@@ -176,7 +176,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         check_bars(picture, report)
         check_clocks(reader, picture, report)
         assert from_verdict(reader.rows(picture))[0].startswith(f"verdict  {report['verdict'].upper()}, ")
-        assert after_verdict(from_verdict(reader.rows(picture)), report) == "No report on the boot volume, as save=off asks for."
+        assert after_verdict(from_verdict(reader.rows(picture)), report) == "No report on the boot volume, because of save=off."
         for key, page in enumerate(PAGES):
             shown.press(str(key + 1))
             check_bars(reader.title(page), report)

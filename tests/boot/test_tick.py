@@ -23,7 +23,7 @@ def ticking(run, word, *options):
 
 def of_hpet(report):
     row, = (row for row in report["behaviours"] if row["clock"] == "hpet" and row["rule"].startswith("rate-"))
-    assert clocks(report)["hpet"]["reason"] == "It is on, with interrupts: the firmware may use it for its tick."
+    assert clocks(report)["hpet"]["reason"] == "The HPET is on and sends interrupts: the firmware may use it as its timer tick."
     assert not [finding for finding in report["findings"] if finding["clock"] == "hpet"]
     return row
 

@@ -100,7 +100,7 @@ def test_where_the_host_does_not_trust_its_tscs_the_page_says_so(tmp_path):
     kvms.need(rig_only="makes a host whose TSCs are not synchronised")
     seen = kvms.boot(tmp_path / "out", "q35", 2, HOST, OPTIONS, host_tsc="unstable")
     assert seen.interface("KVM")["stable"] is False
-    assert "Its page does not say TSC_STABLE: cores are not to be compared." in seen.clocks()["kvmclock"]["reason"]
+    assert "The hypervisor does not set TSC_STABLE: readings on different cores must not be compared." in seen.clocks()["kvmclock"]["reason"]
     assert [finding["text"] for finding in seen.report["findings"] if finding["clock"] in PARAVIRTUAL] == []
     warps = [row for row in seen.report["behaviours"] if row["rule"] == "pv-warp" and row["clock"] == "kvmclock"]
     assert [row["outcome"] for row in warps] == ["not_checked"]

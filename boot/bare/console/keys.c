@@ -3,7 +3,7 @@
 
 #include "bare/console/line.h"
 
-#define KEPT_MAX 64 /* most bytes that are discarded at once, which is more than the port's queue holds */
+#define KEPT_MAX 64 /* maximum number of bytes that are discarded at once, which is more than the port's queue holds */
 
 bool
 keys_next(unsigned *key)

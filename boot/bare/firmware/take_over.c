@@ -18,7 +18,7 @@
 #define RSDP_SIZE      20u       /* bytes that the RSDP's first checksum covers */
 /* No guest of Xen has memory here. Linux uses the same address: HVM_SHARED_INFO_ADDR, arch/x86/xen/enlighten_hvm.c. */
 #define XEN_SHARED_PAGE 0xfe700000u
-#define MAP_MAX        4096u     /* most entries of a map that are read; real maps have far fewer */
+#define MAP_MAX        4096u     /* maximum number of entries of a map that are read; real maps have far fewer */
 
 struct protocol;
 
@@ -58,7 +58,7 @@ static const struct protocol {
 	  "the loader hands over no memory map (Linux boot protocol)" },
 	{ 0, convert_pvh, print_pvh, /* the last row, which has no other magic number */
 	  "the loader's start info is not there (PVH)",
-	  "the loader hands over no memory map (PVH, version 1 of its start info)" },
+	  "the loader hands over no memory map (PVH start info has one from version 1 on)" },
 };
 
 /* Returns a pointer to SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 is still mapped at this time. */

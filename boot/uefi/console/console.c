@@ -7,7 +7,7 @@
 
 #define SCREEN_CHUNK 128
 #define FIRST_ROW    2   /* row below the title, where console_screen() starts */
-#define MODES_MAX    64  /* most text modes that are examined */
+#define MODES_MAX    64  /* maximum number of text modes that are examined */
 #define ROWS_MAX     64
 #define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 has 80x25 characters, and every screen has it */
 #define ROWS_0       25

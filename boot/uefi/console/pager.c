@@ -4,7 +4,7 @@
 #include "console/keys.h"
 #include "firmware/firmware.h"
 
-#define KEYS_AT_ONCE 64 /* most keys between two drawings, so that a key that is held down does not delay the drawing */
+#define KEYS_AT_ONCE 64 /* maximum number of keys between two drawings; a held key must not delay the drawing */
 #define PRINT_COLUMNS 100 /* number of columns of one pane */
 #define PROMPT_LINES 4    /* number of lines that a shell prints after baretick has ended */
 #define WAITING           "Waiting for a key: P powers off, R restarts\n"

@@ -31,9 +31,9 @@ timestamp_add_claim(struct claims *claims)
 	stamp = protocol->get_timestamp();
 	after = hw_tsc_lfence();
 	if (EFI_ERROR(protocol->get_properties(&properties)))
-		claim_refuse(claim, "The firmware does not say its rate.");
+		claim_refuse(claim, "The firmware does not report the counter's rate.");
 	else if (stamp < before || stamp > after)
-		claim_refuse(claim, "It counts something else than the TSC.");
+		claim_refuse(claim, "Its counter is not the TSC.");
 	else
 		claim_set(claim, (struct rate){ properties.frequency_hz, 1 }, TIMESTAMP_WITHIN_HZ);
 }

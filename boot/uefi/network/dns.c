@@ -122,9 +122,9 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 	EFI_STATUS status = EFI_UNSUPPORTED;
 
 	if (!binding)
-		return "the firmware looks up no names: it takes an IPv4 address";
+		return "the firmware cannot look up names: give an IPv4 address";
 	if (!count)
-		return "DHCP named no DNS server: it takes an IPv4 address";
+		return "DHCP named no DNS server: give an IPv4 address";
 	if (EFI_ERROR(binding->create_child(binding, &child)))
 		return explain_status(status);
 	dns = firmware_protocol(child, &guid_dns4);

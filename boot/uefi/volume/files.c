@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 #define OPTIONS_FILE "baretick.cfg"
-#define ENTRIES_MAX  65536 /* most entries of a folder that are listed; a FAT folder has no more */
+#define ENTRIES_MAX  65536 /* maximum number of entries of a folder that are listed; a FAT folder has no more */
 
 /* UEFI 2.10, 13.5.16 and 13.5.17 */
 const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;

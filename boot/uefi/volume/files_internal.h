@@ -4,7 +4,7 @@
 
 #include "uefi/volume/files.h"
 
-#define FILES_NAME_MAX 255 /* most characters of a name on FAT with long names, ISO 9660 and NTFS */
+#define FILES_NAME_MAX 255 /* maximum number of characters of a name on FAT with long names, ISO 9660 and NTFS */
 
 /* A buffer for the results of GetInfo and of a folder's Read. Each result ends with a name. */
 union files_information {

@@ -49,7 +49,7 @@ describe_status(EFI_STATUS status)
 	case EFI_TIMEOUT:
 		return "it does not answer";
 	case EFI_ALREADY_STARTED:
-		return "something of that name is there";
+		return "a file or folder has that name already";
 	default:
 		return "the firmware refused";
 	}
@@ -216,7 +216,7 @@ next_number(struct saving *saving)
 		return 0;
 	}
 	if (!number)
-		text_printf(&saving->sentence, SAVE_FOLDER "\\%u is the last number there is: move it away.",
+		text_printf(&saving->sentence, SAVE_FOLDER "\\%u is the highest number that a folder can have: move it away.",
 			    FOLDERS_MAX);
 	return number;
 }

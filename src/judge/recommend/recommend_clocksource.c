@@ -179,9 +179,9 @@ predict_windows(struct report *report)
 		return;
 	text = begin_row(report, "Windows", id);
 	if (text_equal(id, "hv_page"))
-		text_put(&text, "Hyper-V's reference time by its page, which the hypervisor offers.");
+		text_put(&text, "Hyper-V's reference time, which is read from a page of the hypervisor.");
 	else if (text_equal(id, "hv_ref"))
-		text_put(&text, "Hyper-V's reference counter by its MSR: there is no page that may be used.");
+		text_put(&text, "Hyper-V's reference counter, which is read from an MSR: there is no page that may be used.");
 	else if (text_equal(id, "tsc"))
 		text_put(&text, "it is reported as invariant, and nothing was found against it.");
 	else

@@ -128,7 +128,7 @@ put_wake_timer(const struct report *report, struct text *reason)
 	else if (has_clock(report, "pit", "pit0"))
 		text_put(reason, ", where the PIT (rating 0) wakes the core.");
 	else
-		text_put(reason, ", and no HPET or PIT to wake the core was found or tested.");
+		text_put(reason, ", and no HPET or PIT that could wake the core was tested.");
 	if (is_tested(report, "hpet_fsb"))
 		text_put(reason, " If the HPET's third or a later comparator can send its interrupt to a core as a "
 				 "message, that core uses it (rating 110).");

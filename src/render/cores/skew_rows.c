@@ -16,7 +16,7 @@
 #define LABEL_SIZE       64
 
 #define OFFSET_NS_MAX 9999999 /* largest offset that fits OFFSET_COLUMNS with its sign */
-#define PPM_DIGITS    3       /* most decimals of a drift */
+#define PPM_DIGITS    3       /* maximum number of decimals of a drift */
 #define DRIFT_PPM_MAX 999999  /* largest drift that fits DRIFT_COLUMNS with its sign */
 
 /* Figures of one core, or of all unmarked cores of one group. */

@@ -86,7 +86,7 @@ put_distances(struct text *text, const struct report *report)
 			    apic_id(report, summary->contradiction_c), apic_id(report, summary->contradiction_a),
 			    apic_id(report, summary->contradiction_b), ns_ceil(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
-		text_printf(text, " No two differed by more than %ld ns.", ns_ceil(report, summary->bound_ticks));
+		text_printf(text, " No two cores' TSCs differed by more than %ld ns.", ns_ceil(report, summary->bound_ticks));
 }
 
 /*
@@ -98,8 +98,8 @@ put_each_bound(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
-	text_printf(text, " No two differed by more than %ld ns in the first pass, whose offsets are below, "
-		    "nor by more than %ld ns in the last.",
+	text_printf(text, " No two cores' TSCs differed by more than %ld ns in the first pass (its offsets are below), "
+		    "or by more than %ld ns in the last.",
 		    ns_ceil(report, skew->summary.bound_ticks), ns_ceil(report, skew->latest_summary.bound_ticks));
 }
 

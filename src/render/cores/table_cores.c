@@ -300,7 +300,7 @@ put_caveats(struct text *out, const struct columns *columns)
 	struct text *text = table_sentence(&sentence);
 
 	if (has_dash(columns))
-		text_put(text, "-: no other core read that clock at the same moment, or this core did not answer. ");
+		text_put(text, "-: no other core read that clock at the same time, or this core did not answer. ");
 	if (!report->quality.reliable_tails && report->quality.stolen_known && report->interference.gaps)
 		text_printf(text, "Medians and ratios are not reliable: %s %% of the observed time was stolen, and cores that "
 			    "wait for their host's time do not read together.",

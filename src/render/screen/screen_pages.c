@@ -125,8 +125,8 @@ static void
 put_keys(struct text *out, bool can_quit)
 {
 	put_heading(out, "Keys");
-	table_line(out, "1 to 7", "a page; 3 again: the next clock; so do [ and ]");
-	table_line(out, "Tab", "the next page; left and right: page by page, and clock by clock");
+	table_line(out, "1 to 7", "that page; 3 again or ]: the next clock; [: the previous clock");
+	table_line(out, "Tab", "the next page; left, right: the previous or next page or clock");
 	table_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
 	table_line(out, "R, P", "restart the machine, power it off");
 	if (can_quit)

@@ -126,5 +126,5 @@ table_intervals(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_after_masking(out, &report->intervals[i]);
 	if (any_masked(report))
-		table_say(out, "No rule judges interrupts after masking, so they do not affect the verdict.");
+		table_say(out, "Interrupts after such periods do not affect the verdict.");
 }

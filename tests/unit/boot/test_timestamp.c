@@ -65,10 +65,10 @@ TEST(the_rate_is_claimed_only_of_the_tsc)
 	firmware_sim_install(firmware_image, &guid, &protocol);
 	assert_int_equal(only_claim()->hz.num, UINT64_C(2600000000));
 	counts_tsc = false;
-	assert_string_equal(only_claim()->reason, "It counts something else than the TSC.");
+	assert_string_equal(only_claim()->reason, "Its counter is not the TSC.");
 	counts_tsc = true;
 	status = EFI_UNSUPPORTED;
-	assert_string_equal(only_claim()->reason, "The firmware does not say its rate.");
+	assert_string_equal(only_claim()->reason, "The firmware does not report the counter's rate.");
 	status = EFI_SUCCESS;
 	frequency_hz = 1;
 	assert_string_equal(only_claim()->reason, "It says 1 Hz, which no such clock has.");

@@ -24,7 +24,7 @@ TEST(bits_above_24_are_no_part_of_24)
 {
 	sim.pm.high_bits = 0xa5000000;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads a5000007h.");
+	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads a5000007h.");
 }
 
 TEST(of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown)
@@ -32,7 +32,7 @@ TEST(of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown)
 	sim.pm.counter.wrap_bits = 32;
 	sim.pm.counter.origin_ticks = 0x1000000 - 40;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: it reads 1000000h.");
+	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads 1000000h.");
 }
 
 TEST(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once)
@@ -40,7 +40,7 @@ TEST(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once)
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_passed("pm-width", "More than 24 bits, as the FADT says: it reads 1000007h.");
+	assert_passed("pm-width", "More than 24 bits, as the FADT says: the timer reads 1000007h.");
 	assert_none_bad();
 }
 
@@ -49,18 +49,18 @@ TEST(bit_24_is_waited_for_where_it_comes_within_the_budget)
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000 - 200000); /* the counter reaches bit 24 after 55.9 ms */
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_passed("pm-width", "More than 24 bits, as the FADT says: it reads 1000000h.");
+	assert_passed("pm-width", "More than 24 bits, as the FADT says: the timer reads 1000000h.");
 	reset(state);
 	open_with_32_bits(0);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_not_checked("pm-width", "It reaches bit 24 in 4686 ms, and fewer were left.");
+	assert_not_checked("pm-width", "The timer reaches bit 24 in 4686 ms, and less time was left.");
 }
 
 TEST(a_wrap_at_24_bits_is_none_at_32)
 {
 	open_with_32_bits(0x1000000 - 200000);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_only("pm-width", "The FADT says 32 bits, but after fcf2c7h it read 45ebh: it wraps at 24.");
+	assert_only("pm-width", "The FADT says 32 bits, but after fcf2c7h the timer read 45ebh: it wraps at 24 bits.");
 }
 
 TEST(a_reading_that_is_off_and_the_next_right_again_is_a_glitch)
@@ -68,7 +68,7 @@ TEST(a_reading_that_is_off_and_the_next_right_again_is_a_glitch)
 	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-glitch",
-		    "12 of 4096 single readings were wrong, the next one right: 1cf8h after 1cfah.");
+		    "12 of 4096 readings were wrong, and the next reading right: 1cf8h after 1cfah.");
 }
 
 TEST(a_step_back_for_good_is_no_glitch)
@@ -84,7 +84,7 @@ TEST(with_little_time_a_check_is_not_begun)
 {
 	open_and_check(&acpi_pm_driver, 5 * MS_NS);
 	assert_true(row_of("pm-high-bits", 0)->checked);
-	assert_not_checked("pm-glitch", "It takes 20 ms, and 4 were left.");
+	assert_not_checked("pm-glitch", "The test takes 20 ms, and 4 ms were left.");
 }
 
 TEST(a_preempted_guest_is_never_accused)

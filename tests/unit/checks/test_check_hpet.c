@@ -15,8 +15,8 @@ TEST(a_healthy_hpet_keeps_its_promises)
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 5);
 	assert_passed("hpet-period", "The period register reads 100000000 fs (valid: 100000 to 100000000).");
-	assert_passed("hpet-base", "Its table gives the base address fed00000h, below 4 GiB.");
-	assert_passed("hpet-stops", "It stops at e5h with ENABLE_CNF 0 and continues from there.");
+	assert_passed("hpet-base", "The HPET's ACPI table gives the base address fed00000h, below 4 GiB.");
+	assert_passed("hpet-stops", "The counter stops at e5h with ENABLE_CNF 0 and continues from there.");
 	assert_not_checked("hpet-torn", "The low half rolls over in 429496 ms, beyond the time left.");
 	assert_passed("hpet-pc10", "CPUID 5h reports no C-state as deep as PC10.");
 	assert_int_equal(sim.hpet.configuration, 1);
@@ -41,7 +41,7 @@ TEST(without_a_tsc_its_registers_are_read_where_they_are)
 	assert_int_equal(clocks[0].state, CLOCK_ABSENT);
 	assert_int_equal(rows.count, 2);
 	assert_passed("hpet-period", "The period register reads 100000000 fs (valid: 100000 to 100000000).");
-	assert_passed("hpet-base", "Its table gives the base address fed00000h, below 4 GiB.");
+	assert_passed("hpet-base", "The HPET's ACPI table gives the base address fed00000h, below 4 GiB.");
 }
 
 static uint64_t
@@ -57,28 +57,28 @@ TEST(a_base_above_4_gib_is_told)
 	assert_int_equal(rows.count, 0); /* nothing is mapped at this address, so the driver reported a broken HPET */
 	sim_map((struct sim_region){ UINT64_C(0x1fed00000), 4096, read_above_4_gib, NULL });
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_only("hpet-base", "Its table gives the base address 1fed00000h, above 4 GiB.");
+	assert_only("hpet-base", "The HPET's ACPI table gives the base address 1fed00000h, above 4 GiB.");
 }
 
 TEST(counting_while_it_is_off_is_a_fault)
 {
 	sim.hpet.counts_when_off = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_only("hpet-stops", "It counts while ENABLE_CNF is 0: from 100h to 4ebh.");
+	assert_only("hpet-stops", "The counter counts while ENABLE_CNF is 0: from 100h to 4ebh.");
 }
 
 TEST(so_is_losing_its_value)
 {
 	sim.hpet.loses_value = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_only("hpet-stops", "With ENABLE_CNF 0 it reads 0h, after e2h.");
+	assert_only("hpet-stops", "With ENABLE_CNF 0 the counter reads 0h, after e2h.");
 }
 
 TEST(an_hpet_that_the_firmware_left_on_is_not_stopped)
 {
 	sim.hpet.configuration = 3;
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_not_checked("hpet-stops", "The firmware left it running and may use it.");
+	assert_not_checked("hpet-stops", "The firmware left the HPET running and may use it.");
 	assert_int_equal(sim.hpet.configuration_writes, 0);
 }
 
@@ -94,7 +94,7 @@ roll_over(uint64_t ms, uint64_t late_ps)
 TEST(a_reading_torn_at_the_rollover_is_a_fault)
 {
 	roll_over(20, 5 * SIM_PS_PER_US);
-	assert_only("hpet-torn", "At the rollover of the low half it read fffffffah, then 1h.");
+	assert_only("hpet-torn", "At the rollover of the low half the HPET read fffffffah, then 1h.");
 }
 
 TEST(readings_across_the_rollover_follow_each_other)
@@ -112,7 +112,7 @@ TEST(thirty_two_bits_are_not_torn)
 {
 	sim.hpet.capability &= ~UINT64_C(0x2000);
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_not_checked("hpet-torn", "It is 32 bits wide, which one access reads.");
+	assert_not_checked("hpet-torn", "The HPET is 32 bits wide, so one access reads all of it.");
 	assert_none_bad();
 }
 

@@ -20,11 +20,11 @@ TEST(pages_that_are_right_keep_their_promises)
 {
 	look(&kvmclock_driver, NULL);
 	assert_int_equal(rows.count, 1);
-	assert_passed("pv-claim", "Its page states a TSC rate of 1000000 kHz, which differs "
+	assert_passed("pv-claim", "The clock's page states a TSC rate of 1000000 kHz, which differs "
 		    "from the measured rate by 0 to 0 ppm.");
 	look(&hv_page_driver, NULL);
 	assert_int_equal(rows.count, 3);
-	assert_passed("pv-fallback", "Its sequence number was never 0.");
+	assert_passed("pv-fallback", "The page's sequence number was never 0.");
 	assert_passed("pv-page-apart", "Each of 1024 readings of the MSR was between the page's "
 		      "readings right before and after it.");
 	assert_none_bad();
@@ -39,7 +39,7 @@ take_the_tsc_for_slower(void)
 TEST(a_page_of_another_rate_is_off_by_so_much)
 {
 	look(&kvmclock_driver, take_the_tsc_for_slower);
-	assert_only("pv-claim", "Its page states a TSC rate of 999850 kHz, which differs "
+	assert_only("pv-claim", "The clock's page states a TSC rate of 999850 kHz, which differs "
 		    "from the measured rate by -150 to -149 ppm.");
 	assert_int_equal(row_of("pv-claim", 0)->measured, -150);
 }
@@ -52,7 +52,7 @@ TEST(xens_page_of_another_rate_is_off_by_so_much_too)
 	sim_platform(&platform);
 	open_driver(&xen_driver);
 	check_opened(&xen_driver, BUDGET_NS);
-	assert_only("pv-claim", "Its page states a TSC rate of 999850 kHz, which differs "
+	assert_only("pv-claim", "The clock's page states a TSC rate of 999850 kHz, which differs "
 		    "from the measured rate by -150 to -149 ppm.");
 }
 
@@ -69,7 +69,7 @@ TEST(a_page_whose_rate_is_set_anew_is_no_claim)
 	page->tsc_to_system_mul -= page->tsc_to_system_mul / 100;
 	page->version += 2;
 	check_opened(&xen_driver, BUDGET_NS);
-	assert_not_checked("pv-claim", "The hypervisor changed the TSC rate in its page during the run, from "
+	assert_not_checked("pv-claim", "The hypervisor changed the TSC rate in the clock's page during the run, from "
 			   "1000000 kHz to 1010101 kHz.");
 	assert_none_bad();
 }
@@ -112,7 +112,7 @@ TEST(a_sequence_of_0_is_a_fallback_and_nothing_else_is_said)
 {
 	look(&hv_page_driver, leave_no_sequence);
 	assert_int_equal(rows.count, 1);
-	assert_only("pv-fallback", "Its sequence number is 0, so readers must read the MSR instead.");
+	assert_only("pv-fallback", "The page's sequence number is 0, so readers must read the MSR instead.");
 }
 
 static void
@@ -128,9 +128,9 @@ TEST(one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked)
 	look(&hv_page_driver, lose_the_sequence_later);
 	take(&clocks[0], 200 * SIM_PS_PER_MS, samples, 5);
 	check_opened(&hv_page_driver, BUDGET_NS);
-	assert_only("pv-fallback", "Its sequence number was 0 in 5 readings, so the MSR was read instead. It is 0 now.");
+	assert_only("pv-fallback", "The page's sequence number was 0 in 5 readings, so the MSR was read instead. It is 0 now.");
 	assert_not_checked("pv-page-apart", "The page was marked as unusable when it was read.");
-	assert_not_checked("pv-claim", "Its page was being updated, or stated no rate, when it was read.");
+	assert_not_checked("pv-claim", "The clock's page was being updated, or stated no rate, when it was read.");
 }
 
 static void

@@ -26,7 +26,7 @@ TEST(a_healthy_rtc_keeps_its_promises)
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 7);
 	assert_passed("rtc-battery", "VRT in register D is 1: the battery is good.");
-	assert_passed("rtc-update", "UIP lasted 2203 to 2236 us at its shortest; updates seen: 1.");
+	assert_passed("rtc-update", "The update flag (UIP) stayed 1 for 2203 to 2236 us at its shortest; updates seen: 1.");
 	/* the seconds wrapped from 59 to 0 */
 	assert_passed("rtc-seconds", "The seconds advanced by one each time; updates seen: 1.");
 	assert_none_bad();
@@ -69,7 +69,7 @@ TEST(uip_that_is_stuck_is_a_fault)
 	sim.rtc.uip_stuck = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(clocks[0].state, CLOCK_BROKEN);
-	assert_only("rtc-update", "UIP was 1 in all 98929 reads, for 1200 ms.");
+	assert_only("rtc-update", "The update flag (UIP) was 1 in all 98929 reads, for 1200 ms.");
 	reset_slow(state);
 	open_driver(&rtc_driver);
 	sim.rtc.uip_stuck = true; /* later */
@@ -83,13 +83,13 @@ TEST(uip_that_never_rises_is_a_fault)
 {
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_only("rtc-update", "UIP was never 1 in 843 ms, not even before the second changed.");
+	assert_only("rtc-update", "The update flag (UIP) was never 1 in 843 ms, not even before the seconds changed.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_not_checked("rtc-update",
-			   "The second changed without UIP before it, fewer than 2 times.");
+			   "The seconds changed although the update flag (UIP) was not 1 before, fewer than 2 times.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_never = true;
@@ -101,18 +101,18 @@ TEST(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times)
 {
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_only("rtc-update", "UIP lasted 7213 to 7246 us at its shortest; updates seen: 1.");
+	assert_only("rtc-update", "The update flag (UIP) stayed 1 for 7213 to 7246 us at its shortest; updates seen: 1.");
 	assert_true(row_of("rtc-update", 0)->low <= 7228 && row_of("rtc-update", 0)->high >= 7228);
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_not_checked("rtc-update", "UIP lasted 7213 us, in fewer than 3 updates: a busy host may be late.");
+	assert_not_checked("rtc-update", "The update flag (UIP) stayed 1 for 7213 us, in fewer than 3 updates: a busy host may have cleared it late.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, LONG_NS);
-	assert_only("rtc-update", "UIP lasted 7213 to 7246 us at its shortest; updates seen: 3.");
+	assert_only("rtc-update", "The update flag (UIP) stayed 1 for 7213 to 7246 us at its shortest; updates seen: 3.");
 }
 
 TEST(uip_of_244_us_as_qemu_has_it_is_seen)
@@ -122,7 +122,7 @@ TEST(uip_of_244_us_as_qemu_has_it_is_seen)
 	sim.rtc.pf_needs_pie = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_none_bad();
-	assert_passed("rtc-update", "UIP lasted 230 to 255 us at its shortest; updates seen: 1.");
+	assert_passed("rtc-update", "The update flag (UIP) stayed 1 for 230 to 255 us at its shortest; updates seen: 1.");
 	assert_true(row_of("rtc-seconds", 0)->checked);
 }
 
@@ -142,19 +142,19 @@ TEST(uip_that_a_single_look_saw_may_have_lasted_0_us)
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
 	open_and_check(&rtc_driver, LONG_NS);
 	assert_none_bad();
-	assert_passed("rtc-update", "UIP lasted 0 to 981 us at its shortest; updates seen: 2.");
+	assert_passed("rtc-update", "The update flag (UIP) stayed 1 for 0 to 981 us at its shortest; updates seen: 2.");
 }
 
 TEST(seconds_that_skip_are_a_fault)
 {
 	sim.rtc.second_step = 2;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_only("rtc-seconds", "After 0 came 2; updates seen: 1, not to the next second: 1.");
+	assert_only("rtc-seconds", "The seconds changed from 0 to 2; updates seen: 1, with a wrong second: 1.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.second_step = 2;
 	open_and_check(&rtc_driver, LONG_NS);
-	assert_only("rtc-seconds", "After 2 came 4; updates seen: 2, not to the next second: 2.");
+	assert_only("rtc-seconds", "The seconds changed from 2 to 4; updates seen: 2, with a wrong second: 2.");
 }
 
 /* This looks as if the whole machine was stopped, including its TSC. */
@@ -163,7 +163,7 @@ TEST(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs)
 	become_a_guest();
 	sim.rtc.second_step = 5;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_not_checked("rtc-seconds", "5 came after 0 once: the whole machine may have been stopped.");
+	assert_not_checked("rtc-seconds", "The seconds were 5 after 0 once: the whole machine may have been stopped.");
 	assert_none_bad();
 }
 
@@ -246,7 +246,7 @@ TEST(a_flag_that_the_firmware_lives_off_is_left_alone)
 	assert_int_equal(sim.rtc.c_reads, reads);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
 	assert_not_checked("rtc-periodic",
-			   "PIE is set: the firmware uses this flag, which is left alone.");
+			   "PIE is set: the firmware uses this flag, so it is not read.");
 	assert_true(row_of("rtc-update", 0)->checked);
 }
 

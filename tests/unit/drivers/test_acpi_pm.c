@@ -132,7 +132,7 @@ TEST(no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences)
 	platform.acpi.fadt.pm_tmr_len = 0;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_ABSENT,
-		     "The FADT lists none (PM_TMR_LEN 0, PM_TMR_BLK 608h).");
+		     "The FADT lists no PM timer (PM_TMR_LEN 0, PM_TMR_BLK 608h).");
 	platform.acpi.fadt.hw_reduced = true;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
@@ -150,7 +150,7 @@ TEST(an_address_that_cannot_be_read_is_not_read)
 	put_into_memory();
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 6;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_BROKEN, "The FADT gives its address as fed80006h, not aligned.");
+	assert_state(0, CLOCK_BROKEN, "The FADT gives the address fed80006h, which is not aligned.");
 	sim_unmap(MMIO);
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 8;
 	open_driver(&acpi_pm_driver);
@@ -168,5 +168,5 @@ TEST(a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent)
 	assert_in_range(sim.count[SIM_IN], 32800, 33000);
 	sim.pm.absent = true;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_ABSENT, "It reads all ones: nothing answers at port 608h.");
+	assert_state(0, CLOCK_ABSENT, "The timer reads all ones: nothing answers at port 608h.");
 }

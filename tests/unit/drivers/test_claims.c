@@ -122,7 +122,7 @@ TEST(leaf_15h_without_its_crystal_claims_one_only_with_16h)
 {
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 2700, 0, 0, 0 });
 	set_leaf_15(2, 226, 0);
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It has a ratio, 226/2, but no crystal.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "The leaf has a ratio, 226/2, but no crystal frequency.");
 	assert_claim(CLAIM_LEAF_15_16, CLAIM_OF_LAPIC, "CPUID 15h with 16h", 23893805, 442478);
 	assert_null(find(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
 	set_vendor("GenuineIntel", 0x15);
@@ -201,7 +201,7 @@ TEST(hyperv_and_xen_claim_by_their_msrs_and_leaf_and_a_fault_is_no_claim)
 		if (sim.msrs[i].msr == MSR_LAPIC_FREQUENCY)
 			sim.msrs[i].msr = 0xdead;
 	platform_read_claims(&platform, guard);
-	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading it took an exception.");
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading the MSR caused an exception.");
 	assert_claim(CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", UINT64_C(2893437000), 1000);
 }
 
@@ -229,8 +229,8 @@ TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_
 	read_claims();
 	sim.msr_count -= 2; /* from now on, reads of both MSRs fault */
 	platform_read_claims(&platform, guard);
-	assert_refused(CLAIM_HYPERV, CLAIM_OF_TSC, "Reading it took an exception.");
-	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading it took an exception.");
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_TSC, "Reading the MSR caused an exception.");
+	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading the MSR caused an exception.");
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, 1000000000);
 	for (size_t i = 0; i < 2; i++) {
 		enum claim_clock clock = i ? CLAIM_OF_LAPIC : CLAIM_OF_TSC;
@@ -300,7 +300,7 @@ TEST(platform_info_is_a_ratio_of_100_mhz_on_cores_with_avx)
 {
 	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
 	read_claims();
-	assert_refused(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "Reading it took an exception.");
+	assert_refused(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "Reading the MSR caused an exception.");
 	sim_msr_set(0xce, UINT64_C(0x80000000001700));
 	read_claims();
 	assert_claim(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh", UINT64_C(2300000000), 23000000);
@@ -317,7 +317,7 @@ TEST(amds_p0_and_the_secure_tscs_megahertz)
 	set_cpu("AuthenticAMD", 0x00a20f12, UINT32_C(1) << 31); /* family 19h */
 	set_hypervisor_leaf(KVM, 0x40000000);
 	read_claims();
-	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "Reading it took an exception.");
+	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "Reading the MSR caused an exception.");
 	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 8 << 8 | 148);
 	read_claims();
 	assert_claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", UINT64_C(3700000000), 37000000);
@@ -335,7 +335,7 @@ TEST(amds_p0_and_the_secure_tscs_megahertz)
 	sim_msr_set(0xc0010131, 1 << 11 | 7);
 	read_claims();
 	assert_claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", UINT64_C(4300000000), 43000000);
-	assert_refused(CLAIM_SECURE_TSC, CLAIM_OF_TSC, "Reading it took an exception.");
+	assert_refused(CLAIM_SECURE_TSC, CLAIM_OF_TSC, "Reading the MSR caused an exception.");
 	sim_msr_set(0xc0010134, 0xfff00000 + 2400);
 	read_claims();
 	assert_claim(CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h", UINT64_C(2400000000), 24000000);
@@ -384,11 +384,11 @@ TEST(a_page_of_vmclock_that_changes_while_it_is_read_is_read_again)
 	assert_claim(CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page", 1000000000, 1);
 	sim_paravirtual.vmclock_updates = 1000000;
 	read_vmclock(1, PERIOD, 0);
-	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It was being updated in each of 1024 reads.");
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page was being updated in each of 1024 reads.");
 	sim_paravirtual.vmclock_updates = 0;
 	sim_paravirtual.vmclock_sequence = 1; /* an odd sequence number: the update never ends */
 	read_vmclock(1, PERIOD, 0);
-	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It was being updated in each of 1024 reads.");
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page was being updated in each of 1024 reads.");
 }
 
 /* QEMU 10 fills only the disruption marker of the page. */
@@ -399,9 +399,9 @@ TEST(vmclock_without_a_time_has_the_reason)
 	assert_null(find(CLAIM_VMCLOCK, CLAIM_OF_TSC));
 	sim_paravirtual_plug_vmclock();
 	read_vmclock(0xff, 0, 0);
-	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no time: its counter id is FFh, invalid.");
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no time: its counter id is FFh, invalid.");
 	read_vmclock(0, PERIOD, 0); /* the counter of ARM */
-	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no valid period of the TSC.");
 	read_vmclock(1, 0, 0);
-	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "It has no valid period of the TSC.");
+	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no valid period of the TSC.");
 }

@@ -149,7 +149,7 @@ TEST(one_that_is_off_is_put_back_and_its_counter_is_never_written)
 	sim.hpet.configuration = 2; /* legacy replacement must stay enabled */
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT,
-		     "It was off; it is switched on for the run and off again after it.");
+		     "The HPET was off. It is switched on for the run, and off again afterwards.");
 	assert_string_equal(clocks[HPET_32].reason, clocks[HPET].reason);
 	assert_int_equal(sim.hpet.configuration, 3);
 	hpet_driver.close(&device);
@@ -171,8 +171,8 @@ TEST(a_stuck_counter_is_found_within_the_bound_and_put_back)
 {
 	sim.hpet.dead = true;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_STUCK, "It is on, but its main counter does not count.");
-	assert_state(HPET_32, CLOCK_STUCK, "It is on, but its main counter does not count.");
+	assert_state(HPET, CLOCK_STUCK, "The HPET is on, but its main counter does not count.");
+	assert_state(HPET_32, CLOCK_STUCK, "The HPET is on, but its main counter does not count.");
 	assert_int_equal(sim.hpet.configuration, 0);
 	assert_int_equal(sim.hpet.configuration_writes, 2);
 	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 310 ns. */
@@ -203,7 +203,7 @@ TEST(no_table_or_a_bad_address_is_a_sentence_without_an_access)
 	platform.acpi.hpet.space = ACPI_SPACE_IO;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN,
-		     "Its table puts it into address space 1, not into memory.");
+		     "Its ACPI table puts the HPET into address space 1, not into memory.");
 	platform.acpi.hpet.found = false;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_ABSENT, "There is no HPET table in ACPI.");

@@ -26,7 +26,7 @@ TEST(without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_ar
 		all[i]->close(&device);
 		assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE] + sim.count[SIM_HYPERCALL], 0);
 	}
-	assert_state(0, CLOCK_ABSENT, "There is no interface of Hyper-V, which would offer it.");
+	assert_state(0, CLOCK_ABSENT, "There is no interface of Hyper-V, which would offer this clock.");
 }
 
 TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
@@ -35,7 +35,7 @@ TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
 
 	plug(false);
 	open_driver(&kvmclock_driver);
-	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. Its page says TSC_STABLE: cores may be compared.");
+	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. The hypervisor sets TSC_STABLE: readings on different cores may be compared.");
 	assert_int_equal(sim_paravirtual.kvm_msrs[0] & 1, 1);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
 	/* the reading is the world time in ns at which the driver read the TSC */
@@ -74,7 +74,7 @@ TEST(a_page_without_the_flag_and_the_old_msr_are_said)
 	sim_paravirtual.not_stable = true;
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_PRESENT,
-		     "By MSR 4b564d01h. Its page does not say TSC_STABLE: cores are not to be compared.");
+		     "By MSR 4b564d01h. The hypervisor does not set TSC_STABLE: readings on different cores must not be compared.");
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
 	kvmclock_driver.close(&device);
 	plug(false);
@@ -82,7 +82,7 @@ TEST(a_page_without_the_flag_and_the_old_msr_are_said)
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x00000002, 0, 0, 0 });
 	sim_platform(&platform);
 	open_driver(&kvmclock_driver);
-	assert_state(0, CLOCK_ABSENT, "KVM's CPUID leaf of features does not offer it.");
+	assert_state(0, CLOCK_ABSENT, "KVM's CPUID leaf of features does not offer this clock.");
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
@@ -91,7 +91,7 @@ TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 	plug(false);
 	sim_paravirtual.odd = true;
 	open_driver(&kvmclock_driver);
-	assert_state(0, CLOCK_BROKEN, "Its page is never whole: version 1 stays odd in 1024 reads.");
+	assert_state(0, CLOCK_BROKEN, "Its page is always being updated: version 1 stays odd in 1024 reads.");
 	assert_true(sim_paravirtual_is_as_found());
 	plug(false);
 	sim_paravirtual.empty = true;
@@ -199,7 +199,7 @@ TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
 	plug(true);
 	sim_paravirtual.no_sequence = true;
 	open_driver(&hv_page_driver);
-	assert_state(0, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is hv_ref.");
+	assert_state(0, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is the clock hv_ref.");
 	assert_true(clocks[0].falls_back);
 	assert_true(sim_paravirtual_is_as_found());
 	plug(true);

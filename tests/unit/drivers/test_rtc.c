@@ -131,7 +131,7 @@ TEST(uip_stuck_at_1_is_broken_and_ends_within_the_bound)
 {
 	sim.rtc.uip_stuck = true;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_BROKEN, "UIP in register A stays 1; an update takes 2,472 us at most.");
+	assert_state(RTC, CLOCK_BROKEN, "The update flag (UIP) stays 1; an update takes 2,472 us at most.");
 	assert_int_equal(clocks[RTC_PF].state, CLOCK_PRESENT);
 	assert_in_range(sim.now_ps, 16 * SIM_PS_PER_MS, 18 * SIM_PS_PER_MS);
 }
@@ -179,9 +179,9 @@ TEST(all_registers_ffh_an_fadt_without_one_and_a_reset_divider)
 	reset(state);
 	platform.acpi.fadt.cmos_rtc_absent = true;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_ABSENT, "The FADT lists none (CMOS RTC not present).");
+	assert_state(RTC, CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
 	assert_state(RTC_PF, CLOCK_ABSENT,
-		     "The FADT lists none (CMOS RTC not present).");
+		     "The FADT lists no RTC (CMOS RTC not present).");
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_OUT], 0);
 }
 
@@ -189,7 +189,7 @@ TEST(set_is_left_set_and_halts_the_seconds_but_not_the_flag)
 {
 	sim.rtc.b = 0x82;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_STUCK, "It is halted: SET in register B was found set.");
+	assert_state(RTC, CLOCK_STUCK, "The RTC is halted: SET in register B was 1 at the start.");
 	assert_int_equal(clocks[RTC_PF].state, CLOCK_PRESENT);
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.b, 0x82);
@@ -251,7 +251,7 @@ TEST(pie_is_set_only_while_interrupts_and_irq_8_are_masked)
 	sim.pic_mask[1] = 0x8e;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_PRESENT,
-		     "It needs PIE, which is set only while it is read, with IRQ 8 masked.");
+		     "The flag needs PIE, which is set only while the clock is read, with IRQ 8 masked.");
 	assert_int_equal(sim.rtc.b, 0x02);
 	start = device.edges;
 	take(&clocks[RTC_PF], SIM_PS_PER_S, samples, 1000);
@@ -267,7 +267,7 @@ TEST(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed)
 {
 	sim.rtc.pf_never = true;
 	open_driver(&rtc_driver);
-	assert_state(RTC_PF, CLOCK_STUCK, "The periodic flag never comes, with PIE or without.");
+	assert_state(RTC_PF, CLOCK_STUCK, "The periodic flag is never set, with PIE or without.");
 	assert_int_equal(clocks[RTC].state, CLOCK_PRESENT);
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.a, 0x26);
@@ -294,7 +294,7 @@ TEST(a_periodic_interrupt_of_the_firmwares_keeps_its_rate)
 	sim.rtc.b |= 0x40;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_DISABLED,
-		     "PIE is set: the firmware uses this flag, which is left alone.");
+		     "PIE is set: the firmware uses this flag, so it is not read.");
 	assert_int_equal(clocks[RTC].state, CLOCK_PRESENT);
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes + sim.rtc.c_reads, 0);

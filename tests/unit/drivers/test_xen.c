@@ -19,7 +19,7 @@ TEST(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close)
 	for (unsigned hyperv = 0; hyperv < 2; hyperv++) {
 		plug(hyperv);
 		open_driver(&xen_driver);
-		assert_state(0, CLOCK_PRESENT, "Its page says TSC_STABLE: cores may be compared.");
+		assert_state(0, CLOCK_PRESENT, "The hypervisor sets TSC_STABLE: readings on different cores may be compared.");
 		take(&clocks[0], SIM_PS_PER_MS, samples, 2);
 		/* the reading is the world time in ns at which the driver read the TSC */
 		assert_int_equal(samples[0].ticks, samples[0].end - 20);
@@ -95,7 +95,7 @@ TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 
 	plug(false);
 	sim_paravirtual.odd = true;
-	assert_broken("Its page is never whole: version 1 stays odd in 1024 reads.");
+	assert_broken("Its page is always being updated: version 1 stays odd in 1024 reads.");
 	plug(false);
 	sim_paravirtual.empty = true;
 	assert_broken("Xen left its page without a rate: multiplier 0, shift 0.");
@@ -114,7 +114,7 @@ TEST(what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind)
 	plug(true);
 	sim_paravirtual.no_safe_pvclock = true;
 	open_driver(&xen_driver);
-	assert_state(0, CLOCK_ABSENT, "Xen's features do not offer it to guests like this one.");
+	assert_state(0, CLOCK_ABSENT, "Xen's features do not offer this clock to guests like this one.");
 	assert_true(clocks[0].unoffered);
 	sim_cpuid_set(0x40000104, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	open_driver(&xen_driver);

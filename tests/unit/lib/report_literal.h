@@ -505,7 +505,7 @@ literal_clean(void)
 	literal_tournament(report, PAIR_SCHEDULE_ALL, NULL);
 	literal_observe(report);
 	literal_behaviour(report, "hpet-stops", "hpet",
-			  "It stops at 8cad4651h with ENABLE_CNF 0 and continues from there.");
+			  "The counter stops at 8cad4651h with ENABLE_CNF 0 and continues from there.");
 	literal_behaviour(report, "pm-high-bits", "acpi_pm",
 			  "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen 3 times, for 244 us."), 243, 246);
@@ -602,7 +602,7 @@ literal_sick(void)
 	report->behaviours.count = 0;
 	literal_behaviour(report, "hpet-stops", "hpet", "There is no HPET.")->checked = false;
 	literal_behaviour(report, "pm-width", "acpi_pm",
-			  "The FADT says 32 bits, but after fcf2c7h it read 45ebh: it wraps at 24.")->failed = true;
+			  "The FADT says 32 bits, but after fcf2c7h the timer read 45ebh: it wraps at 24 bits.")->failed = true;
 	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
 	report->rates[0].same_source = true;
 	literal_find(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };

@@ -110,7 +110,7 @@ TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	assert_false(bench_find(bench, "hpet")->rate_whole_run);
 	assert_string_equal(bench_find(bench, "hpet")->clock.reason,
-			    "It is on, with interrupts: the firmware may use it for its tick.");
+			    "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
 	bench_free(bench);
 }
 
