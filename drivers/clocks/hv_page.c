@@ -105,7 +105,8 @@ hv_page_test(struct device *device, struct clock *clock)
 		probe_state(clock, CLOCK_BROKEN, "The hypervisor changed its page during each of %u reads.",
 			    PAGES_TRIES);
 	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
-		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is the clock hv_ref.");
+		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is the "
+				"clock hv_ref.");
 	else if (!taken.scale)
 		probe_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into its page.");
 	else if (!probe_counter_moves(hv_page_read, device))

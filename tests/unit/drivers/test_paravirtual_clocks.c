@@ -35,7 +35,8 @@ TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
 
 	plug(false);
 	open_driver(&kvmclock_driver);
-	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. The hypervisor sets TSC_STABLE: readings on different cores may be compared.");
+	assert_state(0, CLOCK_PRESENT, "By MSR 4b564d01h. The hypervisor sets TSC_STABLE: readings on different cores "
+			"may be compared.");
 	assert_int_equal(sim_paravirtual.kvm_msrs[0] & 1, 1);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
 	/* the reading is the world time in ns at which the driver read the TSC */

@@ -206,10 +206,12 @@ TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 	assert_taken(1, "Windows", "hv_page", "Hyper-V's reference time, which is read from a page of the hypervisor.");
 	report_find_clock(report, "hv_page")->clock.state = CLOCK_DISABLED;
 	recommend_clocksource(report);
-	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page that may be used.");
+	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
+			"that may be used.");
 	report->paravirtual.interfaces[0].missing = "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits";
 	recommend_clocksource(report);
-	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page that may be used. "
+	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
+			"that may be used. "
 		     "CPUID 40000003h lacks AccessPartitionReferenceTsc (EAX bit 9), so each reading exits.");
 	report->paravirtual.interfaces[0].missing = NULL;
 	report->paravirtual.count = 1;
@@ -232,7 +234,8 @@ TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
 	assert_taken(0, "Linux", "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
 		     "hyperv_clocksource_msr, 495; its page's sequence is 0, so each read of it reads the MSR; the "
 		     "TSC is not reported as invariant, so the hypervisor's clock comes first.");
-	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page that may be used.");
+	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
+			"that may be used.");
 }
 
 TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)

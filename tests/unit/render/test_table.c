@@ -429,7 +429,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
-	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than 10024 ns.\n");
+	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
+			"10024 ns.\n");
 	literal_tournament(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others (3 in 3 rounds, 1 at "
@@ -480,7 +481,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	/* the ping-pong of each pair was at some time in that second */
 	report->skew.latest.begin_tsc = report->skew.latest.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
-	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than 10024 ns.\n");
+	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
+			"10024 ns.\n");
 	report = literal_of(1, PAIR_SCHEDULE_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 }
@@ -664,7 +666,8 @@ TEST(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_e
 	report->cores[1].contended[hpet].count = 0;
 	text = render(table_cores, report);
 	assert_lines_fit(&text);
-	assert_non_null(strstr(text.bytes, "\n-: no other core read that clock at the same time, or this core did not answer.\n"
+	assert_non_null(strstr(text.bytes, "\n-: no other core read that clock at the same time, or this core did not "
+			"answer.\n"
 					   "  Medians and ratios are not reliable: 50.0 % of the observed time was stolen,\n"
 					   "  and cores that wait for their host's time do not read together.\n"));
 }
