@@ -100,7 +100,7 @@ $(HOST_OBJECTS) $(FIRMWARE_OBJECTS) $(UNIT_OBJECTS): | deps-test
 -include $(HOST_OBJECTS:.o=.d) $(FIRMWARE_OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d)
 
 # Machines with known properties that are drawn at random: see tests/truth. Optimised and without sanitizers, because there are many.
-TRUTH_ROOMS   := $(sort $(call visible,src/run) $(call visible,drivers/checks) $(call visible,drivers/smp) $(call visible,drivers/timers))
+TRUTH_ROOMS   := $(sort $(call visible,src/run) $(call visible,src/render/json) $(call visible,drivers/checks) $(call visible,drivers/smp) $(call visible,drivers/timers))
 TRUTH_SOURCES := $(filter-out drivers/hw/hw.c,$(foreach room,$(TRUTH_ROOMS) tests/sim tests/truth,$(wildcard $(room)/*.c)))
 TRUTH_OBJECTS := $(TRUTH_SOURCES:%.c=$(BUILD)/truth/%.o)
 

@@ -585,6 +585,9 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (set_has(windows.clocks, i))
 			take_clock(&rates, record, size, windows, i);
+	/* The choice of the clock that sets the scale depends on these changes, so they must not be of an earlier call. */
+	for (size_t i = 0; i < report->clock_count; i++)
+		report->clocks[i].change_halves = rates.clocks[i].change_halves;
 	conclude(&rates, false);
 	scale = report_scale(report);
 	keep_window(&rates, &scale);
