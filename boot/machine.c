@@ -1,4 +1,4 @@
-/* Prepares the machine for a run, and measures it. See machine.h. */
+/* Reads the machine's tables, starts its cores, and measures the clocks. See machine.h. */
 #include "machine.h"
 
 #include "calibrations/calibrations.h"
@@ -236,9 +236,9 @@ feed_watchdog_and_save(void *context)
 	watchdog_feed(&machine->watchdog);
 	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
 		return;
-	run_restore_tick(machine->played, true);
+	run_restore_tick(machine->measured_run, true);
 	machine->boot.save_due(machine->boot.context);
-	run_restore_tick(machine->played, false);
+	run_restore_tick(machine->measured_run, false);
 	progress_extend_deadline(&machine->progress, begin_tsc);
 }
 
@@ -255,7 +255,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
 
-	machine->played = run;
+	machine->measured_run = run;
 	machine->plan = plan;
 	cores_off(&machine->cores, machine->apic_id, &run->smp);
 	reserve_pages(&machine->platform, &run->report.options, plan->cores);

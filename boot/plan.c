@@ -72,7 +72,7 @@ is_missing(const struct text *text)
 void
 plan_free(struct plan *plan)
 {
-	firmware_free(plan->taken);
+	firmware_free(plan->allocation);
 	firmware_free(plan->series);
 	firmware_free(plan->table.bytes);
 	firmware_free(plan->json.bytes);
@@ -94,7 +94,7 @@ plan_try(struct plan *plan, size_t cores, enum pair_schedule widest, const struc
 		.page = page,
 		.cores = cores,
 		.widest = widest,
-		.taken = firmware_allocate(survey_memory_size(cores, widest, run_series_rows(options, cores)) + CACHE_LINE),
+		.allocation = firmware_allocate(survey_memory_size(cores, widest, run_series_rows(options, cores)) + CACHE_LINE),
 		.table = allocate_text(report_size_table(cores)),
 		.series = series_size ? firmware_allocate(series_size) : NULL,
 		.json = allocate_text(size_of_json(cores, options)),
@@ -104,13 +104,13 @@ plan_try(struct plan *plan, size_t cores, enum pair_schedule widest, const struc
 		.base64 = allocate_text(size_of_base64(cores, options)),
 		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
 	};
-	if (!plan->taken || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||
+	if (!plan->allocation || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||
 	    is_missing(&plan->html) || is_missing(&plan->csv) || is_missing(&plan->screen) ||
 	    is_missing(&plan->base64) || (pack_size && !plan->pack)) {
 		plan_free(plan);
 		return false;
 	}
-	plan->memory = (void *)(((uintptr_t)plan->taken + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
+	plan->memory = (void *)(((uintptr_t)plan->allocation + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
 	return true;
 }
 

@@ -34,7 +34,7 @@ struct plan {
 	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the buffer of the pager */
 	struct deflate_work *pack; /* work memory of serial=compact, else NULL */
-	void *taken;             /* the address to free; memory is the first cache line in it */
+	void *allocation;             /* the address to free; memory is the first cache line in it */
 };
 
 /*

@@ -32,7 +32,7 @@ struct application {
 };
 
 /* boot/bare/entry.nasm calls both functions. */
-void bare_main(const void *handed, uint32_t magic) __attribute__((noreturn, visibility("hidden")));
+void bare_main(const void *loader_data, uint32_t magic) __attribute__((noreturn, visibility("hidden")));
 void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__attribute__((noreturn, visibility("hidden")));
 
@@ -204,12 +204,12 @@ silence_interrupts(void)
 }
 
 void
-bare_main(const void *handed, uint32_t magic)
+bare_main(const void *loader_data, uint32_t magic)
 {
 	struct fault fault, again;
 
 	vectors_load(); /* loaded first, so that an exception in any later step is printed */
-	const char *refusal = bare_read_handover(handed, magic);
+	const char *refusal = bare_read_handover(loader_data, magic);
 	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
 
 	protect_pages();

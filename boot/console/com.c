@@ -31,7 +31,7 @@ enum {
  * Maximum number of status reads while waiting for a received byte, which take 10 ms or more. A byte at 115,200 baud
  * takes 87 us.
  */
-#define HEARING_POLLS 10000u
+#define RECEIVE_POLLS 10000u
 #define DROPPED_MAX   64u /* maximum number of bytes that are discarded, which is more than the queue holds */
 
 static uint8_t
@@ -171,7 +171,7 @@ com_receives(const struct com *com)
 	uint8_t byte;
 	bool heard = false;
 
-	for (unsigned polls = 0; polls < HEARING_POLLS && !heard; polls++)
+	for (unsigned polls = 0; polls < RECEIVE_POLLS && !heard; polls++)
 		heard = com_read(com, &byte);
 	for (unsigned i = 0; i < DROPPED_MAX && com_read(com, &byte); i++)
 		;

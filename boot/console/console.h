@@ -22,8 +22,8 @@
 struct console {
 	void *screen;       /* owned by boot/uefi/console; NULL if there is no screen */
 	size_t columns, rows;
-	int32_t found_mode, found_attribute; /* mode and attribute to restore */
-	bool found_cursor;                   /* true if the cursor was shown */
+	int32_t saved_mode, saved_attribute; /* mode and attribute to restore */
+	bool saved_cursor;                   /* true if the cursor was shown */
 	bool shared;        /* true if text on the screen also goes over serial lines */
 	bool was_graphics;  /* true if the firmware's console was in graphics mode */
 	struct serial serial;

@@ -26,8 +26,8 @@ read_keys(struct progress *progress)
 {
 	unsigned key;
 
-	for (unsigned i = 0; i < KEYS_AT_ONCE && !progress->asked && keys_next(&key); i++)
-		progress->asked = key == 'q' || key == 'Q';
+	for (unsigned i = 0; i < KEYS_AT_ONCE && !progress->end_requested && keys_next(&key); i++)
+		progress->end_requested = key == 'q' || key == 'Q';
 }
 
 static void
@@ -54,7 +54,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	console_serial(progress->console, bytes);
 	console_serial(progress->console, "\n");
 	text_printf(&line, "%*s%s", line.length < HINT_COLUMN ? (int)(HINT_COLUMN - line.length) : 2, "",
-		    progress->asked ? "ending" : "Q ends it early");
+		    progress->end_requested ? "ending" : "Q ends it early");
 	if (progress->console->rows)
 		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
 	progress->shown_tsc = now;
@@ -130,7 +130,7 @@ is_end_requested(void *context)
 {
 	const struct progress *progress = context;
 
-	return progress->asked;
+	return progress->end_requested;
 }
 
 struct survey_hooks

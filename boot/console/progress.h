@@ -19,7 +19,7 @@ struct progress {
 	size_t rows;           /* number of a soak's rows that were printed so far */
 	char marks[PROGRESS_MARKS + 1];
 	bool passed;
-	bool asked;            /* true after the key Q requested the end of the run */
+	bool end_requested;            /* true after the key Q requested the end of the run */
 	void (*on_draw)(void *context); /* called when the line is drawn; may be NULL */
 	void *on_draw_context;
 };

@@ -15,10 +15,10 @@ cores_alive(void *context, size_t core)
 	const struct cores *cores = context;
 
 	return core == 0 ||
-	       (core < cores->startup.count && cores->startup.slots[core].standing == CORE_ALIVE);
+	       (core < cores->startup.count && cores->startup.slots[core].state == CORE_ALIVE);
 }
 
-/* Copies the state of CORE's slot into its record. Called after each change of slot->standing. */
+/* Copies the state of CORE's slot into its record. Called after each change of slot->state. */
 static void
 cores_record(struct cores *cores, size_t core)
 {
@@ -26,11 +26,11 @@ cores_record(struct cores *cores, size_t core)
 	struct core_record *record = &cores->records[core];
 	struct text text;
 
-	record->started = slot->arrived != 0 && slot->standing != CORE_SILENT;
-	record->timed_out = slot->standing == CORE_SILENT || slot->standing == CORE_LATE;
+	record->started = slot->arrived != 0 && slot->state != CORE_SILENT;
+	record->timed_out = slot->state == CORE_SILENT || slot->state == CORE_LATE;
 	text_init(&text, record->reason, sizeof(record->reason));
-	text_put(&text, startup_explain(slot->standing));
-	if (slot->standing != CORE_EXCEPTION)
+	text_put(&text, startup_explain(slot->state));
+	if (slot->state != CORE_EXCEPTION)
 		return;
 	struct fault fault = guard_fault(slot->fault & ~CORE_FAULTED, slot->fault_at, slot->fault_error,
 					 slot->fault_address);
@@ -51,7 +51,7 @@ cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *work,
 	for (size_t i = 0; i < count; i++) {
 		size_t core = dispatch_core(list, i);
 
-		if (core > 0 && core < startup->count && startup->slots[core].standing != CORE_ALIVE)
+		if (core > 0 && core < startup->count && startup->slots[core].state != CORE_ALIVE)
 			cores_record(cores, core);
 	}
 	job_finish(&job);
@@ -115,7 +115,7 @@ cores_assign_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t
 		cores->records[core].apic_id = apic_id;
 		if (core < cores->startup.count) {
 			cores->startup.slots[core].apic_id = apic_id;
-			cores->startup.slots[core].standing = CORE_REQUESTED;
+			cores->startup.slots[core].state = CORE_REQUESTED;
 			ids[core] = apic_id;
 		} else {
 			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);

@@ -57,7 +57,7 @@ SAME_OFFSET(core_slot, eoi_address, 16);
 SAME_OFFSET(core_slot, lapic, 24);
 SAME_OFFSET(core_slot, apic_id, 32);
 SAME_OFFSET(core_slot, number, 36);
-SAME_OFFSET(core_slot, standing, 40);
+SAME_OFFSET(core_slot, state, 40);
 SAME_OFFSET(core_slot, posted, 44);
 SAME_OFFSET(core_slot, job, 48);
 SAME_OFFSET(core_slot, argument, 56);

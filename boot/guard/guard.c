@@ -14,7 +14,7 @@
  * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: the exceptions that an instruction can cause. The
  * firmware keeps the handlers of debug exceptions, NMIs, double faults and machine checks.
  */
-#define TAKEN 0x000b7cf1u
+#define HANDLED_EXCEPTIONS 0x000b7cf1u
 
 struct guard *guard_top;
 uint64_t guard_firmware[GUARD_VECTORS];
@@ -28,10 +28,10 @@ static struct {
 } tables;
 
 /*
- * Copies the firmware's interrupt table, with STUBS as the handlers of TAKEN. With SWITCHES_STACK each exception uses
- * the stack that the firmware chose. This choice is an index into the core's task state segment, which a core that the
- * firmware lends may not have. EDK II of 2026 gives #PF its own stack. Without the segment, a #PF would then end in a
- * triple fault.
+ * Copies the firmware's interrupt table, with STUBS as the handlers of HANDLED_EXCEPTIONS. With SWITCHES_STACK each
+ * exception uses the stack that the firmware chose, by an index into the core's task state segment. A core of the
+ * firmware's MP services may have no such segment. EDK II of 2026 gives #PF its own stack. Without the segment, a #PF
+ * would then end in a triple fault.
  */
 static struct table_register
 make_table(const uint8_t *stubs, bool switches_stack)
@@ -43,7 +43,7 @@ make_table(const uint8_t *stubs, bool switches_stack)
 		return (struct table_register){ 0, 0 };
 	__builtin_memcpy(gates, (const void *)(uintptr_t)tables.found.base, size);
 	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++) {
-		if (!(TAKEN >> vector & 1))
+		if (!(HANDLED_EXCEPTIONS >> vector & 1))
 			continue;
 		gate_aim(&gates[vector], (uintptr_t)stubs + vector * GUARD_STUB_SIZE);
 		if (!switches_stack)

@@ -115,7 +115,7 @@ run_masked(struct window *window)
 }
 
 static const char *
-run_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_masked_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument, .guarded = true };
 	struct tick tick;
@@ -135,11 +135,11 @@ run_window(void (*work)(void *argument), void (*after)(void *argument), void *ar
 }
 
 /*
- * Runs a window on a started core. Interrupts are masked there, there is no tick, and an exception halts the core
- * (core_entry.nasm).
+ * Runs a timer window on the calling core, which baretick has started. Interrupts are masked there, the firmware has no
+ * tick, and an exception halts the core (core_entry.nasm).
  */
 static const char *
-run_window_on_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_masked_on_started_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument };
 
@@ -160,8 +160,8 @@ interrupts_open(void)
 	return (struct timer_window){
 		.slot = recorder_slot,
 		.vector = VECTOR,
-		.run = run_window,
-		.run_on_core = run_window_on_core,
+		.run = run_masked_on_boot_core,
+		.run_on_core = run_masked_on_started_core,
 		.firmware_ticks = tick_is_alive,
 		.open = open_interrupts,
 		.close = close_interrupts,

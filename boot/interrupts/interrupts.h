@@ -1,6 +1,6 @@
 /*
- * Windows are times in which the boot core handles timer interrupts itself. The firmware works as usual before and
- * after a window.
+ * Timer windows: short times in which baretick handles the interrupts of timers itself, in place of the firmware. The
+ * firmware works as usual before and after a window.
  */
 #ifndef BARETICK_INTERRUPTS_H
 #define BARETICK_INTERRUPTS_H

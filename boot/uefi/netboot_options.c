@@ -67,5 +67,5 @@ booted_open(struct booted *booted, struct console *console, struct report *repor
 	booted->report = report;
 	booted->serial = smbios->serial;
 	booted->other = (struct settings_other){ read_options, booted, booted->server.options };
-	return booted->server.there ? &booted->other : NULL;
+	return booted->server.is_found ? &booted->other : NULL;
 }

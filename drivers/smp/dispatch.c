@@ -31,7 +31,7 @@ get_batch_slot(const struct batch *batch, size_t i)
 	size_t core = dispatch_core(batch->cores, i);
 	struct core_slot *slots = batch->startup->slots;
 
-	if (core == 0 || core >= batch->startup->count || slots[core].standing != CORE_ALIVE)
+	if (core == 0 || core >= batch->startup->count || slots[core].state != CORE_ALIVE)
 		return NULL;
 	return &slots[core];
 }
@@ -134,15 +134,15 @@ batch_stop_unfinished(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->standing = CORE_REQUESTED; /* a temporary state, to distinguish it from cores that failed earlier */
+		slot->state = CORE_REQUESTED; /* a temporary state, to distinguish it from cores that failed earlier */
 		lost = true;
 	}
 	if (!lost)
 		return finished;
 	startup_stop(startup, 1, startup->count, CORE_REQUESTED, CORE_LATE);
 	for (size_t i = 1; i < startup->count; i++)
-		if (startup->slots[i].standing == CORE_LATE && read_slot_fault(&startup->slots[i]) != 0)
-			startup->slots[i].standing = CORE_EXCEPTION;
+		if (startup->slots[i].state == CORE_LATE && read_slot_fault(&startup->slots[i]) != 0)
+			startup->slots[i].state = CORE_EXCEPTION;
 	return finished;
 }
 
@@ -221,7 +221,7 @@ dispatch_halt_all(const struct startup *startup)
 		struct core_slot *slot = get_batch_slot(&batch, i);
 
 		if (slot && has_slot_reached(slot, STAGE_DONE))
-			slot->standing = CORE_STOPPED;
+			slot->state = CORE_STOPPED;
 	}
 	startup_stop(startup, 1, startup->count, CORE_ALIVE, CORE_STOPPED);
 }

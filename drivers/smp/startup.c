@@ -41,7 +41,7 @@ startup_count_arrived(const struct startup *startup)
 	size_t arrived = 0;
 
 	for (size_t i = 1; i < startup->count; i++)
-		if (startup->slots[i].standing == CORE_REQUESTED && slot_arrived(&startup->slots[i]))
+		if (startup->slots[i].state == CORE_REQUESTED && slot_arrived(&startup->slots[i]))
 			arrived++;
 	return arrived;
 }
@@ -54,12 +54,12 @@ startup_send_inits(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing != CORE_REQUESTED || slot_arrived(slot))
+		if (slot->state != CORE_REQUESTED || slot_arrived(slot))
 			continue;
 		if (!lapic_can_address(&startup->lapic, slot->apic_id))
-			slot->standing = CORE_UNADDRESSABLE;
+			slot->state = CORE_UNADDRESSABLE;
 		else if (!lapic_send_init(&startup->lapic, slot->apic_id))
-			slot->standing = CORE_UNSENT;
+			slot->state = CORE_UNSENT;
 		else
 			sent++;
 	}
@@ -71,19 +71,19 @@ startup_send_inits(const struct startup *startup)
  * the state UNSENT. Returns the number of cores that are still in state CORE_REQUESTED.
  */
 static size_t
-startup_send_sipis(const struct startup *startup, enum core_standing unsent)
+startup_send_sipis(const struct startup *startup, enum core_state unsent)
 {
 	size_t asked = 0;
 
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing != CORE_REQUESTED)
+		if (slot->state != CORE_REQUESTED)
 			continue;
 		if (!slot_arrived(slot) &&
 		    !lapic_send_startup(&startup->lapic, slot->apic_id, startup->page))
-			slot->standing = unsent;
-		asked += slot->standing == CORE_REQUESTED;
+			slot->state = unsent;
+		asked += slot->state == CORE_REQUESTED;
 	}
 	return asked;
 }
@@ -129,8 +129,8 @@ startup_cores(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->standing == CORE_REQUESTED && slot_arrived(slot)) {
-			slot->standing = CORE_ALIVE;
+		if (slot->state == CORE_REQUESTED && slot_arrived(slot)) {
+			slot->state = CORE_ALIVE;
 			alive++;
 		}
 	}
@@ -191,17 +191,17 @@ startup_put_unlisted(struct text *text, const uint32_t *first_id)
 
 void
 startup_stop(const struct startup *startup, size_t first, size_t end,
-	     enum core_standing before, enum core_standing after)
+	     enum core_state before, enum core_state after)
 {
 	size_t stopped = 0;
 
 	for (size_t i = first; i < end; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (i == 0 || slot->standing != before)
+		if (i == 0 || slot->state != before)
 			continue;
 		lapic_send_init(&startup->lapic, slot->apic_id);
-		slot->standing = after;
+		slot->state = after;
 		stopped++;
 	}
 	if (stopped > 0)
@@ -209,7 +209,7 @@ startup_stop(const struct startup *startup, size_t first, size_t end,
 }
 
 const char *
-startup_explain(enum core_standing standing)
+startup_explain(enum core_state state)
 {
 	static const char *const reasons[] = {
 		[CORE_NOT_REQUESTED] = "left out: fewer cores were asked for",
@@ -223,5 +223,5 @@ startup_explain(enum core_standing standing)
 		[CORE_STOPPED] = "",
 	};
 
-	return reasons[standing];
+	return reasons[state];
 }

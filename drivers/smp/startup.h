@@ -16,7 +16,7 @@
 #define CORE_SLOT_SIZE  128     /* two cache lines; boot/cores/core_entry.nasm depends on the layout */
 #define CORE_FAULTED    0x100u  /* set in the field fault after an exception, whose vector is the low byte */
 
-enum core_standing {
+enum core_state {
 	CORE_NOT_REQUESTED,      /* is not to be started */
 	CORE_REQUESTED,         /* is to be started */
 	CORE_ALIVE,         /* has checked in, and has finished each job in time */
@@ -39,10 +39,10 @@ struct core_slot {
 	uint32_t number;        /* the core's number in struct smp */
 
 	/*
-	 * Written by the boot core. Only the boot core uses the field standing. It writes job and argument first and
+	 * Written by the boot core. Only the boot core uses the field state. It writes job and argument first and
 	 * posted last. The started core reads these three fields.
 	 */
-	uint32_t standing;      /* enum core_standing */
+	uint32_t state;      /* enum core_state */
 	uint32_t posted;        /* number of jobs posted so far */
 	smp_job *job;
 	void *argument;
@@ -106,9 +106,9 @@ void startup_put_unlisted(struct text *text, const uint32_t *first_id);
  * 10 ms, after which these cores execute nothing. Does not wait if no core had this state.
  */
 void startup_stop(const struct startup *startup, size_t first, size_t end,
-		  enum core_standing before, enum core_standing after);
+		  enum core_state before, enum core_state after);
 
-/* Returns a sentence that explains STANDING in the report; "" for CORE_ALIVE and CORE_STOPPED. */
-const char *startup_explain(enum core_standing standing);
+/* Returns a sentence that explains STATE in the report; "" for CORE_ALIVE and CORE_STOPPED. */
+const char *startup_explain(enum core_state state);
 
 #endif

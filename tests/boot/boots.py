@@ -71,7 +71,7 @@ def check_replay(done, report):
 
 
 def checked(done, started=None, accelerator="tcg"):
-    """Return the report of a run that reached its end, after the checks that hold for every report."""
+    """Return the report of a complete run. Check first what must be true for every report."""
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
     tidy.check(done.file("report.json"), done.file("report.csv"))

@@ -120,5 +120,5 @@ class Debian(Machine):
                          partition_mib=ESP_MIB, memory="1G", drives=drives)
 
     def read(self, name):
-        """Return the content of the trial's file NAME."""
+        """Return the content of the file NAME on the disk `trial`, which the system wrote."""
         return run("debugfs", "-R", f"cat /{name}", self.trial)

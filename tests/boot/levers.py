@@ -21,7 +21,7 @@ ANSWER_S = 90  # limit for one command; QEMU's main loop may have to wait for a 
 
 
 class Registers:
-    """The machine's registers, through the protocol that QEMU has for its own device tests (docs/devel/qtest.rst)."""
+    """Reads and writes the machine's registers, by the protocol of QEMU's own device tests (docs/devel/qtest.rst)."""
 
     def __init__(self, path):
         self._socket = socket.socket(socket.AF_UNIX)
@@ -163,7 +163,7 @@ def run_while(pull, out, *arguments):
         try:
             if pull:
                 pull(machine)
-        except BaseException as problem:  # an error in a thread would be lost, so the test shows it
+        except BaseException as problem:  # an error in a thread would be lost, so it is raised again in the test
             problems.append(problem)
 
     with tempfile.TemporaryDirectory(prefix="baretick-") as name:  # a socket's path has 107 characters at most

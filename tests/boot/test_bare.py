@@ -35,7 +35,7 @@ def measured(run, *arguments, started, boot=QUICK_BARE, words=SHORT, lacking=())
 
 @pytest.mark.parametrize("machine, cpus", [("q35", 1), ("q35", 4), ("pc", 2), pytest.param("q35", 64, marks=pytest.mark.long)])
 def test_every_clock_and_every_core_is_measured(run, machine, cpus):
-    report = measured(run, "--machine", machine, started=cpus, boot=BARE if cpus > 2 else QUICK_BARE)  # many run at once
+    report = measured(run, "--machine", machine, started=cpus, boot=BARE if cpus > 2 else QUICK_BARE)  # several cores run at once
     states = {timer["source"]: timer["state"] for timer in report["intervals"]}
     assert states["lapic"] == states["self_ipi"] == "present", states
     # on the machine pc, the HPET can only use a pin that is already in use

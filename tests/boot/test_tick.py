@@ -56,7 +56,7 @@ def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
 
 
 def test_a_tick_that_does_not_go_on_after_timers_were_asked_is_said(run):
-    """The callback that the firmware counts never comes again. A note must explain that no key can be read."""
+    """The firmware's timer stops, so its callback is never called again. A note must explain that no key can be read."""
     done = ticking(run, "dead", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off")
     notes = json.loads(done.file("report.json"))["notes"]
     assert [note for note in notes if "the firmware's timer did not call back within " in note], notes

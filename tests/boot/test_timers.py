@@ -120,4 +120,4 @@ def test_an_rtc_that_makes_up_for_what_was_masked_is_told_from_one_that_does_not
             done = run(*QUICK_BARE, "--cpus", "1", *qemu("-rtc", f"driftfix={driftfix}"), "--", *SHORT, "irq=all")
             yield rows(checked(done))["rtc", "periodic"]["policy"]
     assert "catch up" not in policies("none", 1)
-    assert "catch up" in policies("slew", 5)  # returns after the first boot that decides
+    assert "catch up" in policies("slew", 5)  # policies() stops after the first boot whose report names the policy

@@ -86,7 +86,7 @@ bench_new(void)
 	return bench;
 }
 
-/* Lists the cores that have died. All cores exist from the start. */
+/* Marks the cores that have died as not started in REPORT, with the reason. */
 static void
 describe_cores(void *context, struct report *report)
 {

@@ -7,7 +7,7 @@
 #include "sim.h"
 #include "threads.h"
 
-#define PS_PER_TICK 1000 /* one tick is one nanosecond, in threads.h and in the simulated machine */
+#define PS_PER_TICK 1000 /* one tick of threads.h is one nanosecond of the simulated machine */
 
 static bool together; /* true while several cores run in turns */
 

@@ -150,7 +150,7 @@ sim_counter_set(struct sim_counter *counter, uint64_t ticks)
 }
 
 void
-sim_counter_hasten(struct sim_counter *counter, int64_t ppm)
+sim_counter_speed_up(struct sim_counter *counter, int64_t ppm)
 {
 	uint64_t ticks = sim_counter_ticks(counter);
 

@@ -66,7 +66,7 @@ uint64_t sim_counter_ticks(const struct sim_counter *counter);
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
 
 /* Makes COUNTER faster by PPM from now on. PPM must be a multiple of 10. */
-void sim_counter_hasten(struct sim_counter *counter, int64_t ppm);
+void sim_counter_speed_up(struct sim_counter *counter, int64_t ppm);
 
 struct sim_tsc {
 	struct sim_counter counter;

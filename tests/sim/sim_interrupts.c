@@ -11,8 +11,8 @@
 #include "sim_sources.h"
 
 #define STORM_PS  (200 * SIM_PS_PER_NS)
-#define LOOK_PS   SIM_PS_PER_US       /* the search for a deadline starts with this time span, and doubles it */
-#define FAR_PS    (1000 * SIM_PS_PER_S) /* largest time span of the search */
+#define SEARCH_FIRST_PS   SIM_PS_PER_US       /* the search for a deadline starts with this time span, and doubles it */
+#define SEARCH_MAX_PS    (1000 * SIM_PS_PER_S) /* largest time span of the search */
 #define MILLION   1000000
 
 static struct sim_interrupts *const all = &sim.interrupts;
@@ -53,8 +53,8 @@ time_of(enum sim_source source, uint64_t due, uint64_t from_ps)
 
 	if (is_due_at(source, due, from_ps))
 		return from_ps;
-	for (uint64_t ahead_ps = LOOK_PS; !is_due_at(source, due, high_ps); ahead_ps *= 2) {
-		if (ahead_ps > FAR_PS)
+	for (uint64_t ahead_ps = SEARCH_FIRST_PS; !is_due_at(source, due, high_ps); ahead_ps *= 2) {
+		if (ahead_ps > SEARCH_MAX_PS)
 			return SIM_NEVER;
 		low_ps = high_ps;
 		high_ps = from_ps + ahead_ps;
@@ -107,7 +107,7 @@ sim_source_disarm(enum sim_source source)
 {
 	struct sim_timer *timer = &all->timers[source];
 
-	if (timer->outlasts && timer->armed && sim.now_ps >= timer->due_ps)
+	if (timer->survives_disarm && timer->armed && sim.now_ps >= timer->due_ps)
 		timer->owed_ps = timer->leaves_ps;
 	timer->armed = timer->waits = false;
 	all->quiet_until_ps = 0;
@@ -115,7 +115,7 @@ sim_source_disarm(enum sim_source source)
 
 /* Arms a periodic timer for its next period. The period starts at the last due time, or now if DELAYED is true. */
 static void
-go_on(struct sim_timer *timer, bool delayed)
+arm_next_period(struct sim_timer *timer, bool delayed)
 {
 	timer->armed = timer->period_e6 != 0;
 	sim_source_passed(source_of(timer));
@@ -135,11 +135,11 @@ is_dropped(const struct sim_timer *timer)
 }
 
 /*
- * Makes an interrupt pending. It waits in the core's local APIC, which holds one interrupt, or in a source that sends
- * masked ticks again.
+ * Makes the timer's interrupt pending: it waits until the core accepts interrupts. It waits in the core's local APIC,
+ * which holds one interrupt, or in a source that sends masked ticks again.
  */
 static void
-pend(struct sim_timer *timer)
+make_pending(struct sim_timer *timer)
 {
 	unsigned count = timer->double_every && timer->sent % timer->double_every == 0 ? 2 : 1;
 
@@ -161,7 +161,7 @@ leave(struct sim_timer *timer)
 	reaches = !dropped && (sim_source_due(source_of(timer)) || timer->policy == SIM_CATCH_UP) &&
 		  sim_source_vector(source_of(timer));
 	if (reaches)
-		pend(timer);
+		make_pending(timer);
 	if (timer->storms) {
 		timer->leaves_ps = sim.now_ps + STORM_PS;
 		return;
@@ -172,7 +172,7 @@ leave(struct sim_timer *timer)
 		timer->waits = true;
 		return;
 	}
-	go_on(timer, false);
+	arm_next_period(timer, false);
 }
 
 static void
@@ -187,7 +187,7 @@ tell(const struct sim_timer *timer, uint64_t read_ps)
  * the core sent the interrupt to itself.
  */
 static void
-take(uint32_t vector, const struct sim_timer *timer)
+record_interrupt(uint32_t vector, const struct sim_timer *timer)
 {
 	struct timer_slot *slot = &all->slot;
 	struct timer_event event = { 0, 0 };
@@ -225,11 +225,11 @@ deliver(struct sim_timer *timer)
 	timer->pending--;
 	if (timer->waits) {
 		timer->waits = false;
-		go_on(timer, true);
+		arm_next_period(timer, true);
 	}
 	if (vector) {
 		sim_source_taken(source);
-		take(vector, timer);
+		record_interrupt(vector, timer);
 	}
 	if (vector && sim_source_is_up(source))
 		timer->pending++;
@@ -241,7 +241,7 @@ take_self(void)
 	uint32_t vector = all->self;
 
 	all->self = 0;
-	take(vector, NULL);
+	record_interrupt(vector, NULL);
 }
 
 /*
@@ -313,7 +313,7 @@ sim_interrupts_self(uint32_t vector)
 /* Functions of the window in which interrupts come. */
 
 static const char *
-play(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	uint64_t flags = hw_interrupts_mask(), begin_ps = sim.now_ps;
 
@@ -349,7 +349,7 @@ struct timer_window
 sim_interrupts_window(void)
 {
 	return (struct timer_window){
-		.slot = &all->slot, .vector = SIM_TIMER_VECTOR, .run = play, .run_on_core = play, .open = open_interrupts,
+		.slot = &all->slot, .vector = SIM_TIMER_VECTOR, .run = run_window, .run_on_core = run_window, .open = open_interrupts,
 		.close = close_interrupts,
 	};
 }

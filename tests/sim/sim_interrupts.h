@@ -47,7 +47,7 @@ struct sim_timer {
 	bool wrong_pin;    /* true if interrupts come at the wrong pin of the I/O APIC */
 	bool sticks;       /* RTC and PM timer only: true if the flag is never cleared */
 	/* true if a late interrupt comes even if the source was disarmed, because the host already has it */
-	bool outlasts;
+	bool survives_disarm;
 	enum sim_policy policy;
 	/* State of the source. */
 	bool armed, waits;
@@ -109,7 +109,7 @@ struct sim_interrupts {
  */
 void sim_interrupts_plug(void);
 
-/* Returns the functions that receive interrupts on the simulated machine, for run_machine.window. */
+/* Returns the functions that run code with interrupts masked on the simulated machine, for run_machine.window. */
 struct timer_window sim_interrupts_window(void);
 
 #endif

@@ -46,7 +46,7 @@ write_pvclock(uint64_t address)
 		return;
 	set_rate(page);
 	page->tsc_timestamp = sim_tsc_ticks();
-	page->system_time = sim.now_ps / SIM_PS_PER_NS + (uint64_t)sim_paravirtual.apart_ns[sim.core];
+	page->system_time = sim.now_ps / SIM_PS_PER_NS + (uint64_t)sim_paravirtual.page_lead_ns[sim.core];
 	page->flags = sim_paravirtual.not_stable ? 0 : PVCLOCK_TSC_STABLE;
 	page->version += sim_paravirtual.odd ? 1 : 2;
 }
@@ -117,7 +117,7 @@ steal(void)
 
 /* Updates the pages as time passes. */
 static void
-go_on(enum sim_access access, uint64_t where)
+update_pages(enum sim_access access, uint64_t where)
 {
 	(void)where;
 	steal();
@@ -363,7 +363,7 @@ plug(void)
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, GUEST, 0x00000210 });
 	sim.read_msr = read_msr;
 	sim.write_msr = write_msr;
-	sim.spent = go_on;
+	sim.spent = update_pages;
 	sim.pages = (struct pages){ memory, SIM_PARAVIRTUAL_PAGES };
 }
 

@@ -15,7 +15,7 @@
 
 struct sim_paravirtual {
 	uint8_t *memory;                    /* memory for SIM_PARAVIRTUAL_PAGES aligned pages */
-	int64_t apart_ns[SIM_CORES_MAX];    /* lead in ns of the core's page over the other cores' pages */
+	int64_t page_lead_ns[SIM_CORES_MAX];    /* lead in ns of the core's page over the other cores' pages */
 	int64_t fast_ppm;                   /* all pages state a TSC rate that is too low by this */
 	/*
 	 * faults of KVM's and Xen's pages: no flag for a stable TSC, a version that always changes, an empty page

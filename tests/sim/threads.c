@@ -51,7 +51,7 @@ struct threads_core threads_cores[THREADS_MAX];
 
 static _Thread_local size_t self;
 
-/* To be called with the mutex held. */
+/* The caller must hold the mutex. */
 static void
 finish(void)
 {

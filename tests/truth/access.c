@@ -15,7 +15,7 @@
 #define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)
 /* less than this time after the RTC's second, accesses of the RTC are not slowed */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
-#define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the core is preempted at most this long after an edge */
+#define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the preemption starts at most this long after the RTC's edge */
 /* duration of a pause in the warp check; it is this long so that the check ends after a few hundred turns */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
 #define OBSERVE_PS    (2 * SIM_PS_PER_US) /* duration of a reading in the search for gaps */
@@ -31,7 +31,7 @@ static struct {
 	struct {
 		unsigned pauses;
 		bool read_tsc;
-		uint64_t owed_ps; /* remaining time of the last access, which passes after the access took effect */
+		uint64_t owed_ps; /* rest of the last access's duration, after the time at which the access took effect */
 	} cores[CORES_MAX];
 	uint64_t tsc_reads, fault_reads;
 } state;
@@ -232,10 +232,10 @@ happen(void)
 		cores_shift(machine.by_ps);
 		hold_devices(machine.by_ps);
 		break;
-	case EVENT_STAND:
+	case EVENT_TSC_STOP:
 		cores_shift(machine.by_ps);
 		break;
-	case EVENT_LEAP:
+	case EVENT_JUMP:
 		leap(machine.clock, machine.by_ps);
 		break;
 	case EVENT_BEND:

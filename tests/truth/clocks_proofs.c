@@ -29,15 +29,15 @@ clocks_is_off(int clock, const char *rule)
 	return fabsl(machine_off_ppb(clock)) > (limit > 4 * HEALTHY_PPB ? limit - 2 * HEALTHY_PPB : limit);
 }
 
-/* Returns true for a clock whose nominal rate is exact, so that it determines the TSC's rate. */
+/* Returns true for a clock whose nominal rate is exact, so that the report can derive the TSC's rate from it. */
 bool
-clocks_is_witness(int clock)
+clocks_has_exact_rate(int clock)
 {
 	return machine.has[clock] && machine.claimed[clock].den && (clock != TSC || machine.within_hz <= 1000);
 }
 
 bool
-clocks_is_sick(int clock)
+clocks_is_wrong(int clock)
 {
 	return clocks_is_off(clock, "rate-off");
 }
@@ -52,15 +52,15 @@ clocks_most_right(void)
 	unsigned right = 0, all = 0, seen = 0, right_clocks = 0, clocks = 0;
 
 	for (int i = 0; i < CLOCKS; i++) {
-		if (!clocks_is_witness(i))
+		if (!clocks_has_exact_rate(i))
 			continue;
 		clocks++;
-		right_clocks += !clocks_is_sick(i);
+		right_clocks += !clocks_is_wrong(i);
 		if (seen >> machine.source[i] & 1)
 			continue;
 		seen |= 1u << machine.source[i];
 		all++;
-		right += !clocks_is_sick(i);
+		right += !clocks_is_wrong(i);
 	}
 	return right * 2 > all && right_clocks * 2 > clocks;
 }
@@ -124,18 +124,19 @@ count_sources(const struct report *report, const int *set, size_t count)
  * that differ from each other. Otherwise the clock's intervals are too wide to show which clocks are right.
  */
 static bool
-does_know(const struct report *report, int clock)
+is_narrow_enough(const struct report *report, int clock)
 {
 	bool knows = false;
 
 	for (int a = 0; a < CLOCKS; a++) {
-		knows |= clocks_is_witness(a) && is_beyond(report, clock, a);
+		knows |= clocks_has_exact_rate(a) && is_beyond(report, clock, a);
 		for (int b = 0; b < CLOCKS; b++)
-			if (clocks_is_witness(a) && clocks_is_witness(b) && is_beyond(report, a, b) && !is_beyond(report, clock, a) &&
+			if (clocks_has_exact_rate(a) && clocks_has_exact_rate(b) && is_beyond(report, a, b) &&
+			    !is_beyond(report, clock, a) &&
 			    !is_beyond(report, clock, b))
 				return false;
 	}
-	return knows && clocks_is_witness(clock);
+	return knows && clocks_has_exact_rate(clock);
 }
 
 /*
@@ -143,15 +144,15 @@ does_know(const struct report *report, int clock)
  * wrong clocks.
  */
 bool
-clocks_most_know(const struct report *report)
+clocks_most_narrow_are_right(const struct report *report)
 {
 	int right[CLOCKS], wrong[CLOCKS];
 	size_t rights = 0, wrongs = 0;
 
 	for (int a = 0; a < CLOCKS; a++) {
-		bool knows = does_know(report, a);
+		bool knows = is_narrow_enough(report, a);
 
-		if (knows && clocks_is_sick(a))
+		if (knows && clocks_is_wrong(a))
 			wrong[wrongs++] = a;
 		else if (knows)
 			right[rights++] = a;
@@ -167,7 +168,7 @@ clocks_count_proofs(const struct report *report, int clock)
 	size_t count = 0;
 
 	for (int other = 0; other < CLOCKS; other++)
-		if (!clocks_is_sick(other) && clocks_is_witness(other) && is_beyond(report, clock, other))
+		if (!clocks_is_wrong(other) && clocks_has_exact_rate(other) && is_beyond(report, clock, other))
 			proofs[count++] = other;
 	return count_sources(report, proofs, count);
 }

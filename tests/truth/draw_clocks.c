@@ -239,13 +239,13 @@ draw_rates(void)
 }
 
 void
-draw_sick_source(unsigned source)
+draw_wrong_source(unsigned source)
 {
 	deviation_ppb[source] = draw_sign(draw_log(150, 5000) * PPM);
 }
 
 void
-draw_far_source(unsigned source)
+draw_very_wrong_source(unsigned source)
 {
 	deviation_ppb[source] = draw_sign(draw_log(60000, 300000) * PPM);
 }

@@ -15,8 +15,8 @@ void draw_rates(void);
 
 void draw_own_sources(void);                              /* gives each clock its own oscillator */
 void draw_same_source(const int *clocks, size_t count);   /* gives these clocks one oscillator */
-void draw_sick_source(unsigned source);                   /* makes the oscillator wrong by 150 to 5,000 ppm */
-void draw_far_source(unsigned source);                    /* makes the oscillator wrong by 6 to 30 % */
+void draw_wrong_source(unsigned source);                   /* makes the oscillator wrong by 150 to 5,000 ppm */
+void draw_very_wrong_source(unsigned source);                    /* makes the oscillator wrong by 6 to 30 % */
 void draw_load(void);                                     /* lets the core be preempted often, for up to 20 ms */
 void draw_tsc_claim(enum tsc_claim how);
 /* draws CPUID leaves that state rates: right ones, rounded ones, and one wrong leaf */

@@ -33,7 +33,7 @@ draw_one_sick(void)
 	draw_own_sources();
 	draw_tsc_claim(CLAIM_RIGHT);
 	machine.has[RTC] = draw_chance(60);
-	draw_sick_source((unsigned)draw_below(machine.has[RTC] ? CLOCKS : RTC));
+	draw_wrong_source((unsigned)draw_below(machine.has[RTC] ? CLOCKS : RTC));
 	draw_rates();
 }
 
@@ -44,7 +44,7 @@ draw_several_sick(void)
 	draw_own_sources();
 	draw_tsc_claim(draw_chance(50) ? CLAIM_RIGHT : CLAIM_ABSENT);
 	for (unsigned i = 0, count = (unsigned)draw_between(2, 3); i < count; i++)
-		draw_sick_source((unsigned)draw_below(CLOCKS));
+		draw_wrong_source((unsigned)draw_below(CLOCKS));
 	draw_rates();
 }
 
@@ -55,7 +55,7 @@ draw_sick_chip_set(void)
 	draw_own_sources();
 	draw_tsc_claim(CLAIM_RIGHT);
 	draw_same_source(machine.is_guest ? devices : chip_set, machine.is_guest ? 4 : 3);
-	draw_sick_source(HPET);
+	draw_wrong_source(HPET);
 	draw_rates();
 }
 
@@ -69,11 +69,11 @@ draw_few(void)
 	/* at least one of these clocks must exist, because a rate window needs it */
 	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT];
 	if (draw_chance(50))
-		draw_sick_source((unsigned)draw_below(CLOCKS));
+		draw_wrong_source((unsigned)draw_below(CLOCKS));
 	draw_rates();
 }
 
-/* Draws the phase, the time in this phase, and the duration of an event. */
+/* Draws when an event happens (the phase, and the time since its start) and how long it lasts. */
 static void
 draw_moment(void)
 {
@@ -85,11 +85,11 @@ draw_moment(void)
 }
 
 static void
-draw_leap(void)
+draw_jump(void)
 {
 	draw_healthy_clocks();
 	draw_moment();
-	machine.event = EVENT_LEAP;
+	machine.event = EVENT_JUMP;
 	machine.clock = (int)draw_below(CLOCKS);
 	machine.by_ps = draw_log(1, 5000) * MS;
 }
@@ -99,7 +99,7 @@ draw_leap(void)
  * clocks are measured, because most reads of a phase are of other clocks.
  */
 static void
-draw_stand(void)
+draw_tsc_stop(void)
 {
 	draw_healthy_clocks();
 	draw_moment();
@@ -107,7 +107,7 @@ draw_stand(void)
 		machine.phase = "latency";
 	if (strcmp(machine.phase, "latency") == 0)
 		machine.delay_ps = draw_below(100 * MS);
-	machine.event = EVENT_STAND;
+	machine.event = EVENT_TSC_STOP;
 	machine.by_ps = draw_log(3, 5000) * MS / 1000;
 	machine.all_rows = true;
 }
@@ -201,7 +201,7 @@ draw_fast_rtc(void)
 	draw_load();
 	machine.is_obvious = draw_chance(70);
 	if (machine.is_obvious) {
-		draw_far_source(RTC);
+		draw_very_wrong_source(RTC);
 		machine.away_ps = draw_chance(50) ? draw_log(1100, 1900) * MS : 0;
 	} else {
 		draw_moment();
@@ -264,10 +264,10 @@ const struct kind kinds[] = {
 	{ "chipset", "the one oscillator of HPET, PM timer and PIT off by as much (in a guest the RTC's too)",
 	  draw_sick_chip_set },
 	{ "few", "two or three clocks, in half of the trials one of them off", draw_few },
-	{ "leap", "one clock leaps by 1 ms to 5 s", draw_leap },
+	{ "leap", "one clock leaps by 1 ms to 5 s", draw_jump },
 	{ "pause", "the machine is paused for 0.1 to 5 s", draw_pause },
 	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_snapshot },
-	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_stand },
+	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_tsc_stop },
 	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_halts },
 	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_bend },
 	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_back },

@@ -21,7 +21,7 @@ clock_of(const char *id)
 static uint64_t
 run_ps(uint64_t at_ps)
 {
-	if ((machine.event != EVENT_PAUSE && machine.event != EVENT_STAND) || at_ps < machine.at_ps)
+	if ((machine.event != EVENT_PAUSE && machine.event != EVENT_TSC_STOP) || at_ps < machine.at_ps)
 		return at_ps;
 	return at_ps - machine.at_ps < machine.by_ps ? machine.at_ps : at_ps - machine.by_ps;
 }
@@ -51,7 +51,7 @@ machine_tsc_before_offset(size_t core, uint64_t at_ps)
 
 	if (own->steps_at_ps != SIM_NEVER && at_ps >= own->steps_at_ps)
 		ticks += own->step * TICK;
-	if (machine.event == EVENT_LEAP && machine.clock == TSC && at_ps >= machine.at_ps)
+	if (machine.event == EVENT_JUMP && machine.clock == TSC && at_ps >= machine.at_ps)
 		ticks += (__int128)machine.by_ps * machine.core[0].microhz;
 	if (core == machine.fault_core && machine.set_back_ticks)
 		ticks -= (__int128)times_set_back(at_ps) * machine.set_back_ticks * TICK;
@@ -87,13 +87,13 @@ machine_broke(int clock)
 	if (machine.at_ps == SIM_NEVER)
 		return false;
 	switch (machine.event) {
-	case EVENT_LEAP:
+	case EVENT_JUMP:
 		return clock == machine.clock;
 	case EVENT_BEND:
 		return machine.source[clock] == machine.source[machine.clock];
 	case EVENT_BACK:
 	case EVENT_HALTS:
-	case EVENT_STAND:
+	case EVENT_TSC_STOP:
 		return clock == TSC;
 	default:
 		return false;

@@ -36,8 +36,8 @@ enum event {
 	 * values
 	 */
 	EVENT_SNAPSHOT,
-	EVENT_STAND,    /* only the TSC stops, for by_ps */
-	EVENT_LEAP,     /* one clock jumps ahead by by_ps */
+	EVENT_TSC_STOP,    /* only the TSC stops, for by_ps */
+	EVENT_JUMP,     /* one clock jumps ahead by by_ps */
 	EVENT_BEND,     /* an oscillator becomes faster by bend_ppm, with all clocks that share it */
 	EVENT_BACK,     /* from now on, the TSC is set back again and again */
 	EVENT_HALTS,    /* from now on, the TSC stops for up to by_ps, again and again, after accesses of devices */

@@ -64,10 +64,10 @@ taken(const struct sim_taken *event)
 }
 
 static bool
-is_asked(const struct timer_source *source)
+is_requested(const struct timer_source *source)
 {
-	for (size_t i = 0; timers_truth.asked[i]; i++)
-		if (timers_truth.asked[i]->at == source->at) /* the sources of one device share the fault of that device */
+	for (size_t i = 0; timers_truth.tested[i]; i++)
+		if (timers_truth.tested[i]->at == source->at) /* the sources of one device share the fault of that device */
 			return true;
 	return false;
 }
@@ -75,12 +75,12 @@ is_asked(const struct timer_source *source)
 static void
 draw_asked(void)
 {
-	for (size_t count = 0; count < TIMERS_ASKED;) {
+	for (size_t count = 0; count < TIMERS_TESTED;) {
 		const struct timer_source *source = &sources[draw_below(SOURCES)];
 
-		if (is_asked(source))
+		if (is_requested(source))
 			continue;
-		timers_truth.asked[count] = source;
+		timers_truth.tested[count] = source;
 		timers_truth.drivers[count++] = source->driver;
 	}
 }
@@ -88,8 +88,8 @@ draw_asked(void)
 static void
 draw_policies(void)
 {
-	for (size_t i = 0; timers_truth.asked[i]; i++) {
-		const struct timer_source *source = timers_truth.asked[i];
+	for (size_t i = 0; timers_truth.tested[i]; i++) {
+		const struct timer_source *source = timers_truth.tested[i];
 
 		sim.interrupts.timers[source->at].policy = (enum sim_policy)draw_below(source->clock == RTC ? 2 : 3);
 	}
@@ -139,12 +139,12 @@ be_sick(struct sim_timer *timer, enum timer_fault fault)
 static void
 draw_fault(void)
 {
-	timers_truth.sick = timers_truth.asked[draw_below(TIMERS_ASKED)];
+	timers_truth.faulty = timers_truth.tested[draw_below(TIMERS_TESTED)];
 	do
 		timers_truth.fault = (enum timer_fault)draw_below(TIMER_FAULTS);
-	while (!(timers_truth.sick->faults >> timers_truth.fault & 1));
-	sim.interrupts.timers[timers_truth.sick->at].policy = SIM_DISCARD;
-	be_sick(&sim.interrupts.timers[timers_truth.sick->at], timers_truth.fault);
+	while (!(timers_truth.faulty->faults >> timers_truth.fault & 1));
+	sim.interrupts.timers[timers_truth.faulty->at].policy = SIM_DISCARD;
+	be_sick(&sim.interrupts.timers[timers_truth.faulty->at], timers_truth.fault);
 }
 
 void
@@ -179,9 +179,9 @@ timers_use(struct bench *bench)
 const struct timer_source *
 timers_source(const char *id)
 {
-	for (size_t i = 0; timers_truth.asked[i]; i++)
-		if (id && strcmp(timers_truth.asked[i]->driver->id, id) == 0)
-			return timers_truth.asked[i];
+	for (size_t i = 0; timers_truth.tested[i]; i++)
+		if (id && strcmp(timers_truth.tested[i]->driver->id, id) == 0)
+			return timers_truth.tested[i];
 	return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "machine.h"
 #include "timers/timers.h"
 
-#define TIMERS_ASKED  4
+#define TIMERS_TESTED  4
 #define TIMES_MAX     4096
 
 enum timer_fault {
@@ -32,9 +32,9 @@ struct times { /* lateness of each interrupt of one row of the report, in ps */
 };
 
 struct timers_truth {
-	const struct timer_source *asked[TIMERS_ASKED + 1]; /* the tested sources, ended by NULL */
-	const struct timer_driver *drivers[TIMERS_ASKED + 1];
-	const struct timer_source *sick; /* the faulty source, or NULL */
+	const struct timer_source *tested[TIMERS_TESTED + 1]; /* the tested sources, ended by NULL */
+	const struct timer_driver *drivers[TIMERS_TESTED + 1];
+	const struct timer_source *faulty; /* the faulty source, or NULL */
 	enum timer_fault fault;
 	struct report *report;
 	const struct record *record;

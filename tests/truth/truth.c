@@ -109,7 +109,7 @@ try(const struct kind *kind, uint64_t seed, bool show)
 
 /* Returns true if the command line names this kind, or no kind at all. */
 static bool
-is_asked(const struct kind *kind, int count, char **words)
+is_requested(const struct kind *kind, int count, char **words)
 {
 	bool any = false;
 
@@ -147,7 +147,7 @@ main(int count, char **words)
 	first = strtoull(words[1], NULL, 0);
 	trials = strtoull(words[2], NULL, 0);
 	for (const struct kind *kind = kinds; kind->name; kind++) {
-		if (!is_asked(kind, count, words))
+		if (!is_requested(kind, count, words))
 			continue;
 		tally_begin(kind, all);
 		for (uint64_t i = 0; i < trials; i++)

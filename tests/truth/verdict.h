@@ -1,4 +1,4 @@
-/* Compares a report on a machine with the true values. */
+/* Compares a report on a random machine with the machine's true values, and counts false statements in the report. */
 #ifndef BARETICK_VERDICT_H
 #define BARETICK_VERDICT_H
 
@@ -19,6 +19,6 @@ void verdict_host(const struct report *report); /* checks announced stops and st
 long double verdict_tsc_hz(const struct report *report);
 
 /* returns true if the finding leaves open which clock is faulty */
-bool verdict_names_nobody(const struct finding *finding);
+bool verdict_leaves_open(const struct finding *finding);
 
 #endif

@@ -61,7 +61,7 @@ take_leaf_of_report(const struct report *report)
 
 /* In this kind of machine the TSC is right, and only leaves are wrong. */
 static void
-look_at_finding(const struct report *report, const struct finding *finding)
+check_finding(const struct report *report, const struct finding *finding)
 {
 	int by = clock_of(report->relative_to);
 	const struct leaf *leaf;
@@ -82,7 +82,7 @@ look_at_finding(const struct report *report, const struct finding *finding)
 }
 
 static void
-look_at_leaf(const struct report *report, const struct leaf *leaf)
+check_leaf(const struct report *report, const struct leaf *leaf)
 {
 	long double off = fabsl(leaf_off_ppb(leaf));
 	bool is_named = false;
@@ -110,7 +110,7 @@ verdict_claims(const struct bench *bench)
 		return;
 	take_leaf_of_report(report);
 	for (size_t i = 0; i < report->finding_count; i++)
-		look_at_finding(report, &report->findings[i]);
+		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.leaf_count; i++)
-		look_at_leaf(report, &machine.leaves[i]);
+		check_leaf(report, &machine.leaves[i]);
 }

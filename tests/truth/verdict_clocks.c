@@ -14,7 +14,7 @@
 
 /* Returns true for rules that are not about a clock's rate. */
 static bool
-is_beside(const char *rule)
+is_not_about_rate(const char *rule)
 {
 	static const char *const beside[] = { "clock-slow", "tsc-step", "no-reference", "core-missing", "tsc-offset",
 					      "tsc-drift", "tsc-warp", "tsc-contradiction" };
@@ -41,7 +41,7 @@ has_fault(int clock, const char *rule)
 }
 
 bool
-verdict_names_nobody(const struct finding *finding)
+verdict_leaves_open(const struct finding *finding)
 {
 	return strstr(finding->text, "can't be told") || strstr(finding->text, "nothing tells which");
 }
@@ -88,7 +88,7 @@ are_faster(unsigned group, unsigned others, const struct finding *finding, long 
  * stopped or changed.
  */
 static bool
-have_parted(unsigned group, unsigned others)
+have_diverged(unsigned group, unsigned others)
 {
 	bool any = machine.event == EVENT_PAUSE || machine.event == EVENT_SNAPSHOT;
 
@@ -123,7 +123,7 @@ is_true_of_two(const struct finding *finding)
 		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
 					   machine.core[0].steps_at_ps != SIM_NEVER)) /* all clocks are read with the boot core's TSC */
-		return have_parted(group, others);
+		return have_diverged(group, others);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
 	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
@@ -139,9 +139,9 @@ moved_ns(int clock)
 		return clock == RTC ? by_ns : 0;
 	case EVENT_SNAPSHOT:
 		return clock == RTC || clock == TSC ? by_ns : 0;
-	case EVENT_STAND:
+	case EVENT_TSC_STOP:
 		return clock == TSC ? 0 : by_ns;
-	case EVENT_LEAP:
+	case EVENT_JUMP:
 		return clock == machine.clock ? by_ns : 0;
 	default:
 		return 0;
@@ -155,7 +155,7 @@ first_of(const struct report *report, const struct report_group *group)
 }
 
 static void
-look_at_elapsed(const struct report *report, const struct report_group *a, const struct report_group *b)
+check_elapsed(const struct report *report, const struct report_group *a, const struct report_group *b)
 {
 	long double truth = moved_ns(first_of(report, a)) - moved_ns(first_of(report, b));
 	long double slack = fabsl(truth) * 2 * MOST_OFF_PPB / PPB;
@@ -180,7 +180,7 @@ is_within(const struct report_discontinuity *row, uint64_t at_ps)
 }
 
 static void
-look_at_discontinuities(const struct report *report)
+check_discontinuities(const struct report *report)
 {
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
@@ -189,7 +189,7 @@ look_at_discontinuities(const struct report *report)
 		tally(CHECK_DISCONTINUITY, is_within(row, machine.core[0].steps_at_ps) || (machine.event != EVENT_BEND && then),
 		      "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
 		for (size_t g = 1; g < row->group_count && machine.at_ps != SIM_NEVER; g++)
-			look_at_elapsed(report, &row->groups[g], &row->groups[0]);
+			check_elapsed(report, &row->groups[g], &row->groups[0]);
 	}
 }
 
@@ -207,34 +207,34 @@ is_true_of_claim(const struct report *report, const struct finding *finding)
 	if (by == CLOCKS || by == TSC)
 		return false;
 	if (machine.at_ps != SIM_NEVER)
-		return is_open && have_parted(1u << TSC, 1u << by);
+		return is_open && have_diverged(1u << TSC, 1u << by);
 	apart = ((PPB + machine_off_ppb(TSC)) / (PPB + machine_off_ppb(by)) - 1) * 1e6L;
 	return fabsl(apart) * PPM > clocks_limit_ppb(finding->rule) && finding->low - 1 <= apart &&
 	       apart <= finding->high + 1 &&
-	       (is_open || !clocks_is_sick(by));
+	       (is_open || !clocks_is_wrong(by));
 }
 
 static void
-look_at_finding(const struct report *report, const struct finding *finding)
+check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
 	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* the clock of this read method */
 
-	if (is_beside(finding->rule))
+	if (is_not_about_rate(finding->rule))
 		return;
 	if (machine.leaf_count && strcmp(finding->rule, "tsc-claim") == 0)
 		return; /* verdict_claims.c checks these findings */
 	if (strcmp(finding->rule, "clocks-parted") == 0)
-		return; /* look_at_discontinuities() checks these findings */
+		return; /* check_discontinuities() checks these findings */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
 		return; /* verdict_core_names.c checks these findings */
-	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_most_know(report))
+	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_most_narrow_are_right(report))
 		tally_silent("a claim blamed by most of those that know, which are off alike", 0);
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
 		tally(CHECK_SENTENCE, is_true_of_claim(report, finding), "%s: %s", finding->rule, finding->text);
 	else if (!finding->clock)
 		tally(CHECK_SENTENCE, is_true_of_two(finding), "%s: %s", finding->rule, finding->text);
-	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_most_know(report))
+	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_most_narrow_are_right(report))
 		tally_silent("a clock named by most of those that know, which are off alike", 0);
 	else
 		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule), "%s: %s", finding->rule, finding->text);
@@ -246,7 +246,7 @@ is_named(const struct report *report, int clock, bool alone)
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (clock_of(finding->clock) == clock && !is_beside(finding->rule))
+		if (clock_of(finding->clock) == clock && !is_not_about_rate(finding->rule))
 			return true;
 		/* A finding on the TSC's nominal rate names the TSC, unless it leaves open which clock is wrong. */
 		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !strstr(finding->text, "(it or")))
@@ -282,7 +282,7 @@ is_rtc_rate_noted(const struct report *report)
 		       "its rate after that is not known: the whole machine may have been "
 		       "stopped.%n", &value, &low, &high, other, &end);
 		clock = end ? clock_of(other) : CLOCKS;
-		if (clock == CLOCKS || clocks_is_sick(clock))
+		if (clock == CLOCKS || clocks_is_wrong(clock))
 			continue;
 		truth = ((PPB + machine_off_ppb(RTC)) / (PPB + machine_off_ppb(clock)) - 1) * 1e6L;
 		if (truth >= low - NOTE_ROUNDED_PPM && truth <= high + NOTE_ROUNDED_PPM)
@@ -292,14 +292,15 @@ is_rtc_rate_noted(const struct report *report)
 }
 
 static void
-look_at_silence(const struct report *report, int clock)
+check_silence(const struct report *report, int clock)
 {
 	long double size = fabsl(machine_off_ppb(clock)) / clocks_limit_ppb("rate-off");
-	bool could_be_told = clocks_most_right() && clocks_most_know(report) && clocks_count_proofs(report, clock) > 1;
+	bool can_be_named = clocks_most_right() && clocks_most_narrow_are_right(report) &&
+			    clocks_count_proofs(report, clock) > 1;
 
-	if (could_be_told && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
+	if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
 		tally_silent("a guest's RTC that a note gives as off in one stretch", size);
-	else if (could_be_told)
+	else if (can_be_named)
 		tally(CHECK_CLOCK_SILENT, is_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
 		      clock_ids[clock], machine_off_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
 		      is_named(report, clock, false) ? ": told as one of two" : "");
@@ -317,7 +318,7 @@ look_at_silence(const struct report *report, int clock)
 }
 
 static void
-look_at_scale(const struct report *report)
+check_scale(const struct report *report)
 {
 	char id[32] = "";
 
@@ -326,13 +327,13 @@ look_at_scale(const struct report *report)
 	if (is_noted(report, "which may be wrong"))
 		tally_silent("a scale said to be in doubt", 0);
 	else
-		tally(CHECK_SCALE, !clocks_is_sick(clock_of(id)), "all times rest on %s, which is off by %.0Lf ppm", id,
+		tally(CHECK_SCALE, !clocks_is_wrong(clock_of(id)), "all times rest on %s, which is off by %.0Lf ppm", id,
 		      machine_off_ppb(clock_of(id)) / PPM);
 }
 
 /* If two clocks are within the limit of each other, the note "No two clocks agree" is false. */
 static void
-look_at_notes(const struct report *report)
+check_notes(const struct report *report)
 {
 	bool any = false;
 
@@ -358,7 +359,7 @@ have_one_source(int a, int b)
  * all clocks have the same error, it cannot be found.
  */
 static void
-look_at_passed_rate(const struct behaviour *row)
+check_passed_rate(const struct behaviour *row)
 {
 	const char *against = strstr(row->text, "against ");
 	int clock = clock_of(row->clock);
@@ -375,7 +376,7 @@ look_at_passed_rate(const struct behaviour *row)
 
 /* An interval that is wider than twice the limit proves nothing, so the rule must not pass with it. */
 static void
-look_at_passes(const struct report *report)
+check_passes(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
@@ -391,7 +392,7 @@ look_at_passes(const struct report *report)
 
 		if (!row->has_figure || rules_outcome(row, &report->options) != OUTCOME_PASSED)
 			continue;
-		look_at_passed_rate(row);
+		check_passed_rate(row);
 		tally(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,
 		      "%s: %s %lld to %lld", row->rule, row->text, (long long)row->low, (long long)row->high);
 	}
@@ -400,16 +401,16 @@ look_at_passes(const struct report *report)
 void
 verdict_clocks(const struct report *report)
 {
-	look_at_discontinuities(report);
+	check_discontinuities(report);
 	for (size_t i = 0; i < report->finding_count; i++)
-		look_at_finding(report, &report->findings[i]);
-	look_at_scale(report);
-	look_at_notes(report);
+		check_finding(report, &report->findings[i]);
+	check_scale(report);
+	check_notes(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
-		if (clocks_is_witness(i) && fabsl(machine_off_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
-			look_at_silence(report, i);
+		if (clocks_has_exact_rate(i) && fabsl(machine_off_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
+			check_silence(report, i);
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
 		tally(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),
 		      "the machine was stopped for %.1f s", machine.by_ps / 1e12);
-	look_at_passes(report);
+	check_passes(report);
 }

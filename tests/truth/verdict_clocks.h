@@ -8,16 +8,16 @@ long double clocks_limit_ppb(const char *rule);
 /* returns true if the clock's own rate error is beyond the limit of RULE */
 bool clocks_is_off(int clock, const char *rule);
 /* returns true if the clock's rate error is beyond the smallest limit for a rate */
-bool clocks_is_sick(int clock);
+bool clocks_is_wrong(int clock);
 /* returns true if the clock has an exact nominal rate, so that it determines the TSC's rate */
-bool clocks_is_witness(int clock);
+bool clocks_has_exact_rate(int clock);
 bool clocks_most_right(void);
 
 /*
  * These functions use the intervals of REPORT. They return whether most of the clocks with narrow intervals are right,
  * and how many right oscillators CLOCK is proven to differ from.
  */
-bool clocks_most_know(const struct report *report);
+bool clocks_most_narrow_are_right(const struct report *report);
 size_t clocks_count_proofs(const struct report *report, int clock);
 
 #endif

@@ -79,19 +79,19 @@ moves_off(size_t core, struct span span)
 
 /* Returns true if the core differs from a majority at one end of the span, or moved differently within it. */
 static bool
-is_guilty(size_t core, struct span span)
+differs_from_majority(size_t core, struct span span)
 {
 	if (has_majority)
 		return is_sick(core);
 	return is_off_at(core, span.from_ps) || is_off_at(core, span.to_ps) || moves_off(core, span);
 }
 
-#define SAID_PS       (SIM_PS_PER_S / 10) /* times in the report have one decimal: a tenth of a second */
+#define PRINTED_STEP_PS       (SIM_PS_PER_S / 10) /* times in the report have one decimal: a tenth of a second */
 /* 1/20,000 is 50 ppm, the largest drawn error of a healthy oscillator, see draw_rates() */
 #define CRYSTAL_PARTS 20000
 
 static const char *
-moment_of(const char *text, uint64_t *at_ps)
+parse_seconds(const char *text, uint64_t *at_ps)
 {
 	char unit[4] = "";
 	double number;
@@ -105,41 +105,41 @@ moment_of(const char *text, uint64_t *at_ps)
 
 /* Parses "at 3.1 s" or "between 3.1 s and 9.8 s". */
 static bool
-when_of(const char *text, struct span *span)
+parse_time_or_pair(const char *text, struct span *span)
 {
 	const char *at = strstr(text, " at "), *between = strstr(text, " between ");
 
 	if (!between)
-		return at && moment_of(at + 4, &span->from_ps) && moment_of(at + 4, &span->to_ps);
-	between = moment_of(between + 9, &span->from_ps);
-	return between && strncmp(between, " and ", 5) == 0 && moment_of(between + 5, &span->to_ps);
+		return at && parse_seconds(at + 4, &span->from_ps) && parse_seconds(at + 4, &span->to_ps);
+	between = parse_seconds(between + 9, &span->from_ps);
+	return between && strncmp(between, " and ", 5) == 0 && parse_seconds(between + 5, &span->to_ps);
 }
 
 /* Parses "3.1 s" or "3.1 s to 3.4 s". */
 static const char *
-time_of(const char *text, struct span *time)
+parse_time(const char *text, struct span *time)
 {
-	text = moment_of(text, &time->from_ps);
+	text = parse_seconds(text, &time->from_ps);
 	time->to_ps = time->from_ps;
-	return text && strncmp(text, " to ", 4) == 0 ? moment_of(text + 4, &time->to_ps) : text;
+	return text && strncmp(text, " to ", 4) == 0 ? parse_seconds(text + 4, &time->to_ps) : text;
 }
 
 /* Parses "between 3.1 s and 9.8 s". Each of the two times may also be a span of time. */
 static bool
-stretch_of(const char *text, struct span *from, struct span *to)
+parse_time_pair(const char *text, struct span *from, struct span *to)
 {
 	const char *between = strstr(text, " between ");
 
-	between = between ? time_of(between + 9, from) : NULL;
-	return between && strncmp(between, " and ", 5) == 0 && time_of(between + 5, to);
+	between = between ? parse_time(between + 9, from) : NULL;
+	return between && strncmp(between, " and ", 5) == 0 && parse_time(between + 5, to);
 }
 
-/* Widens a printed span by its rounding, and by the error of the crystal that sets the report's scale. */
+/* Widens a printed span of time by its rounding, and by the error of the crystal that defines the report's second. */
 static struct span
 as_said(struct span span)
 {
-	return (struct span){ span.from_ps - SAID_PS - span.from_ps / CRYSTAL_PARTS,
-			      span.to_ps + SAID_PS + span.to_ps / CRYSTAL_PARTS };
+	return (struct span){ span.from_ps - PRINTED_STEP_PS - span.from_ps / CRYSTAL_PARTS,
+			      span.to_ps + PRINTED_STEP_PS + span.to_ps / CRYSTAL_PARTS };
 }
 
 /*
@@ -147,7 +147,7 @@ as_said(struct span span)
  * sign.
  */
 static bool
-holds(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
+is_in_printed_range(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
 {
 	long double per_ns = verdict_tsc_hz(report) / 1e9L;
 	long double low = hull_ticks(hull.low) / per_ns, high = hull_ticks(hull.high) / per_ns;
@@ -175,7 +175,7 @@ is_group_true(const struct report *report, const char *text, size_t other, struc
 	if (!is_package && sscanf(text, "The TSCs of %zu cores (core %zu among them)", &count, &one) != 2)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++) {
-		bool is_it = holds(report, hull_of(other, i, span), near, far, ahead);
+		bool is_it = is_in_printed_range(report, hull_of(other, i, span), near, far, ahead);
 
 		if (is_package ? machine.core[i].apic_id >> machine.package_bits == package : machine.core[i].apic_id == one)
 			if (!is_it)
@@ -202,12 +202,12 @@ is_offset_true(const struct report *report, const struct finding *finding)
 		return false;
 	ahead = strcmp(word, "ahead") == 0;
 	if (sscanf(strstr(finding->text, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1 ||
-	    core_of_id(other) == machine.cores || !when_of(finding->text, &span) || near > far)
+	    core_of_id(other) == machine.cores || !parse_time_or_pair(finding->text, &span) || near > far)
 		return false;
 	if (group)
 		return is_group_true(report, finding->text, core_of_id(other), as_said(span), near, far, ahead);
 	return core_of_id(core) < machine.cores &&
-	       holds(report, hull_of(core_of_id(other), core_of_id(core), as_said(span)), near, far, ahead);
+	       is_in_printed_range(report, hull_of(core_of_id(other), core_of_id(core), as_said(span)), near, far, ahead);
 }
 
 /* Returns how much faster CORE was than OTHER in ppb. Time is measured in the boot core's ticks. */
@@ -226,7 +226,7 @@ average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
  * cores between them. A core that steps back repeatedly moves during the measurement, so any time of TOURNAMENT counts.
  */
 static size_t
-moments_of(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
+find_possible_times(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
 {
 	struct span said = as_said(time);
 	const uint64_t steps[] = { machine.core[core].steps_at_ps, machine.core[other].steps_at_ps };
@@ -249,11 +249,11 @@ moments_of(struct span time, struct span tournament, size_t core, size_t other, 
  * that they may mean.
  */
 static bool
-drifts_so(size_t core, size_t other, const struct span *stretch, long double near, long double far)
+is_average_drift_in_range(size_t core, size_t other, const struct span *stretch, long double near, long double far)
 {
 	uint64_t from[6], to[6];
-	size_t begins = moments_of(stretch[0], machine.first, core, other, from),
-	       ends = moments_of(stretch[1], machine.last, core, other, to);
+	size_t begins = find_possible_times(stretch[0], machine.first, core, other, from),
+	       ends = find_possible_times(stretch[1], machine.last, core, other, to);
 	long double low = INFINITY, high = -INFINITY;
 
 	for (size_t i = 0; i < begins; i++)
@@ -289,7 +289,7 @@ is_drift_true(const struct finding *finding)
 	bool faster;
 
 	if (sscanf(finding->text, "Core %u's TSC ran %lu to %lu ppb %15s", &id, &near, &far, word) != 4 || !than ||
-	    !stretch_of(finding->text, &stretch[0], &stretch[1]) || near > far)
+	    !parse_time_pair(finding->text, &stretch[0], &stretch[1]) || near > far)
 		return false;
 	core = core_of_id(id);
 	faster = strcmp(word, "faster") == 0;
@@ -297,19 +297,19 @@ is_drift_true(const struct finding *finding)
 		return false;
 	if (sscanf(than, " than core %u's", &other) == 1)
 		return core_of_id(other) < machine.cores &&
-		       (faster ? drifts_so(core, core_of_id(other), stretch, near, far)
-			       : drifts_so(core, core_of_id(other), stretch, -(long double)far, -(long double)near));
+		       (faster ? is_average_drift_in_range(core, core_of_id(other), stretch, near, far)
+			       : is_average_drift_in_range(core, core_of_id(other), stretch, -(long double)far, -(long double)near));
 	if (strncmp(than, " than most ", 11) != 0)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++)
-		right += i != core && (faster ? drifts_so(core, i, stretch, near, far)
-					      : drifts_so(core, i, stretch, -(long double)far, -(long double)near));
+		right += i != core && (faster ? is_average_drift_in_range(core, i, stretch, near, far)
+					      : is_average_drift_in_range(core, i, stretch, -(long double)far, -(long double)near));
 	return right * 2 > machine.cores;
 }
 
 /* Checks "steadily", or the time of a step. "Steadily or by a step" and "unevenly" claim neither. */
 static void
-look_at_motion(const struct finding *finding, size_t core)
+check_kind_of_drift(const struct finding *finding, size_t core)
 {
 	const char *step = strstr(finding->text, ", by a step ");
 	uint64_t at_ps = machine.core[core].steps_at_ps;
@@ -319,8 +319,8 @@ look_at_motion(const struct finding *finding, size_t core)
 	if (strstr(finding->text, ", steadily: "))
 		tally(CHECK_MOTION, !stepped, "core %zu stepped: %s", core, finding->text);
 	else if (step)
-		tally(CHECK_MOTION, stepped && when_of(step + 11, &span) && at_ps + SAID_PS >= span.from_ps &&
-				    at_ps <= span.to_ps + SAID_PS, "core %zu: %s", core, finding->text);
+		tally(CHECK_MOTION, stepped && parse_time_or_pair(step + 11, &span) && at_ps + PRINTED_STEP_PS >= span.from_ps &&
+				    at_ps <= span.to_ps + PRINTED_STEP_PS, "core %zu: %s", core, finding->text);
 	else
 		tally_silent(stepped ? "a step that is not told from a drift" : "a drift that is not told from a step", 0);
 }
@@ -349,12 +349,12 @@ is_contradiction_true(const struct finding *finding)
 		known += core_of_id(ids[i]) < machine.cores;
 		moving += core_of_id(ids[i]) < machine.cores && moves(core_of_id(ids[i]));
 	}
-	return count && known == count && moving && when_of(finding->text, &span);
+	return count && known == count && moving && parse_time_or_pair(finding->text, &span);
 }
 
 /* Checks each core that is named because its TSC stepped back. */
 static void
-look_at_steps_back(const struct finding *finding)
+check_steps_back(const struct finding *finding)
 {
 	if (finding->core != REPORT_NO_CORE)
 		tally(CHECK_CORE_NAMED, core_of_id(finding->core) < machine.cores &&
@@ -365,7 +365,7 @@ look_at_steps_back(const struct finding *finding)
 }
 
 static void
-look_at_finding(const struct report *report, const struct finding *finding)
+check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_skew *skew = &report->skew;
 	bool is_offset = strcmp(finding->rule, "tsc-offset") == 0, is_drift = strcmp(finding->rule, "tsc-drift") == 0;
@@ -373,16 +373,17 @@ look_at_finding(const struct report *report, const struct finding *finding)
 	struct span span = { 0, 0 };
 
 	if ((is_offset || is_drift) && named < machine.cores)
-		tally(CHECK_CORE_NAMED, when_of(finding->text, &span) && is_guilty(named, span), "%s%s", finding->text,
+		tally(CHECK_CORE_NAMED, parse_time_or_pair(finding->text, &span) && differs_from_majority(named, span),
+		      "%s%s", finding->text,
 		      has_majority ? "" : " (no class of cores is most)");
 	if (is_offset)
 		tally(CHECK_SENTENCE, is_offset_true(report, finding), "%s", finding->text);
 	if (is_drift)
 		tally(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "clock-backward") == 0)
-		look_at_steps_back(finding);
+		check_steps_back(finding);
 	if (is_drift && named < machine.cores && has_majority && !machine_has_fault(named))
-		look_at_motion(finding, named);
+		check_kind_of_drift(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
 		tally(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-warp") == 0) {
@@ -436,7 +437,7 @@ are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
  * is not known which core is off, and CORE is one of several.
  */
 static bool
-could_be_told(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
+can_be_named(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
 {
 	for (size_t s = 0; s < machine.cores; s++) {
 		size_t count = 0;
@@ -461,7 +462,7 @@ is_anything_said(const struct report *report)
 }
 
 static void
-look_at_silence(const struct bench *bench, size_t core)
+check_silence(const struct bench *bench, size_t core)
 {
 	const struct report *report = &bench->run.report;
 	const struct offsets *first = &bench->run.survey.memory.first, *latest = &bench->run.survey.memory.latest;
@@ -470,13 +471,13 @@ look_at_silence(const struct bench *bench, size_t core)
 	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
 	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L), size = trip > 0 ? hull_ticks(most) / trip : 0;
 
-	if (could_be_told(report, first, core, true) || (again && could_be_told(report, latest, core, true)))
+	if (can_be_named(report, first, core, true) || (again && can_be_named(report, latest, core, true)))
 		tally(CHECK_CORE_SILENT, is_marked(report, core) || report->cores[core].steps_back,
 		      "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_ticks(most),
 		      report->finding_count ? report->findings[0].text : "nothing is said");
 	else if (is_marked(report, core))
 		return;
-	else if (could_be_told(report, first, core, false) || (again && could_be_told(report, latest, core, false)))
+	else if (can_be_named(report, first, core, false) || (again && can_be_named(report, latest, core, false)))
 		tally_silent("cores not further off than the others may be from each other", size);
 	else
 		tally_silent("cores that no more than half prove (in round trips)", size);
@@ -484,7 +485,7 @@ look_at_silence(const struct bench *bench, size_t core)
 
 /* The report must say that some cores differ, or moved during the measurement, even if it names no core. */
 static void
-look_for_any_word(const struct bench *bench)
+check_that_something_is_reported(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
 	const struct offsets *first = &bench->run.survey.memory.first, *latest = &bench->run.survey.memory.latest;
@@ -510,17 +511,17 @@ verdict_core_names(const struct bench *bench)
 	majority_class = 0;
 	has_majority = machine_majority(&majority_class) > 0;
 	for (size_t i = 0; i < report->finding_count; i++)
-		look_at_finding(report, &report->findings[i]);
+		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
 		if (is_marked(report, i))
-			tally(CHECK_CORE_NAMED, is_guilty(i, tournaments), "core %zu is marked: %s", i,
+			tally(CHECK_CORE_NAMED, differs_from_majority(i, tournaments), "core %zu is marked: %s", i,
 			      report->cores[i].drifts ? "it drifts" : "it is off the majority");
 		if (has_majority && is_sick(i) && report->skew.measured)
-			look_at_silence(bench, i);
+			check_silence(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
 		tally(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back, "core %zu has its fault every %llu reads",
 		      machine.fault_core, (unsigned long long)machine.fault_reads);
 	if (report->skew.measured)
-		look_for_any_word(bench);
+		check_that_something_is_reported(bench);
 }

@@ -67,7 +67,7 @@ cores_stay(size_t a, size_t b)
 }
 
 static void
-look_at_pairs(const struct report_skew *skew)
+check_pairs(const struct report_skew *skew)
 {
 	for (size_t i = 0; i < skew->offsets.cores; i++)
 		for (size_t j = i + 1; j < skew->offsets.cores; j++) {
@@ -82,7 +82,7 @@ look_at_pairs(const struct report_skew *skew)
 }
 
 static void
-look_at_place(const struct report *report, size_t core)
+check_place(const struct report *report, size_t core)
 {
 	struct offset place = report->cores[core].offset;
 	struct interval_ns ns = report_offset_ns(report, place);
@@ -100,7 +100,7 @@ look_at_place(const struct report *report, size_t core)
 
 /* Checks the core's drift against the boot core, whose ticks measure time. */
 static void
-look_at_drift(const struct report *report, size_t core)
+check_drift(const struct report *report, size_t core)
 {
 	const struct offset *drift = &report->cores[core].drift_ppb;
 	long double truth = ((long double)machine.core[core].microhz / machine.core[0].microhz - 1) * PPB;
@@ -135,7 +135,7 @@ furthest(void)
 }
 
 static void
-look_at_bound(const struct report *report)
+check_bound(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	long double truth = hull_ticks(furthest()), truth_ns = truth / verdict_tsc_hz(report) * 1e9L;
@@ -156,7 +156,7 @@ look_at_bound(const struct report *report)
  * cores, which is valid if no core moves.
  */
 static void
-look_at_widths(const struct report_skew *skew, const struct report *report)
+check_widths(const struct report_skew *skew, const struct report *report)
 {
 	struct offset best[CORES_MAX][CORES_MAX];
 	size_t count = skew->offsets.cores;
@@ -185,15 +185,15 @@ verdict_cores(const struct bench *bench)
 	bool still = true;
 
 	if (report->skew.measured) {
-		look_at_pairs(&report->skew);
+		check_pairs(&report->skew);
 		for (size_t i = 0; i < machine.cores; i++) {
-			look_at_place(report, i);
-			look_at_drift(report, i);
+			check_place(report, i);
+			check_drift(report, i);
 			still &= cores_stay(i, i) && machine.core[i].microhz == machine.core[0].microhz;
 		}
-		look_at_bound(report);
+		check_bound(report);
 		if (still)
-			look_at_widths(&report->skew, report);
+			check_widths(&report->skew, report);
 	}
 	if (machine.cores > 1)
 		verdict_core_names(bench);

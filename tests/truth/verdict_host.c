@@ -1,4 +1,7 @@
-/* Compares the findings on a hypervisor's promises with its drawn faults. See verdict.h. */
+/*
+ * Compares the findings on a hypervisor (its announcements of stops, and its counter of stolen time) with its drawn
+ * faults. See verdict.h.
+ */
 #include "verdict.h"
 
 #include <string.h>

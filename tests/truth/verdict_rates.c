@@ -61,7 +61,7 @@ is_run_even(void)
 }
 
 static void
-look_at_pair(const struct report_rate *rate)
+check_pair(const struct report_rate *rate)
 {
 	int a = clock_of(rate->a), b = clock_of(rate->b);
 	long double truth = (machine.hz[a] / claim(a) / (machine.hz[b] / claim(b)) - 1) * PPB;
@@ -96,7 +96,7 @@ check_budget(const struct report_clock *entry)
 }
 
 static void
-look_at_hz(const struct report *report, const struct report_clock *entry, int clock)
+check_hz(const struct report *report, const struct report_clock *entry, int clock)
 {
 	long double truth = machine.hz[clock] * 1000;
 	long double relative = truth * verdict_tsc_hz(report) / machine.hz[TSC];
@@ -115,7 +115,7 @@ look_at_hz(const struct report *report, const struct report_clock *entry, int cl
 }
 
 static void
-look_at_changes(const struct report_clock *entry, int clock)
+check_changes(const struct report_clock *entry, int clock)
 {
 	const struct interval_ppb *halves = &entry->change_halves, *since = &entry->change_since;
 	const struct rate_interval *implied = &entry->implied_since;
@@ -134,7 +134,7 @@ look_at_changes(const struct report_clock *entry, int clock)
 
 /* Checks the rate of the RTC's periodic flag, in ppm by the report's scale. */
 static void
-look_at_periodic(const struct report *report)
+check_periodic(const struct report *report)
 {
 	long double truth = (machine.hz[RTC] * verdict_tsc_hz(report) / machine.hz[TSC] - 1) * 1e6L;
 
@@ -148,7 +148,7 @@ look_at_periodic(const struct report *report)
 }
 
 static void
-look_at_width(const struct report_clock *entry, int clock)
+check_width(const struct report_clock *entry, int clock)
 {
 	static const enum width widths[CLOCKS] = { WIDTHS, WIDTH_HPET, WIDTH_PM, WIDTH_PIT, WIDTHS };
 	const struct rate_interval *implied = &entry->implied;
@@ -174,7 +174,7 @@ verdict_rates(const struct bench *bench)
 	tally(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s", (unsigned long long)report->tsc.num,
 	      (unsigned long long)report->tsc.den, report->tsc_source);
 	for (size_t i = 0; i < report->rate_count && is_window_even(report); i++)
-		look_at_pair(&report->rates[i]);
+		check_pair(&report->rates[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 		int clock = clock_of(entry->clock.id);
@@ -182,10 +182,10 @@ verdict_rates(const struct bench *bench)
 		if (clock == CLOCKS)
 			continue;
 		if (is_window_even(report))
-			look_at_hz(report, entry, clock);
+			check_hz(report, entry, clock);
 		if (is_window_even(report) && widths)
-			look_at_width(entry, clock);
-		look_at_changes(entry, clock);
+			check_width(entry, clock);
+		check_changes(entry, clock);
 	}
-	look_at_periodic(report);
+	check_periodic(report);
 }

@@ -31,11 +31,11 @@ static const char *
 expected_rule(void)
 {
 	if (timers_truth.fault == FAULT_STICKS)
-		return timers_truth.sick->clock == RTC ? "irq-lost" : "irq-doubled";
+		return timers_truth.faulty->clock == RTC ? "irq-lost" : "irq-doubled";
 	return rule_of[timers_truth.fault];
 }
 
-/* Returns true if the ticks leave their periods, so that some periods truly have two ticks or none. */
+/* Returns true if ticks come so early or late that some periods truly have two ticks or none. */
 static bool
 leaves_slots(const struct sim_timer *timer)
 {
@@ -45,7 +45,7 @@ leaves_slots(const struct sim_timer *timer)
 static bool
 is_right_rule(const char *rule)
 {
-	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.sick->at];
+	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
 
 	if (timers_truth.fault == FAULT_RATE && leaves_slots(timer) &&
 	    strcmp(rule, timer->fast_ppm > 0 ? "irq-doubled" : "irq-lost") == 0)
@@ -97,7 +97,7 @@ at_rank(const struct times *times, unsigned milli)
  * all other interrupts came, the percentiles are compared, too.
  */
 static void
-look_at_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
+check_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
 		 struct times *times)
 {
 	const struct report_lateness *told = &row->lateness;
@@ -130,7 +130,7 @@ look_at_lateness(const struct report *report, const struct report_interval *row,
 }
 
 static void
-look_at_row(const struct report *report, const struct report_interval *row, struct times *times)
+check_row(const struct report *report, const struct report_interval *row, struct times *times)
 {
 	const struct timer_source *source = timers_source(row->source);
 	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
@@ -143,7 +143,7 @@ look_at_row(const struct report *report, const struct report_interval *row, stru
 	if (!source)
 		return;
 	if (source->lateness)
-		look_at_lateness(report, row, source, times);
+		check_lateness(report, row, source, times);
 	tally(CHECK_TIMER_COUNT, !row->doubled || doubles, "%s%s: %llu doubled", row->source,
 	      row->periodic ? ", periodic" : "", (unsigned long long)row->doubled);
 	if (row->periodic)
@@ -154,7 +154,7 @@ look_at_row(const struct report *report, const struct report_interval *row, stru
 					row->rate.high >= timers_rate_ppb(report, source),
 		      "%s: %lld to %lld ppb, not %.1Lf", row->source, (long long)row->rate.low, (long long)row->rate.high,
 		      timers_rate_ppb(report, source));
-	if (row->policy != REPORT_POLICY_UNKNOWN && source != timers_truth.sick)
+	if (row->policy != REPORT_POLICY_UNKNOWN && source != timers_truth.faulty)
 		tally(CHECK_TIMER_POLICY, (int)row->policy - (int)REPORT_POLICY_DISCARD == (int)timer->policy,
 		      "%s: %s, not policy %d", row->source, policy_word(row->policy), (int)timer->policy);
 }
@@ -169,8 +169,8 @@ is_of_timers(const char *rule)
 static bool
 is_figure_right(const struct report *report, const struct finding *finding)
 {
-	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.sick->at];
-	long double ppm = timers_rate_ppb(report, timers_truth.sick) / 1000;
+	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
+	long double ppm = timers_rate_ppb(report, timers_truth.faulty) / 1000;
 
 	switch (timers_truth.fault) {
 	case FAULT_RATE:
@@ -190,14 +190,14 @@ is_figure_right(const struct report *report, const struct finding *finding)
 }
 
 static bool
-look_at_names(const struct report *report)
+check_names(const struct report *report)
 {
 	bool named = false;
 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 		const struct timer_source *source = timers_source(finding->clock);
-		bool right = source && source == timers_truth.sick && is_right_rule(finding->rule);
+		bool right = source && source == timers_truth.faulty && is_right_rule(finding->rule);
 
 		if (!is_of_timers(finding->rule))
 			continue;
@@ -213,7 +213,7 @@ promise(const struct report *report, const char *rule)
 {
 	for (size_t i = 0; rule && i < report->behaviours.count; i++)
 		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 &&
-		    strcmp(report->behaviours.rows[i].clock, timers_truth.sick->driver->id) == 0)
+		    strcmp(report->behaviours.rows[i].clock, timers_truth.faulty->driver->id) == 0)
 			return &report->behaviours.rows[i];
 	return NULL;
 }
@@ -222,17 +222,17 @@ static bool
 is_any_excused(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
-		if (strcmp(report->intervals[i].source, timers_truth.sick->driver->id) == 0 &&
+		if (strcmp(report->intervals[i].source, timers_truth.faulty->driver->id) == 0 &&
 		    (report->intervals[i].excused || report->intervals[i].state != CLOCK_PRESENT))
 			return true;
 	return false;
 }
 
-/* Returns the visible amount of the fault, which may be less than the drawn amount. */
+/* Returns how much of the drawn fault the interrupts show. This may be less than the drawn amount. */
 static bool
 has_shown(void)
 {
-	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.sick->at];
+	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
 
 	switch (timers_truth.fault) {
 	case FAULT_DROPS:
@@ -250,7 +250,7 @@ has_shown(void)
 }
 
 static void
-look_at_silence(const struct report *report)
+check_silence(const struct report *report)
 {
 	const char *rule = expected_rule();
 	const struct behaviour *row = promise(report, rule);
@@ -274,9 +274,9 @@ void
 verdict_timers(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
-		look_at_row(report, &report->intervals[i], &timers_truth.times[i]);
-	if (!look_at_names(report) && timers_truth.sick)
-		look_at_silence(report);
-	else if (timers_truth.sick)
+		check_row(report, &report->intervals[i], &timers_truth.times[i]);
+	if (!check_names(report) && timers_truth.faulty)
+		check_silence(report);
+	else if (timers_truth.faulty)
 		tally(CHECK_TIMER_SILENT, true, "named");
 }

@@ -1,4 +1,4 @@
-/* Reads the data that the loader handed over. All addresses are physical, below 4 GiB, and mapped to themselves. */
+/* Reads the data that the loader passed. All addresses are physical, below 4 GiB, and mapped to themselves. */
 #ifndef BARETICK_BARE_H
 #define BARETICK_BARE_H
 
@@ -14,12 +14,12 @@
 #define BARE_COMMAND_LINE_MAX (1u << 20)
 
 /*
- * Reads the memory map, the addresses of tables and the command line from HANDED. MAGIC gives the format of HANDED:
+ * Reads the memory map, the addresses of tables and the command line from LOADER_DATA. MAGIC gives its format:
  * multiboot2's information for MULTIBOOT2_MAGIC, Linux's boot_params for LINUX_PARAMS_MAGIC, and PVH's start info for
  * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run. In that case no
  * memory can be allocated.
  */
-const char *bare_read_handover(const void *handed, uint32_t magic);
+const char *bare_read_handover(const void *loader_data, uint32_t magic);
 
 /* Returns the free memory of the loader's memory map. */
 struct ram *bare_ram(void);

@@ -32,9 +32,9 @@ static struct {
 } found;
 
 static const struct start_info *
-convert_pvh(const void *handed)
+convert_pvh(const void *loader_data)
 {
-	return handed;
+	return loader_data;
 }
 
 static void
@@ -46,7 +46,7 @@ print_pvh(struct text *text)
 /* Each protocol's data is converted to PVH's start info. */
 static const struct protocol {
 	uint32_t magic;
-	const struct start_info *(*convert)(const void *handed);
+	const struct start_info *(*convert)(const void *loader_data);
 	void (*print_name)(struct text *text);
 	const char *no_data, *no_map;
 } protocols[] = {
@@ -127,7 +127,7 @@ remove_used_memory(const struct start_info *info, const struct start_info_range 
 }
 
 const char *
-bare_read_handover(const void *handed, uint32_t magic)
+bare_read_handover(const void *loader_data, uint32_t magic)
 {
 	const struct start_info *info;
 	const struct start_info_range *map;
@@ -135,7 +135,7 @@ bare_read_handover(const void *handed, uint32_t magic)
 	found.protocol = protocols;
 	while (found.protocol->magic && found.protocol->magic != magic)
 		found.protocol++;
-	info = handed ? found.protocol->convert(handed) : NULL;
+	info = loader_data ? found.protocol->convert(loader_data) : NULL;
 	if (!info || info->magic != START_INFO_MAGIC)
 		return found.protocol->no_data;
 	found.version = info->version;

@@ -136,9 +136,9 @@ open_screen(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	leave_graphics(console);
-	console->found_mode = screen->Mode->Mode;
-	console->found_attribute = screen->Mode->Attribute;
-	console->found_cursor = screen->Mode->CursorVisible;
+	console->saved_mode = screen->Mode->Mode;
+	console->saved_attribute = screen->Mode->Attribute;
+	console->saved_cursor = screen->Mode->CursorVisible;
 	set_mode(console);
 	screen->EnableCursor(screen, FALSE);
 	screen->SetAttribute(screen, attributes[INK_PLAIN]);
@@ -218,17 +218,17 @@ void
 console_close(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
-	UINTN mode = (UINTN)console->found_mode, columns, rows;
+	UINTN mode = (UINTN)console->saved_mode, columns, rows;
 
 	lines_close();
 	if (!screen)
 		return;
-	screen->SetAttribute(screen, (UINTN)console->found_attribute);
+	screen->SetAttribute(screen, (UINTN)console->saved_attribute);
 	bool is_back = !EFI_ERROR(screen->SetMode(screen, mode)); /* SetMode() also clears the screen */
 
 	if (!is_back)
 		screen->ClearScreen(screen);
-	screen->EnableCursor(screen, console->found_cursor);
+	screen->EnableCursor(screen, console->saved_cursor);
 	if (console->was_graphics)
 		enter_graphics();
 	if (!is_back || EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)))

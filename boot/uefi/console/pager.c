@@ -84,12 +84,12 @@ pager_document(struct pager *pager, struct console *console, const char *title, 
 {
 	size_t size = BUFFER_PER_BYTE * (text_length(document) + 1);
 
-	firmware_free(pager->taken);
-	pager->taken = firmware_allocate(size);
+	firmware_free(pager->document_bytes);
+	pager->document_bytes = firmware_allocate(size);
 	pager->screen = (struct screen){
 		.title = title, .document = document,
-		.buffer = pager->taken ? pager->taken : pager->scrap,
-		.buffer_size = pager->taken ? size : sizeof(pager->scrap),
+		.buffer = pager->document_bytes ? pager->document_bytes : pager->scrap,
+		.buffer_size = pager->document_bytes ? size : sizeof(pager->scrap),
 	};
 	open_screen(pager, console);
 }
@@ -185,7 +185,7 @@ pager_close(struct pager *pager)
 		cut_lines(screen->left.text.bytes, lines - PROMPT_LINES);
 	console_screen(pager->console, screen->left.text.bytes);
 	firmware_free(pager->shown);
-	firmware_free(pager->taken);
+	firmware_free(pager->document_bytes);
 	pager->shown = NULL;
-	pager->taken = NULL;
+	pager->document_bytes = NULL;
 }

@@ -14,7 +14,7 @@ struct pager {
 	struct screen screen;
 	char saved[PAGER_SAVED_SIZE];
 	struct screen_row *shown; /* the rows that the screen shows; NULL if they are not known */
-	char *taken;              /* buffer for the text; NULL if there was no memory for it, and SCRAP is used */
+	char *document_bytes;              /* buffer for the text; NULL if there was no memory for it, and SCRAP is used */
 	char scrap[8];
 	/*
 	 * Maximum number of waits for the first key, each of at most 30 ms; 0 means no limit. Set it before a report or

@@ -12,7 +12,7 @@ struct mp_batch {
 	struct mp *mp;
 	const uint32_t *list; /* numbers of the cores in the batch, as in dispatch_run_some() */
 	size_t count;
-	bool here;            /* true if the boot core is in the batch */
+	bool has_boot_core;            /* true if the boot core is in the batch */
 	size_t others;        /* number of usable cores in the batch, without the boot core */
 };
 
@@ -111,7 +111,7 @@ mp_bound_us(uint64_t bound_ns)
 static void
 mp_run_here(const struct mp_batch *batch, struct job *job)
 {
-	if (!batch->here)
+	if (!batch->has_boot_core)
 		return;
 	uint64_t interrupts = hw_interrupts_mask();
 
@@ -140,7 +140,7 @@ mp_post(struct mp *mp, const uint32_t *list, size_t count, const struct job *job
 	for (size_t i = 0; i < count; i++) {
 		struct mp_core *core = mp_get_batch_core(&batch, i);
 
-		batch.here |= dispatch_core(list, i) == 0;
+		batch.has_boot_core |= dispatch_core(list, i) == 0;
 		if (!core)
 			continue;
 		core->posted++;
@@ -188,7 +188,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 
 		if (!core)
 			continue;
-		bool blocks = --left == 0 && !batch->here;
+		bool blocks = --left == 0 && !batch->has_boot_core;
 
 		if (!mp_released(core)) {
 			mp_mark_busy_lost(core);
@@ -275,7 +275,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 	if (batch.others == 0) {
 		mp_run_here(&batch, &job);
 		job_finish(&job);
-		return batch.here;
+		return batch.has_boot_core;
 	}
 	/* Starting cores one by one takes 10 ms for each core, because EDK II sends INIT to each of them. */
 	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
@@ -284,7 +284,7 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 		mp_run_here(&batch, &job);
 	else
 		mp_start_all(&batch, &job, bound_ns);
-	size_t finished = batch.here + mp_give_up_unfinished(&batch, bound_ns);
+	size_t finished = batch.has_boot_core + mp_give_up_unfinished(&batch, bound_ns);
 
 	job_finish(&job);
 	return finished;

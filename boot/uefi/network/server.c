@@ -74,7 +74,7 @@ server_find(struct server *server)
 	struct origin device, origin;
 	char address[ORIGIN_ADDRESS_SIZE];
 
-	*server = (struct server){ .there = false };
+	*server = (struct server){ .is_found = false };
 	if (!image || !image->DeviceHandle)
 		return;
 	device = origin_parse_path(firmware_protocol(image->DeviceHandle, &guid_path));
@@ -85,7 +85,7 @@ server_find(struct server *server)
 	}
 	if (!device.has_mac)
 		return;
-	server->there = true;
+	server->is_found = true;
 	__builtin_memcpy(server->mac, device.mac, sizeof(server->mac));
 	if (!origin.uri) {
 		find_by_pxe(server, image->DeviceHandle);

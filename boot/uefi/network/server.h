@@ -12,7 +12,7 @@
 #define SERVER_SENTENCE_SIZE 384
 
 struct server {
-	bool there; /* true if the application was loaded over a network; otherwise the other fields are not valid */
+	bool is_found; /* true if the application was loaded over a network; otherwise the other fields are not valid */
 	uint8_t mac[ORIGIN_MAC_SIZE];
 	char options[SERVER_URL_SIZE]; /* URL of the options, "" if requests are not possible */
 	char reports[SERVER_URL_SIZE]; /* URL for reports, "" if requests are not possible */

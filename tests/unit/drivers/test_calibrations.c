@@ -398,7 +398,7 @@ TEST(linuxs_lapic_loop_believes_the_pm_timer)
 {
 	double ppm;
 
-	sim_counter_hasten(&sim.pm.counter, 20000);
+	sim_counter_speed_up(&sim.pm.counter, 20000);
 	ppm = lapic_ppm(100000000);
 	assert_true(ppm > -19608 - 10 && ppm < -19608 + 10);
 }
@@ -408,7 +408,7 @@ TEST(a_pm_timer_that_is_half_a_percent_fast_changes_nothing)
 {
 	double ppm;
 
-	sim_counter_hasten(&sim.pm.counter, 5000);
+	sim_counter_speed_up(&sim.pm.counter, 5000);
 	ppm = lapic_ppm(100000000);
 	assert_true(ppm > -5 && ppm < 5);
 }

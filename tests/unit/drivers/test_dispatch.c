@@ -76,7 +76,7 @@ set_up(void **state)
 	memset(runs, 0, sizeof(runs));
 	for (uint32_t i = 0; i < CORES; i++) {
 		slots[i].apic_id = slots[i].number = i;
-		slots[i].standing = CORE_ALIVE;
+		slots[i].state = CORE_ALIVE;
 	}
 	heard_by = slots;
 	startup = (struct startup){ .slots = slots, .count = CORES };
@@ -139,7 +139,7 @@ TEST(a_core_that_never_ends_is_late_after_its_bound_and_stopped)
 
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
 	assert_in_range(sim.now_ps - before_ps, 110 * SIM_PS_PER_MS, 111 * SIM_PS_PER_MS);
-	assert_int_equal(slots[1].standing, CORE_LATE);
+	assert_int_equal(slots[1].state, CORE_LATE);
 	assert_int_equal(wakes[1], 1); /* not woken again, because it had started the job */
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_int_equal(sim.lapic.ipis[1].destination, 1);
@@ -150,7 +150,7 @@ TEST(a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound)
 {
 	manners[1] = NEVER_WAKES;
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
-	assert_int_equal(slots[1].standing, CORE_LATE);
+	assert_int_equal(slots[1].state, CORE_LATE);
 	assert_in_range(wakes[1], 19, 21);
 }
 
@@ -161,7 +161,7 @@ TEST(a_core_that_takes_an_exception_is_noticed_at_once)
 
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
 	assert_in_range(sim.now_ps - before_ps, 10 * SIM_PS_PER_MS, 11 * SIM_PS_PER_MS);
-	assert_int_equal(slots[1].standing, CORE_EXCEPTION);
+	assert_int_equal(slots[1].state, CORE_EXCEPTION);
 	assert_int_equal(slots[1].fault, 0x106);
 }
 
@@ -200,9 +200,9 @@ TEST(run_all_loses_the_late_and_the_fallen_and_keeps_the_others)
 	manners[1] = NEVER_ENDS;
 	manners[3] = FALLS;
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
-	assert_int_equal(slots[1].standing, CORE_LATE);
-	assert_int_equal(slots[2].standing, CORE_ALIVE);
-	assert_int_equal(slots[3].standing, CORE_EXCEPTION);
+	assert_int_equal(slots[1].state, CORE_LATE);
+	assert_int_equal(slots[2].state, CORE_ALIVE);
+	assert_int_equal(slots[3].state, CORE_EXCEPTION);
 	assert_int_equal(runs[0] + runs[2], 2);
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
 }
@@ -245,13 +245,13 @@ TEST(run_some_with_the_boot_core_runs_there_once_the_others_have_begun)
 
 TEST(run_some_passes_over_the_lost_and_loses_only_its_own)
 {
-	slots[2].standing = CORE_SILENT;
+	slots[2].state = CORE_SILENT;
 	manners[1] = manners[3] = NEVER_ENDS;
 	assert_int_equal(run_some((const uint32_t[]){ 2, 1, CORES }, 3), 0);
-	assert_int_equal(slots[1].standing, CORE_LATE);
-	assert_int_equal(slots[2].standing, CORE_SILENT);
+	assert_int_equal(slots[1].state, CORE_LATE);
+	assert_int_equal(slots[2].state, CORE_SILENT);
 	assert_int_equal(slots[2].posted, 0);
-	assert_int_equal(slots[3].standing, CORE_ALIVE);
+	assert_int_equal(slots[3].state, CORE_ALIVE);
 	assert_int_equal(run_some(NULL, 0), 0);
 	assert_int_equal(runs[0], 0);
 }
@@ -289,7 +289,7 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 	manners[1] = NEVER_ENDS;
 	sim.tsc.counter.stuck_at_ps = 0;
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
-	assert_int_equal(slots[1].standing, CORE_LATE);
+	assert_int_equal(slots[1].state, CORE_LATE);
 	/*
 	 * The boot core pauses for the job's bound, and at the same time for each next wake-up. INIT adds 10 ms at the end.
 	 */
@@ -306,13 +306,13 @@ TEST(checking_in_is_one_word_in_the_slot)
 /* An SMI reaches a core that halts, but not a core that waits for a SIPI. */
 TEST(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer)
 {
-	slots[2].standing = CORE_SILENT;
+	slots[2].state = CORE_SILENT;
 	manners[3] = NEVER_WAKES;
 	dispatch_halt_all(&startup);
-	assert_int_equal(slots[0].standing, CORE_ALIVE);
-	assert_int_equal(slots[1].standing, CORE_STOPPED);
-	assert_int_equal(slots[2].standing, CORE_SILENT);
-	assert_int_equal(slots[3].standing, CORE_STOPPED);
+	assert_int_equal(slots[0].state, CORE_ALIVE);
+	assert_int_equal(slots[1].state, CORE_STOPPED);
+	assert_int_equal(slots[2].state, CORE_SILENT);
+	assert_int_equal(slots[3].state, CORE_STOPPED);
 	assert_int_equal(wakes[1], 1);
 	for (size_t i = 0; i < sim.lapic.ipi_count; i++)
 		assert_true(sim.lapic.ipis[i].command == WAKE || sim.lapic.ipis[i].destination == 3);
@@ -391,5 +391,5 @@ TEST(a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late)
 	assert_true(run_one(1, count_run, NULL, BOUND_NS));
 	sim.spent = NULL;
 	assert_int_equal(pauses_to_leap + pauses_to_end, 0);
-	assert_int_equal(slots[1].standing, CORE_ALIVE);
+	assert_int_equal(slots[1].state, CORE_ALIVE);
 }

@@ -54,7 +54,7 @@ TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 	struct sample sample;
 
 	plug(false);
-	sim_paravirtual.apart_ns[3] = 500;
+	sim_paravirtual.page_lead_ns[3] = 500;
 	open_driver(&kvmclock_driver);
 	sim.core = 3;
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);

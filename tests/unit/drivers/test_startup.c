@@ -66,7 +66,7 @@ set_up(void **state)
 	for (uint32_t i = 0; i < CORES; i++)
 		slots[i].apic_id = i;
 	for (uint32_t i = 1; i < CORES; i++)
-		slots[i].standing = CORE_REQUESTED;
+		slots[i].state = CORE_REQUESTED;
 	startup = (struct startup){ .slots = slots, .count = CORES, .page = PAGE };
 	scale_init(&startup.scale, (struct rate){ 1000000000, 1 });
 	deaf = NOBODY;
@@ -102,8 +102,8 @@ TEST(three_cores_get_init_then_10_ms_later_one_sipi_each)
 	for (uint32_t i = 1; i < CORES; i++) {
 		assert_sent(i - 1, i, INIT);
 		assert_sent(i + 2, i, SIPI);
-		assert_int_equal(slots[i].standing, CORE_ALIVE);
-		assert_string_equal(startup_explain(slots[i].standing), "");
+		assert_int_equal(slots[i].state, CORE_ALIVE);
+		assert_string_equal(startup_explain(slots[i].state), "");
 	}
 	assert_in_range(first_sipi_ps - last_init_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	assert_in_range(sim.now_ps, 10200 * SIM_PS_PER_US, 10300 * SIM_PS_PER_US);
@@ -125,9 +125,9 @@ TEST(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped)
 	sim.lapic.never_start_count = 1;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 2);
-	assert_int_equal(slots[1].standing, CORE_ALIVE);
-	assert_int_equal(slots[2].standing, CORE_SILENT);
-	assert_int_equal(slots[3].standing, CORE_ALIVE);
+	assert_int_equal(slots[1].state, CORE_ALIVE);
+	assert_int_equal(slots[2].state, CORE_SILENT);
+	assert_int_equal(slots[3].state, CORE_ALIVE);
 	assert_string_equal(startup_explain(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
 	assert_int_equal(sim.lapic.ipi_count, 11);
 	assert_sent(6, 2, SIPI);
@@ -155,10 +155,10 @@ TEST(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing)
 {
 	slots[0].apic_id = 2;
 	slots[2].apic_id = 0;
-	slots[0].standing = CORE_REQUESTED;
+	slots[0].state = CORE_REQUESTED;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 3);
-	slots[0].standing = CORE_ALIVE;
+	slots[0].state = CORE_ALIVE;
 	startup_stop(&startup, 0, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 9);
 	for (size_t i = 0; i < sim.lapic.ipi_count; i++)
@@ -178,11 +178,11 @@ TEST(one_core_alone_sends_nothing_and_waits_for_nothing)
 
 TEST(a_core_left_out_hears_nothing_and_says_why)
 {
-	slots[3].standing = CORE_NOT_REQUESTED;
+	slots[3].state = CORE_NOT_REQUESTED;
 	open_lapic();
 	assert_int_equal(startup_cores(&startup), 2);
 	assert_int_equal(sim.lapic.ipi_count, 4);
-	assert_int_equal(slots[3].standing, CORE_NOT_REQUESTED);
+	assert_int_equal(slots[3].state, CORE_NOT_REQUESTED);
 	assert_string_equal(startup_explain(CORE_NOT_REQUESTED), "left out: fewer cores were asked for");
 }
 
@@ -196,8 +196,8 @@ TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_sent(0, 254, INIT);
 	assert_sent(1, 254, SIPI);
-	assert_int_equal(slots[2].standing, CORE_UNADDRESSABLE);
-	assert_int_equal(slots[3].standing, CORE_UNADDRESSABLE);
+	assert_int_equal(slots[2].state, CORE_UNADDRESSABLE);
+	assert_int_equal(slots[3].state, CORE_UNADDRESSABLE);
 }
 
 TEST(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone)
@@ -240,7 +240,7 @@ TEST(cores_that_no_init_reaches_are_not_waited_for)
 	assert_int_equal(startup_cores(&startup), 0);
 	assert_int_equal(sim.lapic.ipi_count, 0);
 	for (uint32_t i = 1; i < CORES; i++)
-		assert_int_equal(slots[i].standing, CORE_UNSENT);
+		assert_int_equal(slots[i].state, CORE_UNSENT);
 }
 
 TEST(cores_that_no_sipi_reaches_are_not_waited_for)
@@ -250,7 +250,7 @@ TEST(cores_that_no_sipi_reaches_are_not_waited_for)
 	assert_int_equal(startup_cores(&startup), 0);
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	for (uint32_t i = 1; i < CORES; i++)
-		assert_int_equal(slots[i].standing, CORE_UNSENT);
+		assert_int_equal(slots[i].state, CORE_UNSENT);
 	/* the boot core ends the wait for the core's answer before it has lasted a second */
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS);
 }
@@ -261,7 +261,7 @@ TEST(a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent)
 	open_lapic();
 	stuck_at_sipi = 4;
 	assert_int_equal(startup_cores(&startup), 2);
-	assert_int_equal(slots[2].standing, CORE_UNSENT);
+	assert_int_equal(slots[2].state, CORE_UNSENT);
 }
 
 TEST(without_a_local_apic_its_msr_is_not_read)
@@ -479,16 +479,16 @@ TEST(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody)
 TEST(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once)
 {
 	open_lapic();
-	slots[1].standing = slots[3].standing = CORE_ALIVE;
-	slots[2].standing = CORE_SILENT;
+	slots[1].state = slots[3].state = CORE_ALIVE;
+	slots[2].state = CORE_SILENT;
 	uint64_t before_ps = sim.now_ps;
 
 	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_sent(0, 1, INIT);
 	assert_sent(1, 3, INIT);
-	assert_int_equal(slots[1].standing, CORE_STOPPED);
-	assert_int_equal(slots[2].standing, CORE_SILENT);
+	assert_int_equal(slots[1].state, CORE_STOPPED);
+	assert_int_equal(slots[2].state, CORE_SILENT);
 	assert_in_range(sim.now_ps - before_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	before_ps = sim.now_ps;
 	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);

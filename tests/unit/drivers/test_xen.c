@@ -39,7 +39,7 @@ TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 	struct sample sample;
 
 	plug(false);
-	sim_paravirtual.apart_ns[3] = 500;
+	sim_paravirtual.page_lead_ns[3] = 500;
 	open_driver(&xen_driver);
 	sim.core = 3;
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
@@ -183,7 +183,7 @@ TEST(kvms_page_and_xens_of_one_core_are_apart)
 	sim_cpuid_set(0x40000101, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2, 0, 0, 0 });
 	sim_platform(&platform);
 	kvmclock_driver.open(&platform, &kvm, &kvmclock);
-	sim_paravirtual.apart_ns[0] = 7000;
+	sim_paravirtual.page_lead_ns[0] = 7000;
 	open_driver(&xen_driver);
 	assert_int_equal(kvmclock.state, CLOCK_PRESENT);
 	take(&kvmclock, SIM_PS_PER_MS, &sample, 1);

@@ -270,7 +270,7 @@ FAULT(tsc_and_rtc_a_second_ahead, tsc_a_second_ahead(bench); sim.rtc.ahead_ps +=
 FAULT(hpet_above_4_gib_is_not_there, bench->platform.acpi.hpet.base += GIB_4)
 /* a reading of the HPET takes three times as long as usual */
 FAULT(hpet_20_us_slower, sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US)
-FAULT(pm_at_double_speed, sim_counter_hasten(&sim.pm.counter, 1000000))
+FAULT(pm_at_double_speed, sim_counter_speed_up(&sim.pm.counter, 1000000))
 FAULT(pm_30_us_slower, sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US)
 
 static void
@@ -280,9 +280,9 @@ only_the_tsc(struct bench *bench)
 	sim.pm.absent = sim.pit.absent = sim.pit.port_61_absent = sim.rtc.absent = true;
 }
 
-FAULT(hpet_1000_ppm_fast, sim_counter_hasten(&sim.hpet.counter, 1000))
-FAULT(hpet_90_ppm_fast, sim_counter_hasten(&sim.hpet.counter, 90))
-FAULT(hpet_at_ten_times_its_rate, sim_counter_hasten(&sim.hpet.counter, 9000000))
+FAULT(hpet_1000_ppm_fast, sim_counter_speed_up(&sim.hpet.counter, 1000))
+FAULT(hpet_90_ppm_fast, sim_counter_speed_up(&sim.hpet.counter, 90))
+FAULT(hpet_at_ten_times_its_rate, sim_counter_speed_up(&sim.hpet.counter, 9000000))
 FAULT(pit_at_a_fifth_of_its_rate, sim.pit.hz.den *= 5)
 FAULT(pit_at_four_times_its_rate, sim.pit.hz.num *= 4)
 FAULT(pit_at_six_times_its_rate, sim.pit.hz.num *= 6)
@@ -294,8 +294,8 @@ FAULT(rtc_1000_ppm_fast, sim.rtc.fast_ppm = 1000)
 FAULT(rtc_a_fifth_slow, sim.rtc.fast_ppm = -200000)
 FAULT(rtc_at_half_its_rate, sim.rtc.fast_ppm = -500000)
 FAULT(rtc_at_a_third_of_its_rate, sim.rtc.fast_ppm = -666667)
-FAULT(pm_150_ppm_slow, sim_counter_hasten(&sim.pm.counter, -150))
-FAULT(tsc_1000_ppm_fast, sim_counter_hasten(&sim.tsc.counter, 1000))
+FAULT(pm_150_ppm_slow, sim_counter_speed_up(&sim.pm.counter, -150))
+FAULT(tsc_1000_ppm_fast, sim_counter_speed_up(&sim.tsc.counter, 1000))
 
 static void
 set_leaf_15(struct bench *bench, uint32_t denominator, uint32_t numerator, uint32_t crystal_hz)
@@ -442,7 +442,7 @@ FAULT(lapic_100_us_late, sim.interrupts.lapic.late_ps = 100 * SIM_PS_PER_US)
 FAULT(page_2000_ppm_fast, sim_paravirtual.fast_ppm = 2000)
 FAULT(page_300_ppm_fast, sim_paravirtual.fast_ppm = 300)
 FAULT(msr_a_second_ahead, sim_paravirtual.msr_ahead_ticks = 10000000)
-FAULT(page_of_one_core_behind, sim_paravirtual.apart_ns[OTHER_CORE] = -50000)
+FAULT(page_of_one_core_behind, sim_paravirtual.page_lead_ns[OTHER_CORE] = -50000)
 FAULT(page_loses_its_sequence, sim_paravirtual.no_sequence_at_ps = 30 * SIM_PS_PER_MS)
 FAULT(stopped_for_a_second, sim.rtc.ahead_ps += SIM_PS_PER_S)
 
@@ -632,7 +632,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	/* accesses are slow, so that the test has few of them */
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 	if (machine->cores == 1)
-		sim_counter_hasten(&sim.tsc.counter, TSC_FAST_PPM);
+		sim_counter_speed_up(&sim.tsc.counter, TSC_FAST_PPM);
 	bench = bench_new();
 	if (machine->arrange)
 		machine->arrange(bench);

@@ -120,7 +120,7 @@ TEST(clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found)
 
 TEST(one_core_s_page_behind_the_others_is_named_and_only_that)
 {
-	sim_paravirtual.apart_ns[1] = -50000;
+	sim_paravirtual.page_lead_ns[1] = -50000;
 	(void)run_on(CORES);
 	assert_only("pv-warp", "kvmclock");
 	assert_non_null(strstr(row_of("pv-warp", "kvmclock")->text, "ahead of core 1 by "));
@@ -128,7 +128,7 @@ TEST(one_core_s_page_behind_the_others_is_named_and_only_that)
 
 TEST(where_the_page_is_not_called_stable_the_same_is_no_fault)
 {
-	sim_paravirtual.apart_ns[1] = -50000;
+	sim_paravirtual.page_lead_ns[1] = -50000;
 	sim_paravirtual.not_stable = true;
 	assert_int_equal(run_on(CORES)->paravirtual.interfaces[1].stable, STABLE_NO);
 	assert_only(NULL, NULL);
@@ -416,7 +416,7 @@ TEST(a_page_that_stays_zero_is_a_row_with_a_reason)
 TEST(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that)
 {
 	be_a_guest_of_xen();
-	sim_paravirtual.apart_ns[1] = -50000;
+	sim_paravirtual.page_lead_ns[1] = -50000;
 	(void)run_with(xens, CORES);
 	assert_only("pv-warp", "xen");
 	assert_non_null(strstr(row_of("pv-warp", "xen")->text, "ahead of core 1 by "));

@@ -226,7 +226,7 @@ expired(void *context)
 	(void)context;
 	if (sim.now_ps >= bench->changes_at_ps) {
 		bench->changes_at_ps = SIM_NEVER;
-		sim_counter_hasten(counter_of(bench->changing), bench->change_ppm);
+		sim_counter_speed_up(counter_of(bench->changing), bench->change_ppm);
 	}
 	return false;
 }
@@ -1403,7 +1403,7 @@ TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is)
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
 		measure_window();
-		sim_counter_hasten(counter_of(c), -1000);
+		sim_counter_speed_up(counter_of(c), -1000);
 		/* the PIT wraps so often in this time that the wraps can only be counted with the rate from the window */
 		sim_advance_ps(100 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
@@ -1419,7 +1419,7 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 		bench->report.cores_started = 2;
 		measure_window();
 		if (c != TSC)
-			sim_counter_hasten(counter_of(c), -1000);
+			sim_counter_speed_up(counter_of(c), -1000);
 		sim_advance_ps(5 * SIM_PS_PER_S);
 		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* the jump is 5 ms in 5 s, which is 1000 ppm */
 		survey_rates_again(&bench->survey);

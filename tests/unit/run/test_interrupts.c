@@ -336,7 +336,7 @@ TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 
 	sim.interrupts.hpet.late_ps = 30 * SIM_PS_PER_MS;
 	sim.interrupts.hpet.late_one_in = 30;
-	sim.interrupts.hpet.outlasts = true;
+	sim.interrupts.hpet.survives_disarm = true;
 	report = played(KVM);
 	for (size_t i = 0; i < report->finding_count; i++)
 		assert_string_not_equal(report->findings[i].rule, "irq-early");

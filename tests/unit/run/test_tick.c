@@ -119,7 +119,7 @@ TEST(one_that_is_slow_besides_is_accused)
 	struct bench *bench;
 
 	switch_on(10 * SIM_PS_PER_US);
-	sim_counter_hasten(&sim.hpet.counter, -2000);
+	sim_counter_speed_up(&sim.hpet.counter, -2000);
 	bench = played(1, true, CORES_SIPI);
 	assert_int_equal(bench->run.report.finding_count, 1);
 	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
