@@ -104,6 +104,22 @@ offsets_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment mo
 		offsets->moments[pair_index(offsets, a, b)] = moment;
 }
 
+bool
+offsets_take(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
+	     struct moment moment)
+{
+	struct offset before = offsets_pair(offsets, a, b);
+	uint64_t gap_ticks = offset_gap(before, offset);
+	bool is_first = !offset_is_known(before) && !offsets_moved(offsets, a, b);
+
+	offsets_record_moved(offsets, a, b, moved_ticks > gap_ticks ? moved_ticks : gap_ticks);
+	if (!gap_ticks && offset_is_known(offset) && offset_width(offset) <= offset_width(before)) {
+		offsets_set(offsets, a, b, offset);
+		offsets_set_moment(offsets, a, b, moment);
+	}
+	return is_first;
+}
+
 struct offset
 offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b)
 {

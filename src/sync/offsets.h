@@ -63,6 +63,15 @@ void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offs
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
+/*
+ * Adds the result of a pair's ping-pong: OFFSET, B against A, or MOVED_TICKS if it moved during the ping-pong. The pair
+ * keeps the narrowest of its intervals. Each interval is valid at the time of its own ping-pong. Intervals are not
+ * intersected, because the TSC may have stepped in between. If two of them contradict each other, either may be right,
+ * so the first stays. Returns true if it is the first result of the pair in this pass.
+ */
+bool offsets_take(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
+		  struct moment moment);
+
 struct offsets_summary {
 	size_t pairs;            /* number of pairs that had a ping-pong */
 	size_t contradictions;   /* number of pairs that contradict the other pairs, or that moved during the pass */

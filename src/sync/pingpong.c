@@ -183,11 +183,11 @@ trip_median(const struct pingpong_record *record)
 	return 0;
 }
 
-/* Returns the size of the worst warp that this side saw, in ticks. */
+/* Returns the size of the worst warp in ticks, if LEAST_TICKS is the smallest difference of messages to one side. */
 static uint64_t
-worst_warp_ticks(const struct pingpong_record *record)
+worst_warp_ticks(int64_t least_ticks)
 {
-	return record->least_ticks < 0 ? 0 - (uint64_t)record->least_ticks : 0;
+	return least_ticks < 0 ? 0 - (uint64_t)least_ticks : 0;
 }
 
 static int64_t
@@ -204,14 +204,33 @@ least_sum(int64_t a, int64_t b)
  * a step back by a single tick is a warp.
  */
 static struct offset
-offset_bounds(const struct pingpong_record *first, const struct pingpong_record *second, uint64_t resolution_ticks)
+offset_bounds(const struct pingpong_result *result, uint64_t resolution_ticks)
 {
 	int64_t error_ticks = resolution_ticks < INT64_MAX ? (int64_t)resolution_ticks : INT64_MAX;
 
 	return (struct offset){
-		.low = offset_negate_bound(least_sum(first->least_ticks, error_ticks)),
-		.high = least_sum(second->least_ticks, error_ticks),
+		.low = offset_negate_bound(least_sum(result->least_to_first, error_ticks)),
+		.high = least_sum(result->least_to_second, error_ticks),
 	};
+}
+
+void
+pingpong_conclude(struct pingpong_result *result, uint64_t resolution_ticks)
+{
+	uint64_t first_ahead = worst_warp_ticks(result->least_to_second);
+	uint64_t second_ahead = worst_warp_ticks(result->least_to_first);
+
+	result->worst_ticks = first_ahead > second_ahead ? first_ahead : second_ahead;
+	result->ahead = second_ahead > first_ahead ? PINGPONG_SECOND : PINGPONG_FIRST;
+	result->offset = OFFSET_UNKNOWN;
+	result->moved_ticks = 0;
+	if (!result->played)
+		return;
+	result->offset = offset_bounds(result, resolution_ticks);
+	if (result->offset.low > result->offset.high) {
+		result->moved_ticks = (uint64_t)result->offset.low - (uint64_t)result->offset.high;
+		result->offset = OFFSET_UNKNOWN;
+	}
 }
 
 struct pingpong_result
@@ -219,25 +238,17 @@ pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks)
 {
 	const struct pingpong_record *first = &pingpong->records[PINGPONG_FIRST];
 	const struct pingpong_record *second = &pingpong->records[PINGPONG_SECOND];
-	uint64_t first_ahead = worst_warp_ticks(second), second_ahead = worst_warp_ticks(first);
 	struct pingpong_result result = {
 		.played = first->received > 0 && second->received > 0,
-		.offset = OFFSET_UNKNOWN,
+		.least_to_second = second->least_ticks,
+		.least_to_first = first->least_ticks,
 		.trips = first->received,
 		.warps = first->warps + second->warps,
-		.worst_ticks = first_ahead > second_ahead ? first_ahead : second_ahead,
-		.ahead = second_ahead > first_ahead ? PINGPONG_SECOND : PINGPONG_FIRST,
 		.median_trip_ticks = trip_median(first),
 	};
 
 	if (result.median_trip_ticks > 0)
 		result.best_trip_ticks = first->best_trip_ticks;
-	if (!result.played)
-		return result;
-	result.offset = offset_bounds(first, second, resolution_ticks);
-	if (result.offset.low > result.offset.high) {
-		result.moved_ticks = (uint64_t)result.offset.low - (uint64_t)result.offset.high;
-		result.offset = OFFSET_UNKNOWN;
-	}
+	pingpong_conclude(&result, resolution_ticks);
 	return result;
 }

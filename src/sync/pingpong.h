@@ -50,6 +50,13 @@ struct pingpong { /* for one pair; the caller aligns it to a cache line */
 
 struct pingpong_result {
 	bool played;            /* true if at least one message arrived in each direction */
+	/* Smallest (TSC on arrival - stamp) of the messages to each side. Valid only if PLAYED is true. */
+	int64_t least_to_second, least_to_first;
+	uint64_t trips;         /* completed round trips */
+	uint64_t warps;
+	/* 0 without round trips; the median is exact to a quarter of its value */
+	uint64_t best_trip_ticks, median_trip_ticks;
+	/* pingpong_conclude() calculates the following fields from the fields above. */
 	/*
 	 * Size of the contradiction between the two bounds in ticks, which shows that the offset changed during the
 	 * ping-pong. 0 if there is none.
@@ -60,12 +67,8 @@ struct pingpong_result {
 	 * other.
 	 */
 	struct offset offset;
-	uint64_t trips;         /* completed round trips */
-	uint64_t warps;
 	uint64_t worst_ticks;   /* largest warp in ticks */
 	enum pingpong_side ahead; /* the side whose stamp was ahead in the worst warp */
-	/* 0 without round trips; the median is exact to a quarter of its value */
-	uint64_t best_trip_ticks, median_trip_ticks;
 };
 
 void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_ticks);
@@ -81,5 +84,8 @@ void pingpong_stop(struct pingpong *pingpong); /* makes both sides end at their 
 
 /* Returns the result. RESOLUTION_TICKS is an upper bound of the TSC's steps, at least 1. */
 struct pingpong_result pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks);
+
+/* Sets the offset and the worst warp of RESULT, whose smallest differences are known. */
+void pingpong_conclude(struct pingpong_result *result, uint64_t resolution_ticks);
 
 #endif

@@ -1039,6 +1039,31 @@ TEST(step_is_off_that_line_and_on_one_side_of_the_middle)
  * Half way between [-10, 10] and [990, 1010], at 5.05 s, a steady drift is in [480, 520]. The time of a pass is known
  * to 0.1 s of 10 s, which are 10 ticks more.
  */
+/* A result counts as the first one until the pair has an offset or is known to have moved. */
+TEST(the_narrowest_result_of_a_pair_stays_and_contradictions_are_kept)
+{
+	struct offset pair;
+	uint64_t moved_ticks;
+	struct moment moment, times[] = { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } };
+	struct offsets offsets = { .cores = 2, .pairs = &pair, .moved_ticks = &moved_ticks, .moments = &moment };
+
+	offsets_clear(&offsets);
+	assert_true(offsets_take(&offsets, 0, 1, OFFSET_UNKNOWN, 50, times[0]));
+	assert_false(offset_is_known(pair));
+	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ -100, 100 }, 0, times[1]));
+	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ -150, 150 }, 0, times[2]));
+	assert_offset(pair, -100, 100);
+	assert_int_equal(moment.begin_tsc, 3);
+	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ 50, 70 }, 0, times[2]));
+	assert_offset(pair, 50, 70);
+	assert_int_equal(moment.end_tsc, 6);
+	assert_int_equal(moved_ticks, 50);
+	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ 200, 201 }, 0, times[3]));
+	assert_offset(pair, 50, 70);
+	assert_int_equal(moment.end_tsc, 6);
+	assert_int_equal(moved_ticks, 130);
+}
+
 TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
