@@ -33,11 +33,11 @@ size_of_screen(const struct plan_page *page)
 }
 
 static size_t
-size_of_base64(size_t cores, const struct options *options)
+size_of_base64(size_t cores, enum pair_schedule widest, const struct options *options)
 {
 	size_t printed = cores < REPORT_SERIAL_CORES ? cores : REPORT_SERIAL_CORES;
 
-	return base64_size(survey_record_size(printed, run_series_rows(options, cores)));
+	return base64_size(survey_record_size(printed, widest, run_series_rows(options, cores)));
 }
 
 static size_t
@@ -52,7 +52,7 @@ plan_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, 
 	size_t size = survey_memory_size(cores, widest, run_series_rows(options, cores)) +
 		      run_series_size(options, cores) + report_size_table(cores) +
 		      size_of_json(cores, options) + size_of_html(page, cores, options) + report_size_csv(cores) +
-		      size_of_screen(page) + size_of_base64(cores, options) + size_of_pack(options);
+		      size_of_screen(page) + size_of_base64(cores, widest, options) + size_of_pack(options);
 
 	return (size + MIB - 1) / MIB;
 }
@@ -101,7 +101,7 @@ plan_try(struct plan *plan, size_t cores, enum pair_schedule widest, const struc
 		.html = allocate_text(size_of_html(page, cores, options)),
 		.csv = allocate_text(report_size_csv(cores)),
 		.screen = allocate_text(size_of_screen(page)),
-		.base64 = allocate_text(size_of_base64(cores, options)),
+		.base64 = allocate_text(size_of_base64(cores, widest, options)),
 		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
 	};
 	if (!plan->allocation || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||

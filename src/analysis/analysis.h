@@ -33,6 +33,19 @@ struct rate_outcome {
  */
 struct rate_outcome analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report);
 
+/*
+ * Offsets and drifts of the cores' TSCs: fills report->skew except its warp checks, and pingpongs, offset, last_offset
+ * and drift_ppb of each core. report_lay_out() must have provided the arrays. A pass that they have no space for is
+ * left out.
+ */
+void analysis_offsets(const void *record, size_t size, struct report *report);
+
+/*
+ * Returns the schedule that report_lay_out() needs for the record's passes over CORES cores. A record that is far too
+ * short for all their pairs gets no space for them, so that the memory is bounded by the record's size.
+ */
+enum pair_schedule analysis_schedule(const void *record, size_t size, size_t cores);
+
 /* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
 void analysis_timers(const void *record, size_t size, struct report *report);
 

@@ -70,20 +70,24 @@ struct survey_watch {
 	struct record_octave octaves[OCTAVES];
 };
 
+/* All ping-pongs of a core with the boot core in a soak, as in their entry `exchange` in the record. */
+struct survey_pingpongs {
+	size_t at; /* the entry's offset in the record; 0 if there is none yet */
+	struct record_exchange exchange;
+	struct record_pingpong pingpong;
+};
+
 /* Memory for measuring several cores. It is one block, which is divided before any core starts. */
 struct survey_memory {
 	size_t cores;            /* maximum number of cores that the memory has space for */
 	enum pair_schedule widest;  /* largest schedule of pairs that the memory has space for */
-	struct report_core *rows; /* zeroed memory of report->cores */
+	void *report;            /* memory of report_lay_out() */
 	struct warp_table *warp;
 	struct pingpong *pingpongs; /* a ping-pong for each pair of a batch; there are cores / 2 pairs */
 	uint32_t *core_of;       /* core number of each rank (see sync/offsets.h) */
-	struct offsets first, middle, latest;
-	struct offsets star; /* offsets of the pairs with the boot core, which a round of a soak measures */
-	struct offset *solved;   /* offset of each rank against the boot core */
-	bool *outlier, *disputed; /* one entry for each rank */
-	bool *latest_outlier, *moved;
-	struct offset *drifts;    /* drift of each pair from the first to the latest pass */
+	struct record_members *members; /* the same cores as a set, for the record */
+	struct offsets offsets;  /* offsets of the pairs in the current pass, without their times */
+	struct survey_pingpongs *sums; /* for each core */
 	uint32_t *batch_cores;   /* core numbers in a batch of ping-pongs: the first and the second core of each pair */
 	uint32_t *batch_ranks;   /* ranks of the cores in batch_cores */
 	uint64_t *medians;       /* median round trip of each pair of a batch */
@@ -181,6 +185,13 @@ struct survey {
 	 * measurement. With 0 or 1 rounds, measurements are not divided.
 	 */
 	uint64_t round, rounds;
+	struct { /* passes over the pairs of cores */
+		uint16_t count;           /* number of passes until now, with the current one */
+		uint16_t stage;           /* a value of enum record_pass_stage in a pass; 0 in a rehearsal and between passes */
+		bool measured;            /* true if there was a first pass with at least one ping-pong */
+		enum pair_schedule kind;  /* schedule of the first pass, and its duration */
+		uint64_t elapsed_ns;
+	} passes;
 	/* position in the schedule at which the next pass of pairs with the boot core starts */
 	size_t star_next;
 	unsigned series_cuts;           /* number of discontinuities before the current row of the series */
@@ -199,10 +210,24 @@ size_t survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows);
 #define SURVEY_CALIBRATION_BATCH 50 /* maximum number of results of a loop in one entry of the record */
 #define SURVEY_CALIBRATION_READ  50 /* number of runs of a loop whose readings are recorded */
 
-/* Returns the size of a run's record with CORES cores and ROWS rows. It is a part of survey_memory_size(). */
-size_t survey_record_size(size_t cores, size_t rows);
+/* Largest number of repeated ping-pongs in a pass, and how often the pairs that need another ping-pong are sought. */
+#define SURVEY_REPEATS_MAX  4096u
+#define SURVEY_RETRY_SWEEPS 3u
+/* Largest number of batches in the rehearsal. The concurrency can grow to 2^16 in them, and be halved a few times. */
+#define SURVEY_REHEARSAL_BATCHES 32u
+#define SURVEY_CORES_A_SET 64u /* number of cores in one struct record_members */
 
-/* Divides MEMORY, which has survey_memory_size() zeroed bytes, into survey->memory. Sets report->cores to its rows. */
+/* Returns the number of struct record_members for CORES cores. */
+static inline size_t
+survey_core_sets(size_t cores)
+{
+	return cores / SURVEY_CORES_A_SET + 1;
+}
+
+/* Returns the size of a run's record. It is a part of survey_memory_size(), which has the same arguments. */
+size_t survey_record_size(size_t cores, enum pair_schedule widest, size_t rows);
+
+/* Divides MEMORY, which has survey_memory_size() zeroed bytes, into survey->memory and the arrays of the report. */
 void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows);
 
 /*

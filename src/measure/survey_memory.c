@@ -1,6 +1,8 @@
 /* Divides the memory for measuring several cores. See survey.h. */
-#include "analysis/facts.h"
 #include "measure/survey_internal.h"
+
+#include "analysis/facts.h"
+#include "report/report_memory.h"
 
 /* Each part starts at a cache line, because several cores write some parts at the same time. */
 #define LINE PINGPONG_LINE
@@ -19,6 +21,7 @@
 #define RATES_BYTES       ((size_t)576 << 10)
 /* number of TSC rates in a record: the provisional one, and one after each of the two phases that measure rates */
 #define SCALES_MAX 4
+#define PASSES_MAX 4 /* number of passes in a record; the first pass is repeated if it had no result */
 
 /*
  * Reserves BYTES at *NEXT and advances it. It only calculates addresses, because the block does not exist yet when its
@@ -33,10 +36,24 @@ reserve(uintptr_t *next, size_t bytes)
 	return (void *)taken;
 }
 
+/* Returns the space for three passes, the repeated ping-pongs of the first and the last, the rehearsal, and a soak. */
+static size_t
+passes_bytes(size_t cores, enum pair_schedule widest)
+{
+	size_t pairs = pair_schedule_pairs(widest, cores), repeats = SURVEY_RETRY_SWEEPS * pairs;
+	size_t rehearsed = SURVEY_REHEARSAL_BATCHES * (cores / 2);
+	size_t pingpongs = 3 * pairs + 2 * (repeats < SURVEY_REPEATS_MAX ? repeats : SURVEY_REPEATS_MAX) +
+			   (widest == PAIR_SCHEDULE_ALL ? rehearsed : 0) + cores;
+
+	return pingpongs * record_bytes_of(RECORD_EXCHANGE, 1) +
+	       PASSES_MAX * record_bytes_of(RECORD_PASS, survey_core_sets(cores));
+}
+
 size_t
-survey_record_size(size_t cores, size_t rows)
+survey_record_size(size_t cores, enum pair_schedule widest, size_t rows)
 {
 	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
+	       passes_bytes(cores, widest) +
 	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
 	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + RATES_BYTES + TIMERS_BYTES +
 	       record_bytes_of(RECORD_STEP, 0) +
@@ -55,29 +72,14 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_s
 	uintptr_t next = begin;
 
 	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
-	memory->rows = reserve(&next, cores * sizeof(*memory->rows));
+	memory->report = reserve(&next, report_memory_size(cores, widest));
 	memory->warp = reserve(&next, warp_table_size(cores));
 	memory->pingpongs = reserve(&next, cores / 2 * sizeof(*memory->pingpongs));
 	memory->core_of = reserve(&next, cores * sizeof(*memory->core_of));
-	memory->first.pairs = reserve(&next, pairs * sizeof(*memory->first.pairs));
-	memory->middle.pairs = reserve(&next, pairs * sizeof(*memory->middle.pairs));
-	memory->latest.pairs = reserve(&next, pairs * sizeof(*memory->latest.pairs));
-	memory->first.moved_ticks = reserve(&next, pairs * sizeof(*memory->first.moved_ticks));
-	memory->middle.moved_ticks = reserve(&next, pairs * sizeof(*memory->middle.moved_ticks));
-	memory->latest.moved_ticks = reserve(&next, pairs * sizeof(*memory->latest.moved_ticks));
-	memory->first.moments = reserve(&next, pairs * sizeof(*memory->first.moments));
-	memory->middle.moments = reserve(&next, pairs * sizeof(*memory->middle.moments));
-	memory->latest.moments = reserve(&next, pairs * sizeof(*memory->latest.moments));
-	memory->drifts = reserve(&next, pairs * sizeof(*memory->drifts));
-	pairs = pair_schedule_pairs(PAIR_SCHEDULE_STAR, cores);
-	memory->star.pairs = reserve(&next, pairs * sizeof(*memory->star.pairs));
-	memory->star.moved_ticks = reserve(&next, pairs * sizeof(*memory->star.moved_ticks));
-	memory->star.moments = reserve(&next, pairs * sizeof(*memory->star.moments));
-	memory->moved = reserve(&next, cores * sizeof(*memory->moved));
-	memory->solved = reserve(&next, cores * sizeof(*memory->solved));
-	memory->outlier = reserve(&next, cores * sizeof(*memory->outlier));
-	memory->latest_outlier = reserve(&next, cores * sizeof(*memory->latest_outlier));
-	memory->disputed = reserve(&next, cores * sizeof(*memory->disputed));
+	memory->members = reserve(&next, survey_core_sets(cores) * sizeof(*memory->members));
+	memory->offsets.pairs = reserve(&next, pairs * sizeof(*memory->offsets.pairs));
+	memory->offsets.moved_ticks = reserve(&next, pairs * sizeof(*memory->offsets.moved_ticks));
+	memory->sums = reserve(&next, cores * sizeof(*memory->sums));
 	memory->batch_cores = reserve(&next, cores * sizeof(*memory->batch_cores));
 	memory->batch_ranks = reserve(&next, cores * sizeof(*memory->batch_ranks));
 	memory->medians = reserve(&next, cores / 2 * sizeof(*memory->medians));
@@ -85,7 +87,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_s
 	memory->others = reserve(&next, cores * sizeof(*memory->others));
 	memory->gaps = reserve(&next, sizeof(*memory->gaps));
 	memory->watches = reserve(&next, cores * sizeof(*memory->watches));
-	memory->record_size = survey_record_size(cores, rows);
+	memory->record_size = survey_record_size(cores, widest, rows);
 	memory->record = reserve(&next, memory->record_size);
 	return next - begin;
 }
@@ -101,13 +103,6 @@ survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows)
 void
 survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows)
 {
-	struct report_core *row;
-
 	lay_out(&survey->memory, (uintptr_t)memory, cores, widest, rows);
-	row = survey->memory.rows;
-	for (size_t i = 0; i < cores; i++) {
-		row[i].offset = row[i].last_offset = OFFSET_UNKNOWN;
-		row[i].drift_ppb = OFFSET_UNKNOWN;
-	}
-	survey->report->cores = row;
+	report_lay_out(survey->report, survey->memory.report, cores, widest);
 }

@@ -53,6 +53,7 @@ enum record_kind {
 	RECORD_STATED = 17,
 	RECORD_LOOP = 18,
 	RECORD_FACTS = 19,
+	RECORD_PASS = 20,
 };
 
 /* Texts in entries are ASCII, padded with zeros. A text that fills its array has no zero at its end. */
@@ -172,17 +173,56 @@ struct record_latency {
 	uint64_t min_ns, max_ns, max_count, total_ticks, total_ns;
 };
 
-/* kind EXCHANGE: a ping-pong of a pair of cores (see sync/pingpong.h). All times are in TSC ticks. */
+/*
+ * kind EXCHANGE: ping-pongs of pairs of cores (see sync/pingpong.h) that ran at the same time. The items are struct
+ * record_pingpong. All times are in TSC ticks.
+ */
 struct record_exchange {
-	uint32_t first, second;     /* numbers of the two cores */
-	uint16_t pass;              /* number of the pass over all pairs; the first pass is 0 */
-	uint16_t concurrency;       /* number of pairs that exchanged messages at the same time */
-	uint64_t begin_tsc, end_tsc; /* the boot core's TSC before and after the ping-pong */
-	uint64_t to_second, to_first; /* number of messages that the second and the first core received */
+	/*
+	 * Number of the pass that they belong to. It counts if an entry PASS with this number follows. It is 0 for the
+	 * rehearsal of the first pass, and for the rounds of a soak.
+	 */
+	uint16_t pass;
+	uint16_t concurrency;        /* number of pairs that exchanged messages at the same time */
+	uint64_t begin_tsc, end_tsc; /* the boot core's TSC before and after the ping-pongs */
+};
+
+/* An item: the messages between two cores. A soak has one such item for each core, as the sum over all rounds. */
+struct record_pingpong {
+	uint16_t first, second; /* numbers of the two cores */
+	uint32_t trips;         /* completed round trips, at least 1 */
+	uint32_t warps;         /* number of messages that arrived before they were sent */
+	/* The shortest round trip and the median. They are 2^32 - 1 if longer. A sum has those of its first round. */
+	uint32_t best_trip_ticks, median_trip_ticks;
 	/* smallest difference (TSC on arrival - sender's TSC) of the messages to each core */
 	int64_t least_to_second, least_to_first;
-	uint64_t warps;
-	uint64_t best_trip_ticks, median_trip_ticks;
+};
+
+enum record_pass_stage {
+	RECORD_PASS_FIRST = 1,
+	RECORD_PASS_MIDDLE = 2, /* between the first and the last pass; distinguishes a drift from a step */
+	RECORD_PASS_LAST = 3,
+};
+
+enum record_pass_reason {
+	RECORD_PASS_FULL = 0,      /* no reason: all pairs */
+	RECORD_PASS_NO_MEMORY = 1, /* only pairs with the boot core, because there is no memory for all pairs */
+	RECORD_PASS_TOO_LONG = 2,  /* only pairs with the boot core, because all pairs would take too long */
+};
+
+/* kind PASS: a pass over the pairs of cores, after its last ping-pong. The items are struct record_members. */
+struct record_pass {
+	uint16_t pass;     /* number of the pass, from 1 */
+	uint16_t stage;    /* a value of enum record_pass_stage */
+	uint16_t schedule; /* a value of enum pair_schedule (sync/pair_schedule.h): 1 if all pairs are measured */
+	uint16_t reason;   /* a value of enum record_pass_reason */
+	uint32_t concurrency; /* number of concurrent pairs at the end of the pass */
+	uint32_t rounds;      /* number of rounds of the schedule that were started */
+	uint64_t begin_tsc, end_tsc;
+};
+
+struct record_members { /* an item: bit K of item N is 1 if core 64 N + K took part in the pass */
+	uint64_t cores;
 };
 
 #define RECORD_PERIODIC  1u /* flag: the timer ran in periodic mode, not in one-shot mode */
@@ -364,7 +404,7 @@ struct record_kind_row {
 	struct record_shape fixed, item; /* fixed.bytes is 0 if there is no kind with this number */
 };
 
-#define RECORD_KINDS (RECORD_FACTS + 1)
+#define RECORD_KINDS (RECORD_PASS + 1)
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 /* Returns field I of SHAPE. I must be below shape->count. */

@@ -13,7 +13,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
  */
 static const struct all_fields {
 	struct record_field run[3], scale[5], core[2], clock[5], mark[4], reading[6],
-		batch[11], corner[3], latency[8], exchange[13], event[2], interrupts[12], watch[11], octave[1],
+		batch[11], corner[3], latency[8], exchange[4], pingpong[8],
+		pass[8], members[1], event[2], interrupts[12], watch[11], octave[1],
 		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15],
 		stated[7], loop[2], taken[1], facts[3];
 } fields = {
@@ -48,13 +49,21 @@ static const struct all_fields {
 		FIELD(record_latency, total_ticks), FIELD(record_latency, total_ns),
 	},
 	.exchange = {
-		FIELD(record_exchange, first), FIELD(record_exchange, second), FIELD(record_exchange, pass),
-		FIELD(record_exchange, concurrency), FIELD(record_exchange, begin_tsc), FIELD(record_exchange, end_tsc),
-		FIELD(record_exchange, to_second), FIELD(record_exchange, to_first),
-		FIELD(record_exchange, least_to_second), FIELD(record_exchange, least_to_first),
-		FIELD(record_exchange, warps), FIELD(record_exchange, best_trip_ticks),
-		FIELD(record_exchange, median_trip_ticks),
+		FIELD(record_exchange, pass), FIELD(record_exchange, concurrency), FIELD(record_exchange, begin_tsc),
+		FIELD(record_exchange, end_tsc),
 	},
+	.pingpong = {
+		FIELD(record_pingpong, first), FIELD(record_pingpong, second), FIELD(record_pingpong, trips),
+		FIELD(record_pingpong, warps), FIELD(record_pingpong, best_trip_ticks),
+		FIELD(record_pingpong, median_trip_ticks), FIELD(record_pingpong, least_to_second),
+		FIELD(record_pingpong, least_to_first),
+	},
+	.pass = {
+		FIELD(record_pass, pass), FIELD(record_pass, stage), FIELD(record_pass, schedule), FIELD(record_pass, reason),
+		FIELD(record_pass, concurrency), FIELD(record_pass, rounds), FIELD(record_pass, begin_tsc),
+		FIELD(record_pass, end_tsc),
+	},
+	.members = { FIELD(record_members, cores) },
 	.event = { FIELD(record_event, count), FIELD(record_event, tsc) },
 	.interrupts = {
 		FIELD(record_interrupts, timer), FIELD(record_interrupts, what), FIELD(record_interrupts, gaps),
@@ -123,7 +132,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_READING] = PLAIN(reading, 32),
 	[RECORD_BATCH] = LIST(batch, 64, corner, 18),
 	[RECORD_LATENCY] = LIST(latency, 52, taken, 8),
-	[RECORD_EXCHANGE] = PLAIN(exchange, 84),
+	[RECORD_EXCHANGE] = LIST(exchange, 20, pingpong, 36),
 	[RECORD_INTERRUPTS] = LIST(interrupts, 66, event, 16),
 	[RECORD_WATCH] = LIST(watch, 84, octave, 8),
 	[RECORD_GAP] = PLAIN(gap, 20),
@@ -134,6 +143,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_STATED] = PLAIN(stated, 24),
 	[RECORD_LOOP] = LIST(loop, 20, taken, 8),
 	[RECORD_FACTS] = LIST(facts, 8, taken, 8),
+	[RECORD_PASS] = LIST(pass, 32, members, 8),
 };
 
 const struct record_field *

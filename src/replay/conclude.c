@@ -21,6 +21,7 @@ replay_conclude(struct report *report, void *record, size_t length, uint64_t ent
 	(void)analysis_rates(record, length, judge_rate_limit_ppb(report), report);
 	analysis_gaps(record, length, report);
 	analysis_discontinuities(record, length, report);
+	analysis_offsets(record, length, report);
 	analysis_timers(record, length, report);
 	analysis_calibrations(record, length, report);
 	judge_report(report);

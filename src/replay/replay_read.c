@@ -1,7 +1,9 @@
 /* Restores the facts of a report from a record. See replay.h. */
+#include "analysis/analysis.h"
 #include "analysis/facts.h"
 #include "base/text.h"
 #include "replay/replay.h"
+#include "report/report_memory.h"
 #include "rules/rules.h"
 #include "stats/series.h"
 #include "sync/warp.h"
@@ -15,6 +17,8 @@
 struct restored {
 	struct report *report;
 	const struct replay_memory *memory;
+	const void *record;
+	size_t size;
 	struct calibration_loop *loops;
 	size_t next[FACTS_LISTS]; /* number of elements of each list so far */
 	struct latency *latencies;
@@ -160,7 +164,9 @@ static bool
 lay_out(struct restored *restored)
 {
 	struct report *report = restored->report;
+	enum pair_schedule widest = analysis_schedule(restored->record, restored->size, report->core_count);
 	struct series shape = report->series;
+	void *cores;
 
 	if (report->clock_count > REPORT_CLOCKS_MAX || report->claim_count > CLAIMS_MAX ||
 	    report->core_count > WARP_CORES_MAX || report->interval_count > REPORT_INTERVALS_MAX ||
@@ -169,13 +175,12 @@ lay_out(struct restored *restored)
 	    shape.clocks > REPORT_CLOCKS_MAX ||
 	    shape.cores > WARP_CORES_MAX || (shape.count && shape.count > series_rows(shape.cores)))
 		return false;
-	report->cores = allocate(restored, (report->core_count + 1) * sizeof(*report->cores));
 	restored->latencies = allocate(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
 	restored->loops = allocate(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
+	cores = allocate(restored, report_memory_size(report->core_count, widest));
 	if (restored->error)
 		return false;
-	for (size_t i = 0; i < report->core_count; i++)
-		report->cores[i].offset = report->cores[i].last_offset = report->cores[i].drift_ppb = OFFSET_UNKNOWN;
+	report_lay_out(report, cores, report->core_count, widest);
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].latency = &restored->latencies[i];
 	for (size_t i = 0; i < report->calibration_count; i++)
@@ -339,7 +344,7 @@ const char *
 replay_read(const void *record, size_t size, const struct replay_memory *memory, struct report *report,
 	    struct replay_found *found)
 {
-	struct restored restored = { .report = report, .memory = memory };
+	struct restored restored = { .report = report, .memory = memory, .record = record, .size = size };
 	struct record_reader reader;
 	struct record_entry entry;
 

@@ -189,6 +189,10 @@ struct report_contended {
 
 struct report_skew {
 	struct report_contended locked, lock_free;
+	/* Arguments of report_lay_out(), which provides the arrays below. */
+	void *memory;
+	size_t cores_max;
+	enum pair_schedule widest;
 
 	/*
 	 * The following fields come from measurement passes. In each pass, pairs of cores exchange time stamps (a
@@ -208,12 +212,12 @@ struct report_skew {
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids of the pair with the worst warp: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip, and the median of the medians of all pairs */
 	struct offsets offsets;  /* results of the first pass */
-	const uint32_t *core_of; /* core number (index into report.cores) of the core with each rank */
+	uint32_t *core_of;       /* core number (index into report.cores) of the core with each rank */
 	struct offsets_summary summary; /* summary of the first pass, with cores as ranks */
-	const bool *outlier;    /* true if offsets_solve() found that the core with this rank differs from the majority */
+	bool *outlier;          /* true if offsets_solve() found that the core with this rank differs from the majority */
 	bool drift_measured;     /* true if there was a second pass */
 	/* Drift of core B against core A from the first pass to the last, for each pair by pair_schedule_index(). */
-	const struct offset *drifts;
+	struct offset *drifts;
 	bool middle_measured;    /* true if there was a pass between the first and the last */
 	union {
 		/* Results of passes after the first pass: the middle pass if there was one, and the latest pass. */
@@ -222,9 +226,12 @@ struct report_skew {
 			struct offsets middle, latest;
 		};
 	};
-	const bool *latest_outlier; /* OUTLIER and SUMMARY of the last pass */
+	bool *latest_outlier; /* OUTLIER and SUMMARY of the last pass */
 	struct offsets_summary latest_summary;
 	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
+	/* Working memory: the offset of each rank in the pass that is solved, and the median round trips of the pairs. */
+	struct offset *solved;
+	struct histogram *trips;
 
 	/* The judge sets the following fields. */
 	/* MOVED is true for a rank if that core moved against most cores. DISPUTED is working memory. */

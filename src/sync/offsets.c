@@ -108,15 +108,17 @@ bool
 offsets_take(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
 	     struct moment moment)
 {
-	struct offset before = offsets_pair(offsets, a, b);
-	uint64_t gap_ticks = offset_gap(before, offset);
-	bool is_first = !offset_is_known(before) && !offsets_moved(offsets, a, b);
+	size_t i = pair_index(offsets, a, b);
+	uint64_t gap_ticks = offset_gap(offsets->pairs[i], offset), *moved = &offsets->moved_ticks[i];
+	bool is_first = !offset_is_known(offsets->pairs[i]) && !*moved;
 
-	offsets_record_moved(offsets, a, b, moved_ticks > gap_ticks ? moved_ticks : gap_ticks);
-	if (!gap_ticks && offset_is_known(offset) && offset_width(offset) <= offset_width(before)) {
-		offsets_set(offsets, a, b, offset);
-		offsets_set_moment(offsets, a, b, moment);
-	}
+	moved_ticks = gap_ticks > moved_ticks ? gap_ticks : moved_ticks;
+	*moved = moved_ticks > *moved ? moved_ticks : *moved;
+	if (gap_ticks || !offset_is_known(offset) || offset_width(offset) > offset_width(offsets->pairs[i]))
+		return is_first;
+	offsets->pairs[i] = offset;
+	if (offsets->moments)
+		offsets->moments[i] = moment;
 	return is_first;
 }
 

@@ -67,7 +67,7 @@ void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t 
  * Adds the result of a pair's ping-pong: OFFSET, B against A, or MOVED_TICKS if it moved during the ping-pong. The pair
  * keeps the narrowest of its intervals. Each interval is valid at the time of its own ping-pong. Intervals are not
  * intersected, because the TSC may have stepped in between. If two of them contradict each other, either may be right,
- * so the first stays. Returns true if it is the first result of the pair in this pass.
+ * so the first stays. Returns true if it is the first result of the pair in this pass. A < B, and A is 0 in a star.
  */
 bool offsets_take(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
 		  struct moment moment);

@@ -9,6 +9,7 @@
 #include "analysis/analysis.h"
 #include "base/crc32.h"
 #include "record/record.h"
+#include "report/report_memory.h"
 
 #define BLOCKS_MAX 64u
 #define WIDE       512u /* larger than the struct of any kind of entry */
@@ -76,9 +77,10 @@ static void
 analyse(const uint8_t *bytes, size_t size)
 {
 	static struct report report;
-	static struct report_core cores[CORES];
+	static uint64_t memory[8192];
 
-	report.cores = cores;
+	require(report_memory_size(CORES, PAIR_SCHEDULE_ALL) <= sizeof(memory));
+	report_lay_out(&report, memory, CORES, PAIR_SCHEDULE_ALL);
 	report.core_count = CORES;
 	report.interval_count = ROWS;
 	for (size_t i = 0; i < ROWS; i++) {
@@ -87,6 +89,10 @@ analyse(const uint8_t *bytes, size_t size)
 	}
 	analysis_gaps(bytes, size, &report);
 	analysis_timers(bytes, size, &report);
+	analysis_offsets(bytes, size, &report);
+	require(report.skew.offsets.cores <= CORES && report.skew.latest.cores <= CORES);
+	for (size_t b = 1; b < CORES; b++)
+		offsets_motion(&report.skew.offsets, &report.skew.middle, &report.skew.latest, 0, b);
 	require(report.interference.event_count <= REPORT_EVENTS_MAX);
 	report.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)

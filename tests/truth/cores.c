@@ -151,11 +151,12 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 static struct span *
 tournament(const struct bench *bench, enum when *when)
 {
-	const struct survey_memory *memory = &bench->run.survey.memory;
+	static const enum when whens[] = {
+		[0] = WHEN_NEVER, [RECORD_PASS_FIRST] = WHEN_FIRST, [RECORD_PASS_MIDDLE] = WHEN_BETWEEN,
+		[RECORD_PASS_LAST] = WHEN_LAST,
+	};
 
-	*when = !memory->first.begin_tsc ? WHEN_NEVER : !memory->first.end_tsc ? WHEN_FIRST : WHEN_LAST;
-	if (memory->middle.begin_tsc && !memory->middle.end_tsc)
-		*when = WHEN_BETWEEN;
+	*when = whens[bench->run.survey.passes.stage];
 	return *when == WHEN_FIRST ? &machine.first : *when == WHEN_LAST ? &machine.last : NULL;
 }
 

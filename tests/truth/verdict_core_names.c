@@ -465,7 +465,7 @@ static void
 check_silence(const struct bench *bench, size_t core)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &bench->run.survey.memory.first, *latest = &bench->run.survey.memory.latest;
+	const struct offsets *first = &report->skew.offsets, *latest = &report->skew.latest;
 	bool again = report->skew.drift_measured;
 	struct hull hull = hull_of(majority_class, core, machine.run);
 	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
@@ -488,7 +488,7 @@ static void
 check_that_something_is_reported(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &bench->run.survey.memory.first, *latest = &bench->run.survey.memory.latest;
+	const struct offsets *first = &report->skew.offsets, *latest = &report->skew.latest;
 	size_t proofs = 0;
 
 	for (size_t i = 0; i < machine.cores; i++)

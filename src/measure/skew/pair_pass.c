@@ -16,23 +16,23 @@
 #define TRIPS_FEW        200
 #define CORES_MANY       32
 void
-survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, struct offsets *offsets,
-		       enum pair_schedule kind)
+survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, enum pair_schedule kind, uint16_t stage)
 {
+	struct offsets *offsets = &survey->memory.offsets;
 	bool few = survey_current_profile(survey->report) == PROFILE_QUICK || offsets->cores > CORES_MANY;
 
+	survey->passes.stage = stage;
 	*pass = (struct survey_pair_pass){
 		.survey = survey,
+		.number = stage ? ++survey->passes.count : 0,
 		.offsets = offsets,
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
 		.bound_ns = survey_pingpong_bound_ns(survey->report, kind, offsets->cores),
 		.end_tsc = survey_pass_end(survey),
 		.plan_ns = survey_pair_pass_ns(survey->report, offsets->cores),
 		.late_ns = survey_pair_pass_delay_ns(survey),
-		.best_trip_ticks = UINT64_MAX,
 	};
 	concurrency_init(&pass->concurrency, kind == PAIR_SCHEDULE_STAR ? 1 : offsets->cores / 2);
-	histogram_clear(&survey->scratch->histogram);
 	offsets->kind = kind;
 	offsets_clear(offsets);
 	offsets->begin_tsc = survey->hooks.tsc_ordered();
@@ -156,7 +156,17 @@ survey_pair_pass_show(const struct survey_pair_pass *pass, uint64_t planned_ns)
 }
 
 void
-survey_pair_pass_end(struct survey_pair_pass *pass)
+survey_pair_pass_end(struct survey_pair_pass *pass, uint16_t reason)
 {
-	pass->offsets->end_tsc = pass->survey->hooks.tsc_ordered();
+	struct survey *survey = pass->survey;
+	struct offsets *offsets = pass->offsets;
+	struct record_pass entry = {
+		.pass = pass->number, .stage = survey->passes.stage, .schedule = offsets->kind == PAIR_SCHEDULE_ALL, .reason = reason,
+		.concurrency = (uint32_t)pass->concurrency.now, .rounds = (uint32_t)pass->rounds_begun,
+		.begin_tsc = offsets->begin_tsc,
+	};
+
+	survey->passes.stage = 0;
+	offsets->end_tsc = entry.end_tsc = survey->hooks.tsc_ordered();
+	record_put(&survey->record, RECORD_PASS, &entry, survey->memory.members, survey_core_sets(survey->memory.cores));
 }

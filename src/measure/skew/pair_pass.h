@@ -17,7 +17,10 @@
 /* State of a measurement pass. */
 struct survey_pair_pass {
 	struct survey *survey;
-	struct offsets *offsets; /* results of the pass */
+	uint16_t number;         /* number of the pass in the record; 0 for a rehearsal and for a round of a soak */
+	bool is_soak;
+	/* Narrowest offset of each pair. It only shows which pairs need another ping-pong. */
+	struct offsets *offsets;
 	size_t round, rank;      /* position in the schedule where the search for the next pair continues */
 	size_t rounds_begun;
 	struct concurrency concurrency;
@@ -25,10 +28,8 @@ struct survey_pair_pass {
 	uint64_t end_tsc;        /* TSC at which the pass must end, from survey_pass_end() */
 	uint64_t plan_ns;        /* planned duration, for the display of progress */
 	uint64_t late_ns;        /* additional time that is expected because the host is busy */
-	uint64_t pingpongs;      /* number of pairs whose first ping-pong succeeded */
-	uint64_t again;          /* number of pairs whose repeated ping-pong succeeded */
-	uint64_t best_trip_ticks;
-	struct moment batch;     /* time of the latest batch */
+	uint64_t pingpongs;      /* number of ping-pongs that succeeded */
+	uint64_t repeats;        /* number of ping-pongs that were repeated, with or without success */
 	struct { /* durations of the first batches after the last change of the concurrency */
 		size_t batches;
 		/* duration of each batch divided by its number of pairs, in ascending order */
@@ -37,11 +38,11 @@ struct survey_pair_pass {
 };
 
 /*
- * Starts a pass over the cores in survey->memory. The caller sets offsets->cores; the rest of OFFSETS is cleared. The
- * median round trip of each pair goes to the histogram in survey->scratch, in ticks.
+ * Starts a pass over the cores in survey->memory. Its ping-pongs go to the record. STAGE is a value of enum
+ * record_pass_stage, or 0 for a rehearsal and for a round of a soak.
  */
-void survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, struct offsets *offsets,
-			    enum pair_schedule kind);
+void survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, enum pair_schedule kind,
+			    uint16_t stage);
 
 /* Runs the next batch of ping-pongs. Returns false if all pairs are done or the time is over. */
 bool survey_pair_pass_batch(struct survey_pair_pass *pass);
@@ -70,7 +71,11 @@ size_t survey_pair_pass_run(struct survey_pair_pass *pass, size_t count);
 /* Inserts VALUE into COUNT values in ascending order. There must be space for one more value. */
 void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
 
-void survey_pair_pass_end(struct survey_pair_pass *pass);
+/* Ends the pass and records it. REASON is a value of enum record_pass_reason. */
+void survey_pair_pass_end(struct survey_pair_pass *pass, uint16_t reason);
+
+/* Adds the offset of each core against the boot core to the current row of a soak. */
+void survey_pair_pass_add_to_series(const struct survey_pair_pass *pass);
 
 uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 

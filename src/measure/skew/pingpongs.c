@@ -1,9 +1,10 @@
-/* Runs a batch of ping-pongs, and adds the results to the measurement pass. See pair_pass.h. */
+/* Runs a batch of ping-pongs, and records the results. See pair_pass.h. */
 #include "measure/skew/pair_pass.h"
 
 /* Additional time for each pair of a batch, because on a busy host the pairs may run one after another. */
 #define PAIR_BOUND_NS (5 * SURVEY_NS_PER_MS)
 #define SMP_BOUND_NS  (2 * SURVEY_NS_PER_S)  /* additional time for waking the cores, and for their return */
+#define PAIRS_MAX     64 /* maximum number of pairs in an entry of the record */
 
 struct batch { /* parameters of a batch, which are the same for all its cores */
 	const uint32_t *cores;
@@ -36,8 +37,9 @@ run_pingpong(void *argument, size_t core)
 	}
 }
 
+/* Runs COUNT ping-pongs. Sets EXCHANGE to their time. */
 static void
-run_batch(struct survey_pair_pass *pass, size_t count)
+run_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *exchange)
 {
 	struct survey *survey = pass->survey;
 	struct batch batch = {
@@ -47,99 +49,101 @@ run_batch(struct survey_pair_pass *pass, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		pingpong_begin(&batch.pingpongs[i], pass->trips_max, scale_ticks(&survey->scale, bound_ns));
-	pass->batch.begin_tsc = survey->hooks.tsc_ordered();
+	exchange->begin_tsc = survey->hooks.tsc_ordered();
 	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, run_pingpong, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);
-	pass->batch.end_tsc = survey->hooks.tsc_ordered();
+	exchange->end_tsc = survey->hooks.tsc_ordered();
 	for (size_t i = 0; i < count; i++)
 		pingpong_stop(&batch.pingpongs[i]);
 }
 
-static void
-record_warps(struct survey_pair_pass *pass, size_t place, const struct pingpong_result *result)
+static uint32_t
+to_32_bits(uint64_t ticks)
 {
-	struct report *report = pass->survey->report;
-	struct report_skew *skew = &report->skew;
-	const uint32_t *cores = pass->survey->memory.batch_cores + 2 * place;
+	return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
 
-	skew->warps += result->warps;
-	if (result->worst_ticks <= skew->worst_warp_ticks)
-		return;
-	skew->worst_warp_ticks = result->worst_ticks;
-	skew->worst_warp_ns = scale_ns(&pass->survey->scale, result->worst_ticks);
-	skew->worst_warp_a = report->cores[cores[result->ahead]].apic_id;
-	skew->worst_warp_b = report->cores[cores[!result->ahead]].apic_id;
+static void
+take_less(int64_t *least, int64_t ticks)
+{
+	if (ticks < *least)
+		*least = ticks;
 }
 
 /*
- * Stores a result of a pair if its interval is not wider than the stored one. Each interval comes from one ping-pong,
- * and is valid at that time. Intervals are not intersected, because the TSC may have stepped in between. If two
- * intervals contradict each other, either may be right, so the first stays. If the offset moved during a ping-pong,
- * there is no interval; the pair keeps its earlier one, or gets another ping-pong.
+ * Adds a ping-pong of a soak to the sum in the record of its second core, because a soak has no limit of rounds. The
+ * first core is the boot core.
  */
 static void
-store_result(struct survey_pair_pass *pass, const uint32_t *ranks, const struct pingpong_result *result)
+record_sum(struct survey *survey, const struct record_exchange *exchange, const struct record_pingpong *pingpong)
 {
-	struct offset before = offsets_pair(pass->offsets, ranks[0], ranks[1]);
-	uint64_t gap_ticks = offset_gap(before, result->offset);
+	struct survey_pingpongs *sum = &survey->memory.sums[pingpong->second];
 
-	offsets_record_moved(pass->offsets, ranks[0], ranks[1], result->moved_ticks);
-	offsets_record_moved(pass->offsets, ranks[0], ranks[1], gap_ticks);
-	if (gap_ticks || !offset_is_known(result->offset) || offset_width(result->offset) > offset_width(before))
+	if (!sum->at) {
+		sum->exchange = *exchange;
+		sum->pingpong = *pingpong;
+		if (record_put(&survey->record, RECORD_EXCHANGE, exchange, pingpong, 1))
+			sum->at = survey->record.last;
 		return;
-	offsets_set(pass->offsets, ranks[0], ranks[1], result->offset);
-	offsets_set_moment(pass->offsets, ranks[0], ranks[1], pass->batch);
+	}
+	sum->exchange.end_tsc = exchange->end_tsc;
+	sum->pingpong.trips += pingpong->trips;
+	sum->pingpong.warps += pingpong->warps;
+	take_less(&sum->pingpong.least_to_second, pingpong->least_to_second);
+	take_less(&sum->pingpong.least_to_first, pingpong->least_to_first);
+	record_replace(&survey->record, sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
 }
 
 /*
- * Returns true if the pair had a ping-pong. If its offset moved during the ping-pong, the offset is unknown, but the
- * result is still true.
- */
-static bool
-has_exchanged(const struct offsets *offsets, const uint32_t *ranks)
-{
-	return offset_is_known(offsets_pair(offsets, ranks[0], ranks[1])) ||
-	       offsets_moved(offsets, ranks[0], ranks[1]) > 0;
-}
-
-static void
-count_pingpong(struct survey_pair_pass *pass, const uint32_t *ranks, const uint32_t *cores)
-{
-	struct survey *survey = pass->survey;
-
-	if (has_exchanged(pass->offsets, ranks)) {
-		pass->again++;
-		return;
-	}
-	pass->pingpongs++;
-	if (pass->offsets == &survey->memory.first) {
-		survey->report->cores[cores[0]].pingpongs++;
-		survey->report->cores[cores[1]].pingpongs++;
-	}
-}
-
-/*
- * Stores the result of the pair at PLACE. Returns its median round trip, or 0 if no message was exchanged or a core
+ * Takes the result of the pair at PLACE, and sets PINGPONG to it. Returns false if no message was exchanged or a core
  * died.
  */
-static uint64_t
-store_pair_result(struct survey_pair_pass *pass, size_t place)
+static bool
+take_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)
 {
 	struct survey *survey = pass->survey;
 	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
-	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place],
-								survey->tsc_resolution_ticks);
+	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place], survey->tsc_resolution_ticks);
 
 	if (!result.played || !survey_pair_pass_are_both_alive(pass, ranks[0], ranks[1]))
-		return 0;
-	count_pingpong(pass, ranks, cores);
-	store_result(pass, ranks, &result);
-	record_warps(pass, place, &result);
-	if (result.median_trip_ticks)
-		histogram_record(&survey->scratch->histogram, result.median_trip_ticks);
-	if (result.best_trip_ticks && result.best_trip_ticks < pass->best_trip_ticks)
-		pass->best_trip_ticks = result.best_trip_ticks;
-	return result.median_trip_ticks;
+		return false;
+	pass->pingpongs++;
+	offsets_take(pass->offsets, ranks[0], ranks[1], result.offset, result.moved_ticks, (struct moment){ 0, 0 });
+	*pingpong = (struct record_pingpong){
+		.first = (uint16_t)cores[0], .second = (uint16_t)cores[1],
+		.trips = (uint32_t)result.trips, .warps = (uint32_t)result.warps,
+		.best_trip_ticks = to_32_bits(result.best_trip_ticks),
+		.median_trip_ticks = to_32_bits(result.median_trip_ticks),
+		.least_to_second = result.least_to_second, .least_to_first = result.least_to_first,
+	};
+	return true;
+}
+
+/* Records the results of a batch. Returns the number of medians, as survey_pair_pass_run(). */
+static size_t
+take_results(struct survey_pair_pass *pass, size_t count, const struct record_exchange *exchange)
+{
+	struct survey *survey = pass->survey;
+	struct record_pingpong pingpongs[PAIRS_MAX];
+	size_t medians = 0, filled = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct record_pingpong *pingpong = &pingpongs[filled];
+
+		if (take_result(pass, i, pingpong)) {
+			if (pingpong->median_trip_ticks)
+				survey_insert(survey->memory.medians, medians++, pingpong->median_trip_ticks);
+			if (pass->is_soak)
+				record_sum(survey, exchange, pingpong);
+			else
+				filled++;
+		}
+		if (filled && (filled == PAIRS_MAX || i + 1 == count)) {
+			record_put(&survey->record, RECORD_EXCHANGE, exchange, pingpongs, filled);
+			filled = 0;
+		}
+	}
+	return medians;
 }
 
 void
@@ -155,17 +159,8 @@ survey_insert(uint64_t *sorted, size_t count, uint64_t value)
 size_t
 survey_pair_pass_run(struct survey_pair_pass *pass, size_t count)
 {
-	uint64_t *medians = pass->survey->memory.medians;
-	size_t played = 0;
-	bool untimed;
+	struct record_exchange exchange = { .pass = pass->number, .concurrency = (uint16_t)count };
 
-	run_batch(pass, count);
-	untimed = survey_end_if_untimed(pass->survey);
-	for (size_t i = 0; i < count && !untimed; i++) {
-		uint64_t median = store_pair_result(pass, i);
-
-		if (median)
-			survey_insert(medians, played++, median);
-	}
-	return played;
+	run_batch(pass, count, &exchange);
+	return survey_end_if_untimed(pass->survey) ? 0 : take_results(pass, count, &exchange);
 }

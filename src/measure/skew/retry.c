@@ -4,7 +4,6 @@
  */
 #include "measure/skew/pair_pass.h"
 
-#define SWEEPS      3    /* maximum number of passes over these pairs */
 /*
  * number of round trips; it is larger than before, because such pairs are few, and each round trip waits until both
  * cores run
@@ -110,6 +109,7 @@ exchange_again(struct survey_pair_pass *pass, size_t index)
 	pair_schedule_pair(pass->offsets->kind, index, &a, &b);
 	survey_pair_pass_pair(pass, a, b, 0);
 	survey_pair_pass_run(pass, 1);
+	pass->repeats++;
 	survey_pair_pass_show(pass, pass->plan_ns);
 }
 
@@ -124,7 +124,7 @@ sweep(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
 	struct candidate last, next;
 	bool any = false, got_narrower = false;
 
-	for (; left > 0 && !survey_end_if_due(pass->survey) &&
+	for (; left > 0 && pass->repeats < SURVEY_REPEATS_MAX && !survey_end_if_due(pass->survey) &&
 	       !survey_pass_is_over(pass->survey, pass->end_tsc) &&
 	       survey_pair_pass_elapsed_ns(pass) < end_ns &&
 	       find_next(pass, allowed, any ? &last : NULL, &next); left--) {
@@ -144,6 +144,6 @@ survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass)
 	if (!survey_pair_pass_is_over(pass))
 		return;
 	pass->trips_max = TRIPS_AGAIN;
-	for (unsigned i = 0; i < SWEEPS && sweep(pass, allowed_width(pass), end_ns); i++)
+	for (unsigned i = 0; i < SURVEY_RETRY_SWEEPS && sweep(pass, allowed_width(pass), end_ns); i++)
 		;
 }

@@ -8,21 +8,28 @@
 #define STAR_NS (2 * SURVEY_NS_PER_S)
 
 void
+survey_pair_pass_add_to_series(const struct survey_pair_pass *pass)
+{
+	const uint32_t *core_of = pass->survey->memory.core_of;
+
+	for (size_t rank = 1; rank < pass->offsets->cores; rank++)
+		series_offset(&pass->survey->report->series, core_of[rank], offsets_pair(pass->offsets, 0, rank));
+}
+
+void
 survey_series_offsets(struct survey *survey)
 {
-	struct survey_memory *memory = &survey->memory;
 	struct survey_pair_pass pass;
 
-	memory->star.cores = memory->first.cores;
-	if (!series_open_row(&survey->report->series) || memory->star.cores < 2 || survey_end_if_due(survey))
+	if (!series_open_row(&survey->report->series) || survey->memory.offsets.cores < 2 || survey_end_if_due(survey))
 		return;
-	survey_pair_pass_begin(&pass, survey, &memory->star, PAIR_SCHEDULE_STAR);
+	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_STAR, 0);
+	pass.is_soak = true;
 	pass.trips_max = TRIPS;
 	pass.plan_ns = pass.late_ns = 0;
 	pass.round = survey->star_next;
 	while (survey_pair_pass_elapsed_ns(&pass) < STAR_NS && survey_pair_pass_batch(&pass))
 		;
 	survey->star_next = survey_pair_pass_is_over(&pass) ? 0 : pass.round;
-	for (size_t rank = 1; rank < memory->star.cores; rank++)
-		series_offset(&survey->report->series, memory->core_of[rank], offsets_pair(&memory->star, 0, rank));
+	survey_pair_pass_add_to_series(&pass);
 }

@@ -9,8 +9,6 @@
  * median duration.
  */
 #define STEADY_BATCHES    4
-/* limit of batches in the rehearsal: enough for the concurrency to grow to 2^16 and to be halved a few times */
-#define REHEARSAL_BATCHES 32
 
 /*
  * The middle pass runs if the first pass took at most this fraction of the run's plan. It is only needed if a core
@@ -19,9 +17,6 @@
 #define MIDDLE_SHARE   20
 /* longest duration of this pass as a factor of the first pass's duration, because no ping-pong is repeated */
 #define MIDDLE_OVERRUN 2
-
-#define NO_MEMORY "There is no memory for all pairs."
-#define TOO_LONG "All pairs would take longer than this profile allows."
 
 struct facts_job {
 	void (*core_facts)(struct core_facts *facts);
@@ -74,11 +69,15 @@ list_cores(struct survey *survey)
 	struct survey_memory *memory = &survey->memory;
 	size_t cores = 0;
 
-	for (size_t core = 0; core < smp->count; core++)
-		if (smp->alive(smp->context, core))
-			memory->core_of[cores++] = (uint32_t)core;
-	memory->first.cores = memory->middle.cores = memory->latest.cores = cores;
-	return cores;
+	for (size_t i = 0; i < survey_core_sets(memory->cores); i++)
+		memory->members[i].cores = 0;
+	for (size_t core = 0; core < smp->count; core++) {
+		if (!smp->alive(smp->context, core))
+			continue;
+		memory->core_of[cores++] = (uint32_t)core;
+		memory->members[core / SURVEY_CORES_A_SET].cores |= UINT64_C(1) << core % SURVEY_CORES_A_SET;
+	}
+	return memory->offsets.cores = cores;
 }
 
 /*
@@ -117,10 +116,10 @@ rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_ts
 	uint64_t budget_ns = survey_pair_pass_budget_ns(survey->report), elapsed_ns, estimated_ns;
 	struct survey_pair_pass pass;
 
-	survey_pair_pass_begin(&pass, survey, &survey->memory.latest, PAIR_SCHEDULE_ALL);
+	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_ALL, 0);
 	pass.plan_ns = pass.late_ns = 0;
 	pass.end_tsc = end_tsc - (end_tsc - pass.offsets->begin_tsc) / 2;
-	for (unsigned i = 0; i < REHEARSAL_BATCHES && !is_rehearsed(&pass, budget_ns); i++)
+	for (unsigned i = 0; i < SURVEY_REHEARSAL_BATCHES && !is_rehearsed(&pass, budget_ns); i++)
 		if (!survey_pair_pass_batch(&pass))
 			break;
 	*concurrency = pass.concurrency;
@@ -129,68 +128,26 @@ rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_ts
 	return survey_pair_pass_is_over(&pass) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
 }
 
-static enum pair_schedule
-choose_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc, const char **reason)
+/* Returns the reason why not all pairs are measured. */
+static enum record_pass_reason
+choose_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
 	const struct survey_memory *memory = &survey->memory;
 
-	*reason = "";
-	if (pair_schedule_pairs(PAIR_SCHEDULE_ALL, memory->first.cores) >
-	    pair_schedule_pairs(memory->widest, memory->cores)) {
-		*reason = NO_MEMORY;
-		return PAIR_SCHEDULE_STAR;
-	}
-	if (rehearse(survey, concurrency, end_tsc) <= survey_pair_pass_budget_ns(survey->report))
-		return PAIR_SCHEDULE_ALL;
-	*reason = TOO_LONG;
-	return PAIR_SCHEDULE_STAR;
+	if (pair_schedule_pairs(PAIR_SCHEDULE_ALL, memory->offsets.cores) >
+	    pair_schedule_pairs(memory->widest, memory->cores))
+		return RECORD_PASS_NO_MEMORY;
+	return rehearse(survey, concurrency, end_tsc) <= survey_pair_pass_budget_ns(survey->report) ? RECORD_PASS_FULL :
+	       RECORD_PASS_TOO_LONG;
 }
 
 static void
-report_pass(struct survey *survey, const struct survey_pair_pass *pass, const char *kind_reason)
-{
-	struct report_skew *skew = &survey->report->skew;
-
-	skew->measured = pass->pingpongs > 0;
-	skew->kind = pass->offsets->kind;
-	skew->kind_reason = kind_reason;
-	skew->concurrency = pass->concurrency.now;
-	skew->rounds = pass->rounds_begun;
-	skew->elapsed_ns = survey_pair_pass_elapsed_ns(pass);
-	skew->pingpongs = pass->pingpongs;
-	skew->again = pass->again;
-	if (skew->measured) {
-		skew->best_trip_ns = scale_ns(&survey->scale, pass->best_trip_ticks);
-		skew->median_trip_ns = scale_ns(&survey->scale,
-						histogram_quantile(&survey->scratch->histogram, 50000));
-	}
-	skew->offsets = *pass->offsets;
-	skew->core_of = survey->memory.core_of;
-}
-
-static void
-solve_first(struct survey *survey)
-{
-	struct survey_memory *memory = &survey->memory;
-
-	survey->report->skew.summary = offsets_solve(&memory->first, memory->solved, memory->outlier,
-						      memory->disputed);
-	survey->report->skew.outlier = memory->outlier;
-	for (size_t i = 0; i < memory->first.cores; i++) {
-		survey->report->cores[memory->core_of[i]].offset = memory->solved[i];
-		if (i)
-			series_offset(&survey->report->series, memory->core_of[i], memory->solved[i]);
-	}
-}
-
-static void
-run_pass(struct survey *survey, struct survey_pair_pass *pass)
+run_pass(struct survey_pair_pass *pass)
 {
 	while (survey_pair_pass_batch(pass))
 		;
 	survey_pair_pass_repeat_pairs(pass);
-	survey_pair_pass_end(pass);
-	survey->done_ns += pass->plan_ns + pass->late_ns;
+	pass->survey->done_ns += pass->plan_ns + pass->late_ns;
 }
 
 /* Adds a note if the pass was cut short. The note starts with WHICH. */
@@ -211,78 +168,38 @@ run_first_pass(struct survey *survey)
 {
 	struct concurrency concurrency;
 	struct survey_pair_pass pass;
-	const char *reason;
 	uint64_t end_tsc = survey_pass_end(survey);
-	enum pair_schedule kind = choose_schedule(survey, &concurrency, end_tsc, &reason);
+	enum record_pass_reason reason = choose_schedule(survey, &concurrency, end_tsc);
 
-	survey_pair_pass_begin(&pass, survey, &survey->memory.first, kind);
+	survey_pair_pass_begin(&pass, survey, reason ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL,
+			       RECORD_PASS_FIRST);
 	pass.end_tsc = end_tsc;
-	if (kind == PAIR_SCHEDULE_ALL)
+	if (!reason)
 		pass.concurrency = concurrency;
-	run_pass(survey, &pass);
-	report_pass(survey, &pass, reason);
-	solve_first(survey);
+	run_pass(&pass);
+	survey_pair_pass_end(&pass, (uint16_t)reason);
+	survey->passes.kind = pass.offsets->kind;
+	survey->passes.measured = pass.pingpongs > 0;
+	survey->passes.elapsed_ns = scale_ns(&survey->scale, pass.offsets->end_tsc - pass.offsets->begin_tsc);
+	survey_pair_pass_add_to_series(&pass);
 	note_if_cut_short(&pass, "The");
-}
-
-/* Calculates the offsets of the latest pass, in the same way as for the first pass and independently of it. */
-static void
-solve_latest(struct survey *survey)
-{
-	struct survey_memory *memory = &survey->memory;
-	struct report_skew *skew = &survey->report->skew;
-
-	skew->latest_summary = offsets_solve(&memory->latest, memory->solved, memory->latest_outlier, memory->disputed);
-	skew->latest_outlier = memory->latest_outlier;
-	skew->latest = memory->latest;
-	for (size_t i = 0; i < memory->latest.cores; i++)
-		survey->report->cores[memory->core_of[i]].last_offset = memory->solved[i];
-}
-
-/*
- * Calculates the drift of each pair that had a ping-pong in both passes, from the times of its own ping-pongs. Drifts
- * against the boot core are also stored in the core's row.
- */
-static void
-record_drifts(struct survey *survey)
-{
-	const struct survey_memory *memory = &survey->memory;
-	const struct offsets *first = &memory->first, *latest = &memory->latest;
-	struct report_skew *skew = &survey->report->skew;
-	size_t pairs = pair_schedule_pairs(first->kind, first->cores), a, b;
-
-	for (size_t i = 0; i < pairs; i++) {
-		pair_schedule_pair(first->kind, i, &a, &b);
-		memory->drifts[i] = offsets_drift(first, latest, a, b);
-		if (a == 0)
-			survey->report->cores[memory->core_of[b]].drift_ppb = memory->drifts[i];
-	}
-	survey->report->cores[memory->core_of[0]].drift_ppb = (struct offset){ 0, 0 };
-	skew->drifts = memory->drifts;
-	skew->moved = memory->moved;
-	skew->disputed = memory->disputed;
-	skew->drift_measured = true;
-	skew->drift_span_ns = scale_ns(&survey->scale, latest->end_tsc - first->begin_tsc);
 }
 
 void
 survey_middle_pass(struct survey *survey)
 {
-	struct report_skew *skew = &survey->report->skew;
+	uint64_t first_ns = survey->passes.elapsed_ns;
 	struct survey_pair_pass pass;
 
-	if (!survey->memory.cores || survey_end_if_due(survey) || !skew->measured ||
-	    skew->elapsed_ns > survey->total_ns / MIDDLE_SHARE)
+	if (!survey->memory.cores || survey_end_if_due(survey) || !survey->passes.measured ||
+	    first_ns > survey->total_ns / MIDDLE_SHARE)
 		return;
-	survey_pair_pass_begin(&pass, survey, &survey->memory.middle, survey->memory.first.kind);
+	survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_MIDDLE);
 	pass.plan_ns = 0;
-	while (survey_pair_pass_elapsed_ns(&pass) <= MIDDLE_OVERRUN * skew->elapsed_ns &&
-	       survey_pair_pass_batch(&pass))
+	while (survey_pair_pass_elapsed_ns(&pass) <= MIDDLE_OVERRUN * first_ns && survey_pair_pass_batch(&pass))
 		;
-	survey_pair_pass_end(&pass);
+	survey_pair_pass_end(&pass, RECORD_PASS_FULL);
 	survey->done_ns += pass.late_ns;
-	skew->middle = survey->memory.middle;
-	skew->middle_measured = pass.pingpongs > 0;
 }
 
 void
@@ -292,14 +209,11 @@ survey_skew(struct survey *survey)
 
 	if (!survey->memory.cores || survey_end_if_due(survey))
 		return;
-	if (survey->report->skew.measured) {
-		survey_pair_pass_begin(&pass, survey, &survey->memory.latest, survey->memory.first.kind);
-		run_pass(survey, &pass);
+	if (survey->passes.measured) {
+		survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_LAST);
+			run_pass(&pass);
+		survey_pair_pass_end(&pass, RECORD_PASS_FULL);
 		note_if_cut_short(&pass, "The last");
-		if (pass.pingpongs > 0) {
-			solve_latest(survey);
-			record_drifts(survey);
-		}
 	} else if (list_cores(survey) > 1) {
 		run_first_pass(survey);
 	}

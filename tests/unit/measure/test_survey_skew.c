@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "test.h"
+#include "analysis/analysis.h"
 #include "judge/judge.h"
 #include "report/report.h"
 #include "rules/rules.h"
@@ -49,6 +50,7 @@ static struct {
 		int64_t moves_ticks;   /* movement of the second core's TSC after the delay */
 		uint64_t count;        /* number of the pair's ping-pongs until now */
 	} spoilt;
+	uint64_t pingpongs[1024]; /* number of each core's ping-pongs in passes */
 	uint64_t expires_pingpongs; /* number of core 1's ping-pongs after which the deadline passes; 0 for never */
 	pthread_barrier_t barrier;
 	size_t turns;           /* number of next calls of run_all() that run the cores one after another */
@@ -58,7 +60,7 @@ static bool
 expired(void *context)
 {
 	(void)context;
-	return bench.expires_pingpongs && bench.report.cores[1].pingpongs >= bench.expires_pingpongs;
+	return bench.expires_pingpongs && bench.pingpongs[1] >= bench.expires_pingpongs;
 }
 
 static void
@@ -82,7 +84,7 @@ core_facts(struct core_facts *facts)
 static bool
 has_spoilt_pair(const uint32_t *cores, size_t count)
 {
-	bool is_begun = bench.survey.memory.first.begin_tsc != 0;
+	bool is_begun = bench.survey.passes.count != 0;
 
 	for (size_t i = 0; i < count; i += 2)
 		if (is_begun && cores[i] == bench.spoilt.first && cores[i + 1] == bench.spoilt.second)
@@ -99,13 +101,14 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	size_t finished = count;
 
 	if (bench.dies != NONE && !threads_cores[bench.dies].dies_reading &&
-	    bench.report.cores[bench.dies].pingpongs == bench.dies_pingpongs &&
-	    bench.survey.memory.first.begin_tsc)
+	    bench.pingpongs[bench.dies] == bench.dies_pingpongs && bench.survey.passes.count)
 		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 5;
 	if (spoilt)
 		threads_cores[bench.spoilt.second].late_ticks = bench.spoilt.late_ticks;
 	if (!spoilt || !bench.spoilt.missed)
 		finished = threads_smp.run_some(context, cores, count, job, argument, bound_ns);
+	for (size_t i = 0; i < count && bench.survey.passes.stage; i++)
+		bench.pingpongs[cores[i]]++;
 	if (spoilt) {
 		threads_cores[bench.spoilt.second].late_ticks = 0;
 		if (bench.spoilt.count == bench.spoilt.pingpongs)
@@ -154,6 +157,9 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 	assert_non_null(bench.memory);
 	memset(bench.memory, 0, bytes);
 	survey_lay_out(&bench.survey, bench.memory, cores, widest, 0);
+	record_begin(&bench.survey.record, bench.survey.memory.record, bench.survey.memory.record_size);
+	record_put(&bench.survey.record, RECORD_SCALE, &(struct record_scale){ .hz_num = hz, .hz_den = 1, .step_ticks = 1 },
+		   NULL, 0);
 	for (size_t i = 0; i < cores; i++)
 		bench.report.cores[i].apic_id = ID_OF(i);
 }
@@ -175,6 +181,15 @@ close_bench(void **state)
 
 TEST_FIXTURE(NULL, close_bench);
 
+/* Runs a pass, and calculates the figures of the report from the record. */
+static void
+run_pass(void (*pass)(struct survey *survey))
+{
+	pass(&bench.survey);
+	analysis_offsets(bench.survey.record.bytes, bench.survey.record.length, &bench.report);
+	assert_int_equal(bench.survey.record.dropped, 0);
+}
+
 /* Asserts that the report's interval contains CORE's true offset from the boot core, whose TSC is world time. */
 static void
 assert_offset_holds(size_t core, int64_t truth)
@@ -191,7 +206,7 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 	const struct report_skew *skew = &bench.report.skew;
 
 	open_bench_of(start, cores, PAIR_SCHEDULE_ALL, GHZ);
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(skew->measured);
 	assert_int_equal(skew->kind, PAIR_SCHEDULE_ALL);
 	assert_string_equal(skew->kind_reason, "");
@@ -219,7 +234,7 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 TEST(one_core_has_no_pair)
 {
 	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	survey_contended(&bench.survey);
 	survey_warps(&bench.survey);
 	assert_false(bench.report.skew.measured);
@@ -272,12 +287,12 @@ TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 {
 	open_bench(255, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 20 * TICKS_PER_MS;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_whole_star(255);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(bench.report.skew.drift_measured);
-	assert_int_equal(bench.survey.memory.latest.kind, PAIR_SCHEDULE_STAR);
+	assert_int_equal(bench.report.skew.latest.kind, PAIR_SCHEDULE_STAR);
 }
 
 /* There are 15 pairs, and a batch takes a second. All pairs take 5 to 15 s. */
@@ -285,13 +300,13 @@ TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in
 {
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
 	close_bench(state);
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	bench.report.options.profile = PROFILE_STANDARD;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 	assert_int_equal(bench.report.skew.pingpongs, 15);
 }
@@ -300,7 +315,7 @@ TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
 {
 	open_bench(1024, PAIR_SCHEDULE_STAR, GHZ);
 	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left for a second ping-pong */
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
 	/* Pairs were not measured at the same time, because no trial run (rehearsal) showed that they can be. */
@@ -317,7 +332,7 @@ TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
 		bench.held_up = batch;
 		bench.held_up_batches = 1;
 		bench.held_up_ticks = 2000 * TICKS_PER_MS;
-		survey_skew(&bench.survey);
+		run_pass(survey_skew);
 		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.report.skew.pingpongs, 120);
 		close_bench(state);
@@ -332,7 +347,7 @@ TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star)
 	bench.held_up = 1;
 	bench.held_up_batches = 2;
 	bench.held_up_ticks = 1200 * TICKS_PER_MS;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 	assert_int_equal(bench.report.skew.pingpongs, 3);
 }
@@ -342,7 +357,7 @@ TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 {
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 500 * TICKS_PER_MS;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
 	assert_int_equal(bench.report.skew.pingpongs, 12);
 	assert_int_equal(bench.report.skew.rounds, 12);
@@ -359,7 +374,7 @@ TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short)
 	for (size_t cores = 13; cores <= 14; cores++) {
 		open_bench(cores, PAIR_SCHEDULE_STAR, GHZ);
 		bench.batch_ticks = 500 * TICKS_PER_MS;
-		survey_skew(&bench.survey);
+		run_pass(survey_skew);
 		assert_int_equal(bench.report.skew.pingpongs, 12);
 		assert_int_equal(bench.report.note_count, cores - 13);
 		if (cores == 13)
@@ -375,7 +390,7 @@ TEST(the_deadline_keeps_what_was_measured)
 
 	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	bench.expires_pingpongs = 3;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->measured);
 	/* there are 28 ping-pongs, and the pass ends in core 1's third round of four */
@@ -385,7 +400,7 @@ TEST(the_deadline_keeps_what_was_measured)
 		for (size_t b = a + 1; b < 8; b++)
 			count += offset_is_known(offsets_pair(&skew->offsets, a, b));
 	assert_int_equal(count, skew->pingpongs);
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	survey_warps(&bench.survey);
 	assert_false(skew->drift_measured);
 	assert_false(skew->locked.measured);
@@ -397,7 +412,7 @@ TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 
 	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_int_equal(skew->summary.outliers, 1);
 	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(skew->outlier[i], i == 3);
@@ -417,9 +432,91 @@ TEST(small_skews_lie_within_what_is_said)
 	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	for (size_t i = 0; i < 5; i++)
 		threads_cores[i].offset_ticks = offsets[i];
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	for (size_t i = 0; i < 5; i++)
 		assert_offset_holds(i, offsets[i]);
+}
+
+static bool
+holds(struct offset offset, int64_t ticks)
+{
+	return offset.low <= ticks && ticks <= offset.high;
+}
+
+/*
+ * Returns the number of entries `exchange` outside of a pass, before the first pass or else after it. LAST is the last
+ * ping-pong in them.
+ */
+static size_t
+count_outside(bool after, struct record_pingpong *last)
+{
+	struct record_exchange exchange;
+	struct record_reader reader;
+	struct record_entry entry;
+	bool is_after = false;
+	size_t count = 0;
+
+	record_open(&reader, bench.survey.record.bytes, bench.survey.record.length);
+	while (record_next(&reader, &entry)) {
+		is_after |= entry.kind == RECORD_PASS;
+		if (entry.kind != RECORD_EXCHANGE)
+			continue;
+		record_fixed(&entry, &exchange);
+		assert_true(exchange.begin_tsc < exchange.end_tsc && entry.item_count <= exchange.concurrency);
+		if (exchange.pass || is_after != after)
+			continue;
+		record_item(&entry, entry.item_count - 1u, last);
+		count++;
+	}
+	return count;
+}
+
+TEST(a_rehearsal_is_recorded_outside_of_a_pass_and_its_warps_count)
+{
+	struct record_pingpong last;
+
+	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
+	threads_cores[1].offset_ticks = 1000000000;
+	run_pass(survey_skew);
+	assert_int_equal(count_outside(false, &last), 1);
+	assert_int_equal(last.trips, 200);
+	assert_int_equal(count_outside(true, &last), 0);
+	assert_int_equal(bench.report.skew.pingpongs, 1);
+	assert_int_equal(bench.report.skew.again, 0);
+	assert_int_equal(last.warps, 200);
+	assert_int_equal(bench.report.skew.warps, 400);
+}
+
+/* A soak may have any number of rounds, so the record has one sum for each core. */
+TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
+{
+	size_t bytes = series_size(1, 3, 4), length;
+	struct record_pingpong last;
+	void *memory = calloc(1, bytes);
+	uint64_t warps;
+
+	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
+	assert_non_null(memory);
+	series_lay_out(&bench.report.series, memory, 1, 3, 4, GHZ);
+	series_begin(&bench.report.series, threads_world());
+	threads_cores[2].offset_ticks = -1000000000;
+	run_pass(survey_skew);
+	warps = bench.report.skew.warps;
+	run_pass(survey_series_offsets);
+	assert_int_equal(count_outside(true, &last), 2);
+	length = bench.survey.record.length;
+	run_pass(survey_series_offsets);
+	run_pass(survey_series_offsets);
+	assert_int_equal(bench.survey.record.length, length);
+	assert_int_equal(count_outside(true, &last), 2);
+	assert_int_equal(last.second, 2);
+	assert_int_equal(last.trips, 600);
+	assert_in_range(last.warps, 590, 600);
+	assert_int_equal(bench.report.skew.warps, warps + last.warps);
+	assert_true(-1000000000 <= last.least_to_second && last.least_to_second < -900000000);
+	assert_true(last.least_to_first > 900000000);
+	assert_true(holds(series_open_row(&bench.report.series)->offsets[2], -1000000000));
+	free(memory);
 }
 
 /* ---- another ping-pong ---- */
@@ -452,7 +549,7 @@ TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
 
 	open_bench_with_spoilt_pair(1);
 	threads_cores[3].offset_ticks = 2000;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(skew->again > 0);
 	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
@@ -466,7 +563,7 @@ TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
 TEST(a_pair_that_stays_spoilt_has_another_pingpong_and_no_further)
 {
 	open_bench_with_spoilt_pair(UINT64_MAX);
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 	assert_in_range(bench.spoilt.count, 2, 1 + 3 * 6);
 	assert_in_range(bench.report.skew.again, 1, 3 * 6);
@@ -478,7 +575,7 @@ TEST(a_pair_that_missed_each_other_has_another_pingpong)
 {
 	open_bench_with_spoilt_pair(2);
 	bench.spoilt.missed = true;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(bench.spoilt.count > 2);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
@@ -497,19 +594,13 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 		bench.spoilt.first = ALL;
 		bench.spoilt.missed = true;
 		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
-		survey_skew(&bench.survey);
-		assert_int_equal(bench.survey.memory.first.kind, PAIR_SCHEDULE_ALL);
+		run_pass(survey_skew);
+		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
 		assert_false(bench.report.skew.measured);
 		if (!quick)
 			close_bench(state);
 	}
-}
-
-static bool
-holds(struct offset offset, int64_t ticks)
-{
-	return offset.low <= ticks && ticks <= offset.high;
 }
 
 /* Returns the interval of a pair whose first ping-pong is wide. Its offset changes by MOVED_TICKS after it. */
@@ -518,7 +609,7 @@ pair_that_moves(int64_t moved_ticks)
 {
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = moved_ticks;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	return offsets_pair(&bench.report.skew.offsets, 1, 3);
 }
 
@@ -554,7 +645,7 @@ TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_int_equal(summary->contradictions, 1);
 	assert_int_equal(summary->contradiction_b, 3);
 	assert_in_range(summary->contradiction_ticks, 900000000, 1000000000);
@@ -568,7 +659,7 @@ step(int64_t ticks, uint64_t after_ticks)
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].step_ticks = ticks;
 	threads_cores[3].steps_at = THREADS_WORLD_0 + after_ticks;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 }
 
 /*
@@ -608,11 +699,11 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].drift_ppb = 50000;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_false(skew->drift_measured);
 	assert_int_equal(bench.report.cores[2].drift_ppb.low, INT64_MIN);
 	threads_pass(UINT64_C(1000000000000));
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(skew->drift_measured);
 	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
 	for (size_t i = 0; i < 4; i++) {
@@ -652,17 +743,17 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 		bench.survey.total_ns = UINT64_MAX;
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
-		survey_skew(&bench.survey);
+		run_pass(survey_skew);
 		bench.report.start_tsc = bench.report.skew.offsets.begin_tsc;
 		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_pass(UINT64_C(1000000000000));
 		if (cases[i].middle)
-			survey_middle_pass(&bench.survey);
+			run_pass(survey_middle_pass);
 		assert_int_equal(bench.report.skew.middle_measured, cases[i].middle);
 		assert_false(bench.report.skew.drift_measured);
 		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_pass(UINT64_C(1000000000000));
-		survey_skew(&bench.survey);
+		run_pass(survey_skew);
 		assert_non_null(strstr(drift_told(), cases[i].told));
 		threads_stop();
 		free(bench.memory);
@@ -677,12 +768,12 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-		survey_middle_pass(&bench.survey);
+		run_pass(survey_middle_pass);
 		assert_false(skew->middle_measured); /* it is not measured before the first pass */
-		survey_skew(&bench.survey);
+		run_pass(survey_skew);
 		bench.survey.done_ns = 0;
 		bench.survey.total_ns = 20 * skew->elapsed_ns - !fits;
-		survey_middle_pass(&bench.survey);
+		run_pass(survey_middle_pass);
 		assert_int_equal(skew->middle_measured, fits);
 		if (fits) {
 			assert_true(skew->middle.begin_tsc > skew->offsets.end_tsc);
@@ -704,9 +795,9 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 
 	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[0].drift_ppb = 1000;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	threads_pass(UINT64_C(1000000000000));
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	judge_report(&bench.report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -726,9 +817,9 @@ TEST(a_skewed_core_that_runs_true_does_not_drift)
 
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[1].offset_ticks = -1000000000;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	threads_pass(UINT64_C(1000000000000));
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	drift = &bench.report.cores[1].drift_ppb;
 	assert_true(drift->low <= 0 && drift->high >= 0);
 	assert_true(drift->high - drift->low < 50000);
@@ -738,12 +829,12 @@ TEST(a_skewed_core_that_runs_true_does_not_drift)
 TEST(a_third_tournament_is_held_against_the_first)
 {
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	threads_pass(UINT64_C(1000000000000));
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	threads_cores[1].offset_ticks = 100000000; /* 50 ppm of 2 * 10^12 ticks */
 	threads_pass(UINT64_C(1000000000000));
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
 	assert_in_range(bench.report.cores[1].drift_ppb.low, 40000, 50000);
 	assert_in_range(bench.report.cores[1].drift_ppb.high, 50000, 60000);
@@ -757,7 +848,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	bench.dies = 3;
 	bench.dies_pingpongs = 1;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
 	/* 3 of 10 pairs are missing, because core 3 died before three of its four ping-pongs */
 	assert_int_equal(skew->pingpongs, 7);
@@ -768,7 +859,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 			assert_offset_holds(i, 0);
 		assert_in_range(bench.report.cores[i].pingpongs, 1, 4);
 	}
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_true(skew->drift_measured);
 	assert_int_equal(bench.report.cores[3].drift_ppb.high, INT64_MAX);
 	assert_true(bench.report.cores[4].drift_ppb.high < INT64_MAX);
@@ -782,7 +873,7 @@ TEST(a_core_that_dies_at_once_never_met_anybody)
 {
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
 	assert_int_equal(bench.report.cores[4].pingpongs, 0);
 	assert_false(offset_is_known(bench.report.cores[4].offset));
@@ -793,7 +884,7 @@ TEST(each_living_core_says_of_itself_what_it_is)
 {
 	open_bench(3, PAIR_SCHEDULE_ALL, 10 * TICKS_PER_MS);
 	threads_cores[1].dies_reading = 1;
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	survey_read_core_facts(&bench.survey);
 	assert_true(bench.report.cores[0].facts_known);
 	assert_false(bench.report.cores[1].facts_known);
@@ -805,7 +896,7 @@ TEST(without_room_nothing_is_asked_of_the_cores)
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	bench.survey.memory.cores = 0;
 	survey_read_core_facts(&bench.survey);
-	survey_skew(&bench.survey);
+	run_pass(survey_skew);
 	survey_contended(&bench.survey);
 	survey_warps(&bench.survey);
 	assert_int_equal(threads_batches(), 0);
@@ -980,11 +1071,11 @@ measure_together(void)
 {
 	struct survey *survey = &bench.survey;
 
-	survey_skew(survey);
+	run_pass(survey_skew);
 	survey_cores(survey);
 	survey_contended(survey);
 	survey_warps(survey);
-	survey_skew(survey);
+	run_pass(survey_skew);
 	judge_report(&bench.report);
 }
 

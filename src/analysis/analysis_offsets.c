@@ -1,0 +1,315 @@
+/* Calculates the offsets and drifts of the cores' TSCs from the entries `exchange` and `pass`. See analysis.h. */
+#include "analysis/analysis.h"
+
+#include "base/histogram.h"
+#include "report/report_memory.h"
+#include "sync/pingpong.h"
+
+#define MEDIAN      50000 /* in 1/100,000 */
+#define CORES_A_SET 64u   /* number of cores in an item of a pass */
+
+_Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a pass in the record");
+
+enum stage { FIRST, MIDDLE, LAST, STAGES };
+
+struct pass { /* the pass of one stage; if there are several, it is the latest one */
+	struct record_pass entry; /* its number is 0 if there is no pass */
+	struct offsets *offsets;
+	uint64_t pingpongs, again; /* number of pairs with a ping-pong, and number of further ping-pongs */
+};
+
+struct offset_analysis {
+	struct report *report;
+	struct pass passes[STAGES];
+	struct scale scale;
+	uint64_t resolution_ticks;
+	uint64_t best_trip_ticks; /* shortest round trip of the first pass */
+};
+
+/* Removes the figures of an earlier call. The warp checks stay. */
+static void
+clear(struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+
+	__builtin_memset(&skew->measured, 0, sizeof(*skew) - offsetof(struct report_skew, measured));
+	skew->kind_reason = "";
+	for (size_t i = 0; i < report->core_count; i++)
+		report->cores[i].pingpongs = 0;
+	if (skew->memory)
+		report_lay_out(report, skew->memory, skew->cores_max, skew->widest);
+}
+
+/* Sets the ranks of the cores that took part in the pass of ENTRY. Returns their number. */
+static size_t
+take_members(struct report *report, const struct record_entry *entry)
+{
+	struct report_skew *skew = &report->skew;
+	struct record_members set;
+	size_t cores = 0;
+
+	for (size_t i = 0; i < entry->item_count; i++) {
+		record_item(entry, i, &set);
+		for (size_t k = 0; k < CORES_A_SET; k++) {
+			size_t core = i * CORES_A_SET + k;
+
+			if ((set.cores >> k & 1) && core < report->core_count && cores < skew->cores_max)
+				skew->core_of[cores++] = (uint32_t)core;
+		}
+	}
+	return cores;
+}
+
+/* Takes the entry of a pass. Later passes have the cores and the schedule of the first one. */
+static void
+take_pass(struct offset_analysis *analysis, const struct record_entry *entry)
+{
+	struct report *report = analysis->report;
+	const struct offsets *first = &report->skew.offsets;
+	struct record_pass pass;
+	enum pair_schedule kind;
+	struct pass *stage;
+	size_t cores;
+
+	record_fixed(entry, &pass);
+	if (!pass.pass || pass.stage < RECORD_PASS_FIRST || pass.stage > RECORD_PASS_LAST)
+		return;
+	stage = &analysis->passes[pass.stage - RECORD_PASS_FIRST];
+	kind = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
+	cores = pass.stage == RECORD_PASS_FIRST ? take_members(report, entry) : first->cores;
+	if (cores < 2 || pair_schedule_pairs(kind, cores) > pair_schedule_pairs(report->skew.widest, report->skew.cores_max) ||
+	    (pass.stage != RECORD_PASS_FIRST && kind != first->kind))
+		return;
+	stage->entry = pass;
+	stage->offsets->kind = kind;
+	stage->offsets->cores = cores;
+	stage->offsets->begin_tsc = pass.begin_tsc;
+	stage->offsets->end_tsc = pass.end_tsc;
+	offsets_clear(stage->offsets);
+}
+
+/* Finds the rank of CORE by bisection. Returns false if the core did not take part. */
+static bool
+find_rank(const struct report_skew *skew, size_t core, size_t *rank)
+{
+	size_t low = 0, high = skew->offsets.cores;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (skew->core_of[middle] < core)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*rank = low;
+	return low < skew->offsets.cores && skew->core_of[low] == core;
+}
+
+static void
+add_warps(struct offset_analysis *analysis, const struct record_pingpong *pingpong,
+	  const struct pingpong_result *result)
+{
+	struct report *report = analysis->report;
+	struct report_skew *skew = &report->skew;
+	bool is_second = result->ahead == PINGPONG_SECOND;
+
+	skew->warps += pingpong->warps;
+	if (result->worst_ticks <= skew->worst_warp_ticks)
+		return;
+	skew->worst_warp_ticks = result->worst_ticks;
+	skew->worst_warp_ns = scale_ns(&analysis->scale, result->worst_ticks);
+	skew->worst_warp_a = report->cores[is_second ? pingpong->second : pingpong->first].apic_id;
+	skew->worst_warp_b = report->cores[is_second ? pingpong->first : pingpong->second].apic_id;
+}
+
+/* Adds a ping-pong of the first pass to its round trips, and to the ping-pongs of both cores if it IS_FIRST_RESULT. */
+static void
+count_pingpong(struct offset_analysis *analysis, const struct record_pingpong *pingpong, bool is_first_result)
+{
+	struct report *report = analysis->report;
+
+	report->cores[pingpong->first].pingpongs += is_first_result;
+	report->cores[pingpong->second].pingpongs += is_first_result;
+	if (pingpong->median_trip_ticks)
+		histogram_record(report->skew.trips, pingpong->median_trip_ticks);
+	if (pingpong->best_trip_ticks && pingpong->best_trip_ticks < analysis->best_trip_ticks)
+		analysis->best_trip_ticks = pingpong->best_trip_ticks;
+}
+
+/* Takes a ping-pong in the time MOMENT. PASS is NULL if it belongs to no pass; then only its warps count. */
+static void
+take_pingpong(struct offset_analysis *analysis, struct pass *pass, struct moment moment,
+	      const struct record_pingpong *pingpong)
+{
+	struct pingpong_result result = { .played = true, .least_to_second = pingpong->least_to_second,
+					  .least_to_first = pingpong->least_to_first };
+	const struct report *report = analysis->report;
+	size_t a, b;
+
+	if (pingpong->first >= report->core_count || pingpong->second >= report->core_count)
+		return;
+	pingpong_conclude(&result, analysis->resolution_ticks);
+	add_warps(analysis, pingpong, &result);
+	if (!pass || !find_rank(&report->skew, pingpong->first, &a) || !find_rank(&report->skew, pingpong->second, &b) ||
+	    a >= b || (a && pass->offsets->kind == PAIR_SCHEDULE_STAR))
+		return;
+	bool is_first_result = offsets_take(pass->offsets, a, b, result.offset, result.moved_ticks, moment);
+
+	pass->pingpongs += is_first_result;
+	pass->again += !is_first_result;
+	if (pass == &analysis->passes[FIRST])
+		count_pingpong(analysis, pingpong, is_first_result);
+}
+
+static void
+take_exchange(struct offset_analysis *analysis, const struct record_entry *entry)
+{
+	struct record_exchange exchange;
+	struct record_pingpong pingpong;
+	struct pass *pass = NULL;
+
+	record_fixed(entry, &exchange);
+	for (size_t i = 0; i < STAGES && exchange.pass; i++)
+		if (analysis->passes[i].entry.pass == exchange.pass)
+			pass = &analysis->passes[i];
+	for (size_t i = 0; i < entry->item_count; i++) {
+		record_item(entry, i, &pingpong);
+		take_pingpong(analysis, pass, (struct moment){ exchange.begin_tsc, exchange.end_tsc }, &pingpong);
+	}
+}
+
+static void
+take_scale(struct offset_analysis *analysis, const struct record_entry *entry)
+{
+	struct record_scale scale;
+
+	record_fixed(entry, &scale);
+	analysis_take_scale(&analysis->scale, entry);
+	analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
+}
+
+/* Reads all passes, or else everything that belongs to them. A pass is written after its ping-pongs. */
+static void
+read_entries(struct offset_analysis *analysis, const void *record, size_t size, bool passes)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry)) {
+		if (passes && entry.kind == RECORD_PASS)
+			take_pass(analysis, &entry);
+		else if (!passes && entry.kind == RECORD_SCALE)
+			take_scale(analysis, &entry);
+		else if (!passes && entry.kind == RECORD_EXCHANGE)
+			take_exchange(analysis, &entry);
+	}
+}
+
+static void
+report_first(struct offset_analysis *analysis)
+{
+	const struct pass *pass = &analysis->passes[FIRST];
+	struct report *report = analysis->report;
+	struct report_skew *skew = &report->skew;
+
+	skew->measured = pass->pingpongs > 0;
+	skew->kind = pass->offsets->kind;
+	if (pass->entry.reason == RECORD_PASS_NO_MEMORY)
+		skew->kind_reason = "There is no memory for all pairs.";
+	else if (pass->entry.reason == RECORD_PASS_TOO_LONG)
+		skew->kind_reason = "All pairs would take longer than this profile allows.";
+	skew->concurrency = pass->entry.concurrency;
+	skew->rounds = pass->entry.rounds;
+	if (pass->entry.end_tsc > pass->entry.begin_tsc)
+		skew->elapsed_ns = scale_ns(&analysis->scale, pass->entry.end_tsc - pass->entry.begin_tsc);
+	skew->pingpongs = pass->pingpongs;
+	skew->again = pass->again;
+	if (skew->trips->total) {
+		skew->best_trip_ns = scale_ns(&analysis->scale, analysis->best_trip_ticks);
+		skew->median_trip_ns = scale_ns(&analysis->scale, histogram_quantile(skew->trips, MEDIAN));
+	}
+	skew->summary = offsets_solve(pass->offsets, skew->solved, skew->outlier, skew->disputed);
+	for (size_t i = 0; i < pass->offsets->cores; i++)
+		report->cores[skew->core_of[i]].offset = skew->solved[i];
+}
+
+/*
+ * Calculates the drift of each pair that had a ping-pong in both passes, from the times of its own ping-pongs. Drifts
+ * against the boot core are also stored in the core's row.
+ */
+static void
+report_drifts(struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+	size_t pairs = pair_schedule_pairs(skew->kind, skew->offsets.cores), a, b;
+
+	for (size_t i = 0; i < pairs; i++) {
+		pair_schedule_pair(skew->kind, i, &a, &b);
+		skew->drifts[i] = offsets_drift(&skew->offsets, &skew->latest, a, b);
+		if (a == 0)
+			report->cores[skew->core_of[b]].drift_ppb = skew->drifts[i];
+	}
+	report->cores[skew->core_of[0]].drift_ppb = (struct offset){ 0, 0 };
+	skew->drift_measured = true;
+}
+
+static void
+report_last(struct offset_analysis *analysis)
+{
+	struct report *report = analysis->report;
+	struct report_skew *skew = &report->skew;
+
+	skew->latest_summary = offsets_solve(&skew->latest, skew->solved, skew->latest_outlier, skew->disputed);
+	for (size_t i = 0; i < skew->latest.cores; i++)
+		report->cores[skew->core_of[i]].last_offset = skew->solved[i];
+	report_drifts(report);
+	skew->drift_span_ns = scale_ns(&analysis->scale, skew->latest.end_tsc - skew->offsets.begin_tsc);
+}
+
+void
+analysis_offsets(const void *record, size_t size, struct report *report)
+{
+	struct report_skew *skew = &report->skew;
+	struct offset_analysis analysis = {
+		.report = report,
+		.passes = { { .offsets = &skew->offsets }, { .offsets = &skew->middle }, { .offsets = &skew->latest } },
+		.resolution_ticks = 1,
+		.best_trip_ticks = UINT64_MAX,
+	};
+
+	clear(report);
+	if (!skew->memory)
+		return;
+	histogram_clear(skew->trips);
+	scale_init(&analysis.scale, report->tsc);
+	read_entries(&analysis, record, size, true);
+	read_entries(&analysis, record, size, false);
+	if (analysis.passes[FIRST].entry.pass)
+		report_first(&analysis);
+	skew->middle_measured = analysis.passes[MIDDLE].pingpongs > 0;
+	if (analysis.passes[LAST].pingpongs)
+		report_last(&analysis);
+	else
+		skew->latest.cores = 0;
+}
+
+enum pair_schedule
+analysis_schedule(const void *record, size_t size, size_t cores)
+{
+	enum pair_schedule schedule = PAIR_SCHEDULE_STAR;
+	struct record_reader reader;
+	struct record_entry entry;
+	struct record_pass pass;
+
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry)) {
+		if (entry.kind != RECORD_PASS)
+			continue;
+		record_fixed(&entry, &pass);
+		if (pass.stage == RECORD_PASS_FIRST)
+			schedule = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
+	}
+	return pair_schedule_pairs(schedule, cores) <= size ? schedule : PAIR_SCHEDULE_STAR;
+}

@@ -1,0 +1,67 @@
+/* Divides the memory of a report's figures of cores. See report_memory.h. */
+#include "report/report_memory.h"
+
+#define ALIGNMENT 8u
+
+/* Reserves BYTES at *NEXT and advances it. It only calculates addresses, so it also serves to calculate the size. */
+static void *
+reserve(uintptr_t *next, size_t bytes)
+{
+	uintptr_t taken = *next;
+
+	*next += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	return (void *)taken;
+}
+
+static void
+lay_out_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
+{
+	offsets->pairs = reserve(next, pairs * sizeof(*offsets->pairs));
+	offsets->moved_ticks = reserve(next, pairs * sizeof(*offsets->moved_ticks));
+	offsets->moments = reserve(next, pairs * sizeof(*offsets->moments));
+}
+
+/* Sets ROWS and the arrays of SKEW to addresses from BEGIN on. Returns the address after the last one. */
+static uintptr_t
+lay_out(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores, enum pair_schedule widest)
+{
+	size_t pairs = pair_schedule_pairs(widest, cores);
+	uintptr_t next = begin;
+
+	*rows = reserve(&next, cores * sizeof(**rows));
+	skew->core_of = reserve(&next, cores * sizeof(*skew->core_of));
+	lay_out_pairs(&skew->offsets, &next, pairs);
+	lay_out_pairs(&skew->middle, &next, pairs);
+	lay_out_pairs(&skew->latest, &next, pairs);
+	skew->drifts = reserve(&next, pairs * sizeof(*skew->drifts));
+	skew->moved = reserve(&next, cores * sizeof(*skew->moved));
+	skew->solved = reserve(&next, cores * sizeof(*skew->solved));
+	skew->outlier = reserve(&next, cores * sizeof(*skew->outlier));
+	skew->latest_outlier = reserve(&next, cores * sizeof(*skew->latest_outlier));
+	skew->disputed = reserve(&next, cores * sizeof(*skew->disputed));
+	skew->trips = reserve(&next, sizeof(*skew->trips));
+	return next;
+}
+
+size_t
+report_memory_size(size_t cores, enum pair_schedule widest)
+{
+	struct report_skew skew;
+	struct report_core *rows;
+
+	return lay_out(&rows, &skew, 0, cores, widest);
+}
+
+void
+report_lay_out(struct report *report, void *memory, size_t cores, enum pair_schedule widest)
+{
+	report->skew.memory = memory;
+	report->skew.cores_max = cores;
+	report->skew.widest = widest;
+	lay_out(&report->cores, &report->skew, (uintptr_t)memory, cores, widest);
+	for (size_t i = 0; i < cores; i++) {
+		struct report_core *row = &report->cores[i];
+
+		row->offset = row->last_offset = row->drift_ppb = OFFSET_UNKNOWN;
+	}
+}

@@ -1,0 +1,480 @@
+/*
+ * Offsets and drifts of cores, from records that the tests write entry by entry. A tick is half a nanosecond, and the
+ * TSC moves by one tick at once. A ping-pong is as wide as its round trip, plus one tick on each side.
+ */
+#include "test.h"
+#include "analysis/analysis.h"
+#include "record/record.h"
+#include "report/report_memory.h"
+
+#define CORES 5
+#define START UINT64_C(1000000)
+#define ID_OF(core) (10 * (uint32_t)(core) + 7)
+#define ALL  1
+#define STAR 0
+
+static uint8_t bytes[65536];
+static struct record record;
+static struct report report;
+static void *memory;
+
+static void
+lay_out(size_t cores, enum pair_schedule widest)
+{
+	free(memory);
+	memset(&report, 0, sizeof(report));
+	memory = calloc(1, report_memory_size(cores, widest));
+	assert_non_null(memory);
+	report_lay_out(&report, memory, cores, widest);
+	report.core_count = cores;
+	for (size_t i = 0; i < cores; i++)
+		report.cores[i].apic_id = ID_OF(i);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	lay_out(CORES, PAIR_SCHEDULE_ALL);
+	record_begin(&record, bytes, sizeof(bytes));
+	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START }, NULL, 0);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 1 }, NULL,
+		   0);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	free(memory);
+	memory = NULL;
+	return 0;
+}
+
+TEST_FIXTURE(begin, end);
+
+/* Returns a ping-pong with round trips of TRIP ticks. The TSC of SECOND is ahead of FIRST by AHEAD ticks. */
+static struct record_pingpong
+pingpong(size_t first, size_t second, int64_t ahead, uint32_t trip)
+{
+	int64_t to_second = ahead + (int64_t)trip / 2, to_first = (int64_t)trip - (int64_t)trip / 2 - ahead;
+
+	return (struct record_pingpong){
+		.first = (uint16_t)first, .second = (uint16_t)second, .trips = 200, .warps = to_second < 0 || to_first < 0,
+		.best_trip_ticks = trip, .median_trip_ticks = trip, .least_to_second = to_second, .least_to_first = to_first,
+	};
+}
+
+/* Writes a ping-pong of pass PASS that starts at AT. It takes 1,000 ticks. */
+static void
+put(uint16_t pass, uint64_t at, struct record_pingpong one)
+{
+	record_put(&record, RECORD_EXCHANGE, &(struct record_exchange){ pass, 1, at, at + 1000 }, &one, 1);
+}
+
+static void
+put_pass(uint16_t number, enum record_pass_stage stage, uint16_t schedule, uint64_t begin_tsc, uint64_t end_tsc,
+	 uint64_t cores)
+{
+	const struct record_pass pass = { .pass = number, .stage = (uint16_t)stage, .schedule = schedule, .concurrency = 2,
+					  .rounds = 5, .begin_tsc = begin_tsc, .end_tsc = end_tsc };
+
+	record_put(&record, RECORD_PASS, &pass, &(struct record_members){ cores }, 1);
+}
+
+/*
+ * Writes a pass over all pairs of the first CORES cores from BEGIN_TSC on. Core I is ahead of core 0 by AHEAD[I] ticks.
+ * Round trips take 100 ticks, and 10,000 ticks pass from one ping-pong to the next.
+ */
+static void
+put_all_pairs(uint16_t number, enum record_pass_stage stage, uint64_t begin_tsc, const int64_t *ahead, size_t cores)
+{
+	uint64_t at = begin_tsc;
+
+	for (size_t b = 1; b < cores; b++)
+		for (size_t a = 0; a < b; a++, at += 10000)
+			put(number, at, pingpong(a, b, ahead[b] - ahead[a], 100));
+	put_pass(number, stage, ALL, begin_tsc, at, (UINT64_C(1) << cores) - 1);
+}
+
+static const struct report_skew *
+analyse(void)
+{
+	analysis_offsets(bytes, record.length, &report);
+	return &report.skew;
+}
+
+static void
+assert_offset(struct offset offset, int64_t low, int64_t high)
+{
+	assert_int_equal(offset.low, low);
+	assert_int_equal(offset.high, high);
+}
+
+static const int64_t in_step[CORES];
+
+TEST(a_record_without_a_pass_has_no_offsets)
+{
+	const struct report_skew *skew = analyse();
+
+	assert_false(skew->measured || skew->drift_measured || skew->middle_measured);
+	assert_int_equal(skew->offsets.cores, 0);
+	assert_string_equal(skew->kind_reason, "");
+	assert_false(offset_is_known(report.cores[1].offset) || offset_is_known(report.cores[1].drift_ppb));
+}
+
+TEST(offsets_are_between_the_smallest_differences_of_both_directions)
+{
+	const struct report_skew *skew;
+
+	put(1, START, pingpong(0, 1, 300, 100));
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000000, 0x3);
+	skew = analyse();
+	assert_true(skew->measured);
+	assert_int_equal(skew->kind, PAIR_SCHEDULE_ALL);
+	assert_string_equal(skew->kind_reason, "");
+	assert_offset(report.cores[1].offset, 300 - 50 - 1, 300 + 50 + 1);
+	assert_offset(report.cores[0].offset, 0, 0);
+	assert_int_equal(skew->offsets.cores, 2);
+	assert_int_equal(skew->concurrency, 2);
+	assert_int_equal(skew->rounds, 5);
+	assert_int_equal(skew->elapsed_ns, 1000000);
+	assert_int_equal(skew->pingpongs, 1);
+	assert_int_equal(skew->again, 0);
+	assert_int_equal(report.cores[0].pingpongs, 1);
+	assert_int_equal(report.cores[1].pingpongs, 1);
+	assert_int_equal(report.cores[2].pingpongs, 0);
+	assert_int_equal(skew->best_trip_ns, 50);
+	assert_int_equal(skew->median_trip_ns, 50);
+	assert_int_equal(skew->offsets.begin_tsc, START);
+	assert_int_equal(skew->offsets.end_tsc, START + 2000000);
+	assert_int_equal(offsets_moment(&skew->offsets, 0, 1).begin_tsc, START);
+	assert_int_equal(offsets_moment(&skew->offsets, 0, 1).end_tsc, START + 1000);
+	assert_false(skew->drift_measured || offset_is_known(report.cores[1].last_offset));
+}
+
+/* The TSC moves by 40 ticks at once, from the latest entry `scale` before the ping-pong. */
+TEST(the_resolution_of_the_tsc_widens_an_offset)
+{
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 40 }, NULL,
+		   0);
+	put(1, START, pingpong(0, 1, 0, 100));
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000, 0x3);
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 90 }, NULL,
+		   0);
+	analyse();
+	assert_offset(report.cores[1].offset, -90, 90);
+}
+
+TEST(the_median_is_over_all_pingpongs_of_the_first_pass_and_the_best_trip_is_the_shortest)
+{
+	put(1, START, pingpong(0, 1, 0, 80));
+	put(1, START + 10000, pingpong(0, 2, 0, 100));
+	put(1, START + 20000, pingpong(1, 2, 0, 120));
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x7);
+	put(2, START + 40000, pingpong(0, 1, 0, 20));
+	put_pass(2, RECORD_PASS_LAST, ALL, START + 40000, START + 50000, 0x7);
+	assert_int_equal(analyse()->best_trip_ns, 40);
+	assert_int_equal(report.skew.median_trip_ns, 50);
+}
+
+TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
+{
+	static const int64_t ahead[CORES] = { 0, 0, 0, 1000000, 0 };
+	const struct report_skew *skew;
+
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
+	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, CORES);
+	skew = analyse();
+	assert_int_equal(skew->summary.outliers, 0);
+	assert_int_equal(skew->latest_summary.outliers, 1);
+	for (size_t i = 0; i < CORES; i++) {
+		assert_false(skew->outlier[i]);
+		assert_int_equal(skew->latest_outlier[i], i == 3);
+	}
+	assert_offset(report.cores[3].offset, -51, 51);
+	assert_offset(report.cores[3].last_offset, 1000000 - 51, 1000000 + 51);
+	assert_int_equal(skew->summary.pairs, 10);
+	assert_int_equal(report.cores[3].pingpongs, 4);
+}
+
+/* In 10^8 ticks the offset grows by 10^6 ticks. That is 1 %, or 10^7 ppb. */
+TEST(a_drift_is_the_change_of_the_offset_over_the_time_in_between)
+{
+	static const int64_t ahead[CORES] = { 0, 0, 1000000 };
+	const struct report_skew *skew;
+
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
+	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
+	skew = analyse();
+	assert_true(skew->drift_measured);
+	assert_false(skew->middle_measured);
+	assert_int_equal(skew->drift_span_ns, (100000000 + 3 * 10000) / 2);
+	assert_offset(report.cores[0].drift_ppb, 0, 0);
+	assert_in_range(report.cores[2].drift_ppb.low, 9997000, 10000000);
+	assert_in_range(report.cores[2].drift_ppb.high, 10000000, 10003000);
+	assert_true(report.cores[1].drift_ppb.low < 0 && report.cores[1].drift_ppb.high > 0);
+	assert_in_range(skew->drifts[pair_schedule_index(PAIR_SCHEDULE_ALL, 3, 1, 2)].low, 9997000, 10000000);
+}
+
+TEST(a_pass_in_the_middle_tells_a_step_from_a_drift)
+{
+	static const int64_t ahead[CORES] = { 0, 1000000, 0 };
+	const struct report_skew *skew;
+
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
+	put_all_pairs(2, RECORD_PASS_MIDDLE, START + 50000000, ahead, 3);
+	put_all_pairs(3, RECORD_PASS_LAST, START + 100000000, ahead, 3);
+	skew = analyse();
+	assert_true(skew->middle_measured && skew->drift_measured);
+	assert_int_equal(offsets_motion(&skew->offsets, &skew->middle, &skew->latest, 0, 1), MOTION_STEP_EARLY);
+	assert_int_equal(offsets_motion(&skew->offsets, &skew->middle, &skew->latest, 0, 2), MOTION_UNKNOWN);
+}
+
+TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_one_before)
+{
+	static const int64_t ahead[CORES] = { 0, 500 };
+
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 2);
+	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, in_step, 2);
+	put_all_pairs(3, RECORD_PASS_LAST, START + 200000000, ahead, 2);
+	assert_int_equal(analyse()->drift_span_ns, (200000000 + 10000) / 2);
+	assert_offset(report.cores[1].last_offset, 500 - 51, 500 + 51);
+}
+
+/* Both bounds contradict each other by 400 ticks, minus one tick of the resolution on each side. */
+TEST(a_pair_that_moved_during_its_pingpong_has_no_offset_and_contradicts)
+{
+	struct record_pingpong moved = pingpong(0, 1, 0, 100);
+	const struct report_skew *skew;
+
+	moved.least_to_second = -200;
+	moved.least_to_first = -200;
+	put(1, START, moved);
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000, 0x3);
+	skew = analyse();
+	assert_true(skew->measured);
+	assert_int_equal(skew->pingpongs, 1);
+	assert_false(offset_is_known(report.cores[1].offset));
+	assert_int_equal(offsets_moved(&skew->offsets, 0, 1), 398);
+	assert_int_equal(skew->summary.contradictions, 1);
+}
+
+TEST(a_repeated_pair_keeps_its_narrowest_offset_with_its_time_and_counts_once)
+{
+	const struct report_skew *skew;
+
+	put(1, START, pingpong(0, 1, 0, 5000));
+	put(1, START + 10000, pingpong(0, 1, 0, 200));
+	put(1, START + 20000, pingpong(0, 1, 0, 900));
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
+	skew = analyse();
+	assert_offset(report.cores[1].offset, -101, 101);
+	assert_int_equal(offsets_moment(&skew->offsets, 0, 1).begin_tsc, START + 10000);
+	assert_int_equal(skew->pingpongs, 1);
+	assert_int_equal(skew->again, 2);
+	assert_int_equal(report.cores[1].pingpongs, 1);
+	assert_int_equal(skew->summary.contradictions, 0);
+}
+
+TEST(a_repeated_pair_that_contradicts_keeps_its_first_offset)
+{
+	put(1, START, pingpong(0, 1, 0, 5000));
+	put(1, START + 10000, pingpong(0, 1, 100000, 200));
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
+	analyse();
+	assert_offset(report.cores[1].offset, -2501, 2501);
+	assert_int_equal(offsets_moved(&report.skew.offsets, 0, 1), 100000 - 101 - 2501);
+	assert_int_equal(report.skew.summary.contradictions, 1);
+}
+
+/* Core 3 did not take part, so core 4 has rank 3. A ping-pong of cores 1 and 2 has no place in a star. */
+TEST(a_star_has_only_pairs_with_the_boot_core_and_a_reason)
+{
+	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .schedule = STAR,
+					  .reason = RECORD_PASS_TOO_LONG, .begin_tsc = START, .end_tsc = START + 50000 };
+	const struct report_skew *skew;
+
+	lay_out(CORES, PAIR_SCHEDULE_STAR);
+	for (size_t i = 1; i < CORES; i++)
+		put(1, START + i * 10000, pingpong(0, i, (int64_t)i * 1000, 100));
+	put(1, START + 60000, pingpong(1, 2, 5000, 100));
+	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x17 }, 1);
+	skew = analyse();
+	assert_int_equal(skew->kind, PAIR_SCHEDULE_STAR);
+	assert_string_equal(skew->kind_reason, "All pairs would take longer than this profile allows.");
+	assert_int_equal(skew->offsets.cores, 4);
+	assert_int_equal(skew->core_of[3], 4);
+	assert_int_equal(skew->pingpongs, 3);
+	assert_offset(report.cores[2].offset, 2000 - 51, 2000 + 51);
+	assert_offset(report.cores[4].offset, 4000 - 51, 4000 + 51);
+	assert_false(offset_is_known(report.cores[3].offset));
+	assert_int_equal(report.cores[3].pingpongs, 0);
+}
+
+TEST(a_star_for_lack_of_memory_says_so)
+{
+	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .reason = RECORD_PASS_NO_MEMORY };
+
+	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x3 }, 1);
+	assert_string_equal(analyse()->kind_reason, "There is no memory for all pairs.");
+	assert_false(report.skew.measured);
+}
+
+/* A rehearsal comes before the first pass, and the rounds of a soak after it. */
+TEST(pingpongs_outside_of_passes_only_have_warps)
+{
+	struct record_pingpong of_soak = pingpong(0, 2, -5000, 100);
+	const struct report_skew *skew;
+
+	of_soak.warps = 100;
+	put(0, START - 20000, pingpong(0, 1, 3000, 20));
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
+	put(0, START + 900000, of_soak);
+	skew = analyse();
+	assert_int_equal(skew->pingpongs, 3);
+	assert_int_equal(skew->again, 0);
+	assert_offset(report.cores[1].offset, -51, 51);
+	assert_int_equal(skew->best_trip_ns, 50);
+	assert_int_equal(skew->warps, 101);
+	assert_int_equal(skew->worst_warp_ticks, 4950);
+	assert_int_equal(skew->worst_warp_ns, 2475);
+	assert_int_equal(skew->worst_warp_a, ID_OF(0));
+	assert_int_equal(skew->worst_warp_b, ID_OF(2));
+}
+
+TEST(the_core_that_is_ahead_in_the_worst_warp_may_be_the_second)
+{
+	static const int64_t ahead[CORES] = { 0, 0, 300 };
+
+	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
+	assert_int_equal(analyse()->warps, 2);
+	assert_int_equal(report.skew.worst_warp_ticks, 250);
+	assert_int_equal(report.skew.worst_warp_a, ID_OF(2));
+	assert_int_equal(report.skew.worst_warp_b, ID_OF(0));
+}
+
+/* An exception or a reset ended the pass, so its entry is missing. */
+TEST(a_pass_without_its_entry_has_no_offsets)
+{
+	put(1, START, pingpong(0, 1, 0, 100));
+	assert_false(analyse()->measured);
+	assert_false(offset_is_known(report.cores[1].offset));
+	assert_int_equal(report.cores[1].pingpongs, 0);
+}
+
+TEST(of_two_first_passes_the_second_counts)
+{
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x7);
+	put_all_pairs(2, RECORD_PASS_FIRST, START + 2000, in_step, 2);
+	assert_int_equal(analyse()->pingpongs, 1);
+	assert_int_equal(report.skew.offsets.cores, 2);
+}
+
+TEST(a_cut_record_gives_the_passes_that_are_complete_in_it)
+{
+	size_t length;
+
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
+	length = record.length;
+	for (unsigned i = 0; i < 100; i++) /* the last pass starts in the first block, and ends in the second */
+		put(2, START + 100000000, pingpong(0, 1, 0, 100));
+	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 200000000, 0x7);
+	assert_true(record.blocks > 1 && record.length > length + 4096);
+	assert_true(analyse()->drift_measured);
+	analysis_offsets(bytes, record.length - 1, &report);
+	assert_true(report.skew.measured);
+	assert_false(report.skew.drift_measured || offset_is_known(report.cores[1].last_offset));
+	assert_int_equal(report.skew.latest.cores, 0);
+	bytes[40] ^= 1;
+	assert_false(analyse()->measured);
+	assert_false(offset_is_known(report.cores[1].offset));
+}
+
+/* The report has 5 cores. Bits of further cores, and ping-pongs with them, are left out. */
+TEST(unknown_cores_are_left_out)
+{
+	put(1, START, pingpong(0, 1, 0, 100));
+	put(1, START + 10000, pingpong(0, CORES, 9000, 100));
+	put(1, START + 20000, pingpong(65535, 1, 9000, 100));
+	put(1, START + 30000, pingpong(1, 1, 0, 100));
+	put(1, START + 40000, pingpong(2, 1, 0, 100));
+	put(1, START + 50000, pingpong(0, 4, 0, 100));
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 60000, 0xffff);
+	assert_int_equal(analyse()->offsets.cores, CORES);
+	assert_int_equal(report.skew.pingpongs, 2);
+	assert_int_equal(report.cores[1].pingpongs, 1);
+	assert_int_equal(report.skew.warps, 0);
+}
+
+TEST(a_pass_with_more_pairs_than_there_is_space_for_is_left_out)
+{
+	lay_out(CORES, PAIR_SCHEDULE_STAR);
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
+	assert_false(analyse()->measured);
+	assert_int_equal(report.skew.offsets.cores, 0);
+}
+
+TEST(a_later_pass_with_another_schedule_is_left_out)
+{
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
+	put(2, START + 100000000, pingpong(0, 1, 0, 100));
+	put_pass(2, RECORD_PASS_LAST, STAR, START + 100000000, START + 100010000, 0x7);
+	assert_true(analyse()->measured);
+	assert_false(report.skew.drift_measured);
+}
+
+TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
+{
+	put(0, START, pingpong(0, 1, 0, 100));
+	put_pass(0, RECORD_PASS_FIRST, ALL, START, START + 10000, 0x3);
+	put(1, START, pingpong(0, 1, 0, 100));
+	put_pass(1, 0, ALL, START, START + 10000, 0x3);
+	put_pass(1, 4, ALL, START, START + 10000, 0x3);
+	assert_false(analyse()->measured);
+	assert_int_equal(report.skew.offsets.cores, 0);
+}
+
+TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
+{
+	static const int64_t ahead[CORES] = { 0, 300, 0 };
+	struct report_skew before;
+
+	report.skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
+	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
+	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
+	before = *analyse();
+	analyse();
+	assert_memory_equal(&before, &report.skew, sizeof(before));
+	assert_int_equal(report.skew.locked.warps, 3);
+	assert_int_equal(report.cores[1].pingpongs, 2);
+	assert_int_equal(report_warps(&report.skew), 3 + 2 + 2);
+}
+
+/* A record of 1,000 bytes has no significant part of 499,500 pairs. */
+TEST(the_schedule_of_the_first_pass_gives_the_memory_but_not_for_many_cores_in_a_short_record)
+{
+	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x3);
+	put_pass(2, RECORD_PASS_LAST, STAR, START, START + 1000, 0x3);
+	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_ALL);
+	assert_in_range(record.length, 100, 1000);
+	assert_int_equal(analysis_schedule(bytes, record.length, 1000), PAIR_SCHEDULE_STAR);
+	put_pass(3, RECORD_PASS_FIRST, STAR, START, START + 1000, 0x3);
+	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
+}
+
+/* Cores of the second item have numbers from 64 on. */
+TEST(a_pass_may_have_more_than_64_cores)
+{
+	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .begin_tsc = START, .end_tsc = START + 1 };
+	const struct record_members sets[] = { { 1 }, { 1 << 6 } };
+
+	lay_out(71, PAIR_SCHEDULE_STAR);
+	put(1, START, pingpong(0, 70, 800, 100));
+	record_put(&record, RECORD_PASS, &star, sets, 2);
+	assert_int_equal(analyse()->offsets.cores, 2);
+	assert_int_equal(report.skew.core_of[1], 70);
+	assert_offset(report.cores[70].offset, 800 - 51, 800 + 51);
+}
