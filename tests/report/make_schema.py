@@ -3,7 +3,7 @@
 
 Usage: make_schema.py [--check] SRC.
 
-The comment after a row of report.def is its description, and the comment after TABLE describes all objects of the
+The comment before a row of report.def is its description, and the comment before TABLE describes all objects of the
 table. With --check nothing is written, and a file that differs is an error.
 """
 import json
@@ -40,10 +40,14 @@ ROWS = """
 """
 
 
+# A comment, and the row after it with its further lines, which start with a tab or a blank.
+COMMENTED = re.compile(r"^/\*((?:(?!\*/)[\s\S])*)\*/\n([A-Z]+\(.*\n(?:[\t ].*\n)*)", re.M)
+
+
 def read_tables():
     """Return {table: [its rows and the objects that add to them]}, as the preprocessor reads report.def."""
     _, _, text = (SRC / "render" / "fields" / "report.def").read_text().partition("*/")
-    rows = re.sub(r"/\*(.*?)\*/", lambda each: f'SCHEMA("description": {json.dumps(" ".join(each[1].split()))})', text, flags=re.S)
+    rows = COMMENTED.sub(lambda each: f'{each[2]} SCHEMA("description": {json.dumps(" ".join(re.sub(r"(?m)^ [*] ?", "", each[1]).split()))})\n', text)
     done = subprocess.run(["gcc", "-E", "-P", "-I", SRC, "-imacros", "report/report.h", "-imacros", "report/report_sizes.h",
                            "-x", "c", "-"], input=ROWS % rows, check=True, text=True, capture_output=True)
     return json.loads(re.sub(r"\b(\d+)u\b", r"\1", done.stdout))
