@@ -31,7 +31,7 @@
 struct application {
 	struct console console;
 	struct machine machine;
-	struct booted booted;
+	struct netboot netboot;
 	struct plan plan;
 	struct checkpoint checkpoint;
 	struct run run;
@@ -44,7 +44,7 @@ struct application {
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* Returns all resources that this run took to the firmware, because the application may return to a shell. */
+/* Gives the resources of this run back to the firmware, because the application may return to a shell. */
 static void
 release_all(struct application *app)
 {
@@ -134,7 +134,8 @@ static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
 	names_collect(&app->names);
-	const struct settings_other *other = booted_open(&app->booted, &app->console, &app->run.report, &app->machine.smbios);
+	const struct settings_other *other =
+		netboot_find_options(&app->netboot, &app->console, &app->run.report, &app->machine.smbios);
 
 	return settings_read(&app->machine.platform.cpu, &app->names.options, other, &app->run.report, error);
 }
@@ -185,7 +186,7 @@ run_all(struct application *app)
 	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
 	if (delivered)
-		send_later(&app->send, report, &app->plan, &app->booted.server, &app->pager);
+		send_later(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
 	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
 
 	leave(app, result, !machine->cores.taken);

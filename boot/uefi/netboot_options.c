@@ -6,7 +6,7 @@
 #define ASKING " Asking %s for options ..."
 
 struct question {
-	const struct booted *booted;
+	const struct netboot *netboot;
 	char *buffer;
 	size_t size, length;
 	bool good;
@@ -17,9 +17,9 @@ static void
 request_options(void *context)
 {
 	struct question *question = context;
-	const struct booted *booted = question->booted;
+	const struct netboot *netboot = question->netboot;
 
-	question->good = server_read_options(&booted->server, booted->serial, question->buffer, question->size,
+	question->good = server_read_options(&netboot->server, netboot->serial, question->buffer, question->size,
 					     &question->length, question->sentence);
 }
 
@@ -34,38 +34,39 @@ print_last_row(struct console *console, const char *line)
 static bool
 read_options(void *context, char *buffer, size_t size, size_t *length)
 {
-	struct booted *booted = context;
-	struct question question = { .booted = booted, .buffer = buffer, .size = size };
+	struct netboot *netboot = context;
+	struct question question = { .netboot = netboot, .buffer = buffer, .size = size };
 	struct fault fault;
 	struct text text;
 
 	text_init(&text, question.sentence, sizeof(question.sentence));
-	if (!booted->server.options[0]) {
-		report_note(booted->report, "This machine was booted over a network; the server is not asked for options: %s.",
-			    booted->server.reason);
+	if (!netboot->server.options[0]) {
+		report_note(netboot->report, "This machine was booted over a network; the server is not asked for options: %s.",
+			    netboot->server.reason);
 		return false;
 	}
-	text_printf(&text, ASKING, booted->server.options);
-	print_last_row(booted->console, question.sentence);
+	text_printf(&text, ASKING, netboot->server.options);
+	print_last_row(netboot->console, question.sentence);
 	if (!guard_run(request_options, &question, &fault)) {
 		text_init(&text, question.sentence, sizeof(question.sentence));
-		text_printf(&text, "No options from %s: ", booted->server.options);
+		text_printf(&text, "No options from %s: ", netboot->server.options);
 		fault_print_own(&text, &fault);
 	}
-	print_last_row(booted->console, "");
+	print_last_row(netboot->console, "");
 	if (question.sentence[0])
-		report_note(booted->report, "%s", question.sentence);
+		report_note(netboot->report, "%s", question.sentence);
 	*length = question.length;
 	return question.good;
 }
 
 const struct settings_other *
-booted_open(struct booted *booted, struct console *console, struct report *report, const struct smbios_facts *smbios)
+netboot_find_options(struct netboot *netboot, struct console *console, struct report *report,
+		     const struct smbios_facts *smbios)
 {
-	server_find(&booted->server);
-	booted->console = console;
-	booted->report = report;
-	booted->serial = smbios->serial;
-	booted->other = (struct settings_other){ read_options, booted, booted->server.options };
-	return booted->server.is_found ? &booted->other : NULL;
+	server_find(&netboot->server);
+	netboot->console = console;
+	netboot->report = report;
+	netboot->serial = smbios->serial;
+	netboot->other = (struct settings_other){ read_options, netboot, netboot->server.options };
+	return netboot->server.is_found ? &netboot->other : NULL;
 }

@@ -8,7 +8,7 @@
 #include "uefi/network/server.h"
 #include "uefi/volume/settings.h"
 
-struct booted {
+struct netboot {
 	struct server server;
 	struct console *console;
 	struct report *report;
@@ -20,7 +20,7 @@ struct booted {
  * Finds the server and returns its options for the machine that SMBIOS describes, for settings_read(). Adds notes to
  * REPORT. Returns NULL if the application did not come over a network. The caller keeps all arguments valid.
  */
-const struct settings_other *booted_open(struct booted *booted, struct console *console, struct report *report,
-					 const struct smbios_facts *smbios);
+const struct settings_other *netboot_find_options(struct netboot *netboot, struct console *console,
+						  struct report *report, const struct smbios_facts *smbios);
 
 #endif

@@ -6,12 +6,12 @@
 
 #define RULE              "rtc-periodic"
 #define PPM               INT64_C(1000000)
-/* length of a window, in which interrupts are masked: 4 periods of 1,024 Hz */
-#define FAST_WINDOW_NS    (4 * WAIT_NS_PER_MS)
-#define FAST_WINDOWS      32u
+/* length of a short observation of the flag, in which interrupts are masked: 4 periods of 1,024 Hz */
+#define FAST_NS           (4 * WAIT_NS_PER_MS)
+#define FAST_TIMES        32u
 #define FAST_SHARE        8u  /* each fast rate gets this fraction of the budget; the updates need the rest */
 #define NARROW_PPM        (PPM / 4)
-#define ALIKE_WINDOWS     4u  /* if this many windows agree within a fifth of the rate, their agreement is not chance */
+#define ALIKE_MIN         4u  /* if this many observations agree within a fifth of the rate, that is not chance */
 #define ALIKE_SHARE       5
 #define LONG_TRIES        3u
 /*
@@ -22,8 +22,8 @@
 #define LONG_EDGES_MIN    4u
 #define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* time left for the checks of updates, which come once a second */
 /*
- * Our limits in a guest: the largest lateness of a single edge, and the lateness that all edges of many short windows
- * may have in common.
+ * Our limits in a guest: the largest lateness of a single edge, and the lateness that all edges of many
+ * short observations may have in common.
  */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
@@ -182,11 +182,11 @@ observe_long(const struct checking *checking, uint64_t hz, uint8_t select, uint6
 }
 
 static struct rtc_flag
-observe_window(const struct checking *checking, uint64_t hz, uint8_t select)
+observe_briefly(const struct checking *checking, uint64_t hz, uint8_t select)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct rtc_flag flag = rtc_flag_start(checking, hz, select);
-	struct wait wait = wait_begin(checking->scale, FAST_WINDOW_NS);
+	struct wait wait = wait_begin(checking->scale, FAST_NS);
 
 	do
 		rtc_flag_poll(checking, &flag);
@@ -205,8 +205,8 @@ distance(struct ppm ppm)
 	return ppm.high < 0 ? -ppm.high : 0;
 }
 
-/* The results of all windows in which no edge was missed. */
-struct windows {
+/* The results of all observations in which no edge was missed. */
+struct observations {
 	unsigned whole;
 	struct ppm best, slowest, fastest;
 	struct rtc_flag best_flag;
@@ -222,7 +222,7 @@ is_better(struct ppm ppm, struct ppm best)
 }
 
 static void
-record_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
+record_observation(struct observations *w, const struct rtc_flag *flag, struct ppm ppm)
 {
 	bool first = w->whole++ == 0;
 
@@ -236,44 +236,47 @@ record_window(struct windows *w, const struct rtc_flag *flag, struct ppm ppm)
 		w->fastest = ppm;
 }
 
-/* Returns true if the best window includes the selected rate, and is too narrow to include another selectable rate. */
+/*
+ * Returns true if the interval of the best observation includes the selected rate, and is too narrow to include another
+ * rate of the RTC.
+ */
 static bool
-shows_rate(const struct windows *w)
+shows_rate(const struct observations *w)
 {
 	return w->whole && distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
 }
 
 static bool
-windows_agree(const struct windows *w)
+observations_agree(const struct observations *w)
 {
 	int64_t spread = w->fastest.high - w->slowest.low;
 	int64_t mean = PPM + (w->slowest.low + w->fastest.high) / 2;
 
-	return w->whole >= ALIKE_WINDOWS && spread <= mean / ALIKE_SHARE;
+	return w->whole >= ALIKE_MIN && spread <= mean / ALIKE_SHARE;
 }
 
 /*
- * Reports the windows' result. The host of a guest may deliver edges late in every window, but hardly by the same time.
- * A fault in a guest is therefore reported only if the windows agree.
+ * Reports the result of the short observations. The host of a guest may deliver edges late in every observation, but
+ * hardly by the same time. A fault in a guest is therefore reported only if the observations agree.
  */
 static void
-report_windows(const struct checking *checking, const struct windows *w, struct behaviour *row)
+report_observations(const struct checking *checking, const struct observations *w, struct behaviour *row)
 {
 	bool guest = check_is_guest(checking);
 	struct ppm off = guest ? get_flag_rate(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
 
 	if (shows_rate(w))
 		report_flag_rate(row, &w->best_flag, w->best);
-	else if (distance(off) == 0 || (guest && !windows_agree(w)))
+	else if (distance(off) == 0 || (guest && !observations_agree(w)))
 		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
 		report_flag_rate(row, &w->best_flag, off);
 }
 
 /*
- * Measures the rate more exactly by a longer observation, if there is time. BEST is the best window, which has shown
- * that the selected rate is set. If the longer observation has a result, it replaces BEST, and the function returns
- * true.
+ * Measures the rate more exactly by a longer observation, if there is time. BEST is the best short observation, which
+ * has shown that the selected rate is set. If the longer observation has a result, it replaces BEST, and the function
+ * returns true.
  */
 static bool
 measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
@@ -289,19 +292,19 @@ measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, str
 	return false;
 }
 
-/* Measures windows until one includes the selected rate. If none does, reports the best window. */
+/* Measures observations until one includes the selected rate. If none does, reports the best observation. */
 static void
 check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
 	uint64_t left_ns = check_left_ns(checking), share_ns = checking->budget_ns / FAST_SHARE;
 	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
-	struct windows w = { 0 };
+	struct observations w = { 0 };
 
-	for (unsigned i = 0; i < FAST_WINDOWS && !shows_rate(&w) && check_left_ns(checking) > until_left_ns; i++) {
-		struct rtc_flag flag = observe_window(checking, hz, select);
+	for (unsigned i = 0; i < FAST_TIMES && !shows_rate(&w) && check_left_ns(checking) > until_left_ns; i++) {
+		struct rtc_flag flag = observe_briefly(checking, hz, select);
 
 		if (saw_all_edges(checking, &flag))
-			record_window(&w, &flag, get_flag_rate(checking, &flag, 0));
+			record_observation(&w, &flag, get_flag_rate(checking, &flag, 0));
 	}
 	if (w.whole == 0)
 		check_disturbed(row);
@@ -309,7 +312,7 @@ check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t
 		 measure_longer(checking, hz, select, &w.best_flag))
 		report_flag_rate(row, &w.best_flag, rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
 	else
-		report_windows(checking, &w, row);
+		report_observations(checking, &w, row);
 }
 
 static void
@@ -351,8 +354,8 @@ void
 rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ RULE, FAST_WINDOW_NS, check_8192_hz },
-		{ RULE, FAST_WINDOW_NS, check_1024_hz },
+		{ RULE, FAST_NS, check_8192_hz },
+		{ RULE, FAST_NS, check_1024_hz },
 		{ RULE, LONG_NS, check_64_hz },
 		{ NULL, 0, NULL },
 	};

@@ -75,7 +75,7 @@ def boot_once(run, accelerator, console, words, deadline, check_hang):
 
 def explain_kvm_failure(run, guest):
     """Return the reason why baretick did not start under KVM, or None if it started or if KVM is not the cause."""
-    if guest.transcript.started:
+    if guest.transcript.has_started:
         return None
     if guest.ending == "stuck":
         return f"the guest stopped with {guest.state}"
@@ -174,11 +174,11 @@ def judge_run(run, guest):
         return EXIT_NOT_DONE, transcript.error.rstrip(".") or f"baretick ended with an error: {transcript.last_line}"
     if word is None and guest.ending == "exit" and guest.status != 0:
         return EXIT_NOT_DONE, f"QEMU {format_exit(guest.status)}{format_last_error(run, guest)}"
-    if not transcript.complete and transcript.error:
+    if not transcript.is_complete and transcript.error:
         return EXIT_NOT_DONE, transcript.error.rstrip(".")
     if word == "pass" and run.list and "TEXT" in transcript.blocks:
         return EXIT_PASS, None
-    if not transcript.complete:
+    if not transcript.is_complete:
         missing = "report" if transcript.report is None else "text"
         how = f"baretick ended with {word}" if word else explain_signal(guest) or "the machine was switched off"
         return EXIT_NOT_DONE, f"{how}, but its {missing} did not come over the serial line"

@@ -90,7 +90,7 @@ class Guest:
                     self._unregister_source(key.fileobj)
             now = time.monotonic()
             self._handle_signals(now)
-            pause_s = ASK_S if self.transcript.started else TICK_S
+            pause_s = ASK_S if self.transcript.has_started else TICK_S
             if poll_state and now - asked >= pause_s:
                 asked = now
                 self.send_command("query-status")
@@ -113,14 +113,14 @@ class Guest:
                 self.ending = "unbootable"
             elif self.transcript.crash and now - self._last_output_s >= SETTLE_S:
                 self.ending = "crashed"
-            elif ends_after_report and self.transcript.over and now - self._last_output_s >= SETTLE_S:
+            elif ends_after_report and self.transcript.is_over and now - self._last_output_s >= SETTLE_S:
                 self.ending = "complete"
             else:
                 self._events.continue_events()
 
     def _handle_signals(self, now):
         """End the measurements early at the first signal, if they are running. End the run at any later signal."""
-        if self._key_s is None and interruption.may_end_measurements() and self.transcript.measuring:
+        if self._key_s is None and interruption.may_end_measurements() and self.transcript.is_measuring:
             self._key_s = now
             self.send_command("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
         elif self._key_s is None or interruption.was_handled() or now - self._key_s > KEY_S:

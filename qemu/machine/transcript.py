@@ -70,25 +70,25 @@ class Transcript:
         self._detail = False  # true in the part of the text that is not shown
 
     @property
-    def started(self):
+    def has_started(self):
         """True if the application's first line was seen."""
         return "" in self.phase_starts
 
     @property
-    def measuring(self):
+    def is_measuring(self):
         """True if a phase started, and no part of the report was seen."""
-        return len(self.phase_starts) > 1 and not self.blocks and not self._block and not self.over
+        return len(self.phase_starts) > 1 and not self.blocks and not self._block and not self.is_over
 
     @property
-    def complete(self):
+    def is_complete(self):
         return self.report is not None and "TEXT" in self.blocks
 
     @property
-    def over(self):
+    def is_over(self):
         """True if no more output will come: the report is complete, the application has printed why there is no report, or a
         key has cut a block off.
         """
-        return self.complete or bool(self.error) or self.left_early
+        return self.is_complete or bool(self.error) or self.left_early
 
     def parse_bytes(self, data):
         self.size += len(data)
@@ -146,25 +146,25 @@ class Transcript:
             self._block, self._body, self._detail = begin[1].decode(), bytearray(), False
         elif end:
             self._end_block(end[1].decode(), end[2].decode())
-        elif cut and self.started:
+        elif cut and self.has_started:
             self._handle_cut_block(*(part.decode() for part in cut.groups()))
         elif self._block:
             self._append_to_block(line)
             if self._block == "TEXT":
                 self._show_summary_line(line)
-        elif self.started and phase:
+        elif self.has_started and phase:
             if phase[1].decode() in PHASES:
                 self._note_start(phase[1].decode())
-        elif self.started and self.report is None:  # the firmware prints again after the report, which is not shown
+        elif self.has_started and self.report is None:  # the firmware prints again after the report, which is not shown
             self._show_line(line)
         else:
             first = FIRST.search(ESCAPE.sub(b"\x00", line))
             if first:
                 self._note_start("")
                 self._show_line(first[1].replace(b"\x00", b""))
-            elif not self.started and UNBOOTABLE in line:
+            elif not self.has_started and UNBOOTABLE in line:
                 self.unbootable = True
-            elif not self.started and not self.refused and (words := REFUSED.search(line)):
+            elif not self.has_started and not self.refused and (words := REFUSED.search(line)):
                 self.refused = words[0].decode()
 
     def _note_start(self, phase):

@@ -61,14 +61,14 @@ def make_type(valid, names=()):
     VALID, a description of the valid values. It also contains the name in NAMES that is similar to a misspelled name.
     """
     def make_parser(read):
-        def parse_or_describe(text):
+        def parse_or_return_flaw(text):
             try:
                 return read(text)
             except ValueError:
                 parts = [part for part in re.split("[=:+,]", text) if part not in names]
                 hints = filter(None, (grammar.format_suggestion(part, names) for part in parts))
                 return Flaw(f"{text[:SHOWN_MAX]!r}{next(hints, '')} is not {valid}")
-        return parse_or_describe
+        return parse_or_return_flaw
     return make_parser
 
 

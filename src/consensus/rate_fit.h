@@ -17,7 +17,10 @@
 #include "clock/sample.h"
 #include "consensus/rate.h"
 
-/* number of corners that are kept on each side; a line near the clock's rate touches only one or two of them */
+/*
+ * Maximum number of corners (see above) that are kept on each side of the lines. A line near the clock's rate touches
+ * only one or two of them.
+ */
 #define RATE_CORNERS_MAX 8
 #define RATE_BETWEEN_MAX 16 /* maximum number of short series of readings between the ends */
 /*
@@ -59,15 +62,15 @@ struct rate_corners {
 #define RATE_SAMPLES_MAX 128 /* maximum number of readings at one end of a window */
 
 /*
- * Returns the corners of COUNT samples of one chain. TRUST_TICKS is explained at clock_comparable(). RISE is the
- * approximate slope of the line, in ticks per 2^32 TSC ticks. The sample that took the shortest time is always used, so
- * that LOWER and UPPER both have at least one corner.
+ * Returns the corners of COUNT successive samples. TRUST_TICKS is explained at clock_comparable(). RISE is the
+ * approximate slope of the line, in ticks per 2^32 TSC ticks. Samples with long brackets may be left out. The sample
+ * with the shortest bracket is always used, so LOWER and UPPER both have at least one corner.
  */
 struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
 				 const struct sample *samples, size_t count);
 
 struct rate_end {
-	struct sample sample;               /* the shortest sample, with unwrapped ticks */
+	struct sample sample;               /* the sample with the shortest bracket; wraps of its ticks are added */
 	const struct rate_corners *corners;
 };
 

@@ -179,7 +179,7 @@ def test_what_was_said_after_the_snapshot_was_never_said():
         said.restore_state(mark)
         said.parse_bytes(serial[at:])
         said.close()
-        assert said.complete and not said.faults
+        assert said.is_complete and not said.faults
 
 
 def test_a_phase_is_no_line_for_people(run, fake):

@@ -5,7 +5,7 @@
 #include "machine.h"
 
 void verdict_rates(const struct bench *bench);
-void verdict_clocks(const struct report *report); /* checks which clocks are named, and which are not */
+void verdict_clocks(const struct report *report); /* checks that the report names the faulty clocks, and no others */
 /* must be called before the other checks; does nothing if no leaves were drawn */
 void verdict_claims(const struct bench *bench);
 void verdict_cores(const struct bench *bench);

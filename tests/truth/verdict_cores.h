@@ -16,6 +16,6 @@ bool cores_are_most_against(size_t core, const __int128 *positions);
 
 bool cores_stay(size_t a, size_t b); /* returns true if neither core's TSC steps in the run */
 
-void verdict_core_names(const struct bench *bench); /* checks which cores are named, and which are not */
+void verdict_core_names(const struct bench *bench); /* checks that the report names the faulty cores, and no others */
 
 #endif

@@ -19,7 +19,7 @@ bool mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits lim
 	      struct rate tsc, struct smp *smp);
 
 /*
- * Returns all resources to the firmware, except for cores->records, which stay readable. SMP then has the boot core
+ * Gives all resources back to the firmware, except for cores->records, which stay readable. SMP then has the boot core
  * alone.
  */
 void mp_stop(struct cores *cores);

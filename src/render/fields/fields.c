@@ -44,7 +44,7 @@ millihz(const struct rate *rate)
 	return scale_mul_div_nearest(rate->num, MILLIHZ_PER_HZ, rate->den);
 }
 
-/* The claimed rate, between its bounds by rounding. */
+/* Returns the stated rate as an interval, whose ends are the bounds that its rounding allows. */
 static struct interval_millihz
 claimed(const struct claim *claim)
 {

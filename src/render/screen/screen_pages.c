@@ -171,7 +171,7 @@ put_document(struct text *out, const char *document)
 }
 
 static const struct page {
-	const char *name, *brief; /* for the bars, and shorter for a narrow screen */
+	const char *name, *brief; /* the page's name in the title and in the bar of keys; a shorter name for a narrow screen */
 	size_t right_columns; /* width that the right pane needs; 0 if the page has none */
 	page_put *put;
 } pages[SCREEN_PAGES] = {

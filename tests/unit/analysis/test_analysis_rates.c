@@ -362,8 +362,8 @@ TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
 }
 
 /*
- * Only readings that are evenly spread between the ends are kept. Each batch also has corners, so the rate is known for
- * each number of readings.
+ * Only readings that are evenly spread between the ends are kept. Each batch has the corners of its samples (see
+ * src/consensus/rate_fit.h), so the rate is known for each number of readings.
  */
 TEST(any_number_of_looks_gives_one_rate)
 {

@@ -16,10 +16,10 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
 static struct {
 	EFI_STATUS status;    /* result of the look-up; EFI_NOT_READY if it never ends */
-	EFI_STATUS refused;   /* immediate result of the request */
+	EFI_STATUS refused;   /* the status that the protocol returns at once when a name is requested */
 	UINT32 addresses;     /* number of addresses in the answer */
 	UINTN servers;        /* number of DNS servers from DHCP */
-	bool has_no_protocol; /* true if the child handle has no protocol */
+	bool has_no_protocol; /* true if the handle for look-ups (a child of the service) lacks the protocol */
 	unsigned polls, checks, children, configured, cancelled;
 	int events;
 	struct dns4_token *token;

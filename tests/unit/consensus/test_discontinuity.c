@@ -33,8 +33,8 @@ wraps(int64_t ns, int64_t within, uint64_t wrap)
 }
 
 /*
- * Compares five clocks with these times: the TSC, the HPET, the PM timer, the PIT and the RTC. Unless AT_AN_EDGE, the
- * RTC is read between its seconds.
+ * Compares five clocks over one step: the TSC counted TSC ns in it, the HPET, the PM timer and the PIT DEVICES ns, and
+ * the RTC RTC ns. Unless AT_AN_EDGE, the RTC is read between its seconds.
  */
 static struct discontinuity
 find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
