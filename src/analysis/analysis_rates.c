@@ -5,6 +5,7 @@
 #include "analysis/analysis.h"
 
 #include "analysis/rate_batches.h"
+#include "analysis/wraps.h"
 #include "base/text.h"
 #include "report/clock_sources.h"
 
@@ -77,7 +78,6 @@ take_final(struct rate_batches *batches, struct clock_rates *clock)
 	const struct record_batch *final = &batches->final;
 	struct rate_readings *readings = &batches->readings;
 
-	clock->has_stood = final->flags & RECORD_STOOD;
 	clock->has_final = final->end != 0;
 	clock->final = (struct sample){ final->begin, final->ticks, final->end };
 	if (!clock->has_final)
@@ -93,7 +93,7 @@ take_final(struct rate_batches *batches, struct clock_rates *clock)
 
 /* Calculates the rates of clock I between its readings. */
 static void
-take_clock(struct rates *rates, const void *record, size_t size, struct rate_windows windows, size_t i)
+take_clock(struct rates *rates, const void *record, size_t size, const struct rate_windows *windows, size_t i)
 {
 	struct clock_rates *clock = &rates->clocks[i];
 	struct rate_batches batches;
@@ -105,7 +105,7 @@ take_clock(struct rates *rates, const void *record, size_t size, struct rate_win
 	if (!batches.close.window)
 		return;
 	clock->is_followed = true;
-	clock->is_uncounted = batches.close.flags & RECORD_UNCOUNTED;
+	clock->has_stood = batches.has_stood;
 	clock->first = readings->first;
 	clock->last = readings->last;
 	take_stretch(&batches, &readings->last, &clock->window);
@@ -579,15 +579,17 @@ struct rate_outcome
 analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
 {
 	struct rate_windows windows = rate_find_windows(record, size);
+	uint32_t miscounted = wraps_find_miscounted(record, size, report, &windows);
 	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
 	struct scale scale;
 
-	for (size_t i = 0; i < report->clock_count; i++)
+	for (size_t i = 0; i < report->clock_count; i++) {
 		if (set_has(windows.clocks, i))
-			take_clock(&rates, record, size, windows, i);
-	/* The choice of the clock that sets the scale depends on these changes, so they must not be of an earlier call. */
-	for (size_t i = 0; i < report->clock_count; i++)
+			take_clock(&rates, record, size, &windows, i);
+		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
+		/* The choice of the clock that sets the scale depends on this change, so it must not be of an earlier call. */
 		report->clocks[i].change_halves = rates.clocks[i].change_halves;
+	}
 	conclude(&rates, false);
 	scale = report_scale(report);
 	keep_window(&rates, &scale);

@@ -2,6 +2,7 @@
 #include "analysis/rate_batches.h"
 
 #include "analysis/analysis.h"
+#include "analysis/wraps.h"
 #include "base/set.h"
 
 /* Returns the next batch in BATCH, and its entry. */
@@ -22,7 +23,7 @@ struct rate_windows
 rate_find_windows(const void *record, size_t size)
 {
 	uint64_t first[REPORT_CLOCKS_MAX] = { 0 }, longest = 0;
-	struct rate_windows windows = { 0, 0, 0 };
+	struct rate_windows windows = { .window = 0 };
 	struct record_reader reader;
 	struct record_entry entry;
 	struct record_batch batch;
@@ -44,6 +45,10 @@ rate_find_windows(const void *record, size_t size)
 			longest = batch.begin - first[batch.clock];
 		}
 	}
+	record_open(&reader, record, size);
+	while (next_batch(&reader, &entry, &batch))
+		if (batch.stage == RECORD_CLOSE && batch.flags & RECORD_JUMPED && batch.window == windows.window)
+			windows.until_tsc[batch.clock] = batch.begin;
 	return windows;
 }
 
@@ -83,7 +88,7 @@ add_look(struct rate_readings *readings, const struct record_entry *entry, const
 	struct rate_look look = { .sample = { batch->begin, batch->ticks, batch->end },
 				  .corners = { .narrowest = batch->end - batch->begin } };
 
-	if (readings->entry->clock.edges_only || !batch->end)
+	if (readings->entry->clock.edges_only || !entry->item_count)
 		return;
 	if (batch->stage == RECORD_LOOK) {
 		look.number = batch->number;
@@ -109,6 +114,7 @@ close_window(struct rate_batches *batches, const struct record_entry *entry, con
 		batches->middle = (struct sample){ 0, 0, 0 };
 }
 
+/* Takes a batch whose wraps are undone. */
 static void
 take_batch(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
 {
@@ -142,9 +148,11 @@ take_batch(struct rate_batches *batches, const struct record_entry *entry, const
 }
 
 void
-rate_read_batches(const void *record, size_t size, const struct report *report, size_t i, struct rate_windows windows,
-		  struct rate_batches *batches)
+rate_read_batches(const void *record, size_t size, const struct report *report, size_t i,
+		  const struct rate_windows *windows, struct rate_batches *batches)
 {
+	const struct clock *clock = &report->clocks[i].clock;
+	struct wraps_count count = { .clock = NULL };
 	struct record_reader reader;
 	struct record_entry entry;
 
@@ -153,16 +161,29 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 	while (record_next(&reader, &entry)) {
 		struct record_scale scale;
 		struct record_batch batch;
+		struct record_mark mark;
 
 		if (entry.kind == RECORD_SCALE && !batches->close.window) {
 			record_fixed(&entry, &scale);
 			analysis_take_scale(&batches->readings.scale, &entry);
 			batches->readings.tsc_resolution_ticks = scale.step_ticks;
+		} else if (entry.kind == RECORD_MARK && batches->close.window) {
+			record_fixed(&entry, &mark);
+			batches->has_stood |= mark.what == RECORD_MARK_TICK && clock->firmware_ticks;
 		}
 		if (entry.kind != RECORD_BATCH)
 			continue;
 		record_fixed(&entry, &batch);
-		if (batch.clock == i && batch.window && (batch.window == windows.window || batch.window == windows.final))
-			take_batch(batches, &entry, &batch);
+		if (batch.clock != i)
+			continue;
+		if (rate_is_in_window(windows, &batch)) {
+			wraps_take(&count, clock, &batches->readings.scale, &batch);
+			batch.ticks = count.ticks;
+		} else if (batch.window && batch.window == windows->final) {
+			batch.ticks = wraps_add(clock, batches->readings.last.ticks, batch.number, batch.ticks);
+		} else {
+			continue;
+		}
+		take_batch(batches, &entry, &batch);
 	}
 }

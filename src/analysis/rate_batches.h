@@ -9,6 +9,8 @@ struct rate_windows { /* numbers of the windows whose batches count; 0 if there 
 	uint16_t window; /* the last complete rate window, or the longest one that a discontinuity ended */
 	uint16_t final;  /* the readings at the end of the run */
 	uint32_t clocks; /* set of the clocks that were tracked to the end of a rate window, as indices into the report */
+	/* For each clock, the TSC of its last reading in the window before a discontinuity, or 0 without a discontinuity. */
+	uint64_t until_tsc[REPORT_CLOCKS_MAX];
 };
 
 struct rate_batches {
@@ -18,12 +20,23 @@ struct rate_batches {
 	struct record_batch final;     /* zero without readings at the end of the run */
 	struct sample again[2];        /* the ends of one more stretch of an edge clock */
 	bool has_again;                /* true if this stretch was tried */
+	/* true if the firmware's tick was switched after the window, and may have stopped the clock */
+	bool has_stood;
 };
+
+/* Returns true if BATCH belongs to the rate window, and was not taken after a discontinuity. */
+static inline bool
+rate_is_in_window(const struct rate_windows *windows, const struct record_batch *batch)
+{
+	uint64_t until_tsc = windows->until_tsc[batch->clock];
+
+	return batch->window && batch->window == windows->window && (!until_tsc || batch->begin <= until_tsc);
+}
 
 struct rate_windows rate_find_windows(const void *record, size_t size);
 
 /* Reads the batches of clock I of REPORT. */
 void rate_read_batches(const void *record, size_t size, const struct report *report, size_t i,
-		       struct rate_windows windows, struct rate_batches *batches);
+		       const struct rate_windows *windows, struct rate_batches *batches);
 
 #endif

@@ -13,6 +13,7 @@
 #include "clock/fault.h"
 #include "clock/stolen.h"
 #include "stats/gaps.h"
+#include "analysis/wraps.h"
 #include "sync/pingpong.h"
 #include "sync/offsets.h"
 #include "consensus/rate.h"
@@ -101,25 +102,17 @@ struct survey_memory {
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* number of samples of a clock on one core while all cores read it */
 
-/* Follows one clock through the rate window and until the end of the run, and counts the wraps of its counter. */
+/* Follows one clock through the rate window and until the end of the run. */
 struct survey_track {
 	struct report_clock *entry; /* NULL if the clock is not tracked */
 	uint16_t window;            /* number of the rate window in which it was tracked last */
 	struct sample first, last;  /* samples at the ends of the rate window; zero until they are taken */
 	struct sample edge;         /* latest edge; only for an edge clock (an RTC, see clock.h) */
-	size_t looks;               /* number of short measurements in the window; the record has some of them */
-	uint64_t raw, begin, tsc;   /* the latest reading of the counter, and the TSC before and after it */
-	uint64_t ticks;             /* ticks from the first reading to the latest one, including all wraps */
+	size_t looks;               /* number of short measurements in the window, or of edges; the record has some of them */
+	uint64_t begin;             /* the TSC before the latest reading */
+	struct wraps_count count;   /* the latest reading, and the wraps before it */
 	/* Latest reading at which all clocks agreed on the time. A discontinuity ends the window at this reading. */
 	struct sample fit;
-	/*
-	 * True if TICKS are not valid after the window, because the firmware may have stopped the counter, or because
-	 * wraps were not counted.
-	 */
-	bool stood;
-	/* True if other clocks contradict the number of wraps that was counted in the window. */
-	bool uncounted;
-	uint64_t counted_ticks, counted_tsc; /* values of TICKS and TSC when the number of wraps was last checked */
 	bool edge_seen;
 };
 
@@ -155,11 +148,6 @@ struct survey {
 	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's resolution, in ticks */
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->clocks */
 	struct record record;           /* the record, which uses memory.record after survey_begin_record() */
-	/*
-	 * Rate of each clock in its first measurement, as a multiple of its nominal frequency; at least 1. A clock that is
-	 * faster than its nominal frequency wraps more often.
-	 */
-	uint64_t paces[REPORT_CLOCKS_MAX];
 	struct survey_steps steps;
 	/* True while the firmware's tick is on. Clocks that it may stop are then not compared. */
 	bool ticking;
@@ -216,6 +204,12 @@ size_t survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows);
 /* Largest number of batches in the rehearsal. The concurrency can grow to 2^16 in them, and be halved a few times. */
 #define SURVEY_REHEARSAL_BATCHES 32u
 #define SURVEY_CORES_A_SET 64u /* number of cores in one struct record_members */
+
+/*
+ * Number of batches in the record after which looks that only count wraps are left out. A window of a minute has 3,000
+ * of them, or more on a busy host.
+ */
+#define SURVEY_BATCHES_MAX 16384
 
 /* Returns the number of struct record_members for CORES cores. */
 static inline size_t

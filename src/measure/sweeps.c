@@ -287,12 +287,18 @@ survey_drop_earlier_readings(struct survey *survey, size_t series)
 void
 survey_note_firmware_tick(struct survey *survey, bool ticking)
 {
+	struct record_mark mark = { .what = RECORD_MARK_TICK, .value = ticking };
+
 	survey->ticking = ticking;
+	if (survey->record.length) { /* the record begins after the first call */
+		mark.tsc = survey->hooks.tsc_ordered();
+		record_put(&survey->record, RECORD_MARK, &mark, NULL, 0);
+	}
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		if (!survey->report->clocks[i].clock.firmware_ticks)
 			continue;
 		survey->steps.clocks[i].then.end = 0;
-		survey->tracks[i].stood = true;
+		survey->tracks[i].last = (struct sample){ 0, 0, 0 }; /* the clock is not followed any further */
 	}
 }
 

@@ -115,7 +115,10 @@ struct record_reading {
  */
 enum record_stage {
 	RECORD_FIRST = 1,  /* start of a rate window; for an edge clock, its first edge */
-	/* between start and end of a window: a few samples, which are also used to count the wraps of the counter */
+	/*
+	 * between start and end of a window: a few samples, which are also used to count the wraps of the counter. Without
+	 * corners only for that. For an edge clock, an edge
+	 */
 	RECORD_LOOK = 2,
 	/* middle of a window; for an edge clock, the last such batch is its edge nearest to the middle */
 	RECORD_MIDDLE = 3,
@@ -126,14 +129,8 @@ enum record_stage {
 	RECORD_AGAIN = 7,  /* first and last edge of one more measurement of an edge clock, because its rate was in doubt */
 };
 
-/* Flags of a batch of the stage CLOSE. */
-#define RECORD_JUMPED    1u /* the clocks disagreed, so no rate spans the time after the sample */
-#define RECORD_UNCOUNTED 2u /* clocks that wrap later contradict the counted number of wraps in the window */
-/*
- * Flag of a batch of the stage FINAL: it has no sample, because the firmware may have stopped the counter, or because
- * wraps were not counted.
- */
-#define RECORD_STOOD     4u
+/* Flag of a batch of the stage CLOSE: the clocks disagreed, so no rate spans the time after the sample. */
+#define RECORD_JUMPED 1u
 
 /*
  * kind BATCH: samples of one clock, taken directly after each other. The fixed part has the shortest of these samples.
@@ -145,8 +142,12 @@ struct record_batch {
 	uint16_t stage;  /* a value of enum record_stage */
 	uint16_t window; /* number of the window, from 1; the stages FINAL and AGAIN have a number of their own */
 	uint16_t flags;
-	uint64_t number;       /* only for the stage LOOK: number of the batch in its window, from 0 */
-	uint64_t begin, ticks, end; /* same meaning as in struct sample, except that TICKS does not wrap */
+	/*
+	 * Stage FIRST: the clock's pace, see analysis/wraps.h. LOOK: number of the batch in its window, from 0. FINAL and
+	 * AGAIN: number of the counter's wraps since the stage LAST, counted at all readings in between.
+	 */
+	uint64_t number;
+	uint64_t begin, ticks, end; /* same meaning as in struct sample */
 	uint64_t unread_ticks; /* TSC ticks since the previous reading of the clock */
 	/*
 	 * Greatest common divisor of all differences between readings until now, and the smallest of these differences.

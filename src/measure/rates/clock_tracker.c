@@ -5,6 +5,8 @@
 
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms */
 #define EDGE_SAMPLES      64  /* samples of an edge clock (an RTC, see clock.h) between two looks at the time */
+#define WRAP_QUARTERS     4
+#define EDGES_KEPT        1000 /* maximum number of edges of a window that are recorded as looks */
 #define EDGE_TURNS        2400000 /* a batch takes at least a microsecond: bounds a wait of 2.4 s by a count */
 /* Longer than this from one batch to the next, the core was preempted, and the wait starts anew. */
 #define AWAY_NS      (100 * SURVEY_NS_PER_MS)
@@ -15,40 +17,35 @@
 #define KNOWN_LATE_DEN    5
 
 void
-survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample)
+survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
+		   const struct sample *sample)
 {
-	*track = (struct survey_track){ .entry = entry, .raw = sample->ticks, .begin = sample->begin,
-					.tsc = sample->end, .counted_tsc = sample->end };
+	*track = (struct survey_track){ .entry = entry, .window = survey->windows, .begin = sample->begin,
+					.count = { &entry->clock, track->count.pace, sample->ticks, sample->end } };
 }
 
 bool
 survey_track_goes_on(const struct survey_track *track)
 {
-	return track->entry && survey_usable(track->entry) && track->entry->implied.known && !track->stood &&
+	return track->entry && survey_usable(track->entry) && track->entry->implied.known &&
 	       track->last.begin > track->first.begin;
 }
 
 uint64_t
 survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc)
 {
-	const struct rate *claimed = &track->entry->clock.claimed;
-
 	if (survey_track_goes_on(track))
 		return scale_mul_div(track->last.ticks - track->first.ticks, passed_tsc,
 				     track->last.begin - track->first.begin);
-	return survey->paces[track - survey->tracks] *
-	       scale_mul_div(scale_ns(&survey->scale, passed_tsc), claimed->num, claimed->den * SURVEY_NS_PER_S);
+	return wraps_expected(&track->count, &survey->scale, passed_tsc);
 }
 
 void
 survey_track_to(const struct survey *survey, struct survey_track *track, const struct sample *sample)
 {
-	uint64_t expected_ticks = survey_track_expected(survey, track, sample->end - track->tsc);
-
-	track->ticks += rate_unwrap(&track->entry->clock, track->raw, sample->ticks, expected_ticks);
-	track->raw = sample->ticks;
+	wraps_count_to(&track->count, sample->ticks, sample->end,
+		       survey_track_expected(survey, track, wraps_passed(&track->count, sample->end)));
 	track->begin = sample->begin;
-	track->tsc = sample->end;
 }
 
 /* How far the clock moves in 2^32 TSC ticks, by the provisional rate. */
@@ -57,7 +54,7 @@ rise(const struct survey *survey, const struct survey_track *track)
 {
 	const struct rate *claimed = &track->entry->clock.claimed, *tsc = &survey->scale.hz;
 
-	return scale_ratio((unsigned __int128)claimed->num * tsc->den, survey->paces[track - survey->tracks] << 32,
+	return scale_ratio((unsigned __int128)claimed->num * tsc->den, track->count.pace << 32,
 			   (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
 }
 
@@ -84,6 +81,17 @@ put_corners(const struct rate_corner *corners, size_t count, bool upper, struct 
 	return count;
 }
 
+/* Returns the field NUMBER of a batch. See struct record_batch. */
+static uint64_t
+number_of(const struct survey_track *track, enum record_stage stage, const struct survey_batch_end *end)
+{
+	if (stage == RECORD_FIRST)
+		return track->count.pace;
+	if (stage == RECORD_FINAL || stage == RECORD_AGAIN)
+		return wraps_between(&track->entry->clock, track->last.ticks, end->tightest.ticks);
+	return stage == RECORD_LOOK ? track->looks : 0;
+}
+
 void
 survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
 		  const struct survey_batch_end *end)
@@ -91,9 +99,9 @@ survey_record_end(struct survey *survey, const struct survey_track *track, enum 
 	struct resolution resolution = resolution_of(survey, track);
 	const struct record_batch batch = {
 		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->windows, .flags = flags,
-		.number = stage == RECORD_LOOK ? track->looks : 0, .begin = end->tightest.begin, .ticks = end->tightest.ticks,
-		.end = end->tightest.end, .unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks,
-		.smallest_ticks = resolution.smallest_ticks,
+		.number = number_of(track, stage, end), .begin = end->tightest.begin,
+		.ticks = wraps_reading(&track->entry->clock, end->tightest.ticks), .end = end->tightest.end,
+		.unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks, .smallest_ticks = resolution.smallest_ticks,
 	};
 	struct record_corner items[2 * RATE_CORNERS_MAX];
 	size_t count = put_corners(end->corners.lower, end->corners.lower_count, false, items);
@@ -120,10 +128,10 @@ end_of(const struct survey *survey, struct survey_track *track, size_t count)
 	const struct clock *clock = &track->entry->clock;
 	struct survey_batch_end end = { .tightest = rate_tightest(survey->samples, count) };
 
-	end.unread_ticks = end.tightest.end - track->tsc;
+	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
 	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track), survey->samples, count);
 	survey_track_to(survey, track, &end.tightest);
-	end.tightest.ticks = track->ticks;
+	end.tightest.ticks = track->count.ticks;
 	return end;
 }
 
@@ -170,17 +178,19 @@ survey_track_edges(struct survey *survey, struct survey_track *track, size_t cou
 
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &survey->samples[i];
-		uint64_t raw = track->raw, begin = track->begin;
+		uint64_t raw = wraps_reading(&track->entry->clock, track->count.ticks), begin = track->begin;
 
 		survey_track_to(survey, track, sample);
 		if (sample->ticks == raw)
 			continue;
 		const struct sample before = track->edge;
 
-		track->edge = (struct sample){ begin, track->ticks, sample->end };
+		track->edge = (struct sample){ begin, track->count.ticks, sample->end };
 		fold_change(track, raw, sample);
 		if (window && track->edge_seen && is_nearer(track, &before, window))
 			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
+		else if (window && track->looks++ < EDGES_KEPT)
+			survey_record_edge(survey, track, RECORD_LOOK, 0, &track->edge);
 		track->edge_seen = seen = true;
 	}
 	return seen;
@@ -191,7 +201,7 @@ static struct sample
 latest(const struct survey *survey, size_t i, bool *at_edge)
 {
 	const struct survey_track *track = &survey->tracks[i];
-	struct sample sample = { track->begin, track->raw, track->tsc };
+	struct sample sample = { track->begin, wraps_reading(&track->entry->clock, track->count.ticks), track->count.tsc };
 
 	*at_edge = track->edge_seen && track->edge.end > survey->steps.clocks[i].then.end;
 	if (*at_edge) {
@@ -204,48 +214,92 @@ latest(const struct survey *survey, size_t i, bool *at_edge)
 void
 survey_compare_tracks(struct survey *survey)
 {
-	bool cut;
-
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		bool at_edge;
-		struct sample sample = latest(survey, i, &at_edge);
+		struct sample sample;
 
-		if (survey->tracks[i].entry)
-			survey_step_take(survey, i, &sample, at_edge);
+		if (!survey->tracks[i].entry)
+			continue;
+		sample = latest(survey, i, &at_edge);
+		survey_step_take(survey, i, &sample, at_edge);
 	}
-	cut = survey_steps_compare(survey, true);
-	survey_check_counts(survey, cut);
-	if (cut)
+	if (survey_steps_compare(survey, true))
 		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
 		if (track->entry && !track->entry->clock.edges_only)
-			track->fit = (struct sample){ track->begin, track->ticks, track->tsc };
+			track->fit = (struct sample){ track->begin, track->count.ticks, track->count.tsc };
 		else if (track->edge_seen)
 			track->fit = track->edge;
+	}
+}
+
+/*
+ * Returns true if the wraps of a counter cannot be counted without the look END. Looks are 10 ms apart, unless the core
+ * was preempted. Two that follow each other in the record are less than half of the counter's range apart.
+ */
+static bool
+is_needed(const struct survey *survey, const struct survey_track *track, const struct survey_batch_end *end)
+{
+	uint64_t quarter = survey_trust_ticks(survey, &track->entry->clock) / track->count.pace;
+	uint64_t every = 2 * quarter / scale_ticks(&survey->scale, FOLLOW_NS);
+
+	return quarter && (end->unread_ticks > quarter || every == 0 || track->looks % every == 0);
+}
+
+/* Returns true if TRACK's counter may have wrapped more than once since the reading before END. */
+static bool
+may_be_miscounted(const struct survey *survey, const struct survey_track *track, const struct survey_batch_end *end)
+{
+	uint64_t range = survey_trust_ticks(survey, &track->entry->clock) * WRAP_QUARTERS / track->count.pace;
+
+	return range && end->unread_ticks > range;
+}
+
+/*
+ * Records the looks ENDS as far as they are needed. A look without corners is only needed to count wraps. If a counter
+ * may be MISCOUNTED, the looks of clocks that wrap later show it.
+ */
+static void
+record_looks(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
+{
+	bool is_space = survey->record.entries_of[RECORD_BATCH] < SURVEY_BATCHES_MAX;
+
+	for (size_t i = 0; i < survey->report->clock_count; i++) {
+		struct survey_track *track = &survey->tracks[i];
+		struct survey_batch_end end = ends[i];
+
+		if (!end.tightest.end)
+			continue;
+		if (track->looks % rate_look_interval(track->looks))
+			end.corners.lower_count = end.corners.upper_count = 0;
+		if (end.corners.lower_count || (is_space && (miscounted || is_needed(survey, track, &end))))
+			survey_record_end(survey, track, RECORD_LOOK, 0, &end);
+		track->looks++;
 	}
 }
 
 bool
 survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
+	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
+	bool miscounted = false;
+
 	if (now_tsc < window->next_tsc)
 		return false;
 	window->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
-		struct survey_batch_end end;
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		end = end_of(survey, track, SURVEY_FOLLOW_SAMPLES);
-		if (track->looks % rate_look_interval(track->looks) == 0)
-			survey_record_end(survey, track, RECORD_LOOK, 0, &end);
-		track->looks++;
+		ends[i] = end_of(survey, track, SURVEY_FOLLOW_SAMPLES);
+		miscounted |= may_be_miscounted(survey, track, &ends[i]);
 		survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
+	record_looks(survey, ends, miscounted);
 	survey_compare_tracks(survey);
 	return true;
 }
@@ -295,27 +349,27 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 {
 	const struct clock *clock = &track->entry->clock;
 	unsigned aways = 0;
-	uint64_t start = track->tsc, bound_ticks = edge_bound_ticks(survey, track);
+	uint64_t start = track->count.tsc, bound_ticks = edge_bound_ticks(survey, track);
 
 	if (window)
 		window->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
 	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_if_due(survey); turn++) {
-		uint64_t before = track->tsc;
+		uint64_t before = track->count.tsc;
 
 		survey_batch(survey, clock, EDGE_SAMPLES);
 		if (survey_track_edges(survey, track, EDGE_SAMPLES, window))
 			return true;
-		if (track->tsc - before > scale_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
-			start = track->tsc;
-		if (track->tsc - start > bound_ticks)
+		if (track->count.tsc - before > scale_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
+			start = track->count.tsc;
+		if (track->count.tsc - start > bound_ticks)
 			break;
 		if (window)
-			survey_follow_others(survey, window, track->tsc);
+			survey_follow_others(survey, window, track->count.tsc);
 		if (window && survey_is_cut(survey, window))
 			return false;
 	}
 	if (survey_observe(survey) || survey->report->incomplete)
 		return false; /* after a discontinuity the waiting time by the TSC is wrong */
-	survey_mark_stuck(survey, track->entry, scale_ns(&survey->scale, track->tsc - start), track->tsc);
+	survey_mark_stuck(survey, track->entry, scale_ns(&survey->scale, track->count.tsc - start), track->count.tsc);
 	return false;
 }

@@ -33,15 +33,16 @@ survey_apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Starts to follow ENTRY's clock at SAMPLE. */
-void survey_track_begin(struct survey_track *track, struct report_clock *entry, const struct sample *sample);
+/* Starts to follow ENTRY's clock at SAMPLE in the current window. */
+void survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
+			const struct sample *sample);
 
 /* Returns true if TRACK can be followed after the window. */
 bool survey_track_goes_on(const struct survey_track *track);
 
 /*
  * Returns the expected ticks in PASSED_TSC: after the window by the clock's rate in it, before by its nominal frequency
- * times survey->paces.
+ * times its pace (see wraps.h).
  */
 uint64_t survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc);
 
@@ -86,14 +87,6 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
  * not time yet.
  */
 bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
-
-/*
- * Compares each track's count since the last call with clocks that wrap later. If a core was preempted for
- * several wraps, the provisional TSC rate may have miscounted them. The track then has no rate (uncounted).
- * CUT says that a discontinuity ended the window earlier: the track keeps its rate up to there, but is no
- * longer followed (stood).
- */
-void survey_check_counts(struct survey *survey, bool cut);
 
 /* Finds out whether there was a discontinuity up to the latest readings of all tracks. */
 void survey_compare_tracks(struct survey *survey);

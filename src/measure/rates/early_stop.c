@@ -18,7 +18,7 @@ static struct rate_interval
 implied_so_far(const struct survey *survey, const struct survey_track *track)
 {
 	const struct clock *clock = &track->entry->clock;
-	const struct sample now = { track->begin, track->ticks, track->tsc };
+	const struct sample now = { track->begin, track->count.ticks, track->count.tsc };
 	struct rate_readings readings = survey_readings(survey, track);
 
 	readings.last = track->edge;

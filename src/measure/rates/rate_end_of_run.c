@@ -14,12 +14,12 @@ static void
 count_step_back(const struct survey *survey, const struct survey_track *track)
 {
 	struct monotonic *monotonic = &track->entry->monotonic;
-	uint64_t back_ticks = track->last.ticks - track->ticks;
+	uint64_t back_ticks = track->last.ticks - track->count.ticks;
 
 	monotonic->backward++;
 	if (back_ticks > monotonic->worst_ticks)
 		monotonic->worst_ticks = back_ticks;
-	survey_record_failure(survey, track->entry, track->tsc);
+	survey_record_failure(survey, track->entry, track->count.tsc);
 }
 
 /*
@@ -30,7 +30,7 @@ static bool
 is_doubtful(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
 {
 	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_periods(survey, &track->entry->clock, 1);
-	uint64_t claimed = period ? (now_tsc - track->tsc) / period : 0;
+	uint64_t claimed = period ? (now_tsc - track->count.tsc) / period : 0;
 
 	return range && survey_apart(expected, claimed) > range / RATE_AMBIGUOUS_SHARE;
 }
@@ -68,13 +68,13 @@ take_edge(struct survey *survey, struct survey_track *track, struct survey_batch
 	bool countable;
 
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	expected = survey_track_expected(survey, track, sample->end - track->tsc);
+	expected = survey_track_expected(survey, track, sample->end - track->count.tsc);
 	countable = !rate_wraps_are_ambiguous(&entry->clock, &entry->implied, expected, 0) &&
 		    !is_doubtful(survey, track, expected, sample->end);
 	survey_track_to(survey, track, sample);
 	if (!countable && survey->report->hypervisor[0])
 		follow_edges(survey, track);
-	else if (countable && track->ticks < track->last.ticks)
+	else if (countable && (int64_t)(track->count.ticks - track->last.ticks) < 0)
 		count_step_back(survey, track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;
@@ -106,8 +106,8 @@ record_final_ends(struct survey *survey, const struct survey_batch_end *ends)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 
-		if (track->entry && (track->stood || (ends[i].tightest.end && survey_usable(track->entry))))
-			survey_record_end(survey, track, RECORD_FINAL, track->stood ? RECORD_STOOD : 0, &ends[i]);
+		if (ends[i].tightest.end && survey_usable(track->entry))
+			survey_record_end(survey, track, RECORD_FINAL, 0, &ends[i]);
 	}
 }
 
@@ -117,9 +117,10 @@ observe_edges(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count && !survey_end_if_due(survey); i++) {
 		const struct survey_track *track = &survey->tracks[i];
-		struct sample edge = { track->edge.begin, track->raw, track->edge.end };
+		struct sample edge = track->edge;
 
 		if (track->entry && track->edge_seen && edge.end > survey->steps.clocks[i].then.end) {
+			edge.ticks = wraps_reading(&track->entry->clock, track->count.ticks);
 			survey_step_take(survey, i, &edge, true);
 		} else if (track->entry && survey_usable(track->entry)) {
 			survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);

@@ -99,7 +99,7 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
 	uint64_t early_ticks = scale_ticks(&survey->scale, window_ns / EARLY_SHARE);
 	const struct clock *clock = &pacer->entry->clock;
-	uint64_t now = pacer->tsc, begin = now;
+	uint64_t now = pacer->count.tsc, begin = now;
 
 	for (uint64_t turn = 0; turn < turns && now < until_tsc; turn++) {
 		if (survey_is_cut(survey, window) || survey_end_if_due(survey))
@@ -126,8 +126,7 @@ static void
 open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_begin(track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
-	track->window = survey->windows;
+	survey_track_begin(survey, track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	if (!entry->clock.edges_only)
 		track->first = take_end(survey, track, RECORD_FIRST);
 }
@@ -172,7 +171,7 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	}
 	if (!pacer)
 		return;
-	start_tsc = edges ? edges->first.end : pacer->tsc;
+	start_tsc = edges ? edges->first.end : pacer->count.tsc;
 	window.start_tsc = start_tsc;
 	window.middle_tsc = start_tsc + scale_ticks(&survey->scale, middle_ns(window_ns));
 	if (edges)
@@ -199,7 +198,7 @@ static void
 forget_tracks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		survey->tracks[i] = (struct survey_track){ .entry = NULL };
+		survey->tracks[i].entry = NULL;
 }
 
 /* Waits for the first edge of an edge clock. Returns its track, or NULL if no clock has one. */
@@ -237,8 +236,7 @@ close_window(struct survey *survey, bool cut)
 			continue;
 		if (cut)
 			track->last = track->fit;
-		survey_record_edge(survey, track, RECORD_CLOSE, (uint16_t)((cut ? RECORD_JUMPED : 0) |
-				   (track->uncounted ? RECORD_UNCOUNTED : 0)), &track->fit);
+		survey_record_edge(survey, track, RECORD_CLOSE, cut ? RECORD_JUMPED : 0, &track->fit);
 	}
 }
 

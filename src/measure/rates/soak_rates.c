@@ -46,7 +46,7 @@ take_end(struct survey *survey, struct survey_track *track)
 	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
 	end = rate_tightest(survey->samples, SURVEY_END_SAMPLES);
 	survey_track_to(survey, track, &end);
-	end.ticks = track->ticks;
+	end.ticks = track->count.ticks;
 	return end;
 }
 

@@ -98,20 +98,6 @@ learn_resolutions(struct survey *survey)
 	}
 }
 
-/* If a counter is much faster than its nominal frequency, its wraps are counted with its measured rate. A
- * counter that seems slow may have wrapped unseen while the core was preempted, so it gets its nominal
- * frequency. No such error makes a counter seem too fast.
- */
-static void
-keep_paces(struct survey *survey, const struct rate_interval *implied, const struct rate_interval *tsc)
-{
-	for (size_t i = 0; i < survey->report->clock_count; i++) {
-		uint64_t pace = implied[i].known ? scale_mul_div_nearest(tsc->low, 1, implied[i].high) : 0;
-
-		survey->paces[i] = pace ? pace : 1;
-	}
-}
-
 /* Sets the rates for comparing steps until the real rates are known: see sweeps.c. */
 static void
 begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
@@ -149,13 +135,14 @@ guess_scale(struct survey *survey)
 		votes += implied[i].known;
 	}
 	best = rate_consensus(implied, report->clock_count);
-	keep_paces(survey, implied, &implied[best < report->clock_count ? best : 0]);
 	if (best < report->clock_count)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)
 		hz = tsc->clock.claimed;
 	scale_init(&scale, hz);
 	survey_set_scale(survey, scale);
+	for (size_t i = 0; i < report->clock_count; i++)
+		survey->tracks[i].count.pace = wraps_pace(&scale, &implied[i]);
 	if (best < report->clock_count)
 		begin_steps(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });

@@ -39,6 +39,11 @@ static struct {
 	uint64_t jumps_ns;
 } world;
 
+static uint64_t last_count[CLOCKS]; /* counts of all clocks at the end of the latest rate window */
+static uint64_t look;               /* number of the next look */
+static uint64_t last_tsc[CLOCKS];   /* TSC after the latest reading of each clock */
+static uint64_t left_out_ns;        /* this long before a reading there was one that is not in the record */
+
 static uint64_t
 count_of(unsigned clock, uint64_t ns)
 {
@@ -49,6 +54,24 @@ count_of(unsigned clock, uint64_t ns)
 	if (ns > world.jumps_ns)
 		clock_ns += (__int128)world.jump_ns[clock] * 1000000000;
 	return (uint64_t)(clock_ns * clocks[clock].hz / 1000000000 / 1000000000);
+}
+
+/* Returns the reading of CLOCK's counter at COUNT. */
+static uint64_t
+reading_of(unsigned clock, uint64_t count)
+{
+	uint64_t range = report.clocks[clock].clock.wrap_ticks + 1;
+
+	return range ? count % range : count;
+}
+
+/* Returns the number of the wraps of CLOCK's counter since the end of the rate window. */
+static uint64_t
+wraps_until(unsigned clock, uint64_t count)
+{
+	uint64_t range = report.clocks[clock].clock.wrap_ticks + 1;
+
+	return range ? count / range - last_count[clock] / range : 0;
 }
 
 /* Records samples of CLOCK at the time NS, as a batch of STAGE. If it is an edge clock, it has an edge at this time. */
@@ -65,7 +88,8 @@ put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, ui
 	for (size_t i = 0; i < SAMPLES; i++) {
 		uint64_t at_ns = ns + i * 337;
 
-		samples[i] = (struct sample){ 2 * at_ns - BRACKET / 2, count_of(clock, at_ns), 2 * at_ns + BRACKET / 2 };
+		samples[i] = (struct sample){ 2 * at_ns - BRACKET / 2, reading_of(clock, count_of(clock, at_ns)),
+					      2 * at_ns + BRACKET / 2 };
 	}
 	if (stage == RECORD_CLOSE && flags & RECORD_JUMPED)
 		corners = rate_corners(&report.clocks[clock].clock, 0, 0, samples, 1);
@@ -75,6 +99,12 @@ put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, ui
 		items[count++] = (struct record_corner){ (uint64_t)corners.lower[i].tsc, (uint64_t)corners.lower[i].ticks, 0 };
 	for (size_t i = 0; i < corners.upper_count; i++)
 		items[count++] = (struct record_corner){ (uint64_t)corners.upper[i].tsc, (uint64_t)corners.upper[i].ticks, 1 };
+	if (stage == RECORD_LAST)
+		last_count[clock] = count_of(clock, ns);
+	batch.number = stage == RECORD_LOOK ? look : stage >= RECORD_FINAL ? wraps_until(clock, count_of(clock, ns)) : 0;
+	if (stage < RECORD_FINAL && last_tsc[clock])
+		batch.unread_ticks = left_out_ns ? 2 * left_out_ns : samples[0].end - last_tsc[clock];
+	last_tsc[clock] = samples[0].end;
 	batch.begin = samples[0].begin;
 	batch.ticks = samples[0].ticks;
 	batch.end = samples[0].end;
@@ -112,6 +142,8 @@ begin(void **state)
 	memset(&report, 0, sizeof(report));
 	memset(&world, 0, sizeof(world));
 	world.changes_ns = world.jumps_ns = UINT64_MAX;
+	look = left_out_ns = 0;
+	memset(last_tsc, 0, sizeof(last_tsc));
 	report.clock_count = CLOCKS;
 	for (unsigned i = 0; i < CLOCKS; i++) {
 		struct clock *clock = &report.clocks[i].clock;
@@ -238,36 +270,250 @@ TEST(a_window_that_did_not_end_gives_no_rates)
 	assert_int_equal(report.tsc.den, 0);
 }
 
-TEST(a_clock_whose_wraps_were_miscounted_has_no_rate)
+#define PIT_WRAP_NS UINT64_C(54925494)
+#define LOOK_NS     UINT64_C(20000000)
+
+/* Lets the counters wrap as on a PC, except the HPET. */
+static void
+let_counters_wrap(void)
 {
-	for (unsigned i = HPET; i < CLOCKS; i++) {
-		put(i, RECORD_FIRST, 1, 0, START_NS);
-		put(i, RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
-		put(i, RECORD_CLOSE, 1, i == PIT ? RECORD_UNCOUNTED : 0, START_NS + WINDOW_NS);
+	report.clocks[PM].clock.wrap_ticks = 0xffffff;
+	report.clocks[PIT].clock.wrap_ticks = 0xffff;
+	report.clocks[RTC].clock.wrap_ticks = 59;
+}
+
+/* Records a look of all clocks except the RTC at the time NS. */
+static void
+put_look(uint16_t window, uint64_t ns)
+{
+	for (unsigned i = HPET; i < RTC; i++)
+		put(i, RECORD_LOOK, window, 0, ns);
+	look++;
+}
+
+/* Records looks of the PIT from FROM_NS until TO_NS, and the RTC's edges at each second. */
+static void
+put_looks(uint16_t window, uint64_t from_ns, uint64_t to_ns)
+{
+	for (uint64_t ns = from_ns; ns < to_ns; ns += LOOK_NS, look++) {
+		if (ns % 1000000000 < LOOK_NS)
+			put(RTC, RECORD_LOOK, window, 0, ns / 1000000000 * 1000000000);
+		put(PIT, RECORD_LOOK, window, 0, ns);
 	}
+}
+
+/* The PIT wraps 36 times in the window and 328 times after it, the PM timer four times, and the RTC once. */
+TEST(wraps_are_undone)
+{
+	for (unsigned jumped = 0; jumped < 2; jumped++) {
+		uint64_t from_ns = UINT64_C(59000000000);
+
+		begin(NULL);
+		let_counters_wrap();
+		world.fast_ppb[PIT] = 200000;
+		put_all(RECORD_FIRST, 1, 0, from_ns);
+		put_looks(1, from_ns + LOOK_NS, from_ns + WINDOW_NS);
+		if (!jumped)
+			put_all(RECORD_LAST, 1, 0, from_ns + WINDOW_NS);
+		put_all(RECORD_CLOSE, 1, jumped ? RECORD_JUMPED : 0, from_ns + WINDOW_NS);
+		if (!jumped)
+			put_all(RECORD_FINAL, 2, 0, from_ns + 10 * WINDOW_NS);
+		analyse();
+		assert_int_equal(outcome.whole_run, !jumped);
+		for (unsigned i = HPET; i < CLOCKS; i++)
+			assert_holds(&row(i)->error, world.fast_ppb[i]);
+	}
+}
+
+/* A clock that is three times as fast as its nominal rate wraps more than once between two looks. */
+TEST(the_pace_of_a_fast_clock_counts_its_wraps)
+{
+	for (unsigned known = 0; known < 2; known++) {
+		struct record_batch first = { .clock = PIT, .stage = RECORD_FIRST, .window = 1, .number = known ? 3 : 0,
+					      .gcd_ticks = 1, .smallest_ticks = 1 };
+		struct record_corner corners[] = { { BRACKET, 0, 0 }, { 0, 0, 1 } };
+
+		begin(NULL);
+		let_counters_wrap();
+		world.fast_ppb[PIT] = 2000000000;
+		first.begin = 2 * START_NS - BRACKET / 2;
+		first.ticks = reading_of(PIT, count_of(PIT, START_NS));
+		first.end = first.begin + BRACKET;
+		for (unsigned i = HPET; i < CLOCKS; i++)
+			if (i != PIT)
+				put(i, RECORD_FIRST, 1, 0, START_NS);
+		record_put(&record, RECORD_BATCH, &first, corners, 2);
+		put_looks(1, START_NS + LOOK_NS, START_NS + WINDOW_NS);
+		put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
+		put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+		analyse();
+		assert_int_equal(row(PIT)->error.low > 1990000000, known);
+	}
+}
+
+/* A reading after the jump must not decide how often the counter had wrapped before it. */
+TEST(wraps_up_to_a_jump_are_counted_without_the_readings_after_it)
+{
+	let_counters_wrap();
+	world.jumps_ns = START_NS + WINDOW_NS;
+	world.jump_ns[PIT] = 400000000;
+	put_all(RECORD_FIRST, 1, 0, START_NS);
+	put_looks(1, START_NS + LOOK_NS, START_NS + WINDOW_NS);
+	put_look(1, START_NS + WINDOW_NS + PIT_WRAP_NS * 5 / 2);
+	put_all(RECORD_CLOSE, 1, RECORD_JUMPED, START_NS + WINDOW_NS - LOOK_NS / 2);
 	analyse();
-	assert_true(row(PIT)->uncounted && !row(PIT)->implied.known && !row(PIT)->error.known);
-	assert_true(row(PM)->implied.known && !row(PM)->uncounted);
-	assert_int_equal(report.rate_count, 6);
+	assert_false(row(PIT)->uncounted);
+	assert_holds(&row(PIT)->error, 0);
+}
+
+/*
+ * Records a window in which the core is away for AWAY_NS. Only the estimate of the TSC's rate, which is wrong by
+ * SCALE_PPB, then counts the wraps of the PIT. Returns true if the PIT is found to be miscounted.
+ */
+static bool
+is_miscounted(uint64_t away_ns, int64_t scale_ppb)
+{
+	uint64_t back_ns = START_NS + WINDOW_NS / 2 + away_ns, to_ns = back_ns + WINDOW_NS / 2;
+	int64_t error_hz = (int64_t)(TSC_HZ / 1000000) * scale_ppb / 1000;
+	struct record_scale scale = { (uint64_t)((int64_t)TSC_HZ + error_hz), 1, 0, 0, 1 };
+
+	begin(NULL);
+	let_counters_wrap();
+	record_put(&record, RECORD_SCALE, &scale, NULL, 0);
+	put_all(RECORD_FIRST, 1, 0, START_NS);
+	for (uint64_t ns = START_NS + LOOK_NS; ns < START_NS + WINDOW_NS / 2; ns += LOOK_NS)
+		put_look(1, ns);
+	for (uint64_t ns = back_ns; ns < to_ns; ns += LOOK_NS)
+		put_look(1, ns);
+	put_all(RECORD_LAST, 1, 0, to_ns);
+	put_all(RECORD_CLOSE, 1, 0, to_ns);
+	analyse();
+	assert_false(row(PM)->uncounted || row(HPET)->uncounted);
+	assert_true(row(PM)->implied.known);
+	assert_int_equal(row(PIT)->implied.known, !row(PIT)->uncounted);
+	assert_int_equal(row(PIT)->error.known, !row(PIT)->uncounted);
+	assert_int_equal(report.rate_count, row(PIT)->uncounted ? 6 : 10);
+	return row(PIT)->uncounted;
+}
+
+TEST(a_wrap_too_many_or_too_few_is_seen)
+{
+	for (uint64_t ms = 400; ms <= 4000; ms += 70) {
+		int64_t wrap_ppb = (int64_t)(PIT_WRAP_NS * 1000 / ms); /* the error of the TSC's rate that is one wrap */
+
+		assert_false(is_miscounted(ms * 1000000, 0));
+		assert_true(is_miscounted(ms * 1000000, wrap_ppb));
+		assert_true(is_miscounted(ms * 1000000, -wrap_ppb));
+		assert_false(is_miscounted(ms * 1000000, wrap_ppb / 5));
+	}
+}
+
+TEST(without_a_gap_between_looks_a_wrong_estimate_of_the_tscs_rate_counts_right)
+{
+	assert_false(is_miscounted(LOOK_NS, 300000000));
+	assert_false(is_miscounted(LOOK_NS, -300000000));
+}
+
+/* If the record had no space for looks, the PIT may have wrapped unseen between two of them. */
+TEST(a_clock_whose_looks_are_missing_has_no_rate)
+{
+	for (unsigned missing = 0; missing < 3; missing++) {
+		begin(NULL);
+		let_counters_wrap();
+		left_out_ns = LOOK_NS;
+		put_all(RECORD_FIRST, 1, 0, START_NS);
+		for (unsigned i = 1; i < 40; i++)
+			put_look(1, START_NS + i * LOOK_NS + (i < 20 ? 0 : missing * PIT_WRAP_NS * 3 / 4));
+		for (enum record_stage stage = RECORD_LAST; stage <= RECORD_CLOSE; stage++)
+			put_all(stage, 1, 0, START_NS + 42 * LOOK_NS + missing * PIT_WRAP_NS * 3 / 4);
+		analyse();
+		assert_int_equal(row(PIT)->uncounted, missing == 2);
+		assert_int_equal(row(PIT)->implied.known, missing < 2);
+		assert_true(row(PM)->implied.known);
+	}
+}
+
+/* A clock whose counter wraps even earlier contradicts nothing. */
+TEST(only_clocks_that_wrap_later_contradict_a_count)
+{
+	assert_true(is_miscounted(UINT64_C(1000000000), PIT_WRAP_NS));
+	report.clocks[HPET].clock.by_tsc = report.clocks[PM].clock.by_tsc = true;
+	analyse();
+	assert_false(row(PIT)->uncounted);
+	report.clocks[PM].clock.by_tsc = false;
+	analyse();
+	assert_true(row(PIT)->uncounted);
 }
 
 TEST(only_a_clock_that_was_not_followed_may_lack_a_reading_at_the_end)
 {
-	for (unsigned stood = 0; stood < 2; stood++) {
-		struct record_batch none = { .clock = PIT, .stage = RECORD_FINAL, .window = 2, .flags = RECORD_STOOD };
+	static const struct record_mark mark = { 1, RECORD_MARK_TICK, 1, "" }, other = { 1, RECORD_MARK_SET, 1, "" };
+
+	for (unsigned marks = 0; marks < 5; marks++) {
+		bool has_stood = marks == 1;
 
 		begin(NULL);
+		report.clocks[PIT].clock.firmware_ticks = marks != 2;
+		if (marks == 3)
+			record_put(&record, RECORD_MARK, &mark, NULL, 0);
 		put_window(1, 0, START_NS, START_NS + WINDOW_NS);
+		if (marks == 1 || marks == 2)
+			record_put(&record, RECORD_MARK, &mark, NULL, 0);
+		if (marks == 4)
+			record_put(&record, RECORD_MARK, &other, NULL, 0);
 		for (unsigned i = HPET; i < CLOCKS; i++)
 			if (i != PIT)
 				put(i, RECORD_FINAL, 2, 0, END_NS);
-		if (stood)
-			record_put(&record, RECORD_BATCH, &none, NULL, 0);
 		analyse();
-		assert_int_equal(outcome.whole_run, stood);
-		assert_int_equal(row(HPET)->rate_whole_run, stood);
+		assert_int_equal(outcome.whole_run, has_stood);
+		assert_int_equal(row(HPET)->rate_whole_run, has_stood);
 		assert_false(row(PIT)->rate_whole_run);
 		assert_true(row(PIT)->implied.known);
+	}
+}
+
+/* The third window was ended at its first edge, so only the RTC was tracked in it. */
+TEST(a_clock_that_was_tracked_only_in_an_earlier_window_keeps_its_rate)
+{
+	put_window(1, RECORD_JUMPED, START_NS, START_NS + 2 * WINDOW_NS);
+	put_window(2, RECORD_JUMPED, START_NS + 3 * WINDOW_NS, START_NS + 4 * WINDOW_NS);
+	put(RTC, RECORD_FIRST, 3, 0, START_NS + 5 * WINDOW_NS);
+	put(RTC, RECORD_CLOSE, 3, RECORD_JUMPED, START_NS + 5 * WINDOW_NS);
+	analyse();
+	for (unsigned i = HPET; i < CLOCKS; i++) {
+		assert_holds(&row(i)->error, 0);
+		assert_int_equal(row(i)->window_ns, 2 * WINDOW_NS);
+	}
+}
+
+/* A clock that stopped in the window has no batch CLOSE, and its last readings are before the stop. */
+TEST(a_clock_that_stopped_in_the_window_has_no_rate)
+{
+	for (unsigned i = HPET; i < CLOCKS; i++) {
+		put(i, RECORD_FIRST, 1, 0, START_NS);
+		put(i, RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
+		if (i != RTC)
+			put(i, RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+	}
+	analyse();
+	assert_false(row(RTC)->implied.known || row(RTC)->error.known || row(RTC)->window_ns);
+	assert_holds(&row(HPET)->error, 0);
+	assert_int_equal(report.rate_count, 6);
+}
+
+/* The RTC jumps between two stretches. A rate from an edge of the first to an edge of the second would be wrong. */
+TEST(two_more_stretches_are_not_joined)
+{
+	report.hypervisor[0] = 'K';
+	world.jumps_ns = START_NS + 45 * WINDOW_NS;
+	world.jump_ns[RTC] = UINT64_C(7000000000);
+	put_window(1, 0, START_NS, START_NS + 10 * WINDOW_NS);
+	for (unsigned stretch = 30; stretch < 70; stretch += 20) {
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + stretch * WINDOW_NS);
+		put(RTC, RECORD_AGAIN, 2, 0, START_NS + (stretch + 10) * WINDOW_NS);
+		analyse();
+		assert_true(row(RTC)->implied_since.known);
+		assert_in_range(TSC_HZ * MICROHZ, row(RTC)->implied_since.low, row(RTC)->implied_since.high);
 	}
 }
 

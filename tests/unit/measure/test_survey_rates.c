@@ -72,6 +72,7 @@ struct bench {
 	 * the value is 0, there is no jump.
 	 */
 	uint64_t jumps_after_ms;
+	uint64_t rtc_stops_at_ps;  /* time at which the RTC stops, or 0 */
 	uint64_t jumped_in;        /* first edge of the latest window in which the HPET jumped */
 	uint64_t shown_ns;         /* progress in ns when it was last shown */
 	unsigned shown;            /* number of times that progress was shown */
@@ -180,7 +181,7 @@ rtc_in_at(uint64_t now_ps, uint16_t port)
 	uint64_t true_ps = sim.now_ps;
 	uint8_t value;
 
-	sim.now_ps = now_ps;
+	sim.now_ps = bench->rtc_stops_at_ps && now_ps > bench->rtc_stops_at_ps ? bench->rtc_stops_at_ps : now_ps;
 	value = sim_rtc_in(port);
 	sim.now_ps = true_ps;
 	return value;
@@ -1530,6 +1531,40 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	judge();
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].rule, "clock-stuck");
+}
+
+/*
+ * The PIT is 3 % slow, and the core is away for a second in the window. Its nominal rate then gives one
+ * wrap too many. Readings of clocks that wrap later must be in the record, because they contradict this number.
+ */
+TEST(wraps_that_cannot_be_counted_while_the_core_is_away_give_no_rate)
+{
+	for (int is_slow = 0; is_slow < 2; is_slow++) {
+		bench->off_tenths[PIT] = is_slow ? -300000 : 0;
+		begin_well();
+		survey_prepare(&bench->survey);
+		bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + 300 * SIM_PS_PER_MS;
+		bench->away_ps = SIM_PS_PER_S;
+		survey_rates(&bench->survey);
+		assert_int_equal(bench->away_at_ps, SIM_NEVER);
+		assert_int_equal(find(PIT)->uncounted, is_slow);
+		assert_int_equal(find(PIT)->error.known, !is_slow);
+		assert_false(find(PM)->uncounted || find(HPET)->uncounted);
+		assert_holds_ppb(&find(PM)->error, 0);
+	}
+}
+
+/* A stopped RTC has no batch that closes its window in the record. */
+TEST(an_rtc_that_stops_in_the_window_has_no_rate)
+{
+	begin_well();
+	survey_prepare(&bench->survey);
+	bench->rtc_stops_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + 300 * SIM_PS_PER_MS;
+	survey_rates(&bench->survey);
+	bench->rtc_stops_at_ps = 0;
+	assert_int_equal(find(RTC)->clock.state, CLOCK_STUCK);
+	assert_false(find(RTC)->implied.known || find(RTC)->error.known);
+	assert_holds_ppb(&find(PM)->error, 0);
 }
 
 /* The host is so busy that no step of the run shows it. */

@@ -1,0 +1,149 @@
+/* Counts the wraps of counters, and checks the count. See wraps.h. */
+#include "analysis/wraps.h"
+
+#include "analysis/analysis.h"
+#include "analysis/rate_batches.h"
+#include "base/set.h"
+
+#define MICROHZ        UINT64_C(1000000)
+#define NS_PER_S       UINT64_C(1000000000)
+#define MISCOUNT_SHARE 4 /* counts that differ by more than 1/4 wrap mean another number of wraps */
+
+struct checked { /* a counter, and its values when the number of wraps was last checked */
+	struct wraps_count count;
+	uint64_t ticks, tsc;
+};
+
+uint64_t
+wraps_pace(const struct scale *scale, const struct rate_interval *implied)
+{
+	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
+	uint64_t pace = implied->known ? scale_mul_div_nearest(microhz, 1, implied->high) : 0;
+
+	return pace ? pace : 1;
+}
+
+uint64_t
+wraps_expected(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc)
+{
+	const struct rate *claimed = &count->clock->claimed;
+
+	return count->pace * scale_mul_div(scale_ns(scale, passed_tsc), claimed->num, claimed->den * NS_PER_S);
+}
+
+void
+wraps_take(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
+	   const struct record_batch *batch)
+{
+	if (!count->clock)
+		*count = (struct wraps_count){ clock, batch->number ? batch->number : 1, batch->ticks, batch->end };
+	wraps_count_to(count, batch->ticks, batch->end, wraps_expected(count, scale, wraps_passed(count, batch->end)));
+}
+
+/* Returns TICKS of COUNT's clock in ns, by its nominal frequency times its pace. */
+static uint64_t
+ns_of(const struct wraps_count *count, uint64_t ticks)
+{
+	const struct rate *claimed = &count->clock->claimed;
+
+	return scale_mul_div(ticks, claimed->den * NS_PER_S, claimed->num * count->pace);
+}
+
+/* Returns the time from one wrap to the next; 0 for a 64-bit counter. */
+static uint64_t
+wrap_ns(const struct wraps_count *count)
+{
+	uint64_t range = count->clock->wrap_ticks + 1;
+
+	return range ? ns_of(count, range) : 0;
+}
+
+/*
+ * Returns true if OTHER, which wraps later, shows that CLOCK's counter wrapped a different number of times. Both are
+ * compared since their last check by the TSC. The TSC's rate is only an estimate here, but accurate enough within one
+ * wrap.
+ */
+static bool
+is_contradicted(const struct checked *clock, const struct checked *other)
+{
+	uint64_t wrap = wrap_ns(&clock->count), others_wrap = wrap_ns(&other->count), ns, others_ns;
+	uint64_t took = clock->count.tsc - clock->tsc, others_took = other->count.tsc - other->tsc;
+
+	if (!wrap || (others_wrap && others_wrap <= wrap) || !others_took)
+		return false;
+	ns = ns_of(&clock->count, clock->count.ticks - clock->ticks);
+	others_ns = scale_mul_div(ns_of(&other->count, other->count.ticks - other->ticks), took, others_took);
+	return others_ns > wrap && (ns > others_ns ? ns - others_ns : others_ns - ns) > wrap / MISCOUNT_SHARE;
+}
+
+/*
+ * Returns true if readings between COUNT and BATCH are missing in the record, although the counter wrapped in between.
+ * UNREAD_TICKS of the TSC passed since the last of them.
+ */
+static bool
+is_incomplete(const struct wraps_count *count, const struct scale *scale, const struct record_batch *batch)
+{
+	uint64_t passed = wraps_passed(count, batch->end);
+	uint64_t missing = passed > batch->unread_ticks ? passed - batch->unread_ticks : 0;
+
+	return wraps_range(count->clock) && wraps_expected(count, scale, missing) > count->clock->wrap_ticks;
+}
+
+/* Returns the set of clocks that are contradicted since the last check. */
+static uint32_t
+check(struct checked clocks[REPORT_CLOCKS_MAX])
+{
+	uint32_t miscounted = 0;
+
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
+		for (size_t k = 0; k < REPORT_CLOCKS_MAX; k++)
+			if (clocks[i].count.clock && clocks[k].count.clock && is_contradicted(&clocks[i], &clocks[k]))
+				miscounted |= set_of(i);
+	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
+		clocks[i].ticks = clocks[i].count.ticks;
+		clocks[i].tsc = clocks[i].count.tsc;
+	}
+	return miscounted;
+}
+
+uint32_t
+wraps_find_miscounted(const void *record, size_t size, const struct report *report, const struct rate_windows *windows)
+{
+	struct checked clocks[REPORT_CLOCKS_MAX] = { { .ticks = 0 } };
+	uint64_t look = 0;    /* number of the latest batch */
+	bool is_look = false; /* true if it is a look; the other clocks' looks with its number follow */
+	uint32_t miscounted = 0;
+	struct record_reader reader;
+	struct record_entry entry;
+	struct scale scale = { .hz = { 0, 0 } };
+
+	record_open(&reader, record, size);
+	while (record_next(&reader, &entry)) {
+		struct record_batch batch;
+
+		if (entry.kind == RECORD_SCALE)
+			analysis_take_scale(&scale, &entry);
+		if (entry.kind != RECORD_BATCH)
+			continue;
+		record_fixed(&entry, &batch);
+		if (batch.clock >= report->clock_count || !rate_is_in_window(windows, &batch) || !scale.hz.num)
+			continue;
+		const struct clock *clock = &report->clocks[batch.clock].clock;
+		struct checked *checked = &clocks[batch.clock];
+
+		if (clock->edges_only || clock->by_tsc || !clock->claimed.num)
+			continue;
+		if (is_look && (batch.stage != RECORD_LOOK || batch.number != look))
+			miscounted |= check(clocks);
+		is_look = batch.stage == RECORD_LOOK;
+		look = batch.number;
+		if (!checked->count.clock) {
+			checked->ticks = batch.ticks;
+			checked->tsc = batch.end;
+		}
+		if (checked->count.clock && is_incomplete(&checked->count, &scale, &batch))
+			miscounted |= set_of(batch.clock);
+		wraps_take(&checked->count, clock, &scale, &batch);
+	}
+	return miscounted | check(clocks);
+}

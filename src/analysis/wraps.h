@@ -1,0 +1,92 @@
+/*
+ * Counts the wraps of counters. The pace of a clock is its rate as a multiple of its nominal frequency, at least 1: a
+ * clock that is faster than its nominal frequency wraps more often. Also used while measuring.
+ */
+#ifndef BARETICK_WRAPS_H
+#define BARETICK_WRAPS_H
+
+#include "consensus/rate.h"
+#include "record/record.h"
+#include "report/report.h"
+
+struct rate_windows;
+
+struct wraps_count { /* a counter that is followed from reading to reading */
+	const struct clock *clock;
+	uint64_t pace;
+	uint64_t ticks, tsc; /* the latest reading, plus the counter's range for each wrap before it; the TSC after it */
+};
+
+/* Returns the number of values of CLOCK's counter, or 0 if it is 2^63 or more. */
+static inline int64_t
+wraps_range(const struct clock *clock)
+{
+	return clock->wrap_ticks >> 63 ? 0 : (int64_t)(clock->wrap_ticks + 1);
+}
+
+/* Returns the reading of CLOCK's counter that belongs to TICKS, which count on when the counter wraps. */
+static inline uint64_t
+wraps_reading(const struct clock *clock, uint64_t ticks)
+{
+	int64_t range = wraps_range(clock), rest = range ? (int64_t)ticks % range : (int64_t)ticks;
+
+	return (uint64_t)(range && rest < 0 ? rest + range : rest);
+}
+
+/* Returns the number of wraps from TICKS to LATER_TICKS. A negative number is in two's complement. */
+static inline uint64_t
+wraps_between(const struct clock *clock, uint64_t ticks, uint64_t later_ticks)
+{
+	int64_t range = wraps_range(clock);
+	uint64_t whole = later_ticks - wraps_reading(clock, later_ticks) - (ticks - wraps_reading(clock, ticks));
+
+	return range ? (uint64_t)((int64_t)whole / range) : 0;
+}
+
+/* Returns TICKS at the reading LATER, if the counter has wrapped WRAPS times since then. */
+static inline uint64_t
+wraps_add(const struct clock *clock, uint64_t ticks, uint64_t wraps, uint64_t later)
+{
+	return ticks - wraps_reading(clock, ticks) + wraps * (uint64_t)wraps_range(clock) + later;
+}
+
+/* Returns the TSC ticks from COUNT's latest reading to NOW_TSC, or 0 if the TSC stepped back. */
+static inline uint64_t
+wraps_passed(const struct wraps_count *count, uint64_t now_tsc)
+{
+	return (int64_t)(now_tsc - count->tsc) < 0 ? 0 : now_tsc - count->tsc;
+}
+
+/* Moves COUNT to the READING before NOW_TSC. About EXPECTED ticks since the reading before give the number of wraps. */
+static inline void
+wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, uint64_t expected)
+{
+	count->ticks += rate_unwrap(count->clock, wraps_reading(count->clock, count->ticks), reading, expected);
+	count->tsc = now_tsc;
+}
+
+/*
+ * Returns a clock's pace, if its nominal frequency implies the TSC's rate IMPLIED. A counter that seems slow may have
+ * wrapped unseen while the core was preempted, so its pace is 1. No such error makes a counter seem too fast.
+ */
+uint64_t wraps_pace(const struct scale *scale, const struct rate_interval *implied);
+
+/* Returns the expected ticks of COUNT's clock in PASSED_TSC, by its nominal frequency times its pace. */
+uint64_t wraps_expected(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc);
+
+/*
+ * Moves COUNT to the next batch of its clock in a rate window. The first batch starts the count, and has the pace. The
+ * TSC's rate is SCALE.
+ */
+void wraps_take(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
+		const struct record_batch *batch);
+
+/*
+ * Returns the set of clocks whose wraps in the rate window cannot be counted. If the core was preempted for several
+ * wraps, the TSC's rate may not be known well enough. Clocks that wrap later then contradict the count. The same
+ * applies to clocks without enough readings in the record.
+ */
+uint32_t wraps_find_miscounted(const void *record, size_t size, const struct report *report,
+			       const struct rate_windows *windows);
+
+#endif
