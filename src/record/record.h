@@ -193,7 +193,7 @@ struct record_pingpong {
 	uint16_t first, second; /* numbers of the two cores */
 	uint32_t trips;         /* completed round trips, at least 1 */
 	uint32_t warps;         /* number of messages that arrived before they were sent */
-	/* The shortest round trip and the median. They are 2^32 - 1 if longer. A sum has those of its first round. */
+	/* The shortest round trip and the median. They are 2^32 - 1 if longer. A sum has the trips of its first round. */
 	uint32_t best_trip_ticks, median_trip_ticks;
 	/* smallest difference (TSC on arrival - sender's TSC) of the messages to each core */
 	int64_t least_to_second, least_to_first;

@@ -214,8 +214,19 @@ TEST(a_drift_is_the_change_of_the_offset_over_the_time_in_between)
 	assert_offset(report.cores[0].drift_ppb, 0, 0);
 	assert_in_range(report.cores[2].drift_ppb.low, 9997000, 10000000);
 	assert_in_range(report.cores[2].drift_ppb.high, 10000000, 10003000);
-	assert_true(report.cores[1].drift_ppb.low < 0 && report.cores[1].drift_ppb.high > 0);
+	assert_in_range(-report.cores[1].drift_ppb.low, 1, 3000);
+	assert_in_range(report.cores[1].drift_ppb.high, 1, 3000);
 	assert_in_range(skew->drifts[pair_schedule_index(PAIR_SCHEDULE_ALL, 3, 1, 2)].low, 9997000, 10000000);
+}
+
+TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
+{
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
+	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 100010000, 0x7);
+	assert_true(analyse()->measured);
+	assert_false(report.skew.drift_measured);
+	assert_int_equal(report.skew.latest.cores, 0);
+	assert_false(offset_is_known(report.cores[1].last_offset) || offset_is_known(report.cores[1].drift_ppb));
 }
 
 TEST(a_pass_in_the_middle_tells_a_step_from_a_drift)
@@ -307,6 +318,8 @@ TEST(a_star_has_only_pairs_with_the_boot_core_and_a_reason)
 	assert_int_equal(skew->offsets.cores, 4);
 	assert_int_equal(skew->core_of[3], 4);
 	assert_int_equal(skew->pingpongs, 3);
+	assert_int_equal(skew->again, 0);
+	assert_int_equal(skew->summary.contradictions, 0);
 	assert_offset(report.cores[2].offset, 2000 - 51, 2000 + 51);
 	assert_offset(report.cores[4].offset, 4000 - 51, 4000 + 51);
 	assert_false(offset_is_known(report.cores[3].offset));
@@ -333,6 +346,7 @@ TEST(pingpongs_outside_of_passes_only_have_warps)
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put(0, START + 900000, of_soak);
 	skew = analyse();
+	assert_false(skew->middle_measured || skew->drift_measured);
 	assert_int_equal(skew->pingpongs, 3);
 	assert_int_equal(skew->again, 0);
 	assert_offset(report.cores[1].offset, -51, 51);
@@ -402,6 +416,10 @@ TEST(unknown_cores_are_left_out)
 	put(1, START + 40000, pingpong(2, 1, 0, 100));
 	put(1, START + 50000, pingpong(0, 4, 0, 100));
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 60000, 0xffff);
+	report.core_count = CORES - 1;
+	assert_int_equal(analyse()->offsets.cores, CORES - 1);
+	assert_int_equal(report.skew.pingpongs, 1);
+	report.core_count = CORES;
 	assert_int_equal(analyse()->offsets.cores, CORES);
 	assert_int_equal(report.skew.pingpongs, 2);
 	assert_int_equal(report.cores[1].pingpongs, 1);
