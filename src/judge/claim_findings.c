@@ -376,7 +376,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 				    number_rate(claimed_millihz).text, whose[claim->clock], number_rate(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ? " (it or the clocks that agree are wrong)" : "",
 				    effects_phrase(row).bytes);
-	vote_set_figure(finding, &row->error, vote_limit_ppb(report, rule_of(claim)));
+	vote_set_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_beyond(&row->error, failing_ppb))
 		return;
 	report->verdict = VERDICT_FAIL;

@@ -128,7 +128,7 @@ add_row_finding(struct report *report, size_t i)
 	finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock,
 				    failed_cores_phrase(row).bytes, row->text, more.bytes);
 	if (row->has_figure)
-		rules_set_figure(finding, row->measured, row->low, row->high, rules_limit_of(report, row->rule));
+		rules_set_figure(finding, row->measured, row->low, row->high);
 }
 
 /* Adds one finding for each rule and clock that failed. */
@@ -161,7 +161,7 @@ judge_resolution(struct report *report, const struct report_clock *entry)
 	rules_set_count(rules_add_finding(report, "tsc-step", "tsc", REPORT_NO_CORE,
 					  "The TSC's resolution is %lu ticks, which are %lu ns.",
 					  entry->resolution.gcd_ticks, step_ps / PS_PER_NS),
-			step_ps / PS_PER_NS, limit_ns);
+			step_ps / PS_PER_NS);
 }
 
 /* Returns true if CLOCK can confirm the TSC's rate, or could if it were present: it has a frequency of its own. */

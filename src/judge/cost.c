@@ -230,7 +230,7 @@ judge_median(struct report *report, const struct report_clock *entry)
 				    "The latency of %s is %lu ns in the median, %lu ns at best: more than the limit of %lu ns%s.",
 				    entry->clock.id, median_ns, entry->latency->min_ns, limit_ns,
 				    slow_methods_phrase(report, entry, limit_ns).bytes);
-	rules_set_count(finding, median_ns, limit_ns);
+	rules_set_count(finding, median_ns);
 	if (!finding || !entry->clock.caveat)
 		return;
 	/* No kernel uses it as its clocksource, so the rule's advice, another clocksource=, does not fit. */

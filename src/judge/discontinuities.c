@@ -105,12 +105,12 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	int64_t ns = alone->elapsed.value - other->elapsed.value;
 	bool back = known && ns < 0;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
-	uint64_t limit = rules_limit_of(report, rule), jumps = judge_count_jumps(report, id);
+	uint64_t jumps = judge_count_jumps(report, id);
 	uint64_t leaps = back ? 0 : jumps_by_readings(report, alone->members[0]);
 	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
 
-	if (jumps <= limit || rules_find_finding(report, rule, id))
+	if (jumps <= rules_limit_of(report, rule) || rules_find_finding(report, rule, id))
 		return;
 	record_failure(report, alone->members[0], row->at_ms);
 	if (known)
@@ -119,7 +119,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 		more = phrase(" The TSC shows %lu jumps ahead in all.", leaps);
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s went on together.%s", id,
 				    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes, clocks_phrase(report, other).bytes, more.bytes);
-	rules_set_count(finding, leaps > jumps ? leaps : jumps, limit);
+	rules_set_count(finding, leaps > jumps ? leaps : jumps);
 	if (finding)
 		finding->one_way = false; /* other clocks prove it for the counter, so for all read methods */
 }

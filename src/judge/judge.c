@@ -67,7 +67,7 @@ judge_cores(struct report *report)
 					  report->core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
 					  first[0]->reason[0] ? ": " : "", first[0]->reason,
 					  rules_full_stop(first[0]->reason)),
-			missing[0], limit);
+			missing[0]);
 }
 
 /*

@@ -118,7 +118,7 @@ add_finding(const struct change *change, const char *named, struct phrase subjec
 	vote_set_figure(rules_add_finding(vote->report, change->rule, named, REPORT_NO_CORE,
 					  "The rate of %s changed by %s%s%s", subject.bytes, phrase_ppm(&by).bytes,
 					  when_phrase(change).bytes, end.bytes),
-			&by, vote_limit_ppb(vote->report, change->rule));
+			&by);
 }
 
 /*

@@ -68,7 +68,7 @@ add_rate_finding(struct vote *vote, size_t clock)
 	vote_set_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s off its nominal rate, compared with %s, which agree.", vote_clock_id(vote, clock),
 				     phrase_ppm(&by).bytes, phrase_group(vote, vote_evidence(&vote->found)).bytes),
-		   &by, vote_limit_ppb(vote->report, rule));
+		   &by);
 }
 
 /* Returns true if SET is the TSC alone, and the claim on its rate is blamed instead of it: see claim_findings.c. */
@@ -189,7 +189,7 @@ judge_disagreement(struct vote *vote)
 		phrase_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", phrase_ppm(&by).bytes,
 		phrase_group(vote, slow).bytes, phrase_which(fast, slow), phrase_others(vote).bytes);
 
-	vote_set_figure(finding, &by, limit);
+	vote_set_figure(finding, &by);
 	advise_on_disagreement(vote->report, finding);
 }
 

@@ -89,14 +89,14 @@ vote_on_rates(struct vote *vote, const struct rate_interval *implied, uint64_t l
 }
 
 void
-vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_t limit)
+vote_set_figure(struct finding *finding, const struct interval_ppb *ppb)
 {
 	struct interval_ppm ppm = interval_in_ppm(ppb);
 
 	if (finding && text_equal(finding->unit, "ppb"))
-		rules_set_figure(finding, ppb->value, ppb->low, ppb->high, limit);
+		rules_set_figure(finding, ppb->value, ppb->low, ppb->high);
 	else
-		rules_set_figure(finding, ppm.value, ppm.low, ppm.high, limit / PPB_PER_PPM);
+		rules_set_figure(finding, ppm.value, ppm.low, ppm.high);
 }
 
 bool

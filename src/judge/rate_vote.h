@@ -41,7 +41,7 @@ size_t vote_reference(const struct falseticker *found);
 bool vote_has_new_groups(const struct vote *vote);
 
 /* Sets the figure of FINDING, which may be NULL, in its rule's unit: ppm or ppb. */
-void vote_set_figure(struct finding *finding, const struct interval_ppb *ppb, uint64_t limit_ppb);
+void vote_set_figure(struct finding *finding, const struct interval_ppb *ppb);
 
 const char *vote_clock_id(const struct vote *vote, size_t clock);
 struct phrase phrase_signed_ppm(int64_t ppb);                            /* "+1000.1" */

@@ -157,7 +157,7 @@ add_step_back_finding(struct report *report, const struct report_clock *entry, c
 	finding = rules_add_finding(report, rule->id, id, REPORT_NO_CORE,
 				    "%s stepped back %lu time%s in %lu reads, at worst by %lu ticks.", id, steps,
 				    steps == 1 ? "" : "s", entry->monotonic.reads, entry->monotonic.worst_ticks);
-	rules_set_count(finding, steps, rules_limit(rule, &report->options));
+	rules_set_count(finding, steps);
 }
 
 /*

@@ -93,6 +93,12 @@ note_lost_finding(struct report *report)
 	report_note(report, "%s", sentence);
 }
 
+static int64_t
+clamp_to_signed(uint64_t count)
+{
+	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
+}
+
 struct finding *
 rules_add_finding(struct report *report, const char *rule_id, const char *clock, uint32_t core,
 		  const char *format, ...)
@@ -114,7 +120,8 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 	}
 	finding = &report->findings[report->finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
-				     .core = core, .unit = rule->unit, .one_way = rule->one_way, .source = rule->source };
+				     .core = core, .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,
+				     .limit = clamp_to_signed(rules_limit(rule, &report->options)) };
 	text_init(&text, finding->text, sizeof(finding->text));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
@@ -158,14 +165,8 @@ rules_advice(const struct finding *finding)
 	return finding->advice[0] ? finding->advice : rules_find(finding->rule)->advice;
 }
 
-static int64_t
-clamp_to_signed(uint64_t count)
-{
-	return count > INT64_MAX ? INT64_MAX : (int64_t)count;
-}
-
 void
-rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high, uint64_t limit)
+rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high)
 {
 	if (!finding)
 		return;
@@ -173,13 +174,12 @@ rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t
 	finding->measured = measured;
 	finding->low = low;
 	finding->high = high;
-	finding->limit = clamp_to_signed(limit);
 }
 
 void
-rules_set_count(struct finding *finding, uint64_t count, uint64_t limit)
+rules_set_count(struct finding *finding, uint64_t count)
 {
-	rules_set_figure(finding, clamp_to_signed(count), clamp_to_signed(count), clamp_to_signed(count), limit);
+	rules_set_figure(finding, clamp_to_signed(count), clamp_to_signed(count), clamp_to_signed(count));
 }
 
 void

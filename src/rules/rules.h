@@ -86,11 +86,11 @@ uint64_t rules_limit_of(const struct report *report, const char *rule_id);
 /* Returns the advice of FINDING, or the advice of its rule if FINDING has none. */
 const char *rules_advice(const struct finding *finding);
 
-/* Sets the figure of FINDING, which may be NULL: the measured value, its bounds LOW and HIGH, and the limit. */
-void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high, uint64_t limit);
+/* Sets the figure of FINDING, which may be NULL: the measured value, and its bounds LOW and HIGH. */
+void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high);
 
 /* Sets the figure of FINDING, which may be NULL, to COUNT. A count is exact, so both bounds are COUNT, too. */
-void rules_set_count(struct finding *finding, uint64_t count, uint64_t limit);
+void rules_set_count(struct finding *finding, uint64_t count);
 
 /* Adds the core APIC_ID to the cores of FINDING, which may be NULL, if there is space. */
 void rules_add_core(struct finding *finding, uint32_t apic_id);

@@ -105,7 +105,7 @@ judge_add_core_steps(struct report *report)
 				    stepping.steps.backward, stepping.steps.backward == 1 ? "" : "s",
 				    cores_with_steps_phrase(report, stepping.cores).bytes, stepping.steps.reads,
 				    stepping.steps.worst_ticks, rest.bytes);
-	rules_set_count(finding, stepping.steps.backward, rules_limit_of(report, "clock-backward"));
+	rules_set_count(finding, stepping.steps.backward);
 	if (report->core_count > 1)
 		set_finding_cores(report, finding, stepping.cores);
 	if (finding && by_brackets)

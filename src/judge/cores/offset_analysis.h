@@ -10,13 +10,14 @@
 #include "report/report.h"
 
 struct view { /* the analysis of one pass */
-	const struct report *report;
-	const struct report_skew *skew;
+	struct report *report;
+	struct report_skew *skew; /* report->skew */
 	struct scale scale;
 	uint64_t offset_limit_ns, drift_limit_ppb;
 	size_t drifting; /* number of cores that drift */
 
 	const struct offsets *offsets; /* the pass that is judged: the first or the last */
+	const struct offsets_summary *summary; /* its summary */
 	const bool *outlier; /* true if the core with this rank is off the majority */
 	bool no_majority;    /* true if no group of more than half of the cores shows which are right */
 	/* True if this is a star schedule whose offsets no other pass confirms: the boot core may have stepped. */
@@ -33,9 +34,6 @@ struct pair {
  * and the analyses of the first and the last pass. LAST has no cores if there was only one pass.
  */
 void view_analyse(struct report *report, struct view *first, struct view *last);
-
-/* Marks the drifting cores in REPORT, and counts them. */
-void view_find_drifts(struct report *report, struct view *view);
 
 const struct report_core *view_core(const struct view *view, size_t rank);
 

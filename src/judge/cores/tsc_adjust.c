@@ -35,15 +35,15 @@ find_extremes(const struct report *report)
 }
 
 static uint64_t
+difference_of(const struct extremes *extremes)
+{
+	return (uint64_t)extremes->most->facts.tsc_adjust - (uint64_t)extremes->least->facts.tsc_adjust;
+}
+
+static uint64_t
 magnitude(int64_t ticks)
 {
 	return ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
-}
-
-static const char *
-likely_writer(const struct report *report)
-{
-	return report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 }
 
 /*
@@ -61,35 +61,20 @@ find_differing_core(const struct report *report, const struct extremes *extremes
 	return extremes->least_count == 1 ? extremes->least->apic_id : REPORT_NO_CORE;
 }
 
+/* Adds a finding on LARGER and SMALLER, the two extreme values. WRITER is the program that may have written them. */
 static void
 add_unequal_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
-	     const struct report_core *smaller, uint64_t difference, uint64_t limit)
+		    const struct report_core *smaller, const char *writer)
 {
-	struct finding *finding;
 	uint32_t odd = find_differing_core(report, extremes);
+	struct finding *finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
+						    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
+						    "TSCs differently.", larger->facts.tsc_adjust, larger->apic_id,
+						    smaller->facts.tsc_adjust, smaller->apic_id, writer);
 
-	finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
-				    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
-				    "TSCs differently.",
-				    larger->facts.tsc_adjust, larger->apic_id, smaller->facts.tsc_adjust,
-				    smaller->apic_id, likely_writer(report));
-	rules_set_count(finding, difference, limit);
+	rules_set_count(finding, difference_of(extremes));
 	if (odd == REPORT_NO_CORE)
 		rules_set_pair(finding, larger->apic_id, smaller->apic_id);
-}
-
-static void
-add_written_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
-	     uint64_t limit)
-{
-	rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
-					  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after "
-					  "reset.",
-					  extremes->least->facts.tsc_adjust == extremes->most->facts.tsc_adjust
-						  ? "" : "up to ",
-					  larger->facts.tsc_adjust, extremes->asked < report->cores_started ? "" : "all ",
-					  extremes->cores, likely_writer(report)),
-			magnitude(larger->facts.tsc_adjust), limit);
 }
 
 /*
@@ -100,22 +85,21 @@ void
 judge_adjust(struct report *report)
 {
 	struct extremes extremes = find_extremes(report);
-	uint64_t limit = rules_limit_of(report, "tsc-adjust");
-	uint64_t unequal_limit = rules_limit_of(report, "tsc-adjust-unequal");
-	const struct report_core *larger, *smaller;
-	uint64_t difference;
+	const struct report_core *larger = extremes.most, *smaller = extremes.least;
+	const char *writer = report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 
 	if (!extremes.cores)
 		return;
-	larger = extremes.most;
-	smaller = extremes.least;
-	difference = (uint64_t)larger->facts.tsc_adjust - (uint64_t)smaller->facts.tsc_adjust;
 	if (magnitude(smaller->facts.tsc_adjust) > magnitude(larger->facts.tsc_adjust)) {
 		larger = extremes.least;
 		smaller = extremes.most;
 	}
-	if (difference > unequal_limit)
-		add_unequal_finding(report, &extremes, larger, smaller, difference, unequal_limit);
-	else if (magnitude(larger->facts.tsc_adjust) > limit)
-		add_written_finding(report, &extremes, larger, limit);
+	if (difference_of(&extremes) > rules_limit_of(report, "tsc-adjust-unequal"))
+		add_unequal_finding(report, &extremes, larger, smaller, writer);
+	else if (magnitude(larger->facts.tsc_adjust) > rules_limit_of(report, "tsc-adjust"))
+		rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
+						  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
+						  difference_of(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
+						  extremes.asked < report->cores_started ? "" : "all ", extremes.cores, writer),
+				magnitude(larger->facts.tsc_adjust));
 }

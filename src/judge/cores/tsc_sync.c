@@ -4,23 +4,272 @@
  * its two cores explains it. Contradictions have no finding if any core drifts.
  */
 #include "judge/cores/judge_cores.h"
-#include "judge/cores/tsc_sync.h"
+#include "judge/cores/offset_analysis.h"
 
-void
-skew_set_size(struct finding *finding, struct offset offset, uint64_t limit)
+#include "base/text.h"
+#include "report/phrase.h"
+#include "rules/rules.h"
+
+#define NAMED_MAX 4 /* maximum number of cores with a finding of one rule; the last one counts the rest */
+#define UNDECIDED_WORDS "and nothing shows which of them is right."
+
+/* Sets the figure of FINDING to the size of OFFSET. */
+static void
+set_size(struct finding *finding, struct offset offset)
 {
 	int64_t low = (int64_t)offset_min_size(offset), high = (int64_t)offset_max_size(offset);
 
-	rules_set_figure(finding, low, low, high, limit);
+	rules_set_figure(finding, low, low, high);
 }
 
-struct phrase
-skew_rest(size_t count, size_t off)
+/*
+ * Returns the end of the finding on core number COUNT of OFF faulty cores. It counts the remaining cores if COUNT is
+ * NAMED_MAX; otherwise it is empty.
+ */
+static struct phrase
+rest_phrase(size_t count, size_t off)
 {
-	if (count < SKEW_NAMED_MAX || off <= count)
+	if (count < NAMED_MAX || off <= count)
 		return (struct phrase){ "" };
 	return phrase(" %zu more core%s: the same.", off - count, off - count == 1 ? "" : "s");
 }
+
+/* ---- offsets ---- */
+
+/* Returns the probable cause of an offset against OTHER, a core of the majority. */
+static struct phrase
+cause_phrase(const struct view *view, size_t other)
+{
+	if (view->no_majority)
+		return phrase("%s", UNDECIDED_WORDS);
+	return phrase("off the majority, which includes core %u: likely the %s", view_core(view, other)->apic_id,
+		      view->report->hypervisor[0] ? "hypervisor gives it an offset of its own." :
+		      "firmware wrote it, or it was reset later.");
+}
+
+/* Adds a finding on SUBJECT, whose distance from the core OTHER was measured in MOMENT. */
+static struct finding *
+add_offset_finding(const struct view *view, uint32_t named, const char *subject,
+		   struct offset distance, size_t other, struct moment moment, const char *end)
+{
+	bool last = view->offsets == &view->report->skew.latest;
+	struct finding *finding;
+
+	finding = rules_add_finding(view->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
+				    subject, offset_min_size(distance), offset_max_size(distance),
+				    distance.low > 0 ? "ahead of" : "behind", view_core(view, other)->apic_id,
+				    phrase_moment(view->report, moment).bytes,
+				    !view->report->skew.drift_measured ? "" : last ? " (last pass)" : " (first pass)", end);
+	set_size(finding, distance);
+	return finding;
+}
+
+/* Returns true if the cores that are off are exactly the cores of PACKAGE. */
+static bool
+is_one_package(const struct view *view, uint32_t package)
+{
+	for (size_t i = 0; i < view->offsets->cores; i++) {
+		const struct report_core *core = view_core(view, i);
+
+		if (!core->facts_known || !core->facts.has_topology ||
+		    (core->facts.package == package) != view_is_off_majority(view, i))
+			return false;
+	}
+	return true;
+}
+
+/* A group of cores that are all off in the same direction. */
+struct group {
+	size_t count, first;    /* number of its cores, and the first of them */
+	size_t other;           /* the core of the majority that is furthest from FIRST */
+	struct offset distance; /* includes the distance of each core from OTHER */
+	struct moment moment;   /* the time in which these distances were measured */
+	bool one_way;           /* true if all are proven to be off from OTHER in the same direction */
+};
+
+static struct group
+find_cores_off(const struct view *view)
+{
+	struct group group = { .moment = MOMENT_NEVER, .one_way = true };
+
+	for (size_t i = 0; i < view->offsets->cores; i++) {
+		struct offset offset;
+
+		if (!view_is_off_majority(view, i))
+			continue;
+		if (!group.count++) {
+			group.first = i;
+			group.other = view_furthest(view, i);
+			group.distance = view_offset(view, group.other, i);
+		}
+		offset = view_offset(view, group.other, i);
+		group.one_way &= offset_min_size(offset) > view->offset_limit_ns && (offset.low > 0) == (group.distance.low > 0);
+		group.distance.low = offset.low < group.distance.low ? offset.low : group.distance.low;
+		group.distance.high = offset.high > group.distance.high ? offset.high : group.distance.high;
+		group.moment = moment_hull(group.moment, view_pass_time(view, group.other, i));
+	}
+	return group;
+}
+
+/* Adds one finding on a group of cores: a package, or one of two halves without a majority. Returns false otherwise. */
+static bool
+add_group_finding(const struct view *view, const struct group *group)
+{
+	const struct report_core *first = view_core(view, group->first);
+	struct phrase subject;
+
+	if (group->count < 2 || !group->one_way)
+		return false;
+	if (is_one_package(view, first->facts.package))
+		subject = phrase("The TSCs of all %zu cores of package %u are", group->count, first->facts.package);
+	else if (view->no_majority)
+		subject = phrase("The TSCs of %zu cores (core %u among them) are", group->count, first->apic_id);
+	else
+		return false;
+	add_offset_finding(view, REPORT_NO_CORE, subject.bytes, group->distance, group->other, group->moment,
+			   cause_phrase(view, group->other).bytes);
+	return true;
+}
+
+/* Adds a finding on the distance of RANK from OTHER, with END after it. It names both if IS_PAIR, otherwise RANK. */
+static void
+add_core_finding(const struct view *view, size_t rank, size_t other, bool is_pair,
+		 const char *end)
+{
+	uint32_t a = view_core(view, other)->apic_id, b = view_core(view, rank)->apic_id;
+	struct finding *finding;
+
+	finding = add_offset_finding(view, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
+				     view_offset(view, other, rank), other, view_pass_time(view, other, rank), end);
+	if (is_pair)
+		rules_set_pair(finding, a, b);
+}
+
+static void
+add_core_findings(const struct view *view, size_t off)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < view->offsets->cores && count < NAMED_MAX; i++) {
+		size_t other;
+
+		if (!view_is_off_majority(view, i))
+			continue;
+		other = view_furthest(view, i);
+		/* The steps back explain the offset, and have a finding. */
+		if (view->no_majority && (view_core(view, i)->steps_back || view_core(view, other)->steps_back))
+			continue;
+		add_core_finding(view, i, other, view->no_majority,
+				 phrase("%s%s", cause_phrase(view, other).bytes, rest_phrase(++count, off).bytes).bytes);
+	}
+}
+
+static void
+judge_offsets(const struct view *view)
+{
+	struct pair odd = view_pair_with_odd_offset(view);
+	struct group off = find_cores_off(view);
+
+	if (!add_group_finding(view, &off))
+		add_core_findings(view, off.count);
+	if (odd.b)
+		add_core_finding(view, odd.b, odd.a, true, UNDECIDED_WORDS);
+}
+
+static void
+judge_moved(const struct view *first, const struct view *last)
+{
+	size_t off = 0;
+
+	for (size_t i = 0; i < last->offsets->cores && !last->no_majority && off < NAMED_MAX; i++) {
+		if (!view_is_off_majority(last, i) || view_is_off_majority(first, i))
+			continue;
+		off++;
+		add_core_finding(last, i, view_furthest(last, i), false,
+				 cause_phrase(last, view_furthest(last, i)).bytes);
+	}
+}
+
+/* ---- drifts ---- */
+
+/*
+ * Returns the probable cause. The first and the last pass over the cores show that a TSC gained or lost time. Only a
+ * middle pass can show whether it did so at once (a step) or steadily (drift).
+ */
+static const char *
+drift_cause(const struct view *view, enum motion motion)
+{
+	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
+
+	if (view->report->hypervisor[0])
+		return stepped ? "likely the hypervisor wrote it" :
+				 "likely the hypervisor scales it, or runs it on cores with different TSCs";
+	if (motion == MOTION_STEADY)
+		return "likely a broken oscillator or a separate clock source";
+	return stepped ? "likely something wrote to it" :
+			 "likely a broken oscillator, a separate clock source, or a write to it";
+}
+
+static struct phrase
+motion_phrase(const struct view *view, enum motion motion, struct moment moment)
+{
+	static const char *const words[] = {
+		[MOTION_UNKNOWN] = "steadily or by a step", [MOTION_STEADY] = "steadily", [MOTION_UNEVEN] = "unevenly",
+	};
+
+	if (motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE)
+		return phrase("by a step %s", phrase_moment(view->report, moment).bytes);
+	return phrase("%s", words[motion]);
+}
+
+static void
+add_pair_drift_finding(const struct view *view, struct pair odd)
+{
+	struct offset drift = view_drift(view, odd.a, odd.b);
+	uint32_t a = view_core(view, odd.a)->apic_id, b = view_core(view, odd.b)->apic_id;
+	struct finding *finding;
+
+	finding = rules_add_finding(view->report, "tsc-drift", "tsc", REPORT_NO_CORE,
+				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and nothing shows which of "
+				    "them moved.", b, offset_min_size(drift), offset_max_size(drift),
+				    drift.high > 0 ? "faster" : "slower", a,
+				    phrase_span(view->report, offsets_moment(&view->report->skew.offsets, odd.a, odd.b)).bytes,
+				    phrase_span(view->report, offsets_moment(&view->report->skew.latest, odd.a, odd.b)).bytes);
+	set_size(finding, drift);
+	rules_set_pair(finding, a, b);
+}
+
+static void
+add_drift_finding(const struct view *view, size_t rank, struct phrase rest)
+{
+	uint32_t core = view_core(view, rank)->apic_id;
+	struct moment moment, stepped;
+	struct offset drift = view_drift_from_most(view, rank, &moment);
+	enum motion motion = view_motion(view, rank, drift.high > 0, &stepped);
+	struct finding *finding;
+
+	finding = rules_add_finding(view->report, "tsc-drift", "tsc", core,
+				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
+				    offset_min_size(drift), offset_max_size(drift),
+				    drift.high > 0 ? "faster" : "slower", phrase_moment(view->report, moment).bytes,
+				    motion_phrase(view, motion, stepped).bytes, drift_cause(view, motion), rest.bytes);
+	set_size(finding, drift);
+}
+
+static void
+judge_drifts(const struct view *view)
+{
+	struct pair odd = view_pair_with_odd_drift(view);
+	size_t count = 0;
+
+	for (size_t i = 0; i < view->offsets->cores && count < NAMED_MAX; i++)
+		if (view_core(view, i)->drifts)
+			add_drift_finding(view, i, rest_phrase(++count, view->drifting));
+	if (odd.b)
+		add_pair_drift_finding(view, odd);
+}
+
+/* ---- warps ---- */
 
 /* Returns the rank of the core with APIC_ID; the number of ranks if there is none. */
 static size_t
@@ -109,17 +358,16 @@ static void
 judge_warps(struct report *report, const struct warps *warps)
 {
 	const struct report_contended *worst = warps->worst;
-	uint64_t limit = rules_limit_of(report, "tsc-warp");
 	struct finding *finding;
 
-	if (!worst || warps->count <= limit)
+	if (!worst || warps->count <= rules_limit_of(report, "tsc-warp"))
 		return;
 	finding = rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
 				    "after it; %lu warp%s in %lu iterations.",
 				    worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
 				    warps->count, warps->count == 1 ? "" : "s", warps->iterations);
-	rules_set_count(finding, warps->count, limit);
+	rules_set_count(finding, warps->count);
 	rules_set_pair(finding, worst->worst_a, worst->worst_b);
 }
 
@@ -196,8 +444,9 @@ struct contradiction {
 };
 
 static struct contradiction
-find_contradiction(const struct view *view, const struct offsets_summary *summary)
+find_contradiction(const struct view *view)
 {
+	const struct offsets_summary *summary = view->summary;
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
 	struct moment moment = view_pass_time(view, a, b);
 
@@ -207,8 +456,9 @@ find_contradiction(const struct view *view, const struct offsets_summary *summar
 }
 
 static struct phrase
-contradictions_phrase(const struct view *view, const struct offsets_summary *summary, const struct contradiction *worst)
+contradictions_phrase(const struct view *view, const struct contradiction *worst)
 {
+	const struct offsets_summary *summary = view->summary;
 	bool many = summary->contradictions != 1;
 	struct phrase subject = phrase("core %u and core %u", worst->a->apic_id, worst->b->apic_id);
 
@@ -226,24 +476,23 @@ contradictions_phrase(const struct view *view, const struct offsets_summary *sum
  * a sentence to its finding instead. Returns true in both cases.
  */
 static bool
-judge_contradictions(struct report *report, const struct view *view, const struct offsets_summary *summary)
+judge_contradictions(const struct view *view)
 {
-	uint64_t limit = rules_limit_of(report, "tsc-contradiction");
-	struct finding *finding, *cause = find_steps_back(report);
+	struct finding *finding, *cause = find_steps_back(view->report);
 	struct contradiction worst;
 	struct phrase clause;
 
-	if (summary->contradictions <= limit)
+	if (view->summary->contradictions <= rules_limit_of(view->report, "tsc-contradiction"))
 		return false;
-	worst = find_contradiction(view, summary);
-	clause = contradictions_phrase(view, summary, &worst);
+	worst = find_contradiction(view);
+	clause = contradictions_phrase(view, &worst);
 	if (cause && (worst.a->steps_back || worst.b->steps_back || worst.c->steps_back)) {
 		rules_add_text(cause, " Likely for this reason, %s (tsc-contradiction).", clause.bytes);
 		return true;
 	}
-	finding = rules_add_finding(report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
+	finding = rules_add_finding(view->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 				    "%s: likely a TSC moved while it was measured.", clause.bytes);
-	rules_set_count(finding, summary->contradictions, limit);
+	rules_set_count(finding, view->summary->contradictions);
 	rules_set_pair(finding, worst.a->apic_id, worst.b->apic_id);
 	if (worst.c != worst.b)
 		rules_add_core(finding, worst.c->apic_id);
@@ -251,21 +500,21 @@ judge_contradictions(struct report *report, const struct view *view, const struc
 }
 
 static void
-judge_passes(struct report *report, const struct view *first, const struct view *last)
+judge_passes(const struct view *first, const struct view *last)
 {
-	size_t before = report->finding_count;
+	size_t before = first->report->finding_count;
 	bool contradicted = false;
 
-	skew_judge_offsets(report, first);
-	skew_judge_drifts(report, first);
-	if (!report->skew.any_moved)
-		contradicted = judge_contradictions(report, first, &report->skew.summary);
-	if (report->finding_count > before)
-		skew_judge_moved(report, first, last);
+	judge_offsets(first);
+	judge_drifts(first);
+	if (!first->report->skew.any_moved)
+		contradicted = judge_contradictions(first);
+	if (first->report->finding_count > before)
+		judge_moved(first, last);
 	else
-		skew_judge_offsets(report, last);
-	if (report->finding_count == before && !contradicted)
-		judge_contradictions(report, last, &report->skew.latest_summary);
+		judge_offsets(last);
+	if (first->report->finding_count == before && !contradicted)
+		judge_contradictions(last);
 }
 
 void
@@ -278,6 +527,6 @@ judge_skew(struct report *report)
 	warps = sum_up_warps(report, &first);
 	judge_warps(report, &warps.unexplained);
 	if (report->skew.measured)
-		judge_passes(report, &first, &last);
+		judge_passes(&first, &last);
 	mention_warps(report, &warps);
 }

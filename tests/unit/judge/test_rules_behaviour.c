@@ -44,7 +44,7 @@ TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
 
 		literal_figure(row, -1600, -nearest);
 		rules_set_figure(rules_add_finding(report, "rate-changed", "rtc", REPORT_NO_CORE, "Changed."), 1000,
-				 990, 1010, 100);
+				 990, 1010);
 		judge_report(report);
 		assert_int_equal(report->finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
@@ -68,7 +68,7 @@ TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
 
 		literal_figure(row, -376143, -257413);
 		rules_set_figure(rules_add_finding(report, doubts[i].rule, doubts[i].clock, REPORT_NO_CORE, "Doubt."),
-				 1000, 990, 1010, 100);
+				 1000, 990, 1010);
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
@@ -223,7 +223,7 @@ TEST(another_clocks_change_is_no_doubt_of_the_tsc)
 
 	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow."), -1000, -900);
 	rules_set_figure(rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "Changed."), 1000, 990,
-			 1010, 100);
+			 1010);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 2);
 }
