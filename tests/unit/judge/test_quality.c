@@ -103,6 +103,74 @@ TEST(a_run_that_ended_before_says_what_it_knows)
 				      "from stolen time.");
 }
 
+/* The tolerance is 1 % of the observed time and 10 ms, whichever is more. Below 1 s it is 10 ms. */
+TEST(stolen_time_that_its_counter_does_not_show_fails_beyond_the_tolerance)
+{
+	static const struct {
+		struct report_stolen stolen;
+		enum outcome outcome;
+		const char *text;
+	} rows[] = {
+		{ { 3000000000, 100000000, 100000000, 130000000, 200000000 }, OUTCOME_PASSED,
+		  "The host took at least 4.3 % of the time of the cores, and reports 3.3 %." },
+		{ { 3000000000, 100000000, 100000000, 130000001, 200000000 }, OUTCOME_FAILED,
+		  "The host took at least 4.3 % of the time of the cores, and reports 3.3 %." },
+		{ { 500000000, 0, 0, 10000000, 10000000 }, OUTCOME_PASSED,
+		  "The host took at least 2.0 % of the time of the cores, and reports 0.0 %." },
+		{ { 500000000, 0, 0, 10000001, 10000001 }, OUTCOME_FAILED,
+		  "The host took at least 2.0 % of the time of the cores, and reports 0.0 %." },
+		{ { 500000000, 20000001, 20000001, 0, 10000000 }, OUTCOME_FAILED,
+		  "The host took at most 2.0 % of the time of the cores, and reports 4.0 %." },
+		{ { 0, 0, 0, 0, 0 }, OUTCOME_NOT_CHECKED, "The counter was not read on any core." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
+
+		report->interference.counter = "kvm_steal";
+		report->interference.stolen = rows[i].stolen;
+		judge_report(report);
+		assert_string_equal(row->rule, "pv-steal");
+		assert_string_equal(row->text, rows[i].text);
+		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+	}
+}
+
+/* Each row of the series lasts 10 s, in which cores were observed for 1 s. */
+TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
+{
+	static const struct {
+		uint64_t gaps[4];
+		const char *note;
+	} rows[] = {
+		{ { 1, 100, 1, 1 }, "Time was stolen mostly between 10.0 s and 20.0 s: 100 of 103 gaps came then, in 1000 of 4000 ms "
+				    "that cores were observed." },
+		{ { 0, 100, 25, 1 }, "Time was stolen mostly between 10.0 s and 30.0 s: 125 of 126 gaps came then, in 2000 of 4000 "
+				     "ms that cores were observed." },
+		{ { 0, 0, 0, 32 }, "Time was stolen mostly between 30.0 s and 40.0 s: 32 of 32 gaps came then, in 1000 of 4000 ms "
+				   "that cores were observed." },
+		{ { 0, 0, 0, 31 }, NULL },
+		{ { 10, 100, 10, 11 }, NULL },
+		{ { 50, 50, 50, 50 }, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		struct series_row series[4];
+
+		for (size_t r = 0; r < 4; r++)
+			series[r] = (struct series_row){ .from_tsc = 1000 + r * 20000000000, .to_tsc = 1000 + (r + 1) * 20000000000,
+							 .gaps = rows[i].gaps[r], .observed_ns = 1000000000 };
+		report->series.rows = series;
+		report->series.count = 4;
+		judge_report(report);
+		assert_int_equal(report->note_count, rows[i].note ? 2 : 1); /* the first note is on reads that exit */
+		if (rows[i].note)
+			assert_string_equal(report->notes[1], rows[i].note);
+	}
+}
+
 TEST(failures_come_before_warnings_and_each_stay_in_their_order)
 {
 	static const char *const found[] = { "acpi-table", "clock-stuck", "tsc-step", "clock-broken", "clock-slow" };

@@ -268,6 +268,10 @@ TEST(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit)
 	assert_int_equal(report->answer.wrong_count, 4);
 	assert_string_equal(report->answer.wrong[3], "rtc");
 	assert_false(report->answer.within_known);
+	report = literal_clean();
+	literal_find(report, "acpi_pm")->monotonic.backward = 1;
+	assert_answer(report, "Use tsc: 2.83ns a read. Linux takes it, too. Failed: acpi_pm. The cores' TSCs agree "
+		      "within 29 ns.");
 	report = literal_empty();
 	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not all was measured.");
 }

@@ -315,6 +315,102 @@ TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 	}
 }
 
+/*
+ * In a guest, an RTC that is ahead shows that the machine was stopped if two other clocks agree, or if one of them is
+ * undecided.
+ */
+TEST(an_rtc_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
+{
+	for (int present = 0; present < 2; present++) {
+		struct report *report = literal_clean();
+		uint8_t tsc = 0, rtc = (uint8_t)(literal_find(report, "rtc") - report->clocks);
+
+		report->clocks[rtc].clock.edges_only = true;
+		for (size_t i = 1; i < report->clock_count; i++)
+			if (i != rtc && !present)
+				report->clocks[i].clock.state = CLOCK_ABSENT;
+		report->discontinuity_count = 1;
+		report->discontinuities_lost = 3;
+		report->discontinuities[0] = (struct report_discontinuity){
+			.at_tsc = 6000001000, .group_count = 2,
+			.groups = { { UINT32_C(1) << tsc, 1, { tsc }, { true, 1000000000, 1000000000, 1000000000 } },
+				    { UINT32_C(1) << rtc, 1, { rtc }, { true, 3000000000, 2990000000, 3010000000 } } },
+		};
+		judge_report(report);
+		assert_int_equal(report->discontinuities[0].class, present ? DISCONTINUITY_STOPPED : DISCONTINUITY_PARTED);
+		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.0 s at 3.0 s (by the rtc)."),
+				 present);
+		assert_string_equal(find_note(report, "The clocks disagreed"),
+				    "The clocks disagreed at 3 more moments, which are not listed.");
+	}
+}
+
+/* Sets a clock's rate in the window and after it to nominal plus the given ppm. The error is 10 ppm. */
+static void
+set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t since_ppm)
+{
+	const uint64_t ppm = UINT64_C(3000000000), hz = ppm * 1000000;
+	struct report_clock *entry = literal_find(report, id);
+
+	entry->implied_window = entry->implied =
+		(struct rate_interval){ true, hz + window_ppm * ppm, hz + (window_ppm - 10) * ppm, hz + (window_ppm + 10) * ppm };
+	entry->implied_since =
+		(struct rate_interval){ true, hz + since_ppm * ppm, hz + (since_ppm - 10) * ppm, hz + (since_ppm + 10) * ppm };
+}
+
+/* A hypervisor may stop a guest, whose RTC goes on. Only a rate that holds in the window and after it is a fault. */
+TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
+{
+	static const struct {
+		uint64_t window_ppm, since_ppm;
+		bool is_since_known, disagrees;
+		const char *note;
+	} rows[] = {
+		{ 20, 20, true, false, "" },
+		{ 1000, 20, true, false,
+		  "rtc ran -999.0 ppm (-1019.0 to -979.0) off hpet while the rates were measured, and at another rate after it, as "
+		  "when the whole machine was stopped: no fault of the clock." },
+		{ 1000, 20, false, false,
+		  "rtc ran -999.0 ppm (-1019.0 to -979.0) off hpet while the rates were measured, and its rate after that is not "
+		  "known: the whole machine may have been stopped." },
+		{ 1000, 1000, true, true, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+
+		for (size_t d = 0; d < 3; d++)
+			set_rate(report, devices[d], 0, 0);
+		literal_find(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+		literal_find(report, "rtc")->clock.edges_only = true;
+		set_rate(report, "rtc", rows[i].window_ppm, rows[i].since_ppm);
+		literal_find(report, "rtc")->implied_since.known = rows[i].is_since_known;
+		judge_report(report);
+		assert_string_equal(find_note(report, "while the rates were measured"), rows[i].note);
+		assert_int_equal(rules_find_finding(report, "rate-disagree", NULL) != NULL, rows[i].disagrees);
+	}
+}
+
+/* The rate of one group against the other includes each pair of a clock of one and a clock of the other. */
+TEST(the_rate_of_two_groups_includes_all_their_pairs)
+{
+	struct report *report = literal_clean();
+	const struct finding *finding;
+
+	report->hypervisor[0] = '\0';
+	literal_find(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	set_rate(report, "hpet", 0, 0);
+	set_rate(report, "acpi_pm", 30, 30);
+	set_rate(report, "pit", 900, 900);
+	set_rate(report, "rtc", 940, 940);
+	judge_report(report);
+	finding = rules_find_finding(report, "rate-disagree", NULL);
+	assert_non_null(finding);
+	assert_string_equal(finding->text,
+			    "By their nominal rates hpet and acpi_pm run +900.0 ppm (+850.0 to +960.0) faster than pit and rtc; "
+			    "nothing shows which of the two groups is wrong.");
+}
+
 static void
 change(struct report *report, const char *id, bool since, int64_t by_ppb)
 {
@@ -349,6 +445,8 @@ TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 			changed++;
 			assert_null(finding->clock);
 			assert_non_null(strstr(finding->text, "The rate of pit against hpet and acpi_pm changed by "));
+			assert_non_null(strstr(finding->text, since ? ") after the rates were measured" :
+					       ") while the rates were measured"));
 			assert_non_null(strstr(finding->text, ", or the TSC stopped between two of their readings."));
 		}
 		assert_int_equal(changed, 1);
@@ -630,6 +728,56 @@ TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 	}
 }
 
+/*
+ * A busy host delays an emulator's timers. That explains three lost ticks, or any number if other ticks are late. It
+ * does not explain five if all others are in time.
+ */
+TEST(interrupts_of_an_emulator_are_judged_if_waiting_for_its_host_explains_nothing)
+{
+	static const struct {
+		const char *accelerator, *rule;
+		uint64_t lost;
+		int64_t p50_ns, p999_ns;
+		enum outcome outcome;
+		const char *text;
+	} rows[] = {
+		{ "none", "irq-lost", 5, 500, 600, OUTCOME_FAILED, "5 of 800 periods had no tick." },
+		{ "tcg", "irq-lost", 3, 500, 600, OUTCOME_NOT_CHECKED,
+		  "3 of 800 periods had no tick: not judged in an emulator, which waits for its host." },
+		{ "tcg", "irq-lost", 5, 500, 125000, OUTCOME_NOT_CHECKED,
+		  "5 of 800 periods had no tick: not judged in an emulator, which waits for its host." },
+		{ "tcg", "irq-lost", 5, 500, 600, OUTCOME_FAILED,
+		  "5 of 800 periods had no tick; other ticks are late by less than 1/8 period, so waiting for the host does not "
+		  "explain that." },
+		{ "none", "irq-late", 0, 60000, 61000, OUTCOME_FAILED,
+		  "half of its one-shots of 100 us are 60000 ns late or more, +-20." },
+		{ "tcg", "irq-late", 0, 60000, 61000, OUTCOME_NOT_CHECKED,
+		  "half of its one-shots of 100 us are 60000 ns late or more, +-20: not judged in an emulator, which waits for its "
+		  "host." },
+		{ "none", "irq-late", 0, -21, 600, OUTCOME_PASSED,
+		  "half of its one-shots of 100 us came before they were due: see irq-early." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		bool periodic = strcmp(rows[i].rule, "irq-lost") == 0;
+		const struct behaviour *row;
+
+		LITERAL_COPY(report->accelerator, rows[i].accelerator);
+		report->interval_count = 1;
+		report->intervals[0] = (struct report_interval){
+			.source = "pit0", .periodic = periodic, .route_kind = "ioapic", .state = CLOCK_PRESENT,
+			.asked_ns = periodic ? 1000000 : 100000, .asked = 800, .expected = 800, .delivered = 800 - rows[i].lost,
+			.empty = rows[i].lost, .losses = rows[i].lost,
+			.lateness = { .count = 100, 400, rows[i].p50_ns, rows[i].p999_ns, rows[i].p999_ns, rows[i].p999_ns, 20 },
+		};
+		judge_report(report);
+		row = behaviour_of(report, rows[i].rule, "pit0");
+		assert_string_equal(row->text, rows[i].text);
+		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+	}
+}
+
 TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one)
 {
 	static const struct {
@@ -677,12 +825,19 @@ TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 /* A step back is visible in the readings of this counter alone. So a step back of the TSC does not explain it. */
 TEST(a_counter_of_64_bits_that_steps_back_does_so_by_itself)
 {
-	struct report *report = literal_clean();
+	for (int jumped = 0; jumped < 2; jumped++) {
+		struct report *report = literal_clean();
 
-	literal_find(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
-	literal_find(report, "tsc")->monotonic.backward = literal_find(report, "hpet")->monotonic.backward = 1;
-	judge_report(report);
-	assert_int_equal(report->finding_count, 2);
+		report->hypervisor[0] = '\0';
+		literal_find(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
+		literal_find(report, "hpet")->monotonic.backward = 1;
+		if (jumped)
+			part(report, 8, 7);
+		else
+			literal_find(report, "tsc")->monotonic.backward = 1;
+		judge_report(report);
+		assert_int_equal(report->finding_count, 2);
+	}
 }
 
 static void
@@ -938,6 +1093,7 @@ TEST(clock_that_was_never_read_has_no_verdict)
 	struct report *report = literal_clean();
 
 	literal_lose(report, "rtc", CLOCK_PRESENT, "");
+	rules_add_finding(report, "rtc-seconds", "rtc", REPORT_NO_CORE, "Fault.");
 	judge_report(report);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_INCOMPLETE);
 }

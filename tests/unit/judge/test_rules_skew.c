@@ -952,6 +952,22 @@ TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 	}
 }
 
+/* Only the last pass shows that the synchronisation of the cores is not known. */
+TEST(a_pair_that_only_the_last_pass_lacks_leaves_the_synchronisation_not_determined)
+{
+	for (int lacks = 0; lacks < 2; lacks++) {
+		struct report *report = machine(4, 4, NULL);
+
+		if (lacks)
+			report->skew.latest_summary.bound_ticks = UINT64_MAX;
+		judge(report);
+		assert_int_equal(report->skew.last_shown, lacks);
+		assert_string_equal(report->skew.text, lacks ?
+				    "synchronisation not determined at 21.1 s, as not every core's offset is known" :
+				    "synchronised within 29 ns at 3.1 s and 21.1 s");
+	}
+}
+
 /* The warp was seen in a check between the passes. The bounds from the passes are still valid. */
 TEST(cores_of_which_one_warped_are_not_synchronised)
 {
