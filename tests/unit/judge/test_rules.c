@@ -297,6 +297,28 @@ part(struct report *report, unsigned one, unsigned other)
 	}
 }
 
+/* A jump needs two other clocks. In a guest these must have different sources: its devices count the host's clock. */
+TEST(a_clock_jumped_if_two_others_prove_it)
+{
+	static const struct {
+		unsigned one, other;
+		bool guest, jumped;
+	} rows[] = {
+		{ 4, 3, false, true }, { 4, 3, true, false }, { 4, 11, true, true }, { 4, 1, false, false }, { 4, 8, true, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+
+		if (!rows[i].guest)
+			report->hypervisor[0] = '\0';
+		part(report, rows[i].one, rows[i].other);
+		judge_report(report);
+		assert_int_equal(rules_find_finding(report, "clock-jumped", "pit") != NULL, rows[i].jumped);
+		assert_int_equal(rules_find_finding(report, "clocks-parted", NULL) != NULL, !rows[i].jumped);
+	}
+}
+
 /* One clock may have been read before the TSC stopped, and the other clocks after the stop. */
 TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 {
@@ -418,6 +440,49 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 
 	*(since ? &entry->change_since : &entry->change_halves) =
 		(struct interval_ppb){ true, by_ppb, by_ppb * 8 / 9 - 1000, by_ppb * 10 / 9 + 1000 };
+}
+
+/* In a guest the devices or the TSC may have changed. The TSC timed the PIT, which seems to be 900 ppm too fast. */
+TEST(a_tsc_that_may_have_changed_accuses_no_device)
+{
+	for (int way = 0; way < 3; way++) { /* no change, a change in the rate window, and a change after it */
+		struct report *report = literal_clean();
+
+		set_rates(report);
+		for (size_t i = 0; i < 3 && way; i++)
+			change(report, devices[i], way == 2, 1000000);
+		judge_report(report);
+		assert_int_equal(rules_find_finding(report, "rate-wrong", "pit") != NULL, way == 0);
+	}
+}
+
+/* In a soak on bare metal the PIT's rate changes by 300 ppb from the first to the last of three rows. */
+TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
+{
+	const uint64_t hz = UINT64_C(3000000000000000), ppb = hz / 1000000000;
+	struct report *report = literal_clean();
+	size_t pit = (size_t)(literal_find(report, "pit") - report->clocks);
+	struct series_clock clocks[3][REPORT_CLOCKS_MAX] = { { { .count = 0 } } };
+	struct series_row rows[3];
+
+	report->hypervisor[0] = '\0';
+	for (size_t r = 0; r < 3; r++) {
+		rows[r] = (struct series_row){ .from_tsc = 1000 + r * 20000000000, .to_tsc = 1000 + (r + 1) * 20000000000,
+					       .clocks = clocks[r] };
+		for (size_t i = 0; i < 3; i++) {
+			size_t clock = (size_t)(literal_find(report, devices[i]) - report->clocks);
+			uint64_t value = clock == pit ? hz + r * 150 * ppb : hz;
+
+			clocks[r][clock].implied = (struct rate_interval){ true, value, value - 10 * ppb, value + 10 * ppb };
+		}
+	}
+	report->series.rows = rows;
+	report->series.count = 3;
+	judge_report(report);
+	assert_int_equal(report->finding_count, 1);
+	assert_finding(report, 0, "rate-trend", NULL,
+		       "The rate of tsc, hpet and acpi_pm against pit changed by +0.3 ppm (+0.3 to +0.3), from its rate between "
+		       "0 ms and 10.0 s to its rate between 20.0 s and 30.0 s; nothing shows which of the two groups changed.");
 }
 
 /*
@@ -775,6 +840,118 @@ TEST(interrupts_of_an_emulator_are_judged_if_waiting_for_its_host_explains_nothi
 		row = behaviour_of(report, rows[i].rule, "pit0");
 		assert_string_equal(row->text, rows[i].text);
 		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+	}
+}
+
+/* One-shots that never came are a fault if the timer's status shows that they were due and the route works. */
+TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
+{
+	static const struct {
+		const char *kind;
+		uint64_t delivered, expired;
+		enum outcome outcome;
+		const char *text;
+	} rows[] = {
+		{ "ioapic", 190, 10, OUTCOME_FAILED,
+		  "10 of 200 one-shots never came, and the timer's status shows that they were due." },
+		{ "ioapic", 190, 0, OUTCOME_NOT_DETERMINED,
+		  "10 of 200 one-shots never came; the timer's status does not show that they were due." },
+		{ "ioapic", 0, 10, OUTCOME_NOT_DETERMINED,
+		  "none came through pin 2: either the timer or the route to the core has failed." },
+		{ "status", 0, 0, OUTCOME_NOT_DETERMINED, "its counter passed the deadline, but its status never showed that." },
+		{ "lapic", 0, 10, OUTCOME_FAILED,
+		  "10 of 200 one-shots never came, and the timer's status shows that they were due." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		const struct behaviour *row;
+
+		report->interval_count = 1;
+		report->intervals[0] = (struct report_interval){
+			.source = "pit0", .route_kind = rows[i].kind, .pin = 2, .state = CLOCK_PRESENT, .asked_ns = 100000, .asked = 200,
+			.expected = 200, .delivered = rows[i].delivered, .empty = 10, .expired = rows[i].expired,
+		};
+		judge_report(report);
+		row = behaviour_of(report, "irq-missing", "pit0");
+		assert_string_equal(row->text, rows[i].text);
+		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+	}
+}
+
+TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
+{
+	static const struct {
+		int64_t low_ppb, high_ppb;
+		enum outcome outcome;
+		const char *text;
+	} rows[] = {
+		{ -400000, 500000, OUTCOME_PASSED, "its periods are off by -400 to 500 ppm." },
+		{ -400000, 900000, OUTCOME_NOT_DETERMINED,
+		  "its periods are off by -400 to 900 ppm: they are too uneven to decide." },
+		{ 501000, 900000, OUTCOME_FAILED, "its periods are off by 501 to 900 ppm." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		const struct behaviour *row;
+
+		report->interval_count = 1;
+		report->intervals[0] = (struct report_interval){
+			.source = "pit0", .periodic = true, .route_kind = "ioapic", .state = CLOCK_PRESENT, .asked_ns = 1000000,
+			.asked = 200, .expected = 200, .delivered = 200,
+			.rate = { true, (rows[i].low_ppb + rows[i].high_ppb) / 2, rows[i].low_ppb, rows[i].high_ppb },
+		};
+		judge_report(report);
+		row = behaviour_of(report, "irq-rate", "pit0");
+		assert_string_equal(row->text, rows[i].text);
+		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+	}
+}
+
+#define KVM_CLOCK_SIGNAL  { "kvmclock", "kvm-clock", false, false, false, 0 }
+#define GENERATION_SIGNAL { "vmgenid", "vmgenid", true, false, false, 0 }
+#define UNUSABLE_SIGNAL   { "vmclock", "vmclock", false, true, false, 0 }
+#define CHANGED_SIGNAL    { "kvmclock", "kvm-clock", false, false, true, 1 }
+
+/* A hypervisor announces disruptions by signals. A signal of any disruption counts more than one of snapshots only. */
+TEST(a_disruption_that_no_signal_announced_is_a_fault_of_a_signal_for_all_disruptions)
+{
+	static const struct {
+		struct signals signals;
+		bool disrupted;
+		enum outcome outcome;
+		const char *text;
+	} rows[] = {
+		{ { 1, { KVM_CLOCK_SIGNAL } }, false, OUTCOME_PASSED, "No clock shows a disruption." },
+		{ { 1, { CHANGED_SIGNAL } }, false, OUTCOME_PASSED, "No clock shows a disruption, but see the notes." },
+		{ { 1, { CHANGED_SIGNAL } }, true, OUTCOME_PASSED, "The clocks show 1 disruption, which kvm-clock announced." },
+		{ { 2, { GENERATION_SIGNAL, KVM_CLOCK_SIGNAL } }, true, OUTCOME_FAILED,
+		  "The clocks show 1 disruption, and kvm-clock did not announce it." },
+		{ { 2, { KVM_CLOCK_SIGNAL, GENERATION_SIGNAL } }, true, OUTCOME_FAILED,
+		  "The clocks show 1 disruption, and kvm-clock did not announce it." },
+		{ { 2, { KVM_CLOCK_SIGNAL, { "vmclock", "vmclock", false, false, false, 0 } } }, true, OUTCOME_FAILED,
+		  "The clocks show 1 disruption, and kvm-clock did not announce it." },
+		{ { 2, { UNUSABLE_SIGNAL, GENERATION_SIGNAL } }, true, OUTCOME_NOT_DETERMINED,
+		  "The clocks show 1 disruption. Only restored snapshots are announced, by vmgenid, and this may be a pause." },
+		{ { 1, { UNUSABLE_SIGNAL } }, true, OUTCOME_NOT_CHECKED,
+		  "The hypervisor offers vmclock, without its specified contents." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct report *report = literal_clean();
+		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
+		bool noted = rows[i].signals.list[0].changed && !rows[i].disrupted;
+
+		report->signals = rows[i].signals;
+		if (rows[i].disrupted)
+			part(report, 8, 7);
+		judge_report(report);
+		assert_string_equal(row->rule, "pv-untold");
+		assert_string_equal(row->text, rows[i].text);
+		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_string_equal(find_note(report, "A disruption was announced"), noted ?
+				    "A disruption was announced by kvm-clock during the run, but no clock shows one." : "");
 	}
 }
 

@@ -968,6 +968,21 @@ TEST(a_pair_that_only_the_last_pass_lacks_leaves_the_synchronisation_not_determi
 	}
 }
 
+/* The limit for synchronised cores is 1 us here, and no second pass was made. */
+TEST(cores_with_a_wide_bound_are_not_called_synchronised)
+{
+	for (int again = 0; again < 2; again++) {
+		struct report *report = machine(4, 4, NULL);
+
+		report->skew.summary.bound_ticks = report->skew.latest_summary.bound_ticks = 3000;
+		report->skew.drift_measured = again;
+		judge(report);
+		assert_string_equal(report->skew.text, again ?
+				    "synchronisation not determined: only within 1500 ns at 3.1 s and 21.1 s" :
+				    "synchronisation not determined: only within 1500 ns at 3.1 s, and not measured again");
+	}
+}
+
 /* The warp was seen in a check between the passes. The bounds from the passes are still valid. */
 TEST(cores_of_which_one_warped_are_not_synchronised)
 {
