@@ -93,7 +93,7 @@ machine_choose_start_method(struct machine *machine, struct report *report)
 		return;
 	if (machine->platform.cpu.memory_encrypted)
 		start_by_firmware(machine,
-				  "This guest's memory is encrypted, in which a core can't be started from outside",
+				  "This guest's memory is encrypted, so baretick can't start its other cores",
 				  report);
 	else if (!machine->platform.acpi.madt.found && machine->boot.finds_cores)
 		find_cores(machine, report);

@@ -71,7 +71,7 @@ size_t machine_cores(const struct machine *machine, const struct options *option
  */
 void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
-/* Gives the resources that machine_measure() took back to the firmware. */
+/* Gives back to the firmware all resources that machine_measure() used. */
 void machine_close(struct machine *machine);
 
 #endif

@@ -23,7 +23,7 @@ struct serial_block {
 };
 
 struct serial_line {
-	bool (*write)(void *device, const char *bytes, size_t size); /* false: the line accepts no more bytes */
+	bool (*write)(void *device, const char *bytes, size_t size); /* returns false if the line accepts no more bytes */
 	void *device;
 };
 

@@ -44,7 +44,7 @@ struct application {
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* Gives the resources of this run back to the firmware, because the application may return to a shell. */
+/* Gives all resources of this run back to the firmware, because the application may return to a shell. */
 static void
 release_all(struct application *app)
 {

@@ -1,4 +1,4 @@
-/* Declarations for the two files of the PIT's checks. */
+/* Declarations that check_pit.c and check_pit_out.c share. */
 #ifndef BARETICK_PIT_CHECKS_H
 #define BARETICK_PIT_CHECKS_H
 

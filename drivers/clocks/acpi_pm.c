@@ -121,7 +121,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 			    space == ACPI_SPACE_IO ? "port" : "address",
 			    device->address);
 	else
-		probe_state(clocks, CLOCK_STUCK, "It reads %lxh every time.", reading);
+		probe_state(clocks, CLOCK_STUCK, "The timer reads %lxh every time.", reading);
 }
 
 const struct driver acpi_pm_driver = {

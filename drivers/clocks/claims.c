@@ -130,7 +130,7 @@ add_leaf_15_claims(const struct reading *reading)
 	r = read_leaf(reading, LEAF_TSC_CRYSTAL);
 	if (!r.eax || !r.ebx) {
 		claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
-			     r.eax | r.ebx | r.ecx ? "Its ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
+			     r.eax | r.ebx | r.ecx ? "The leaf's ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
 		return;
 	}
 	if (!r.ecx) {

@@ -65,7 +65,7 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 			    "Its ACPI table puts the HPET into address space %u, not into memory.",
 			    table->space);
 	else if (base == 0 || base % sizeof(uint64_t))
-		probe_state(clock, CLOCK_BROKEN, "Its table gives the base address %lxh.", base);
+		probe_state(clock, CLOCK_BROKEN, "The HPET's ACPI table gives the base address %lxh.", base);
 	else if (!hw_is_mapped(base, HPET_SIZE))
 		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its base address %lxh.", base);
 	else
@@ -82,12 +82,12 @@ hpet_identify(uint64_t base, struct clock *clocks)
 
 	if ((id == 0 && period_fs == 0) || (id == UINT32_MAX && period_fs == UINT32_MAX)) {
 		probe_state(clock, CLOCK_BROKEN,
-			    "Its capability register reads %s: nothing answers at %lxh.",
+			    "The HPET's capability register reads %s: nothing answers at %lxh.",
 			    id ? "all ones" : "0", base);
 		return false;
 	}
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX) {
-		probe_state(clock, CLOCK_BROKEN, "Its period register reads %u fs, not %u to %u.",
+		probe_state(clock, CLOCK_BROKEN, "The HPET's period register reads %u fs, not %u to %u.",
 			    period_fs, HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 		return false;
 	}
@@ -189,7 +189,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 	    hpet_start(device, &clocks[HPET])) {
 		clocks[HPET].state = CLOCK_PRESENT;
 		if (table->base >> 32)
-			probe_note(&clocks[HPET], "Its base address is above 4 GiB.");
+			probe_note(&clocks[HPET], "The HPET's base address is above 4 GiB.");
 	}
 	probe_copy_state(clocks, HPET_COUNT);
 	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;

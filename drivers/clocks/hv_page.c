@@ -102,15 +102,15 @@ hv_page_test(struct device *device, struct clock *clock)
 	uint64_t tsc;
 
 	if (!hv_page_copy(device, &taken, &tsc))
-		probe_state(clock, CLOCK_BROKEN, "The hypervisor changed its page during each of %u reads.",
+		probe_state(clock, CLOCK_BROKEN, "The hypervisor changed the page during each of %u reads.",
 			    PAGES_TRIES);
 	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
-		probe_state(clock, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is the "
+		probe_state(clock, CLOCK_DISABLED, "The page's sequence is 0: readers fall back to the MSR, which is the "
 				"clock hv_ref.");
 	else if (!taken.scale)
-		probe_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into its page.");
+		probe_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into the page.");
 	else if (!probe_counter_moves(hv_page_read, device))
-		probe_state(clock, CLOCK_STUCK, "Its page and the TSC give the same reading every time.");
+		probe_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
 	else
 		return true;
 	return false;

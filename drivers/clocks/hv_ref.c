@@ -85,7 +85,7 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 		clocks->state = CLOCK_PRESENT;
 		return;
 	}
-	probe_state(clocks, CLOCK_STUCK, "Its MSR reads the same every time.");
+	probe_state(clocks, CLOCK_STUCK, "The MSR reads the same every time.");
 	hv_ref_close(device);
 }
 

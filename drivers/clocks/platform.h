@@ -1,4 +1,4 @@
-/* Facts about the machine that drivers need. */
+/* Facts about the machine that drivers need: its processor, ACPI tables, hypervisor and stated rates. */
 #ifndef BARETICK_PLATFORM_H
 #define BARETICK_PLATFORM_H
 

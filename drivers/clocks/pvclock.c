@@ -117,13 +117,13 @@ pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 	uint64_t tsc;
 
 	if (!pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
-		probe_state(clock, CLOCK_BROKEN, "Its page is always being updated: version %u stays odd in %u reads.", taken.version,
+		probe_state(clock, CLOCK_BROKEN, "The page is always being updated: version %u stays odd in %u reads.", taken.version,
 			    PAGES_TRIES);
 	else if (!pvclock_multiplier(&taken))
 		probe_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.", whose,
 			    taken.tsc_to_system_mul, taken.tsc_shift);
 	else if (!probe_counter_moves(pvclock_read, (void *)slot))
-		probe_state(clock, CLOCK_STUCK, "Its page and the TSC give the same reading every time.");
+		probe_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
 	else {
 		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_multiplier(&taken);
 		return true;

@@ -178,9 +178,9 @@ rtc_identify(struct device *device, struct clock *clock)
 	device->saved[SAVED_B] = b;
 	if ((a & b & rtc_read_register(device, REGISTER_D) &
 	     rtc_read_register(device, REGISTER_SECONDS)) == RTC_UNREADABLE)
-		probe_state(clock, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+		probe_state(clock, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
 	else if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
-		probe_state(clock, CLOCK_STUCK, "Its divider is held in reset (register A reads %02xh).", a);
+		probe_state(clock, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads %02xh).", a);
 	else
 		return true;
 	return false;
@@ -206,13 +206,13 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 		probe_state(clock, CLOCK_BROKEN, "The update flag (UIP) stays 1; an update takes 2,472 us at most.");
 	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
 		probe_state(clock, CLOCK_BROKEN,
-			    "Its seconds register reads %02xh, which is not a second in %s.",
+			    "The seconds register reads %02xh, which is not a second in %s.",
 			    seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
 	else
 		clock->state = CLOCK_PRESENT;
 	device->saved[RTC_SECOND] = rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]);
 	if (!(rtc_read_register(device, REGISTER_D) & D_VRT))
-		probe_note(clock, "Its battery failed (VRT is 0).");
+		probe_note(clock, "The RTC's battery failed (VRT is 0).");
 }
 
 /* Returns true if the flag is set within the wait of probe.c, which lasts dozens of the flag's periods. */

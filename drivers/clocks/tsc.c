@@ -82,13 +82,13 @@ tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)
 		clock->claimed = claim->hz;
 		clock->claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB,
 							claim->hz.num, SCALE_UP);
-		probe_note(clock, "Its rate is claimed by %s%s.", claim->by,
+		probe_note(clock, "The TSC's rate is stated by %s%s.", claim->by,
 			   claim->source == CLAIM_LEAF_16 ? " (rounded)" : "");
 	} else {
-		probe_note(clock, "CPUID claims no rate for it.");
+		probe_note(clock, "CPUID states no rate of the TSC.");
 	}
 	if (!platform->cpu.tsc_is_invariant)
-		probe_note(clock, "CPUID 80000007h does not report it as invariant.");
+		probe_note(clock, "CPUID 80000007h does not report the TSC as invariant.");
 }
 
 static void

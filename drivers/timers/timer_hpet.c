@@ -61,15 +61,15 @@ find_route(const struct platform *platform, struct timer *timer)
 
 	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
 		return timer_refuse(timer, CLOCK_DISABLED,
-				    "Its interrupts can't address this core: the APIC id has more than eight bits.");
+				    "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
 	switch (timer->driver->route_kind) {
 	case BY_FSB:
 		timer->route.kind = "fsb";
 		return hw_read32(get_registers_address(timer)) & FSB_CAP ||
-		       timer_refuse(timer, CLOCK_ABSENT, "It can't send messages (FSB delivery).");
+		       timer_refuse(timer, CLOCK_ABSENT, "The HPET can't send its interrupts as messages (FSB delivery).");
 	case BY_LEGACY:
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
-			return timer_refuse(timer, CLOCK_ABSENT, "It can't replace the PIT (no legacy replacement route).");
+			return timer_refuse(timer, CLOCK_ABSENT, "The HPET can't replace the PIT (no legacy replacement route).");
 		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
 	default: /* 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
 		return find_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);

@@ -50,7 +50,7 @@ check_availability(const struct platform *platform, struct timer *timer)
 
 	timer->state = CLOCK_PRESENT;
 	if ((a & b & rtc_read_register(&device, REGISTER_D)) == RTC_UNREADABLE)
-		timer_refuse(timer, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+		timer_refuse(timer, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
 	else if ((a & A_DIVIDER) != A_DIVIDER_32768_HZ || b & B_SET)
 		timer_refuse(timer, CLOCK_STUCK, "The RTC is halted, or its divider is held in reset.");
 	else if (b & B_ENABLES)

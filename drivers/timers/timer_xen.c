@@ -118,7 +118,7 @@ xen_timer_open(const struct platform *platform, struct timer *timer)
 	timer->saved[VCPU] = leaf.ebx;
 	if (!platform->unused_page) {
 		timer_refuse(timer, CLOCK_DISABLED,
-			     "Its events need Xen's shared page, whose address the firmware chose: not tested.");
+			     "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
 	} else if (!(leaf.eax & XEN_VCPU_ID_PRESENT) || leaf.ebx >= VCPUS_MAX) {
 		timer_refuse(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not say which of its vCPUs a core is.");
 	} else if (!attach(timer)) {

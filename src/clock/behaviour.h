@@ -30,7 +30,7 @@ struct behaviour {
 	bool disturbed;    /* true if a temporary disturbance prevented the check; it is repeated if there is time */
 	bool failed;       /* true if the device breaks a rule that has no figure */
 	bool open;         /* true if the outcome is "not determined" regardless of the figure; TEXT has the reason */
-	bool has_figure;   /* true if the figure decides, see behaviour_outcome(); otherwise FAILED decides */
+	bool has_figure;   /* true if the outcome depends on the figure (behaviour_outcome()), and not on FAILED */
 	int64_t measured, low, high; /* the figure and its interval, in the rule's unit */
 	/*
 	 * These fields are only used if each core has its own device. CORES_ASKED is the number of checked cores, and CORES

@@ -10,7 +10,7 @@ typedef __int128 wide;
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
 	size_t count;
-	int side; /* 1 if lines must pass above the corners of the hull, -1 if they must pass below */
+	int side; /* 1 if the fitted lines must pass above these corners (see rate_fit.h), -1 if they must pass below */
 };
 
 /*

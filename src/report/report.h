@@ -246,7 +246,7 @@ struct report_skew {
 	uint64_t within_ns;
 	/* True if sentences, tables and maps show the last pass, because only that pass found a fault. */
 	bool last_shown;
-	bool proven;             /* false if the cores are not synchronised, or if two cores are proven to differ */
+	bool proven;             /* true if the cores' TSCs are synchronised, and no two of them are proven to differ */
 	/* The result as a clause: "synchronised within 31 ns at 3.1 s and 9.8 s". */
 	char text[REPORT_SENTENCE];
 };

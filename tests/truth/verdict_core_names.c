@@ -185,7 +185,7 @@ is_group_true(const struct report *report, const char *text, size_t other, struc
 	return right >= count;
 }
 
-/* Returns true if a statement on a core, or on all cores that are off, against another core was true at its time. */
+/* Returns true if the finding's offset, of a core or a group against another core, was true at the stated time. */
 static bool
 is_offset_true(const struct report *report, const struct finding *finding)
 {

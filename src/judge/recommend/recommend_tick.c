@@ -159,7 +159,7 @@ put_global(struct report *report, struct text *reason)
 	bool hpet = has_clock(report, "hpet", "hpet0");
 
 	if (!hpet && !has_clock(report, "pit", "pit0")) {
-		text_put(reason, "None is known: the local APIC's timer can't be used, and no HPET or PIT was found or tested.");
+		text_put(reason, "No such timer is known: the local APIC's timer can't be used, and no HPET or PIT was tested.");
 		return;
 	}
 	report->tick.source = hpet ? "hpet0" : "pit0";

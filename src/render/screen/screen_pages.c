@@ -145,7 +145,7 @@ put_about(const struct screen *screen, struct text *left, struct text *right)
 	put_keys(right, screen->can_quit);
 	put_heading(left, "How the figures are made");
 	put_paragraph(left, "A clock is read between two reads of the TSC, the bracket: the time between them is the "
-			    "latency. The row null reads nothing, and so shows what the bracket itself costs. A read is the mean "
+			    "latency. The row null reads nothing, so it shows the cost of the bracket. A read is the mean "
 			    "latency without the bracket, in the median of the cores.");
 	put_paragraph(left, "No clock is the reference. All are sampled over the same window and compared pair by pair; one "
 			    "that disagrees with the majority is a falseticker. A rate or an offset is an interval, and fails only "

@@ -6,13 +6,13 @@
 #include "../../../boot/bare/firmware/take_over.c"
 #undef bare_read_handover
 
-extern const char *bare_read_handover(const void *handed, uint32_t magic);
+extern const char *bare_read_handover(const void *loader_data, uint32_t magic);
 extern bool fault_is_early(void); /* defined in ../acpi_pm.c */
 
 const char *
-bare_read_handover(const void *handed, uint32_t magic)
+bare_read_handover(const void *loader_data, uint32_t magic)
 {
-	const char *refusal = bare_take_over_well(handed, magic);
+	const char *refusal = bare_take_over_well(loader_data, magic);
 
 	if (fault_is_early())
 		__asm__ volatile("ud2");

@@ -163,7 +163,7 @@ TEST(a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent)
 	sim.pm.counter.origin_ticks = 0x1234;
 	sim.pm.counter.stuck_at_ps = 0;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_STUCK, "It reads 1234h every time.");
+	assert_state(0, CLOCK_STUCK, "The timer reads 1234h every time.");
 	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 510 ns. */
 	assert_in_range(sim.count[SIM_IN], 32800, 33000);
 	sim.pm.absent = true;

@@ -106,9 +106,9 @@ TEST(leaf_15h_that_is_no_claim_has_the_reason)
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It is 0.");
 	assert_null(find(CLAIM_LEAF_15, CLAIM_OF_LAPIC));
 	set_leaf_15(0, 192, 24000000);
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "Its ratio is 192/0.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "The leaf's ratio is 192/0.");
 	set_leaf_15(2, 0, 24000000);
-	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "Its ratio is 0/2.");
+	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "The leaf's ratio is 0/2.");
 	set_leaf_15(24000000, 1, 24000000);
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It says 1 Hz, which no such clock has.");
 	set_leaf_15(1, UINT32_C(1) << 31, UINT32_C(1) << 31);

@@ -195,10 +195,10 @@ TEST(no_table_or_a_bad_address_is_a_sentence_without_an_access)
 	assert_state(HPET, CLOCK_BROKEN, "The firmware has not mapped its base address fed40000h.");
 	platform.acpi.hpet.base = SIM_HPET_BASE + 4;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "Its table gives the base address fed00004h.");
+	assert_state(HPET, CLOCK_BROKEN, "The HPET's ACPI table gives the base address fed00004h.");
 	platform.acpi.hpet.base = 0;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "Its table gives the base address 0h.");
+	assert_state(HPET, CLOCK_BROKEN, "The HPET's ACPI table gives the base address 0h.");
 	platform.acpi.hpet.base = SIM_HPET_BASE;
 	platform.acpi.hpet.space = ACPI_SPACE_IO;
 	open_driver(&hpet_driver);
@@ -216,12 +216,12 @@ TEST(a_capability_register_of_all_ones_or_zero_is_nobody)
 	sim.hpet.absent = true;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN,
-		     "Its capability register reads all ones: nothing answers at fed00000h.");
+		     "The HPET's capability register reads all ones: nothing answers at fed00000h.");
 	sim.hpet.absent = false;
 	sim.hpet.capability = 0;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN,
-		     "Its capability register reads 0: nothing answers at fed00000h.");
+		     "The HPET's capability register reads 0: nothing answers at fed00000h.");
 	assert_int_equal(sim.count[SIM_WRITE], 0);
 }
 
@@ -234,15 +234,15 @@ TEST(a_period_outside_100000_to_100000000_fs_is_named)
 	set_period(99999);
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN,
-		     "Its period register reads 99999 fs, not 100000 to 100000000.");
+		     "The HPET's period register reads 99999 fs, not 100000 to 100000000.");
 	set_period(100000001);
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN,
-		     "Its period register reads 100000001 fs, not 100000 to 100000000.");
+		     "The HPET's period register reads 100000001 fs, not 100000 to 100000000.");
 	set_period(0);
 	open_driver(&hpet_driver);
 	assert_state(HPET_32, CLOCK_BROKEN,
-		     "Its period register reads 0 fs, not 100000 to 100000000.");
+		     "The HPET's period register reads 0 fs, not 100000 to 100000000.");
 }
 
 TEST(a_step_back_of_30_ticks_shows)

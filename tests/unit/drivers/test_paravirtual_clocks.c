@@ -92,7 +92,7 @@ TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 	plug(false);
 	sim_paravirtual.odd = true;
 	open_driver(&kvmclock_driver);
-	assert_state(0, CLOCK_BROKEN, "Its page is always being updated: version 1 stays odd in 1024 reads.");
+	assert_state(0, CLOCK_BROKEN, "The page is always being updated: version 1 stays odd in 1024 reads.");
 	assert_true(sim_paravirtual_is_as_found());
 	plug(false);
 	sim_paravirtual.empty = true;
@@ -200,7 +200,7 @@ TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
 	plug(true);
 	sim_paravirtual.no_sequence = true;
 	open_driver(&hv_page_driver);
-	assert_state(0, CLOCK_DISABLED, "Its page's sequence is 0: readers fall back to the MSR, which is the clock hv_ref.");
+	assert_state(0, CLOCK_DISABLED, "The page's sequence is 0: readers fall back to the MSR, which is the clock hv_ref.");
 	assert_true(clocks[0].falls_back);
 	assert_true(sim_paravirtual_is_as_found());
 	plug(true);

@@ -168,13 +168,13 @@ TEST(all_registers_ffh_an_fadt_without_one_and_a_reset_divider)
 {
 	sim.rtc.absent = true;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_ABSENT, "All its registers read FFh: there is none at port 70h.");
+	assert_state(RTC, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
 	assert_state(RTC_PF, CLOCK_ABSENT,
-		     "All its registers read FFh: there is none at port 70h.");
+		     "All registers read FFh: there is no RTC at port 70h.");
 	reset(state);
 	sim.rtc.a = 0x66;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_STUCK, "Its divider is held in reset (register A reads 66h).");
+	assert_state(RTC, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads 66h).");
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes, 0);
 	reset(state);
 	platform.acpi.fadt.cmos_rtc_absent = true;
@@ -200,11 +200,11 @@ TEST(seconds_of_7fh_are_broken_and_a_flat_battery_is_noted)
 	sim.rtc.seconds_invalid = true;
 	open_driver(&rtc_driver);
 	assert_state(RTC, CLOCK_BROKEN,
-		     "Its seconds register reads 7fh, which is not a second in BCD.");
+		     "The seconds register reads 7fh, which is not a second in BCD.");
 	sim.rtc.seconds_invalid = false;
 	sim.rtc.d = 0;
 	open_driver(&rtc_driver);
-	assert_state(RTC, CLOCK_PRESENT, "Its battery failed (VRT is 0).");
+	assert_state(RTC, CLOCK_PRESENT, "The RTC's battery failed (VRT is 0).");
 }
 
 TEST(the_flag_is_counted_at_8192_hz_from_one_register_a_read)

@@ -28,7 +28,7 @@ TEST(it_is_a_row_with_a_reason_only_in_a_guest_of_xen)
 	assert_false(opened().unlisted);
 	assert_int_equal(opened().state, CLOCK_DISABLED);
 	assert_string_equal(opened().reason,
-			    "Its events need Xen's shared page, whose address the firmware chose: not tested.");
+			    "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
 	/* the route needs a kind, because the schema allows no empty one */
 	assert_string_equal(opened().route.kind, "lapic");
 	assert_int_equal(sim.count[SIM_HYPERCALL], 0);

@@ -62,13 +62,13 @@ TEST(the_claim_is_the_hypervisors_then_the_first)
 	struct claim *claim;
 
 	open_driver(&tsc_driver);
-	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 15h.");
+	assert_string_equal(clocks[TSC].reason, "The TSC's rate is stated by CPUID 15h.");
 	assert_int_equal(clocks[CPUID].claimed.num / clocks[CPUID].claimed.den, 1000000000);
 
 	claim = claims_add(&platform.claims, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX");
 	claim_set(claim, (struct rate){ 1000000001, 1 }, 1000);
 	open_driver(&tsc_driver);
-	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 40000010h EAX.");
+	assert_string_equal(clocks[TSC].reason, "The TSC's rate is stated by CPUID 40000010h EAX.");
 	assert_int_equal(clocks[LFENCE].claimed.num, 1000000001);
 	assert_int_equal(clocks[TSC].claimed_within_ppb, 1000);
 
@@ -76,14 +76,14 @@ TEST(the_claim_is_the_hypervisors_then_the_first)
 	claim_set(claims_add(&platform.claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"), (struct rate){ 1000000002, 1 },
 		  50000000);
 	open_driver(&tsc_driver);
-	assert_string_equal(clocks[TSC].reason, "Its rate is claimed by CPUID 16h (rounded).");
+	assert_string_equal(clocks[TSC].reason, "The TSC's rate is stated by CPUID 16h (rounded).");
 	assert_int_equal(clocks[RDTSCP].claimed.num, 1000000002);
 
 	platform.claims.count = 0;
 	platform.cpu.tsc_is_invariant = false;
 	open_driver(&tsc_driver);
-	assert_state(TSC, CLOCK_PRESENT, "CPUID claims no rate for it. "
-		     "CPUID 80000007h does not report it as invariant.");
+	assert_state(TSC, CLOCK_PRESENT, "CPUID states no rate of the TSC. "
+		     "CPUID 80000007h does not report the TSC as invariant.");
 	assert_int_equal(clocks[TSC].claimed.den, 0);
 }
 

@@ -95,7 +95,7 @@ TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 
 	plug(false);
 	sim_paravirtual.odd = true;
-	assert_broken("Its page is always being updated: version 1 stays odd in 1024 reads.");
+	assert_broken("The page is always being updated: version 1 stays odd in 1024 reads.");
 	plug(false);
 	sim_paravirtual.empty = true;
 	assert_broken("Xen left its page without a rate: multiplier 0, shift 0.");

@@ -83,7 +83,7 @@ static const struct literal_clock literal_clocks[] = {
 	  -3000, { { 2100, 900 }, { 2400, 99 }, { 244000, 1 } } },
 	{ "rtc_pf", "RTC periodic flag in register C, 8192 Hz", "rtc", "PC/AT ports 70h-71h", 64, { 8192, 1 },
 	  8191975, 1, -3052, { { 1050, 900 }, { 1190, 100 } } },
-	{ "null", "nothing: what the bracket itself costs", "null", "", 0, { 0, 0 }, 0, 0, 0,
+	{ "null", "nothing; its latency is the cost of the two TSC reads", "null", "", 0, { 0, 0 }, 0, 0, 0,
 	  { { 0, 1 }, { 8, 999000 }, { 9, 999 } } },
 };
 

@@ -1665,7 +1665,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	measure_window();
 	window = find(HPET)->implied;
 	for (size_t i = 0; i < bench->report.clock_count; i++)
-		/* acts like a busy host, on which no step of the run gives a rate */
+		/* discards the rates of all steps, as on a host that is so busy that no step of the run gives a rate */
 		bench->survey.steps.clocks[i].implied.known = false;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
