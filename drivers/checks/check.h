@@ -43,7 +43,7 @@ uint64_t check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_t
 /* Returns true if baretick runs in a guest. Emulated devices may react late. */
 bool check_is_guest(const struct checking *checking);
 
-/* Marks ROW as failed if FAILED is true, otherwise as passed. The caller adds the sentence. */
+/* Sets the outcome of ROW: failed if FAILED is true, otherwise passed. The caller adds the sentence. */
 void check_fact(struct behaviour *row, bool failed);
 
 /* Marks ROW as not checked because the core was preempted in each try. The check may be repeated later. */

@@ -16,7 +16,7 @@
 #define PM_GLITCH_READS  4096u
 #define PM_GLITCH_READS_MIN 256u /* with fewer readings the check has no result */
 #define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)
-/* a reading may advance by this many times the nominal rate, because another rule checks the rate */
+/* a reading may advance up to this many times as fast as the nominal rate; another rule checks the rate */
 #define PM_LEAP_FACTOR   4
 #define PM_LEAP_TICKS    4u
 #define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* margin for the wait until the counter wraps: 1,000 ppm of 4.69 s */

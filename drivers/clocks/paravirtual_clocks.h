@@ -6,7 +6,7 @@
 #include "hw/hw.h"
 #include "paravirtual/pages.h"
 
-/* Takes COUNT samples with READ. HERE is the argument of READ on the calling core. */
+/* Takes COUNT samples with the function READ. HERE is READ's argument, which belongs to the calling core. */
 static inline __attribute__((always_inline)) void
 paravirtual_sample(const struct device *device, struct sample *samples, size_t count, sample_read *read, void *here)
 {

@@ -14,8 +14,8 @@
 #include "hw/hw.h"
 
 /*
- * Copies DRIVER's rows to CLOCKS and initializes DEVICE. Returns false if the machine has no TSC, because no sample can
- * be taken without it. All rows then have this reason, and open() must return at once.
+ * Copies DRIVER's clocks (one for each read method) to CLOCKS, and initializes DEVICE. Returns false if the machine has
+ * no TSC, because each sample needs it. All clocks then have this reason, and open() must return at once.
  */
 bool probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
 		 const struct driver *driver);

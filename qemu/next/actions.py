@@ -59,7 +59,7 @@ def collect_loader_files(system, path, folder):
 
 
 def make_options_file(words):
-    """Return the bytes of baretick.cfg: the options WORDS, and defaults for a machine that nobody watches."""
+    """Return the bytes of baretick.cfg: the options WORDS, and defaults for a machine that no person watches."""
     given = {word.partition("=")[0] for word in words}
     added = [f"{key}={value}" for key, value in DEFAULTS.items() if key not in given]
     data = command.join_options([*words, *added])

@@ -1,5 +1,5 @@
-"""Compares the kernel's rate of the TSC and its clock with those in baretick's report. They differ only if the kernel's rate is
-outside of the interval in the report.
+"""Compares the kernel's rate of the TSC, and the kernel's clock, with baretick's report. A rate differs only if it is outside of
+the interval in the report.
 """
 
 SECONDS_A_DAY = 86_400

@@ -18,7 +18,7 @@ WORKERS = 2
 PR_SET_PDEATHSIG = 1     # prctl(2)
 KERNEL_MAX = 1 << 20     # largest kernel.json in bytes
 TASKS_MAX = 256          # tasks that wait at a time; all reports together may need more memory than the machine has
-SPLIT_MIN = 1 << 20      # bytes from which on a file may be split into several tasks
+SPLIT_MIN = 1 << 20      # a file with at least this number of bytes may be split into several tasks
 SLICE = 4 << 20          # bytes of each task from a file that has a report on each line
 # Long lists that no table has. They are dropped before parsing. In JSON a quotation mark within a string is \", so these keys
 # cannot match in a string of a real report. If a forged report makes one match, it only loses that part. None of these lists

@@ -32,7 +32,7 @@ enum sim_source {
 
 struct sim_timer {
 	/* Faults of the source. All are 0 for a healthy source. */
-	unsigned drop_every, drop_shots_every; /* drops one of this many periods or one-shots */
+	unsigned drop_every, drop_shots_every; /* if not 0, one in this many periods or one-shots is dropped */
 	unsigned double_every;
 	uint64_t early_ps;
 	/* largest lateness: each interrupt is late by a random time between 0.5 and 1.5 times this value */

@@ -25,9 +25,9 @@ struct kind { /* a kind of machine, for example one with a wrong oscillator */
 	void (*draw)(void);
 };
 
-extern const struct kind kinds[]; /* a row with name NULL ends it */
+extern const struct kind kinds[]; /* all kinds of machine; a row with the name NULL ends the table */
 
-/* An event of the whole machine, which happens once. */
+/* An event that affects the whole machine, and happens once in a run. */
 enum event {
 	EVENT_NONE,
 	EVENT_PAUSE,    /* all clocks except the RTC stop, as in a pause or a migration */

@@ -94,10 +94,10 @@ pager_document(struct pager *pager, struct console *console, const char *title, 
 	open_screen(pager, console);
 }
 
-static enum screen_way
+static enum screen_action
 take_keys(struct pager *pager)
 {
-	enum screen_way way = SCREEN_STAY;
+	enum screen_action way = SCREEN_STAY;
 	unsigned key;
 
 	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++) {
@@ -134,7 +134,7 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 	static const enum options_exit exits[] = {
 		[SCREEN_RESTART] = EXIT_REBOOT, [SCREEN_POWER_OFF] = EXIT_POWEROFF, [SCREEN_QUIT] = EXIT_RETURN,
 	};
-	enum screen_way way;
+	enum screen_action way;
 	struct keys keys;
 	bool announced = false;
 	unsigned waits = 0;

@@ -70,7 +70,7 @@ find_remark(const struct table_rows *rows, size_t index)
 	if (!core->started || core->reason[0])
 		return TABLE_SILENT;
 	if (core->off_majority)
-		return TABLE_APART;
+		return TABLE_OFF_MAJORITY;
 	if (core->drifts)
 		return TABLE_DRIFTS;
 	for (size_t i = 0; i < rows->slowest_count; i++)
@@ -82,7 +82,7 @@ find_remark(const struct table_rows *rows, size_t index)
 struct table_rows
 table_rows(const struct report *report, bool started_only)
 {
-	return (struct table_rows){ .report = report, .folded = report->core_count > TABLE_ROWS_MAX,
+	return (struct table_rows){ .report = report, .rows_shared = report->core_count > TABLE_ROWS_MAX,
 				    .started_only = started_only };
 }
 
@@ -104,7 +104,7 @@ table_next_row(struct table_rows *rows)
 
 		if (!core->started && rows->started_only)
 			continue;
-		if (rows->counts[remark]++ < rows_at_most(remark) || !rows->folded)
+		if (rows->counts[remark]++ < rows_at_most(remark) || !rows->rows_shared)
 			return core;
 	}
 	return NULL;
@@ -118,12 +118,12 @@ table_put_cores_without_row(struct text *out, const struct table_rows *rows)
 		const char *words;
 	} kinds[] = {
 		{ TABLE_SILENT, "more failed to start or stopped answering" },
-		{ TABLE_APART, "more are off the majority" },
+		{ TABLE_OFF_MAJORITY, "more are off the majority" },
 		{ TABLE_DRIFTS, "more drift" },
 	};
 	size_t line_start = out->length, kinds_left = 0;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && rows->folded; i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && rows->rows_shared; i++) {
 		size_t count = rows->counts[kinds[i].remark];
 
 		if (count > TABLE_REMARKED_MAX)

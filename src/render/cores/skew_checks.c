@@ -91,19 +91,19 @@ put_drifts(struct text *out, const struct report *report)
 
 /* Summary of the cores' TSC_ADJUST. */
 struct adjusts {
-	size_t asked, have; /* number of cores with known facts, and of cores with the register */
+	size_t known, have; /* number of cores with known facts, and of cores with the register */
 	const struct report_core *least, *greatest; /* the cores with the smallest and the largest value */
 };
 
 static struct adjusts
 adjusts_of(const struct report *report)
 {
-	struct adjusts adjusts = { .asked = 0 };
+	struct adjusts adjusts = { .known = 0 };
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
 
-		adjusts.asked += core->facts_known;
+		adjusts.known += core->facts_known;
 		if (!core->facts_known || !core->facts.has_tsc_adjust)
 			continue;
 		adjusts.have++;
@@ -120,13 +120,13 @@ put_adjusts(struct text *out, const struct report *report)
 {
 	struct adjusts adjusts = adjusts_of(report);
 
-	if (!adjusts.asked)
+	if (!adjusts.known)
 		table_say(out, "TSC_ADJUST: not read.");
 	else if (!adjusts.have)
 		table_say(out, "TSC_ADJUST: not supported, by CPUID.");
 	else if (adjusts.least->facts.tsc_adjust == adjusts.greatest->facts.tsc_adjust)
 		table_say(out, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
-			  adjusts.have > 1 && adjusts.asked >= report->cores_started ? "all " : "", adjusts.have,
+			  adjusts.have > 1 && adjusts.known >= report->cores_started ? "all " : "", adjusts.have,
 			  table_plural(adjusts.have));
 	else
 		table_say(out, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",

@@ -9,7 +9,7 @@
 #define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* with a mark */
 #define TOPOLOGY_COLUMNS 8
 #define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
-#define OFFSET_COLUMNS   8  /* one end of an interval */
+#define OFFSET_COLUMNS   8  /* width of one end of an interval of offsets */
 #define DRIFT_COLUMNS    7
 #define ADJUST_COLUMNS   19 /* INT64_MIN needs 20 and takes the blank before it, too */
 #define BOTH_ENDS(columns) (2 * (columns) + 4) /* two ends and " .. " between them */
@@ -230,7 +230,7 @@ table_skew_rows(struct text *out, const struct report *report)
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",
 		    BOTH_ENDS(OFFSET_COLUMNS), "offset, ns", BOTH_ENDS(DRIFT_COLUMNS), "drift, ppm", ADJUST_COLUMNS,
 		    "TSC_ADJUST, ticks");
-	if (rows.folded) {
+	if (rows.rows_shared) {
 		struct table_groups groups = table_groups(report);
 
 		for (size_t i = 0; i < groups.count; i++)

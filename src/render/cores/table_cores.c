@@ -4,9 +4,9 @@
 #include "base/number.h"
 #include "base/scale.h"
 
-#define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* with the mark of the boot core */
-#define CLOCK_COLUMNS 14                       /* two figures of 6 columns, each with a blank before it */
-#define FIGURES 2 /* figures of each clock in a row */
+#define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* width of a core's label, with the mark of the boot core */
+#define CLOCK_COLUMNS 14                       /* width of a clock's two figures: 6 columns and a blank before each */
+#define FIGURES 2 /* number of figures of each clock in a row */
 
 /* A block of rows: latencies while one core reads a clock, or while all cores read it at once. */
 struct block {
@@ -238,7 +238,7 @@ put_block(struct text *out, const struct columns *columns)
 	const struct report_core *core;
 
 	put_heading(out, columns);
-	if (rows.folded) {
+	if (rows.rows_shared) {
 		struct table_groups groups = table_groups(columns->report);
 
 		for (size_t i = 0; i < groups.count; i++)
@@ -291,7 +291,7 @@ has_dash(const struct columns *columns)
 	return false;
 }
 
-/* Explains dashes, and ratios that stolen time distorts. */
+/* Explains the dashes in the table, and that stolen time makes the ratios unreliable. */
 static void
 put_caveats(struct text *out, const struct columns *columns)
 {

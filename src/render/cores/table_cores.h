@@ -30,7 +30,7 @@ enum table_remark {
 	TABLE_PLAIN,   /* no reason */
 	TABLE_BOOT,    /* it is the boot core */
 	TABLE_SILENT,  /* it did not start, or stopped answering */
-	TABLE_APART,   /* its TSC is off the majority */
+	TABLE_OFF_MAJORITY,   /* its TSC is off the majority */
 	TABLE_DRIFTS,  /* its TSC drifts */
 	TABLE_SLOWEST, /* it is in table_rows.slowest, which the caller fills */
 	TABLE_REMARKS
@@ -44,7 +44,7 @@ enum table_remark {
 
 struct table_rows {
 	const struct report *report;
-	bool folded;       /* true: groups share rows, because there are more than TABLE_ROWS_MAX cores */
+	bool rows_shared;       /* true: groups share rows, because there are more than TABLE_ROWS_MAX cores */
 	bool started_only; /* true: cores that did not start are skipped */
 	size_t next;       /* index of the next core to look at */
 	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count; /* indices of the cores that read some clock slowest */
@@ -68,7 +68,7 @@ void table_offset(struct text *out, const struct scale *scale, struct offset off
 void table_drift(struct text *out, struct offset drift, int width);
 
 void table_cores(struct text *out, const struct report *report);      /* read latency on each core */
-void table_skew(struct text *out, const struct report *report);       /* all about the cores' TSCs */
+void table_skew(struct text *out, const struct report *report);       /* the whole section on the cores' TSCs */
 void table_synchrony(struct text *out, const struct report *report);  /* only the sentences on synchronisation */
 void table_skew_checks(struct text *out, const struct report *report); /* drift, TSC_ADJUST and warps in sentences */
 void table_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */

@@ -3,7 +3,7 @@
 
 #include "render/fields/fields.h"
 
-#define PREFIX_SIZE 32 /* bytes for "periodic_", 20 digits and "_" */
+#define PREFIX_SIZE 32 /* size in bytes of a metric's prefix: "periodic_", 20 digits and "_" */
 
 struct csv {
 	struct text *out;
@@ -16,7 +16,7 @@ struct subject {
 	const char *clock; /* "" if the row is about no single clock */
 	uint32_t core;     /* APIC id, or REPORT_NO_CORE */
 	const char *before, *after; /* put before and after the field's metric */
-	unsigned number;   /* counts rows with the same metric, clock and core, from 0 */
+	unsigned number;   /* number of the row among rows with the same metric, clock and core, from 0 */
 	const char *unit;  /* NULL: the field's unit */
 	bool always;       /* true if the row is written even without a figure */
 };

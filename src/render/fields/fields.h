@@ -16,7 +16,7 @@ enum field_shape {
 	FIELD_FLAG,
 	FIELD_VERDICT,  /* a word in the JSON, its number in the CSV */
 	FIELD_NUMBER,
-	FIELD_MIDDLE,   /* the middle of an interval: a number in the JSON, the whole interval in the CSV */
+	FIELD_MIDDLE,   /* an interval: only its middle in the JSON, the whole interval in the CSV */
 	FIELD_INTERVAL, /* {value, low, high} */
 	FIELD_PAIR,     /* an array of two numbers */
 	FIELD_OBJECT,

@@ -7,7 +7,7 @@
 
 #define TABLE_COLUMNS 79 /* width of lines in a file */
 
-#define TABLE_SENTENCE_SIZE 2048 /* bytes: twice the longest paragraph with its longest figures */
+#define TABLE_SENTENCE_SIZE 2048 /* bytes for a paragraph: twice the longest one with its longest figures */
 
 #define TABLE_SENTENCE_COLUMNS 100 /* longer lines are hard to read, however wide a screen is */
 

@@ -127,7 +127,7 @@ scroll(struct screen *screen, unsigned key)
 	}
 }
 
-enum screen_way
+enum screen_action
 screen_key(struct screen *screen, unsigned key)
 {
 	switch (key) {

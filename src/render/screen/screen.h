@@ -40,8 +40,8 @@ enum screen_key {
 	SCREEN_KEY_ESCAPE = SCREEN_KEY_SCAN + 0x17,
 };
 
-/* The caller's action after a key. */
-enum screen_way { SCREEN_STAY, SCREEN_RESTART, SCREEN_POWER_OFF, SCREEN_QUIT };
+/* The action that the caller must take after a key. */
+enum screen_action { SCREEN_STAY, SCREEN_RESTART, SCREEN_POWER_OFF, SCREEN_QUIT };
 
 struct screen_pane { /* the left or the right half of a page */
 	struct text text;
@@ -78,7 +78,7 @@ struct screen_row {
 void screen_open(struct screen *screen);
 
 /* Performs the function of KEY. Returns what the caller must do. */
-enum screen_way screen_key(struct screen *screen, unsigned key);
+enum screen_action screen_key(struct screen *screen, unsigned key);
 
 /* Renders row INDEX of the screen as it now looks: the title, a line of the page, or the bar of keys. */
 void screen_row(const struct screen *screen, size_t index, struct screen_row *row);

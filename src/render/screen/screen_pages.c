@@ -6,7 +6,7 @@
 #include "render/sections/table_sections.h"
 
 #define PANES_GAP     2
-#define WORDS_COLUMNS 58 /* comfortable width for sentences */
+#define WORDS_COLUMNS 58 /* width at which sentences are easy to read */
 #define TALL_ROWS     36 /* enough rows for the machine, the clocks and the findings */
 #define BUFFERS       4  /* parts of one buffer: the bytes and the colours of two panes */
 #define LINE_SIZE     320

@@ -5,7 +5,7 @@
 
 #define ID_COLUMNS      10
 #define VERDICT_COLUMNS 6
-#define LATENCY_COLUMNS 72 /* width of a line up to the last latency */
+#define LATENCY_COLUMNS 72 /* width of a line of the table, from its start to the last latency */
 #define STATE_COLUMNS   (TABLE_COLUMNS - VERDICT_COLUMNS - 1 - ID_COLUMNS - 1)
 
 static void

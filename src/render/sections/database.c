@@ -9,7 +9,7 @@
 #define CELL_SIZE     24
 #define PS_PER_US     1000000
 #define COARSE_PS     UINT64_C(1000000) /* 1 us: a clock with longer steps is too coarse to time rows */
-#define SHORT_US      10000 /* below 10 ms tenths of a millisecond are printed */
+#define SHORT_US      10000 /* times below 10 ms are printed with tenths of a millisecond */
 
 static bool
 is_cost_known(const struct report_clock *entry)

@@ -11,7 +11,7 @@
 #define TIMER_RULES     (sizeof(timer_rules) / sizeof(timer_rules[0]))
 #define UNCHECKED_SIZE  (BEHAVIOURS_MAX * 36) /* bytes for the names of a rule and a clock in each row */
 
-/* Words and marks of outcomes. A cell with several outcomes shows the outcome with the highest badness. */
+/* Words and marks of outcomes. A cell with several outcomes shows the worst one, which has the highest badness. */
 static const struct outcome_look {
 	const char *word;
 	char mark;

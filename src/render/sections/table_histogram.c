@@ -93,12 +93,12 @@ put_block(struct text *out, struct block *block)
 		put_row(out, block, &rows.rows[row]);
 }
 
-/* Returns the width of a bar: on a screen as wide as ABREAST clocks allow, in a file BAR_COLUMNS. */
+/* Returns the width of a bar if PER_BLOCK clocks are next to each other. In a file it is BAR_COLUMNS. */
 static size_t
-bar_columns(const struct text *out, size_t abreast)
+bar_columns(const struct text *out, size_t per_block)
 {
 	size_t columns = table_columns(out);
-	size_t each = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / abreast : 0;
+	size_t each = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / per_block : 0;
 	size_t bar = each > CLOCK_COLUMNS ? each - CLOCK_COLUMNS : 0;
 
 	if (bar < BAR_COLUMNS || !out->columns)
@@ -110,9 +110,9 @@ bar_columns(const struct text *out, size_t abreast)
 static size_t
 clocks_per_row(size_t columns)
 {
-	size_t abreast = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / (CLOCK_COLUMNS + BAR_COLUMNS) : 0;
+	size_t per_block = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / (CLOCK_COLUMNS + BAR_COLUMNS) : 0;
 
-	return abreast > TABLE_CLOCKS_PER_ROW ? abreast : TABLE_CLOCKS_PER_ROW;
+	return per_block > TABLE_CLOCKS_PER_ROW ? per_block : TABLE_CLOCKS_PER_ROW;
 }
 
 /* Returns a block of the COUNT clocks of REPORT whose indices are in PICKED. */
@@ -131,11 +131,11 @@ make_block(const struct text *out, const struct report *report, const size_t *pi
 static size_t
 put_blocks(struct text *out, const struct report *report, bool main)
 {
-	size_t picked[REPORT_CLOCKS_MAX], abreast = clocks_per_row(table_columns(out));
+	size_t picked[REPORT_CLOCKS_MAX], per_block = clocks_per_row(table_columns(out));
 	size_t count = table_pick_clocks(report, main, picked);
 
-	for (size_t at = 0; at < count; at += abreast) {
-		struct block block = make_block(out, report, picked + at, count - at < abreast ? count - at : abreast);
+	for (size_t at = 0; at < count; at += per_block) {
+		struct block block = make_block(out, report, picked + at, count - at < per_block ? count - at : per_block);
 
 		put_block(out, &block);
 	}

@@ -4,7 +4,7 @@
 #include "base/number.h"
 
 #define LINES_MAX   12 /* in a report */
-#define ABREAST     3  /* clocks next to each other */
+#define CLOCKS_SIDE_BY_SIDE     3  /* clocks next to each other */
 #define CELL_SIZE   24
 #define NS_PER_S    UINT64_C(1000000000)
 #define PERCENT     100
@@ -119,7 +119,7 @@ pick_clocks(const struct report *report, size_t picked[REPORT_CLOCKS_MAX])
 {
 	size_t count = table_pick_clocks(report, true, picked);
 
-	return count < ABREAST ? count : ABREAST;
+	return count < CLOCKS_SIDE_BY_SIDE ? count : CLOCKS_SIDE_BY_SIDE;
 }
 
 static void
