@@ -11,7 +11,7 @@
 #include <ucontext.h>
 
 #define STACK_BYTES      (256u << 10) /* size of a thread's stack; the sanitizers' frames are large */
-/* size of a stack in turns; it is small, because the sanitizers clear their shadow of this stack at each turn */
+/* size of a stack in turns; it is small, because the sanitizers clear their shadow of this stack for each job */
 #define TURN_STACK_BYTES (32u << 10)
 /* longest duration of a job; no job takes longer unless a limit in the code under test has failed */
 #define PATIENCE_S       120
@@ -23,6 +23,8 @@
  */
 #define LONELY_TICKS 1000
 
+#define JUMP_WORDS 5 /* size of the buffer of GCC's __builtin_setjmp */
+
 struct core {
 	pthread_t thread;
 	pthread_cond_t woken;
@@ -30,8 +32,10 @@ struct core {
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
-	ucontext_t context; /* only in turns: the position in the core's job */
-	void *stack;        /* only in turns: the core's stack */
+	ucontext_t start;           /* only in turns: the start of the core's job */
+	bool has_begun;             /* only in turns: true if the position is valid */
+	void *position[JUMP_WORDS]; /* only in turns: the position in the core's job */
+	void *stack;                /* only in turns: the core's stack */
 };
 
 static struct {
@@ -39,8 +43,8 @@ static struct {
 	pthread_cond_t finished;
 	size_t count, pending;
 	bool is_over;
-	bool in_turns;       /* true if all cores run on one host thread */
-	ucontext_t scheduler; /* only in turns: the position in run_some */
+	bool in_turns; /* true if all cores run on one host thread */
+	void *scheduler[JUMP_WORDS]; /* only in turns: the position in take_turns */
 	size_t at_work; /* number of cores with a job, including the boot core; also read without the mutex */
 	uint64_t world, batches;
 	size_t most;
@@ -50,6 +54,13 @@ static struct {
 struct threads_core threads_cores[THREADS_MAX];
 
 static _Thread_local size_t self;
+
+/* Not inlined, because GCC does not allow both halves of a jump in one function. */
+static __attribute__((noinline, noreturn)) void
+jump(void **position)
+{
+	__builtin_longjmp(position, 1);
+}
 
 /* The caller must hold the mutex. */
 static void
@@ -67,7 +78,7 @@ die(void)
 	if (state.in_turns) {
 		state.cores[self].is_dead = true;
 		finish();
-		setcontext(&state.scheduler);
+		jump(state.scheduler);
 	}
 	pthread_mutex_lock(&state.mutex);
 	state.cores[self].is_dead = true;
@@ -110,8 +121,8 @@ threads_pause(void)
 void
 threads_yield(void)
 {
-	if (state.cores[self].job)
-		swapcontext(&state.cores[self].context, &state.scheduler);
+	if (state.cores[self].job && __builtin_setjmp(state.cores[self].position) == 0)
+		jump(state.scheduler);
 }
 
 size_t
@@ -209,35 +220,54 @@ note_batch(size_t asked)
 	__atomic_store_n(&state.at_work, asked, __ATOMIC_RELEASE);
 }
 
-/* Runs a job on the core's own stack, and returns to the scheduler at its end. */
+/* Runs a job on the core's own stack, and jumps to the scheduler at its end. */
 static void
 do_job(void)
 {
 	state.cores[self].job(state.cores[self].argument, self);
 	finish();
+	jump(state.scheduler);
 }
 
 static void
 prepare(struct core *core, smp_job *job, void *argument)
 {
-	getcontext(&core->context);
-	core->context.uc_stack.ss_sp = core->stack;
-	core->context.uc_stack.ss_size = TURN_STACK_BYTES;
-	core->context.uc_link = &state.scheduler;
-	makecontext(&core->context, do_job, 0);
+	getcontext(&core->start);
+	core->start.uc_stack.ss_sp = core->stack;
+	core->start.uc_stack.ss_size = TURN_STACK_BYTES;
+	core->start.uc_link = NULL;
+	makecontext(&core->start, do_job, 0);
+	core->has_begun = false;
 	core->job = job;
 	core->argument = argument;
 	state.pending++;
 }
 
-/* Runs each core until its next pause, one after another, until all have finished or died. */
+/*
+ * Runs a core until its next pause, or to the end of its job. A jump needs no system call, unlike swapcontext. The
+ * function is not inlined, because its registers must be restored by its own return.
+ */
+static __attribute__((noinline)) void
+run_one(struct core *core)
+{
+	ucontext_t unused;
+
+	if (__builtin_setjmp(state.scheduler))
+		return;
+	if (core->has_begun)
+		jump(core->position);
+	core->has_begun = true;
+	swapcontext(&unused, &core->start); /* the sanitizers then clear their shadow of this stack */
+}
+
+/* Runs each core in turn, until all have finished or died. */
 static void
 take_turns(const uint32_t *cores, size_t count)
 {
 	for (size_t i = 0; state.pending > 0; i = (i + 1) % count) {
 		self = cores[i];
 		if (state.cores[self].job)
-			swapcontext(&state.scheduler, &state.cores[self].context);
+			run_one(&state.cores[self]);
 	}
 	self = 0;
 }
