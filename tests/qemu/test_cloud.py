@@ -21,6 +21,10 @@ PASSED = (0x10 << 1) | 1  # QEMU's exit status if 10h is written to isa-debug-ex
 pytestmark = pytest.mark.skipif(not shutil.which("qemu-img"), reason="there is no qemu-img: it is in the package qemu-utils")
 
 
+# runs these tests in one worker, so that the images are built only once
+with_built = pytest.mark.xdist_group("cloud")
+
+
 @pytest.fixture(scope="module")
 def stick(tmp_path_factory):
     """A stick without an application, because make-images only checks the disk."""
@@ -40,6 +44,7 @@ def built(stick, tmp_path_factory):
     return folders
 
 
+@with_built
 @pytest.mark.parametrize("suffix", ["vhd", "vdi", "vmdk", "qcow2", "tar.gz"])
 def test_two_builds_are_the_same_bytes(built, suffix):
     images = [(folder / f"baretick.{suffix}").read_bytes() for folder in built]
@@ -54,6 +59,7 @@ case $last in *.vmdk.new) sed -i '0,/^CID=[0-9a-f]*$/s//CID=7c9150/' "$last";; e
 """
 
 
+@with_built
 def test_a_content_id_with_leading_zeros_is_replaced_too(built, stick, tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "qemu-img").write_text(SHORT_ID)
@@ -65,12 +71,14 @@ def test_a_content_id_with_leading_zeros_is_replaced_too(built, stick, tmp_path)
     assert descriptor.partition(b"\0")[0] == (built[0] / "baretick.vmdk").read_bytes()[512:4096].partition(b"\0")[0]
 
 
+@with_built
 @pytest.mark.parametrize("suffix, form", [("vhd", "vpc"), ("vdi", "vdi"), ("vmdk", "vmdk"), ("qcow2", "qcow2")])
 def test_qemu_reads_the_stick_out_of_each(built, stick, tmp_path, suffix, form):
     subprocess.run(["qemu-img", "convert", "-f", form, "-O", "raw", built[0] / f"baretick.{suffix}", tmp_path / "raw"], check=True, timeout=60)
     assert (tmp_path / "raw").read_bytes() == stick.read_bytes()
 
 
+@with_built
 def test_the_vhd_is_what_azure_takes(built):
     """Azure needs a fixed VHD whose virtual size is a multiple of 1 MiB and at least 20 MiB. The footer follows
     Microsoft's VHD specification 1.0."""
@@ -82,6 +90,7 @@ def test_the_vhd_is_what_azure_takes(built):
     assert struct.unpack_from(">I", footer, 64)[0] == ~sum(footer[:64] + footer[68:]) & 0xFFFFFFFF
 
 
+@with_built
 def test_the_tar_is_what_gce_takes(built, stick, tmp_path):
     """GCE needs one file disk.raw of whole GiB in the old GNU format. The GPT's second table is at the end of the
     disk."""
