@@ -81,10 +81,18 @@ def test_the_boot_after_a_run_that_was_killed_says_in_which_phase_and_takes_the_
     assert after[max(after)]["report.json"] == done.file("report.json")
 
 
-def marked(folder, marker):
-    """Return a stick with MARKER as an earlier run of this machine would leave it. The file's name comes from such a
-    run."""
-    stick = killed_in("prepare", folder, copy_of_stick(folder))
+@pytest.fixture(scope="session")
+def killed_stick(tmp_path_factory):
+    """The stick of a run that was killed in its first phase."""
+    folder = tmp_path_factory.mktemp("killed_stick")
+    return killed_in("prepare", folder, copy_of_stick(folder))
+
+
+def marked(folder, killed_stick, marker):
+    """Return a stick with MARKER as an earlier run of this machine would leave it. KILLED_STICK has the file's name
+    from such a run."""
+    stick = folder / "stick"
+    stick.write_bytes(killed_stick.read_bytes())
     name, = markers(stick)
     file = folder / name
     file.write_text(marker)
@@ -120,14 +128,15 @@ def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_
     assert f"did not finish: it stopped in its phase {phase}" in notes(report)
 
 
+@pytest.mark.xdist_group("killed_stick")  # one worker, so that there is only one killed run
 @pytest.mark.parametrize("marker, options, cores, sentence", [
     (line(phase="skew", cores="mp", least="mp", report=0), [], "off", "so in this run they are not started (cores=off)"),
     (line(phase="", cores="off", least="mp", report=0), [], "mp", MP),
     (line(phase="start-cores", cores="sipi", least="sipi", report=0), ["cores=sipi"], "sipi", "in its phase start-cores"),
     ("rubbish\n", [], "sipi", None),
 ], ids=["mp-ended-it-too", "long-ago", "asked-for", "no-marker"])
-def test_what_ended_a_run_is_not_tried_again_unless_it_is_asked_for(run, tmp_path, marker, options, cores, sentence):
-    done = run(*(TWO_CORES if cores == "mp" else QUICK_CORES), "--image", marked(tmp_path, marker), "--", *SHORT, *options)
+def test_what_ended_a_run_is_not_tried_again_unless_it_is_asked_for(run, tmp_path, killed_stick, marker, options, cores, sentence):
+    done = run(*(TWO_CORES if cores == "mp" else QUICK_CORES), "--image", marked(tmp_path, killed_stick, marker), "--", *SHORT, *options)
     report = checked(done)
     assert report["options"]["cores"] == cores
     assert sentence in notes(report) if sentence else "on this machine" not in notes(report), report["notes"]

@@ -88,11 +88,22 @@ def test_by_the_32_bit_entry_point_words_that_name_nothing_are_null(booted):
     assert (found["vendor"], found["product"], found["serial"]) == (None, "Server 9", None)
 
 
+def of_serial(number):
+    return qemu("-smbios", f"type=1,product=Server 9,serial={number}")
+
+
+@pytest.fixture(scope="session")
+def killed_stick(tmp_path_factory):
+    """The stick of a run that was killed on the machine SN-0042."""
+    folder = tmp_path_factory.mktemp("killed_stick")
+    return killed_in("start-cores", folder, copy_of_stick(folder), "identity=off", machine=of_serial("SN-0042"))
+
+
 @IMAGE_BUILT
+@pytest.mark.xdist_group("twins")  # one worker, so that there is only one killed run
 @pytest.mark.parametrize("serial, heeds", [("SN-0042", True), ("SN-0043", False)])
-def test_what_ended_a_run_is_heeded_on_that_machine_and_not_on_its_twin(run, tmp_path, serial, heeds):
-    first, second = (qemu("-smbios", f"type=1,product=Server 9,serial={each}") for each in ("SN-0042", serial))
-    stick = killed_in("start-cores", tmp_path, copy_of_stick(tmp_path), "identity=off", machine=first)
-    report = checked(run(*(TWO_CORES if heeds else QUICK_CORES), *second, "--image", stick, "--", *SHORT, "clocks=tsc,acpi_pm"))
+def test_what_ended_a_run_is_heeded_on_that_machine_and_not_on_its_twin(run, killed_stick, serial, heeds):
+    machine = [*(TWO_CORES if heeds else QUICK_CORES), *of_serial(serial), "--image", killed_stick]
+    report = checked(run(*machine, "--", *SHORT, "clocks=tsc,acpi_pm"))
     assert ("did not finish: it stopped" in notes(report)) == heeds, report["notes"]
     assert report["options"]["cores"] == ("mp" if heeds else "sipi")
