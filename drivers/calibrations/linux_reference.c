@@ -105,7 +105,7 @@ khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_result *
 	return (now - begin) / ms;
 }
 
-/* Returns the TSC's rate in kHz, measured by the reference clock, or NONE. */
+/* Returns the TSC's rate in kHz, measured by the reference clock, or NONE if a reading was disturbed. */
 static uint64_t
 khz_by_reference(const struct calibrating *c, struct end first, struct end last)
 {

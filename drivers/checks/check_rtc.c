@@ -226,7 +226,7 @@ report_update(const struct update_watch *w, struct behaviour *row)
 			      get_seen_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
-		behaviour_say(row, "The seconds changed although the update flag (UIP) was not 1 before, fewer than %u times.",
+		behaviour_say(row, "The update flag (UIP) was not 1 before the seconds changed, in fewer than %u cases.",
 			       w->times_min);
 	} else if (saw_update(w)) {
 		check_disturbed(row);

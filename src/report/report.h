@@ -226,7 +226,7 @@ struct report_skew {
 			struct offsets middle, latest;
 		};
 	};
-	bool *latest_outlier; /* OUTLIER and SUMMARY of the last pass */
+	bool *latest_outlier; /* the same as OUTLIER and SUMMARY above, but of the last measurement pass */
 	struct offsets_summary latest_summary;
 	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
 	/* Working memory: the offset of each rank in the pass that is solved, and the median round trips of the pairs. */
@@ -343,7 +343,7 @@ struct report_interval { /* a timer test: the requested interval of a source of 
 	struct report_lateness {
 		uint64_t count; /* number of interrupts; 0 if none came */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
-		uint64_t error_ns; /* error of each of these figures in ns */
+		uint64_t error_ns; /* largest error of each lateness above, in ns */
 		struct interval_ns earliest; /* how early the earliest interrupt came, as a positive time */
 		int64_t p1_ns;
 	} lateness;
@@ -449,15 +449,15 @@ struct report_calibration { /* results of a calibration loop; the profile decide
 	uint64_t runs, refused; /* number of runs, and number of runs that gave no rate */
 	size_t refusal_count;
 	struct report_refusal {
-		const char *reason; /* a reason for refusal, in static storage */
-		uint64_t count;
+		const char *reason; /* why the loop gave no rate; a string in static storage */
+		uint64_t count;     /* number of runs that gave no rate for this reason */
 	} refusals[CALIBRATION_REFUSALS];
 	/* Median and worst error of the rates that it found, against the measured rate. Unknown if no rate was measured. */
 	struct interval_ppb median, worst;
 };
 
 struct report_record { /* the run's record, see src/record */
-	void *bytes; /* owned by the run */
+	void *bytes; /* content of report.record; the run owns the memory */
 	size_t length; /* size in bytes; 0 if the run did not start */
 	uint64_t dropped; /* number of entries that were omitted because there was no space */
 	char sha256[SHA256_HEX_SIZE];

@@ -21,7 +21,7 @@ enum pair {
 };
 
 static const struct report_core *
-core_of(const struct report *report, size_t rank)
+get_core_of_rank(const struct report *report, size_t rank)
 {
 	return &report->cores[report->skew.core_of[rank]];
 }
@@ -60,14 +60,14 @@ put_column_ids(struct text *out, const struct report *report)
 	uint64_t power = 1;
 
 	for (size_t i = 0; i < cores; i++)
-		if (core_of(report, i)->apic_id > highest)
-			highest = core_of(report, i)->apic_id;
+		if (get_core_of_rank(report, i)->apic_id > highest)
+			highest = get_core_of_rank(report, i)->apic_id;
 	while (highest / power >= 10)
 		power *= 10;
 	for (; power; power /= 10) {
 		text_printf(out, "%*s", TABLE_CORE_COLUMNS + 2, "");
 		for (size_t i = 0; i < cores; i++) {
-			uint64_t digits = core_of(report, i)->apic_id / power;
+			uint64_t digits = get_core_of_rank(report, i)->apic_id / power;
 
 			text_put_char(out, digits || power == 1 ? (char)('0' + digits % 10) : ' ');
 		}
@@ -96,7 +96,7 @@ put_map(struct text *out, const struct report *report)
 	put_legend(out, report);
 	put_column_ids(out, report);
 	for (size_t a = 0; a < rows; a++) {
-		table_core_label(out, core_of(report, a), core_of(report, a)->boot ? "*" : "");
+		table_core_label(out, get_core_of_rank(report, a), get_core_of_rank(report, a)->boot ? "*" : "");
 		text_put_char(out, ' ');
 		for (size_t b = 0; b < cores; b++)
 			put_pair(out, a == b ? PAIR_SELF : pair_of(report, a, b));
@@ -162,8 +162,8 @@ put_worst_pairs(struct text *out, const struct report *report)
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
 		    "offset, ns");
 	for (size_t i = 0; i < count; i++) {
-		text_printf(out, "%*u %*u ", ID_COLUMNS, core_of(report, worst[i].a)->apic_id, ID_COLUMNS,
-			    core_of(report, worst[i].b)->apic_id);
+		text_printf(out, "%*u %*u ", ID_COLUMNS, get_core_of_rank(report, worst[i].a)->apic_id, ID_COLUMNS,
+			    get_core_of_rank(report, worst[i].b)->apic_id);
 		table_offset(out, &scale, worst[i].offset, OFFSET_COLUMNS);
 		text_put_char(out, '\n');
 	}
@@ -213,10 +213,10 @@ put_groups(struct text *out, const struct report *report)
 	struct text text;
 
 	for (size_t a = 0; a < cores; a++) {
-		size_t group_a = table_group_of(&groups, core_of(report, a));
+		size_t group_a = table_group_of(&groups, get_core_of_rank(report, a));
 
 		for (size_t b = a + 1; b < cores; b++) {
-			size_t group_b = table_group_of(&groups, core_of(report, b));
+			size_t group_b = table_group_of(&groups, get_core_of_rank(report, b));
 			enum pair pair = pair_of(report, a, b);
 
 			count_pair(group_a == group_b ? &inside[group_a] : &across[group_a], pair);

@@ -15,7 +15,7 @@ struct csv {
 struct subject {
 	const char *clock; /* "" if the row is about no single clock */
 	uint32_t core;     /* APIC id, or REPORT_NO_CORE */
-	const char *before, *after; /* put before and after the field's metric */
+	const char *before, *after; /* words that are written before and after the name of the field's metric */
 	unsigned number;   /* number of the row among rows with the same metric, clock and core, from 0 */
 	const char *unit;  /* NULL: the field's unit */
 	bool always;       /* true if the row is written even without a figure */

@@ -108,7 +108,7 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	report = literal_clean();
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
-	literal_find(report, "tsc")->clock.rating = 150; /* the driver sets this rating in the same case */
+	literal_find(report, "tsc")->clock.rating = 150; /* the rating that the driver sets on such a machine */
 	judge_report(report);
 	recommend(report);
 	assert_string_equal(report->advice.rows[0].clock, "hpet");
@@ -135,7 +135,7 @@ TEST(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer)
 
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
-	literal_find(report, "tsc")->clock.rating = 150; /* the driver sets this rating in the same case */
+	literal_find(report, "tsc")->clock.rating = 150; /* the rating that the driver sets on such a machine */
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 0);

@@ -180,7 +180,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	struct report_clock *kvmclock = add("kvmclock");
 
 	offer(PARAVIRTUAL_KVM);
-	kvmclock->clock.rating = 299; /* the driver sets this rating in the same case */
+	kvmclock->clock.rating = 299; /* the rating that the driver sets on such a machine */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
 					"invariant, Linux ranks the hypervisor's clock below it.");
@@ -255,7 +255,7 @@ TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
 		     "so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
-	xen->clock.rating = 299; /* the driver sets this rating in the same case */
+	xen->clock.rating = 299; /* the rating that the driver sets on such a machine */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "
