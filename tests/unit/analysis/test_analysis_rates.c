@@ -4,6 +4,7 @@
  */
 #include "test.h"
 #include "analysis/analysis.h"
+#include "analysis/wraps.h"
 #include "base/set.h"
 #include "consensus/rate_fit.h"
 
@@ -302,6 +303,23 @@ put_looks(uint16_t window, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
+/* A counter may be set back below the start of its count. After a step back of the TSC, no time has passed. */
+TEST(a_count_may_go_back)
+{
+	static const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
+	struct wraps_count count = { &rtc, 1, 3, 1000 };
+
+	assert_int_equal(wraps_passed(&count, 1100), 100);
+	assert_int_equal(wraps_passed(&count, 900), 0);
+	wraps_count_to(&count, 55, 1100, 0);
+	assert_true(count.ticks == UINT64_C(0) - 5);
+	assert_int_equal(wraps_reading(&rtc, count.ticks), 55);
+	assert_true(wraps_between(&rtc, 3, count.ticks) == UINT64_MAX);
+	assert_true(wraps_add(&rtc, 3, wraps_between(&rtc, 3, count.ticks), 55) == count.ticks);
+	assert_true(wraps_reading(&tsc, count.ticks) == count.ticks);
+	assert_int_equal(wraps_between(&tsc, 3, count.ticks), 0);
+}
+
 /* The PIT wraps 36 times in the window and 328 times after it, the PM timer four times, and the RTC once. */
 TEST(wraps_are_undone)
 {
@@ -414,6 +432,23 @@ TEST(without_a_gap_between_looks_a_wrong_estimate_of_the_tscs_rate_counts_right)
 	assert_false(is_miscounted(LOOK_NS, -300000000));
 }
 
+/* Between two looks, it is off by less than half of its range. Over the whole window, it is off by 33 wraps. */
+TEST(a_clock_that_is_far_off_is_not_miscounted)
+{
+	let_counters_wrap();
+	world.fast_ppb[PIT] = 900000000;
+	put_all(RECORD_FIRST, 1, 0, START_NS);
+	for (uint64_t ns = START_NS + LOOK_NS; ns < START_NS + WINDOW_NS; ns += LOOK_NS)
+		put_look(1, ns);
+	put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
+	put_all(RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+	analyse();
+	for (unsigned i = HPET; i < CLOCKS; i++) {
+		assert_false(row(i)->uncounted);
+		assert_holds(&row(i)->error, world.fast_ppb[i]);
+	}
+}
+
 /* If the record had no space for looks, the PIT may have wrapped unseen between two of them. */
 TEST(a_clock_whose_looks_are_missing_has_no_rate)
 {
@@ -433,9 +468,10 @@ TEST(a_clock_whose_looks_are_missing_has_no_rate)
 	}
 }
 
-/* A clock whose counter wraps even earlier contradicts nothing. */
+/* In six seconds the PIT's count is wrong by 1.3 s, more than a quarter of the time in which the PM timer wraps. */
 TEST(only_clocks_that_wrap_later_contradict_a_count)
 {
+	assert_true(is_miscounted(UINT64_C(6000000000), -180000000));
 	assert_true(is_miscounted(UINT64_C(1000000000), PIT_WRAP_NS));
 	report.clocks[HPET].clock.by_tsc = report.clocks[PM].clock.by_tsc = true;
 	analyse();
@@ -489,11 +525,12 @@ TEST(a_clock_that_was_tracked_only_in_an_earlier_window_keeps_its_rate)
 /* A clock that stopped in the window has no batch CLOSE, and its last readings are before the stop. */
 TEST(a_clock_that_stopped_in_the_window_has_no_rate)
 {
+	put_window(1, RECORD_JUMPED, START_NS, START_NS + WINDOW_NS);
 	for (unsigned i = HPET; i < CLOCKS; i++) {
-		put(i, RECORD_FIRST, 1, 0, START_NS);
-		put(i, RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
+		put(i, RECORD_FIRST, 2, 0, START_NS + 2 * WINDOW_NS);
+		put(i, RECORD_LAST, 2, 0, START_NS + 3 * WINDOW_NS);
 		if (i != RTC)
-			put(i, RECORD_CLOSE, 1, 0, START_NS + WINDOW_NS);
+			put(i, RECORD_CLOSE, 2, 0, START_NS + 3 * WINDOW_NS);
 	}
 	analyse();
 	assert_false(row(RTC)->implied.known || row(RTC)->error.known || row(RTC)->window_ns);
