@@ -22,6 +22,7 @@ struct restored {
 	struct calibration_loop *loops;
 	size_t next[FACTS_LISTS]; /* number of elements of each list so far */
 	struct latency *latencies;
+	bool has_run;             /* true after the entry `run` */
 	const char *error;        /* first error, or NULL */
 };
 
@@ -117,18 +118,25 @@ find_field(struct facts_shape shape, uint8_t number)
 	return NULL;
 }
 
-/* Sets all texts of OBJECT that were missing to "", unless they are optional. */
+/*
+ * Sets all texts of OBJECT that were missing to "", unless they are optional. Its structs may be missing, too, but not
+ * the elements of its lists.
+ */
 static void
 fill_words(struct facts_shape shape, uint8_t *object)
 {
 	for (size_t i = 0; i < shape.count; i++) {
+		const struct facts_field *field = &shape.fields[i];
 		const char *words;
 
-		if (shape.fields[i].kind != FACTS_WORDS)
+		if (field->kind == FACTS_STRUCTS && field->count == FACTS_NO_COUNT)
+			for (size_t k = 0; k < field->max; k++)
+				fill_words(facts_shape(field->table), object + field->offset + k * field->size);
+		if (field->kind != FACTS_WORDS)
 			continue;
-		__builtin_memcpy(&words, object + shape.fields[i].offset, sizeof(words));
+		__builtin_memcpy(&words, object + field->offset, sizeof(words));
 		words = words ? words : "";
-		__builtin_memcpy(object + shape.fields[i].offset, &words, sizeof(words));
+		__builtin_memcpy(object + field->offset, &words, sizeof(words));
 	}
 }
 
@@ -172,8 +180,9 @@ lay_out(struct restored *restored)
 	    report->core_count > WARP_CORES_MAX || report->interval_count > REPORT_INTERVALS_MAX ||
 	    report->calibration_count > CALIBRATION_LOOPS || report->note_count > REPORT_NOTES_MAX ||
 	    report->behaviours.count > BEHAVIOURS_MAX || report->finding_count > REPORT_FINDINGS_MAX ||
-	    shape.clocks > REPORT_CLOCKS_MAX ||
-	    shape.cores > WARP_CORES_MAX || (shape.count && shape.count > series_rows(shape.cores)))
+	    shape.clocks > REPORT_CLOCKS_MAX || shape.cores > WARP_CORES_MAX ||
+	    (shape.count && (shape.clocks < report->clock_count || shape.cores < report->core_count ||
+			     shape.count > series_rows(shape.cores))))
 		return false;
 	restored->latencies = allocate(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
 	restored->loops = allocate(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
@@ -225,7 +234,7 @@ read_facts(struct restored *restored, const struct record_entry *entry)
 			return false;
 		at += length;
 	}
-	return facts.list != FACTS_REPORT || lay_out(restored);
+	return facts.list != FACTS_REPORT || (*next == 1 && !facts.first && lay_out(restored));
 }
 
 /* Reads a number that put_varint() of facts_write.c wrote. Returns false if it does not end within LENGTH bytes. */
@@ -291,8 +300,9 @@ read_run(struct restored *restored, const struct record_entry *entry)
 	struct record_run run;
 	char *texts = allocate(restored, sizeof(run.version) + sizeof(run.commit) + 2);
 
-	if (!texts)
+	if (!texts || restored->has_run)
 		return false;
+	restored->has_run = true;
 	record_fixed(entry, &run);
 	__builtin_memcpy(texts, run.version, sizeof(run.version));
 	__builtin_memcpy(texts + sizeof(run.version) + 1, run.commit, sizeof(run.commit));
@@ -313,14 +323,47 @@ read_entry(struct restored *restored, const struct record_entry *entry)
 	}
 }
 
-/* Returns true if all elements of all lists were in the record. */
+/* Returns true if all elements of all lists were in the record, and all cells of the latencies. */
 static bool
 is_complete(struct restored *restored)
 {
+	const struct report *report = restored->report;
+
+	for (size_t i = 0; i < report->clock_count; i++)
+		if (report->clocks[i].latency->count != report->clocks[i].latency->histogram.total)
+			return false;
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++)
 		if (restored->next[list] < facts_elements(list, restored->report, restored->loops).count)
 			return false;
+	return restored->has_run;
+}
+
+/* Returns false if a fact of REPORT breaks a rule that the judge and the renderers rely on. */
+static bool
+is_plausible(const struct report *report)
+{
+	for (size_t i = 0; i < report->clock_count; i++) {
+		const struct clock *clock = &report->clocks[i].clock;
+
+		if (clock->width_bits > 64 || (clock->claimed.num && !clock->claimed.den))
+			return false;
+	}
+	for (size_t i = 0; i < report->interval_count; i++)
+		if (report->intervals[i].state == CLOCK_PRESENT && !report->intervals[i].route_kind)
+			return false;
 	return true;
+}
+
+/* Removes the rows of rules that this version does not have. */
+static void
+remove_unknown_rules(struct behaviours *behaviours)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < behaviours->count; i++)
+		if (rules_find(behaviours->rows[i].rule))
+			behaviours->rows[kept++] = behaviours->rows[i];
+	behaviours->count = kept;
 }
 
 /* Adds the findings of the record again, because their rules may have another severity in this version. */
@@ -358,8 +401,9 @@ replay_read(const void *record, size_t size, const struct replay_memory *memory,
 		return record_error(&reader);
 	if (!restored.next[FACTS_REPORT])
 		return NO_FACTS;
-	if (!is_complete(&restored))
+	if (!is_complete(&restored) || !is_plausible(report))
 		return BAD_FACTS;
+	remove_unknown_rules(&report->behaviours);
 	if (!restore_findings(&restored))
 		return restored.error;
 	report->duration_ns = options_duration_ns(&report->options);

@@ -1,0 +1,649 @@
+/* A report's facts come back from a record, and a record with contradictory or damaged facts gives a sentence. */
+#include "test.h"
+#include "analysis/facts.h"
+#include "replay/replay.h"
+#include "report_literal.h"
+
+#define RECORD_SIZE ((size_t)1 << 20)
+#define BLOCKS_MAX  4096
+#define NO_FACTS    "It has no facts of the machine, because an older version made it."
+#define BAD_FACTS   "Its facts of the machine contradict each other."
+#define NO_MEMORY   "There is no memory for it."
+
+/* Numbers of fields in analysis/facts.def. */
+enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24, CLOCK_COUNT = 26, CORE_COUNT = 28,
+       INTERVAL_COUNT = 29, BEHAVIOUR_COUNT = 32, FINDING_COUNT = 33 };
+enum { OPTIONS_CLOCKS = 2, OPTIONS_CORES = 3 };
+enum { CLOCK_CLOCK = 1, CLOCK_WIDTH = 9, CLOCK_CLAIMED = 11 };
+enum { INTERVAL_SOURCE = 1, INTERVAL_ROUTE = 4, INTERVAL_STATE = 7 };
+enum { UNKNOWN = 250 };
+
+static uint8_t bytes[RECORD_SIZE], elements[8192];
+static size_t used;
+static struct record record;
+static struct report report;
+static struct replay_found found;
+static void *blocks[BLOCKS_MAX];
+static size_t block_count, blocks_left;
+
+static void *
+allocate(void *context, size_t size)
+{
+	(void)context;
+	if (block_count == blocks_left)
+		return NULL;
+	assert_true(block_count < BLOCKS_MAX);
+	return blocks[block_count++] = calloc(1, size ? size : 1);
+}
+
+static const char *
+replay(const uint8_t *from, size_t size)
+{
+	const struct replay_memory memory = { allocate, NULL };
+	uint8_t *copy = malloc(size ? size : 1);
+	const char *error;
+
+	while (block_count)
+		free(blocks[--block_count]);
+	/* memory of exactly this size, so that the sanitizer sees a read beyond its end */
+	memcpy(copy, from, size);
+	error = replay_read(copy, size, &memory, &report, &found);
+	free(copy);
+	return error;
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	blocks_left = BLOCKS_MAX; /* the blocks of the last report stay, because a test may write its facts again */
+	used = 0;
+	memset(elements, 0, sizeof(elements));
+	record_begin(&record, bytes, sizeof(bytes));
+	record_put(&record, RECORD_RUN, &(struct record_run){ .version = "1.2.3", .commit = "abc", .start_tsc = 7 }, NULL, 0);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	while (block_count)
+		free(blocks[--block_count]);
+	return 0;
+}
+
+TEST_FIXTURE(begin, end);
+
+static size_t
+begin_element(void)
+{
+	used += 2;
+	return used;
+}
+
+static void
+end_element(size_t at)
+{
+	uint16_t length = (uint16_t)(used - at);
+
+	memcpy(elements + at - 2, &length, sizeof(length));
+}
+
+static size_t
+begin_field(uint8_t number)
+{
+	elements[used] = number;
+	used += 1;
+	return begin_element();
+}
+
+static void
+put_bytes(uint8_t number, const void *value, size_t size)
+{
+	size_t at = begin_field(number);
+
+	memcpy(elements + used, value, size);
+	used += size;
+	end_element(at);
+}
+
+static void
+put_byte(uint8_t number, uint8_t value)
+{
+	put_bytes(number, &value, 1);
+}
+
+static void
+put_words(uint8_t number, const char *words)
+{
+	put_bytes(number, words, strlen(words));
+}
+
+/* Appends an entry with the elements so far. */
+static void
+put_entry(uint16_t list, uint32_t first)
+{
+	const struct record_facts facts = { list, (uint16_t)used, first };
+
+	record_put(&record, RECORD_FACTS, &facts, elements, (used + 7) / 8);
+	used = 0;
+	memset(elements, 0, sizeof(elements));
+}
+
+/* Appends a report with one field of one byte. */
+static void
+put_report(uint8_t number, uint8_t value)
+{
+	size_t at = begin_element();
+
+	put_byte(number, value);
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+}
+
+/* Appends an element without fields. */
+static void
+put_empty(uint16_t list, uint32_t first)
+{
+	end_element(begin_element());
+	put_entry(list, first);
+}
+
+static const char *
+replay_all(void)
+{
+	record_end(&record);
+	return replay(bytes, record.length);
+}
+
+/* Ends the record with the facts of FROM. */
+static void
+put_facts(const struct report *from)
+{
+	facts_write(&record, from);
+	record_end(&record);
+	assert_int_equal(record.dropped, 0);
+}
+
+/* Writes the record of a report with a finding, behaviours, timers, four cores and latencies. */
+static const struct report *
+put_literal(void)
+{
+	struct report *from = literal_clean();
+
+	literal_intervals(from);
+	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
+	put_facts(from);
+	return from;
+}
+
+TEST(facts_come_back_as_they_were_written)
+{
+	const struct report *from = put_literal();
+
+	assert_null(replay(bytes, record.length));
+	assert_string_equal(report.version, "1.2.3");
+	assert_string_equal(report.commit, "abc");
+	assert_int_equal(report.start_tsc, 7);
+	assert_int_equal(report.duration_ns, options_duration_ns(&report.options));
+	assert_int_equal(found.entries, record.entries);
+	assert_string_equal(report.identity.board, from->identity.board);
+	assert_int_equal(report.identity.microcode, from->identity.microcode);
+	assert_int_equal(report.paravirtual.count, 2);
+	assert_string_equal(report.paravirtual.interfaces[1].name, "KVM");
+	assert_int_equal(report.clock_count, from->clock_count);
+	for (size_t i = 0; i < report.clock_count; i++) {
+		assert_string_equal(report.clocks[i].clock.title, from->clocks[i].clock.title);
+		assert_int_equal(report.clocks[i].clock.claimed.num, from->clocks[i].clock.claimed.num);
+		assert_memory_equal(report.clocks[i].latency, from->clocks[i].latency, sizeof(*from->clocks[i].latency));
+	}
+	assert_int_equal(report.core_count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(report.cores[i].apic_id, from->cores[i].apic_id);
+		assert_memory_equal(report.cores[i].latency, from->cores[i].latency, sizeof(from->cores[i].latency));
+	}
+	assert_int_equal(report.interval_count, 3);
+	assert_string_equal(report.intervals[2].reason, from->intervals[2].reason);
+	assert_int_equal(report.intervals[1].pin, 23);
+	assert_int_equal(report.behaviours.count, from->behaviours.count);
+	assert_int_equal(report.behaviours.rows[2].low, 243);
+	assert_string_equal(report.behaviours.rows[2].text, from->behaviours.rows[2].text);
+	assert_int_equal(report.finding_count, 1);
+	assert_string_equal(report.findings[0].text, "It does not move.");
+	assert_int_equal(report.verdict, VERDICT_FAIL);
+}
+
+TEST(restored_facts_can_be_written_and_restored_again)
+{
+	static uint8_t first[RECORD_SIZE];
+	size_t length;
+
+	put_literal();
+	assert_null(replay(bytes, record.length));
+	begin(NULL);
+	put_facts(&report);
+	length = record.length;
+	memcpy(first, bytes, length);
+	assert_null(replay(bytes, record.length));
+	begin(NULL);
+	put_facts(&report);
+	assert_int_equal(record.length, length);
+	assert_memory_equal(bytes, first, length);
+}
+
+TEST(record_that_is_cut_anywhere_gives_an_error)
+{
+	put_literal();
+	for (size_t size = 0; size < record.length; size += size < 200 || size + 200 > record.length ? 1 : 61)
+		assert_non_null(replay(bytes, size));
+	for (size_t at = RECORD_HEADER_BYTES; at < record.length; ) {
+		uint32_t length;
+
+		assert_non_null(replay(bytes, at));
+		memcpy(&length, bytes + at + 4, sizeof(length));
+		at += RECORD_BLOCK_BYTES + length;
+	}
+}
+
+TEST(record_with_one_wrong_byte_gives_an_error)
+{
+	put_literal();
+	for (size_t at = 0; at < record.length; at += at < 100 ? 1 : 37) {
+		bytes[at] ^= 0x10;
+		assert_non_null(replay(bytes, record.length));
+		bytes[at] ^= 0x10;
+	}
+	assert_null(replay(bytes, record.length));
+}
+
+TEST(record_without_memory_gives_an_error)
+{
+	put_literal();
+	assert_null(replay(bytes, record.length));
+	for (size_t needed = block_count, left = 0; left < needed; left++) {
+		blocks_left = left;
+		assert_string_equal(replay(bytes, record.length), NO_MEMORY);
+	}
+}
+
+TEST(report_without_fields_is_accepted)
+{
+	put_empty(FACTS_REPORT, 0);
+	assert_null(replay_all());
+	assert_int_equal(report.clock_count, 0);
+	assert_string_equal(report.fence, "");
+	assert_null(report.interference.counter);
+}
+
+TEST(texts_of_missing_structs_are_empty)
+{
+	put_report(CLOCK_COUNT, 1);
+	put_empty(FACTS_CLOCKS, 0);
+	assert_null(replay_all());
+	assert_string_equal(report.clocks[0].clock.id, "");
+	assert_null(report.clocks[0].clock.caveat);
+}
+
+TEST(record_without_facts_is_from_an_older_version)
+{
+	assert_string_equal(replay_all(), NO_FACTS);
+}
+
+TEST(record_needs_exactly_one_entry_run)
+{
+	record_put(&record, RECORD_RUN, &(struct record_run){ .version = "2" }, NULL, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+	record_begin(&record, bytes, sizeof(bytes));
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(fields_and_lists_of_a_later_version_are_skipped)
+{
+	size_t at = begin_element(), inner;
+
+	put_words(UNKNOWN, "something new");
+	inner = begin_field(OPTIONS);
+	put_words(UNKNOWN, "and new");
+	put_byte(OPTIONS_CORES, CORES_OFF);
+	end_element(inner);
+	put_words(CPU_VENDOR, "GenuineIntel");
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+	put_empty(FACTS_LISTS, 3);
+	assert_null(replay_all());
+	assert_int_equal(report.options.cores, CORES_OFF);
+	assert_string_equal(report.cpu_vendor, "GenuineIntel");
+}
+
+TEST(missing_element_gives_an_error)
+{
+	put_report(CLOCK_COUNT, 2);
+	put_empty(FACTS_CLOCKS, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(additional_element_gives_an_error)
+{
+	put_report(CLOCK_COUNT, 1);
+	put_empty(FACTS_CLOCKS, 0);
+	put_empty(FACTS_CLOCKS, 1);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(elements_in_the_wrong_order_give_an_error)
+{
+	put_report(CLOCK_COUNT, 2);
+	put_empty(FACTS_CLOCKS, 1);
+	put_empty(FACTS_CLOCKS, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(elements_before_the_report_give_an_error)
+{
+	put_empty(FACTS_NOTES, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(second_report_gives_an_error)
+{
+	put_report(CLOCK_COUNT, 1);
+	put_empty(FACTS_CLOCKS, 0);
+	put_entry(FACTS_REPORT, 1);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(report_that_is_missing_in_its_entry_gives_an_error)
+{
+	put_entry(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+/* Appends a report with OPTIONS, in which the field NUMBER has VALUE. */
+static void
+put_option(uint8_t number, uint8_t value)
+{
+	size_t at = begin_element(), inner = begin_field(OPTIONS);
+
+	put_byte(number, value);
+	end_element(inner);
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+}
+
+TEST(enum_out_of_range_gives_an_error)
+{
+	put_option(OPTIONS_CORES, CORES_OFF + 1);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(bool_above_1_gives_an_error)
+{
+	put_report(INVARIANT, 2);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(number_that_is_wider_than_its_field_gives_an_error)
+{
+	size_t at = begin_element();
+
+	put_bytes(HURRIED_MS, "\1\2\3\4\5\6\7\10", 8);
+	put_bytes(INVARIANT, "\1\0", 2);
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+	assert_int_equal(report.hurried_ms, 0x0807060504030201);
+}
+
+TEST(text_that_is_too_long_gives_an_error)
+{
+	size_t at = begin_element();
+
+	put_words(CPU_VENDOR, "GenuineIntel!");
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(bytes_that_are_not_printable_are_replaced)
+{
+	size_t at = begin_element();
+
+	put_words(CPU_VENDOR, "a\x1b[2J\x7f\xff~ b");
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+	assert_null(replay_all());
+	assert_string_equal(report.cpu_vendor, "a?[2J??~ b");
+}
+
+TEST(more_elements_than_an_array_has_give_an_error)
+{
+	const size_t most = sizeof(report.options.clocks) / sizeof(report.options.clocks[0]);
+
+	for (size_t more = 0; more < 2; more++) {
+		begin(NULL);
+		size_t at = begin_element(), inner = begin_field(OPTIONS);
+
+		for (size_t i = 0; i < most + more; i++)
+			end_element(begin_field(OPTIONS_CLOCKS));
+		end_element(inner);
+		end_element(at);
+		put_entry(FACTS_REPORT, 0);
+		const char *error = replay_all();
+
+		if (more)
+			assert_string_equal(error, BAD_FACTS);
+		else
+			assert_null(error);
+	}
+	assert_int_equal(report.options.clock_count, most);
+}
+
+TEST(counts_above_their_maximum_give_an_error)
+{
+	static const struct {
+		uint8_t number;
+		size_t most;
+	} counts[] = {
+		{ CLOCK_COUNT, REPORT_CLOCKS_MAX }, { 27, CLAIMS_MAX }, { INTERVAL_COUNT, REPORT_INTERVALS_MAX },
+		{ 30, CALIBRATION_LOOPS }, { 31, REPORT_NOTES_MAX }, { BEHAVIOUR_COUNT, BEHAVIOURS_MAX },
+		{ FINDING_COUNT, REPORT_FINDINGS_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		begin(NULL);
+		put_report(counts[i].number, (uint8_t)(counts[i].most + 1));
+		assert_string_equal(replay_all(), BAD_FACTS);
+		assert_int_equal(block_count, 1); /* only the texts of `run` */
+	}
+}
+
+/* Replays a report with 2 clocks, 2 cores, and a row of a series that has CLOCKS and CORES. */
+static const char *
+replay_series(uint8_t clocks, uint8_t cores)
+{
+	size_t at, inner;
+
+	begin(NULL);
+	at = begin_element();
+	inner = begin_field(SERIES);
+	put_byte(2, clocks);
+	put_byte(3, cores);
+	put_byte(4, 1);
+	end_element(inner);
+	put_byte(CLOCK_COUNT, 2);
+	put_byte(CORE_COUNT, 2);
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+	for (uint32_t i = 0; i < 2; i++)
+		put_empty(FACTS_CLOCKS, i);
+	for (uint32_t i = 0; i < 2; i++)
+		put_empty(FACTS_CORES, i);
+	put_empty(FACTS_ROWS, 0);
+	for (uint32_t i = 0; i < clocks; i++)
+		put_empty(FACTS_ROW_CLOCKS, i);
+	for (uint32_t i = 0; i < cores; i++)
+		put_empty(FACTS_ROW_OFFSETS, i);
+	return replay_all();
+}
+
+TEST(series_needs_all_clocks_and_cores_of_the_report)
+{
+	assert_null(replay_series(2, 2));
+	assert_null(replay_series(REPORT_CLOCKS_MAX, 3));
+	assert_int_equal(report.series.count, 1);
+	assert_string_equal(replay_series(1, 2), BAD_FACTS);
+	assert_string_equal(replay_series(2, 1), BAD_FACTS);
+	assert_string_equal(replay_series(REPORT_CLOCKS_MAX + 1, 2), BAD_FACTS);
+}
+
+TEST(lengths_beyond_their_container_give_an_error)
+{
+	for (int which = 0; which < 3; which++) {
+		begin(NULL);
+		size_t at = begin_element();
+
+		put_byte(HURRIED_MS, 5);
+		end_element(at);
+		if (which == 0)
+			elements[0]++; /* the element is longer than the entry */
+		else if (which == 1)
+			elements[3]++; /* the field is longer than the element */
+		else
+			elements[0] = 2; /* the element ends within the head of a field */
+		put_entry(FACTS_REPORT, 0);
+		assert_string_equal(replay_all(), BAD_FACTS);
+	}
+}
+
+TEST(entry_that_states_more_bytes_than_it_has_gives_an_error)
+{
+	put_empty(FACTS_REPORT, 0);
+	record_put(&record, RECORD_FACTS, &(struct record_facts){ FACTS_NOTES, 9, 0 }, elements, 1);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+/* Appends a report with one clock, whose width and rate are given. */
+static void
+put_clock(uint8_t width, uint8_t numerator, uint8_t denominator)
+{
+	size_t at, inner, rate;
+
+	put_report(CLOCK_COUNT, 1);
+	at = begin_element();
+	inner = begin_field(CLOCK_CLOCK);
+	put_byte(CLOCK_WIDTH, width);
+	rate = begin_field(CLOCK_CLAIMED);
+	put_byte(1, numerator);
+	put_byte(2, denominator);
+	end_element(rate);
+	end_element(inner);
+	end_element(at);
+	put_entry(FACTS_CLOCKS, 0);
+}
+
+TEST(clock_needs_a_possible_width_and_rate)
+{
+	put_clock(64, 3, 1);
+	assert_null(replay_all());
+	assert_int_equal(report.clocks[0].clock.claimed.num, 3);
+	begin(NULL);
+	put_clock(65, 3, 1);
+	assert_string_equal(replay_all(), BAD_FACTS);
+	begin(NULL);
+	put_clock(64, 3, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+/* Appends the latency of CLOCK with COUNT reads, and the cells CELLS. */
+static const char *
+replay_latency(uint16_t clock, uint64_t count, const char *cells, uint16_t length)
+{
+	struct record_taken words[4] = { { 0 } };
+	const struct record_latency latency = { .clock = clock, .length = length, .count = count, .min_ns = 5, .max_ns = 7 };
+
+	begin(NULL);
+	put_clock(24, 3, 1);
+	if (length <= sizeof(words))
+		memcpy(words, cells, length);
+	record_put(&record, RECORD_LATENCY, &latency, words, 4);
+	return replay_all();
+}
+
+TEST(tested_timer_needs_the_kind_of_its_route)
+{
+	for (int has_route = 0; has_route < 2; has_route++) {
+		size_t at;
+
+		begin(NULL);
+		put_report(INTERVAL_COUNT, 1);
+		at = begin_element();
+		put_words(INTERVAL_SOURCE, "hpet0");
+		if (has_route)
+			put_words(INTERVAL_ROUTE, "ioapic");
+		put_byte(INTERVAL_STATE, CLOCK_PRESENT);
+		end_element(at);
+		put_entry(FACTS_INTERVALS, 0);
+		const char *error = replay_all();
+
+		if (has_route)
+			assert_null(error);
+		else
+			assert_string_equal(error, BAD_FACTS);
+	}
+}
+
+TEST(cells_of_a_latency_come_back)
+{
+	assert_null(replay_latency(0, 300, "\5\xaa\2\1\2", 5)); /* 298 reads of 5 ns, 2 of 6 ns */
+	assert_int_equal(report.clocks[0].latency->exact[5], 298);
+	assert_int_equal(report.clocks[0].latency->exact[6], 2);
+	assert_int_equal(report.clocks[0].latency->histogram.total, 300);
+	assert_int_equal(report.clocks[0].latency->max_ns, 7);
+}
+
+TEST(wrong_cells_of_a_latency_give_an_error)
+{
+	assert_string_equal(replay_latency(1, 1, "\5\1", 2), BAD_FACTS);                   /* there is no clock 1 */
+	assert_string_equal(replay_latency(0, 1, "\5\1", 33), BAD_FACTS);                  /* longer than the entry */
+	assert_string_equal(replay_latency(0, 1, "\5\x81", 2), BAD_FACTS);                 /* the count does not end */
+	assert_string_equal(replay_latency(0, 1, "\5", 1), BAD_FACTS);                     /* no count */
+	assert_string_equal(replay_latency(0, 2, "\5\1", 2), BAD_FACTS);                   /* fewer cells than reads */
+	assert_string_equal(replay_latency(0, 1, "\x80\x80\x80\x01\1", 5), BAD_FACTS);     /* cell 2^21 */
+	assert_string_equal(replay_latency(0, 2, "\xff\x4f\1\xff\x4f\1", 6), BAD_FACTS);   /* cells 10,239 and 20,478 */
+	assert_string_equal(replay_latency(0, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1", 12), BAD_FACTS);
+}
+
+TEST(latency_before_the_report_gives_an_error)
+{
+	record_put(&record, RECORD_LATENCY, &(struct record_latency){ .clock = 0 }, NULL, 0);
+	put_empty(FACTS_REPORT, 0);
+	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+TEST(rules_of_another_version_are_omitted)
+{
+	static const char *const rules_of_rows[] = { "no-such-rule", "rtc-update" };
+	size_t at = begin_element();
+
+	put_byte(BEHAVIOUR_COUNT, 2);
+	put_byte(FINDING_COUNT, 2);
+	end_element(at);
+	put_entry(FACTS_REPORT, 0);
+	for (uint16_t list = FACTS_BEHAVIOURS; list <= FACTS_FINDINGS; list += FACTS_FINDINGS - FACTS_BEHAVIOURS) {
+		for (size_t i = 0; i < 2; i++) {
+			at = begin_element();
+			put_words(1, rules_of_rows[i]);
+			end_element(at);
+		}
+		put_entry(list, 0);
+	}
+	assert_null(replay_all());
+	assert_int_equal(report.behaviours.count, 1);
+	assert_string_equal(report.behaviours.rows[0].rule, "rtc-update");
+	assert_int_equal(report.finding_count, 1);
+	assert_string_equal(report.findings[0].rule, "rtc-update");
+}
