@@ -9,7 +9,8 @@ TESTS = pathlib.Path(__file__).parent
 ROOT = TESTS.parent
 BUILD = ROOT / "build"
 UNIT_BOUND_S, FUZZ_BOUND_S = 900, 300
-FUZZ_RUNS = 20000
+FUZZ_RUNS, FUZZ_BYTES = 20000, 8192
+REPLAY_RUNS, REPLAY_BYTES = 1000, 16384  # a run of fuzz_replay takes 10 ms
 
 
 def sources(pattern):
@@ -41,5 +42,6 @@ def test_fuzz_target_over_its_seeds(name):
     """This only finds crashes on the seeds. `make fuzz` runs the targets for a long time."""
     corpus = BUILD / f"{name}-corpus"
     corpus.mkdir(parents=True, exist_ok=True)
-    done = call(BUILD / name, FUZZ_BOUND_S, f"-runs={FUZZ_RUNS}", "-seed=1", "-max_len=8192", corpus)
+    runs, size = (REPLAY_RUNS, REPLAY_BYTES) if name == "fuzz/fuzz_replay" else (FUZZ_RUNS, FUZZ_BYTES)
+    done = call(BUILD / name, FUZZ_BOUND_S, f"-runs={runs}", "-seed=1", f"-max_len={size}", corpus)
     assert done.returncode == 0, done.stdout[-4000:]

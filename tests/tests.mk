@@ -127,7 +127,7 @@ FUZZ_CC      := clang
 FUZZ_FLAGS   := -std=gnu11 -g -O1 -Wall -Wextra $(if $(WERROR),-Werror) -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
-FUZZ_ROOMS   := $(sort $(foreach room,src/rules src/analysis src/network drivers/acpi drivers/smbios,$(call visible,$(room))))
+FUZZ_ROOMS   := $(sort $(foreach room,$(USES_boot/replay) src/network drivers/acpi drivers/smbios,$(call visible,$(room))))
 FUZZ_OBJECTS := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(foreach room,$(FUZZ_ROOMS),$(wildcard $(room)/*.c)))
 FUZZ_LIBRARY := $(BUILD)/fuzz/all.a
 
@@ -159,6 +159,7 @@ export ACPI_CORPUS
 seeds:
 	@if [ -d "$(ACPI_CORPUS)" ]; then $(PYTHON) tests/fuzz/seeds.py "$(ACPI_CORPUS)" $(BUILD)/fuzz/fuzz_acpi-corpus; \
 	else echo 'seeds: no folder $(ACPI_CORPUS) (ACPI_CORPUS=...): fuzzing starts from nothing'; fi
+	@$(PYTHON) tests/fuzz/record_seeds.py $(BUILD)/fuzz/fuzz_replay-corpus tests/records/*.xz
 
 # Runs all tests, or one: make check TEST=test_table (a program), TEST=test_boot.py (a file), TEST=name (for pytest's -k).
 TEST :=

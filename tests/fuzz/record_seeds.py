@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""Makes seeds for fuzz_replay from records.
+
+usage: record_seeds.py OUT RECORD...
+
+A seed has the first entries of each kind in a record, without the blocks and without the last entry. A record may be
+compressed (.xz).
+"""
+
+import collections
+import lzma
+import pathlib
+import struct
+import sys
+
+HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
+FACTS, END = 19, 13
+KEPT = 6  # entries of each kind: a larger seed makes the fuzzer slow
+ENTRIES = b"\1"  # the first byte of an input of fuzz_replay.c: the rest is a sequence of entries
+
+
+def entries(record):
+    block = HEADER_BYTES
+    while block < len(record):
+        at = block + BLOCK_BYTES
+        block = at + struct.unpack_from("<I", record, block + 4)[0]
+        while at < block:
+            kind, fixed, count, each = struct.unpack_from("<4H", record, at)
+            size = ENTRY_BYTES + fixed + count * each
+            yield kind, record[at:at + size]
+            at += size
+
+
+def seed(record):
+    counts = collections.Counter()
+    out = ENTRIES
+    for kind, entry in entries(record):
+        counts[kind] += 1
+        if kind != END and (kind == FACTS or counts[kind] <= KEPT):
+            out += entry
+    return out
+
+
+def main(out, paths):
+    out.mkdir(parents=True, exist_ok=True)
+    for path in map(pathlib.Path, paths):
+        record = path.read_bytes()
+        (out / path.name).write_bytes(seed(lzma.decompress(record) if path.suffix == ".xz" else record))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(pathlib.Path(sys.argv[1]), sys.argv[2:])
