@@ -1,0 +1,161 @@
+"""build/baretick-replay: its output, its options and its errors, and the records of special machines in tests/records."""
+import json
+import lzma
+import pathlib
+import re
+import subprocess
+import zlib
+
+import pytest
+
+TESTS = pathlib.Path(__file__).parent
+ROOT = TESTS.parent
+PROGRAM = ROOT / "build" / "baretick-replay"
+RECORDS = TESTS / "records"
+ROWS = re.findall(r"^\| `(\S+)` \| [^|]+ \| (\w+) \| ([^|]*)\|$", (RECORDS / "README.md").read_text(), re.M)
+STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
+FILES = ["report.csv", "report.html", "report.json", "report.txt"]
+SIZE_MAX = 100_000
+# src/record/README.md has the format
+HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="there is no build/baretick-replay: type make")
+
+
+def replay(*words, **more):
+    return subprocess.run([PROGRAM, *map(str, words)], text=True, capture_output=True, timeout=60, **more)
+
+
+def unpack(name, folder):
+    path = folder / "report.record"
+    path.write_bytes(lzma.decompress((RECORDS / name).read_bytes()))
+    return path
+
+
+@pytest.fixture
+def record(tmp_path):
+    return unpack("bare.record.xz", tmp_path)
+
+
+def with_version(record, version):
+    """Return the bytes of RECORD, as another version of baretick would have written them."""
+    data = bytearray(record.read_bytes())
+    text = HEADER_BYTES + BLOCK_BYTES + ENTRY_BYTES  # the first entry starts with the version as text[24]
+    data[text:text + 24] = version.encode().ljust(24, b"\0")
+    length = int.from_bytes(data[HEADER_BYTES + 4:HEADER_BYTES + 8], "little")
+    start = HEADER_BYTES + BLOCK_BYTES
+    crc = zlib.crc32(data[start:start + length], zlib.crc32(data[HEADER_BYTES:HEADER_BYTES + 4]))
+    data[HEADER_BYTES + 8:HEADER_BYTES + 12] = crc.to_bytes(4, "little")
+    return bytes(data)
+
+
+def test_each_record_has_a_row():
+    assert [row[0] for row in ROWS] == sorted(path.name for path in RECORDS.glob("*.xz"))
+    assert all(path.stat().st_size <= SIZE_MAX for path in RECORDS.iterdir())
+
+
+@pytest.mark.parametrize("name, verdict, findings", ROWS, ids=[row[0] for row in ROWS])
+def test_a_record_gives_the_verdict_and_the_findings_of_its_row(tmp_path, name, verdict, findings):
+    done = replay(unpack(name, tmp_path), "--out", tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["verdict"] == verdict and done.returncode == STATUS[verdict], done.stderr
+    assert [f"{each['rule']} {each['clock']}" for each in report["findings"]] == [each.strip() for each in findings.split(",") if each.strip()]
+    assert "identity" not in report
+
+
+def test_the_report_is_printed(record):
+    done = replay(record)
+    assert done.returncode == 0 and done.stdout.startswith("baretick") and "hpet" in done.stdout
+
+
+def test_out_writes_four_files_and_prints_the_verdict(record, tmp_path):
+    out = tmp_path / "out"
+    done = replay(record, "--out", out)
+    assert (done.returncode, done.stdout) == (0, f"{out}: pass\n")
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    assert (out / "report.txt").read_text() == replay(record).stdout
+    assert (out / "report.csv").read_text().startswith("run,")
+    page = (out / "report.html").read_text()
+    assert "@REPORT@" not in page and page.endswith("</html>\n")
+
+
+def test_two_replays_are_equal(record, tmp_path):
+    for name in ("first", "second"):
+        replay(record, "--out", tmp_path / name)
+    assert all((tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes() for name in FILES)
+
+
+def test_compare_prints_differences(record, tmp_path):
+    replay(record, "--out", tmp_path)
+    path = tmp_path / "report.json"
+    done = replay(record, "--compare", path)
+    assert (done.returncode, done.stdout) == (0, "")
+    path.write_text(path.read_text().replace('"verdict": "pass"', '"verdict": "fail"', 1))
+    done = replay(record, "--compare", path)
+    assert done.returncode == 1
+    assert re.search(r'^-.*"verdict": "fail"', done.stdout, re.M) and re.search(r'^\+.*"verdict": "pass"', done.stdout, re.M)
+    assert replay(record, "--compare", tmp_path / "none.json").returncode == 2
+
+
+def test_a_limit_changes_the_findings(record, tmp_path):
+    done = replay(record, "--out", tmp_path / "out", "limit.clock-slow=1")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert done.returncode == 0 and report["verdict"] == "warn"
+    assert {each["rule"] for each in report["findings"]} == {"clock-slow"}
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["--nothing"], "--nothing is no option"), (["--out"], "--out needs a value"), (["--compare"], "--compare needs a value"),
+    (["profile=quick"], "only limits can be changed afterwards"), (["limit.no-such-rule=1"], "no-such-rule"),
+    (["limit.clock-slow=x"], "limit.clock-slow"),
+])
+def test_a_wrong_word_gives_a_sentence(record, words, sentence):
+    done = replay(record, *words)
+    assert (done.returncode, done.stdout) == (2, "") and sentence in done.stderr
+    assert done.stderr.count("baretick-replay: ") == 1
+
+
+def test_a_record_is_needed():
+    done = replay()
+    assert done.returncode == 2 and "no record is given" in done.stderr
+
+
+def test_help_and_version():
+    assert replay("--help").stdout.startswith("usage: baretick-replay RECORD") and replay("--help").returncode == 0
+    assert re.fullmatch(r"baretick-replay \d\S* \(\w+\)\n", replay("--version").stdout)
+
+
+def test_a_file_that_cannot_be_read_gives_a_sentence(tmp_path):
+    assert "No such file" in replay(tmp_path / "none").stderr and replay(tmp_path / "none").returncode == 2
+    assert "directory" in replay(tmp_path).stderr and replay(tmp_path).returncode == 2
+
+
+def test_a_folder_that_cannot_be_written_gives_a_sentence(record, tmp_path):
+    for folder in (record, tmp_path / "none" / "out", "/proc/none"):
+        done = replay(record, "--out", folder)
+        assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(f"baretick-replay: {folder}"), folder
+
+
+def test_a_full_disk_gives_a_sentence(record):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, record], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2 and "No space left" in done.stderr
+
+
+def test_a_record_of_another_version_is_judged_by_this_one(record, tmp_path):
+    record.write_bytes(with_version(record, "0.0.9"))
+    done = replay(record, "--out", tmp_path / "out")
+    assert done.returncode == 0 and done.stderr.startswith("The record is from baretick 0.0.9 (")
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
+
+
+@pytest.mark.parametrize("change, sentence", [
+    (lambda data: b"", "It ends within its header."), (lambda data: b"{}\n" + data, "It is no record of baretick."),
+    (lambda data: data[:-1], "It ends within a block."), (lambda data: data + b"\0", "More bytes follow its last entry."),
+    (lambda data: data[:5000] + b"\xff\0" + data[5002:], "The checksum of a block is wrong."),
+    (lambda data: data[:8] + b"\2\0\0\0" + zlib.crc32(data[:8] + b"\2\0\0\0").to_bytes(4, "little") + data[16:], "Its format has another version."),
+])
+def test_a_damaged_record_gives_a_sentence(record, change, sentence):
+    record.write_bytes(change(record.read_bytes()))
+    done = replay(record)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"baretick-replay: {record}: {sentence}\n")
