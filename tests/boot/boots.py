@@ -14,6 +14,7 @@ import tidy
 
 SHORT = ["duration=10ms", "profile=quick"]
 EFI = ROOT / "build" / "baretick.efi"
+NO_REPORT = "No report on the boot volume: "
 REPLAY = ROOT / "build" / "baretick-replay"
 VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
 SERIAL_CORES = 64  # machines with more cores do not send their record, see src/report/report_sizes.h
@@ -60,10 +61,16 @@ def check_interval(interval):
 
 
 def check_replay(done):
-    """Check that the record gives the same report again, to the byte."""
+    """Check that the record gives the same report again, to the byte. The record does not have the note that the
+    report could not be saved, because this is known only after the record was made. Then only the JSON is compared.
+    """
     again = done.out / "again"
     subprocess.run([REPLAY, done.out / "report.record", "--out", again], stdout=subprocess.DEVNULL)
-    for name in ("report.json", "report.txt", "report.csv", "report.html"):
+    late = [note for note in done.report["notes"] if note.startswith(NO_REPORT)]
+    if late:
+        replayed = json.loads((again / "report.json").read_bytes())
+        assert {**replayed, "notes": replayed["notes"] + late} == done.report
+    for name in () if late else ("report.json", "report.txt", "report.csv", "report.html"):
         assert (again / name).read_bytes() == done.file(name), name
     shutil.rmtree(again)
 

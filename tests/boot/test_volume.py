@@ -11,11 +11,9 @@ from harness import QUICK_SCREEN, QUICK_TCG, check_schema
 from levers import run_while
 from machine.transcript import DETAIL
 from stick import CD, FAST, FILES, IMAGE, ON_STICK, PARTITION, REAL_TIME_STICK, STICK, block_sums, copy_of_stick, folders, mtools, volume_of
-from boots import EFI, IMAGE_BUILT, VERDICT_STATUS, checked, clocks, qemu
+from boots import EFI, IMAGE_BUILT, NO_REPORT, VERDICT_STATUS, checked, clocks, qemu
 
 pytestmark = IMAGE_BUILT
-
-NO_REPORT = "No report on the boot volume: "
 
 
 def told(done, *sentences):
