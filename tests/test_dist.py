@@ -17,7 +17,7 @@ DATE = "2026-01-02T03:04:05+0000"
 GIT = {"GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE, "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a test",
        "GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "test@localhost", "GIT_CONFIG_GLOBAL": "/dev/null"}
 BOUND_S = 900
-MADE = {"baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretick.iso"}
+MADE = {"baretick.efi", "baretick.elf", "baretick.bin", "baretick.img", "baretick.iso", "baretick-replay"}
 LISTED = {*MADE, "report.schema.json", "baretick.cfg", "options.json", "LICENSE", "CHANGELOG.md"}
 VERSION = re.search(r"^VERSION := (\S+)$", (ROOT / "Makefile").read_text(), re.M)[1]
 NAME = f"baretick-{VERSION}"
@@ -82,6 +82,19 @@ def test_nextboot_runs_in_the_release_alone(made):
     """The test acts like a machine without a clone of the sources. Only the folder of the release is copied there."""
     said = subprocess.run([made / NAME / "qemu/nextboot", "--help"], capture_output=True, text=True, timeout=60, check=False, cwd="/")
     assert said.returncode == 0 and "--collect DIR" in said.stdout, said.stderr
+
+
+def test_baretick_replay_runs_from_the_archive(made, tmp_path):
+    """The archive keeps the permission to execute it."""
+    with tarfile.open(made / f"{NAME}.tar.xz") as archive:
+        archive.extract(f"{NAME}/baretick-replay", tmp_path)
+    said = subprocess.run([tmp_path / NAME / "baretick-replay", "--version"], capture_output=True, text=True, timeout=60, check=False)
+    assert said.returncode == 0 and said.stdout.startswith(f"baretick-replay {VERSION} ("), said.stderr
+
+
+def test_the_c_library_of_baretick_replay_is_listed_as_a_dynamic_link(spdx):
+    linked = [each["relatedSpdxElement"] for each in spdx["relationships"] if each["relationshipType"] == "DYNAMIC_LINK"]
+    assert [elements(spdx)[each]["name"] for each in linked] == ["libc6"]
 
 
 def test_all_files_are_there_with_their_sums(made):
