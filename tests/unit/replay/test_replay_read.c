@@ -173,6 +173,9 @@ put_literal(void)
 	struct report *from = literal_clean();
 
 	literal_intervals(from);
+	literal_record(from->clocks[0].latency, 5000, 127);
+	literal_record(from->clocks[0].latency, 5001, 128); /* the smallest count that takes two bytes */
+	literal_record(from->clocks[0].latency, 90000, 300);
 	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
 	put_facts(from);
 	return from;
