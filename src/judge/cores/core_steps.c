@@ -33,21 +33,6 @@ judge_core_steps(struct report *report, uint64_t allowed)
 	return any;
 }
 
-struct total { /* sums over the cores with steps back, or over the cores without */
-	size_t cores;
-	struct tsc_steps steps;
-};
-
-static void
-add_steps(struct total *total, const struct tsc_steps *steps)
-{
-	total->cores++;
-	total->steps.reads += steps->reads;
-	total->steps.backward += steps->backward;
-	if (steps->worst_ticks > total->steps.worst_ticks)
-		total->steps.worst_ticks = steps->worst_ticks;
-}
-
 /* Returns " on core 1", " on cores 1, 2 and 5", " on 12 cores (core 3 among them)" or " on all 4 cores". */
 static struct phrase
 cores_with_steps_phrase(const struct report *report, size_t count)
@@ -83,7 +68,9 @@ set_finding_cores(const struct report *report, struct finding *finding, size_t c
 void
 judge_add_core_steps(struct report *report)
 {
-	struct total stepping = { .cores = 0 }, clean = { .cores = 0 };
+	struct tsc_steps seen = { .reads = 0 }; /* sums over the cores with steps back */
+	size_t stepping = 0, clean = 0;         /* numbers of cores with steps back, and of cores without */
+	uint64_t clean_reads = 0;
 	struct phrase rest = { "" };
 	bool by_brackets = false;
 	struct finding *finding;
@@ -91,23 +78,29 @@ judge_add_core_steps(struct report *report)
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct tsc_steps steps = judge_steps_on(report, i);
 
-		if (report->cores[i].steps_back)
-			add_steps(&stepping, &steps);
-		else if (steps.reads && !steps.backward)
-			add_steps(&clean, &steps);
+		if (report->cores[i].steps_back) {
+			stepping++;
+			seen.reads += steps.reads;
+			seen.backward += steps.backward;
+			if (steps.worst_ticks > seen.worst_ticks)
+				seen.worst_ticks = steps.worst_ticks;
+		} else if (steps.reads && !steps.backward) {
+			clean++;
+			clean_reads += steps.reads;
+		}
 		by_brackets |= report->cores[i].tsc.backward > 0;
 	}
-	if (clean.cores)
-		rest = phrase(" No step back was seen on %zu other core%s in %lu reads.", clean.cores,
-			      clean.cores == 1 ? "" : "s", clean.steps.reads);
+	if (clean)
+		rest = phrase(" No step back was seen on %zu other core%s in %lu reads.", clean,
+			      clean == 1 ? "" : "s", clean_reads);
 	finding = rules_add_finding(report, "clock-backward", "tsc", REPORT_NO_CORE,
 				    "tsc stepped back %lu time%s%s in %lu reads, at worst by %lu ticks.%s",
-				    stepping.steps.backward, stepping.steps.backward == 1 ? "" : "s",
-				    cores_with_steps_phrase(report, stepping.cores).bytes, stepping.steps.reads,
-				    stepping.steps.worst_ticks, rest.bytes);
-	rules_set_count(finding, stepping.steps.backward);
+				    seen.backward, seen.backward == 1 ? "" : "s",
+				    cores_with_steps_phrase(report, stepping).bytes, seen.reads,
+				    seen.worst_ticks, rest.bytes);
+	rules_set_count(finding, seen.backward);
 	if (report->core_count > 1)
-		set_finding_cores(report, finding, stepping.cores);
+		set_finding_cores(report, finding, stepping);
 	if (finding && by_brackets)
 		finding->one_way = false; /* the brackets, which use another read method, showed it too */
 }

@@ -1,6 +1,7 @@
 /*
- * Judges the interrupts of each timer over all its tests. Adds rows, of which judge_behaviours() makes findings.
- * Deadlines in a gap, while the core was preempted, do not count. See judge_timers.h.
+ * Judges the interrupts of each timer over all its tests. Adds rows, of which judge_behaviours() makes findings. A
+ * deadline in a gap, while the core was preempted, is excused: it does not count. If more than half are excused, the
+ * result is not determined. See judge_timers.h.
  */
 #include "judge/timers/judge_timers.h"
 
@@ -8,7 +9,321 @@
 #include "base/offset.h"
 #include "base/text.h"
 #include "judge/timers/irq_totals.h"
+#include "report/phrase.h"
 #include "rules/rules.h"
+
+#define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
+#define EVENTS_MIN    4 /* fewer lost ticks may come from pauses of the host that ended just before a tick */
+#define SPREAD_SHARE  8 /* if all interrupts have one common delay, p1 is within 1/8 of the median */
+#define FAR_FACTOR    4 /* the host's delay changes by less than this factor from one timer to another */
+#define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
+
+/* ---- the host of an emulator ---- */
+
+/*
+ * Returns true if no tick of the test ROW was late. A pause of the host ends at any time in a period, so it delays
+ * ticks, too.
+ */
+static bool
+are_ticks_in_time(const struct report_interval *row)
+{
+	const struct report_lateness *late = &row->lateness;
+
+	return late->count && late->p999_ns + (int64_t)late->error_ns < (int64_t)(row->asked_ns / IN_TIME_SHARE);
+}
+
+/*
+ * Returns true if a busy host explains EVENTS lost ticks (if LOST) or doubled interrupts of an emulated timer, which is
+ * a thread of its host.
+ */
+static bool
+can_host_explain(const struct report *report, const struct irq_totals *totals, bool lost, uint64_t events)
+{
+	bool in_time = true;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+
+		if (text_equal(row->source, totals->source) && (lost ? row->periodic && row->empty : row->doubled != 0))
+			in_time &= are_ticks_in_time(row);
+	}
+	return report_is_emulated(report) && (!in_time || events < EVENTS_MIN);
+}
+
+/* Returns the length of the device's name in SOURCE, as of "hpet" in hpet0 and in hpet_legacy. */
+static size_t
+device_name_length(const char *source)
+{
+	size_t length = 0;
+
+	while (source[length] >= 'a' && source[length] <= 'z')
+		length++;
+	return length;
+}
+
+static bool
+is_same_device(const char *a, const char *b)
+{
+	size_t length = device_name_length(a);
+
+	return device_name_length(b) == length && __builtin_memcmp(a, b, length) == 0;
+}
+
+static bool
+has_lateness_of_shots(const struct report_interval *row)
+{
+	return !row->periodic && row->asked_ns && row->lateness.count >= IRQ_LATE_SHOTS_MIN;
+}
+
+/*
+ * Returns an upper bound of the host's delay in ns, by the one-shots of devices other than SOURCE's; -1 if there are
+ * none.
+ */
+static int64_t
+host_delay_ns(const struct report *report, const char *source)
+{
+	int64_t most_ns = -1;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+		const struct report_lateness *late = &row->lateness;
+		int64_t ns = FAR_FACTOR * late->p50_ns > late->p99_ns ? FAR_FACTOR * late->p50_ns : late->p99_ns;
+
+		if (is_same_device(row->source, source) || !has_lateness_of_shots(row))
+			continue;
+		ns += (int64_t)late->error_ns;
+		most_ns = ns > most_ns ? ns : most_ns;
+	}
+	return most_ns;
+}
+
+/* Returns a lower bound in ns of the lateness of 99 % of SOURCE's one-shots, in every length and on every core. */
+static int64_t
+least_delay_ns(const struct report *report, const char *source)
+{
+	int64_t least_ns = INT64_MAX;
+
+	for (size_t i = 0; i < report->interval_count; i++) {
+		const struct report_interval *row = &report->intervals[i];
+		int64_t ns = row->lateness.p1_ns - (int64_t)row->lateness.error_ns;
+
+		if (text_equal(row->source, source) && has_lateness_of_shots(row) && ns < least_ns)
+			least_ns = ns;
+	}
+	return least_ns;
+}
+
+/* Returns true if a busy host explains the lateness of an emulated timer. */
+static bool
+can_host_explain_lateness(const struct report *report, const struct irq_totals *totals)
+{
+	const struct report_lateness *late = &totals->late->lateness;
+	int64_t limit_ns = (int64_t)rules_limit_of(report, "irq-late"), host_ns = host_delay_ns(report, totals->source);
+
+	if (!report_is_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
+		return false;
+	return late->p50_ns - late->p1_ns > late->p50_ns / SPREAD_SHARE || host_ns < 0 ||
+	       least_delay_ns(report, totals->source) <= host_ns;
+}
+
+/* ---- the number of interrupts ---- */
+
+static bool
+are_most_excused(uint64_t excused, uint64_t all)
+{
+	return 2 * excused > all;
+}
+
+/* Returns a clause on excused deadlines, for the end of a sentence. */
+static struct phrase
+excused_phrase(uint64_t excused, uint64_t all)
+{
+	if (!excused)
+		return phrase(".");
+	return phrase("; %lu more do not count, because the core was preempted%s.", excused,
+		      are_most_excused(excused, all) ? ", too many to decide" : "");
+}
+
+static void
+skip_excused_shots(struct behaviour *row, uint64_t shots)
+{
+	behaviour_skip(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
+}
+
+static void
+explain_scattered(struct behaviour *row)
+{
+	row->open = true;
+	behaviour_say(row, "its ticks are spread over their periods, so none can be matched to its deadline.");
+}
+
+/*
+ * Judges missing one-shots. Returns true if some are proven to be missing. That needs proof that the route to the core
+ * works: a LAPIC timer needs no pin, and a pin of an I/O APIC works if any interrupt came through it.
+ */
+static bool
+judge_missing(struct report *report, const struct irq_totals *totals)
+{
+	bool proven = totals->came || text_equal(totals->kind, "lapic");
+	struct behaviour *row = totals->shots ? irq_add_row(report, "irq-missing", totals) : NULL;
+	uint64_t known = totals->shots - totals->shots_unknown;
+
+	if (!row)
+		return false;
+	row->failed = totals->missing && proven;
+	row->open = !row->failed && totals->shots_empty;
+	if (row->failed)
+		behaviour_say(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
+			      totals->missing, totals->shots);
+	else if (row->open && !totals->came && irq_is_polled(totals))
+		behaviour_say(row, "its counter passed the deadline, but its status never showed that.");
+	else if (row->open && !totals->came)
+		behaviour_say(row, "none came through pin %u: either the timer or the route to the core has failed.",
+			      totals->pin);
+	else if (row->open)
+		behaviour_say(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
+			      totals->shots_empty, totals->shots);
+	else if (!known)
+		skip_excused_shots(row, totals->shots);
+	else {
+		row->open = are_most_excused(totals->shots_unknown, totals->shots);
+		behaviour_say(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
+			      excused_phrase(totals->shots_unknown, totals->shots).bytes);
+	}
+	return row->failed;
+}
+
+/*
+ * Judges early one-shots. The PIT loads its count at one of its clocks and raises OUT at another, so being early by two
+ * clocks is no fault.
+ */
+static void
+judge_early(struct report *report, const struct irq_totals *totals)
+{
+	struct interval_ns by = totals->earliest;
+	struct behaviour *row = totals->came && totals->shots > 1 ? irq_add_row(report, "irq-early", totals) : NULL;
+	uint64_t seen = totals->shots - totals->shots_excused;
+
+	if (!row)
+		return;
+	if (!seen) {
+		skip_excused_shots(row, totals->shots);
+		return;
+	}
+	if (text_begins(totals->source, "pit"))
+		by.low -= PIT_CLOCKS_2_NS;
+	if (!by.known || by.low <= 0) {
+		behaviour_set_figure(row, 0, 0, 0);
+		row->open = are_most_excused(totals->shots_excused, totals->shots);
+		behaviour_say(row, "none of %lu one-shot%s came earlier than its error allows%s", seen, seen == 1 ? "" : "s",
+			      excused_phrase(totals->shots_excused, totals->shots).bytes);
+		return;
+	}
+	behaviour_set_figure(row, by.value, by.low, by.high);
+	row->open = !totals->early_always;
+	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->early, seen, by.low, by.high,
+		      row->open ? ", but only for some of the intervals." : ".");
+}
+
+/*
+ * Returns true if the share of excused periods is at least the share of lost periods in the rest. Then the cause of the
+ * core's gaps may also have delayed its timer.
+ */
+static bool
+may_share_cause_of_gaps(const struct irq_totals *totals)
+{
+	uint64_t seen = totals->periods - totals->periods_excused;
+
+	return 2 * totals->periods_excused >= totals->periods ||
+	       totals->lost * totals->periods <= totals->periods_excused * seen;
+}
+
+/* Returns the end of the sentence on periods without a tick, whose row is ROW. */
+static struct phrase
+lost_phrase(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
+{
+	if (!row->checked)
+		return phrase(": not judged in an emulator, which waits for its host.");
+	if (totals->lost && row->open && totals->uneven)
+		return phrase(", but ticks come late by more than an eighth of a period.");
+	if (totals->lost && row->open)
+		return phrase("; the cause of gaps in %lu others may also have delayed its timer.", totals->periods_excused);
+	if (totals->lost && report_is_emulated(report))
+		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not explain that.");
+	return excused_phrase(totals->periods_excused, totals->periods);
+}
+
+static void
+judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
+{
+	struct behaviour *row = totals->periods ? irq_add_row(report, "irq-lost", totals) : NULL;
+	uint64_t seen = totals->periods - totals->periods_excused;
+
+	if (!row)
+		return;
+	if (totals->scattered) {
+		explain_scattered(row);
+		return;
+	}
+	row->checked = seen && totals->came &&
+		       !(totals->lost && (misses || can_host_explain(report, totals, true, totals->losses)));
+	row->open = row->checked && (totals->lost ? totals->uneven || may_share_cause_of_gaps(totals) :
+				     are_most_excused(totals->periods_excused, totals->periods));
+	behaviour_set_figure(row, (int64_t)totals->lost, (int64_t)totals->lost, (int64_t)totals->lost);
+	if (!seen) {
+		behaviour_say(row, "the core was preempted in each of %lu periods.", totals->periods);
+	} else if (!totals->came) {
+		behaviour_say(row, "none of %lu ticks came.", seen);
+	} else if (misses && totals->lost) {
+		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->lost, seen);
+	} else {
+		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
+		behaviour_say(row, "%lu of %lu periods had no tick%s", totals->lost, seen, lost_phrase(report, totals, row).bytes);
+	}
+}
+
+/*
+ * Judges deadlines with two interrupts. QEMU has two reasons for these. Its hpet_timer() fires again 10 ns later if it
+ * runs before the comparator's tick has passed. And a tick that its main loop sends late may come together with the
+ * next tick.
+ */
+static void
+judge_doubled(struct report *report, const struct irq_totals *totals)
+{
+	struct behaviour *row = totals->came && !irq_is_polled(totals) ? irq_add_row(report, "irq-doubled", totals) : NULL;
+	uint64_t excused = totals->shots_excused + totals->periods_excused, all = totals->shots + totals->periods;
+	uint64_t seen = all - excused;
+
+	if (!row)
+		return;
+	if (totals->scattered && !totals->storms && !totals->doubled) {
+		explain_scattered(row);
+		return;
+	}
+	row->checked = totals->storms ||
+		       (totals->doubled ? !can_host_explain(report, totals, false, totals->doubled) : seen != 0);
+	row->open = row->checked && !totals->storms &&
+		    (totals->doubled ? totals->uneven && totals->doubled == totals->doubled_periods : are_most_excused(excused, all));
+	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
+	if (totals->storms)
+		behaviour_say(row, "its interrupts did not stop after one deadline.");
+	else if (!row->checked && !totals->doubled)
+		behaviour_say(row, "the core was preempted at each of its deadlines.");
+	else if (!row->checked)
+		behaviour_skip(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which "
+			       "sends late ones at once.", totals->doubled, seen);
+	else if (row->open && totals->doubled)
+		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come late by more than an eighth of a period.",
+			      totals->doubled, totals->periods - totals->periods_excused);
+	else if (totals->doubled && report_is_emulated(report))
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of the "
+			      "interval, so waiting for the host does not explain that.", totals->doubled, seen);
+	else
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
+			      excused_phrase(excused, all).bytes);
+}
+
+/* ---- rates and lateness ---- */
 
 /* Returns true if there is a finding on SOURCE's device, as on "hpet" for hpet0. */
 static bool
@@ -50,7 +365,7 @@ judge_late(struct report *report, const struct irq_totals *totals)
 
 	if (!row)
 		return;
-	row->checked = totals->late && !host_wait_explains_late(report, totals);
+	row->checked = totals->late && !can_host_explain_lateness(report, totals);
 	if (!totals->late) {
 		behaviour_say(row, "the core was preempted at all but a few of the one-shots of 100 us: fewer than %u "
 				   "are left.", IRQ_LATE_SHOTS_MIN);
@@ -112,12 +427,16 @@ judge_timer_tests(struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++) {
 		struct irq_totals totals;
+		bool misses;
 
 		/* Interrupts that a core sends to itself (self_ipi) have no interval. */
 		if (is_source_seen_before(report, i) || !report->intervals[i].asked_ns)
 			continue;
 		totals = irq_sum_up(report, report->intervals[i].source);
-		irq_judge_counts(report, &totals);
+		misses = judge_missing(report, &totals);
+		judge_early(report, &totals);
+		judge_lost(report, &totals, misses);
+		judge_doubled(report, &totals);
 		judge_rate(report, &totals);
 		judge_late(report, &totals);
 		judge_stale(report, &totals);

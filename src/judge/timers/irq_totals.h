@@ -45,21 +45,9 @@ struct behaviour *irq_add_row(struct report *report, const char *rule, const str
 /* Returns true if the source sends no interrupt, so that its status is polled. */
 bool irq_is_polled(const struct irq_totals *totals);
 
-/* Adds rows for the rules irq-missing, irq-early, irq-lost and irq-doubled on the source whose totals are TOTALS. */
-void irq_judge_counts(struct report *report, const struct irq_totals *totals);
-
 /*
  * Sets in the rows of judge_timer_tests() how many cores were tested, how many broke the rule, and which broke it most.
  */
 void irq_judge_cores(struct report *report);
-
-/*
- * An emulator's timers are threads of its host. A busy host delays them, and they then leave ticks out or send several
- * at once. Each function returns true if that can explain the figures of the source TOTALS, false if it cannot, and
- * false outside of an emulator.
- */
-bool host_wait_explains_lost(const struct report *report, const struct irq_totals *totals);
-bool host_wait_explains_doubled(const struct report *report, const struct irq_totals *totals);
-bool host_wait_explains_late(const struct report *report, const struct irq_totals *totals);
 
 #endif
