@@ -4,15 +4,15 @@
 uint64_t
 survey_share_ns(const struct survey *survey, uint64_t ns)
 {
-	if (survey->rounds < 2 || survey->report->hurried)
+	if (survey->soak.rounds < 2 || survey->report->hurried)
 		return ns;
-	return scale_mul_div(ns, survey->round + 1, survey->rounds);
+	return scale_mul_div(ns, survey->soak.round + 1, survey->soak.rounds);
 }
 
 uint64_t
 survey_slice_ns(const struct survey *survey, uint64_t ns)
 {
-	if (survey->rounds < 2 || survey->report->hurried)
+	if (survey->soak.rounds < 2 || survey->report->hurried)
 		return ns;
-	return survey_share_ns(survey, ns) - scale_mul_div(ns, survey->round, survey->rounds);
+	return survey_share_ns(survey, ns) - scale_mul_div(ns, survey->soak.round, survey->soak.rounds);
 }

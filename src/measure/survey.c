@@ -44,9 +44,9 @@ void
 survey_set_scale(struct survey *survey, struct scale scale)
 {
 	const struct rate_interval *tsc = &survey->report->tsc_within;
-	bool is_sure = tsc->known && !survey->tsc_doubtful;
+	bool is_sure = tsc->known && !survey->tsc.is_doubtful;
 	const struct record_scale entry = { scale.hz.num, scale.hz.den, is_sure ? tsc->low : 0, is_sure ? tsc->high : 0,
-					    survey->tsc_resolution_ticks };
+					    survey->tsc.resolution_ticks };
 
 	survey->scale = scale;
 	record_put(&survey->record, RECORD_SCALE, &entry, NULL, 0);
@@ -58,7 +58,7 @@ survey_batch(struct survey *survey, const struct clock *clock, size_t count)
 	uint64_t saved = survey->hooks.interrupts_mask();
 
 	survey->reading = clock;
-	clock->sample(clock->device, survey->samples, count);
+	clock->sample(clock->device, survey->buffer.samples, count);
 	survey->reading = NULL;
 	survey->hooks.interrupts_restore(saved);
 }
@@ -124,11 +124,11 @@ size_t
 survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count)
 {
 	uint64_t ns = scale_ns(&survey->scale, ticks);
-	uint64_t size = ns ? BATCH_NS * count / ns : survey->sample_max;
+	uint64_t size = ns ? BATCH_NS * count / ns : survey->buffer.sample_max;
 
 	if (size < BATCH_SAMPLES_MIN)
 		return BATCH_SAMPLES_MIN;
-	return size < survey->sample_max ? size : survey->sample_max;
+	return size < survey->buffer.sample_max ? size : survey->buffer.sample_max;
 }
 
 size_t
@@ -187,7 +187,7 @@ end_by_stopped_tsc(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	survey->tsc_stopped = report->incomplete = true;
+	survey->tsc.is_stopped = report->incomplete = true;
 	report_note(report, "The TSC stopped, and everything here is timed by it: nothing was measured from then on.");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
@@ -242,13 +242,13 @@ survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_
 	survey->smp->run_all(survey->smp->context, job, argument, TOGETHER_BOUND_NS);
 	end_tsc = survey->hooks.tsc_ordered();
 	if (end_tsc > begin_tsc && end_tsc - begin_tsc > work_ticks) /* the condition is false if the TSC stepped back */
-		survey->together_ticks = end_tsc - begin_tsc - work_ticks;
+		survey->jobs.all_ticks = end_tsc - begin_tsc - work_ticks;
 }
 
 uint64_t
 survey_joint_job_ticks(const struct survey *survey)
 {
-	return survey->together_ticks ? survey->together_ticks : survey->job_ticks * survey_count_living_cores(survey);
+	return survey->jobs.all_ticks ? survey->jobs.all_ticks : survey->jobs.one_ticks * survey_count_living_cores(survey);
 }
 
 bool

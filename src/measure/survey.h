@@ -130,9 +130,11 @@ struct survey {
 	struct report *report;
 	const struct smp *smp;
 	struct survey_hooks hooks;
-	struct sample *samples; /* buffer of SAMPLE_MAX samples, provided by the caller; at least SURVEY_SAMPLES_MIN */
-	size_t sample_max;
-	struct latency *scratch;        /* latency of one clock on one core; memory of the caller */
+	struct { /* memory of the caller */
+		struct sample *samples;  /* SAMPLE_MAX samples; at least SURVEY_SAMPLES_MIN */
+		size_t sample_max;
+		struct latency *latency; /* latency of one clock on one core */
+	} buffer;
 	uint64_t rate_limit_ppb;        /* largest difference of two clocks' rates that is no disagreement */
 	uint64_t deadline_tsc;          /* TSC at which the run must have ended; 0 if not known */
 	/* Filled by survey_lay_out(). If memory.cores is 0, cores are not compared. */
@@ -140,39 +142,47 @@ struct survey {
 
 	/* The following fields are private to src/measure. */
 	struct scale scale;             /* the TSC's rate: an estimate at first, and report->tsc after survey_rates() */
-	bool tsc_doubtful;              /* true if no majority of the clocks confirms the TSC's rate */
-	uint64_t job_ticks;             /* mean duration of a job on one core, from reading the cores' facts */
-	uint64_t together_ticks;        /* duration of the latest job on all cores at once; 0 before the first such job */
-	/* true if the TSC stopped; then nothing can be timed any more, and the report is incomplete */
-	bool tsc_stopped;
-	uint64_t tsc_resolution_ticks;  /* upper bound of the TSC's resolution, in ticks */
+	struct {
+		bool is_doubtful; /* true if no majority of the clocks confirms the TSC's rate */
+		/* true if the TSC stopped; then nothing can be timed any more, and the report is incomplete */
+		bool is_stopped;
+		uint64_t resolution_ticks; /* upper bound of the TSC's resolution, in ticks */
+	} tsc;
+	struct { /* durations of jobs on other cores, in TSC ticks */
+		uint64_t one_ticks; /* mean duration of a job on one core, from reading the cores' facts */
+		uint64_t all_ticks; /* duration of the latest job on all cores at once; 0 before the first such job */
+	} jobs;
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->clocks */
 	struct record record;           /* the record, which uses memory.record after survey_begin_record() */
 	struct survey_steps steps;
 	/* True while the firmware's tick is on. Clocks that it may stop are then not compared. */
 	bool ticking;
-	/* Number of discontinuities before the latest reading of the rate window. A rate never spans a later one. */
-	unsigned window_cuts;
-	uint16_t windows;               /* number of rate windows until now, see struct record_batch */
 	/* The clock that the boot core is reading, or was reading when an exception occurred. NULL if there is none. */
 	const struct clock *reading;
-	/* if an RTC of unknown rate does not tick for this many TSC ticks, it has stopped */
-	uint64_t edge_bound_ticks;
-	/* planned time of the timer tests, which come after the checks; 0 if there are none */
-	uint64_t timers_ns;
-	uint64_t calibrations_ns;       /* planned time of the calibration loops, or 0 without loops */
-	struct {
+	struct { /* rate windows */
+		uint16_t count; /* number of rate windows until now, see struct record_batch */
+		/* Number of discontinuities before the latest reading of the window. A rate never spans a later one. */
+		unsigned cuts;
+		/* if an RTC of unknown rate does not tick for this many TSC ticks, it has stopped */
+		uint64_t edge_bound_ticks;
+		struct {
+			/*
+			 * Duration of batches in the window, in TSC ticks: the shortest batch, all batches together, and all
+			 * batches with preemption.
+			 */
+			uint64_t shortest, all, away;
+		} away;
+	} rates;
+	struct { /* rounds and rows of a soak */
 		/*
-		 * Duration of batches in the rate window, in TSC ticks: the shortest batch, all batches together, and all
-		 * batches with preemption.
+		 * Number of the current round, and number of all rounds. Each round makes a part of each long measurement.
+		 * With 0 or 1 rounds, measurements are not divided.
 		 */
-		uint64_t shortest, all, away;
-	} window_away;
-	/*
-	 * Number of the current round of a soak, and number of all rounds. Each round makes a part of each long
-	 * measurement. With 0 or 1 rounds, measurements are not divided.
-	 */
-	uint64_t round, rounds;
+		uint64_t round, rounds;
+		unsigned cuts;    /* number of discontinuities before the current row of the series */
+		/* position in the schedule at which the next pass of pairs with the boot core starts */
+		size_t star_next;
+	} soak;
 	struct { /* passes over the pairs of cores */
 		uint16_t count;           /* number of passes until now, with the current one */
 		uint16_t stage;           /* a value of enum record_pass_stage in a pass; 0 in a rehearsal and between passes */
@@ -180,13 +190,14 @@ struct survey {
 		enum pair_schedule kind;  /* schedule of the first pass, and its duration */
 		uint64_t elapsed_ns;
 	} passes;
-	/* position in the schedule at which the next pass of pairs with the boot core starts */
-	size_t star_next;
-	unsigned series_cuts;           /* number of discontinuities before the current row of the series */
-	/* measuring time that is done, and measuring time that is planned, for the display of progress */
-	uint64_t done_ns, total_ns;
-	/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_host_delay(). */
-	uint64_t late_ns;
+	struct { /* planned durations */
+		/* measuring time that is done, and measuring time of the whole run, for the display of progress */
+		uint64_t done_ns, total_ns;
+		/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_host_delay(). */
+		uint64_t late_ns;
+		uint64_t timers_ns;       /* time of the timer tests, which come after the checks; 0 if there are none */
+		uint64_t calibrations_ns; /* time of the calibration loops, or 0 without loops */
+	} plan;
 };
 
 /*

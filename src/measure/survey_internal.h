@@ -36,7 +36,7 @@ uint64_t survey_slice_ns(const struct survey *survey, uint64_t ns);
 static inline bool
 survey_end_if_untimed(struct survey *survey)
 {
-	return survey_end_if_due(survey) && survey->tsc_stopped;
+	return survey_end_if_due(survey) && survey->tsc.is_stopped;
 }
 
 /*

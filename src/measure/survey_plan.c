@@ -61,7 +61,7 @@ least(uint64_t a, uint64_t b)
 static uint64_t
 late_ns(const struct survey *survey, uint64_t ns)
 {
-	return survey->window_away.all ? scale_mul_div(ns, survey->window_away.away, survey->window_away.all) : 0;
+	return survey->rates.away.all ? scale_mul_div(ns, survey->rates.away.away, survey->rates.away.all) : 0;
 }
 
 static uint64_t
@@ -97,7 +97,7 @@ warps_delay_ns(const struct survey *survey)
 static uint64_t
 devices_delay_ns(const struct survey *survey)
 {
-	return late_ns(survey, survey_checks_plan_ns(survey->report) + survey->timers_ns);
+	return late_ns(survey, survey_checks_plan_ns(survey->report) + survey->plan.timers_ns);
 }
 
 void
@@ -105,9 +105,9 @@ survey_plan_host_delay(struct survey *survey)
 {
 	if (survey->smp->count < 2)
 		return;
-	survey->late_ns = DELAYED_PASSES * survey_pair_pass_delay_ns(survey) + 2 * cores_delay_ns(survey) +
+	survey->plan.late_ns = DELAYED_PASSES * survey_pair_pass_delay_ns(survey) + 2 * cores_delay_ns(survey) +
 			  warps_delay_ns(survey) + devices_delay_ns(survey);
-	survey->total_ns += survey->late_ns;
+	survey->plan.total_ns += survey->plan.late_ns;
 }
 
 uint64_t
@@ -209,17 +209,17 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 		[SURVEY_AT_CALIBRATIONS] = PARTS,
 		[SURVEY_AT_TIMERS] = PARTS,
 	};
-	uint64_t remaining_ns = survey->timers_ns + (stage <= SURVEY_AT_CALIBRATIONS ? survey->calibrations_ns : 0);
+	uint64_t remaining_ns = survey->plan.timers_ns + (stage <= SURVEY_AT_CALIBRATIONS ? survey->plan.calibrations_ns : 0);
 
 	for (enum part part = begins_with[stage]; part < PARTS; part++) {
 		remaining_ns += part_ns(survey->report, survey->smp->count, part);
-		if (survey->late_ns)
+		if (survey->plan.late_ns)
 			remaining_ns += late_part_ns(survey, part);
 	}
 	if (stage <= SURVEY_AT_INTERFERENCE)
 		remaining_ns += rounds_ns(survey);
-	if (remaining_ns < survey->total_ns && survey->done_ns < survey->total_ns - remaining_ns)
-		survey->done_ns = survey->total_ns - remaining_ns;
+	if (remaining_ns < survey->plan.total_ns && survey->plan.done_ns < survey->plan.total_ns - remaining_ns)
+		survey->plan.done_ns = survey->plan.total_ns - remaining_ns;
 }
 
 /*
@@ -252,13 +252,13 @@ survey_switch_to_quick(struct survey *survey)
 		before[part] = part_ns(report, cores, part);
 	report->hurried = true;
 	report->hurried_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
-	if (survey->timers_ns)
-		survey->timers_ns = survey_timers_ns(report, cores);
-	if (survey->calibrations_ns)
-		survey->calibrations_ns = survey_calibrations_ns(report);
-	survey->late_ns = 0;
-	survey->total_ns = survey->done_ns + remaining_ns(before, survey->done_ns, report, cores) + survey->calibrations_ns +
-			   survey->timers_ns;
+	if (survey->plan.timers_ns)
+		survey->plan.timers_ns = survey_timers_ns(report, cores);
+	if (survey->plan.calibrations_ns)
+		survey->plan.calibrations_ns = survey_calibrations_ns(report);
+	survey->plan.late_ns = 0;
+	survey->plan.total_ns = survey->plan.done_ns + remaining_ns(before, survey->plan.done_ns, report, cores) +
+				survey->plan.calibrations_ns + survey->plan.timers_ns;
 	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
 		    "measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
 }

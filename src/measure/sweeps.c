@@ -137,7 +137,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
 		struct record_compared *step = &survey->steps.clocks[i];
-		struct rate_window window = { before[i].now, step->now, 0, survey->tsc_resolution_ticks };
+		struct rate_window window = { before[i].now, step->now, 0, survey->tsc.resolution_ticks };
 		uint64_t late = scale_ticks(&survey->scale, ANALYSIS_EDGE_LATE_NS);
 		struct rate_slope slope;
 		struct rate_interval since;
@@ -225,7 +225,7 @@ survey_steps_compare(struct survey *survey, bool strictly)
 	int64_t edge_late_ns = strictly ? ANALYSIS_EDGE_LATE_NS : ANALYSIS_EDGE_LATEST_NS;
 	bool cut = false;
 
-	if (survey->report->incomplete || survey->tsc_stopped)
+	if (survey->report->incomplete || survey->tsc.is_stopped)
 		return false;
 	if (find(survey, edge_late_ns, FLOOR_NS).count > 1)
 		cut = look_closer(survey, edge_late_ns);

@@ -35,12 +35,12 @@ take_edge(struct survey *survey, size_t i)
 	uint64_t bound = scale_ticks(&survey->scale, EDGE_NS), start, begin, raw;
 
 	survey_batch(survey, clock, 1);
-	start = begin = survey->samples[0].begin;
-	raw = survey->samples[0].ticks;
+	start = begin = survey->buffer.samples[0].begin;
+	raw = survey->buffer.samples[0].ticks;
 	for (unsigned turn = 0; turn < EDGE_TURNS && begin - start < bound && !survey_end_if_due(survey); turn++) {
 		survey_batch(survey, clock, EDGE_READS);
 		for (size_t k = 0; k < EDGE_READS; k++) {
-			const struct sample *sample = &survey->samples[k];
+			const struct sample *sample = &survey->buffer.samples[k];
 
 			if (sample->ticks != raw) {
 				const struct sample edge = { begin, sample->ticks, sample->end };
@@ -82,11 +82,11 @@ sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 		if (!steps_is_compared(survey, i) || (steps_is_edge_clock(survey, i) && !all))
 			continue;
 		survey_batch(survey, &survey->report->clocks[i].clock, READS);
-		reading = survey->samples[READS - 1];
-		*begin = *end ? *begin : survey->samples[0].begin;
+		reading = survey->buffer.samples[READS - 1];
+		*begin = *end ? *begin : survey->buffer.samples[0].begin;
 		*end = reading.end;
 		if (is_longer(survey, &reading, LONG_NS))
-			reading = rate_tightest(survey->samples, READS);
+			reading = rate_tightest(survey->buffer.samples, READS);
 		survey_step_take(survey, i, &reading, false);
 	}
 }

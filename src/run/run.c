@@ -40,7 +40,7 @@ deadline_ns(const struct run *run)
 {
 	uint64_t asked_ns = run->report.options.deadline_ns;
 
-	return asked_ns ? asked_ns : DEADLINE_FACTOR * run->survey.total_ns + DEADLINE_EXTRA_NS;
+	return asked_ns ? asked_ns : DEADLINE_FACTOR * run->survey.plan.total_ns + DEADLINE_EXTRA_NS;
 }
 
 static bool
@@ -101,7 +101,7 @@ record_sources_of_claims(struct run *run)
 static void
 start_cores(struct run *run)
 {
-	if (!run->survey.tsc_stopped)
+	if (!run->survey.tsc.is_stopped)
 		run->machine->start_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
 	record_cores(run);
@@ -324,18 +324,18 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	survey->report = &run->report;
 	survey->smp = &run->smp;
 	survey->hooks = run->machine->hooks;
-	survey->samples = run->samples;
-	survey->sample_max = RUN_SAMPLES;
-	survey->scratch = &run->scratch;
+	survey->buffer.samples = run->samples;
+	survey->buffer.sample_max = RUN_SAMPLES;
+	survey->buffer.latency = &run->scratch;
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
 	survey_lay_out(survey, memory, cores, widest, run_series_rows(&run->report.options, cores));
 	if (run->machine->series && run_series_rows(&run->report.options, cores))
 		series_lay_out(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_rows(cores),
 			       run->report.options.interval_ns);
 	if (run->machine->window.run)
-		survey->timers_ns = survey_timers_ns(&run->report, cores);
+		survey->plan.timers_ns = survey_timers_ns(&run->report, cores);
 	if (run->machine->calibrations)
-		survey->calibrations_ns = survey_calibrations_ns(&run->report);
+		survey->plan.calibrations_ns = survey_calibrations_ns(&run->report);
 	/*
 	 * The plan of the run needs the number of cores, but the number of working cores is only known after they are
 	 * started. So the plan takes the largest possible number.

@@ -120,8 +120,8 @@ report_progress(const struct survey *survey, uint64_t begin_tsc)
 {
 	uint64_t spent = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - begin_tsc);
 
-	survey->hooks.progress(survey->hooks.context, "calibrations", survey->done_ns +
-			       (spent < survey->calibrations_ns ? spent : survey->calibrations_ns), survey->total_ns);
+	survey->hooks.progress(survey->hooks.context, "calibrations", survey->plan.done_ns +
+			       (spent < survey->plan.calibrations_ns ? spent : survey->plan.calibrations_ns), survey->plan.total_ns);
 }
 
 static void
@@ -153,5 +153,5 @@ run_calibrations(struct run *run)
 	}
 	for (size_t i = 0; i < count; i++)
 		put_results(&rehearsals[i]);
-	survey->done_ns += survey->calibrations_ns;
+	survey->plan.done_ns += survey->plan.calibrations_ns;
 }

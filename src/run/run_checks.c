@@ -95,8 +95,8 @@ report_progress(const struct run *run, const struct budget *budget)
 	/*
 	 * The remaining time of the checks is not known. So half of them counts as done when the planned time has passed.
 	 */
-	survey->hooks.progress(survey->hooks.context, "checks", survey->done_ns +
-			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->total_ns);
+	survey->hooks.progress(survey->hooks.context, "checks", survey->plan.done_ns +
+			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->plan.total_ns);
 }
 
 static uint64_t

@@ -45,7 +45,7 @@ run_leave_cores(struct run *run)
 		return;
 	for (size_t core = 1; core < smp->count; core++) {
 		started += run->report.cores[core].started;
-		if (!run->survey.tsc_stopped && smp->alive(smp->context, core))
+		if (!run->survey.tsc.is_stopped && smp->alive(smp->context, core))
 			smp->run(smp->context, core, restore_core, &leaving, LEAVE_NS);
 	}
 	silent = started - leaving.as_found - leaving.changed;

@@ -9,7 +9,7 @@
 static void
 measure_round(struct survey *survey)
 {
-	survey->round++;
+	survey->soak.round++;
 	survey_latencies(survey);
 	survey_series_follow(survey);
 	survey_interference(survey);
@@ -30,7 +30,7 @@ is_row_over(const struct survey *survey)
 void
 run_soak(struct survey *survey)
 {
-	while (survey->round + 1 < survey->rounds && !survey_end_if_due(survey) && !survey->report->hurried) {
+	while (survey->soak.round + 1 < survey->soak.rounds && !survey_end_if_due(survey) && !survey->report->hurried) {
 		if (is_row_over(survey))
 			survey_series_close(survey, false);
 		measure_round(survey);

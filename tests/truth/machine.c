@@ -123,7 +123,7 @@ open_bench(struct bench *bench)
 	bench->widest = machine.is_star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL;
 	bench->clocks = machine.all_rows ? NULL : rows();
 	bench_open(bench, machine.cores);
-	bench->run.survey.sample_max = SAMPLE_MAX;
+	bench->run.survey.buffer.sample_max = SAMPLE_MAX;
 	bench->machine.begins = begins;
 	bench->run.survey.hooks.expired = expired;
 	strcpy(report->accelerator, machine.is_emulated ? "tcg" : machine.is_guest ? "kvm" : "");

@@ -68,9 +68,9 @@ measure_clock(struct survey *survey, size_t index)
 			continue; /* if no other core read at the same time, the samples show no contention */
 		tsc_steps_take_samples(&steps, samples, SURVEY_CONTENDED_SAMPLES);
 		survey_add_steps(survey, core, &steps);
-		latency_clear(survey->scratch);
-		latency_add(survey->scratch, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
-		survey->report->cores[core].contended[index] = survey_summarize_latency(survey, survey->scratch);
+		latency_clear(survey->buffer.latency);
+		latency_add(survey->buffer.latency, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
+		survey->report->cores[core].contended[index] = survey_summarize_latency(survey, survey->buffer.latency);
 		measured++;
 	}
 	return measured;
@@ -95,8 +95,8 @@ survey_contended(struct survey *survey)
 				    "of the time up to the deadline.", entry->clock.id);
 			return;
 		}
-		survey->hooks.progress(survey->hooks.context, "contention", survey->done_ns, survey->total_ns);
-		for (unsigned tries = 0; tries < TRIES && !survey->tsc_stopped &&
+		survey->hooks.progress(survey->hooks.context, "contention", survey->plan.done_ns, survey->plan.total_ns);
+		for (unsigned tries = 0; tries < TRIES && !survey->tsc.is_stopped &&
 		     survey_joint_job_fits(survey, end_tsc, 0) && !measure_clock(survey, i); tries++)
 			;
 	}

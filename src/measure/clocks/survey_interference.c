@@ -162,7 +162,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
 		survey->hooks.progress(survey->hooks.context, "gaps",
-				       survey->done_ns + observed_ns(survey, core) - before_ns, survey->total_ns);
+				       survey->plan.done_ns + observed_ns(survey, core) - before_ns, survey->plan.total_ns);
 		if (!survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS))
 			return;
 		if (!watch->sum.observed_ticks)
@@ -190,9 +190,9 @@ survey_interference(struct survey *survey)
 
 	if (!living)
 		return;
-	if (survey->round == 0)
+	if (survey->soak.round == 0)
 		survey_set_stage(survey, SURVEY_AT_INTERFERENCE);
-	share_events = REPORT_EVENTS_MAX / (living * (survey->rounds ? survey->rounds : 1));
+	share_events = REPORT_EVENTS_MAX / (living * (survey->soak.rounds ? survey->soak.rounds : 1));
 	share_events = share_events ? share_events : 1;
 	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
@@ -204,6 +204,6 @@ survey_interference(struct survey *survey)
 		}
 		watched++;
 		observe_core(survey, core, living, share_events, end_tsc);
-		survey->done_ns += survey_slice_ns(survey, survey_core_share_ns(report, living));
+		survey->plan.done_ns += survey_slice_ns(survey, survey_core_share_ns(report, living));
 	}
 }

@@ -61,7 +61,7 @@ add_steps_of_batch(struct survey *survey, size_t core, size_t count)
 {
 	struct tsc_steps steps = { .reads = 0 };
 
-	tsc_steps_take_samples(&steps, survey->samples, count);
+	tsc_steps_take_samples(&steps, survey->buffer.samples, count);
 	survey_add_steps(survey, core, &steps);
 }
 
@@ -79,9 +79,9 @@ check_steps(struct survey *survey, struct report_clock *entry, const struct mono
 	uint64_t leaps = monotonic->leaps, leap_ns;
 
 	add_steps_of_batch(survey, 0, count);
-	monotonic_add(monotonic, &entry->clock, bounds, survey->samples, count);
+	monotonic_add(monotonic, &entry->clock, bounds, survey->buffer.samples, count);
 	if (was_well && monotonic->backward)
-		survey_record_failure(survey, entry, survey->samples[count - 1].end);
+		survey_record_failure(survey, entry, survey->buffer.samples[count - 1].end);
 	if (monotonic->leaps == leaps)
 		return;
 	leap_ns = report_clock_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;
@@ -111,32 +111,32 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	struct monotonic_bounds bounds = { stall_ticks(survey, clock), survey_trust_ticks(survey, clock), 0, 0 };
 	uint64_t slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
-	uint64_t start, now, moved, took, shown_ns = survey->done_ns;
+	uint64_t start, now, moved, took, shown_ns = survey->plan.done_ns;
 	unsigned cuts = survey->steps.cuts;
 	size_t size;
 
 	set_jump_bounds(survey, entry, &bounds);
 	survey_batch(survey, clock, SURVEY_WARM_UP);
-	start = now = moved = survey->samples[0].begin;
-	size = survey_batch_size(survey, survey->samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
-	if (survey->round == 0)
+	start = now = moved = survey->buffer.samples[0].begin;
+	size = survey_batch_size(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
+	if (survey->soak.round == 0)
 		latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, slice_ns)) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
 			break; /* this happens, for example, if the TSC stopped during this batch */
-		latency_add(entry->latency, &survey->scale, survey->samples, size);
+		latency_add(entry->latency, &survey->scale, survey->buffer.samples, size);
 		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
-			     survey->samples, size);
-		resolution_add(&entry->resolution, clock, bounds.trust_ticks, survey->samples, size);
-		now = survey->samples[size - 1].end;
-		if (survey_any_differs(survey->samples, size))
+			     survey->buffer.samples, size);
+		resolution_add(&entry->resolution, clock, bounds.trust_ticks, survey->buffer.samples, size);
+		now = survey->buffer.samples[size - 1].end;
+		if (survey_any_differs(survey->buffer.samples, size))
 			moved = now;
-		took = now - survey->samples[0].begin;
+		took = now - survey->buffer.samples[0].begin;
 		check_steps(survey, entry, &bounds, size);
 		size = survey_batch_size(survey, took, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
-				       shown_ns + scale_ns(&survey->scale, now - start), survey->total_ns);
+				       shown_ns + scale_ns(&survey->scale, now - start), survey->plan.total_ns);
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_observe(survey);
 		/* The share becomes shorter if the user asks for an early end of the run. */
@@ -145,9 +145,9 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	survey_observe(survey);
 	entry->disturbed += survey->steps.cuts - cuts;
 	/* After a discontinuity, the TSC cannot show how long the clock did not move. */
-	if (!survey->tsc_stopped && survey->steps.cuts == cuts)
+	if (!survey->tsc.is_stopped && survey->steps.cuts == cuts)
 		mark_if_stopped(survey, entry, start, moved, now);
-	survey->done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
+	survey->plan.done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
 }
 
 struct boot_core_job {
@@ -176,7 +176,7 @@ survey_latencies(struct survey *survey)
 		if (!survey_usable(entry))
 			continue;
 		survey_guarded(survey, "latency", NULL, measure_guarded, &job);
-		if (survey->round == 0)
+		if (survey->soak.round == 0)
 			survey->hooks.measured(survey->hooks.context, report, entry);
 	}
 }
@@ -255,12 +255,12 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 	uint64_t batches = CORE_BATCHES_MIN + share_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
 	uint64_t taken_ticks = 0;
 
-	latency_clear(survey->scratch);
+	latency_clear(survey->buffer.latency);
 	batch->count = SURVEY_WARM_UP;
 	if (!run_batch(survey, core, batch))
 		return false;
 	for (uint64_t turn = 0; turn < batches; turn++) {
-		uint64_t ticks = survey->samples[batch->count - 1].end - survey->samples[0].begin;
+		uint64_t ticks = survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
 
 		batch->count = survey_batch_size(survey, ticks, batch->count);
 		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_if_due(survey)))
@@ -270,8 +270,8 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 		if (survey_end_if_untimed(survey))
 			break;
 		add_steps_of_batch(survey, core, batch->count);
-		latency_add(survey->scratch, &survey->scale, survey->samples, batch->count);
-		taken_ticks += survey->samples[batch->count - 1].end - survey->samples[0].begin;
+		latency_add(survey->buffer.latency, &survey->scale, survey->buffer.samples, batch->count);
+		taken_ticks += survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
 	}
 	return true;
 }
@@ -281,7 +281,7 @@ static bool
 measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
 {
 	struct report *report = survey->report;
-	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->samples };
+	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->buffer.samples };
 
 	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
 		if (!survey_usable(&report->clocks[i]))
@@ -291,7 +291,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end
 		batch.clock = &report->clocks[i].clock;
 		bool answered = measure_on_core(survey, core, &batch, share_ns);
 
-		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->scratch);
+		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->buffer.latency);
 		if (!answered)
 			break; /* the reason is reported by the code that starts cores */
 	}
@@ -318,10 +318,10 @@ survey_cores(struct survey *survey)
 
 		if (!smp->alive(smp->context, core))
 			continue;
-		survey->hooks.progress(survey->hooks.context, "cores", survey->done_ns, survey->total_ns);
+		survey->hooks.progress(survey->hooks.context, "cores", survey->plan.done_ns, survey->plan.total_ns);
 		is_over = !measure_core(survey, core, share_ns, end_tsc);
 		read += !is_over;
-		survey->done_ns += survey_core_ns(report, living);
+		survey->plan.done_ns += survey_core_ns(report, living);
 	}
 	if (is_over)
 		report_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of the time up "

@@ -20,7 +20,7 @@ void
 survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
 		   const struct sample *sample)
 {
-	*track = (struct survey_track){ .entry = entry, .window = survey->windows, .begin = sample->begin,
+	*track = (struct survey_track){ .entry = entry, .window = survey->rates.count, .begin = sample->begin,
 					.count = { &entry->clock, track->count.pace, sample->ticks, sample->end } };
 }
 
@@ -98,7 +98,7 @@ survey_record_end(struct survey *survey, const struct survey_track *track, enum 
 {
 	struct resolution resolution = resolution_of(survey, track);
 	const struct record_batch batch = {
-		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->windows, .flags = flags,
+		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->rates.count, .flags = flags,
 		.number = number_of(track, stage, end), .begin = end->tightest.begin,
 		.ticks = wraps_reading(&track->entry->clock, end->tightest.ticks), .end = end->tightest.end,
 		.unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks, .smallest_ticks = resolution.smallest_ticks,
@@ -126,10 +126,11 @@ static struct survey_batch_end
 end_of(const struct survey *survey, struct survey_track *track, size_t count)
 {
 	const struct clock *clock = &track->entry->clock;
-	struct survey_batch_end end = { .tightest = rate_tightest(survey->samples, count) };
+	struct survey_batch_end end = { .tightest = rate_tightest(survey->buffer.samples, count) };
 
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
-	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track), survey->samples, count);
+	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track),
+				   survey->buffer.samples, count);
 	survey_track_to(survey, track, &end.tightest);
 	end.tightest.ticks = track->count.ticks;
 	return end;
@@ -139,7 +140,7 @@ struct survey_batch_end
 survey_take_end(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
-	const struct sample *samples = survey->samples;
+	const struct sample *samples = survey->buffer.samples;
 	struct survey_batch_end end;
 
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
@@ -177,7 +178,7 @@ survey_track_edges(struct survey *survey, struct survey_track *track, size_t cou
 	bool seen = false;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct sample *sample = &survey->samples[i];
+		const struct sample *sample = &survey->buffer.samples[i];
 		uint64_t raw = wraps_reading(&track->entry->clock, track->count.ticks), begin = track->begin;
 
 		survey_track_to(survey, track, sample);
@@ -297,7 +298,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 		ends[i] = end_of(survey, track, SURVEY_FOLLOW_SAMPLES);
 		miscounted |= may_be_miscounted(survey, track, &ends[i]);
-		survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+		survey_track_to(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	record_looks(survey, ends, miscounted);
 	survey_compare_tracks(survey);
@@ -311,7 +312,7 @@ survey_readings(const struct survey *survey, const struct survey_track *track)
 
 	return (struct rate_readings){
 		.report = survey->report, .entry = track->entry, .scale = survey->scale,
-		.tsc_resolution_ticks = survey->tsc_resolution_ticks,
+		.tsc_resolution_ticks = survey->tsc.resolution_ticks,
 		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0,
 		.first = track->first, .last = track->last,
 	};
@@ -323,7 +324,7 @@ survey_analyse_rates(struct survey *survey)
 	struct rate_outcome outcome = analysis_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb,
 						     survey->report);
 
-	survey->tsc_doubtful = outcome.undecided;
+	survey->tsc.is_doubtful = outcome.undecided;
 	return outcome;
 }
 
@@ -331,10 +332,10 @@ survey_analyse_rates(struct survey *survey)
 static uint64_t
 edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 {
-	uint64_t right_ticks = survey->edge_bound_ticks / KNOWN_SHARE, own_ticks;
+	uint64_t right_ticks = survey->rates.edge_bound_ticks / KNOWN_SHARE, own_ticks;
 
 	if (!track->last.end || track->last.ticks == track->first.ticks)
-		return survey->edge_bound_ticks;
+		return survey->rates.edge_bound_ticks;
 	own_ticks = scale_mul_div(track->last.end - track->first.begin, KNOWN_LATE_NUM,
 				  (track->last.ticks - track->first.ticks) * KNOWN_LATE_DEN);
 	return own_ticks > right_ticks ? own_ticks : right_ticks;

@@ -63,7 +63,7 @@ static void
 take_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
 {
 	const struct report_clock *entry = track->entry;
-	const struct sample *sample = &survey->samples[SURVEY_FOLLOW_SAMPLES - 1];
+	const struct sample *sample = &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1];
 	uint64_t expected;
 	bool countable;
 
@@ -124,7 +124,7 @@ observe_edges(struct survey *survey)
 			survey_step_take(survey, i, &edge, true);
 		} else if (track->entry && survey_usable(track->entry)) {
 			survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-			survey_step_take(survey, i, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1], false);
+			survey_step_take(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
 		}
 	}
 	survey_steps_compare(survey, false);
@@ -143,7 +143,7 @@ follow_unsure_edges(struct survey *survey, uint32_t unsure)
 		if (!set_has(unsure, i) || !survey_track_goes_on(track))
 			continue;
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+		survey_track_to(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 		follow_edges(survey, track);
 	}
 }
@@ -155,18 +155,18 @@ survey_rates_again(struct survey *survey)
 	struct rate_outcome outcome;
 
 	survey_set_stage(survey, SURVEY_AT_RATES_AGAIN);
-	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
-	survey->windows++;
-	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->steps.cuts == survey->window_cuts)
+	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
+	survey->rates.count++;
+	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->steps.cuts == survey->rates.cuts)
 		take_final_ends(survey, ends);
 	observe_edges(survey);
 	/* Ends timed by a TSC that stopped prove nothing, nor do ends after a discontinuity. */
 	if (survey_end_if_untimed(survey))
 		return;
-	if (survey->steps.cuts == survey->window_cuts)
+	if (survey->steps.cuts == survey->rates.cuts)
 		record_final_ends(survey, ends);
 	outcome = survey_analyse_rates(survey);
-	if (survey->steps.cuts != survey->window_cuts)
+	if (survey->steps.cuts != survey->rates.cuts)
 		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (set_has(outcome.went_back, i))

@@ -52,19 +52,19 @@ take_middles(struct survey *survey, struct survey_window *window)
 static void
 show_window(struct survey *survey, uint64_t done_tsc)
 {
-	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns + SURVEY_EDGE_WAIT_NS +
-			       scale_ns(&survey->scale, done_tsc), survey->total_ns);
+	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns + SURVEY_EDGE_WAIT_NS +
+			       scale_ns(&survey->scale, done_tsc), survey->plan.total_ns);
 }
 
 /* Records the duration of a pacer batch. In a batch far longer than the shortest one the core was preempted. */
 static void
 note_batch(struct survey *survey, uint64_t ticks)
 {
-	if (!survey->window_away.shortest || ticks < survey->window_away.shortest)
-		survey->window_away.shortest = ticks;
-	survey->window_away.all += ticks;
-	if (ticks > AWAY_FACTOR * survey->window_away.shortest)
-		survey->window_away.away += ticks;
+	if (!survey->rates.away.shortest || ticks < survey->rates.away.shortest)
+		survey->rates.away.shortest = ticks;
+	survey->rates.away.all += ticks;
+	if (ticks > AWAY_FACTOR * survey->rates.away.shortest)
+		survey->rates.away.away += ticks;
 }
 
 /*
@@ -105,8 +105,8 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 		if (survey_is_cut(survey, window) || survey_end_if_due(survey))
 			return false;
 		survey_batch(survey, clock, PACE_SAMPLES);
-		now = survey->samples[PACE_SAMPLES - 1].end;
-		note_batch(survey, now - survey->samples[0].begin);
+		now = survey->buffer.samples[PACE_SAMPLES - 1].end;
+		note_batch(survey, now - survey->buffer.samples[0].begin);
 		bool quiet = !clock->edges_only || survey_track_edges(survey, pacer, PACE_SAMPLES, window);
 
 		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
@@ -126,7 +126,7 @@ static void
 open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_begin(survey, track, entry, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	survey_track_begin(survey, track, entry, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	if (!entry->clock.edges_only)
 		track->first = take_end(survey, track, RECORD_FIRST);
 }
@@ -232,7 +232,7 @@ close_window(struct survey *survey, bool cut)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!track->entry || track->window != survey->windows || !survey_usable(track->entry))
+		if (!track->entry || track->window != survey->rates.count || !survey_usable(track->entry))
 			continue;
 		if (cut)
 			track->last = track->fit;
@@ -251,7 +251,7 @@ measure_window(struct survey *survey)
 	struct survey_track *edges = NULL;
 	bool cut;
 
-	survey->windows++;
+	survey->rates.count++;
 	if (!survey_end_if_due(survey))
 		edges = first_edge(survey);
 	if (!survey_end_if_due(survey) && survey->steps.cuts == cuts)
@@ -293,12 +293,12 @@ note_doubt(const struct survey *survey)
 		if (rate->value == report->tsc_within.value)
 			source = report->clocks[i].clock.id;
 	}
-	if (!report->tsc.den && !survey->tsc_stopped)
+	if (!report->tsc.den && !survey->tsc.is_stopped)
 		report_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)
 		report_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
-	else if (known > 1 && survey->tsc_doubtful)
+	else if (known > 1 && survey->tsc.is_doubtful)
 		report_note(report, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
 				    "may be wrong.", source);
 }
@@ -309,16 +309,16 @@ survey_rates(struct survey *survey)
 	struct report *report = survey->report;
 	bool whole = false;
 
-	survey->hooks.progress(survey->hooks.context, "rates", survey->done_ns, survey->total_ns);
+	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_window(survey);
 	/* If a discontinuity ended each window, it is the last one that no rate spans. */
-	survey->window_cuts = survey->steps.cuts - !whole;
+	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
 	survey_set_scale(survey, report_scale(report));
 	note_doubt(survey);
 	sharpen_steps(survey);
 	survey_series_begin(survey);
-	survey->done_ns += survey_rates_ns(report);
+	survey->plan.done_ns += survey_rates_ns(report);
 	survey_plan_host_delay(survey);
 }

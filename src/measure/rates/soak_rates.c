@@ -20,13 +20,13 @@ static void
 follow(struct survey *survey, struct survey_track *track)
 {
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_to(survey, track, &survey->samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	survey_track_to(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 }
 
 void
 survey_series_follow(struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc_stopped; i++)
+	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
 		if (has_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
 			follow(survey, &survey->tracks[i]);
 }
@@ -44,7 +44,7 @@ take_end(struct survey *survey, struct survey_track *track)
 		return survey_wait_for_edge(survey, track, NULL) ? track->edge : end;
 	}
 	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
-	end = rate_tightest(survey->samples, SURVEY_END_SAMPLES);
+	end = rate_tightest(survey->buffer.samples, SURVEY_END_SAMPLES);
 	survey_track_to(survey, track, &end);
 	end.ticks = track->count.ticks;
 	return end;
@@ -55,7 +55,7 @@ static void
 take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
 {
 	for (unsigned edges = 2; edges-- > 0;)
-		for (size_t i = 0; i < survey->report->clock_count && !survey->tsc_stopped; i++)
+		for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
 			if (survey->report->clocks[i].clock.edges_only == edges)
 				ends[i] = take_end(survey, &survey->tracks[i]);
 }
@@ -65,7 +65,7 @@ begin_row(struct survey *survey, const struct sample ends[REPORT_CLOCKS_MAX])
 {
 	struct series_row *row = series_open_row(&survey->report->series);
 
-	survey->series_cuts = survey->steps.cuts;
+	survey->soak.cuts = survey->steps.cuts;
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		row->clocks[i].first = ends[i];
 }
@@ -142,7 +142,7 @@ survey_series_close(struct survey *survey, bool last)
 	survey_observe(survey);
 	take_ends(survey, ends);
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (row->clocks[i].first.end && survey->steps.cuts == survey->series_cuts && !survey->tsc_stopped)
+		if (row->clocks[i].first.end && survey->steps.cuts == survey->soak.cuts && !survey->tsc.is_stopped)
 			row->clocks[i].last = ends[i];
 	series_close(series, now_tsc, last);
 	if (!last)

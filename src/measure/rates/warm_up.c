@@ -44,19 +44,19 @@ provisional(struct survey *survey, struct report_clock *entry)
 	const struct clock *clock = &entry->clock;
 	uint64_t wanted = scale_mul_div(PROVISIONAL_NS, clock->claimed.num,
 					clock->claimed.den * SURVEY_NS_PER_S);
-	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc_resolution_ticks };
+	struct rate_window window = { .slack_ticks = 1, .tsc_resolution_ticks = survey->tsc.resolution_ticks };
 	struct rate_slope slope;
 	uint64_t ticks = 0, raw;
 
 	survey_batch(survey, clock, PROVISIONAL_SAMPLES);
-	window.first = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
+	window.first = rate_tightest(survey->buffer.samples, PROVISIONAL_SAMPLES);
 	raw = window.first.ticks;
 	window.first.ticks = 0;
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
-		if (survey->samples[PROVISIONAL_SAMPLES - 1].end - window.first.begin > PROVISIONAL_TSC_TICKS)
+		if (survey->buffer.samples[PROVISIONAL_SAMPLES - 1].end - window.first.begin > PROVISIONAL_TSC_TICKS)
 			break;
 		survey_batch(survey, clock, PROVISIONAL_SAMPLES);
-		window.last = rate_tightest(survey->samples, PROVISIONAL_SAMPLES);
+		window.last = rate_tightest(survey->buffer.samples, PROVISIONAL_SAMPLES);
 		ticks += clock_elapsed_ticks(clock, raw, window.last.ticks);
 		raw = window.last.ticks;
 		window.last.ticks = ticks;
@@ -94,7 +94,7 @@ learn_resolutions(struct survey *survey)
 			continue;
 		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
 		resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock),
-			       survey->samples, SURVEY_WARM_UP);
+			       survey->buffer.samples, SURVEY_WARM_UP);
 	}
 }
 
@@ -146,7 +146,7 @@ guess_scale(struct survey *survey)
 	if (best < report->clock_count)
 		begin_steps(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
-	survey->edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
+	survey->rates.edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
 }
 
 void
@@ -157,14 +157,14 @@ survey_prepare(struct survey *survey)
 	take_claim(report);
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
 	survey_begin_record(survey);
-	survey->done_ns = 0;
-	survey->round = 0;
-	survey->rounds = survey_rounds(report, survey->smp->count);
-	survey->total_ns = survey_plan_ns(report, survey->smp->count) + survey->calibrations_ns +
-			   survey->timers_ns;
+	survey->plan.done_ns = 0;
+	survey->soak.round = 0;
+	survey->soak.rounds = survey_rounds(report, survey->smp->count);
+	survey->plan.total_ns = survey_plan_ns(report, survey->smp->count) + survey->plan.calibrations_ns +
+			   survey->plan.timers_ns;
 	if (survey_end_if_due(survey))
 		return;
-	survey->tsc_resolution_ticks = tsc_resolution_ticks(survey);
+	survey->tsc.resolution_ticks = tsc_resolution_ticks(survey);
 	guess_scale(survey);
 	learn_resolutions(survey);
 	survey_observe(survey);

@@ -151,8 +151,8 @@ survey_pair_pass_show(const struct survey_pair_pass *pass, uint64_t planned_ns)
 
 	if (late_ns > pass->late_ns)
 		late_ns = pass->late_ns;
-	survey->hooks.progress(survey->hooks.context, "pairs of cores", survey->done_ns + planned_ns + late_ns,
-			       survey->total_ns);
+	survey->hooks.progress(survey->hooks.context, "pairs of cores", survey->plan.done_ns + planned_ns + late_ns,
+			       survey->plan.total_ns);
 }
 
 void

@@ -103,7 +103,7 @@ take_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong 
 {
 	struct survey *survey = pass->survey;
 	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
-	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place], survey->tsc_resolution_ticks);
+	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place], survey->tsc.resolution_ticks);
 
 	if (!result.played || !survey_pair_pass_are_both_alive(pass, ranks[0], ranks[1]))
 		return false;

@@ -58,7 +58,7 @@ survey_read_core_facts(struct survey *survey)
 	}
 	now = survey->hooks.tsc_ordered();
 	if (asked && now > begin_tsc)
-		survey->job_ticks = (now - begin_tsc) / asked;
+		survey->jobs.one_ticks = (now - begin_tsc) / asked;
 }
 
 /* Lists the living cores, which take part in this pass and in all later ones. */
@@ -147,7 +147,7 @@ run_pass(struct survey_pair_pass *pass)
 	while (survey_pair_pass_batch(pass))
 		;
 	survey_pair_pass_repeat_pairs(pass);
-	pass->survey->done_ns += pass->plan_ns + pass->late_ns;
+	pass->survey->plan.done_ns += pass->plan_ns + pass->late_ns;
 }
 
 /* Adds a note if the pass was cut short. The note starts with WHICH. */
@@ -192,14 +192,14 @@ survey_middle_pass(struct survey *survey)
 	struct survey_pair_pass pass;
 
 	if (!survey->memory.cores || survey_end_if_due(survey) || !survey->passes.measured ||
-	    first_ns > survey->total_ns / MIDDLE_SHARE)
+	    first_ns > survey->plan.total_ns / MIDDLE_SHARE)
 		return;
 	survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_MIDDLE);
 	pass.plan_ns = 0;
 	while (survey_pair_pass_elapsed_ns(&pass) <= MIDDLE_OVERRUN * first_ns && survey_pair_pass_batch(&pass))
 		;
 	survey_pair_pass_end(&pass, RECORD_PASS_FULL);
-	survey->done_ns += pass.late_ns;
+	survey->plan.done_ns += pass.late_ns;
 }
 
 void

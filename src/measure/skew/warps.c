@@ -106,7 +106,7 @@ run_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const s
 	bool fits = survey_joint_job_fits(survey, pass->end_tsc, scale_ticks(&survey->scale, PLAY_MIN_NS));
 
 	if (fits) {
-		survey->hooks.progress(survey->hooks.context, "warp check", survey->done_ns, survey->total_ns);
+		survey->hooks.progress(survey->hooks.context, "warp check", survey->plan.done_ns, survey->plan.total_ns);
 		warp_begin(table, kind, survey->smp->count, turns_per_core(living), survey->hooks.tsc_ordered());
 		table->bound_ticks = play_ticks(survey, pass);
 		survey_run_together(survey, run_turns, &job, table->bound_ticks);

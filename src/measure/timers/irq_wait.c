@@ -81,7 +81,7 @@ step_of(const struct timer_test *test)
 	const struct report_clock *entry = timer->clock ? report_find_clock(test->survey->report, timer->clock) : NULL;
 
 	if (!timer->counter_address && !timer->by_tsc)
-		return test->survey->tsc_resolution_ticks;
+		return test->survey->tsc.resolution_ticks;
 	return entry && entry->resolution.gcd_ticks ? entry->resolution.gcd_ticks : 1;
 }
 

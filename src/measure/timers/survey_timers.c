@@ -285,7 +285,7 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 	uint64_t all_ns = expected_from(survey, timers, 0), begin_ns;
 
 	survey_set_stage(survey, SURVEY_AT_TIMERS);
-	begin_ns = survey->done_ns;
+	begin_ns = survey->plan.done_ns;
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
@@ -295,11 +295,12 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 		timer->driver->open(timers->platform, timer);
 		if (timer->unlisted)
 			continue;
-		survey->hooks.progress(survey->hooks.context, timer->driver->id, survey->done_ns, survey->total_ns);
+		survey->hooks.progress(survey->hooks.context, timer->driver->id, survey->plan.done_ns, survey->plan.total_ns);
 		measure_source(survey, timers, timer, 0);
 		if (all_ns)
-			survey->done_ns = begin_ns + scale_mul_div(survey->timers_ns, all_ns - expected_from(survey, timers, i + 1),
-								   all_ns);
+			survey->plan.done_ns = begin_ns +
+					       scale_mul_div(survey->plan.timers_ns,
+							     all_ns - expected_from(survey, timers, i + 1), all_ns);
 	}
 }
 

@@ -328,9 +328,9 @@ open_clocks(void)
 			.tsc_ordered = hw_tsc_lfence, .pause = hw_pause, .expired = expired,
 			.progress = show_progress,
 		},
-		.samples = bench->samples,
-		.sample_max = SAMPLES,
-		.scratch = &bench->scratch,
+		.buffer.samples = bench->samples,
+		.buffer.sample_max = SAMPLES,
+		.buffer.latency = &bench->scratch,
 		.rate_limit_ppb = 100000,
 	};
 }
@@ -573,7 +573,7 @@ TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
 		if (bench->late_max_ps)
 			become_a_guest();
 		measure();
-		assert_true(bench->survey.tsc_resolution_ticks >= sim.tsc.counter.step_ticks);
+		assert_true(bench->survey.tsc.resolution_ticks >= sim.tsc.counter.step_ticks);
 		if (run % 4 == 0)
 			assert_true(pace_of_reference() == 1);
 		assert_rates_hold_the_truth();
@@ -1758,13 +1758,14 @@ TEST(near_the_end_only_what_comes_then_is_left)
 {
 	begin_well();
 	measure_window();
-	assert_true(bench->survey.done_ns < bench->survey.total_ns / 2);
+	assert_true(bench->survey.plan.done_ns < bench->survey.plan.total_ns / 2);
 	survey_rates_again(&bench->survey);
-	assert_true(bench->survey.total_ns - bench->survey.done_ns <= survey_checks_plan_ns(&bench->report) + SURVEY_NS_PER_S);
+	assert_true(bench->survey.plan.total_ns - bench->survey.plan.done_ns <=
+		    survey_checks_plan_ns(&bench->report) + SURVEY_NS_PER_S);
 	survey_set_stage(&bench->survey, SURVEY_AT_CHECKS);
-	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
+	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns, survey_checks_plan_ns(&bench->report));
 	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* going back to an earlier stage must have no effect */
-	assert_int_equal(bench->survey.total_ns - bench->survey.done_ns, survey_checks_plan_ns(&bench->report));
+	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns, survey_checks_plan_ns(&bench->report));
 }
 
 TEST(what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on)

@@ -146,11 +146,11 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 			.expired = expired,
 			.progress = progress,
 		},
-		.samples = bench.samples,
-		.sample_max = SURVEY_SAMPLES_MIN,
-		.scratch = &bench.scratch,
-		.total_ns = survey_plan_ns(&bench.report, cores),
-		.tsc_resolution_ticks = 1,
+		.buffer.samples = bench.samples,
+		.buffer.sample_max = SURVEY_SAMPLES_MIN,
+		.buffer.latency = &bench.scratch,
+		.plan.total_ns = survey_plan_ns(&bench.report, cores),
+		.tsc.resolution_ticks = 1,
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
 	bench.memory = aligned_alloc(PINGPONG_LINE, bytes);
@@ -742,7 +742,7 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-		bench.survey.total_ns = UINT64_MAX;
+		bench.survey.plan.total_ns = UINT64_MAX;
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
 		run_pass(survey_skew);
 		bench.report.start_tsc = bench.report.skew.offsets.begin_tsc;
@@ -772,8 +772,8 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 		run_pass(survey_middle_pass);
 		assert_false(skew->middle_measured); /* it is not measured before the first pass */
 		run_pass(survey_skew);
-		bench.survey.done_ns = 0;
-		bench.survey.total_ns = 20 * skew->elapsed_ns - !fits;
+		bench.survey.plan.done_ns = 0;
+		bench.survey.plan.total_ns = 20 * skew->elapsed_ns - !fits;
 		run_pass(survey_middle_pass);
 		assert_int_equal(skew->middle_measured, fits);
 		if (fits) {
@@ -1129,7 +1129,7 @@ TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
 	for (uint64_t ticks = 100; ticks <= 2000; ticks += 100) {
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
 		survey_contended(&bench.survey);
-		assert_true(bench.survey.tsc_stopped);
+		assert_true(bench.survey.tsc.is_stopped);
 		assert_int_equal(threads_batches(), 1); /* there must be no second attempt */
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
@@ -1145,7 +1145,7 @@ TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
 		survey_warps(&bench.survey);
 		assert_true(threads_world() > THREADS_WORLD_0 + 10000);
-		assert_true(bench.survey.tsc_stopped);
+		assert_true(bench.survey.tsc.is_stopped);
 		assert_false(bench.report.skew.locked.measured || bench.report.skew.lock_free.measured);
 		assert_int_equal(bench.report.skew.locked.iterations, 0);
 		if (!all)

@@ -140,21 +140,21 @@ TEST(the_plan_has_the_loops_time_and_each_round_is_shown)
 	struct survey *survey = &bench->run.survey;
 
 	bench_open(bench, 1);
-	assert_int_equal(survey->calibrations_ns, 0);
+	assert_int_equal(survey->plan.calibrations_ns, 0);
 	survey_prepare(survey);
-	shown.total_ns = survey->total_ns;
+	shown.total_ns = survey->plan.total_ns;
 	bench->machine.calibrations = calibrations;
-	survey->calibrations_ns = survey_calibrations_ns(survey->report);
+	survey->plan.calibrations_ns = survey_calibrations_ns(survey->report);
 	survey_prepare(survey);
-	assert_int_equal(survey->total_ns - shown.total_ns, 300 * UINT64_C(1000000));
+	assert_int_equal(survey->plan.total_ns - shown.total_ns, 300 * UINT64_C(1000000));
 	survey_rates(survey);
 	shown.count = 0;
 	shown.last_ns = 0;
 	survey->hooks.progress = show_progress;
 	run_calibrations(&bench->run);
 	assert_int_equal(shown.count, 3); /* progress is shown once for each round of a quick run */
-	assert_true(shown.last_ns > survey->done_ns - survey->calibrations_ns);
-	assert_int_equal(survey->done_ns + survey->timers_ns, survey->total_ns);
+	assert_true(shown.last_ns > survey->plan.done_ns - survey->plan.calibrations_ns);
+	assert_int_equal(survey->plan.done_ns + survey->plan.timers_ns, survey->plan.total_ns);
 }
 
 static uint64_t

@@ -41,9 +41,9 @@ pass_time(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 
 	(void)context;
 	assert_true(done_ns <= total_ns);
-	if (!text_equal(what, "gaps") || survey->round == day.round)
+	if (!text_equal(what, "gaps") || survey->soak.round == day.round)
 		return;
-	day.round = survey->round;
+	day.round = survey->soak.round;
 	sim_advance_ps(REST_PS);
 	into_ps = sim.now_ps - day.begin_ps;
 	if (day.walk_ppb)
