@@ -45,7 +45,7 @@ def test_bochs_measures_every_clock_and_finds_no_fault(tmp_path):
     said.parse_bytes((tmp_path / "com1.log").read_bytes())
     said.close()
     report = said.report
-    assert said.complete and not said.faults, said.faults or said.last_line
+    assert said.is_complete and not said.faults, said.faults or said.last_line
     check_schema(report)
     assert report["verdict"] == "pass", report["findings"]
     assert report["machine"]["firmware"] == "none (Linux boot protocol, loader 30h)"
