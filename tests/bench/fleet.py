@@ -48,7 +48,7 @@ def measure(folder, report, count, engines):
     size = make(report, count, many)
     for engine in engines:
         ask(engine, many, folder / "out", size, count)
-    shutil.rmtree(readers)
+    shutil.rmtree(many)
 
 
 def ask(engine, many, out, size, count):

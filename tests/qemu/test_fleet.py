@@ -83,7 +83,7 @@ def test_what_is_no_report_is_named_in_one_line_and_skipped(fleet, tmp_path):
     for name, make in BAD.items():
         make(many / name)
     (many / "good.json").write_text(golden())
-    done = fleet(readers)
+    done = fleet(many)
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
     assert all(line.isprintable() and line.endswith(": skipped") for line in lines)
@@ -98,7 +98,7 @@ def test_what_is_no_report_is_named_in_one_line_and_skipped(fleet, tmp_path):
 def test_folders_that_lead_round_in_a_circle_and_one_that_is_named_twice(fleet, tmp_path):
     many = tmp_path / "many"
     (many / "inner").mkdir(parents=True)
-    (many / "inner" / "back").symlink_to(readers)
+    (many / "inner" / "back").symlink_to(many)
     (many / "good.json").write_text(golden())
     done = fleet(many, many)
     assert done.returncode == 0 and "1 report taken, 0 in already, 1 skipped" in done.stdout
