@@ -81,9 +81,9 @@ class Dataset:
         with contextlib.closing(self.connect_to_tables()) as base:
             return frozenset(digest for digest, in base.execute("SELECT run FROM runs").fetchall())
 
-    def add_reports(self, words, refuse):
+    def add_reports(self, words, refuse, rejudged=None):
         """Add the reports of the files, folders and sticks WORDS. Return (number of new reports, number of reports that were
-        already stored)."""
+        already stored). Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts them."""
         now = datetime.datetime.now(datetime.timezone.utc)
         load = now.strftime("%Y%m%dT%H%M%S%f")
         known, seen, again = self.list_known_reports(), set(), 0
@@ -91,7 +91,7 @@ class Dataset:
         with contextlib.ExitStack() as open_files:
             into = {table: open_files.enter_context(open(os.path.join(self.staging, table), "w", encoding="ascii"))
                     for table in rows.COLUMNS}
-            for digest, tables in gather.gather_reports(words, known, now.replace(tzinfo=None).isoformat(" "), refuse):
+            for digest, tables in gather.gather_reports(words, known, now.replace(tzinfo=None).isoformat(" "), refuse, rejudged):
                 if tables is None or digest in seen:
                     again += 1
                     continue

@@ -11,7 +11,7 @@ import os
 import re
 import signal
 
-from readers import console, places, rows, stick, table
+from readers import console, places, rejudge, rows, stick, table
 from results import files, reports
 
 WORKERS = 2
@@ -82,9 +82,10 @@ def list_tasks(words, refuse):
             refuse(path, f"cannot be read: {error.strerror}")
 
 
-def read_reports_of_task(task, known, loaded_at):
+def read_reports_of_task(task, known, loaded_at, rejudged=None):
     """Read the reports of TASK. Return two lists. The first list has (digest, {table: lines}) for each new report, and (digest,
-    None) for each report in KNOWN. The second list has (name, sentence) for each file that is no report.
+    None) for each report in KNOWN. The second list has (name, sentence) for each file that is no report. Unless REJUDGED is
+    None, reports with a record are judged again, and REJUDGED counts them.
     """
     found, refused = [], []
     kind, path, *rest = task
@@ -101,7 +102,13 @@ def read_reports_of_task(task, known, loaded_at):
         refused.append((beside, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     for name, page, data in pieces:
         try:
-            found += _convert_reports(data.decode_json() if isinstance(data, console.Compact) else data, name, page, kernel, known, loaded_at)
+            data = data.decode_json() if isinstance(data, console.Compact) else data
+            if rejudged and (record := rejudge.find_record(name)):
+                data = _judge_again(data, record, rejudged)
+            converted = _convert_reports(data, name, page, kernel, known, loaded_at)
+            found += converted
+            if rejudged and not record:
+                rejudged.without += len(converted)
         except (ValueError, MemoryError, RecursionError, csv.Error) as error:
             refused.append((name, str(error) or "needs too much memory"))
     return found, refused
@@ -131,6 +138,27 @@ def _read_reports_of_file(kind, path, rest):
         else:
             page = os.path.abspath(os.path.splitext(path)[0] + ".html")
             yield path, page if os.path.isfile(page) and not os.path.islink(page) else None, data
+
+
+def _judge_again(data, record, rejudged):
+    """Return the report that is made from RECORD, or the report DATA if this is not possible."""
+    old = _get_record_digest(data)
+    try:
+        new = rejudge.make_report(rejudged.program, record)
+        if _get_record_digest(new) != old:
+            raise rejudge.Damaged("It is not the record of the report next to it.")
+    except rejudge.Damaged as error:
+        rejudged.damaged.append((record, str(error)))
+        return data
+    rejudged.again += 1
+    return new
+
+
+def _get_record_digest(data):
+    """Return the digest of the record that the report in DATA was made from, or None."""
+    report = reports.check_report(reports.parse_json(drop_unused_lists(data)))
+    record = report.get("record")
+    return record.get("sha256") if isinstance(record, dict) else None
 
 
 def _read_kernel_json(path):
@@ -163,12 +191,12 @@ def _format_lines(tables):
     return {name: "".join(json.dumps(row) + "\n" for row in each) for name, each in tables.items()}
 
 
-_known = frozenset()
+_known, _program = frozenset(), None
 
 
-def _start_worker(known):
-    global _known
-    _known = known
+def _start_worker(known, program):
+    global _known, _program
+    _known, _program = known, program
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is sent to this process too, but only the parent process handles it
     # This process ends with its parent, because otherwise it would wait for work without end.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -176,11 +204,12 @@ def _start_worker(known):
 
 def _read_batch(batch, loaded_at):
     found, refused = [], []
+    rejudged = rejudge.Rejudged(_program) if _program else None
     for task in batch:
-        more = read_reports_of_task(task, _known, loaded_at)
+        more = read_reports_of_task(task, _known, loaded_at, rejudged)
         found += more[0]
         refused += more[1]
-    return found, refused
+    return found, refused, rejudged
 
 
 def _group_tasks(every):
@@ -195,22 +224,24 @@ def _group_tasks(every):
         yield batch
 
 
-def gather_reports(words, known, loaded_at, refuse):
+def gather_reports(words, known, loaded_at, refuse, rejudged=None):
     """Yield (digest, {table: lines}) of each report in the files, folders and sticks WORDS. The second item is None if the
-    report is KNOWN."""
+    report is KNOWN. Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts them."""
     context = multiprocessing.get_context("fork")
-    with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _start_worker, (known,)) as pool:
+    with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _start_worker, (known, rejudged and rejudged.program)) as pool:
         waiting = []
         for batch in _group_tasks(list_tasks(words, refuse)):
             waiting.append(pool.submit(_read_batch, batch, loaded_at))
             if len(waiting) * 12 >= TASKS_MAX:
-                yield from _take_result(waiting.pop(0), refuse)
+                yield from _take_result(waiting.pop(0), refuse, rejudged)
         for future in waiting:
-            yield from _take_result(future, refuse)
+            yield from _take_result(future, refuse, rejudged)
 
 
-def _take_result(future, refuse):
-    found, refused = future.result()
+def _take_result(future, refuse, rejudged):
+    found, refused, more = future.result()
+    if rejudged:
+        rejudged.add(more)
     for name, sentence in refused:
         refuse(name, sentence)
     yield from found

@@ -1,0 +1,55 @@
+"""Judges a report again: baretick-replay makes it from the record that the run left next to its report."""
+import os
+import stat
+import subprocess
+import tempfile
+
+from results import files, reports
+
+RECORD = ".record"  # extension of a record: report.record is next to report.json
+WAIT_S = 60         # longest time for one record
+
+
+class Damaged(Exception):
+    """No report can be made from a record. The message is a sentence with the reason."""
+
+
+class Rejudged:
+    """Numbers of reports that were judged again and of other reports."""
+
+    def __init__(self, program):
+        self.program = program
+        self.again = self.without = 0
+        self.damaged = []  # (path of the record, sentence)
+
+    def add(self, other):
+        self.again += other.again
+        self.without += other.without
+        self.damaged += other.damaged
+
+
+def find_record(path):
+    """Return the path of the record next to the JSON report PATH, or None. Links are not followed."""
+    stem, extension = os.path.splitext(path)
+    record = os.path.abspath(stem + RECORD)
+    if extension.lower() != ".json":
+        return None
+    try:
+        return record if stat.S_ISREG(os.lstat(record).st_mode) else None
+    except (OSError, ValueError):
+        return None
+
+
+def make_report(program, record):
+    """Return the JSON report that PROGRAM makes from the file RECORD."""
+    with tempfile.TemporaryDirectory(prefix="baretick-") as folder:
+        try:
+            done = subprocess.run([program, record, "--out", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, timeout=WAIT_S, check=False)
+        except subprocess.TimeoutExpired:
+            raise Damaged(f"took longer than {WAIT_S} s.") from None
+        try:
+            return files.read_file(os.path.join(folder, "report.json"), reports.SIZE_MAX)
+        except FileNotFoundError:
+            lines = done.stderr.decode(errors="replace").splitlines() or [f"status {done.returncode}"]
+            raise Damaged(lines[-1].removeprefix("baretick-replay: ").removeprefix(f"{record}: ")) from None
