@@ -36,9 +36,10 @@ static const char usage[] =
 	"  limit.RULE=VALUE       judge by another limit; the rules are in src/judge/README.md\n"
 	"  --version              print the version\n"
 	"\n"
-	"With the version of baretick that made the record, the report is the same to the byte. Another version\n"
-	"judges the same readings by its own rules. The exit status is 0 for the verdicts pass and warn, 1 for fail, and\n"
-	"2 for an incomplete run or an error. With --compare it is 0 without differences and 1 with differences.\n";
+	"With the version of baretick that made the record, the report is the same to the byte, except for a note\n"
+	"that it could not be saved. Another version judges the same readings by its own rules. The exit status is 0\n"
+	"for the verdicts pass and warn, 1 for fail, and 2 for an incomplete run or an error.\n"
+	"With --compare it is 0 without differences and 1 with differences.\n";
 
 static void __attribute__((format(printf, 1, 2), noreturn))
 refuse(const char *format, ...)
@@ -185,7 +186,8 @@ write_files(const char *folder, const struct report *report)
 		FILE *file = fopen(path, "wb");
 
 		write_text(file, path, &text);
-		fclose(file);
+		if (fclose(file))
+			refuse("%s: %s", path, strerror(errno));
 	}
 	printf("%s: %s\n", folder, verdict_word(report->verdict));
 }

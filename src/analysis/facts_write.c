@@ -150,7 +150,6 @@ put_entry(struct record *record, enum facts_list list, const struct facts_elemen
 	struct output out = { .bytes = (uint8_t *)words, .size = sizeof(words) };
 	size_t next = first;
 
-	__builtin_memset(words, 0, sizeof(words));
 	while (next < elements->count &&
 	       put_element(&out, elements->table, (uint8_t *)elements->first + next * elements->stride))
 		next++;
@@ -158,6 +157,7 @@ put_entry(struct record *record, enum facts_list list, const struct facts_elemen
 		record->dropped++; /* the element is larger than an entry */
 		return first + 1;
 	}
+	__builtin_memset(out.bytes + out.length, 0, out.size - out.length);
 	const struct record_facts facts = { (uint16_t)list, (uint16_t)out.length, (uint32_t)first };
 
 	record_put(record, RECORD_FACTS, &facts, words, (out.length + sizeof(words[0]) - 1) / sizeof(words[0]));
@@ -177,6 +177,7 @@ static void
 put_cells(struct record *record, struct record_latency *is, const struct record_taken *words, struct output *out)
 {
 	is->length = (uint16_t)out->length;
+	__builtin_memset(out->bytes + out->length, 0, out->size - out->length);
 	record_put(record, RECORD_LATENCY, is, words, (out->length + sizeof(words[0]) - 1) / sizeof(words[0]));
 	out->length = 0;
 }

@@ -37,6 +37,7 @@ survey_begin_record(struct survey *survey)
 	text_init(&text, run.commit, sizeof(run.commit));
 	text_put(&text, survey->report->commit);
 	record_begin(&survey->record, survey->memory.record, survey->memory.record_size);
+	survey->record.reserved = survey->memory.facts_size;
 	record_put(&survey->record, RECORD_RUN, &run, NULL, 0);
 }
 

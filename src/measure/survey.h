@@ -97,7 +97,7 @@ struct survey_memory {
 	struct gaps *gaps;       /* gaps of the core that is observed; written by that core */
 	struct survey_watch *watches; /* watches of all cores */
 	uint8_t *record;         /* memory of the record, with record_size bytes */
-	size_t record_size;
+	size_t record_size, facts_size; /* FACTS_SIZE bytes are kept free for the facts at the end of the run */
 };
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* number of samples of a clock on one core while all cores read it */

@@ -88,6 +88,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_s
 	memory->gaps = reserve(&next, sizeof(*memory->gaps));
 	memory->watches = reserve(&next, cores * sizeof(*memory->watches));
 	memory->record_size = survey_record_size(cores, widest, rows);
+	memory->facts_size = facts_size(cores, rows);
 	memory->record = reserve(&next, memory->record_size);
 	return next - begin;
 }

@@ -416,6 +416,7 @@ struct record { /* state of a writer */
 	size_t size, length;
 	size_t block;     /* offset of the current block's header, or 0 if there is no current block */
 	size_t last;      /* offset of the latest entry */
+	size_t reserved;  /* space that record_put() keeps free for later entries, set by the caller; 0 at first */
 	uint32_t blocks;  /* number of blocks so far */
 	uint64_t entries, dropped;
 	uint32_t entries_of[RECORD_KINDS];

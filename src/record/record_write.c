@@ -125,7 +125,7 @@ record_put(struct record *record, enum record_kind kind, const void *fixed, cons
 	size_t header = bytes <= RECORD_ENTRY_MAX && needs_block(record, bytes) ? RECORD_BLOCK_BYTES : 0;
 
 	if (record->ended || bytes > RECORD_ENTRY_MAX ||
-	    record->size - record->length < END_BYTES + header + bytes) {
+	    record->size - record->length < END_BYTES + record->reserved + header + bytes) {
 		record->dropped++;
 		return false;
 	}

@@ -12,6 +12,7 @@
 
 #define NO_FACTS   "It has no facts of the machine, because an older version made it."
 #define BAD_FACTS  "Its facts of the machine contradict each other."
+#define LOST_FACTS "The run had no space in it for all facts of the machine."
 #define NO_MEMORY  "There is no memory for it."
 
 struct restored {
@@ -390,18 +391,25 @@ replay_read(const void *record, size_t size, const struct replay_memory *memory,
 	struct restored restored = { .report = report, .memory = memory, .record = record, .size = size };
 	struct record_reader reader;
 	struct record_entry entry;
+	bool is_good = true;
 
 	__builtin_memset(report, 0, sizeof(*report));
 	report->version = report->commit = report->relative_to = "";
 	record_open(&reader, record, size);
 	while (record_next(&reader, &entry))
-		if (!read_entry(&restored, &entry))
-			return restored.error ? restored.error : BAD_FACTS;
+		is_good = is_good && read_entry(&restored, &entry);
+	if (restored.error)
+		return restored.error;
+	if (!is_good && !reader.dropped)
+		return BAD_FACTS;
 	if (reader.state != RECORD_WHOLE)
 		return record_error(&reader);
+	is_good = is_good && restored.next[FACTS_REPORT] && is_complete(&restored);
+	if (!is_good && reader.dropped)
+		return LOST_FACTS;
 	if (!restored.next[FACTS_REPORT])
 		return NO_FACTS;
-	if (!is_complete(&restored) || !is_plausible(report))
+	if (!is_good || !is_plausible(report))
 		return BAD_FACTS;
 	remove_unknown_rules(&report->behaviours);
 	if (!restore_findings(&restored))

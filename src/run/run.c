@@ -416,6 +416,7 @@ conclude(const struct run *run, struct record *record, struct report *report)
 	report->elapsed_ms = scale_ns(&run->survey.scale, elapsed_ticks) / NS_PER_MS;
 	report->elapsed_known = report->tsc.den != 0;
 	if (record->length) {
+		record->reserved = 0;
 		facts_write(record, report);
 		record_end(record);
 	}

@@ -60,7 +60,10 @@ void bench_open(struct bench *bench, size_t cores);
  */
 void bench_use_threads(struct bench *bench);
 
-/* Calls run_close(). Fails the test if a replay of the complete record makes another report. */
+/*
+ * Calls run_close(). Fails the test if a replay of the record makes another report. Only a record that had no space for
+ * all its facts may be refused.
+ */
 void bench_close(struct bench *bench);
 
 /* Closes the drivers and frees BENCH, which may be NULL. */

@@ -211,7 +211,7 @@ survey_skew(struct survey *survey)
 		return;
 	if (survey->passes.measured) {
 		survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_LAST);
-			run_pass(&pass);
+		run_pass(&pass);
 		survey_pair_pass_end(&pass, RECORD_PASS_FULL);
 		note_if_cut_short(&pass, "The last");
 	} else if (list_cores(survey) > 1) {

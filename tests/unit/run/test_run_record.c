@@ -106,6 +106,7 @@ TEST(a_record_without_space_is_said_and_its_figures_are_not_measured)
 	bool is_said = false;
 
 	bench->run.survey.memory.record_size = RECORD_SIZE_MIN + 400;
+	bench->run.survey.memory.facts_size = 0;
 	report = play();
 	assert_true(report->record.dropped > 0);
 	assert_false(report->interference.measured);
@@ -113,4 +114,20 @@ TEST(a_record_without_space_is_said_and_its_figures_are_not_measured)
 	for (size_t i = 0; i < report->note_count; i++)
 		is_said |= strstr(report->notes[i], "The record of the run had no space for ") == report->notes[i];
 	assert_true(is_said);
+}
+
+/* As before, but with space for the facts, so that bench_close() makes the same report from the record. */
+TEST(facts_have_space_of_their_own_in_a_full_record)
+{
+	struct survey_memory *memory = &bench->run.survey.memory;
+	const struct record *record = &bench->run.survey.record;
+	uint64_t dropped;
+
+	memory->record_size = RECORD_SIZE_MIN + 400 + memory->facts_size;
+	run_measure(&bench->run);
+	dropped = record->dropped;
+	assert_true(dropped > 0);
+	bench_close(bench);
+	assert_int_equal(record->dropped, dropped);
+	assert_true(record->entries_of[RECORD_FACTS] > 0 && record->entries_of[RECORD_LATENCY] > 0);
 }
