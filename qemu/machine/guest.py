@@ -54,14 +54,14 @@ class Guest:
         """Run the command line that COMMAND_OF(fd) returns, until it ends or until DEADLINE (time.monotonic()). FD is QEMU's
         QMP socket.
 
-            KEEP       list of further descriptors that QEMU inherits; COMMAND_OF may add to it
-            POLL_STATE the guest may hang under this accelerator, so QEMU is polled for its state, which disturbs the guest
-            CHECK_HANG the run ends early if the guest prints nothing and makes no progress
-            PICTURE    the PNG file for the last screen
-            ENDS_AFTER_REPORT  the run ends after the report, although the guest does not switch itself off
-            EVENTS     events to carry out; SAY(sentence) is called after each
-            ATTENDED   a user may press the key that the firmware waits for
-            KEYBOARD   the application reads keys, so that a key can end its measurements early
+            KEEP               A list of further descriptors that QEMU inherits. COMMAND_OF may add to it.
+            POLL_STATE         QEMU is polled for its state, because the guest may hang under this accelerator.
+            CHECK_HANG         The run ends early if the guest prints nothing and makes no progress.
+            PICTURE            This PNG file gets the last screen.
+            ENDS_AFTER_REPORT  The run ends after the report, although the guest does not switch itself off.
+            EVENTS             These events are carried out. SAY(sentence) is called after each.
+            ATTENDED           A user may press the key that the firmware waits for.
+            KEYBOARD           The application reads keys, so that a key can end its measurements early.
         """
         self._keep, self._deadline, self._say = keep, deadline, say
         self._key_s = None if keyboard else 0.0

@@ -11,8 +11,8 @@ POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 class HangCheck:
     """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to receive_answer().
 
-    The guest hangs if all cores stay in loops of at most LOOP_BYTES for BOUND_S seconds, or if QEMU does not answer in this
-    time. has_hung() returns true in these cases, and explain_hang() returns the reason.
+    The guest hangs if all cores stay in loops of at most LOOP_BYTES for BOUND_S seconds. It also counts as hung if QEMU
+    does not answer in this time. Then has_hung() returns true, and explain_hang() returns the reason.
     """
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})

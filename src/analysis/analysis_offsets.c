@@ -5,8 +5,7 @@
 #include "report/report_memory.h"
 #include "sync/pingpong.h"
 
-#define MEDIAN      50000 /* in 1/100,000 */
-#define CORES_A_SET 64u   /* number of cores in an item of a pass */
+#define MEDIAN 50000 /* in 1/100,000 */
 
 _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a pass in the record");
 
@@ -50,8 +49,8 @@ take_members(struct report *report, const struct record_entry *entry)
 
 	for (size_t i = 0; i < entry->item_count; i++) {
 		record_item(entry, i, &set);
-		for (size_t k = 0; k < CORES_A_SET; k++) {
-			size_t core = i * CORES_A_SET + k;
+		for (size_t k = 0; k < RECORD_MEMBERS_CORES; k++) {
+			size_t core = i * RECORD_MEMBERS_CORES + k;
 
 			if ((set.cores >> k & 1) && core < report->core_count && cores < skew->cores_max)
 				skew->core_of[cores++] = (uint32_t)core;

@@ -48,15 +48,6 @@ facts_shape(enum facts_table table)
 {
 	static struct facts_shape (*const shapes[FACTS_TABLES])(void) = {
 #define TABLE(name, type) shape_of_##name,
-#define NUMBER(number, member)
-#define ENUM(number, member, last)
-#define TEXT(number, member)
-#define WORDS(number, member)
-#define OPTIONAL(number, member)
-#define GROUP(number, member, table)
-#define LIST(number, member, table, count)
-#define ARRAY(number, member, table)
-#define END(name)
 #include "analysis/facts.def"
 	};
 

@@ -1,7 +1,7 @@
 /*
- * The entries `facts` of a record have all fields of a report that are not calculated from other entries: facts of the
- * machine, the options, and figures that were reduced while they were measured. facts.def lists the fields. Together
- * with the functions of analysis.h they restore a run's report from its record.
+ * The entries `facts` of a record have all fields of a report that are not calculated from other entries. These are
+ * facts of the machine, the options, and figures that were reduced while they were measured. facts.def lists the
+ * fields. Together with the functions of analysis.h they restore a run's report from its record.
  */
 #ifndef BARETICK_FACTS_H
 #define BARETICK_FACTS_H
@@ -46,30 +46,22 @@ enum facts_kind { FACTS_NUMBER, FACTS_TEXT, FACTS_WORDS, FACTS_OPTIONAL, FACTS_S
 
 enum facts_table {
 #define TABLE(name, type) FACTS_OF_##name,
-#define NUMBER(number, member)
-#define ENUM(number, member, last)
-#define TEXT(number, member)
-#define WORDS(number, member)
-#define OPTIONAL(number, member)
-#define GROUP(number, member, table)
-#define LIST(number, member, table, count)
-#define ARRAY(number, member, table)
-#define END(name)
 #include "analysis/facts.def"
 	FACTS_TABLES
 };
 
 #define FACTS_NO_COUNT UINT32_MAX
+#define FACTS_HEAD_BYTES 3u /* number and length before each field in the file */
 
 struct facts_field {
 	uint8_t number;   /* number of the field in the file; it is never 0 */
 	uint8_t kind;     /* a value of enum facts_kind */
 	uint8_t table;    /* for FACTS_STRUCTS: the table of an element, a value of enum facts_table */
-	uint8_t last;     /* for an enum or a bool: its largest value; otherwise 0 */
+	uint8_t last;     /* largest value of an enum or a bool, or 0 for other kinds */
 	uint16_t size;    /* size of the member in bytes, or of one of its elements */
 	uint16_t max;     /* for FACTS_STRUCTS: number of elements in the array */
 	uint32_t offset;  /* position in the struct */
-	uint32_t count;   /* for FACTS_STRUCTS: position of the number of elements in use; FACTS_NO_COUNT if all are */
+	uint32_t count;   /* for FACTS_STRUCTS: position of the number of elements, or FACTS_NO_COUNT if all are in use */
 };
 
 struct facts_shape {

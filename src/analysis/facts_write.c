@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #define BYTES_MAX  6000u /* largest size of the elements in one entry; it is a multiple of 8 */
-#define HEAD_BYTES 3u    /* number and length before each field */
 #define CELLS_MAX  2000u /* size of the cells in one entry `latency`; it is a multiple of 8 */
 #define CELL_MAX   20u   /* largest size of a cell: two numbers of up to 10 bytes */
 
@@ -20,11 +19,11 @@ static void put_struct(struct output *out, enum facts_table table, const uint8_t
 static size_t
 begin_field(struct output *out, uint8_t number)
 {
-	out->is_full |= out->size - out->length < HEAD_BYTES;
+	out->is_full |= out->size - out->length < FACTS_HEAD_BYTES;
 	if (out->is_full)
 		return 0;
 	out->bytes[out->length] = number;
-	out->length += HEAD_BYTES;
+	out->length += FACTS_HEAD_BYTES;
 	return out->length - 2;
 }
 
@@ -90,10 +89,11 @@ static void
 put_field(struct output *out, const struct facts_field *field, const uint8_t *object)
 {
 	const uint8_t *member = object + field->offset;
-	size_t used = count_used(member, field->size);
+	size_t used;
 
 	switch (field->kind) {
 	case FACTS_NUMBER:
+		used = count_used(member, field->size);
 		if (used)
 			put_bytes(out, field->number, member, used);
 		break;

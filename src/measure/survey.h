@@ -214,7 +214,6 @@ size_t survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows);
 #define SURVEY_RETRY_SWEEPS 3u
 /* Largest number of batches in the rehearsal. The concurrency can grow to 2^16 in them, and be halved a few times. */
 #define SURVEY_REHEARSAL_BATCHES 32u
-#define SURVEY_CORES_A_SET 64u /* number of cores in one struct record_members */
 
 /*
  * Number of batches in the record after which looks that only count wraps are left out. A window of a minute has 3,000
@@ -226,7 +225,7 @@ size_t survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows);
 static inline size_t
 survey_core_sets(size_t cores)
 {
-	return cores / SURVEY_CORES_A_SET + 1;
+	return cores / RECORD_MEMBERS_CORES + 1;
 }
 
 /* Returns the size of a run's record. It is a part of survey_memory_size(), which has the same arguments. */

@@ -23,17 +23,10 @@
 #define SCALES_MAX 4
 #define PASSES_MAX 4 /* number of passes in a record; the first pass is repeated if it had no result */
 
-/*
- * Reserves BYTES at *NEXT and advances it. It only calculates addresses, because the block does not exist yet when its
- * size is calculated.
- */
 static void *
 reserve(uintptr_t *next, size_t bytes)
 {
-	uintptr_t taken = *next;
-
-	*next += (bytes + LINE - 1) / LINE * LINE;
-	return (void *)taken;
+	return report_reserve(next, bytes, LINE);
 }
 
 /* Returns the space for three passes, the repeated ping-pongs of the first and the last, the rehearsal, and a soak. */

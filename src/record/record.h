@@ -222,6 +222,8 @@ struct record_pass {
 	uint64_t begin_tsc, end_tsc;
 };
 
+#define RECORD_MEMBERS_CORES 64u /* number of cores in one struct record_members */
+
 struct record_members { /* an item: bit K of item N is 1 if core 64 N + K took part in the pass */
 	uint64_t cores;
 };

@@ -23,7 +23,7 @@ struct replay_memory {
 	void *context;
 };
 
-struct replay_found { /* what was found in a record beside the report */
+struct replay_found { /* numbers that were found in a record */
 	uint64_t entries, dropped; /* arguments of replay_conclude() */
 };
 

@@ -8,8 +8,6 @@
 #include "stats/series.h"
 #include "sync/warp.h"
 
-#define HEAD_BYTES 3u /* number and length before each field */
-
 #define NO_FACTS   "It has no facts of the machine, because an older version made it."
 #define BAD_FACTS  "Its facts of the machine contradict each other."
 #define LOST_FACTS "The run had no space in it for all facts of the machine."
@@ -152,17 +150,17 @@ read_struct(struct restored *restored, enum facts_table table, const uint8_t *by
 		const struct facts_field *field;
 		uint16_t size;
 
-		if (length - at < HEAD_BYTES)
+		if (length - at < FACTS_HEAD_BYTES)
 			return false;
 		__builtin_memcpy(&size, bytes + at + 1, sizeof(size));
-		if (length - at - HEAD_BYTES < size)
+		if (length - at - FACTS_HEAD_BYTES < size)
 			return false;
 		i = bytes[at] == before ? i + 1 : 0;
 		before = bytes[at];
 		field = find_field(shape, before);
-		if (field && !read_field(restored, field, i, bytes + at + HEAD_BYTES, size, object))
+		if (field && !read_field(restored, field, i, bytes + at + FACTS_HEAD_BYTES, size, object))
 			return false;
-		at += HEAD_BYTES + size;
+		at += FACTS_HEAD_BYTES + size;
 	}
 	fill_words(shape, object);
 	return true;

@@ -3,14 +3,10 @@
 
 #define ALIGNMENT 8u
 
-/* Reserves BYTES at *NEXT and advances it. It only calculates addresses, so it also serves to calculate the size. */
 static void *
 reserve(uintptr_t *next, size_t bytes)
 {
-	uintptr_t taken = *next;
-
-	*next += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	return (void *)taken;
+	return report_reserve(next, bytes, ALIGNMENT);
 }
 
 static void

@@ -52,13 +52,6 @@ offsets_proven(const struct offsets *offsets, size_t a, size_t b)
 	return offset_add(offsets_pair(offsets, 0, b), offset_negate(offsets_pair(offsets, 0, a)));
 }
 
-void
-offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset)
-{
-	if (is_stored(offsets, a, b))
-		offsets->pairs[pair_index(offsets, a, b)] = a < b ? offset : offset_negate(offset);
-}
-
 uint64_t
 offsets_moved(const struct offsets *offsets, size_t a, size_t b)
 {
@@ -95,13 +88,6 @@ offsets_moment(const struct offsets *offsets, size_t a, size_t b)
 	if (!offsets->moments || !is_stored(offsets, a, b) || !offsets->moments[pair_index(offsets, a, b)].end_tsc)
 		return whole;
 	return offsets->moments[pair_index(offsets, a, b)];
-}
-
-void
-offsets_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment)
-{
-	if (offsets->moments && is_stored(offsets, a, b))
-		offsets->moments[pair_index(offsets, a, b)] = moment;
 }
 
 bool

@@ -57,8 +57,6 @@ struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
  */
 struct offset offsets_proven(const struct offsets *offsets, size_t a, size_t b);
 
-void offsets_set(struct offsets *offsets, size_t a, size_t b, struct offset offset); /* OFFSET is B against A */
-
 /* Returns by how many ticks the pair's offset certainly moved within this pass; 0 if no movement is proven. */
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
@@ -111,9 +109,6 @@ struct offsets_summary {
  * Takes a few passes over all pairs, and one more for each contradiction of a core, up to a limit.
  */
 struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed);
-
-/* Sets the time of the ping-pong that gave the pair's offset. */
-void offsets_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment);
 
 /* Returns the time of the ping-pong that gave the pair's offset. If unknown, returns the time of the whole pass. */
 struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);

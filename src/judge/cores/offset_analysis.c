@@ -1,6 +1,6 @@
 /*
- * Offset analysis: finds which cores are off, from which others, and how far. Drift analysis: finds which cores drift,
- * how fast, and whether steadily or by a step. See offset_analysis.h.
+ * Offset analysis finds the cores that are off, and by how much they differ from the others. Drift analysis finds the
+ * cores that drift, their rate of drift, and whether they drift steadily or by a step. See offset_analysis.h.
  */
 #include "judge/cores/offset_analysis.h"
 

@@ -15,6 +15,7 @@
  */
 #define TRIPS_FEW        200
 #define CORES_MANY       32
+
 void
 survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, enum pair_schedule kind, uint16_t stage)
 {

@@ -75,7 +75,7 @@ list_cores(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		memory->core_of[cores++] = (uint32_t)core;
-		memory->members[core / SURVEY_CORES_A_SET].cores |= UINT64_C(1) << core % SURVEY_CORES_A_SET;
+		memory->members[core / RECORD_MEMBERS_CORES].cores |= UINT64_C(1) << core % RECORD_MEMBERS_CORES;
 	}
 	return memory->offsets.cores = cores;
 }

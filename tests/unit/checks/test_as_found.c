@@ -12,7 +12,7 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim.pit.port_61 = 0x02;             /* bit 1: speaker on; bit 0: gate off */
+	sim.pit.port_61 = 0x02;             /* the bit of the speaker (1) is set, and the bit of the gate (0) is clear */
 	/* mode 3 with the low byte first, in which a BIOS leaves the channel after a beep */
 	sim.pit.channels[2].control = 0xb6;
 	sim.rtc.a = 0x26;

@@ -457,8 +457,8 @@ machine_with_one_proven_pair(size_t a, size_t b)
 
 	for (size_t first = 0; first < 4; first++)
 		for (size_t second = first + 1; second < 4; second++)
-			offsets_set(&report->skew.offsets, first, second, (struct offset){ -9000000, 9000000 });
-	offsets_set(&report->skew.offsets, a, b, (struct offset){ 999000, 1001000 });
+			literal_set_offset(&report->skew.offsets, first, second, (struct offset){ -9000000, 9000000 });
+	literal_set_offset(&report->skew.offsets, a, b, (struct offset){ 999000, 1001000 });
 	literal_solve(report);
 	return report;
 }
@@ -697,7 +697,7 @@ TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
 		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
-				offsets_set(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
+				literal_set_offset(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
 		if (drifting)
 			report->cores[2].drift_ppb = (struct offset){ 70, 80 };
 		judge(report);
@@ -713,7 +713,7 @@ machine_with_contradiction(void)
 {
 	struct report *report = machine(6, 6, NULL);
 
-	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 5000, 5100 });
+	literal_set_offset(&report->skew.offsets, 2, 4, (struct offset){ 5000, 5100 });
 	literal_solve(report);
 	return report;
 }
@@ -744,9 +744,9 @@ TEST(three_that_contradict_each_other_are_named_all)
 {
 	struct report *report = machine(3, 3, NULL);
 
-	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -40, 4000 });
-	offsets_set(&report->skew.offsets, 0, 2, (struct offset){ -4000, 40 });
-	offsets_set(&report->skew.offsets, 1, 2, (struct offset){ 1000, 5000 });
+	literal_set_offset(&report->skew.offsets, 0, 1, (struct offset){ -40, 4000 });
+	literal_set_offset(&report->skew.offsets, 0, 2, (struct offset){ -4000, 40 });
+	literal_set_offset(&report->skew.offsets, 1, 2, (struct offset){ 1000, 5000 });
 	literal_solve(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
@@ -943,7 +943,7 @@ TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 				int64_t ahead = truth_ticks[b] - truth_ticks[a];
 				int64_t error = a == 1 && b == 2 ? 90000 : wide && !ahead ? 2000 : 800;
 
-				offsets_set(&report->skew.offsets, a, b, (struct offset){ ahead - error, ahead + error });
+				literal_set_offset(&report->skew.offsets, a, b, (struct offset){ ahead - error, ahead + error });
 			}
 		literal_solve(report);
 		judge(report);
@@ -1034,7 +1034,7 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 		literal_fill_cores(last, 8);
 		literal_tournament(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
 		for (size_t i = 1; i < 8 && way == 3; i++)
-			offsets_set(&last->skew.offsets, 0, i, (struct offset){ -30000, 30000 });
+			literal_set_offset(&last->skew.offsets, 0, i, (struct offset){ -30000, 30000 });
 		skew->middle = last->skew.offsets;
 		skew->middle_measured = way != 2;
 		skew->drift_measured &= way != 2;
@@ -1059,10 +1059,10 @@ TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 				int64_t way = b == 2 ? 1 : -1;
 
 				if (sick)
-					offsets_set(&report->skew.offsets, a, b,
+					literal_set_offset(&report->skew.offsets, a, b,
 						    way > 0 ? (struct offset){ 100, 39900 } : (struct offset){ -39900, -100 });
 				else
-					offsets_set(&report->skew.offsets, a, b,
+					literal_set_offset(&report->skew.offsets, a, b,
 						    known ? (struct offset){ -50, 50 } : (struct offset){ -30000, 30000 });
 			}
 		literal_solve(report);
@@ -1093,7 +1093,7 @@ TEST(largest_step_fits_its_sentence)
 	for (size_t i = 1; i < 15; i += 2)
 		for (size_t other = 0; other < 16; other++)
 			if (other % 2 == 0 || other == 15)
-				offsets_set(&skew->middle, other, i, (struct offset){ far, far });
+				literal_set_offset(&skew->middle, other, i, (struct offset){ far, far });
 	memcpy(skew->offsets.pairs, still_pairs, sizeof(still_pairs));
 	for (size_t i = 0; i < 16; i++) {
 		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
@@ -1138,7 +1138,7 @@ TEST(largest_figures_fit_their_sentences)
 		}
 		for (size_t a = 0; a < 16; a++)
 			for (size_t b = a + 1; b < 16; b++)
-				offsets_set(&report->skew.offsets, a, b,
+				literal_set_offset(&report->skew.offsets, a, b,
 					    !drifting && a % 2 == 0 && b % 2 && b != 15 ?
 						    (struct offset){ far, far + 1 } : OFFSET_UNKNOWN);
 		report->skew.locked.warps = report->skew.locked.iterations = UINT64_MAX;

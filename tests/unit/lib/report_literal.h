@@ -11,6 +11,7 @@
 #include "base/histogram.h"
 #include "base/text.h"
 #include "clocks/drivers.h"
+#include "offsets_literal.h"
 #include "report/report.h"
 #include "rules/rules.h"
 
@@ -305,7 +306,7 @@ literal_tournament(struct report *report, enum pair_schedule kind, const int64_t
 		for (size_t b = a + 1; b < count && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;
 
-			offsets_set(&skew->offsets, a, b,
+			literal_set_offset(&skew->offsets, a, b,
 				    (struct offset){ truth - 40 - (int64_t)((7 * a + 3 * b) % 20),
 						     truth + 40 + (int64_t)((3 * a + 7 * b) % 20) });
 			report->cores[cores[a]].pingpongs++;

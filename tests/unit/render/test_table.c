@@ -404,8 +404,8 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 {
 	struct report *report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
 
-	offsets_set(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
-	offsets_set(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
+	literal_set_offset(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
+	literal_set_offset(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_solve(report);
 	render(table_skew, report);
 	assert_non_null(strstr(buffer, "column's,\n> row's core ahead, ? not known, ! contradicts the others\n"));
@@ -440,7 +440,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 			    "allows.\n");
 	report->skew.again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
-	offsets_set(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
+	literal_set_offset(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_solve(report);
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
 			    "ping-pongs of 2 of 3 pairs of 4 cores (");
@@ -454,8 +454,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
-			offsets_set(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
-	offsets_set(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
+			literal_set_offset(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
+	literal_set_offset(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_solve(report);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
@@ -556,10 +556,10 @@ TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
 {
 	struct report *report = literal_of(2, PAIR_SCHEDULE_ALL, NULL);
 
-	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999998 });
+	literal_set_offset(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999998 });
 	literal_solve(report);
 	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
-	offsets_set(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999999 });
+	literal_set_offset(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999999 });
 	literal_solve(report);
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }

@@ -4,6 +4,7 @@
  */
 #include "test.h"
 #include "consensus/marzullo.h"
+#include "offsets_literal.h"
 #include "sync/offsets.h"
 #include "random.h"
 
@@ -65,7 +66,7 @@ measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
 	int64_t there = 60 + (int64_t)(random_next(&world->seed) % 200),
 		back = 60 + (int64_t)(random_next(&world->seed) % 200);
 
-	offsets_set(&world->offsets, a, b, (struct offset){ offset - back, offset + there });
+	literal_set_offset(&world->offsets, a, b, (struct offset){ offset - back, offset + there });
 }
 
 static void
@@ -87,7 +88,7 @@ static void
 set_pairs(struct world *world, const struct pair *pairs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		offsets_set(&world->offsets, pairs[i].a, pairs[i].b, (struct offset){ pairs[i].low, pairs[i].high });
+		literal_set_offset(&world->offsets, pairs[i].a, pairs[i].b, (struct offset){ pairs[i].low, pairs[i].high });
 }
 
 /* Sets the intervals of some pairs. Each pair is written as { A, B, LOW, HIGH }. */
@@ -100,7 +101,7 @@ set_all_pairs(struct world *world, int64_t error)
 {
 	for (size_t a = 0; a < world->offsets.cores; a++)
 		for (size_t b = a + 1; b < world->offsets.cores; b++)
-			offsets_set(&world->offsets, a, b, (struct offset){ -error, error });
+			literal_set_offset(&world->offsets, a, b, (struct offset){ -error, error });
 }
 
 static void
@@ -195,7 +196,7 @@ TEST(pair_is_kept_once_and_read_from_either_side)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
-	offsets_set(&world->offsets, 3, 1, (struct offset){ 10, 30 });
+	literal_set_offset(&world->offsets, 3, 1, (struct offset){ 10, 30 });
 	assert_offset(offsets_pair(&world->offsets, 3, 1), 10, 30);
 	assert_offset(offsets_pair(&world->offsets, 1, 3), -30, -10);
 	assert_offset(offsets_pair(&world->offsets, 2, 2), 0, 0);
@@ -347,7 +348,7 @@ TEST(core_without_a_pair_is_unknown_and_leaves_no_bound)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
-	offsets_set(&world->offsets, 0, 1, (struct offset){ -4, 4 });
+	literal_set_offset(&world->offsets, 0, 1, (struct offset){ -4, 4 });
 	solve(world);
 	assert_offset(world->places[1], -4, 4);
 	assert_false(offset_is_known(world->places[2]));
@@ -432,13 +433,13 @@ TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
 
 	for (size_t i = 1; i < 6; i++) {
-		offsets_set(&world->offsets, 0, i, (struct offset){ 0, 0 });
-		offsets_set(&world->offsets, i, 6, i == 5 ? (struct offset){ -500, 500 } : i % 2 ?
+		literal_set_offset(&world->offsets, 0, i, (struct offset){ 0, 0 });
+		literal_set_offset(&world->offsets, i, 6, i == 5 ? (struct offset){ -500, 500 } : i % 2 ?
 					 (struct offset){ 90, 110 } : (struct offset){ -10, 10 });
 	}
 	solve(world);
 	assert_offset(world->places[6], -500, 500);
-	offsets_set(&world->offsets, 5, 6, (struct offset){ 80, 100 });
+	literal_set_offset(&world->offsets, 5, 6, (struct offset){ 80, 100 });
 	solve(world);
 	assert_offset(world->places[6], -10, 110);
 }
@@ -457,8 +458,8 @@ TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, last + 1, 1);
 
 	for (size_t i = 1; i < last; i++) {
-		offsets_set(&world->offsets, 0, i, (struct offset){ 0, 0 });
-		offsets_set(&world->offsets, i, last, ways[i - 1]);
+		literal_set_offset(&world->offsets, 0, i, (struct offset){ 0, 0 });
+		literal_set_offset(&world->offsets, i, last, ways[i - 1]);
 	}
 	solve(world);
 	assert_offset(world->places[last], -375671, 53618);
@@ -477,13 +478,13 @@ TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 	for (size_t i = 1; i < 14; i++) {
 		int64_t off = i % 2 ? -1000000 : 0, way = i % 2 ? moved[i / 2] : 0;
 
-		offsets_set(&world->offsets, 0, i, (struct offset){ off - 400, off + 400 });
-		offsets_set(&world->offsets, i, 14, (struct offset){ way - off - 400, way - off + 400 });
+		literal_set_offset(&world->offsets, 0, i, (struct offset){ off - 400, off + 400 });
+		literal_set_offset(&world->offsets, i, 14, (struct offset){ way - off - 400, way - off + 400 });
 	}
 	solve(world);
 	assert_true(world->places[14].low <= 0 && world->places[14].high >= 0);
 	for (size_t i = 3; i < 14; i += 2)
-		offsets_set(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
+		literal_set_offset(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
 	solve(world);
 	assert_offset(world->places[14], -800, 800); /* the place that follows if one core alone has moved */
 }
@@ -541,13 +542,13 @@ TEST(two_cores_that_differ_have_no_majority_and_the_second_is_marked)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 2, 1);
 
-	offsets_set(&world->offsets, 0, 1, (struct offset){ -2100, -1900 });
+	literal_set_offset(&world->offsets, 0, 1, (struct offset){ -2100, -1900 });
 	solve(world);
 	assert_true(world->summary.no_majority);
 	assert_outliers_are_just(world, 1, 1);
 	assert_offset(world->summary.worst, -2100, -1900);
 	assert_int_equal(world->summary.bound_ticks, 2100);
-	offsets_set(&world->offsets, 0, 1, (struct offset){ -100, 100 });
+	literal_set_offset(&world->offsets, 0, 1, (struct offset){ -100, 100 });
 	solve(world);
 	assert_false(world->summary.no_majority);
 	assert_outliers_are_just(world, 0, 0);
@@ -619,7 +620,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marke
 
 		world->truth[2] = 1000000;
 		set_all_pairs(world, 9000000);
-		offsets_set(&world->offsets, first, second, second == 2 ? (struct offset){ 999000, 1001000 } :
+		literal_set_offset(&world->offsets, first, second, second == 2 ? (struct offset){ 999000, 1001000 } :
 									  (struct offset){ -1001000, -999000 });
 		solve(world);
 		assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
@@ -644,7 +645,7 @@ TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 	solve(world);
 	assert_true(world->summary.no_majority);
 	assert_outliers_are_just(world, 0, 0);
-	offsets_set(&world->offsets, 0, 2, (struct offset){ 999000, 1001000 });
+	literal_set_offset(&world->offsets, 0, 2, (struct offset){ 999000, 1001000 });
 	solve(world);
 	assert_false(world->summary.no_majority);
 	assert_outliers_are_just(world, 2, 1);
@@ -660,7 +661,7 @@ TEST(halves_that_are_not_proven_pair_by_pair_mark_none)
 		set_all_pairs(world, 9000);
 		for (size_t a = 0; a < 2; a++)
 			for (size_t b = 2; b < 4; b++)
-				offsets_set(&world->offsets, a, b,
+				literal_set_offset(&world->offsets, a, b,
 					    (struct offset){ a && b == 3 && open ? -1 : 10, 2000 });
 		solve(world);
 		assert_true(world->summary.no_majority);
@@ -689,7 +690,7 @@ TEST(badly_measured_core_hides_no_skewed_one)
 	world->truth[3] = 700;
 	measure_all(world);
 	for (size_t i = 0; i < 4; i++)
-		offsets_set(&world->offsets, i, 4, (struct offset){ -90000, 90000 });
+		literal_set_offset(&world->offsets, i, 4, (struct offset){ -90000, 90000 });
 	solve(world);
 	assert_outliers_are_just(world, 3, 1);
 	assert_false(world->summary.no_majority);
@@ -734,7 +735,7 @@ TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	measure_all(world);
-	offsets_set(&world->offsets, 1, 2, OFFSET_UNKNOWN);
+	literal_set_offset(&world->offsets, 1, 2, OFFSET_UNKNOWN);
 	offsets_record_moved(&world->offsets, 2, 1, 700);
 	offsets_record_moved(&world->offsets, 1, 2, 500);
 	solve(world);
@@ -744,7 +745,7 @@ TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
 	assert_int_equal(world->summary.contradiction_a, 1);
 	assert_int_equal(world->summary.contradiction_b, 2);
 	assert_int_equal(world->summary.pairs, 5);
-	offsets_set(&world->offsets, 1, 2, (struct offset){ 5000, 5100 });
+	literal_set_offset(&world->offsets, 1, 2, (struct offset){ 5000, 5100 });
 	solve(world);
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_in_range(world->summary.contradiction_ticks, 4000, 5000);
@@ -755,7 +756,7 @@ TEST(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one)
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	set_all_pairs(world, 10);
-	offsets_set(&world->offsets, 0, 3, (struct offset){ 990, 1010 });
+	literal_set_offset(&world->offsets, 0, 3, (struct offset){ 990, 1010 });
 	solve(world);
 	assert_offset(world->places[1], -10, 10);
 	assert_offset(world->places[3], 990, 1010);
@@ -787,7 +788,7 @@ TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 
 	for (size_t a = 0; a < 5; a++)
 		for (size_t b = a + 1; b < 5; b++)
-			offsets_set(&world->offsets, a, b, !a && b > 2 ? (struct offset){ -1010, -990 } : (struct offset){ -10, 10 });
+			literal_set_offset(&world->offsets, a, b, !a && b > 2 ? (struct offset){ -1010, -990 } : (struct offset){ -10, 10 });
 	solve(world);
 	assert_contradictions(world, 4, 1, 3, 0);
 }
@@ -801,7 +802,7 @@ TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	set_all_pairs(world, 10);
-	offsets_set(&world->offsets, 0, 2, OFFSET_UNKNOWN);
+	literal_set_offset(&world->offsets, 0, 2, OFFSET_UNKNOWN);
 	SET_PAIRS(world, { 1, 2, 2390, 2410 }, { 2, 3, -5000, 5000 });
 	solve(world);
 	assert_offset(world->places[2], -5010, 5010);
@@ -821,7 +822,7 @@ TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
-			offsets_set(&world->offsets, a, b, wide[a][b] ? (struct offset){ -20000, 20000 } :
+			literal_set_offset(&world->offsets, a, b, wide[a][b] ? (struct offset){ -20000, 20000 } :
 				    !a && b > 1 ? (struct offset){ -4930, -4270 } : (struct offset){ -330, 330 });
 	solve(world);
 	assert_int_not_equal(world->summary.contradictions, 0);
@@ -845,13 +846,13 @@ TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 			int64_t there = truth[b % 4] - truth[a % 4];
 
 			if (there == 0 && a != b)
-				offsets_set(&world->offsets, a, b, (struct offset){ -90, 90 });
+				literal_set_offset(&world->offsets, a, b, (struct offset){ -90, 90 });
 			else if (there == 630)
-				offsets_set(&world->offsets, a, b, (struct offset){ 100, 1200 });
+				literal_set_offset(&world->offsets, a, b, (struct offset){ 100, 1200 });
 			else if (there == 770)
-				offsets_set(&world->offsets, a, b, (struct offset){ -60, 1330 });
+				literal_set_offset(&world->offsets, a, b, (struct offset){ -60, 1330 });
 			else if (there == 1400)
-				offsets_set(&world->offsets, a, b, (struct offset){ 1000, 2000 });
+				literal_set_offset(&world->offsets, a, b, (struct offset){ 1000, 2000 });
 		}
 	solve(world);
 	assert_outliers_are_just(world, 0, 0);
@@ -871,7 +872,7 @@ TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follo
 		for (size_t b = a + 1; b < 7; b++) {
 			int64_t wide = a == 3 || b == 3 ? 91 : 20000;
 
-			offsets_set(&world->offsets, a, b, (struct offset){ truth[b] - truth[a] - wide, truth[b] - truth[a] + wide });
+			literal_set_offset(&world->offsets, a, b, (struct offset){ truth[b] - truth[a] - wide, truth[b] - truth[a] + wide });
 		}
 	solve(world);
 	assert_outliers_are_just(world, 0, 0);
@@ -912,10 +913,10 @@ TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 
 	set_all_pairs(world, 140);
 	for (size_t i = 1; i < CORES; i++)
-		offsets_set(&world->offsets, 0, i, to_boot[i]);
+		literal_set_offset(&world->offsets, 0, i, to_boot[i]);
 	for (size_t i = 0; i < CORES; i++)
 		if (i != 2)
-			offsets_set(&world->offsets, i, 2, to_2[i]);
+			literal_set_offset(&world->offsets, i, 2, to_2[i]);
 	solve(world);
 	assert_outliers_are_just(world, 2, 1);
 	assert_false(world->summary.no_majority);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "test.h"
 #include "sync/outliers.h"
+#include "offsets_literal.h"
 #include "sync/offsets.h"
 #include "random.h"
 
@@ -109,9 +110,9 @@ play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint
 			if (b == PAIR_SCHEDULE_IDLE || b < a)
 				continue;
 			picture->tsc[pair_schedule_index(kind, trial->cores, a, b)] = tsc;
-			offsets_set_moment(&picture->offsets, a, b,
+			literal_set_moment(&picture->offsets, a, b,
 					   (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
-			offsets_set(&picture->offsets, a, b,
+			literal_set_offset(&picture->offsets, a, b,
 				    (struct offset){ truth(trial, a, b, tsc) - delay(trial, wide),
 						     truth(trial, a, b, tsc) + delay(trial, wide) });
 		}
