@@ -102,6 +102,8 @@ $(BUILD)/efi/%.o: %.nasm Makefile
 
 # The page of report.html in one file, with a mark at the place of the report.
 PAGE := $(BUILD)/page.html
+# The same page in two parts, from which the application makes it.
+PAGE_PARTS := -DPAGE_TEMPLATE='"$(BUILD)/page.template"' -DPAGE_CHARTS='"$(BUILD)/charts.gz"'
 
 $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find chart.js 2>/dev/null) | deps-build
 	@mkdir -p $(@D)
@@ -110,7 +112,7 @@ $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find
 	$(QUIET)mv $@.tmp $@
 
 $(BUILD)/efi/boot/uefi/page.o: $(PAGE)
-$(BUILD)/efi/boot/uefi/page.o: NASM += -DPAGE='"$(PAGE)"'
+$(BUILD)/efi/boot/uefi/page.o: NASM += $(PAGE_PARTS)
 $(BUILD)/efi/boot/uefi/sbat.o: NASM += -DVERSION='"$(VERSION)"'
 
 $(BUILD)/efi/boot/uefi/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
@@ -171,7 +173,7 @@ $(BUILD)/replay/boot/replay/main.o: DEFINES := -DVERSION='"$(VERSION)"' -DCOMMIT
 $(BUILD)/replay/boot/replay/main.o: $(BUILD)/commit
 $(BUILD)/replay/page.o: boot/uefi/page.nasm $(PAGE)
 	$(call say,NASM  )
-	$(QUIET)$(NASM) -f elf64 $(if $(WERROR),-Werror) -DPAGE='"$(PAGE)"' -o $@ $<
+	$(QUIET)$(NASM) -f elf64 $(if $(WERROR),-Werror) $(PAGE_PARTS) -o $@ $<
 
 $(BUILD)/baretick-replay: $(REPLAY_OBJECTS)
 	$(call say,CC    )

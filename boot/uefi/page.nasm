@@ -1,5 +1,5 @@
-; The page report.html, which src/page/build makes, as read-only data from page_bytes to page_end. The macro PAGE is the
-; file's path.
+; The parts of the page report.html as read-only data. src/page/build makes them: the page's template from
+; page_bytes to page_end, and Chart.js, compressed by gzip, from charts_bytes to charts_end.
 bits 64
 default rel
 
@@ -7,7 +7,13 @@ section .rodata
 
 global page_bytes:data hidden
 global page_end:data hidden
+global charts_bytes:data hidden
+global charts_end:data hidden
 
 page_bytes:
-	incbin PAGE
+	incbin PAGE_TEMPLATE
 page_end:
+
+charts_bytes:
+	incbin PAGE_CHARTS
+charts_end:

@@ -5,22 +5,27 @@
 #include "render/screen/screen.h"
 #include "report/report_sizes.h"
 
-static size_t
-page_length(void)
+static struct html_page
+page_in_image(void)
 {
-	return (size_t)(page_end - page_bytes);
+	return (struct html_page){
+		.bytes = page_bytes,
+		.length = (size_t)(page_end - page_bytes),
+		.charts = charts_bytes,
+		.charts_length = (size_t)(charts_end - charts_bytes),
+	};
 }
 
 static size_t
 size_of_page(size_t cores)
 {
-	return report_size_html(cores, page_length());
+	return report_size_html(cores, html_length(page_in_image()));
 }
 
 static void
 render_page(struct text *out, const struct report *report)
 {
-	html_render(out, (struct html_page){ page_bytes, page_length() }, report);
+	html_render(out, page_in_image(), report);
 }
 
 const struct plan_page report_page = { size_of_page, render_page, SCREEN_BUFFER_SIZE };

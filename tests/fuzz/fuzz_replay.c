@@ -107,7 +107,7 @@ wrap(uint8_t *to, const uint8_t *data, size_t size)
 static void
 render_all(const struct report *report)
 {
-	static const char page[] = "<p>" HTML_MARK "</p>";
+	static const char page[] = "<p>" HTML_REPORT_MARK "</p>";
 	static char bytes[(size_t)24 << 20];
 	struct text text;
 
@@ -123,7 +123,7 @@ render_all(const struct report *report)
 	csv_render(&text, report);
 	require(!text.truncated);
 	text_init(&text, bytes, sizeof(bytes));
-	html_render(&text, (struct html_page){ page, sizeof(page) - 1 }, report);
+	html_render(&text, (struct html_page){ .bytes = page, .length = sizeof(page) - 1 }, report);
 	require(!text.truncated);
 }
 

@@ -1,35 +1,43 @@
 /* Writes the report as a page. See json.h. */
+#include "base/base64.h"
 #include "render/json/json.h"
 
-#define MARK_LENGTH (sizeof(HTML_MARK) - 1)
-
 static bool
-is_mark(const char *bytes)
+begins_at(struct html_page page, size_t at, const char *mark)
 {
-	for (size_t i = 0; i < MARK_LENGTH; i++)
-		if (bytes[i] != HTML_MARK[i])
-			return false;
-	return true;
+	size_t length = text_length(mark);
+
+	return at + length <= page.length && __builtin_memcmp(page.bytes + at, mark, length) == 0;
 }
 
-static void
-put_bytes(struct text *out, const char *bytes, size_t length)
+static bool
+has_report_mark(struct html_page page)
 {
-	for (size_t i = 0; i < length; i++)
-		text_put_char(out, bytes[i]);
+	for (size_t at = 0; at < page.length; at++)
+		if (begins_at(page, at, HTML_REPORT_MARK))
+			return true;
+	return false;
+}
+
+size_t
+html_length(struct html_page page)
+{
+	return page.length + base64_size(page.charts_length);
 }
 
 void
 html_render(struct text *out, struct html_page page, const struct report *report)
 {
-	size_t at = 0;
-
-	while (at + MARK_LENGTH <= page.length && !is_mark(page.bytes + at))
-		at++;
-	if (at + MARK_LENGTH > page.length)
+	if (!has_report_mark(page))
 		return;
-	put_bytes(out, page.bytes, at);
-	json_render_brief(out, report);
-	at += MARK_LENGTH;
-	put_bytes(out, page.bytes + at, page.length - at);
+	for (size_t at = 0; at < page.length;) {
+		if (begins_at(page, at, HTML_REPORT_MARK)) {
+			json_render_brief(out, report);
+			at += sizeof(HTML_REPORT_MARK) - 1;
+		} else if (begins_at(page, at, HTML_CHARTS_MARK)) {
+			base64_put(out, page.charts, page.charts_length);
+			at += sizeof(HTML_CHARTS_MARK) - 1;
+		} else
+			text_put_char(out, page.bytes[at++]);
+	}
 }

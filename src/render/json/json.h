@@ -34,17 +34,27 @@ enum json_detail { JSON_WITHOUT_SERIES, JSON_WITHOUT_CORE_LATENCIES, JSON_WITH_B
 void json_render_compact(struct text *out, const struct report *report, enum json_detail detail);
 
 /*
- * The report as an HTML page. The template, which src/page/build makes, has all that the page needs, and HTML_MARK
- * at the place for the report's JSON. The JSON contains no '<', so that no string in it can end its <script>.
+ * The report as an HTML page. The template, which src/page/build makes, has all that the page needs, except two marks:
+ * HTML_REPORT_MARK at the place for the report's JSON, and HTML_CHARTS_MARK at the place for Chart.js in base64. The
+ * JSON contains no '<', so that no string in it can end its <script>.
  */
-#define HTML_MARK "@REPORT@"
+#define HTML_REPORT_MARK "@REPORT@"
+#define HTML_CHARTS_MARK "@CHARTS@"
 
 struct html_page {
-	const char *bytes;
+	const char *bytes; /* the template */
 	size_t length;
+	const char *charts; /* Chart.js, compressed by gzip; the image is 22 KB smaller than with base64 in the template */
+	size_t charts_length;
 };
 
-/* Copies the template PAGE into OUT with the report in it. OUT is truncated if too small, and empty without a mark. */
+/* Returns the length of the page without the report. */
+size_t html_length(struct html_page page);
+
+/*
+ * Copies the template PAGE into OUT, with the report and Chart.js in it. OUT is truncated if it is too small, and stays
+ * empty if the template has no HTML_REPORT_MARK.
+ */
 void html_render(struct text *out, struct html_page page, const struct report *report);
 
 #endif

@@ -7,7 +7,7 @@
 #include "report_literal.h"
 
 #define TEXT_SIZE (4 << 20)
-#define PAGE(string) ((struct html_page){ string, sizeof(string) - 1 })
+#define PAGE(string) ((struct html_page){ .bytes = string, .length = sizeof(string) - 1 })
 
 static char html_bytes[TEXT_SIZE], json_bytes[TEXT_SIZE];
 
@@ -40,7 +40,7 @@ TEST(page_without_a_whole_mark_gives_nothing)
 
 	assert_int_equal(rendered(PAGE("<p>no mark</p>"), report).length, 0);
 	assert_int_equal(rendered(PAGE("<p>@REPORT"), report).length, 0);
-	assert_int_equal(rendered((struct html_page){ "@REPORT@", 7 }, report).length, 0);
+	assert_int_equal(rendered((struct html_page){ .bytes = "@REPORT@", .length = 7 }, report).length, 0);
 	assert_int_equal(rendered(PAGE(""), report).length, 0);
 }
 
@@ -49,6 +49,18 @@ TEST(mark_may_come_after_its_own_beginning)
 	struct report *report = literal_clean();
 
 	assert_memory_equal(rendered(PAGE("@REP@@REPORT@"), report).bytes, "@REP@{", 6);
+}
+
+TEST(charts_are_in_base64_at_their_mark)
+{
+	struct html_page page = PAGE("@REPORT@<i>@CHARTS@</i>");
+	struct text html;
+
+	page.charts = "\x1f\x8b\xff";
+	page.charts_length = 3;
+	html = rendered(page, literal_clean());
+	assert_string_equal(strchr(html.bytes, '<'), "<i>H4v/\n</i>");
+	assert_int_equal(html_length(page), page.length + sizeof("H4v/\n"));
 }
 
 TEST(small_buffer_is_said_to_be_truncated)
