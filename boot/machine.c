@@ -120,7 +120,7 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 {
 	cores_start(&machine->cores, &machine->platform.acpi.madt, machine->apic_id, limits, run->report.tsc,
 		    &run->smp);
-	if (machine->cores.taken || !machine->cores.reason[0])
+	if (machine->cores.firmware_lost_cores || !machine->cores.reason[0])
 		return;
 	if (!machine->boot.lend)
 		return; /* start_cores() reports the reason */

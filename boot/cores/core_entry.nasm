@@ -1,13 +1,14 @@
-; The code that a started core executes between its trampoline and C. It takes over the boot core's tables, finds its
-; struct core_slot, and calls core_main(). This file also has the handlers of the core's interrupts.
+; The code that a started core executes between its trampoline and C. It loads the boot core's page tables, descriptor
+; table and control registers, finds its struct core_slot, and calls core_main(). It also contains the interrupt
+; handlers.
 
 %include "cores.inc"
 
 MSR_GS_BASE	equ 0c0000101h		; SDM vol. 3A, 3.4.4.1
 MSR_APIC_BASE	equ 1bh			; SDM vol. 3A, 10.4.4, figure 10-5
-APIC_EXTD	equ 1 << 10		; 10.12.1: x2APIC mode
-LAPIC_ID	equ 20h			; 10.4.6, figure 10-6: bits 24 to 31
-MSR_X2APIC_ID	equ 802h		; 10.12.1.2
+APIC_EXTD	equ 1 << 10		; SDM vol. 3A, 10.12.1: x2APIC mode
+LAPIC_ID	equ 20h			; SDM vol. 3A, 10.4.6, figure 10-6: bits 24 to 31
+MSR_X2APIC_ID	equ 802h		; SDM vol. 3A, 10.12.1.2
 MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
 VECTOR_NMI	equ 2			; SDM vol. 3A, 6.3.1, table 6-1
 VECTORS_OF_CPU	equ 32			; vectors below this are exceptions and NMI
@@ -47,7 +48,7 @@ core_entry:
 	mov r9d, [rax + LAPIC_ID]
 	shr r9d, 24
 	jmp .search
-.to_x2apic:				; in xAPIC mode an id has only eight bits
+.to_x2apic: ; the boot core is in x2APIC mode, so this core must be too: an xAPIC id has only eight bits
 	or eax, APIC_EXTD
 	wrmsr
 .x2apic_id:
@@ -120,9 +121,9 @@ core_vectors:
 %assign vector vector + 1
 %endrep
 
-; On entry: [rsp] = vector, followed by an error code (some exceptions) and the CPU's frame. An exception is written
-; into the slot, and the core then halts for good. After an interrupt, the handler sends an EOI and returns, and the
-; core continues after its HLT. No register is changed on return.
+; On entry: [rsp] = vector, followed by an error code (some exceptions) and the CPU's frame. An exception is stored in
+; the core's slot, and the core then halts for good. After an interrupt, the handler sends an EOI and returns, and the
+; core continues after its HLT. All registers are preserved on return.
 core_vector:
 	cmp qword [rsp], VECTOR_NMI
 	je .return

@@ -94,8 +94,8 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
 }
 
 /*
- * Fills records and slots from MADT. The boot core gets number 0, even if MADT lists it later. The other cores follow
- * in MADT's order.
+ * Fills records and slots from MADT. The boot core gets number 0, even if MADT lists it later. The other cores are
+ * numbered in MADT's order.
  */
 static void
 cores_assign_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id, size_t wanted,
@@ -137,8 +137,8 @@ cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
 }
 
 /*
- * Allocates memory for as many cores as possible: halves the number after each failure. Returns false if there is not
- * even memory for the boot core and one other core.
+ * Allocates memory for as many cores as possible: tries half the number after each failure. Returns false if the memory
+ * is not even enough for the boot core and one other core.
  */
 static bool
 cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
@@ -160,7 +160,7 @@ cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids
 }
 
 /*
- * Replaces the reason by a sentence about cores with a LAPIC id that the MADT does not list. These cores halt with
+ * Replaces cores->reason by a sentence about started cores whose LAPIC id the MADT does not list. These cores halt with
  * interrupts masked.
  */
 static void
@@ -170,7 +170,7 @@ report_unlisted(struct cores *cores)
 
 	if (!__atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE))
 		return;
-	text_init(&text, cores->reason, sizeof(cores->reason)); /* overwrites the sentence on missing memory */
+	text_init(&text, cores->reason, sizeof(cores->reason)); /* overwrites cores_allocate()'s sentence */
 	startup_put_unlisted(&text, &cores->unlisted_id);
 }
 
@@ -209,8 +209,8 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 		return false;
 	if (!acpi_madt_lists(madt, own_apic_id)) {
 		text_init(&text, cores->reason, sizeof(cores->reason));
-		text_printf(&text, "The MADT does not list the boot core's APIC id %u, so one of its cores may be this one: none "
-			    "was sent INIT.", own_apic_id);
+		text_printf(&text, "The MADT does not list the boot core's APIC id %u, so one of its cores may be the boot core: "
+			    "none was sent INIT.", own_apic_id);
 		return false;
 	}
 	refusal = lapic_open(&cores->startup.lapic);
@@ -234,7 +234,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 
 	size_t alive = startup_cores(&cores->startup);
 
-	cores->taken = true;
+	cores->firmware_lost_cores = true;
 	report_unlisted(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores_record(cores, i);
@@ -248,8 +248,8 @@ cores_stop(struct cores *cores)
 }
 
 /*
- * Halts until an interrupt occurs. Interrupts are enabled only during the halt. STI takes effect after the next
- * instruction, HLT, so an interrupt that comes between the two instructions still wakes the core.
+ * Halts until an interrupt occurs. Interrupts are enabled only during the halt. STI enables them after the next
+ * instruction, HLT, so an interrupt between the two instructions still wakes the core.
  */
 static void
 sleep_until_interrupt(void)
@@ -258,8 +258,8 @@ sleep_until_interrupt(void)
 }
 
 /*
- * Halts until the machine's reset. An SMI or NMI wakes the core, which then halts again and needs its code and stack,
- * so this memory is never freed.
+ * Halts until the machine's reset. An SMI or NMI wakes the core, which then executes this loop again. The memory of its
+ * code and stack is therefore never freed.
  */
 static __attribute__((noreturn)) void
 halt_for_good(void)

@@ -1,8 +1,8 @@
 /*
- * The machine's cores as a struct smp. Either baretick starts them by INIT-SIPI-SIPI, or the firmware lends them
- * (mp.h). A core that baretick started halts if no job comes for a while. There is always a struct smp, in the worst
- * case with the boot core alone. The report gets a sentence for each missing core. All memory is allocated before a
- * core starts.
+ * The machine's cores as a struct smp. Either baretick starts them by INIT-SIPI-SIPI, or the firmware's MP services
+ * provide them (mp.h). A core that baretick started halts if no job comes for a while. There is always a struct smp, if
+ * necessary with the boot core alone. The report gets a sentence for each missing core. All memory is allocated before
+ * a core starts.
  *
  * The boot core's registers are only read, except for the command register of its LAPIC.
  */
@@ -27,10 +27,11 @@ struct core_record {
 };
 
 struct cores {
-	size_t count; /* records, at least 1 */
+	size_t count; /* number of records, at least 1 */
 	struct core_record *records;
 	char reason[CLOCK_REASON_SIZE]; /* reason why fewer cores can be used than are listed, else "" */
-	bool taken; /* true if the firmware has lost cores, so the run must end by a reset or power-off */
+	/* true if cores can no longer execute firmware code, so the run must end by a reset or power-off */
+	bool firmware_lost_cores;
 
 	struct core_record boot_record; /* the boot core's record, used if there is no memory for more records */
 	struct startup startup;         /* set by cores_start() */
@@ -53,26 +54,26 @@ size_t cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
 
 /*
  * Finds the cores of a machine without a MADT. Starts all other cores at once, and writes the APIC ids of at most SPACE
- * cores to IDS. The cores halt until they are started again. Takes 30 ms. Takes up to 1 s more if no core answers, or
- * fewer cores than CPUID reports. Returns the number of ids. It is 0 if there are no other cores, no memory, or no
- * local APIC to start them.
+ * cores to IDS. The cores halt until cores_start() starts them. Takes 30 ms, and up to 1 s more if fewer cores answer
+ * than CPUID reports, or none. Returns the number of ids. Returns 0 if there are no other cores, no memory, or no local
+ * APIC to start them.
  */
 size_t cores_find(uint32_t *ids, size_t space);
 
 /*
- * Starts the cores of MADT within LIMITS, and fills SMP with them. Returns true if at least one core in addition to the
- * boot core started. Takes 10 ms, and up to 1 s more if a core does not start.
+ * Starts the cores that MADT lists, up to LIMITS, and fills SMP with them. Returns true if at least one core in
+ * addition to the boot core started. Takes 10 ms, and up to 1 s more if a core does not start.
  */
 bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic_id,
 		 struct cores_limits limits, struct rate tsc, struct smp *smp);
 
 /*
- * Stops every started core by INIT, so that none executes code in our memory afterwards. SMP then has the boot core
- * only. The memory is never freed, because a core that INIT did not reach might still execute code in it.
+ * Stops every started core by INIT, so that none executes code in our memory afterwards. SMP then contains only the
+ * boot core. The memory is never freed, because a core that INIT did not reach might still execute code in it.
  */
 void cores_stop(struct cores *cores);
 
-/* Fills SMP with the boot core alone, for cores=off. */
+/* Fills SMP with the boot core only, for the option cores=off. */
 void cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Allocates the memory of started cores. Copies page tables, descriptor table and control registers of the boot core
- * for them. Their interrupt table is baretick's own. See cores_memory.h.
+ * Allocates the memory of started cores. Copies the boot core's page tables, descriptor table and control registers for
+ * them. Their interrupt table is baretick's own. See cores_memory.h.
  */
 #include "cores/cores_memory.h"
 
@@ -13,13 +13,14 @@
 #define STACK_SIZE        (16u << 10)
 #define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* SIPI can address RAM below A0000h only */
 #define TABLES_MAX        UINT64_C(0xffffffff) /* CR3 is loaded in 32-bit mode */
-#define TABLES_PAGES      9u                   /* the top table, and up to four tables for each of two addresses */
+#define TABLES_PAGES      9u /* the top table, and up to four lower tables for each of the two mapped pages */
 
-#define CR3_FLAGS         UINT64_C(0xfff)      /* bits 0 to 11 are the PCID if CR4.PCIDE is set: SDM vol. 3A, 4.5.2 */
+/* SDM vol. 3A, 4.5.2: bits 0 to 11 of CR3, which are the PCID if CR4.PCIDE is set */
+#define CR3_FLAGS         UINT64_C(0xfff)
 #define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
-#define CR4_PCIDE         (UINT64_C(1) << 17)  /* allowed in long mode only, and not needed here */
-/* Features that started cores do not use. CET would need a shadow stack for each core. */
-#define CR4_NOT_TAKEN     (CR4_PCIDE | CR4_CET | CR4_FRED)
+#define CR4_PCIDE         (UINT64_C(1) << 17)  /* cannot be set before long mode, and is not needed on started cores */
+/* Features of the boot core's CR4 that started cores do not use. CET would need a shadow stack for each core. */
+#define CR4_NOT_COPIED    (CR4_PCIDE | CR4_CET | CR4_FRED)
 #define MSR_EFER          0xc0000080u          /* SDM vol. 3A, 2.2.1 */
 #define EFER_LME          (1u << 8)
 #define EFER_NXE          (1u << 11)
@@ -97,7 +98,7 @@ fill_gates(struct gate *gates, uint16_t selector)
 
 /*
  * Fills SETUP from the boot core's registers. The descriptor table is copied, because the firmware may change its own
- * table, and loading a segment may write to the table.
+ * table, and because the CPU may write to the table when it loads a segment.
  */
 static void
 fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
@@ -112,12 +113,12 @@ fill_setup(struct core_setup *setup, struct arena *arena, const struct table_reg
 	setup->gdtr = (struct table_register){ gdtr->limit, (uintptr_t)gdt };
 	setup->idtr = (struct table_register){ VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
 	setup->cr0 = read_cr0();
-	setup->cr4 = read_cr4() & ~CR4_NOT_TAKEN;
+	setup->cr4 = read_cr4() & ~CR4_NOT_COPIED;
 }
 
 /*
- * Copies the trampoline into PAGE, and writes its parameters: its own address, the page tables, and the address to jump
- * to.
+ * Copies the trampoline into PAGE, and writes its parameters: its own address, the page tables, and the address of
+ * core_entry.
  */
 static void
 fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)

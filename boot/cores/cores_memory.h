@@ -7,9 +7,9 @@
 #include "cores/cores.h"
 
 /*
- * Allocates zeroed memory for LISTED records, WORKING slots with stacks, and WORKING ids in IDS. Fills in setup, tables
- * and trampoline, which all cores share. Returns false if the firmware has too little memory. In that case nothing
- * stays allocated.
+ * Allocates zeroed memory for LISTED records, WORKING slots with stacks, and WORKING ids in IDS. Fills in the setup,
+ * page tables and trampoline, which all cores share. Returns false if there is too little memory; nothing stays
+ * allocated then.
  */
 bool cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32_t **ids);
 

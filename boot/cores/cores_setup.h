@@ -11,7 +11,7 @@
 #include "firmware/processor.h"
 #include "smp/startup.h"
 
-struct core_setup { /* constant while cores run, except for unlisted and unlisted_ids */
+struct core_setup { /* constant after the first core has started, except for unlisted and unlisted_ids */
 	uint64_t cr0, cr4;
 	struct table_register gdtr;
 	uint8_t padding_gdtr[6];
@@ -22,7 +22,7 @@ struct core_setup { /* constant while cores run, except for unlisted and unliste
 	uint64_t count;
 	struct core_slot *slots;
 	uint64_t x2apic;
-	/* Written by cores that find no slot: the number of these cores, and the first ids, up to unlisted_space. */
+	/* Written by cores whose APIC id is not in IDS: their number, and their first ids, up to unlisted_space. */
 	uint32_t unlisted, unlisted_space;
 	uint32_t *unlisted_ids;
 };

@@ -15,7 +15,7 @@ job_run(void *context, size_t core)
 	struct job *job = context;
 
 	if (core == 0)
-		job->fell = !guard_run(run_work, job, &job->fault);
+		job->faulted = !guard_run(run_work, job, &job->fault);
 	else
 		job->work(job->argument, core);
 }

@@ -1,7 +1,7 @@
 /*
- * The boot core's share of a job that several cores run. An exception ends only this share, because the other cores
- * still use the shared data. After all cores have finished, job_finish() raises the exception again for the outer
- * guard.
+ * The boot core's share of a job that several cores run. An exception on the boot core ends only its share, because the
+ * other cores still use the shared data. After all cores have finished, job_finish() raises the exception again for the
+ * guard around the job.
  */
 #ifndef BARETICK_JOB_H
 #define BARETICK_JOB_H
@@ -12,7 +12,7 @@
 struct job {
 	smp_job *work;
 	void *argument;
-	bool fell;          /* true if the boot core took an exception */
+	bool faulted;       /* true if the boot core took an exception */
 	struct fault fault; /* description of the exception */
 };
 
@@ -23,7 +23,7 @@ void job_run(void *context, size_t core);
 static inline void
 job_finish(const struct job *job)
 {
-	if (job->fell)
+	if (job->faulted)
 		guard_raise(&job->fault);
 }
 

@@ -1,5 +1,5 @@
-; The code that a started core executes first. boot/cores/cores.c copies it to a page below 1 MiB and fills in the
-; parameters at its end. Many cores run it at once, so it writes no memory and has no stack.
+; The code that a started core executes first. boot/cores/cores_memory.c copies it to a page below 1 MiB and fills in
+; the parameters at its end. Many cores run it at once, so it writes no memory and has no stack.
 ;
 ; On entry after a SIPI: real mode with CS = page number * 100h, IP = 0, interrupts masked, and all other registers as
 ; after INIT. On exit: 64-bit mode, and a jump to parameters.entry with RBX = address of the parameters and no stack.
@@ -67,7 +67,7 @@ trampoline_long:
 	jmp [rbx + trampoline_parameters.entry]
 
 	align 8
-trampoline_gdt:				; SDM vol. 3A, 3.4.5; already accessed, so the CPU writes nothing
+trampoline_gdt: ; SDM vol. 3A, 3.4.5; the accessed bits are set, so that the CPU does not write to the table
 	dq 0
 	dq 00cf9b000000ffffh		; code, 32 bits, 0 to 4 GiB
 	dq 00cf93000000ffffh		; data, 32 bits, 0 to 4 GiB

@@ -1,4 +1,4 @@
-/* Sets up guards and their interrupt tables. The handlers are in guard_entry.nasm. See guard.h. */
+/* Starts guards, and makes their interrupt tables. The handlers are in guard_entry.nasm. See guard.h. */
 #include "guard/guard.h"
 
 #include "firmware/code_map.h"
@@ -22,16 +22,17 @@ uint64_t guard_firmware[GUARD_VECTORS];
 extern const uint8_t image_begin[] __asm__("ImageBase") HIDDEN; /* defined by the linker script */
 extern const uint8_t image_text_begin[] HIDDEN, image_text_end[] HIDDEN, image_end[] HIDDEN;
 
-/* Constant while guards are in use. */
+/* Constant between guard_open() and guard_close(). */
 static struct {
-	struct table_register found, boot, core; /* the firmware's table, and two copies with our handlers */
+	/* firmware's table, and copies with our handlers for the boot core and other cores */
+	struct table_register found, boot, core;
 } tables;
 
 /*
- * Copies the firmware's interrupt table, with STUBS as the handlers of HANDLED_EXCEPTIONS. With SWITCHES_STACK each
- * exception uses the stack that the firmware chose, by an index into the core's task state segment. A core of the
- * firmware's MP services may have no such segment. EDK II of 2026 gives #PF its own stack. Without the segment, a #PF
- * would then end in a triple fault.
+ * Copies the firmware's interrupt table, with STUBS as the handlers of HANDLED_EXCEPTIONS. If SWITCHES_STACK is set,
+ * each entry keeps its index of a stack in the task state segment. EDK II of 2026 uses this for #PF. A core of the
+ * firmware's MP services may have no task state segment, and a #PF with such an index would end in a triple fault
+ * there.
  */
 static struct table_register
 make_table(const uint8_t *stubs, bool switches_stack)
@@ -69,8 +70,8 @@ guard_open(void)
 	tables.found = processor_idtr();
 	gates = (const struct gate *)(uintptr_t)tables.found.base;
 	/*
-	 * If CET is on, the end of a guard would also have to restore a shadow stack. With FRED, exceptions do not use
-	 * the table.
+	 * The end of a guard does not restore a shadow stack, which CET would require. With FRED, exceptions do not use
+	 * the table. Therefore guards are not used with either.
 	 */
 	if (tables.found.limit + 1u < GUARD_VECTORS * sizeof(*gates) || read_cr4() & (CR4_CET | CR4_FRED))
 		return false;
@@ -109,14 +110,15 @@ is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
 }
 
 /*
- * Returns true if GUARD handles the exception. It handles exceptions in the image. It also handles an exception at
- * another address if our code called a wrong address. Then the firmware has no code there, and the top of STACK is a
- * return address in our code. In an exception of the firmware's own code, the return address lies in the firmware.
+ * Returns true if GUARD handles the exception. A guard handles all exceptions in the image. It also handles an
+ * exception outside of the image if our code called a wrong address. Then the firmware has no code at that address, and
+ * the top of STACK is a return address in our code. An exception in the firmware's own code has a return address in the
+ * firmware.
  */
 bool
 guard_handles(const struct guard *guard, const uint64_t *stack)
 {
-	if (guard->lent || is_within(guard->at, image_begin, image_end))
+	if (guard->runs_no_firmware || is_within(guard->at, image_begin, image_end))
 		return true;
 	return !code_map_contains(guard->at) && is_within(*stack, image_text_begin, image_text_end);
 }
@@ -130,9 +132,9 @@ guard_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 }
 
 static bool
-run_under(struct guard **top, void (*work)(void *argument), void *argument, struct fault *fault)
+run_guarded(struct guard **top, void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	struct guard guard = { .work = work, .argument = argument, .lent = top != &guard_top };
+	struct guard guard = { .work = work, .argument = argument, .runs_no_firmware = top != &guard_top };
 	bool back = guard_enter(&guard, top);
 
 	if (!back)
@@ -143,7 +145,7 @@ run_under(struct guard **top, void (*work)(void *argument), void *argument, stru
 bool
 guard_run(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	return run_under(&guard_top, work, argument, fault);
+	return run_guarded(&guard_top, work, argument, fault);
 }
 
 bool
@@ -151,7 +153,7 @@ guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fa
 {
 	struct table_register found = processor_idtr();
 	uint64_t gs_base = hw_msr_read(MSR_GS_BASE);
-	struct guard *top = NULL; /* the handlers find this pointer through GS */
+	struct guard *top = NULL; /* the handlers find this pointer through GS base */
 	bool back;
 
 	if (!tables.core.base) {
@@ -160,7 +162,7 @@ guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fa
 	}
 	hw_msr_write(MSR_GS_BASE, (uintptr_t)&top);
 	processor_set_idtr(&tables.core);
-	back = run_under(&top, work, argument, fault);
+	back = run_guarded(&top, work, argument, fault);
 	processor_set_idtr(&found);
 	hw_msr_write(MSR_GS_BASE, gs_base);
 	return back;

@@ -1,8 +1,8 @@
 /*
- * Handles exceptions in our code, which otherwise cause the firmware's register dump. While guards are open, the boot
- * core uses a copy of the firmware's interrupt table, in which some exceptions have our handlers. An exception in
- * baretick's code ends the guarded function. An exception in the firmware's code is passed to the firmware unchanged.
- * The firmware also handles interrupts as before.
+ * Handles exceptions in baretick's code, which otherwise cause the firmware's register dump. A guard is a call of a
+ * function: an exception in baretick's code ends the call. While guards are open, the boot core uses a copy of the
+ * firmware's interrupt table, in which some exceptions have our handlers. An exception in the firmware's code is passed
+ * to the firmware unchanged. The firmware also handles interrupts as before.
  */
 #ifndef BARETICK_GUARD_H
 #define BARETICK_GUARD_H
@@ -19,8 +19,8 @@ bool guard_open(void);
 void guard_close(void);
 
 /*
- * Runs WORK in a guard on the boot core. Has the type fault_guard. Guards may be nested. An exception ends the
- * innermost guard.
+ * Calls WORK in a guard on the boot core. Its type is fault_guard. If an exception ends the call, stores its
+ * description in FAULT and returns false. Guards may be nested: an exception ends the innermost guard.
  */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 
@@ -30,7 +30,7 @@ bool guard_run_on_core(void (*work)(void *argument), void *argument, struct faul
 /* Ends the innermost guard of the boot core as if FAULT had occurred here. */
 void guard_raise(const struct fault *fault) __attribute__((noreturn));
 
-/* Returns the description of an exception at the address AT. */
+/* Returns a struct fault for an exception whose instruction is at the address AT. */
 struct fault guard_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address);
 
 #endif

@@ -1,5 +1,5 @@
-; Starts and ends guarded code, and handles its exceptions. See guard.h. guard_internal.h asserts that C has the same
-; layout.
+; Starts and ends guards, and handles exceptions in guards. See guard.h. guard_internal.h asserts that the C structs
+; have the same layout.
 
 struc guard				; layout in boot/guard/guard_internal.h
 	.outer		resq 1
@@ -58,8 +58,8 @@ guard_leave:
 	pop rbx
 	ret
 
-; void guard_unwind(struct guard *guard), called from C, or jumped to with RDI = guard from deeper in its stack. It does
-; not return.
+; void guard_unwind(struct guard *guard), called from C, or jumped to with RDI = guard from a handler on the guard's
+; stack. It does not return.
 guard_unwind:
 	mov rsp, [rdi + guard.stack]
 	xor eax, eax
@@ -90,7 +90,7 @@ guard_vector_boot:
 	jmp guard_vector
 guard_vector_core:
 	push rdi
-	mov rdi, [gs:0]			; loads the pointer that guard_run_on_core() set
+	mov rdi, [gs:0]			; loads the variable TOP of guard_run_on_core(); GS base is its address
 
 guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 	push rax			; saves all registers that a C function may change
@@ -130,7 +130,7 @@ guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 .firmware:
 	lea rdx, [rel guard_firmware]
 	mov rax, [rdx + rcx * 8]
-	mov [rsp + 72], rax		; overwrites the vector
+	mov [rsp + 72], rax		; replaces the vector by the handler's address, which RET jumps to
 	pop r11
 	pop r10
 	pop r9

@@ -1,4 +1,4 @@
-/* Declarations for guard.c and guard_entry.nasm, which has the same layouts. */
+/* Declarations that guard.c and guard_entry.nasm share. */
 #ifndef BARETICK_GUARD_INTERNAL_H
 #define BARETICK_GUARD_INTERNAL_H
 
@@ -14,7 +14,8 @@ struct guard {
 	uint64_t vector, at, error, address; /* the exception that ended the guard */
 	void (*work)(void *argument);
 	void *argument;
-	bool lent; /* true on a core that the firmware lends, which runs no code of the firmware */
+	/* true on other cores than the boot core: they execute no firmware code, so each exception is in our code */
+	bool runs_no_firmware;
 };
 
 #define SAME_OFFSET(field, offset) \
@@ -45,7 +46,7 @@ void guard_unwind(struct guard *guard) __attribute__((noreturn)) HIDDEN;
 
 /* Defined in guard.c, for guard_entry.nasm. */
 void guard_work(struct guard *guard) HIDDEN;
-bool guard_handles(const struct guard *guard, const uint64_t *stack) HIDDEN; /* STACK: RSP at the exception */
+bool guard_handles(const struct guard *guard, const uint64_t *stack) HIDDEN; /* STACK is RSP at the exception */
 extern struct guard *guard_top HIDDEN;                      /* innermost guard of the boot core, or NULL */
 extern uint64_t guard_firmware[GUARD_VECTORS] HIDDEN;       /* the firmware's own handlers */
 

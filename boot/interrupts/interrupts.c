@@ -1,6 +1,6 @@
 /*
- * Implements windows. Stops and restarts the firmware's tick through its timer protocol, which works with any timer
- * device, because at the restart the firmware programs its device again. See interrupts.h.
+ * Implements timer windows. Stops and restarts the firmware's tick through the firmware's timer protocol. This works
+ * with any timer device, because the firmware programs its device again at the restart. See interrupts.h.
  */
 #include "interrupts/interrupts.h"
 
@@ -14,7 +14,7 @@
 
 #define VECTORS         256u
 #define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */
-#define VECTOR          0xe0u /* no known firmware uses this vector: EDK II uses a few from 20h up */
+#define VECTOR          0xe0u /* vector of timer interrupts; no known firmware uses it: EDK II uses a few from 20h up */
 #define VECTOR_SPURIOUS 0x0fu /* EDK II's spurious vector of the LAPIC, which needs no EOI */
 #define GATE_INTERRUPT  0x8eu
 #define DRAIN_NOPS      64
@@ -29,8 +29,8 @@ open_interrupts(void)
 }
 
 /*
- * Executes NOPs before CLI, so that interrupts can occur. STI delays interrupts by one instruction, so with a CLI
- * directly after it no interrupt could occur.
+ * Masks interrupts. The NOPs let pending interrupts occur first: STI delays them by one instruction, so with a CLI
+ * directly after STI none could occur.
  */
 static void
 close_interrupts(void)
@@ -44,14 +44,16 @@ is_spurious(unsigned vector)
 	return vector == VECTOR_SPURIOUS || vector == LAPIC_SPURIOUS_VECTOR;
 }
 
-/* Fills the interrupt table of a window. Exceptions keep the handlers of the guard or of the firmware. */
+/*
+ * Fills baretick's interrupt table. Exceptions keep their handlers of the table FOUND.
+ */
 static void
 fill_gates(const struct gate *found, uint16_t selector)
 {
 	__builtin_memcpy(gates, found, EXCEPTIONS * sizeof(*gates));
 	for (unsigned vector = 0; vector < VECTORS; vector++) {
-		const uint8_t *handler = vector == VECTOR ? recorder_take : is_spurious(vector) ? recorder_ignore :
-					 recorder_stray;
+		const uint8_t *handler = vector == VECTOR ? recorder_record : is_spurious(vector) ? recorder_ignore_spurious :
+					 recorder_count_stray;
 
 		if (vector < EXCEPTIONS && vector != VECTOR_SPURIOUS)
 			continue;
@@ -64,16 +66,16 @@ struct window {
 	void (*work)(void *argument);
 	void (*after)(void *argument);
 	void *argument;
-	bool guarded, fell;
+	bool guarded, faulted;
 	struct fault fault;
 };
 
 /*
- * Handles pending interrupts while our table is loaded, so that the firmware's handlers do not get them. One of them
- * may be the firmware's tick.
+ * Handles interrupts that are still pending, while baretick's table is loaded, so that the firmware's handlers do not
+ * get them. One of them may be the firmware's tick.
  */
 static void
-drain(void)
+handle_pending_interrupts(void)
 {
 	open_interrupts();
 	for (unsigned i = 0; i < DRAIN_NOPS; i++)
@@ -82,8 +84,8 @@ drain(void)
 }
 
 /*
- * Sends the EOI that a handler did not send because of an exception. Without an EOI the firmware's tick, which has a
- * lower priority class, would never occur again.
+ * Sends the EOI that is missing if an exception ended the timer's interrupt handler. Without an EOI the LAPIC would
+ * block the firmware's tick for ever, because the tick has a lower priority class.
  */
 static void
 send_missing_eoi(void)
@@ -104,13 +106,13 @@ run_masked(struct window *window)
 	fill_gates((const struct gate *)(uintptr_t)found.base, selector);
 	processor_set_idtr(&own);
 	if (window->guarded)
-		window->fell = !guard_run(window->work, window->argument, &window->fault);
+		window->faulted = !guard_run(window->work, window->argument, &window->fault);
 	else
 		window->work(window->argument);
-	if (window->fell)
+	if (window->faulted)
 		send_missing_eoi();
 	window->after(window->argument);
-	drain();
+	handle_pending_interrupts();
 	processor_set_idtr(&found);
 }
 
@@ -129,14 +131,14 @@ run_masked_on_boot_core(void (*work)(void *argument), void (*after)(void *argume
 	hw_interrupts_restore(interrupts);
 	firmware_allow_callbacks(held);
 	tick_set_stopped(&tick, false);
-	if (window.fell)
+	if (window.faulted)
 		guard_raise(&window.fault);
 	return NULL;
 }
 
 /*
- * Runs a timer window on the calling core, which baretick has started. Interrupts are masked there, the firmware has no
- * tick, and an exception halts the core (core_entry.nasm).
+ * Runs a timer window on the calling core, which baretick has started. On such a core interrupts are already masked,
+ * the firmware has no tick, and an exception halts the core (core_entry.nasm).
  */
 static const char *
 run_masked_on_started_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)

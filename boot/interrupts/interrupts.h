@@ -1,13 +1,16 @@
 /*
- * Timer windows: short times in which baretick handles the interrupts of timers itself, in place of the firmware. The
- * firmware works as usual before and after a window.
+ * Timer windows: short intervals in which baretick instead of the firmware handles timer interrupts. Before and after a
+ * window the firmware works as usual.
  */
 #ifndef BARETICK_INTERRUPTS_H
 #define BARETICK_INTERRUPTS_H
 
 #include "clock/timer.h"
 
-/* Returns the functions that a run calls for windows. They are NULL if there is no memory. */
+/*
+ * Allocates the memory of timer windows. Returns the functions that start them, or NULL pointers if there is no memory
+ * or no local APIC.
+ */
 struct timer_window interrupts_open(void);
 
 /* Frees the memory of interrupts_open(). */

@@ -1,5 +1,5 @@
-; The interrupt handlers of a window. Each records its interrupt in the boot core's struct timer_slot, writes nothing
-; else, and changes no register.
+; The interrupt handlers of a timer window. They write only to the struct timer_slot at recorder_slot, and change no
+; register.
 
 struc timer_slot			; layout in src/clock/timer.h
 	.taken		resq 1
@@ -20,15 +20,15 @@ extern recorder_slot
 section .text align=16
 bits 64
 
-global recorder_take:data hidden
-global recorder_stray:data hidden
-global recorder_ignore:data hidden
+global recorder_record:data hidden
+global recorder_count_stray:data hidden
+global recorder_ignore_spurious:data hidden
 
-; Handles the interrupt of the tested source. On entry the stack is as the CPU leaves it at an interrupt gate. Reads the
-; source's counter first, then the TSC. If the slot is full, this is an interrupt storm, and interrupts stay masked on
-; return.
+; Handles the tested source's interrupt. On entry the stack is as the CPU leaves it at an interrupt gate. Reads the
+; source's counter first, then the TSC. If the slot is full, this is an interrupt storm: the interrupted code continues
+; with interrupts masked.
 	align 16
-recorder_take:
+recorder_record:
 	push rax
 	push rcx
 	push rdx
@@ -54,7 +54,7 @@ recorder_take:
 	jmp .source
 .storm:
 	and qword [rsp + 32 + 16], ~FLAG_IF
-.source:				; without it a level stays active, and an RTC interrupts no more
+.source: ; clears the interrupt at its source: a level would stay active, and an RTC would never interrupt again
 	cmp qword [rdi + timer_slot.acknowledge], 0
 	je acknowledge
 	push rsi			; these registers are saved, because the called C function may change them
@@ -79,9 +79,9 @@ recorder_take:
 	mov rdi, [rel recorder_slot]
 	jmp acknowledge
 
-; Handles any other interrupt.
+; Counts and ends any other interrupt.
 	align 16
-recorder_stray:
+recorder_count_stray:
 	push rax
 	push rcx
 	push rdx
@@ -108,5 +108,5 @@ acknowledge:
 
 ; Handles a spurious interrupt, which needs no EOI.
 	align 16
-recorder_ignore:
+recorder_ignore_spurious:
 	iretq

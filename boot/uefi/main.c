@@ -189,7 +189,7 @@ run_all(struct application *app)
 		send_later(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
 	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
 
-	leave(app, result, !machine->cores.taken);
+	leave(app, result, !machine->cores.firmware_lost_cores);
 	release_all(app);
 	return result == EXIT_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
@@ -229,7 +229,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	fault_print_own(&text, fault);
 	text_put_char(&text, '\n');
 	show_error(app, bytes);
-	leave(app, EXIT_ERROR, !app->machine.cores.taken);
+	leave(app, EXIT_ERROR, !app->machine.cores.firmware_lost_cores);
 	release_all(app);
 	return EFI_ABORTED;
 }

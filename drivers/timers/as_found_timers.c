@@ -38,8 +38,8 @@ add_rtc(struct as_found *registers)
 }
 
 /*
- * Returns the mode bits of channel 0. After reset QEMU's channel has no access mode, and is reported as "low byte then
- * high byte". Modes 6 and 7 are reported as 2 and 3.
+ * Returns the counting mode and access mode of channel 0. Different codes of one state give one value: modes 6 and 7
+ * are modes 2 and 3. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
 pit_mode(void)
@@ -52,11 +52,11 @@ pit_mode(void)
 }
 
 /*
- * Adds the LAPIC's in-service bits. If an interrupt's handler does not send its end of interrupt, the LAPIC blocks all
- * interrupts of its priority class and below.
+ * Adds the LAPIC's in-service bits. A bit that stays set after a test means a missing end of interrupt. The LAPIC then
+ * blocks all interrupts of that priority class and below.
  */
 static void
-add_in_service(struct as_found *registers)
+add_lapic_in_service(struct as_found *registers)
 {
 	struct lapic lapic;
 	uint32_t any = 0;
@@ -75,7 +75,7 @@ timers_as_found(struct as_found *registers, const struct platform *platform)
 	uint64_t saved = hw_interrupts_mask();
 
 	add_hpet(registers, &platform->acpi.hpet);
-	add_in_service(registers);
+	add_lapic_in_service(registers);
 	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_digest(&platform->acpi.madt));
 	as_found_add(registers, "the mode of PIT channel 0", pit_mode());
 	as_found_add(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));

@@ -15,7 +15,7 @@
 #define ACTIVE_LOW   (1u << 13)
 #define PENDING      (1u << 12) /* delivery status, read only */
 #define PINS         (IOAPIC_PIN_MAX + 1)
-/* ACPI 6.5, table 5.26: interrupt source flags. 0 in a field means the default of the bus. */
+/* ACPI 6.5, table 5.26: flags of an interrupt override. A field of value 0 means the bus's default. */
 #define FLAGS_POLARITY(f) ((f) & 3u)
 #define FLAGS_TRIGGER(f)  ((f) >> 2 & 3u)
 #define CONFORMS          0u
@@ -116,9 +116,9 @@ ioapic_digest(const struct acpi_madt *madt)
 		uint64_t at = madt->ioapics[i].address;
 		uint32_t entries = hw_is_mapped(at, SIZE) ? ENTRIES(read_register(at, VERSION)) : 0;
 
+		/* FNV-1 hash, 64 bits at a time */
 		for (uint32_t n = 0; n < entries; n++)
 			digest = digest * UINT64_C(0x100000001b3) ^
-				 /* FNV-1 hash, 64 bits at a time */
 				 (ioapic_read(at, n) & ~(uint64_t)(REMOTE_IRR | PENDING));
 	}
 	return digest;

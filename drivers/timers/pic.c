@@ -32,11 +32,11 @@ pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
 							   "not tested.");
 	if (!pics_reach_this_core())
 		return timer_refuse(timer, CLOCK_DISABLED,
-				    "The PICs do not lead to this core: LINT0 of its local APIC is masked, or not ExtINT.");
+				    "The PICs cannot interrupt this core: LINT0 of its local APIC is masked, or not ExtINT.");
 	return true;
 }
 
-/* Initializes the PIC with command port PORT. The port of its mask is the next one. */
+/* Initializes the PIC with command port PORT. PORT + 1 is its data port. */
 static void
 initialize_pic(uint16_t port, uint32_t vector, uint8_t cascade)
 {

@@ -1,15 +1,15 @@
 /*
  * The ACPI PM timer's status bit, which is set whenever the counter's highest bit changes (ACPI 6.5, 4.8.3.3 and
- * 4.8.3.1.1). "acpi_pm" polls the bit. "acpi_pm_sci", with irq=all, lets it raise the SCI. The SCI is level-triggered,
- * and stays asserted until a write clears the bit.
+ * 4.8.3.1.1). The source "acpi_pm" polls the bit. With irq=all, the source "acpi_pm_sci" lets the bit raise the SCI,
+ * which is level-triggered. It stays asserted until a write clears the bit.
  */
 #include "clocks/acpi_pm_registers.h"
 #include "hw/hw.h"
 #include "timers/timers.h"
 
-#define TMR_STS       1u /* bit in the status register, the first half of the block (4.8.3.1.1) */
-#define TMR_EN        1u /* bit in the enable register, the second half of the block (4.8.3.1.2) */
-#define EVENT_LENGTH  4u /* minimum length of the block: two bytes for each register (4.8.3.1) */
+#define TMR_STS       1u /* bit in the status register, the first half of the block (ACPI 6.5, 4.8.3.1.1) */
+#define TMR_EN        1u /* bit in the enable register, the second half of the block (ACPI 6.5, 4.8.3.1.2) */
+#define EVENT_LENGTH  4u /* minimum length of the block: two bytes for each register (ACPI 6.5, 4.8.3.1) */
 
 enum { BY_STATUS, BY_SCI }; /* values of driver->route_kind, which selects how a tick is detected */
 enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
@@ -21,8 +21,8 @@ pm_timer_now(const struct timer *timer)
 }
 
 /*
- * Finds the registers, which must be at I/O ports. The FADT's extended address of the timer is not read, because it is
- * another address of the same timer.
+ * Finds the registers, which must be at I/O ports. X_PM_TMR_BLK in the FADT is not read, because it is another address
+ * of the same counter.
  */
 static bool
 find_blocks(const struct acpi_fadt *fadt, struct timer *timer)
@@ -118,7 +118,7 @@ pm_timer_restore(struct timer *timer)
 {
 	pm_timer_disarm(timer);
 	if (timer->driver->route_kind == BY_SCI)
-		timer_return_line(timer);
+		timer_restore_line(timer);
 	pm_timer_acknowledge(timer);
 }
 

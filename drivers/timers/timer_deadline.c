@@ -1,7 +1,7 @@
 /*
  * The local APIC's timer in TSC-deadline mode (SDM vol. 3A, 10.5.4.1). It interrupts when this core's TSC reaches the
- * value of an MSR. The MSR is written only if CPUID offers the mode, because some emulators accept the write and never
- * interrupt.
+ * value of IA32_TSC_DEADLINE. The MSR is written only if CPUID offers the mode, because some emulators accept the write
+ * and never interrupt.
  */
 #include "hw/cpuid.h"
 #include "hw/hw.h"
@@ -30,7 +30,10 @@ deadline_disarm(struct timer *timer)
 	hw_msr_write(MSR_TSC_DEADLINE, 0);
 }
 
-/* 10.5.4.1: a change of the mode disarms the timer. The write to the LAPIC must complete before the MSR is written. */
+/*
+ * SDM vol. 3A, 10.5.4.1: changing the LVT's mode disarms the timer. The write to the LVT must complete before the MSR
+ * is written.
+ */
 static void
 deadline_set_up(struct timer *timer, uint32_t vector)
 {
@@ -54,7 +57,7 @@ deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
 	return due;
 }
 
-/* The MSR reads 0 after the interrupt. */
+/* The CPU sets IA32_TSC_DEADLINE to 0 when the timer interrupts. */
 static bool
 deadline_expired(const struct timer *timer)
 {

@@ -1,8 +1,8 @@
 /*
- * The HPET's comparators (IA-PC HPET specification 1.0a). There are three ways for their interrupts: an I/O APIC pin,
- * messages of their own (FSB delivery), and the PIT's and RTC's interrupts (legacy replacement). A comparator is due at
- * a value of the main counter, which the interrupt handler reads first. Its lateness therefore needs no calibration.
- * The main counter is never written.
+ * The HPET's comparators (IA-PC HPET specification 1.0a). Their interrupts have three possible routes: an I/O APIC pin,
+ * messages (FSB delivery), or the interrupts of the PIT and RTC (legacy replacement). A comparator interrupts when the
+ * main counter reaches its value. The interrupt handler reads the main counter first, so the lateness needs no
+ * calibration. The main counter is never written.
  */
 #include "base/text.h"
 #include "clocks/hpet_registers.h"
@@ -12,8 +12,8 @@
 #include "timers/ioapic.h"
 #include "timers/timers.h"
 
-#define LEGACY_CAP   (1u << 15) /* 2.3.4: legacy replacement is supported */
-#define PER_INT_CAP  (1u << 4) /* 2.3.8: periodic mode is supported */
+#define LEGACY_CAP   (1u << 15) /* IA-PC HPET 2.3.4: legacy replacement is supported */
+#define PER_INT_CAP  (1u << 4) /* IA-PC HPET 2.3.8: periodic mode is supported */
 #define TYPE_CNF     (1u << 3)
 #define VAL_SET_CNF  (1u << 6)
 #define LEVEL        (1u << 1)
@@ -22,12 +22,13 @@
 #define ROUTE_MASK   (0x1fu << ROUTE_SHIFT)
 #define FSB_EN       (1u << 14)
 #define FSB_CAP      (1u << 15)
-#define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10) /* 2.3.10: the message's value, followed by its address */
+#define FSB_ROUTE(n) (HPET_TIMER(n) + 0x10) /* IA-PC HPET 2.3.10: the message's data, then its address */
 #define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: bits 12 to 19 hold the destination's APIC id */
 #define MSI_ID(id)   ((id) << 12)
-#define LEGACY_CNF   (1u << 1) /* 2.3.5: legacy replacement is on */
-#define LEGACY_PIN   2u        /* 2.3.5: timer 0's I/O APIC pin then, even if the MADT has another pin for the PIT */
-#define ISA_PINS     0xffffu   /* pins of ISA devices; higher pins belong to PCI, whose lines may be shared */
+#define LEGACY_CNF   (1u << 1) /* IA-PC HPET 2.3.5: legacy replacement is on */
+/* IA-PC HPET 2.3.5: timer 0's I/O APIC pin with LEGACY_CNF, even if the MADT has another pin for the PIT */
+#define LEGACY_PIN   2u
+#define ISA_PINS     0xffffu   /* pins 0 to 15, which comparators do not use: they belong to ISA devices */
 #define TICKS_MAX    (UINT32_MAX / 2)
 
 enum { SAVED_CONFIGURATION, SAVED_COMPARATOR, SAVED_FSB, SAVED_GENERAL };
@@ -71,7 +72,7 @@ find_route(const struct platform *platform, struct timer *timer)
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
 			return timer_refuse(timer, CLOCK_ABSENT, "The HPET can't replace the PIT (no legacy replacement route).");
 		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
-	default: /* 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
+	default: /* IA-PC HPET 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
 		return find_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);
 	}
 }
@@ -171,8 +172,8 @@ hpet_timer_set_up(struct timer *timer, uint32_t vector)
 }
 
 /*
- * Programs and enables the timer. The comparator is written first, because an old value might cause an interrupt.
- * 2.3.9.2 gives the order for periodic mode: VAL_SET, value, period.
+ * Programs and enables the timer. The comparator is written before the interrupt is enabled, because the comparator's
+ * old value might cause an interrupt. IA-PC HPET 2.3.9.2 gives the order for periodic mode: VAL_SET, value, period.
  */
 static uint64_t
 hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
@@ -224,7 +225,7 @@ hpet_timer_restore(struct timer *timer)
 	if (timer->driver->route_kind == BY_FSB)
 		restore_messages(timer);
 	else
-		timer_return_line(timer);
+		timer_restore_line(timer);
 }
 
 #define HPET_DRIVER(name, text, ...)                                                                            \

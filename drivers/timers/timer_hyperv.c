@@ -1,7 +1,7 @@
 /*
- * Hyper-V's synthetic timer 3 in direct mode, in which it interrupts its own core at the local APIC (TLFS, synthetic
- * timers). Deadlines are in the partition's reference time. Firmware may use another synthetic timer, the first, for
- * its tick.
+ * Hyper-V's synthetic timer 3 in direct mode, in which the timer interrupts through its core's local APIC (TLFS,
+ * synthetic timers). Deadlines are in the partition's reference time. Firmware may use the first synthetic timer for
+ * its tick, so the last is used here.
  */
 #include "hw/hw.h"
 #include "paravirtual/leaves.h"
@@ -22,7 +22,7 @@ hv_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->hz = (struct rate){ HZ, 1 };
 	timer->ticks_max = UINT32_MAX;
-	timer->phase_ticks = 1; /* the reference time is rounded down when it is read */
+	timer->phase_ticks = 1; /* arm() adds one tick, because the reference time is rounded down when it is read */
 	timer->unlisted = !hyperv || !(hyperv->features & HV_ACCESS_TIMERS);
 	if (timer->unlisted || !timer_find_lapic(timer))
 		return;
@@ -31,7 +31,7 @@ hv_timer_open(const struct platform *platform, struct timer *timer)
 			     "CPUID 40000003h offers this timer by messages only (no direct mode, EDX bit 19): not tested.");
 	else if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER))
 		timer_refuse(timer, CLOCK_ABSENT,
-			     "CPUID 40000003h does not offer the reference counter (EAX bit 1), in which its deadlines are.");
+			     "CPUID 40000003h does not offer the reference counter (EAX bit 1), which its deadlines use.");
 	else if (hyperv->timer_faults)
 		timer_refuse(timer, CLOCK_BROKEN, "CPUID 40000003h offers this timer, but access to its MSR 400000B6h faulted.");
 	else if (hw_msr_read(MSR_HV_TIMER_CONFIG) & HV_TIMER_ENABLE)
@@ -54,7 +54,7 @@ hv_timer_set_up(struct timer *timer, uint32_t vector)
 	hv_timer_disarm(timer);
 }
 
-/* Writes the count, which is the deadline of a one-shot, or the length of a period. */
+/* Writes the count: the deadline of a one-shot, or the length of a period. */
 static uint64_t
 hv_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
@@ -82,8 +82,8 @@ hv_timer_expired(const struct timer *timer)
 }
 
 /*
- * Restores the registers. The configuration is set to 0 before the count is written, because otherwise the write would
- * start the timer.
+ * Restores the registers. The configuration is set to 0 before the count is written. With CONFIG_AUTO_ENABLE set, the
+ * write would start the timer.
  */
 static void
 hv_timer_restore(struct timer *timer)

@@ -1,7 +1,8 @@
 /*
  * Channel 0 of the PIT, in mode 0 for one-shots and in mode 2 for periods (Intel 8254 data sheet). The reload value
- * cannot be read. The channel is therefore left at 65536, as firmware leaves an unused channel. If the firmware's tick
- * uses the channel, it is not tested, unless the tick could be stopped. The firmware then programs the channel again.
+ * cannot be read. A test therefore leaves the channel at 65536, the value of a channel that the firmware does not use.
+ * If the firmware's tick uses the channel, it is tested only if the tick could be stopped. The firmware programs the
+ * channel again when the tick is restarted.
  */
 #include "clocks/pit_registers.h"
 #include "timers/timers.h"
@@ -16,7 +17,7 @@
 #define STATUS_OUT      0x80u
 #define TICKS_MAX       65536u
 #define TICKS_MIN       2u    /* mode 2 does not allow a count of 1 */
-#define POLLS_MAX       1000u /* limit of polls until a count of TICKS_MIN is over, which takes 1.7 us */
+#define POLLS_MAX       1000u /* maximum number of polls while a count of TICKS_MIN ends, which takes 1.7 us */
 
 enum { SAVED_STATUS };
 
@@ -51,7 +52,7 @@ pit_timer_load(uint8_t control, uint64_t ticks)
 	hw_out8(DATA_0, (uint8_t)(ticks >> 8));
 }
 
-/* Stops the channel: selects mode 0 without a count, in which the output stays low. */
+/* Stops the channel: selects mode 0 without writing a count, so that the output stays low. */
 static void
 pit_timer_disarm(struct timer *timer)
 {
@@ -61,7 +62,7 @@ pit_timer_disarm(struct timer *timer)
 
 /*
  * Ends the count that the firmware started. QEMU's channel finishes its last count, up to 55 ms, even after another
- * mode is written. So a count that ends at once replaces it.
+ * mode is written. Therefore a count of TICKS_MIN replaces that count, and this function waits until it ends.
  */
 static void
 pit_timer_end_count(struct timer *timer)
@@ -73,9 +74,9 @@ pit_timer_end_count(struct timer *timer)
 }
 
 /*
- * Waits for an interrupt that KVM has delayed. KVM raises the PIT's interrupts in a thread (Linux arch/x86/kvm/i8254.c,
- * create_pit_timer()). Loading a new count waits for this thread. The new count lasts 55 ms, so it causes no interrupt
- * itself.
+ * Waits until KVM has delivered a delayed interrupt. KVM raises the PIT's interrupts in a thread (Linux
+ * arch/x86/kvm/i8254.c, create_pit_timer()), and loading a new count waits for this thread. The new count lasts 55 ms,
+ * so it causes no interrupt itself.
  */
 static void
 pit_timer_settle(struct timer *timer)
@@ -126,9 +127,10 @@ pit_timer_restore(struct timer *timer)
 {
 	uint8_t control = timer->saved[SAVED_STATUS] & STATUS_CONTROL;
 
-	timer_return_line(timer);
+	timer_restore_line(timer);
 	if (!(control & STATUS_ACCESS))
-		control |= ACCESS_WORD; /* QEMU's state after reset, which no control word can restore */
+		/* QEMU reports no access mode after reset, and no control word can restore that state */
+		control |= ACCESS_WORD;
 	hw_out8(PIT_CONTROL, CONTROL_0 | control);
 	hw_out8(DATA_0, 0);
 	if ((control & STATUS_ACCESS) == ACCESS_WORD)
@@ -146,5 +148,5 @@ pit_timer_restore(struct timer *timer)
 const struct timer_driver timer_pit[TIMER_PITS] = {
 	PIT_DRIVER("pit0", "PIT channel 0, modes 0 and 2", .acknowledge = NULL),
 	PIT_DRIVER("pit0_pic", "PIT channel 0, by the first PIC", .secondary = true, .by_pic = true,
-		   .acknowledge = timer_end_line),
+		   .acknowledge = timer_end_interrupt),
 };

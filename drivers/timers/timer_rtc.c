@@ -1,7 +1,7 @@
 /*
- * The RTC's three interrupts (Motorola's MC146818 data sheet). The periodic interrupt has rates that divide 32,768 Hz.
- * The update interrupt comes at the end of each update. The alarm is set to match every second. All use IRQ 8, which
- * stays asserted until register C is read.
+ * The RTC's three interrupts (Motorola's MC146818 data sheet). The periodic interrupt has rates from 2 to 8192 Hz. The
+ * update interrupt comes at the end of each update. The alarm is set to match every second. All use IRQ 8, which stays
+ * asserted until register C is read.
  */
 #include "clocks/rtc_registers.h"
 #include "timers/timers.h"
@@ -10,7 +10,7 @@
 #define SECONDS_ALARM    0x01u
 #define MINUTES_ALARM    0x03u
 #define HOURS_ALARM      0x05u
-#define DONT_CARE        0xc0u /* top bits of an alarm register; if set, it matches every second, minute or hour */
+#define DONT_CARE        0xc0u /* top bits of an alarm register; if both are set, any second, minute or hour matches */
 #define B_AIE            0x20u
 #define B_UIE            0x10u
 #define B_ENABLES        (B_PIE | B_AIE | B_UIE)
@@ -143,10 +143,12 @@ rtc_timer_acknowledge(const struct timer *timer)
 {
 	hw_out8((uint16_t)timer->address, (uint8_t)timer->saved[FOUND_NMI] | REGISTER_C);
 	(void)hw_in8((uint16_t)timer->address + RTC_DATA);
-	timer_end_line(timer);
+	timer_end_interrupt(timer);
 }
 
-/* Returns true if the interrupt's flag is set. The handler clears the flag, so it has not run yet. */
+/*
+ * Returns true if the interrupt is pending: its flag in register C is set, and the handler would have cleared the flag.
+ */
 static bool
 rtc_timer_expired(const struct timer *timer)
 {
@@ -183,7 +185,7 @@ rtc_timer_restore(struct timer *timer)
 	struct device device = make_device(timer);
 
 	rtc_timer_disarm(timer);
-	timer_return_line(timer);
+	timer_restore_line(timer);
 	rtc_write_register(&device, REGISTER_A, (uint8_t)timer->saved[FOUND_A]);
 	if (timer->driver->route_kind == RTC_ALARM)
 		write_alarm(&device, (uint32_t)timer->saved[FOUND_ALARM]);

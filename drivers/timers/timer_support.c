@@ -79,14 +79,14 @@ timer_route_line(struct timer *timer, uint32_t vector)
 }
 
 void
-timer_end_line(const struct timer *timer)
+timer_end_interrupt(const struct timer *timer)
 {
 	if (timer->driver->by_pic)
 		pic_end(timer->route.pin);
 }
 
 void
-timer_return_line(const struct timer *timer)
+timer_restore_line(const struct timer *timer)
 {
 	if (timer->driver->by_pic)
 		pic_restore(timer->route.pin);

@@ -2,10 +2,11 @@
  * Xen's single-shot timer of the boot core (VCPUOP_set_singleshot_timer). All layouts and numbers are from Xen's
  * headers in xen/include/public: xen.h, vcpu.h, memory.h, event_channel.h, hvm/hvm_op.h and hvm/params.h.
  *
- * The interrupt is an event. Xen sets the event's bit in the shared page, and interrupts with the vector that HVM
- * parameter 0 contains. The page has at most one address, and a guest cannot ask for it. Firmware has moved it into its
- * own memory: EDK II waits there for events of Xen's disk (OvmfPkg/XenBusDxe). So the timer is tested only without
- * firmware. The page then has no address. A test maps it at an address without memory, and removes it afterwards.
+ * The timer raises a Xen event. Xen sets the event's bit in the shared page (struct shared_info), and interrupts with
+ * the vector in HVM parameter 0. The page can be mapped at one address only, and a guest cannot read that address.
+ * Firmware maps the page into its own memory, because EDK II waits there for events of Xen's disk (OvmfPkg/XenBusDxe).
+ * So the timer is tested only without firmware, when the page is not mapped. A test maps it at an address without
+ * memory, and unmaps it afterwards.
  */
 #include "hw/hw.h"
 #include "paravirtual/leaves.h"
@@ -24,7 +25,8 @@
 #define HVM_OP           34u
 #define SET_PARAM        0u
 #define GET_PARAM        1u
-#define CALLBACK_VECTOR  (UINT64_C(2) << 56) /* type in parameter 0: its lowest byte is an interrupt vector */
+/* callback type in HVM parameter 0: the lowest byte is an interrupt vector */
+#define CALLBACK_VECTOR  (UINT64_C(2) << 56)
 #define DOMAIN_SELF      0x7ff0u
 #define VCPUS_MAX        32u
 #define PORTS_MAX        64u
@@ -34,16 +36,16 @@ enum { PAGE, VCPU, PORT, IS_ATTACHED, FOUND_MASK, FOUND_CALLBACK, DUE };
 struct shared_page {
 	struct vcpu {
 		uint8_t has_events, is_masked, rest[6];
-		uint64_t words; /* bit N: word N of PENDING has an event */
+		uint64_t words; /* bit N: PENDING[N] has a bit that is set */
 		uint64_t arch[2];
 		struct pvclock time;
 	} vcpus[VCPUS_MAX];
 	uint64_t pending[PORTS_MAX], masked[PORTS_MAX];
 };
-_Static_assert(offsetof(struct shared_page, pending) == 2048, "as Xen writes it");
+_Static_assert(offsetof(struct shared_page, pending) == 2048, "layout in xen/include/public/xen.h");
 
 static volatile struct shared_page *
-page_of(const struct timer *timer)
+get_shared_page(const struct timer *timer)
 {
 	return (volatile struct shared_page *)(uintptr_t)timer->saved[PAGE];
 }
@@ -75,17 +77,19 @@ detach(struct timer *timer)
 	remove_page(timer);
 }
 
-/* Maps the page, and asks for the timer's event. Returns false, with everything as found, if Xen refused. */
+/*
+ * Maps the shared page, and binds the timer's event to a port. Returns false if Xen refuses; nothing is changed then.
+ */
 static bool
 attach(struct timer *timer)
 {
 	struct {
 		uint16_t domain, size;
-		uint32_t space; /* 0 is the shared page */
+		uint32_t space; /* XENMAPSPACE_shared_info */
 		uint64_t index, frame;
 	} added = { DOMAIN_SELF, 0, 0, 0, timer->saved[PAGE] / PAGES_SIZE };
 	struct {
-		uint32_t virq, vcpu, port; /* VIRQ 0 is the timer; Xen sets PORT */
+		uint32_t virq, vcpu, port; /* VIRQ 0 is VIRQ_TIMER; Xen sets PORT */
 	} event = { 0, (uint32_t)timer->saved[VCPU], 0 };
 
 	if (xen_call(MEMORY_OP, ADD_TO_PHYSMAP, &added))
@@ -131,7 +135,7 @@ xen_timer_open(const struct platform *platform, struct timer *timer)
 static void
 xen_timer_acknowledge(const struct timer *timer)
 {
-	volatile struct shared_page *page = page_of(timer);
+	volatile struct shared_page *page = get_shared_page(timer);
 
 	if (!timer->saved[IS_ATTACHED])
 		return;
@@ -148,7 +152,7 @@ xen_timer_disarm(struct timer *timer)
 
 struct param {
 	uint16_t domain;
-	uint32_t index; /* 0: how events interrupt the guest */
+	uint32_t index; /* 0, HVM_PARAM_CALLBACK_IRQ: how events interrupt the guest */
 	uint64_t value;
 };
 
@@ -161,8 +165,8 @@ set_callback(uint64_t value)
 }
 
 /*
- * Masks the others of the first 64 events, such as the console's event. If Xen refuses now, the page is not mapped, and
- * the timer is neither armed nor due.
+ * Masks the first 64 events except the timer's, for example the console's event. If attach() fails here, although it
+ * worked in xen_timer_open(), the timer is not armed and never expires.
  */
 static void
 xen_timer_set_up(struct timer *timer, uint32_t vector)
@@ -174,8 +178,8 @@ xen_timer_set_up(struct timer *timer, uint32_t vector)
 	timer->saved[FOUND_CALLBACK] = found.value;
 	if (!attach(timer))
 		return;
-	timer->saved[FOUND_MASK] = page_of(timer)->masked[0];
-	page_of(timer)->masked[0] = ~(UINT64_C(1) << timer->saved[PORT]);
+	timer->saved[FOUND_MASK] = get_shared_page(timer)->masked[0];
+	get_shared_page(timer)->masked[0] = ~(UINT64_C(1) << timer->saved[PORT]);
 	xen_timer_acknowledge(timer);
 	set_callback(CALLBACK_VECTOR | vector);
 }
@@ -187,7 +191,7 @@ read_time_ns(const struct timer *timer)
 	uint64_t tsc;
 
 	return timer->saved[IS_ATTACHED] &&
-		pvclock_take(&page_of(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
+		pvclock_take(&get_shared_page(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
 		pvclock_ns(&taken, tsc) : 0;
 }
 
@@ -227,7 +231,7 @@ xen_timer_restore(struct timer *timer)
 		return;
 	xen_timer_disarm(timer);
 	set_callback(timer->saved[FOUND_CALLBACK]);
-	page_of(timer)->masked[0] = timer->saved[FOUND_MASK];
+	get_shared_page(timer)->masked[0] = timer->saved[FOUND_MASK];
 	xen_timer_acknowledge(timer);
 	detach(timer);
 }

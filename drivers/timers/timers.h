@@ -27,19 +27,21 @@ void timers_as_found(struct as_found *registers, const struct platform *platform
 bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
 
 /*
- * Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode). Refuses the timer if there is none.
+ * Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode). Calls timer_refuse() if there is
+ * none.
  */
 bool timer_find_lapic(struct timer *timer);
 struct lapic timer_get_lapic(const struct timer *timer);
 
 /*
- * Returns true if IRQ 0 is masked at the first PIC. If not, the firmware's tick uses the PIT, and the timer is refused.
+ * Returns true if IRQ 0 is masked at the first PIC. If it is not masked, the firmware's tick uses the PIT: calls
+ * timer_refuse() and returns false.
  */
 bool timer_pic_is_masked(struct timer *timer);
 
 /*
- * Finds the I/O APIC entry of LINE, or the PIC input if driver->by_pic is set. Refuses the timer if the entry, or any
- * input of a PIC, is not masked.
+ * Finds the I/O APIC entry of LINE, or the PIC input if driver->by_pic is set. Calls timer_refuse() and returns false
+ * if the entry, or any input of a PIC, is not masked.
  */
 bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 
@@ -49,11 +51,11 @@ uint8_t timer_pit_status(void); /* status of channel 0 */
 uint32_t timer_rtc_alarm(const struct device *device); /* the alarm's seconds, minutes and hours */
 
 /*
- * Functions for the interrupt line that timer_find_line() found: route the line to VECTOR of this core, end its
- * interrupt in the handler, and restore the line. After a test, all inputs of the PICs are masked.
+ * Functions for the interrupt line that timer_find_line() found: route it to VECTOR of this core, end its interrupt in
+ * the handler, and restore the I/O APIC entry. If the line uses the PICs, the restore masks all their inputs.
  */
 void timer_route_line(struct timer *timer, uint32_t vector);
-void timer_end_line(const struct timer *timer);
-void timer_return_line(const struct timer *timer);
+void timer_end_interrupt(const struct timer *timer);
+void timer_restore_line(const struct timer *timer);
 
 #endif

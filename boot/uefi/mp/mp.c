@@ -63,7 +63,7 @@ mp_stop(struct cores *cores)
 		if (!mp_released(&mp->core[i]))
 			mp->held = true;
 	if (mp->held) {
-		cores->taken = true; /* the run must not return to the firmware, because a core still runs our code */
+		cores->firmware_lost_cores = true; /* the run must not return to the firmware, because a core still runs our code */
 		return;
 	}
 	for (size_t i = 1; i < cores->count; i++)

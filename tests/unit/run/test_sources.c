@@ -449,8 +449,8 @@ TEST(pics_that_are_used_or_lead_elsewhere_are_not_touched)
 		const char *words;
 	} machines[] = {
 		{ open_inputs, CLOCK_DISABLED, "In use by the firmware" },
-		{ mask_lint0, CLOCK_DISABLED, "do not lead to this core" },
-		{ fix_lint0, CLOCK_DISABLED, "do not lead to this core" },
+		{ mask_lint0, CLOCK_DISABLED, "cannot interrupt this core" },
+		{ fix_lint0, CLOCK_DISABLED, "cannot interrupt this core" },
 		{ have_none, CLOCK_ABSENT, "there are no PICs" },
 	};
 
