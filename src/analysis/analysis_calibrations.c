@@ -138,7 +138,7 @@ analysis_calibrations(const void *record, size_t size, struct report *report)
 
 		row->runs = 0;
 		row->median = row->worst = (struct interval_ppb){ .known = false };
-		record_open(&reader, record, size);
+		record_open_again(&reader, record, size);
 		while (record_next(&reader, &entry))
 			if (entry.kind == RECORD_CALIBRATION && is_of(row, &entry))
 				add_runs(row, &found, &entry);

@@ -308,7 +308,7 @@ analysis_discontinuities(const void *record, size_t size, struct report *report)
 
 	report->discontinuity_count = report->discontinuities_lost = 0;
 	scale_init(&step.scale, report->tsc);
-	record_open(&reader, record, size);
+	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			analysis_take_scale(&step.scale, &entry);

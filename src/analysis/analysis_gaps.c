@@ -133,7 +133,7 @@ analysis_gaps(const void *record, size_t size, struct report *report)
 
 	clear(report);
 	scale_init(&analysis.scale, report->tsc);
-	record_open(&reader, record, size);
+	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry))
 		if (take[entry.kind])
 			take[entry.kind](&analysis, &entry);

@@ -195,7 +195,7 @@ read_entries(struct offset_analysis *analysis, const void *record, size_t size, 
 	struct record_reader reader;
 	struct record_entry entry;
 
-	record_open(&reader, record, size);
+	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry)) {
 		if (passes && entry.kind == RECORD_PASS)
 			take_pass(analysis, &entry);
@@ -302,7 +302,7 @@ analysis_schedule(const void *record, size_t size, size_t cores)
 	struct record_entry entry;
 	struct record_pass pass;
 
-	record_open(&reader, record, size);
+	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry)) {
 		if (entry.kind != RECORD_PASS)
 			continue;

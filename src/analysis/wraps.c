@@ -117,7 +117,7 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 	struct record_entry entry;
 	struct scale scale = { .hz = { 0, 0 } };
 
-	record_open(&reader, record, size);
+	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry)) {
 		struct record_batch batch;
 

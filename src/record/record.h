@@ -472,6 +472,7 @@ struct record_reader {
 	uint64_t dropped;   /* number of dropped entries according to the entry END */
 	enum record_state state;
 	enum record_flaw flaw; /* reason for STATE */
+	bool is_checked;       /* true if the checksums of the blocks were checked before */
 };
 
 struct record_entry {
@@ -481,6 +482,12 @@ struct record_entry {
 };
 
 void record_open(struct record_reader *reader, const void *bytes, size_t size);
+
+/*
+ * Does the same for bytes that this program wrote, or that a reader found valid before. The checksums of the blocks are
+ * not calculated again, because that takes longer than the analysis of most entries.
+ */
+void record_open_again(struct record_reader *reader, const void *bytes, size_t size);
 
 /*
  * Stores the next entry of a known kind in ENTRY and returns true. Returns false after the last entry; reader->state is

@@ -332,6 +332,26 @@ TEST(an_unknown_kind_is_skipped_and_counted)
 	assert_int_equal(reader.skipped, 1);
 }
 
+TEST(only_the_first_reader_of_a_record_calculates_its_checksums)
+{
+	struct record_reader reader;
+	struct record_entry entry;
+
+	record_put(&record, RECORD_CORE, &(struct record_core){ 1, 2 }, NULL, 0);
+	record_end(&record);
+	bytes[record.length - 1] ^= 1; /* the number of dropped entries */
+	record_open(&reader, bytes, record.length);
+	assert_false(record_next(&reader, &entry));
+	assert_int_equal(reader.flaw, RECORD_BLOCK_SUM);
+	record_open_again(&reader, bytes, record.length);
+	assert_true(record_next(&reader, &entry));
+	assert_false(record_next(&reader, &entry));
+	assert_int_equal(reader.state, RECORD_WHOLE);
+	record_open_again(&reader, bytes, record.length - 1);
+	assert_false(record_next(&reader, &entry));
+	assert_int_equal(reader.flaw, RECORD_BLOCK_ENDS);
+}
+
 /* A later version adds a field at the end, and this reader uses the fields that it knows. */
 TEST(fields_that_a_later_version_added_are_skipped)
 {
