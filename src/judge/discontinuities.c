@@ -15,7 +15,8 @@
 #define MS_DECIMALS 3
 #define US_DECIMALS 6
 #define VAGUE_NS    (200 * NS_PER_MS) /* a stop whose error is larger is printed as a range */
-#define TENTHS_MS   1000              /* a longer stop has one decimal of seconds, a shorter stop has two */
+/* a longer stop is printed with one decimal of seconds, a shorter stop with two */
+#define TENTHS_MS   1000
 #define SMALL_NS    (10 * NS_PER_MS)  /* a difference below this is printed in microseconds */
 #define NS_PER_US   INT64_C(1000)
 
@@ -95,7 +96,7 @@ jumps_by_readings(const struct report *report, size_t clock)
 	return clock < report->clock_count ? report->clocks[clock].monotonic.leaps : 0;
 }
 
-/* Adds a finding on the clock of ALONE, the group of ROW that jumped, unless the clock has such a finding. */
+/* Adds a finding that the only clock of ALONE, a group of ROW, jumped. Does nothing if the clock has such a finding. */
 static void
 add_jump_finding(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
 {
@@ -121,7 +122,8 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 				    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes, clocks_phrase(report, other).bytes, more.bytes);
 	rules_set_count(finding, leaps > jumps ? leaps : jumps);
 	if (finding)
-		finding->one_way = false; /* other clocks prove it for the counter, so for all read methods */
+		/* other clocks prove that the counter jumped, so the finding is on all its read methods */
+		finding->one_way = false;
 }
 
 /* Returns how many decimals of seconds distinguish the groups of ROW. */
@@ -160,8 +162,8 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
 }
 
 /*
- * Returns true if any two clocks of SET have different sources. A TSC that is not in the report has a source of its
- * own.
+ * Returns true if any two clocks of SET have different sources. A TSC that is not in the report counts as another
+ * source.
  */
 static bool
 have_several_sources(const struct falseticker_sources *sources, uint32_t set)
@@ -192,7 +194,7 @@ is_edge_clock(const struct report *report, const struct report_group *group)
 
 /*
  * Returns true if the TSC alone diverged from clocks other than the RTC. If only the RTC differs, the guest was
- * stopped.
+ * stopped, and the TSC is not at fault.
  */
 static bool
 is_tsc_alone(const struct report *report, const struct report_discontinuity *row)

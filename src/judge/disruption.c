@@ -1,4 +1,7 @@
-/* Compares jumps of the clocks with a hypervisor's announcements of disruptions. See judge_internal.h. */
+/*
+ * Compares jumps of the clocks with a hypervisor's announcements of disruptions. A signal is an interface for such
+ * announcements. See judge_internal.h.
+ */
 #include "judge/judge_internal.h"
 
 #include "base/text.h"

@@ -9,13 +9,13 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 /*
- * A core has at least 1 s to start and 2 s for a job, and needs a small part of it. A host that takes half of all time
- * (LATE_STOLEN_SHARE), or a second at once (LATE_GAP_NS), can therefore make a healthy core too late.
+ * A core must start within 1 s and finish a job within 2 s. A healthy core needs a small part of that time. A host that
+ * steals half of all time (LATE_STOLEN_SHARE), or a second at once (LATE_GAP_NS), can make it miss these limits.
  */
 #define LATE_STOLEN_SHARE 2
 #define LATE_GAP_NS       UINT64_C(1000000000)
 
-/* Returns true if the host took so much time from the cores that were observed that it can explain a late core. */
+/* Returns true if the host stole enough time from the observed cores to explain why a core answered too late. */
 static bool
 can_host_delay_cores(const struct report_interference *all)
 {
@@ -23,7 +23,10 @@ can_host_delay_cores(const struct report_interference *all)
 	       (all->worst_ns >= LATE_GAP_NS || all->total_ns >= all->observed_ns / LATE_STOLEN_SHARE);
 }
 
-/* Adds an undetermined row on LATE cores that a busy host may have delayed. FIRST is the first of them. */
+/*
+ * Adds a row with the result "not determined" for LATE cores that a busy host may have delayed. FIRST is the first of
+ * these cores.
+ */
 static void
 add_late_cores_row(struct report *report, uint64_t late, const struct report_core *first)
 {
@@ -92,7 +95,7 @@ apply_findings(struct report *report)
 	}
 }
 
-/* Moves failures before warnings, and keeps the order of each. */
+/* Sorts the findings: failures first, then warnings. Findings of equal severity keep their order. */
 static void
 order_findings(struct report *report)
 {

@@ -10,7 +10,7 @@
  */
 void judge_report(struct report *report);
 
-/* Returns the limit above which two clocks' rates disagree, in ppb. The survey finds the TSC's rate with it, too. */
+/* Returns the difference in ppb above which two clocks' rates disagree. The TSC's rate is chosen with it, too. */
 uint64_t judge_rate_limit_ppb(const struct report *report);
 
 #endif

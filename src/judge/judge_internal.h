@@ -8,21 +8,21 @@
 #define MILLIPERCENT UINT64_C(100000) /* 100 % in units of 1/1000 % */
 
 /*
- * Percentiles are reliable if less than this share of the time was stolen (by an SMI or a busy host): 1 %, in units of
- * 1/1000 %. Each theft delays one read, and mostly lasts longer than a read. So less than 1 % of the reads are delayed.
- * They cannot change p99, the highest percentile of the cores other than the boot core.
+ * Percentiles count as reliable if less than 1 % of the time was stolen (by an SMI or a busy host). Here in units of
+ * 1/1000 %. Each interruption delays one read and usually lasts longer than a read, so less than 1 % of the reads are
+ * delayed. These cannot change p99, the highest percentile that is reported for cores other than the boot core.
  */
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
 /*
- * Returns true if CLOCK's device failed a rule of its data sheet. Odd readings of the clock have the same cause then,
- * and get no further finding.
+ * Returns true if CLOCK's device failed a check against its data sheet. Wrong readings of the clock then have the same
+ * cause, and get no second finding.
  */
 bool judge_device_failed(const struct report *report, const struct clock *clock);
 
 /*
- * Returns the rule that ENTRY's clock breaks by its state, a step back or a jump, or NULL. A clock that breaks one has
- * no vote on rates, and no finding on its rate.
+ * Returns the rule that ENTRY's clock breaks because it is stuck or broken, stepped back or jumped, or NULL. A clock
+ * that breaks such a rule has no vote on rates, and gets no finding on its rate.
  */
 const struct rule *judge_broken_rule(const struct report *report, const struct report_clock *entry);
 
@@ -37,13 +37,13 @@ bool judge_tsc_moved(const struct report *report);
  * adds findings. Call it first, because the other functions use its results through the functions below.
  */
 void judge_discontinuities(struct report *report);
-/* Returns the number of discontinuities at which only CLOCK, an id, jumped. */
+/* Returns the number of discontinuities at which the clock with the id CLOCK jumped, and no other clock. */
 uint64_t judge_count_jumps(const struct report *report, const char *clock);
 /* Returns true if the TSC's own readings show a step back or a jump. */
 bool judge_tsc_steps(const struct report *report);
 /*
- * Returns the set of clocks (bit I is clock I) with only the clock ID. If it is not in the report, returns 0, or bit
- * REPORT_CLOCKS_MAX for the TSC.
+ * Returns the set that contains only the clock ID, or 0 if it is not in the report. Bit I of a set is
+ * report->clocks[I]. For a TSC that is not in the report, returns bit REPORT_CLOCKS_MAX.
  */
 uint32_t judge_set_of(const struct report *report, const char *id);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
@@ -55,15 +55,18 @@ bool judge_tsc_diverged(const struct report *report);
  */
 void judge_signals(struct report *report);
 /*
- * Adds a row on whether the stolen time by the hypervisor's own counter fits the gaps of the cores. Call it after
- * judge_discontinuities().
+ * Adds a row on whether the hypervisor's counter of stolen time agrees with the gaps that were measured on the cores.
+ * Call it after judge_discontinuities().
  */
 void judge_reported_time(struct report *report);
-/* Judges whether clocks are stuck, broken or step back, and sets each clock's verdict. Call it before the rest. */
+/*
+ * Judges whether clocks are stuck, broken or step back, and sets each clock's verdict. Call it before the functions
+ * below.
+ */
 void judge_states(struct report *report);
 /*
- * Makes findings of failed device checks. If the TSC's rate is in doubt, a figure that it timed gives a finding only
- * if it is off by more than that doubt. Call it after the rates.
+ * Adds a finding for each failed device check. If the TSC's rate is uncertain, a figure that the TSC timed must exceed
+ * its limit by more than this uncertainty. Call it after judge_rates().
  */
 void judge_behaviours(struct report *report);
 void judge_slow(struct report *report); /* judges the median latency; call it after judge_states() */
@@ -83,11 +86,17 @@ void judge_costs(struct report *report);   /* computes the cost of a read for a 
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
 void judge_note_stolen_time(struct report *report);
 void judge_quality(struct report *report); /* judges how reliable latencies are under stolen time */
-/* Sets error, users and outcome of each claim on a rate. Called before judge_rates(). */
+/*
+ * Sets the error, the users and the outcome of each claim, which is a stated rate of the TSC or of the LAPIC timer.
+ * Called before judge_rates().
+ */
 void judge_claims(struct report *report);
-/* Adds a finding for each claim that is blamed: tsc-claim and lapic-claim. */
+/* Adds a finding (tsc-claim or lapic-claim) for each claim that is judged to be wrong. */
 void judge_add_claim_findings(struct report *report);
-/* Returns true if the TSC's nominal rate is a claim that contradicts the clocks, and the TSC is not blamed. */
+/*
+ * Returns true if the TSC's nominal rate is a claim that the clocks contradict, and the claim is judged to be wrong
+ * instead of the TSC.
+ */
 bool judge_blames_claim(const struct report *report);
 /* Judges the clocks' rates against each other, by implied, change_halves and change_since of each report_clock. */
 void judge_rates(struct report *report);

@@ -1,7 +1,7 @@
 /*
- * Judges which clock's rate changed: in the rate window, after it, or slowly over a soak. A row of a soak's series has
- * a rate as an interval that contains the true rate. So the two rows whose intervals are furthest apart prove the
- * change. See rate_vote.h.
+ * Judges which clock's rate changed: in the rate window, after it, or slowly over a soak. In each row of a soak's
+ * series, a clock's rate is an interval that contains the true rate. So the two rows whose intervals are furthest apart
+ * show the largest proven change. See rate_vote.h.
  */
 #include "judge/rate_vote.h"
 
@@ -12,8 +12,11 @@
 #define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1 */
 #define PER_PPB         INT64_C(1000000)           /* a change of the ratio by 1 ppb */
 #define STOP_MAX_NS     INT64_C(10000000)          /* 10 ms: a longer stop of the TSC is found as a discontinuity */
-/* Two clocks' time intervals differ by at most 1/64: they last a second or more, and start milliseconds apart. */
-#define STRETCHES_SHARE 64
+/*
+ * The times over which two clocks are measured differ by at most 1/64 in length. They last a second or more, and start
+ * within milliseconds.
+ */
+#define LENGTHS_SHARE 64
 
 enum change_kind {
 	CHANGE_HALVES, /* between the halves of the rate window */
@@ -25,7 +28,7 @@ struct change {
 	struct vote *vote;
 	enum change_kind kind;
 	const char *rule;
-	const struct series_row *from, *to; /* the rows, if it is a trend */
+	const struct series_row *from, *to; /* the two rows of the series, for CHANGE_TREND */
 };
 
 /*
@@ -35,7 +38,7 @@ struct change {
 static struct rate_interval
 ratio_of(const struct interval_ppb *change)
 {
-	int64_t apart = (change->value < 0 ? -change->value : change->value) / STRETCHES_SHARE;
+	int64_t apart = (change->value < 0 ? -change->value : change->value) / LENGTHS_SHARE;
 	int64_t low = change->low - apart, high = change->high + apart;
 
 	if (!change->known || low <= -PPB || high > INT64_MAX / PER_PPB - PPB)
@@ -107,7 +110,10 @@ when_phrase(const struct change *change)
 		      phrase_tsc_time(report, change->to->to_tsc).bytes);
 }
 
-/* Adds a finding on the change of SUBJECT, by the rate of CLOCK against OTHER. It names the clock NAMED or none. */
+/*
+ * Adds a finding that the rate of SUBJECT changed, by as much as the rate of CLOCK against OTHER. NAMED is the clock
+ * that the finding blames, or NULL.
+ */
 static void
 add_finding(const struct change *change, const char *named, struct phrase subject, size_t clock, size_t other,
 	    struct phrase end)
@@ -131,9 +137,9 @@ may_be_tsc_stop(const struct change *change, size_t clock, size_t other)
 {
 	const struct report_clock *entry = &change->vote->report->clocks[clock];
 	struct interval_ppb by = rate_compare(&change->vote->rates[other], &change->vote->rates[clock]);
-	uint64_t stretch_ns = change->kind == CHANGE_HALVES ? entry->window_ns / 2 :
+	uint64_t measured_ns = change->kind == CHANGE_HALVES ? entry->window_ns / 2 :
 			      by.value < 0 ? entry->window_ns : entry->since_ns;
-	unsigned __int128 stop = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * stretch_ns;
+	unsigned __int128 stop = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * measured_ns;
 
 	return change->kind != CHANGE_TREND && entry->clock.edges_only && stop < (unsigned __int128)STOP_MAX_NS * PPB;
 }
@@ -153,8 +159,8 @@ may_be_due_to_tsc(const struct change *change, const struct falseticker_sources 
 }
 
 /*
- * Adds a finding on a change of CLOCK against the group OTHERS, which may also be a stop of the TSC. OTHER represents
- * the group.
+ * Adds a finding that CLOCK's rate changed against the group OTHERS, or that the TSC stopped. OTHER represents the
+ * group.
  */
 static void
 add_change_or_stop(const struct change *change, size_t clock, size_t other, uint32_t others)

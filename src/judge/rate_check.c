@@ -24,8 +24,8 @@ rate_finding(const struct report *report, const char *clock)
 }
 
 /*
- * Returns true if the clock's error in the report may exceed the limit. That error is against the clock that sets the
- * scale, which may be another clock than the one in the nearest pair.
+ * Returns true if the clock's error in the report may exceed the limit. The report's error is relative to the clock
+ * that sets the scale. The row may compare the rate with another clock.
  */
 static bool
 may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
@@ -51,7 +51,7 @@ struct pair_rate {
 	struct interval_ppb ppb;
 };
 
-/* Returns the pair RATE as CLOCK's rate, if CLOCK is in it. */
+/* Returns the rate of CLOCK against the other clock of the pair RATE. If CLOCK is not in the pair, OTHER is NULL. */
 static struct pair_rate
 rate_against_other(const struct report_rate *rate, const char *clock)
 {
@@ -75,8 +75,8 @@ max_ppb(const struct pair_rate *pair)
 }
 
 /*
- * Returns the rate of CLOCK against a clock of the set OTHERS that bounds it best: the pair whose ratio with its error
- * is nearest to the nominal ratio.
+ * Returns the rate of CLOCK against a clock of the set OTHERS. It chooses the clock for which the largest possible
+ * error of the rate is smallest.
  */
 static struct pair_rate
 nearest_pair(const struct report *report, const char *clock, uint32_t others)
@@ -153,7 +153,7 @@ is_only_same_source(const struct report *report, const struct pair_rate *same, c
 {
 	if (!same->other || rules_find_finding(report, "rate-disagree", NULL) || judge_tsc_moved(report))
 		return false;
-	/* In a guest all devices have the host's one clock, however long the run is. */
+	/* In a guest one oscillator of the host drives all devices, so a longer run does not help. */
 	if (!rate->other && report->hypervisor[0])
 		return min_ppb(same) <= limit_ppb;
 	return max_ppb(same) <= limit_ppb && (!rate->other || (max_ppb(rate) > limit_ppb && min_ppb(rate) <= limit_ppb));

@@ -15,7 +15,7 @@ judge_rate_limit_ppb(const struct report *report)
 	return off < wrong ? off : wrong;
 }
 
-/* Returns true if ENTRY's clock ran at another rate after the rate window. */
+/* Returns true if ENTRY's clock ran at another rate after the rate window, the interval in which rates are measured. */
 static bool
 contradicts_itself(const struct report_clock *entry)
 {
@@ -71,7 +71,10 @@ add_rate_finding(struct vote *vote, size_t clock)
 		   &by);
 }
 
-/* Returns true if SET is the TSC alone, and the claim on its rate is blamed instead of it: see claim_findings.c. */
+/*
+ * Returns true if SET contains only the TSC, and the stated rate of the TSC is judged to be wrong instead of the TSC.
+ * See claim_findings.c.
+ */
 static bool
 is_claim_blamed(const struct vote *vote, uint32_t set)
 {
@@ -102,7 +105,10 @@ is_off_in_and_after_window(const struct vote *vote, size_t clock, size_t truth, 
 	return rate_beyond(&by, limit) && !vote->by_doubtful_tsc;
 }
 
-/* Adds a note on each clock that may jump and ran at another rate in the window, if no finding reports it. */
+/*
+ * Adds a note on each clock that may jump and whose rate in the rate window differs from the reference's, unless a
+ * finding reports that.
+ */
 static void
 note_jumps(struct vote *vote)
 {
@@ -124,7 +130,7 @@ note_jumps(struct vote *vote)
 	}
 }
 
-/* Widens BY, the rate of a clock of FAST against a clock of SLOW, so that it includes all such pairs. */
+/* Widens BY so that it includes the rate of each clock of FAST against each clock of SLOW. */
 static struct interval_ppb
 include_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
 {
@@ -143,8 +149,8 @@ include_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast
 }
 
 /*
- * Advises on rates and clocks that this run did not have. In a guest all devices have one source of the host, so no
- * further device and no longer run helps.
+ * Adds advice on how to find the wrong clock: a nominal rate or a clock that this run did not have. In a guest one
+ * oscillator of the host drives all devices, so neither another device nor a longer run helps.
  */
 static void
 advise_on_disagreement(struct report *report, struct finding *finding)

@@ -40,8 +40,9 @@ steps_allowed(const struct report *report, const struct report_clock *entry)
 }
 
 /*
- * Returns the rule that ENTRY's clock seems to break, or NULL. The caller considers that a faulty TSC may be the cause.
- * A discontinuity may also appear as a step or a jump in the clock's readings. That is no further fault.
+ * Returns the rule that ENTRY's clock seems to break, or NULL. judge_broken_rule() then considers that the TSC may be
+ * at fault instead. A discontinuity may also appear as a step or a jump in the clock's readings. That is no further
+ * fault.
  */
 static const struct rule *
 find_broken_rule(const struct report *report, const struct report_clock *entry)
@@ -86,8 +87,9 @@ judge_tsc_moved(const struct report *report)
 }
 
 /*
- * The time by the TSC limits how far a clock may advance, and shows whether a narrow counter wrapped between two
- * readings. So a TSC that moved explains these faults of other clocks. A step back of a 64-bit counter needs no TSC.
+ * The TSC's time limits how far a clock may advance, and shows whether a narrow counter wrapped between two readings.
+ * So a TSC that stepped back or jumped explains these faults of other clocks. A 64-bit counter never wraps, so its
+ * steps back are found without the TSC.
  */
 const struct rule *
 judge_broken_rule(const struct report *report, const struct report_clock *entry)

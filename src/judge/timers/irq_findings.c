@@ -1,7 +1,7 @@
 /*
- * Judges the interrupts of each timer over all its tests. Adds rows, of which judge_behaviours() makes findings. A
- * deadline in a gap, while the core was preempted, is excused: it does not count. If more than half are excused, the
- * result is not determined. See judge_timers.h.
+ * Judges the interrupts of each timer over all its tests. Adds a row for each rule, from which judge_behaviours() makes
+ * findings. A deadline at which the core was preempted is excused: it does not count. If more than half of the
+ * deadlines are excused, the result is not determined. See judge_timers.h.
  */
 #include "judge/timers/judge_timers.h"
 
@@ -13,16 +13,17 @@
 #include "rules/rules.h"
 
 #define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
-#define EVENTS_MIN    4 /* fewer lost ticks may come from pauses of the host that ended just before a tick */
+/* fewer lost ticks prove nothing: pauses of the host may have ended just before the next tick */
+#define EVENTS_MIN    4
 #define SPREAD_SHARE  8 /* if all interrupts have one common delay, p1 is within 1/8 of the median */
-#define FAR_FACTOR    4 /* the host's delay changes by less than this factor from one timer to another */
+#define FAR_FACTOR    4 /* the host delays one timer less than 4 times as much as another */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 
 /* ---- the host of an emulator ---- */
 
 /*
- * Returns true if no tick of the test ROW was late. A pause of the host ends at any time in a period, so it delays
- * ticks, too.
+ * Returns true if no tick of the test ROW was late. Then the host did not pause the timer: a pause ends at any time in
+ * a period, so it also makes ticks late.
  */
 static bool
 are_ticks_in_time(const struct report_interval *row)
@@ -33,11 +34,11 @@ are_ticks_in_time(const struct report_interval *row)
 }
 
 /*
- * Returns true if a busy host explains EVENTS lost ticks (if LOST) or doubled interrupts of an emulated timer, which is
- * a thread of its host.
+ * Returns true if a busy host explains EVENTS lost ticks (if LOST) or doubled interrupts of an emulated timer. The
+ * timer is a thread of the host, so it runs late on a busy host.
  */
 static bool
-can_host_explain(const struct report *report, const struct irq_totals *totals, bool lost, uint64_t events)
+can_host_explain_count(const struct report *report, const struct irq_totals *totals, bool lost, uint64_t events)
 {
 	bool in_time = true;
 
@@ -70,14 +71,14 @@ is_same_device(const char *a, const char *b)
 }
 
 static bool
-has_lateness_of_shots(const struct report_interval *row)
+has_enough_shots(const struct report_interval *row)
 {
 	return !row->periodic && row->asked_ns && row->lateness.count >= IRQ_LATE_SHOTS_MIN;
 }
 
 /*
- * Returns an upper bound of the host's delay in ns, by the one-shots of devices other than SOURCE's; -1 if there are
- * none.
+ * Returns an upper bound in ns of the host's delay of interrupts, from the one-shots of devices other than SOURCE's.
+ * Returns -1 if no other device was tested often enough.
  */
 static int64_t
 host_delay_ns(const struct report *report, const char *source)
@@ -89,7 +90,7 @@ host_delay_ns(const struct report *report, const char *source)
 		const struct report_lateness *late = &row->lateness;
 		int64_t ns = FAR_FACTOR * late->p50_ns > late->p99_ns ? FAR_FACTOR * late->p50_ns : late->p99_ns;
 
-		if (is_same_device(row->source, source) || !has_lateness_of_shots(row))
+		if (is_same_device(row->source, source) || !has_enough_shots(row))
 			continue;
 		ns += (int64_t)late->error_ns;
 		most_ns = ns > most_ns ? ns : most_ns;
@@ -97,7 +98,7 @@ host_delay_ns(const struct report *report, const char *source)
 	return most_ns;
 }
 
-/* Returns a lower bound in ns of the lateness of 99 % of SOURCE's one-shots, in every length and on every core. */
+/* Returns a lower bound in ns of the lateness of 99 % of SOURCE's one-shots, which holds for every length and core. */
 static int64_t
 least_delay_ns(const struct report *report, const char *source)
 {
@@ -107,7 +108,7 @@ least_delay_ns(const struct report *report, const char *source)
 		const struct report_interval *row = &report->intervals[i];
 		int64_t ns = row->lateness.p1_ns - (int64_t)row->lateness.error_ns;
 
-		if (text_equal(row->source, source) && has_lateness_of_shots(row) && ns < least_ns)
+		if (text_equal(row->source, source) && has_enough_shots(row) && ns < least_ns)
 			least_ns = ns;
 	}
 	return least_ns;
@@ -158,8 +159,8 @@ explain_scattered(struct behaviour *row)
 }
 
 /*
- * Judges missing one-shots. Returns true if some are proven to be missing. That needs proof that the route to the core
- * works: a LAPIC timer needs no pin, and a pin of an I/O APIC works if any interrupt came through it.
+ * Judges missing one-shots. Returns true if some are proven to be missing. The proof requires a working route to the
+ * core. A LAPIC timer needs no pin, and a pin of an I/O APIC works if any interrupt came through it.
  */
 static bool
 judge_missing(struct report *report, const struct irq_totals *totals)
@@ -194,8 +195,8 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 }
 
 /*
- * Judges early one-shots. The PIT loads its count at one of its clocks and raises OUT at another, so being early by two
- * clocks is no fault.
+ * Judges early one-shots. The PIT loads its count at one edge of its clock and raises OUT at another. So an interrupt
+ * that is early by two clocks is no fault.
  */
 static void
 judge_early(struct report *report, const struct irq_totals *totals)
@@ -226,8 +227,8 @@ judge_early(struct report *report, const struct irq_totals *totals)
 }
 
 /*
- * Returns true if the share of excused periods is at least the share of lost periods in the rest. Then the cause of the
- * core's gaps may also have delayed its timer.
+ * Returns true if the share of excused periods, in which the core had a gap, is at least the share of lost periods
+ * among the others. Then the cause of the gaps may also have delayed the timer.
  */
 static bool
 may_share_cause_of_gaps(const struct irq_totals *totals)
@@ -266,7 +267,7 @@ judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
 		return;
 	}
 	row->checked = seen && totals->came &&
-		       !(totals->lost && (misses || can_host_explain(report, totals, true, totals->losses)));
+		       !(totals->lost && (misses || can_host_explain_count(report, totals, true, totals->losses)));
 	row->open = row->checked && (totals->lost ? totals->uneven || may_share_cause_of_gaps(totals) :
 				     are_most_excused(totals->periods_excused, totals->periods));
 	behaviour_set_figure(row, (int64_t)totals->lost, (int64_t)totals->lost, (int64_t)totals->lost);
@@ -301,7 +302,7 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 		return;
 	}
 	row->checked = totals->storms ||
-		       (totals->doubled ? !can_host_explain(report, totals, false, totals->doubled) : seen != 0);
+		       (totals->doubled ? !can_host_explain_count(report, totals, false, totals->doubled) : seen != 0);
 	row->open = row->checked && !totals->storms &&
 		    (totals->doubled ? totals->uneven && totals->doubled == totals->doubled_periods : are_most_excused(excused, all));
 	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);

@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "rules/rules.h"
 
-#define UNEVEN_SHARE 8u /* with ticks that are late by more than 1/8 period, a tick may count for the wrong period */
+#define UNEVEN_SHARE 8u /* if ticks are late by more than 1/8 period, a tick may be matched to the wrong period */
 
-/* Adds the early one-shots of ROW. ALWAYS: on its core they came early in every length, as for EARLY_ALWAYS. */
+/* Adds the early one-shots of the test ROW. ALWAYS is true if one-shots of every length came early on its core. */
 static void
 add_early(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
@@ -67,8 +67,8 @@ irq_is_polled(const struct irq_totals *totals)
 }
 
 /*
- * Returns true if SOURCE's one-shots on CORE came early in every length or, with a single length, mostly. A timer that
- * rounds deadlines or counts another clock is early in every length.
+ * Returns true if SOURCE's one-shots of every length came early on CORE. If only one length was tested, more than half
+ * of the one-shots must be early. A timer that rounds deadlines or counts a wrong clock is early in every length.
  */
 static bool
 is_core_early(const struct report *report, const char *source, uint32_t core)
@@ -128,7 +128,7 @@ irq_add_row(struct report *report, const char *rule, const struct irq_totals *to
 }
 
 static uint64_t
-excess(uint64_t figure, uint64_t limit)
+zero_unless_above(uint64_t figure, uint64_t limit)
 {
 	return figure > limit ? figure : 0;
 }
@@ -149,9 +149,12 @@ early_ns(const struct report_interval *row)
 	return by->known && by->low > 0 ? (uint64_t)by->low : 0;
 }
 
-/* Returns by how much the test ROW breaks RULE, as a count or as the excess over the limit; 0 if it does not. */
+/*
+ * Returns how badly the test ROW breaks RULE: a number of deadlines, or a figure that is above the limit. Returns 0 if
+ * it does not break RULE.
+ */
 static uint64_t
-amount_over_limit(const struct report *report, const char *rule, const struct report_interval *row)
+badness(const struct report *report, const char *rule, const struct report_interval *row)
 {
 	uint64_t limit = rules_limit_of(report, rule);
 
@@ -160,19 +163,19 @@ amount_over_limit(const struct report *report, const char *rule, const struct re
 	if (text_equal(rule, "irq-lost"))
 		return row->periodic ? row->empty : 0;
 	if (text_equal(rule, "irq-rate"))
-		return row->periodic ? excess(rate_size_ppb(&row->rate), limit * PPB_PER_PPM) : 0;
+		return row->periodic ? zero_unless_above(rate_size_ppb(&row->rate), limit * PPB_PER_PPM) : 0;
 	if (row->periodic)
 		return 0;
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return is_core_early(report, row->source, row->core) ? excess(early_ns(row), limit) : 0;
-	return text_equal(rule, "irq-late") ? excess(late_ns(row), limit) : 0;
+		return is_core_early(report, row->source, row->core) ? zero_unless_above(early_ns(row), limit) : 0;
+	return text_equal(rule, "irq-late") ? zero_unless_above(late_ns(row), limit) : 0;
 }
 
 /*
- * Sets BREACHES to the sum of amount_over_limit() over all rows of BEHAVIOUR's source on the core of row I. Returns
- * false unless I is the first of these rows.
+ * Sets BREACHES to the sum of badness() over all tests of BEHAVIOUR's source on the core of row I. Returns false unless
+ * row I is the first of these tests, so that each core counts once.
  */
 static bool
 is_first_of_core(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *breaches)
@@ -185,7 +188,7 @@ is_first_of_core(const struct report *report, const struct behaviour *behaviour,
 			continue;
 		if (other < i)
 			return false;
-		*breaches += amount_over_limit(report, behaviour->rule, &rows[other]);
+		*breaches += badness(report, behaviour->rule, &rows[other]);
 	}
 	return text_equal(rows[i].source, behaviour->clock);
 }

@@ -5,34 +5,38 @@
 #include "report/report.h"
 
 #define IRQ_LATE_SHOT_NS   UINT64_C(100000) /* length of the one-shots that irq-late judges */
-#define IRQ_LATE_SHOTS_MIN 20u /* fewer one-shots give no median to judge */
+#define IRQ_LATE_SHOTS_MIN 20u /* smallest number of one-shots whose median is judged */
 
 struct irq_totals {
 	const char *source, *kind; /* id of the source, and kind of its route to the core */
 	uint32_t pin;
-	bool storms;               /* true if its interrupts did not stop after a deadline */
+	bool storms;               /* true if the source kept interrupting after one deadline */
 	bool came;                 /* true if any interrupt came */
 
 	uint64_t shots;            /* number of one-shots */
 	uint64_t shots_excused;    /* one-shots that do not count, because the core was preempted at their deadline */
 	uint64_t shots_empty;      /* one-shots without an interrupt */
 	uint64_t missing;          /* one-shots without an interrupt, although the timer's status showed them as due */
-	uint64_t shots_unknown;    /* one-shots without an interrupt that preemption of the core excuses */
+	/* one-shots without an interrupt that do not count, because the core was preempted */
+	uint64_t shots_unknown;
 	uint64_t early;            /* one-shots that came too early */
 	struct interval_ns earliest; /* how early the earliest one-shot came */
-	bool early_always;         /* true if EARLY and EARLIEST are only of cores with early one-shots of every length */
+	/* true if EARLY and EARLIEST count only cores on which one-shots of every length came early */
+	bool early_always;
 
 	uint64_t periods;          /* number of periods */
 	uint64_t periods_excused;  /* periods that do not count, because the core was preempted at their deadline */
 	uint64_t lost;             /* periods without a tick */
-	uint64_t losses;           /* how often ticks were lost, one or several in a row */
+	uint64_t losses;           /* number of losses: consecutive lost ticks are one loss */
 	uint64_t doubled_periods;  /* periods with two ticks or more */
 	bool uneven;               /* true if p99 of the lateness of ticks is above 1/8 period */
-	bool scattered;            /* true if ticks are spread over their periods, so that none has a known deadline */
+	/* true if ticks came at all phases of their periods, so that none can be matched to a deadline */
+	bool scattered;
 
 	uint64_t doubled;          /* one-shots and periods with two interrupts or more */
-	uint64_t over, stale;      /* how often it was armed with a deadline that had passed, and interrupted even so */
-	struct interval_ppb rate;  /* how much faster it ticks than requested, in the test that is furthest off */
+	uint64_t over;             /* armings with a deadline that had already passed */
+	uint64_t stale;            /* interrupts that came for such a deadline */
+	struct interval_ppb rate;  /* how much faster it ticks than requested, in the test with the largest error */
 	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; may be NULL */
 };
 
@@ -46,7 +50,8 @@ struct behaviour *irq_add_row(struct report *report, const char *rule, const str
 bool irq_is_polled(const struct irq_totals *totals);
 
 /*
- * Sets in the rows of judge_timer_tests() how many cores were tested, how many broke the rule, and which broke it most.
+ * Sets in the rows of judge_timer_tests() how many cores were tested, how many broke the rule, and the core that broke
+ * it most.
  */
 void irq_judge_cores(struct report *report);
 
