@@ -1,6 +1,7 @@
 /*
- * Judges each claim about a clock's rate by what was measured: tsc-claim and lapic-claim. A claim that contradicts the
- * clocks is blamed itself, together with the systems that would use it. See judge_internal.h.
+ * Judges each claim: a rate of the TSC, the LAPIC timer or the crystal that CPUID, a register or a page states. A claim
+ * that contradicts the measured rate gets the finding tsc-claim or lapic-claim, with the systems that would use it. See
+ * judge_internal.h.
  */
 #include "judge/rate_vote.h"
 
@@ -12,12 +13,12 @@
 #define PPB              UINT64_C(1000000000)
 #define MILLIHZ_PER_HZ   1000u
 #define MICROHZ_PER_MILLIHZ 1000u
-#define PERCENT_FROM_PPB UINT64_C(50000000) /* from 5 % on an error is printed in percent */
+#define PERCENT_FROM_PPB UINT64_C(50000000) /* an error of 5 % or more is printed in percent */
 #define PPB_PER_TENTH_PERCENT UINT64_C(1000000)
-#define CHANGE_PPB       10000u /* separate crystals differ by as much */
-#define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for the hypervisor's leaves */
-#define AGREEING_MIN     2 /* clocks that must agree before a claim is blamed */
-#define CLAIMS_AGAINST_CLOCK 2 /* claims that must agree with each other before the TSC is blamed */
+#define CHANGE_PPB       10000u /* 10 ppm: separate crystals differ by as much, so a smaller change is ignored */
+#define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for a hypervisor's leaves first */
+#define AGREEING_MIN     2 /* clocks that must agree with each other to prove a claim wrong */
+#define CLAIMS_AGAINST_CLOCK 2 /* claims that must agree with each other to prove the TSC wrong instead */
 
 static bool
 is_intel(const struct report *report)
@@ -26,12 +27,12 @@ is_intel(const struct report *report)
 }
 
 /*
- * Returns true if Linux asks the hypervisor instead of CPUID 15h and 16h: arch/x86/kernel/kvmclock.c, cpu/mshyperv.c,
- * cpu/vmware.c, cpu/acrn.c, xen/time.c and coco/sev/core.c each set x86_platform.calibrate_tsc. Sources of May 2026
- * (github.com/CachyOS/linux, d77c58de7881).
+ * Returns true if Linux gets the TSC's rate from the hypervisor instead of CPUID 15h and 16h.
+ * arch/x86/kernel/kvmclock.c, cpu/mshyperv.c, cpu/vmware.c, cpu/acrn.c, xen/time.c and coco/sev/core.c each set
+ * x86_platform.calibrate_tsc. Sources of May 2026 (github.com/CachyOS/linux, d77c58de7881).
  */
 static bool
-asks_hypervisor(const struct report *report)
+gets_rate_from_hypervisor(const struct report *report)
 {
 	for (size_t i = 0; i < report->claim_count; i++) {
 		enum claim_source source = report->claims[i].claim.source;
@@ -65,9 +66,9 @@ kind_at(const struct report *report, uint32_t base)
 
 /*
  * Returns true if Linux uses CLAIM and does not measure the rate itself. In arch/x86/kernel/tsc.c,
- * native_calibrate_tsc() sets X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period then, as do the functions of
- * asks_hypervisor(). On KVM Linux uses the page. It does not use CPUID 16h alone, because that is the rate of the core:
- * cpu_khz_from_cpuid().
+ * native_calibrate_tsc() then sets X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period. The functions that
+ * gets_rate_from_hypervisor() lists do the same. On KVM, Linux uses kvmclock's page. It does not use CPUID 16h alone,
+ * because that is the rate of the core: cpu_khz_from_cpuid().
  */
 static bool
 linux_takes(const struct report *report, const struct claim *claim)
@@ -75,9 +76,9 @@ linux_takes(const struct report *report, const struct claim *claim)
 	switch (claim->source) {
 	case CLAIM_LEAF_15:
 	case CLAIM_LEAF_15_FIXED:
-		return is_intel(report) && !asks_hypervisor(report) && claim->clock != CLAIM_OF_CRYSTAL;
+		return is_intel(report) && !gets_rate_from_hypervisor(report) && claim->clock != CLAIM_OF_CRYSTAL;
 	case CLAIM_LEAF_15_16:
-		return is_intel(report) && !asks_hypervisor(report);
+		return is_intel(report) && !gets_rate_from_hypervisor(report);
 	case CLAIM_KHZ_LEAF:
 		return kind_at(report, claim->base) == PARAVIRTUAL_ACRN;
 	case CLAIM_HYPERV:
@@ -91,7 +92,7 @@ linux_takes(const struct report *report, const struct claim *claim)
 	}
 }
 
-/* FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and local_apic.c, lapic_calibrate_initcount_cpuid_vm(). */
+/* See FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and local_apic.c, lapic_calibrate_initcount_cpuid_vm(). */
 static bool
 freebsd_takes(const struct report *report, const struct claim *claim)
 {
@@ -99,7 +100,7 @@ freebsd_takes(const struct report *report, const struct claim *claim)
 	return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
 }
 
-/* EDK II, UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686. */
+/* See EDK II, UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686. */
 static bool
 edk2_takes(const struct report *report, const struct claim *claim)
 {
@@ -108,8 +109,8 @@ edk2_takes(const struct report *report, const struct claim *claim)
 }
 
 /*
- * PostgreSQL 19, src/port/pg_cpu_x86.c, x86_tsc_frequency_khz(), 2ef57e636fc9: in a guest only 40000010h of VMware or
- * KVM, otherwise CPUID 15h, or 16h as it is if 15h has no crystal.
+ * See PostgreSQL 19, src/port/pg_cpu_x86.c, x86_tsc_frequency_khz(), 2ef57e636fc9. In a guest it uses only CPUID
+ * 40000010h of VMware or KVM. Otherwise it uses CPUID 15h or, if 15h gives no crystal's rate, 16h without a correction.
  */
 static bool
 postgresql_takes(const struct report *report, const struct claim *claim)
@@ -165,13 +166,13 @@ find_users(const struct report *report, struct report_claim *row)
 
 /* How far the measured rate of the TSC can be relied on. */
 enum trust {
-	TRUST_NONE,     /* nothing measured it, or only clocks that the TSC drives */
-	TRUST_OPEN,     /* the clocks do not agree with each other, or something changed during the run */
+	TRUST_NONE,     /* no clock measured it, or only clocks that are derived from the TSC */
+	TRUST_OPEN,     /* the clocks disagree with each other, or one jumped or changed its rate during the run */
 	TRUST_DISPUTED, /* the clocks agree with each other, and only the TSC's claim contradicts them */
 	TRUST_FULL,     /* a majority of independent sources agrees */
 };
 
-/* The number of clocks that measured the TSC and agree, if no clock contradicts them; otherwise 0. */
+/* Returns the number of clocks that measured the TSC's rate if all of them agree, otherwise 0. */
 static size_t
 agreeing_clocks(struct report *report)
 {
@@ -190,7 +191,7 @@ agreeing_clocks(struct report *report)
 	return vote.found.undecided || vote.found.falsetickers ? 0 : count;
 }
 
-/* Returns true if the rate of some clock is proven to have changed, so that a mean over the run is no rate of it. */
+/* Returns true if some clock's rate is proven to have changed. Its mean over the run was then never its rate. */
 static bool
 has_changed_rate(const struct report *report)
 {
@@ -247,7 +248,7 @@ rule_of(const struct claim *claim)
 	return claim->clock == CLAIM_OF_LAPIC ? "lapic-claim" : "tsc-claim";
 }
 
-/* The rule's limit, and the rounding of the claim. */
+/* Returns the largest error of a claim that is not wrong: the rule's limit plus the rounding of CLAIM. */
 static uint64_t
 allowed_ppb(const struct report *report, const struct claim *claim)
 {
@@ -256,7 +257,7 @@ allowed_ppb(const struct report *report, const struct claim *claim)
 }
 
 static void
-judge_row(const struct report *report, struct report_claim *row, enum trust trust)
+judge_claim(const struct report *report, struct report_claim *row, enum trust trust)
 {
 	struct rate_interval rate;
 	struct offset error;
@@ -281,11 +282,11 @@ judge_row(const struct report *report, struct report_claim *row, enum trust trus
 }
 
 /*
- * Returns true if all claims on the TSC, at least two, contradict the clocks and agree with each other. Then the TSC
- * runs at another rate than everything says about it.
+ * Returns true if there are at least two claims on the TSC's rate, and all agree with each other and contradict the
+ * clocks. Then the TSC is wrong, and not the claims.
  */
 static bool
-is_clock_wrong(const struct report *report)
+is_tsc_itself_wrong(const struct report *report)
 {
 	const struct report_claim *first = NULL;
 	uint64_t limit = judge_rate_limit_ppb(report);
@@ -322,12 +323,12 @@ judge_blames_claim(const struct report *report)
 
 		if (row->claim.clock == CLAIM_OF_TSC && row->outcome == OUTCOME_FAILED &&
 		    is_same_rate(&row->claim.hz, &tsc->clock.claimed))
-			return !is_clock_wrong(report);
+			return !is_tsc_itself_wrong(report);
 	}
 	return false;
 }
 
-/* "1740 ppm", or "180.0 %" if it is that large. */
+/* Returns an error as "1740 ppm" or, from 5 % on, as "180.0 %". */
 static struct phrase
 error_phrase(int64_t ppb)
 {
@@ -390,12 +391,12 @@ judge_claims(struct report *report)
 	enum trust trust = trust_in_rate(report);
 
 	for (size_t i = 0; i < report->claim_count; i++)
-		judge_row(report, &report->claims[i], trust);
+		judge_claim(report, &report->claims[i], trust);
 }
 
 /*
- * A crystal's claim is wrong together with the TSC's of the same leaf. A page has a clock of its own, which pv-rate and
- * pv-claim judge.
+ * Returns true if a wrong CLAIM gets a finding here. A wrong rate of the crystal makes the TSC's rate in the same leaf
+ * wrong, and that has the finding. For the page of a hypervisor's clock, pv-rate and pv-claim make the finding.
  */
 static bool
 has_own_finding(const struct claim *claim)
@@ -408,7 +409,7 @@ void
 judge_add_claim_findings(struct report *report)
 {
 	enum trust trust = trust_in_rate(report);
-	bool is_tsc_wrong = is_clock_wrong(report);
+	bool is_tsc_wrong = is_tsc_itself_wrong(report);
 
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct report_claim *row = &report->claims[i];

@@ -102,7 +102,7 @@ count_failed(const struct report *report, size_t from)
 	return count;
 }
 
-/* Returns on which cores ROW's rule failed, unless on all. */
+/* Returns a phrase with the cores on which ROW's rule failed, or "" if it failed on all. */
 static struct phrase
 failed_cores_phrase(const struct behaviour *row)
 {
@@ -174,19 +174,19 @@ can_confirm_tsc(const struct clock *clock)
 static void
 judge_references(struct report *report)
 {
-	size_t asked = 0, witnesses = 0;
+	size_t possible = 0, present = 0;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
 		if (!report_clock_is_main_method(entry) || !can_confirm_tsc(&entry->clock))
 			continue;
-		asked++;
-		witnesses += entry->clock.state == CLOCK_PRESENT;
+		possible++;
+		present += entry->clock.state == CLOCK_PRESENT;
 	}
-	if (asked && !witnesses)
+	if (possible && !present)
 		rules_add_finding(report, "no-reference", NULL, REPORT_NO_CORE,
-				  "None of %zu clocks that could confirm the TSC's rate is present and counts.", asked);
+				  "None of %zu clocks that could confirm the TSC's rate is present and counts.", possible);
 }
 
 void
@@ -198,7 +198,7 @@ judge_tsc_fitness(struct report *report)
 		judge_resolution(report, &report->clocks[i]);
 		tsc_read |= text_equal(report->clocks[i].clock.id, "tsc") && report->clocks[i].monotonic.reads;
 	}
-	/* A hypervisor that may migrate its guest hides this bit, which is no fault of a clock. */
+	/* A hypervisor that may migrate its guest hides this bit, so 0 is no fault in a guest. */
 	if (tsc_read && !report->tsc_is_invariant && !report->hypervisor[0])
 		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
 				  "CPUID 80000007h EDX[8] is 0: the TSC is not reported as invariant.");

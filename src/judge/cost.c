@@ -11,10 +11,12 @@
 
 #define CPUID_CLOCK    "tsc_cpuid"       /* VMX always makes CPUID exit, and hypervisors on SVM intercept it */
 #define EXIT_NS_MIN    300u              /* a faster CPUID did not exit */
-#define EXIT_SHARE_MIN 2u                /* a read that costs at least half as much as CPUID exits, too */
-#define NO_EXIT_SHARE  4u                /* a read that costs at most a quarter does not; otherwise it is unknown */
+/* a read that costs at least 1/2 as much as CPUID also exits to the hypervisor */
+#define EXIT_SHARE_MIN 2u
+/* a read that costs at most 1/4 as much does not exit; between the two it is unknown */
+#define NO_EXIT_SHARE  4u
 #define MEDIAN         50000u            /* 50 % in units of 1/1000 % */
-#define ROWS_READS INT64_C(200000) /* 100,000 rows with a read before and after each */
+#define ROWS_READS INT64_C(200000) /* EXPLAIN ANALYZE of 100,000 rows reads the clock before and after each row */
 
 static int64_t
 difference(uint64_t a, uint64_t b)
@@ -22,7 +24,10 @@ difference(uint64_t a, uint64_t b)
 	return a > b ? (int64_t)(a - b) : 0;
 }
 
-/* Returns the cost of a read on CORE. It is not known unless the core read both the clock and the null clock. */
+/*
+ * Returns the cost of a read on CORE without the two TSC reads around it (its bracket), which are all that the null
+ * clock measures. The cost is not known unless the core read both clocks.
+ */
 static struct interval_ns
 read_cost_on_core(const struct report_core *core, size_t clock, size_t null)
 {
@@ -124,7 +129,7 @@ judge_cost(struct report *report, size_t clock, size_t null)
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);
-	/* The loop ran on the boot core, so its bracket is subtracted. */
+	/* The loop ran on the boot core, so the cost of the boot core's bracket is subtracted. */
 	if (cost->read_ps.known && report->cores[0].latency[null].count)
 		cost->loop_ps = (uint64_t)difference(latency_loop_ps(entry->latency, &scale),
 						     report->cores[0].latency[null].mean_ps);

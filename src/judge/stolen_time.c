@@ -9,8 +9,11 @@
 #include "base/text.h"
 #include "report/phrase.h"
 
-#define TENTHS_FROM       UINT64_C(1000)   /* 1 %: from here one decimal is printed, below it three */
-/* 1 % and 10 ms: interruptions that no host counts, such as its page faults, may take that much */
+#define TENTHS_FROM       UINT64_C(1000)   /* from 1 % on, a share is printed with one decimal, below with three */
+/*
+ * The host's counter may differ from the measured gaps by 1 % and by 10 ms. Hosts do not count all interruptions: they
+ * leave out their page faults, for example.
+ */
 #define STEAL_APART_MILLIPERCENT UINT64_C(1000)
 #define STEAL_APART_NS           UINT64_C(10000000)
 #define P999              99900            /* 99.9 % in units of 1/1000 % */
@@ -19,8 +22,8 @@
 #define EDGE_SHARE 4  /* a row next to that part belongs to it if it has 1/4 of the worst row's rate of gaps */
 
 /*
- * Returns true if stolen time lengthened the boot core's p99.9. An RTC is not considered, because its reads wait for
- * its update. Without any stolen time a long read is the clock's own.
+ * Returns true if stolen time lengthened the boot core's p99.9. An RTC is left out, because its reads wait for the end
+ * of its update. If no time was stolen, a long read is due to the clock itself.
  */
 static bool
 is_p999_stolen(const struct report *report, const struct report_clock *entry)
@@ -134,7 +137,7 @@ sum_gaps(const struct series *series, size_t from, size_t to)
 }
 
 static size_t
-worst_row(const struct series *series)
+row_with_most_gaps(const struct series *series)
 {
 	size_t worst = 0;
 
@@ -158,7 +161,7 @@ void
 judge_note_stolen_time(struct report *report)
 {
 	const struct series *series = &report->series;
-	size_t from = series->count ? worst_row(series) : 0, to = from + 1;
+	size_t from = series->count ? row_with_most_gaps(series) : 0, to = from + 1;
 	struct gap_rate worst, in, all;
 
 	if (series->count < 2)

@@ -20,7 +20,7 @@ judge_shrink_factor(int64_t low, int64_t high, uint64_t limit)
 	return distance ? width / distance + 1 : width + 1;
 }
 
-/* Adds to the text of ROW what would decide it: a longer run, or an idle machine. */
+/* Adds to the text of ROW how to get a result: by a longer run, or on an idle machine. */
 static void
 explain_too_wide(const struct report *report, struct behaviour *row)
 {
@@ -101,7 +101,7 @@ count_too_wide(const struct report *report)
 	return count;
 }
 
-/* Adds COUNT and the reason that so many rows have to a list in brackets. */
+/* Appends to REASONS, a list in brackets, that COUNT rows have this reason. */
 static void
 add_reason(struct phrase *reasons, size_t count, const char *of_one, const char *of_several)
 {
@@ -109,7 +109,7 @@ add_reason(struct phrase *reasons, size_t count, const char *of_one, const char 
 		phrase_add(reasons, "%s%zu %s", reasons->bytes[0] ? ", " : " (", count, count == 1 ? of_one : of_several);
 }
 
-/* Adds COUNT as the number of rows that have other reasons, unless the list is empty. */
+/* Appends to REASONS that COUNT rows have other reasons, unless the list is empty. */
 static void
 add_others(struct phrase *reasons, size_t count)
 {
@@ -117,7 +117,10 @@ add_others(struct phrase *reasons, size_t count)
 		add_reason(reasons, count, "other", "others");
 }
 
-/* Returns the end of REASONS. Without a reason, a reference to the rows' own sentences replaces it. */
+/*
+ * Returns the closing bracket of REASONS. For an empty list, returns a reference to the rows, which have their own
+ * reasons.
+ */
 static const char *
 end_of_reasons(const struct phrase *reasons)
 {

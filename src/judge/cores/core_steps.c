@@ -102,5 +102,5 @@ judge_add_core_steps(struct report *report)
 	if (report->core_count > 1)
 		set_finding_cores(report, finding, stepping);
 	if (finding && by_brackets)
-		finding->one_way = false; /* the brackets, which use another read method, showed it too */
+		finding->one_way = false; /* the brackets use another read method, and showed steps back, too */
 }

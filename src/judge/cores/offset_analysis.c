@@ -1,6 +1,6 @@
 /*
- * Offset analysis finds the cores that are off, and by how much they differ from the others. Drift analysis finds the
- * cores that drift, their rate of drift, and whether they drift steadily or by a step. See offset_analysis.h.
+ * Finds the cores whose TSC is off, and by how much it differs from the others. Also finds the cores that drift, their
+ * rate of drift, and whether they drift steadily or by a step. See offset_analysis.h.
  */
 #include "judge/cores/offset_analysis.h"
 
@@ -9,12 +9,12 @@
 
 #define TRIPS     4 /* the limit for synchronised cores is at least so many times the best round trip */
 #define TRIPS_NS_MAX UINT64_C(10000) /* but at most 10 us: cores with longer round trips share a processor */
-#define TICKS_MAX (INT64_C(1) << 60) /* 12 years at 3 GHz: a bound that is not known */
+#define TICKS_MAX (INT64_C(1) << 60) /* larger values (12 years at 3 GHz) stand for an unknown bound */
 
 const struct report_core *
-view_core(const struct view *view, size_t rank)
+pass_core(const struct pass_analysis *pass, size_t rank)
 {
-	return &view->report->cores[view->skew->core_of[rank]];
+	return &pass->report->cores[pass->skew->core_of[rank]];
 }
 
 struct moment
@@ -25,25 +25,25 @@ moment_hull(struct moment a, struct moment b)
 }
 
 static struct offset
-ticks_to_ns(const struct view *view, struct offset ticks)
+ticks_to_ns(const struct pass_analysis *pass, struct offset ticks)
 {
 	if (!offset_is_known(ticks))
 		return OFFSET_UNKNOWN;
-	return (struct offset){ scale_ns_down(&view->scale, ticks.low), scale_ns_up(&view->scale, ticks.high) };
+	return (struct offset){ scale_ns_down(&pass->scale, ticks.low), scale_ns_up(&pass->scale, ticks.high) };
 }
 
 struct offset
-view_size_ns(const struct view *view, uint64_t ticks)
+pass_ticks_to_ns(const struct pass_analysis *pass, uint64_t ticks)
 {
 	int64_t size = ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
 
-	return ticks_to_ns(view, (struct offset){ size, size });
+	return ticks_to_ns(pass, (struct offset){ size, size });
 }
 
 struct offset
-view_offset(const struct view *view, size_t other, size_t rank)
+pass_offset(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return ticks_to_ns(view, offsets_proven(view->offsets, other, rank));
+	return ticks_to_ns(pass, offsets_proven(pass->offsets, other, rank));
 }
 
 /* ---- drifts ---- */
@@ -53,97 +53,97 @@ view_offset(const struct view *view, size_t other, size_t rank)
  * the boot core may have moved.
  */
 struct offset
-view_drift(const struct view *view, size_t other, size_t rank)
+pass_drift(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	const struct offsets *offsets = &view->skew->offsets;
+	const struct offsets *offsets = &pass->skew->offsets;
 	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
 	struct offset drift;
 
 	if (a == b || (offsets->kind == PAIR_SCHEDULE_STAR && a > 0))
 		return OFFSET_UNKNOWN;
-	drift = view->skew->drifts[pair_schedule_index(offsets->kind, offsets->cores, a, b)];
+	drift = pass->skew->drifts[pair_schedule_index(offsets->kind, offsets->cores, a, b)];
 	return other < rank ? drift : offset_negate(drift);
 }
 
 static struct offset
-get_drift(const void *view, size_t a, size_t b)
+get_drift(const void *pass, size_t a, size_t b)
 {
-	return view_drift(view, a, b);
+	return pass_drift(pass, a, b);
 }
 
 struct moment
-view_pass_time(const struct view *view, size_t other, size_t rank)
+pass_pair_time(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	if (rank && other && view->offsets->kind == PAIR_SCHEDULE_STAR)
-		return (struct moment){ view->offsets->begin_tsc, view->offsets->end_tsc };
-	return offsets_moment(view->offsets, other, rank);
+	if (rank && other && pass->offsets->kind == PAIR_SCHEDULE_STAR)
+		return (struct moment){ pass->offsets->begin_tsc, pass->offsets->end_tsc };
+	return offsets_moment(pass->offsets, other, rank);
 }
 
 /* Returns the time from the pair's measurement in the first pass to its measurement in the last pass. */
 static struct moment
-time_between_passes(const struct view *view, size_t other, size_t rank)
+time_between_passes(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return (struct moment){ offsets_moment(&view->skew->offsets, other, rank).begin_tsc,
-				offsets_moment(&view->skew->latest, other, rank).end_tsc };
+	return (struct moment){ offsets_moment(&pass->skew->offsets, other, rank).begin_tsc,
+				offsets_moment(&pass->skew->latest, other, rank).end_tsc };
 }
 
 /*
- * Returns true if an interval of at most WIDTH ppb proves that RANK drifts against OTHER: faster if AHEAD, otherwise
- * slower.
+ * Returns true if RANK is proven to drift against OTHER: faster if AHEAD, otherwise slower. The drift must be known
+ * within WIDTH ppb.
  */
 static bool
-proves_drift(const struct view *view, size_t other, size_t rank, bool ahead, uint64_t width)
+proves_drift(const struct pass_analysis *pass, size_t other, size_t rank, bool ahead, uint64_t width)
 {
-	struct offset drift = view_drift(view, other, rank);
+	struct offset drift = pass_drift(pass, other, rank);
 
-	return offset_min_size(drift) > view->drift_limit_ppb && (drift.low > 0) == ahead && offset_width(drift) <= width;
+	return offset_min_size(drift) > pass->drift_limit_ppb && (drift.low > 0) == ahead && offset_width(drift) <= width;
 }
 
 static size_t
-count_proofs(const struct view *view, size_t rank, bool ahead, uint64_t width)
+count_proofs(const struct pass_analysis *pass, size_t rank, bool ahead, uint64_t width)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < view->skew->offsets.cores; i++)
-		count += proves_drift(view, i, rank, ahead, width);
+	for (size_t i = 0; i < pass->skew->offsets.cores; i++)
+		count += proves_drift(pass, i, rank, ahead, width);
 	return count;
 }
 
 /* Returns the smallest WIDTH for proves_drift() that lets more than half of the cores prove the drift. */
 static uint64_t
-width_for_majority(const struct view *view, size_t rank, bool ahead)
+width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
 {
 	uint64_t width = 0;
 
 	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
-		if (2 * count_proofs(view, rank, ahead, width + bit - 1) <= view->skew->offsets.cores)
+		if (2 * count_proofs(pass, rank, ahead, width + bit - 1) <= pass->skew->offsets.cores)
 			width += bit;
 	return width;
 }
 
 /*
- * Uses the narrowest intervals of more than half of the cores. They were measured over different times, and a step
- * seems slower over a longer time. So each minimum is scaled to the whole time from their first start to their last
- * end.
+ * Uses the narrowest drift intervals, against more than half of the cores. The pairs were measured over different
+ * times, and one step seems a slower drift over a longer time. So each minimum is scaled to the whole time from the
+ * first start to the last end.
  */
 struct offset
-view_drift_from_most(const struct view *view, size_t rank, struct moment *moment)
+pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct moment *moment)
 {
-	size_t cores = view->skew->offsets.cores;
-	bool ahead = 2 * count_proofs(view, rank, true, UINT64_MAX) > cores;
-	uint64_t width = width_for_majority(view, rank, ahead);
+	size_t cores = pass->skew->offsets.cores;
+	bool ahead = 2 * count_proofs(pass, rank, true, UINT64_MAX) > cores;
+	uint64_t width = width_for_majority(pass, rank, ahead);
 	struct offset most = { INT64_MAX, 0 };
 
 	*moment = MOMENT_NEVER;
 	for (size_t i = 0; i < cores; i++)
-		if (proves_drift(view, i, rank, ahead, width))
-			*moment = moment_hull(*moment, time_between_passes(view, i, rank));
+		if (proves_drift(pass, i, rank, ahead, width))
+			*moment = moment_hull(*moment, time_between_passes(pass, i, rank));
 	for (size_t i = 0; i < cores; i++) {
-		struct moment own = time_between_passes(view, i, rank);
-		struct offset drift = ahead ? view_drift(view, i, rank) : offset_negate(view_drift(view, i, rank));
+		struct moment own = time_between_passes(pass, i, rank);
+		struct offset drift = ahead ? pass_drift(pass, i, rank) : offset_negate(pass_drift(pass, i, rank));
 		int64_t low;
 
-		if (!proves_drift(view, i, rank, ahead, width))
+		if (!proves_drift(pass, i, rank, ahead, width))
 			continue;
 		low = (int64_t)scale_mul_div((uint64_t)drift.low, own.end_tsc - own.begin_tsc,
 					     moment->end_tsc - moment->begin_tsc);
@@ -153,7 +153,7 @@ view_drift_from_most(const struct view *view, size_t rank, struct moment *moment
 	return ahead ? most : offset_negate(most);
 }
 
-/* Returns the time between the two passes in which MOTION shows a movement of the pair. */
+/* Returns the time between the two passes between which the pair moved, according to MOTION. */
 static struct moment
 time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
 {
@@ -164,9 +164,9 @@ time_of_motion(const struct report_skew *skew, enum motion motion, size_t other,
 }
 
 enum motion
-view_motion(const struct view *view, size_t rank, bool ahead, struct moment *moment)
+pass_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment)
 {
-	const struct report_skew *skew = view->skew;
+	const struct report_skew *skew = pass->skew;
 	size_t count[MOTION_UNEVEN + 1] = { 0 };
 	struct moment moments[MOTION_UNEVEN + 1];
 
@@ -175,7 +175,7 @@ view_motion(const struct view *view, size_t rank, bool ahead, struct moment *mom
 	for (size_t i = 0; i < skew->offsets.cores && skew->middle_measured; i++) {
 		enum motion motion;
 
-		if (!proves_drift(view, i, rank, ahead, UINT64_MAX))
+		if (!proves_drift(pass, i, rank, ahead, UINT64_MAX))
 			continue;
 		motion = offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank);
 		count[motion]++;
@@ -191,10 +191,10 @@ view_motion(const struct view *view, size_t rank, bool ahead, struct moment *mom
 
 /* Marks the drifting cores in the report, and counts them. */
 static void
-find_drifts(struct view *view)
+find_drifts(struct pass_analysis *pass)
 {
-	struct report *report = view->report;
-	struct report_skew *skew = view->skew;
+	struct report *report = pass->report;
+	struct report_skew *skew = pass->skew;
 	struct minority minority;
 
 	skew->any_moved = false;
@@ -202,15 +202,15 @@ find_drifts(struct view *view)
 		report->cores[i].drifts = false;
 	if (!skew->drift_measured)
 		return;
-	minority = minority_find(get_drift, view, view->drift_limit_ppb, skew->offsets.cores, skew->moved, skew->disputed);
-	view->drifting = minority.outliers;
+	minority = minority_find(get_drift, pass, pass->drift_limit_ppb, skew->offsets.cores, skew->moved, skew->disputed);
+	pass->drifting = minority.outliers;
 	skew->any_moved = minority.any_differs;
 	for (size_t i = 0; i < skew->offsets.cores; i++) {
 		struct report_core *core = &report->cores[skew->core_of[i]];
 		struct moment moment;
 
 		core->drifts = skew->moved[i];
-		core->from_most = core->drifts ? view_drift_from_most(view, i, &moment) : (struct offset){ 0, 0 };
+		core->from_most = core->drifts ? pass_drift_from_most(pass, i, &moment) : (struct offset){ 0, 0 };
 	}
 }
 
@@ -218,9 +218,9 @@ find_drifts(struct view *view)
 
 /* Returns true if the core belongs to the majority. */
 static bool
-is_in_majority(const struct view *view, size_t rank)
+is_in_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return !view->outlier[rank] && !view_core(view, rank)->drifts;
+	return !pass->outlier[rank] && !pass_core(pass, rank)->drifts;
 }
 
 /*
@@ -230,30 +230,30 @@ is_in_majority(const struct view *view, size_t rank)
 
 /* Returns the pass after the one in VIEW. */
 static const struct offsets *
-next_pass(const struct view *view)
+next_pass(const struct pass_analysis *pass)
 {
-	const struct report_skew *skew = view->skew;
+	const struct report_skew *skew = pass->skew;
 
 	if (skew->middle_measured)
 		return &skew->middle;
-	return view->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
+	return pass->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
 }
 
 /*
- * Returns true if the next pass confirms the offsets of all cores in a star schedule. It is not enough to confirm a
- * core that is off: the boot core may have stepped just before it measured that core, the last one. Returns false if
- * there is no other pass.
+ * Returns true if the next pass confirms the offsets of all cores in a star schedule. It is not enough that it confirms
+ * one core that is off. The boot core may have stepped just before it measured the last core, and then that core is
+ * right and all others seem to be off. Returns false if there is no other pass.
  */
 static bool
-next_pass_confirms(const struct view *view)
+next_pass_confirms(const struct pass_analysis *pass)
 {
-	const struct report_skew *skew = view->skew;
-	const struct offsets *next = next_pass(view);
+	const struct report_skew *skew = pass->skew;
+	const struct offsets *next = next_pass(pass);
 
 	if (!skew->drift_measured || skew->any_moved)
 		return false;
-	for (size_t i = 1; i < view->offsets->cores; i++)
-		if (offset_gap(offsets_pair(view->offsets, 0, i), offsets_pair(next, 0, i)))
+	for (size_t i = 1; i < pass->offsets->cores; i++)
+		if (offset_gap(offsets_pair(pass->offsets, 0, i), offsets_pair(next, 0, i)))
 			return false;
 	return true;
 }
@@ -264,31 +264,31 @@ next_pass_confirms(const struct view *view)
  * core.
  */
 static bool
-next_pass_proves(const struct view *view, size_t rank)
+next_pass_proves(const struct pass_analysis *pass, size_t rank)
 {
-	const struct offsets *next = next_pass(view);
+	const struct offsets *next = next_pass(pass);
 
-	if (view->offsets->kind != PAIR_SCHEDULE_STAR || rank == 0)
+	if (pass->offsets->kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
-	for (size_t i = 1; i < view->offsets->cores; i++) {
-		struct offset offset = ticks_to_ns(view, offsets_proven(next, i, rank));
+	for (size_t i = 1; i < pass->offsets->cores; i++) {
+		struct offset offset = ticks_to_ns(pass, offsets_proven(next, i, rank));
 
-		if (is_in_majority(view, i) && offset_min_size(offset) > view->offset_limit_ns)
+		if (is_in_majority(pass, i) && offset_min_size(offset) > pass->offset_limit_ns)
 			return true;
 	}
 	return false;
 }
 
 size_t
-view_furthest(const struct view *view, size_t rank)
+pass_furthest_core(const struct pass_analysis *pass, size_t rank)
 {
 	size_t furthest = rank;
 	uint64_t most_ticks = 0;
 
-	for (size_t i = 0; i < view->offsets->cores; i++) {
-		uint64_t ticks = offset_min_size(offsets_proven(view->offsets, i, rank));
+	for (size_t i = 0; i < pass->offsets->cores; i++) {
+		uint64_t ticks = offset_min_size(offsets_proven(pass->offsets, i, rank));
 
-		if (!is_in_majority(view, i) || ticks <= most_ticks)
+		if (!is_in_majority(pass, i) || ticks <= most_ticks)
 			continue;
 		most_ticks = ticks;
 		furthest = i;
@@ -297,74 +297,79 @@ view_furthest(const struct view *view, size_t rank)
 }
 
 bool
-view_is_off_majority(const struct view *view, size_t rank)
+pass_is_off_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return view->outlier[rank] && !view_core(view, rank)->drifts && !view->star_open && next_pass_proves(view, rank) &&
-	       offset_min_size(view_offset(view, view_furthest(view, rank), rank)) > view->offset_limit_ns;
+	return pass->outlier[rank] && !pass_core(pass, rank)->drifts && !pass->star_open && next_pass_proves(pass, rank) &&
+	       offset_min_size(pass_offset(pass, pass_furthest_core(pass, rank), rank)) > pass->offset_limit_ns;
 }
 
 /* Returns true if a finding names the core. */
 static bool
-has_finding(const struct view *view, size_t rank)
+has_finding(const struct pass_analysis *pass, size_t rank)
 {
-	const struct report_core *core = view_core(view, rank);
+	const struct report_core *core = pass_core(pass, rank);
 
-	return core->steps_back || core->drifts || core->off_majority || view_is_off_majority(view, rank);
+	return core->steps_back || core->drifts || core->off_majority || pass_is_off_majority(pass, rank);
 }
 
-/* Returns the pair of cores without a finding that has the largest SIZE_OF, if that is above 0. */
+/* Returns the pair with the largest SIZE_OF among the cores that no finding names, if that size is above 0. */
 static struct pair
-find_odd_pair(const struct view *view, uint64_t (*size_of)(const struct view *view, size_t a, size_t b))
+find_worst_pair(const struct pass_analysis *pass,
+		uint64_t (*size_of)(const struct pass_analysis *pass, size_t a, size_t b))
 {
-	struct pair odd = { 0, 0 };
+	struct pair worst_pair = { 0, 0 };
 	uint64_t worst = 0;
 
-	for (size_t b = 1; b < view->offsets->cores; b++) {
-		for (size_t a = 0; a < b && !has_finding(view, b); a++) {
-			uint64_t size = size_of(view, a, b);
+	for (size_t b = 1; b < pass->offsets->cores; b++) {
+		for (size_t a = 0; a < b && !has_finding(pass, b); a++) {
+			uint64_t size = size_of(pass, a, b);
 
-			if (size <= worst || has_finding(view, a))
+			if (size <= worst || has_finding(pass, a))
 				continue;
 			worst = size;
-			odd = (struct pair){ a, b };
+			worst_pair = (struct pair){ a, b };
 		}
 	}
-	return odd;
-}
-
-/* Leaves out pairs that contradict all other pairs, because these have a finding of their own. */
-static uint64_t
-odd_offset_ticks(const struct view *view, size_t a, size_t b)
-{
-	bool is_odd = !offsets_moved(view->offsets, a, b) &&
-		      offset_min_size(view_offset(view, a, b)) > view->offset_limit_ns;
-
-	return is_odd ? offset_min_size(offsets_pair(view->offsets, a, b)) : 0;
-}
-
-static uint64_t
-odd_drift_ppb(const struct view *view, size_t a, size_t b)
-{
-	uint64_t ppb = offset_min_size(view_drift(view, a, b));
-
-	return ppb > view->drift_limit_ppb ? ppb : 0;
-}
-
-struct pair
-view_pair_with_odd_offset(const struct view *view)
-{
-	return find_odd_pair(view, odd_offset_ticks);
-}
-
-struct pair
-view_pair_with_odd_drift(const struct view *view)
-{
-	return view->skew->any_moved ? find_odd_pair(view, odd_drift_ppb) : (struct pair){ 0, 0 };
+	return worst_pair;
 }
 
 /*
- * Returns the largest offset with which cores count as synchronised. It is a few round trips or more, because no
- * smaller bound can be measured. But if messages wait because cores share a processor, such a limit would be of no use.
+ * Returns the proven offset of a pair if it is above the limit, otherwise 0. Returns 0 for a pair that contradicts all
+ * other pairs, because judge_contradictions() reports it.
+ */
+static uint64_t
+proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
+{
+	bool is_proven = !offsets_moved(pass->offsets, a, b) &&
+		      offset_min_size(pass_offset(pass, a, b)) > pass->offset_limit_ns;
+
+	return is_proven ? offset_min_size(offsets_pair(pass->offsets, a, b)) : 0;
+}
+
+static uint64_t
+proven_drift_ppb(const struct pass_analysis *pass, size_t a, size_t b)
+{
+	uint64_t ppb = offset_min_size(pass_drift(pass, a, b));
+
+	return ppb > pass->drift_limit_ppb ? ppb : 0;
+}
+
+struct pair
+pass_worst_offset_pair(const struct pass_analysis *pass)
+{
+	return find_worst_pair(pass, proven_offset_ticks);
+}
+
+struct pair
+pass_worst_drift_pair(const struct pass_analysis *pass)
+{
+	return pass->skew->any_moved ? find_worst_pair(pass, proven_drift_ppb) : (struct pair){ 0, 0 };
+}
+
+/*
+ * Returns the largest offset with which cores count as synchronised. Unless the user sets it, it is at least a few
+ * round trips, because no smaller bound can be measured. It is at most 10 us, because longer round trips only show that
+ * cores share a processor.
  */
 static uint64_t
 sync_limit_ns(const struct report *report)
@@ -377,19 +382,19 @@ sync_limit_ns(const struct report *report)
 	return limit_ns < trips_ns ? trips_ns : limit_ns;
 }
 
-/* Marks the cores that are off the majority in the pass of VIEW. */
+/* Marks the cores that are off the majority in this pass. */
 static void
-mark_off_majority(const struct view *view)
+mark_off_majority(const struct pass_analysis *pass)
 {
-	for (size_t i = 0; i < view->offsets->cores && !view->no_majority; i++) {
-		struct report_core *core = &view->report->cores[view->skew->core_of[i]];
-		bool was_off = core->drifts && view->outlier[i] && view->offsets == &view->skew->offsets;
+	for (size_t i = 0; i < pass->offsets->cores && !pass->no_majority; i++) {
+		struct report_core *core = &pass->report->cores[pass->skew->core_of[i]];
+		bool was_off = core->drifts && pass->outlier[i] && pass->offsets == &pass->skew->offsets;
 
-		if (core->off_majority || (!was_off && !view_is_off_majority(view, i)))
+		if (core->off_majority || (!was_off && !pass_is_off_majority(pass, i)))
 			continue;
 		core->off_majority = true;
-		if (!view->skew->off_tsc)
-			view->skew->off_tsc = view->offsets->end_tsc;
+		if (!pass->skew->off_tsc)
+			pass->skew->off_tsc = pass->offsets->end_tsc;
 	}
 }
 
@@ -397,29 +402,29 @@ mark_off_majority(const struct view *view)
  * Decides whether the cores are synchronised: no core is off in the first or last pass, and no core moved until then.
  */
 static void
-decide_synchrony(const struct view *view)
+decide_synchrony(const struct pass_analysis *pass)
 {
-	struct report_skew *skew = view->skew;
+	struct report_skew *skew = pass->skew;
 	uint64_t first = skew->summary.bound_ticks, latest = skew->drift_measured ? skew->latest_summary.bound_ticks : first;
 	size_t off = 0, stepping = 0;
 
 	for (size_t i = 0; i < skew->offsets.cores; i++) {
-		off += view_core(view, i)->off_majority;
-		stepping += view_core(view, i)->steps_back;
+		off += pass_core(pass, i)->off_majority;
+		stepping += pass_core(pass, i)->steps_back;
 	}
 	/* A warp proves that two TSCs once differed by more than the passes show. */
 	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
 			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
-	skew->within_ns = (uint64_t)view_size_ns(view, first > latest ? first : latest).high;
+	skew->within_ns = (uint64_t)pass_ticks_to_ns(pass, first > latest ? first : latest).high;
 	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
-			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(view->report);
+			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(pass->report);
 }
 
 static bool
-moves_against_a_member(const struct view *view, size_t rank)
+moves_against_a_member(const struct pass_analysis *pass, size_t rank)
 {
-	for (size_t i = 0; i < view->offsets->cores; i++)
-		if (is_in_majority(view, i) && offset_min_size(view_drift(view, i, rank)) > view->drift_limit_ppb)
+	for (size_t i = 0; i < pass->offsets->cores; i++)
+		if (is_in_majority(pass, i) && offset_min_size(pass_drift(pass, i, rank)) > pass->drift_limit_ppb)
 			return true;
 	return false;
 }
@@ -429,40 +434,43 @@ moves_against_a_member(const struct view *view, size_t rank)
  * against each other.
  */
 static bool
-are_nearer_than(const struct view *view, size_t representative, size_t member, size_t rank)
+are_nearer_than(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
-	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(view->offsets, representative, member));
+	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(pass->offsets, representative, member));
 
-	return offset_min_size(offsets_pair(view->offsets, representative, rank)) > spread &&
-	       offset_min_size(offsets_pair(view->offsets, member, rank)) > spread &&
-	       offset_min_size(view_drift(view, representative, member)) <= view->drift_limit_ppb;
+	return offset_min_size(offsets_pair(pass->offsets, representative, rank)) > spread &&
+	       offset_min_size(offsets_pair(pass->offsets, member, rank)) > spread &&
+	       offset_min_size(pass_drift(pass, representative, member)) <= pass->drift_limit_ppb;
 }
 
-/* Returns true if more than half of all cores are near one of them, and RANK is proven to be further from each. */
+/*
+ * Returns true if more than half of all cores are close to one core, and RANK is proven to be further from each of
+ * them.
+ */
 static bool
-is_apart_from_majority(const struct view *view, size_t rank)
+is_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 {
-	for (size_t representative = 0; representative < view->offsets->cores; representative++) {
+	for (size_t representative = 0; representative < pass->offsets->cores; representative++) {
 		size_t members = 0;
 
-		for (size_t i = 0; i < view->offsets->cores; i++)
-			members += i != rank && representative != rank && is_in_majority(view, i) &&
-				   are_nearer_than(view, representative, i, rank);
-		if (2 * members > view->offsets->cores)
+		for (size_t i = 0; i < pass->offsets->cores; i++)
+			members += i != rank && representative != rank && is_in_majority(pass, i) &&
+				   are_nearer_than(pass, representative, i, rank);
+		if (2 * members > pass->offsets->cores)
 			return true;
 	}
 	return false;
 }
 
 static bool
-are_all_apart_from_majority(const struct view *view)
+are_all_apart_from_majority(const struct pass_analysis *pass)
 {
 	size_t off = 0;
 
-	for (size_t i = 0; i < view->offsets->cores; i++) {
-		if (!view_is_off_majority(view, i))
+	for (size_t i = 0; i < pass->offsets->cores; i++) {
+		if (!pass_is_off_majority(pass, i))
 			continue;
-		if (!is_apart_from_majority(view, i))
+		if (!is_apart_from_majority(pass, i))
 			return false;
 		off++;
 	}
@@ -470,30 +478,30 @@ are_all_apart_from_majority(const struct view *view)
 }
 
 /*
- * Returns true if the majority exists only because its offsets are inexact: some of its cores are proven to drift
- * against each other, and the remaining ones are at most half of all cores. Returns false if each core that is off is
- * apart from one group of more than half of all cores, in which none drifts.
+ * Returns true if the majority exists only because its offsets are inexact. Then some of its cores are proven to drift
+ * against each other, and the others are at most half of all cores. Returns false if there is a group of more than half
+ * of all cores that do not drift, and each core that is off is outside of it.
  */
 static bool
-is_majority_split(const struct view *view)
+is_majority_split(const struct pass_analysis *pass)
 {
 	size_t split = 0, united = 0;
 
-	for (size_t i = 0; i < view->offsets->cores && view->skew->any_moved; i++) {
-		bool moves = is_in_majority(view, i) && moves_against_a_member(view, i);
+	for (size_t i = 0; i < pass->offsets->cores && pass->skew->any_moved; i++) {
+		bool moves = is_in_majority(pass, i) && moves_against_a_member(pass, i);
 
 		split += moves;
-		united += is_in_majority(view, i) && !moves;
+		united += is_in_majority(pass, i) && !moves;
 	}
-	return split && 2 * united <= view->offsets->cores && !are_all_apart_from_majority(view);
+	return split && 2 * united <= pass->offsets->cores && !are_all_apart_from_majority(pass);
 }
 
 void
-view_analyse(struct report *report, struct view *first, struct view *last)
+analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_analysis *last)
 {
 	struct report_skew *skew = &report->skew;
 
-	*first = (struct view){ .report = report, .skew = skew, .scale = report_scale(report),
+	*first = (struct pass_analysis){ .report = report, .skew = skew, .scale = report_scale(report),
 				.offset_limit_ns = rules_limit_of(report, "tsc-offset"),
 				.drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
 				.offsets = &skew->offsets, .outlier = skew->outlier, .summary = &skew->summary };

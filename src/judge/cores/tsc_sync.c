@@ -10,7 +10,7 @@
 #include "report/phrase.h"
 #include "rules/rules.h"
 
-#define NAMED_MAX 4 /* maximum number of cores with a finding of one rule; the last one counts the rest */
+#define NAMED_MAX 4 /* maximum number of findings of one rule; the last finding also counts the cores without one */
 #define UNDECIDED_WORDS "and nothing shows which of them is right."
 
 /* Sets the figure of FINDING to the size of OFFSET. */
@@ -38,41 +38,44 @@ rest_phrase(size_t count, size_t off)
 
 /* Returns the probable cause of an offset against OTHER, a core of the majority. */
 static struct phrase
-cause_phrase(const struct view *view, size_t other)
+cause_phrase(const struct pass_analysis *pass, size_t other)
 {
-	if (view->no_majority)
+	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
-	return phrase("off the majority, which includes core %u: likely the %s", view_core(view, other)->apic_id,
-		      view->report->hypervisor[0] ? "hypervisor gives it an offset of its own." :
+	return phrase("off the majority, which includes core %u: likely the %s", pass_core(pass, other)->apic_id,
+		      pass->report->hypervisor[0] ? "hypervisor gives it an offset of its own." :
 		      "firmware wrote it, or it was reset later.");
 }
 
-/* Adds a finding on SUBJECT, whose distance from the core OTHER was measured in MOMENT. */
+/*
+ * Adds a finding on SUBJECT, whose distance from the core OTHER was measured in MOMENT. NAMED is the core that the
+ * finding names, or REPORT_NO_CORE.
+ */
 static struct finding *
-add_offset_finding(const struct view *view, uint32_t named, const char *subject,
+add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char *subject,
 		   struct offset distance, size_t other, struct moment moment, const char *end)
 {
-	bool last = view->offsets == &view->report->skew.latest;
+	bool last = pass->offsets == &pass->report->skew.latest;
 	struct finding *finding;
 
-	finding = rules_add_finding(view->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
+	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_size(distance), offset_max_size(distance),
-				    distance.low > 0 ? "ahead of" : "behind", view_core(view, other)->apic_id,
-				    phrase_moment(view->report, moment).bytes,
-				    !view->report->skew.drift_measured ? "" : last ? " (last pass)" : " (first pass)", end);
+				    distance.low > 0 ? "ahead of" : "behind", pass_core(pass, other)->apic_id,
+				    phrase_moment(pass->report, moment).bytes,
+				    !pass->report->skew.drift_measured ? "" : last ? " (last pass)" : " (first pass)", end);
 	set_size(finding, distance);
 	return finding;
 }
 
 /* Returns true if the cores that are off are exactly the cores of PACKAGE. */
 static bool
-is_one_package(const struct view *view, uint32_t package)
+is_one_package(const struct pass_analysis *pass, uint32_t package)
 {
-	for (size_t i = 0; i < view->offsets->cores; i++) {
-		const struct report_core *core = view_core(view, i);
+	for (size_t i = 0; i < pass->offsets->cores; i++) {
+		const struct report_core *core = pass_core(pass, i);
 
 		if (!core->facts_known || !core->facts.has_topology ||
-		    (core->facts.package == package) != view_is_off_majority(view, i))
+		    (core->facts.package == package) != pass_is_off_majority(pass, i))
 			return false;
 	}
 	return true;
@@ -88,105 +91,106 @@ struct group {
 };
 
 static struct group
-find_cores_off(const struct view *view)
+find_cores_off(const struct pass_analysis *pass)
 {
 	struct group group = { .moment = MOMENT_NEVER, .one_way = true };
 
-	for (size_t i = 0; i < view->offsets->cores; i++) {
+	for (size_t i = 0; i < pass->offsets->cores; i++) {
 		struct offset offset;
 
-		if (!view_is_off_majority(view, i))
+		if (!pass_is_off_majority(pass, i))
 			continue;
 		if (!group.count++) {
 			group.first = i;
-			group.other = view_furthest(view, i);
-			group.distance = view_offset(view, group.other, i);
+			group.other = pass_furthest_core(pass, i);
+			group.distance = pass_offset(pass, group.other, i);
 		}
-		offset = view_offset(view, group.other, i);
-		group.one_way &= offset_min_size(offset) > view->offset_limit_ns && (offset.low > 0) == (group.distance.low > 0);
+		offset = pass_offset(pass, group.other, i);
+		group.one_way &= offset_min_size(offset) > pass->offset_limit_ns && (offset.low > 0) == (group.distance.low > 0);
 		group.distance.low = offset.low < group.distance.low ? offset.low : group.distance.low;
 		group.distance.high = offset.high > group.distance.high ? offset.high : group.distance.high;
-		group.moment = moment_hull(group.moment, view_pass_time(view, group.other, i));
+		group.moment = moment_hull(group.moment, pass_pair_time(pass, group.other, i));
 	}
 	return group;
 }
 
 /* Adds one finding on a group of cores: a package, or one of two halves without a majority. Returns false otherwise. */
 static bool
-add_group_finding(const struct view *view, const struct group *group)
+add_group_finding(const struct pass_analysis *pass, const struct group *group)
 {
-	const struct report_core *first = view_core(view, group->first);
+	const struct report_core *first = pass_core(pass, group->first);
 	struct phrase subject;
 
 	if (group->count < 2 || !group->one_way)
 		return false;
-	if (is_one_package(view, first->facts.package))
+	if (is_one_package(pass, first->facts.package))
 		subject = phrase("The TSCs of all %zu cores of package %u are", group->count, first->facts.package);
-	else if (view->no_majority)
+	else if (pass->no_majority)
 		subject = phrase("The TSCs of %zu cores (core %u among them) are", group->count, first->apic_id);
 	else
 		return false;
-	add_offset_finding(view, REPORT_NO_CORE, subject.bytes, group->distance, group->other, group->moment,
-			   cause_phrase(view, group->other).bytes);
+	add_offset_finding(pass, REPORT_NO_CORE, subject.bytes, group->distance, group->other, group->moment,
+			   cause_phrase(pass, group->other).bytes);
 	return true;
 }
 
 /* Adds a finding on the distance of RANK from OTHER, with END after it. It names both if IS_PAIR, otherwise RANK. */
 static void
-add_core_finding(const struct view *view, size_t rank, size_t other, bool is_pair,
+add_core_finding(const struct pass_analysis *pass, size_t rank, size_t other, bool is_pair,
 		 const char *end)
 {
-	uint32_t a = view_core(view, other)->apic_id, b = view_core(view, rank)->apic_id;
+	uint32_t a = pass_core(pass, other)->apic_id, b = pass_core(pass, rank)->apic_id;
 	struct finding *finding;
 
-	finding = add_offset_finding(view, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
-				     view_offset(view, other, rank), other, view_pass_time(view, other, rank), end);
+	finding = add_offset_finding(pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
+				     pass_offset(pass, other, rank), other, pass_pair_time(pass, other, rank), end);
 	if (is_pair)
 		rules_set_pair(finding, a, b);
 }
 
 static void
-add_core_findings(const struct view *view, size_t off)
+add_core_findings(const struct pass_analysis *pass, size_t off)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < view->offsets->cores && count < NAMED_MAX; i++) {
+	for (size_t i = 0; i < pass->offsets->cores && count < NAMED_MAX; i++) {
 		size_t other;
 
-		if (!view_is_off_majority(view, i))
+		if (!pass_is_off_majority(pass, i))
 			continue;
-		other = view_furthest(view, i);
-		/* The steps back explain the offset, and have a finding. */
-		if (view->no_majority && (view_core(view, i)->steps_back || view_core(view, other)->steps_back))
+		other = pass_furthest_core(pass, i);
+		/* A step back of one of the two TSCs explains the offset, and has a finding. */
+		if (pass->no_majority && (pass_core(pass, i)->steps_back || pass_core(pass, other)->steps_back))
 			continue;
-		add_core_finding(view, i, other, view->no_majority,
-				 phrase("%s%s", cause_phrase(view, other).bytes, rest_phrase(++count, off).bytes).bytes);
+		add_core_finding(pass, i, other, pass->no_majority,
+				 phrase("%s%s", cause_phrase(pass, other).bytes, rest_phrase(++count, off).bytes).bytes);
 	}
 }
 
 static void
-judge_offsets(const struct view *view)
+judge_offsets(const struct pass_analysis *pass)
 {
-	struct pair odd = view_pair_with_odd_offset(view);
-	struct group off = find_cores_off(view);
+	struct pair worst_pair = pass_worst_offset_pair(pass);
+	struct group off = find_cores_off(pass);
 
-	if (!add_group_finding(view, &off))
-		add_core_findings(view, off.count);
-	if (odd.b)
-		add_core_finding(view, odd.b, odd.a, true, UNDECIDED_WORDS);
+	if (!add_group_finding(pass, &off))
+		add_core_findings(pass, off.count);
+	if (worst_pair.b)
+		add_core_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
 }
 
+/* Adds a finding for each core that is off the majority in the last pass, but was not in the first. */
 static void
-judge_moved(const struct view *first, const struct view *last)
+judge_moved(const struct pass_analysis *first, const struct pass_analysis *last)
 {
 	size_t off = 0;
 
 	for (size_t i = 0; i < last->offsets->cores && !last->no_majority && off < NAMED_MAX; i++) {
-		if (!view_is_off_majority(last, i) || view_is_off_majority(first, i))
+		if (!pass_is_off_majority(last, i) || pass_is_off_majority(first, i))
 			continue;
 		off++;
-		add_core_finding(last, i, view_furthest(last, i), false,
-				 cause_phrase(last, view_furthest(last, i)).bytes);
+		add_core_finding(last, i, pass_furthest_core(last, i), false,
+				 cause_phrase(last, pass_furthest_core(last, i)).bytes);
 	}
 }
 
@@ -197,11 +201,11 @@ judge_moved(const struct view *first, const struct view *last)
  * middle pass can show whether it did so at once (a step) or steadily (drift).
  */
 static const char *
-drift_cause(const struct view *view, enum motion motion)
+drift_cause(const struct pass_analysis *pass, enum motion motion)
 {
 	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
 
-	if (view->report->hypervisor[0])
+	if (pass->report->hypervisor[0])
 		return stepped ? "likely the hypervisor wrote it" :
 				 "likely the hypervisor scales it, or runs it on cores with different TSCs";
 	if (motion == MOTION_STEADY)
@@ -211,73 +215,73 @@ drift_cause(const struct view *view, enum motion motion)
 }
 
 static struct phrase
-motion_phrase(const struct view *view, enum motion motion, struct moment moment)
+motion_phrase(const struct pass_analysis *pass, enum motion motion, struct moment moment)
 {
 	static const char *const words[] = {
 		[MOTION_UNKNOWN] = "steadily or by a step", [MOTION_STEADY] = "steadily", [MOTION_UNEVEN] = "unevenly",
 	};
 
 	if (motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE)
-		return phrase("by a step %s", phrase_moment(view->report, moment).bytes);
+		return phrase("by a step %s", phrase_moment(pass->report, moment).bytes);
 	return phrase("%s", words[motion]);
 }
 
 static void
-add_pair_drift_finding(const struct view *view, struct pair odd)
+add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 {
-	struct offset drift = view_drift(view, odd.a, odd.b);
-	uint32_t a = view_core(view, odd.a)->apic_id, b = view_core(view, odd.b)->apic_id;
+	struct offset drift = pass_drift(pass, worst_pair.a, worst_pair.b);
+	uint32_t a = pass_core(pass, worst_pair.a)->apic_id, b = pass_core(pass, worst_pair.b)->apic_id;
 	struct finding *finding;
 
-	finding = rules_add_finding(view->report, "tsc-drift", "tsc", REPORT_NO_CORE,
+	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and nothing shows which of "
 				    "them moved.", b, offset_min_size(drift), offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", a,
-				    phrase_span(view->report, offsets_moment(&view->report->skew.offsets, odd.a, odd.b)).bytes,
-				    phrase_span(view->report, offsets_moment(&view->report->skew.latest, odd.a, odd.b)).bytes);
+				    phrase_span(pass->report, offsets_moment(&pass->report->skew.offsets, worst_pair.a, worst_pair.b)).bytes,
+				    phrase_span(pass->report, offsets_moment(&pass->report->skew.latest, worst_pair.a, worst_pair.b)).bytes);
 	set_size(finding, drift);
 	rules_set_pair(finding, a, b);
 }
 
 static void
-add_drift_finding(const struct view *view, size_t rank, struct phrase rest)
+add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase rest)
 {
-	uint32_t core = view_core(view, rank)->apic_id;
+	uint32_t core = pass_core(pass, rank)->apic_id;
 	struct moment moment, stepped;
-	struct offset drift = view_drift_from_most(view, rank, &moment);
-	enum motion motion = view_motion(view, rank, drift.high > 0, &stepped);
+	struct offset drift = pass_drift_from_most(pass, rank, &moment);
+	enum motion motion = pass_motion(pass, rank, drift.high > 0, &stepped);
 	struct finding *finding;
 
-	finding = rules_add_finding(view->report, "tsc-drift", "tsc", core,
+	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", core,
 				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
 				    offset_min_size(drift), offset_max_size(drift),
-				    drift.high > 0 ? "faster" : "slower", phrase_moment(view->report, moment).bytes,
-				    motion_phrase(view, motion, stepped).bytes, drift_cause(view, motion), rest.bytes);
+				    drift.high > 0 ? "faster" : "slower", phrase_moment(pass->report, moment).bytes,
+				    motion_phrase(pass, motion, stepped).bytes, drift_cause(pass, motion), rest.bytes);
 	set_size(finding, drift);
 }
 
 static void
-judge_drifts(const struct view *view)
+judge_drifts(const struct pass_analysis *pass)
 {
-	struct pair odd = view_pair_with_odd_drift(view);
+	struct pair worst_pair = pass_worst_drift_pair(pass);
 	size_t count = 0;
 
-	for (size_t i = 0; i < view->offsets->cores && count < NAMED_MAX; i++)
-		if (view_core(view, i)->drifts)
-			add_drift_finding(view, i, rest_phrase(++count, view->drifting));
-	if (odd.b)
-		add_pair_drift_finding(view, odd);
+	for (size_t i = 0; i < pass->offsets->cores && count < NAMED_MAX; i++)
+		if (pass_core(pass, i)->drifts)
+			add_drift_finding(pass, i, rest_phrase(++count, pass->drifting));
+	if (worst_pair.b)
+		add_pair_drift_finding(pass, worst_pair);
 }
 
 /* ---- warps ---- */
 
 /* Returns the rank of the core with APIC_ID; the number of ranks if there is none. */
 static size_t
-find_rank(const struct view *view, uint32_t apic_id)
+find_rank(const struct pass_analysis *pass, uint32_t apic_id)
 {
 	size_t i = 0;
 
-	while (i < view->skew->offsets.cores && view_core(view, i)->apic_id != apic_id)
+	while (i < pass->skew->offsets.cores && pass_core(pass, i)->apic_id != apic_id)
 		i++;
 	return i;
 }
@@ -297,24 +301,24 @@ steps_back(const struct report *report, uint32_t apic_id)
  * explains it, although the finding may be on a pair that is worse.
  */
 static bool
-is_warp_explained(const struct view *view, size_t a, size_t b)
+is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 {
-	size_t cores = view->skew->offsets.cores;
+	size_t cores = pass->skew->offsets.cores;
 
 	if (a >= cores || b >= cores)
 		return false;
-	if (view->skew->drift_measured && offset_min_size(view_drift(view, a, b)) > view->drift_limit_ppb)
+	if (pass->skew->drift_measured && offset_min_size(pass_drift(pass, a, b)) > pass->drift_limit_ppb)
 		return true;
-	return view_core(view, a)->drifts || view_core(view, b)->drifts || view_core(view, a)->off_majority ||
-	       view_core(view, b)->off_majority || offset_min_size(view_offset(view, a, b)) > view->offset_limit_ns;
+	return pass_core(pass, a)->drifts || pass_core(pass, b)->drifts || pass_core(pass, a)->off_majority ||
+	       pass_core(pass, b)->off_majority || offset_min_size(pass_offset(pass, a, b)) > pass->offset_limit_ns;
 }
 
 /* Returns true if the judged offsets, drifts and steps back explain the worst warp that the check found. */
 static bool
-are_warps_explained(const struct view *view, const struct report_contended *check)
+are_warps_explained(const struct pass_analysis *pass, const struct report_contended *check)
 {
-	return steps_back(view->report, check->worst_a) || steps_back(view->report, check->worst_b) ||
-	       is_warp_explained(view, find_rank(view, check->worst_a), find_rank(view, check->worst_b));
+	return steps_back(pass->report, check->worst_a) || steps_back(pass->report, check->worst_b) ||
+	       is_warp_explained(pass, find_rank(pass, check->worst_a), find_rank(pass, check->worst_b));
 }
 
 struct warps {
@@ -326,11 +330,11 @@ struct warps {
 struct warp_checks {
 	struct warps unexplained, explained;
 	uint64_t iterations;
-	bool starved; /* true if a core got too few turns in one of them */
+	bool starved; /* true if some core executed too few iterations in one of the checks */
 };
 
 static struct warp_checks
-sum_up_warps(const struct report *report, const struct view *view)
+sum_up_warps(const struct report *report, const struct pass_analysis *pass)
 {
 	const struct report_contended *checks[] = { &report->skew.locked, &report->skew.lock_free };
 	struct warp_checks all = { .iterations = 0 };
@@ -345,7 +349,7 @@ sum_up_warps(const struct report *report, const struct view *view)
 		all.starved |= check->starved;
 		if (!check->warps)
 			continue;
-		warps = are_warps_explained(view, check) ? &all.explained : &all.unexplained;
+		warps = are_warps_explained(pass, check) ? &all.explained : &all.unexplained;
 		warps->count += check->warps;
 		warps->iterations += check->iterations;
 		if (!warps->worst || check->worst_ticks > warps->worst->worst_ticks)
@@ -386,8 +390,8 @@ find_steps_back(struct report *report)
 }
 
 /*
- * Returns the finding that explains a warp of WORST, or NULL. The steps back of one of the two cores come first. Next
- * is the first offset or drift that names one of them, then any offset or drift. WORST may be NULL.
+ * Returns the finding that explains a warp of WORST, or NULL. Prefers a step back of one of the two cores, then the
+ * first offset or drift that names one of them, then any offset or drift. WORST may be NULL.
  */
 static struct finding *
 find_cause(struct report *report, const struct report_contended *worst)
@@ -434,41 +438,41 @@ mention_warps(struct report *report, const struct warp_checks *checks)
 		rules_add_text(finding, " Whether there are warps (tsc-warp) was not measured.");
 	else
 		rules_add_text(finding, " No warp was seen (tsc-warp) in %lu iterations under contention%s.", checks->iterations,
-			       checks->starved ? ", of which a core got too few" : "");
+			       checks->starved ? ", but some core ran too few of them" : "");
 }
 
-/* The worst contradiction of a pass. C is equal to B unless a pair of C may be wrong instead. */
+/* The worst contradiction of a pass. C is equal to B unless a pair with core C may be the wrong one. */
 struct contradiction {
 	const struct report_core *a, *b, *c;
 	struct moment moment; /* from the first to the last measurement of the pairs among these cores */
 };
 
 static struct contradiction
-find_contradiction(const struct view *view)
+find_contradiction(const struct pass_analysis *pass)
 {
-	const struct offsets_summary *summary = view->summary;
+	const struct offsets_summary *summary = pass->summary;
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
-	struct moment moment = view_pass_time(view, a, b);
+	struct moment moment = pass_pair_time(pass, a, b);
 
 	if (c != b)
-		moment = moment_hull(moment, moment_hull(view_pass_time(view, c, a), view_pass_time(view, c, b)));
-	return (struct contradiction){ view_core(view, a), view_core(view, b), view_core(view, c), moment };
+		moment = moment_hull(moment, moment_hull(pass_pair_time(pass, c, a), pass_pair_time(pass, c, b)));
+	return (struct contradiction){ pass_core(pass, a), pass_core(pass, b), pass_core(pass, c), moment };
 }
 
 static struct phrase
-contradictions_phrase(const struct view *view, const struct contradiction *worst)
+contradictions_phrase(const struct pass_analysis *pass, const struct contradiction *worst)
 {
-	const struct offsets_summary *summary = view->summary;
+	const struct offsets_summary *summary = pass->summary;
 	bool many = summary->contradictions != 1;
-	struct phrase subject = phrase("core %u and core %u", worst->a->apic_id, worst->b->apic_id);
+	struct phrase subject = phrase("between core %u and core %u", worst->a->apic_id, worst->b->apic_id);
 
 	if (worst->c != worst->b)
-		subject = phrase("of cores %u, %u and %u", worst->c->apic_id, worst->a->apic_id, worst->b->apic_id);
+		subject = phrase("among cores %u, %u and %u", worst->c->apic_id, worst->a->apic_id, worst->b->apic_id);
 	return phrase("%zu pair%s of cores contradict%s the other pairs, or an earlier measurement, the worst %s, "
 		      "by %lu ns %s",
 		      summary->contradictions, many ? "s" : "", many ? "" : "s", subject.bytes,
-		      (uint64_t)view_size_ns(view, summary->contradiction_ticks).low,
-		      phrase_moment(view->report, worst->moment).bytes);
+		      (uint64_t)pass_ticks_to_ns(pass, summary->contradiction_ticks).low,
+		      phrase_moment(pass->report, worst->moment).bytes);
 }
 
 /*
@@ -476,23 +480,23 @@ contradictions_phrase(const struct view *view, const struct contradiction *worst
  * a sentence to its finding instead. Returns true in both cases.
  */
 static bool
-judge_contradictions(const struct view *view)
+judge_contradictions(const struct pass_analysis *pass)
 {
-	struct finding *finding, *cause = find_steps_back(view->report);
+	struct finding *finding, *cause = find_steps_back(pass->report);
 	struct contradiction worst;
 	struct phrase clause;
 
-	if (view->summary->contradictions <= rules_limit_of(view->report, "tsc-contradiction"))
+	if (pass->summary->contradictions <= rules_limit_of(pass->report, "tsc-contradiction"))
 		return false;
-	worst = find_contradiction(view);
-	clause = contradictions_phrase(view, &worst);
+	worst = find_contradiction(pass);
+	clause = contradictions_phrase(pass, &worst);
 	if (cause && (worst.a->steps_back || worst.b->steps_back || worst.c->steps_back)) {
 		rules_add_text(cause, " Likely for this reason, %s (tsc-contradiction).", clause.bytes);
 		return true;
 	}
-	finding = rules_add_finding(view->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
+	finding = rules_add_finding(pass->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 				    "%s: likely a TSC moved while it was measured.", clause.bytes);
-	rules_set_count(finding, view->summary->contradictions);
+	rules_set_count(finding, pass->summary->contradictions);
 	rules_set_pair(finding, worst.a->apic_id, worst.b->apic_id);
 	if (worst.c != worst.b)
 		rules_add_core(finding, worst.c->apic_id);
@@ -500,7 +504,7 @@ judge_contradictions(const struct view *view)
 }
 
 static void
-judge_passes(const struct view *first, const struct view *last)
+judge_passes(const struct pass_analysis *first, const struct pass_analysis *last)
 {
 	size_t before = first->report->finding_count;
 	bool contradicted = false;
@@ -520,10 +524,10 @@ judge_passes(const struct view *first, const struct view *last)
 void
 judge_skew(struct report *report)
 {
-	struct view first, last;
+	struct pass_analysis first, last;
 	struct warp_checks warps;
 
-	view_analyse(report, &first, &last);
+	analyse_offsets(report, &first, &last);
 	warps = sum_up_warps(report, &first);
 	judge_warps(report, &warps.unexplained);
 	if (report->skew.measured)

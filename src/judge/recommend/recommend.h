@@ -4,7 +4,7 @@
 
 #include "report/phrase.h"
 
-/* Fills report->taken after the judging: the clocks that Linux and Windows take, and why. */
+/* Fills report->taken: the clocks that Linux and Windows take, and why. Call it after judge_report(). */
 void recommend_clocksource(struct report *report);
 
 /* Returns Linux's reasons to mark the TSC of this machine unstable, or "" if it does not. */
@@ -23,8 +23,8 @@ void recommend_answer(struct report *report);
 void recommend_calibrations(struct report *report);
 
 /*
- * Fills report->tick after the judging: the timer that Linux takes for its tick. Linux does not check how late a timer
- * is.
+ * Fills report->tick: the timer that Linux takes for its tick. Call it after judge_report(). Linux does not check how
+ * late a timer is.
  */
 void recommend_tick(struct report *report);
 

@@ -51,8 +51,8 @@ recommend_why_unstable(const struct report *report)
 }
 
 /*
- * Returns true if CLOCK is of the hypervisor interface that Linux uses. If there are several interfaces, Linux uses the
- * one with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
+ * Returns true if CLOCK belongs to the hypervisor interface that Linux uses. If there are several interfaces, Linux
+ * uses the one with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
  */
 static bool
 is_used_by_linux(const struct report *report, const struct clock *clock)
@@ -150,7 +150,10 @@ predict_linux(struct report *report)
 	text_printf(&text, "clocksource %s, rating %u", linux_name(first->id), linux_rating(first));
 	if (next)
 		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
-	/* read_hv_clock_tsc() in hyperv_timer.c does so. Linux registers this clocksource even without a valid page. */
+	/*
+	 * Linux registers this clocksource even without a valid page. read_hv_clock_tsc() in hyperv_timer.c then reads
+	 * the MSR.
+	 */
 	if (first->falls_back)
 		text_put(&text, "; its page's sequence is 0, so each read of it reads the MSR");
 	put_missing(&text, report, first);
@@ -160,8 +163,8 @@ predict_linux(struct report *report)
 }
 
 /*
- * Finds the clock that Windows takes, and names a feature that Hyper-V's interface lacks. Windows knows only this
- * interface of a hypervisor. A TSC that Linux would mark unstable counts as unsuited for Windows, too.
+ * Finds the clock that Windows takes, and names a feature that Hyper-V's interface lacks. Windows uses no other
+ * hypervisor's interface. A TSC that Linux would mark unstable counts as unsuited for Windows, too.
  */
 static void
 predict_windows(struct report *report)

@@ -1,14 +1,13 @@
 /*
- * Finds which timer Linux takes for its tick, by the ratings of its clock event devices as of 6.6.
+ * Finds which timer Linux takes for its tick, by the ratings of its clock event devices as of 6.6. See recommend.h.
  *
- * - arch/x86/kernel/apic/apic.c, setup_APIC_timer(): 100, or 150 if the timer always runs. It uses the deadline
- *   if CPUID has it.
- * - hpet.c: 110 for a comparator that sends messages, if the LAPIC's timer may stop. 50 if it replaces the PIT.
- * - drivers/clocksource/i8253.c: 0.
- * - hyperv_timer.c: 1000.
- * - arch/x86/xen/time.c: 500.
+ * - arch/x86/kernel/apic/apic.c, setup_APIC_timer(): rating 100, or 150 if the LAPIC timer never stops. Linux uses its
+ * TSC-deadline mode if CPUID has it.
  *
- * See recommend.h.
+ * - hpet.c: rating 110 for a comparator that sends its interrupts as messages, if the LAPIC timer may stop. Rating 50
+ * for the comparator that replaces the PIT.
+ *
+ * - drivers/clocksource/i8253.c (the PIT): rating 0. hyperv_timer.c: rating 1000. arch/x86/xen/time.c: rating 500.
  */
 #include "judge/recommend/recommend.h"
 
@@ -73,15 +72,15 @@ put_passed_rules(const struct report *report, struct text *reason, const char *s
 
 /* Writes how late SOURCE's interrupts are. Linux does not consider these figures. */
 static void
-put_figures(const struct report *report, struct text *reason, const struct report_interval *row)
+put_lateness(const struct report *report, struct text *reason, const struct report_interval *row)
 {
 	const struct report_lateness *late = &row->lateness;
-	struct number_within told = number_within(late->p50_ns, late->error_ns);
+	struct number_within rounded = number_within(late->p50_ns, late->error_ns);
 	bool named = false;
 
 	if (late->count)
 		text_printf(reason, " Half of its %s of %lu us came within %ld ns of their deadline, +-%lu.",
-			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, told.value, told.error);
+			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, rounded.value, rounded.error);
 	else
 		text_put(reason, " No figure of this run shows how late its interrupts come.");
 	for (size_t i = 0; i < report->finding_count; i++) {
@@ -149,7 +148,7 @@ put_lapic(struct report *report, struct text *reason, bool deadline)
 	else
 		put_wake_timer(report, reason);
 	text_put(reason, hypervisor_timer(report));
-	put_figures(report, reason, find_test(report, source));
+	put_lateness(report, reason, find_test(report, source));
 }
 
 /* Writes which timer all cores share, if their local APIC timers cannot be used. */
@@ -167,7 +166,7 @@ put_global(struct report *report, struct text *reason)
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
 	text_put(reason, hypervisor_timer(report));
 	if (is_tested(report, report->tick.source))
-		put_figures(report, reason, find_test(report, report->tick.source));
+		put_lateness(report, reason, find_test(report, report->tick.source));
 }
 
 void

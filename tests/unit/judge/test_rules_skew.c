@@ -327,7 +327,7 @@ TEST(an_offset_says_whether_its_warps_were_seen)
 	report->skew.lock_free.starved = true;
 	judge(report);
 	assert_non_null(strstr(report->findings[0].text, " No warp was seen (tsc-warp) in 240000 iterations under "
-			       "contention, of which a core got too few."));
+			       "contention, but some core ran too few of them."));
 	assert_null(strstr(report->findings[1].text, "arp"));
 
 	report = machine(6, 6, truth_ticks);
@@ -727,7 +727,7 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 
 	text_init(&expected, text, sizeof(text));
 	text_printf(&expected,
-		    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst core 4 "
+		    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst between core 4 "
 		    "and core 8, by %lu ns at 3.1 s: likely a TSC moved while it was measured.", ns);
 	judge(report);
 	assert_true(ns > 2400 && ns < 2550);
@@ -750,7 +750,7 @@ TEST(three_that_contradict_each_other_are_named_all)
 	literal_solve(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
-			    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst of "
+			    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst among "
 			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC moved while it was measured.");
 	assert_int_equal(report->findings[0].core_count, 3);
 	for (size_t core = 0; core <= 4; core += 2)

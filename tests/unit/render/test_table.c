@@ -25,12 +25,12 @@ typedef void renderer(struct text *out, const struct report *report);
 static struct text
 render(renderer *put, struct report *report)
 {
-	struct view first, last;
+	struct pass_analysis first, last;
 	struct text text;
 
 	if (report->skew.drifts)
 		literal_drifts(report);
-	view_analyse(report, &first, &last); /* decides which rows get a mark */
+	analyse_offsets(report, &first, &last); /* decides which rows get a mark */
 	judge_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
