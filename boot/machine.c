@@ -75,7 +75,7 @@ find_cores(struct machine *machine, struct report *report)
 static void
 start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
-	if (machine->boot.lend) {
+	if (machine->boot.start_firmware_cores) {
 		report_note(report, "%s: those are started by the firmware's MP services (cores=mp).", why);
 		report->options.cores = CORES_MP;
 	} else {
@@ -87,7 +87,7 @@ start_by_firmware(const struct machine *machine, const char *why, struct report 
 void
 machine_choose_start_method(struct machine *machine, struct report *report)
 {
-	if (report->options.cores == CORES_MP && !machine->boot.lend)
+	if (report->options.cores == CORES_MP && !machine->boot.start_firmware_cores)
 		start_by_firmware(machine, "No firmware lends the other cores (cores=mp)", report);
 	if (report->options.cores != CORES_SIPI)
 		return;
@@ -108,7 +108,7 @@ machine_cores(const struct machine *machine, const struct options *options)
 	case CORES_SIPI:
 		return cores_count_listed(&machine->platform.acpi.madt, machine->apic_id);
 	case CORES_MP:
-		return machine->boot.lent_count ? machine->boot.lent_count() : 1;
+		return machine->boot.count_firmware_cores ? machine->boot.count_firmware_cores() : 1;
 	default:
 		return 1;
 	}
@@ -122,7 +122,7 @@ try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 		    &run->smp);
 	if (machine->cores.firmware_lost_cores || !machine->cores.reason[0])
 		return;
-	if (!machine->boot.lend)
+	if (!machine->boot.start_firmware_cores)
 		return; /* start_cores() reports the reason */
 	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 		    machine->cores.reason);
@@ -148,8 +148,8 @@ start_cores(void *context, struct run *run)
 	if (options->cores == CORES_SIPI)
 		try_sipi(machine, run, limits);
 	machine->stolen_counter.are_others_lent = options->cores == CORES_MP;
-	if (options->cores == CORES_MP && machine->boot.lend)
-		machine->boot.lend(&machine->cores, own, limits, run->report.tsc, &run->smp);
+	if (options->cores == CORES_MP && machine->boot.start_firmware_cores)
+		machine->boot.start_firmware_cores(&machine->cores, own, limits, run->report.tsc, &run->smp);
 	else if (options->cores == CORES_OFF)
 		cores_off(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
@@ -183,8 +183,8 @@ stop_cores(void *context, struct run *run)
 
 	if (run->report.options.cores == CORES_SIPI)
 		cores_stop(&machine->cores);
-	else if (run->report.options.cores == CORES_MP && machine->boot.take_back)
-		machine->boot.take_back(&machine->cores);
+	else if (run->report.options.cores == CORES_MP && machine->boot.stop_firmware_cores)
+		machine->boot.stop_firmware_cores(&machine->cores);
 }
 
 static void

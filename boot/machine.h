@@ -21,10 +21,10 @@ struct machine_boot {
 	 * Cores that the firmware lends, for cores=mp: see boot/uefi/mp. If LEND is NULL, cores=mp is the same as
 	 * cores=off.
 	 */
-	size_t (*lent_count)(void); /* number of cores, including the boot core */
-	bool (*lend)(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
+	size_t (*count_firmware_cores)(void); /* number of cores, including the boot core */
+	bool (*start_firmware_cores)(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
 		     struct smp *smp);
-	void (*take_back)(struct cores *cores);
+	void (*stop_firmware_cores)(struct cores *cores);
 
 	/*
 	 * Checkpoints of the report during a run: see boot/uefi/checkpoint.h. CONTEXT is the first argument of each

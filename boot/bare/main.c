@@ -95,7 +95,7 @@ deliver(struct application *app)
 	const struct text *texts[SAVE_FILES];
 
 	if (!plan_render(&app->plan, &app->run.report, texts)) {
-		console_serial(&app->console, "error: the report does not fit the memory that was taken for it\n");
+		console_serial(&app->console, "error: the report is larger than the memory that was allocated for it\n");
 		return false;
 	}
 	blocks_queue(&app->console.serial, &app->plan, &app->run.report);

@@ -14,7 +14,8 @@
 
 #define VECTORS         256u
 #define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */
-#define VECTOR          0xe0u /* vector of timer interrupts; no known firmware uses it: EDK II uses a few from 20h up */
+/* vector of timer interrupts; EDK II uses a few from 20h up, and no known firmware uses this one */
+#define VECTOR          0xe0u
 #define VECTOR_SPURIOUS 0x0fu /* EDK II's spurious vector of the LAPIC, which needs no EOI */
 #define GATE_INTERRUPT  0x8eu
 #define DRAIN_NOPS      64

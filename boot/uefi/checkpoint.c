@@ -1,18 +1,18 @@
-/* Writes the marker and the checkpoints of a run. See checkpoint.h. */
+/* Writes the marker file and the checkpoints of a run. See checkpoint.h. */
 #include "uefi/checkpoint.h"
 
 #include "base/sha256.h"
 #include "hw/hw.h"
 #include "report/folders.h"
 
-#define SHARE     10 /* checkpoints take at most a tenth of the time, even on a slow volume */
+#define SHARE     10 /* checkpoints use at most a tenth of the run's time, even on a slow volume */
 #define MINUTE_NS UINT64_C(60000000000)
 #define FIRST     "start-cores" /* the first checkpoint is saved before this phase, in which machines may hang */
 
 /*
- * Makes the marker's name from facts that identify the machine, because the number of cores and the options may change.
- * The serial number distinguishes two machines of one model. It is used even with identity=off, because the name is a
- * hash and does not reveal it.
+ * Makes the marker's file name, a hash of facts that identify the machine. The number of cores and the options are left
+ * out, because they may change. The serial number distinguishes two machines of one model. It is used even with
+ * identity=off, because the hash does not reveal it.
  */
 static void
 name_machine(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
@@ -59,7 +59,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 		marker->least = marker_evaluate(&found, report);
 	}
 	checkpoint->number = save_next_number();
-	/* A checkpoint needs one of the two numbers after the report's number. */
+	/* Checkpoints use the two folder numbers after the report's number. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
 	write_marker(checkpoint, "open");
 }
@@ -72,8 +72,8 @@ checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan)
 }
 
 /*
- * Saves a checkpoint, and writes its number and the phase into the marker. Removes the previous checkpoint last,
- * because until then the marker has the previous checkpoint's number.
+ * Saves a checkpoint, and writes its number and the phase into the marker. The previous checkpoint is removed last,
+ * because the old marker still names it.
  */
 static void
 save_checkpoint_now(struct checkpoint *checkpoint)
@@ -107,7 +107,10 @@ checkpoint_start_phase(void *context, const struct run *run, const struct run_ph
 
 	checkpoint->run = run;
 	checkpoint->phase = phase;
-	checkpoint->saves &= checkpoint->marks; /* if the marker could not be written, the volume is read-only or gone */
+	/*
+	 * No checkpoint is saved if the marker could not be written, because the volume is then read-only or removed.
+	 */
+	checkpoint->saves &= checkpoint->marks;
 	due = checkpoint->saves && (first || (checkpoint->marker.report && hw_tsc() - checkpoint->saved_tsc >=
 									   SHARE * checkpoint->took_ticks));
 	checkpoint->marker.cores = phase->with_cores ? run->report.options.cores : CORES_OFF;
@@ -158,7 +161,7 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 {
 	unsigned latest = checkpoint->marker.report;
 
-	/* Tries to write the marker again after errors, because an old marker would mislead the next boot. */
+	/* Writes the marker again even after an earlier error, because an old marker would mislead the next boot. */
 	checkpoint->marks = checkpoint->marked;
 	if (saved)
 		checkpoint->marker.report = 0;

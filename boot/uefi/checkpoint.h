@@ -1,10 +1,11 @@
 /*
- * Checkpoints of a running measurement on the boot volume: a marker with the current phase, and the report up to this
- * phase. So a machine that hangs, is reset or loses its power keeps its results, and the next boot knows the last
+ * Saves checkpoints on the boot volume during a run: a marker file with the current phase, and the report up to this
+ * phase. If the machine hangs, is reset or loses its power, the results are not lost, and the next boot knows the last
  * phase.
  *
- * The run's report gets the first free number. Its checkpoints alternate between the next two numbers. Each is removed
- * when the next one is complete. So after the first checkpoint the volume always has a complete folder of this run.
+ * The run's final report gets the first free folder number. Its checkpoints alternate between the next two numbers. A
+ * checkpoint is removed when the next checkpoint is complete. So after the first checkpoint the volume always has a
+ * complete folder of this run.
  */
 #ifndef BARETICK_CHECKPOINT_H
 #define BARETICK_CHECKPOINT_H
@@ -41,7 +42,7 @@ void checkpoint_open(struct checkpoint *checkpoint, struct report *report, const
 /* Sets PLAN. Checkpoints use its text buffers from now on. */
 void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
 
-/* The next four functions belong to a struct machine_boot. CONTEXT is the checkpoint. */
+/* The next four functions are for struct machine_boot. CONTEXT is the struct checkpoint. */
 
 /*
  * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
@@ -49,20 +50,20 @@ void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
  */
 bool checkpoint_start_phase(void *context, const struct run *run, const struct run_phase *phase);
 
-/* Called if this phase starts the cores in another way than its marker describes. */
+/* Called if this phase starts the cores by another method than the marker states. */
 void checkpoint_set_cores(void *context, enum options_cores cores);
 
 /* Returns true if a checkpoint is due, once a minute. Called between batches of a phase that may last for hours. */
 bool checkpoint_is_due(const void *context);
 
-void checkpoint_save_due(void *context); /* saves a checkpoint that is due */
+void checkpoint_save_due(void *context); /* saves a checkpoint; called if one is due */
 
 /* Called after the measurements. Returns the number for the run's report. */
 unsigned checkpoint_end_measurements(struct checkpoint *checkpoint);
 
 /*
- * Called when the run's report is SAVED, or cannot be saved. Removes the marker. Also removes the checkpoint, unless it
- * is the only result of the run.
+ * Called at the end, with SAVED set if the run's final report was saved. Removes the marker. Also removes the latest
+ * checkpoint, unless it is the only result of the run.
  */
 void checkpoint_close(struct checkpoint *checkpoint, bool saved);
 

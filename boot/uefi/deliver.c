@@ -9,9 +9,10 @@
 #define SAVING "Saving the report on the boot volume ..."
 
 /*
- * Saves the report on the volume. This is done before the serial lines get the report, so that it can include a reason
- * if saving fails. Also, a report of 64 cores takes minutes at 115,200 baud, and the user might remove the stick in
- * this time. A driver may wait long for a broken device, so the screen first shows the summary and SAVING.
+ * Saves the report on the volume. The report is saved before it is sent over the serial lines. If saving fails, the
+ * report on the serial lines then includes the reason. Also, sending a report of 64 cores takes minutes at 115,200
+ * baud, and the user might remove the stick in this time. A driver may wait long for a broken device, so the screen
+ * first shows the summary and SAVING.
  */
 static void
 save(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
@@ -57,7 +58,7 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 	return true;
 }
 
-/* Adds ERROR as a note. If it is too long, it is cut after a whole word. */
+/* Adds ERROR as a note. If it is too long, it is cut between two words. */
 static void
 note_error(struct report *report, const char *error)
 {
@@ -84,7 +85,7 @@ deliver_error(struct plan *plan, struct report *report, const struct plan_page *
 	note_error(report, error);
 	report_note(report, "Nothing was measured.");
 	report->started_at[0] = '\0';
-	report->duration_ns = options_duration_ns(&report->options); /* the duration that the options would have given */
+	report->duration_ns = options_duration_ns(&report->options); /* the duration that the run would have had */
 	report->incomplete = true;
 	judge_report(report);
 	recommend(report);

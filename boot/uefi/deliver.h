@@ -9,20 +9,21 @@
 #include "uefi/console/pager.h"
 
 /* The error message if the report does not fit into memory. */
-#define DELIVER_TOO_LARGE "error: the report does not fit the memory that the firmware gave\n"
+#define DELIVER_TOO_LARGE "error: the report is larger than the memory that was allocated for it\n"
 
 /*
- * Saves the judged REPORT under the number of CHECKPOINT, shows it with PAGER, and queues it for the serial lines. If
- * the report does not fit into PLAN's buffers, prints DELIVER_TOO_LARGE, shows it with PAGER and returns false.
+ * Saves the judged REPORT under the folder number of CHECKPOINT, shows it with PAGER, and queues it for the serial
+ * lines. If the report does not fit into PLAN's buffers, prints DELIVER_TOO_LARGE, shows it with PAGER and returns
+ * false.
  */
 bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
 	     struct pager *pager);
 
 /*
- * Saves a report without figures. ERROR is the reason why nothing was measured. SENTENCE receives the folder. REPORT
- * describes the machine; its date is removed. Returns false if the report is not saved. Reasons are save=off, the
- * volume, and too little memory. The report is not saved either if the last saved report is the same, so that a machine
- * that restarts after each error does not fill the volume.
+ * Saves a report without measured values. ERROR is the reason why nothing was measured. SENTENCE receives a sentence
+ * with the folder's name. REPORT describes the machine; its date is removed. Returns false if the report is not saved,
+ * for example because of save=off or too little memory. Also returns false if the last saved report is the same.
+ * Otherwise a machine that restarts after each error would fill the volume.
  */
 bool deliver_error(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
 		   char sentence[SAVE_SENTENCE_SIZE]);

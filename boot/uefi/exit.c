@@ -4,8 +4,9 @@
 #include "hw/hw.h"
 #include "uefi/firmware/uefi.h"
 
-#define GONE_100NS      10000000 /* time after which a machine that was switched off must be off */
-#define GONE_TURNS      20000000 /* limit of calls of CheckEvent, if the firmware's timer has stopped */
+#define OFF_WAIT_100NS  10000000 /* 1 s: longest wait until the machine has reset or switched itself off */
+/* maximum number of calls of CheckEvent, which ends the wait if the firmware's timer has stopped */
+#define OFF_POLLS_MAX   20000000
 #define STALL_US        1000000
 
 /* Prints LINE in the last row, so that the rows above it do not scroll away. */
@@ -19,17 +20,18 @@ print_last_row(struct console *console, enum text_ink ink, const char *line)
 }
 
 /*
- * Waits until the machine is off or reset. Does not use Stall, which may never return on a machine with a stopped TSC.
+ * Waits until the machine has reset or switched itself off. Does not use Stall, which may never return if the TSC has
+ * stopped.
  */
 static void
-wait_until_gone(void)
+wait_until_off(void)
 {
 	EFI_EVENT over;
 
 	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &over)))
 		return;
-	firmware_boot->SetTimer(over, TimerRelative, GONE_100NS);
-	for (unsigned i = 0; i < GONE_TURNS && firmware_boot->CheckEvent(over) != EFI_SUCCESS; i++)
+	firmware_boot->SetTimer(over, TimerRelative, OFF_WAIT_100NS);
+	for (unsigned i = 0; i < OFF_POLLS_MAX && firmware_boot->CheckEvent(over) != EFI_SUCCESS; i++)
 		hw_pause();
 	firmware_boot->CloseEvent(over);
 }
@@ -38,7 +40,7 @@ static void
 reset(EFI_RESET_TYPE type)
 {
 	firmware_system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);
-	wait_until_gone();
+	wait_until_off();
 }
 
 /* Writes ACPI's reset register as a last resort, as Linux's reboot=acpi does. */
@@ -50,10 +52,10 @@ restart(const struct acpi_fadt *fadt)
 	if (!fadt->reset_port)
 		return;
 	hw_out8(fadt->reset_port, fadt->reset_value);
-	wait_until_gone();
+	wait_until_off();
 }
 
-/* Prints a line before it powers off, because U-Boot's ResetSystem neither powers off nor returns. */
+/* Powers off. Prints a line before, because U-Boot's ResetSystem neither powers off nor returns. */
 static void
 power_off(struct console *console)
 {
@@ -67,12 +69,12 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	if (how == EXIT_ASK)
 		how = pager_wait_for_exit(pager, can_return);
-	while (serial_send_next(&console->serial)) /* if no key was waited for, the whole queue is sent here */
+	while (serial_send_next(&console->serial)) /* the queue is already empty if a key was awaited */
 		;
 	pager_run_last(pager);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
-		wait_until_gone();
+		wait_until_off();
 		print_last_row(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how == EXIT_RETURN && can_return)

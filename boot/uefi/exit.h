@@ -9,9 +9,9 @@
 #include "uefi/console/pager.h"
 
 /*
- * Ends the run as HOW requests. Returns only for EXIT_RETURN, or for EXIT_ASK if the reader chose to return; both need
- * CAN_RETURN. With EXIT_ASK the reader sees the pages of PAGER. If the firmware does not reset the machine at a
- * restart, this function writes FADT's reset register.
+ * Ends the run by the method HOW. Returns only for EXIT_RETURN, or for EXIT_ASK if the reader chose to return. Both
+ * need CAN_RETURN. With EXIT_ASK the reader sees the pages of PAGER. For a restart, this function writes FADT's reset
+ * register if the firmware does not reset the machine.
  */
 void exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
 	      struct pager *pager, const struct acpi_fadt *fadt);

@@ -23,7 +23,10 @@
 #include "uefi/send.h"
 #include "uefi/volume/settings.h"
 
-/* Number of waits for a key. One takes 30 ms, or 55 ms with an old PC's tick, so all take less than 60 s. */
+/*
+ * Number of waits for a key before the restart. A wait takes 30 ms, or 55 ms with an old PC's tick, so all waits take
+ * less than 60 s.
+ */
 #define PATIENCE   1000
 #define ERROR_SIZE (OPTIONS_ERROR_SIZE + SAVE_SENTENCE_SIZE + 128)
 #define NO_MEMORY  "the firmware has too little memory for a report"
@@ -62,8 +65,8 @@ leave(struct application *app, enum exit_result result, bool can_return)
 }
 
 /*
- * Returns true if the machine would wait for a key without end, although no person may be present. A machine in a rack
- * is an example. In a shell a person is present, because a person has typed the options.
+ * Returns true if the run would end with an unlimited wait for a key, although nobody may be present, as with a machine
+ * in a rack. In a shell somebody is present, who typed the command.
  */
 static bool
 is_unattended(const struct application *app)
@@ -71,7 +74,7 @@ is_unattended(const struct application *app)
 	return app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
 }
 
-/* Shows the text BYTES in place of a report. If no key is pressed, the machine restarts within a minute. */
+/* Shows the text BYTES instead of a report. If no key is pressed, the machine restarts within a minute. */
 static void
 show_error(struct application *app, const char *bytes)
 {
@@ -86,10 +89,11 @@ show_error(struct application *app, const char *bytes)
 }
 
 /*
- * Ends a run that cannot start. Shows ERROR and SAVED, a sentence about the place of its report ("" if there is none).
+ * Ends a run that cannot start. Shows ERROR, and SAVED, a sentence about the place of the saved report ("" if there is
+ * none).
  */
 static EFI_STATUS
-refuse(struct application *app, const char *error, const char *saved)
+refuse_run(struct application *app, const char *error, const char *saved)
 {
 	char bytes[ERROR_SIZE];
 	struct text text;
@@ -111,7 +115,7 @@ show_list(struct application *app)
 	char *bytes = blocks_queue_list(&app->console.serial, &app->run.report.options, &app->names.options);
 
 	if (!bytes)
-		return refuse(app, NO_MEMORY, "");
+		return refuse_run(app, NO_MEMORY, "");
 	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
 	leave(app, EXIT_PASS, true);
 	release_all(app);
@@ -126,10 +130,13 @@ refuse_options(struct application *app, const char *error)
 	char sentence[SAVE_SENTENCE_SIZE];
 
 	describe_machine(report, &app->machine.platform, &app->machine.smbios);
-	return refuse(app, error, deliver_error(&app->plan, report, &report_page, error, sentence) ? sentence : "");
+	return refuse_run(app, error, deliver_error(&app->plan, report, &report_page, error, sentence) ? sentence : "");
 }
 
-/* Reads the options into the run's report. Returns false if an option is wrong, which ERROR then names. */
+/*
+ * Reads the options into the run's report. Returns false if an option is wrong, and sets ERROR to a sentence that names
+ * it.
+ */
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
@@ -147,14 +154,15 @@ run_all(struct application *app)
 	struct report *report = &app->run.report;
 	char error[OPTIONS_ERROR_SIZE];
 
-	app->is_installed = boot_entry_names_file(); /* read now, before cores are taken from the firmware */
+	/* This uses the firmware, so it is read before cores are started, which the firmware may lose. */
+	app->is_installed = boot_entry_names_file();
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = (struct machine_boot){
 		.needs_acpi = true,
-		.lent_count = mp_count_listed,
-		.lend = mp_start,
-		.take_back = mp_stop,
+		.count_firmware_cores = mp_count_listed,
+		.start_firmware_cores = mp_start,
+		.stop_firmware_cores = mp_stop,
 		.context = &app->checkpoint,
 		.start_phase = checkpoint_start_phase,
 		.set_cores = checkpoint_set_cores,
@@ -177,7 +185,7 @@ run_all(struct application *app)
 	machine_choose_start_method(machine, report);
 	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), &report_page, report)) {
 		checkpoint_close(&app->checkpoint, false);
-		return refuse(app, NO_MEMORY, "");
+		return refuse_run(app, NO_MEMORY, "");
 	}
 	checkpoint_set_plan(&app->checkpoint, &app->plan);
 	machine_measure(machine, &app->plan, &app->console, &app->run);

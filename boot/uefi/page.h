@@ -6,7 +6,7 @@
 
 extern const char page_bytes[], page_end[], charts_bytes[], charts_end[];
 
-/* The functions and sizes of the page and the pager, for plan_allocate(). */
+/* Sizes of the page and of the pager's buffer, and the function that renders the page, for plan_allocate(). */
 extern const struct plan_page report_page;
 
 #endif

@@ -1,8 +1,6 @@
-;
-; The section .sbat, so that a shim can refuse revoked versions. Each line has six fields by shim's SBAT.md:
+; The section .sbat. shim reads it to refuse revoked versions. Each line has six fields, as in shim's SBAT.md:
 ; component, generation, vendor, package, version, address. No field may be empty, and baretick has no address. A
-; release that fixes a hole in Secure Boot raises the generation by one. VERSION comes from the Makefile.
-;
+; release that repairs a Secure Boot vulnerability must raise the generation by one. VERSION comes from the Makefile.
 section .sbat progbits alloc noexec nowrite align=1
 
 	db "sbat,1,SBAT Version,sbat,1,https://github.com/rhboot/shim/blob/main/SBAT.md", 10

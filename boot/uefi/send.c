@@ -14,8 +14,8 @@ post(void *context)
 }
 
 /*
- * Sets the sentence for an exception in baretick's own code. The firmware handles exceptions in its own code. The
- * report is not lost in either case, because it was saved before.
+ * Sets the sentence for an exception in baretick's own code. An exception in the firmware's code is handled by the
+ * firmware. The report is not lost in either case, because it was saved before.
  */
 static void
 describe_fault(struct send *send, const struct fault *fault)
@@ -23,7 +23,7 @@ describe_fault(struct send *send, const struct fault *fault)
 	struct text text;
 
 	text_init(&text, send->sentence, sizeof(send->sentence));
-	text_printf(&text, "The report was not taken by %s: ", send->address);
+	text_printf(&text, "The report was not accepted by %s: ", send->address);
 	fault_print_own(&text, fault);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Sends the report to the server that save=http://... names, or that the machine was booted from. This happens after
- * the report was saved and sent over the serial lines.
+ * Sends the report to the server that save=http://... names, or that the application was loaded from. This happens
+ * after the report was saved and sent over the serial lines.
  */
 #ifndef BARETICK_SEND_H
 #define BARETICK_SEND_H
@@ -13,15 +13,15 @@
 struct send {
 	const struct plan *plan;
 	const char *address;
-	const uint8_t *mac; /* MAC address of the card that sends; NULL for any card */
+	const uint8_t *mac; /* MAC address of the network card to use; NULL for any card */
 	struct pager *pager;
 	char sentence[POST_SENTENCE_SIZE];
 };
 
 /*
- * Makes PAGER send PLAN's report.json to the address in REPORT's options as its last step, and show the result on
- * screen and serial lines. Without save= the report is sent to BOOTED, if it accepts requests. Does nothing without an
- * address. The caller keeps all arguments valid until then.
+ * Makes PAGER, as its last step, send PLAN's report.json to the address in REPORT's options, and show the result on the
+ * screen and the serial lines. Without save= the report is sent to BOOTED, if it accepts requests. Does nothing without
+ * an address. The caller keeps all arguments valid until then.
  */
 void send_later(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
 		struct pager *pager);

@@ -104,7 +104,7 @@ xen_missing(const struct paravirtual_interface *xen)
 		return "There is no Xen, which would offer this clock.";
 	if (xen->leaf_max < xen->base + LEAF_XEN_HVM ||
 	    !(hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT))
-		return "Xen's CPUID leaves do not say which of its vCPUs a core is.";
+		return "Xen's CPUID leaves do not state the vCPU number of a core.";
 	if (hw_xen_hypercall(XEN_VERSION_OP, XEN_GET_FEATURES, (uintptr_t)&asked, 0) ||
 	    !(asked.features & XEN_SAFE_PVCLOCK))
 		return "Xen's features do not offer this clock to guests like this one.";

@@ -124,7 +124,7 @@ xen_timer_open(const struct platform *platform, struct timer *timer)
 		timer_refuse(timer, CLOCK_DISABLED,
 			     "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
 	} else if (!(leaf.eax & XEN_VCPU_ID_PRESENT) || leaf.ebx >= VCPUS_MAX) {
-		timer_refuse(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not say which of its vCPUs a core is.");
+		timer_refuse(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not state the vCPU number of a core.");
 	} else if (!attach(timer)) {
 		timer_refuse(timer, CLOCK_BROKEN, "Xen refused its shared page or the timer's event.");
 	} else {

@@ -190,7 +190,7 @@ def test_a_machine_booted_by_pxe_from_a_server_without_http_says_so(by_pxe):
     with port_80():
         done = by_pxe(*FAST)
     assert from_server(checked(done)) == none(f"http://{HOST}", "the connection was refused")
-    assert said(done) == [f"The report was not taken by http://{HOST}/reports: the connection was refused."]
+    assert said(done) == [f"The report was not accepted by http://{HOST}/reports: the connection was refused."]
 
 
 def test_a_machine_booted_by_http_has_its_options_of_that_server_and_its_report_goes_there(by_http, fleet):
@@ -210,7 +210,7 @@ def test_a_machine_booted_by_http_has_its_options_of_that_server_and_its_report_
 OK = b"HTTP/1.1 200 OK\r\n"
 LONGER = "its answer is longer than 64 KiB"
 CLOSED = "it closed the connection before its answer was complete"
-SILENT = "it gives no answer in time"
+SILENT = "it did not answer in time"
 
 
 @pytest.mark.parametrize("answer, why", [
@@ -225,7 +225,7 @@ SILENT = "it gives no answer in time"
         ([OK + b"Content-Length: 12\r\n\r\nexit=reboot"], CLOSED),
         ([OK + b"Content-Length: 12\r\n"], CLOSED),
         ([], "it closed the connection without an answer"),
-        ([b"\0\1rubbish\r\n\r\n" * 40], "its answer is not one of HTTP"),
+        ([b"\0\1rubbish\r\n\r\n" * 40], "its answer is not HTTP"),
         ([HELD], SILENT),
         ([OK + b"\r\nexit=reboot", HELD], SILENT),
         ([OK + b"Content-Length: 12\r\n\r\nexit", HELD], SILENT),
@@ -235,7 +235,7 @@ def test_a_server_that_has_no_options_in_the_end_is_said_to_and_the_machine_meas
     done = by_http(lab.url, *FAST)
     assert from_server(checked(done)) == none(lab.url, why)
     if lab.answer is None:
-        assert said(done) == [f"The report was not taken by {lab.url}/reports: {why}."]
+        assert said(done) == [f"The report was not accepted by {lab.url}/reports: {why}."]
     else:
         assert lab.asked == [f"/baretick.cfg?{ME}"]
         assert lab.bodies == [("/reports", done.file("report.json"))]

@@ -143,7 +143,7 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
             monitor.unplug("usb-storage")
 
     done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
-    told(done, "it was taken out")
+    told(done, "it was removed")
     volume = volume_of(done.file("stick.img"))
     # only the marker of the unfinished run exists
     assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]
@@ -205,7 +205,7 @@ def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_file
 
 @pytest.mark.parametrize("make, sentence", [
     ([["mmd", "::/baretick/9999"]], "\\baretick\\9999 is the highest number that a folder can have"),
-    ([["mrd", "::/baretick"], ["mcopy", "FILE", "::/baretick"]], "\\baretick is a file, and no folder"),
+    ([["mrd", "::/baretick"], ["mcopy", "FILE", "::/baretick"]], "\\baretick is a file, not a folder"),
 ], ids=["no-number-left", "a-file"])
 def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, sentence):
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"

@@ -77,8 +77,8 @@ set_mode(struct console *console)
 }
 
 /*
- * Returns the text output of a graphics device, or NULL if no graphics device has its own text output. Unless PARTS is
- * NULL, the device must be one of PARTS. COUNT becomes the number of graphics devices.
+ * Returns the text output of a graphics device, or NULL if no graphics device has its own text output. If PARTS is not
+ * NULL, the device must be one of PARTS. Sets COUNT to the number of graphics devices.
  */
 static SIMPLE_TEXT_OUTPUT_INTERFACE *
 find_text_output(const struct parts *parts, size_t *count)
@@ -95,9 +95,9 @@ find_text_output(const struct parts *parts, size_t *count)
 }
 
 /*
- * Chooses the screen. Screens drawn over serial lines would disturb programs that read these lines. Therefore a console
- * that uses serial lines is chosen only if the display has no text output of its own. If the console's parts are not
- * known, any serial line may be one of them.
+ * Chooses the text output that pages are drawn on. Pages on a serial line would disturb programs that read the line.
+ * Therefore a console that includes serial lines is chosen only if the display has no text output of its own. If the
+ * console's devices are not known, each serial line counts as one of them.
  */
 static void
 find_screen(struct console *console, const struct parts *parts)
@@ -238,7 +238,8 @@ console_close(struct console *console)
 }
 
 /*
- * Writes the next cells that have the same ink as the first cell, as many as one call can write. Returns their number.
+ * Writes the next characters that have the same colour as the first, as many as one call can write. Returns their
+ * number.
  */
 static size_t
 write_run(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t *inks, size_t columns)

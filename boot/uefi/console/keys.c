@@ -7,9 +7,12 @@
 
 #define POLL_US      30000
 #define TICKS_PER_US 10    /* UEFI 2.10, 7.1.7: timers count units of 100 ns */
-/* number of polls without sleep between two reads of the keyboard; each read takes some ms */
+/* number of polls, without sleeping, between two reads of the keyboard; each read takes some ms */
 #define POLLS        10000
-/* Most keys that are discarded. EDK II stores 256 keys of a PS/2 keyboard (KEYBOARD_EFI_KEY_MAX_COUNT). */
+/*
+ * Maximum number of keys that keys_drop() discards. EDK II stores 256 keys of a PS/2 keyboard
+ * (KEYBOARD_EFI_KEY_MAX_COUNT).
+ */
 #define KEPT_MAX     1024
 
 void

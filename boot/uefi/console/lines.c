@@ -3,8 +3,8 @@
 
 #include "console/com.h"
 
-static struct com added;
-static bool is_added;
+static struct com added_port;
+static bool has_added_port;
 
 static bool
 write_line(void *device, const char *bytes, size_t size)
@@ -16,7 +16,7 @@ write_line(void *device, const char *bytes, size_t size)
 }
 
 static void
-add(struct serial *serial, SERIAL_IO_INTERFACE *line)
+add_line(struct serial *serial, SERIAL_IO_INTERFACE *line)
 {
 	serial_add(serial, (struct serial_line){ write_line, line });
 }
@@ -35,10 +35,10 @@ lines_open(struct serial *serial, const struct parts *parts)
 		if (!first)
 			first = line;
 		if (line && parts_have(parts, handles[i]))
-			add(serial, line);
+			add_line(serial, line);
 	}
 	if (first && !serial->count)
-		add(serial, first);
+		add_line(serial, first);
 	firmware_free(handles);
 }
 
@@ -59,32 +59,32 @@ is_written_by_firmware(const struct com *com)
  * byte leaves the port.
  */
 static bool
-is_free(struct com *com)
+is_usable(struct com *com)
 {
 	com_set_loop(com, true);
-	bool free = com_write(com, "\r", 1) && com_receives(com) && !is_written_by_firmware(com);
+	bool usable = com_write(com, "\r", 1) && com_receives(com) && !is_written_by_firmware(com);
 
 	com_set_loop(com, false);
-	return free;
+	return usable;
 }
 
 bool
 lines_add_port(struct serial *serial, uint16_t port)
 {
-	if (!com_open(&added, port))
+	if (!com_open(&added_port, port))
 		return false;
-	is_added = is_free(&added);
-	if (is_added)
-		serial_add(serial, (struct serial_line){ com_write, &added });
+	has_added_port = is_usable(&added_port);
+	if (has_added_port)
+		serial_add(serial, (struct serial_line){ com_write, &added_port });
 	else
-		com_close(&added);
-	return is_added;
+		com_close(&added_port);
+	return has_added_port;
 }
 
 void
 lines_close(void)
 {
-	if (is_added)
-		com_close(&added);
-	is_added = false;
+	if (has_added_port)
+		com_close(&added_port);
+	has_added_port = false;
 }

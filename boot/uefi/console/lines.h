@@ -1,4 +1,7 @@
-/* Finds serial lines: UEFI's lines (EFI_SERIAL_IO_PROTOCOL), or else a port without a driver in the firmware. */
+/*
+ * Finds serial lines: the firmware's lines (EFI_SERIAL_IO_PROTOCOL). If it has none, uses a port that the firmware has
+ * no driver for.
+ */
 #ifndef BARETICK_LINES_H
 #define BARETICK_LINES_H
 
@@ -6,8 +9,8 @@
 #include "uefi/console/parts.h"
 
 /*
- * Adds to SERIAL the lines that are parts of the firmware's console according to PARTS. If no line is a part of it,
- * adds the first line.
+ * Adds to SERIAL the lines that belong to the firmware's console according to PARTS. If no line belongs to it, adds the
+ * firmware's first line.
  */
 void lines_open(struct serial *serial, const struct parts *parts);
 

@@ -9,7 +9,10 @@
 #define PROMPT_LINES 4    /* number of lines that a shell prints after baretick has ended */
 #define WAITING           "Waiting for a key: P powers off, R restarts\n"
 #define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"
-/* Bytes of the buffer for each byte of a document: two panes with colours, and twice as much for wrapped lines. */
+/*
+ * Bytes of the buffer for each byte of a document: two panes with colours, and twice as much because lines may be
+ * wrapped.
+ */
 #define BUFFER_PER_BYTE 8
 
 static bool
@@ -42,7 +45,8 @@ open_screen(struct pager *pager, struct console *console)
 {
 	struct screen *screen = &pager->screen;
 
-	if (!pager->console) /* discards keys that were typed before the first page, because they had another meaning */
+	/* Discards keys that were typed before the first page. They were not meant for it. */
+	if (!pager->console)
 		keys_drop();
 	pager->console = console;
 	screen->version = VERSION;
@@ -95,16 +99,16 @@ pager_document(struct pager *pager, struct console *console, const char *title, 
 }
 
 static enum screen_action
-take_keys(struct pager *pager)
+handle_keys(struct pager *pager)
 {
-	enum screen_action way = SCREEN_STAY;
+	enum screen_action action = SCREEN_STAY;
 	unsigned key;
 
-	for (size_t i = 0; i < KEYS_AT_ONCE && way == SCREEN_STAY && keys_next(&key); i++) {
-		way = screen_key(&pager->screen, key);
+	for (size_t i = 0; i < KEYS_AT_ONCE && action == SCREEN_STAY && keys_next(&key); i++) {
+		action = screen_key(&pager->screen, key);
 		pager->patience = 0; /* a key shows that a person is present, so the wait becomes unlimited */
 	}
-	return way;
+	return action;
 }
 
 bool
@@ -119,7 +123,7 @@ pager_run_last(struct pager *pager)
 }
 
 static void
-announce(struct pager *pager, bool can_quit)
+print_wait_prompt(struct pager *pager, bool can_quit)
 {
 	struct serial *serial = &pager->console->serial;
 
@@ -134,7 +138,7 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 	static const enum options_exit exits[] = {
 		[SCREEN_RESTART] = EXIT_REBOOT, [SCREEN_POWER_OFF] = EXIT_POWEROFF, [SCREEN_QUIT] = EXIT_RETURN,
 	};
-	enum screen_action way;
+	enum screen_action action;
 	struct keys keys;
 	bool announced = false;
 	unsigned waits = 0;
@@ -142,24 +146,24 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 	pager->screen.can_quit = can_quit;
 	keys_open(&keys);
 	draw(pager);
-	while ((way = take_keys(pager)) == SCREEN_STAY) {
+	while ((action = handle_keys(pager)) == SCREEN_STAY) {
 		draw(pager);
 		if (pager->patience && waits > pager->patience) {
-			way = SCREEN_RESTART;
+			action = SCREEN_RESTART;
 			break;
 		}
 		if (serial_send_next(&pager->console->serial) || pager_run_last(pager))
 			continue;
-		/* Otherwise a reader of the serial line would think that the machine hangs. */
+		/* Without this line, a reader of the serial line would think that the machine hangs. */
 		if (!announced)
-			announce(pager, can_quit);
+			print_wait_prompt(pager, can_quit);
 		announced = true;
 		keys_wait(&keys);
 		waits++;
 	}
 	serial_drop_queue(&pager->console->serial);
 	keys_close(&keys);
-	return exits[way];
+	return exits[action];
 }
 
 /* Cuts TEXT after its first LINES lines. */
@@ -181,7 +185,7 @@ pager_close(struct pager *pager)
 	screen->columns = pager->console->columns < PRINT_COLUMNS ? pager->console->columns : PRINT_COLUMNS;
 	screen_open(screen);
 	if (lines > PROMPT_LINES)
-		/* A longer text would scroll the verdict at the top away. */
+		/* A longer text would scroll the verdict, which is its first line, off the screen. */
 		cut_lines(screen->left.text.bytes, lines - PROMPT_LINES);
 	console_screen(pager->console, screen->left.text.bytes);
 	firmware_free(pager->shown);

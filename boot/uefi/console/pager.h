@@ -14,44 +14,46 @@ struct pager {
 	struct screen screen;
 	char saved[PAGER_SAVED_SIZE];
 	struct screen_row *shown; /* the rows that the screen shows; NULL if they are not known */
-	char *document_bytes;              /* buffer for the text; NULL if there was no memory for it, and SCRAP is used */
+	/* buffer for the document's text; NULL if there is no memory for it, then SCRAP is the buffer */
+	char *document_bytes;
 	char scrap[8];
 	/*
 	 * Maximum number of waits for the first key, each of at most 30 ms; 0 means no limit. Set it before a report or
 	 * document is shown, because the page mentions the limit.
 	 */
 	unsigned patience;
-	void (*last)(void *context); /* see pager_run_last(); may be NULL */
+	void (*last)(void *context); /* may be NULL; pager_run_last() calls it once, when all serial text is sent */
 	void *last_context;
 };
 
 /*
- * Shows REPORT's first page. SAVED is a sentence about where the report is saved: see screen.h. The pager uses BUFFER,
- * which has SCREEN_BUFFER_SIZE bytes, until it is closed.
+ * Shows REPORT's first page. SAVED is a sentence about the place of the saved report: see screen.h. The pager uses
+ * BUFFER, which has SCREEN_BUFFER_SIZE bytes, until pager_close().
  */
 void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
 		  struct text buffer);
 
-/* Replaces the sentence about where the report is saved by SAVED, and shows the first page again. */
+/* Replaces the sentence about the place of the saved report by SAVED, and shows the first page again. */
 void pager_set_saved(struct pager *pager, const char *saved);
 
-/* Shows DOCUMENT in place of a report. */
+/* Shows the text DOCUMENT instead of a report. */
 void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
 
 /*
- * Lets the reader turn pages until the reader chooses an exit, which is returned. EXIT_RETURN can be chosen only with
- * CAN_QUIT. During this time queued blocks are sent over the serial lines. When an exit is chosen, the rest of the
- * queue is cut. Without a screen or a keyboard the function waits for ever. If PATIENCE is set and no key is pressed in
- * that time, it returns EXIT_REBOOT, so that an unattended machine restarts. Any key ends this countdown.
+ * Lets the reader turn pages, until the reader chooses an exit, and returns the exit. EXIT_RETURN can be chosen only if
+ * CAN_QUIT is set. During this time the queue of the serial lines is sent. The rest of the queue is dropped when an
+ * exit is chosen. Without a screen or a keyboard the function waits for ever. If PATIENCE is set and no key is pressed
+ * in that time, it returns EXIT_REBOOT, so that an unattended machine restarts. Any key ends this countdown.
  */
 enum options_exit pager_wait_for_exit(struct pager *pager, bool can_quit);
 
-/* Prints the first page as lines, after the console was closed, and frees the pager's memory. */
+/* Prints the first page as lines, after console_close(), and frees the pager's memory. */
 void pager_close(struct pager *pager);
 
 /*
  * Calls the function LAST of the pager, unless it is NULL or was called before. Returns true if it called LAST.
- * pager_wait_for_exit() calls this when the queue of the serial lines is empty, because LAST may hang in the firmware.
+ * pager_wait_for_exit() calls this only after the serial lines have sent everything, because LAST may hang in the
+ * firmware.
  */
 bool pager_run_last(struct pager *pager);
 

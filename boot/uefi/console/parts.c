@@ -90,8 +90,8 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 }
 
 /*
- * Returns true if the shorter one of two paths, PATH and ConOut's path at AT, is the start of the longer one. ConOut
- * may name a graphics card without its output, and then has the shorter path.
+ * Compares PATH with ConOut's path at AT. Returns true if the shorter path is the start of the longer path. ConOut may
+ * name a graphics card without its output, and then has the shorter path.
  */
 static bool
 shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)

@@ -1,5 +1,5 @@
 /*
- * The parts of the firmware's console: screens and serial terminals. The variable ConOut lists their device paths
+ * The devices of the firmware's console: screens and serial terminals. The variable ConOut lists their device paths
  * (UEFI 2.10, 3.3: "the device path of the active output console").
  */
 #ifndef BARETICK_PARTS_H
@@ -8,7 +8,7 @@
 #include "uefi/firmware/uefi.h"
 
 struct parts {
-	uint8_t *paths;   /* ConOut: all paths in sequence, NULL if not known */
+	uint8_t *paths;   /* all device paths of ConOut, one after the other; NULL if ConOut cannot be read */
 	size_t size;
 	bool has_serial;  /* true if a path contains a serial line */
 	bool has_screen;  /* true if a path contains no serial line */
@@ -17,7 +17,7 @@ struct parts {
 void parts_open(struct parts *parts);
 void parts_close(struct parts *parts);
 
-/* Returns true if DEVICE, or a device on it, is a part of the console. */
+/* Returns true if DEVICE, or a device that is attached to it, is a part of the console. */
 bool parts_have(const struct parts *parts, EFI_HANDLE device);
 
 #endif

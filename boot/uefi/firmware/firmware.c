@@ -13,7 +13,7 @@ const EFI_GUID guid_graphics_output = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
 const EFI_GUID guid_shell_parameters = { 0x752f3136, 0x4e16, 0x4fdc, /* UEFI Shell 2.2: 2.5 */
 	{ 0xa2, 0x2a, 0xe5, 0xf4, 0x68, 0x12, 0xf4, 0xca } };
 
-/* The two vendor GUIDs of the RSDP. */
+/* GUIDs of the RSDP in the configuration table, for ACPI 2.0 or later and for ACPI 1.0. */
 static const EFI_GUID guid_acpi_20 = ACPI_20_TABLE_GUID;
 static const EFI_GUID guid_acpi_10 = ACPI_TABLE_GUID;
 

@@ -1,6 +1,6 @@
 /*
- * The two tables of the firmware, this image's handle, and the declarations of GNU-EFI that baretick uses. efi_main
- * sets the global variables once, and only boot/uefi reads them.
+ * The firmware's system table and boot services, this image's handle, and the declarations of GNU-EFI that baretick
+ * uses. efi_main sets the global variables once, and only boot/uefi reads them.
  */
 #ifndef BARETICK_UEFI_H
 #define BARETICK_UEFI_H
@@ -43,17 +43,17 @@ extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_
 	guid_graphics_output, guid_shell_parameters;
 
 /*
- * Returns true if the boot entry names a file, as the entry of an installed system does. Returns false for a stick,
- * whose entry names only the device, and for a network boot. Also returns false if the firmware has no such entry, or a
- * damaged one.
+ * Returns true if the boot entry names a file, as the entry of an installed operating system does. Returns false for a
+ * stick, whose entry names only the device, and for a network boot. Also returns false if there is no boot entry, or if
+ * it is damaged.
  */
 bool boot_entry_names_file(void);
 
 #define TIMESTAMP_WITHIN_HZ 1000u /* tolerance, because firmware may calculate the rate from whole kHz */
 
 /*
- * Adds a row to CLAIMS if the firmware has EFI_TIMESTAMP_PROTOCOL. The row has no rate if the protocol's counter is not
- * the TSC.
+ * Adds a row to CLAIMS for the TSC's rate if the firmware has EFI_TIMESTAMP_PROTOCOL. The row has no rate if the
+ * protocol's counter is not the TSC.
  */
 void timestamp_add_claim(struct claims *claims);
 

@@ -1,4 +1,4 @@
-/* Provides the firmware's cores as a struct smp. See mp.h. mp_run.c runs their jobs. */
+/* Provides the firmware's cores as a struct smp. See mp.h. The functions that run jobs are in mp_run.c. */
 #include "uefi/mp/mp_internal.h"
 
 #include "base/text.h"
@@ -9,15 +9,15 @@ mp_explain_refusal(UINT32 status, size_t used, size_t started_max)
 	if (!(status & MP_IS_ENABLED))
 		return "the firmware's MP services have it disabled";
 	if (!(status & MP_IS_HEALTHY))
-		return "the firmware's MP services call it unhealthy";
+		return "the firmware's MP services report it as unhealthy";
 	if (used >= started_max)
 		return startup_explain(CORE_NOT_REQUESTED);
 	return NULL;
 }
 
-/* Assigns the next record to the processor that has the firmware's NUMBER. */
+/* Fills the next record with PROCESSOR, whose number in the firmware is NUMBER. */
 static void
-mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t started_max)
+mp_add_core(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t started_max)
 {
 	struct cores *cores = mp->cores;
 	struct mp_core *core = &mp->core[cores->count];
@@ -34,9 +34,9 @@ mp_add(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t
 		mp_mark_lost(core, refusal, false);
 }
 
-/* Assigns a record to each of the COUNT processors that the firmware has, within LIMITS. */
+/* Fills a record for each of the firmware's COUNT processors, within LIMITS. */
 static void
-mp_list(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_limits limits)
+mp_list_cores(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_limits limits)
 {
 	struct cores *cores = mp->cores;
 
@@ -47,7 +47,7 @@ mp_list(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_limits li
 
 		if (!EFI_ERROR(mp->services->get_processor_info(mp->services, number, &processor)) &&
 		    !(processor.status & MP_IS_BOOT_CORE) && (uint32_t)processor.id != own_apic_id)
-			mp_add(mp, number, &processor, limits.started);
+			mp_add_core(mp, number, &processor, limits.started);
 	}
 }
 
@@ -60,7 +60,7 @@ mp_stop(struct cores *cores)
 	if (!mp)
 		return;
 	for (size_t i = 1; i < cores->count; i++)
-		if (!mp_released(&mp->core[i]))
+		if (!mp_is_released(&mp->core[i]))
 			mp->held = true;
 	if (mp->held) {
 		cores->firmware_lost_cores = true; /* the run must not return to the firmware, because a core still runs our code */
@@ -101,8 +101,8 @@ mp_count_listed(void)
 }
 
 /*
- * Prepares the firmware's cores. Returns NULL, or the reason why the cores are not available. In the second case no
- * memory stays allocated.
+ * Prepares the firmware's cores. Returns NULL, or the reason why they are not available; no memory stays allocated
+ * then.
  */
 static const char *
 mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
@@ -128,9 +128,9 @@ mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, s
 	scale_init(&mp->scale, startup_tsc_rate(tsc));
 	cores->mp = mp;
 	cores->records = records;
-	mp_list(mp, count, own_apic_id, limits);
+	mp_list_cores(mp, count, own_apic_id, limits);
 	return mp->usable == 0 && cores->count > 1 ?
-		"the firmware's MP services have no other core to give" : NULL;
+		"the firmware's MP services have no other core" : NULL;
 }
 
 static void
@@ -140,7 +140,7 @@ do_nothing(void *argument, size_t core)
 	(void)core;
 }
 
-/* Returns true if a core can run a job while the boot core continues. Tries this with the first usable core. */
+/* Returns true if a core can run a job while the boot core continues. Tests this with the first usable core. */
 static bool
 mp_runs_concurrently(struct cores *cores)
 {

@@ -1,6 +1,6 @@
 /*
- * Provides a struct smp by the firmware's EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The firmware keeps control
- * of the cores, so that the application may return to its caller.
+ * Provides a struct smp with the firmware's EFI_MP_SERVICES_PROTOCOL (PI 1.7, volume 2, 13.4). The firmware keeps
+ * control of the cores, so that the application may return to its caller.
  */
 #ifndef BARETICK_MP_H
 #define BARETICK_MP_H
@@ -12,15 +12,15 @@ size_t mp_count_listed(void);
 
 /*
  * Fills CORES with the firmware's cores within LIMITS, and SMP with functions that use them. Returns true if at least
- * one core in addition to the boot core can be used. Otherwise SMP has the boot core alone. If the machine has more
- * cores, cores->reason then gives the reason.
+ * one core in addition to the boot core can be used. Otherwise SMP contains only the boot core, and cores->reason is a
+ * sentence with the reason, if the machine has more cores.
  */
 bool mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits,
 	      struct rate tsc, struct smp *smp);
 
 /*
- * Gives all resources back to the firmware, except for cores->records, which stay readable. SMP then has the boot core
- * alone.
+ * Returns all resources to the firmware, except for cores->records, which stay readable. Afterwards SMP contains only
+ * the boot core.
  */
 void mp_stop(struct cores *cores);
 

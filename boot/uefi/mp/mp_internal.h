@@ -9,7 +9,7 @@
 #include "base/scale.h"
 #include "hw/wait.h"
 
-#define MP_PATIENCE_NS (2 * WAIT_NS_PER_S) /* longest wait until the firmware notices the end of a job */
+#define MP_PATIENCE_NS (2 * WAIT_NS_PER_S) /* longest wait until the firmware notices a job's end */
 
 struct mp_core {
 	struct mp *mp;
@@ -21,8 +21,8 @@ struct mp_core {
 	EFI_EVENT event;
 	uint32_t posted; /* written by the boot core */
 	uint32_t done;   /* written by the core */
-	uint32_t fell;   /* written by the core if its job took an exception */
-	struct fault fault; /* the exception that ended its job */
+	uint32_t faulted; /* written by the core if an exception ended its job */
+	struct fault fault; /* that exception */
 };
 
 struct mp {
@@ -32,16 +32,16 @@ struct mp {
 	struct job job;
 	struct cores *cores;
 	size_t usable;
-	bool alone; /* true if the firmware runs jobs only while the boot core waits */
+	bool alone; /* true if the firmware runs jobs on other cores only while the boot core waits */
 	bool held;  /* true if the firmware did not end a job, so that memory which it still uses must not be freed */
 	struct mp_core core[]; /* in the order of cores->records */
 };
 
-/* Marks the core as lost for REASON. TIMED_OUT: REASON only means that a wait for the core ended. */
+/* Marks the core as lost for REASON. TIMED_OUT is true if a wait for the core ended, which is no proof of a fault. */
 void mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out);
 
-/* Returns true if the core can get a job. Waits until the firmware has noticed the end of the core's last job. */
-bool mp_released(struct mp_core *core);
+/* Waits until the firmware has noticed the end of the core's last job. Returns true if the core can get a job. */
+bool mp_is_released(struct mp_core *core);
 
 /* Functions of struct smp. */
 bool mp_alive(void *context, size_t core);

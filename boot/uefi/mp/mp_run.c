@@ -1,4 +1,4 @@
-/* Runs jobs on the firmware's cores. See mp.h, and struct smp for the contract. */
+/* Runs jobs on the firmware's cores. See mp.h, and struct smp for the functions' contract. */
 #include "uefi/mp/mp_internal.h"
 
 #include "base/text.h"
@@ -23,29 +23,32 @@ mp_finished(const struct mp_core *core)
 }
 
 static void
-mp_guarded(void *context)
+mp_run_job(void *context)
 {
 	struct mp_core *core = context;
 
 	job_run(&core->mp->job, core->core);
 }
 
-/* Runs on the core. Executes the job that was posted to it. */
+/* The firmware calls this on the core. Executes the job that was posted to the core. */
 static VOID EFIAPI
 mp_work(VOID *context)
 {
 	struct mp_core *core = context;
 	uint64_t interrupts = hw_interrupts_mask();
-	bool back = guard_run_on_core(mp_guarded, core, &core->fault);
+	bool back = guard_run_on_core(mp_run_job, core, &core->fault);
 
 	hw_interrupts_restore(interrupts);
 	if (back)
 		__atomic_store_n(&core->done, core->posted, __ATOMIC_RELEASE);
 	else
-		__atomic_store_n(&core->fell, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&core->faulted, 1, __ATOMIC_RELEASE);
 }
 
-/* Runs on every core of the firmware. Returns at once on cores outside of the batch. */
+/*
+ * The firmware calls this on all cores at once. Executes the job on cores of the batch, and returns at once on other
+ * cores.
+ */
 static VOID EFIAPI
 mp_work_in_batch(VOID *context)
 {
@@ -68,8 +71,8 @@ mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out)
 	core->mp->usable -= core->usable;
 	core->usable = false;
 	text_init(&text, record->reason, CLOCK_REASON_SIZE);
-	record->timed_out = timed_out && !__atomic_load_n(&core->fell, __ATOMIC_ACQUIRE);
-	if (!__atomic_load_n(&core->fell, __ATOMIC_ACQUIRE)) {
+	record->timed_out = timed_out && !__atomic_load_n(&core->faulted, __ATOMIC_ACQUIRE);
+	if (!__atomic_load_n(&core->faulted, __ATOMIC_ACQUIRE)) {
 		text_put(&text, reason);
 		return;
 	}
@@ -101,7 +104,7 @@ mp_alive(void *context, size_t core)
 	return core == 0 || (cores->mp && core < cores->count && cores->mp->core[core].usable);
 }
 
-/* Returns the limit in us. It is at least 1, because the firmware takes 0 as no limit. */
+/* Returns the limit in us, at least 1, because 0 would mean no limit to the firmware. */
 static UINTN
 mp_bound_us(uint64_t bound_ns)
 {
@@ -109,7 +112,7 @@ mp_bound_us(uint64_t bound_ns)
 }
 
 static void
-mp_run_here(const struct mp_batch *batch, struct job *job)
+mp_run_on_boot_core(const struct mp_batch *batch, struct job *job)
 {
 	if (!batch->has_boot_core)
 		return;
@@ -162,7 +165,7 @@ mp_signalled(EFI_EVENT event, struct wait *wait)
 }
 
 bool
-mp_released(struct mp_core *core)
+mp_is_released(struct mp_core *core)
 {
 	struct wait wait = wait_begin(&core->mp->scale, MP_PATIENCE_NS);
 
@@ -172,9 +175,9 @@ mp_released(struct mp_core *core)
 }
 
 /*
- * Starts the cores one after the other, while the boot core continues. If the boot core is not in the batch, the last
- * call blocks. This is faster, because EDK II needs up to 100 ms to notice the end of a job that does not block.
- * Returns false if the firmware runs no job while the boot core continues. This is allowed after it has signalled
+ * Starts the batch's cores one by one. The boot core does not wait for them, except for the last one if the boot core
+ * is not in the batch. Waiting is faster, because EDK II needs up to 100 ms to notice the end of a job otherwise.
+ * Returns false if the firmware runs jobs only while the boot core waits, which is allowed after it has signalled
  * ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
@@ -190,7 +193,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 			continue;
 		bool blocks = --left == 0 && !batch->has_boot_core;
 
-		if (!mp_released(core)) {
+		if (!mp_is_released(core)) {
 			mp_mark_busy_lost(core);
 			continue;
 		}
@@ -207,7 +210,7 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 	return true;
 }
 
-/* Starts all cores at once. If the boot core cannot run at the same time, it blocks until all cores have finished. */
+/* Starts all cores at once. If other cores can run only while the boot core waits, returns when they have finished. */
 static void
 mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 {
@@ -217,7 +220,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 	EFI_STATUS status = EFI_UNSUPPORTED;
 
 	for (size_t i = 1; i < mp->cores->count; i++)
-		if (mp->core[i].usable && !mp_released(&mp->core[i]))
+		if (mp->core[i].usable && !mp_is_released(&mp->core[i]))
 			mp_mark_busy_lost(&mp->core[i]);
 	if (!mp->alone)
 		status = services->startup_all(services, mp_work_in_batch, FALSE, mp->event,
@@ -226,7 +229,7 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 	if (mp->alone)
 		status = services->startup_all(services, mp_work_in_batch, FALSE, NULL,
 					       mp_bound_us(bound_ns), mp, NULL);
-	mp_run_here(batch, job);
+	mp_run_on_boot_core(batch, job);
 	bool back = mp->alone || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
 
 	for (size_t i = 0; i < batch->count; i++) {
@@ -273,15 +276,18 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 	struct mp_batch batch = mp_post(mp, list, count, &job);
 
 	if (batch.others == 0) {
-		mp_run_here(&batch, &job);
+		mp_run_on_boot_core(&batch, &job);
 		job_finish(&job);
 		return batch.has_boot_core;
 	}
-	/* Starting cores one by one takes 10 ms for each core, because EDK II sends INIT to each of them. */
+	/*
+	 * All cores are started by one call if possible. Starting them one by one takes 10 ms each, because EDK II
+	 * sends INIT to each core.
+	 */
 	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
 
 	if (!all && mp_start_each(&batch, bound_ns))
-		mp_run_here(&batch, &job);
+		mp_run_on_boot_core(&batch, &job);
 	else
 		mp_start_all(&batch, &job, bound_ns);
 	size_t finished = batch.has_boot_core + mp_give_up_unfinished(&batch, bound_ns);

@@ -1,4 +1,4 @@
-/* Looks up names. See network_internal.h. */
+/* Looks up the IPv4 addresses of host names. See network_internal.h. */
 #include "uefi/network/network_internal.h"
 
 #include "options/url.h"
@@ -14,7 +14,7 @@ static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
 static const EFI_GUID guid_dns4 = GUID_DNS4;
 static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
-/* Reads the card's DNS servers, at most SERVERS_MAX. Returns their number, 0 if the card knows none. */
+/* Reads the DNS servers that the network card CARD is configured with, at most SERVERS_MAX. Returns their number. */
 static UINTN
 read_servers(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 {
@@ -27,8 +27,8 @@ read_servers(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 }
 
 /*
- * Waits for TOKEN by polling, because the firmware moves packets only while it is polled. If the token is not complete
- * in time, it is cancelled, because it is on the caller's stack.
+ * Waits for TOKEN by polling, because the firmware processes packets only while it is polled. TOKEN is on the caller's
+ * stack, so it is cancelled if it is not complete in time.
  */
 static EFI_STATUS
 wait_for_token(struct dns4 *dns, struct dns4_token *token)
@@ -39,7 +39,7 @@ wait_for_token(struct dns4 *dns, struct dns4_token *token)
 	if (pause_begin(&pause, ANSWER_MS)) {
 		do
 			dns->poll(dns);
-		while (!(signalled = firmware_boot->CheckEvent(token->event) == EFI_SUCCESS) && pause_goes_on(&pause));
+		while (!(signalled = firmware_boot->CheckEvent(token->event) == EFI_SUCCESS) && pause_wait_turn(&pause));
 		pause_end(&pause);
 	}
 	if (signalled)
@@ -122,9 +122,9 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 	EFI_STATUS status = EFI_UNSUPPORTED;
 
 	if (!binding)
-		return "the firmware cannot look up names: give an IPv4 address";
+		return "the firmware cannot look up names: use an IPv4 address";
 	if (!count)
-		return "DHCP named no DNS server: give an IPv4 address";
+		return "DHCP named no DNS server: use an IPv4 address";
 	if (EFI_ERROR(binding->create_child(binding, &child)))
 		return explain_status(status);
 	dns = firmware_protocol(child, &guid_dns4);

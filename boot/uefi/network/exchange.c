@@ -5,13 +5,13 @@
 #include "uefi/network/network_internal.h"
 
 #define PIECE_BYTES 65536u
-#define PIECE_MS    5000 /* longest time in ms to transfer one piece */
-#define BODY_MS     30000 /* longest time for the whole body */
-#define PART_MS     5000 /* longest time until the next part of the answer */
-#define ANSWER_MS   10000 /* longest time for the whole answer */
+#define PIECE_MS    5000 /* longest time to transfer one piece, in ms */
+#define BODY_MS     30000 /* longest time for the whole body, in ms */
+#define PART_MS     5000 /* longest wait for the next part of the answer, in ms */
+#define ANSWER_MS   10000 /* longest time for the whole answer, in ms */
 #define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
 #define LINE_SIZE   256  /* only the first line of the answer to a POST is read */
-#define SILENT      "it gives no answer in time"
+#define SILENT      "it did not answer in time"
 
 bool
 exchange_set_failure(struct exchange *exchange, const char *reason)
@@ -49,10 +49,13 @@ report_not_reached(struct exchange *exchange, EFI_STATUS status)
 	else if (status == STATUS_CONNECTION_RESET || status == STATUS_CONNECTION_REFUSED)
 		exchange_set_failure(exchange, "the connection was refused");
 	else
-		fail_with_status(exchange, "the firmware makes no connection to it", status);
+		fail_with_status(exchange, "the firmware can't connect to it", status);
 }
 
-/* Sends the request's header (RFC 9112, 3.2 and 6.2). A GET uses HTTP/1.0, so that the answer is not sent in chunks. */
+/*
+ * Sends the request's header (RFC 9112, 3.2 and 6.2). A GET uses HTTP/1.0, because the server could answer HTTP/1.1 in
+ * chunks.
+ */
 static EFI_STATUS
 send_head(struct tcp *tcp, const struct exchange *exchange)
 {
@@ -139,7 +142,7 @@ receive(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
 	pause_end(&pause);
 }
 
-/* Sets the reason why the answer is incomplete. Returns false. */
+/* Stores the reason why the answer is incomplete. Always returns false. */
 static bool
 explain_early_end(struct exchange *exchange, const struct reception *in, const char *closed)
 {
@@ -149,7 +152,10 @@ explain_early_end(struct exchange *exchange, const struct reception *in, const c
 				    fail_with_status(exchange, "the firmware does not get the answer", in->end);
 }
 
-/* Moves the body to the start of the buffer. Returns false if it is incomplete, too long or refused. */
+/*
+ * Moves the body to the start of the buffer. Returns false if the body is incomplete, too long or has an unsupported
+ * form.
+ */
 static bool
 move_body(struct exchange *exchange, const struct reception *in)
 {
@@ -168,8 +174,8 @@ move_body(struct exchange *exchange, const struct reception *in)
 }
 
 /*
- * Sends the request and receives the answer. Receives it even if sending failed, because a server that refuses may
- * answer early and close the connection.
+ * Sends the request and receives the answer. Reads the answer even if sending failed, because a server that rejects the
+ * request may answer early and close the connection.
  */
 static bool
 send_and_receive(struct tcp *tcp, struct exchange *exchange)
@@ -184,13 +190,13 @@ send_and_receive(struct tcp *tcp, struct exchange *exchange)
 	if (exchange->status)
 		return exchange->body || exchange->status != EXCHANGE_OK || move_body(exchange, &in);
 	if (sent == EFI_TIMEOUT)
-		return exchange_set_failure(exchange, "it does not take the request");
+		return exchange_set_failure(exchange, "it does not accept the request");
 	if (is_closed(sent))
 		return exchange_set_failure(exchange, "it closed the connection before the request was complete");
 	if (EFI_ERROR(sent))
 		return fail_with_status(exchange, "the firmware does not send the request", sent);
 	return EFI_ERROR(in.end) ? explain_early_end(exchange, &in, "it closed the connection without an answer") :
-				   exchange_set_failure(exchange, "its answer is not one of HTTP");
+				   exchange_set_failure(exchange, "its answer is not HTTP");
 }
 
 enum exchange_end

@@ -8,7 +8,7 @@
 
 #define EXCHANGE_REASON_SIZE 256
 #define EXCHANGE_BODY_MAX    (64u << 10) /* largest body of an answer to a GET, in bytes */
-#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10)) /* size of the body and the headers */
+#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10)) /* maximum size of the body and the headers */
 #define EXCHANGE_OK          200
 #define EXCHANGE_NOT_FOUND   404
 #define EXCHANGE_NO_TCP      "the firmware has no TCP over a network card"
@@ -38,8 +38,8 @@ enum exchange_end {
 };
 
 /*
- * Does the exchange through network card CARD, which must have an address. The time limits are 8 s to look up a name, 3
- * s to connect, 30 s to send, and 10 s for the answer.
+ * Does the exchange through the network card CARD, which must have an IPv4 address. The time limits are 8 s to look up
+ * a name, 3 s to connect, 30 s to send, and 10 s for the answer.
  */
 enum exchange_end exchange_do(EFI_HANDLE card, struct exchange *exchange);
 

@@ -1,4 +1,4 @@
-/* Connects network cards, gets addresses, and does the exchange. See network.h. */
+/* Connects network cards, gets addresses by DHCP, and does the exchange with the server. See network.h. */
 #include "uefi/network/network.h"
 
 #include "network/origin.h"
@@ -18,7 +18,7 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 struct card {
 	EFI_HANDLE handle;
 	struct ip4_config2 *config;
-	bool changed; /* true if close_cards() must restore its policy */
+	bool changed; /* true if close_cards() must restore the card's address policy */
 	bool asked;
 };
 
@@ -31,7 +31,7 @@ struct cards {
 	};
 };
 
-/* Connects the drivers of network cards, because firmware that boots from a stick may not have connected them. */
+/* Connects the drivers to the network cards, because firmware that boots from a stick may not have done so. */
 static void
 connect_drivers(void)
 {
@@ -99,7 +99,7 @@ open_cards(struct cards *cards, const uint8_t *mac)
 		firmware_boot->FreePool(handles);
 }
 
-/* Restores the policies that were changed, because the firmware stores them across restarts. */
+/* Restores the address policies that were changed, because the firmware stores them across restarts. */
 static void
 close_cards(struct cards *cards)
 {
@@ -111,8 +111,7 @@ close_cards(struct cards *cards)
 }
 
 /*
- * Tries each card as soon as it has an address, until the server is reached through a card. Returns true if the server
- * answered.
+ * Tries each card as soon as it has an address, until a card reaches the server. Returns true if the server answered.
  */
 static bool
 try_each_card(struct cards *cards, struct exchange *exchange)
@@ -132,7 +131,7 @@ try_each_card(struct cards *cards, struct exchange *exchange)
 			end = exchange_do(cards->each[i].handle, exchange);
 			count++;
 		}
-	while (end == EXCHANGE_NOT_REACHED && count < cards->count && pause_goes_on(&pause));
+	while (end == EXCHANGE_NOT_REACHED && count < cards->count && pause_wait_turn(&pause));
 	pause_end(&pause);
 	return end == EXCHANGE_ANSWERED;
 }
@@ -145,7 +144,7 @@ network_exchange(struct exchange *exchange, const uint8_t *mac)
 
 	exchange->status = 0;
 	if (!url_read(exchange->address, text_length(exchange->address), &exchange->at))
-		return exchange_set_failure(exchange, "it is no address");
+		return exchange_set_failure(exchange, "it is not an address");
 	cards = firmware_allocate(sizeof(*cards));
 	if (!cards)
 		return exchange_set_failure(exchange, "the firmware has too little memory for it");

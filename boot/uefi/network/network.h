@@ -1,7 +1,7 @@
 /*
- * Sends a request through any network card that reaches the server, with the firmware's drivers (IPv4, DHCP). Closes
- * all connections and children of services, and restores the cards' address policies. The cards' drivers stay
- * connected.
+ * Sends a request through any network card that reaches the server, with the firmware's drivers (IPv4, DHCP).
+ * Afterwards closes all connections and service handles, and restores the cards' address policies. The cards' drivers
+ * stay connected.
  */
 #ifndef BARETICK_NETWORK_H
 #define BARETICK_NETWORK_H
@@ -9,9 +9,9 @@
 #include "uefi/network/exchange.h"
 
 /*
- * Connects the drivers of the network cards, waits at most 8 s for an address, and does EXCHANGE. Each card then has
- * the time limits of exchange_do(). Returns true if there was an answer. Otherwise EXCHANGE has the reason. If MAC is
- * not NULL, only the card with this MAC address is used, whose drivers are already connected.
+ * Connects the drivers to the network cards, waits at most 8 s for an address, and does EXCHANGE. The time limits of
+ * exchange_do() apply to each card that has an address. Returns true if the server answered. Otherwise exchange->reason
+ * is the reason. If MAC is not NULL, only the card with this MAC address is used, whose drivers are already connected.
  */
 bool network_exchange(struct exchange *exchange, const uint8_t *mac);
 

@@ -1,4 +1,4 @@
-/* Waits with time limits, TCP connections, and names' addresses. For boot/uefi/network only. */
+/* Functions for limited waits, TCP connections and DNS. For boot/uefi/network only. */
 #ifndef BARETICK_NETWORK_INTERNAL_H
 #define BARETICK_NETWORK_INTERNAL_H
 
@@ -20,14 +20,14 @@ struct pause {
  */
 bool pause_begin(struct pause *pause, unsigned ms);
 bool pause_is_over(const struct pause *pause);
-bool pause_goes_on(struct pause *pause);            /* waits for one turn; returns false when the time is over */
+bool pause_wait_turn(struct pause *pause);            /* waits 100 us; false if the time is over */
 void pause_end(struct pause *pause);
 
-struct tcp { /* the connection, which is a child of the firmware's TCP service */
+struct tcp { /* a TCP connection, which is a child handle of the firmware's TCP service */
 	struct tcp4 *tcp4;
 	struct service_binding *binding;
 	EFI_HANDLE child;
-	EFI_EVENT event; /* used for one token at a time */
+	EFI_EVENT event; /* signalled at the end of an operation; only one runs at a time */
 };
 
 /*
@@ -37,22 +37,23 @@ struct tcp { /* the connection, which is a child of the firmware's TCP service *
 EFI_STATUS tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT16 port);
 
 /*
- * Sends all BYTES within MS milliseconds. After EFI_TIMEOUT the connection is reset, but tcp_close() is still needed.
+ * Sends all BYTES within MS milliseconds. If this takes longer, resets the connection and returns EFI_TIMEOUT.
+ * tcp_close() is needed even then.
  */
 EFI_STATUS tcp_send(struct tcp *tcp, const char *bytes, size_t length, unsigned ms);
 
 /*
- * Receives the next bytes. *LENGTH is the space in BYTES on entry and the number of bytes on return. MS and the
- * connection after EFI_TIMEOUT are as in tcp_send().
+ * Receives the next bytes. *LENGTH is the space in BYTES on entry, and the number of received bytes on return. MS and
+ * EFI_TIMEOUT have the same meaning as in tcp_send().
  */
 EFI_STATUS tcp_receive(struct tcp *tcp, char *bytes, size_t *length, unsigned ms);
 
 void tcp_close(struct tcp *tcp);
 
 /*
- * Requests an IPv4 address of NAME from the DNS servers of network card CARD. This takes at most 8 s. CARD must have an
- * address, and NAME must be shorter than URL_HOST_SIZE. Returns NULL and sets IPV4 to the first address, or returns the
- * reason of a failure as a clause. No resources stay allocated, and no address is stored for later calls.
+ * Requests the IPv4 address of NAME from the DNS servers of network card CARD. This takes at most 8 s. CARD must have
+ * an address, and NAME must be shorter than URL_HOST_SIZE. Returns NULL and sets IPV4 to the first address, or returns
+ * the reason of a failure as a clause. No resources stay allocated, and addresses are not cached.
  */
 const char *dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4]);
 

@@ -8,7 +8,7 @@ explain_status(unsigned status)
 {
 	switch (status) {
 	case 404:
-		return ": nothing takes reports there";
+		return ": it does not accept reports there";
 	case 413:
 		return ": too large";
 	case 422:
@@ -21,7 +21,7 @@ explain_status(unsigned status)
 	case 502:
 	case 503:
 	case 504:
-		return ": it can't take it now";
+		return ": it can't accept it now";
 	default:
 		return "";
 	}
@@ -32,14 +32,14 @@ post_report(const char *address, const uint8_t *mac, const char *body, size_t le
 {
 	struct exchange exchange = { .address = address, .body = body, .body_length = length };
 	bool answered = network_exchange(&exchange, mac);
-	bool taken = answered && (exchange.status == 200 || exchange.status == 201 || exchange.status == 204);
+	bool accepted = answered && (exchange.status == 200 || exchange.status == 201 || exchange.status == 204);
 	struct text text;
 
 	text_init(&text, sentence, POST_SENTENCE_SIZE);
-	text_printf(&text, taken ? "The report was sent to %s" : "The report was not taken by %s: ", address);
+	text_printf(&text, accepted ? "The report was sent to %s" : "The report was not accepted by %s: ", address);
 	if (!answered)
 		text_put(&text, exchange.reason);
-	else if (!taken)
+	else if (!accepted)
 		text_printf(&text, "the server answered with status %u%s", exchange.status, explain_status(exchange.status));
 	text_put(&text, ".");
 }

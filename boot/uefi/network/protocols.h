@@ -1,5 +1,5 @@
 /*
- * The parts of UEFI's network protocols that baretick uses, because GNU-EFI lacks most of them. UEFI 2.10: 11.6
+ * The parts of UEFI's network protocols that baretick uses and GNU-EFI lacks. The sections of UEFI 2.10 are 11.6
  * (service binding), 28.1 (TCP4), 28.5 (IP4 Config II), 29.4 (DNS4), 9.2 (the loaded image's device path). Unused
  * members have the type VOID *.
  */
@@ -31,7 +31,7 @@ struct network_address {
 
 /* Declarations of EFI_IP4_CONFIG2_PROTOCOL, which sets a card's address. */
 enum ip4_data { IP4_INTERFACE_INFO, IP4_POLICY, IP4_MANUAL_ADDRESS, IP4_GATEWAY, IP4_DNS_SERVERS };
-enum ip4_policy { IP4_STATIC, IP4_DHCP }; /* the firmware passes it as UINT32, like every enum of UEFI */
+enum ip4_policy { IP4_STATIC, IP4_DHCP }; /* UINT32, because UEFI's enums have 32 bits */
 
 struct ip4_interface_info {
 	CHAR16 name[32];
@@ -75,7 +75,7 @@ struct tcp4_fragment {
 	VOID *bytes;
 };
 
-struct tcp4_data { /* layout for sending; in received data a flag URGENT takes the place of PUSH */
+struct tcp4_data { /* layout for sending; received data have a flag URGENT instead of PUSH */
 	BOOLEAN push, urgent;
 	UINT32 length, fragments;
 	struct tcp4_fragment fragment; /* the data; baretick uses a single fragment */
@@ -131,10 +131,10 @@ struct dns4 {
 };
 
 _Static_assert(offsetof(struct dns4_config, station) == 19 && offsetof(struct dns4_config, retries) == 32 &&
-	       offsetof(struct dns4_token, addresses) == 24, "as the specification has them");
+	       offsetof(struct dns4_token, addresses) == 24, "offsets of the specification");
 _Static_assert(offsetof(struct ip4_interface_info, station) == 104 &&
 	       offsetof(struct tcp4_access_point, remote) == 12 && offsetof(struct tcp4_config, control) == 24 &&
 	       offsetof(struct tcp4_data, length) == 4 && offsetof(struct tcp4_data, fragment) == 16,
-	       "as the specification has them");
+	       "offsets of the specification");
 
 #endif

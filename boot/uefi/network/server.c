@@ -21,8 +21,8 @@ put_address(struct server *server, const char *address)
 }
 
 /*
- * Finds the boot server's address in the DHCP packets. Prefers packets that name a boot file. Their order is the same
- * as in EDK II: PXE server, proxy, DHCP server. Returns false if there is no address.
+ * Finds the boot server's address in the DHCP packets. Prefers packets that name a boot file. Reads the packets in EDK
+ * II's order: PXE server, proxy, DHCP server. Returns false if there is no address.
  */
 static bool
 find_boot_server(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
@@ -54,9 +54,9 @@ find_by_pxe(struct server *server, EFI_HANDLE device)
 	uint8_t ipv4[4];
 
 	if (!pxe || !pxe->Mode) {
-		server->reason = "the firmware does not say which one it is";
+		server->reason = "the firmware does not name the server";
 	} else if (pxe->Mode->UsingIpv6) {
-		server->reason = "it was reached by IPv6, and is asked by IPv4 only";
+		server->reason = "it was reached by IPv6, but requests use IPv4 only";
 	} else if (!find_boot_server(pxe->Mode, ipv4)) {
 		server->reason = "the firmware has no DHCP packet that names it";
 	} else {
@@ -78,7 +78,8 @@ server_find(struct server *server)
 	if (!image || !image->DeviceHandle)
 		return;
 	device = origin_parse_path(firmware_protocol(image->DeviceHandle, &guid_path));
-	origin = origin_parse_path(firmware_protocol(firmware_image, &guid_image_path)); /* has the loaded URI */
+	/* its path contains the URL of an HTTP boot */
+	origin = origin_parse_path(firmware_protocol(firmware_image, &guid_image_path));
 	if (!origin.uri) {
 		origin.uri = device.uri;
 		origin.uri_length = device.uri_length;

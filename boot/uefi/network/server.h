@@ -1,6 +1,6 @@
 /*
- * The server that the application was loaded from. After PXE it is the TFTP server, and requests go to port 80 of it.
- * After HTTP boot it is the server in the URL. Only the card that booted is used.
+ * The server that the application was loaded from. After PXE it is the TFTP server, and requests go to its port 80.
+ * After HTTP boot it is the server in the URL. Requests use only the network card that this machine was booted from.
  */
 #ifndef BARETICK_SERVER_H
 #define BARETICK_SERVER_H
@@ -19,14 +19,14 @@ struct server {
 	const char *reason;            /* reason why requests are not possible, as a clause; or NULL */
 };
 
-/* Finds the server in the firmware's data about the boot. Sends nothing. */
+/* Finds the server from the firmware's records of the boot. Sends nothing. */
 void server_find(struct server *server);
 
 /*
- * Requests from SERVER the options of the machine whose serial number is SERIAL ("" if not known). BUFFER receives
- * their first SIZE bytes, and LENGTH their length. SENTENCE describes their source. Returns false if there are no
- * options. SENTENCE then has the reason, or is "" if the server has no options for this machine. The time limits are 8
- * s for an address, 8 s for a name, and 21 s for the rest.
+ * Requests the options of the machine with the serial number SERIAL ("" if not known). BUFFER receives the first SIZE
+ * bytes of the options, and LENGTH their length. SENTENCE names their source. If there are no options, returns false,
+ * and SENTENCE is the reason. SENTENCE is "" if the server answered that it has no options for this machine. The time
+ * limits are 8 s for an address, 8 s for a name, and 21 s for the rest.
  */
 bool server_read_options(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
 			 char sentence[SERVER_SENTENCE_SIZE]);

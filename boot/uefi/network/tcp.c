@@ -22,8 +22,8 @@ open_child(struct tcp *tcp, EFI_HANDLE card)
 }
 
 /*
- * Returns true if the event is signalled within MS milliseconds. Polls, because the firmware moves packets only while
- * it is polled.
+ * Returns true if the event is signalled within MS milliseconds. Polls, because the firmware processes packets only
+ * while it is polled.
  */
 static bool
 is_signalled(struct tcp *tcp, unsigned ms)
@@ -35,14 +35,14 @@ is_signalled(struct tcp *tcp, unsigned ms)
 		return false;
 	do
 		tcp->tcp4->poll(tcp->tcp4);
-	while (!(signalled = firmware_boot->CheckEvent(tcp->event) == EFI_SUCCESS) && pause_goes_on(&pause));
+	while (!(signalled = firmware_boot->CheckEvent(tcp->event) == EFI_SUCCESS) && pause_wait_turn(&pause));
 	pause_end(&pause);
 	return signalled;
 }
 
 /*
- * Waits for TOKEN. If it is not complete in time, resets the connection, so that the driver forgets TOKEN, which is on
- * the caller's stack.
+ * Waits for TOKEN. TOKEN is on the caller's stack, and the driver must not use it after a time-out. Therefore the
+ * connection is reset then.
  */
 static EFI_STATUS
 wait_for_token(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)

@@ -39,8 +39,8 @@ struct fat {
 };
 
 /*
- * Returns a pointer to the byte at offset AT of the volume, in WINDOW. Reads the sector if WINDOW does not have it.
- * NULL: the read failed.
+ * Returns a pointer to the byte at offset AT of the volume, in WINDOW. Reads the byte's sector if WINDOW does not
+ * contain it. Returns NULL if the read fails.
  */
 static const uint8_t *
 read_bytes_at(struct fat *fat, struct window *window, uint64_t at)
@@ -87,7 +87,7 @@ chain_ends(struct fat *fat, uint32_t cluster)
 
 /* A position in a folder. */
 struct walk {
-	uint32_t cluster; /* 0 in FAT16's root */
+	uint32_t cluster; /* current cluster; 0 in FAT16's root folder, which has no clusters */
 	uint32_t at;      /* offset of the next entry in the folder */
 };
 
@@ -123,7 +123,7 @@ get_first_cluster(const struct fat *fat, const uint8_t *entry)
 	return read_number(entry + 26, 2) | (fat->is_32 ? read_number(entry + 20, 2) << 16 : 0);
 }
 
-/* Converts the name in ENTRY to NAME, without blanks and with a point before the suffix. */
+/* Converts the name in ENTRY to NAME, without blanks and with a dot before the suffix. */
 static void
 read_name(const uint8_t *entry, char name[FAT_NAME_SIZE])
 {
@@ -160,7 +160,7 @@ open_fat(struct fat *fat, EFI_HANDLE device)
 	fat->cluster_bytes = sector * boot[13];
 	fat->root_bytes = read_number(boot + 17, 2) * ENTRY_BYTES;
 	if (!sector || sector % WINDOW || !boot[13] || !reserved || !tables)
-		return false; /* exFAT and NTFS have zeros here */
+		return false; /* exFAT and NTFS have zeros in these fields */
 	if (fat->is_32)
 		table_sectors = read_number(boot + 36, 4);
 	if (!sectors)

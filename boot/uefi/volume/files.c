@@ -12,7 +12,7 @@ static const EFI_GUID guid_file_system_info = EFI_FILE_SYSTEM_INFO_ID;
 
 /* Returns true if the image was read from a file on a volume, false if it was loaded over a network. */
 static bool
-came_from_a_file(const EFI_LOADED_IMAGE *image)
+was_loaded_from_file(const EFI_LOADED_IMAGE *image)
 {
 	const EFI_DEVICE_PATH *node = image ? image->FilePath : NULL;
 
@@ -52,7 +52,7 @@ files_open_volume(EFI_FILE_HANDLE *root)
 	EFI_FILE_IO_INTERFACE *volume = device ? firmware_protocol(device, &guid_file_system) : NULL;
 
 	if (!volume)
-		return came_from_a_file(image) ? EFI_NO_MEDIA : EFI_NOT_FOUND;
+		return was_loaded_from_file(image) ? EFI_NO_MEDIA : EFI_NOT_FOUND;
 	return volume->OpenVolume(volume, root);
 }
 
@@ -92,7 +92,7 @@ put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
 
 /*
  * Appends the application's folder on its volume, with a final backslash. Appends nothing if the folder is not known.
- * GRUB passes folder and file in two nodes.
+ * All nodes of the path are read, because GRUB passes folder and file in two nodes.
  */
 static void
 put_own_folder(struct text *path)

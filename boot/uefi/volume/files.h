@@ -12,12 +12,15 @@
 
 /*
  * Reads baretick.cfg into BUFFER, from the application's folder, or else from the root of its volume. Returns false if
- * there is no such file. If the file is longer than SIZE, LENGTH is its full length, and BUFFER has its first SIZE
+ * there is no such file. If the file is longer than SIZE, LENGTH is its full length, and BUFFER contains its first SIZE
  * bytes.
  */
 bool files_read_options(char *buffer, size_t size, size_t *length);
 
-/* Returns the handle of the volume, or NULL if the application was not loaded from a volume, or if it was removed. */
+/*
+ * Returns the handle of the volume. Returns NULL if the application was not loaded from a volume, or if the volume was
+ * removed.
+ */
 EFI_HANDLE files_device(void);
 
 /* Returns EFI_NOT_FOUND if the application was not loaded from a volume, and EFI_NO_MEDIA if the volume was removed. */
@@ -29,7 +32,7 @@ struct files_space {
 	uint64_t block_bytes; /* bytes on the volume that the smallest file occupies; 0 if not known */
 };
 
-/* Returns the firmware's figures. On FAT they are from a count on the volume, which may be wrong. */
+/* Returns the firmware's figures. On FAT the free space comes from a counter on the volume, which may be wrong. */
 struct files_space files_space(EFI_FILE_HANDLE root);
 
 /* Returns EFI_NOT_FOUND if no file or folder has that name. */

@@ -38,7 +38,7 @@ files_make_folder(EFI_FILE_HANDLE root, const char *path)
 	return status;
 }
 
-/* Writes BYTES piece by piece. Unless WINDOW is NULL, each piece is first copied to WINDOW. */
+/* Writes BYTES piece by piece. If WINDOW is not NULL, each piece is first copied to this buffer below 4 GiB. */
 static EFI_STATUS
 write_pieces(EFI_FILE_HANDLE file, char *window, const char *bytes, size_t length)
 {
@@ -60,8 +60,8 @@ write_pieces(EFI_FILE_HANDLE file, char *window, const char *bytes, size_t lengt
 }
 
 /*
- * Flushes the file. EFI_UNSUPPORTED is no error, because such a driver stores no data in a cache, or writes it when the
- * file is closed (UEFI 2.10, 13.5.3).
+ * Flushes the file. EFI_UNSUPPORTED is no error: a driver that returns it does not cache data, or writes the data when
+ * the file is closed (UEFI 2.10, 13.5.3).
  */
 static EFI_STATUS
 flush(EFI_FILE_HANDLE file)

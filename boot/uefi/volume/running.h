@@ -10,7 +10,7 @@
 
 #define RUNNING_NAME_SIZE 13 /* a name of the form 01234567.run, and the final 0 */
 
-/* Reads the marker into BYTES, at most SIZE. Returns its length, 0 if there is none. */
+/* Reads at most SIZE bytes of the marker into BYTES. Returns its length, or 0 if there is no marker. */
 size_t running_read(const char *name, char *bytes, size_t size);
 
 /*

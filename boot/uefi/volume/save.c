@@ -42,7 +42,7 @@ describe_status(EFI_STATUS status)
 		return "it is full";
 	case EFI_NO_MEDIA:
 	case EFI_MEDIA_CHANGED:
-		return "it was taken out";
+		return "it was removed";
 	case EFI_VOLUME_CORRUPTED:
 		return "its file system is damaged";
 	case EFI_DEVICE_ERROR:
@@ -56,8 +56,8 @@ describe_status(EFI_STATUS status)
 }
 
 /*
- * Returns false if STATUS means that the device does not answer or was removed. The driver would then wait again in
- * each further call.
+ * Returns false if STATUS means that the device does not answer or was removed. Each further call would then wait for
+ * the device again.
  */
 static bool
 is_device_alive(EFI_STATUS status)
@@ -92,7 +92,7 @@ make_path(struct saving *saving, const char *folder, const char *name)
 
 /*
  * Returns false if the volume is read-only. If there seems to be too little space, writing is still tried. The firmware
- * may take the figure from a count on the volume, which is wrong if the stick was pulled out before.
+ * may read the free space from a counter on the volume, which is wrong if the stick was pulled out during a write.
  */
 static bool
 check_space(struct saving *saving)
@@ -148,7 +148,7 @@ has_reports_folder(struct saving *saving)
 	if (EFI_ERROR(status))
 		return explain_failure(saving, status);
 	if (!folder)
-		text_put(&saving->sentence, SAVE_FOLDER " is a file, and no folder.");
+		text_put(&saving->sentence, SAVE_FOLDER " is a file, not a folder.");
 	return folder;
 }
 
@@ -183,9 +183,9 @@ find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)
 }
 
 /*
- * Finds a number that is higher than all numbers in FOLDER, followed by free numbers so that NUMBERS_IN_A_ROW are free
- * if possible. Sets NUMBER to 0 if there is none. A file's short FAT name is also taken as used, because a file can be
- * opened by its short name, although it is not listed.
+ * Finds the first of NUMBERS_IN_A_ROW free numbers above all numbers in FOLDER. Near FOLDERS_MAX fewer free numbers are
+ * enough. Sets NUMBER to 0 if no number is free. Each number is tested by opening its folder, because a short FAT name
+ * can be opened although it is not listed.
  */
 static EFI_STATUS
 find_free_number(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
@@ -371,7 +371,8 @@ save_remove(unsigned number)
 	EFI_STATUS status = files_rename(saving.root, make_path(&saving, whole, ""), unfinished);
 
 	/*
-	 * With EFI_NOT_FOUND the firmware could not rename the complete folder, so that it still has the name NNNN.new.
+	 * EFI_NOT_FOUND means that the folder is still called NNNN.new, because the firmware could not rename it when
+	 * it was complete.
 	 */
 	if (!EFI_ERROR(status) || status == EFI_NOT_FOUND)
 		remove_folder(&saving, unfinished);

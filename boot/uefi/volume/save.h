@@ -11,17 +11,17 @@
 #define SAVE_SENTENCE_SIZE 160
 
 /*
- * Returns false if the volume is damaged so that the firmware would hang. SENTENCE then has the reason. Call this
- * before all other functions here and in running.h.
+ * Returns false if the volume is damaged so that the firmware would hang. Sets SENTENCE to the reason. Call this before
+ * all other functions here and in running.h.
  */
 bool save_check_volume(char sentence[SAVE_SENTENCE_SIZE]);
 
 /*
  * Writes TEXTS, indexed by enum save_file, into the folder \baretick\NNNN. NNNN is NUMBER, or the next free number if
- * NUMBER is 0. The folder is called NNNN.new until all texts are on the volume, and no older file is opened for
- * writing. If the device keeps the order of writes, each folder without .new is therefore complete even after a power
- * cut. Only the growth of \baretick may be incomplete. SENTENCE names the folder. On failure this function returns
- * false, and SENTENCE has the reason. The incomplete folder is removed if the volume allows it.
+ * NUMBER is 0. The folder is called NNNN.new until all texts are written, and no existing file is opened for writing.
+ * If the device keeps the order of writes, each folder without .new is therefore complete even after a power cut. Only
+ * the list of folders in \baretick may be incomplete then. SENTENCE names the folder. On failure this function returns
+ * false, and SENTENCE is the reason. The incomplete folder is removed if the volume allows it.
  */
 bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
 
@@ -34,10 +34,10 @@ bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number
 /* Removes the folder NUMBER of this run. First renames it to NNNN.new, because it is incomplete from then on. */
 void save_remove(unsigned number);
 
-/* Returns true if the folder of NUMBER still has the name NNNN.new, as after a run on firmware that cannot rename. */
+/* Returns true if the folder with NUMBER is still called NNNN.new, because the firmware cannot rename. */
 bool save_is_unrenamed(unsigned number);
 
-/* Returns true if the folder before the next number has JSON as its report.json. */
+/* Returns true if the report.json in the folder with the highest number is equal to JSON. */
 bool save_is_latest(const struct text *json);
 
 /* Returns the number after the highest used number, or 0 if there is none or the volume cannot be read. */

@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "uefi/firmware/uefi.h"
 
-/* A source that is used in place of baretick.cfg. */
+/* A source of options that replaces baretick.cfg. */
 struct settings_other {
 	/*
 	 * Writes the first SIZE bytes of the options into BUFFER, and sets LENGTH to the options' length. Returns false

@@ -241,10 +241,10 @@ TEST(where_nobody_can_be_asked_an_address_is_asked_for)
 	UINT8 ipv4[4];
 	EFI_HANDLE card = card_of(false);
 
-	assert_string_equal(look_up(card, ipv4), "the firmware cannot look up names: give an IPv4 address");
+	assert_string_equal(look_up(card, ipv4), "the firmware cannot look up names: use an IPv4 address");
 	card = card_of(true);
 	net.servers = 0;
-	assert_string_equal(look_up(card, ipv4), "DHCP named no DNS server: give an IPv4 address");
+	assert_string_equal(look_up(card, ipv4), "DHCP named no DNS server: use an IPv4 address");
 	card = card_of(true);
 	net.has_no_protocol = true;
 	assert_string_equal(look_up(card, ipv4), "the firmware's DNS fails");

@@ -61,7 +61,7 @@ TEST(without_firmware_it_is_tested_and_a_refusal_is_a_row_with_a_reason)
 	sim_cpuid_set(0x40000004, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	timer = opened();
 	assert_int_equal(timer.state, CLOCK_ABSENT);
-	assert_string_equal(timer.reason, "Xen's CPUID leaves do not say which of its vCPUs a core is.");
+	assert_string_equal(timer.reason, "Xen's CPUID leaves do not state the vCPU number of a core.");
 }
 
 TEST(the_page_the_event_and_its_vector_are_restored)

@@ -118,7 +118,7 @@ TEST(what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind)
 	assert_true(clocks[0].unoffered);
 	sim_cpuid_set(0x40000104, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	open_driver(&xen_driver);
-	assert_state(0, CLOCK_ABSENT, "Xen's CPUID leaves do not say which of its vCPUs a core is.");
+	assert_state(0, CLOCK_ABSENT, "Xen's CPUID leaves do not state the vCPU number of a core.");
 	plug(false);
 	sim_paravirtual.xen_error = 38;
 	open_driver(&xen_driver);
