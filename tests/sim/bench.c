@@ -1,4 +1,4 @@
-/* All drivers and a survey on the simulated machine. See bench.h. */
+/* Runs surveys and whole runs with all drivers on the simulated machine. See bench.h. */
 #include "bench.h"
 
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define DURATION_NS UINT64_C(20000000)
 #define LOST_FACTS  "The run had no space in it for all facts of the machine."
-#define JSON_BYTES  ((size_t)16 << 20) /* enough for the report of each simulated machine */
+#define JSON_BYTES  ((size_t)16 << 20) /* enough for the JSON report of any simulated machine */
 
 static bool
 alive(void *context, size_t core)
@@ -87,7 +87,7 @@ bench_new(void)
 	return bench;
 }
 
-/* Marks the cores that have died as not started in REPORT, with the reason. */
+/* Marks each core that no longer answers as not started in REPORT, with the reason. */
 static void
 describe_cores(void *context, struct report *report)
 {
@@ -216,7 +216,7 @@ bench_open(struct bench *bench, size_t cores)
 	list_cores(bench, cores);
 }
 
-/* Memory of a replay, in a list so that it can be freed. */
+/* A block of memory that a replay allocates. The blocks form a list, so that all can be freed. */
 struct block {
 	struct block *next;
 	max_align_t bytes[];
@@ -247,7 +247,7 @@ render(const struct report *report)
 	return bytes;
 }
 
-/* Fails the test at the first difference of two reports. */
+/* Fails the test if the two reports differ, and names the first difference. */
 static void
 compare(const char *expected, const char *found)
 {

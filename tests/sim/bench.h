@@ -1,7 +1,7 @@
 /*
- * A bench for tests: a report, a survey and all drivers, opened on the simulated machine in the same way as boot/ opens
- * them for a run. The cores of its struct smp run one after another. A job on another core is a function call with
- * another value of sim.core.
+ * A bench for tests: a report, a survey and all drivers. They are opened on the simulated machine in the same way as
+ * boot/ opens them for a run. The cores of its struct smp run one after another: a job on another core is a function
+ * call with another value of sim.core.
  */
 #ifndef BARETICK_BENCH_H
 #define BARETICK_BENCH_H
@@ -26,27 +26,27 @@ struct bench {
 	struct platform platform;
 	struct run run;
 	struct run_machine machine;
-	size_t mute; /* a core that does not answer after mute_after_jobs jobs, or BENCH_NOBODY */
+	size_t mute; /* number of a core that does not answer after mute_after_jobs jobs; BENCH_NOBODY if all answer */
 	uint64_t mute_after_jobs;
 	bool is_dead;
-	bool is_late; /* true if a core is dead because its job took longer than its bound */
-	/*
-	 * time before a job starts; it is multiplied by the number of the job's cores, as with many cores on a small host
-	 */
+	bool is_late; /* true if is_dead is set because a job took longer than its bound */
+	/* duration of starting a job, for each core of the job: on a small host, a job for many cores starts late */
 	uint64_t job_ps;
-	uint64_t deadline_ms; /* deadline of the run in world time, or BENCH_NEVER_MS */
+	uint64_t deadline_ms; /* end of the run in simulated time, in ms; BENCH_NEVER_MS for no limit */
 	uint64_t duration_ns;    /* duration of each measurement; 20 ms by default */
 	uint64_t interval_ns;    /* duration of each row in a soak's series; 0 for a quick run without a series */
 	const char *const *clocks; /* ids of the clocks to be measured, ended by NULL; NULL for all clocks */
-	enum pair_schedule widest;  /* the largest schedule that memory allows; all pairs by default */
-	fault_guard *guard; /* function that guards a reading of the counter of stolen time, or NULL */
+	/* the largest schedule of pairs of cores that memory allows; all pairs by default */
+	enum pair_schedule widest;
+	fault_guard *guard; /* function that protects a reading of the counter of stolen time against faults, or NULL */
 	struct stolen_counter stolen_counter;
 	bool has_threads;
 	void *memory, *series;
 };
 
 /*
- * Makes a bench with the facts of the simulated machine. Later changes of the machine do not change the bench's facts.
+ * Makes a bench with the facts (CPUID, ACPI) of the simulated machine. Later changes of the machine do not change the
+ * facts.
  */
 struct bench *bench_new(void);
 
@@ -55,14 +55,14 @@ void bench_open(struct bench *bench, size_t cores);
 
 /*
  * Gives an open bench cores that run in turns, as if at the same time (threads.h). Their readings and pauses advance
- * world time for all of them. Each core's TSC is offset by sim.tsc.offset_ticks. It drifts by threads_cores[].drift_ppb
- * during such jobs only. Only one bench at a time can have such cores.
+ * the simulated time of all cores. Each core's TSC is offset by sim.tsc.offset_ticks. It drifts by
+ * threads_cores[].drift_ppb, but only during jobs of several cores. Only one bench at a time can have such cores.
  */
 void bench_use_threads(struct bench *bench);
 
 /*
- * Calls run_close(). Fails the test if a replay of the record makes another report. Only a record that had no space for
- * all its facts may be refused.
+ * Calls run_close(). Fails the test if a replay of the run's record makes a different report. A replay may refuse the
+ * record only if the record had no space for all facts.
  */
 void bench_close(struct bench *bench);
 

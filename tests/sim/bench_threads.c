@@ -1,6 +1,6 @@
 /*
- * A bench whose cores run at the same time in jobs that need several cores. They run in turns, each until its next
- * pause or its next access of the machine. See bench.h.
+ * A bench whose cores run at the same time in jobs for several cores. They run in turns: each core runs until its next
+ * pause or its next access to the machine. See bench.h.
  */
 #include "bench.h"
 
@@ -26,7 +26,7 @@ take_pause(void)
 		hw_pause();
 }
 
-/* Lets the other cores run before each access. */
+/* Called before each access to the machine: lets the other cores run first. */
 static void
 take_turn(void)
 {
@@ -34,7 +34,7 @@ take_turn(void)
 	sim.core = threads_self();
 }
 
-/* Sets the world times of threads.h and of the simulated machine to the later one of both. */
+/* threads.h and the simulated machine each have a time. Sets both to the later one. */
 static void
 join_worlds(void)
 {

@@ -1,4 +1,4 @@
-/* World time, and the hardware leaves on the simulated machine. See sim.h. */
+/* World time, and the functions of drivers/hw/hw.h on the simulated machine. See sim.h. */
 #include "sim_internal.h"
 #include "sim_sources.h"
 
@@ -93,7 +93,6 @@ spend(enum sim_access access, uint64_t where)
 		sim_interrupts_poll();
 }
 
-/* The counters. */
 
 void
 sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits)
@@ -109,7 +108,10 @@ sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 {
 	if (to_ps <= from_ps)
 		return 0;
-	/* The TSC's usual rate needs only a 64-bit division. This saves time, because each access comes here. */
+	/*
+	 * Almost all calls have the TSC's usual rate of 1 GHz, which needs only a 64-bit division. This makes tests
+	 * faster.
+	 */
 	if (hz.num == GIGAHERTZ && hz.den == 1)
 		return (to_ps - from_ps) / (SIM_PS_PER_S / GIGAHERTZ);
 	return (uint64_t)((unsigned __int128)(to_ps - from_ps) * hz.num /
@@ -146,7 +148,8 @@ sim_counter_set(struct sim_counter *counter, uint64_t ticks)
 	counter->origin_ticks = ticks;
 	counter->origin_ps = sim.now_ps;
 	if (sim.now_ps >= counter->backward_at_ps)
-		counter->backward_at_ps = SIM_NEVER; /* TICKS already contain the step back */
+		/* TICKS already contains the step back, so it must not be subtracted again */
+		counter->backward_at_ps = SIM_NEVER;
 }
 
 void
@@ -155,7 +158,8 @@ sim_counter_speed_up(struct sim_counter *counter, int64_t ppm)
 	uint64_t ticks = sim_counter_ticks(counter);
 
 	if (counter->wrap_bits < 64)
-		ticks += UINT64_C(1) << counter->wrap_bits; /* avoids that the value falls below 0 */
+		/* without this, a later step back could give a value below 0 */
+		ticks += UINT64_C(1) << counter->wrap_bits;
 	sim_counter_set(counter, ticks);
 	for (; counter->hz.num % 10 == 0 && counter->hz.den % 10 == 0; counter->hz.den /= 10)
 		counter->hz.num /= 10;
@@ -350,7 +354,6 @@ hw_is_mapped(uint64_t address, size_t length)
 	return region_of(address, length) != NULL;
 }
 
-/* The core. */
 
 uint64_t
 hw_msr_read(uint32_t msr)
@@ -369,7 +372,7 @@ hw_msr_write(uint32_t msr, uint64_t value)
 	spend(SIM_MSR_WRITE, 0);
 	if (sim_lapic_msr_write(msr, value) || (sim.write_msr && sim.write_msr(msr, value)))
 		return;
-	(void)sim_msr(msr); /* takes a fault if there is no such MSR */
+	(void)sim_msr(msr); /* ends the test if there is no such MSR */
 	sim_msr_set(msr, value);
 }
 
@@ -382,7 +385,10 @@ hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t thir
 	return sim.hypercall(number, first, second, third);
 }
 
-/* Changes leaves that differ between cores: the initial APIC id, which is the core's number, and Xen's vCPU number. */
+/*
+ * Changes the CPUID values that differ between cores: the initial APIC id, which is the core's number, and Xen's vCPU
+ * number.
+ */
 static struct hw_cpuid
 of_core(uint32_t leaf, struct hw_cpuid registers)
 {
@@ -408,7 +414,7 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 		if (sim.cpuid[i].leaf == 0)
 			basic_max = sim.cpuid[i].registers.eax;
 	}
-	/* SDM vol. 2A, CPUID: for a leaf above the maximum, an Intel CPU returns the highest basic leaf. */
+	/* Intel SDM vol. 2A, CPUID: for a leaf above the maximum, an Intel CPU returns the highest basic leaf. */
 	for (size_t i = 0; i < sim.cpuid_count; i++)
 		if (leaf < 0x40000000 && leaf > basic_max && sim.cpuid[i].leaf == basic_max)
 			highest = &sim.cpuid[i].registers;

@@ -1,10 +1,10 @@
 /*
- * The simulated machine: the other implementation of drivers/hw/hw.h. World time is a count of
- * picoseconds. Only accesses advance it, each by a cost that the test knows. Every device is a
- * function of this time, so a driver's readings can be calculated to the last digit.
+ * The simulated machine: it implements drivers/hw/hw.h without hardware. World time is the simulated time in
+ * picoseconds. Only accesses to the machine advance it, each by a cost that the test knows. The state of each device
+ * depends only on this time, so a test can calculate each reading exactly.
  *
- * An access first takes its time and then has its effect. An event that would end a real run (a page
- * fault, a #GP, an endless loop) ends the test with a sentence.
+ * The time of an access passes before its effect. An event that would end a real run (a page fault, a #GP, an endless
+ * loop) ends the test with a message.
  */
 #ifndef BARETICK_SIM_H
 #define BARETICK_SIM_H
@@ -35,9 +35,10 @@
 
 #define SIM_HPET_BASE   UINT64_C(0xfed00000)
 #define SIM_LAPIC_BASE  UINT64_C(0xfee00000)
-#define SIM_PM_PORT     0x608u /* as in QEMU's q35 */
-#define SIM_PM1_PORT    0x600u /* the PM1 status register, followed by its enable register; only with interrupts */
-#define SIM_HPET_PERIOD_FS 100000000u /* 10 MHz, which is a period of 100 ns, in femtoseconds */
+#define SIM_PM_PORT     0x608u /* port of the PM timer, as in QEMU's q35 */
+/* port of the PM1 status register, which the enable register follows; only with simulated interrupts */
+#define SIM_PM1_PORT    0x600u
+#define SIM_HPET_PERIOD_FS 100000000u /* period of the HPET: 100 ns, or 10 MHz */
 
 enum sim_access {
 	SIM_TSC, SIM_TSC_LFENCE, SIM_TSC_MFENCE, SIM_TSCP, SIM_TSC_CPUID,
@@ -45,24 +46,28 @@ enum sim_access {
 	SIM_ACCESSES
 };
 
-/* A free-running counter and its faults. sim_reset() sets no fault. */
+/* A free-running counter and its possible faults. After sim_reset() no fault is set. */
 struct sim_counter {
 	struct rate hz;
-	uint64_t origin_ps, origin_ticks; /* start of counting: time and value of the counter */
+	uint64_t origin_ps, origin_ticks; /* world time and counter value at the start of counting */
 	uint64_t step_ticks;      /* size of the counter's steps in ticks; default 1 */
-	uint64_t stuck_at_ps;     /* time at which it stops, or SIM_NEVER; 0 if it never moves */
-	uint64_t backward_at_ps;  /* time at which it steps back by backward_ticks, or SIM_NEVER */
+	/* world time at which the counter stops; SIM_NEVER for a healthy counter, 0 if it never moves */
+	uint64_t stuck_at_ps;
+	uint64_t backward_at_ps;  /* world time at which the counter steps back by backward_ticks, or SIM_NEVER */
 	uint64_t backward_ticks;
-	unsigned wrap_bits;       /* width of a reading; sim_reset() sets the nominal width */
-	/* If den is not 0, the counter is calculated from another counter of this rate, and moves in uneven steps. */
+	unsigned wrap_bits;       /* width of the counter; sim_reset() sets the nominal width */
+	/*
+	 * rate of another counter, if this counter is calculated from it and moves in uneven steps; den is 0 if there
+	 * is none
+	 */
 	struct rate source;
 	uint64_t extra_ps;        /* additional duration of a reading */
 };
 
-/* Returns the present reading, of wrap_bits bits. */
+/* Returns the counter's present value, of wrap_bits bits. */
 uint64_t sim_counter_ticks(const struct sim_counter *counter);
 
-/* Sets COUNTER to TICKS. It continues with this value. */
+/* Sets COUNTER to TICKS. It continues to count from this value. */
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
 
 /* Makes COUNTER faster by PPM from now on. PPM must be a multiple of 10. */
@@ -71,11 +76,12 @@ void sim_counter_speed_up(struct sim_counter *counter, int64_t ppm);
 struct sim_tsc {
 	struct sim_counter counter;
 	int64_t offset_ticks[SIM_CORES_MAX]; /* offset of each core's TSC from the first core's TSC */
-	/* function that returns the TSC of a core; if not NULL, it replaces all other settings */
+	/* if not NULL, a function that returns the TSC of a core; all other settings here are then ignored */
 	uint64_t (*reading)(size_t core);
 	/*
-	 * A fault of one core. Each FAULT_READS'th reading there is AHEAD_TICKS too high, and sets this core's TSC back by
-	 * SET_BACK_TICKS from the next reading on. FAULT_READS is 0 if no core has this fault.
+	 * A fault of the core fault_core. One in fault_reads of its TSC readings is ahead_ticks too high, and sets its
+	 * TSC back by set_back_ticks for all later readings.
+	 * fault_reads is 0 if no core has the fault.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
@@ -92,16 +98,20 @@ struct sim_hpet {
 	uint64_t capability;
 	uint64_t configuration;
 	uint64_t timers[SIM_HPET_TIMERS]; /* the timers' configuration registers */
-	/* number of writes that switched on the counter or a timer's interrupt while the other was already on */
+	/*
+	 * number of writes after which both the counter and a timer's interrupt were on, so that real hardware could
+	 * interrupt
+	 */
 	unsigned armed_while_on;
 	/*
-	 * Settings of the firmware's tick by timer 0, which needs the timer and interrupts enabled. Every tick_ps the
-	 * counter stops for tick_stop_ps, as with EDK II's HpetTimerDxe. 0 if the firmware's tick uses another device.
+	 * The firmware's tick, if timer 0 of the HPET makes it: every tick_ps the counter stops for tick_stop_ps, as
+	 * with EDK II's HpetTimerDxe. It needs an enabled timer and enabled interrupts. tick_ps is 0 if another device
+	 * makes the tick.
 	 */
 	uint64_t tick_ps, tick_stop_ps, ticked_ps;
 	unsigned ticks;
 	bool counts_when_off;
-	bool loses_value;           /* true if the counter becomes 0 when it is switched off */
+	bool loses_value;           /* true if the counter is reset to 0 when it is switched off */
 	uint64_t high_late_ps;      /* time after a rollover of the low half in which the high half keeps its old value */
 	unsigned counter_writes;    /* number of writes to the main counter, which must stay 0 */
 	unsigned configuration_writes;
@@ -112,82 +122,90 @@ struct sim_pm {
 	uint64_t address;    /* I/O port of the counter, or its physical address if is_memory is true */
 	bool is_memory;      /* true if the counter is in memory; the test then maps the page with sim_map() */
 	bool absent;         /* true if the PM timer does not exist: it reads all ones */
-	uint64_t glitch_ps;  /* time after an edge in which rising bits still read 0, as in a counter without a latch */
-	uint32_t high_bits;  /* bits that are set in addition in each reading */
+	/* duration after a tick in which new 1 bits still read 0, as in a counter without a latch */
+	uint64_t glitch_ps;
+	uint32_t high_bits;  /* bits that always read 1, above the counter's width */
 };
 
 struct sim_pit_channel {
-	uint8_t control;       /* access, mode and BCD bits as last written */
-	bool null_count;       /* true between a control word and its count */
+	uint8_t control;       /* the channel's access, mode and BCD bits as last written */
+	bool null_count;       /* true after a control word until its count is written */
 	bool gate;
 	uint32_t reload;       /* 1 to 65536 */
-	uint64_t loaded_ps;    /* time at which counting from reload began */
-	uint64_t held_clocks;  /* number of clocks that were counted before the gate fell */
+	uint64_t loaded_ps;    /* time at which counting from the reload value started */
+	uint64_t held_clocks;  /* number of clocks counted before the gate input fell */
 	uint8_t write_low;
 	bool write_high_next, read_high_next;
 	bool count_latched, status_latched;
 	uint16_t latched_count;
 	uint8_t latched_status;
-	unsigned writes;       /* number of written control words and counts */
+	unsigned writes;       /* number of control words and counts that were written */
 };
 
 struct sim_pit {
 	struct sim_pit_channel channels[3];
 	struct rate hz;
-	uint8_t port_61;        /* writable bits of port 61h, 0 to 3 */
+	uint8_t port_61;        /* bits 0 to 3 of port 61h, which can be written */
 	bool absent;            /* true if the PIT does not exist: ports 40h..43h read all ones */
 	bool port_61_absent;
 	bool gated;             /* true if the PIT has no input clock, so that no channel counts */
 	uint64_t gated_at_ps;   /* time at which the PIT loses its input clock, or SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
 	unsigned step;          /* size of the counter's steps in clocks; 1 by default */
-	bool mode_2_as_3;       /* true if the count goes down by two at each clock in mode 2, as in mode 3 */
-	bool latch_ignored;     /* true if a reading returns the present count instead of the latched one */
-	bool latches_again;     /* true if a latch command replaces a count that is already latched */
+	bool mode_2_as_3;       /* true if the count falls by two at each clock in mode 2, as it does in mode 3 */
+	bool latch_ignored;     /* true if a read returns the present count although the count was latched */
+	bool latches_again;     /* true if a second latch command replaces the latched count, which a real 8254 keeps */
 	uint8_t status_flipped; /* bits of the status byte that read inverted */
 	bool null_count_never;  /* true if NULL COUNT always reads 0, as in QEMU */
-	/* faults of channel 2's output in port 61h: never high, or never low */
+	/* faults of channel 2's output in port 61h: it is never high, or never low */
 	bool out_never_high, out_never_low;
-	uint64_t out_late_ps;   /* delay of the output OUT in mode 0 */
+	uint64_t out_late_ps;   /* delay of the output's rise in mode 0 */
 	uint64_t extra_ps;
 };
 
 struct sim_rtc {
-	uint8_t index, a, b, d;   /* the index register with the NMI bit; registers A (without UIP), B and D */
-	uint64_t seconds;         /* seconds of the day at world time 0, which is an edge of the second */
+	/* the index register, which includes the NMI bit; registers A (without UIP), B and D */
+	uint8_t index, a, b, d;
+	uint64_t seconds;         /* time of day in seconds at world time 0, when a second starts */
 	bool index_readable;      /* true if a read of port 70h returns the index; otherwise it returns FFh */
 	/*
-	 * True if Intel's ports 74h and 75h exist. The index can be read there; its bit 7 reads 0 and cannot be written
-	 * there.
+	 * true if Intel's ports 74h and 75h exist; port 74h returns the index, with bit 7 as 0, and a write cannot set
+	 * this bit
 	 */
 	bool has_alias;
 	bool absent;              /* true if the RTC does not exist: all registers read FFh */
-	bool uip_stuck;           /* true if UIP is always 1 */
+	bool uip_stuck;           /* true if the flag UIP (update in progress) is always 1 */
 	bool uip_never;           /* true if UIP is always 0 */
-	uint64_t uip_early_ps;    /* time from UIP's rise to the change of the second; 2,228 us by default */
-	/* time after which the second does not change any more and no updates come, or SIM_NEVER */
+	/* time from the rise of UIP until the seconds register changes; 2,228 us by default */
+	uint64_t uip_early_ps;
+	/* time after which the seconds register never changes and no update interrupt comes, or SIM_NEVER */
 	uint64_t halted_at_ps;
 	int64_t fast_ppm;         /* rate error of the RTC's crystal in ppm */
-	int64_t fast_ppb;         /* additional rate error in ppb */
-	uint64_t ahead_ps;        /* time that is added to the RTC's own time */
+	int64_t fast_ppb;         /* rate error in ppb, in addition to fast_ppm */
+	uint64_t ahead_ps;        /* lead of the RTC over world time */
 	uint64_t second_step;     /* number of seconds that an update adds; 1 by default */
-	uint64_t uip_late_ps;     /* time from the change of the second to UIP's fall, as in QEMU */
+	uint64_t uip_late_ps;     /* time from the change of the second until UIP falls, as in QEMU */
 	bool update_garbage;      /* true if the seconds register reads 45h during the update cycle */
 	bool seconds_invalid;     /* true if the seconds register always reads 7Fh */
 	bool pf_needs_pie;        /* true if the periodic flag is set only while PIE is set, as in QEMU */
 	bool pf_never;            /* true if the periodic flag is never set */
 	uint8_t pf_select;        /* if not 0, the rate selection of the periodic flag, which then ignores register A */
-	uint64_t pf_edges_read;   /* number of edges until the latest read of register C */
+	uint64_t pf_edges_read;   /* number of periodic edges before the latest read of register C */
 	/*
-	 * Alarm of seconds, minutes and hours. It comes each second if the top two bits of all three are set, otherwise
-	 * never.
+	 * Seconds, minutes and hours of the alarm. The alarm comes each second if the top two bits of all three are
+	 * set, otherwise never.
 	 */
 	uint8_t alarm[3];
-	/* true if IRQ 8 is raised; it stays raised until register C is read or the flag's interrupt is disabled */
+	/* state of the line IRQ 8: it stays raised until register C is read or the flag's interrupt is disabled */
 	bool line;
-	uint64_t second_read;     /* the last second that was read; a later one sets UF */
+	/* last second that was read; the update-ended flag is set if the present second is later */
+	uint64_t second_read;
 	uint64_t c_reads;
-	uint64_t exposed_ps;      /* total time with PIE set while interrupts were enabled; it must stay 0 */
+	/*
+	 * total time in which PIE was set while the core accepted interrupts; must stay 0, because firmware would take
+	 * them
+	 */
+	uint64_t exposed_ps;
 	uint64_t a_writes, b_writes;
 	uint64_t extra_ps;
 };
@@ -207,7 +225,7 @@ struct sim_lapic {
 	uint32_t never_start[SIM_CORES_MAX];
 };
 
-struct sim_region { /* a mapped region; without a reader it reads all ones */
+struct sim_region { /* a mapped region of memory; without a read function it reads all ones */
 	uint64_t base, length;
 	uint64_t (*read)(uint64_t address, unsigned width_bytes);
 	void (*write)(uint64_t address, uint64_t value, unsigned width_bytes);
@@ -225,21 +243,22 @@ struct sim {
 	uint64_t cost_ps[SIM_ACCESSES];
 	uint64_t count[SIM_ACCESSES];
 	uint64_t accesses;       /* number of accesses until now */
-	uint64_t accesses_max;   /* maximum number of accesses (50,000,000 by default); one more access ends the test */
+	/* limit on accesses, 50,000,000 by default; the next access ends the test, because it is in an endless loop */
+	uint64_t accesses_max;
 	bool interrupts_masked;
 	unsigned masked_times;   /* calls of hw_interrupts_mask() */
 	uint64_t masked_since_ps, masked_longest_ps;
 	/*
-	 * Settings of a host that preempts the core for preempt_ps at about one of preempt_every accesses. If preempt_every
-	 * is 0, it never does.
+	 * A host that preempts the core for preempt_ps at a random one in preempt_every accesses. 0 in preempt_every
+	 * means never.
 	 */
 	uint64_t preempt_every, preempt_ps;
-	uint64_t preempt_seed;   /* seed that selects the accesses with a preemption */
-	size_t core;             /* the core on which the caller runs */
+	uint64_t preempt_seed;   /* seed of the random choice of accesses that are preempted */
+	size_t core;             /* number of the core on which the caller runs */
 	void (*before_access)(void); /* called before each access, so that other cores may run first; may be NULL */
 	/*
-	 * Called after an access has used its time, and before it takes effect. WHERE is a port, an address or 0. May be
-	 * NULL.
+	 * Called after the time of an access has passed, and before its effect. WHERE is a port, an address or 0. May
+	 * be NULL.
 	 */
 	void (*spent)(enum sim_access access, uint64_t where);
 
@@ -250,7 +269,7 @@ struct sim {
 	struct sim_rtc rtc;
 	struct sim_lapic lapic;
 	struct sim_interrupts interrupts;
-	uint8_t pic_mask[2];     /* ports 21h and A1h */
+	uint8_t pic_mask[2];     /* interrupt masks of the two PICs, ports 21h and A1h */
 
 	size_t cpuid_count;
 	struct {
@@ -262,19 +281,24 @@ struct sim {
 		uint32_t msr;
 		uint64_t value;
 	} msrs[SIM_MSRS_MAX];
-	/* Handles MSRs that are not in the list or have effects. Returns false for other MSRs. May be NULL. */
+	/*
+	 * Handle MSRs that are not in the list, or whose access has an effect. Return false for any other MSR. May be
+	 * NULL.
+	 */
 	bool (*read_msr)(uint32_t msr, uint64_t *value);
 	bool (*write_msr)(uint32_t msr, uint64_t value);
 	/* Handles Xen's hypercalls. If NULL, the hypercall instruction faults. */
 	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
-	struct pages pages; /* the pages of hypervisors' clocks that sim_platform() passes on */
-	uint64_t unused_page; /* address that sim_platform() passes on for Xen's shared page, or 0 */
-	uint32_t microcode; /* revision that CPUID 1h writes into the upper half of MSR 8Bh on an Intel CPU, or 0 */
+	struct pages pages; /* the pages of hypervisors' clocks, which sim_platform() copies */
+	/* physical address at which Xen's shared page may be mapped, which sim_platform() copies; or 0 */
+	uint64_t unused_page;
+	/* microcode revision, or 0. On an Intel CPU, CPUID 1h copies it into the upper half of MSR 8Bh. */
+	uint32_t microcode;
 	size_t region_count;
 	struct sim_region regions[SIM_REGIONS_MAX];
 	size_t hook_count;
 	struct sim_port_hook hooks[SIM_HOOKS_MAX];
-	/* Called for a command to a core that is able to start. If it is NULL, the command is only recorded. */
+	/* Called for each command that a healthy core receives. If it is NULL, commands are only recorded. */
 	void (*on_ipi)(uint32_t destination, uint32_t vector_and_mode);
 };
 
@@ -288,7 +312,7 @@ extern struct sim sim;
  */
 void sim_reset(void);
 
-/* Fills in the platform's facts, as ACPI and CPUID of the simulated machine give them. */
+/* Fills in the facts about the simulated machine that ACPI and CPUID give. */
 void sim_platform(struct platform *platform);
 
 void sim_advance_ps(uint64_t ps); /* lets time pass without an access */
@@ -301,9 +325,9 @@ void sim_map(struct sim_region region);
 void sim_unmap(uint64_t base);
 void sim_hook_ports(struct sim_port_hook hook);
 
-/* These functions return the devices' values without an access. */
+/* Return the devices' present values. Unlike an access they take no time. */
 uint64_t sim_tsc_ticks(void);
-/* returns TICKS with the fault of CORE, and counts as a reading */
+/* returns TICKS with the TSC fault of CORE added, and counts as one reading of CORE */
 uint64_t sim_tsc_as_read(size_t core, uint64_t ticks);
 uint8_t sim_pit_status(unsigned channel);   /* the status that the read-back command returns */
 uint16_t sim_pit_count(unsigned channel);

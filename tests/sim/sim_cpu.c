@@ -1,4 +1,4 @@
-/* CPUID and MSRs of the simulated machine, and the platform facts that follow from them. */
+/* CPUID and MSRs of the simulated machine, and the facts in struct platform that come from them. */
 #include "sim_internal.h"
 
 #include "hw/cpu.h"
@@ -57,7 +57,7 @@ sim_cpu_reset(void)
 		struct hw_cpuid registers;
 	} leaves[] = {
 		{ 0x0, { 0x16, 0x756e6547, 0x6c65746e, 0x49656e69 } }, /* GenuineIntel */
-		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* features x2APIC (in ECX), TSC and APIC (in EDX) */
+		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* x2APIC in ECX, TSC and APIC in EDX */
 		{ 0x7, { 0, 0x00000002, 0, 0 } },                     /* feature: TSC_ADJUST */
 		{ 0xb, { 0, 0, 0, 0 } },
 		{ 0x15, { 2, 20, 100000000, 0 } },                     /* the TSC's rate: 100 MHz * 20 / 2 = 1 GHz */
@@ -69,7 +69,7 @@ sim_cpu_reset(void)
 
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		sim_cpuid_set(leaves[i].leaf, 0, leaves[i].registers);
-	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* the APIC is enabled, and this is the boot core */
+	sim_msr_set(MSR_APIC_BASE, SIM_LAPIC_BASE | 0x900); /* the APIC is enabled, and this core is the boot core */
 	sim_msr_set(MSR_TSC_ADJUST, 0);
 	sim_msr_set(MSR_TSC_AUX, 0);
 }

@@ -26,7 +26,7 @@ sim_hpet_reset(void)
 	sim_counter_reset(&sim.hpet.counter, (struct rate){ FS_PER_S, SIM_HPET_PERIOD_FS }, 64);
 }
 
-/* Returns the time since the low half of TICKS rolled over. */
+/* Returns the time since the low 32 bits of TICKS became 0. */
 static uint64_t
 rolled_over_ps(uint64_t ticks)
 {
@@ -48,8 +48,8 @@ hpet_count(void)
 }
 
 /*
- * Returns true if OFFSET is a timer's register with offset WHICH within the timer, for example COMPARATOR. N becomes
- * the timer's number.
+ * Returns true if OFFSET is the register WHICH of any timer, for example its comparator. Stores the timer's number in
+ * N.
  */
 static bool
 is_of_timer(uint64_t offset, unsigned which, size_t *n)
@@ -110,7 +110,7 @@ configure_timer(size_t n, bool upper, uint64_t value)
 	uint64_t before = sim.hpet.timers[n];
 
 	if (upper)
-		return; /* this register must not be written */
+		return; /* a write of the upper half has no effect */
 	sim.hpet.timers[n] = (before & ~TN_WRITABLE) | (value & TN_WRITABLE);
 	if (sim.interrupts.plugged)
 		sim_interrupts_hpet_configured(n, before, sim.hpet.timers[n]);
@@ -165,7 +165,6 @@ sim_hpet_tick(void)
 	sim.hpet.ticks++;
 }
 
-/* The PM timer. */
 
 void
 sim_pm_reset(void)
@@ -181,8 +180,8 @@ sim_pm_answers(uint64_t address, bool is_memory)
 }
 
 /*
- * Returns a reading of a ripple counter without a latch. Just after an edge, falling bits are already 0, and rising
- * bits still are.
+ * Returns a reading of a ripple counter without a latch. Just after a tick, bits that fall already read 0, but bits
+ * that rise do not read 1 yet.
  */
 static uint64_t
 glitched(uint64_t ticks)

@@ -7,7 +7,7 @@
 uint64_t sim_hpet_read(uint64_t address, unsigned width_bytes);
 void sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_hpet_reset(void);
-void sim_hpet_tick(void); /* must be called regularly while interrupts are enabled */
+void sim_hpet_tick(void); /* makes the firmware's tick; must be called regularly while interrupts are enabled */
 
 bool sim_pm_answers(uint64_t address, bool is_memory);
 uint32_t sim_pm_read(void);
@@ -24,20 +24,22 @@ void sim_rtc_out(uint16_t port, uint8_t value);
 void sim_lapic_reset(void);
 uint64_t sim_lapic_read(uint64_t address, unsigned width_bytes);
 void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
-/* Return true if MSR belongs to the LAPIC or the TSC, and then read or write VALUE. */
+/* Return true if MSR belongs to the LAPIC or the TSC, and then read it into VALUE or write VALUE to it. */
 bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
 bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
 
-/* These functions do nothing unless interrupts are simulated. */
+/* These functions do nothing unless sim_interrupts_plug() was called. */
 void sim_interrupts_poll(void);
-void sim_interrupts_offer(void); /* adds the capability bits of interrupts to CPUID and the HPET */
-void sim_interrupts_lapic_written(unsigned number, uint32_t before); /* NUMBER is an index of sim.lapic.registers */
+void sim_interrupts_offer(void); /* adds the capability bits for interrupts to CPUID and to the HPET */
+/* called after a write of the LAPIC's register NUMBER, an index of sim.lapic.registers, whose value was BEFORE */
+void sim_interrupts_lapic_written(unsigned number, uint32_t before);
 uint32_t sim_interrupts_lapic_left(void);
 void sim_interrupts_deadline_write(uint64_t value);
 uint64_t sim_interrupts_deadline_read(void);
-void sim_interrupts_hv_write(bool count, uint64_t value); /* writes the count or the configuration of Hyper-V's timer */
+/* writes the count or the configuration of Hyper-V's synthetic timer */
+void sim_interrupts_hv_write(bool count, uint64_t value);
 uint64_t sim_interrupts_hv_read(bool count);
-void sim_interrupts_self(uint32_t vector); /* makes an interrupt pending that the core sends to itself */
+void sim_interrupts_self(uint32_t vector); /* sends the interrupt VECTOR from the core to itself */
 void sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now);
 void sim_interrupts_comparator_write(size_t n, uint64_t value);
 uint64_t sim_interrupts_comparator(size_t n);
@@ -49,11 +51,10 @@ void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* register B */
 uint16_t sim_interrupts_pm1_in(uint16_t port);
 void sim_interrupts_pm1_out(uint16_t port, uint16_t value);
 
-/* The RTC. */
 #define SIM_RTC_PARTS 1024u
-/* returns the clocks of the 32,768 Hz crystal since world time 0, in units of 1/SIM_RTC_PARTS clock */
+/* returns the number of clocks of the 32,768 Hz crystal since world time 0, times SIM_RTC_PARTS */
 uint64_t sim_rtc_crystal(void);
-/* returns the period of the periodic interrupt in clocks of the crystal; 0 if it is off */
+/* returns the period of the periodic interrupt in clocks of the crystal; 0 if this interrupt is off */
 uint64_t sim_rtc_period(void);
 uint64_t sim_rtc_second(void);
 bool sim_rtc_alarm_is_each_second(void);
@@ -62,7 +63,7 @@ bool sim_rtc_raise(void); /* raises the RTC's interrupt line; returns false if t
 void sim_cpu_reset(void); /* resets CPUID and MSRs */
 
 void sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits);
-/* returns the number of whole clocks between two times */
+/* returns the number of whole clocks of rate HZ between two times */
 uint64_t sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * The interrupts of the simulated machine: the time at which each interrupt leaves its source, the faults of the
- * source, and a core that records interrupts like boot/interrupts. See sim_interrupts.h. The sources are in
- * sim_sources.c.
+ * The interrupts of the simulated machine: the time at which each interrupt leaves its source, the source's faults,
+ * and a core that records interrupts like boot/interrupts. See sim_interrupts.h. The devices are in sim_sources.c.
  */
 #include "sim_interrupts.h"
 
@@ -11,8 +10,9 @@
 #include "sim_sources.h"
 
 #define STORM_PS  (200 * SIM_PS_PER_NS)
-#define SEARCH_FIRST_PS   SIM_PS_PER_US       /* the search for a deadline starts with this time span, and doubles it */
-#define SEARCH_MAX_PS    (1000 * SIM_PS_PER_S) /* largest time span of the search */
+/* the search for the time of a deadline starts with a range of this size, which doubles */
+#define SEARCH_FIRST_PS   SIM_PS_PER_US
+#define SEARCH_MAX_PS    (1000 * SIM_PS_PER_S) /* largest range of this search */
 #define MILLION   1000000
 
 static struct sim_interrupts *const all = &sim.interrupts;
@@ -71,8 +71,8 @@ time_of(enum sim_source source, uint64_t due, uint64_t from_ps)
 }
 
 /*
- * Sets the time at which the interrupt is due, and the time at which it leaves its source, which may be earlier or
- * later.
+ * Sets the time at which the interrupt is due, and the time at which it leaves its source. Faults make it leave
+ * earlier or later.
  */
 static void
 set_due(struct sim_timer *timer, uint64_t from_ps)
@@ -113,7 +113,10 @@ sim_source_disarm(enum sim_source source)
 	all->quiet_until_ps = 0;
 }
 
-/* Arms a periodic timer for its next period. The period starts at the last due time, or now if DELAYED is true. */
+/*
+ * Arms a periodic timer for its next period. The period starts at the last due time. If DELAYED is true, it starts
+ * now.
+ */
 static void
 arm_next_period(struct sim_timer *timer, bool delayed)
 {
@@ -135,8 +138,8 @@ is_dropped(const struct sim_timer *timer)
 }
 
 /*
- * Makes the timer's interrupt pending: it waits until the core accepts interrupts. It waits in the core's local APIC,
- * which holds one interrupt, or in a source that sends masked ticks again.
+ * Makes the timer's interrupt pending until the core accepts interrupts. The local APIC holds one pending interrupt.
+ * With SIM_CATCH_UP the source counts all of them, and sends them later.
  */
 static void
 make_pending(struct sim_timer *timer)
@@ -166,7 +169,7 @@ leave(struct sim_timer *timer)
 		timer->leaves_ps = sim.now_ps + STORM_PS;
 		return;
 	}
-	/* With this policy, the next period only starts when the core takes this interrupt. */
+	/* With SIM_DELAY, the next period starts only when the core accepts this interrupt. */
 	if (timer->policy == SIM_DELAY && timer->period_e6 && !all->open && reaches) {
 		timer->armed = false;
 		timer->waits = true;
@@ -183,8 +186,8 @@ tell(const struct sim_timer *timer, uint64_t read_ps)
 }
 
 /*
- * Does the same as the recorder in boot/: enters the handler, reads the counter, and reads the TSC. TIMER is NULL if
- * the core sent the interrupt to itself.
+ * Records an interrupt like the recorder in boot/: enters the handler, reads the tested counter, and reads the TSC.
+ * TIMER is NULL for an interrupt that the core sent to itself.
  */
 static void
 record_interrupt(uint32_t vector, const struct sim_timer *timer)
@@ -245,8 +248,8 @@ take_self(void)
 }
 
 /*
- * Returns true while the host is busy. During this time the core continues, but no interrupts leave their sources.
- * Afterwards each source sends one pending tick.
+ * Returns true while the host is busy. The core then continues to run, but no interrupt leaves its source. Afterwards
+ * each source sends one pending interrupt.
  */
 static bool
 is_host_busy(void)
@@ -261,7 +264,7 @@ is_host_busy(void)
 }
 
 /*
- * Returns the time until which no source has anything to do, provided that no source is armed or disarmed before.
+ * Returns the earliest time at which any source has something to do, if no source is armed or disarmed before then.
  * Returns 0 if an interrupt is pending.
  */
 static uint64_t
@@ -310,7 +313,7 @@ sim_interrupts_self(uint32_t vector)
 	all->self = vector;
 }
 
-/* Functions of the window in which interrupts come. */
+/* Functions of struct timer_window: they run code while the core accepts interrupts at certain points. */
 
 static const char *
 run_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)

@@ -1,7 +1,8 @@
 /*
- * The interrupts of the simulated machine, for tests that use them. The simulation has the sources as in their data
- * sheets, an I/O APIC with 24 masked pins, and a core that takes interrupts. Each source can have faults. Interrupts
- * come only within a window, at the first access after they leave their source.
+ * The interrupts of the simulated machine, for tests that use them. The simulation has all sources of interrupts, an
+ * I/O APIC with 24 masked pins, and a core that takes interrupts. Each source follows its data sheet and can have
+ * faults. Interrupts reach the core only inside a window (struct timer_window). They come at the first access after
+ * they left their source.
  */
 #ifndef BARETICK_SIM_INTERRUPTS_H
 #define BARETICK_SIM_INTERRUPTS_H
@@ -16,11 +17,11 @@
 #define SIM_IOAPIC_PINS  24u
 #define SIM_TIMER_VECTOR 0xe0u
 #define SIM_COMPARATORS  3
-#define SIM_LINT0        0x35u /* index of a local APIC register */
+#define SIM_LINT0        0x35u /* index of the register LVT LINT0 in sim.lapic.registers */
 #define SIM_LINT0_EXTINT 0x700u
 #define SIM_LINT0_MASKED 0x10000u
 
-enum sim_policy { /* treatment of periods while interrupts are masked */
+enum sim_policy { /* what a source does with periods that end while interrupts are masked */
 	SIM_DISCARD, SIM_CATCH_UP, SIM_DELAY
 };
 
@@ -32,21 +33,23 @@ enum sim_source {
 
 struct sim_timer {
 	/* Faults of the source. All are 0 for a healthy source. */
-	unsigned drop_every, drop_shots_every; /* if not 0, one in this many periods or one-shots is dropped */
+	/* if not 0, one in this many periodic interrupts or one-shots is dropped */
+	unsigned drop_every, drop_shots_every;
 	unsigned double_every;
 	uint64_t early_ps;
-	/* largest lateness: each interrupt is late by a random time between 0.5 and 1.5 times this value */
+	/* mean lateness: each interrupt is late by a random time between 0.5 and 1.5 times this value */
 	uint64_t late_ps;
 	uint64_t late_one_in; /* if not 0, only one interrupt in this many is late */
-	uint64_t delay_ps; /* delay of each interrupt */
+	uint64_t delay_ps; /* constant delay of each interrupt */
 	int64_t fast_ppm;  /* rate error of the source's periods in ppm */
-	bool never;        /* true if the source's status shows that it has expired, but no interrupt comes */
-	bool stands;       /* true if the source accepts a count but never reaches its end (not for HPET and RTC) */
-	bool storms;       /* true if the source interrupts repeatedly until it is disarmed */
-	bool stale;        /* HPET only: true if a comparator that is enabled after its deadline interrupts at once */
+	bool never;        /* true if the source's status reports expiry but no interrupt comes */
+	bool stands;       /* true if the source accepts a count but its counter never moves (not for HPET and RTC) */
+	bool storms;       /* true if the source interrupts again and again until it is disarmed */
+	/* HPET only: true if a comparator interrupts at once when it is enabled after its deadline */
+	bool stale;
 	bool wrong_pin;    /* true if interrupts come at the wrong pin of the I/O APIC */
-	bool sticks;       /* RTC and PM timer only: true if the flag is never cleared */
-	/* true if a late interrupt comes even if the source was disarmed, because the host already has it */
+	bool sticks;       /* RTC and PM timer only: true if the interrupt flag cannot be cleared */
+	/* true if a late interrupt comes although the source was disarmed, because the host had already queued it */
 	bool survives_disarm;
 	enum sim_policy policy;
 	/* State of the source. */
@@ -54,20 +57,21 @@ struct sim_timer {
 	unsigned __int128 due_e6; /* deadline in millionths of a tick of the source's counter */
 	uint64_t period_e6;
 	uint64_t due_ps, leaves_ps, last_due_ps;
-	uint64_t owed_ps; /* time at which a pending interrupt comes, or 0 */
+	/* time at which an interrupt comes although its source was disarmed (survives_disarm), or 0 */
+	uint64_t owed_ps;
 	unsigned pending, sent;
-	/* Numbers of the source's interrupts: dropped, sent twice, arrived, and lost. */
+	/* Number of the source's interrupts that were dropped, sent twice, due in total, and lost. */
 	uint64_t dropped, doubled, came, lost;
 };
 
 struct sim_taken { /* one interrupt that the recorder took */
 	enum sim_source source;
 	bool periodic;
-	uint64_t due_ps, read_ps; /* due_ps is the deadline, read_ps the time of the handler's first reading */
+	uint64_t due_ps, read_ps; /* deadline of the interrupt, and time at which the handler first read a clock */
 };
 
 struct sim_pic {
-	unsigned step; /* number of the initialization word that comes next, or 0 */
+	unsigned step; /* number of the next initialization command word (ICW), or 0 */
 	uint8_t base, cascade, in_service;
 	bool initialized;
 };
@@ -81,12 +85,13 @@ struct sim_interrupts {
 	};
 	uint64_t lapic_hz;    /* rate of the local APIC's timer before the divider; 100 MHz by default */
 	uint64_t entry_ps;    /* time from the interrupt to its handler; 500 ns by default */
-	uint64_t seed;        /* seed for the random lateness */
+	uint64_t seed;        /* seed of the random lateness */
 	/*
-	 * In each busy_every_ps the host is busy for busy_ps, and no timer sends an interrupt then. 0 if it is never busy.
+	 * once in each busy_every_ps the host is busy for busy_ps, and no timer sends an interrupt; busy_every_ps is 0
+	 * if it is never busy
 	 */
 	uint64_t busy_every_ps, busy_ps;
-	uint64_t longest_ps;  /* duration of the longest window until now */
+	uint64_t longest_ps;  /* duration of the longest window so far */
 	void (*taken)(const struct sim_taken *taken); /* NULL */
 	struct timer_slot slot;
 	/* State of the simulation. */
@@ -100,16 +105,16 @@ struct sim_interrupts {
 	uint64_t lapic_armed_ps, deadline_ticks;
 	uint64_t hv_config, hv_count; /* Hyper-V's MSRs 400000B6h and 400000B7h */
 	uint16_t pm_enable;
-	uint64_t pm_cleared; /* number of toggles of the PM timer's highest bit when its status was cleared */
+	uint64_t pm_cleared; /* how often the PM timer's highest bit had toggled when its status was last cleared */
 };
 
 /*
- * Adds interrupts to a machine that was just reset, including TSC deadlines. Must be called before the bench reads the
- * machine's facts.
+ * Adds interrupts, including TSC deadlines, to a machine that was just reset. Must be called before bench_new(), which
+ * reads the machine's facts.
  */
 void sim_interrupts_plug(void);
 
-/* Returns the functions that run code with interrupts masked on the simulated machine, for run_machine.window. */
+/* Returns functions for run_machine.window that run code with interrupts masked on the simulated machine. */
 struct timer_window sim_interrupts_window(void);
 
 #endif

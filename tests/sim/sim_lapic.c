@@ -1,4 +1,4 @@
-/* The local APIC of the simulated machine. Its registers keep their values, and commands to other cores arrive. */
+/* The local APIC of the simulated machine. Its registers keep their values. Commands to other cores are recorded. */
 #include "sim_internal.h"
 
 #define MSR_TSC       0x10u
@@ -27,7 +27,7 @@ sim_lapic_reset(void)
 static void
 deliver(uint32_t destination, uint32_t command)
 {
-	if (sim.interrupts.in_window) { /* in a window only the core that opened it takes interrupts */
+	if (sim.interrupts.in_window) { /* in a window, only the core that opened it takes interrupts */
 		sim_interrupts_self(command & 0xff);
 		return;
 	}
@@ -61,7 +61,7 @@ sim_lapic_read(uint64_t address, unsigned width_bytes)
 	if (width_bytes != 4 || address % 16)
 		sim_fail("LAPIC register at %llx is not read by 32 aligned bits",
 			 (unsigned long long)address);
-	/* SDM vol. 3A, 10.12.2: in x2APIC mode the page does not exist. */
+	/* Intel SDM vol. 3A, 10.12.2: in x2APIC mode the registers are not mapped in memory. */
 	if (sim_msr(MSR_APIC_BASE) & APIC_EXTD)
 		return UINT64_MAX;
 	return read_register((unsigned)(address - SIM_LAPIC_BASE) / 16, false);

@@ -13,7 +13,7 @@
 
 struct sim_paravirtual sim_paravirtual;
 
-/* Returns the TSC's rate in Hz that the pages state. */
+/* Returns the TSC's rate in Hz according to the pages. */
 static uint64_t
 assumed_hz(void)
 {
@@ -22,7 +22,7 @@ assumed_hz(void)
 	return hz - (uint64_t)((int64_t)(hz / PPM) * sim_paravirtual.fast_ppm);
 }
 
-/* Sets KVM's rate: a 32-bit multiplier whose top bit is set, and a shift. */
+/* Sets the rate in KVM's page: a 32-bit multiplier whose top bit is set, and a shift. */
 static void
 set_rate(struct pvclock *page)
 {
@@ -75,7 +75,7 @@ update_all(void)
 	}
 }
 
-/* Returns the page that the running core has registered, or NULL. A core only reads its own page. */
+/* Returns the page that the running core registered, or NULL. A core reads only its own page. */
 static struct pvclock *
 find_own_page(void)
 {
@@ -84,7 +84,7 @@ find_own_page(void)
 	return (struct pvclock *)(uintptr_t)(kvm ? kvm : sim_paravirtual.xen_areas[sim.core]);
 }
 
-/* Writes the running core's counter of stolen time, if KVM knows its address. */
+/* Updates the running core's counter of stolen time, if KVM knows its address. */
 static void
 write_steal(void)
 {
@@ -115,7 +115,7 @@ steal(void)
 	sim_paravirtual_count_stolen(sim_paravirtual.steal_ps);
 }
 
-/* Updates the pages as time passes. */
+/* Called after each access: updates the pages to the present time. */
 static void
 update_pages(enum sim_access access, uint64_t where)
 {
@@ -179,7 +179,7 @@ write_msr(uint32_t msr, uint64_t value)
 	return true;
 }
 
-/* Acts like Xen's call XENVER_get_features (xen/include/public). */
+/* Handles Xen's hypercall XENVER_get_features (xen/include/public). */
 static int64_t
 answer_features(uint64_t address)
 {
@@ -189,7 +189,7 @@ answer_features(uint64_t address)
 	return 0;
 }
 
-/* Acts like Xen's call VCPUOP_register_vcpu_time_memory_area. */
+/* Handles Xen's hypercall VCPUOP_register_vcpu_time_memory_area. */
 static int64_t
 register_area(uint64_t vcpu, uint64_t argument)
 {
@@ -208,7 +208,7 @@ register_area(uint64_t vcpu, uint64_t argument)
 	return 0;
 }
 
-/* Acts like Xen's call VCPUOP_get_runstate_info. */
+/* Handles Xen's hypercall VCPUOP_get_runstate_info. */
 static int64_t
 answer_runstate(uint64_t vcpu, uint64_t address)
 {
@@ -223,7 +223,10 @@ answer_runstate(uint64_t vcpu, uint64_t address)
 	return 0;
 }
 
-/* Offsets in Xen's shared page: xen/include/public/xen.h, struct shared_info. The first 64 bytes belong to vCPU 0. */
+/*
+ * Offsets of fields in Xen's shared page: xen/include/public/xen.h, struct shared_info. Its first 64 bytes belong to
+ * vCPU 0.
+ */
 #define EVENT_WORDS  8u
 #define VCPU_TIME    32u
 #define PENDING      2048u
@@ -237,7 +240,7 @@ find_shared(uint64_t offset)
 	return (uint64_t *)(uintptr_t)(sim_paravirtual.xen_shared + offset);
 }
 
-/* Acts like Xen's calls XENMEM_add_to_physmap for the shared page, and XENMEM_remove_from_physmap. */
+/* Handles Xen's hypercalls XENMEM_add_to_physmap for the shared page, and XENMEM_remove_from_physmap. */
 static int64_t
 change_memory(uint64_t operation, uint64_t argument)
 {
@@ -255,7 +258,7 @@ change_memory(uint64_t operation, uint64_t argument)
 	return 0;
 }
 
-/* Acts like Xen's calls EVTCHNOP_bind_virq for VIRQ_TIMER, and EVTCHNOP_close. */
+/* Handles Xen's hypercalls EVTCHNOP_bind_virq for VIRQ_TIMER, and EVTCHNOP_close. */
 static int64_t
 change_event(uint64_t operation, uint64_t argument)
 {
@@ -271,7 +274,7 @@ change_event(uint64_t operation, uint64_t argument)
 	return 0;
 }
 
-/* Acts like Xen's calls HVMOP_set_param and HVMOP_get_param with parameter 0. */
+/* Handles Xen's hypercalls HVMOP_set_param and HVMOP_get_param for parameter 0. */
 static int64_t
 change_param(uint64_t operation, uint64_t argument)
 {
@@ -284,7 +287,7 @@ change_param(uint64_t operation, uint64_t argument)
 	return 0;
 }
 
-/* Acts like Xen's calls VCPUOP_set_singleshot_timer and VCPUOP_stop_singleshot_timer. */
+/* Handles Xen's hypercalls VCPUOP_set_singleshot_timer and VCPUOP_stop_singleshot_timer. */
 static int64_t
 change_timer(uint64_t operation, uint64_t vcpu, uint64_t argument)
 {

@@ -1,6 +1,6 @@
 /*
- * The two PICs of the simulated machine, by Intel's 8259A data sheet. Only a PC's usual initialization is modelled: in
- * cascade, with specific EOIs. While an interrupt is in service, its input sends no other.
+ * The two PICs of the simulated machine, by Intel's 8259A data sheet. Only the set-up of a PC is modelled: cascaded,
+ * with specific EOIs. An input sends no further interrupt while its interrupt is in service.
  */
 #include "sim_sources.h"
 
@@ -11,7 +11,7 @@
 #define ICW1        0x10u
 #define EOI         0x60u
 #define EOI_BITS    0xe0u
-#define CASCADE     2u /* the first PIC's input for the second PIC */
+#define CASCADE     2u /* input of the first PIC that receives the second PIC's output */
 #define INPUTS      8u
 
 static struct sim_interrupts *const all = &sim.interrupts;

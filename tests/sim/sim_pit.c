@@ -19,7 +19,7 @@ sim_pit_reset(void)
 	for (unsigned i = 0; i < 3; i++)
 		sim.pit.channels[i] = (struct sim_pit_channel){
 			.control = 0x36, .gate = i != 2,
-			.reload = 65536 /* mode 3, where the low byte is written first */
+			.reload = 65536 /* the firmware's usual setting: mode 3 with the largest count */
 		};
 	sim.pit.gated_at_ps = sim.pit.backward_at_ps = SIM_NEVER;
 	sim.pit.step = 1;
@@ -33,7 +33,7 @@ mode_of(const struct sim_pit_channel *channel)
 	return mode > 5 ? mode & 3u : mode;
 }
 
-/* Returns the number of clocks since the channel was loaded. */
+/* Returns the number of clocks since the channel's count was loaded. */
 static uint64_t
 clocks_of(const struct sim_pit_channel *channel)
 {
@@ -209,7 +209,7 @@ read_channel(unsigned number)
 	return (uint8_t)(high ? count >> 8 : count);
 }
 
-/* Sets a channel's gate. In modes 2 and 3 counting restarts when the gate rises. In other modes it continues. */
+/* Sets a channel's gate input. In modes 2 and 3 counting restarts when the gate rises; in other modes it continues. */
 static void
 set_gate(struct sim_pit_channel *channel, bool gate)
 {

@@ -1,6 +1,6 @@
 /*
- * The MC146818 of the simulated machine with its 32,768 Hz crystal: seconds, UIP, the periodic flag and the
- * update-ended flag. The new second becomes visible when the update cycle ends and UIP falls.
+ * The MC146818 of the simulated machine with a 32,768 Hz crystal: seconds, the flag UIP (update in progress), the
+ * periodic flag and the update-ended flag. A new second is readable when the update cycle ends and UIP falls.
  */
 #include "sim_internal.h"
 
@@ -20,12 +20,12 @@
 #define C_PF         0x40u
 #define C_UF         0x10u
 #define C_AF         0x20u
-#define ALARM_ANY    0xc0u /* the value of each alarm register for an alarm in each second */
+#define ALARM_ANY    0xc0u /* value of all three alarm registers for an alarm each second */
 /* number of the last alarm register; registers 1, 3 and 5 hold the alarm's second, minute and hour */
 #define ALARM_LAST   0x05u
 #define CRYSTAL_HZ   32768u
 #define UPDATE_PS    (1984 * SIM_PS_PER_US)
-/* duration of UIP, including the warning time before the update */
+/* duration of UIP, including 244 us of warning before the update */
 #define UIP_PS       (244 * SIM_PS_PER_US + UPDATE_PS)
 
 void
@@ -37,7 +37,7 @@ sim_rtc_reset(void)
 	};
 }
 
-/* Returns the RTC's time by its own crystal. */
+/* Returns the time since world time 0 by the RTC's own crystal. */
 static uint64_t
 rtc_ps(void)
 {
@@ -73,7 +73,7 @@ sim_rtc_crystal(void)
 	return sim_clocks(0, rtc_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
 }
 
-/* With this crystal, rate selections 1 and 2 give the same rates as 8 and 9: 256 and 128 Hz. */
+/* MC146818 data sheet: with this crystal, rate selections 1 and 2 mean 256 and 128 Hz, like 8 and 9. */
 uint64_t
 sim_rtc_period(void)
 {
@@ -119,7 +119,7 @@ sim_rtc_pf_edges(void)
 	return period ? sim_clocks(0, rtc_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
 }
 
-/* Returns true if the machine has the fault that a read of register C does not clear a flag. */
+/* Returns true if the RTC has the fault that a read of register C clears no flag. */
 static bool
 is_stuck(void)
 {
@@ -224,7 +224,7 @@ sim_rtc_out(uint16_t port, uint8_t value)
 		sim.rtc.pf_edges_read = sim_rtc_pf_edges();
 	} else if ((sim.rtc.index & 0x7fu) == REGISTER_B) {
 		sim.rtc.b_writes++;
-		/* If the flag needs PIE, edges before PIE was set do not count. */
+		/* In a machine with pf_needs_pie, edges before PIE was set do not set the flag. */
 		if (sim.rtc.pf_needs_pie && (value & ~sim.rtc.b & B_PIE))
 			sim.rtc.pf_edges_read = sim_rtc_pf_edges();
 		set_b(value);

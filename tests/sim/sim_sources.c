@@ -1,8 +1,8 @@
 /*
- * The sources of interrupts of the simulated machine, by their data sheets. The local APIC's timer and its TSC-deadline
- * mode follow SDM vol. 3A, 10.5.4. The HPET's comparators follow IA-PC HPET 1.0a, 2.3.8 to 2.3.10, and the PIT's
- * channel 0 follows the 8254's modes 0 and 2. The RTC's three interrupts follow the MC146818, and the PM timer's status
- * follows ACPI 6.5, 4.8.3.1.
+ * The sources of interrupts of the simulated machine, by their data sheets. The local APIC's timer and its
+ * TSC-deadline mode follow Intel SDM vol. 3A, 10.5.4. The HPET's comparators follow IA-PC HPET 1.0a, 2.3.8 to 2.3.10,
+ * and the PIT's channel 0 follows the 8254's modes 0 and 2. The RTC's three interrupts follow the MC146818, and the PM
+ * timer's status follows ACPI 6.5, 4.8.3.1.
  */
 #include "sim_sources.h"
 
@@ -24,10 +24,11 @@
 #define HPET_VAL_SET    UINT64_C(0x40)
 #define HPET_FSB_EN     UINT64_C(0x4000)
 #define HPET_FSB_CAP    UINT64_C(0x8000)
-#define HPET_ROUTES     (UINT64_C(0x00f00000) << 32) /* pins 20 to 23, as in QEMU and many chip sets */
+/* I/O APIC pins that the HPET may use: 20 to 23, as in QEMU and many chip sets */
+#define HPET_ROUTES     (UINT64_C(0x00f00000) << 32)
 #define HPET_LEGACY     UINT64_C(2)
-#define MESSAGES        0xfeeu /* upper bits of a message's address */
-/* the pin of the PIT's interrupt, which an interrupt source override gives on nearly all machines */
+#define MESSAGES        0xfeeu /* upper bits of an MSI's address (FEExxxxxh) */
+/* I/O APIC pin of the PIT. On nearly all PCs, an interrupt source override in ACPI moves IRQ 0 to this pin. */
 #define PIT_PIN         2u
 #define RTC_PIN         8u
 #define PIT_IRQ         0u
@@ -55,7 +56,6 @@ sim_interrupts_offer(void)
 			sim.cpuid[i].registers.ecx |= ECX_DEADLINE;
 }
 
-/* The local APIC. */
 
 static uint32_t
 lvt(void)
@@ -63,7 +63,7 @@ lvt(void)
 	return sim.lapic.registers[LVT_TIMER];
 }
 
-/* Figure 10-10: bits 0, 1 and 3 select a division by 2 to 128, and all ones a division by 1. */
+/* Intel SDM vol. 3A, figure 10-10: bits 0, 1 and 3 select a division by 2 to 128, and all ones a division by 1. */
 static struct rate
 lapic_rate(void)
 {
@@ -103,8 +103,8 @@ sim_interrupts_lapic_left(void)
 }
 
 /*
- * SDM 10.5.4.1: the write is ignored if the timer is in another mode. The value 0 disarms the timer. The register reads
- * 0 after the interrupt.
+ * Intel SDM vol. 3A, 10.5.4.1: the write is ignored if the timer is in another mode. The value 0 disarms the timer.
+ * The register reads 0 after the interrupt.
  */
 void
 sim_interrupts_deadline_write(uint64_t value)
@@ -126,7 +126,6 @@ sim_interrupts_deadline_read(void)
 	return over ? 0 : all->deadline_ticks;
 }
 
-/* The HPET's comparators. */
 
 static bool
 is_periodic(size_t n)
@@ -135,8 +134,8 @@ is_periodic(size_t n)
 }
 
 /*
- * Arms a comparator for the time at which the low half of the counter equals the comparator's value. The counter may
- * wrap before.
+ * Arms a comparator for the next time at which the low half of the counter equals its value. The counter may wrap
+ * before.
  */
 static void
 hpet_arm(size_t n)
@@ -157,7 +156,7 @@ sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now)
 		hpet_arm(n);
 }
 
-/* 2.3.9: if VAL_SET is set, the value goes to the comparator only, and the period of a periodic timer stays. */
+/* IA-PC HPET 1.0a, 2.3.9: while VAL_SET is set, a write changes only the comparator, and the period stays as it is. */
 void
 sim_interrupts_comparator_write(size_t n, uint64_t value)
 {
@@ -197,8 +196,8 @@ hpet_vector(size_t n, uint32_t beside)
 }
 
 /*
- * The PIT. The clock's next pulse loads the count, and does not count itself. Therefore OUT rises and raises IRQ 0 at
- * pulse N + 1 after the write, and in mode 2 after every further N pulses.
+ * The first pulse of the PIT's clock after the write loads the count without counting. Therefore OUT rises and raises
+ * IRQ 0 at pulse N + 1, and in mode 2 again after each N further pulses.
  */
 void
 sim_interrupts_pit_loaded(unsigned mode, uint32_t reload)
@@ -215,7 +214,7 @@ sim_interrupts_pit_stopped(void)
 	sim_source_disarm(SIM_PIT_0);
 }
 
-/* The RTC. Its line is raised while an enabled flag is set. */
+/* Updates the RTC's line, which is raised while an enabled flag is set. */
 
 void
 sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
@@ -239,8 +238,8 @@ sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
 }
 
 /*
- * Hyper-V's synthetic timer: TLFS, synthetic timers. A count of 0 stops it. With auto-enable another count starts it,
- * and a one-shot clears its enable bit when it expires.
+ * Hyper-V's synthetic timer, by Microsoft's TLFS. A count of 0 stops it. With auto-enable, another count starts it. A
+ * one-shot clears its enable bit when it expires.
  */
 uint64_t
 sim_interrupts_hv_read(bool count)
@@ -270,7 +269,6 @@ sim_interrupts_hv_write(bool count, uint64_t value)
 		sim_source_arm(SIM_HV_TIMER, period ? sim_source_count(SIM_HV_TIMER) + period : all->hv_count, period);
 }
 
-/* The PM timer. */
 
 static uint64_t
 pm_turns(void)
@@ -309,7 +307,6 @@ sim_interrupts_pm1_out(uint16_t port, uint16_t value)
 	all->pm_enable = value;
 }
 
-/* All sources. */
 
 uint64_t
 sim_source_count(enum sim_source source)
@@ -337,7 +334,10 @@ sim_source_count(enum sim_source source)
 	}
 }
 
-/* Returns the vector of an I/O APIC's pin or, if the pin is masked, of the PICs. */
+/*
+ * Returns the vector of the I/O APIC's PIN. If this pin is masked, returns the vector of the PICs' input IRQ. BESIDE
+ * is 0, or 1 for a source with the fault wrong_pin.
+ */
 static uint32_t
 line_vector(uint32_t pin, uint32_t irq, uint32_t beside)
 {

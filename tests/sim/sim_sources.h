@@ -4,22 +4,31 @@
 
 #include "sim_interrupts.h"
 
-/* Returns the source's counter. The interrupt is due when the counter reaches the armed value. */
+/* Returns the counter that the source compares with its deadline. The interrupt is due when the counter reaches it. */
 uint64_t sim_source_count(enum sim_source source);
 
-/* Returns the vector, or 0 if the route to the core is masked and the interrupt is lost. */
+/* Returns the vector, or 0 if the interrupt cannot reach the core because its route is masked. */
 uint32_t sim_source_vector(enum sim_source source);
-void sim_source_taken(enum sim_source source); /* called when the core takes the interrupt */
+void sim_source_taken(enum sim_source source); /* must be called when the core takes the interrupt */
 
-/* Must be called when the source is due. Returns false if its line was already raised, so that no interrupt follows. */
+/*
+ * Must be called when the source's deadline comes. Returns false if its line was already raised, so that no new
+ * interrupt follows.
+ */
 bool sim_source_due(enum sim_source source);
-/* must be called when the source's deadline has passed, even if the interrupt was lost */
+/* must be called after the source's deadline, even if the interrupt was lost */
 void sim_source_passed(enum sim_source source);
 
-/* Called at the end of the handler. Returns true if the source's line is level-triggered, and is still raised. */
+/*
+ * Called at the end of the interrupt handler. Returns true if the source's line is level-triggered and still raised,
+ * so that the interrupt comes again.
+ */
 bool sim_source_is_up(enum sim_source source);
 
-/* Arms the source for the value DUE of its counter, then with PERIOD. A PERIOD of 0 arms it once. */
+/*
+ * Arms the source for the time when its counter reaches DUE, and then again after each PERIOD. With a PERIOD of 0 it
+ * comes once.
+ */
 void sim_source_arm(enum sim_source source, uint64_t due, uint64_t period);
 void sim_source_disarm(enum sim_source source);
 
@@ -30,6 +39,6 @@ uint32_t sim_ioapic_vector(uint32_t pin); /* 0: masked */
 
 void sim_pic_out(uint16_t port, uint8_t value);
 uint32_t sim_pic_vector(uint32_t irq); /* returns 0 if the interrupt cannot reach the core now */
-void sim_pic_serve(uint32_t irq);      /* called when the core takes the interrupt */
+void sim_pic_serve(uint32_t irq);      /* must be called when the core takes the interrupt */
 
 #endif

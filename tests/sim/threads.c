@@ -10,16 +10,18 @@
 #include <time.h>
 #include <ucontext.h>
 
-#define STACK_BYTES      (256u << 10) /* size of a thread's stack; the sanitizers' frames are large */
-/* size of a stack in turns; it is small, because the sanitizers clear their shadow of this stack for each job */
+#define STACK_BYTES      (256u << 10) /* size of a host thread's stack: sanitizers make frames large */
+/*
+ * size of a core's stack when cores run in turns; small, because the sanitizers clear their shadow of it for each job
+ */
 #define TURN_STACK_BYTES (32u << 10)
-/* longest duration of a job; no job takes longer unless a limit in the code under test has failed */
+/* longest duration of a job; if it takes longer, the code under test does not end its waits */
 #define PATIENCE_S       120
 #define PPB              1000000000
 
 /*
- * Duration in world time (ticks) of a pause if only one core still works. This core waits for a core that has died, and
- * the wait should end soon.
+ * world time (ticks) of a pause while only one core works. This core waits for a dead core, and the wait should end
+ * soon.
  */
 #define LONELY_TICKS 1000
 
@@ -32,20 +34,20 @@ struct core {
 	void *argument;
 	bool is_dead;
 	uint64_t reads;
-	ucontext_t start;           /* only in turns: the start of the core's job */
-	bool has_begun;             /* only in turns: true if the position is valid */
-	void *position[JUMP_WORDS]; /* only in turns: the position in the core's job */
-	void *stack;                /* only in turns: the core's stack */
+	ucontext_t start;           /* with in_turns only: context in which the core's job starts */
+	bool has_begun;             /* with in_turns only: true if position is valid */
+	void *position[JUMP_WORDS]; /* with in_turns only: position at which the job continues */
+	void *stack;                /* with in_turns only: the core's stack */
 };
 
 static struct {
-	pthread_mutex_t mutex; /* protects all following fields except world and reads */
+	pthread_mutex_t mutex; /* protects all fields of this struct except world and reads */
 	pthread_cond_t finished;
 	size_t count, pending;
 	bool is_over;
-	bool in_turns; /* true if all cores run on one host thread */
-	void *scheduler[JUMP_WORDS]; /* only in turns: the position in take_turns */
-	size_t at_work; /* number of cores with a job, including the boot core; also read without the mutex */
+	bool in_turns; /* true if the cores run one after another on a single host thread */
+	void *scheduler[JUMP_WORDS]; /* with in_turns only: position in take_turns() at which it continues */
+	size_t at_work; /* number of cores with a job, including the boot core; may be read without the mutex */
 	uint64_t world, batches;
 	size_t most;
 	struct core cores[THREADS_MAX];
@@ -55,14 +57,14 @@ struct threads_core threads_cores[THREADS_MAX];
 
 static _Thread_local size_t self;
 
-/* Not inlined, because GCC does not allow both halves of a jump in one function. */
+/* Not inlined, because GCC does not allow __builtin_setjmp and __builtin_longjmp in the same function. */
 static __attribute__((noinline, noreturn)) void
 jump(void **position)
 {
 	__builtin_longjmp(position, 1);
 }
 
-/* The caller must hold the mutex. */
+/* Ends the calling core's job. The caller must hold the mutex. */
 static void
 finish(void)
 {
@@ -190,7 +192,7 @@ alive(void *context, size_t core)
 	return core < state.count && !state.cores[core].is_dead;
 }
 
-/* Waits until all cores have finished or died. To be called with the mutex held. */
+/* Waits until all cores have finished or died. The caller must hold the mutex. */
 static void
 await(void)
 {
@@ -220,7 +222,7 @@ note_batch(size_t asked)
 	__atomic_store_n(&state.at_work, asked, __ATOMIC_RELEASE);
 }
 
-/* Runs a job on the core's own stack, and jumps to the scheduler at its end. */
+/* Runs a core's job on the core's own stack, and then jumps to the scheduler. */
 static void
 do_job(void)
 {
@@ -244,8 +246,8 @@ prepare(struct core *core, smp_job *job, void *argument)
 }
 
 /*
- * Runs a core until its next pause, or to the end of its job. A jump needs no system call, unlike swapcontext. The
- * function is not inlined, because its registers must be restored by its own return.
+ * Runs a core until its next pause, or until its job ends. A jump needs no system call, unlike swapcontext. Not
+ * inlined, because GCC's jump buffer must be used before the function that set it returns.
  */
 static __attribute__((noinline)) void
 run_one(struct core *core)
@@ -257,10 +259,10 @@ run_one(struct core *core)
 	if (core->has_begun)
 		jump(core->position);
 	core->has_begun = true;
-	swapcontext(&unused, &core->start); /* the sanitizers then clear their shadow of this stack */
+	swapcontext(&unused, &core->start); /* swapcontext tells the sanitizers to clear their shadow of this stack */
 }
 
-/* Runs each core in turn, until all have finished or died. */
+/* Runs the cores one after another, until all have finished or died. */
 static void
 take_turns(const uint32_t *cores, size_t count)
 {
@@ -302,7 +304,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	size_t finished = 0, asked = 0;
 	bool was_asked[THREADS_MAX] = { false };
 
-	/* The bound is not used: in simulated time no core is late, and a core that does not return has died. */
+	/* The limit is ignored: in simulated time no core is late, and a core that does not return has died. */
 	(void)bound_ns;
 	if (state.in_turns)
 		return run_in_turns(cores, count, job, argument);

@@ -1,8 +1,8 @@
 /*
- * A struct smp of simulated cores on host threads. A core without a job sleeps. The jobs of a batch run at the same
- * time, as the host schedules them. Each reading of a TSC and each pause advances world time by one tick. If only one
- * core still works, the core that it waits for has died, so each of its pauses advances world time by many ticks. A
- * core's TSC is world time with the offset and the drift of the core.
+ * A struct smp of simulated cores on host threads. A core without a job sleeps. The cores of one call run at the same
+ * time, as the host schedules their threads. Each TSC reading and each pause advances world time by one tick. If only
+ * one core still works, it waits for a dead core, so its pauses advance world time by many ticks. A core's TSC is
+ * world time plus the core's offset and drift.
  */
 #ifndef BARETICK_THREADS_H
 #define BARETICK_THREADS_H
@@ -13,17 +13,18 @@
 #include "clock/smp.h"
 
 #define THREADS_MAX      1024
-#define THREADS_WORLD_0  (UINT64_C(1) << 40) /* value of world time at the start; drifts count from here */
+#define THREADS_WORLD_0  (UINT64_C(1) << 40) /* world time at the start; drifts are counted from this time */
 
 /* Settings of a core. They may be changed while it has no job. */
 struct threads_core {
 	int64_t offset_ticks;  /* offset of the core's TSC from world time */
 	int64_t drift_ppb;     /* rate error of the core's TSC against world time */
-	uint64_t late_ticks;   /* additional world time of each reading of the core's TSC */
+	uint64_t late_ticks;   /* additional world time that each TSC reading of the core takes */
 	uint64_t steps_at;     /* world time at which the core's TSC steps, or 0 */
-	int64_t step_ticks;    /* size of this step */
+	int64_t step_ticks;    /* size of this step in ticks */
 	uint64_t stops_at;     /* world time at which the core's TSC stops for good, or 0 */
-	uint64_t dies_reading; /* number of the TSC reading at which the core dies, 0 if never; not for the boot core */
+	/* the core (not the boot core) dies at the TSC reading with this number; 0 for never */
+	uint64_t dies_reading;
 };
 
 extern struct threads_core threads_cores[THREADS_MAX];
@@ -32,16 +33,16 @@ extern struct threads_core threads_cores[THREADS_MAX];
 void threads_start(size_t count);
 /*
  * Does the same as threads_start(), but all cores run on one host thread, each until its next pause. All runs are
- * identical. On a busy host each message between threads may take a time slice, but this version only becomes slower.
+ * identical. It is also faster on a busy host, because no message between threads waits for a time slice.
  */
 void threads_start_in_turns(size_t count);
 void threads_stop(void);
 extern struct smp threads_smp;
 
-/* Lets the other cores run first. Only works in turns. */
+/* Lets the other cores run. Only after threads_start_in_turns(). */
 void threads_yield(void);
 
-/* Hooks for the calling core. */
+/* Functions for the code that runs on a simulated core. */
 uint64_t threads_tsc(void);
 void threads_pause(void);
 size_t threads_self(void);
@@ -50,6 +51,6 @@ uint64_t threads_reads(size_t core);      /* number of TSC readings of CORE unti
 uint64_t threads_world(void);
 void threads_pass(uint64_t ticks);        /* advances world time while no core works */
 uint64_t threads_batches(void);           /* number of calls of run, run_some and run_all until now */
-size_t threads_most(void);                /* largest number of cores of any such call */
+size_t threads_most(void);                /* largest number of cores in any of these calls */
 
 #endif
