@@ -1,4 +1,4 @@
-"""Selection, order and results of all tests."""
+"""Selects and sorts all tests, and counts their results."""
 import collections
 import hashlib
 import json
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-sys.dont_write_bytecode = True  # avoids a folder __pycache__ next to each test
+sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ next to each test
 
 pytest_plugins = ["runners"]
 DURATIONS = pathlib.Path(__file__).parent / "durations"
@@ -24,11 +24,10 @@ def pytest_addoption(parser):
     parser.addoption("--results", metavar="FOLDER", help="where to leave the counts and how long each test took")
 
 
-# Functions that decide the order of tests.
 
 def group_of(item):
-    """Return the group of a test. Tests of a group run one after another in one process. Tests that share a boot are
-    a group."""
+    """Return the name of the test's group. A worker runs the tests of a group one after another. Tests that share a
+    boot are one group."""
     boot, group = item.get_closest_marker("boot"), item.get_closest_marker("xdist_group")
     if boot and not group:
         name = hashlib.sha256(repr(boot.args).encode()).hexdigest()[:8]
@@ -39,7 +38,8 @@ def group_of(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session, config, items):
-    """Put the longest tests first, so that no worker gets a long one at the end. A group counts as one test."""
+    """Put the longest tests first, so that no worker starts a long one when the others have finished. A group counts as
+    one test."""
     left_out = [item for item in items if item.get_closest_marker("long") and not config.getoption("long")
                 or any(bool(item.get_closest_marker(name)) != config.getoption(name) for name in ("kvm", "spark"))]
     if left_out:
@@ -59,24 +59,26 @@ def pytest_collection_modifyitems(session, config, items):
 # Results.
 
 def processor_s():
-    """Return the processor time of this process and of its children that have ended."""
+    """Return the processor time of this process and of its finished children."""
     return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """Add the processor time since the last report to this one. A worker runs one test at a time."""
+    """Add to this report the processor time since the last report. A worker runs one test at a time, so it is the time
+    of this test."""
     report = (yield).get_result()
     now = processor_s()
     report.processor_s, item.session.processor_s = now - item.session.processor_s, now
 
 
 def counts(stats):
-    """Return {outcome: number of tests}. For a C program, each of its tests counts."""
+    """Return {outcome: number of tests}. For a program in C, each of its tests counts."""
     found = collections.Counter()
     for word, outcome in OUTCOMES.items():
         for report in stats.get(word, []):
-            properties = getattr(report, "user_properties", [])  # a file that cannot be collected has no properties
+            # the report of a file that cannot be imported has no user_properties
+            properties = getattr(report, "user_properties", [])
             own = {name: number for name, number in properties if name in OUTCOMES}
             found.update(own if own.get(outcome) else {outcome: 1})
     return {outcome: found[outcome] for outcome in OUTCOMES.values()}

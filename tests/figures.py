@@ -14,7 +14,7 @@ RENAMED = {"meetings": "pingpongs", "apart": "off_majority", "watched_ns": "obse
 RENAMED_IN_SKEW = {"players": "cores", "width": "concurrency"}
 OUTCOMES = {"kept": "passed", "broken": "failed", "not seen": "not_checked"}
 WORDS = {"text", "reason", "title", "cause", "advice", "source", "tsc_source", "schema", "unit", "schedule_reason", "found_by", "sha256"}
-# Keys that are new in schema /2. The key `limit` is only new outside of findings; the limit of a finding is compared.
+# Keys that are new in schema /2. In a finding, `limit` existed before, so there it is compared.
 SINCE_2 = {"series", "not_determined", "p50_within_ns", "p90_within_ns", "p99_within_ns", "p999_within_ns", "drifts", "severity", "limit"}
 UNTOLD = {"tool", "notes", "elapsed_ms"}
 
@@ -39,7 +39,7 @@ def figures(value, place="", parent=""):
 
 
 def differences(old, new):
-    """Yield a sentence for each difference between two reports."""
+    """Yield a sentence for each difference between the figures of two reports."""
     before, after = figures(old), figures(new)
     for place in sorted(before.keys() | after.keys()):
         if place not in before and place.rsplit(".", 1)[-1] in SINCE_2:

@@ -1,4 +1,4 @@
-"""The scripts of `make bench` must read reports of the present schema. tests.mk compiles its C program with all
+"""The scripts of `make bench` can read reports of the present schema. tests.mk compiles the bench's C program with all
 tests."""
 import importlib.util
 import json
@@ -18,7 +18,7 @@ def bench(monkeypatch):
     return module
 
 
-def test_the_line_of_a_machine_has_its_cores_and_passes(monkeypatch):
+def test_the_bench_prints_a_line_with_the_cores_and_rounds_of_a_report(monkeypatch):
     report = json.loads((TESTS / "goldens" / "clean.json").read_text())
     line = bench(monkeypatch).cores_line(4, report)
     assert line.startswith("quick:   4 core(s),   4 started, ")

@@ -1,4 +1,4 @@
-"""tests/check itself: its arguments for pytest, and its last line."""
+"""Tests of tests/check: the arguments that it gives to pytest, and its last line."""
 import ast
 import os
 import pathlib
@@ -27,7 +27,7 @@ def test_each_test_of_a_program_in_c_counts():
     assert status == 0 and found and int(found[1]) > 3, line
 
 
-def test_a_name_that_nothing_has_is_a_failure():
+def test_a_name_that_matches_no_test_is_a_failure():
     assert check("no-test-is-called-so") == (
         1, "no test is called no-test-is-called-so: neither a program, nor a file, nor a part of a name", "0 passed, 1 failed")
 
@@ -38,7 +38,7 @@ def collected(*arguments):
     return [line.partition("@")[0] for line in done.stdout.splitlines() if "::" in line]
 
 
-def test_what_is_long_is_left_out_unless_it_is_asked_for_and_its_file_has_tests_that_are_not():
+def test_long_tests_need_the_option_and_each_file_also_has_short_tests():
     short, long = collected(), collected("--long")
     rare = set(long) - set(short)
     assert set(short) < set(long) and len(rare) > 10
@@ -46,14 +46,15 @@ def test_what_is_long_is_left_out_unless_it_is_asked_for_and_its_file_has_tests_
 
 
 def durations():
-    """Return {test: processor-seconds}. The first line says what the figures are."""
+    """Return {test: processor-seconds} from tests/durations."""
     first, *lines = (TESTS / "durations").read_text().splitlines()
     assert first.startswith("# processor-seconds ")
     return {test: float(figure) for figure, test in (line.split(None, 1) for line in lines)}
 
 
 def test_a_test_that_takes_long_gives_the_reason():
-    """The reason is in the docstring of the test or of its file. Programs in C have none."""
+    """A test that takes more than REASON_S processor-seconds gives the reason in its docstring or in the docstring of
+    its file. Programs in C have no docstrings."""
     for test, seconds in durations().items():
         if seconds > REASON_S and not test.startswith("test_units"):
             path, _, name = test.partition("::")
@@ -62,7 +63,7 @@ def test_a_test_that_takes_long_gives_the_reason():
             assert re.search(r"\bTakes|\btakes", f"{ast.get_docstring(function)} {ast.get_docstring(tree)}"), test
 
 
-def test_the_longest_come_first():
+def test_the_longest_tests_start_first():
     known = durations().keys()
     ranks = [number for number, test in enumerate(collected("-k", "unit")) if test in known]
     assert ranks == list(range(len(ranks))) and ranks

@@ -1,5 +1,5 @@
-"""`make dist`: the same commit gives the same bytes, all places have the same version, and the list of parts matches
-the packages. The first test takes 40 s of processor time, because it builds everything."""
+"""`make dist`: the same commit gives the same bytes, the version is the same everywhere, and the list of parts (SPDX)
+matches the packages. The first test takes 40 s of processor time, because it builds everything."""
 import hashlib
 import json
 import os
@@ -34,7 +34,7 @@ def call(folder, *command, **environment):
 
 @pytest.fixture(scope="module")
 def commit(tmp_path_factory):
-    """Return a folder with the present sources as one commit."""
+    """Return a copy of the present sources in a git repository with a single commit."""
     folder = tmp_path_factory.mktemp("commit") / "a"
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else {"__pycache__", ".pytest_cache"})
     call(folder, "git", "init", "--quiet")
@@ -64,8 +64,7 @@ def contents(folder):
 
 @pytest.mark.long
 def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, made, tmp_path):
-    """The second build is made at another time, in another time zone and language, and by a user with another umask
-    and without settings."""
+    """The second build has another time, time zone, language and umask, and a user without settings."""
     other = tmp_path / "a folder that has a longer name" / "b"
     other.parent.mkdir()
     call(tmp_path, "git", "clone", "--quiet", str(commit), str(other))
@@ -78,14 +77,14 @@ def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, 
     assert contents(again) == contents(made)
 
 
-def test_nextboot_runs_in_the_release_alone(made):
-    """The test acts like a machine without a clone of the sources. Only the folder of the release is copied there."""
+def test_nextboot_runs_from_the_release_without_the_sources(made):
+    """The test uses only the release's folder, like a machine without a clone of the sources."""
     said = subprocess.run([made / NAME / "qemu/nextboot", "--help"], capture_output=True, text=True, timeout=60, check=False, cwd="/")
     assert said.returncode == 0 and "--collect DIR" in said.stdout, said.stderr
 
 
 def test_baretick_replay_runs_from_the_archive(made, tmp_path):
-    """The archive keeps the permission to execute it."""
+    """The program in the archive is executable."""
     with tarfile.open(made / f"{NAME}.tar.xz") as archive:
         archive.extract(f"{NAME}/baretick-replay", tmp_path)
     said = subprocess.run([tmp_path / NAME / "baretick-replay", "--version"], capture_output=True, text=True, timeout=60, check=False)
@@ -97,7 +96,7 @@ def test_the_c_library_of_baretick_replay_is_listed_as_a_dynamic_link(spdx):
     assert [elements(spdx)[each]["name"] for each in linked] == ["libc6"]
 
 
-def test_all_files_are_there_with_their_sums(made):
+def test_the_checksum_file_lists_all_files(made):
     lines = dict(reversed(line.split("  ", 1)) for line in (made / NAME / "SHA256SUMS").read_text().splitlines())
     found = contents(made / NAME)
     del found["SHA256SUMS"]
@@ -106,7 +105,7 @@ def test_all_files_are_there_with_their_sums(made):
     assert all((made / NAME / name).read_bytes() == (made.parent / name).read_bytes() for name in MADE)
 
 
-def test_the_archive_has_those_files_and_nothing_of_who_packed_it(made):
+def test_the_archive_has_the_same_files_and_no_trace_of_its_builder(made):
     with tarfile.open(made / f"{NAME}.tar.xz") as archive:
         members = archive.getmembers()
         found = {member.name: hashlib.sha256(archive.extractfile(member).read()).hexdigest() for member in members if member.isfile()}
@@ -115,7 +114,7 @@ def test_the_archive_has_those_files_and_nothing_of_who_packed_it(made):
     assert [member.name for member in members] == sorted(member.name for member in members)
 
 
-def test_one_version_stands_in_all_places(commit, made, spdx):
+def test_the_version_is_the_same_in_all_places(commit, made, spdx):
     short = call(commit, "git", "rev-parse", "--short=12", "HEAD").strip()
     application = (made / NAME / "baretick.efi").read_bytes()
     assert VERSION.encode() + b"\0" in application and short.encode() in application
@@ -126,7 +125,7 @@ def test_one_version_stands_in_all_places(commit, made, spdx):
     assert re.search(r"^    baretick (\S+) \(", (ROOT / "README.md").read_text(), re.M)[1] == VERSION
 
 
-def test_what_is_in_no_commit_is_not_released(commit, made, tmp_path):
+def test_uncommitted_changes_are_not_released(commit, made, tmp_path):
     folder = tmp_path / "b"
     call(tmp_path, "git", "clone", "--quiet", str(commit), str(folder))
     for name, text, said in (("README.md", "more\n", "there are changes that are in no commit"),
@@ -140,13 +139,12 @@ def test_what_is_in_no_commit_is_not_released(commit, made, tmp_path):
     assert (made / f"{NAME}.tar.xz").exists()
 
 
-# Tests of the list of parts, which is in SPDX.
 
 def elements(spdx):
     return {each["SPDXID"]: each for each in [spdx, *spdx["packages"], *spdx["files"]]}
 
 
-def test_the_list_has_what_spdx_asks_for(spdx):
+def test_the_spdx_list_has_all_fields_that_spdx_requires(spdx):
     """SPDX 2.3: clause 6 (the document), 7 (packages), 8 (files), 10 (licences), 11 (relationships)."""
     assert (spdx["spdxVersion"], spdx["dataLicense"], spdx["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
     assert re.fullmatch(r"https://spdx\.org/spdxdocs/[\w.-]+", spdx["documentNamespace"])
@@ -164,14 +162,14 @@ def test_the_list_has_what_spdx_asks_for(spdx):
     assert all(len(each["extractedText"]) > 200 for each in spdx["hasExtractedLicensingInfos"])
 
 
-def test_the_list_is_valid_for_the_tool_of_the_makers_of_spdx(made):
+def test_the_spdx_list_is_valid_for_the_official_tool(made):
     tool = shutil.which("pyspdxtools")
     if not tool:
         pytest.skip("pyspdxtools is not installed, and no package of the distribution has it")
     call(made, tool, "--infile", str(made / NAME / "baretick.spdx.json"))
 
 
-def test_the_list_has_all_files_with_their_sums(made, spdx):
+def test_the_spdx_list_has_all_files_with_their_checksums(made, spdx):
     for each in spdx["files"]:
         data = (made / NAME / each["fileName"]).read_bytes()
         assert {sum_["algorithm"]: sum_["checksumValue"] for sum_ in each["checksums"]} == {
@@ -184,7 +182,7 @@ def test_the_list_has_all_files_with_their_sums(made, spdx):
     ("libjs-chart.js", "MIT$", "Chart.js Contributors"),
     ("dosfstools", "GPL-3.0-or-later$", "Roman Hodek"),
 ])
-def test_a_part_of_others_has_its_packages_version_and_licence(made, spdx, name, licence, holder):
+def test_third_party_parts_have_the_version_and_licence_of_their_packages(made, spdx, name, licence, holder):
     part, = (each for each in spdx["packages"] if each["name"] == name)
     installed = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], check=True, text=True, stdout=subprocess.PIPE).stdout
     assert part["versionInfo"] == installed
@@ -197,8 +195,9 @@ def test_a_part_of_others_has_its_packages_version_and_licence(made, spdx, name,
         assert all(line.strip() in own for line in quoted[named].splitlines())
 
 
-def test_what_of_gnu_efi_is_inside_is_what_the_list_names(made, spdx):
-    """The image uses one object of libgnuefi.a, which relocates the image. The image's entry is in the crt0."""
+def test_the_spdx_list_names_the_parts_of_gnu_efi_in_the_image(made, spdx):
+    """The image contains one object of libgnuefi.a, which relocates the image. The image's entry point is in GNU-EFI's
+    crt0."""
     names = subprocess.run(["nm", made.parent / "baretick.so"], check=True, text=True, stdout=subprocess.PIPE).stdout
     assert re.search(r" T _start$", names, re.M) and re.search(r" [Tt] _relocate$", names, re.M)
     archive = subprocess.run([ROOT / "qemu" / "find", "gnu-efi-library"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()

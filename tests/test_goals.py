@@ -1,4 +1,4 @@
-"""Each goal of `make help` works. `make check-long` runs each at its smallest size."""
+"""Each goal of `make help` works. `make check-long` runs each goal with its smallest settings."""
 import os
 import re
 import shutil
@@ -11,13 +11,13 @@ from sources import ROOT, copy_sources, help_text, listed_goals
 
 
 class Smallest(typing.NamedTuple):
-    """The shortest run of a goal of `make help`: its needs, and the signs of its success."""
-    words: tuple = ()     # words of the command line
-    files: tuple = ()     # files that must exist afterwards
-    printed: str = ""     # a regular expression that matches the output
-    commands: tuple = ()  # commands that `make check-long` does not install
-    built: tuple = ()     # folders in this tree's build/ that the run needs, because making them takes a download
-    refused: str = ""     # reason why no test runs this goal
+    """The shortest run of a goal of `make help`: its settings and requirements, and the results that show success."""
+    words: tuple = ()     # variables for make's command line
+    files: tuple = ()     # files that must exist after the run
+    printed: str = ""     # a regular expression that the output must match
+    commands: tuple = ()  # commands that the goal needs and that `make check-long` does not install
+    built: tuple = ()     # folders in build/ that the run needs, and that would take a download to make
+    refused: str = ""     # reason why no test can run this goal
 
 
 GOAL_BOUND_S = 1500
@@ -42,7 +42,7 @@ SMALLEST = {
     "fuzz": Smallest(("FUZZ_SECONDS=1",), printed="fuzz_options"),
     "check": ONE_PROGRAM,
     "check-long": ONE_PROGRAM,
-    "check-spark": Smallest(("TEST=test_a_table_that_nobody_wrote_is_empty",), built=(DUCKDB, SPARK)),
+    "check-spark": Smallest(("TEST=test_a_table_that_was_never_written_is_empty",), built=(DUCKDB, SPARK)),
     "kvm": Smallest(("TEST=kvm-pc-1",)),
     "bench": Smallest(("BENCH_CORES=2", "BENCH_REPORTS=100"), printed="(?s)times the bare loop.*instructions a sample.*quick:.*fleet, duckdb:",
                       built=(DUCKDB,)),
@@ -56,8 +56,8 @@ SMALLEST = {
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """Return the copied sources as a git repository, because some goals call git. The inputs of the goals are next
-    to it."""
+    """Return a copy of the sources in a git repository, because some goals call git. The folder next to it has inputs
+    for the goals."""
     folder = copy_sources(tmp_path_factory.mktemp("goals") / "with a blank")
     environments = folder / "build"
     environments.mkdir(exist_ok=True)
@@ -73,16 +73,16 @@ def checkout(tmp_path_factory):
     return folder
 
 
-def test_each_goal_of_help_has_a_smallest_size():
+def test_each_goal_of_help_has_smallest_settings():
     assert sorted(SMALLEST) == sorted(listed_goals(help_text()))
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("goals")  # one worker runs all of these tests, so that the copied sources are built only once
+@pytest.mark.xdist_group("goals")  # one worker runs all of these tests, so the copied sources are built only once
 @pytest.mark.parametrize("goal", sorted(SMALLEST))
-def test_each_goal_of_help_runs_at_its_smallest_size(goal, request):
-    """Takes minutes, because each goal really runs. It runs in a copy of the sources, and installs or downloads
-    nothing."""
+def test_each_goal_of_help_works_with_its_smallest_settings(goal, request):
+    """Takes minutes, because each goal really runs. It runs in a copy of the sources. Nothing is installed or
+    downloaded."""
     smallest = SMALLEST[goal]
     if smallest.refused:
         pytest.skip(f"make {goal}: {smallest.refused}")

@@ -1,4 +1,5 @@
-"""Properties of the application's file: loadable by firmware that enforces W^X, small, self-contained."""
+"""Properties of the application's file: firmware that enforces W^X can load it, it is small, and it needs no other
+file."""
 import pathlib
 import re
 import struct
@@ -52,14 +53,13 @@ def test_no_section_is_both_writable_and_executable(header):
     assert not [name for name, flag in flags.items() if flag & EXECUTE and flag & WRITE]
 
 
-def test_every_section_begins_on_a_page_of_its_own(header):
+def test_every_section_starts_on_a_new_page(header):
     assert header.alignment == 4096
     assert not [section for section in header.sections if section[2] % header.alignment]
 
 
-def test_nothing_is_outside_of_the_sections(header):
-    """The signature covers the whole file. There is no gap outside of sections, and no debug data after the last
-    one."""
+def test_no_data_is_outside_of_the_sections(header):
+    """The signature covers the whole file only if no data is between or after the sections."""
     places = [(section[4], section[4] + section[3]) for section in header.sections]
     assert places[0][0] == header.headers_size
     assert all(one[1] == other[0] for one, other in zip(places, places[1:]))
@@ -68,7 +68,8 @@ def test_nothing_is_outside_of_the_sections(header):
 
 
 def test_sbat_names_component_generation_and_version(header):
-    """As in shim's SBAT.md: lines of six fields that are not empty, and the first line is for the format itself."""
+    """As in shim's SBAT.md: each line has six fields that are not empty, and the first line is about the format
+    itself."""
     section, = (each for each in header.sections if each[0] == b".sbat\0\0\0")
     text = IMAGE.read_bytes()[section[4]:section[4] + section[1]].decode("ascii")
     rows = [line.split(",") for line in text.splitlines()]
@@ -79,11 +80,11 @@ def test_sbat_names_component_generation_and_version(header):
     assert not section[5] & (WRITE | EXECUTE)
 
 
-def test_is_under_700_kilobytes_with_the_page_inside():
+def test_the_image_with_the_page_is_under_700_kilobytes():
     assert IMAGE.stat().st_size < SIZE_MAX
 
 
-def test_nothing_is_left_undefined():
+def test_no_symbol_is_undefined():
     assert subprocess.run(["nm", "-u", LINKED], capture_output=True, text=True, check=True).stdout == ""
 
 
@@ -96,10 +97,10 @@ def functions(pattern):
 
 
 def test_sampling_loops_call_nothing():
-    """The linker selects the hardware access functions and must inline them. Otherwise a call would be measured with
-    the clock."""
+    """The linker must inline the hardware access functions. Otherwise the loop would measure a call together with the
+    clock."""
     sources = "".join(path.read_text() for path in (BUILD.parent / "drivers" / "clocks").glob("*.c"))
-    # the RTC is timed by its edges, so its read may contain calls
+    # the RTC's read may contain calls, because the RTC is timed at its edges, not by the cost of a read
     names = set(re.findall(r"^DRIVER_SAMPLE\((?!rtc)(\w+),", sources, re.M))
     loops = functions(rf"({'|'.join(names)})_sample")
     assert len(loops) == len(names) >= 9, sorted(loops)
@@ -108,13 +109,13 @@ def test_sampling_loops_call_nothing():
 
 
 def test_no_instruction_needs_sse_or_x87():
-    """A freshly started core has neither SSE nor x87, so only general registers may be used."""
+    """A core that was just started can use neither SSE nor x87, so the code may use only general registers."""
     text = "".join(functions(r".*").values())
     assert not re.search(r"%[xyz]mm\d|%st\b|%mm\d", text)
 
 
-SKEWED = BUILD / "baretick-skew.efi"  # the test image of tests/skew, in which started cores can have another TSC
-# words that only this image contains; the second is the instruction VMRUN, see AMD APM vol. 3
+SKEWED = BUILD / "baretick-skew.efi"  # test image of tests/skew, in which started cores can have an offset in their TSC
+# bytes that occur only in this test image; the second is the instruction VMRUN, see AMD APM vol. 3
 SKEW_WORDS = (b"opt/baretick/skew", b"\x0f\x01\xd8")
 
 
@@ -124,7 +125,7 @@ def test_no_part_of_the_skewed_test_image_is_in_the_application():
     assert not [word for word in SKEW_WORDS if word in IMAGE.read_bytes()]
 
 
-FAULTING = BUILD / "baretick-fault.efi"  # the test image of tests/fault, with a driver that causes exceptions
+FAULTING = BUILD / "baretick-fault.efi"  # test image of tests/fault, with a driver that causes exceptions
 
 
 @pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
@@ -133,8 +134,8 @@ def test_no_part_of_the_faulting_test_image_is_in_the_application():
     assert b"opt/baretick/fault" not in IMAGE.read_bytes()
 
 
-def test_the_application_is_made_without_a_look_at_the_test_images():
-    """Return make's commands for a complete build."""
+def test_the_build_of_the_application_does_not_depend_on_the_test_images():
+    """Return the commands that make prints for a complete build."""
     plan = subprocess.run(["make", "--dry-run", "--always-make", "V=1", IMAGE.relative_to(BUILD.parent)],
                           cwd=BUILD.parent, capture_output=True, text=True, check=True).stdout
     assert "boot/cores/cores.c" in plan and "tests/" not in plan and "--wrap" not in plan

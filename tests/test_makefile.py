@@ -10,7 +10,7 @@ from sources import ROOT, copy_sources, help_text, listed_goals
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
-    """Return a copy of the sources in a folder whose name has a blank."""
+    """Return a copy of the sources in a folder whose name contains a blank."""
     folder = tmp_path_factory.mktemp("build") / "with a blank"
     return copy_sources(folder)
 
@@ -30,13 +30,13 @@ def test_it_builds_in_a_folder_with_a_blank_in_its_name(elsewhere, targets):
 @pytest.mark.parametrize("words, called", [
     ([], "qemu/run --out build/report"),
     (['OPTIONS=profile=quick label="rack 7"'], 'qemu/run --out build/report -- profile=quick label="rack 7"')])
-def test_run_hands_its_options_to_baretick(words, called):
+def test_make_run_passes_its_options_to_baretick(words, called):
     done = subprocess.run(["make", "--no-print-directory", "-n", "NO_INSTALL=1", "run", *words], cwd=ROOT, capture_output=True, text=True,
                           timeout=120, env={**os.environ, "MAKEFLAGS": "", "OPTIONS": "of somebody else"})
     assert [line.strip() for line in done.stdout.splitlines() if line.startswith("qemu/run")] == [called], done.stderr
 
 
-def test_image_ends_with_the_next_step_as_the_readme_has_it():
+def test_make_image_ends_with_the_next_step_from_the_readme():
     done = subprocess.run(["make", "--no-print-directory", "-n", "NO_INSTALL=1", "image"], cwd=ROOT, capture_output=True, text=True,
                           timeout=120, env={**os.environ, "MAKEFLAGS": ""})
     trial, stick = done.stdout.splitlines()[-2:]
@@ -44,7 +44,7 @@ def test_image_ends_with_the_next_step_as_the_readme_has_it():
     assert "qemu/run --boot usb" in trial and f"    {written}\n" in (ROOT / "README.md").read_text(), done.stdout + done.stderr
 
 
-# Goals that `make help` does not list, because only other goals need them.
+# Goals that `make help` does not list, because only other goals use them.
 INNER = {"FORCE", "rooms", "seeds"}
 
 

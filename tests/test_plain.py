@@ -1,4 +1,5 @@
-"""tests/plain itself: its patterns of hard sentences, their share in the sources, and the subjects of commits."""
+"""Tests of tests/plain: its patterns of hard sentences, the limits on their share, and its rules for the subjects of
+commits."""
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -66,7 +67,7 @@ def test_an_exception_accepts_a_sentence_by_its_start(tmp_path, monkeypatch):
     assert plain.exceptions() == ["One sentence"]
     monkeypatch.setattr(plain, "why_hard", lambda sentence: "hard")
     everything = plain.look(["tests/test_plain.py"])[0]
-    (tmp_path / "none").write_text("tests/plain itself\n")
+    (tmp_path / "none").write_text("Tests of tests/plain\n")
     assert len(plain.look(["tests/test_plain.py"])[0]) == len(everything) - 1
 
 

@@ -1,4 +1,4 @@
-"""The READMEs: their links are valid, the first one is short, and their samples of output match the printed report."""
+"""The READMEs: their links are valid, the top README is short, and their samples of output match the printed report."""
 import re
 import subprocess
 import textwrap
@@ -31,7 +31,7 @@ def is_dead(path, link):
     return not target.exists() or part and part not in heading_ids(target)
 
 
-def test_every_link_leads_somewhere():
+def test_every_link_in_a_readme_is_valid():
     found = [(path, first or second) for path in readmes() for first, second in LINK.findall(path.read_text())]
     links = [(path, link) for path, link in found if not re.match(r"https?:", link)]
     assert len(readmes()) > 50 and len(links) > 150
@@ -39,12 +39,12 @@ def test_every_link_leads_somewhere():
 
 
 @pytest.mark.parametrize("link", ["nowhere.md", "#nothing", "src/judge#nothing"])
-def test_a_dead_link_is_seen(link):
+def test_a_dead_link_is_found(link):
     assert is_dead(FIRST, link)
     assert not is_dead(FIRST, "src/judge#the-rules")
 
 
-def test_the_first_is_short_and_starts_with_its_purpose_the_reason_a_command_and_a_sample():
+def test_the_top_readme_is_short_and_starts_with_purpose_reason_command_and_sample():
     lines = FIRST.read_text().splitlines()
     assert len(lines) <= README_LINES_MAX and sum(len(line.split()) for line in lines) <= README_WORDS_MAX
     assert all(len(line) <= 150 for line in lines)
@@ -53,20 +53,21 @@ def test_the_first_is_short_and_starts_with_its_purpose_the_reason_a_command_and
         assert word in top, word
 
 
-def test_the_first_says_what_is_written_before_the_command_that_writes_a_stick():
+def test_the_top_readme_warns_before_the_command_that_writes_a_stick():
     assert "writes only to its own stick" in FIRST.read_text().partition("sudo dd")[0]
 
 
 def parts(text):
-    """Return the labels of a report's heading, the head of its table of clocks, and the rows of that table by id."""
+    """Return the labels in a report's heading, the header lines of its table of clocks, and the table's rows by
+    clock."""
     heading, table = (part.splitlines() for part in text.replace("[...]\n", "").split("\n\n")[:2])
     return ([line.split()[0] for line in heading if not line.startswith(" ")], table[:2],
             {row.split()[0]: row for row in table[2:]})
 
 
-def test_its_block_of_output_is_what_is_printed_but_for_the_figures():
-    """Compare the README's sample with the golden report. The unit tests compare the golden report with the printed
-    one. [...] marks omitted lines."""
+def test_the_sample_in_the_top_readme_matches_the_printed_report():
+    """Compare the sample in the README with the golden text report, which unit tests compare with the printed report.
+    Figures may differ. [...] marks omitted lines."""
     block = textwrap.dedent(re.search(r"^    baretick [\s\S]*?^    null .*\n", FIRST.read_text(), re.M)[0])
     assert block.count("[...]\n") == 4
     labels, head, rows = parts(block)
@@ -78,7 +79,7 @@ def test_its_block_of_output_is_what_is_printed_but_for_the_figures():
         assert row.split()[-1] in ("pass", "n.d.", "warn", "fail") and printed[name].endswith(" pass")
 
 
-def test_what_explain_analyze_costs_is_what_is_printed_but_for_the_figures():
+def test_the_sample_of_explain_analyze_matches_the_printed_report():
     shown = re.search(r"^    What EXPLAIN ANALYZE.*\n(?:    \S.*\n)+", (ROOT / "src" / "render" / "README.md").read_text(), re.M)[0]
     title, head, *rows = textwrap.dedent(shown).splitlines()
     printed = (ROOT / "tests" / "goldens" / "clean.txt").read_text().partition(title + "\n\n")[2].partition("\n\n")[0].splitlines()
@@ -90,7 +91,7 @@ def test_what_explain_analyze_costs_is_what_is_printed_but_for_the_figures():
 C_TYPES = {"uint8_t": "u8", "uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64", "int64_t": "i64"}
 
 
-def test_each_recipe_for_a_place_of_machines_says_whether_it_was_tried():
+def test_each_recipe_for_a_kind_of_machine_says_whether_it_was_tried():
     part = (ROOT / "qemu" / "README.md").read_text().partition("\n## Where machines are\n")[2].partition("\n## ")[0]
     recipes = [each for each in part.split("\n\n") if each.startswith("**")]
     assert len(recipes) > 15
@@ -98,7 +99,7 @@ def test_each_recipe_for_a_place_of_machines_says_whether_it_was_tried():
 
 
 def record_fields(header, kinds, name):
-    """Return the fields of one kind of entry in the order of the file, as "`name` type"."""
+    """Return the fields of one kind of entry, in the order of the record, as "`name` type"."""
     body = re.search(rf"struct record_{name} \{{.*?\n\}};", header, re.DOTALL).group(0)
     types = {}
     for declared, members in re.findall(r"^\s+(char|u?int\d+_t) ([^;]+);", body, re.MULTILINE):
@@ -106,11 +107,11 @@ def record_fields(header, kinds, name):
             plain, _, size = member.rstrip("]").partition("[")
             types[plain] = f"text[{size}]" if size else C_TYPES[declared]
     row = re.search(rf"\.{name} = \{{(.*?)\}},\n", kinds, re.DOTALL).group(1)
-    # A field whose name has a point belongs to a struct of numbers with 8 bytes.
+    # A field whose name contains a point belongs to a struct of u64 numbers.
     return ", ".join(f"`{field}` {'u64' if '.' in field else types[field]}" for field in re.findall(r"\(record_\w+, ([\w.]+)\)", row))
 
 
-def test_the_entries_of_a_record_are_described_as_the_code_has_them():
+def test_the_readme_describes_a_records_entries_as_the_code_defines_them():
     folder = ROOT / "src" / "record"
     header, kinds = ((folder / name).read_text() for name in ("record.h", "record_kinds.c"))
     numbers = dict(re.findall(r"^\tRECORD_([A-Z]+) = (\d+),", header, re.MULTILINE))

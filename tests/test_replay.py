@@ -1,4 +1,5 @@
-"""build/baretick-replay: its output, its options and its errors, and the records of special machines in tests/records."""
+"""Tests of build/baretick-replay: its output, options and errors, and its verdicts on the records of special machines
+in tests/records."""
 import json
 import lzma
 import pathlib
@@ -16,7 +17,7 @@ ROWS = re.findall(r"^\| `(\S+)` \| [^|]+ \| (\w+) \| ([^|]*)\|$", (RECORDS / "RE
 STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
 FILES = ["report.csv", "report.html", "report.json", "report.txt"]
 SIZE_MAX = 100_000
-# src/record/README.md has the format
+# sizes of the format in src/record/README.md
 HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="there is no build/baretick-replay: type make")
@@ -38,9 +39,9 @@ def record(tmp_path):
 
 
 def with_version(record, version):
-    """Return the bytes of RECORD, as another version of baretick would have written them."""
+    """Return the bytes of RECORD with the version of baretick in it replaced by VERSION."""
     data = bytearray(record.read_bytes())
-    text = HEADER_BYTES + BLOCK_BYTES + ENTRY_BYTES  # the first entry starts with the version as text[24]
+    text = HEADER_BYTES + BLOCK_BYTES + ENTRY_BYTES  # position of the version, which is at the start of the first entry
     data[text:text + 24] = version.encode().ljust(24, b"\0")
     length = int.from_bytes(data[HEADER_BYTES + 4:HEADER_BYTES + 8], "little")
     start = HEADER_BYTES + BLOCK_BYTES
@@ -49,7 +50,7 @@ def with_version(record, version):
     return bytes(data)
 
 
-def test_each_record_has_a_row():
+def test_each_record_has_a_row_in_the_list_of_verdicts():
     assert [row[0] for row in ROWS] == sorted(path.name for path in RECORDS.glob("*.xz"))
     assert all(path.stat().st_size <= SIZE_MAX for path in RECORDS.iterdir())
 

@@ -1,9 +1,8 @@
-"""The folders of the code. An object file may use only symbols of its own folder and of folders below it.
+"""The layers of the code. An object file may use symbols only of its own folder and of the folders that are below it.
 
-`make rooms` prints the folders that each folder may use (from src/rooms.mk and other rooms.mk). The tests compare
-the #include lines with this list. They also compare the symbols in the object files, for the host and for the
-application.
-"""
+`make rooms` prints the folders that each folder may use, as src/rooms.mk and other rooms.mk list them. The tests
+compare the #include lines with this list. They also compare the symbols in the object files, for the host and for the
+application."""
 import collections
 import pathlib
 import re
@@ -17,13 +16,14 @@ FILES_MAX = 14  # maximum number of code files in a folder: about a dozen, with 
 
 
 def rooms():
-    """Return {folder: folders that it may use directly}, as the build sees them."""
+    """Return {folder: folders that it may use directly}, as `make rooms` prints them."""
     lines = subprocess.run(["make", "-s", "rooms"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
     return {room: used.split() for room, used in (line.split(":") for line in lines.splitlines())}
 
 
 def below(uses, room):
-    """Return all folders that ROOM may use, with itself. Fails if a folder is below itself."""
+    """Return all folders that ROOM may use directly or indirectly, and ROOM itself. Fails if a folder is below
+    itself."""
     seen, path = set(), []
 
     def walk(at):
@@ -39,7 +39,7 @@ def below(uses, room):
 
 
 def symbols(objects):
-    """Return [(path, defined, undefined)] for the object files, as nm prints them."""
+    """Return [(path, defined symbols, undefined symbols)] for the object files, as nm prints them."""
     listing = subprocess.run(["nm", "-gA", *objects], check=True, text=True, stdout=subprocess.PIPE).stdout
     found = {path: (set(), set()) for path in objects}
     for path, line in (line.rsplit(":", 1) for line in listing.splitlines()):
@@ -50,15 +50,14 @@ def symbols(objects):
 
 
 def interface(uses, room):
-    """Return the folder whose header declares the functions that ROOM implements. For example, boot/uefi/firmware
-    implements boot/firmware."""
+    """Return the folder whose header declares the functions that ROOM implements, if ROOM implements another folder's
+    header. For example, boot/uefi/firmware implements boot/firmware."""
     shared = re.sub("^boot/(uefi|bare)/", "boot/", room)
     return shared if shared in uses else room
 
 
 def arrows_up(uses, listed, room_of):
-    """Return each symbol that a folder takes from a folder that is not below it, in the form "folder -> folder:
-    symbol"."""
+    """Return "folder -> folder: symbol" for each symbol that a folder uses from a folder that is not below it."""
     homes, wanted = {}, collections.defaultdict(set)
     for path, defined, undefined in listed:
         for name in defined:
@@ -68,14 +67,14 @@ def arrows_up(uses, listed, room_of):
             if name in homes and homes[name] not in below(uses, room)]
 
 
-def test_no_folder_is_below_itself_and_each_that_is_named_is_there():
+def test_each_folder_in_the_lists_exists_and_is_not_below_itself():
     uses = rooms()
     for room, used in uses.items():
         assert (ROOT / room).is_dir() and all(name in uses for name in used), room
         below(uses, room)
 
 
-def test_every_c_file_of_the_product_lies_in_such_a_folder():
+def test_every_c_file_of_the_product_is_in_a_listed_folder():
     uses = rooms()
     found = {str(path.parent.relative_to(ROOT)) for layer in ("src", "drivers", "boot")
              for path in (ROOT / layer).rglob("*.[ch]")}
@@ -83,8 +82,8 @@ def test_every_c_file_of_the_product_lies_in_such_a_folder():
 
 
 @pytest.mark.parametrize("built, other", [("host", "boot/bare"), ("efi", "boot/bare"), ("efi", "boot/uefi")])
-def test_symbols_come_from_below(built, other):
-    """Tests an image that has one of the two boots, and no code of the OTHER boot."""
+def test_symbols_come_from_folders_below(built, other):
+    """Check the image with one of the two boots (UEFI or bare). The code of the OTHER boot is not in it."""
     uses = {room: used for room, used in rooms().items() if not room.startswith(other)}
     folder = BUILD / built
     objects = [folder / path.relative_to(ROOT).with_suffix(".o") for room in uses
@@ -99,7 +98,7 @@ LAYERS = ("src", "drivers", "boot")
 
 
 def foreign_headers(uses, room, text):
-    """Return the headers that TEXT, a file of ROOM, must not include in quotes: without their folder, or from a
+    """Return the headers that TEXT, a file of ROOM, must not include: those without their folder, and those from a
     folder that is not below ROOM."""
     allowed = below(uses, room)
     named = re.findall(r'^#include "([^"]+)"', text, re.M)
@@ -107,7 +106,7 @@ def foreign_headers(uses, room, text):
             if not any(str(pathlib.PurePath(layer, name).parent) in allowed and (ROOT / layer / name).is_file() for layer in LAYERS)]
 
 
-def test_a_file_includes_headers_with_their_folder_and_from_below():
+def test_headers_are_included_with_their_folder_and_come_from_folders_below():
     uses = rooms()
     foreign = {str(path.relative_to(ROOT)): found for room in uses for path in sorted((ROOT / room).glob("*.[ch]"))
                if (found := foreign_headers(uses, room, path.read_text()))}
@@ -118,23 +117,23 @@ def test_a_file_includes_headers_with_their_folder_and_from_below():
     ('#include "sync/offsets.h"', []), ('#include "base/text.h"', []), ('#include <stdint.h>', []),
     ('#include "offsets.h"', ["offsets.h"]), ('#include "judge/judge_internal.h"', ["judge/judge_internal.h"]),
     ('#include "sync/missing.h"', ["sync/missing.h"])])
-def test_a_header_from_above_or_without_its_folder_is_seen(line, found):
+def test_a_header_from_above_or_without_its_folder_is_found(line, found):
     assert foreign_headers(rooms(), "src/sync", line + "\n") == found
 
 
-def test_two_layers_have_no_header_of_one_name():
+def test_no_two_headers_have_the_same_name():
     """If two headers had the same name, the compiler would use the first one that it finds."""
     names = [str(path.relative_to(ROOT / layer)) for layer in LAYERS for path in (ROOT / layer).rglob("*.h")]
     assert len(names) == len(set(names)) > 100
 
 
-def test_an_arrow_up_is_seen():
+def test_a_symbol_from_a_folder_above_is_found():
     uses = {"high": ["low"], "low": []}
     listed = [("high/a.o", {"a"}, {"b"}), ("low/b.o", {"b"}, {"a"})]
     assert arrows_up(uses, listed, lambda path: path.split("/")[0]) == ["low -> high: a"]
 
 
-def test_a_body_of_a_shared_header_is_no_arrow_up_and_another_symbol_of_the_boot_is():
+def test_a_symbol_of_a_shared_header_may_be_defined_above_and_no_other_symbol():
     uses = {"boot/guard": ["boot/firmware"], "boot/firmware": [], "boot/uefi/firmware": ["boot/firmware"],
             "boot/uefi/mp": ["boot/uefi/firmware"]}
     listed = [("boot/guard/guard.o", {"guard"}, {"allocate", "lend"}), ("boot/uefi/firmware/a.o", {"allocate"}, set()),
@@ -143,12 +142,12 @@ def test_a_body_of_a_shared_header_is_no_arrow_up_and_another_symbol_of_the_boot
     assert up == ["boot/guard -> boot/uefi/mp: lend"]
 
 
-def test_a_circle_is_seen():
+def test_a_circle_of_folders_is_found():
     with pytest.raises(AssertionError, match="a circle: a -> b -> a"):
         below({"a": ["b"], "b": ["a"]}, "a")
 
 
-def test_no_folder_is_larger_than_a_dozen_or_so():
+def test_no_folder_has_too_many_files():
     for room in rooms():
         files = [path for path in (ROOT / room).iterdir() if re.search(r"\.(c|nasm)$", path.name)]
         assert len(files) <= FILES_MAX, room
@@ -166,7 +165,7 @@ def test_no_line_is_wider_than_120_columns():
 
 
 def conditionals(text):
-    """Return the preprocessor's conditions in TEXT, without the guard of a header."""
+    """Return the preprocessor's conditions in TEXT, except for the include guard of a header."""
     return [line for line in re.findall(r"^[ \t]*#[ \t]*(?:if|elif).*$", text, re.M) if not re.fullmatch(r"#ifndef BARETICK_\w+_H", line)]
 
 
@@ -176,12 +175,13 @@ def test_src_and_drivers_are_the_same_code_for_each_boot():
     assert {path: found for path in files if (found := conditionals(path.read_text()))} == {}
 
 
-def test_a_condition_of_the_preprocessor_is_seen():
+def test_a_condition_of_the_preprocessor_is_found():
     assert conditionals("#ifndef BARETICK_A_H\n#ifdef BARE\n# if 1\n") == ["#ifdef BARE", "# if 1"]
 
 
-def test_every_folder_of_code_says_what_it_is():
-    """GitHub shows a folder's README. tests/unit has one README for all its folders, because they mirror the code."""
+def test_every_folder_of_code_has_a_readme():
+    """GitHub shows a folder's README. tests/unit has one README for all its folders, because they have the same names
+    as folders of the code."""
     folders = {path.parent for path in tracked("*.c", "*.py", "*.js", "*.nasm")} - {ROOT}
     assert len(folders) > 40
     assert [str(folder) for folder in sorted(folders) if not (folder / "README.md").exists()

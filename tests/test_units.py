@@ -10,7 +10,7 @@ ROOT = TESTS.parent
 BUILD = ROOT / "build"
 UNIT_BOUND_S, FUZZ_BOUND_S = 900, 300
 FUZZ_RUNS, FUZZ_BYTES = 20000, 8192
-REPLAY_RUNS, REPLAY_BYTES = 1000, 16384  # a run of fuzz_replay takes 10 ms
+REPLAY_RUNS, REPLAY_BYTES = 1000, 16384  # limits for fuzz_replay, which needs 10 ms for each input
 
 
 def sources(pattern):
@@ -39,7 +39,7 @@ def test_unit(name, record_property):
 
 @pytest.mark.parametrize("name", sources("fuzz/fuzz_*.c"))
 def test_fuzz_target_over_its_seeds(name):
-    """This only finds crashes on the seeds. `make fuzz` runs the targets for a long time."""
+    """This finds crashes on the seeds and on a few changed seeds only. `make fuzz` runs the targets for a long time."""
     corpus = BUILD / f"{name}-corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     runs, size = (REPLAY_RUNS, REPLAY_BYTES) if name == "fuzz/fuzz_replay" else (FUZZ_RUNS, FUZZ_BYTES)

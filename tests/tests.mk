@@ -13,11 +13,11 @@ $(SKEW_OBJECTS): | deps-build
 
 -include $(SKEW_OBJECTS:.o=.d)
 
-# Another test image from the same objects, in which one clock's driver causes exceptions.
+# Another test image from the same objects, in which the driver of the PM timer causes exceptions.
 FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/guard.o $(BUILD)/efi/tests/fault/timer_lapic.o
 FAULT_REPLACED := $(BUILD)/efi/boot/guard/guard.o $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 
-# The parts of the test images for each boot.
+# The objects of the test images that differ between the boots with and without UEFI.
 FAULT_BARE := $(BUILD)/efi/tests/fault/bare/missing.o $(BUILD)/efi/tests/fault/bare/take_over.o
 FAULT_BOOT := $(BUILD)/efi/tests/fault/uefi/missing.o $(FAULT_BARE)
 
@@ -36,14 +36,15 @@ $(BUILD)/baretick-fault.elf: $(filter-out $(FAULT_REPLACED) $(BUILD)/efi/boot/ba
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main
 
-# The same sources for the host, as a library for each folder. The simulated machine replaces drivers/hw/hw.c.
+# The same sources compiled for the host, as one library per folder. The simulated machine replaces drivers/hw/hw.c.
 HOST_CC        := gcc
 HOST_FLAGS      = $(COMMON) -fno-strict-aliasing -O1
 SANITIZE       := -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_ROOMS     := $(filter-out boot%,$(ROOMS))
 HOST_LIBRARIES := $(patsubst %,$(BUILD)/host/%.a,$(HOST_ROOMS) tests/sim)
 HOST_OBJECTS   := $(patsubst %.c,$(BUILD)/host/%.o,$(filter-out drivers/hw/hw.c,$(PORTABLE)) $(wildcard tests/sim/*.c))
-# The parts of boot/ that use the firmware but no registers. They run on the simulated firmware of tests/firmware.
+# The parts of boot/ that use the firmware but no hardware registers. They run on the simulated firmware in
+# tests/firmware.
 FIRMWARE_ROOMS   := boot/firmware boot/uefi/firmware boot/uefi/volume boot/console boot/uefi/console boot/uefi/network
 FIRMWARE_SOURCES := $(filter-out boot/firmware/memory.c boot/firmware/processor.c,\
 	$(foreach room,$(FIRMWARE_ROOMS) tests/firmware,$(wildcard $(room)/*.c))) boot/uefi/checkpoint.c boot/uefi/exit.c boot/reserve.c \
@@ -61,7 +62,8 @@ $(BUILD)/host/boot/%.o $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit
 	$(EFI_INCLUDES) -fshort-wchar -DVERSION='"$(VERSION)"' -DCOMMIT='"$(COMMIT)"'
 $(BUILD)/host/tests/firmware/%.o $(BUILD)/host/tests/unit/boot/%.o: TEST_INCLUDES += -Itests/firmware
 
-# The product and its tests are built with sanitizers. The simulated hardware is not: it would take most of the time, and no user runs it.
+# The product and its tests are built with sanitizers. The simulated hardware is not, because it would take most of the
+# time.
 $(BUILD)/host/tests/sim/%.o: SANITIZE :=
 $(BUILD)/host/tests/sim/%.o: HOST_FLAGS += -O2
 
@@ -99,7 +101,8 @@ $(HOST_OBJECTS) $(FIRMWARE_OBJECTS) $(UNIT_OBJECTS): | deps-test
 
 -include $(HOST_OBJECTS:.o=.d) $(FIRMWARE_OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d)
 
-# Machines with known properties that are drawn at random: see tests/truth. Optimised and without sanitizers, because there are many.
+# Programs that judge random machines with known properties: see tests/truth. They are optimised and built without
+# sanitizers, because they judge many machines.
 TRUTH_ROOMS   := $(sort $(call visible,src/run) $(call visible,src/render/json) $(call visible,drivers/checks) $(call visible,drivers/smp) $(call visible,drivers/timers))
 TRUTH_SOURCES := $(filter-out drivers/hw/hw.c,$(foreach room,$(TRUTH_ROOMS) tests/sim tests/truth,$(wildcard $(room)/*.c)))
 TRUTH_OBJECTS := $(TRUTH_SOURCES:%.c=$(BUILD)/truth/%.o)
@@ -152,7 +155,7 @@ $(FUZZ_TARGETS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBRARY)
 fuzz: $(FUZZ_TARGETS) seeds
 	tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-# The folder with ACPI tables of real machines, if it exists. It is not part of this repository.
+# The folder with ACPI tables of real machines, if it is there. It is not part of this repository.
 ACPI_CORPUS ?= ../shared/acpi-corpus
 export ACPI_CORPUS
 .PHONY: seeds
@@ -248,7 +251,7 @@ schema:
 # Checks that a compiler does not do.
 SHELL_FILES  = $(shell git grep -lE '^\#!.*sh$$' -- ':!*.md')
 PYTHON_FILES = $(shell git grep -lE '^\#!.*python3' -- ':!*.md' ':!*.c') $(wildcard qemu/*/*.py tests/*.py tests/*/*.py)
-# Largest sum of processor-seconds in tests/durations; the goal is 1,000. Whoever needs more makes other tests cheaper.
+# Largest sum of processor-seconds in tests/durations; the goal is 1,000. A new test that needs more must make others cheaper.
 CHECK_SECONDS := 1400
 ## runs static checks of the C, the shell and the Python code, and of the language
 .PHONY: lint

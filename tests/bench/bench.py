@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""`make bench` prints the cost of measurements as ratios, instruction counts and sizes. It is not a test.
+"""Prints the costs of measuring as ratios, instruction counts and sizes. `make bench` runs it. It is not a test.
 
-Usage: bench.py BUILD_FOLDER CORES... does a boot with each number of cores.
-"""
+Usage: bench.py BUILD_FOLDER CORES... boots once with each number of cores."""
 import json
 import os
 import pathlib
@@ -34,8 +33,8 @@ def boot(name, cpus, qemu, *options):
 
 
 def instructions():
-    """Prints the instructions for each sample: virtual ns per sample, divided by virtual ns per instruction. They must
-    be the same in every run."""
+    """Print the number of instructions per sample of each loop: virtual ns per sample, divided by virtual ns per
+    instruction. The numbers must be the same in every run."""
     runs = [boot(f"icount{i}", 1, ICOUNT, "duration=10ms", "profile=quick") for i in (1, 2)]
     for one, two in zip(*(run["clocks"] for run in runs)):
         if not one["latency"]:
@@ -57,7 +56,8 @@ def rate(count, elapsed_ms):
 
 
 def cores_line(cpus, report):
-    """Returns a line with the time to the verdict, and the times of the rounds over pairs of cores."""
+    """Return a line with the time until the verdict, and the numbers and rates of rounds and ping-pongs between
+    cores."""
     bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
     line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
             f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")

@@ -1,6 +1,6 @@
 /*
- * Measures the overhead of the sampling loop on this host. It compares the chained loop with a plain loop of the same
- * reads, in pairs, and takes the best of many. Prints one ratio on each line, for `make bench`.
+ * Measures the overhead of the sampling loop on this host. Runs the sampling loop and a plain loop with the same reads
+ * in turns many times, and compares the fastest of each. Prints one ratio per line, for `make bench`.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@ SPARK = ROOT / "build" / "fleet-spark" / "made"
 
 
 def make(report, count, folder):
-    """Writes COUNT reports to FOLDER. Returns their size in bytes."""
+    """Write COUNT reports to FOLDER. Return their size in bytes."""
     maker, size = Maker(report), 0
     for machine, made in enumerate(maker.fleet(count)):
         path = folder / f"{machine // 100:04}" / f"{machine:06}.json"
@@ -35,7 +35,7 @@ def make(report, count, folder):
 
 
 def found(page, count):
-    """Returns the number of planted outliers that the page names, and the number of other machines that it names."""
+    """Return how many planted outliers the page names, and how many other machines it names."""
     text = re.search(r'<script type="application/json" id="fleet">(.*?)</script>', page.read_text(), re.DOTALL)[1]
     rows = [row for table in json.loads(text)["tables"] if table["id"] in ("figures", "traits") for row in table["rows"]]
     named = {int(row[0]["text"][-6:]) for row in rows}

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Boots healthy machines again and again, half of them on a busy host, and counts the alarms. Each alarm is false.
+"""Boots healthy machines many times, half of them on a busy host, and counts findings. Each finding is a false alarm.
 
 Usage: quiet.py BUILD BOOTS [events] [OPTION...]
 
-With `events` the host is always busy. In one of several phases it pauses the machine, restores a snapshot or
-migrates it. A report may then say that groups of clocks diverged, but must not name a clock or a core. OPTION is an
-option of baretick, by default profile=quick. The reports stay in BUILD/quiet. The exit status is 0 only if no boot
-has a false alarm.
-"""
+With `events` the host is always busy. It also pauses the machine, restores a snapshot or migrates it in one of several
+phases. A report may then say that groups of clocks diverged, but must not name a clock or a core. OPTION is an option
+of
+baretick, by default profile=quick. The reports stay in BUILD/quiet. The exit status is 0 only if no boot has a false
+alarm."""
 import collections
 import ctypes
 import itertools
@@ -36,8 +36,7 @@ PR_SET_PDEATHSIG = 1  # number of the option in <linux/prctl.h>
 
 
 class BusyHost:
-    """Processes that take as much time of the host's processors as they can. They end with this program, also if it is
-    killed."""
+    """Processes that use as much processor time as they can. They end with this program, even if it is killed."""
 
     def __init__(self, loops):
         self._loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=self._die_with_parent)
@@ -81,7 +80,7 @@ def boot(number, machine, cpus, event):
 
 
 def run_all():
-    """Print the results of the boots by kind."""
+    """Boot all machines, and print each result. Return {kind of machine: results}."""
     seen = collections.defaultdict(list)
     for number in range(BOOTS):
         kind = machine, cpus, host, event = KINDS[number % len(KINDS)]

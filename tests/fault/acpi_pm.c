@@ -31,7 +31,8 @@
 
 extern const struct driver acpi_pm_driver;
 /* defined in uefi/missing.c and bare/missing.c */
-extern void missing_call_firmware(void *to, const void *from); /* copies a byte to TO, which causes a fault */
+/* copies a byte from FROM to TO inside the firmware, which faults there */
+extern void missing_call_firmware(void *to, const void *from);
 extern void missing_low_memory(void);                          /* leaves no free memory below 1 MiB */
 
 #define NO_CORE       77u /* an APIC id that no test machine has */
@@ -139,7 +140,8 @@ read_words(void)
 extern bool fault_has_own_stack(void);
 
 /*
- * Returns true if the fault's kind is `is` (a firmware with a separate stack for #PF). Called before clocks are opened.
+ * Returns true if the fault's kind is `is`. The firmware then needs a separate stack for #PF. Called before clocks are
+ * opened.
  */
 bool
 fault_has_own_stack(void)

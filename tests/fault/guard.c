@@ -1,13 +1,13 @@
 /*
- * Replaces boot/guard/guard.c in the fault image. It has the same guards, on firmware that gives #PF a separate stack,
- * as EDK II of 2026 does. The older firmware in the tests has no such stack in its task state segments.
+ * Replaces boot/guard/guard.c in the fault image. The guards are the same, but the firmware seems to have a separate
+ * stack for #PF, as EDK II of 2026 does. The older firmware in the tests has no such stack in its task state segments.
  */
 #define guard_open guard_open_well
 #include "../../boot/guard/guard.c"
 #undef guard_open
 
 #define PAGE_FAULT 14u
-#define STACK_LAST 7u /* number of the last of seven stacks in a task state segment: SDM vol. 3A, 8.7 */
+#define STACK_LAST 7u /* number of the last of the seven stacks in a task state segment: Intel SDM vol. 3A, 8.7 */
 
 extern bool guard_open(void);
 extern bool fault_has_own_stack(void); /* defined in acpi_pm.c */

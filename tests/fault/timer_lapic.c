@@ -1,6 +1,6 @@
 /*
- * Replaces drivers/timers/timer_lapic.c in the fault image. It is the same timer, but an exception may happen in its
- * interrupt handler.
+ * Replaces drivers/timers/timer_lapic.c in the fault image. The timer is the same, but its interrupt handler can cause
+ * an exception.
  */
 #define timer_lapic timer_lapic_well
 #include "../../drivers/timers/timer_lapic.c"

@@ -1,7 +1,6 @@
 /*
- * Simulated displays, serial lines and keyboard. See console_sim.h.
- * A device path is PciRoot(0)/Pci(CARD,0). A serial line's path ends with a UART, and in the variable ConOut with a
- * terminal after it.
+ * Simulated displays, serial lines and keyboard. See console_sim.h. The device path of a device is
+ * PciRoot(0)/Pci(CARD,0). For a serial line, a UART node follows, and in the variable ConOut also a terminal node.
  */
 #include "console_sim.h"
 
@@ -97,7 +96,7 @@ write_line(SERIAL_IO_INTERFACE *this, UINTN *size, void *bytes)
 	return EFI_SUCCESS;
 }
 
-/* Writes a node to TO. Returns the address of the next node. */
+/* Writes a device path's node to TO. Returns the address of the next node. */
 static uint8_t *
 put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t size)
 {
@@ -110,8 +109,8 @@ put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t si
 }
 
 /*
- * Writes the path of a device. If the firmware's set-up was changed, the baud rate in the path differs from the baud
- * rate in ConOut.
+ * Writes the device path of a device. Its baud rate may differ from the one in ConOut, as after a change of the
+ * firmware's set-up.
  */
 static uint8_t *
 put_path(uint8_t *to, unsigned card, bool serial, uint8_t baud)
@@ -137,7 +136,8 @@ make_handle(unsigned card, bool serial, bool on_console)
 	if (!on_console)
 		return handle;
 	if (con_out_size)
-		con_out[con_out_size - 3] = 1; /* changes the end node of the previous path, so that it does not end the list */
+		/* changes the end node of the previous path to one that another path follows */
+		con_out[con_out_size - 3] = 1;
 	to = put_path(con_out + con_out_size, card, serial, 2);
 	if (serial)
 		to = put_node(to, 3, 10, terminal, sizeof(terminal));
@@ -263,7 +263,7 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 	return EFI_SUCCESS;
 }
 
-/* Stands for CloseEvent and CheckEvent. A timer has always expired. */
+/* Does the same for CloseEvent and CheckEvent: nothing. So each timer seems to have expired. */
 static EFI_STATUS EFIAPI
 use_event(EFI_EVENT event)
 {

@@ -87,7 +87,7 @@ free_pool(void *memory)
 	return EFI_SUCCESS;
 }
 
-/* malloc() returns memory far above 4 GiB on a 64-bit host. */
+/* malloc() returns memory far above 4 GiB on a 64-bit host, so this uses mmap(). */
 static EFI_STATUS EFIAPI
 allocate_pages(EFI_ALLOCATE_TYPE type, EFI_MEMORY_TYPE memory, UINTN pages, EFI_PHYSICAL_ADDRESS *address)
 {

@@ -1,37 +1,34 @@
 /*
- * A firmware for boot/ on the host: handles with interfaces, memory, events, a volume, screens and serial lines.
- * Each can fail in known ways. There is only one firmware, which firmware_sim_reset() resets.
+ * A simulated firmware for the tests of boot/ on the host: handles with interfaces, memory, events, a volume, screens
+ * and serial lines. Each can fail in a way that the test sets. firmware_sim_reset() resets the only firmware.
  */
 #ifndef BARETICK_FIRMWARE_SIM_H
 #define BARETICK_FIRMWARE_SIM_H
 
 #include "uefi/firmware/uefi.h"
 
-/* Resets the firmware: a system table without handles, variables and keys, no screen, no volume. */
+/* Resets the firmware to a system table without handles, variables, keys, screen and volume. */
 void firmware_sim_reset(void);
 
 /*
- * Makes a handle. firmware_sim_install() adds an interface to it, which can be found by its GUID. A handle may have
- * several interfaces.
+ * Makes a handle. firmware_sim_install() adds an interface to a handle, which can then be found by the interface's
+ * GUID. A handle may have several interfaces.
  */
 EFI_HANDLE firmware_sim_handle(void);
 void firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interface);
 
-/*
- * Sets the variable NAME to the SIZE bytes at DATA, which the caller keeps. After console_sim_open() these variables
- * are hidden.
- */
+/* Sets the variable NAME to the SIZE bytes at DATA, which must stay valid. console_sim_open() hides these variables. */
 void firmware_sim_variable(const char *name, const void *data, size_t size);
 
 /*
- * Time in seconds until the firmware resets the machine; 0 if its watchdog is off. When an application starts, it is
- * 300 s.
+ * Time in seconds until the firmware's watchdog resets the machine; 0 if it is off. It is 300 s when an application
+ * starts.
  */
 extern UINTN firmware_sim_watchdog_s;
 
 /*
- * Number of allocated pages below 4 GiB, whose initial contents are random. Number of reserved pages among them. Number
- * of pages that AllocatePages can still allocate.
+ * Pages below 4 GiB, whose initial contents are random: number of allocated pages, number of reserved pages among
+ * these, and number of pages that AllocatePages can still allocate.
  */
 extern size_t firmware_sim_low_taken, firmware_sim_low_reserved, firmware_sim_low_left;
 

@@ -9,9 +9,9 @@
 #define SPACE (100u << 20)
 
 struct opened {
-	EFI_FILE_PROTOCOL interface; /* must be the first member, because the protocol's pointer This points to it */
+	EFI_FILE_PROTOCOL interface; /* first member, because the protocol passes a pointer to it as This */
 	size_t file;
-	size_t position; /* position in files[], if it is a folder */
+	size_t position; /* index of the folder in files[], if this is a folder */
 };
 
 static struct volume_sim volume;
@@ -59,7 +59,7 @@ clear(struct volume_sim_file *file)
 	*file = (struct volume_sim_file){ .folder = false };
 }
 
-/* Returns the name of PATH within FOLDER, or NULL if PATH is not directly in FOLDER. */
+/* If PATH is directly in FOLDER, returns the part of PATH after FOLDER. Otherwise returns NULL. */
 static const char *
 within(const char *path, const char *folder)
 {
@@ -152,10 +152,7 @@ set_position(EFI_FILE_HANDLE this, UINT64 position)
 	return EFI_SUCCESS;
 }
 
-/*
- * Writes the information to BUFFER. Callers give enough space for a file's name, and the volume's information is
- * shorter.
- */
+/* Writes the information about a file or the volume to BUFFER. Callers always give enough space. */
 static EFI_STATUS EFIAPI
 get_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN *size, void *buffer)
 {
@@ -223,8 +220,8 @@ handle_of(struct volume_sim_file *file, EFI_FILE_HANDLE *handle)
 }
 
 /*
- * Opens a path from the volume's root. A path without a backslash is in the root, because the application opens no
- * others.
+ * Opens a path from the volume's root. A path without a backslash is also in the root, because the application opens
+ * no other such paths.
  */
 static EFI_STATUS EFIAPI
 open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mode, UINT64 attributes)

@@ -1,4 +1,4 @@
-/* The volume that the application was started from, in memory, and the faults of its driver. */
+/* A simulated volume in memory, and the faults of its driver. The application was started from this volume. */
 #ifndef BARETICK_VOLUME_SIM_H
 #define BARETICK_VOLUME_SIM_H
 
@@ -10,20 +10,21 @@
 struct volume_sim {
 	struct volume_sim_file {
 		char path[VOLUME_SIM_PATH];  /* path of the file, or "" if the entry is free */
-		char alias[VOLUME_SIM_PATH]; /* short name of the file with the path of its folder, or "" if it has none */
+		/* short (8.3) name of the file after the path of its folder, or "" if it has none */
+		char alias[VOLUME_SIM_PATH];
 		bool folder;
 		char *bytes;
 		size_t length;
 	} files[VOLUME_SIM_FILES];
 	EFI_STATUS flush;     /* status that Flush returns */
 	EFI_STATUS rename;    /* status that a rename returns */
-	size_t write_max;     /* largest size of a Write; a longer one returns EFI_DEVICE_ERROR */
-	bool low_only;        /* true if a buffer above 4 GiB gives EFI_DEVICE_ERROR */
+	size_t write_max;     /* largest size of a Write; a larger one returns EFI_DEVICE_ERROR */
+	bool low_only;        /* true if the driver refuses buffers above 4 GiB with EFI_DEVICE_ERROR */
 	size_t room_bytes;    /* remaining space for files */
 	unsigned writes;      /* number of calls of Write */
 };
 
-/* Installs an empty volume without faults on its own handle. The image was started from it. */
+/* Installs an empty volume without faults on its own handle, as the volume that the application was started from. */
 struct volume_sim *volume_sim_open(void);
 void volume_sim_close(void);
 

@@ -1,7 +1,7 @@
 /*
- * libFuzzer target for the ACPI reader. The first byte of an input selects its meaning: the memory of a machine
- * that starts with the RSDP, or a single table. It also selects whether checksums are corrected, so that later
- * bytes are reached. seeds.py makes inputs from tables of real machines.
+ * libFuzzer target for the ACPI reader. The first byte of an input selects its meaning: the memory of a machine that
+ * starts with the RSDP, or a single table. It also selects whether checksums are corrected, so that the fuzzer can
+ * change bytes and still pass them. seeds.py makes inputs from tables of real machines.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #define MODE_HPET    2
 #define MODE_MADT    3
 #define MODE_MASK    3
-#define MODE_SEAL    4 /* flag: checksums are corrected */
+#define MODE_SEAL    4 /* flag of the first byte: checksums are corrected */
 
-#define BASE         UINT64_C(0x10000) /* address of the RSDP, which starts with the input's second byte */
+#define BASE         UINT64_C(0x10000) /* address of the input's second byte, where the RSDP is */
 #define CORES_MAX    64
 #define COPIES_MAX   2048
 

@@ -1,7 +1,7 @@
 /*
- * libFuzzer target for network data: the start of an HTTP answer, a DHCP packet, a URI, and the nodes of a device path.
- * The first byte of an input selects one of them. It also selects whether the start is made valid, so that later bytes
- * are reached.
+ * libFuzzer target for network data: the header of an HTTP answer, a DHCP packet, a URI, and the nodes of a device
+ * path. The first byte of an input selects one of them. It also selects whether a valid start is put before the input,
+ * so that the fuzzer reaches the later parts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 #define MODE_URI    2
 #define MODE_PATH   3
 #define MODE_MASK   3
-#define MODE_BEGIN  4 /* flag: the input gets a valid start */
+#define MODE_BEGIN  4 /* flag of the first byte: a valid start is put before the input */
 
 #define DHCP_MAGIC_AT 236
 #define NODE_HEAD     4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Returns HEAD and BYTES in memory of exactly this size, so that the sanitizer sees a read beyond its end. */
+/* Returns HEAD followed by BYTES in memory of exactly this size, so that the sanitizer sees a read beyond its end. */
 static uint8_t *
 copy_of(const char *head, const uint8_t *bytes, size_t length)
 {
@@ -128,7 +128,7 @@ look_at_path(const uint8_t *bytes, size_t length)
 	return broken;
 }
 
-/* Checks that the query sent to a server contains no byte that would end its line or a part of it. */
+/* Checks that the query sent to a server contains no byte that would end its line or one of its parameters. */
 static const char *
 look_at_query(const uint8_t *bytes, size_t length)
 {

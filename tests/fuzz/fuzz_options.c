@@ -1,6 +1,6 @@
 /*
  * libFuzzer target that reads arbitrary bytes as options. If they are accepted, all values must be in range, and must
- * be the same when they are written and read again. If they are refused, no option may change, and the errors must be
+ * stay the same when they are written and read again. If they are refused, no option may change, and the error must be
  * printable.
  */
 #include <stdint.h>
@@ -46,7 +46,7 @@ check_error(const char *error)
 		require(error[i] >= 0x20 && error[i] <= 0x7e);
 }
 
-/* Checks that removed words and remaining words together have the length of the text. */
+/* Checks that the words that are removed as foreign and the remaining words together have the length of the text. */
 static void
 check_foreign(const uint8_t *data, size_t size)
 {

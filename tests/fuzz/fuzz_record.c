@@ -1,6 +1,6 @@
 /*
  * libFuzzer target for the reader of records and for the analysis of records. If the first byte of an input is 0, the
- * rest is read unchanged. Otherwise the rest is put into blocks with valid checksums, so that the fuzzer reaches the
+ * rest is a whole file. Otherwise the rest is put into blocks with valid checksums, so that the fuzzer reaches the
  * entries.
  */
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "report/report_memory.h"
 
 #define BLOCKS_MAX 64u
-#define WIDE       512u /* larger than the struct of any kind of entry */
+#define WIDE       512u /* size of a buffer for one entry, larger than the struct of any kind */
 #define CORES      3
 #define CLOCKS     4
 #define ROWS       2
@@ -51,7 +51,7 @@ wrap(uint8_t *to, const uint8_t *data, size_t size)
 	return (size_t)(at - to);
 }
 
-/* Reads all entries, and checks that they lie within BYTES. Returns the reader's last state. */
+/* Reads all entries, and checks that they lie within BYTES. Returns the reader's state at the end. */
 static enum record_state
 read_all(const uint8_t *bytes, size_t size)
 {

@@ -1,7 +1,7 @@
 /*
- * libFuzzer target for replays. If the first byte of an input is 0, the rest is a file. Otherwise the rest is a
- * sequence of entries. Each gets a block of its own with a valid checksum, and the entry END follows. A report that can
- * be made from these bytes is judged and rendered in all formats.
+ * libFuzzer target for replays. If the first byte of an input is 0, the rest is a whole file. Otherwise the rest is a
+ * sequence of entries. Each entry is put into its own block with a valid checksum, and the entry END is added. If a
+ * report can be made from these bytes, it is judged and rendered in all formats.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,11 @@
 
 #define INPUT_MAX  ((size_t)1 << 18)
 #define MEMORY_MAX ((size_t)64 << 20) /* memory for the report of one record */
-/* Bytes of a file for each byte of entries: the smallest entry is its header, and a block's header comes before it. */
+/*
+ * Largest growth of an input in wrap(): each entry gets a block header, and the smallest entry is only its own header.
+ */
 #define GROWTH ((RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES) / RECORD_ENTRY_BYTES + 1)
-#define CORES_MAX 64u /* texts of reports with more cores take too long for many runs */
+#define CORES_MAX 64u /* limit on cores: texts of reports with more cores take too long for many runs */
 
 struct block {
 	struct block *next;
@@ -76,7 +78,10 @@ put_block(uint8_t *to, uint32_t number, const uint8_t *entry, uint32_t length)
 	return RECORD_BLOCK_BYTES + length;
 }
 
-/* Writes a record with the entries in DATA. An entry that is longer than DATA ends with it. Returns its size. */
+/*
+ * Writes a record with the entries in DATA. If the last entry is longer than the rest of DATA, it is cut. Returns the
+ * size.
+ */
 static size_t
 wrap(uint8_t *to, const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /*
  * libFuzzer target for the SMBIOS reader. The first byte of an input selects its meaning: a 64-bit entry point, a
- * 32-bit one, or a table. It also selects whether the entry point's checksum is corrected, so that the table is
- * reached.
+ * 32-bit entry point, or a table. It also selects whether the entry point's checksum is corrected, so that the fuzzer
+ * reaches the table.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "../unit/drivers/smbios_checks.h"
 #include "smbios/smbios.h"
 
-#define MODE_3     1 /* flag: the input is a 64-bit entry point, otherwise a 32-bit one */
-#define MODE_TABLE 2 /* flag: the input is only a table */
+#define MODE_3     1 /* flag of the first byte: a 64-bit entry point, otherwise a 32-bit one */
+#define MODE_TABLE 2 /* flag of the first byte: the input is only a table */
 #define MODE_SEAL  4
 #define ENTRY_AT   UINT64_C(0x10000)
 #define TABLE_AT   UINT64_C(0x20000)

@@ -15,8 +15,8 @@ import sys
 
 HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
 FACTS, END = 19, 13
-KEPT = 6  # entries of each kind: a larger seed makes the fuzzer slow
-ENTRIES = b"\1"  # the first byte of an input of fuzz_replay.c: the rest is a sequence of entries
+KEPT = 6  # number of entries of each kind; larger seeds make the fuzzer slow
+ENTRIES = b"\1"  # first byte of an input of fuzz_replay.c, which says that the rest is a sequence of entries
 
 
 def entries(record):

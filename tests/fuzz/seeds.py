@@ -12,14 +12,14 @@ import pathlib
 import struct
 import sys
 
-# Modes of fuzz_acpi.c. Checksums are not corrected, because they are right in real tables.
+# Values of the first byte in fuzz_acpi.c. Checksums need no correction, because they are right in real tables.
 MACHINE, MODES = 0, {"FACP": 1, "HPET": 2, "APIC": 3}
 BASE = 0x10000  # address of the RSDP in fuzz_acpi.c
 RSDP_SIZE, HEADER_SIZE = 36, 36
 
 
 def sealed(table, at):
-    """Returns TABLE with the byte AT changed so that all bytes add up to 0."""
+    """Return TABLE with the byte at AT changed so that the sum of all bytes is 0."""
     table = bytearray(table)
     table[at] = (table[at] - sum(table)) % 256
     return bytes(table)
@@ -32,7 +32,7 @@ def root(signature, form, addresses):
 
 
 def machine(tables):
-    """Returns an RSDP, an XSDT, an RSDT and TABLES in one sequence of bytes."""
+    """Return an RSDP, an XSDT, an RSDT and TABLES as one sequence of bytes."""
     xsdt_at = BASE + RSDP_SIZE
     rsdt_at = xsdt_at + HEADER_SIZE + 8 * len(tables)
     next_at = rsdt_at + HEADER_SIZE + 4 * len(tables)

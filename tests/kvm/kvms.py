@@ -1,5 +1,5 @@
-"""Boots machines under a real KVM. If the KVM of this machine can run firmware, it is used. Otherwise the rig in the
-variable KVM_RIG is used."""
+"""Boots machines under a real KVM: this machine's KVM if it can run firmware, otherwise the rig that the variable
+KVM_RIG names."""
 import functools
 import json
 import os
@@ -16,12 +16,12 @@ NONE = "there is no KVM here that runs firmware, and KVM_RIG names no program th
 IMAGE = ROOT / "build" / "baretick.img"
 PROBE_S, BOUND_S = 30, 900
 PAUSE_S = 3
-# phases in which the guest is paused, if the runner knows the current phase
+# phases in which the guest is paused, if the runner can see the current phase
 PHASES = ("rates", "latency", "cores", "rates-again")
-# times of pauses in seconds after the guest's start, if the current phase is not known; with any firmware some of them
-# are within the run
+# times of pauses in seconds after the guest's start, if the runner cannot see the phase; some of them are within the
+# run, even with slow firmware
 MOMENTS_S = range(15, 300, 10)
-# QEMU's exit status if 10h or 11h is written to isa-debug-exit, and the verdicts of such a run
+# QEMU's exit status after the application wrote 10h or 11h to isa-debug-exit, and the verdicts that this may mean
 ENDED = {"33": {"pass", "warn"}, "35": {"fail"}}
 
 
@@ -31,15 +31,16 @@ def rig():
 
 @functools.cache
 def has_own():
-    """Returns true if firmware can start the application under this machine's KVM. The application only prints its
-    rules in this test."""
+    """Return true if firmware can start the application under this machine's KVM. The application only prints its rules
+    here."""
     with tempfile.TemporaryDirectory() as folder:
         words = [RUNNER, "--accel", "kvm", "--timeout", str(PROBE_S), "--out", f"{folder}/out", "--", "rules"]
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=2 * PROBE_S).returncode == 0
 
 
 def need(rig_only=None):
-    """Skips the test if there is no usable KVM, or if it needs a rig for RIG_ONLY and there is none."""
+    """Skip the test if there is no usable KVM, or if the test needs a rig and there is none. RIG_ONLY says why it needs
+    a rig."""
     if not rig() and not has_own():
         pytest.skip(NONE)
     if rig_only and not is_on_rig():
@@ -67,7 +68,8 @@ class Seen:
 
 
 def done(words):
-    """Runs the command WORDS, and returns its exit status and output. A failure here is no fault of baretick."""
+    """Run the command WORDS, and return its exit status and output. If the command cannot be run, this is no fault of
+    baretick."""
     ended = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            timeout=BOUND_S + 60)
     return ended.returncode, ended.stdout + ended.stderr

@@ -1,5 +1,5 @@
-"""Compares reports under a real KVM with the features of KVM: the clocks of hypervisors. `make kvm` boots once for
-all tests of a case."""
+"""Tests of the clocks of hypervisors under a real KVM: each report is compared with KVM's features. `make kvm` boots
+each kind of machine once for all tests."""
 import pytest
 
 import kvms
@@ -9,7 +9,7 @@ HYPERV = "host,hv-time,hv-vpindex,hv-synic,hv-stimer,hv-frequencies"
 OFFERED = {HOST: {"kvmclock"}, HYPERV: {"kvmclock", "hv_ref", "hv_page"}}
 PARAVIRTUAL = OFFERED[HYPERV]
 OPTIONS = ["profile=quick", "clocks=tsc,acpi_pm,kvmclock,hv_ref,hv_page"]
-# Rules that may fail without a faulty clock, because a read exits to the hypervisor, or because a busy host delays
+# Rules that may fail although no clock is faulty, because a read exits to the hypervisor, or because a busy host delays
 # interrupts.
 SLOW = ("clock-slow", "irq-late", "irq-rate", "irq-lost", "irq-doubled")
 
@@ -36,13 +36,13 @@ def accused(seen):
 
 
 def check_left_as_found(seen):
-    """The MSRs of KVM and Hyper-V must be restored. On the first core they are compared before and after, and on other
-    cores they are read back."""
+    """Check that the MSRs of KVM and Hyper-V were restored. On the first core they are compared before and after the
+    run. On other cores they are read back."""
     assert "Not put back" not in seen.text
     assert not [note for note in seen.report["notes"] if "Not put back" in note]
 
 
-def test_each_clock_that_is_offered_is_there_and_no_other(case, seen):
+def test_exactly_the_clocks_that_kvm_offers_are_present(case, seen):
     assert set(seen.clocks()) & PARAVIRTUAL == OFFERED[CASES[case][2]]
     assert seen.report["machine"]["cores_started"] == CASES[case][1]
     offered = seen.interface("KVM")["offers"]
@@ -51,7 +51,7 @@ def test_each_clock_that_is_offered_is_there_and_no_other(case, seen):
         assert seen.interface("KVM")["stable"] is True, "its host trusts its TSCs"
 
 
-def test_their_rates_overlap(case, seen):
+def test_rates_of_paravirtual_clocks_agree_with_the_other_clocks(case, seen):
     """The TSC has no nominal rate here, so the report has no pair of rates with the TSC. Its rate is compared with
     the rate in each page instead."""
     pairs = {frozenset((rate["a"], rate["b"])): rate["ppm"] for rate in seen.report["rates"]}
@@ -62,7 +62,7 @@ def test_their_rates_overlap(case, seen):
     assert all(ppm["low"] <= 0 <= ppm["high"] for ppm in pairs.values() if ppm), pairs
 
 
-def test_pages_rates_are_measured_ones_and_page_and_msr_are_never_apart(case, seen):
+def test_rates_in_pages_agree_with_measured_rates_and_page_agrees_with_msr(case, seen):
     rows = {(row["clock"], row["rule"]): row for row in seen.report["behaviours"] if row["rule"].startswith("pv-")}
     wanted = {("kvmclock", "pv-claim")}
     if "hv_page" in OFFERED[CASES[case][2]]:
@@ -71,15 +71,15 @@ def test_pages_rates_are_measured_ones_and_page_and_msr_are_never_apart(case, se
     assert {key: row["text"] for key, row in rows.items() if row["outcome"] != "passed"} == {}
 
 
-def test_nobody_is_accused_and_all_is_left_as_it_was_found(seen):
+def test_no_clock_is_accused_and_all_msrs_are_restored(seen):
     assert accused(seen) == []
     assert seen.report["discontinuities"] == []
     check_left_as_found(seen)
 
 
 @pytest.mark.parametrize("cpu", [HOST, HYPERV], ids=["kvm", "hyperv"])
-def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path, cpu):
-    """During a pause KVM's TSC continues, and the clocks that KVM keeps for its guest stop."""
+def test_a_pause_is_reported_as_diverged_clocks_and_accuses_no_clock(tmp_path, cpu):
+    """During a pause, KVM's TSC continues to count, and the clocks that KVM calculates for its guest stop."""
     kvms.need()
     seen = kvms.boot(tmp_path / "out", "q35", 2, cpu, [*OPTIONS, "duration=500ms"], is_paused=True)
     moments = seen.report["discontinuities"]
@@ -94,9 +94,9 @@ def test_a_pause_is_a_moment_at_which_clocks_parted_and_no_clocks_fault(tmp_path
     check_left_as_found(seen)
 
 
-def test_where_the_host_does_not_trust_its_tscs_the_page_says_so(tmp_path):
-    """If the flag for a stable TSC is missing in the page, the clock must not be used to compare cores. Findings on
-    cores then only concern the TSCs."""
+def test_if_the_host_does_not_trust_its_tscs_the_report_follows_the_page(tmp_path):
+    """If the flag for a stable TSC is missing in KVM's page, its clock must not be used to compare cores. Findings
+    about cores must then be about the TSCs only."""
     kvms.need(rig_only="makes a host whose TSCs are not synchronised")
     seen = kvms.boot(tmp_path / "out", "q35", 2, HOST, OPTIONS, host_tsc="unstable")
     assert seen.interface("KVM")["stable"] is False

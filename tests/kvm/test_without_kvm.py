@@ -1,5 +1,5 @@
-"""Without KVM, `make kvm` skips its tests with a reason. QEMU is replaced by a script that fails as QEMU does without
-KVM."""
+"""Without KVM, `make kvm` skips its tests and gives the reason. Here a script that fails like QEMU without KVM replaces
+QEMU."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ import kvms
 from harness import ROOT
 
 
-def test_each_test_is_skipped_with_that_sentence(tmp_path):
+def test_each_test_is_skipped_with_the_reason(tmp_path):
     qemu = tmp_path / "qemu-system-x86_64"
     qemu.write_text("#!/bin/sh\necho 'qemu-system-x86_64: failed to initialize kvm: No such device' >&2\nexit 1\n")
     qemu.chmod(0o755)

@@ -1,6 +1,5 @@
-"""Reads a FAT32 volume in its present state, damaged or not: what a computer would find on a stick that was pulled
-out at any time. The layout is in Microsoft's FAT specification 1.03 ("FAT: General Overview of On-Disk Format").
-"""
+"""Reads a FAT32 volume in its present state, which may be damaged. The tests use it for sticks that were pulled out
+during a write. The layout is in Microsoft's FAT specification 1.03 ("FAT: General Overview of On-Disk Format")."""
 import collections
 import datetime
 import struct
@@ -21,7 +20,7 @@ class Damaged(Exception):
 
 
 def moment(date, time):
-    """Return DATE and TIME of an entry as a time, or None if they are not valid."""
+    """Return DATE and TIME of a folder's entry as a datetime, or None if they are not valid."""
     try:
         return datetime.datetime(1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, time % 32 * 2)
     except ValueError:
@@ -31,7 +30,7 @@ def moment(date, time):
 class Volume:
     def __init__(self, image, offset):
         self._image = memoryview(image)[offset:]
-        self.looked_at = {offset // SECTOR}  # sectors of IMAGE that the results so far depend on
+        self.looked_at = {offset // SECTOR}  # sectors of IMAGE that were read so far
         sector, per_cluster, reserved, fats = struct.unpack_from("<HBHB", self._image, 11)
         fat_sectors, = struct.unpack_from("<I", self._image, 36)
         total, = struct.unpack_from("<I", self._image, 32)
@@ -69,7 +68,7 @@ class Volume:
         self._fat[cluster] = to
 
     def content(self, cluster):
-        """Return the content of a whole chain of clusters."""
+        """Return the content of all clusters of a chain."""
         parts, seen = [], 0
         while cluster < LAST:
             if not 2 <= cluster < self.clusters + 2 or seen > self.clusters:

@@ -11,23 +11,26 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "qemu" / "run"
 SCHEMA = ROOT / "src" / "report" / "report.schema.json"
-# Firmware in a single file starts in three quarters of the time of firmware with separate files for code and variables.
+# Firmware in one file starts in three quarters of the time of firmware with separate files for code and variables.
 WHOLE_FIRMWARE = "/usr/share/ovmf/OVMF.fd"
 TCG = ["--accel", "tcg"]
-BARE = [*TCG, "--boot", "bare"]  # arguments for a boot without UEFI, which needs 3 s less processor time
+BARE = [*TCG, "--boot", "bare"]  # arguments for a boot without UEFI, which takes 3 s less of processor time
 FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE] if os.path.exists(WHOLE_FIRMWARE) else [])]
-# Instructions drive the machine's time (64 ns each). So a wait needs hardly any processor time, and a busy host changes no figure. All cores
-# run in turn on one processor, and QEMU's HPET sends periodic ticks twice.
+# The machine's time advances by 64 ns with each instruction. Therefore a wait needs hardly any processor time, and a
+# busy host changes no figure. All cores run in turn on one processor. QEMU's HPET sends periodic ticks twice in this
+# mode.
 BY_INSTRUCTIONS = [f"--qemu-arg={word}" for word in ("-icount", "shift=6,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm")]
 QUICK_SCREEN = [*FAST_TCG, *BY_INSTRUCTIONS]
-QUICK_TCG = [*QUICK_SCREEN, "--qemu-arg=-vga", "--qemu-arg=none"]  # without a screen, which needs processor time
+# the same without a screen, which would need processor time
+QUICK_TCG = [*QUICK_SCREEN, "--qemu-arg=-vga", "--qemu-arg=none"]
 QUICK_BARE = [*BARE, *BY_INSTRUCTIONS]
-FAKE = "fake qemu,1"  # name of the script that replaces QEMU; its reports are only as complete as a test needs
+# name of the script that replaces QEMU; its reports may be incomplete, so they are not checked against the schema
+FAKE = "fake qemu,1"
 CHATTER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: loading baretick.efi\r\n\x1b[2J\x1b[01;01H"
 
 
 def check_schema(report):
-    """Check that a report follows the schema. Each report in the tests is checked here."""
+    """Check that a report follows the schema. The tests check each report that they make."""
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(report)
 
 
@@ -46,14 +49,15 @@ def report(verdict="pass", clocks=(("tsc", "pass"),)):
 
 
 def spoken(document=None, text=b"the table\n", json_sha=None, text_sha=None, more=b""):
-    """Return the output of a guest on the serial line: lines of the firmware, and the blocks TEXT, REPORT and MORE."""
+    """Return the output of a guest on the serial line: the firmware's lines, the block TEXT with the text report, MORE,
+    and the block REPORT with the JSON report."""
     body = json.dumps(document or report(), indent=1).encode() + b"\n"
     return (CHATTER + b"baretick 0.1.0\n" + block("TEXT", text, text_sha) + more
             + block("REPORT", body, json_sha)).replace(b"\n", b"\r\n")
 
 
 class Run:
-    """A call of qemu/run that has ended, with its results."""
+    """A finished call of qemu/run, with its results."""
 
     def __init__(self, out, arguments, environment=None, bound_s=620):
         self.out = out
@@ -64,8 +68,8 @@ class Run:
         self._check_reports(FAKE in f"{arguments} {environment}")
 
     def _check_reports(self, from_fake):
-        """Check the report of the run, or of each run of a matrix. It comes from the application, or from the runner
-        if there is none."""
+        """Check each report.json of the run. A matrix has several. If a script replaces QEMU, only reports that the
+        runner made itself are checked."""
         for path in self.out.rglob("report.json") if self.out.is_dir() else ():
             report = json.loads(path.read_bytes())
             if not from_fake or "reason" in report:
@@ -83,12 +87,12 @@ class Run:
 
 
 def junit(tmp_path):
-    """Return the runner's arguments for a JUnit report next to the report of a test's first run."""
+    """Return the runner's arguments for a JUnit report, which is written next to the test's first run."""
     return ["--junit", tmp_path / "out1" / "junit.xml"]
 
 
 def case(done, name):
-    """Return the elements in the case NAME of the JUnit report."""
+    """Return the elements of the test case NAME in the JUnit report."""
     suite = xml.fromstring(done.file("junit.xml"))
     node, = [node for node in suite if (node.get("classname"), node.get("name")) == ("baretick.event", name)]
     return [(child.tag, child.get("message") or child.text) for child in node]

@@ -1,9 +1,8 @@
-"""Makes reports of a fleet of machines that do not exist. One real report is changed randomly, as crystals and
-boards differ, and outliers are planted.
+"""Makes reports of a fleet of machines that do not exist. One real report is changed at random, as crystals and boards
+differ, and outliers are planted.
 
-Machines of a kind differ by a few ppm and a few percent. Each of PLANTS makes an outlier that a user would search
-for: it changes a healthy report by much more, and moves its intervals accordingly.
-"""
+Machines of the same kind differ by a few ppm and a few percent. Each function in PLANTS makes an outlier that a user
+would search for. It changes a healthy report by much more, and shifts its intervals accordingly."""
 import copy
 import json
 import math
@@ -66,8 +65,8 @@ PLANTS = [
 
 
 class Maker:
-    """Makes reports from one REPORT of at least two cores. Its intervals are made as narrow as on a quiet machine.
-    Its long lists are copied as text, so that ten thousand reports take a minute."""
+    """Makes reports of a fleet from one REPORT of at least two cores. The intervals are made as narrow as on a quiet
+    machine. Long lists are copied as text, so that ten thousand reports take only a minute."""
 
     def __init__(self, report, seed=1):
         self.base, self.random, self.kept = copy.deepcopy(report), random.Random(seed), {}
@@ -121,5 +120,6 @@ class Maker:
 
 
 def planted(count, odd=ODD):
-    """Return {machine: (function, (figure, clock))} of the outliers, which are spread evenly over the fleet."""
+    """Return {number of the machine: (function, (figure, clock))} of the outliers, which are spread evenly over the
+    fleet."""
     return {(n * count // odd + 3) % count: PLANTS[n % len(PLANTS)] for n in range(odd)}

@@ -1,10 +1,11 @@
-"""A second reader of records. It follows src/record/README.md and shares no code with baretick."""
+"""An independent reader of records. It follows src/record/README.md and shares no code with baretick."""
 import hashlib
 import struct
 import zlib
 
 RUN, CORE, INTERRUPTS, WATCH, GAP, END, TIMER = 1, 3, 10, 11, 12, 13, 14
-SHOT, PERIODS, WAITED, POLLED = 1, 2, 5, 6  # kinds of armings that are counted in a row's `asked`
+# kinds of timer tests whose requests count in the key `asked` of a row of `intervals`
+SHOT, PERIODS, WAITED, POLLED = 1, 2, 5, 6
 
 
 def entries(record):
@@ -19,7 +20,7 @@ def entries(record):
         body = record[at + 12:at + 12 + size]
         assert block == number and 0 < len(body) == size <= 32768 and crc == zlib.crc32(header + body)
         first = struct.unpack_from("<HHHH", body)
-        # the limit of a block, unless it has a single longer entry
+        # a block is at most 4096 bytes, unless it holds a single longer entry
         assert size <= 4096 or size == 8 + first[1] + first[2] * first[3]
         while body:
             kind, fixed, count, each = struct.unpack_from("<HHHH", body)
@@ -30,7 +31,7 @@ def entries(record):
 
 
 def check_timers(found, report):
-    """Check that each tested row of intervals has an entry with as many requests as in the report."""
+    """Check that each tested row of `intervals` has an entry in the record with as many requests as in the report."""
     rows = [struct.unpack("<HHI16s", fixed[:24]) for kind, fixed, _ in found if kind == TIMER]
     armings = [struct.unpack("<HHHHH7Q", fixed) + (len(items),) for kind, fixed, items in found if kind == INTERRUPTS]
     for number, row in enumerate(report["intervals"]):

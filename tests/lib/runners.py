@@ -25,8 +25,8 @@ def runs():
 
 @pytest.fixture
 def booted(request, runs, tmp_path_factory):
-    """Return the run with the arguments in the test's marker `boot`, where {out} stands for the run's folder. Tests
-    with the same arguments share one run."""
+    """Return the run of qemu/run with the arguments in the test's marker `boot`. {out} in an argument is replaced by
+    the run's folder. Tests with the same arguments share one run."""
     arguments = request.node.get_closest_marker("boot").args
     if arguments not in runs:
         out = tmp_path_factory.mktemp("booted") / "out"
@@ -36,8 +36,8 @@ def booted(request, runs, tmp_path_factory):
 
 @pytest.fixture
 def fake(tmp_path):
-    """Return a function that makes an executable in place of QEMU. The executable writes SERIAL, and then runs the
-    Python code BODY."""
+    """Return a function that makes an executable to use instead of QEMU. The executable writes SERIAL to the serial
+    line, and then runs the Python code BODY."""
     def make(serial=b"", body="sys.exit(33)", boots_efi=True):
         path = tmp_path / FAKE
         (tmp_path / "serial").write_bytes(serial)

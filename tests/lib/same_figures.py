@@ -1,15 +1,14 @@
-"""Collects the figures of a text report by clock and by name, which is a column or phrase. Under one name, a clock must
-have only one figure."""
+"""Collects the figures of a text report by clock and by name. A name is the heading of a column or a phrase. A clock
+must not have two different figures under one name."""
 import re
 
 FIGURE = r"[\d.]+ ?[num]?p?s"
-COLUMN = re.compile(r"a read|over best|\S+")  # Names of columns. Two of them have two words; all others are one word.
+COLUMN = re.compile(r"a read|over best|\S+")  # matches a column's heading: two headings have two words, all others one
 SENTENCES = (rf"\b(\w+): ({FIGURE}) a read", rf"Linux takes (\w+) \(({FIGURE})\)")
 
 
 def columns(head):
-    """Return (name, start, end) of each column after the first. If HEAD has a name twice, the name includes the columns
-    next to it."""
+    """Return (name, start, end) of each column after the first. A name that occurs twice in HEAD is left out."""
     found, start = [], 0
     for match in COLUMN.finditer(head):
         found.append((match[0], start, match.end()))
@@ -30,7 +29,7 @@ def of_tables(lines, clocks):
     head = []
     for line in lines:
         if line.startswith("clock "):
-            # the table with the column "source" may have several rows for one clock
+            # in tables with a column "source", a clock may have several rows, so their figures are not compared
             head = columns(line) if " source " not in line else []
         elif not line:
             head = []
@@ -40,7 +39,7 @@ def of_tables(lines, clocks):
 
 
 def of_boot_core(lines, clocks):
-    """Yield (name, clock, figure) of the boot core's row in the table of all cores."""
+    """Yield (name, clock, figure) of the boot core's row in the table of cores."""
     for above, head, row in zip(lines, lines[1:], lines[2:]):
         if re.fullmatch(r" +core( +p50 +p99)+", head) and re.match(r" +\d+\* ", row) and set(above.split()) <= set(clocks):
             names = [(column, clock) for clock in above.split() for column in ("p50", "p99")]

@@ -19,5 +19,5 @@ def help_text():
 
 
 def listed_goals(said):
-    """Return the goals that SAID lists, which is the output of `make help`."""
+    """Return the goals that are listed in SAID, the output of `make help`."""
     return re.findall(r"^make (\S+) +\S", said, re.M)

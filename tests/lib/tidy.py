@@ -1,5 +1,5 @@
-"""Compares report.csv with report.json. Each figure that has a metric in the schema must be in the CSV once, with all
-its digits."""
+"""Compares report.csv with report.json. Each figure whose key has a metric in the schema must be in the CSV once, with
+all its digits."""
 import csv
 import decimal
 import io
@@ -12,7 +12,7 @@ VERDICTS = {"pass": 0, "warn": 1, "fail": 2, "incomplete": 3}
 
 
 def figures(value):
-    """Return (value, low, high) as the CSV has them, or None if there is no value."""
+    """Return (value, low, high) as the CSV writes them, or None for each that is missing."""
     if isinstance(value, dict):
         return value["value"], value["low"], value["high"]
     value = VERDICTS.get(value) if isinstance(value, str) else value
@@ -25,7 +25,7 @@ def rows_of(node, value):
     for key, each in shape.properties(node).items():
         below = shape.properties(each)
         if "csv" in each and not isinstance(shape.part(each, "additionalProperties"), dict):
-            # True for words, which the CSV has in the column of the unit.
+            # A text value is in the CSV's column for the unit.
             words = isinstance(value[key], str) and key != "verdict"
             yield each["csv"][0], *(((None, None, None), value[key]) if words else (figures(value[key]), each["csv"][1]))
         elif below and value[key]:
@@ -40,7 +40,7 @@ def of_list(report, key):
 
 
 def by_clock(core):
-    """Yield the rows of a core's maps, which have clocks as keys."""
+    """Yield the rows for the maps of a core, whose keys are clocks."""
     for key, each in shape.properties(shape.SCHEMA["$defs"]["core"]).items():
         below = shape.part(each, "additionalProperties")
         for clock, value in core[key].items() if below else ():
@@ -68,7 +68,7 @@ def expected(report):
         put(claim["clock"], None, f"{source}_{metric}", found, unit)
     for row, metric, found, unit in of_list(report, "calibrations"):
         put(row["clock"], None, f"{row['loop']}_{metric}", found, unit)
-    # True for a report of many cores that came over a serial line, because it is shortened.
+    # A report of many cores from a serial line is shortened, and then has figures of the boot core only.
     short = any(not core["latency"] for core in report["cores"])
     for core, metric, found, unit in of_list(report, "cores"):
         if core["boot"] or not short:
@@ -95,8 +95,8 @@ def number(text):
 
 
 def read(data):
-    """Return {(clock, core, metric): ((value, low, high), unit)} of the rows in DATA, and the set of (run, machine) in
-    the rows."""
+    """Return {(clock, core, metric): ((value, low, high), unit)} of the CSV DATA, and the set of all (run, machine) in
+    its rows."""
     rows, runs = {}, set()
     reader = csv.DictReader(io.StringIO(data.decode("ascii"), newline=""), strict=True)
     assert reader.fieldnames == COLUMNS
@@ -110,8 +110,8 @@ def read(data):
 
 
 def check(json_data, csv_data):
-    """Compare the CSV with the JSON. For the worst offset, the JSON has the middle of the interval and half of its
-    width, and the half width is rounded."""
+    """Compare the CSV with the JSON. The JSON has the worst offset as the middle of an interval and half of its width,
+    and this half width is rounded. So the CSV's ends may differ by the rounding."""
     report = json.loads(json_data, parse_float=decimal.Decimal)
     found, runs = read(csv_data)
     identity = report["machine"]["identity"]

@@ -18,8 +18,9 @@ SCHEMA = SRC / "report" / "report.schema.json"
 README = SRC / "report" / "README.md"
 COLUMNS = 120
 
-# Makes a list for each table: its rows as [key, kind, table or null, condition, metric, unit], each followed by objects
-# that add to the schema of the row. Objects before the first row add to the schema of the table.
+# Preprocessor text that turns report.def into Python lists, one for each table. A row is [key, kind, table or null,
+# condition, metric, unit]. Objects after a row are added to its schema, and objects before the first row are added to
+# the table's schema.
 ROWS = """
 #undef true
 #define TABLE(name, type, layout) #name: [
@@ -40,12 +41,12 @@ ROWS = """
 """
 
 
-# A comment, and the row after it with its further lines, which start with a tab or a blank.
+# Matches a comment and the row after it. Further lines of a row start with a tab or a blank.
 COMMENTED = re.compile(r"^/\*((?:(?!\*/)[\s\S])*)\*/\n([A-Z]+\(.*\n(?:[\t ].*\n)*)", re.M)
 
 
 def read_tables():
-    """Return {table: [its rows and the objects that add to them]}, as the preprocessor reads report.def."""
+    """Return {table: [its rows and the objects that are added to them]}, as the preprocessor reads report.def."""
     _, _, text = (SRC / "render" / "fields" / "report.def").read_text().partition("*/")
     rows = COMMENTED.sub(lambda each: f'{each[2]} SCHEMA("description": {json.dumps(" ".join(re.sub(r"(?m)^ [*] ?", "", each[1]).split()))})\n', text)
     done = subprocess.run(["gcc", "-E", "-P", "-I", SRC, "-imacros", "report/report.h", "-imacros", "report/report_sizes.h",
@@ -58,7 +59,7 @@ def ref(name):
 
 
 def or_null(node):
-    """Return NODE, a part of the schema, changed so that the value may be null."""
+    """Return NODE, a part of the schema, changed so that its value may also be null."""
     if "$ref" in node:
         return {"oneOf": [{"type": "null"}, node]}
     return {**node, "type": [node["type"], "null"]}
@@ -100,7 +101,7 @@ class Tables:
                 "properties": {row[0]: self.value(*row) for row in rows}}
 
     def of_table(self, name):
-        """Return a reference to the table's schema; the schema itself if it describes a value and not an object."""
+        """Return a reference to the table's schema. For a table of a single value, return the value's schema itself."""
         return self.object(name) if self.rows[name][0][0] == "" else ref(name)
 
     def value(self, key, kind, table, condition, *rest):
@@ -130,7 +131,7 @@ def constant(value):
 
 
 def make_not_done(report):
-    """Return the schema of the report that the runner makes if a run sent none."""
+    """Return the schema of the report that the runner makes for a run that sent no report."""
     machine = [key for key in report["machine"]["required"] if key not in ("identity", "paravirtual")]
     properties = {
         "schema": report["report"]["properties"]["schema"],
@@ -193,8 +194,8 @@ def laid_out(node, indent=0, before=0):
     return first + ",".join(f"{margin}  {part}" for part in parts) + margin + last
 
 
-# Lists of the report. Each row of report.csv is about one element of such a list. The values are the element's name and
-# the first part of the name of its metrics.
+# Lists of the report whose elements have their own rows in report.csv. For each list: the name of an element, and the
+# first part of the names of its metrics.
 SUBJECTS = {"clocks": ("a clock", ""), "rates": ("a clock", ""), "claims": ("a clock", "SOURCE_"), "cores": ("a core", ""),
             "intervals": ("a timer and a core", "MODE_NS_"), "calibrations": ("the TSC or the LAPIC timer", "LOOP_"),
             "findings": ("a clock or a core", "")}
@@ -217,7 +218,7 @@ def find_metrics(tables, table="report", place="", subject="the run", prefix="")
 
 
 def make_readme(tables):
-    """Return src/report/README.md with today's table of metrics."""
+    """Return src/report/README.md with its table of metrics replaced by the present one."""
     before, head, after = README.read_text().partition("| metric | of | unit | in `report.json` | |\n|---|---|---|---|---|\n")
     rows = "".join(f"| `{metric}` | {subject} | {unit} | `{place}` | {said} |\n"
                    for subject, metric, unit, place, said in find_metrics(tables))

@@ -1,4 +1,4 @@
-"""The CSV, as a program that loads it would see it: every figure of the report, and one name for each."""
+"""Reads report.csv as a program would: it must hold every figure of the report, each under one name."""
 import pathlib
 
 import pytest
@@ -13,7 +13,7 @@ def golden(name):
 
 
 @pytest.mark.parametrize("name", ["clean", "sick", "empty"])
-def test_every_figure_of_the_report_is_a_row_and_no_other(name):
+def test_the_csv_has_a_row_for_each_figure_of_the_report_and_no_other(name):
     tidy.check(*golden(name))
 
 
@@ -28,7 +28,7 @@ def test_every_figure_of_the_report_is_a_row_and_no_other(name):
     (b",,product,,,,Server 9000,", b",,product,,,,Server 9001,"),
     (b"run,clock", b"run,clocks"),
 ])
-def test_a_table_that_is_not_the_reports_is_seen(old, new):
+def test_a_csv_that_differs_from_its_report_is_refused(old, new):
     report, table = golden("clean")
     assert table.count(old) == 1
     with pytest.raises(AssertionError):

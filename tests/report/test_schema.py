@@ -1,4 +1,4 @@
-"""The goldens of the JSON report follow the schema. The schema refuses invalid reports, and is up to date."""
+"""The golden JSON reports follow the schema. The schema refuses invalid reports, and matches report.def."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ GOLDENS = sorted((TESTS / "goldens").glob("*.json"))
 
 
 def strict(text):
-    """Parses JSON, and fails if a key occurs twice. Python would silently keep the last one."""
+    """Parse JSON, and fail if an object has a key twice. Python's parser would silently keep the last one."""
     def pairs(items):
         keys = [key for key, _ in items]
         assert len(keys) == len(set(keys)), f"a key stands twice among {keys}"
@@ -52,7 +52,7 @@ def test_golden_meets_the_schema_in_ascii(validator, path):
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
-def test_counts_of_a_clock_add_up(path):
+def test_the_counts_in_a_clocks_histogram_add_up(path):
     report = strict(path.read_text())
     measured = [clock for clock in report["clocks"] if clock["latency"]]
     assert len(measured) == {"clean.json": 12, "sick.json": 6, "empty.json": 0}[path.name]
@@ -63,7 +63,7 @@ def test_counts_of_a_clock_add_up(path):
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
-def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
+def test_offsets_in_cores_agree_with_the_matrix_in_skew(path):
     report = strict(path.read_text())
     cores, skew = report["cores"], report["skew"]
     if path.name == "empty.json":
@@ -79,7 +79,7 @@ def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
             assert skew["matrix"][0][i][0] <= offset["low"] <= offset["value"] <= offset["high"] <= skew["matrix"][0][i][1]
     low, high = skew["worst_offset_ns"] - skew["error_ns"], skew["worst_offset_ns"] + skew["error_ns"]
     if any(core["drifts"] for core in cores):
-        # if cores move, a bound is only valid at its own time, so there is no bound for the whole run
+        # if cores drift, each bound is valid at one time only, so the whole run has no bound
         assert skew["at_best_ns"] is None
     else:
         assert max(-low, high) <= skew["at_best_ns"] + 1
@@ -87,7 +87,7 @@ def test_skew_is_the_same_seen_from_a_core_and_as_a_whole(path):
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
-def test_gaps_are_the_same_seen_from_a_core_and_as_a_whole(path):
+def test_gaps_of_all_cores_add_up_to_interference(path):
     report = strict(path.read_text())
     cores, whole = [core for core in report["cores"] if core["observed_ns"]], report["interference"]
     assert len(cores) == {"clean.json": 4, "sick.json": 5, "empty.json": 0}[path.name]
@@ -156,7 +156,7 @@ def check_generated(src):
     return subprocess.run([sys.executable, TESTS / "report" / "make_schema.py", "--check", src], capture_output=True, text=True, check=False)
 
 
-def test_the_schema_and_the_table_of_metrics_are_those_of_the_fields():
+def test_the_schema_and_the_table_of_metrics_match_report_def():
     done = check_generated(shape.ROOT / "src")
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -168,7 +168,7 @@ def test_the_schema_and_the_table_of_metrics_are_those_of_the_fields():
     ("report/report_sizes.h", "REPORT_MATRIX_CORES  256u", "REPORT_MATRIX_CORES  255u", "report/report.schema.json"),
     ("report/README.md", "| `warps` | the run |", "| `warps` | a core |", "report/README.md"),
 ])
-def test_a_change_of_which_they_do_not_know_is_seen(tmp_path, name, old, new, differs):
+def test_a_schema_or_table_that_does_not_match_is_refused(tmp_path, name, old, new, differs):
     shutil.copytree(shape.ROOT / "src", tmp_path / "src")
     text = (tmp_path / "src" / name).read_text()
     assert text.count(old) == 1

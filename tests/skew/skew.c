@@ -2,10 +2,11 @@
  * Makes a test image in which started cores really have an offset in their TSC. QEMU's fw_cfg item `opt/baretick/skew`
  * holds words NUMBER:TICKS, such as `1:1000000 3:-2000`: core NUMBER runs as a guest whose TSC is TICKS ahead.
  * `1:0/1000:5000:70` adds a fault: each 1,000th reading of core 1 finds its TSC set back by 5,000 ticks, and is itself
- * 70 ticks too high. The linker puts __wrap_core_main in core_main's place.
+ * 70 ticks too high. The linker replaces core_main by __wrap_core_main.
  *
- * `opt/baretick/leaves` holds words LEAF:EAX:EBX:ECX:EDX, such as `21:1000:1002:1000000000:0`: the boot core runs as a
- * guest whose CPUID leaf 15h has these values. The value -1 leaves a register as it is. All numbers are decimal.
+ * The item `opt/baretick/leaves` holds words LEAF:EAX:EBX:ECX:EDX, such as `21:1000:1002:1000000000:0`: the boot core
+ * runs as a guest whose CPUID leaf 15h has these values. The value -1 leaves a register unchanged. All numbers are
+ * decimal.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,7 +62,7 @@ read_words(const char *item, char words[WORDS_SIZE])
 	words[there ? length : 0] = 0;
 }
 
-/* Reads the integer at *NEXT, and moves *NEXT to the end of the integer. Ends the machine if there is no integer. */
+/* Reads the integer at *NEXT, and moves *NEXT to its end. Ends the machine if there is no integer. */
 static int64_t
 take_number(const char **next)
 {
@@ -77,7 +78,7 @@ take_number(const char **next)
 	return negative ? -value : value;
 }
 
-/* Reads the character MARK and the integer after it. */
+/* Reads the character MARK and the integer after it. Ends the machine if they are not there. */
 static int64_t
 take_marked(const char **next, char mark)
 {
@@ -130,7 +131,7 @@ __wrap_core_main(struct core_slot *slot)
 	__real_core_main(slot);
 }
 
-/* Reads the next leaf of WORDS. */
+/* Reads the next word LEAF:EAX:EBX:ECX:EDX of WORDS, and moves WORDS past it. */
 static struct svm_leaf
 take_leaf(const char **words)
 {

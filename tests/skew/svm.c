@@ -6,18 +6,20 @@
 #include "cores/cores_setup.h"
 #include "hw/hw.h"
 
-#define CPUID_SVM        0x80000001u    /* CPUID leaf whose bit 2 of ECX reports SVM: APM vol. 3, appendix E */
+#define CPUID_SVM        0x80000001u    /* CPUID leaf whose ECX bit 2 reports SVM: AMD APM vol. 3, appendix E */
 #define CPUID_SVM_ECX    (1u << 2)
 #define MSR_EFER         0xc0000080u    /* 3.1.7 */
 #define EFER_SVME        (UINT64_C(1) << 12)
 #define MSR_VM_HSAVE_PA  0xc0010117u    /* 15.30.4 */
-#define INTERCEPT_RDTSC   (1u << 14)    /* table B-1, 00Ch; in QEMU this bit also makes RDTSCP exit */
+/* AMD APM vol. 2, table B-1, offset 00Ch; in QEMU this bit also makes RDTSCP exit */
+#define INTERCEPT_RDTSC   (1u << 14)
 #define INTERCEPT_CPUID   (1u << 18)
 #define EXIT_RDTSC        0x6eu         /* appendix C */
 #define EXIT_CPUID        0x72u
-#define INTERCEPT_VMRUN   1u            /* table B-1, 010h; without this bit, VMRUN refuses the guest (15.5.1) */
+/* AMD APM vol. 2, table B-1, offset 010h; without this bit, VMRUN refuses the guest (15.5.1) */
+#define INTERCEPT_VMRUN   1u
 #define INTERCEPT_VMMCALL 2u
-#define ASID             1u             /* ASID of the guest; 0 belongs to the host (15.5.1) */
+#define ASID             1u             /* address space id of the guest; 0 belongs to the host (15.5.1) */
 #define DR6_RESET        0xffff0ff0u    /* table 14-1 */
 #define DR7_RESET        0x400u
 
@@ -69,7 +71,7 @@ svm_is_there(void)
 	       (hw_cpuid(CPUID_SVM, 0).ecx & CPUID_SVM_ECX) != 0;
 }
 
-/* Returns a segment of 64-bit mode from its descriptor. The base has no effect in this mode (4.8). */
+/* Returns a segment register's state from its descriptor. In 64-bit mode the base has no effect (4.8). */
 static struct segment
 segment_of(const struct table_register *gdtr, uint16_t selector)
 {
@@ -132,7 +134,7 @@ take_reading(struct svm_pages *pages)
 	return ticks - pages->set_back_sum + pages->tsc.ahead_ticks;
 }
 
-/* Executes CPUID (0F A2) for the guest. The results are the values that were set for the leaf. */
+/* Executes CPUID (0F A2) for the guest. For some leaves, the results are values that the test set. */
 static void
 give_leaf(struct svm_pages *pages, struct vmcb *vmcb, struct registers *registers)
 {
@@ -151,9 +153,7 @@ give_leaf(struct svm_pages *pages, struct vmcb *vmcb, struct registers *register
 	vmcb->rip += 2;
 }
 
-/*
- * Executes RDTSC (0F 31), RDTSCP (0F 01 F9) or CPUID for the guest, which continues with the next instruction.
- */
+/* Executes RDTSC (0F 31), RDTSCP (0F 01 F9) or CPUID for the guest, and moves the guest to its next instruction. */
 void svm_exit(struct svm_pages *pages, struct registers *registers) __attribute__((used));
 
 void
@@ -181,9 +181,10 @@ svm_exit(struct svm_pages *pages, struct registers *registers)
 }
 
 /*
- * VMRUN loads only part of the registers from the VMCB, up to RAX. All others, including FS, GS and their bases, keep
- * their values (15.5.1). Therefore the guest starts where this function ends, on the caller's stack. After each exit
- * the host continues after VMRUN, on its own stack. Except for RAX and RSP, the registers then have the guest's values.
+ * VMRUN loads only RAX, RSP and a few other registers from the VMCB (15.5.1). All others, such as FS, GS and their
+ * bases, keep the host's values. Therefore the guest starts where this function ends, on the caller's stack. After
+ * each exit the host continues after VMRUN, on its own stack. Except for RAX and RSP, the registers then have the
+ * guest's values.
  */
 static void
 vmrun(struct svm_pages *pages)

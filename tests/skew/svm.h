@@ -1,7 +1,7 @@
 /*
  * Runs a core as its own guest under AMD's SVM, with the same code, memory, registers and page tables. Only its TSC
- * readings have an offset, and a fault if one is given. CPUID leaves may also have other values. Sections and offsets
- * refer to AMD's Architecture Programmer's Manual, volume 2, chapter 15 and appendix B.
+ * readings differ: they have an offset and, on request, a fault. CPUID leaves may also have other values. Sections and
+ * offsets refer to AMD's Architecture Programmer's Manual, volume 2, chapter 15 and appendix B.
  */
 #ifndef BARETICK_TEST_SVM_H
 #define BARETICK_TEST_SVM_H
@@ -14,7 +14,7 @@
 struct svm_tsc {
 	int64_t offset_ticks;
 	/*
-	 * A fault: each READS'th reading is AHEAD_TICKS too high, and sets the TSC back by SET_BACK_TICKS. READS is 0
+	 * A fault: one in READS readings is AHEAD_TICKS too high, and sets the TSC back by SET_BACK_TICKS. READS is 0
 	 * without a fault.
 	 */
 	uint64_t reads, set_back_ticks, ahead_ticks;
@@ -26,17 +26,17 @@ struct svm_tsc {
 
 struct svm_leaf {
 	uint32_t leaf;
-	int64_t values[SVM_REGISTERS]; /* EAX, EBX, ECX and EDX; SVM_AS_IT_IS keeps the register */
+	int64_t values[SVM_REGISTERS]; /* EAX, EBX, ECX and EDX; SVM_AS_IT_IS leaves the register unchanged */
 };
 
-struct svm_pages { /* the pages of a core while it is a guest; physical and virtual addresses are the same */
+struct svm_pages { /* memory of a core that is a guest, in whole pages; physical and virtual addresses are the same */
 	uint8_t vmcb[SVM_PAGE_SIZE];
 	uint8_t host_save[SVM_PAGE_SIZE];
-	uint8_t stack[SVM_PAGE_SIZE - 128]; /* stack of the host, which reads TSC and CPUID for the guest */
+	uint8_t stack[SVM_PAGE_SIZE - 128]; /* stack of the host, which executes RDTSC and CPUID for the guest */
 	struct svm_tsc tsc;
 	uint64_t read_count, set_back_sum;
 	uint32_t leaf_count;
-	struct svm_leaf leaves[SVM_LEAVES_MAX]; /* filled in before the core becomes a guest */
+	struct svm_leaf leaves[SVM_LEAVES_MAX]; /* must be set before the core becomes a guest */
 	void (*wrong)(void);
 } __attribute__((aligned(SVM_PAGE_SIZE)));
 
@@ -44,9 +44,9 @@ struct svm_pages { /* the pages of a core while it is a guest; physical and virt
 bool svm_is_there(void);
 
 /*
- * Turns the calling core into a guest. The guest's TSC has the offset and the fault in TSC. WRONG is called if the core
- * refuses, or if the guest exits for any reason except a reading. It must not return. PAGES must be zero except for the
- * leaves, and interrupts must be masked.
+ * Makes the calling core a guest whose TSC has the offset and the fault in TSC. WRONG is called if the core refuses,
+ * or if the guest exits for any reason except a TSC reading or CPUID. WRONG must not return. PAGES must be zero except
+ * for the leaves, and interrupts must be masked.
  */
 void svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void));
 

@@ -1,9 +1,9 @@
 /*
  * Makes a test image with a firmware whose tick uses the HPET, like EDK II's HpetTimerDxe. It does so only if QEMU's
- * fw_cfg item `opt/baretick/tick` exists. Timer 0 may interrupt, and every 10 ms the main counter is stopped for 100
- * us. EFI_TIMER_ARCH_PROTOCOL can stop this tick. If the item has the word `absent`, this protocol does not exist. If
- * it has the word `dead`, a stopped tick cannot be restarted. When the run returns, ticking.c ends the machine, and the
- * exit value shows whether the tick was stopped and restored.
+ * fw_cfg item `opt/baretick/tick` exists. Timer 0 of the HPET may interrupt, and every 10 ms the main counter is
+ * stopped for 100 us. EFI_TIMER_ARCH_PROTOCOL can stop this tick. If the item has the word `absent`, this protocol
+ * does not exist. If it has the word `dead`, a stopped tick cannot be restarted. When the run returns, ticking.c ends
+ * the machine, and the exit value shows whether the tick was stopped and restored.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #define WORD_SIZE    16
 #define HPET         UINT64_C(0xfed00000)
 #define TICK_100NS   100000
-/* time in which the counter stands, in ticks of QEMU's emulated TSC, which runs at 1 GHz */
+/* duration of each stop of the counter, in ticks of QEMU's emulated TSC of 1 GHz */
 #define STOPPED_TSC  UINT64_C(100000)
 #define PORT_EXIT    0x501            /* QEMU's isa-debug-exit, as in skew.c */
 #define EXIT_AS_FOUND 0x22

@@ -18,20 +18,21 @@ from lab import dataset, engine, page, questions, spark
 from made_fleet import ODD, Maker, clock, crystal, slower
 
 pytestmark = pytest.mark.spark
-WAIT_S = 480  # longest wait: Java takes 5 s of processor time to start, and the machine may be busy
+WAIT_S = 480  # longest wait: Java needs 5 s of processor time to start, and the machine may be busy
 GOLDENS = ROOT / "tests" / "goldens"
-ALIKE = 1e-9  # relative tolerance: engines may add in another order, and their logarithms differ in the last digit
+# relative tolerance: the two engines may add in a different order, and their logarithms differ in the last digit
+ALIKE = 1e-9
 FINDING = {"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": None, "measured": None, "low": None, "high": None,
            "limit": None, "unit": None, "text": "pit is stuck.", "cause": None, "advice": None, "source": None}
 
 
 def with_bios(report):
-    """Changes a report so that it has another BIOS and a slower HPET."""
+    """Change a report so that it has another BIOS version and a slower HPET."""
     report["machine"]["identity"]["bios"] = "Example BIOS 3.0.0"
     slower(clock(report, "hpet")["latency"], 3)
 
 
-# Changes in the second run of some machines.
+# A change for the second run of each of some machines.
 CHANGES = [
     lambda report: crystal(report, ("rtc",), 1234.5678901),
     lambda report: slower(clock(report, "acpi_pm")["latency"], 1 / 7),
@@ -42,20 +43,20 @@ CHANGES = [
     lambda report: report.update(findings=[FINDING], verdict="fail"),
     lambda report: report.update(findings=[{**FINDING, "clock": None, "text": None}], verdict="warn"),
     lambda report: report.update(verdict="fail"),
-    # this run is the newest one by the time when it is read
+    # without a time of its own, this run counts as the newest one, by the time at which it is read
     lambda report: report.update(started_at="2000-01-01T00:00:07Z", verdict="warn"),
     lambda report: report.update(started_at=None),
     lambda report: report["machine"]["identity"].update(serial=None),
     lambda report: report["machine"].update(identity=dict.fromkeys(report["machine"]["identity"])),
     lambda report: report.update(reason="The image is another one.", clocks=[], cores=[]),
 ]
-# Names that both engines must sort in the same order. In UTF-16 the last two have another order.
+# Names that both engines must sort in the same order. In UTF-16 the last two would be sorted the other way round.
 NAMES = ["rack 7", "Rack 7", "r'ack", "räck", "\ufb00", "\U0001f600"]
 
 
 def reports(maker):
-    """Yields a fleet of 300 machines with outliers. One kind has two groups, and the BIOS of some machines changes. For
-    each value that can change, one machine has a second run."""
+    """Yield the reports of a fleet of 300 machines with outliers. One kind of machine has two groups, and the BIOS of
+    some machines changes. For each value that can change, one machine has a second run with a change."""
     for machine, report in enumerate(maker.fleet(300, ODD)):
         if machine % 4 == 3 and machine < 120:
             slower(clock(report, "acpi_pm")["latency"], 9)
@@ -68,7 +69,7 @@ def reports(maker):
         report = maker.report(machine, 10)
         change(report)
         yield report
-    yield maker.report(46, 11)  # a later run that does not have the failure
+    yield maker.report(46, 11)  # a later run of this machine, without its failure
     for machine, name in enumerate(NAMES, 60):
         report = maker.report(machine, 10)
         report["machine"]["identity"]["serial"], report["options"]["label"] = None, name
@@ -77,8 +78,8 @@ def reports(maker):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a data set with this fleet, and with three more runs: one from a CSV table, one of schema 1, and one
-    with extreme values."""
+    """Return a data set with this fleet and three more runs: one from a CSV file, one in schema 1, and one with extreme
+    values."""
     for module in (spark, engine):
         module.load()
     folder = tmp_path_factory.mktemp("fleet")
@@ -116,20 +117,20 @@ def unlike(one, other, place=""):
     return [] if one == other else [(place, str(one)[:300], str(other)[:300])]
 
 
-def test_what_is_unlike_is_seen():
+def test_different_answers_are_found():
     assert unlike([{"a": 1.0}], [{"a": 1.0 + 1e-12}]) == []
     for other in ([{"a": 1.0 + 1e-8}], [{"a": 1}], [{"b": 1.0}], [], [{"a": None}], [{"a": "1.0"}]):
         assert unlike([{"a": 1.0}], other)
 
 
-def test_both_have_the_same_answers(answers):
+def test_spark_and_duckdb_give_the_same_answers(answers):
     duckdb, other = (vars(each) for each in answers)
     duckdb["names"], other["names"] = (dict(sorted(each["names"].items())) for each in (duckdb, other))
     assert unlike(duckdb, other)[:5] == []
 
 
-def test_every_question_had_an_answer(answers):
-    """Without this, two empty answers would count as equal."""
+def test_every_query_has_an_answer(answers):
+    """Each query must return rows. Otherwise two empty answers would count as equal."""
     found = answers[0]
     for name in ("outliers", "groups", "unlike", "changes", "versions", "failures", "kinds", "machines", "reads"):
         assert getattr(found, name), name
@@ -143,13 +144,14 @@ def test_every_question_had_an_answer(answers):
     assert {row["machine"] for row in found.machines} > set(NAMES)
 
 
-def test_the_page_is_the_same(answers, made):
+def test_the_pages_from_both_engines_are_the_same(answers, made):
     one, other = (page.make_content(each, set(), os.fspath(made)) for each in answers)
     assert unlike(one, other)[:5] == []
 
 
-def test_the_command_says_the_same_and_leaves_nothing(made, tmp_path):
-    place = tmp_path / "a[b]*?'{c} %20"  # the characters of this path must not be read as a pattern
+def test_both_engines_print_the_same_and_leave_no_temporary_files(made, tmp_path):
+    # a path with characters that have a meaning in patterns, where they must not be used as a pattern
+    place = tmp_path / "a[b]*?'{c} %20"
     (tmp_path / "tmp").mkdir()
     said, left = [], []
     for name in ("duckdb", "spark"):
@@ -163,13 +165,13 @@ def test_the_command_says_the_same_and_leaves_nothing(made, tmp_path):
     assert said[0] == said[1] and left[0] == left[1]
 
 
-def test_a_table_that_nobody_wrote_is_empty(tmp_path):
+def test_a_table_that_was_never_written_is_empty(tmp_path):
     with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
         names, rows = base.run_query("SELECT * FROM findings")
     assert {"run", "day", "rule"} < set(names) and not rows and not list(tmp_path.iterdir())
 
 
-# Runs the command, and kills its Java process when the first query starts.
+# Runs qemu/fleet, and kills its Java process when the first query starts.
 KILLED = """
 import runpy, sys
 from lab import spark
@@ -184,7 +186,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def test_a_spark_that_ends_meanwhile_is_one_sentence_and_status_2(made, tmp_path):
+def test_if_spark_dies_during_a_query_one_sentence_is_printed_with_status_2(made, tmp_path):
     fleet, temporary = ROOT / "qemu" / "fleet", tmp_path / "tmp"
     temporary.mkdir()
     code = f"import sys; sys.argv[:1] = []; sys.path.insert(0, {str(fleet.parent)!r})\n{KILLED}"
@@ -195,14 +197,14 @@ def test_a_spark_that_ends_meanwhile_is_one_sentence_and_status_2(made, tmp_path
     assert not list(temporary.iterdir())
 
 
-def test_a_query_that_spark_refuses_is_one_line(tmp_path):
+def test_a_query_that_spark_refuses_fails_with_one_line(tmp_path):
     with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
         with pytest.raises(engine.Failed, match="^Spark failed: [^\n]*nowhere[^\n]*$"):
             base.run_query("SELECT * FROM nowhere")
 
 
 def listening(pid):
-    """Return the addresses on which the process PID waits for connections, as the kernel writes them."""
+    """Return the addresses on which the process PID listens, as in /proc/net/tcp."""
     sockets = set()
     for each in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):
@@ -211,7 +213,7 @@ def listening(pid):
     return {line[1].split(":")[0] for line in lines if line[3] == "0A" and line[9] in sockets}
 
 
-def test_it_listens_on_this_machine_alone(tmp_path):
+def test_spark_listens_on_the_loopback_address_only(tmp_path):
     with socket.create_server(("0.0.0.0", 0)):
         assert "00000000" in listening(os.getpid())
     with contextlib.closing(spark.Spark(os.fspath(tmp_path))) as base:
@@ -224,8 +226,8 @@ def test_it_listens_on_this_machine_alone(tmp_path):
     (None, "Spark needs Java 17 or later"),
     ("#!/bin/sh\necho 'UnsupportedClassVersionError: 55.0' >&2\nexit 1\n", "UnsupportedClassVersionError: 55.0"),
 ])
-def test_without_a_java_that_does_is_one_sentence_and_status_2(made, tmp_path, java, sentence):
-    """The test does not change another Java that is installed."""
+def test_without_a_suitable_java_one_sentence_is_printed_with_status_2(made, tmp_path, java, sentence):
+    """The Java that is installed on this machine is not used."""
     (tmp_path / "bin").mkdir()
     if java:
         (tmp_path / "bin" / "java").write_text(java)

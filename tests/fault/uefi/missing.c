@@ -1,4 +1,4 @@
-/* A firmware that lacks something: see acpi_pm.c. */
+/* The faults of acpi_pm.c that depend on the firmware, for the boot with UEFI. */
 #include <efi.h>
 
 #define BELOW_1_MIB UINT64_C(0x100000)
