@@ -77,7 +77,7 @@ survey_window_ns(const struct report *report)
 	if (window_ns > WINDOW_MAX_NS)
 		window_ns = WINDOW_MAX_NS;
 	if (survey_current_profile(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
-		/* A soak needs no longer window, because it also measures the rates over the whole run. */
+		/* a soak also measures rates over the whole run, so its window need not be longer */
 		window_ns = WINDOW_LONG_FACTOR * duration_ns;
 	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
 }

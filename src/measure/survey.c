@@ -10,13 +10,13 @@
 #define BATCH_SAMPLES_MIN  16
 #define WRAP_TICKS_MAX     UINT64_C(0xffffffff) /* highest wrap_ticks of a counter that may wrap during a measurement */
 /*
- * Two readings are comparable if at most 1/TRUST_FRACTION of the counter's range lies between them. A difference of
- * more than half the range is then a step back for certain.
+ * Two readings are comparable if the counter counts at most 1/4 (1 / TRUST_FRACTION) of its range between them. A
+ * difference of more than half the range can then only be a step back.
  */
 #define TRUST_FRACTION     4
 /*
- * A pass over all cores gets 1/3 (1 / PASS_SHARE) of the time until the deadline, without the last PASS_REST_NS, which
- * are for later phases.
+ * A pass over all cores gets 1/3 (1 / PASS_SHARE) of the time until PASS_REST_NS before the deadline. The rest is for
+ * later phases.
  */
 #define PASS_SHARE         3
 #define PASS_REST_NS       (10 * SURVEY_NS_PER_S)
@@ -182,7 +182,10 @@ mark_untimed(struct report_clock *entry)
 	text_printf(&reason, "%sIts reads could not be timed: the TSC stopped.", length ? " " : "");
 }
 
-/* Ends the run. Clocks that have no reading with a time stay unknown. Only the TSC is reported as failed. */
+/*
+ * Ends the run, because the TSC stopped. Clocks without a reading that was timed stay unknown. Only the TSC counts as
+ * failed.
+ */
 static void
 end_by_stopped_tsc(struct survey *survey)
 {
@@ -290,14 +293,14 @@ bool
 survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
 		  size_t count)
 {
-	uint64_t enough = survey_periods(survey, clock, SURVEY_STUCK_PERIODS);
+	uint64_t enough = survey_ticks_in_periods(survey, clock, SURVEY_STUCK_PERIODS);
 
 	return enough && !survey_any_differs(samples, count) &&
 	       samples[count - 1].begin - samples[0].end > enough;
 }
 
 uint64_t
-survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
+survey_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
 {
 	if (!clock->claimed.den || !clock->claimed.num)
 		return 0;
@@ -310,5 +313,5 @@ survey_trust_ticks(const struct survey *survey, const struct clock *clock)
 {
 	if (clock->wrap_ticks > WRAP_TICKS_MAX)
 		return 0;
-	return clock->claimed.den ? survey_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
+	return clock->claimed.den ? survey_ticks_in_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
 }

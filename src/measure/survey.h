@@ -23,7 +23,7 @@
 #include "base/scale.h"
 #include "sync/warp.h"
 
-/* longest wait for the next batch in which a core does not halt */
+/* a core halts if it must wait longer than this for its next batch of reads */
 #define SURVEY_AWAKE_NS    UINT64_C(10000000)
 #define SURVEY_SPIN_NS     UINT64_C(15000000) /* value of hooks.spin_ns on a real machine */
 #define SURVEY_SAMPLES_MIN 256 /* minimum size of the sample buffer */
@@ -63,17 +63,20 @@ struct survey_hooks {
 	const struct stolen_counter *stolen_counter; /* the hypervisor's counter of stolen time */
 };
 
-/* A core's entry `watch` in the record: the observation for gaps. In a soak, each round adds to it. */
+/*
+ * A core's entry `watch` in the record: how long the core was observed for gaps, and the gaps that were found. In a
+ * soak, each round adds to it.
+ */
 struct survey_watch {
-	size_t at; /* the entry's offset in the record; 0 if it has none yet */
-	bool unreported; /* true if the hypervisor's counter could not be read in one of the parts */
+	size_t at; /* the entry's offset in the record; 0 before the entry is written */
+	bool unreported; /* true if the hypervisor's counter of stolen time could not be read in one of the rounds */
 	struct record_watch sum;
 	struct record_octave octaves[OCTAVES];
 };
 
-/* All ping-pongs of a core with the boot core in a soak, as in their entry `exchange` in the record. */
+/* The sums over all ping-pongs of a core with the boot core in a soak, as in their entry `exchange` in the record. */
 struct survey_pingpongs {
-	size_t at; /* the entry's offset in the record; 0 if there is none yet */
+	size_t at; /* the entry's offset in the record; 0 before the entry is written */
 	struct record_exchange exchange;
 	struct record_pingpong pingpong;
 };
@@ -82,13 +85,13 @@ struct survey_pingpongs {
 struct survey_memory {
 	size_t cores;            /* maximum number of cores that the memory has space for */
 	enum pair_schedule widest;  /* largest schedule of pairs that the memory has space for */
-	void *report;            /* memory of report_lay_out() */
+	void *report;            /* memory of the report's arrays, for report_lay_out() */
 	struct warp_table *warp;
 	struct pingpong *pingpongs; /* a ping-pong for each pair of a batch; there are cores / 2 pairs */
 	uint32_t *core_of;       /* core number of each rank (see sync/offsets.h) */
 	struct record_members *members; /* the same cores as a set, for the record */
 	struct offsets offsets;  /* offsets of the pairs in the current pass, without their times */
-	struct survey_pingpongs *sums; /* for each core */
+	struct survey_pingpongs *sums; /* for each core, its ping-pongs in a soak */
 	uint32_t *batch_cores;   /* core numbers in a batch of ping-pongs: the first and the second core of each pair */
 	uint32_t *batch_ranks;   /* ranks of the cores in batch_cores */
 	uint64_t *medians;       /* median round trip of each pair of a batch */
@@ -108,7 +111,8 @@ struct survey_track {
 	uint16_t window;            /* number of the rate window in which it was tracked last */
 	struct sample first, last;  /* samples at the ends of the rate window; zero until they are taken */
 	struct sample edge;         /* latest edge; only for an edge clock (an RTC, see clock.h) */
-	size_t looks;               /* number of short measurements in the window, or of edges; the record has some of them */
+	/* number of batches in the rate window, or of edges of an RTC; only some of them are in the record */
+	size_t looks;
 	uint64_t begin;             /* the TSC before the latest reading */
 	struct wraps_count count;   /* the latest reading, and the wraps before it */
 	/* Latest reading at which all clocks agreed on the time. A discontinuity ends the window at this reading. */
@@ -119,11 +123,12 @@ struct survey_track {
 /* The readings since the last time at which all clocks agreed, as in the record's entry `step`. See sweeps.c. */
 struct survey_steps {
 	struct record_step now; /* the current step */
-	/* clocks in the order of report->clocks; then.end is 0 at first */
+	/* clocks in the order of report->clocks; then.end is 0 if a clock has no earlier reading */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
-	unsigned leaps_looked;  /* number of jumps against the TSC that were checked by survey_check_jump() */
-	size_t more_at;         /* offset in the record of the one entry with the number of all later steps, or 0 */
+	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump() has checked */
+	/* offset in the record of the entry that counts all steps without space of their own, or 0 */
+	size_t more_at;
 };
 
 struct survey {
@@ -167,8 +172,8 @@ struct survey {
 		uint64_t edge_bound_ticks;
 		struct {
 			/*
-			 * Duration of batches in the window, in TSC ticks: the shortest batch, all batches together, and all
-			 * batches with preemption.
+			 * TSC ticks that batches in the rate window took: the shortest batch, all batches together, and
+			 * all batches in which the core was preempted.
 			 */
 			uint64_t shortest, all, away;
 		} away;
@@ -185,13 +190,16 @@ struct survey {
 	} soak;
 	struct { /* passes over the pairs of cores */
 		uint16_t count;           /* number of passes until now, with the current one */
-		uint16_t stage;           /* a value of enum record_pass_stage in a pass; 0 in a rehearsal and between passes */
+		/*
+		 * a value of enum record_pass_stage; 0 between passes, and in a rehearsal (a trial of the first pairs)
+		 */
+		uint16_t stage;
 		bool measured;            /* true if there was a first pass with at least one ping-pong */
-		enum pair_schedule kind;  /* schedule of the first pass, and its duration */
-		uint64_t elapsed_ns;
+		enum pair_schedule kind;  /* schedule of the first pass */
+		uint64_t elapsed_ns;      /* duration of the first pass */
 	} passes;
 	struct { /* planned durations */
-		/* measuring time that is done, and measuring time of the whole run, for the display of progress */
+		/* measuring time that is done, and planned measuring time of the whole run; they give the progress */
 		uint64_t done_ns, total_ns;
 		/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_host_delay(). */
 		uint64_t late_ns;
@@ -201,23 +209,25 @@ struct survey {
 };
 
 /*
- * Returns the size of the memory for CORES cores, schedules up to WIDEST, and ROWS rows of a soak's series. It must be
- * aligned to a cache line.
+ * Returns the size of the memory for CORES cores, a pass with the schedule WIDEST, and ROWS rows of a soak's series.
+ * The memory must be aligned to a cache line.
  */
 size_t survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows);
 
 #define SURVEY_CALIBRATION_BATCH 50 /* maximum number of results of a loop in one entry of the record */
 #define SURVEY_CALIBRATION_READ  50 /* number of runs of a loop whose readings are recorded */
 
-/* Largest number of repeated ping-pongs in a pass, and how often the pairs that need another ping-pong are sought. */
-#define SURVEY_REPEATS_MAX  4096u
-#define SURVEY_RETRY_SWEEPS 3u
-/* Largest number of batches in the rehearsal. The concurrency can grow to 2^16 in them, and be halved a few times. */
+#define SURVEY_REPEATS_MAX  4096u /* largest number of repeated ping-pongs in a pass */
+#define SURVEY_RETRY_SWEEPS 3u    /* number of times that a pass goes through the pairs without a good result */
+/*
+ * Largest number of batches in the rehearsal (see tsc_sync_measure.c). In so many batches, the number of concurrent
+ * pairs can grow to 2^16 and be halved a few times.
+ */
 #define SURVEY_REHEARSAL_BATCHES 32u
 
 /*
- * Number of batches in the record after which looks that only count wraps are left out. A window of a minute has 3,000
- * of them, or more on a busy host.
+ * After this many batches, the record leaves out batches that are only needed for counting wraps. A rate window of a
+ * minute has 3,000 batches, or more on a busy host.
  */
 #define SURVEY_BATCHES_MAX 16384
 

@@ -26,8 +26,9 @@ size_t survey_count_living_cores(const struct survey *survey); /* number of livi
 void survey_switch_to_quick(struct survey *survey);
 
 /*
- * survey_share_ns() returns the part of NS that should be done at the end of this round. survey_slice_ns() returns the
- * part of this round alone. Both return NS without rounds.
+ * NS is the duration of a measurement that is divided over the rounds of a soak. survey_share_ns() returns the part
+ * that should be done at the end of this round, and survey_slice_ns() the part of this round alone. Both return NS if
+ * there are no rounds.
  */
 uint64_t survey_share_ns(const struct survey *survey, uint64_t ns);
 uint64_t survey_slice_ns(const struct survey *survey, uint64_t ns);
@@ -41,9 +42,9 @@ survey_end_if_untimed(struct survey *survey)
 
 /*
  * Returns the TSC at which a pass must end. A pass measures one core after another, or all cores repeatedly. With
- * hundreds of cores on a few processors of a host it may take much longer than planned. It gets a third of the time up
- * to ten seconds before the deadline, so that later phases end in time. If less than twenty seconds are left, it gets a
- * third of half of them.
+ * hundreds of cores on a few processors of a host it may take much longer than planned. So it gets a third of the time
+ * until ten seconds before the deadline, and later phases end in time. If less than twenty seconds are left, it gets a
+ * sixth of them.
  */
 uint64_t survey_pass_end(const struct survey *survey);
 
@@ -51,8 +52,8 @@ uint64_t survey_pass_end(const struct survey *survey);
 bool survey_pass_is_over(const struct survey *survey, uint64_t end_tsc);
 
 /*
- * Runs JOB on all cores at once, and stores its duration for survey_joint_job_ticks(). WORK_TICKS, the longest time in
- * which the cores work, are subtracted.
+ * Runs JOB on all cores at once, and stores its duration without WORK_TICKS for survey_joint_job_ticks(). WORK_TICKS is
+ * the longest time for which the cores work.
  */
 void survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
 
@@ -102,27 +103,27 @@ bool survey_is_stopped(const struct survey *survey, const struct clock *clock, c
 		       size_t count);
 
 /*
- * Adds time to the plan if the host is busy. In the rate window the host took a share of the time from the boot core.
- * Work that waits for several cores takes longer by this share.
+ * Adds time to the plan if the host is busy. Work that waits for several cores is expected to take longer by the share
+ * of time that the host took from the boot core in the rate window.
  */
 void survey_plan_host_delay(struct survey *survey);
 /* Returns the part of the time added by survey_plan_host_delay() that is for one pass over the pairs of cores. */
 uint64_t survey_pair_pass_delay_ns(const struct survey *survey);
 
 /* Returns the TSC ticks in COUNT (at most 2^32) periods of the clock, or 0 without a nominal frequency. */
-uint64_t survey_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
+uint64_t survey_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
 
 /*
- * Returns the argument TRUST_TICKS of clock_comparable(): the TSC ticks in a quarter of the clock's range. Returns 0 if
- * the clock does not wrap during a measurement. If it wraps and has no nominal frequency, returns 1, so that no samples
- * are comparable.
+ * Returns the argument TRUST_TICKS of clock_comparable(): the number of TSC ticks in which the clock counts through a
+ * quarter of its range. Returns 0 if the clock does not wrap during a measurement. If it wraps and has no nominal
+ * frequency, returns 1, so that no two samples are comparable.
  */
 uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
 
 #define SURVEY_MICROHZ_PER_HZ UINT64_C(1000000)
 
 /* Stores the latest reading of clock I of the report. AT_EDGE is true for a reading at an RTC's tick (see clock.h). */
-void survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
+void survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 
 /*
  * Compares the latest readings of all clocks, and starts a new step (see struct survey_step). Returns true if the
@@ -134,9 +135,9 @@ void survey_step_take(struct survey *survey, size_t i, const struct sample *now,
 bool survey_steps_compare(struct survey *survey, bool strictly);
 
 /*
- * To be called after a clock jumped by LEAP_NS compared with the TSC. Reads all clocks. Returns true if they disagree
+ * To be called after a clock jumped by JUMP_NS compared with the TSC. Reads all clocks. Returns true if they disagree
  * on the time; the report then gets an entry. Only the first jumps of a run are checked.
  */
-bool survey_check_jump(struct survey *survey, uint64_t leap_ns);
+bool survey_check_jump(struct survey *survey, uint64_t jump_ns);
 
 #endif

@@ -15,11 +15,12 @@
 #define TIMERS_CORE_BYTES ((size_t)24 << 10)
 #define TIMERS_CORES_MAX  64u
 /*
- * Space in the record for rates, in bytes. A window of a minute takes 20 KB for each clock that is compared with the
- * TSC. There are up to nine such clocks, and three windows if the clocks jump. Batches without corners count wraps.
+ * Space in the record for rates, in bytes. A rate window of a minute takes 20 KB for each clock that is compared with
+ * the TSC. There are up to nine such clocks, and three windows if the clocks jump. In addition, batches are recorded
+ * that only count wraps.
  */
 #define RATES_BYTES       (((size_t)576 << 10) + SURVEY_BATCHES_MAX * record_bytes_of(RECORD_BATCH, 0))
-/* number of TSC rates in a record: the provisional one, and one after each of the two phases that measure rates */
+/* number of TSC rates in a record: the first estimate, and one after each of the two phases that measure rates */
 #define SCALES_MAX 4
 #define PASSES_MAX 4 /* number of passes in a record; the first pass is repeated if it had no result */
 

@@ -9,27 +9,30 @@
 #define WARPS_NS           (500 * SURVEY_NS_PER_MS) /* time for each warp check */
 /* Time for each clock: waking all cores, and reading the clock a few hundred times. */
 #define CONTENDED_NS       (5 * SURVEY_NS_PER_MS)
-/* additional time of each job, for waking a core and processing its results */
+/* time for starting a job on a core, and for processing its results */
 #define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS)
 /*
  * After a tenth (1 / PACE_FROM) of the plan, the speed of this run is used to estimate the remaining time. Before that
  * it is too uncertain.
  */
 #define PACE_FROM          10
-/* Longest round of a soak. It is limited so that the wraps of a clock that wraps often are counted in time. */
+/*
+ * Longest round of a soak. All clocks are read between two rounds, and the wraps of a narrow counter must be counted in
+ * time.
+ */
 #define ROUND_NS_MAX       (15 * SURVEY_NS_PER_S)
 #define ROUNDS_A_ROW       4
 /*
  * Additional times on a busy host. They were measured on hosts that took nearly all time from guests with two and four
  * cores.
  */
-#define LATE_ATTEMPTS      2
-#define DELAYED_PASSES   3 /* number of passes: the first, the middle and the last */
+#define DELAY_ATTEMPTS     2
+#define DELAYED_PASSES     3 /* number of passes: the first, the middle and the last */
 #define PAIR_PASS_DELAY_MAX_NS (10 * SURVEY_NS_PER_S)
-#define LATE_WARPS_NS      (2 * SURVEY_NS_PER_S) /* additional time for each warp check */
+#define DELAY_WARPS_NS     (2 * SURVEY_NS_PER_S) /* additional time for each warp check */
 /* additional time for each other core, both when it reads alone and when all cores read at once */
-#define LATE_CORE_NS       SURVEY_NS_PER_S
-#define LATE_CORES_NS      (5 * SURVEY_NS_PER_S)
+#define DELAY_CORE_NS      SURVEY_NS_PER_S
+#define DELAY_CORES_NS     (5 * SURVEY_NS_PER_S)
 
 static size_t
 usable_count(const struct report *report)
@@ -52,14 +55,14 @@ survey_warp_checks(const struct report *report)
 }
 
 static uint64_t
-least(uint64_t a, uint64_t b)
+smaller_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Returns the part of NS that the host is expected to take, by its share in the rate window. */
+/* Returns the part of NS that the host is expected to take, by the share of time that it took in the rate window. */
 static uint64_t
-late_ns(const struct survey *survey, uint64_t ns)
+host_delay_ns(const struct survey *survey, uint64_t ns)
 {
 	return survey->rates.away.all ? scale_mul_div(ns, survey->rates.away.away, survey->rates.away.all) : 0;
 }
@@ -67,7 +70,7 @@ late_ns(const struct survey *survey, uint64_t ns)
 static uint64_t
 cores_delay_ns(const struct survey *survey)
 {
-	return late_ns(survey, least((survey->smp->count - 1) * LATE_CORE_NS, LATE_CORES_NS));
+	return host_delay_ns(survey, smaller_of((survey->smp->count - 1) * DELAY_CORE_NS, DELAY_CORES_NS));
 }
 
 uint64_t
@@ -78,26 +81,26 @@ survey_pair_pass_delay_ns(const struct survey *survey)
 
 	if (cores < 2)
 		return 0;
-	all_ns = LATE_ATTEMPTS * pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores) *
+	all_ns = DELAY_ATTEMPTS * pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores) *
 		 survey_pingpong_bound_ns(survey->report, PAIR_SCHEDULE_ALL, cores);
-	all_ns = least(all_ns, least(survey_pair_pass_budget_ns(survey->report), PAIR_PASS_DELAY_MAX_NS));
-	return late_ns(survey, all_ns);
+	all_ns = smaller_of(all_ns, smaller_of(survey_pair_pass_budget_ns(survey->report), PAIR_PASS_DELAY_MAX_NS));
+	return host_delay_ns(survey, all_ns);
 }
 
 static uint64_t
 warps_delay_ns(const struct survey *survey)
 {
-	return late_ns(survey, survey_warp_checks(survey->report) * LATE_WARPS_NS);
+	return host_delay_ns(survey, survey_warp_checks(survey->report) * DELAY_WARPS_NS);
 }
 
 /*
- * Returns the additional time for checks and timer tests. They wait for devices, so the time that the host takes comes
- * in addition to the waits.
+ * Returns the additional time for device checks and timer tests. These wait for devices, and the host's delay does not
+ * overlap with the waits.
  */
 static uint64_t
 devices_delay_ns(const struct survey *survey)
 {
-	return late_ns(survey, survey_checks_plan_ns(survey->report) + survey->plan.timers_ns);
+	return host_delay_ns(survey, survey_checks_plan_ns(survey->report) + survey->plan.timers_ns);
 }
 
 void
@@ -162,7 +165,7 @@ survey_plan_ns(const struct report *report, size_t cores)
 
 /* Returns the additional time of a part that has not started yet: see survey_plan_host_delay(). */
 static uint64_t
-late_part_ns(const struct survey *survey, enum part part)
+part_delay_ns(const struct survey *survey, enum part part)
 {
 	switch (part) {
 	case PART_CONTENDED:
@@ -182,7 +185,7 @@ uint64_t
 survey_rounds(const struct report *report, size_t cores)
 {
 	uint64_t all_ns = part_ns(report, cores, PART_LATENCIES) + part_ns(report, cores, PART_GAPS);
-	uint64_t round_ns = least(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
+	uint64_t round_ns = smaller_of(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
 	bool is_soak = survey_current_profile(report) == PROFILE_SOAK && report->series.max;
 
 	return is_soak && all_ns > round_ns ? all_ns / round_ns : 1;
@@ -214,7 +217,7 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 	for (enum part part = begins_with[stage]; part < PARTS; part++) {
 		remaining_ns += part_ns(survey->report, survey->smp->count, part);
 		if (survey->plan.late_ns)
-			remaining_ns += late_part_ns(survey, part);
+			remaining_ns += part_delay_ns(survey, part);
 	}
 	if (stage <= SURVEY_AT_INTERFERENCE)
 		remaining_ns += rounds_ns(survey);
@@ -223,8 +226,8 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 }
 
 /*
- * Returns the remaining time if the plan changes from BEFORE to AFTER. DONE_NS of the plan BEFORE are done. The undone
- * fraction of each part does not change.
+ * Returns the remaining time after the plan changed. BEFORE is the old plan, of which DONE_NS are done, and AFTER has
+ * the new options. The fraction of each part that is not done does not change.
  */
 static uint64_t
 remaining_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
@@ -232,7 +235,7 @@ remaining_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report
 	uint64_t sum_ns = 0;
 
 	for (enum part part = 0; part < PARTS; part++) {
-		uint64_t done = least(done_ns, before[part]);
+		uint64_t done = smaller_of(done_ns, before[part]);
 
 		if (before[part])
 			sum_ns += scale_mul_div_up(part_ns(after, cores, part), before[part] - done, before[part]);

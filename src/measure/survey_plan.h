@@ -69,8 +69,8 @@ uint64_t survey_rounds(const struct report *report, size_t cores);
 uint64_t survey_plan_ns(const struct report *report, size_t cores);
 
 /*
- * Returns the remaining duration. After a tenth of the plan, the rest is scaled by ELAPSED_NS / DONE_NS, the speed of
- * this run. Returns 0 if the plan is over.
+ * Returns the remaining duration, from the measuring time DONE_NS of the planned TOTAL_NS. After a tenth of the plan,
+ * it is scaled by ELAPSED_NS / DONE_NS, because this run may be slower than planned. Returns 0 if the plan is over.
  */
 uint64_t survey_left_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns);
 

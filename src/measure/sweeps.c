@@ -1,22 +1,25 @@
 /*
  * Checks in each step if the clocks agree with each other: see discontinuity.h. A step is the time from one reading of
- * all main clocks to the next. All clocks are timed by the TSC, so each clock shows by how much it got ahead of the TSC
- * since it last agreed.
+ * all main clocks to the next. All clocks are timed by the TSC. So each clock's reading shows by how much it gained on
+ * the TSC since all clocks last agreed.
  */
 #include "measure/sweeps.h"
 
 #include "analysis/analysis_steps.h"
 #include "analysis/rate_readings.h"
 
-/* in steps without a jump, smaller differences than this count as changes of rate */
+/*
+ * a smaller difference between clocks in a step may be a change of rate, so it is no disagreement unless a jump was
+ * seen
+ */
 #define FLOOR_NS      SURVEY_NS_PER_MS
 /* number of jumps in a run after which all clocks are read; later jumps are not checked */
-#define LEAPS_LOOKED  8
-/* maximum number of sweeps in STEPS_SETTLE_NS; a sweep takes at least a microsecond */
+#define JUMPS_CHECKED 8
+/* maximum number of sweeps (readings of all clocks) in STEPS_SETTLE_NS; a sweep takes at least 1 us */
 #define SETTLE_SWEEPS 10000
 /*
- * If the brackets take more than 1/8 (1 / SETTLE_SHARE) of that time, the core was preempted, and no rate is
- * calculated.
+ * If the TSC reads around the two readings are apart by more than 1/8 (1 / SETTLE_SHARE) of the time between the
+ * readings, the core was preempted, and no rate is calculated.
  */
 #define SETTLE_SHARE  8
 
@@ -34,7 +37,7 @@ steps_is_edge_clock(const struct survey *survey, size_t i)
 
 /* Returns the current step with the clocks that can be compared in it. */
 static struct analysis_step
-current(const struct survey *survey)
+current_step(const struct survey *survey)
 {
 	struct analysis_step step = { .report = survey->report, .scale = survey->scale, .is = survey->steps.now };
 
@@ -53,9 +56,9 @@ current(const struct survey *survey)
 }
 
 static struct discontinuity
-find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
+find_groups(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 {
-	struct analysis_step step = current(survey);
+	struct analysis_step step = current_step(survey);
 
 	return analysis_groups(&step, edge_late_ns, floor_ns);
 }
@@ -66,7 +69,7 @@ find(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 static void
 record_step(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
 {
-	struct analysis_step step = current(survey);
+	struct analysis_step step = current_step(survey);
 	struct record *record = &survey->record;
 
 	step.is.floor_ns = floor_ns;
@@ -83,9 +86,9 @@ record_step(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
 }
 
 static void
-begin_steps(struct survey *survey)
+begin_step(struct survey *survey)
 {
-	struct analysis_step step = current(survey);
+	struct analysis_step step = current_step(survey);
 
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct record_compared *clock = &survey->steps.clocks[i];
@@ -94,8 +97,8 @@ begin_steps(struct survey *survey)
 			clock->then.end = 0;
 		} else if (!steps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
-			 * The first edge of an edge clock (an RTC) cannot be compared with an earlier edge. So it is possible that
-			 * it came late, at the end of a pause.
+			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with. So it may
+			 * have come late, at the end of a pause.
 			 */
 			if (!clock->then_at_edge)
 				clock->then = clock->now;
@@ -130,9 +133,12 @@ is_coarse(const struct sample *first, const struct sample *last)
 	return brackets > (last->begin - first->end) / SETTLE_SHARE;
 }
 
-/* Widens the interval of each clock's rate so that it includes the rate from BEFORE until now. */
+/*
+ * Widens the interval of each clock's rate so that it includes the clock's rate since the readings in BEFORE. WAITED is
+ * the set of edge clocks (RTCs) for whose edges the caller waited.
+ */
 static void
-widen_rates(struct survey *survey, const struct record_compared *before, uint32_t asked)
+widen_rates(struct survey *survey, const struct record_compared *before, uint32_t waited)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
@@ -142,8 +148,8 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		struct rate_slope slope;
 		struct rate_interval since;
 
-		if (steps_is_edge_clock(survey, i) && set_has(asked, i) && !step->now_at_edge)
-			step->implied.known = false; /* the clock stopped, or it is too slow for a measurement of its rate */
+		if (steps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
+			step->implied.known = false; /* it stopped, or is too slow for a measurement of its rate */
 		if (!steps_is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
 		if (!steps_is_edge_clock(survey, i) && is_coarse(&window.first, &window.last)) {
@@ -162,7 +168,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		else if (!step->now_at_edge)
 			continue;
 		if (window.last.ticks == 0)
-			step->implied.known = false; /* the clock stopped, which is no change of rate */
+			step->implied.known = false; /* a stopped clock has not changed its rate */
 		slope = rate_slope(&window);
 		since = rate_implied_tsc(&slope, entry->clock.claimed);
 		if (!since.known || !rate_is_plausible(&survey->scale, &since))
@@ -174,46 +180,46 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 }
 
 /*
- * Examines a step in which the clocks disagreed. The event may not be over for all clocks, and a change of rate would
- * explain the disagreement as well. Therefore the step ends with one more reading, and the rates after it are accepted
- * for the whole step.
+ * Examines a step in which the clocks disagreed. The cause may not be over yet for all clocks, and a change of rate
+ * would also explain the disagreement. Therefore the clocks are read once more, and their rates after the step are
+ * accepted for the step as well.
  */
 static bool
-look_closer(struct survey *survey, int64_t edge_late_ns)
+examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 {
 	uint64_t seen = survey->hooks.tsc_ordered(), until;
 	bool edges = survey->record.entries_of[RECORD_STEP] < REPORT_DISCONTINUITIES_MAX;
 	struct survey_steps at_end;
 	struct discontinuity found;
-	uint32_t beside;
+	uint32_t off_tsc;
 
 	steps_sweep(survey, true);
 	steps_take_edges(survey, edges ? UINT32_MAX : 0);
 	steps_sweep_tightly(survey);
 	at_end = survey->steps;
-	found = find(survey, edge_late_ns, FLOOR_NS);
+	found = find_groups(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
-	beside = analysis_clocks_off_tsc(&found);
+	off_tsc = analysis_clocks_off_tsc(&found);
 	until = survey->hooks.tsc_ordered() + scale_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		steps_sweep(survey, false);
 	steps_sweep_tightly(survey);
-	steps_take_edges(survey, edges ? beside : 0);
+	steps_take_edges(survey, edges ? off_tsc : 0);
 	if (survey_end_if_due(survey))
 		return false;
-	widen_rates(survey, at_end.clocks, edges ? beside : 0);
+	widen_rates(survey, at_end.clocks, edges ? off_tsc : 0);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
 		survey->steps.clocks[i] = at_end.clocks[i];
 	}
-	found = find(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
+	found = find_groups(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
 		record_step(survey, FLOOR_NS, seen);
-	/* While the window waited for the edge of one clock, edges of another clock may have been missed. */
+	/* While this function waited for the edge of one RTC, edges of another RTC may have been missed. */
 	if (found.count < 2 && (edge_late_ns == ANALYSIS_EDGE_LATEST_NS ||
-				(find(survey, edge_late_ns, FLOOR_NS).count < 2 &&
-				 !analysis_are_edge_clocks(survey->report, beside))))
+				(find_groups(survey, edge_late_ns, FLOOR_NS).count < 2 &&
+				 !analysis_are_edge_clocks(survey->report, off_tsc))))
 		return false;
 	survey->steps.cuts++;
 	return true;
@@ -227,15 +233,15 @@ survey_steps_compare(struct survey *survey, bool strictly)
 
 	if (survey->report->incomplete || survey->tsc.is_stopped)
 		return false;
-	if (find(survey, edge_late_ns, FLOOR_NS).count > 1)
-		cut = look_closer(survey, edge_late_ns);
-	begin_steps(survey);
+	if (find_groups(survey, edge_late_ns, FLOOR_NS).count > 1)
+		cut = examine_disagreement(survey, edge_late_ns);
+	begin_step(survey);
 	return cut;
 }
 
 /*
- * Returns true if one more sweep gives the same groups as FOUND. Clocks that jumped stay ahead. If instead the TSC
- * stopped within a sweep, the clocks that were read before the stop catch up in the next sweep.
+ * Returns true if one more sweep gives the same groups as FOUND. Clocks that jumped stay ahead. But if the TSC stopped
+ * during a sweep, only clocks that were read after the stop are ahead, and the others catch up in the next sweep.
  */
 static bool
 is_found_again(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
@@ -243,7 +249,7 @@ is_found_again(struct survey *survey, const struct discontinuity *found, uint64_
 	struct discontinuity again;
 
 	steps_sweep(survey, true);
-	again = find(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
+	again = find_groups(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
 	if (again.count != found->count)
 		return false;
 	for (size_t i = 0; i < again.count; i++)
@@ -253,26 +259,26 @@ is_found_again(struct survey *survey, const struct discontinuity *found, uint64_
 }
 
 /*
- * A jump between two consecutive readings is no change of rate. So a jump that is smaller than the floor needs no
- * further examination.
+ * A change of rate cannot explain a jump between two consecutive readings. So a jump that is smaller than FLOOR_NS
+ * needs no further examination.
  */
 bool
-survey_check_jump(struct survey *survey, uint64_t leap_ns)
+survey_check_jump(struct survey *survey, uint64_t jump_ns)
 {
 	struct discontinuity found;
 	uint64_t seen;
 
-	if (survey->steps.leaps_looked == LEAPS_LOOKED || survey_end_if_due(survey))
+	if (survey->steps.jumps_checked == JUMPS_CHECKED || survey_end_if_due(survey))
 		return false;
-	survey->steps.leaps_looked++;
+	survey->steps.jumps_checked++;
 	steps_sweep(survey, true);
 	seen = survey->hooks.tsc_ordered();
-	found = find(survey, ANALYSIS_EDGE_LATEST_NS, leap_ns / 2);
-	if (leap_ns / 2 > FLOOR_NS || found.count < 2 || !is_found_again(survey, &found, leap_ns / 2))
+	found = find_groups(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
+	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !is_found_again(survey, &found, jump_ns / 2))
 		return survey_steps_compare(survey, false);
-	record_step(survey, leap_ns / 2, seen);
+	record_step(survey, jump_ns / 2, seen);
 	survey->steps.cuts++;
-	begin_steps(survey);
+	begin_step(survey);
 	return true;
 }
 
@@ -298,7 +304,7 @@ survey_note_firmware_tick(struct survey *survey, bool ticking)
 		if (!survey->report->clocks[i].clock.firmware_ticks)
 			continue;
 		survey->steps.clocks[i].then.end = 0;
-		survey->tracks[i].last = (struct sample){ 0, 0, 0 }; /* the clock is not followed any further */
+		survey->tracks[i].last = (struct sample){ 0, 0, 0 }; /* ends the tracking of this clock */
 	}
 }
 

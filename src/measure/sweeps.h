@@ -9,7 +9,8 @@
 
 #include "base/set.h"
 
-#define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS) /* duration of the observation of a changed rate */
+/* for so long, clocks are observed after a disagreement, to find if a rate has changed */
+#define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS)
 
 /*
  * These functions return true if clock I (an index into the report) is compared, and if it is an edge clock (an RTC,
@@ -18,7 +19,7 @@
 bool steps_is_compared(const struct survey *survey, size_t i);
 bool steps_is_edge_clock(const struct survey *survey, size_t i);
 
-/* Reads the clocks several times and keeps the last reading. If ALL is false, leaves out edge clocks. */
+/* Reads each compared clock a few times, and keeps its last reading. Edge clocks are left out unless ALL is true. */
 void steps_sweep(struct survey *survey, bool all);
 
 /* Reads all clocks except edge clocks until no reading was preempted. The number of readings is limited. */

@@ -1,11 +1,11 @@
-/* Takes the readings that end a step. See sweeps.h. */
+/* Reads all clocks at the end of a step. See sweeps.h. */
 #include "measure/sweeps.h"
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
 #define TIGHT_SWEEPS 16         /* maximum number of sweeps until no bracket is longer than TIGHT_NS */
 /* longest duration of an undisturbed sweep; slow reads of the RTC take 10 ms */
 #define APART_NS     (50 * SURVEY_NS_PER_MS)
-#define APART_SWEEPS 4          /* maximum number of sweeps until one takes no more than APART_NS */
+#define APART_SWEEPS 4          /* maximum number of sweeps until one is not longer than APART_NS */
 /* number of readings of each clock; the last one is used, because the first ones are slow */
 #define READS        4
 #define LONG_NS      SURVEY_NS_PER_MS
@@ -15,7 +15,7 @@
 #define EDGE_NS      (2400 * SURVEY_NS_PER_MS)
 
 void
-survey_step_take(struct survey *survey, size_t i, const struct sample *now, bool at_edge)
+survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge)
 {
 	struct record_compared *clock = &survey->steps.clocks[i];
 
@@ -45,7 +45,7 @@ take_edge(struct survey *survey, size_t i)
 			if (sample->ticks != raw) {
 				const struct sample edge = { begin, sample->ticks, sample->end };
 
-				survey_step_take(survey, i, &edge, true);
+				survey_store_reading(survey, i, &edge, true);
 				return;
 			}
 			begin = sample->begin;
@@ -87,14 +87,14 @@ sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 		*end = reading.end;
 		if (is_longer(survey, &reading, LONG_NS))
 			reading = rate_tightest(survey->buffer.samples, READS);
-		survey_step_take(survey, i, &reading, false);
+		survey_store_reading(survey, i, &reading, false);
 	}
 }
 
 /*
- * If the machine is restored from a snapshot within a sweep, the clocks that were read before the restore seem to jump
- * alone in the next sweep. So a long sweep is repeated, and no step begins with it. A sweep in which the TSC stepped
- * back is not repeated.
+ * If the machine is restored from a snapshot during a sweep, only the clocks that are read after the restore show it.
+ * So the others seem to jump alone in the next sweep. Therefore a long sweep is repeated, and no step begins with it. A
+ * sweep in which the TSC stepped back is not repeated.
  */
 void
 steps_sweep(struct survey *survey, bool all)
@@ -122,7 +122,7 @@ is_tight(const struct survey *survey)
 	return true;
 }
 
-/* Rates are calculated from these readings, so the core should not be preempted in any of them. */
+/* Reads the clocks until no reading was preempted, because rates are calculated from these readings. */
 void
 steps_sweep_tightly(struct survey *survey)
 {

@@ -30,7 +30,7 @@
 static uint64_t
 stall_ticks(const struct survey *survey, const struct clock *clock)
 {
-	uint64_t ticks = survey_periods(survey, clock, STALL_PERIODS);
+	uint64_t ticks = survey_ticks_in_periods(survey, clock, STALL_PERIODS);
 	uint64_t ticks_min = scale_ticks(&survey->scale, STALL_NS_MIN);
 
 	return ticks && ticks < ticks_min ? ticks_min : ticks;
@@ -94,7 +94,7 @@ static void
 mark_if_stopped(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
 		uint64_t now)
 {
-	uint64_t enough = survey_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
+	uint64_t enough = survey_ticks_in_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
 	bool is_emulated = entry->clock.edges_only && survey->report->hypervisor[0];
 

@@ -222,7 +222,7 @@ survey_compare_tracks(struct survey *survey)
 		if (!survey->tracks[i].entry)
 			continue;
 		sample = latest(survey, i, &at_edge);
-		survey_step_take(survey, i, &sample, at_edge);
+		survey_store_reading(survey, i, &sample, at_edge);
 	}
 	if (survey_steps_compare(survey, true))
 		return;

@@ -29,7 +29,7 @@ count_step_back(const struct survey *survey, const struct survey_track *track)
 static bool
 is_doubtful(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
 {
-	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_periods(survey, &track->entry->clock, 1);
+	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_ticks_in_periods(survey, &track->entry->clock, 1);
 	uint64_t claimed = period ? (now_tsc - track->count.tsc) / period : 0;
 
 	return range && survey_apart(expected, claimed) > range / RATE_AMBIGUOUS_SHARE;
@@ -121,10 +121,10 @@ observe_edges(struct survey *survey)
 
 		if (track->entry && track->edge_seen && edge.end > survey->steps.clocks[i].then.end) {
 			edge.ticks = wraps_reading(&track->entry->clock, track->count.ticks);
-			survey_step_take(survey, i, &edge, true);
+			survey_store_reading(survey, i, &edge, true);
 		} else if (track->entry && survey_usable(track->entry)) {
 			survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-			survey_step_take(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
+			survey_store_reading(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
 		}
 	}
 	survey_steps_compare(survey, false);

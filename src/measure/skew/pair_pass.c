@@ -49,7 +49,7 @@ survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass)
 }
 
 void
-survey_pair_pass_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place)
+survey_pair_pass_add_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place)
 {
 	struct survey_memory *memory = &pass->survey->memory;
 
@@ -99,7 +99,7 @@ fill_batch(struct survey_pair_pass *pass)
 
 	for (; !is_over && pass->round == round && count < pass->concurrency.now;
 	     is_over = survey_pair_pass_is_over(pass)) {
-		survey_pair_pass_pair(pass, pass->rank, partner_of_next(pass), count++);
+		survey_pair_pass_add_pair(pass, pass->rank, partner_of_next(pass), count++);
 		pass->rank++;
 	}
 	if (count > 0)
@@ -108,29 +108,29 @@ fill_batch(struct survey_pair_pass *pass)
 }
 
 /*
- * Adapts the number of concurrent pairs after a batch. A smaller batch is ignored, because its pairs delayed each other
- * less.
+ * Adapts the number of concurrent pairs after a batch of COUNT pairs that took SPENT_NS. In a batch with fewer pairs
+ * than allowed, the pairs delayed each other less, so it is ignored. REACHED pairs exchanged messages.
  */
 static void
-adapt_concurrency(struct survey_pair_pass *pass, size_t count, size_t played, uint64_t spent_ns)
+adapt_concurrency(struct survey_pair_pass *pass, size_t count, size_t reached, uint64_t spent_ns)
 {
 	size_t width = pass->concurrency.now;
 
-	if (count == width && played > 0)
-		concurrency_learn(&pass->concurrency, pass->survey->memory.medians[played / 2]);
+	if (count == width && reached > 0)
+		concurrency_learn(&pass->concurrency, pass->survey->memory.medians[reached / 2]);
 	if (pass->concurrency.now != width)
 		pass->steady.batches = 0;
 	else if (pass->steady.batches < SURVEY_STEADY_MAX)
-		survey_insert(pass->steady.pair_ns, pass->steady.batches++, spent_ns / count);
+		survey_insert_sorted(pass->steady.pair_ns, pass->steady.batches++, spent_ns / count);
 }
 
 bool
-survey_pair_pass_batch(struct survey_pair_pass *pass)
+survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 {
 	struct survey *survey = pass->survey;
 	size_t rounds = pair_schedule_rounds(pass->offsets->kind, pass->offsets->cores);
 	uint64_t begin_ns = survey_pair_pass_elapsed_ns(pass);
-	size_t count, played;
+	size_t count, reached;
 
 	if (survey_end_if_due(survey) || survey_pass_is_over(survey, pass->end_tsc) ||
 	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_pair_pass_budget_ns(survey->report))
@@ -138,14 +138,14 @@ survey_pair_pass_batch(struct survey_pair_pass *pass)
 	count = fill_batch(pass);
 	if (count == 0)
 		return false;
-	played = survey_pair_pass_run(pass, count);
-	adapt_concurrency(pass, count, played, survey_pair_pass_elapsed_ns(pass) - begin_ns);
-	survey_pair_pass_show(pass, pass->plan_ns * pass->round / rounds);
+	reached = survey_pair_pass_run_batch(pass, count);
+	adapt_concurrency(pass, count, reached, survey_pair_pass_elapsed_ns(pass) - begin_ns);
+	survey_pair_pass_show_progress(pass, pass->plan_ns * pass->round / rounds);
 	return true;
 }
 
 void
-survey_pair_pass_show(const struct survey_pair_pass *pass, uint64_t planned_ns)
+survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns)
 {
 	struct survey *survey = pass->survey;
 	uint64_t late_ns = survey_pair_pass_elapsed_ns(pass);

@@ -24,7 +24,7 @@ struct survey_pair_pass {
 	size_t round, rank;      /* position in the schedule where the search for the next pair continues */
 	size_t rounds_begun;
 	struct concurrency concurrency;
-	uint64_t trips_max, bound_ns; /* limits of each ping-pong */
+	uint64_t trips_max, bound_ns; /* limits of each ping-pong: number of round trips, and duration */
 	uint64_t end_tsc;        /* TSC at which the pass must end, from survey_pass_end() */
 	uint64_t plan_ns;        /* planned duration, for the display of progress */
 	uint64_t late_ns;        /* additional time that is expected because the host is busy */
@@ -45,7 +45,7 @@ void survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey
 			    uint16_t stage);
 
 /* Runs the next batch of ping-pongs. Returns false if all pairs are done or the time is over. */
-bool survey_pair_pass_batch(struct survey_pair_pass *pass);
+bool survey_pair_pass_run_next_batch(struct survey_pair_pass *pass);
 
 /* Returns true if no pair of living cores is left. */
 bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
@@ -59,17 +59,17 @@ void survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass);
 bool survey_pair_pass_are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b);
 
 /* Puts the pair with the ranks A < B into the next batch at PLACE. */
-void survey_pair_pass_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place);
+void survey_pair_pass_add_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place);
 
 /*
- * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that had round trips. The medians of their round
- * trips are in survey->memory.medians in ascending order. If the TSC stopped, the results are discarded, and the
- * function returns 0.
+ * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that exchanged messages. The medians of their
+ * round trips are in survey->memory.medians, in ascending order. If the TSC stopped, discards the results and returns
+ * 0.
  */
-size_t survey_pair_pass_run(struct survey_pair_pass *pass, size_t count);
+size_t survey_pair_pass_run_batch(struct survey_pair_pass *pass, size_t count);
 
 /* Inserts VALUE into COUNT values in ascending order. There must be space for one more value. */
-void survey_insert(uint64_t *sorted, size_t count, uint64_t value);
+void survey_insert_sorted(uint64_t *sorted, size_t count, uint64_t value);
 
 /* Ends the pass and records it. REASON is a value of enum record_pass_reason. */
 void survey_pair_pass_end(struct survey_pair_pass *pass, uint16_t reason);
@@ -80,9 +80,9 @@ void survey_pair_pass_add_to_series(const struct survey_pair_pass *pass);
 uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 
 /*
- * Displays progress. The displayed time is PLANNED_NS of the plan, plus the elapsed time, but at most plus the
- * additional time on a busy host.
+ * Displays progress: PLANNED_NS of the plan are done. Adds the elapsed time, up to the additional time that the host is
+ * expected to take.
  */
-void survey_pair_pass_show(const struct survey_pair_pass *pass, uint64_t planned_ns);
+void survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns);
 
 #endif

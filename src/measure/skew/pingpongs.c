@@ -64,15 +64,15 @@ to_32_bits(uint64_t ticks)
 }
 
 static void
-take_less(int64_t *least, int64_t ticks)
+keep_less(int64_t *least, int64_t ticks)
 {
 	if (ticks < *least)
 		*least = ticks;
 }
 
 /*
- * Adds a ping-pong of a soak to the sum in the record of its second core, because a soak has no limit of rounds. The
- * first core is the boot core.
+ * Adds a ping-pong of a soak to the entry of its second core in the record. The number of rounds has no limit, so one
+ * entry has the sum of all. The first core is the boot core.
  */
 static void
 record_sum(struct survey *survey, const struct record_exchange *exchange, const struct record_pingpong *pingpong)
@@ -89,17 +89,16 @@ record_sum(struct survey *survey, const struct record_exchange *exchange, const 
 	sum->exchange.end_tsc = exchange->end_tsc;
 	sum->pingpong.trips += pingpong->trips;
 	sum->pingpong.warps += pingpong->warps;
-	take_less(&sum->pingpong.least_to_second, pingpong->least_to_second);
-	take_less(&sum->pingpong.least_to_first, pingpong->least_to_first);
+	keep_less(&sum->pingpong.least_to_second, pingpong->least_to_second);
+	keep_less(&sum->pingpong.least_to_first, pingpong->least_to_first);
 	record_replace(&survey->record, sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
 }
 
 /*
- * Takes the result of the pair at PLACE, and sets PINGPONG to it. Returns false if no message was exchanged or a core
- * died.
+ * Stores the result of the pair at PLACE, also in PINGPONG. Returns false if no message was exchanged or a core died.
  */
 static bool
-take_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)
+store_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)
 {
 	struct survey *survey = pass->survey;
 	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
@@ -119,9 +118,9 @@ take_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong 
 	return true;
 }
 
-/* Records the results of a batch. Returns the number of medians, as survey_pair_pass_run(). */
+/* Records the results of a batch. Returns the number of medians, as survey_pair_pass_run_batch(). */
 static size_t
-take_results(struct survey_pair_pass *pass, size_t count, const struct record_exchange *exchange)
+record_results(struct survey_pair_pass *pass, size_t count, const struct record_exchange *exchange)
 {
 	struct survey *survey = pass->survey;
 	struct record_pingpong pingpongs[PAIRS_MAX];
@@ -130,9 +129,9 @@ take_results(struct survey_pair_pass *pass, size_t count, const struct record_ex
 	for (size_t i = 0; i < count; i++) {
 		struct record_pingpong *pingpong = &pingpongs[filled];
 
-		if (take_result(pass, i, pingpong)) {
+		if (store_result(pass, i, pingpong)) {
 			if (pingpong->median_trip_ticks)
-				survey_insert(survey->memory.medians, medians++, pingpong->median_trip_ticks);
+				survey_insert_sorted(survey->memory.medians, medians++, pingpong->median_trip_ticks);
 			if (pass->is_soak)
 				record_sum(survey, exchange, pingpong);
 			else
@@ -147,7 +146,7 @@ take_results(struct survey_pair_pass *pass, size_t count, const struct record_ex
 }
 
 void
-survey_insert(uint64_t *sorted, size_t count, uint64_t value)
+survey_insert_sorted(uint64_t *sorted, size_t count, uint64_t value)
 {
 	size_t i = count;
 
@@ -157,10 +156,10 @@ survey_insert(uint64_t *sorted, size_t count, uint64_t value)
 }
 
 size_t
-survey_pair_pass_run(struct survey_pair_pass *pass, size_t count)
+survey_pair_pass_run_batch(struct survey_pair_pass *pass, size_t count)
 {
 	struct record_exchange exchange = { .pass = pass->number, .concurrency = (uint16_t)count };
 
 	run_batch(pass, count, &exchange);
-	return survey_end_if_untimed(pass->survey) ? 0 : take_results(pass, count, &exchange);
+	return survey_end_if_untimed(pass->survey) ? 0 : record_results(pass, count, &exchange);
 }

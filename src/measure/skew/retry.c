@@ -11,13 +11,13 @@
 #define TRIPS_AGAIN 1000
 #define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* limit of the additional time, which is not part of the run's plan */
 /*
- * a pair counts as disturbed if its interval is wider than this many median widths; the distance of its cores does not
- * explain it
+ * a pair was disturbed if its interval is wider than this many median widths; a long way between two cores is no
+ * explanation for that
  */
 #define WIDE_FACTOR 4
 /*
- * Upper limit of the width that needs no repetition. The interval is as wide as two messages, one in each direction. A
- * message takes only 197 ns between the sockets of an EPYC 7R13 (tables of nviennot/core-to-core-latency).
+ * An interval up to this width is never repeated. The interval is as wide as two messages take, one in each direction.
+ * A message takes only 197 ns between the sockets of an EPYC 7R13 (tables of nviennot/core-to-core-latency).
  */
 #define WIDE_NS     20000
 
@@ -59,16 +59,16 @@ struct candidate {
 	size_t index; /* index of the pair */
 };
 
-/* Returns true if A comes before B in a sweep, which starts with the widest interval. */
+/* Returns true if A is repeated before B. The widest interval is first. */
 static bool
-comes_before(struct candidate a, struct candidate b)
+is_repeated_before(struct candidate a, struct candidate b)
 {
 	return a.width > b.width || (a.width == b.width && a.index < b.index);
 }
 
 /* Sets NEXT to the first pair after LAST whose interval is wider than ALLOWED. Returns false if there is none. */
 static bool
-find_next(const struct survey_pair_pass *pass, uint64_t allowed, const struct candidate *last,
+find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const struct candidate *last,
 	  struct candidate *next)
 {
 	const struct offsets *offsets = pass->offsets;
@@ -79,8 +79,8 @@ find_next(const struct survey_pair_pass *pass, uint64_t allowed, const struct ca
 		struct candidate candidate = { offset_width(offsets->pairs[i]), i };
 		size_t a, b;
 
-		if (candidate.width <= allowed || (last && !comes_before(*last, candidate)) ||
-		    (found && !comes_before(candidate, *next)))
+		if (candidate.width <= allowed || (last && !is_repeated_before(*last, candidate)) ||
+		    (found && !is_repeated_before(candidate, *next)))
 			continue;
 		pair_schedule_pair(offsets->kind, i, &a, &b);
 		if (!survey_pair_pass_are_both_alive(pass, a, b))
@@ -102,23 +102,23 @@ last_begin_ns(const struct survey_pair_pass *pass)
 }
 
 static void
-exchange_again(struct survey_pair_pass *pass, size_t index)
+repeat_pingpong(struct survey_pair_pass *pass, size_t index)
 {
 	size_t a, b;
 
 	pair_schedule_pair(pass->offsets->kind, index, &a, &b);
-	survey_pair_pass_pair(pass, a, b, 0);
-	survey_pair_pass_run(pass, 1);
+	survey_pair_pass_add_pair(pass, a, b, 0);
+	survey_pair_pass_run_batch(pass, 1);
 	pass->repeats++;
-	survey_pair_pass_show(pass, pass->plan_ns);
+	survey_pair_pass_show_progress(pass, pass->plan_ns);
 }
 
 /*
- * Repeats the ping-pong of each pair that is wider than ALLOWED, in descending order of width. A pair whose interval
- * became narrower may come again later in the same sweep. Returns true if an interval became narrower.
+ * Repeats the ping-pong of each pair whose interval is wider than ALLOWED, in descending order of width. If it became
+ * narrower, but not enough, the pair may be repeated again. Returns true if any interval became narrower.
  */
 static bool
-sweep(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
+repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
 {
 	size_t left = pair_schedule_pairs(pass->offsets->kind, pass->offsets->cores);
 	struct candidate last, next;
@@ -127,8 +127,8 @@ sweep(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
 	for (; left > 0 && pass->repeats < SURVEY_REPEATS_MAX && !survey_end_if_due(pass->survey) &&
 	       !survey_pass_is_over(pass->survey, pass->end_tsc) &&
 	       survey_pair_pass_elapsed_ns(pass) < end_ns &&
-	       find_next(pass, allowed, any ? &last : NULL, &next); left--) {
-		exchange_again(pass, next.index);
+	       find_next_wide_pair(pass, allowed, any ? &last : NULL, &next); left--) {
+		repeat_pingpong(pass, next.index);
 		got_narrower |= offset_width(pass->offsets->pairs[next.index]) < next.width;
 		last = next;
 		any = true;
@@ -144,6 +144,6 @@ survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass)
 	if (!survey_pair_pass_is_over(pass))
 		return;
 	pass->trips_max = TRIPS_AGAIN;
-	for (unsigned i = 0; i < SURVEY_RETRY_SWEEPS && sweep(pass, allowed_width(pass), end_ns); i++)
+	for (unsigned i = 0; i < SURVEY_RETRY_SWEEPS && repeat_wide_pairs(pass, allowed_width(pass), end_ns); i++)
 		;
 }

@@ -28,7 +28,7 @@ survey_series_offsets(struct survey *survey)
 	pass.trips_max = TRIPS;
 	pass.plan_ns = pass.late_ns = 0;
 	pass.round = survey->soak.star_next;
-	while (survey_pair_pass_elapsed_ns(&pass) < STAR_NS && survey_pair_pass_batch(&pass))
+	while (survey_pair_pass_elapsed_ns(&pass) < STAR_NS && survey_pair_pass_run_next_batch(&pass))
 		;
 	survey->soak.star_next = survey_pair_pass_is_over(&pass) ? 0 : pass.round;
 	survey_pair_pass_add_to_series(&pass);

@@ -19,8 +19,8 @@ void survey_skew(struct survey *survey);
 void survey_middle_pass(struct survey *survey);
 
 /*
- * Measures each core against the boot core for the current row of the series. Takes at most two seconds. Cores that
- * were left out come first in the next row.
+ * Measures each core against the boot core for the current row of the series. Takes at most two seconds. The next row
+ * starts with the cores that were left out.
  */
 void survey_series_offsets(struct survey *survey);
 

@@ -5,17 +5,17 @@
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S)
 
 /*
- * Batches that the rehearsal needs at the same concurrency. With this many, a single preemption does not change their
- * median duration.
+ * number of batches with the same concurrency that the rehearsal needs; so a single preemption does not change their
+ * median duration
  */
 #define STEADY_BATCHES    4
 
 /*
- * The middle pass runs if the first pass took at most this fraction of the run's plan. It is only needed if a core
- * moves. With hundreds of cores the first pass takes longer, because the number of pairs grows with the square.
+ * The middle pass runs if the first pass took at most this fraction of the run's plan. It is only needed if a core's
+ * offset changes. With hundreds of cores the passes are long, because the number of pairs grows with the square.
  */
 #define MIDDLE_SHARE   20
-/* longest duration of this pass as a factor of the first pass's duration, because no ping-pong is repeated */
+/* longest duration of the middle pass, as a factor of the first pass's duration; it repeats no ping-pong */
 #define MIDDLE_OVERRUN 2
 
 struct facts_job {
@@ -61,7 +61,7 @@ survey_read_core_facts(struct survey *survey)
 		survey->jobs.one_ticks = (now - begin_tsc) / asked;
 }
 
-/* Lists the living cores, which take part in this pass and in all later ones. */
+/* Lists the living cores for this pass and for all later passes. Returns their number. */
 static size_t
 list_cores(struct survey *survey)
 {
@@ -81,8 +81,8 @@ list_cores(struct survey *survey)
 }
 
 /*
- * Returns the estimated duration of all pairs, from the median of the batches, because a few may be delayed. Returns
- * UINT64_MAX before the first batch.
+ * Returns the estimated duration of a pass over all pairs, from the median duration of the batches, because a few of
+ * them may be delayed. Returns UINT64_MAX before the first batch.
  */
 static uint64_t
 estimate_ns(const struct survey_pair_pass *pass)
@@ -107,8 +107,9 @@ is_rehearsed(const struct survey_pair_pass *pass, uint64_t budget_ns)
 }
 
 /*
- * Returns the estimated duration of all pairs. A rehearsal runs the first pairs, or all pairs if they are few. It also
- * executes all code once, and finds the concurrency for the real pass. It takes at most half of the time until END_TSC.
+ * Runs a rehearsal: measures the first pairs, or all pairs if they are few, before the real pass. This also executes
+ * all code once, and finds the concurrency for the real pass. It takes at most half of the time until END_TSC. Returns
+ * the estimated duration of a pass over all pairs.
  */
 static uint64_t
 rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
@@ -120,7 +121,7 @@ rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_ts
 	pass.plan_ns = pass.late_ns = 0;
 	pass.end_tsc = end_tsc - (end_tsc - pass.offsets->begin_tsc) / 2;
 	for (unsigned i = 0; i < SURVEY_REHEARSAL_BATCHES && !is_rehearsed(&pass, budget_ns); i++)
-		if (!survey_pair_pass_batch(&pass))
+		if (!survey_pair_pass_run_next_batch(&pass))
 			break;
 	*concurrency = pass.concurrency;
 	elapsed_ns = survey_pair_pass_elapsed_ns(&pass);
@@ -128,7 +129,7 @@ rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_ts
 	return survey_pair_pass_is_over(&pass) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
 }
 
-/* Returns the reason why not all pairs are measured. */
+/* Returns why not all pairs are measured, or RECORD_PASS_FULL if they are. */
 static enum record_pass_reason
 choose_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
@@ -144,7 +145,7 @@ choose_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t
 static void
 run_pass(struct survey_pair_pass *pass)
 {
-	while (survey_pair_pass_batch(pass))
+	while (survey_pair_pass_run_next_batch(pass))
 		;
 	survey_pair_pass_repeat_pairs(pass);
 	pass->survey->plan.done_ns += pass->plan_ns + pass->late_ns;
@@ -196,7 +197,7 @@ survey_middle_pass(struct survey *survey)
 		return;
 	survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_MIDDLE);
 	pass.plan_ns = 0;
-	while (survey_pair_pass_elapsed_ns(&pass) <= MIDDLE_OVERRUN * first_ns && survey_pair_pass_batch(&pass))
+	while (survey_pair_pass_elapsed_ns(&pass) <= MIDDLE_OVERRUN * first_ns && survey_pair_pass_run_next_batch(&pass))
 		;
 	survey_pair_pass_end(&pass, RECORD_PASS_FULL);
 	survey->plan.done_ns += pass.late_ns;

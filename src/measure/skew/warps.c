@@ -4,17 +4,18 @@
 #include "base/text.h"
 
 /*
- * number of turns of all cores together; with many cores each has fewer turns, so that the check does not take longer
+ * number of turns (reads) of all cores together; with many cores each has fewer turns, so that the check does not take
+ * longer
  */
 #define TURNS_ALL   (UINT64_C(1) << 17)
-#define TURNS_MIN   UINT64_C(256)       /* minimum number of turns of a core */
+#define TURNS_MIN   UINT64_C(256)       /* limits of the number of turns of a core */
 #define TURNS_MAX   UINT64_C(20000)
-#define PLAY_NS     (5 * SURVEY_NS_PER_S) /* longest duration of a check; afterwards no core takes a further turn */
-/* shortest duration of a check; if there is less time, the check is omitted */
-#define PLAY_MIN_NS (100 * SURVEY_NS_PER_MS)
+#define CHECK_NS    (5 * SURVEY_NS_PER_S) /* longest duration of a check, after which the cores stop */
+/* shortest duration of a check; if there is less time, the check is left out */
+#define CHECK_MIN_NS (100 * SURVEY_NS_PER_MS)
 
 /* The time for all warp checks. */
-struct pass {
+struct warp_time {
 	uint64_t end_tsc;
 	uint64_t checks; /* number of checks that are still to come; they share the time until END_TSC */
 };
@@ -36,7 +37,7 @@ read_tsc(void *context)
 }
 
 static void
-run_turns(void *argument, size_t core)
+take_turns(void *argument, size_t core)
 {
 	struct warp_job *job = argument;
 	struct warp_reader reader = { read_tsc, job, NULL };
@@ -80,13 +81,13 @@ can_check(struct survey *survey)
 	return survey_count_living_cores(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_if_due(survey);
 }
 
-/* Returns the time that the next check may take. The remaining checks share the rest of PASS equally. */
+/* Returns the time that the next check may take: an equal share of the time that is left for all remaining checks. */
 static uint64_t
-play_ticks(const struct survey *survey, const struct pass *pass)
+check_ticks(const struct survey *survey, const struct warp_time *time)
 {
 	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_joint_job_ticks(survey);
-	uint64_t least = scale_ticks(&survey->scale, PLAY_MIN_NS), most = scale_ticks(&survey->scale, PLAY_NS);
-	uint64_t share = pass->end_tsc > now ? (pass->end_tsc - now) / pass->checks : 0;
+	uint64_t least = scale_ticks(&survey->scale, CHECK_MIN_NS), most = scale_ticks(&survey->scale, CHECK_NS);
+	uint64_t share = time->end_tsc > now ? (time->end_tsc - now) / time->checks : 0;
 
 	if (share < together_ticks + least)
 		return least;
@@ -98,21 +99,21 @@ play_ticks(const struct survey *survey, const struct pass *pass)
  * left in PASS.
  */
 static bool
-run_check(struct survey *survey, struct pass *pass, enum warp_kind kind, const struct clock *clock)
+run_check(struct survey *survey, struct warp_time *time, enum warp_kind kind, const struct clock *clock)
 {
 	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_count_living_cores(survey);
 	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
-	bool fits = survey_joint_job_fits(survey, pass->end_tsc, scale_ticks(&survey->scale, PLAY_MIN_NS));
+	bool fits = survey_joint_job_fits(survey, time->end_tsc, scale_ticks(&survey->scale, CHECK_MIN_NS));
 
 	if (fits) {
 		survey->hooks.progress(survey->hooks.context, "warp check", survey->plan.done_ns, survey->plan.total_ns);
 		warp_begin(table, kind, survey->smp->count, turns_per_core(living), survey->hooks.tsc_ordered());
-		table->bound_ticks = play_ticks(survey, pass);
-		survey_run_together(survey, run_turns, &job, table->bound_ticks);
+		table->bound_ticks = check_ticks(survey, time);
+		survey_run_together(survey, take_turns, &job, table->bound_ticks);
 		warp_stop(table);
 	}
-	pass->checks--;
+	time->checks--;
 	return fits;
 }
 
@@ -130,14 +131,14 @@ mark_not_checked(struct behaviour *row, const char *what)
  * over, there is not enough time, or the TSC stops.
  */
 static struct report_contended
-check_tsc_warps(struct survey *survey, struct pass *pass, enum warp_kind kind)
+check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind kind)
 {
 	struct report_contended none = { .measured = false };
 	size_t living = survey_count_living_cores(survey);
 
 	if (!can_check(survey))
 		return none;
-	if (!run_check(survey, pass, kind, NULL)) {
+	if (!run_check(survey, time, kind, NULL)) {
 		mark_not_checked(behaviour_add(&survey->report->behaviours, "tsc-warp", "tsc"),
 				 kind == WARP_LOCKED ? " with a lock" : " without a lock");
 		return none;
@@ -147,7 +148,7 @@ check_tsc_warps(struct survey *survey, struct pass *pass, enum warp_kind kind)
 
 	struct warp_result result = warp_result(survey->memory.warp, living);
 
-	/* The last stamp may be from the same core. If it is ahead, the core's own TSC stepped back. */
+	/* Both stamps may be from the same core. Then its own TSC stepped back. */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
 	return to_report(survey, &result);
@@ -161,7 +162,7 @@ clock_ns(const struct clock *clock, uint64_t ticks)
 }
 
 static void
-say_warps(const struct survey *survey, const struct clock *clock, const struct warp_result *result,
+describe_warps(const struct survey *survey, const struct clock *clock, const struct warp_result *result,
 	  struct behaviour *row)
 {
 	const struct report_core *cores = survey->report->cores;
@@ -187,7 +188,7 @@ say_warps(const struct survey *survey, const struct clock *clock, const struct w
  * difference between cores is no fault, so the check is omitted.
  */
 static void
-check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
+check_clock(struct survey *survey, struct warp_time *time, const struct clock *clock)
 {
 	size_t living = survey_count_living_cores(survey);
 	struct behaviour *row;
@@ -196,7 +197,7 @@ check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 
 	if (!can_check(survey) || !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
 		return;
-	if (!run_check(survey, pass, WARP_LOCKED, clock)) {
+	if (!run_check(survey, time, WARP_LOCKED, clock)) {
 		mark_not_checked(row, "");
 		return;
 	}
@@ -207,21 +208,21 @@ check_clock(struct survey *survey, struct pass *pass, const struct clock *clock)
 	else if (stable == STABLE_NO)
 		behaviour_say(row, "Its page does not mark it as stable, so cores are not compared.");
 	else if (!survey_end_if_untimed(survey))
-		say_warps(survey, clock, &result, row);
+		describe_warps(survey, clock, &result, row);
 }
 
 void
 survey_warps(struct survey *survey)
 {
 	struct report *report = survey->report;
-	struct pass pass = { survey_pass_end(survey), survey_warp_checks(report) };
+	struct warp_time time = { survey_pass_end(survey), survey_warp_checks(report) };
 
 	if (!survey->memory.cores)
 		return;
 	survey_set_stage(survey, SURVEY_AT_WARPS);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
-			check_clock(survey, &pass, &report->clocks[i].clock);
-	report->skew.locked = check_tsc_warps(survey, &pass, WARP_LOCKED);
-	report->skew.lock_free = check_tsc_warps(survey, &pass, WARP_LOCK_FREE);
+			check_clock(survey, &time, &report->clocks[i].clock);
+	report->skew.locked = check_tsc_warps(survey, &time, WARP_LOCKED);
+	report->skew.lock_free = check_tsc_warps(survey, &time, WARP_LOCK_FREE);
 }

@@ -5,7 +5,7 @@
 /* maximum number of attempts to let a deadline pass, because the core may be preempted during an attempt */
 #define ATTEMPTS   16u
 #define DUE_NS     UINT64_C(20000)
-/* duration of the watch after arming; an interrupt for a passed deadline comes at once */
+/* interrupts are recorded for this time; an interrupt for a passed deadline comes at once */
 #define WATCHED_NS UINT64_C(50000)
 
 /*
@@ -13,7 +13,7 @@
  * was disarmed.
  */
 static bool
-let_pass(struct timer_test *test)
+let_deadline_pass(struct timer_test *test)
 {
 	const struct timer_window *window = test->all->window;
 	struct timer *timer = test->timer;
@@ -32,16 +32,16 @@ let_pass(struct timer_test *test)
 }
 
 void
-expired_window(void *argument)
+run_expired_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t watched = scale_ticks(&test->survey->scale, WATCHED_NS), begin;
 
-	if (!test_begin(test))
+	if (!test_set_up(test))
 		return;
 	for (unsigned i = 0, tries = 0; i < ATTEMPTS && tries < TRIES; i++) {
-		if (!let_pass(test))
+		if (!let_deadline_pass(test))
 			continue;
 		tries++;
 		begin = tsc();
@@ -50,6 +50,6 @@ expired_window(void *argument)
 		test->timer->driver->arm_over(test->timer);
 		test_watch(test, begin, begin + watched, 1);
 		test->timer->driver->disarm(test->timer);
-		test_record(test);
+		test_record_interrupts(test);
 	}
 }

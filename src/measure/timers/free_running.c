@@ -1,6 +1,6 @@
 /*
- * Tests free-running sources, such as the RTC's update. Waits while the firmware's tick still runs. Then takes the
- * interrupts for a short time around the next event. See timer_test.h.
+ * Tests free-running sources, such as the RTC's update: waits with the firmware's tick on, then opens a window for a
+ * short time around the next event. See timer_test.h.
  */
 #include "measure/timers/timer_test.h"
 
@@ -26,9 +26,8 @@ tsc_ticks(const struct timer_test *test, uint64_t ns)
 }
 
 /*
- * Waits for the next step of the counter, which comes when the source fires. A value that is read in the middle of a
- * step is not stable, so two readings must agree. The wait may take seconds, so it also ends at the run's deadline, and
- * if the TSC stops.
+ * Waits for the next step of the counter, when the source fires. A reading during a step may be wrong, so two readings
+ * must agree. The wait may take seconds, so it also ends at the run's deadline, and if the TSC stops.
  */
 static bool
 find_edge(struct timer_test *test)
@@ -46,7 +45,7 @@ find_edge(struct timer_test *test)
 		return true;
 	}
 	if (!test->survey->report->incomplete)
-		test_refuse(test, CLOCK_STUCK, "It does not count.");
+		test_set_state(test, CLOCK_STUCK, "It does not count.");
 	return false;
 }
 
@@ -64,7 +63,7 @@ find_due(struct timer_test *test)
 	}
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
-		test_refuse(test, CLOCK_DISABLED, "It is due in more than three seconds, which is too long to wait.");
+		test_set_state(test, CLOCK_DISABLED, "It is due in more than three seconds, which is too long to wait.");
 		return false;
 	}
 	test->due_tsc = now_tsc(test) + tsc_ticks(test, left_ns);
@@ -72,7 +71,7 @@ find_due(struct timer_test *test)
 }
 
 static bool
-approach(struct timer_test *test, uint64_t near_ns)
+wait_until_near(struct timer_test *test, uint64_t near_ns)
 {
 	uint64_t near = tsc_ticks(test, near_ns);
 
@@ -86,10 +85,10 @@ approach(struct timer_test *test, uint64_t near_ns)
 bool
 free_running_wait_until_near(struct timer_test *test)
 {
-	return approach(test, NEAR_NS);
+	return wait_until_near(test, NEAR_NS);
 }
 
-/* Stores the deadline by the source's own counter, as if the source was armed now. */
+/* Stores the deadline that the source's counter shows, as if the source was armed now. */
 static void
 arm_by_counter(struct timer_test *test, enum record_interrupts_what what)
 {
@@ -101,13 +100,13 @@ arm_by_counter(struct timer_test *test, enum record_interrupts_what what)
 }
 
 void
-free_running_run_window(void *argument)
+run_free_running_window(void *argument)
 {
 	struct timer_test *test = argument;
 	const struct timer_slot *slot = test->all->window->slot;
 	const struct timer_driver *driver = test->timer->driver;
 
-	if (!test_begin(test))
+	if (!test_set_up(test))
 		return;
 	test->left--;
 	test_arm(test, RECORD_WAITED, 1);
@@ -115,7 +114,7 @@ free_running_run_window(void *argument)
 	test_watch(test, test->arming.armed_after, test->due_tsc + tsc_ticks(test, NEAR_NS), 1);
 	test->arming.due = driver->expired(test->timer);
 	driver->disarm(test->timer);
-	if (!test_record(test))
+	if (!test_record_interrupts(test))
 		return;
 	test->misses = slot->taken ? 0 : test->misses + 1;
 	if (slot->taken && test->timer->ticks_max == 1)
@@ -123,11 +122,11 @@ free_running_run_window(void *argument)
 }
 
 /*
- * Waits until the source's status bit is set. This happened between FROM and TO; FROM is 0 if the first poll found the
- * bit already set. Returns false if the bit is not set within the bound.
+ * Waits until the source's status bit is set. It became set between FROM and TO. FROM is 0 if it was set at the first
+ * poll. Returns false if it is not set in time.
  */
 static bool
-see_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
+wait_for_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
 {
 	const struct timer *timer = test->timer;
 	uint64_t until = test->due_tsc + tsc_ticks(test, LATE_NS), polls = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
@@ -158,34 +157,34 @@ can_be_cleared(struct timer *timer)
 }
 
 /*
- * Polls the source. This needs no interrupt, so the source is armed long before its deadline. The core may be preempted
- * at the deadline.
+ * Records when the source's status bit is set. As it needs no interrupt, polling starts long before the deadline, at
+ * which the core may be preempted.
  */
 static void
-poll(struct timer_test *test)
+poll_source(struct timer_test *test)
 {
-	struct record_event *looks = test->all->items;
+	struct record_event *set_between = test->all->items;
 	uint64_t interrupts;
 
 	if (!can_be_cleared(test->timer) && !can_be_cleared(test->timer)) {
-		test_refuse(test, CLOCK_BROKEN, "Its status stays set: it can't be cleared.");
+		test_set_state(test, CLOCK_BROKEN, "Its status stays set: it can't be cleared.");
 		return;
 	}
-	if (!approach(test, POLLED_NS))
+	if (!wait_until_near(test, POLLED_NS))
 		return;
 	interrupts = test->survey->hooks.interrupts_mask();
 	arm_by_counter(test, RECORD_POLLED);
-	test->arming.taken = see_status(test, &looks->count, &looks->tsc);
+	test->arming.taken = wait_for_status(test, &set_between->count, &set_between->tsc);
 	test->survey->hooks.interrupts_restore(interrupts);
 	test->arming.opened = test->arming.armed_after;
-	test->arming.closed = looks->tsc;
-	test_put(test, test->arming.taken);
+	test->arming.closed = set_between->tsc;
+	test_append_arming(test, test->arming.taken);
 }
 
 void
 free_running_poll_status(struct timer_test *test)
 {
 	test->timer->driver->set_up(test->timer, 0);
-	poll(test);
+	poll_source(test);
 	test->timer->driver->restore(test->timer);
 }

@@ -4,15 +4,15 @@
 #include "base/text.h"
 
 /*
- * Longest gap without a preemption of the core. It does not depend on the option gap=, which is for the interference
- * report.
+ * A longer time between two reads of the TSC is a gap: the core was preempted. This does not depend on the option gap=,
+ * which is for the interference report.
  */
 #define GAP_NS   UINT64_C(10000)
 #define ENTRY_NS UINT64_C(250000) /* longest time to enter a handler, which takes tens of microseconds in an emulator */
 
-/* Records that the core was preempted if more than MOST ticks passed between FROM and TO. */
+/* Records a gap, in which the core was preempted, if more than MOST ticks passed between FROM and TO. */
 static void
-look_for_gap(struct timer_test *test, uint64_t from, uint64_t to, uint64_t most)
+record_gap(struct timer_test *test, uint64_t from, uint64_t to, uint64_t most)
 {
 	if (to <= from || to - from <= most || test->arming.gaps == RECORD_AWAY_MAX)
 		return;
@@ -41,7 +41,7 @@ test_arm(struct timer_test *test, enum record_interrupts_what what, uint64_t tic
 	arming->armed_before = tsc();
 	arming->deadline = test->timer->driver->arm(test->timer, ticks, what == RECORD_PERIODS || what == RECORD_MASKED);
 	arming->armed_after = tsc();
-	look_for_gap(test, arming->armed_before, arming->armed_after, scale_ticks(&test->survey->scale, GAP_NS));
+	record_gap(test, arming->armed_before, arming->armed_after, scale_ticks(&test->survey->scale, GAP_NS));
 }
 
 void
@@ -59,10 +59,10 @@ test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t take
 		uint64_t now = tsc();
 
 		for (; seen < slot->taken && seen < TIMER_EVENTS_MAX; seen++) {
-			look_for_gap(test, last, slot->events[seen].tsc, entry_ticks);
+			record_gap(test, last, slot->events[seen].tsc, entry_ticks);
 			last = slot->events[seen].tsc > last ? slot->events[seen].tsc : last;
 		}
-		look_for_gap(test, last, now, gap_ticks);
+		record_gap(test, last, now, gap_ticks);
 		last = now > last ? now : last;
 		if (seen >= taken || now >= until)
 			break;
@@ -73,9 +73,9 @@ test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t take
 	test->arming.closed = last;
 }
 
-/* Returns the step of the counter that times the source, in ticks of this counter. */
+/* Returns the resolution of the counter that times the source, in ticks of this counter. */
 static uint64_t
-step_of(const struct timer_test *test)
+counter_step(const struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	const struct report_clock *entry = timer->clock ? report_find_clock(test->survey->report, timer->clock) : NULL;
@@ -87,7 +87,7 @@ step_of(const struct timer_test *test)
 
 /* Appends the description of the tested timer to the record. */
 static void
-put_facts(struct timer_test *test)
+record_facts(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	struct record_timer *facts = &test->facts;
@@ -103,24 +103,24 @@ put_facts(struct timer_test *test)
 	facts->interval_ns = test->row->asked_ns;
 	facts->phase_ticks = timer->phase_ticks;
 	facts->count_mask = timer->counter_address ? timer->count_mask : 0;
-	facts->step_ticks = step_of(test);
+	facts->step_ticks = counter_step(test);
 	record_put(&test->survey->record, RECORD_TIMER, facts, NULL, 0);
 	test->recorded = true;
 }
 
 void
-test_put(struct timer_test *test, size_t count)
+test_append_arming(struct timer_test *test, size_t count)
 {
 	struct record_interrupts *arming = &test->arming;
 
 	if (!test->recorded)
-		put_facts(test);
+		record_facts(test);
 	arming->timer = test->facts.timer;
 	record_put(&test->survey->record, RECORD_INTERRUPTS, arming, test->all->items, arming->gaps + count);
 }
 
 bool
-test_record(struct timer_test *test)
+test_record_interrupts(struct timer_test *test)
 {
 	const struct timer_slot *slot = test->all->window->slot;
 	size_t count = slot->taken <= TIMER_EVENTS_MAX ? slot->taken : 0;
@@ -128,10 +128,10 @@ test_record(struct timer_test *test)
 	for (size_t i = 0; i < count; i++)
 		test->all->items[test->arming.gaps + i] = (struct record_event){ slot->events[i].count, slot->events[i].tsc };
 	test->arming.taken = slot->taken;
-	test_put(test, count);
+	test_append_arming(test, count);
 	if (slot->taken <= TIMER_EVENTS_MAX)
 		return true;
 	test->timer->state = CLOCK_BROKEN;
-	test_refuse(test, CLOCK_BROKEN, "Its interrupts did not stop, so it was not tested further.");
+	test_set_state(test, CLOCK_BROKEN, "Its interrupts did not stop, so it was not tested further.");
 	return false;
 }

@@ -3,7 +3,7 @@
 
 /* Longest window for one shot and its wait, so that the firmware's tick is stopped for at most 100 ms. */
 #define WINDOW_NS (70 * SURVEY_NS_PER_MS)
-/* longest lateness; if no interrupt comes until then, it counts as missing */
+/* a one-shot is missing if no interrupt has come this long after its deadline */
 #define BOUND_NS  (20 * SURVEY_NS_PER_MS)
 
 static void
@@ -16,21 +16,21 @@ run_oneshot(struct timer_test *test, uint64_t ticks)
 	test_watch(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
 	test->arming.due = test->timer->driver->expired(test->timer);
 	test->timer->driver->disarm(test->timer);
-	/* a second interrupt of this shot comes now, so that it is not counted for the next shot */
+	/* lets a second interrupt of this shot come now, so that it does not count for the next shot */
 	test->all->window->open();
 	test->all->window->close();
-	if (test_record(test))
+	if (test_record_interrupts(test))
 		test->misses = slot->taken ? 0 : test->misses + 1;
 }
 
 void
-shots_window(void *argument)
+run_shots_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t begin = tsc(), enough = scale_ticks(&test->survey->scale, WINDOW_NS - test->row->asked_ns);
 
-	if (!test_begin(test))
+	if (!test_set_up(test))
 		return;
 	do {
 		test->left--;

@@ -5,8 +5,8 @@
 #include "measure/timers/timer_test.h"
 
 /*
- * Maximum number of tries. Each takes at most 2 ms, and the window after them 88 ms. So the firmware's tick is stopped
- * for about 100 ms.
+ * Maximum number of tries. Each takes at most 2 ms, and the window after them takes 88 ms. The firmware's tick is
+ * stopped for the sum, which must be about 100 ms or less.
  */
 #define ARM_TRIES   5u
 #define PERIODS_MIN 10u /* number of periods in a window with the longest periods, 8 ms */
@@ -28,12 +28,12 @@ arm_period(struct timer_test *test, enum record_interrupts_what what, uint64_t p
 }
 
 /*
- * Doubles the row's period, because in a guest with slow register accesses every try may take too long. Returns false
- * if the period is at its limit. Also returns false if the row already has results, because its figures are for one
- * period.
+ * Doubles the row's period. In a guest with slow register accesses, programming the period may always take too long.
+ * Returns false if the period is at its limit. Also returns false if the row has results, because all its figures are
+ * for one period.
  */
 static bool
-lengthen(struct timer_test *test)
+double_period(struct timer_test *test)
 {
 	uint64_t ns = test_fit_ns(test, 2 * test->row->asked_ns);
 
@@ -45,20 +45,20 @@ lengthen(struct timer_test *test)
 }
 
 void
-periods_window(void *argument)
+run_periods_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t period;
 
-	if (!test_begin(test))
+	if (!test_set_up(test))
 		return;
 	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_period(test, RECORD_PERIODS, period)) {
-		if (lengthen(test))
+		if (double_period(test))
 			return;
 		test->left--;
 		if (!test->left && !test->recorded)
-			test_explain(test, "Programming it takes more than a quarter of its period, so its ticks cannot be "
+			test_set_reason(test, "Programming it takes more than a quarter of its period, so its ticks cannot be "
 				     "matched to deadlines.");
 		return;
 	}
@@ -66,18 +66,18 @@ periods_window(void *argument)
 	test->arming.asked = (uint16_t)test->periods;
 	test_watch(test, test->arming.armed_after, test->arming.armed_before + (test->periods + 1) * period, UINT64_MAX);
 	test->timer->driver->disarm(test->timer);
-	if (test_record(test))
+	if (test_record_interrupts(test))
 		test->misses = test->all->window->slot->taken ? 0 : TEST_MISSES_MAX;
 }
 
 void
-periods_hold(void *argument)
+run_masked_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t polls = PERIODS_HELD * test->row->asked_ns * TEST_POLLS_PER_NS, period, begin, opened;
 
-	if (!test_begin(test))
+	if (!test_set_up(test))
 		return;
 	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_period(test, RECORD_MASKED, period))
@@ -89,5 +89,5 @@ periods_hold(void *argument)
 	opened = tsc();
 	test_watch(test, opened, opened + PERIODS_HELD * period, UINT64_MAX);
 	test->timer->driver->disarm(test->timer);
-	test_record(test);
+	test_record_interrupts(test);
 }

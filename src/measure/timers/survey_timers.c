@@ -10,7 +10,7 @@
 #define AWAITED_NS  (1500 * SURVEY_NS_PER_MS)
 #define NS_AS       UINT64_C(1000000000)
 /* maximum wait for one window on another core, which a busy host may delay */
-#define THERE_NS    (10 * SURVEY_NS_PER_S)
+#define REMOTE_NS   (10 * SURVEY_NS_PER_S)
 /* maximum number of cores that are all tested; with more cores, one core of each package is tested */
 #define CORES_EACH    64u
 /* maximum number of cores that are tested with periods; with more cores, only the boot core is */
@@ -23,7 +23,7 @@ is_quick(const struct report *report)
 }
 
 void
-test_explain(struct timer_test *test, const char *why)
+test_set_reason(struct timer_test *test, const char *why)
 {
 	struct text reason;
 
@@ -33,18 +33,15 @@ test_explain(struct timer_test *test, const char *why)
 }
 
 void
-test_refuse(struct timer_test *test, enum clock_state state, const char *why)
+test_set_state(struct timer_test *test, enum clock_state state, const char *why)
 {
 	test->row->state = state;
-	test_explain(test, why);
+	test_set_reason(test, why);
 }
 
-/*
- * Lets interrupts arrive that were pending when the source was taken. The source is armed afterwards, so that these
- * interrupts are not counted.
- */
+/* Discards interrupts that were pending before the source is armed, so that they are not counted. */
 static void
-drain(const struct timer_test *test)
+discard_pending(const struct timer_test *test)
 {
 	const struct timer_window *window = test->all->window;
 
@@ -57,16 +54,16 @@ drain(const struct timer_test *test)
 }
 
 bool
-test_begin(struct timer_test *test)
+test_set_up(struct timer_test *test)
 {
 	struct report_interval *row = test->row;
 	struct timer *timer = test->timer;
 
 	timer->driver->set_up(timer, test->all->window->vector);
-	drain(test);
+	discard_pending(test);
 	if (test_set_tick_length(test) && test_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
-	test_explain(test, "It cannot be programmed for so long an interval.");
+	test_set_reason(test, "It cannot be programmed for so long an interval.");
 	return false;
 }
 
@@ -78,7 +75,7 @@ restore_source(void *argument)
 	test->timer->driver->restore(test->timer);
 }
 
-struct there { /* a window (see struct timer_window) that another core opens as a job */
+struct remote_window { /* a window (see struct timer_window) that is run as a job on another core */
 	struct timer_test *test;
 	void (*work)(void *argument);
 	const char *why;
@@ -87,10 +84,10 @@ struct there { /* a window (see struct timer_window) that another core opens as 
 static void
 run_window_on_core(void *argument, size_t core)
 {
-	struct there *there = argument;
+	struct remote_window *remote = argument;
 
 	(void)core;
-	there->why = there->test->all->window->run_on_core(there->work, restore_source, there->test);
+	remote->why = remote->test->all->window->run_on_core(remote->work, restore_source, remote->test);
 }
 
 /* Runs a window. Returns NULL if the window was completed, otherwise the reason why it was not. */
@@ -98,17 +95,17 @@ static const char *
 run_window(struct timer_test *test, void (*work)(void *argument))
 {
 	const struct smp *smp = test->survey->smp;
-	struct there there = { test, work, NULL };
+	struct remote_window remote = { test, work, NULL };
 
 	if (test->core == 0)
 		return test->all->window->run(work, restore_source, test);
-	if (!smp->run(smp->context, test->core, run_window_on_core, &there, THERE_NS))
+	if (!smp->run(smp->context, test->core, run_window_on_core, &remote, REMOTE_NS))
 		return "The core did not finish this test in time.";
-	return there.why;
+	return remote.why;
 }
 
 static void
-ask(struct timer_test *test, void (*work)(void *argument))
+run_windows(struct timer_test *test, void (*work)(void *argument))
 {
 	bool awaited = test->timer->driver->kind == TIMER_AWAITED;
 
@@ -119,12 +116,12 @@ ask(struct timer_test *test, void (*work)(void *argument))
 			return;
 		why = run_window(test, work);
 		if (why) {
-			test_refuse(test, CLOCK_DISABLED, why);
+			test_set_state(test, CLOCK_DISABLED, why);
 			return;
 		}
 	}
 	if (test->tick.value == 0)
-		test_refuse(test, CLOCK_STUCK, "Its counter does not count down.");
+		test_set_state(test, CLOCK_STUCK, "Its counter does not count down.");
 }
 
 static struct report_interval *
@@ -166,7 +163,7 @@ struct plan {
 
 /*
  * Returns true if the row also gets a window with masked interrupts. Only main sources on the boot core get one, and
- * only if so many periods fit into a window.
+ * only if twice PERIODS_HELD periods fit into a window.
  */
 static bool
 has_masked_window(const struct timer_test *test)
@@ -177,7 +174,7 @@ has_masked_window(const struct timer_test *test)
 
 /* Measures one row: either the one-shots of PLAN, or the same number of windows of periods. */
 static void
-measure(struct timer_test *test, const struct plan *plan, bool periodic)
+measure_row(struct timer_test *test, const struct plan *plan, bool periodic)
 {
 	enum timer_kind kind = test->timer->driver->kind;
 
@@ -192,9 +189,9 @@ measure(struct timer_test *test, const struct plan *plan, bool periodic)
 	if (kind == TIMER_POLLED)
 		free_running_poll_status(test);
 	else
-		ask(test, periodic ? periods_window : kind == TIMER_AWAITED ? free_running_run_window : shots_window);
+		run_windows(test, periodic ? run_periods_window : kind == TIMER_AWAITED ? run_free_running_window : run_shots_window);
 	if (periodic && has_masked_window(test))
-		run_window(test, periods_hold);
+		run_window(test, run_masked_window);
 }
 
 static const struct plan *
@@ -230,14 +227,14 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 	};
 
 	for (const struct plan *plan = get_plan(&test); plan->count; plan++) {
-		measure(&test, plan, false);
+		measure_row(&test, plan, false);
 		if (timer->state != CLOCK_PRESENT)
 			return; /* one row is enough to report the state */
 	}
 	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && test.misses < TEST_MISSES_MAX)
-		run_window(&test, expired_window);
+		run_window(&test, run_expired_window);
 	if (timer->driver->periodic && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
-		measure(&test, &windows, true);
+		measure_row(&test, &windows, true);
 }
 
 static bool
@@ -250,9 +247,7 @@ is_tested_source(const struct timer_driver *driver, const struct report *report)
 	return all || (!driver->only_all && (!is_quick(report) || driver->in_quick));
 }
 
-/* Returns the expected duration of a source's tests on the boot core. A free-running source takes this long on
- * average.
- */
+/* Returns the expected duration of a source's tests on the boot core. */
 static uint64_t
 expected_ns(struct survey *survey, const struct timer_driver *driver)
 {

@@ -60,7 +60,7 @@ calibrate(struct timer_test *test)
 
 /*
  * Keeps the most exact rate of the boot core's LAPIC timer, for a comparison with other sources. The tick was timed by
- * the best estimate of the TSC's rate, so the error of this estimate is added.
+ * an estimate of the TSC's rate, so the error of this estimate is added.
  */
 static void
 keep_lapic_rate(const struct timer_test *test)
