@@ -9,9 +9,8 @@
 
 _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a pass in the record");
 
-enum stage { FIRST, MIDDLE, LAST, STAGES };
-
-struct pass { /* the pass of one stage; if there are several, it is the latest one */
+/* A pass as the record has it. If the record has several passes for a place in the run, this is the latest of them. */
+struct recorded_pass {
 	struct record_pass entry; /* its number is 0 if there is no pass */
 	struct offsets *offsets;
 	uint64_t pingpongs, again; /* number of pairs with a ping-pong, and number of further ping-pongs */
@@ -19,7 +18,7 @@ struct pass { /* the pass of one stage; if there are several, it is the latest o
 
 struct offset_analysis {
 	struct report *report;
-	struct pass passes[STAGES];
+	struct recorded_pass passes[REPORT_PASSES]; /* in the order of report_skew.passes */
 	struct scale scale;
 	uint64_t resolution_ticks;
 	uint64_t best_trip_ticks; /* shortest round trip of the first pass */
@@ -31,7 +30,7 @@ clear(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 
-	__builtin_memset(&skew->measured, 0, sizeof(*skew) - offsetof(struct report_skew, measured));
+	__builtin_memset(&skew->kind, 0, sizeof(*skew) - offsetof(struct report_skew, kind));
 	skew->kind_reason = "";
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].pingpongs = 0;
@@ -64,10 +63,10 @@ static void
 take_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct report *report = analysis->report;
-	const struct offsets *first = &report->skew.offsets;
+	const struct offsets *first = &report->skew.first.offsets;
 	struct record_pass pass;
 	enum pair_schedule kind;
-	struct pass *stage;
+	struct recorded_pass *stage;
 	size_t cores;
 
 	record_fixed(entry, &pass);
@@ -91,7 +90,7 @@ take_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 static bool
 find_rank(const struct report_skew *skew, size_t core, size_t *rank)
 {
-	size_t low = 0, high = skew->offsets.cores;
+	size_t low = 0, high = skew->first.offsets.cores;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
@@ -102,7 +101,7 @@ find_rank(const struct report_skew *skew, size_t core, size_t *rank)
 			high = middle;
 	}
 	*rank = low;
-	return low < skew->offsets.cores && skew->core_of[low] == core;
+	return low < skew->first.offsets.cores && skew->core_of[low] == core;
 }
 
 static void
@@ -138,7 +137,7 @@ count_pingpong(struct offset_analysis *analysis, const struct record_pingpong *p
 
 /* Takes a ping-pong in the time MOMENT. PASS is NULL if it belongs to no pass; then only its warps count. */
 static void
-take_pingpong(struct offset_analysis *analysis, struct pass *pass, struct moment moment,
+take_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struct moment moment,
 	      const struct record_pingpong *pingpong)
 {
 	struct pingpong_result result = { .played = true, .least_to_second = pingpong->least_to_second,
@@ -157,7 +156,7 @@ take_pingpong(struct offset_analysis *analysis, struct pass *pass, struct moment
 
 	pass->pingpongs += is_first_result;
 	pass->again += !is_first_result;
-	if (pass == &analysis->passes[FIRST])
+	if (pass == &analysis->passes[0])
 		count_pingpong(analysis, pingpong, is_first_result);
 }
 
@@ -166,10 +165,10 @@ take_exchange(struct offset_analysis *analysis, const struct record_entry *entry
 {
 	struct record_exchange exchange;
 	struct record_pingpong pingpong;
-	struct pass *pass = NULL;
+	struct recorded_pass *pass = NULL;
 
 	record_fixed(entry, &exchange);
-	for (size_t i = 0; i < STAGES && exchange.pass; i++)
+	for (size_t i = 0; i < REPORT_PASSES && exchange.pass; i++)
 		if (analysis->passes[i].entry.pass == exchange.pass)
 			pass = &analysis->passes[i];
 	for (size_t i = 0; i < entry->item_count; i++) {
@@ -206,14 +205,20 @@ read_entries(struct offset_analysis *analysis, const void *record, size_t size, 
 	}
 }
 
+/* Solves the offsets of PASS into skew->solved. */
+static void
+solve(struct report_skew *skew, struct report_pass *pass)
+{
+	pass->summary = offsets_solve(&pass->offsets, skew->solved, pass->outlier, skew->disputed);
+}
+
 static void
 report_first(struct offset_analysis *analysis)
 {
-	const struct pass *pass = &analysis->passes[FIRST];
+	const struct recorded_pass *pass = &analysis->passes[0];
 	struct report *report = analysis->report;
 	struct report_skew *skew = &report->skew;
 
-	skew->measured = pass->pingpongs > 0;
 	skew->kind = pass->offsets->kind;
 	if (pass->entry.reason == RECORD_PASS_NO_MEMORY)
 		skew->kind_reason = "There is no memory for all pairs.";
@@ -229,7 +234,7 @@ report_first(struct offset_analysis *analysis)
 		skew->best_trip_ns = scale_ns(&analysis->scale, analysis->best_trip_ticks);
 		skew->median_trip_ns = scale_ns(&analysis->scale, histogram_quantile(skew->trips, MEDIAN));
 	}
-	skew->summary = offsets_solve(pass->offsets, skew->solved, skew->outlier, skew->disputed);
+	solve(skew, &skew->first);
 	for (size_t i = 0; i < pass->offsets->cores; i++)
 		report->cores[skew->core_of[i]].offset = skew->solved[i];
 }
@@ -242,16 +247,15 @@ static void
 report_drifts(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
-	size_t pairs = pair_schedule_pairs(skew->kind, skew->offsets.cores), a, b;
+	size_t pairs = pair_schedule_pairs(skew->kind, skew->first.offsets.cores), a, b;
 
 	for (size_t i = 0; i < pairs; i++) {
 		pair_schedule_pair(skew->kind, i, &a, &b);
-		skew->drifts[i] = offsets_drift(&skew->offsets, &skew->latest, a, b);
+		skew->drifts[i] = offsets_drift(&skew->first.offsets, &skew->last.offsets, a, b);
 		if (a == 0)
 			report->cores[skew->core_of[b]].drift_ppb = skew->drifts[i];
 	}
 	report->cores[skew->core_of[0]].drift_ppb = (struct offset){ 0, 0 };
-	skew->drift_measured = true;
 }
 
 static void
@@ -260,11 +264,11 @@ report_last(struct offset_analysis *analysis)
 	struct report *report = analysis->report;
 	struct report_skew *skew = &report->skew;
 
-	skew->latest_summary = offsets_solve(&skew->latest, skew->solved, skew->latest_outlier, skew->disputed);
-	for (size_t i = 0; i < skew->latest.cores; i++)
+	solve(skew, &skew->last);
+	for (size_t i = 0; i < skew->last.offsets.cores; i++)
 		report->cores[skew->core_of[i]].last_offset = skew->solved[i];
 	report_drifts(report);
-	skew->drift_span_ns = scale_ns(&analysis->scale, skew->latest.end_tsc - skew->offsets.begin_tsc);
+	skew->drift_span_ns = scale_ns(&analysis->scale, skew->last.offsets.end_tsc - skew->first.offsets.begin_tsc);
 }
 
 void
@@ -273,7 +277,6 @@ analysis_offsets(const void *record, size_t size, struct report *report)
 	struct report_skew *skew = &report->skew;
 	struct offset_analysis analysis = {
 		.report = report,
-		.passes = { { .offsets = &skew->offsets }, { .offsets = &skew->middle }, { .offsets = &skew->latest } },
 		.resolution_ticks = 1,
 		.best_trip_ticks = UINT64_MAX,
 	};
@@ -281,17 +284,20 @@ analysis_offsets(const void *record, size_t size, struct report *report)
 	clear(report);
 	if (!skew->memory)
 		return;
+	for (size_t i = 0; i < REPORT_PASSES; i++)
+		analysis.passes[i].offsets = &skew->passes[i].offsets;
 	histogram_clear(skew->trips);
 	scale_init(&analysis.scale, report->tsc);
 	read_entries(&analysis, record, size, true);
 	read_entries(&analysis, record, size, false);
-	if (analysis.passes[FIRST].entry.pass)
+	if (analysis.passes[0].entry.pass)
 		report_first(&analysis);
-	skew->middle_measured = analysis.passes[MIDDLE].pingpongs > 0;
-	if (analysis.passes[LAST].pingpongs)
+	for (size_t i = 0; i < REPORT_PASSES; i++)
+		skew->passes[i].measured = analysis.passes[i].pingpongs > 0;
+	if (skew->last.measured)
 		report_last(&analysis);
 	else
-		skew->latest.cores = 0;
+		skew->last.offsets.cores = 0;
 }
 
 enum pair_schedule

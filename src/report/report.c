@@ -176,7 +176,7 @@ report_warps(const struct report_skew *skew)
 bool
 report_drift_is_known(const struct report *report, const struct report_core *core)
 {
-	return report->skew.drift_measured && offset_is_known(core->drift_ppb);
+	return report->skew.last.measured && offset_is_known(core->drift_ppb);
 }
 
 /* Returns the middle of two values, rounded down. */
@@ -212,7 +212,7 @@ report_offset_ns(const struct report *report, struct offset offset)
 	struct scale scale = report_scale(report);
 	int64_t low, high;
 
-	if (!report->skew.measured || !offset_is_known(offset))
+	if (!report->skew.first.measured || !offset_is_known(offset))
 		return (struct interval_ns){ .known = false };
 	low = scale_ns_down(&scale, offset.low);
 	high = scale_ns_up(&scale, offset.high);
@@ -320,23 +320,23 @@ void
 report_put_pass_times(struct text *out, const struct report *report)
 {
 	text_put(out, "at ");
-	report_put_tsc_time(out, report, report->skew.offsets.end_tsc);
-	if (!report->skew.drift_measured)
+	report_put_tsc_time(out, report, report->skew.first.offsets.end_tsc);
+	if (!report->skew.last.measured)
 		return;
 	text_put(out, " and ");
-	report_put_tsc_time(out, report, report->skew.latest.end_tsc);
+	report_put_tsc_time(out, report, report->skew.last.offsets.end_tsc);
 }
 
 const struct offsets *
 report_shown_pass(const struct report *report)
 {
-	return report->skew.last_shown ? &report->skew.latest : &report->skew.offsets;
+	return report->skew.last_shown ? &report->skew.last.offsets : &report->skew.first.offsets;
 }
 
 const struct offsets_summary *
 report_shown_summary(const struct report *report)
 {
-	return report->skew.last_shown ? &report->skew.latest_summary : &report->skew.summary;
+	return report->skew.last_shown ? &report->skew.last.summary : &report->skew.first.summary;
 }
 
 struct offset

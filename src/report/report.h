@@ -45,7 +45,7 @@
 #define REPORT_TAKEN_MAX    3 /* maximum number of systems with a row: Linux, Windows and PostgreSQL */
 /* maximum number of systems that use a stated rate: Linux, FreeBSD, EDK II, PostgreSQL */
 #define REPORT_CLAIM_USERS   4
-#define REPORT_LATER_MAX    2 /* maximum number of measurement passes over the cores after the first pass */
+#define REPORT_PASSES       3 /* maximum number of measurement passes over the cores that a report has */
 
 enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VERDICT_ABSENT };
 
@@ -187,6 +187,15 @@ struct report_contended {
 	uint32_t worst_a, worst_b; /* APIC ids of the cores with the worst warp: A's stamp was ahead of B's later reading */
 };
 
+/* A measurement pass, in which pairs of cores exchange time stamps (ping-pongs). */
+struct report_pass {
+	bool measured; /* true if at least one pair had a ping-pong */
+	struct offsets offsets;
+	/* The results of offsets_solve(), not for the middle pass. Cores are ranks. */
+	struct offsets_summary summary;
+	bool *outlier; /* true if the core with this rank differs from the majority */
+};
+
 struct report_skew {
 	struct report_contended locked, lock_free;
 	/* Arguments of report_lay_out(), which provides the arrays below. */
@@ -194,11 +203,7 @@ struct report_skew {
 	size_t cores_max;
 	enum pair_schedule widest;
 
-	/*
-	 * The following fields come from measurement passes. In each pass, pairs of cores exchange time stamps (a
-	 * ping-pong).
-	 */
-	bool measured;           /* true if at least one pair had a ping-pong */
+	/* The following fields come from measurement passes. */
 	enum pair_schedule kind;    /* schedule of the passes: all pairs, or only pairs with the boot core */
 	const char *kind_reason; /* reason why not all pairs were measured, or ""; static storage */
 	size_t concurrency;      /* number of pairs measured at the same time, at the end of the first pass */
@@ -211,23 +216,16 @@ struct report_skew {
 	uint64_t worst_warp_ticks, worst_warp_ns;
 	uint32_t worst_warp_a, worst_warp_b; /* APIC ids of the pair with the worst warp: A was ahead of B */
 	uint64_t best_trip_ns, median_trip_ns; /* the shortest round trip, and the median of the medians of all pairs */
-	struct offsets offsets;  /* results of the first pass */
-	uint32_t *core_of;       /* core number (index into report.cores) of the core with each rank */
-	struct offsets_summary summary; /* summary of the first pass, with cores as ranks */
-	bool *outlier;          /* true if offsets_solve() found that the core with this rank differs from the majority */
-	bool drift_measured;     /* true if there was a second pass */
-	/* Drift of core B against core A from the first pass to the last, for each pair by pair_schedule_index(). */
-	struct offset *drifts;
-	bool middle_measured;    /* true if there was a pass between the first and the last */
 	union {
-		/* Results of passes after the first pass: the middle pass if there was one, and the latest pass. */
-		struct offsets later[REPORT_LATER_MAX];
+		struct report_pass passes[REPORT_PASSES];
 		struct {
-			struct offsets middle, latest;
+			/* MIDDLE is only measured if FIRST took a small part of the run. */
+			struct report_pass first, middle, last;
 		};
 	};
-	bool *latest_outlier; /* the same as OUTLIER and SUMMARY above, but of the last measurement pass */
-	struct offsets_summary latest_summary;
+	uint32_t *core_of;       /* core number (index into report.cores) of the core with each rank */
+	/* Drift of core B against core A from the first pass to the last, for each pair by pair_schedule_index(). */
+	struct offset *drifts;
 	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
 	/* Working memory: the offset of each rank in the pass that is solved, and the median round trips of the pairs. */
 	struct offset *solved;

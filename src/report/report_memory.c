@@ -26,14 +26,13 @@ lay_out(struct report_core **rows, struct report_skew *skew, uintptr_t begin, si
 
 	*rows = reserve(&next, cores * sizeof(**rows));
 	skew->core_of = reserve(&next, cores * sizeof(*skew->core_of));
-	lay_out_pairs(&skew->offsets, &next, pairs);
-	lay_out_pairs(&skew->middle, &next, pairs);
-	lay_out_pairs(&skew->latest, &next, pairs);
+	for (size_t i = 0; i < REPORT_PASSES; i++) {
+		lay_out_pairs(&skew->passes[i].offsets, &next, pairs);
+		skew->passes[i].outlier = reserve(&next, cores * sizeof(*skew->passes[i].outlier));
+	}
 	skew->drifts = reserve(&next, pairs * sizeof(*skew->drifts));
 	skew->moved = reserve(&next, cores * sizeof(*skew->moved));
 	skew->solved = reserve(&next, cores * sizeof(*skew->solved));
-	skew->outlier = reserve(&next, cores * sizeof(*skew->outlier));
-	skew->latest_outlier = reserve(&next, cores * sizeof(*skew->latest_outlier));
 	skew->disputed = reserve(&next, cores * sizeof(*skew->disputed));
 	skew->trips = reserve(&next, sizeof(*skew->trips));
 	return next;

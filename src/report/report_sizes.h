@@ -47,7 +47,7 @@ report_size_series(size_t cores, size_t rows)
 static inline size_t
 report_size_json(size_t cores)
 {
-	size_t pairs = cores <= REPORT_MATRIX_CORES ? (1 + REPORT_LATER_MAX) * cores * cores : 0;
+	size_t pairs = cores <= REPORT_MATRIX_CORES ? REPORT_PASSES * cores * cores : 0;
 
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE + pairs * REPORT_SIZE_PER_PAIR;
 }

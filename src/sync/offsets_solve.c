@@ -20,7 +20,7 @@
 #include "sync/outliers.h"
 #include "sync/offsets_indirect.h"
 
-#define PASSES         2  /* the second pass uses the offsets that the first has narrowed */
+#define SOLVE_ROUNDS   2  /* the second round uses the offsets that the first has narrowed */
 /*
  * Largest number of wrong votes that can be outvoted. The number is limited because each wrong vote takes a further
  * pass over all pairs.
@@ -85,13 +85,13 @@ vote(const struct vote_input *input, bool *decided)
 static void
 vote_on_places(const struct offsets *offsets, struct offset *places, bool *decided)
 {
-	size_t passes = offsets->kind == PAIR_SCHEDULE_ALL ? PASSES : 0;
+	size_t rounds = offsets->kind == PAIR_SCHEDULE_ALL ? SOLVE_ROUNDS : 0;
 
 	for (size_t i = 0; i < offsets->cores; i++)
 		places[i] = offsets_pair(offsets, 0, i);
 	for (size_t i = 0; i < offsets->cores; i++)
 		decided[i] = i == 0;
-	for (size_t pass = 0; pass < passes; pass++)
+	for (size_t round = 0; round < rounds; round++)
 		for (size_t i = 1; i < offsets->cores; i++)
 			places[i] = vote(&(struct vote_input){ offsets, places, i }, &decided[i]);
 }

@@ -90,9 +90,10 @@ analyse(const uint8_t *bytes, size_t size)
 	analysis_gaps(bytes, size, &report);
 	analysis_timers(bytes, size, &report);
 	analysis_offsets(bytes, size, &report);
-	require(report.skew.offsets.cores <= CORES && report.skew.latest.cores <= CORES);
+	require(report.skew.first.offsets.cores <= CORES && report.skew.last.offsets.cores <= CORES);
 	for (size_t b = 1; b < CORES; b++)
-		offsets_motion(&report.skew.offsets, &report.skew.middle, &report.skew.latest, 0, b);
+		offsets_motion(&report.skew.first.offsets, &report.skew.middle.offsets, &report.skew.last.offsets, 0,
+			       b);
 	require(report.interference.event_count <= REPORT_EVENTS_MAX);
 	report.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)

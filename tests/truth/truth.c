@@ -89,10 +89,10 @@ try(const struct kind *kind, uint64_t seed, bool show)
 	bench = machine_run(kind, seed);
 	if (show) {
 		print_report(&bench->run.report);
-		if (bench->run.report.skew.measured)
-			print_pairs(&bench->run.report, "first", &bench->run.report.skew.offsets);
-		if (bench->run.report.skew.drift_measured)
-			print_pairs(&bench->run.report, "last", &bench->run.report.skew.latest);
+		if (bench->run.report.skew.first.measured)
+			print_pairs(&bench->run.report, "first", &bench->run.report.skew.first.offsets);
+		if (bench->run.report.skew.last.measured)
+			print_pairs(&bench->run.report, "last", &bench->run.report.skew.last.offsets);
 		print_machine();
 	}
 	verdict_claims(bench);

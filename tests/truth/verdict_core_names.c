@@ -465,8 +465,8 @@ static void
 check_silence(const struct bench *bench, size_t core)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &report->skew.offsets, *latest = &report->skew.latest;
-	bool again = report->skew.drift_measured;
+	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
+	bool again = report->skew.last.measured;
 	struct hull hull = hull_of(majority_class, core, machine.run);
 	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
 	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L), size = trip > 0 ? hull_ticks(most) / trip : 0;
@@ -488,13 +488,13 @@ static void
 check_that_something_is_reported(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
-	const struct offsets *first = &report->skew.offsets, *latest = &report->skew.latest;
+	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
 	size_t proofs = 0;
 
 	for (size_t i = 0; i < machine.cores; i++)
 		for (size_t j = i + 1; j < machine.cores; j++)
 			proofs += proves(report, first, i, j) || offsets_moved(first, i, j) > 0 ||
-				  (report->skew.drift_measured &&
+				  (report->skew.last.measured &&
 				   (proves(report, latest, i, j) || offsets_moved(latest, i, j) > 0));
 	if (proofs)
 		tally(CHECK_CORE_SILENT, is_anything_said(report), "%zu pairs are proven to differ, and nothing is said", proofs);
@@ -516,12 +516,12 @@ verdict_core_names(const struct bench *bench)
 		if (is_marked(report, i))
 			tally(CHECK_CORE_NAMED, differs_from_majority(i, tournaments), "core %zu is marked: %s", i,
 			      report->cores[i].drifts ? "it drifts" : "it is off the majority");
-		if (has_majority && is_sick(i) && report->skew.measured)
+		if (has_majority && is_sick(i) && report->skew.first.measured)
 			check_silence(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
 		tally(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back, "core %zu has its fault every %llu reads",
 		      machine.fault_core, (unsigned long long)machine.fault_reads);
-	if (report->skew.measured)
+	if (report->skew.first.measured)
 		check_that_something_is_reported(bench);
 }

@@ -69,9 +69,9 @@ cores_stay(size_t a, size_t b)
 static void
 check_pairs(const struct report_skew *skew)
 {
-	for (size_t i = 0; i < skew->offsets.cores; i++)
-		for (size_t j = i + 1; j < skew->offsets.cores; j++) {
-			struct offset own = offsets_pair(&skew->offsets, i, j);
+	for (size_t i = 0; i < skew->first.offsets.cores; i++)
+		for (size_t j = i + 1; j < skew->first.offsets.cores; j++) {
+			struct offset own = offsets_pair(&skew->first.offsets, i, j);
 			size_t a = skew->core_of[i], b = skew->core_of[j];
 			struct hull hull = hull_of(a, b, machine.first);
 
@@ -159,11 +159,11 @@ static void
 check_widths(const struct report_skew *skew, const struct report *report)
 {
 	struct offset best[CORES_MAX][CORES_MAX];
-	size_t count = skew->offsets.cores;
+	size_t count = skew->first.offsets.cores;
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < count; j++)
-			best[i][j] = offsets_pair(&skew->offsets, i, j);
+			best[i][j] = offsets_pair(&skew->first.offsets, i, j);
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < count; i++)
 			for (size_t j = 0; j < count; j++)
@@ -184,7 +184,7 @@ verdict_cores(const struct bench *bench)
 	const struct report *report = &bench->run.report;
 	bool still = true;
 
-	if (report->skew.measured) {
+	if (report->skew.first.measured) {
 		check_pairs(&report->skew);
 		for (size_t i = 0; i < machine.cores; i++) {
 			check_place(report, i);

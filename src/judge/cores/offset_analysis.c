@@ -43,7 +43,7 @@ pass_ticks_to_ns(const struct pass_analysis *pass, uint64_t ticks)
 struct offset
 pass_offset(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return ticks_to_ns(pass, offsets_proven(pass->offsets, other, rank));
+	return ticks_to_ns(pass, offsets_proven(&pass->result->offsets, other, rank));
 }
 
 /* ---- drifts ---- */
@@ -55,7 +55,7 @@ pass_offset(const struct pass_analysis *pass, size_t other, size_t rank)
 struct offset
 pass_drift(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	const struct offsets *offsets = &pass->skew->offsets;
+	const struct offsets *offsets = &pass->skew->first.offsets;
 	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
 	struct offset drift;
 
@@ -74,17 +74,17 @@ get_drift(const void *pass, size_t a, size_t b)
 struct moment
 pass_pair_time(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	if (rank && other && pass->offsets->kind == PAIR_SCHEDULE_STAR)
-		return (struct moment){ pass->offsets->begin_tsc, pass->offsets->end_tsc };
-	return offsets_moment(pass->offsets, other, rank);
+	if (rank && other && pass->result->offsets.kind == PAIR_SCHEDULE_STAR)
+		return (struct moment){ pass->result->offsets.begin_tsc, pass->result->offsets.end_tsc };
+	return offsets_moment(&pass->result->offsets, other, rank);
 }
 
 /* Returns the time from the pair's measurement in the first pass to its measurement in the last pass. */
 static struct moment
 time_between_passes(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return (struct moment){ offsets_moment(&pass->skew->offsets, other, rank).begin_tsc,
-				offsets_moment(&pass->skew->latest, other, rank).end_tsc };
+	return (struct moment){ offsets_moment(&pass->skew->first.offsets, other, rank).begin_tsc,
+				offsets_moment(&pass->skew->last.offsets, other, rank).end_tsc };
 }
 
 /*
@@ -104,7 +104,7 @@ count_proofs(const struct pass_analysis *pass, size_t rank, bool ahead, uint64_t
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < pass->skew->offsets.cores; i++)
+	for (size_t i = 0; i < pass->skew->first.offsets.cores; i++)
 		count += proves_drift(pass, i, rank, ahead, width);
 	return count;
 }
@@ -116,7 +116,7 @@ width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
 	uint64_t width = 0;
 
 	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
-		if (2 * count_proofs(pass, rank, ahead, width + bit - 1) <= pass->skew->offsets.cores)
+		if (2 * count_proofs(pass, rank, ahead, width + bit - 1) <= pass->skew->first.offsets.cores)
 			width += bit;
 	return width;
 }
@@ -129,7 +129,7 @@ width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
 struct offset
 pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct moment *moment)
 {
-	size_t cores = pass->skew->offsets.cores;
+	size_t cores = pass->skew->first.offsets.cores;
 	bool ahead = 2 * count_proofs(pass, rank, true, UINT64_MAX) > cores;
 	uint64_t width = width_for_majority(pass, rank, ahead);
 	struct offset most = { INT64_MAX, 0 };
@@ -157,8 +157,8 @@ pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct momen
 static struct moment
 time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
 {
-	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle : &skew->offsets;
-	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle : &skew->latest;
+	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle.offsets : &skew->first.offsets;
+	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle.offsets : &skew->last.offsets;
 
 	return (struct moment){ offsets_moment(from, other, rank).begin_tsc, offsets_moment(to, other, rank).end_tsc };
 }
@@ -172,18 +172,18 @@ pass_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct mo
 
 	for (enum motion i = MOTION_UNKNOWN; i <= MOTION_UNEVEN; i++)
 		moments[i] = MOMENT_NEVER;
-	for (size_t i = 0; i < skew->offsets.cores && skew->middle_measured; i++) {
+	for (size_t i = 0; i < skew->first.offsets.cores && skew->middle.measured; i++) {
 		enum motion motion;
 
 		if (!proves_drift(pass, i, rank, ahead, UINT64_MAX))
 			continue;
-		motion = offsets_motion(&skew->offsets, &skew->middle, &skew->latest, i, rank);
+		motion = offsets_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, i, rank);
 		count[motion]++;
 		moments[motion] = moment_hull(moments[motion], time_of_motion(skew, motion, i, rank));
 	}
 	for (enum motion i = MOTION_STEADY; i <= MOTION_UNEVEN; i++) {
 		*moment = moments[i];
-		if (2 * count[i] > skew->offsets.cores)
+		if (2 * count[i] > skew->first.offsets.cores)
 			return i;
 	}
 	return MOTION_UNKNOWN;
@@ -200,12 +200,13 @@ find_drifts(struct pass_analysis *pass)
 	skew->any_moved = false;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].drifts = false;
-	if (!skew->drift_measured)
+	if (!skew->last.measured)
 		return;
-	minority = minority_find(get_drift, pass, pass->drift_limit_ppb, skew->offsets.cores, skew->moved, skew->disputed);
+	minority = minority_find(get_drift, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
+				 skew->disputed);
 	pass->drifting = minority.outliers;
 	skew->any_moved = minority.any_differs;
-	for (size_t i = 0; i < skew->offsets.cores; i++) {
+	for (size_t i = 0; i < skew->first.offsets.cores; i++) {
 		struct report_core *core = &report->cores[skew->core_of[i]];
 		struct moment moment;
 
@@ -220,7 +221,7 @@ find_drifts(struct pass_analysis *pass)
 static bool
 is_in_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return !pass->outlier[rank] && !pass_core(pass, rank)->drifts;
+	return !pass->result->outlier[rank] && !pass_core(pass, rank)->drifts;
 }
 
 /*
@@ -234,9 +235,9 @@ next_pass(const struct pass_analysis *pass)
 {
 	const struct report_skew *skew = pass->skew;
 
-	if (skew->middle_measured)
-		return &skew->middle;
-	return pass->offsets == &skew->offsets ? &skew->latest : &skew->offsets;
+	if (skew->middle.measured)
+		return &skew->middle.offsets;
+	return pass->result == &skew->first ? &skew->last.offsets : &skew->first.offsets;
 }
 
 /*
@@ -250,10 +251,10 @@ next_pass_confirms(const struct pass_analysis *pass)
 	const struct report_skew *skew = pass->skew;
 	const struct offsets *next = next_pass(pass);
 
-	if (!skew->drift_measured || skew->any_moved)
+	if (!skew->last.measured || skew->any_moved)
 		return false;
-	for (size_t i = 1; i < pass->offsets->cores; i++)
-		if (offset_gap(offsets_pair(pass->offsets, 0, i), offsets_pair(next, 0, i)))
+	for (size_t i = 1; i < pass->result->offsets.cores; i++)
+		if (offset_gap(offsets_pair(&pass->result->offsets, 0, i), offsets_pair(next, 0, i)))
 			return false;
 	return true;
 }
@@ -268,9 +269,9 @@ next_pass_proves(const struct pass_analysis *pass, size_t rank)
 {
 	const struct offsets *next = next_pass(pass);
 
-	if (pass->offsets->kind != PAIR_SCHEDULE_STAR || rank == 0)
+	if (pass->result->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
-	for (size_t i = 1; i < pass->offsets->cores; i++) {
+	for (size_t i = 1; i < pass->result->offsets.cores; i++) {
 		struct offset offset = ticks_to_ns(pass, offsets_proven(next, i, rank));
 
 		if (is_in_majority(pass, i) && offset_min_size(offset) > pass->offset_limit_ns)
@@ -285,8 +286,8 @@ pass_furthest_core(const struct pass_analysis *pass, size_t rank)
 	size_t furthest = rank;
 	uint64_t most_ticks = 0;
 
-	for (size_t i = 0; i < pass->offsets->cores; i++) {
-		uint64_t ticks = offset_min_size(offsets_proven(pass->offsets, i, rank));
+	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
+		uint64_t ticks = offset_min_size(offsets_proven(&pass->result->offsets, i, rank));
 
 		if (!is_in_majority(pass, i) || ticks <= most_ticks)
 			continue;
@@ -299,7 +300,8 @@ pass_furthest_core(const struct pass_analysis *pass, size_t rank)
 bool
 pass_is_off_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return pass->outlier[rank] && !pass_core(pass, rank)->drifts && !pass->star_open && next_pass_proves(pass, rank) &&
+	return pass->result->outlier[rank] && !pass_core(pass, rank)->drifts && !pass->star_open &&
+	       next_pass_proves(pass, rank) &&
 	       offset_min_size(pass_offset(pass, pass_furthest_core(pass, rank), rank)) > pass->offset_limit_ns;
 }
 
@@ -320,7 +322,7 @@ find_worst_pair(const struct pass_analysis *pass,
 	struct pair worst_pair = { 0, 0 };
 	uint64_t worst = 0;
 
-	for (size_t b = 1; b < pass->offsets->cores; b++) {
+	for (size_t b = 1; b < pass->result->offsets.cores; b++) {
 		for (size_t a = 0; a < b && !has_finding(pass, b); a++) {
 			uint64_t size = size_of(pass, a, b);
 
@@ -340,10 +342,10 @@ find_worst_pair(const struct pass_analysis *pass,
 static uint64_t
 proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 {
-	bool is_proven = !offsets_moved(pass->offsets, a, b) &&
+	bool is_proven = !offsets_moved(&pass->result->offsets, a, b) &&
 		      offset_min_size(pass_offset(pass, a, b)) > pass->offset_limit_ns;
 
-	return is_proven ? offset_min_size(offsets_pair(pass->offsets, a, b)) : 0;
+	return is_proven ? offset_min_size(offsets_pair(&pass->result->offsets, a, b)) : 0;
 }
 
 static uint64_t
@@ -386,15 +388,15 @@ sync_limit_ns(const struct report *report)
 static void
 mark_off_majority(const struct pass_analysis *pass)
 {
-	for (size_t i = 0; i < pass->offsets->cores && !pass->no_majority; i++) {
+	for (size_t i = 0; i < pass->result->offsets.cores && !pass->no_majority; i++) {
 		struct report_core *core = &pass->report->cores[pass->skew->core_of[i]];
-		bool was_off = core->drifts && pass->outlier[i] && pass->offsets == &pass->skew->offsets;
+		bool was_off = core->drifts && pass->result->outlier[i] && pass->result == &pass->skew->first;
 
 		if (core->off_majority || (!was_off && !pass_is_off_majority(pass, i)))
 			continue;
 		core->off_majority = true;
 		if (!pass->skew->off_tsc)
-			pass->skew->off_tsc = pass->offsets->end_tsc;
+			pass->skew->off_tsc = pass->result->offsets.end_tsc;
 	}
 }
 
@@ -405,25 +407,27 @@ static void
 decide_synchrony(const struct pass_analysis *pass)
 {
 	struct report_skew *skew = pass->skew;
-	uint64_t first = skew->summary.bound_ticks, latest = skew->drift_measured ? skew->latest_summary.bound_ticks : first;
+	uint64_t first = skew->first.summary.bound_ticks;
+	uint64_t last = skew->last.measured ? skew->last.summary.bound_ticks : first;
 	size_t off = 0, stepping = 0;
 
-	for (size_t i = 0; i < skew->offsets.cores; i++) {
+	for (size_t i = 0; i < skew->first.offsets.cores; i++) {
 		off += pass_core(pass, i)->off_majority;
 		stepping += pass_core(pass, i)->steps_back;
 	}
 	/* A warp proves that two TSCs once differed by more than the passes show. */
-	skew->within_known = first != UINT64_MAX && latest != UINT64_MAX && !skew->any_moved && !stepping &&
-			    !report_warps(skew) && !skew->summary.contradictions && !skew->latest_summary.contradictions;
-	skew->within_ns = (uint64_t)pass_ticks_to_ns(pass, first > latest ? first : latest).high;
-	skew->synchronised = skew->within_known && skew->drift_measured && !off && !skew->summary.no_majority &&
-			     !skew->latest_summary.no_majority && skew->within_ns <= sync_limit_ns(pass->report);
+	skew->within_known = first != UINT64_MAX && last != UINT64_MAX && !skew->any_moved && !stepping &&
+			    !report_warps(skew) && !skew->first.summary.contradictions &&
+			    !skew->last.summary.contradictions;
+	skew->within_ns = (uint64_t)pass_ticks_to_ns(pass, first > last ? first : last).high;
+	skew->synchronised = skew->within_known && skew->last.measured && !off && !skew->first.summary.no_majority &&
+			     !skew->last.summary.no_majority && skew->within_ns <= sync_limit_ns(pass->report);
 }
 
 static bool
 moves_against_a_member(const struct pass_analysis *pass, size_t rank)
 {
-	for (size_t i = 0; i < pass->offsets->cores; i++)
+	for (size_t i = 0; i < pass->result->offsets.cores; i++)
 		if (is_in_majority(pass, i) && offset_min_size(pass_drift(pass, i, rank)) > pass->drift_limit_ppb)
 			return true;
 	return false;
@@ -436,10 +440,11 @@ moves_against_a_member(const struct pass_analysis *pass, size_t rank)
 static bool
 are_nearer_than(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
-	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(pass->offsets, representative, member));
+	const struct offsets *offsets = &pass->result->offsets;
+	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(offsets, representative, member));
 
-	return offset_min_size(offsets_pair(pass->offsets, representative, rank)) > spread &&
-	       offset_min_size(offsets_pair(pass->offsets, member, rank)) > spread &&
+	return offset_min_size(offsets_pair(offsets, representative, rank)) > spread &&
+	       offset_min_size(offsets_pair(offsets, member, rank)) > spread &&
 	       offset_min_size(pass_drift(pass, representative, member)) <= pass->drift_limit_ppb;
 }
 
@@ -450,13 +455,13 @@ are_nearer_than(const struct pass_analysis *pass, size_t representative, size_t 
 static bool
 is_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 {
-	for (size_t representative = 0; representative < pass->offsets->cores; representative++) {
+	for (size_t representative = 0; representative < pass->result->offsets.cores; representative++) {
 		size_t members = 0;
 
-		for (size_t i = 0; i < pass->offsets->cores; i++)
+		for (size_t i = 0; i < pass->result->offsets.cores; i++)
 			members += i != rank && representative != rank && is_in_majority(pass, i) &&
 				   are_nearer_than(pass, representative, i, rank);
-		if (2 * members > pass->offsets->cores)
+		if (2 * members > pass->result->offsets.cores)
 			return true;
 	}
 	return false;
@@ -467,7 +472,7 @@ are_all_apart_from_majority(const struct pass_analysis *pass)
 {
 	size_t off = 0;
 
-	for (size_t i = 0; i < pass->offsets->cores; i++) {
+	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
 		if (!pass_is_off_majority(pass, i))
 			continue;
 		if (!is_apart_from_majority(pass, i))
@@ -487,13 +492,13 @@ is_majority_split(const struct pass_analysis *pass)
 {
 	size_t split = 0, united = 0;
 
-	for (size_t i = 0; i < pass->offsets->cores && pass->skew->any_moved; i++) {
+	for (size_t i = 0; i < pass->result->offsets.cores && pass->skew->any_moved; i++) {
 		bool moves = is_in_majority(pass, i) && moves_against_a_member(pass, i);
 
 		split += moves;
 		united += is_in_majority(pass, i) && !moves;
 	}
-	return split && 2 * united <= pass->offsets->cores && !are_all_apart_from_majority(pass);
+	return split && 2 * united <= pass->result->offsets.cores && !are_all_apart_from_majority(pass);
 }
 
 void
@@ -502,22 +507,19 @@ analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_
 	struct report_skew *skew = &report->skew;
 
 	*first = (struct pass_analysis){ .report = report, .skew = skew, .scale = report_scale(report),
-				.offset_limit_ns = rules_limit_of(report, "tsc-offset"),
-				.drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
-				.offsets = &skew->offsets, .outlier = skew->outlier, .summary = &skew->summary };
+					 .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
+					 .drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
+					 .result = &skew->first };
 	find_drifts(first);
 	*last = *first;
-	last->offsets = &skew->latest;
-	last->outlier = skew->latest_outlier;
-	last->summary = &skew->latest_summary;
-	first->star_open = skew->offsets.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(first);
-	last->star_open = skew->latest.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(last);
-	first->no_majority = skew->summary.no_majority || is_majority_split(first);
-	last->no_majority = skew->latest_summary.no_majority || is_majority_split(last);
+	last->result = &skew->last;
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;
-	mark_off_majority(first);
-	mark_off_majority(last);
+	for (struct pass_analysis *pass = first; pass; pass = pass == first ? last : NULL) {
+		pass->star_open = pass->result->offsets.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(pass);
+		pass->no_majority = pass->result->summary.no_majority || is_majority_split(pass);
+		mark_off_majority(pass);
+	}
 	decide_synchrony(first);
 }

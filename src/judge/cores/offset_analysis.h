@@ -17,10 +17,8 @@ struct pass_analysis { /* the analysis of one pass */
 	uint64_t offset_limit_ns, drift_limit_ppb;
 	size_t drifting; /* number of cores that drift */
 
-	const struct offsets *offsets; /* the pass that is judged: the first or the last */
-	const struct offsets_summary *summary; /* the summary of this pass */
-	const bool *outlier; /* true if the core with this rank is off the majority */
-	bool no_majority;    /* true if no group of more than half of the cores shows which are right */
+	const struct report_pass *result; /* the pass that is judged: the first or the last */
+	bool no_majority; /* true if no group of more than half of the cores shows which are right */
 	/*
 	 * True if no other pass confirms the offsets of this star schedule. The boot core, with which all other cores
 	 * are compared, may have stepped meanwhile.

@@ -36,11 +36,11 @@ is_last_pass_shown(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
-	if (!skew->measured || !skew->drift_measured)
+	if (!skew->first.measured || !skew->last.measured)
 		return false;
 	if (count_cores(report).off_majority)
-		return skew->off_tsc != skew->offsets.end_tsc;
-	return is_conclusive(&skew->summary) && !skew->any_moved && !is_conclusive(&skew->latest_summary);
+		return skew->off_tsc != skew->first.offsets.end_tsc;
+	return is_conclusive(&skew->first.summary) && !skew->any_moved && !is_conclusive(&skew->last.summary);
 }
 
 static void
@@ -80,9 +80,9 @@ put_clause(struct text *text, const struct report *report)
 	struct core_counts counts = count_cores(report);
 	uint64_t warps = report_warps(skew);
 
-	if (!skew->measured && report->cores_started > 1) {
+	if (!skew->first.measured && report->cores_started > 1) {
 		text_put(text, "the cores' offsets were not measured");
-	} else if (!skew->measured) {
+	} else if (!skew->first.measured) {
 		text_put(text, "one core ran: there is no other TSC to compare with");
 	} else if (counts.off_majority || !is_conclusive(summary)) {
 		put_pass(text, report);
@@ -92,10 +92,10 @@ put_clause(struct text *text, const struct report *report)
 		text_printf(text, "not synchronised: %lu warp%s", warps, warps == 1 ? "" : "s");
 	} else if (counts.stepping_back) {
 		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", counts.stepping_back,
-			    skew->offsets.cores);
+			    skew->first.offsets.cores);
 	} else if (!skew->synchronised) {
 		put_bounded(text, report, "synchronisation not determined: only ", "");
-		text_put(text, skew->drift_measured ? "" : ", and not measured again");
+		text_put(text, skew->last.measured ? "" : ", and not measured again");
 	} else if (offset_excludes_zero(summary->worst)) {
 		put_bounded(text, report, "", ", but not equal,");
 	} else {

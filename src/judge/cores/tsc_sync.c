@@ -55,14 +55,14 @@ static struct finding *
 add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char *subject,
 		   struct offset distance, size_t other, struct moment moment, const char *end)
 {
-	bool last = pass->offsets == &pass->report->skew.latest;
+	const char *name = pass->result == &pass->skew->last ? " (last pass)" : " (first pass)";
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_size(distance), offset_max_size(distance),
 				    distance.low > 0 ? "ahead of" : "behind", pass_core(pass, other)->apic_id,
 				    phrase_moment(pass->report, moment).bytes,
-				    !pass->report->skew.drift_measured ? "" : last ? " (last pass)" : " (first pass)", end);
+				    pass->skew->last.measured ? name : "", end);
 	set_size(finding, distance);
 	return finding;
 }
@@ -71,7 +71,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 static bool
 is_one_package(const struct pass_analysis *pass, uint32_t package)
 {
-	for (size_t i = 0; i < pass->offsets->cores; i++) {
+	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
 		const struct report_core *core = pass_core(pass, i);
 
 		if (!core->facts_known || !core->facts.has_topology ||
@@ -95,7 +95,7 @@ find_cores_off(const struct pass_analysis *pass)
 {
 	struct group group = { .moment = MOMENT_NEVER, .one_way = true };
 
-	for (size_t i = 0; i < pass->offsets->cores; i++) {
+	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
 		struct offset offset;
 
 		if (!pass_is_off_majority(pass, i))
@@ -153,7 +153,7 @@ add_core_findings(const struct pass_analysis *pass, size_t off)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < pass->offsets->cores && count < NAMED_MAX; i++) {
+	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++) {
 		size_t other;
 
 		if (!pass_is_off_majority(pass, i))
@@ -185,7 +185,7 @@ judge_moved(const struct pass_analysis *first, const struct pass_analysis *last)
 {
 	size_t off = 0;
 
-	for (size_t i = 0; i < last->offsets->cores && !last->no_majority && off < NAMED_MAX; i++) {
+	for (size_t i = 0; i < last->result->offsets.cores && !last->no_majority && off < NAMED_MAX; i++) {
 		if (!pass_is_off_majority(last, i) || pass_is_off_majority(first, i))
 			continue;
 		off++;
@@ -237,8 +237,8 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and nothing shows which of "
 				    "them moved.", b, offset_min_size(drift), offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", a,
-				    phrase_span(pass->report, offsets_moment(&pass->report->skew.offsets, worst_pair.a, worst_pair.b)).bytes,
-				    phrase_span(pass->report, offsets_moment(&pass->report->skew.latest, worst_pair.a, worst_pair.b)).bytes);
+				    phrase_span(pass->report, offsets_moment(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
+				    phrase_span(pass->report, offsets_moment(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
 	set_size(finding, drift);
 	rules_set_pair(finding, a, b);
 }
@@ -266,7 +266,7 @@ judge_drifts(const struct pass_analysis *pass)
 	struct pair worst_pair = pass_worst_drift_pair(pass);
 	size_t count = 0;
 
-	for (size_t i = 0; i < pass->offsets->cores && count < NAMED_MAX; i++)
+	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++)
 		if (pass_core(pass, i)->drifts)
 			add_drift_finding(pass, i, rest_phrase(++count, pass->drifting));
 	if (worst_pair.b)
@@ -281,7 +281,7 @@ find_rank(const struct pass_analysis *pass, uint32_t apic_id)
 {
 	size_t i = 0;
 
-	while (i < pass->skew->offsets.cores && pass_core(pass, i)->apic_id != apic_id)
+	while (i < pass->skew->first.offsets.cores && pass_core(pass, i)->apic_id != apic_id)
 		i++;
 	return i;
 }
@@ -303,11 +303,11 @@ steps_back(const struct report *report, uint32_t apic_id)
 static bool
 is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 {
-	size_t cores = pass->skew->offsets.cores;
+	size_t cores = pass->skew->first.offsets.cores;
 
 	if (a >= cores || b >= cores)
 		return false;
-	if (pass->skew->drift_measured && offset_min_size(pass_drift(pass, a, b)) > pass->drift_limit_ppb)
+	if (pass->skew->last.measured && offset_min_size(pass_drift(pass, a, b)) > pass->drift_limit_ppb)
 		return true;
 	return pass_core(pass, a)->drifts || pass_core(pass, b)->drifts || pass_core(pass, a)->off_majority ||
 	       pass_core(pass, b)->off_majority || offset_min_size(pass_offset(pass, a, b)) > pass->offset_limit_ns;
@@ -450,7 +450,7 @@ struct contradiction {
 static struct contradiction
 find_contradiction(const struct pass_analysis *pass)
 {
-	const struct offsets_summary *summary = pass->summary;
+	const struct offsets_summary *summary = &pass->result->summary;
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
 	struct moment moment = pass_pair_time(pass, a, b);
 
@@ -462,7 +462,7 @@ find_contradiction(const struct pass_analysis *pass)
 static struct phrase
 contradictions_phrase(const struct pass_analysis *pass, const struct contradiction *worst)
 {
-	const struct offsets_summary *summary = pass->summary;
+	const struct offsets_summary *summary = &pass->result->summary;
 	bool many = summary->contradictions != 1;
 	struct phrase subject = phrase("between core %u and core %u", worst->a->apic_id, worst->b->apic_id);
 
@@ -486,7 +486,7 @@ judge_contradictions(const struct pass_analysis *pass)
 	struct contradiction worst;
 	struct phrase clause;
 
-	if (pass->summary->contradictions <= rules_limit_of(pass->report, "tsc-contradiction"))
+	if (pass->result->summary.contradictions <= rules_limit_of(pass->report, "tsc-contradiction"))
 		return false;
 	worst = find_contradiction(pass);
 	clause = contradictions_phrase(pass, &worst);
@@ -496,7 +496,7 @@ judge_contradictions(const struct pass_analysis *pass)
 	}
 	finding = rules_add_finding(pass->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 				    "%s: likely a TSC moved while it was measured.", clause.bytes);
-	rules_set_count(finding, pass->summary->contradictions);
+	rules_set_count(finding, pass->result->summary.contradictions);
 	rules_set_pair(finding, worst.a->apic_id, worst.b->apic_id);
 	if (worst.c != worst.b)
 		rules_add_core(finding, worst.c->apic_id);
@@ -530,7 +530,7 @@ judge_skew(struct report *report)
 	analyse_offsets(report, &first, &last);
 	warps = sum_up_warps(report, &first);
 	judge_warps(report, &warps.unexplained);
-	if (report->skew.measured)
+	if (report->skew.first.measured)
 		judge_passes(&first, &last);
 	mention_warps(report, &warps);
 }

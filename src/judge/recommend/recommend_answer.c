@@ -121,7 +121,7 @@ put_cores(struct text *text, const struct report *report)
 		return;
 	if (cores_failed(report))
 		text_put(text, " The cores' TSCs do not agree.");
-	else if (!report->skew.measured)
+	else if (!report->skew.first.measured)
 		text_put(text, " The cores' TSCs were not compared.");
 	else if (report->answer.within_known)
 		text_printf(text, " The cores' TSCs agree within %s.", number_ns(report->answer.within_ns).text);

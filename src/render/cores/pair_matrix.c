@@ -55,7 +55,7 @@ put_legend(struct text *out, const struct report *report)
 static void
 put_column_ids(struct text *out, const struct report *report)
 {
-	size_t cores = report->skew.offsets.cores;
+	size_t cores = report->skew.first.offsets.cores;
 	uint32_t highest = 0;
 	uint64_t power = 1;
 
@@ -89,7 +89,7 @@ put_pair(struct text *out, enum pair pair)
 static void
 put_map(struct text *out, const struct report *report)
 {
-	size_t cores = report->skew.offsets.cores;
+	size_t cores = report->skew.first.offsets.cores;
 	/* In a star schedule each core was compared with the boot core only. */
 	size_t rows = report->skew.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
 
@@ -208,7 +208,7 @@ put_groups(struct text *out, const struct report *report)
 {
 	struct table_groups groups = table_groups(report);
 	struct counts inside[TABLE_GROUPS_MAX] = { { 0 } }, across[TABLE_GROUPS_MAX] = { { 0 } };
-	size_t cores = report->skew.offsets.cores;
+	size_t cores = report->skew.first.offsets.cores;
 	char label[2 * GROUP_COLUMNS];
 	struct text text;
 
@@ -239,7 +239,7 @@ put_groups(struct text *out, const struct report *report)
 size_t
 table_pair_map_columns(const struct report *report)
 {
-	return report->skew.offsets.cores + MAP_MARGIN;
+	return report->skew.first.offsets.cores + MAP_MARGIN;
 }
 
 void

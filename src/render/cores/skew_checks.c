@@ -64,7 +64,7 @@ put_drifts(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	if (!report->skew.measured)
+	if (!report->skew.first.measured)
 		return;
 	text_printf(text, "Drift against %s", drifts.from_most ? "most cores' TSCs" : "the boot core's TSC");
 	if (drifts.known)

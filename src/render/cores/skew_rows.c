@@ -94,7 +94,8 @@ static struct figures
 figures_of(const struct report *report, const struct report_core *core)
 {
 	return (struct figures){
-		.has_offset = !core->boot && report->skew.measured && offset_is_known(report_shown_offset(report, core)),
+		.has_offset = !core->boot && report->skew.first.measured &&
+			      offset_is_known(report_shown_offset(report, core)),
 		.has_drift = !core->boot && report_drift_is_known(report, core),
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
 		.offset = report_shown_offset(report, core),
@@ -211,7 +212,7 @@ table_last_shown(struct text *out, const struct report *report, const char *befo
 	if (!report->skew.last_shown)
 		return;
 	text_printf(out, "%sin the last pass, at ", before);
-	report_put_tsc_time(out, report, report->skew.latest.end_tsc);
+	report_put_tsc_time(out, report, report->skew.last.offsets.end_tsc);
 	text_put(out, after);
 }
 

@@ -39,7 +39,7 @@ static void
 put_pairs(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	size_t cores = skew->offsets.cores, all = pair_schedule_pairs(skew->kind, cores);
+	size_t cores = skew->first.offsets.cores, all = pair_schedule_pairs(skew->kind, cores);
 	size_t pairs = report_shown_summary(report)->pairs;
 
 	if (pairs < all)
@@ -59,7 +59,7 @@ put_pass_time(struct text *text, const struct report *report)
 {
 	uint64_t bound_ticks = report_shown_summary(report)->bound_ticks;
 
-	if (!report->skew.drift_measured || !report->skew.within_known || bound_ticks == UINT64_MAX ||
+	if (!report->skew.last.measured || !report->skew.within_known || bound_ticks == UINT64_MAX ||
 	    (uint64_t)ns_ceil(report, bound_ticks) >= report->skew.within_ns)
 		return;
 	text_put(text, " At ");
@@ -100,7 +100,7 @@ put_each_bound(struct text *text, const struct report *report)
 
 	text_printf(text, " No two cores' TSCs differed by more than %ld ns in the first pass (its offsets are below), "
 		    "or by more than %ld ns in the last.",
-		    ns_ceil(report, skew->summary.bound_ticks), ns_ceil(report, skew->latest_summary.bound_ticks));
+		    ns_ceil(report, skew->first.summary.bound_ticks), ns_ceil(report, skew->last.summary.bound_ticks));
 }
 
 static void
@@ -111,7 +111,7 @@ put_synchrony(struct text *out, const struct report *report)
 	struct text *text = table_sentence(&sentence);
 
 	text_put(text, skew->text);
-	if (skew->measured) {
+	if (skew->first.measured) {
 		text_put(text, ": ping-pongs of ");
 		put_pairs(text, report);
 		text_printf(text, " (%lu in %zu round%s", skew->pingpongs, skew->rounds, table_plural(skew->rounds));
@@ -120,13 +120,13 @@ put_synchrony(struct text *out, const struct report *report)
 		text_printf(text, ", %zu at a time), best round trip %lu ns", skew->concurrency, skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
-	if (skew->measured && !skew->proven) {
+	if (skew->first.measured && !skew->proven) {
 		put_pass_time(text, report);
 		put_distances(text, report);
 	}
 	if (skew->proven)
 		put_each_bound(text, report);
-	if (skew->measured && skew->kind_reason[0])
+	if (skew->first.measured && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
 	table_sentence_end(out, &sentence);
 }
@@ -145,7 +145,7 @@ table_skew(struct text *out, const struct report *report)
 	table_synchrony(out, report);
 	if (report->core_count > 1)
 		table_skew_rows(out, report);
-	if (report->skew.measured)
+	if (report->skew.first.measured)
 		table_pair_map(out, report);
 }
 

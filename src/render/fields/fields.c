@@ -89,7 +89,7 @@ worst(const struct report *report)
 static struct interval_ns
 last_offset(const struct report *report, const struct report_core *core)
 {
-	return report_offset_ns(report, report->skew.drift_measured ? core->last_offset : OFFSET_UNKNOWN);
+	return report_offset_ns(report, report->skew.last.measured ? core->last_offset : OFFSET_UNKNOWN);
 }
 
 static uint32_t

@@ -89,7 +89,7 @@ put_exact(struct walk *walk, const char *key, const struct field *field, const s
 static bool
 has_rank(const struct report_skew *skew, size_t rank, size_t core)
 {
-	return rank < skew->offsets.cores && skew->core_of[rank] == core;
+	return rank < skew->first.offsets.cores && skew->core_of[rank] == core;
 }
 
 static void

@@ -118,8 +118,8 @@ TEST(a_record_without_a_pass_has_no_offsets)
 {
 	const struct report_skew *skew = analyse();
 
-	assert_false(skew->measured || skew->drift_measured || skew->middle_measured);
-	assert_int_equal(skew->offsets.cores, 0);
+	assert_false(skew->first.measured || skew->last.measured || skew->middle.measured);
+	assert_int_equal(skew->first.offsets.cores, 0);
 	assert_string_equal(skew->kind_reason, "");
 	assert_false(offset_is_known(report.cores[1].offset) || offset_is_known(report.cores[1].drift_ppb));
 }
@@ -131,12 +131,12 @@ TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 	put(1, START, pingpong(0, 1, 300, 100));
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000000, 0x3);
 	skew = analyse();
-	assert_true(skew->measured);
+	assert_true(skew->first.measured);
 	assert_int_equal(skew->kind, PAIR_SCHEDULE_ALL);
 	assert_string_equal(skew->kind_reason, "");
 	assert_offset(report.cores[1].offset, 300 - 50 - 1, 300 + 50 + 1);
 	assert_offset(report.cores[0].offset, 0, 0);
-	assert_int_equal(skew->offsets.cores, 2);
+	assert_int_equal(skew->first.offsets.cores, 2);
 	assert_int_equal(skew->concurrency, 2);
 	assert_int_equal(skew->rounds, 5);
 	assert_int_equal(skew->elapsed_ns, 1000000);
@@ -147,11 +147,11 @@ TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 	assert_int_equal(report.cores[2].pingpongs, 0);
 	assert_int_equal(skew->best_trip_ns, 50);
 	assert_int_equal(skew->median_trip_ns, 50);
-	assert_int_equal(skew->offsets.begin_tsc, START);
-	assert_int_equal(skew->offsets.end_tsc, START + 2000000);
-	assert_int_equal(offsets_moment(&skew->offsets, 0, 1).begin_tsc, START);
-	assert_int_equal(offsets_moment(&skew->offsets, 0, 1).end_tsc, START + 1000);
-	assert_false(skew->drift_measured || offset_is_known(report.cores[1].last_offset));
+	assert_int_equal(skew->first.offsets.begin_tsc, START);
+	assert_int_equal(skew->first.offsets.end_tsc, START + 2000000);
+	assert_int_equal(offsets_moment(&skew->first.offsets, 0, 1).begin_tsc, START);
+	assert_int_equal(offsets_moment(&skew->first.offsets, 0, 1).end_tsc, START + 1000);
+	assert_false(skew->last.measured || offset_is_known(report.cores[1].last_offset));
 }
 
 /* The TSC moves by 40 ticks at once, from the latest entry `scale` before the ping-pong. */
@@ -187,15 +187,15 @@ TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, CORES);
 	skew = analyse();
-	assert_int_equal(skew->summary.outliers, 0);
-	assert_int_equal(skew->latest_summary.outliers, 1);
+	assert_int_equal(skew->first.summary.outliers, 0);
+	assert_int_equal(skew->last.summary.outliers, 1);
 	for (size_t i = 0; i < CORES; i++) {
-		assert_false(skew->outlier[i]);
-		assert_int_equal(skew->latest_outlier[i], i == 3);
+		assert_false(skew->first.outlier[i]);
+		assert_int_equal(skew->last.outlier[i], i == 3);
 	}
 	assert_offset(report.cores[3].offset, -51, 51);
 	assert_offset(report.cores[3].last_offset, 1000000 - 51, 1000000 + 51);
-	assert_int_equal(skew->summary.pairs, 10);
+	assert_int_equal(skew->first.summary.pairs, 10);
 	assert_int_equal(report.cores[3].pingpongs, 4);
 }
 
@@ -208,8 +208,8 @@ TEST(a_drift_is_the_change_of_the_offset_over_the_time_in_between)
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, ahead, 3);
 	skew = analyse();
-	assert_true(skew->drift_measured);
-	assert_false(skew->middle_measured);
+	assert_true(skew->last.measured);
+	assert_false(skew->middle.measured);
 	assert_int_equal(skew->drift_span_ns, (100000000 + 3 * 10000) / 2);
 	assert_offset(report.cores[0].drift_ppb, 0, 0);
 	assert_in_range(report.cores[2].drift_ppb.low, 9997000, 10000000);
@@ -223,9 +223,9 @@ TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
 {
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 100010000, 0x7);
-	assert_true(analyse()->measured);
-	assert_false(report.skew.drift_measured);
-	assert_int_equal(report.skew.latest.cores, 0);
+	assert_true(analyse()->first.measured);
+	assert_false(report.skew.last.measured);
+	assert_int_equal(report.skew.last.offsets.cores, 0);
 	assert_false(offset_is_known(report.cores[1].last_offset) || offset_is_known(report.cores[1].drift_ppb));
 }
 
@@ -238,9 +238,11 @@ TEST(a_pass_in_the_middle_tells_a_step_from_a_drift)
 	put_all_pairs(2, RECORD_PASS_MIDDLE, START + 50000000, ahead, 3);
 	put_all_pairs(3, RECORD_PASS_LAST, START + 100000000, ahead, 3);
 	skew = analyse();
-	assert_true(skew->middle_measured && skew->drift_measured);
-	assert_int_equal(offsets_motion(&skew->offsets, &skew->middle, &skew->latest, 0, 1), MOTION_STEP_EARLY);
-	assert_int_equal(offsets_motion(&skew->offsets, &skew->middle, &skew->latest, 0, 2), MOTION_UNKNOWN);
+	assert_true(skew->middle.measured && skew->last.measured);
+	assert_int_equal(offsets_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, 0, 1),
+			 MOTION_STEP_EARLY);
+	assert_int_equal(offsets_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, 0, 2),
+			 MOTION_UNKNOWN);
 }
 
 TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_one_before)
@@ -265,11 +267,11 @@ TEST(a_pair_that_moved_during_its_pingpong_has_no_offset_and_contradicts)
 	put(1, START, moved);
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 2000, 0x3);
 	skew = analyse();
-	assert_true(skew->measured);
+	assert_true(skew->first.measured);
 	assert_int_equal(skew->pingpongs, 1);
 	assert_false(offset_is_known(report.cores[1].offset));
-	assert_int_equal(offsets_moved(&skew->offsets, 0, 1), 398);
-	assert_int_equal(skew->summary.contradictions, 1);
+	assert_int_equal(offsets_moved(&skew->first.offsets, 0, 1), 398);
+	assert_int_equal(skew->first.summary.contradictions, 1);
 }
 
 TEST(a_repeated_pair_keeps_its_narrowest_offset_with_its_time_and_counts_once)
@@ -282,11 +284,11 @@ TEST(a_repeated_pair_keeps_its_narrowest_offset_with_its_time_and_counts_once)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
 	skew = analyse();
 	assert_offset(report.cores[1].offset, -101, 101);
-	assert_int_equal(offsets_moment(&skew->offsets, 0, 1).begin_tsc, START + 10000);
+	assert_int_equal(offsets_moment(&skew->first.offsets, 0, 1).begin_tsc, START + 10000);
 	assert_int_equal(skew->pingpongs, 1);
 	assert_int_equal(skew->again, 2);
 	assert_int_equal(report.cores[1].pingpongs, 1);
-	assert_int_equal(skew->summary.contradictions, 0);
+	assert_int_equal(skew->first.summary.contradictions, 0);
 }
 
 TEST(a_repeated_pair_that_contradicts_keeps_its_first_offset)
@@ -296,8 +298,8 @@ TEST(a_repeated_pair_that_contradicts_keeps_its_first_offset)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
 	analyse();
 	assert_offset(report.cores[1].offset, -2501, 2501);
-	assert_int_equal(offsets_moved(&report.skew.offsets, 0, 1), 100000 - 101 - 2501);
-	assert_int_equal(report.skew.summary.contradictions, 1);
+	assert_int_equal(offsets_moved(&report.skew.first.offsets, 0, 1), 100000 - 101 - 2501);
+	assert_int_equal(report.skew.first.summary.contradictions, 1);
 }
 
 /* Core 3 did not take part, so core 4 has rank 3. A ping-pong of cores 1 and 2 has no place in a star. */
@@ -315,11 +317,11 @@ TEST(a_star_has_only_pairs_with_the_boot_core_and_a_reason)
 	skew = analyse();
 	assert_int_equal(skew->kind, PAIR_SCHEDULE_STAR);
 	assert_string_equal(skew->kind_reason, "All pairs would take longer than this profile allows.");
-	assert_int_equal(skew->offsets.cores, 4);
+	assert_int_equal(skew->first.offsets.cores, 4);
 	assert_int_equal(skew->core_of[3], 4);
 	assert_int_equal(skew->pingpongs, 3);
 	assert_int_equal(skew->again, 0);
-	assert_int_equal(skew->summary.contradictions, 0);
+	assert_int_equal(skew->first.summary.contradictions, 0);
 	assert_offset(report.cores[2].offset, 2000 - 51, 2000 + 51);
 	assert_offset(report.cores[4].offset, 4000 - 51, 4000 + 51);
 	assert_false(offset_is_known(report.cores[3].offset));
@@ -332,7 +334,7 @@ TEST(a_star_for_lack_of_memory_says_so)
 
 	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x3 }, 1);
 	assert_string_equal(analyse()->kind_reason, "There is no memory for all pairs.");
-	assert_false(report.skew.measured);
+	assert_false(report.skew.first.measured);
 }
 
 /* A rehearsal comes before the first pass, and the rounds of a soak after it. */
@@ -346,7 +348,7 @@ TEST(pingpongs_outside_of_passes_only_have_warps)
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put(0, START + 900000, of_soak);
 	skew = analyse();
-	assert_false(skew->middle_measured || skew->drift_measured);
+	assert_false(skew->middle.measured || skew->last.measured);
 	assert_int_equal(skew->pingpongs, 3);
 	assert_int_equal(skew->again, 0);
 	assert_offset(report.cores[1].offset, -51, 51);
@@ -373,7 +375,7 @@ TEST(the_core_that_is_ahead_in_the_worst_warp_may_be_the_second)
 TEST(a_pass_without_its_entry_has_no_offsets)
 {
 	put(1, START, pingpong(0, 1, 0, 100));
-	assert_false(analyse()->measured);
+	assert_false(analyse()->first.measured);
 	assert_false(offset_is_known(report.cores[1].offset));
 	assert_int_equal(report.cores[1].pingpongs, 0);
 }
@@ -383,7 +385,7 @@ TEST(of_two_first_passes_the_second_counts)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x7);
 	put_all_pairs(2, RECORD_PASS_FIRST, START + 2000, in_step, 2);
 	assert_int_equal(analyse()->pingpongs, 1);
-	assert_int_equal(report.skew.offsets.cores, 2);
+	assert_int_equal(report.skew.first.offsets.cores, 2);
 }
 
 TEST(a_cut_record_gives_the_passes_that_are_complete_in_it)
@@ -396,11 +398,11 @@ TEST(a_cut_record_gives_the_passes_that_are_complete_in_it)
 		put(2, START + 100000000, pingpong(0, 1, 0, 100));
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 200000000, 0x7);
 	assert_true(record.blocks > 1 && record.length > length + 4096);
-	assert_true(analyse()->drift_measured);
+	assert_true(analyse()->last.measured);
 	analysis_offsets(bytes, record.length - 1, &report);
-	assert_true(report.skew.measured);
-	assert_false(report.skew.drift_measured || offset_is_known(report.cores[1].last_offset));
-	assert_int_equal(report.skew.latest.cores, 0);
+	assert_true(report.skew.first.measured);
+	assert_false(report.skew.last.measured || offset_is_known(report.cores[1].last_offset));
+	assert_int_equal(report.skew.last.offsets.cores, 0);
 }
 
 /* The report has 5 cores. Bits of further cores, and ping-pongs with them, are left out. */
@@ -414,10 +416,10 @@ TEST(unknown_cores_are_left_out)
 	put(1, START + 50000, pingpong(0, 4, 0, 100));
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 60000, 0xffff);
 	report.core_count = CORES - 1;
-	assert_int_equal(analyse()->offsets.cores, CORES - 1);
+	assert_int_equal(analyse()->first.offsets.cores, CORES - 1);
 	assert_int_equal(report.skew.pingpongs, 1);
 	report.core_count = CORES;
-	assert_int_equal(analyse()->offsets.cores, CORES);
+	assert_int_equal(analyse()->first.offsets.cores, CORES);
 	assert_int_equal(report.skew.pingpongs, 2);
 	assert_int_equal(report.cores[1].pingpongs, 1);
 	assert_int_equal(report.skew.warps, 0);
@@ -427,8 +429,8 @@ TEST(a_pass_with_more_pairs_than_there_is_space_for_is_left_out)
 {
 	lay_out(CORES, PAIR_SCHEDULE_STAR);
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
-	assert_false(analyse()->measured);
-	assert_int_equal(report.skew.offsets.cores, 0);
+	assert_false(analyse()->first.measured);
+	assert_int_equal(report.skew.first.offsets.cores, 0);
 }
 
 TEST(a_later_pass_with_another_schedule_is_left_out)
@@ -436,8 +438,8 @@ TEST(a_later_pass_with_another_schedule_is_left_out)
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	put(2, START + 100000000, pingpong(0, 1, 0, 100));
 	put_pass(2, RECORD_PASS_LAST, STAR, START + 100000000, START + 100010000, 0x7);
-	assert_true(analyse()->measured);
-	assert_false(report.skew.drift_measured);
+	assert_true(analyse()->first.measured);
+	assert_false(report.skew.last.measured);
 }
 
 TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
@@ -447,8 +449,8 @@ TEST(passes_with_an_unknown_stage_or_without_a_number_are_left_out)
 	put(1, START, pingpong(0, 1, 0, 100));
 	put_pass(1, 0, ALL, START, START + 10000, 0x3);
 	put_pass(1, 4, ALL, START, START + 10000, 0x3);
-	assert_false(analyse()->measured);
-	assert_int_equal(report.skew.offsets.cores, 0);
+	assert_false(analyse()->first.measured);
+	assert_int_equal(report.skew.first.offsets.cores, 0);
 }
 
 TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
@@ -489,7 +491,7 @@ TEST(a_pass_may_have_more_than_64_cores)
 	lay_out(71, PAIR_SCHEDULE_STAR);
 	put(1, START, pingpong(0, 70, 800, 100));
 	record_put(&record, RECORD_PASS, &star, sets, 2);
-	assert_int_equal(analyse()->offsets.cores, 2);
+	assert_int_equal(analyse()->first.offsets.cores, 2);
 	assert_int_equal(report.skew.core_of[1], 70);
 	assert_offset(report.cores[70].offset, 800 - 51, 800 + 51);
 }

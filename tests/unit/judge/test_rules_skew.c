@@ -457,8 +457,9 @@ machine_with_one_proven_pair(size_t a, size_t b)
 
 	for (size_t first = 0; first < 4; first++)
 		for (size_t second = first + 1; second < 4; second++)
-			literal_set_offset(&report->skew.offsets, first, second, (struct offset){ -9000000, 9000000 });
-	literal_set_offset(&report->skew.offsets, a, b, (struct offset){ 999000, 1001000 });
+			literal_set_offset(&report->skew.first.offsets, first, second,
+					   (struct offset){ -9000000, 9000000 });
+	literal_set_offset(&report->skew.first.offsets, a, b, (struct offset){ 999000, 1001000 });
 	literal_solve(report);
 	return report;
 }
@@ -561,7 +562,7 @@ TEST(core_that_drifts_is_named_with_the_proven_part)
 
 	report = machine(4, 4, NULL);
 	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
-	report->skew.drift_measured = false;
+	report->skew.last.measured = false;
 	assert_clean(report);
 }
 
@@ -627,7 +628,8 @@ TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
 	report->cores[1].drift_ppb = (struct offset){ 4000, 5000 };
 	report->discontinuity_count = 1;
 	report->discontinuities[0] = (struct report_discontinuity){
-		.from_tsc = report->skew.latest.end_tsc, .at_tsc = report->skew.latest.end_tsc - LITERAL_TSC_HZ / 5,
+		.from_tsc = report->skew.last.offsets.end_tsc,
+		.at_tsc = report->skew.last.offsets.end_tsc - LITERAL_TSC_HZ / 5,
 		.group_count = 2,
 		.groups = { { .clocks = UINT32_C(1) << tsc, .clock_count = 1, .members = { tsc },
 			      .elapsed = { true, -200000000, -200000000, -200000000 } },
@@ -673,11 +675,11 @@ TEST(core_that_drifts_has_no_other_finding)
 	struct report *report = machine_with_skewed_core(6, 2, 20000);
 
 	report->cores[2].drift_ppb = (struct offset){ 500, 600 };
-	report->skew.summary.contradictions = 7;
+	report->skew.first.summary.contradictions = 7;
 	report->skew.locked.warps = 3;
 	report->skew.locked.worst_a = 4;
 	report->skew.locked.worst_b = 0;
-	assert_true(report->skew.outlier[2]);
+	assert_true(report->skew.first.outlier[2]);
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -697,7 +699,7 @@ TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
 		literal_set_outlier(report, 1);
 		for (size_t i = 0; i < 4; i++)
 			if (i != 1)
-				literal_set_offset(&report->skew.offsets, i, 1, (struct offset){ -3, 90 });
+				literal_set_offset(&report->skew.first.offsets, i, 1, (struct offset){ -3, 90 });
 		if (drifting)
 			report->cores[2].drift_ppb = (struct offset){ 70, 80 };
 		judge(report);
@@ -713,7 +715,7 @@ machine_with_contradiction(void)
 {
 	struct report *report = machine(6, 6, NULL);
 
-	literal_set_offset(&report->skew.offsets, 2, 4, (struct offset){ 5000, 5100 });
+	literal_set_offset(&report->skew.first.offsets, 2, 4, (struct offset){ 5000, 5100 });
 	literal_solve(report);
 	return report;
 }
@@ -721,7 +723,7 @@ machine_with_contradiction(void)
 TEST(pair_that_contradicts_the_others_warns_and_is_named)
 {
 	struct report *report = machine_with_contradiction();
-	uint64_t ns = report->skew.summary.contradiction_ticks / 2;
+	uint64_t ns = report->skew.first.summary.contradiction_ticks / 2;
 	char text[REPORT_SENTENCE];
 	struct text expected;
 
@@ -744,9 +746,9 @@ TEST(three_that_contradict_each_other_are_named_all)
 {
 	struct report *report = machine(3, 3, NULL);
 
-	literal_set_offset(&report->skew.offsets, 0, 1, (struct offset){ -40, 4000 });
-	literal_set_offset(&report->skew.offsets, 0, 2, (struct offset){ -4000, 40 });
-	literal_set_offset(&report->skew.offsets, 1, 2, (struct offset){ 1000, 5000 });
+	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -40, 4000 });
+	literal_set_offset(&report->skew.first.offsets, 0, 2, (struct offset){ -4000, 40 });
+	literal_set_offset(&report->skew.first.offsets, 1, 2, (struct offset){ 1000, 5000 });
 	literal_solve(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
@@ -883,13 +885,13 @@ TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
 	struct report_skew *skew = &last->skew;
-	struct offsets latest = report->skew.offsets;
+	struct offsets latest = report->skew.first.offsets;
 
-	latest.begin_tsc = skew->latest.begin_tsc;
-	latest.end_tsc = skew->latest.end_tsc;
-	skew->latest = latest;
-	skew->latest_outlier = report->skew.outlier;
-	skew->latest_summary = report->skew.summary;
+	latest.begin_tsc = skew->last.offsets.begin_tsc;
+	latest.end_tsc = skew->last.offsets.end_tsc;
+	skew->last.offsets = latest;
+	skew->last.outlier = report->skew.first.outlier;
+	skew->last.summary = report->skew.first.summary;
 	judge(last);
 	assert_int_equal(last->finding_count, 1);
 	assert_string_equal(last->findings[0].rule, "tsc-offset");
@@ -943,7 +945,8 @@ TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 				int64_t ahead = truth_ticks[b] - truth_ticks[a];
 				int64_t error = a == 1 && b == 2 ? 90000 : wide && !ahead ? 2000 : 800;
 
-				literal_set_offset(&report->skew.offsets, a, b, (struct offset){ ahead - error, ahead + error });
+				literal_set_offset(&report->skew.first.offsets, a, b,
+						   (struct offset){ ahead - error, ahead + error });
 			}
 		literal_solve(report);
 		judge(report);
@@ -959,7 +962,7 @@ TEST(a_pair_that_only_the_last_pass_lacks_leaves_the_synchronisation_not_determi
 		struct report *report = machine(4, 4, NULL);
 
 		if (lacks)
-			report->skew.latest_summary.bound_ticks = UINT64_MAX;
+			report->skew.last.summary.bound_ticks = UINT64_MAX;
 		judge(report);
 		assert_int_equal(report->skew.last_shown, lacks);
 		assert_string_equal(report->skew.text, lacks ?
@@ -974,8 +977,8 @@ TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 	for (int again = 0; again < 2; again++) {
 		struct report *report = machine(4, 4, NULL);
 
-		report->skew.summary.bound_ticks = report->skew.latest_summary.bound_ticks = 3000;
-		report->skew.drift_measured = again;
+		report->skew.first.summary.bound_ticks = report->skew.last.summary.bound_ticks = 3000;
+		report->skew.last.measured = again;
 		judge(report);
 		assert_string_equal(report->skew.text, again ?
 				    "synchronisation not determined: only within 1500 ns at 3.1 s and 21.1 s" :
@@ -1034,10 +1037,10 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 		literal_fill_cores(last, 8);
 		literal_tournament(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
 		for (size_t i = 1; i < 8 && way == 3; i++)
-			literal_set_offset(&last->skew.offsets, 0, i, (struct offset){ -30000, 30000 });
-		skew->middle = last->skew.offsets;
-		skew->middle_measured = way != 2;
-		skew->drift_measured &= way != 2;
+			literal_set_offset(&last->skew.first.offsets, 0, i, (struct offset){ -30000, 30000 });
+		skew->middle.offsets = last->skew.first.offsets;
+		skew->middle.measured = way != 2;
+		skew->last.measured &= way != 2;
 		judge(report);
 		for (size_t i = 6; i < 8; i++)
 			assert_int_equal(report->cores[i].off_majority, confirmed);
@@ -1059,10 +1062,10 @@ TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 				int64_t way = b == 2 ? 1 : -1;
 
 				if (sick)
-					literal_set_offset(&report->skew.offsets, a, b,
+					literal_set_offset(&report->skew.first.offsets, a, b,
 						    way > 0 ? (struct offset){ 100, 39900 } : (struct offset){ -39900, -100 });
 				else
-					literal_set_offset(&report->skew.offsets, a, b,
+					literal_set_offset(&report->skew.first.offsets, a, b,
 						    known ? (struct offset){ -50, 50 } : (struct offset){ -30000, 30000 });
 			}
 		literal_solve(report);
@@ -1085,27 +1088,27 @@ TEST(largest_step_fits_its_sentence)
 
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	report->tsc = (struct rate){ 0, 0 };
-	skew->middle = skew->latest;
-	skew->middle.pairs = skew->latest.pairs = pairs;
-	skew->middle_measured = true;
+	skew->middle.offsets = skew->last.offsets;
+	skew->middle.offsets.pairs = skew->last.offsets.pairs = pairs;
+	skew->middle.measured = true;
 	for (size_t i = 0; i < 16 * 15 / 2; i++)
 		still_pairs[i] = pairs[i] = (struct offset){ 0, 0 };
 	for (size_t i = 1; i < 15; i += 2)
 		for (size_t other = 0; other < 16; other++)
 			if (other % 2 == 0 || other == 15)
-				literal_set_offset(&skew->middle, other, i, (struct offset){ far, far });
-	memcpy(skew->offsets.pairs, still_pairs, sizeof(still_pairs));
+				literal_set_offset(&skew->middle.offsets, other, i, (struct offset){ far, far });
+	memcpy(skew->first.offsets.pairs, still_pairs, sizeof(still_pairs));
 	for (size_t i = 0; i < 16; i++) {
 		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 		report->cores[i].drift_ppb = i % 2 && i < 15 ? (struct offset){ far, far + 1 } : still;
 	}
-	skew->offsets.begin_tsc = UINT64_MAX - 9000000000;
-	skew->offsets.end_tsc = UINT64_MAX - 8000000000;
-	skew->middle.begin_tsc = UINT64_MAX - 7000000000;
-	skew->middle.end_tsc = UINT64_MAX - 6000000000;
-	skew->latest.begin_tsc = UINT64_MAX - 5000000000;
-	skew->latest.end_tsc = UINT64_MAX - 4000000000;
-	skew->latest_summary = (struct offsets_summary){ .bound_ticks = 0 };
+	skew->first.offsets.begin_tsc = UINT64_MAX - 9000000000;
+	skew->first.offsets.end_tsc = UINT64_MAX - 8000000000;
+	skew->middle.offsets.begin_tsc = UINT64_MAX - 7000000000;
+	skew->middle.offsets.end_tsc = UINT64_MAX - 6000000000;
+	skew->last.offsets.begin_tsc = UINT64_MAX - 5000000000;
+	skew->last.offsets.end_tsc = UINT64_MAX - 4000000000;
+	skew->last.summary = (struct offsets_summary){ .bound_ticks = 0 };
 	judge(report);
 	assert_int_equal(report->finding_count, 4);
 	for (size_t i = 0; i < 4; i++)
@@ -1138,16 +1141,16 @@ TEST(largest_figures_fit_their_sentences)
 		}
 		for (size_t a = 0; a < 16; a++)
 			for (size_t b = a + 1; b < 16; b++)
-				literal_set_offset(&report->skew.offsets, a, b,
+				literal_set_offset(&report->skew.first.offsets, a, b,
 					    !drifting && a % 2 == 0 && b % 2 && b != 15 ?
 						    (struct offset){ far, far + 1 } : OFFSET_UNKNOWN);
 		report->skew.locked.warps = report->skew.locked.iterations = UINT64_MAX;
 		report->skew.locked.worst_ticks = report->skew.locked.worst_ns = UINT64_MAX;
 		report->skew.locked.worst_a = report->skew.locked.worst_b = UINT32_MAX;
 		report->skew.lock_free = report->skew.locked;
-		report->skew.summary.contradictions = SIZE_MAX;
-		report->skew.summary.contradiction_ticks = UINT64_MAX;
-		report->skew.summary.contradiction_c = 1;
+		report->skew.first.summary.contradictions = SIZE_MAX;
+		report->skew.first.summary.contradiction_ticks = UINT64_MAX;
+		report->skew.first.summary.contradiction_c = 1;
 		judge(report);
 		assert_int_equal(report->finding_count, drifting ? 6 : 7);
 		assert_int_equal(report->findings[0].measured, INT64_MAX);

@@ -67,14 +67,14 @@ make_report(size_t count)
 		many_pairs[i] = some_offset();
 	report->cores = many_cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
-	report->skew.measured = report->skew.drift_measured = true;
+	report->skew.first.measured = report->skew.last.measured = true;
 	report->skew.kind = PAIR_SCHEDULE_ALL;
 	report->skew.kind_reason = "";
 	report->skew.core_of = core_of;
-	report->skew.offsets = (struct offsets){
+	report->skew.first.offsets = (struct offsets){
 		.kind = PAIR_SCHEDULE_ALL, .cores = count, .pairs = many_pairs, .moved_ticks = moved_ticks, .end_tsc = 1,
 	};
-	report->skew.latest = report->skew.offsets;
+	report->skew.last.offsets = report->skew.first.offsets;
 	return report;
 }
 

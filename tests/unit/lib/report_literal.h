@@ -156,10 +156,10 @@ literal_copy(char *out, size_t size, const char *string)
 static inline void
 literal_forget_tournament(struct report *report)
 {
-	free(report->skew.offsets.pairs);
-	free(report->skew.offsets.moved_ticks);
+	free(report->skew.first.offsets.pairs);
+	free(report->skew.first.offsets.moved_ticks);
 	free((uint32_t *)report->skew.core_of);
-	free((bool *)report->skew.outlier);
+	free((bool *)report->skew.first.outlier);
 	free((struct offset *)report->skew.drifts);
 	free(report->skew.moved);
 	free(report->skew.disputed);
@@ -214,28 +214,28 @@ literal_fill_cores(struct report *report, size_t count)
 	};
 }
 
-/* Calculates the results for the cores from the offsets in report->skew.offsets. */
+/* Calculates the results for the cores from the offsets in report->skew.first.offsets. */
 static inline void
 literal_solve(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
-	struct offset *solved = calloc(skew->offsets.cores, sizeof(*solved));
-	bool *outlier = calloc(skew->offsets.cores, sizeof(*outlier));
-	bool *disputed = calloc(skew->offsets.cores, sizeof(*disputed));
+	struct offset *solved = calloc(skew->first.offsets.cores, sizeof(*solved));
+	bool *outlier = calloc(skew->first.offsets.cores, sizeof(*outlier));
+	bool *disputed = calloc(skew->first.offsets.cores, sizeof(*disputed));
 
-	skew->summary = offsets_solve(&skew->offsets, solved, outlier, disputed);
+	skew->first.summary = offsets_solve(&skew->first.offsets, solved, outlier, disputed);
 	free(disputed);
-	for (size_t rank = 0; rank < skew->offsets.cores; rank++)
+	for (size_t rank = 0; rank < skew->first.offsets.cores; rank++)
 		report->cores[skew->core_of[rank]].offset = report->cores[skew->core_of[rank]].last_offset = solved[rank];
 	free(solved);
-	free((bool *)skew->outlier);
-	skew->outlier = outlier;
-	skew->latest_summary = skew->summary; /* the results of the last pass are the same */
-	skew->latest.kind = skew->offsets.kind;
-	skew->latest.cores = skew->offsets.cores;
-	skew->latest.pairs = skew->offsets.pairs;
-	skew->latest.moved_ticks = skew->offsets.moved_ticks;
-	skew->latest_outlier = skew->outlier;
+	free((bool *)skew->first.outlier);
+	skew->first.outlier = outlier;
+	skew->last.summary = skew->first.summary; /* the results of the last pass are the same */
+	skew->last.offsets.kind = skew->first.offsets.kind;
+	skew->last.offsets.cores = skew->first.offsets.cores;
+	skew->last.offsets.pairs = skew->first.offsets.pairs;
+	skew->last.offsets.moved_ticks = skew->first.offsets.moved_ticks;
+	skew->last.outlier = skew->first.outlier;
 }
 
 /* Recalculates each pair's drift after the drifts of the cores were changed. */
@@ -245,7 +245,7 @@ literal_drifts(struct report *report)
 	struct report_skew *skew = &report->skew;
 	struct offset *drifts = (struct offset *)skew->drifts;
 
-	for (size_t i = 0; i < pair_schedule_pairs(skew->kind, skew->offsets.cores); i++) {
+	for (size_t i = 0; i < pair_schedule_pairs(skew->kind, skew->first.offsets.cores); i++) {
 		size_t a, b;
 
 		pair_schedule_pair(skew->kind, i, &a, &b);
@@ -260,7 +260,7 @@ literal_drifts(struct report *report)
 static inline void
 literal_set_outlier(struct report *report, size_t rank)
 {
-	((bool *)report->skew.outlier)[rank] = true;
+	((bool *)report->skew.first.outlier)[rank] = true;
 }
 
 /*
@@ -278,7 +278,7 @@ literal_tournament(struct report *report, enum pair_schedule kind, const int64_t
 	for (uint32_t i = 0; i < report->core_count; i++)
 		if (report->cores[i].started)
 			cores[count++] = i;
-	skew->measured = count > 1;
+	skew->first.measured = count > 1;
 	skew->kind = kind;
 	skew->kind_reason = kind == PAIR_SCHEDULE_ALL ? "" :
 		"All pairs would take longer than this profile allows.";
@@ -289,24 +289,25 @@ literal_tournament(struct report *report, enum pair_schedule kind, const int64_t
 	skew->elapsed_ns = 1000000 * skew->rounds;
 	skew->best_trip_ns = 41;
 	skew->median_trip_ns = 58;
-	skew->offsets = (struct offsets){ .kind = kind, .cores = count, .begin_tsc = 1000, .end_tsc = 2000000 };
-	skew->offsets.pairs = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.pairs));
-	skew->offsets.moved_ticks = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->offsets.moved_ticks));
-	skew->drift_measured = count > 1;
+	skew->first.offsets = (struct offsets){ .kind = kind, .cores = count, .begin_tsc = 1000, .end_tsc = 2000000 };
+	skew->first.offsets.pairs = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->first.offsets.pairs));
+	skew->first.offsets.moved_ticks = calloc(skew->pingpongs ? skew->pingpongs : 1,
+						 sizeof(*skew->first.offsets.moved_ticks));
+	skew->last.measured = count > 1;
 	skew->drifts = calloc(skew->pingpongs ? skew->pingpongs : 1, sizeof(*skew->drifts));
 	skew->moved = calloc(count + 1, sizeof(*skew->moved));
 	skew->disputed = calloc(count + 1, sizeof(*skew->disputed));
 	skew->drift_span_ns = 18071000000;
 	report->start_tsc = 1000;
-	skew->offsets.begin_tsc += 6200000000;
-	skew->offsets.end_tsc += 6200000000;
-	skew->latest.begin_tsc = 42340000000;
-	skew->latest.end_tsc = 42342000000;
+	skew->first.offsets.begin_tsc += 6200000000;
+	skew->first.offsets.end_tsc += 6200000000;
+	skew->last.offsets.begin_tsc = 42340000000;
+	skew->last.offsets.end_tsc = 42342000000;
 	for (size_t a = 0; a < count; a++) {
 		for (size_t b = a + 1; b < count && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			int64_t truth = truth_ticks ? truth_ticks[cores[b]] - truth_ticks[cores[a]] : 0;
 
-			literal_set_offset(&skew->offsets, a, b,
+			literal_set_offset(&skew->first.offsets, a, b,
 				    (struct offset){ truth - 40 - (int64_t)((7 * a + 3 * b) % 20),
 						     truth + 40 + (int64_t)((3 * a + 7 * b) % 20) });
 			report->cores[cores[a]].pingpongs++;

@@ -207,24 +207,24 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 
 	open_bench_of(start, cores, PAIR_SCHEDULE_ALL, GHZ);
 	run_pass(survey_skew);
-	assert_true(skew->measured);
+	assert_true(skew->first.measured);
 	assert_int_equal(skew->kind, PAIR_SCHEDULE_ALL);
 	assert_string_equal(skew->kind_reason, "");
 	assert_int_equal(skew->rounds, cores % 2 ? cores : cores - 1);
 	assert_int_equal(skew->pingpongs, cores * (cores - 1) / 2);
-	assert_int_equal(skew->summary.pairs, cores * (cores - 1) / 2);
-	assert_int_equal(skew->summary.contradictions, 0);
-	assert_int_equal(skew->summary.outliers, 0);
-	assert_true(skew->summary.bound_ticks < UINT64_MAX);
+	assert_int_equal(skew->first.summary.pairs, cores * (cores - 1) / 2);
+	assert_int_equal(skew->first.summary.contradictions, 0);
+	assert_int_equal(skew->first.summary.outliers, 0);
+	assert_true(skew->first.summary.bound_ticks < UINT64_MAX);
 	assert_int_equal(skew->warps, 0);
 	assert_in_range(skew->concurrency, 1, cores / 2);
 	assert_true(skew->best_trip_ns > 0 && skew->best_trip_ns <= skew->median_trip_ns);
-	assert_in_range(skew->offsets.begin_tsc, THREADS_WORLD_0, skew->offsets.end_tsc - 1);
-	assert_in_range(skew->offsets.end_tsc, skew->offsets.begin_tsc + 1, threads_world());
+	assert_in_range(skew->first.offsets.begin_tsc, THREADS_WORLD_0, skew->first.offsets.end_tsc - 1);
+	assert_in_range(skew->first.offsets.end_tsc, skew->first.offsets.begin_tsc + 1, threads_world());
 	for (size_t i = 0; i < cores; i++) {
 		assert_int_equal(bench.report.cores[i].pingpongs, cores - 1);
 		assert_int_equal(skew->core_of[i], i);
-		assert_false(skew->outlier[i]);
+		assert_false(skew->first.outlier[i]);
 		assert_offset_holds(i, 0);
 	}
 	assert_false(bench.report.incomplete);
@@ -237,7 +237,7 @@ TEST(one_core_has_no_pair)
 	run_pass(survey_skew);
 	survey_contended(&bench.survey);
 	survey_warps(&bench.survey);
-	assert_false(bench.report.skew.measured);
+	assert_false(bench.report.skew.first.measured);
 	assert_false(bench.report.skew.locked.measured);
 	assert_false(bench.report.skew.lock_free.measured);
 	assert_int_equal(threads_batches(), 0);
@@ -291,8 +291,8 @@ TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 	assert_whole_star(255);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
 	run_pass(survey_skew);
-	assert_true(bench.report.skew.drift_measured);
-	assert_int_equal(bench.report.skew.latest.kind, PAIR_SCHEDULE_STAR);
+	assert_true(bench.report.skew.last.measured);
+	assert_int_equal(bench.report.skew.last.offsets.kind, PAIR_SCHEDULE_STAR);
 }
 
 /* There are 15 pairs, and a batch takes a second. All pairs take 5 to 15 s. */
@@ -392,17 +392,17 @@ TEST(the_deadline_keeps_what_was_measured)
 	bench.expires_pingpongs = 3;
 	run_pass(survey_skew);
 	assert_true(bench.report.incomplete);
-	assert_true(skew->measured);
+	assert_true(skew->first.measured);
 	/* there are 28 ping-pongs, and the pass ends in core 1's third round of four */
 	assert_in_range(skew->pingpongs, 5, 19);
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
-			count += offset_is_known(offsets_pair(&skew->offsets, a, b));
+			count += offset_is_known(offsets_pair(&skew->first.offsets, a, b));
 	assert_int_equal(count, skew->pingpongs);
 	run_pass(survey_skew);
 	survey_warps(&bench.survey);
-	assert_false(skew->drift_measured);
+	assert_false(skew->last.measured);
 	assert_false(skew->locked.measured);
 }
 
@@ -413,9 +413,9 @@ TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
 	run_pass(survey_skew);
-	assert_int_equal(skew->summary.outliers, 1);
+	assert_int_equal(skew->first.summary.outliers, 1);
 	for (size_t i = 0; i < 5; i++) {
-		assert_int_equal(skew->outlier[i], i == 3);
+		assert_int_equal(skew->first.outlier[i], i == 3);
 		assert_offset_holds(i, i == 3 ? 1000000000 : 0);
 	}
 	assert_true(skew->warps > 0);
@@ -538,7 +538,7 @@ open_bench_with_spoilt_pair(uint64_t pingpongs)
 static uint64_t
 width_of_spoilt_pair(void)
 {
-	struct offset offset = offsets_pair(&bench.report.skew.offsets, 1, 3);
+	struct offset offset = offsets_pair(&bench.report.skew.first.offsets, 1, 3);
 
 	assert_true(offset_is_known(offset));
 	return (uint64_t)(offset.high - offset.low);
@@ -557,7 +557,7 @@ TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
 	assert_offset_holds(3, 2000);
 	assert_int_equal(skew->pingpongs, 6); /* one ping-pong for each pair; second ping-pongs are counted separately */
 	assert_int_equal(bench.report.cores[3].pingpongs, 3);
-	assert_int_equal(skew->summary.contradictions, 0);
+	assert_int_equal(skew->first.summary.contradictions, 0);
 	assert_int_equal(bench.report.note_count, 0);
 }
 
@@ -580,7 +580,7 @@ TEST(a_pair_that_missed_each_other_has_another_pingpong)
 	assert_true(bench.spoilt.count > 2);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
-	assert_int_equal(bench.report.skew.summary.pairs, 6);
+	assert_int_equal(bench.report.skew.first.summary.pairs, 6);
 }
 
 /*
@@ -598,7 +598,7 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 		run_pass(survey_skew);
 		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
-		assert_false(bench.report.skew.measured);
+		assert_false(bench.report.skew.first.measured);
 		if (!quick)
 			close_bench(state);
 	}
@@ -611,7 +611,7 @@ pair_that_moves(int64_t moved_ticks)
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = moved_ticks;
 	run_pass(survey_skew);
-	return offsets_pair(&bench.report.skew.offsets, 1, 3);
+	return offsets_pair(&bench.report.skew.first.offsets, 1, 3);
 }
 
 /*
@@ -642,7 +642,7 @@ TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
  */
 TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 {
-	const struct offsets_summary *summary = &bench.report.skew.summary;
+	const struct offsets_summary *summary = &bench.report.skew.first.summary;
 
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
@@ -677,14 +677,14 @@ TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 
 		step(ticks, 5000 + 16 * i);
 		for (size_t a = 0; a < 3; a++) {
-			struct offset pair = offsets_pair(&skew->offsets, a, 3);
+			struct offset pair = offsets_pair(&skew->first.offsets, a, 3);
 
 			assert_true(holds(pair, 0) || holds(pair, ticks));
-			in_pingpongs += offsets_moved(&skew->offsets, a, 3) > 0;
+			in_pingpongs += offsets_moved(&skew->first.offsets, a, 3) > 0;
 		}
 		assert_int_equal(skew->pingpongs, 6); /* a pair's second ping-pong is counted separately */
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
-		assert_in_range(skew->summary.contradictions, 0, 3); /* core 3 is in three pairs */
+		assert_in_range(skew->first.summary.contradictions, 0, 3); /* core 3 is in three pairs */
 		if (i < 299)
 			close_bench(state);
 	}
@@ -701,11 +701,11 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].drift_ppb = 50000;
 	run_pass(survey_skew);
-	assert_false(skew->drift_measured);
+	assert_false(skew->last.measured);
 	assert_int_equal(bench.report.cores[2].drift_ppb.low, INT64_MIN);
 	threads_pass(UINT64_C(1000000000000));
 	run_pass(survey_skew);
-	assert_true(skew->drift_measured);
+	assert_true(skew->last.measured);
 	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
 	for (size_t i = 0; i < 4; i++) {
 		const struct offset *drift = &bench.report.cores[i].drift_ppb;
@@ -745,13 +745,13 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 		bench.survey.plan.total_ns = UINT64_MAX;
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
 		run_pass(survey_skew);
-		bench.report.start_tsc = bench.report.skew.offsets.begin_tsc;
+		bench.report.start_tsc = bench.report.skew.first.offsets.begin_tsc;
 		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_pass(UINT64_C(1000000000000));
 		if (cases[i].middle)
 			run_pass(survey_middle_pass);
-		assert_int_equal(bench.report.skew.middle_measured, cases[i].middle);
-		assert_false(bench.report.skew.drift_measured);
+		assert_int_equal(bench.report.skew.middle.measured, cases[i].middle);
+		assert_false(bench.report.skew.last.measured);
 		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_pass(UINT64_C(1000000000000));
 		run_pass(survey_skew);
@@ -770,18 +770,18 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 		run_pass(survey_middle_pass);
-		assert_false(skew->middle_measured); /* it is not measured before the first pass */
+		assert_false(skew->middle.measured); /* it is not measured before the first pass */
 		run_pass(survey_skew);
 		bench.survey.plan.done_ns = 0;
 		bench.survey.plan.total_ns = 20 * skew->elapsed_ns - !fits;
 		run_pass(survey_middle_pass);
-		assert_int_equal(skew->middle_measured, fits);
+		assert_int_equal(skew->middle.measured, fits);
 		if (fits) {
-			assert_true(skew->middle.begin_tsc > skew->offsets.end_tsc);
-			assert_int_equal(skew->middle.cores, 4);
+			assert_true(skew->middle.offsets.begin_tsc > skew->first.offsets.end_tsc);
+			assert_int_equal(skew->middle.offsets.cores, 4);
 			for (size_t a = 0; a < 4; a++)
 				for (size_t b = 0; b < 4; b++)
-					assert_true(offset_is_known(offsets_pair(&skew->middle, a, b)));
+					assert_true(offset_is_known(offsets_pair(&skew->middle.offsets, a, b)));
 			return;
 		}
 		threads_stop();
@@ -861,7 +861,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 		assert_in_range(bench.report.cores[i].pingpongs, 1, 4);
 	}
 	run_pass(survey_skew);
-	assert_true(skew->drift_measured);
+	assert_true(skew->last.measured);
 	assert_int_equal(bench.report.cores[3].drift_ppb.high, INT64_MAX);
 	assert_true(bench.report.cores[4].drift_ppb.high < INT64_MAX);
 	survey_warps(&bench.survey);
@@ -1090,7 +1090,7 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 	assert_string_equal(report->findings[0].rule, "clock-stuck");
 	assert_true(report->incomplete);
 	assert_int_equal(report->skew.warps, 0);
-	assert_int_equal(report->skew.summary.contradictions, 0);
+	assert_int_equal(report->skew.first.summary.contradictions, 0);
 	assert_false(report->skew.lock_free.measured && !report->skew.locked.measured);
 	for (size_t i = 0; i < 4; i++) {
 		const struct report_core *core = &report->cores[i];
@@ -1112,7 +1112,7 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 	open_bench_that_stops(0, false);
 	measure_together();
 	assert_int_equal(bench.report.finding_count, 0);
-	assert_true(bench.report.skew.drift_measured && bench.report.skew.lock_free.measured);
+	assert_true(bench.report.skew.last.measured && bench.report.skew.lock_free.measured);
 	assert_true(bench.report.cores[3].latency[0].count && bench.report.cores[3].contended[0].count);
 	lasted_ticks = threads_world() - THREADS_WORLD_0;
 	for (unsigned all = 0; all < 2; all++)

@@ -267,9 +267,9 @@ TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 				       "    \"error_ns\": 23,\n    \"within_ns\": null,\n"));
 	report->cores[1].started = false;
 	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
-	report->skew.latest.pairs = later;
-	report->skew.middle = report->skew.offsets;
-	report->skew.middle_measured = true;
+	report->skew.last.offsets.pairs = later;
+	report->skew.middle.offsets = report->skew.first.offsets;
+	report->skew.middle.measured = true;
 	render(report);
 	assert_non_null(strstr(buffer, "    \"later\": [\n"
 				       "      {\n"
@@ -277,7 +277,7 @@ TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
 				       "        \"end_ms\": 3100.999,\n"
 				       "        \"matrix\": [\n"
 				       "          [[0, 0], null, [-22, 24], [977, 1027]],\n"));
-	report->skew.middle_measured = false;
+	report->skew.middle.measured = false;
 	render(report);
 	assert_non_null(strstr(buffer, "\"shown\": \"first\","));
 	report->skew.last_shown = true;

@@ -404,8 +404,8 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 {
 	struct report *report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_set_offset(&report->skew.offsets, 2, 4, (struct offset){ 960, 1040 });
-	literal_set_offset(&report->skew.offsets, 1, 5, OFFSET_UNKNOWN);
+	literal_set_offset(&report->skew.first.offsets, 2, 4, (struct offset){ 960, 1040 });
+	literal_set_offset(&report->skew.first.offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_solve(report);
 	render(table_skew, report);
 	assert_non_null(strstr(buffer, "column's,\n> row's core ahead, ? not known, ! contradicts the others\n"));
@@ -440,7 +440,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 			    "allows.\n");
 	report->skew.again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
-	literal_set_offset(&report->skew.offsets, 0, 3, OFFSET_UNKNOWN);
+	literal_set_offset(&report->skew.first.offsets, 0, 3, OFFSET_UNKNOWN);
 	literal_solve(report);
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
 			    "ping-pongs of 2 of 3 pairs of 4 cores (");
@@ -454,8 +454,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
-			literal_set_offset(&report->skew.offsets, a, b, (struct offset){ -90000, 90000 });
-	literal_set_offset(&report->skew.offsets, 2, 3, (struct offset){ 10000, 10100 });
+			literal_set_offset(&report->skew.first.offsets, a, b, (struct offset){ -90000, 90000 });
+	literal_set_offset(&report->skew.first.offsets, 2, 3, (struct offset){ 10000, 10100 });
 	literal_solve(report);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
@@ -467,19 +467,19 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
 	skewed = literal_of(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
-	skewed->skew.offsets.begin_tsc = report->skew.latest.begin_tsc;
-	skewed->skew.offsets.end_tsc = report->skew.latest.end_tsc;
+	skewed->skew.first.offsets.begin_tsc = report->skew.last.offsets.begin_tsc;
+	skewed->skew.first.offsets.end_tsc = report->skew.last.offsets.end_tsc;
 	/* the intervals of the last pass are narrower, so it is known which core is off */
-	report->skew.latest = skewed->skew.offsets;
-	report->skew.latest_outlier = skewed->skew.outlier;
-	report->skew.latest_summary = skewed->skew.summary;
+	report->skew.last.offsets = skewed->skew.first.offsets;
+	report->skew.last.outlier = skewed->skew.first.outlier;
+	report->skew.last.summary = skewed->skew.first.summary;
 	for (size_t i = 0; i < 4; i++)
 		report->cores[i].last_offset = skewed->cores[i].offset;
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
 	/* the ping-pong of each pair was at some time in that second */
-	report->skew.latest.begin_tsc = report->skew.latest.end_tsc - 2000000000;
+	report->skew.last.offsets.begin_tsc = report->skew.last.offsets.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
@@ -497,10 +497,10 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 	assert_null(strstr(buffer, "last pass"));
 	assert_non_null(strstr(buffer, "\nPairs of cores: . no difference proven,"));
 	assert_non_null(strstr(buffer, "       6  ...\\\n"));
-	last->skew.offsets.end_tsc = report->skew.latest.end_tsc;
-	report->skew.latest = last->skew.offsets;
-	report->skew.latest_outlier = last->skew.outlier;
-	report->skew.latest_summary = last->skew.summary;
+	last->skew.first.offsets.end_tsc = report->skew.last.offsets.end_tsc;
+	report->skew.last.offsets = last->skew.first.offsets;
+	report->skew.last.outlier = last->skew.first.outlier;
+	report->skew.last.summary = last->skew.first.summary;
 	report->cores[3].last_offset = last->cores[3].offset;
 	text = render(table_skew, report);
 	assert_lines_fit(&text);
@@ -523,23 +523,23 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
-	report->skew.latest_summary.bound_ticks = 1000000;
+	report->skew.last.summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
 	/* the bound of the first pass is lower, so it is the best known one */
 	assert_says(report, ", best round trip 41 ns. At 3.1 s: ");
-	report->skew.latest_summary.bound_ticks = 2000;
+	report->skew.last.summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
-	report->skew.latest_summary.bound_ticks = 2001;
+	report->skew.last.summary.bound_ticks = 2001;
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
 	/* a round trip that waited until a core was scheduled proves nothing about the clocks */
 	report->skew.best_trip_ns = UINT64_MAX;
-	report->skew.latest_summary.bound_ticks = 20000;
+	report->skew.last.summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
-	report->skew.latest_summary.bound_ticks = 20001;
+	report->skew.last.summary.bound_ticks = 20001;
 	assert_says(report, "\nSynchronisation not determined: only within 10001 ns at ");
-	report->skew.latest_summary.bound_ticks = 2001;
+	report->skew.last.summary.bound_ticks = 2001;
 	LITERAL_COPY(report->options.limits[0].rule, "tsc-sync");
 	report->options.limits[0].value = 900;
 	report->options.limit_count = 1;
@@ -548,7 +548,7 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 	report->cores[2].drift_ppb = (struct offset){ 10, 20 };
 	assert_says(report, "\nNot synchronised throughout the run: ");
 	report->cores[2].drift_ppb = (struct offset){ -3, 3 };
-	report->skew.drift_measured = false;
+	report->skew.last.measured = false;
 	assert_says(report, "\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
 }
 
@@ -556,10 +556,10 @@ TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
 {
 	struct report *report = literal_of(2, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_set_offset(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999998 });
+	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -31, 19999998 });
 	literal_solve(report);
 	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
-	literal_set_offset(&report->skew.offsets, 0, 1, (struct offset){ -31, 19999999 });
+	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -31, 19999999 });
 	literal_solve(report);
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }
@@ -581,7 +581,7 @@ TEST(sentence_on_drift_names_the_core_that_drifts_most)
 	report->cores[3].drift_ppb = (struct offset){ -80, -20 };
 	assert_says(report, "over 18.1 s: 2 of 4 cores drift, core 6 the most: -0.170 .. -0.017 ppm.\n");
 	assert_says(report, "\n       2  0.1.0         -22 ..      +24                  -                   0\n");
-	report->skew.drift_measured = false;
+	report->skew.last.measured = false;
 	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
 }
 
@@ -623,8 +623,8 @@ TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
 			report->cores[i].drift_ppb = (struct offset){ INT64_MIN + 1, INT64_MAX - 1 };
 			report->cores[i].contended[0].p50_ns = UINT64_MAX / 1000;
 		}
-		report->skew.summary.contradictions = SIZE_MAX;
-		report->skew.summary.contradiction_ticks = INT64_MAX / 16;
+		report->skew.first.summary.contradictions = SIZE_MAX;
+		report->skew.first.summary.contradiction_ticks = INT64_MAX / 16;
 		judge_report(report);
 		text = render(table_render, report);
 		assert_lines_fit(&text);

@@ -52,7 +52,7 @@ TEST(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate)
 {
 	const struct offset offset = { 10000000000, 10000000000 };
 
-	report.skew.measured = true;
+	report.skew.first.measured = true;
 	report.tsc = (struct rate){ 2000000000000000, 1000000 };
 	assert_in_range(report_offset_ns(&report, offset).low, 4999999990, 5000000000);
 	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999800000000, 2000000200000000 };
@@ -83,7 +83,7 @@ TEST(the_budget_of_an_offset_is_all_of_its_error, NULL, NULL)
 	struct offset_budget budget;
 	struct interval_ns ns;
 
-	own.skew.measured = true;
+	own.skew.first.measured = true;
 	own.tsc = (struct rate){ UINT64_C(3000000000), 1 };
 	own.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
 						    UINT64_C(3000300000000000) };
@@ -94,6 +94,6 @@ TEST(the_budget_of_an_offset_is_all_of_its_error, NULL, NULL)
 	assert_in_range(budget.conversion_ps, 0, 1000);
 	assert_in_range(budget.trip_ps + budget.tsc_rate_ps + budget.conversion_ps, (uint64_t)(ns.high - ns.low) * 500,
 			(uint64_t)(ns.high - ns.low) * 500 + 200);
-	own.skew.measured = false;
+	own.skew.first.measured = false;
 	assert_int_equal(report_offset_budget(&own, offset).trip_ps, 0);
 }

@@ -87,7 +87,7 @@ assert_whole(const struct report *report)
 			assert_true(report->clocks[i].latency->count != 0);
 	for (size_t i = 0; i < report->core_count; i++)
 		assert_true(report->cores[i].observed_ns != 0);
-	assert_true(report->core_count == 1 || report->skew.measured);
+	assert_true(report->core_count == 1 || report->skew.first.measured);
 }
 
 static void
@@ -263,7 +263,7 @@ TEST(of_40_cores_that_wake_in_5_ms_all_are_checked_for_warps_and_not_all_read)
 	assert_int_equal(watched, MANY);
 	assert_int_equal(count_facts(report), MANY);
 	assert_true(report->skew.locked.measured && report->skew.lock_free.measured);
-	assert_true(report->skew.drift_measured);
+	assert_true(report->skew.last.measured);
 	assert_int_equal(count_left_out(report), 0);
 	assert_true(has_note(report, " of 40 cores: more would have taken too much of the time up to the deadline."));
 	bench_free(bench);
@@ -278,7 +278,7 @@ TEST(of_40_cores_that_wake_in_50_ms_the_warp_checks_are_left_out_and_counted)
 	assert_int_equal(count_left_out(report), 2);
 	assert_false(report->skew.locked.measured || report->skew.lock_free.measured);
 	assert_non_null(strstr(report->unjudged, "2 for lack of time"));
-	assert_true(report->skew.drift_measured);
+	assert_true(report->skew.last.measured);
 	bench_free(bench);
 }
 
