@@ -7,7 +7,7 @@
 
 #define LIST_SIZE (64u << 10)
 
-/* Returns the length of TEXT without its detailed part, which fills many screens. */
+/* Returns the length of TEXT up to its detailed part, which fills many screens. */
 static size_t
 summary_length(const struct text *text)
 {

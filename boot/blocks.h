@@ -1,4 +1,4 @@
-/* Queues the texts of a report as blocks for the serial lines. */
+/* Queues a report's texts as blocks for the serial lines. */
 #ifndef BARETICK_BLOCKS_H
 #define BARETICK_BLOCKS_H
 
@@ -7,9 +7,9 @@
 #include "render/text/help.h"
 
 /*
- * Queues PLAN's rendered texts of REPORT for SERIAL. With serial=summary it queues only the table without its details.
- * With serial=compact it queues this part of the table and the lines of compact.h. Call it after the report was saved:
- * see plan_render_serial().
+ * Queues PLAN's rendered texts of REPORT for SERIAL. With serial=summary it queues only the table without its details,
+ * with serial=compact this table and the lines of compact.h. Call it after the report was saved: see
+ * plan_render_serial().
  */
 void blocks_queue(struct serial *serial, struct plan *plan, const struct report *report);
 

@@ -18,7 +18,8 @@
 #include "timers/timers.h"
 
 #define NO_MADT  "ACPI has no MADT, which would list the cores"
-#define QEMU_OEM "BOCHS " /* OEM id of QEMU's tables (docs/specs), unless QEMU's option x-oem-id= sets another id */
+/* OEM id of QEMU's ACPI tables (docs/specs), unless QEMU's option x-oem-id= sets another id */
+#define QEMU_OEM "BOCHS "
 
 static const uint8_t *
 get_mapped_memory(void *context, uint64_t address, size_t length)
@@ -51,7 +52,7 @@ machine_read_tables(struct machine *machine, struct report *report)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
 	if (!machine->platform.cpu.hypervisor[0] && text_begins(acpi->oem, QEMU_OEM)) {
 		cpu_mark_as_guest(&machine->platform.cpu);
-		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is taken for a "
+		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a "
 			    "guest.");
 	}
 	smbios_read_facts(&smbios_memory, firmware_smbios_3(), firmware_smbios_2(), &machine->smbios);
@@ -59,7 +60,10 @@ machine_read_tables(struct machine *machine, struct report *report)
 		report_note(report, "%s.", machine->smbios.problem);
 }
 
-/* Starts all cores by a broadcast, and adds the cores that answer to the list that a MADT would provide. */
+/*
+ * Starts all cores by a broadcast. Adds the cores that answer to the list of cores, which the MADT would otherwise
+ * provide.
+ */
 static void
 find_cores(struct machine *machine, struct report *report)
 {
@@ -71,7 +75,9 @@ find_cores(struct machine *machine, struct report *report)
 	report_note(report, NO_MADT ": %zu answered when all were started at once.", found);
 }
 
-/* Lets the firmware start the other cores if it can. Otherwise no other core is started. WHY is the reason for this. */
+/*
+ * Lets the firmware start the other cores if it can. Otherwise no other core is started. A note gives the reason WHY.
+ */
 static void
 start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
@@ -114,7 +120,7 @@ machine_cores(const struct machine *machine, const struct options *options)
 	}
 }
 
-/* Starts the other cores by SIPI. If that fails, uses the cores that the firmware can lend. */
+/* Starts the other cores by SIPI. If none can be started in this way, lets the firmware's MP services start them. */
 static void
 try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 {
@@ -138,8 +144,8 @@ start_cores(void *context, struct run *run)
 	struct machine *machine = context;
 	const struct options *options = &run->report.options;
 	/*
-	 * A core polls for a while before it halts, so that its frequency does not drop. In a guest it halts at once,
-	 * because polling takes time from the other cores, and the host controls the frequency.
+	 * On hardware a core polls for a while before it halts, so that its frequency does not drop. In a guest it
+	 * halts at once, because polling takes processor time from other cores, and the host controls the frequency.
 	 */
 	const struct cores_limits limits = { machine->plan->cores, options->cores_max,
 					     machine->platform.cpu.hypervisor[0] ? 0 : SURVEY_AWAKE_NS };
@@ -287,8 +293,8 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 }
 
 /*
- * Arms the watchdog only if the machine restarts by itself. Such a machine is often unattended, so no person could
- * switch it off and on again.
+ * Arms the watchdog only with exit=reboot. Such a machine is often unattended, so nobody could switch it off and on
+ * after a hang.
  */
 static void
 arm_watchdog(struct machine *machine, struct report *report)

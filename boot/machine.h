@@ -12,14 +12,15 @@
 #include "paravirtual/steal.h"
 #include "watchdog/watchdog.h"
 
-/* Functions and properties that differ between the ways to boot, with UEFI and without. Each function may be NULL. */
+/* Functions and properties that differ between a boot with UEFI and without. Each function may be NULL. */
 struct machine_boot {
-	bool finds_cores; /* true if cores may be started by a broadcast; with UEFI the firmware would lose its cores */
-	bool needs_acpi;  /* true if each machine that boots this way has ACPI tables */
+	/* true if cores may be found by a broadcast INIT; with UEFI the firmware would lose its cores */
+	bool finds_cores;
+	bool needs_acpi;  /* true if each machine that boots by this method has ACPI tables */
 
 	/*
-	 * Cores that the firmware lends, for cores=mp: see boot/uefi/mp. If LEND is NULL, cores=mp is the same as
-	 * cores=off.
+	 * Functions for cores=mp, in which the firmware's MP services start the cores: see boot/uefi/mp. If they are
+	 * NULL, cores=mp is the same as cores=off.
 	 */
 	size_t (*count_firmware_cores)(void); /* number of cores, including the boot core */
 	bool (*start_firmware_cores)(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
@@ -40,7 +41,7 @@ struct machine_boot {
 struct machine {
 	struct platform platform; /* set by machine_read_tables() */
 	struct smbios_facts smbios; /* set by machine_read_tables() */
-	uint32_t apic_id;         /* the boot core's id in its LAPIC */
+	uint32_t apic_id;         /* the boot core's APIC id, read from its LAPIC */
 	struct cores cores;
 	struct progress progress;
 	struct tick tick;
@@ -57,21 +58,21 @@ struct machine {
 void machine_read_tables(struct machine *machine, struct report *report);
 
 /*
- * Chooses another way to start cores if no table lists them or the guest's memory is encrypted. The choices are a
- * broadcast, the firmware's own services, and no other cores. A note in REPORT gives the reason.
+ * Chooses another method to start cores if no table lists them, or if the guest's memory is encrypted. The methods are
+ * a broadcast, the firmware's MP services, and no other cores. A note in REPORT gives the reason.
  */
 void machine_choose_start_method(struct machine *machine, struct report *report);
 
-/* Returns the number of cores that a run may use, as far as it is known before they are started. */
+/* Returns the number of cores that a run may use, as far as this is known before they are started. */
 size_t machine_cores(const struct machine *machine, const struct options *options);
 
 /*
  * Does all measurements of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. With exit=reboot the
- * board's watchdog is armed, so that it resets the machine if the run hangs.
+ * board's watchdog is armed during this time, so that it resets the machine if the run hangs.
  */
 void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
 
-/* Gives back to the firmware all resources that machine_measure() used. */
+/* Returns to the firmware all resources that machine_measure() used. */
 void machine_close(struct machine *machine);
 
 #endif

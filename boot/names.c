@@ -1,4 +1,4 @@
-/* Collects the ids of clocks and rules. See names.h. */
+/* Collects the ids of clocks and rules that options accept. See names.h. */
 #include "names.h"
 
 #include "clocks/drivers.h"

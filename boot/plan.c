@@ -47,7 +47,7 @@ size_of_pack(const struct options *options)
 }
 
 static size_t
-plan_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
+get_size_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
 {
 	size_t size = survey_memory_size(cores, widest, run_series_rows(options, cores)) +
 		      run_series_size(options, cores) + report_size_table(cores) +
@@ -85,7 +85,7 @@ plan_free(struct plan *plan)
 }
 
 static bool
-plan_try(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
+try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
 	 const struct options *options)
 {
 	size_t series_size = run_series_size(options, cores), pack_size = size_of_pack(options);
@@ -114,23 +114,26 @@ plan_try(struct plan *plan, size_t cores, enum pair_schedule widest, const struc
 	return true;
 }
 
-/* Adds a note if fewer cores are used for lack of memory. If only pairs of cores were left out, the survey notes it. */
+/*
+ * Adds a note if there is memory for fewer cores only. If only the measurement of all pairs was left out, the survey
+ * adds a note.
+ */
 static void
-plan_note(const struct plan *plan, size_t cores, struct report *report)
+note_fewer_cores(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
 		report_note(report, "There are no %zu MiB of memory for %zu cores: at most %zu are used.",
-			    plan_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options), cores, plan->cores);
+			    get_size_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options), cores, plan->cores);
 }
 
 bool
 plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
-		if (!plan_try(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->options) &&
-		    !plan_try(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->options))
+		if (!try_allocation(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->options) &&
+		    !try_allocation(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->options))
 			continue;
-		plan_note(plan, cores, report);
+		note_fewer_cores(plan, cores, report);
 		return true;
 	}
 	return false;
@@ -163,7 +166,7 @@ plan_render(struct plan *plan, const struct report *report, const struct text *t
 	return fit;
 }
 
-/* Returns the buffer for the short form of JSON. The short form overwrites the earlier text in it. */
+/* Returns the buffer for the short form of JSON, which overwrites the text that is in the buffer. */
 static struct text *
 get_short_json_text(struct plan *plan)
 {

@@ -1,7 +1,7 @@
 /*
- * The memory of a run. It is allocated before a core is started, for the number of cores that may start. If there is
- * too little memory, the plan gets smaller. It first leaves out the measurement of all pairs of cores, and then halves
- * the number of cores until it fits.
+ * The memory of a run. It is allocated before a core is started, for all cores that may start. If there is too little
+ * memory, the plan first omits the measurement of all pairs of cores. It then halves the number of cores until the
+ * memory is enough.
  */
 #ifndef BARETICK_PLAN_H
 #define BARETICK_PLAN_H
@@ -12,9 +12,9 @@
 #include "report/report.h"
 #include "sync/pair_schedule.h"
 
-/* Functions for report.html and the screen, which only some boots have. */
+/* Functions for report.html and the screen. Only a boot with UEFI has them. */
 struct plan_page {
-	size_t (*size)(size_t cores); /* largest size of the page in bytes, without the series */
+	size_t (*size)(size_t cores); /* maximum size of the page in bytes, without the series of a soak */
 	void (*render)(struct text *page, const struct report *report);
 	size_t screen_size;           /* bytes of the pager's buffer */
 };
@@ -25,42 +25,39 @@ struct plan {
 	enum pair_schedule widest;
 	void *memory;            /* zeroed memory for the measurements: see survey_lay_out() */
 	void *series;            /* memory for the series of a soak; NULL if the run has no series */
-	/*
-	 * Buffers for the formats of the report. Each is large enough for the longest text. Without a page, html has
-	 * size 0.
-	 */
+	/* Buffers for the report's formats. Each has the size of the longest text. Without a page, html has size 0. */
 	struct text table, json, html, csv;
 	struct text record;      /* set by plan_render(); its bytes belong to the run */
 	struct text base64;      /* the record for the serial line */
-	struct text screen;      /* the buffer of the pager */
+	struct text screen;      /* the pager's buffer */
 	struct deflate_work *pack; /* work memory of serial=compact, else NULL */
-	void *allocation;             /* the address to free; memory is the first cache line in it */
+	void *allocation; /* address that plan_free() frees; MEMORY is the first cache line boundary in it */
 };
 
 /*
- * Allocates a plan for at most CORES cores. If it has to be smaller, REPORT gets a note. PAGE may be NULL. Returns
- * false if there is not even memory for the boot core. In that case nothing stays allocated.
+ * Allocates a plan for at most CORES cores. If it is for fewer cores, REPORT gets a note. PAGE may be NULL. Returns
+ * false if there is not even memory for the boot core; nothing stays allocated then.
  */
 bool plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
 
 /*
- * Renders all formats of REPORT that are saved into the plan's buffers. TEXTS receives the texts. Returns false if a
- * text does not fit, which the buffers' sizes prevent.
+ * Renders all saved formats of REPORT into the plan's buffers, and sets TEXTS to them. Returns false if a text does not
+ * fit, which the buffers' sizes prevent.
  */
 bool plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
 /*
- * Renders the texts for a serial line into the same buffers. Called after the report was saved. With many cores, JSON
- * and CSV would take minutes, so short forms replace them. The short CSV overwrites the CSV. The short JSON overwrites
- * the page, because JSON is still needed for a server. Without a page there is no server, and the short JSON overwrites
- * JSON.
+ * Renders the texts for a serial line into the same buffers. Call this after the report was saved. With many cores,
+ * sending JSON and CSV would take minutes, so short forms replace them. The short CSV overwrites the CSV. The short
+ * JSON overwrites the page, because the JSON may still be sent to a server. Without a page there is no server, and the
+ * short JSON overwrites the JSON.
  */
 void plan_render_serial(struct plan *plan, const struct report *report, const struct text **json,
 			const struct text **csv);
 
 /*
- * Returns the record in base64. Returns NULL if the report has no record, or so many cores that sending it would take
- * too long.
+ * Returns the record in base64. Returns NULL if the report has no record. Also returns NULL if the report has so many
+ * cores that sending the record would take too long.
  */
 const struct text *plan_render_record(struct plan *plan, const struct report *report);
 

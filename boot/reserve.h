@@ -1,4 +1,4 @@
-/* Allocates memory that hypervisors write to: see pages.h. */
+/* Allocates memory that hypervisors write their clocks into: see pages.h. */
 #ifndef BARETICK_RESERVE_H
 #define BARETICK_RESERVE_H
 
@@ -6,9 +6,9 @@
 #include "options/options.h"
 
 /*
- * Allocates PLATFORM->pages for CORES cores, if OPTIONS include a clock that the hypervisor keeps in memory and offers.
- * If not, or if the firmware has no memory left, PLATFORM->pages stays empty. The memory is never freed, because a
- * hypervisor might write to it after baretick's end.
+ * Allocates PLATFORM->pages for CORES cores, if OPTIONS include a clock that the hypervisor offers and keeps in the
+ * guest's memory. Otherwise, or if there is no memory, PLATFORM->pages stays empty. The memory is never freed, because
+ * a hypervisor might write to it after the end of baretick.
  */
 void reserve_pages(struct platform *platform, const struct options *options, size_t cores);
 

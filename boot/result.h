@@ -1,4 +1,4 @@
-/* The result of a run, for QEMU's isa-debug-exit and for the caller of the application. */
+/* The result of a run as an exit value, for QEMU's isa-debug-exit and for the caller of the application. */
 #ifndef BARETICK_RESULT_H
 #define BARETICK_RESULT_H
 

@@ -1,15 +1,15 @@
-; The entries of an image without UEFI, the first page tables, and the handlers of exceptions outside of guards
+; The entry points of an image without UEFI, the first page tables, and the handlers of exceptions outside of guards
 ; (boot/guard). The image is started by PVH (Xen, docs/misc/pvh.pandoc), by multiboot2 (GRUB) or by the Linux boot
 ; protocol (Linux, Documentation/arch/x86/boot.rst).
 ;
 ; The loader enters in 32-bit protected mode with flat segments. Paging and interrupts are off. With PVH, EBX is the
 ; address of hvm_start_info. With multiboot2, EBX is the address of its information, and EAX is its magic number. With
-; the Linux boot protocol, ESI is the address of boot_params. Its loader may also enter in 64-bit mode, at another
-; address.
+; the Linux boot protocol, ESI is the address of boot_params. A loader of this protocol may also enter in 64-bit mode,
+; at bare_long_entry.
 ;
-; The code then calls bare_main(the address, the magic number or 0) in 64-bit mode on its own stack. The first 4 GiB are
-; mapped to themselves. The first 2 MiB are in pages of 4 KiB, the rest in pages of 2 MiB. A processor without 64-bit
-; mode is reset.
+; The code then calls bare_main(address of the loader's data, magic number or 0) in 64-bit mode on its own stack. The
+; first 4 GiB are mapped to themselves, the first 2 MiB in pages of 4 KiB, the rest in pages of 2 MiB. A processor
+; without 64-bit mode is reset.
 
 NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
 PAGE		equ 4096
@@ -28,7 +28,7 @@ LEAF_EXTENDED_MAX equ 80000000h		; CPUID leaf that returns the highest extended 
 LEAF_EXTENDED	equ 80000001h
 EDX_NX		equ 1 << 20
 EDX_LONG	equ 1 << 29
-CODE64		equ 8			; selectors in the table below
+CODE64		equ 8			; selectors in the descriptor table below
 DATA		equ 10h
 TASK		equ 18h
 CODE32		equ 28h
@@ -40,11 +40,11 @@ ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ER
 
 MULTIBOOT2	equ 0e85250d6h		; Multiboot2 Specification 2.0, 3.1.1: magic number
 MULTIBOOT2_I386	equ 0			; the entry is in 32-bit protected mode
-TAG_END		equ 0			; 3.1.3
-TAG_ENTRY	equ 3			; 3.1.7: multiboot2's entry, which is not the ELF's entry
+TAG_END		equ 0			; Multiboot2 Specification 2.0, 3.1.3
+TAG_ENTRY	equ 3 ; Multiboot2 Specification 2.0, 3.1.7: multiboot2's entry, which is not the ELF's entry
 
 LINUX		equ 53726448h		; "HdrS": the magic number of boot_params
-LONG_ENTRY	equ 200h		; the protocol's 64-bit entry, from the start of the image
+LONG_ENTRY	equ 200h		; offset of the protocol's 64-bit entry from the start of the image
 
 extern bare_main
 extern bare_exception
@@ -83,7 +83,8 @@ multiboot2:
 	dd 8
 multiboot2_end:
 
-; The entries of the Linux boot protocol, at the start of the image. No loader clears the variables of baretick.bin.
+; The entry points of the Linux boot protocol, at the start of the image. This code clears the variables, because no
+; loader does so for baretick.bin.
 section .linux alloc exec nowrite align=16
 bits 32
 linux_entry:
@@ -100,7 +101,7 @@ linux_entry:
 
 	times LONG_ENTRY - ($ - $$) db 0
 bits 64
-bare_long_entry:			; entered with page tables of the loader that map the image to itself
+bare_long_entry:			; entered with the loader's page tables, which map the image to itself
 	cli
 	lgdt [rel gdt_register]
 	mov eax, DATA
@@ -125,9 +126,9 @@ bare_entry:
 multiboot2_entry:
 	cli
 	cld
-	mov esi, ebx			; saved, because CPUID changes EBX
+	mov esi, ebx			; saves the address of the loader's data, because CPUID changes EBX
 	mov esp, stack_top
-	push eax			; saves the magic number
+	push eax			; saves multiboot2's magic number
 	mov eax, LEAF_EXTENDED_MAX
 	cpuid
 	cmp eax, LEAF_EXTENDED
@@ -183,7 +184,7 @@ multiboot2_entry:
 	wrmsr
 	mov eax, CR0_LONG
 	mov cr0, eax
-	mov eax, task			; the descriptor has bits 0 to 31 of the base in three fields; bits 32 to 63 stay 0
+	mov eax, task ; stores bits 0 to 31 of the base in the descriptor's three fields; bits 32 to 63 stay 0
 	mov [gdt.task + 2], ax
 	shr eax, 16
 	mov [gdt.task + 4], al
@@ -191,7 +192,7 @@ multiboot2_entry:
 	lgdt [gdt_register]
 	jmp CODE64:.long
 
-.no_long_mode:				; resets the machine without a message, because no console is open yet
+.no_long_mode:				; resets the machine without a message, because no console is open
 	jmp triple_fault_32
 
 bits 64
@@ -205,15 +206,15 @@ bits 64
 	mov gs, eax
 	mov eax, TASK
 	ltr ax
-	mov edi, esi			; clears the upper half, which the mode change leaves undefined
-	mov esi, [rsp]			; loads the magic number
+	mov edi, esi			; clears the upper half of the address, which the mode change leaves undefined
+	mov esi, [rsp]			; loads multiboot2's magic number
 	add rsp, 4
 	xor ebp, ebp
 	call bare_main
 	jmp bare_triple_fault
 
-; Resets the machine if all other ways have failed. An exception without a table of handlers is a triple fault, which
-; resets.
+; Resets the machine. An exception without an interrupt table becomes a triple fault, which resets the machine. Used if
+; no other reset works.
 bits 32
 triple_fault_32:
 	lidt [no_handlers]
@@ -254,16 +255,16 @@ exception:
 	jmp bare_triple_fault
 
 	align 16
-bare_ignore:				; an unexpected interrupt, which is ignored
+bare_ignore:				; handler of interrupts, which are not expected and need no EOI here
 	iretq
 
 section .data align=16
-gdt:					; SDM vol. 3A, 3.4.5; already accessed, so the CPU writes nothing
+gdt: ; SDM vol. 3A, 3.4.5; the accessed bits are set, so that the CPU does not write to the table
 	dq 0
 	dq 00af9b000000ffffh		; code, 64 bits
 	dq 00cf93000000ffffh		; data
 .task:
-	dq 0000890000000067h		; the task state segment of 68h bytes: 7.2.3
+	dq 0000890000000067h		; SDM vol. 3A, 7.2.3: the task state segment of 68h bytes
 	dq 0
 	dq 00cf9b000000ffffh		; code, 32 bits
 gdt_end:
@@ -276,7 +277,7 @@ no_handlers:
 	align 16
 task:					; SDM vol. 3A, 7.7: the task state segment, with the stack for double faults
 	times 36 db 0
-	dq fault_stack_top		; the first stack of the table, for a double fault
+	dq fault_stack_top		; IST 1, the stack for double faults
 	times 68h - 44 db 0
 
 section .bss align=4096
@@ -284,7 +285,7 @@ tables:
 	resb (TABLES - 1) * PAGE
 bare_low_table:
 	resb PAGE
-bare_stack_guard:			; protect_pages() makes it absent
+bare_stack_guard:			; protect_pages() unmaps it, so that a stack overflow is an exception
 	resb GUARD_SIZE
 bare_stack:
 	resb STACK_SIZE

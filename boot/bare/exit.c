@@ -8,26 +8,26 @@
 #define RESET_PORT         0xcf9u /* reset register of the chip sets of Intel and AMD */
 #define RESET_PREPARE      0x02u
 #define RESET_FULL         0x06u
-#define KEYBOARD_PORT      0x64u  /* a command port of the keyboard controller, which can reset the machine */
+#define KEYBOARD_PORT      0x64u  /* command port of the keyboard controller, whose command 0xfe resets the machine */
 #define KEYBOARD_RESET     0xfeu
 
 #define SLEEP_ENABLE       0x2000u /* ACPI 6.5, table 4.13: SLP_EN */
 #define SLEEP_TYPE_SHIFT   10
 
 /*
- * A read of a port takes about 1 us on a bus and more in a guest. A machine that still runs after this number of reads
- * ignored the request to restart or to switch off.
+ * Maximum number of port reads while waiting for a reset or power-off. A read takes about 1 us on a bus, and more in a
+ * guest. A machine that still runs afterwards has ignored the request.
  */
-#define GONE_POLLS 2000000u
+#define OFF_POLLS_MAX 2000000u
 #define DELAY_PORT 0x80u
 
-/* Defined in boot/bare/entry.nasm. Resets the machine by an exception without a table of handlers. */
+/* Defined in boot/bare/entry.nasm. Resets the machine by a triple fault. */
 extern void bare_triple_fault(void) __attribute__((noreturn, visibility("hidden")));
 
 static void
-wait_until_gone(void)
+wait_until_off(void)
 {
-	for (unsigned i = 0; i < GONE_POLLS; i++)
+	for (unsigned i = 0; i < OFF_POLLS_MAX; i++)
 		(void)hw_in8(DELAY_PORT);
 }
 
@@ -39,7 +39,7 @@ exit_reset(void)
 	hw_out8(RESET_PORT, RESET_PREPARE);
 	hw_out8(RESET_PORT, RESET_FULL);
 	hw_out8(KEYBOARD_PORT, KEYBOARD_RESET);
-	wait_until_gone();
+	wait_until_off();
 	bare_triple_fault();
 }
 
@@ -50,7 +50,7 @@ power_off(const struct acpi_facts *acpi)
 	if (!acpi->s5.found || !acpi->fadt.pm1_cnt_blk || acpi->fadt.pm1_cnt_blk > UINT16_MAX)
 		return;
 	hw_out16((uint16_t)acpi->fadt.pm1_cnt_blk, (uint16_t)(acpi->s5.type << SLEEP_TYPE_SHIFT | SLEEP_ENABLE));
-	wait_until_gone();
+	wait_until_off();
 }
 
 static void
@@ -69,7 +69,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 	line_drain();
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
-		wait_until_gone();
+		wait_until_off();
 		print_line(console, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how != EXIT_REBOOT && how != EXIT_RETURN) {
@@ -78,7 +78,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 	}
 	if (acpi->fadt.reset_port) {
 		hw_out8(acpi->fadt.reset_port, acpi->fadt.reset_value);
-		wait_until_gone();
+		wait_until_off();
 	}
 	exit_reset();
 }

@@ -8,8 +8,9 @@
 #include "result.h"
 
 /*
- * Sends all queued blocks to the serial line, then ends the run according to HOW. EXIT_ASK powers off, because no
- * person can be asked. EXIT_RETURN resets, because there is no caller. A machine that does not power off is reset.
+ * Sends all queued blocks to the serial line, then ends the run by the method HOW. EXIT_ASK powers the machine off,
+ * because no person can be asked. EXIT_RETURN resets it, because there is no caller. If a power-off fails, the machine
+ * is reset.
  */
 void exit_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
 	__attribute__((noreturn));

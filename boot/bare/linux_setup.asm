@@ -1,22 +1,23 @@
 ; The first part of build/baretick.bin: the header of the Linux boot protocol (Linux, Documentation/arch/x86/boot.rst),
-; and the code that a loader starts in real mode. The image itself follows in the file, and is loaded at 1 MiB.
+; and the code that a loader starts in real mode. The image itself is the second part of the file, and is loaded at 1
+; MiB.
 ;
 ; On entry: CS = DS + 20h, IP = 0, SS:SP is a usable stack, and DS is the segment that has the first byte of this file.
 ; A loader that stays in protected mode does not use this code. It enters the image at its start with ESI = boot_params,
 ; or 200h bytes later in 64-bit mode with RSI = boot_params.
 ;
-; In real mode the first page of the segment becomes boot_params, because its header is at the same place. The code is
-; after that page. The loader has already switched A20 on, because it has loaded the image at 1 MiB.
+; The real-mode code uses the first page of the segment as boot_params, because the header is already at the right place
+; in it. The code is after that page. The loader has already switched A20 on, because it has loaded the image at 1 MiB.
 
-BOOT_E820_COUNT	equ 1e8h		; boot_params: Linux, Documentation/arch/x86/zero-page.rst
+BOOT_E820_COUNT	equ 1e8h		; offsets in boot_params: Linux, Documentation/arch/x86/zero-page.rst
 BOOT_E820	equ 2d0h
 E820_SIZE	equ 20
 E820_MAX	equ 128
 SMAP		equ 534d4150h		; ACPI 6.5, 15.1
 SECTOR		equ 512
-IMAGE		equ 100000h		; the address in elf.lds
-IMAGE_MAX	equ 100000h		; elf.lds: the image ends below 2 MiB
-CODE		equ 10h			; the selectors that the protocol demands
+IMAGE		equ 100000h		; load address, as in elf.lds
+IMAGE_MAX	equ 100000h		; space of the image, which ends below 2 MiB: see elf.lds
+CODE		equ 10h			; selectors that the protocol requires
 DATA		equ 18h
 COMMAND_LINE_MAX equ 16383		; twice the bytes that baretick reads, so that a longer line is an error
 
@@ -90,7 +91,7 @@ real_mode:
 	cli
 	xor esi, esi
 	mov si, ds
-	shl esi, 4			; the address of boot_params
+	shl esi, 4			; address of boot_params
 	lea eax, [esi + gdt]
 	mov [gdt_register + 2], eax
 	lgdt [gdt_register]

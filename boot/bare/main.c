@@ -1,6 +1,6 @@
 /*
- * The whole run without a firmware: console, options, facts of the machine, measurements, and the report on the serial
- * line. Everything that lasts longer than a function is in one struct application.
+ * Runs baretick without firmware: opens the console, reads options and facts about the machine, measures, and sends the
+ * report over the serial line. All data that outlives a function is in one struct application.
  */
 #include "bare/console/line.h"
 #include "bare/exit.h"
@@ -31,7 +31,7 @@ struct application {
 	struct names names;
 };
 
-/* boot/bare/entry.nasm calls both functions. */
+/* Called by boot/bare/entry.nasm. */
 void bare_main(const void *loader_data, uint32_t magic) __attribute__((noreturn, visibility("hidden")));
 void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__attribute__((noreturn, visibility("hidden")));
@@ -48,7 +48,7 @@ leave(struct application *app, enum exit_result result)
 
 /* Prints ERROR, the reason why the run cannot start, and ends the run with EXIT_ERROR. */
 static void
-refuse(struct application *app, const char *error)
+refuse_run(struct application *app, const char *error)
 {
 	console_serial(&app->console, "error: ");
 	console_serial(&app->console, error);
@@ -61,16 +61,19 @@ static void
 show_list(struct application *app)
 {
 	if (!blocks_queue_list(&app->console.serial, &app->run.report.options, &app->names.options))
-		refuse(app, NO_MEMORY);
+		refuse_run(app, NO_MEMORY);
 	leave(app, EXIT_PASS);
 }
 
-/* Reads the options into the run's report. Returns false if an option is wrong, which ERROR then names. */
+/*
+ * Reads the options into the run's report. Returns false if an option is wrong, and sets ERROR to a sentence that names
+ * it.
+ */
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
 	struct sources sources = sources_begin(&app->names.options, &app->run.report, error);
-	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* a copy, because the loader owns the command line */
+	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* a copy, because the command line must not be changed */
 	size_t length, held;
 	const char *line = bare_command_line(&length);
 
@@ -86,8 +89,8 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 }
 
 /*
- * Queues the report for the serial line, which is the only output. Prints an error and returns false if the report does
- * not fit into its memory.
+ * Queues the report for the serial line, which is the only output. If the report does not fit into its memory, prints
+ * an error and returns false.
  */
 static bool
 deliver(struct application *app)
@@ -125,7 +128,7 @@ run_all(void *argument)
 	serial_enable(&app->console.serial, report->options.serial);
 	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	if (!good)
-		refuse(app, error);
+		refuse_run(app, error);
 	if (report->options.rules || report->options.help)
 		show_list(app);
 	report_note(report, "Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
@@ -134,7 +137,7 @@ run_all(void *argument)
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer(&machine->platform.acpi.fadt);
 	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), NULL, report))
-		refuse(app, NO_MEMORY);
+		refuse_run(app, NO_MEMORY);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
 	leave(app, deliver(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
 }
@@ -145,7 +148,7 @@ end_run(void *run)
 	run_end(run);
 }
 
-/* Prints ERROR and resets the machine. No options were read yet, so no other end of the run can be requested. */
+/* Prints ERROR and resets the machine. The options are not read at this time, so the exit option does not apply. */
 static void
 reset_with_error(const char *error)
 {
@@ -177,7 +180,8 @@ end_by_fault(struct application *app, const struct fault *fault)
 }
 
 /*
- * Prints an exception that no guard handles, and ends the run. A second exception in this function resets the machine.
+ * Called for an exception that no guard handles. Prints the exception and ends the run. A second exception in this
+ * function resets the machine.
  */
 void
 bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
@@ -191,7 +195,7 @@ bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__builtin_unreachable();
 }
 
-/* Masks the interrupts that a firmware left unmasked, because they have no handlers here. */
+/* Masks the interrupts that firmware may have left unmasked, because they have no handlers here. */
 static void
 silence_interrupts(void)
 {
@@ -208,7 +212,7 @@ bare_main(const void *loader_data, uint32_t magic)
 {
 	struct fault fault, again;
 
-	vectors_load(); /* loaded first, so that an exception in any later step is printed */
+	vectors_load(); /* first, so that an exception in any later step is printed */
 	const char *refusal = bare_read_handover(loader_data, magic);
 	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
 

@@ -1,4 +1,4 @@
-/* Sets which pages can be written and executed, and loads the interrupt table. See protect.h. */
+/* Sets the permissions of pages, and loads the interrupt table. See protect.h. */
 #include "bare/protect.h"
 
 #include "bare/firmware/bare.h"
@@ -7,16 +7,16 @@
 #include "hw/paging.h"
 
 #define PAGE_NOT_EXECUTABLE (UINT64_C(1) << 63) /* SDM vol. 3A, 4.5.4 */
-#define MSR_EFER            0xc0000080u         /* 2.2.1 */
+#define MSR_EFER            0xc0000080u         /* SDM vol. 3A, 2.2.1 */
 #define EFER_NXE            (UINT64_C(1) << 11)
 #define GIBS                4u
 
 #define VECTORS            256u
 #define EXCEPTIONS         32u   /* SDM vol. 3A, 6.3.1 */
 #define STUB_SIZE          16u
-#define GATE_INTERRUPT     0x8eu /* present, interrupt gate: 6.14.1 */
+#define GATE_INTERRUPT     0x8eu /* SDM vol. 3A, 6.14.1: present, interrupt gate */
 #define DOUBLE_FAULT       8u
-#define DOUBLE_FAULT_STACK 1u    /* a separate stack, because after a stack overflow the usual stack is full */
+#define DOUBLE_FAULT_STACK 1u    /* index of a separate stack, because the usual stack is full after a stack overflow */
 
 /* Ends and starts of the image's sections, defined in boot/bare/elf.lds. */
 extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));
@@ -40,7 +40,7 @@ set_flags(const uint8_t *begin, const uint8_t *end, uint64_t flags)
 }
 
 /*
- * Adds NEVER, the bit that forbids execution, to all large pages, and to the small pages outside of the image's code.
+ * Sets NEVER, the bit that forbids execution, in all large pages, and in the small pages outside of the image's code.
  */
 static void
 forbid_execution(uint64_t never)
@@ -57,7 +57,7 @@ forbid_execution(uint64_t never)
 	}
 	for (unsigned i = 0; i < PAGE_ENTRIES; i++)
 		if (i * PAGE_SIZE < (uintptr_t)image_begin || i * PAGE_SIZE >= (uintptr_t)image_text_end)
-			bare_low_table[i] |= never; /* leaves out the image's code, which runs now */
+			bare_low_table[i] |= never;
 }
 
 void
@@ -82,7 +82,7 @@ vectors_load(void)
 	__asm__ volatile("movw %%cs, %0" : "=r"(selector));
 	for (unsigned vector = 0; vector < VECTORS; vector++) {
 		gates[vector] = (struct gate){ .selector = selector, .type = GATE_INTERRUPT };
-		gate_aim(&gates[vector], vector < EXCEPTIONS ? (uintptr_t)bare_stubs + vector * STUB_SIZE :
+		gate_set_handler(&gates[vector], vector < EXCEPTIONS ? (uintptr_t)bare_stubs + vector * STUB_SIZE :
 				 (uintptr_t)bare_ignore);
 	}
 	gates[DOUBLE_FAULT].stack = DOUBLE_FAULT_STACK;

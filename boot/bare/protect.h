@@ -1,13 +1,13 @@
 /*
- * Protection from wrong code: the permissions of memory pages, and the interrupt table, which firmware would otherwise
- * provide.
+ * Detects wrong memory accesses: sets the permissions of pages, and loads an interrupt table, which no firmware
+ * provides here.
  */
 #ifndef BARETICK_PROTECT_H
 #define BARETICK_PROTECT_H
 
 /*
- * Makes only code executable, and code and constants read-only. Makes page 0 and the pages below the stack absent.
- * Therefore a wrong call or pointer, or a stack overflow, is an exception.
+ * Makes only the image's code executable, and code and constants read-only. Unmaps page 0 and the pages below the
+ * stack. Therefore a null pointer, a wrong jump or a stack overflow causes an exception.
  */
 void protect_pages(void);
 

@@ -13,26 +13,26 @@ enum {
 #define LINE_8N1        0x03u
 #define LINE_DIVISOR    0x80u
 #define DIVISOR_115200  1u
-#define MODEM_READY     0x03u /* the signals DTR and RTS, which tell the other end that this port is ready */
+#define MODEM_READY     0x03u /* the signals DTR and RTS: this port is ready */
 #define MODEM_LOOP      0x10u
 #define STATUS_RECEIVED 0x01u
 #define STATUS_EMPTY    0x20u /* the send queue is empty; a byte may still be on the line */
-#define STATUS_SENT     0x40u /* the last byte has left the port, too */
+#define STATUS_SENT     0x40u /* the last byte has also left the port */
 #define STATUS_NOTHING  0xffu /* value of a port without a device */
 
 /*
  * Maximum number of status reads in one wait. Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus
- * and up to 100 us in a guest. So the wait ends after 4 s or more, and after minutes in a slow guest. A port that is
- * not ready by then is not used any more, so that a run has only one such wait.
+ * and up to 100 us in a guest. So the wait ends after 4 s on hardware, and after minutes in a slow guest. Afterwards
+ * the port is not used any more, so that a run has only one such wait.
  */
 #define POLLS_MAX 4000000u
 
 /*
- * Maximum number of status reads while waiting for a received byte, which take 10 ms or more. A byte at 115,200 baud
- * takes 87 us.
+ * Maximum number of status reads in a wait for a received byte. They take 10 ms or more. A byte takes 87 us at 115,200
+ * baud.
  */
 #define RECEIVE_POLLS 10000u
-#define DROPPED_MAX   64u /* maximum number of bytes that are discarded, which is more than the queue holds */
+#define DROPPED_MAX   64u /* maximum number of received bytes that are discarded at once; the queue is shorter */
 
 static uint8_t
 read_register(const struct com *com, unsigned at)
@@ -47,16 +47,17 @@ write_register(const struct com *com, unsigned at, uint8_t value)
 }
 
 static bool
-keeps_value(const struct com *com, uint8_t value)
+scratch_keeps_value(const struct com *com, uint8_t value)
 {
 	write_register(com, SCRATCH, value);
 	return read_register(com, SCRATCH) == value;
 }
 
 static bool
-is_there(const struct com *com)
+is_16550_present(const struct com *com)
 {
-	return keeps_value(com, 0x5a) && keeps_value(com, 0xa5) && read_register(com, STATUS) != STATUS_NOTHING;
+	return scratch_keeps_value(com, 0x5a) && scratch_keeps_value(com, 0xa5) &&
+	       read_register(com, STATUS) != STATUS_NOTHING;
 }
 
 static void
@@ -88,7 +89,7 @@ com_open(struct com *com, uint16_t port)
 {
 	*com = (struct com){ .port = port, .burst = 1 };
 	com->found.scratch = read_register(com, SCRATCH);
-	bool there = is_there(com);
+	bool there = is_16550_present(com);
 
 	write_register(com, SCRATCH, com->found.scratch);
 	if (!there)

@@ -14,7 +14,7 @@
 struct com {
 	uint16_t port;
 	unsigned burst; /* bytes that the port accepts at once when its queue is empty */
-	bool is_given_up; /* true after a wait failed: nothing more is sent */
+	bool is_given_up; /* true after a wait failed; nothing is sent then */
 	struct com_registers {
 		uint8_t interrupts, line, modem, scratch, divisor_low, divisor_high;
 		bool has_queue;
@@ -22,19 +22,23 @@ struct com {
 };
 
 /*
- * Opens the port. Returns false if there is no 16550 at PORT. Then only its scratch register was written, and restored.
+ * Opens the port. Returns false if there is no 16550 at PORT. In this case only the scratch register was written, and
+ * it was restored.
  */
 bool com_open(struct com *com, uint16_t port);
 
 /* Waits until the last byte is sent, then restores the registers that com_open() changed. */
 void com_close(struct com *com);
 
-/* Switches the loop-back mode on or off. In this mode the port receives each byte that is written, and sends none. */
+/*
+ * Switches the loop-back mode on or off. In this mode the port receives each byte that is written to it, and sends
+ * nothing.
+ */
 void com_set_loop(const struct com *com, bool on);
 
 /*
- * Waits some milliseconds for a received byte. Discards this byte and all further received bytes. Returns false if no
- * byte was received.
+ * Waits some milliseconds for a received byte. Returns false if none was received. Otherwise discards it and all bytes
+ * that follow.
  */
 bool com_receives(const struct com *com);
 
@@ -44,7 +48,7 @@ bool com_write(void *com, const char *bytes, size_t size);
 /* Waits until the last byte has left the port. Returns false if this takes too long, or if an earlier wait failed. */
 bool com_drain(struct com *com);
 
-/* Returns true and stores a received byte in BYTE. Returns false if there is none. */
+/* Returns true and stores the next received byte in BYTE. Returns false if there is none. */
 bool com_read(const struct com *com, uint8_t *byte);
 
 #endif

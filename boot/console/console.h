@@ -1,6 +1,6 @@
 /*
- * The screen for a person and the serial lines for programs. boot/uefi/console implements them with UEFI's protocols.
- * boot/bare/console implements serial lines only.
+ * The screen, which a person reads, and the serial lines, which programs read. boot/uefi/console implements them with
+ * UEFI's protocols. boot/bare/console implements serial lines only.
  *
  * With UEFI the screen is usually the firmware's console, which appears on all displays. If that console also uses
  * serial lines, the screen is instead the text output of one of its displays. If it uses serial lines only, the screen
@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "console/serial.h"
 
-#define CONSOLE_COLUMNS_MAX 172 /* the widest mode that is chosen; wider modes are hard to read */
+#define CONSOLE_COLUMNS_MAX 172 /* number of columns of the widest mode that is chosen; wider modes are hard to read */
 #define CONSOLE_LINE        128 /* size of one line with its final 0 */
 
 struct console {
@@ -24,7 +24,7 @@ struct console {
 	size_t columns, rows;
 	int32_t saved_mode, saved_attribute; /* mode and attribute to restore */
 	bool saved_cursor;                   /* true if the cursor was shown */
-	bool shared;        /* true if text on the screen also goes over serial lines */
+	bool shared;        /* true if the screen's text also appears on serial lines */
 	bool was_graphics;  /* true if the firmware's console was in graphics mode */
 	struct serial serial;
 };
@@ -42,7 +42,10 @@ void console_open(struct console *console);
  */
 void console_take_port(struct console *console, uint16_t port);
 
-/* These functions write TEXT to screen and serial lines, to the screen, or to the serial lines. Newlines are \n. */
+/*
+ * These functions write TEXT to both, to the screen, or to the serial lines. A newline is
+ * .
+ */
 void console_put(struct console *console, const char *text);
 void console_screen(struct console *console, const char *text);
 void console_serial(struct console *console, const char *text);

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 struct keys {
-	void *tick; /* timer event that wakes the processor between two polls, or NULL; used by this module only */
-	bool ticks;     /* true after the firmware's tick was observed; until then the processor polls without sleep */
+	void *tick; /* timer event that wakes the processor between two polls, or NULL; private */
+	bool ticks; /* true after the firmware's tick was observed; until then the processor polls without sleeping */
 };
 
 void keys_open(struct keys *keys);

@@ -11,12 +11,12 @@
 #include "render/sections/table_sections.h"
 
 /*
- * Shortest time in ns between two drawings of the line, because drawing disturbs the measurements. It is less than 1 s,
- * because some clocks tick once a second, and the line shall be drawn at each of their ticks.
+ * Minimum time in ns between two drawings of the line, because drawing disturbs the measurements. It is less than 1 s,
+ * because a measurement of a clock that ticks once a second draws the line at each tick.
  */
 #define LINE_NS        UINT64_C(950000000)
 #define NS_PER_S       UINT64_C(1000000000)
-#define KEYS_AT_ONCE   16 /* maximum number of keys that are read at once; a held key must not delay the run */
+#define KEYS_AT_ONCE   16 /* maximum number of keys that are read at once, so that a held key does not delay the run */
 #define HINT_COLUMN    60
 #define HEAD_EVERY     20 /* number of a soak's rows between two headings */
 

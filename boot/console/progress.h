@@ -1,4 +1,7 @@
-/* The progress line of a run, and the deadline that ends the run. Implements the hooks of src/measure/survey.h. */
+/*
+ * The progress line of a run, and the deadline that ends the run. Implements the hooks that src/measure/survey.h
+ * declares.
+ */
 #ifndef BARETICK_PROGRESS_H
 #define BARETICK_PROGRESS_H
 
@@ -12,10 +15,11 @@ struct progress {
 	struct console *console;
 	struct scale scale;
 	uint64_t start_tsc;
-	unsigned percent;      /* the percentage that was shown last */
-	uint64_t shown_tsc;    /* TSC at the last drawing; 0 draws the line at the next call */
-	uint64_t deadline_ticks; /* TSC ticks after start_tsc; 0 before progress_set_rate() */
-	struct alarm deadline; /* the same deadline by the firmware's timer, which works even if the TSC stops */
+	unsigned percent;      /* the latest percentage that was shown */
+	uint64_t shown_tsc;    /* TSC at the last drawing; 0 means that the next call draws the line */
+	uint64_t deadline_ticks; /* deadline in TSC ticks after start_tsc; 0 before progress_set_rate() */
+	/* the same deadline, measured by the firmware's timer, which works even if the TSC stops */
+	struct alarm deadline;
 	size_t rows;           /* number of a soak's rows that were printed so far */
 	char marks[PROGRESS_MARKS + 1];
 	bool passed;
@@ -33,7 +37,7 @@ struct survey_hooks progress_hooks(struct progress *progress, struct console *co
  */
 void progress_set_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns);
 
-/* Moves the deadline by the time since BEGIN_TSC, because the run could not use this time. */
+/* Moves the deadline by the time since BEGIN_TSC, in which the run could not measure. */
 void progress_extend_deadline(struct progress *progress, uint64_t begin_tsc);
 
 /* Writes `phase: ID` to the serial lines, so that programs can act at the start of a phase. */

@@ -3,7 +3,7 @@
 
 #include "base/sha256.h"
 
-#define CHUNK 64 /* bytes in one call; each call to a line that does not accept bytes costs one time-out */
+#define CHUNK 64 /* number of bytes in one call; if a line accepts no more bytes, the call ends after a time-out */
 
 enum piece { BEGIN, BODY, END, PIECES };
 
@@ -33,20 +33,20 @@ send(struct serial *serial, const char *bytes, size_t size)
 }
 
 /*
- * Appends BYTES to the chunk as far as they fit, with \r\n for each newline. Returns the number of BYTES that were
- * appended.
+ * Appends BYTES to the chunk until it is full, with \r
+ *  for each newline. Returns the number of BYTES that were appended.
  */
 static size_t
 fill_chunk(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
 {
-	size_t taken = 0;
+	size_t appended = 0;
 
-	for (; taken < length && *used + 2 <= CHUNK; taken++) {
-		if (bytes[taken] == '\n')
+	for (; appended < length && *used + 2 <= CHUNK; appended++) {
+		if (bytes[appended] == '\n')
 			chunk[(*used)++] = '\r';
-		chunk[(*used)++] = bytes[taken];
+		chunk[(*used)++] = bytes[appended];
 	}
-	return taken;
+	return appended;
 }
 
 void
@@ -94,7 +94,10 @@ has_line(const struct serial *serial)
 	return false;
 }
 
-/* Sends the next chunk. A chunk has bytes of only one piece of a block: its first line, its body or its last line. */
+/*
+ * Sends the next chunk. A chunk contains bytes from only one piece of a block: its first line, its body or its last
+ * line.
+ */
 static void
 send_chunk(struct serial *serial)
 {
@@ -128,7 +131,7 @@ serial_drop_queue(struct serial *serial)
 	char bytes[128];
 	struct text line;
 
-	/* Completes a marker line whose first bytes were sent, because programs search for marker lines. */
+	/* Completes a marker line that was sent in part, because programs search for marker lines. */
 	while (serial->block < serial->block_count && (serial->piece == END || (serial->piece == BEGIN && serial->at)))
 		send_chunk(serial);
 	for (; serial->block < serial->block_count; serial->block++) {

@@ -1,6 +1,6 @@
 /*
- * The serial lines that the run's output is sent to, and a queue of blocks for programs. Blocks are sent in small
- * pieces, so that a user at the keyboard does not wait for them.
+ * The serial lines that baretick writes to, and a queue of blocks for programs that read them. Blocks are sent in small
+ * pieces, so that keys at the keyboard are handled in between.
  */
 #ifndef BARETICK_SERIAL_H
 #define BARETICK_SERIAL_H
@@ -33,7 +33,8 @@ struct serial {
 	bool is_enabled; /* true if output is on: see serial_enable() */
 	struct serial_block blocks[SERIAL_BLOCKS_MAX];
 	size_t block_count;
-	size_t block, piece, at; /* the next byte: its block, its piece (begin, body, end), its offset */
+	/* position of the next byte: its block, its piece (begin, body, end), its offset in the piece */
+	size_t block, piece, at;
 };
 
 /* Adds LINE to SERIAL, unless SERIAL already has SERIAL_LINES_MAX lines. Nothing is written before serial_enable(). */
@@ -44,7 +45,7 @@ void serial_put(struct serial *serial, const char *text);
 
 /*
  * Queues BODY, LENGTH bytes of ASCII, which must stay in memory. It is sent between two marker lines. The first line
- * has NAME, the second has NAME and BODY's SHA-256. Ignores blocks beyond SERIAL_BLOCKS_MAX.
+ * contains NAME, the second contains NAME and BODY's SHA-256. Ignores blocks beyond SERIAL_BLOCKS_MAX.
  */
 void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
 
@@ -52,8 +53,7 @@ void serial_block(struct serial *serial, const char *name, const char *body, siz
 bool serial_send_next(struct serial *serial);
 
 /*
- * Ends the queue. For each block that was not sent completely, sends one line that gives the number of bytes that were
- * sent.
+ * Drops the queue. For each block that was not sent completely, sends one line with the number of bytes that were sent.
  */
 void serial_drop_queue(struct serial *serial);
 

@@ -92,7 +92,7 @@ fill_gates(struct gate *gates, uint16_t selector)
 {
 	for (unsigned vector = 0; vector < VECTORS; vector++) {
 		gates[vector] = (struct gate){ .selector = selector, .type = GATE_INTERRUPT };
-		gate_aim(&gates[vector], (uintptr_t)core_vectors + vector * CORE_VECTOR_STUB_SIZE);
+		gate_set_handler(&gates[vector], (uintptr_t)core_vectors + vector * CORE_VECTOR_STUB_SIZE);
 	}
 }
 

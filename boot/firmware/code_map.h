@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Reads the memory map for code_map_contains(), until code_map_close(). Returns false if the map cannot be read. In
- * that case nothing stays allocated.
+ * Reads the memory map for code_map_contains(), which may be called until code_map_close(). Returns false if the map
+ * cannot be read; nothing stays allocated then.
  */
 bool code_map_open(void);
 void code_map_close(void);

@@ -5,7 +5,7 @@
 #include "firmware/firmware.h"
 
 static const char *
-accelerator_of(const char *hypervisor)
+get_accelerator(const char *hypervisor)
 {
 	static const struct {
 		const char *signature, *word;
@@ -42,7 +42,7 @@ describe_identity(struct report *report, const struct platform *platform, const 
 	struct cpu_identity cpu;
 
 	_Static_assert(SMBIOS_STRING_SIZE == REPORT_NAME_SIZE && sizeof(identity->oem) == sizeof(platform->acpi.oem) &&
-		       sizeof(identity->host) == sizeof(cpu.host), "what is copied whole");
+		       sizeof(identity->host) == sizeof(cpu.host), "arrays of equal size");
 	cpu_read_identity(&platform->cpu, &cpu);
 	__builtin_memcpy(identity->vendor, smbios->vendor, sizeof(identity->vendor));
 	__builtin_memcpy(identity->product, smbios->product, sizeof(identity->product));
@@ -77,7 +77,7 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	__builtin_memcpy(report->cpu_vendor, cpu->vendor, sizeof(report->cpu_vendor));
 	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	text_init(&text, report->accelerator, sizeof(report->accelerator));
-	text_put(&text, accelerator_of(cpu->hypervisor));
+	text_put(&text, get_accelerator(cpu->hypervisor));
 	text_init(&text, report->firmware, sizeof(report->firmware));
 	firmware_print_name(&text);
 	describe_identity(report, platform, smbios);

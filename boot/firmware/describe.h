@@ -7,8 +7,8 @@
 #include "smbios/smbios.h"
 
 /*
- * Fills REPORT's machine from PLATFORM, SMBIOS and the firmware. started_at stays "" if the firmware has no time.
- * REPORT's options must be set before.
+ * Fills in REPORT's description of the machine from PLATFORM, SMBIOS and the firmware. started_at stays "" if the
+ * firmware provides no time. REPORT's options must be set before.
  */
 void describe_machine(struct report *report, const struct platform *platform, const struct smbios_facts *smbios);
 

@@ -1,7 +1,6 @@
 /*
- * The services that each boot provides: memory, the addresses of tables, the firmware's name and time.
- * boot/uefi/firmware implements them with UEFI's services, boot/bare/firmware without firmware. The linker chooses one
- * of the two.
+ * The services that the firmware provides with UEFI, and baretick without UEFI: memory, the addresses of tables, name
+ * and time. boot/uefi/firmware and boot/bare/firmware implement them, and the linker chooses one of the two.
  */
 #ifndef BARETICK_FIRMWARE_H
 #define BARETICK_FIRMWARE_H
@@ -35,17 +34,17 @@ uint64_t firmware_rsdp(void);
 uint64_t firmware_smbios_3(void);
 uint64_t firmware_smbios_2(void);
 
-/* Returns the address of a page for struct platform's unused_page, or 0 if there is firmware. */
+/* Returns the address of a page for the member unused_page of struct platform, or 0 with UEFI. */
 uint64_t firmware_unused_page(void);
 
-/* Appends the firmware's name and version in the report's format. */
+/* Appends the firmware's name and version to TEXT, in the report's format. */
 void firmware_print_name(struct text *text);
 
-/* Appends date and time in the report's format, or nothing if the firmware has no time. */
+/* Appends date and time to TEXT in the report's format, or nothing if the firmware provides no time. */
 void firmware_print_time(struct text *text);
 
 /*
- * Between these two calls the firmware runs no callback on this core. Masked interrupts alone do not ensure this. HELD
+ * Between these two calls the firmware runs no callback on this core, which masked interrupts alone do not ensure. HELD
  * is the value that firmware_block_callbacks() returned.
  */
 uint64_t firmware_block_callbacks(void);

@@ -1,5 +1,5 @@
 /*
- * The four functions that the compiler may call for copies or comparisons of structs. Built without link-time
+ * The four functions that the compiler may call to copy or compare structs. They are built without link-time
  * optimisation, which would remove them as unused.
  */
 #include <stddef.h>

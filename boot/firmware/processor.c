@@ -1,5 +1,6 @@
 /*
- * Reads the descriptor tables, control registers and LAPIC of the calling core, and loads its tables. See processor.h.
+ * Reads the calling core's descriptor tables, control registers and LAPIC, and loads its interrupt table. See
+ * processor.h.
  */
 #include "firmware/processor.h"
 

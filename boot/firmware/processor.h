@@ -1,10 +1,10 @@
-/* Registers of the boot core that the firmware depends on. They are compared before and after a run. */
+/* Registers of the boot core that the firmware needs unchanged. They are compared before and after a run. */
 #ifndef BARETICK_PROCESSOR_H
 #define BARETICK_PROCESSOR_H
 
 #include "clock/as_found.h"
 
-struct table_register { /* as LGDT and LIDT read it in 64-bit mode: SDM vol. 3A, 2.4 */
+struct table_register { /* layout of the operand of LGDT and LIDT in 64-bit mode: SDM vol. 3A, 2.4 */
 	uint16_t limit;
 	uint64_t base;
 } __attribute__((packed));
@@ -23,7 +23,7 @@ struct gate { /* an entry of the interrupt table in 64-bit mode */
 _Static_assert(sizeof(struct gate) == 16, "SDM vol. 3A, figure 6-8");
 
 static inline void
-gate_aim(struct gate *gate, uint64_t handler)
+gate_set_handler(struct gate *gate, uint64_t handler)
 {
 	gate->offset_0 = (uint16_t)handler;
 	gate->offset_16 = (uint16_t)(handler >> 16);
@@ -31,15 +31,15 @@ gate_aim(struct gate *gate, uint64_t handler)
 }
 
 static inline uint64_t
-gate_handler(const struct gate *gate)
+gate_get_handler(const struct gate *gate)
 {
 	return (uint64_t)gate->offset_32 << 32 | (uint64_t)gate->offset_16 << 16 | gate->offset_0;
 }
 
 #define CR4_CET  (UINT64_C(1) << 23) /* shadow stacks: SDM vol. 3A, 2.5 */
-#define CR4_FRED (UINT64_C(1) << 32) /* exceptions do not use the interrupt table */
+#define CR4_FRED (UINT64_C(1) << 32) /* Linux's X86_CR4_FRED: exceptions do not use the interrupt table */
 
-/* Adds to REGISTERS the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer, spurious vector and divider. */
+/* Adds to REGISTERS the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer registers and spurious vector. */
 void processor_as_found(struct as_found *registers);
 
 #endif

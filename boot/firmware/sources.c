@@ -5,7 +5,7 @@
 #include "hw/fw_cfg.h"
 
 #define SOURCE_SIZE 8192 /* bytes of options in one source */
-#define SHOWN_MAX   48   /* maximum number of characters that a note shows of another program's words */
+#define SHOWN_MAX   48   /* maximum number of characters of another program's words that a note quotes */
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct sources
@@ -21,7 +21,7 @@ sources_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Takes only exit=, save= and serial= from a source that is too long or has another error. Ignores its other words. */
+/* Reads only exit=, save= and serial= from a source that is too long or has another error. Ignores its other words. */
 static void
 parse_ending_options(struct sources *sources, const char *text, size_t length)
 {

@@ -7,7 +7,10 @@
 #include "hw/cpu.h"
 #include "report/report.h"
 
-/* Bytes that are read of a source. They are more than its limit, to find exit=, save= and serial= if it is too long. */
+/*
+ * Maximum number of bytes that are read from a source. It is larger than a valid source, so that exit=, save= and
+ * serial= are found in a source that is too long.
+ */
 #define SOURCES_READ_SIZE (64u << 10)
 
 struct sources {
@@ -17,23 +20,23 @@ struct sources {
 	bool good;
 };
 
-/* Starts with the built-in options. */
+/* Returns the built-in options, with no errors. */
 struct sources sources_begin(const struct options_names *names, struct report *report, char *error);
 
 /*
- * Takes the options in TEXT, which has the first HELD bytes of a source of LENGTH bytes. Errors mention SOURCE, the
- * name of the source. If an option is wrong, exit=, save= and serial= are still taken, because they control how the run
- * ends and where its error is reported.
+ * Adds the options in TEXT, which has the first HELD bytes of a source of LENGTH bytes. Errors mention SOURCE, the name
+ * of the source. If an option is wrong, the source's exit=, save= and serial= still count, because they control how the
+ * run ends and where its error is reported.
  */
 void sources_parse(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
 
 /*
- * Does the same as sources_parse() for words that a loader passed. Words that are no options of baretick are removed
- * from TEXT, and a note lists them.
+ * Does the same as sources_parse() for words that a loader passed. Removes words that are no options of baretick from
+ * TEXT, and adds a note that lists them.
  */
 void sources_parse_loader_words(struct sources *sources, char *text, size_t held, size_t length, const char *source);
 
-/* Takes the options in QEMU's fw_cfg, which only a guest has. BUFFER has SOURCES_READ_SIZE bytes. */
+/* Adds the options in QEMU's fw_cfg, which is read in guests only. BUFFER has SOURCES_READ_SIZE bytes. */
 void sources_parse_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
 
 /* Returns false and sets the error if a source was wrong, or if options contradict each other. */

@@ -1,6 +1,6 @@
 /*
  * The firmware's timer tick (PI 1.7, volume 2, 12.13: EFI_TIMER_ARCH_PROTOCOL). While it is stopped, no timer event
- * occurs. Time-outs of the firmware's drivers then do not end, and no key is read.
+ * occurs: time-outs of the firmware's drivers do not end, and no key is read.
  */
 #ifndef BARETICK_TICK_H
 #define BARETICK_TICK_H
@@ -13,8 +13,8 @@ struct tick {
 };
 
 /*
- * Stops the tick for a short time, unless it is stopped already. tick_set_stopped(TICK, false) restarts it. Returns
- * false if the firmware has no such protocol or refuses.
+ * Stops the tick, unless it is stopped already. tick_set_stopped(TICK, false) restarts it. Returns false if the
+ * firmware has no such protocol, or if the firmware refuses.
  */
 bool tick_pause(struct tick *tick);
 
@@ -25,8 +25,8 @@ bool tick_pause(struct tick *tick);
 bool tick_set_stopped(struct tick *tick, bool stopped);
 
 /*
- * Returns true if the callback of a timer event is called within BOUND ticks of TSC. Returns false also if no event can
- * be created.
+ * Returns true if a timer event's callback is called within BOUND ticks of TSC. Returns false if not, or if no event
+ * can be created.
  */
 bool tick_is_alive(uint64_t (*tsc)(void), uint64_t bound);
 

@@ -46,7 +46,7 @@ make_table(const uint8_t *stubs, bool switches_stack)
 	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++) {
 		if (!(HANDLED_EXCEPTIONS >> vector & 1))
 			continue;
-		gate_aim(&gates[vector], (uintptr_t)stubs + vector * GUARD_STUB_SIZE);
+		gate_set_handler(&gates[vector], (uintptr_t)stubs + vector * GUARD_STUB_SIZE);
 		if (!switches_stack)
 			gates[vector].stack = 0;
 	}
@@ -76,7 +76,7 @@ guard_open(void)
 	if (tables.found.limit + 1u < GUARD_VECTORS * sizeof(*gates) || read_cr4() & (CR4_CET | CR4_FRED))
 		return false;
 	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++)
-		guard_firmware[vector] = gate_handler(&gates[vector]);
+		guard_firmware[vector] = gate_get_handler(&gates[vector]);
 	tables.boot = make_table(guard_stubs_boot, true);
 	tables.core = make_table(guard_stubs_core, false);
 	if (!code_map_open() || !tables.boot.base || !tables.core.base) {

@@ -59,7 +59,7 @@ fill_gates(const struct gate *found, uint16_t selector)
 		if (vector < EXCEPTIONS && vector != VECTOR_SPURIOUS)
 			continue;
 		gates[vector] = (struct gate){ .selector = selector, .type = GATE_INTERRUPT };
-		gate_aim(&gates[vector], (uintptr_t)handler);
+		gate_set_handler(&gates[vector], (uintptr_t)handler);
 	}
 }
 

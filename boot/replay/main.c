@@ -1,6 +1,6 @@
 /*
- * baretick-replay, a program for Linux: makes the report of a run again from its record. The record may be from another
- * machine and another version of baretick. Then the readings are judged by the rules of this version.
+ * baretick-replay, a program for Linux. Makes the report of a run again from its record, which may be from another
+ * machine and another version of baretick. The readings are then judged by this version's rules.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -19,10 +19,10 @@
 #include "report/report_sizes.h"
 #include "rules/rules.h"
 
-#define RECORD_BYTES_MAX ((size_t)256 << 20) /* a larger file is no record */
+#define RECORD_BYTES_MAX ((size_t)256 << 20) /* a larger file is not a record */
 #define PATH_BYTES       4096
 
-enum status { STATUS_PASS, STATUS_FAIL, STATUS_INCOMPLETE_OR_ERROR }; /* exit status, as of qemu/run */
+enum status { STATUS_PASS, STATUS_FAIL, STATUS_INCOMPLETE_OR_ERROR }; /* exit status, as in qemu/run */
 
 extern const char page_bytes[], page_end[], charts_bytes[], charts_end[]; /* boot/uefi/page.nasm */
 
@@ -42,7 +42,7 @@ static const char usage[] =
 	"With --compare it is 0 without differences and 1 with differences.\n";
 
 static void __attribute__((format(printf, 1, 2), noreturn))
-refuse(const char *format, ...)
+fail(const char *format, ...)
 {
 	va_list arguments;
 
@@ -63,12 +63,12 @@ allocate(void *context, size_t bytes)
 }
 
 static void *
-allocate_or_refuse(size_t bytes)
+allocate_or_exit(size_t bytes)
 {
 	void *memory = calloc(1, bytes);
 
 	if (!memory)
-		refuse("there is no memory for %zu bytes", bytes);
+		fail("there is no memory for %zu bytes", bytes);
 	return memory;
 }
 
@@ -80,24 +80,24 @@ read_file(const char *path, size_t *length)
 	size_t size = 0, got = 0;
 
 	if (!file)
-		refuse("%s: %s", path, strerror(errno));
+		fail("%s: %s", path, strerror(errno));
 	do {
 		size += (size_t)1 << 20;
 		bytes = realloc(bytes, size);
 		if (!bytes)
-			refuse("%s: there is no memory for it", path);
+			fail("%s: there is no memory for it", path);
 		got += fread(bytes + got, 1, size - got, file);
 	} while (got == size && size < RECORD_BYTES_MAX);
 	if (ferror(file))
-		refuse("%s: %s", path, strerror(errno));
+		fail("%s: %s", path, strerror(errno));
 	if (got == size)
-		refuse("%s: it is larger than a record can be", path);
+		fail("%s: it is larger than a record can be", path);
 	fclose(file);
 	*length = got;
 	return bytes;
 }
 
-/* Changes the limits of REPORT to the COUNT words. */
+/* Sets limits in REPORT's options from the COUNT words. */
 static void
 set_limits(struct report *report, char *const *words, int count)
 {
@@ -108,9 +108,9 @@ set_limits(struct report *report, char *const *words, int count)
 	rules_limit_ids(ids);
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
-			refuse("%s: only limits can be changed afterwards, as in limit.rate-off=200", words[i]);
+			fail("%s: only limits can be changed afterwards, as in limit.rate-off=200", words[i]);
 		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->options, error))
-			refuse("%s", error);
+			fail("%s", error);
 	}
 }
 
@@ -118,14 +118,14 @@ static struct report *
 make_report(const char *path, char *const *words, int count)
 {
 	const struct replay_memory memory = { allocate, NULL };
-	struct report *report = allocate_or_refuse(sizeof(*report));
+	struct report *report = allocate_or_exit(sizeof(*report));
 	struct replay_found found;
 	size_t length;
 	uint8_t *record = read_file(path, &length);
 	const char *error = replay_read(record, length, &memory, report, &found);
 
 	if (error)
-		refuse("%s: %s", path, error);
+		fail("%s: %s", path, error);
 	if (strcmp(report->version, VERSION) || strcmp(report->commit, COMMIT))
 		fprintf(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
 			report->version, report->commit, VERSION, COMMIT);
@@ -153,7 +153,7 @@ render_page(struct text *out, const struct report *report)
 	html_render(out, page_in_program(), report);
 }
 
-/* Returns a text of REPORT. Any text of a report fits into the bytes that are planned for the page. */
+/* Returns one of REPORT's texts. The buffer has the size of the largest text, the page. */
 static struct text
 render(render_text *put, const struct report *report)
 {
@@ -161,10 +161,10 @@ render(render_text *put, const struct report *report)
 		      report_size_series(report->core_count, report->series.count);
 	struct text text;
 
-	text_init(&text, allocate_or_refuse(size), size);
+	text_init(&text, allocate_or_exit(size), size);
 	put(&text, report);
 	if (text.truncated)
-		refuse("the report is larger than %zu bytes", size);
+		fail("the report is larger than %zu bytes", size);
 	return text;
 }
 
@@ -172,7 +172,7 @@ static void
 write_text(FILE *file, const char *path, const struct text *text)
 {
 	if (!file || fwrite(text->bytes, 1, text->length, file) != text->length || fflush(file))
-		refuse("%s: %s", path, strerror(errno));
+		fail("%s: %s", path, strerror(errno));
 }
 
 static void
@@ -187,23 +187,23 @@ write_files(const char *folder, const struct report *report)
 	};
 
 	if (mkdir(folder, 0777) && errno != EEXIST)
-		refuse("%s: %s", folder, strerror(errno));
+		fail("%s: %s", folder, strerror(errno));
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct text text = render(files[i].put, report);
 		char path[PATH_BYTES];
 
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, files[i].name) >= sizeof(path))
-			refuse("%s: the path is too long", folder);
+			fail("%s: the path is too long", folder);
 		FILE *file = fopen(path, "wb");
 
 		write_text(file, path, &text);
 		if (fclose(file))
-			refuse("%s: %s", path, strerror(errno));
+			fail("%s: %s", path, strerror(errno));
 	}
 	printf("%s: %s\n", folder, verdict_word(report->verdict));
 }
 
-/* Prints the differences between the file PATH and the JSON of REPORT by diff(1). Returns its exit status. */
+/* Prints the differences between the file PATH and REPORT's JSON by diff(1). Returns diff's exit status. */
 static int
 compare(const char *path, const struct report *report)
 {
@@ -219,10 +219,10 @@ compare(const char *path, const struct report *report)
 	if (child == 0) {
 		dup2(fileno(file), STDIN_FILENO);
 		execlp("diff", "diff", "-U0", "--label", path, "--label", "replay", "--", path, "-", (char *)NULL);
-		refuse("diff: %s", strerror(errno));
+		fail("diff: %s", strerror(errno));
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0)
-		refuse("diff: %s", strerror(errno));
+		fail("diff: %s", strerror(errno));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_INCOMPLETE_OR_ERROR;
 }
 
@@ -240,16 +240,16 @@ struct request { /* the words of the command line */
 	int limit_count;
 };
 
-/* Returns the value of the option WORDS[*I], which is the next word, and advances *I. */
+/* Returns the value of the option WORDS[*I]. The value is the next word, so *I is advanced. */
 static const char *
 take_value(int count, char **words, int *i)
 {
 	if (*i + 1 == count)
-		refuse("%s needs a value; --help explains the usage", words[*i]);
+		fail("%s needs a value; --help explains the usage", words[*i]);
 	return words[++*i];
 }
 
-/* Sorts the words into REQUEST. The limits keep their order. */
+/* Stores the words in REQUEST. Limits keep their order. */
 static void
 read_words(struct request *request, int count, char **words)
 {
@@ -264,14 +264,14 @@ read_words(struct request *request, int count, char **words)
 		else if (!strcmp(words[i], "--compare"))
 			request->other = take_value(count, words, &i);
 		else if (words[i][0] == '-')
-			refuse("%s is no option; --help explains the usage", words[i]);
+			fail("%s is no option; --help explains the usage", words[i]);
 		else if (!request->record)
 			request->record = words[i];
 		else
 			words[request->limit_count++] = words[i];
 	}
 	if (!request->record)
-		refuse("no record is given; --help explains the usage");
+		fail("no record is given; --help explains the usage");
 }
 
 int

@@ -398,5 +398,5 @@ def test_a_guest_whose_hypervisor_hides_takes_its_options_from_fw_cfg(booted):
     assert report["machine"]["cores_started"] == 2
     assert report["options"]["profile"] == "quick"
     assert report["machine"]["hypervisor"] == "unknown"
-    assert ("CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is taken for a guest."
+    assert ("CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a guest."
             in report["notes"]), report["notes"]

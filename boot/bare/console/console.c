@@ -1,4 +1,7 @@
-/* Implements the console with one line only: a 16550, or the console of a Xen guest without a 16550. See console.h. */
+/*
+ * Implements the console with a single serial line: a 16550, or Xen's console in a guest without a 16550. See
+ * console.h.
+ */
 #include "console/console.h"
 
 #include "console/com.h"

@@ -1,9 +1,9 @@
-/* Reads keys from the line, so that a person at its other end can end a run early. See keys.h. */
+/* Reads keys from the serial line, so that a person at its other end can end a run early. See keys.h. */
 #include "console/keys.h"
 
 #include "bare/console/line.h"
 
-#define KEPT_MAX 64 /* maximum number of bytes that are discarded at once, which is more than the port's queue holds */
+#define KEPT_MAX 64 /* maximum number of bytes that keys_drop() discards; the port's queue is shorter */
 
 bool
 keys_next(unsigned *key)

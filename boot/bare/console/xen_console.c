@@ -1,13 +1,14 @@
 /*
- * The ring of Xen's console, and hypercalls. All layouts and numbers are from Xen's headers xen/include/public: xen.h,
- * event_channel.h, sched.h, io/console.h, hvm/hvm_op.h and hvm/params.h.
+ * Reads and writes the ring buffers of Xen's console, by hypercalls. All layouts and numbers are from Xen's headers in
+ * xen/include/public: xen.h, event_channel.h, sched.h, io/console.h, hvm/hvm_op.h and hvm/params.h.
  */
 #include "bare/console/xen_console.h"
 
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define LEAVES_BEGIN 0x40000000u /* a hypervisor may show several interfaces: arch-x86/cpuid.h */
+/* first leaf; a hypervisor may have several interfaces, LEAVES_STEP apart (arch-x86/cpuid.h) */
+#define LEAVES_BEGIN 0x40000000u
 #define LEAVES_END   0x40010000u
 #define LEAVES_STEP  0x100u
 #define XEN_EBX      0x566e6558u /* "XenVMMXenVMM" */
@@ -31,14 +32,14 @@
 #define OUT_SIZE 2048u
 
 /*
- * Most yields in one wait. A yield takes 0.2 us or more. Xen's console daemon may pause a guest's console for 200 ms,
- * if the guest sends many events.
+ * Maximum number of yields in one wait. A yield takes 0.2 us or more. Xen's console daemon may pause a guest's console
+ * for 200 ms if the guest sends many events.
  */
 #define YIELDS_MAX 4000000u
 
 struct xen_ring {
 	uint8_t in[IN_SIZE], out[OUT_SIZE];
-	uint32_t in_consumer, in_producer, out_consumer, out_producer; /* they wrap at 32 bits */
+	uint32_t in_consumer, in_producer, out_consumer, out_producer; /* offsets that wrap at 32 bits */
 };
 
 struct hvm_param {
@@ -47,7 +48,7 @@ struct hvm_param {
 	uint64_t value; /* set by Xen */
 };
 
-/* True during a hypercall. It stays true if the instruction faults, and then no further hypercall is tried. */
+/* True during a hypercall. If the instruction faults, this stays true, so that no other hypercall is tried. */
 static bool is_calling;
 
 static bool
@@ -64,7 +65,7 @@ is_xen(void)
 	return false;
 }
 
-/* Returns 0 or a positive value, or a negative error number. */
+/* Returns Xen's result: a negative number is an error. */
 static int64_t
 call_xen(uint64_t number, uint64_t operation, const void *argument)
 {
@@ -77,7 +78,7 @@ call_xen(uint64_t number, uint64_t operation, const void *argument)
 	return answer;
 }
 
-/* Returns parameter INDEX of this guest, or 0 if Xen has none. */
+/* Returns parameter INDEX of this guest, or 0 if Xen refuses. */
 static uint64_t
 read_param(uint32_t index)
 {
@@ -100,14 +101,14 @@ xen_console_open(struct xen_console *console)
 	return true;
 }
 
-/* Tells the console's daemon that the ring has changed. */
+/* Notifies Xen's console daemon that the ring has changed. */
 static void
 notify(const struct xen_console *console)
 {
 	(void)call_xen(EVENT_CHANNEL_OP, EVENT_SEND, &console->event_channel);
 }
 
-/* Waits until at most HELD bytes are in the ring. */
+/* Waits until at most HELD bytes in the ring are unread. Returns false after YIELDS_MAX yields. */
 static bool
 wait_for_ring(struct xen_console *console, uint32_t held)
 {
@@ -124,7 +125,7 @@ wait_for_ring(struct xen_console *console, uint32_t held)
 	return false;
 }
 
-/* Sends an event only at the end of a line and if the ring is full, because the daemon limits a guest's events. */
+/* Sends an event only at the end of a line and when the ring is full, because the daemon limits a guest's events. */
 bool
 xen_console_write(void *device, const char *bytes, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Xen's console of a guest, which `xl console` shows, and the end of a guest. A PVH guest of Xen has no 16550, no reset
- * register and no sleep port.
+ * The console of a Xen guest, which `xl console` shows, and the hypercalls that end a guest. A PVH guest of Xen has no
+ * 16550, no reset register and no sleep port.
  */
 #ifndef BARETICK_XEN_CONSOLE_H
 #define BARETICK_XEN_CONSOLE_H
@@ -12,19 +12,22 @@
 struct xen_console {
 	struct xen_ring *ring;
 	uint32_t event_channel;
-	bool is_given_up; /* true after a wait failed: nothing more is sent */
+	bool is_given_up; /* true after a wait failed; nothing is sent then */
 };
 
 /* Values of Xen's struct sched_shutdown. */
 enum xen_end { XEN_POWEROFF = 0, XEN_REBOOT = 1 };
 
-/* Returns false without a Xen that offers this guest a console below 4 GiB. Then nothing was written. */
+/*
+ * Opens Xen's console. Returns false, and writes nothing, if this is no guest of Xen or Xen offers it no console below
+ * 4 GiB.
+ */
 bool xen_console_open(struct xen_console *console);
 
 /* Implements write() of struct serial_line. CONSOLE is a struct xen_console. */
 bool xen_console_write(void *console, const char *bytes, size_t size);
 
-/* Waits until the console has taken all bytes. Returns false if this takes too long, or if an earlier wait failed. */
+/* Waits until Xen has read all bytes. Returns false if this takes too long, or if an earlier wait failed. */
 bool xen_console_drain(struct xen_console *console);
 
 /* Returns true and a received byte, or false if there is none. */

@@ -1,6 +1,6 @@
 /*
- * Implements a deadline by the PM timer, which is used only while the TSC does not count. While the TSC counts, the run
- * measures its deadline by the TSC, so that a faulty PM timer cannot end the run. See alarm.h.
+ * Implements the alarm by the PM timer. The alarm counts time only while the TSC stands still. While the TSC counts,
+ * the run measures its deadline by the TSC, so that a faulty PM timer cannot end the run. See alarm.h.
  */
 #include "firmware/alarm.h"
 

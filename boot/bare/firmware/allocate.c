@@ -1,9 +1,9 @@
-/* Allocates memory in whole pages. Functions for services that only a firmware has do nothing. See firmware.h. */
+/* Allocates memory in whole pages. Functions that need UEFI do nothing. See firmware.h. */
 #include "bare/firmware/bare.h"
 
 #include "hw/paging.h"
 
-/* Precedes each allocation. Its 16 bytes keep the allocation aligned. */
+/* Stored before each allocation. It has 16 bytes, so that the allocation is aligned to 16 bytes. */
 struct head {
 	uint64_t pages, padding;
 };
@@ -46,7 +46,7 @@ firmware_free(void *memory)
 		firmware_free_pages(head - 1, head[-1].pages);
 }
 
-/* Returns ordinary memory, because no kernel runs after baretick, which ends with a reset. */
+/* Returns memory that baretick does not protect from a later kernel. None starts, because the run ends with a reset. */
 void *
 firmware_reserve_low(size_t pages)
 {

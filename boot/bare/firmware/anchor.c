@@ -1,4 +1,4 @@
-/* Searches memory for an anchor string. See bare.h. */
+/* Searches memory for a table's anchor string. See bare.h. */
 #include "bare/firmware/bare.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #define ANCHOR_STEP 16u
 
 static bool
-sums_up(const uint8_t *bytes, size_t size)
+has_zero_checksum(const uint8_t *bytes, size_t size)
 {
 	uint8_t sum = 0;
 
@@ -25,7 +25,7 @@ anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked)
 	for (uint64_t address = begin; address < begin + size; address += ANCHOR_STEP) {
 		const uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
 
-		if (__builtin_memcmp(bytes, anchor, length) == 0 && sums_up(bytes, checked))
+		if (__builtin_memcmp(bytes, anchor, length) == 0 && has_zero_checksum(bytes, checked))
 			return address;
 	}
 	return 0;

@@ -11,20 +11,20 @@
 #include "firmware/firmware.h"
 
 #define BARE_MEMORY_MAX      (UINT64_C(4) << 30) /* bytes that boot/bare/entry.nasm maps */
-#define BARE_COMMAND_LINE_MAX (1u << 20)
+#define BARE_COMMAND_LINE_MAX (1u << 20) /* maximum number of bytes that are read */
 
 /*
- * Reads the memory map, the addresses of tables and the command line from LOADER_DATA. MAGIC gives its format:
+ * Reads the memory map, the addresses of tables and the command line from LOADER_DATA. MAGIC selects its format:
  * multiboot2's information for MULTIBOOT2_MAGIC, Linux's boot_params for LINUX_PARAMS_MAGIC, and PVH's start info for
- * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run. In that case no
- * memory can be allocated.
+ * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run; no memory can be
+ * allocated then.
  */
 const char *bare_read_handover(const void *loader_data, uint32_t magic);
 
-/* Returns the free memory of the loader's memory map. */
+/* Returns the memory that the loader's memory map lists as free, without the memory that is in use. */
 struct ram *bare_ram(void);
 
-/* Returns the loader's command line, cut at BARE_COMMAND_LINE_MAX, and its LENGTH. */
+/* Returns the loader's command line, cut at BARE_COMMAND_LINE_MAX, and sets LENGTH. */
 const char *bare_command_line(size_t *length);
 
 /* Addresses of the image's sections, defined in boot/bare/elf.lds. Each section starts a page. */
@@ -33,13 +33,11 @@ extern const uint8_t image_end[] __attribute__((visibility("hidden")));
 
 /*
  * Searches SIZE bytes at BEGIN for ANCHOR, at multiples of 16 bytes. Returns the address of the first match whose
- * CHECKED bytes sum up to 0, or 0 if there is none. The table may reach beyond the SIZE bytes.
+ * CHECKED bytes have the sum 0, or 0 if there is none. Only ANCHOR itself must be within the SIZE bytes.
  */
 uint64_t anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked);
 
-/*
- * Sets the PM timer's I/O PORT and the MASK of its width. Call this before alarm_set(), which otherwise sets no alarm.
- */
+/* Sets the PM timer's I/O PORT, and the MASK of its valid bits. alarm_set() sets no alarm before this is called. */
 void pm_alarm_use(uint16_t port, uint32_t mask);
 
 #endif

@@ -1,4 +1,4 @@
-/* Without UEFI no code but baretick's runs, so the map of the firmware's code is empty. See code_map.h. */
+/* Without UEFI only baretick's code runs, so the map of the firmware's code is empty. See code_map.h. */
 #include "firmware/code_map.h"
 
 bool

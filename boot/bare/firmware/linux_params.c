@@ -1,4 +1,4 @@
-/* Converts boot_params to PVH's form. See start_info.h. */
+/* Converts boot_params to PVH's start info. See start_info.h. */
 #include "bare/firmware/start_info.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ struct map_entry {
 	uint32_t type;
 } __attribute__((packed));
 
-/* The fields of boot_params that are used. Its setup_header starts at 1f1h. */
+/* The members of Linux's boot_params that are used. Its setup_header starts at 1f1h. */
 struct params {
 	uint8_t screen[0x70];
 	uint64_t rsdp; /* 0 from loaders before version 2.14 of the protocol */

@@ -1,11 +1,11 @@
 /*
- * Converts multiboot2's information to PVH's form. See start_info.h. Sections refer to the Multiboot2 Specification
- * 2.0.
+ * Converts multiboot2's information to PVH's start info. See start_info.h. Section numbers refer to the Multiboot2
+ * Specification 2.0.
  */
 #include "bare/firmware/start_info.h"
 
 #define SIZE_MAX_BYTES (1u << 20) /* largest size; real loaders need 8 KiB, and 30 bytes per module */
-#define TAG_ALIGNMENT  8u         /* 3.6.1 */
+#define TAG_ALIGNMENT  8u         /* Multiboot2 Specification 2.0, 3.6.1 */
 #define MODULES_MAX    16u
 #define NAME_MAX       40
 
@@ -26,7 +26,7 @@ struct tag_module {
 	uint32_t begin, end;
 };
 
-/* Section 3.6.8. The entries have E820's layout and types, like the entries of PVH's map. */
+/* Multiboot2 Specification 2.0, 3.6.8. The entries have E820's layout and types, as in PVH's map. */
 struct tag_map {
 	uint32_t entry_size, entry_version;
 	struct start_info_range entries[];
@@ -45,7 +45,7 @@ get_string(const struct tag *tag)
 	return tag->size > sizeof(*tag) && !tag->body[tag->size - sizeof(*tag) - 1] ? (const char *)tag->body : NULL;
 }
 
-/* Adds memory that is in use, and therefore not free. */
+/* Adds a module, so that its memory is not used as free memory. */
 static void
 add_module(uint64_t begin, uint64_t size)
 {
@@ -84,7 +84,7 @@ read_tag(const struct tag *tag)
 	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))
 		read_map(body, size);
 	else if (tag->type == TAG_RSDP_2 || (tag->type == TAG_RSDP_1 && !converted.rsdp))
-		converted.rsdp = (uintptr_t)body; /* the tag contains a copy of the RSDP */
+		converted.rsdp = (uintptr_t)body; /* the tag contains a copy of the RSDP, not its address */
 }
 
 const struct start_info *

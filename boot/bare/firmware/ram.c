@@ -35,7 +35,7 @@ ram_add(struct ram *ram, uint64_t begin, uint64_t size)
 
 	if (new.begin >= new.end)
 		return;
-	ram_remove(ram, new.begin, new.end - new.begin); /* ranges of memory maps may overlap */
+	ram_remove(ram, new.begin, new.end - new.begin); /* ranges of the loader's map may overlap */
 	for (size_t i = 0; i < ram->count;) {
 		const struct ram_range *range = &ram->ranges[i];
 
@@ -65,7 +65,7 @@ ram_remove(struct ram *ram, uint64_t begin, uint64_t size)
 		ram->ranges[i] = ram->ranges[--ram->count];
 		add_range(ram, range.begin, first);
 		add_range(ram, end, range.end);
-		i = 0; /* starts again, because the last range was moved to this place */
+		i = 0; /* starts again, because removing this range has moved another range to this index */
 	}
 }
 

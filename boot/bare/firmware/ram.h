@@ -1,4 +1,4 @@
-/* The free memory, as ranges of pages in a table of fixed size. */
+/* The free memory: ranges of pages in a table of fixed size. */
 #ifndef BARETICK_RAM_H
 #define BARETICK_RAM_H
 
@@ -13,15 +13,17 @@ struct ram {
 	struct ram_range { uint64_t begin, end; } ranges[RAM_RANGES_MAX]; /* multiples of a page, in any order, disjoint */
 };
 
-/* Adds the whole pages of SIZE bytes at BEGIN. If the table is full, they stay unused. */
+/*
+ * Adds the complete pages within SIZE bytes at BEGIN to the free memory. If the table is full, the pages are not used.
+ */
 void ram_add(struct ram *ram, uint64_t begin, uint64_t size);
 
-/* Removes each page that SIZE bytes at BEGIN touch. */
+/* Removes each page that contains a byte of the SIZE bytes at BEGIN from the free memory. */
 void ram_remove(struct ram *ram, uint64_t begin, uint64_t size);
 
 /*
- * Removes the highest PAGES adjacent pages whose last byte is at or below ADDRESS_MAX. Returns their address, or 0 if
- * there are none.
+ * Allocates the highest PAGES adjacent free pages whose last byte is at or below ADDRESS_MAX. Returns their address, or
+ * 0 if there are none.
  */
 uint64_t ram_allocate(struct ram *ram, uint64_t address_max, size_t pages);
 

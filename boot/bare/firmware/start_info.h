@@ -1,6 +1,5 @@
 /*
- * The start info of a PVH loader (Xen, public/arch-x86/hvm/start_info.h), and its making from the data of other
- * loaders.
+ * PVH's start info (Xen, public/arch-x86/hvm/start_info.h), and functions that convert the data of other loaders to it.
  */
 #ifndef BARETICK_START_INFO_H
 #define BARETICK_START_INFO_H
@@ -21,7 +20,7 @@ struct start_info {
 
 struct start_info_range {
 	uint64_t begin, size;
-	uint32_t type, reserved; /* type: as in E820 (ACPI 6.5, table 15.4) */
+	uint32_t type, reserved; /* TYPE is as in E820 (ACPI 6.5, table 15.4) */
 };
 
 struct start_info_module {
@@ -33,17 +32,18 @@ struct start_info_module {
 _Static_assert(offsetof(struct start_info, memory_map_count) == 48, "Xen's layout");
 _Static_assert(sizeof(struct start_info_range) == 24 && sizeof(struct start_info_module) == 32, "Xen's layout");
 
-#define MULTIBOOT2_MAGIC 0x36d76289u /* value of EAX at the entry: 3.2 */
+#define MULTIBOOT2_MAGIC 0x36d76289u /* Multiboot2 Specification 2.0, 3.2: value of EAX at the entry */
 
-/* Returns the loader's INFO as PVH's start info, which stays valid, or NULL if INFO's size is wrong. */
+/* Converts the loader's INFO to PVH's start info, which stays valid. Returns NULL if INFO's size is wrong. */
 const struct start_info *multiboot2_convert(const void *info);
 
 /* Appends the loader's name to TEXT. Call multiboot2_convert() first. */
 void multiboot2_print_name(struct text *text);
 
-#define LINUX_PARAMS_MAGIC 0x53726448u /* "HdrS", the magic number that boot/bare/entry.nasm passes for this protocol */
+/* "HdrS", the magic number that boot/bare/entry.nasm passes for the Linux boot protocol */
+#define LINUX_PARAMS_MAGIC 0x53726448u
 
-/* Returns the loader's PARAMS as PVH's start info, which stays valid, or NULL if PARAMS has no header. */
+/* Converts the loader's PARAMS to PVH's start info, which stays valid. Returns NULL if PARAMS has no header. */
 const struct start_info *linux_params_convert(const void *params);
 
 /* Appends the protocol's name and the loader's number to TEXT. Call linux_params_convert() first. */

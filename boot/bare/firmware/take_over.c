@@ -1,4 +1,4 @@
-/* Reads the loader's description of the machine, and the BIOS area. See bare.h and firmware.h. */
+/* Reads the loader's data, and searches the BIOS area for tables. See bare.h and firmware.h. */
 #include "bare/firmware/bare.h"
 
 #include "bare/firmware/start_info.h"
@@ -8,15 +8,18 @@
 #include "hw/paging.h"
 
 #define PAGE_0_SIZE    PAGE_SIZE
-#define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: the upper half has the segment of the extended data area */
+#define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: the word at 40eh is the segment of the extended BIOS data area */
 /* ACPI 6.5, 5.2.5.1: the RSDP is in the first KiB of the extended BIOS data area (EBDA), or in the BIOS area. */
 #define EBDA_SIZE      1024u
 #define BIOS_AREA      0xe0000u
 #define BIOS_AREA_SIZE 0x20000u
 #define SMBIOS_AREA    0xf0000u  /* SMBIOS 3.6, 5.2.1 */
 #define SMBIOS_SIZE    0x10000u
-#define RSDP_SIZE      20u       /* bytes that the RSDP's first checksum covers */
-/* No guest of Xen has memory here. Linux uses the same address: HVM_SHARED_INFO_ADDR, arch/x86/xen/enlighten_hvm.c. */
+#define RSDP_SIZE      20u       /* number of bytes of the RSDP that its first checksum covers */
+/*
+ * Xen gives its guests no memory at this address. Linux uses the same address: HVM_SHARED_INFO_ADDR,
+ * arch/x86/xen/enlighten_hvm.c.
+ */
 #define XEN_SHARED_PAGE 0xfe700000u
 #define MAP_MAX        4096u     /* maximum number of entries of a map that are read; real maps have far fewer */
 
@@ -43,7 +46,7 @@ print_pvh(struct text *text)
 	text_printf(text, "none (PVH, start info %u)", found.version);
 }
 
-/* Each protocol's data is converted to PVH's start info. */
+/* The boot protocols. Each protocol's data is converted to PVH's start info. */
 static const struct protocol {
 	uint32_t magic;
 	const struct start_info *(*convert)(const void *loader_data);
@@ -56,12 +59,14 @@ static const struct protocol {
 	{ LINUX_PARAMS_MAGIC, linux_params_convert, linux_params_print_name,
 	  "the loader's boot parameters are not there (Linux boot protocol)",
 	  "the loader hands over no memory map (Linux boot protocol)" },
-	{ 0, convert_pvh, print_pvh, /* the last row, which has no other magic number */
+	{ 0, convert_pvh, print_pvh, /* must be the last row: PVH passes no magic number */
 	  "the loader's start info is not there (PVH)",
 	  "the loader hands over no memory map (PVH start info has one from version 1 on)" },
 };
 
-/* Returns a pointer to SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 is still mapped at this time. */
+/*
+ * Returns a pointer to the SIZE bytes at ADDRESS, or NULL if they are not mapped. At this time page 0 is still mapped.
+ */
 static const void *
 map_address(uint64_t address, uint64_t size)
 {
@@ -86,7 +91,8 @@ remove_from_ram(const void *begin, uint64_t size)
 }
 
 /*
- * Collects the RAM below 4 GiB. Removes all ranges of other types, because ranges overlap in the maps of real firmware.
+ * Collects the RAM below 4 GiB. Afterwards removes the ranges of all other types, because ranges overlap in some
+ * firmware's maps.
  */
 static void
 read_map(const struct start_info_range *map, uint32_t count)

@@ -1,4 +1,4 @@
-/* Without UEFI there is no timer tick that would have to be stopped. See tick.h. */
+/* Without UEFI there is no timer tick to stop, so these functions only report success. See tick.h. */
 #include "firmware/tick.h"
 
 bool
