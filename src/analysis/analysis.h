@@ -1,7 +1,8 @@
-/* Calculates the figures of a report from the record of a run. Each function is pure: it depends on the record,
- * on the report's options, and on the rows of its cores, clocks and intervals. It may be called again when the
- * record has grown. It accepts any bytes, and uses the entries up to the first invalid one. It does not calculate
- * checksums, because the run wrote the record, or replay_read() checked it.
+/*
+ * Calculates the figures of a report from the record of a run. Each function is pure: it depends on the record, on the
+ * report's options, and on the rows of its cores, clocks and intervals. It may be called again when the record has
+ * grown. It accepts any bytes, and uses the entries up to the first invalid one. It does not calculate checksums,
+ * because the run wrote the record, or replay_read() checked it.
  */
 #ifndef BARETICK_ANALYSIS_H
 #define BARETICK_ANALYSIS_H
@@ -17,15 +18,15 @@ void analysis_gaps(const void *record, size_t size, struct report *report);
 /* Fills report->discontinuities, without their times in the run and their classes. */
 void analysis_discontinuities(const void *record, size_t size, struct report *report);
 
-/* Sets SCALE to the rate of an entry `scale`. */
-void analysis_take_scale(struct scale *scale, const struct record_entry *entry);
+/* Sets SCALE to the TSC's rate in an entry `scale`. */
+void analysis_set_scale(struct scale *scale, const struct record_entry *entry);
 
 struct rate_outcome {
-	bool undecided;     /* no majority of the clocks confirms the TSC's rate */
-	bool whole_run;     /* the rates are over the whole run, not only over the rate window */
-	/* Sets of clocks (indices into the report): they read less at the end of the run than at the end of the window. */
-	uint32_t went_back;
-	uint32_t unsure;    /* a guest's edge clocks that seem wrong; one late edge would explain it (see clock.h) */
+	bool undecided;     /* true if no majority of the clocks confirms the TSC's rate */
+	bool whole_run;     /* true if the rates are over the whole run, not only over the rate window */
+	/* Sets of clocks; bit I is clock I of the report. */
+	uint32_t went_back; /* clocks that read less at the end of the run than at the end of the rate window */
+	uint32_t unsure;    /* a guest's RTCs whose rate seems wrong, although a late tick may explain it */
 };
 
 /*
@@ -36,26 +37,28 @@ struct rate_outcome analysis_rates(const void *record, size_t size, uint64_t lim
 
 /*
  * Offsets and drifts of the cores' TSCs: fills report->skew except its warp checks, and pingpongs, offset, last_offset
- * and drift_ppb of each core. report_lay_out() must have provided the arrays. A pass that they have no space for is
- * left out.
+ * and drift_ppb of each core. report_lay_out() must have provided the arrays. Leaves out a pass that does not fit into
+ * the arrays.
  */
 void analysis_offsets(const void *record, size_t size, struct report *report);
 
 /*
- * Returns the schedule that report_lay_out() needs for the record's passes over CORES cores. A record that is far too
- * short for all their pairs gets no space for them, so that the memory is bounded by the record's size.
+ * Returns the schedule that report_lay_out() needs for the record's passes over CORES cores. If the record is far too
+ * short for the ping-pongs of all pairs, they get no space, so that the memory is bounded by the record's size.
  */
 enum pair_schedule analysis_schedule(const void *record, size_t size, size_t cores);
 
 /* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
 void analysis_timers(const void *record, size_t size, struct report *report);
 
-struct timer_tick { /* length of one tick of a timer's counter in as; VALUE is 0 if it is not known */
+/* length of one tick of a timer's counter, in attoseconds (10^-18 s); VALUE is 0 if it is not known */
+struct timer_tick {
 	uint64_t value, low, high;
 };
 
-/* Returns the tick of a timer, from its nominal rate, or else from its counter's span in TSC ticks. Also used
- * while measuring.
+/*
+ * Returns the length of a timer's tick, from its nominal rate. If it has none, the TSC ticks that its counter took give
+ * the length. Also used while measuring.
  */
 struct timer_tick analysis_tick(const struct record_timer *timer, const struct scale *scale);
 

@@ -8,7 +8,7 @@
 #define MICROHZ      UINT64_C(1000000)
 #define HZ_MAX       (UINT64_MAX / MICROHZ) /* faster than any clock; prevents overflow */
 
-struct found { /* the results of one loop */
+struct loop_results { /* the results of one loop */
 	uint64_t refused[CALIBRATION_REFUSALS];
 	size_t count;
 	uint64_t hz[CALIBRATION_RUNS_MAX]; /* rates in ascending order */
@@ -16,7 +16,7 @@ struct found { /* the results of one loop */
 };
 
 static void
-add_rate(struct found *found, uint64_t hz)
+add_rate(struct loop_results *found, uint64_t hz)
 {
 	size_t at = found->count;
 
@@ -29,7 +29,7 @@ add_rate(struct found *found, uint64_t hz)
 }
 
 static void
-add_runs(struct report_calibration *row, struct found *found, const struct record_entry *entry)
+add_runs(struct report_calibration *row, struct loop_results *found, const struct record_entry *entry)
 {
 	struct record_calibration all;
 	struct record_calibrated run;
@@ -49,7 +49,7 @@ add_runs(struct report_calibration *row, struct found *found, const struct recor
 }
 
 static bool
-is_of(const struct report_calibration *row, const struct record_entry *entry)
+is_for_loop(const struct report_calibration *row, const struct record_entry *entry)
 {
 	struct record_calibration all;
 	char id[sizeof(all.loop) + 1] = "";
@@ -59,11 +59,12 @@ is_of(const struct report_calibration *row, const struct record_entry *entry)
 	return text_equal(id, row->loop->id);
 }
 
-/* Returns the rate of the clock that the loop calibrated, in microhertz. It is the TSC's rate, or follows from
- * the ticks of both clocks.
+/*
+ * Returns the rate of the clock that the loop calibrated, in microhertz. For the TSC this is its measured rate. For
+ * another clock it follows from the ticks of both.
  */
 static struct rate_interval
-rate_of(const struct found *found, const struct rate_interval *tsc)
+rate_of(const struct loop_results *found, const struct rate_interval *tsc)
 {
 	if (!found->tsc_ticks || !tsc->known)
 		return *tsc;
@@ -101,7 +102,7 @@ size_of(const struct interval_ppb *error)
 }
 
 static void
-put_refusals(struct report_calibration *row, const struct found *found)
+set_refusals(struct report_calibration *row, const struct loop_results *found)
 {
 	row->refused = row->refusal_count = 0;
 	for (size_t i = 0; i < CALIBRATION_REFUSALS; i++) {
@@ -114,7 +115,7 @@ put_refusals(struct report_calibration *row, const struct found *found)
 }
 
 static void
-conclude(struct report_calibration *row, const struct found *found, const struct rate_interval *tsc)
+set_errors(struct report_calibration *row, const struct loop_results *found, const struct rate_interval *tsc)
 {
 	struct rate_interval rate = rate_of(found, tsc);
 	struct interval_ppb least, most;
@@ -132,7 +133,7 @@ analysis_calibrations(const void *record, size_t size, struct report *report)
 {
 	for (size_t i = 0; i < report->calibration_count; i++) {
 		struct report_calibration *row = &report->calibrations[i];
-		struct found found = { .count = 0 };
+		struct loop_results found = { .count = 0 };
 		struct record_reader reader;
 		struct record_entry entry;
 
@@ -140,9 +141,9 @@ analysis_calibrations(const void *record, size_t size, struct report *report)
 		row->median = row->worst = (struct interval_ppb){ .known = false };
 		record_open_again(&reader, record, size);
 		while (record_next(&reader, &entry))
-			if (entry.kind == RECORD_CALIBRATION && is_of(row, &entry))
+			if (entry.kind == RECORD_CALIBRATION && is_for_loop(row, &entry))
 				add_runs(row, &found, &entry);
-		put_refusals(row, &found);
-		conclude(row, &found, &report->tsc_within);
+		set_refusals(row, &found);
+		set_errors(row, &found, &report->tsc_within);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * Discontinuities, from the entries `step`: how far each clock is ahead of the TSC in a step, the groups of clocks that
- * follow, and their rows in the report. See analysis.h and analysis_steps.h.
+ * Finds discontinuities in the record's entries `step`. Calculates how much each clock gained on the TSC in a step,
+ * groups the clocks by this gain, and fills rows of the report. See analysis.h and analysis_steps.h.
  */
 #include "analysis/analysis.h"
 
@@ -11,7 +11,7 @@
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 /* Allowed unevenness of a real RTC's edges, because the time of its update cycle varies. */
 #define EDGE_UNEVEN_NS INT64_C(5000000)
-/* An RTC that appears to be further behind than this is taken to be ahead, modulo its wrap. */
+/* an RTC that seems to have lost more than this has gained instead, because its value is modulo its range */
 #define EDGE_BACK_NS   INT64_C(-5000000000)
 #define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, cannot be valid */
 /*
@@ -62,11 +62,11 @@ edge_late_ns(const struct analysis_step *step, int64_t late_ns)
 }
 
 /*
- * Returns the least and the most time in ns that CLOCK gained on the TSC in the step, modulo the clock's range. An edge
- * may be up to LATE_NS late.
+ * Returns the bounds of the time in ns that CLOCK gained on the TSC in the step, modulo the clock's range. An edge may
+ * be up to LATE_NS late.
  */
 static struct offset
-ahead(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+gain_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
 	const struct clock *of = clock_of(step, clock);
 	const struct rate_interval *rate = &clock->implied;
@@ -75,7 +75,7 @@ ahead(const struct analysis_step *step, const struct record_compared *clock, int
 	int64_t ticks = clamped(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
 				(int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
 	int64_t slack = clamped((int64_t)clock->resolution_ticks);
-	/* Between its edges, an edge clock (an RTC, see clock.h) is up to one tick further than its reading. */
+	/* between its edges, an edge clock (an RTC, see clock.h) has advanced by up to one tick more than it shows */
 	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
 	struct offset offset = { as_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
@@ -122,7 +122,7 @@ wrap_ns(const struct analysis_step *step, const struct record_compared *clock)
 
 /* Returns true if CLOCK may have wrapped in the step: see clock_comparable(). */
 static bool
-is_too_long(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
+may_have_wrapped(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
 {
 	int64_t ticks = clamped((int64_t)(clock->now.end - clock->then.begin));
 
@@ -130,18 +130,21 @@ is_too_long(const struct analysis_step *step, const struct record_compared *cloc
 }
 
 static struct discontinuity_clock
-clock_in(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+gain_in_step(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
 	int64_t wrap = wrap_ns(step, clock);
-	/* A clock first read within the step does not cover all of it. */
-	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc, ahead(step, clock, late_ns),
+	/* a clock that was first read within the step does not cover all of it */
+	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc, gain_ns(step, clock, late_ns),
 					  (uint64_t)wrap };
 
 	if (!clock_of(step, clock)->edges_only) {
-		in.known &= !is_too_long(step, clock, wrap);
+		in.known &= !may_have_wrapped(step, clock, wrap);
 		return in;
 	}
-	/* Two readings between edges are uncertain by two ticks, and a stopped edge clock has no edge. */
+	/*
+	 * One of the readings must be at an edge. Between edges both are uncertain by a tick, and a stopped edge clock
+	 * has no edge.
+	 */
 	in.known &= clock->then_at_edge || clock->now_at_edge;
 	in.elapsed = without_wraps(in.elapsed, wrap);
 	in.wrap_ns = 0;
@@ -154,7 +157,7 @@ analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t
 	struct discontinuity_clock clocks[ANALYSIS_TSC + 1] = { { .known = false } };
 
 	for (size_t i = 0; i < step->count; i++)
-		clocks[step->clocks[i].clock] = clock_in(step, &step->clocks[i], edge_late_ns);
+		clocks[step->clocks[i].clock] = gain_in_step(step, &step->clocks[i], edge_late_ns);
 	clocks[ANALYSIS_TSC] =
 		(struct discontinuity_clock){ true, { may_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0 };
 	return discontinuity_find(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
@@ -167,7 +170,7 @@ analysis_hidden_ns(const struct analysis_step *step, const struct record_compare
 
 	if (!clock_of(step, clock)->edges_only || !step->report->hypervisor[0])
 		return 0;
-	by = without_wraps(ahead(step, clock, ANALYSIS_EDGE_LATEST_NS), wrap_ns(step, clock));
+	by = without_wraps(gain_ns(step, clock, ANALYSIS_EDGE_LATEST_NS), wrap_ns(step, clock));
 	return by.high > 0 ? (uint64_t)by.high : 0;
 }
 
@@ -190,8 +193,9 @@ analysis_are_edge_clocks(const struct report *report, uint32_t clocks)
 	return true;
 }
 
-/* Returns the set CLOCKS with the TSC's bit moved to the TSC's index in the report. Leaves it if the report
- * has no TSC.
+/*
+ * Returns the set CLOCKS with the TSC's bit moved to the TSC's index in the report. Does not change the set if the
+ * report has no TSC.
  */
 static uint32_t
 as_in_report(const struct report *report, uint32_t clocks)
@@ -214,8 +218,8 @@ group_of(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Returns true if CLOCKS has only edge clocks, and each of them had shown only one edge before this step. That edge may
- * be the end of a pause, and then the length of the pause is unknown. A reading between edges has no such doubt.
+ * Returns true if all of CLOCKS are edge clocks that had shown only one edge before this step. That edge may be the end
+ * of a pause of unknown length. After a reading between edges, there is no such doubt.
  */
 static bool
 is_unsure(const struct analysis_step *step, uint32_t clocks)
@@ -229,11 +233,12 @@ is_unsure(const struct analysis_step *step, uint32_t clocks)
 	return true;
 }
 
-/* Returns the TSC at which all of CLOCKS last agreed with the TSC. For edge clocks this is at an edge, maybe
- * before the step.
+/*
+ * Returns the TSC at which all of CLOCKS last agreed with the TSC. For edge clocks this is an edge, perhaps before the
+ * step.
  */
 static uint64_t
-begin_of(const struct analysis_step *step, uint32_t clocks)
+last_agreement_tsc(const struct analysis_step *step, uint32_t clocks)
 {
 	uint64_t begin = step->is.begin_tsc;
 
@@ -243,11 +248,12 @@ begin_of(const struct analysis_step *step, uint32_t clocks)
 	return begin;
 }
 
-/* Returns how much more edge clocks may be ahead. If a guest was stopped when an edge was due,
- * it saw the edge late, and part of the stop is before the step.
+/*
+ * Returns how much more the edge clocks of CLOCKS may have gained than the step shows. If a guest was stopped when an
+ * edge was due, it saw the edge late, and a part of the stop is before the step.
  */
 static int64_t
-hidden_of(const struct analysis_step *step, uint32_t clocks)
+hidden_gain_ns(const struct analysis_step *step, uint32_t clocks)
 {
 	int64_t hidden = 0;
 
@@ -262,7 +268,7 @@ add_row(struct report *report, const struct analysis_step *step)
 {
 	struct discontinuity found = analysis_groups(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
 	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count];
-	uint64_t begin = begin_of(step, analysis_clocks_off_tsc(&found));
+	uint64_t begin = last_agreement_tsc(step, analysis_clocks_off_tsc(&found));
 	int64_t step_ns = clamped(scale_ns_down(&step->scale, clamped((int64_t)(step->is.seen_tsc - begin))));
 
 	if (found.count < 2 || report->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
@@ -279,14 +285,14 @@ add_row(struct report *report, const struct analysis_step *step)
 			row->groups[i].elapsed = (struct interval_ns){
 				true, step_ns + elapsed->low + (elapsed->high - elapsed->low) / 2,
 				step_ns + elapsed->low,
-				step_ns + elapsed->high + hidden_of(step, found.groups[i].clocks),
+				step_ns + elapsed->high + hidden_gain_ns(step, found.groups[i].clocks),
 			};
 	}
 }
 
 /* Copies the clocks of ENTRY that are in the report and whose rate is known. */
 static void
-take_clocks(struct analysis_step *step, const struct record_entry *entry)
+read_clocks(struct analysis_step *step, const struct record_entry *entry)
 {
 	step->count = 0;
 	for (size_t i = 0; i < entry->item_count && step->count < REPORT_CLOCKS_MAX; i++) {
@@ -311,12 +317,12 @@ analysis_discontinuities(const void *record, size_t size, struct report *report)
 	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
-			analysis_take_scale(&step.scale, &entry);
+			analysis_set_scale(&step.scale, &entry);
 		if (entry.kind != RECORD_STEP)
 			continue;
 		record_fixed(&entry, &step.is);
 		report->discontinuities_lost += step.is.more;
-		take_clocks(&step, &entry);
+		read_clocks(&step, &entry);
 		add_row(report, &step);
 	}
 }

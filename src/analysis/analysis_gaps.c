@@ -11,7 +11,7 @@ struct gap_analysis {
 
 /* Removes the figures of an earlier call. */
 static void
-clear(struct report *report)
+clear_figures(struct report *report)
 {
 	struct report_interference *all = &report->interference;
 
@@ -22,7 +22,7 @@ clear(struct report *report)
 }
 
 void
-analysis_take_scale(struct scale *scale, const struct record_entry *entry)
+analysis_set_scale(struct scale *scale, const struct record_entry *entry)
 {
 	struct record_scale is;
 
@@ -33,13 +33,13 @@ analysis_take_scale(struct scale *scale, const struct record_entry *entry)
 }
 
 static void
-take_scale(struct gap_analysis *analysis, const struct record_entry *entry)
+read_scale(struct gap_analysis *analysis, const struct record_entry *entry)
 {
-	analysis_take_scale(&analysis->scale, entry);
+	analysis_set_scale(&analysis->scale, entry);
 }
 
 static void
-take_start(struct gap_analysis *analysis, const struct record_entry *entry)
+read_start(struct gap_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_run run;
 
@@ -48,8 +48,9 @@ take_start(struct gap_analysis *analysis, const struct record_entry *entry)
 }
 
 /*
- * Adds the stolen time of a core by the hypervisor's counter, and its bounds by the readings of the loop. The counter
- * also counts time between its readings and the loop's, which is subtracted for the lower bound.
+ * Adds the stolen time of a core by the hypervisor's counter, and the bounds of the stolen time from the TSC readings
+ * of the observing loop. The counter was read a bit before and after the loop, and this time is subtracted from its
+ * lower bound.
  */
 static void
 add_reported(struct report_stolen *stolen, const struct scale *scale, const struct record_watch *watch)
@@ -121,9 +122,9 @@ add_gap(struct gap_analysis *analysis, const struct record_entry *entry)
 void
 analysis_gaps(const void *record, size_t size, struct report *report)
 {
-	static void (*const take[RECORD_KINDS])(struct gap_analysis *analysis, const struct record_entry *entry) = {
-		[RECORD_RUN] = take_start,
-		[RECORD_SCALE] = take_scale,
+	static void (*const read_entry[RECORD_KINDS])(struct gap_analysis *analysis, const struct record_entry *entry) = {
+		[RECORD_RUN] = read_start,
+		[RECORD_SCALE] = read_scale,
 		[RECORD_WATCH] = add_watch,
 		[RECORD_GAP] = add_gap,
 	};
@@ -131,10 +132,10 @@ analysis_gaps(const void *record, size_t size, struct report *report)
 	struct record_reader reader;
 	struct record_entry entry;
 
-	clear(report);
+	clear_figures(report);
 	scale_init(&analysis.scale, report->tsc);
 	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry))
-		if (take[entry.kind])
-			take[entry.kind](&analysis, &entry);
+		if (read_entry[entry.kind])
+			read_entry[entry.kind](&analysis, &entry);
 }

@@ -9,11 +9,11 @@
 
 _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a pass in the record");
 
-/* A pass as the record has it. If the record has several passes for a place in the run, this is the latest of them. */
+/* A pass as the record has it. If the record has several passes for a place in the run, this is the latest one. */
 struct recorded_pass {
 	struct record_pass entry; /* its number is 0 if there is no pass */
 	struct offsets *offsets;
-	uint64_t pingpongs, again; /* number of pairs with a ping-pong, and number of further ping-pongs */
+	uint64_t pingpongs, again; /* number of pairs with a ping-pong, and number of repeated ping-pongs */
 };
 
 struct offset_analysis {
@@ -26,7 +26,7 @@ struct offset_analysis {
 
 /* Removes the figures of an earlier call. The warp checks stay. */
 static void
-clear(struct report *report)
+clear_figures(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 
@@ -38,9 +38,9 @@ clear(struct report *report)
 		report_lay_out(report, skew->memory, skew->cores_max, skew->widest);
 }
 
-/* Sets the ranks of the cores that took part in the pass of ENTRY. Returns their number. */
+/* Sets the ranks of the cores that took part in the pass ENTRY. Returns their number. */
 static size_t
-take_members(struct report *report, const struct record_entry *entry)
+read_members(struct report *report, const struct record_entry *entry)
 {
 	struct report_skew *skew = &report->skew;
 	struct record_members set;
@@ -58,9 +58,9 @@ take_members(struct report *report, const struct record_entry *entry)
 	return cores;
 }
 
-/* Takes the entry of a pass. Later passes have the cores and the schedule of the first one. */
+/* Reads the entry of a pass. Passes after the first must have its cores and its schedule. */
 static void
-take_pass(struct offset_analysis *analysis, const struct record_entry *entry)
+read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct report *report = analysis->report;
 	const struct offsets *first = &report->skew.first.offsets;
@@ -74,7 +74,7 @@ take_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 		return;
 	stage = &analysis->passes[pass.stage - RECORD_PASS_FIRST];
 	kind = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
-	cores = pass.stage == RECORD_PASS_FIRST ? take_members(report, entry) : first->cores;
+	cores = pass.stage == RECORD_PASS_FIRST ? read_members(report, entry) : first->cores;
 	if (cores < 2 || pair_schedule_pairs(kind, cores) > pair_schedule_pairs(report->skew.widest, report->skew.cores_max) ||
 	    (pass.stage != RECORD_PASS_FIRST && kind != first->kind))
 		return;
@@ -121,7 +121,10 @@ add_warps(struct offset_analysis *analysis, const struct record_pingpong *pingpo
 	skew->worst_warp_b = report->cores[is_second ? pingpong->first : pingpong->second].apic_id;
 }
 
-/* Adds a ping-pong of the first pass to its round trips, and to the ping-pongs of both cores if it IS_FIRST_RESULT. */
+/*
+ * Adds the round trips of a ping-pong of the first pass. If it IS_FIRST_RESULT of its pair, it also counts for both
+ * cores.
+ */
 static void
 count_pingpong(struct offset_analysis *analysis, const struct record_pingpong *pingpong, bool is_first_result)
 {
@@ -135,9 +138,12 @@ count_pingpong(struct offset_analysis *analysis, const struct record_pingpong *p
 		analysis->best_trip_ticks = pingpong->best_trip_ticks;
 }
 
-/* Takes a ping-pong in the time MOMENT. PASS is NULL if it belongs to no pass; then only its warps count. */
+/*
+ * Adds a ping-pong that was measured in the time MOMENT. PASS is NULL if it belongs to no pass. Then only its warps
+ * count.
+ */
 static void
-take_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struct moment moment,
+add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struct moment moment,
 	      const struct record_pingpong *pingpong)
 {
 	struct pingpong_result result = { .played = true, .least_to_second = pingpong->least_to_second,
@@ -161,7 +167,7 @@ take_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, stru
 }
 
 static void
-take_exchange(struct offset_analysis *analysis, const struct record_entry *entry)
+read_exchange(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_exchange exchange;
 	struct record_pingpong pingpong;
@@ -173,21 +179,24 @@ take_exchange(struct offset_analysis *analysis, const struct record_entry *entry
 			pass = &analysis->passes[i];
 	for (size_t i = 0; i < entry->item_count; i++) {
 		record_item(entry, i, &pingpong);
-		take_pingpong(analysis, pass, (struct moment){ exchange.begin_tsc, exchange.end_tsc }, &pingpong);
+		add_pingpong(analysis, pass, (struct moment){ exchange.begin_tsc, exchange.end_tsc }, &pingpong);
 	}
 }
 
 static void
-take_scale(struct offset_analysis *analysis, const struct record_entry *entry)
+read_scale(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_scale scale;
 
 	record_fixed(entry, &scale);
-	analysis_take_scale(&analysis->scale, entry);
+	analysis_set_scale(&analysis->scale, entry);
 	analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
 }
 
-/* Reads all passes, or else everything that belongs to them. A pass is written after its ping-pongs. */
+/*
+ * Reads the entries of all passes if PASSES is true, otherwise their ping-pongs. A pass is written after its
+ * ping-pongs, so the record is read twice.
+ */
 static void
 read_entries(struct offset_analysis *analysis, const void *record, size_t size, bool passes)
 {
@@ -197,11 +206,11 @@ read_entries(struct offset_analysis *analysis, const void *record, size_t size, 
 	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry)) {
 		if (passes && entry.kind == RECORD_PASS)
-			take_pass(analysis, &entry);
+			read_pass(analysis, &entry);
 		else if (!passes && entry.kind == RECORD_SCALE)
-			take_scale(analysis, &entry);
+			read_scale(analysis, &entry);
 		else if (!passes && entry.kind == RECORD_EXCHANGE)
-			take_exchange(analysis, &entry);
+			read_exchange(analysis, &entry);
 	}
 }
 
@@ -281,7 +290,7 @@ analysis_offsets(const void *record, size_t size, struct report *report)
 		.best_trip_ticks = UINT64_MAX,
 	};
 
-	clear(report);
+	clear_figures(report);
 	if (!skew->memory)
 		return;
 	for (size_t i = 0; i < REPORT_PASSES; i++)

@@ -1,4 +1,4 @@
-/* Calculates the results of timer tests from the record's entries `timer` and `interrupts`. See analysis.h. */
+/* Calculates the figures of timer tests from the record's entries `timer` and `interrupts`. See analysis.h. */
 #include "analysis/timer_analysis.h"
 
 #include "base/text.h"
@@ -6,10 +6,11 @@
 #define PS_PER_NS   1000u
 #define AS_PER_PS   1000000u
 #define AS_PER_S    UINT64_C(1000000000000000000)
-#define ENTRY_NS    UINT64_C(250000)       /* entering a handler takes tens of microseconds in an emulator */
+/* upper bound of the time to enter a handler, which takes tens of us in an emulator */
+#define ENTRY_NS    UINT64_C(250000)
 /* Limits that prevent overflow, because a record may contain any values. */
 #define PS_MAX      (INT64_C(1) << 50)     /* 19 min */
-#define TSC_MAX     (UINT64_C(1) << 40)    /* ticks between two stamps */
+#define TSC_MAX     (UINT64_C(1) << 40)    /* limit of the TSC ticks between two readings */
 #define TSC_HZ_MIN  UINT64_C(10000000)
 #define PERIOD_PS_MIN (INT64_C(1) << 20)   /* 1 us */
 
@@ -59,7 +60,7 @@ timer_interrupt(const struct timer_analysis *analysis, size_t i)
 }
 
 bool
-timer_was_away(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most)
+timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most)
 {
 	for (size_t i = 0; i < analysis->arming.gaps; i++) {
 		struct record_event gap;
@@ -71,8 +72,8 @@ timer_was_away(const struct timer_analysis *analysis, uint64_t from, uint64_t to
 	return analysis->arming.gaps >= RECORD_AWAY_MAX;
 }
 
-/* Converts TICKS to ps and keeps the sign. They are ticks of the TSC, or of the timer's counter if TICK_AS is
- * not 0.
+/*
+ * Converts TICKS to ps, with their sign. If TICK_AS is 0, they are ticks of the TSC, otherwise of the timer's counter.
  */
 static int64_t
 signed_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as)
@@ -83,9 +84,12 @@ signed_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as
 	return ticks < 0 ? -ps : ps;
 }
 
-/* A reading is valid until the next step, and the deadline may have been reached anywhere within a step. */
+/*
+ * Returns LATE_PS with its error by the counter's steps. A reading stays the same until the next step, and the deadline
+ * may be anywhere within a step.
+ */
 static struct lateness
-by_counter(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
+widen_by_steps(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
 {
 	uint64_t step = analysis->timer.step_ticks;
 
@@ -100,14 +104,14 @@ timer_lateness(const struct timer_analysis *analysis, const struct record_event 
 	const struct timer_tick *tick = &analysis->tick;
 
 	if (timer->count_mask) {
-		/* Lateness is modulo the counter's range, from a quarter of the range early. */
+		/* The lateness is modulo the counter's range, so it is taken as from -1/4 to 3/4 of the range. */
 		uint64_t early = timer->count_mask / 4;
 		int64_t late = (int64_t)((event->count - arming->deadline + early) & timer->count_mask) - (int64_t)early;
 
-		return by_counter(analysis, signed_ps(analysis, late, tick->value), tick->value);
+		return widen_by_steps(analysis, signed_ps(analysis, late, tick->value), tick->value);
 	}
 	if (timer->flags & RECORD_BY_TSC)
-		return by_counter(analysis, signed_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
+		return widen_by_steps(analysis, signed_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
 	/* Each of the two TSC readings is valid until the TSC's next step. */
 	int64_t step_ps = timer_tsc_ps(analysis, timer->step_ticks - 1);
 
@@ -126,18 +130,18 @@ timer_add_value(struct timer_analysis *analysis, struct lateness late)
 		analysis->values[analysis->value_count++] = late;
 }
 
-/* Returns the lateness of a polled source, whose deadline lies between two polls. */
+/* Returns the lateness of a polled source, whose status became set between two polls. */
 static struct lateness
-polled_lateness(const struct timer_analysis *analysis, const struct record_event *looks)
+polled_lateness(const struct timer_analysis *analysis, const struct record_event *polls)
 {
-	struct lateness before = timer_lateness(analysis, &(struct record_event){ .tsc = looks->count });
+	struct lateness before = timer_lateness(analysis, &(struct record_event){ .tsc = polls->count });
 
-	return (struct lateness){ before.low, timer_lateness(analysis, looks).high };
+	return (struct lateness){ before.low, timer_lateness(analysis, polls).high };
 }
 
-/* Returns true if a one-shot is not counted, because the core was preempted when it was due, or its interrupt
- * may belong to an earlier one-shot that never came. A polled status that was already set at the first poll is
- * not counted either.
+/*
+ * Returns true if a one-shot is not counted. This is so if the core was preempted when it was due, or if its interrupt
+ * may belong to an earlier one-shot that never came. It is also so if the first poll found the status already set.
  */
 static bool
 is_not_counted(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
@@ -153,7 +157,7 @@ is_not_counted(struct timer_analysis *analysis, const struct record_event *first
 		analysis->missing--;
 		return true;
 	}
-	return timer_was_away(analysis, due, arming->taken ? first->tsc : UINT64_MAX, 0);
+	return timer_was_preempted(analysis, due, arming->taken ? first->tsc : UINT64_MAX, 0);
 }
 
 static void
@@ -225,7 +229,7 @@ has_period(const struct timer_analysis *analysis)
 }
 
 static void
-take_arming(struct timer_analysis *analysis, const struct record_entry *entry)
+read_arming(struct timer_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_interrupts *arming = &analysis->arming;
 
@@ -276,7 +280,7 @@ is_usable(const struct record_timer *timer)
 }
 
 static void
-take_timer(struct timer_analysis *analysis, const struct record_entry *entry)
+read_timer(struct timer_analysis *analysis, const struct record_entry *entry)
 {
 	const struct record_timer before = analysis->timer;
 	struct record_timer *timer = &analysis->timer;
@@ -293,7 +297,7 @@ take_timer(struct timer_analysis *analysis, const struct record_entry *entry)
 }
 
 static void
-take_scale(struct timer_analysis *analysis, const struct record_entry *entry)
+read_scale(struct timer_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_scale scale;
 
@@ -308,7 +312,7 @@ take_scale(struct timer_analysis *analysis, const struct record_entry *entry)
 
 /* Removes the figures of an earlier call: all fields from `asked` on. */
 static void
-clear(struct report *report)
+clear_figures(struct report *report)
 {
 	const size_t first = offsetof(struct report_interval, asked);
 
@@ -319,20 +323,20 @@ clear(struct report *report)
 void
 analysis_timers(const void *record, size_t size, struct report *report)
 {
-	static void (*const take[RECORD_KINDS])(struct timer_analysis *analysis, const struct record_entry *entry) = {
-		[RECORD_SCALE] = take_scale,
-		[RECORD_TIMER] = take_timer,
-		[RECORD_INTERRUPTS] = take_arming,
+	static void (*const read_entry[RECORD_KINDS])(struct timer_analysis *analysis, const struct record_entry *entry) = {
+		[RECORD_SCALE] = read_scale,
+		[RECORD_TIMER] = read_timer,
+		[RECORD_INTERRUPTS] = read_arming,
 	};
 	struct timer_analysis analysis = { .report = report };
 	struct record_reader reader;
 	struct record_entry entry;
 
-	clear(report);
+	clear_figures(report);
 	scale_init(&analysis.scale, report->tsc);
 	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry))
-		if (take[entry.kind])
-			take[entry.kind](&analysis, &entry);
+		if (read_entry[entry.kind])
+			read_entry[entry.kind](&analysis, &entry);
 	conclude_row(&analysis);
 }

@@ -83,7 +83,7 @@ facts_elements(enum facts_list list, struct report *report, struct calibration_l
 	}
 }
 
-/* Returns the number of reads below LATENCY_EXACT_NS in BUCKET, which also has cells of their own. */
+/* Returns the number of reads in BUCKET that are below LATENCY_EXACT_NS. These are also in cells of their own. */
 static uint64_t
 count_exact(const struct latency *latency, size_t bucket)
 {

@@ -1,7 +1,7 @@
 /*
- * The entries `facts` of a record have all fields of a report that are not calculated from other entries. These are
+ * The entries `facts` of a record contain all fields of a report that are not calculated from other entries. These are
  * facts of the machine, the options, and figures that were reduced while they were measured. facts.def lists the
- * fields. Together with the functions of analysis.h they restore a run's report from its record.
+ * fields. With these entries, the functions of analysis.h restore a run's report from its record.
  */
 #ifndef BARETICK_FACTS_H
 #define BARETICK_FACTS_H
@@ -27,11 +27,11 @@ enum facts_list {
 	FACTS_ROWS,        /* completed rows of a soak's series */
 	FACTS_ROW_CLOCKS,  /* clocks of all rows: row 0 first */
 	FACTS_ROW_OFFSETS, /* offsets of the cores in all rows: row 0 first */
-	FACTS_FINDINGS,    /* findings in the tables of the firmware, which were made before the measurements */
+	FACTS_FINDINGS,    /* findings on the firmware's tables, which were made before the measurements */
 	FACTS_LISTS
 };
 
-/* Elements of arrays without a struct of their own in the report. Each has the same bytes as an element. */
+/* Structs for elements of arrays that have no struct in the report. Each has the same bytes as an element. */
 struct facts_name {
 	char text[OPTIONS_NAME_SIZE];
 };
@@ -79,8 +79,8 @@ struct facts_elements { /* the elements of a list in a report */
 };
 
 /*
- * Returns the elements of LIST, by the numbers and pointers in REPORT. LOOPS is memory for the calibration loops, which
- * are only pointers in a report; it has one element for each.
+ * Returns the elements of LIST in REPORT. LOOPS is memory for the calibration loops, of which a report only has
+ * pointers. It needs one element for each loop.
  */
 struct facts_elements facts_elements(enum facts_list list, struct report *report, struct calibration_loop *loops);
 

@@ -121,8 +121,8 @@ put_struct(struct output *out, enum facts_table table, const uint8_t *object)
 }
 
 /*
- * Puts an element of a list: its length, then its fields. Leaves OUT unchanged and returns false if there is no
- * space.
+ * Appends an element of a list: its length, then its fields. If there is no space, leaves OUT unchanged and returns
+ * false.
  */
 static bool
 put_element(struct output *out, enum facts_table table, const void *element)
@@ -164,7 +164,7 @@ put_entry(struct record *record, enum facts_list list, const struct facts_elemen
 	return next;
 }
 
-/* Puts VALUE with 7 bits in each byte, the lowest first. All bytes except the last have their top bit set. */
+/* Appends VALUE with 7 bits in each byte, the lowest first. All bytes except the last have their top bit set. */
 static void
 put_varint(struct output *out, uint64_t value)
 {

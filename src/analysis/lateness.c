@@ -15,7 +15,7 @@ middle(const struct lateness *value)
 
 /* Insertion sort: a row has at most about a thousand values. */
 static void
-sort(struct lateness *values, size_t count)
+sort_values(struct lateness *values, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		struct lateness value = values[i];
@@ -27,8 +27,7 @@ sort(struct lateness *values, size_t count)
 	}
 }
 
-/* Returns the percentile MILLI/1000: the smallest value that at least this share of the values does not exceed.
- */
+/* Returns the percentile MILLI/1000: the smallest value that at least this share of the values does not exceed. */
 static int64_t
 percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 {
@@ -38,7 +37,7 @@ percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 }
 
 static struct interval_ns
-early_by(const struct lateness *value)
+earliness(const struct lateness *value)
 {
 	return (struct interval_ns){
 		true, -middle(value) / PS_PER_NS, -value->high / PS_PER_NS, (-value->low + PS_PER_NS - 1) / PS_PER_NS,
@@ -53,13 +52,13 @@ lateness_record(struct report_interval *row, struct lateness *values, size_t cou
 
 	if (!count)
 		return;
-	sort(values, count);
+	sort_values(values, count);
 	for (size_t i = 0; i < count; i++) {
 		int64_t width_ps = values[i].high - values[i].low;
 
 		row->early += values[i].high < 0;
 		if (values[i].high < 0 && (!earliest.known || -values[i].high / PS_PER_NS > earliest.low))
-			earliest = early_by(&values[i]);
+			earliest = earliness(&values[i]);
 		widest_ps = width_ps > widest_ps ? width_ps : widest_ps;
 	}
 	row->lateness = (struct report_lateness){
@@ -97,8 +96,9 @@ struct floor { /* the least lateness among some ticks, and its period */
 	size_t at, count;
 };
 
+/* Returns the lateness of tick K minus LINE. */
 static int64_t
-beside(const struct line *line, size_t k)
+above_line(const struct line *line, size_t k)
 {
 	int64_t residual_ps = line->residuals_ps[k];
 
@@ -111,17 +111,17 @@ count_below(const struct line *line, size_t from, size_t to, int64_t bound_ps)
 	size_t count = 0;
 
 	for (size_t k = from; k < to; k++)
-		count += beside(line, k) < bound_ps;
+		count += above_line(line, k) < bound_ps;
 	return count;
 }
 
 static struct floor
-floor_of(const struct line *line, size_t from, size_t to)
+find_floor(const struct line *line, size_t from, size_t to)
 {
 	struct floor floor = { .least_ps = INT64_MAX, .spread_ps = 1 };
 
 	for (size_t k = from; k < to; k++) {
-		int64_t late_ps = beside(line, k);
+		int64_t late_ps = above_line(line, k);
 
 		floor.count += late_ps != INT64_MAX;
 		if (late_ps >= floor.least_ps)
@@ -144,11 +144,9 @@ share_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
 	return part_ps < 0 ? -(int64_t)share : (int64_t)share;
 }
 
-/* Returns the slope from FIRST to the later LAST, in ppb. The error adds SPREAD_PS to the spread of both
- * floors.
- */
+/* Returns the slope from FIRST to the later LAST, in ppb. Its error includes SPREAD_PS and the spread of both. */
 static struct interval_ppb
-slope(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
+slope_between(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
 {
 	int64_t periods = (int64_t)(last->at - first->at), moved_ps = last->least_ps - first->least_ps;
 	int64_t error = share_ppb(first->spread_ps + last->spread_ps + spread_ps, periods, period_ps);
@@ -157,11 +155,12 @@ slope(const struct floor *first, const struct floor *last, int64_t spread_ps, ui
 	return (struct interval_ppb){ true, value, value - error, value + error };
 }
 
-/* Converts a change of the period to the change of the frequency: a period longer by 2 % is a frequency lower
- * by 1.96 %.
+/*
+ * Converts a change of the period to the change of the frequency. If the period is longer by 2 %, the frequency is
+ * lower by 1.96 %.
  */
 static int64_t
-faster_ppb(int64_t longer_ppb)
+to_frequency_ppb(int64_t longer_ppb)
 {
 	uint64_t size = (uint64_t)(longer_ppb < 0 ? -longer_ppb : longer_ppb);
 	uint64_t whole = longer_ppb > -(int64_t)PPB ? (uint64_t)((int64_t)PPB + longer_ppb) : 1;
@@ -175,25 +174,27 @@ lateness_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps
 {
 	size_t third = count / 3;
 	struct line line = { residuals_ps, 0, 1 };
-	struct floor first = floor_of(&line, 0, third), last = floor_of(&line, count - third, count);
+	struct floor first = find_floor(&line, 0, third), last = find_floor(&line, count - third, count);
 
 	if (first.count < LATENESS_THIRD_MIN || last.count < LATENESS_THIRD_MIN)
 		return (struct interval_ppb){ .known = false };
 	line.moved_ps = last.least_ps - first.least_ps;
 	line.periods = (int64_t)(last.at - first.at);
-	first = floor_of(&line, 0, third);
-	last = floor_of(&line, count - third, count);
-	struct floor between = floor_of(&line, third, count - third), all = floor_of(&line, 0, count);
+	first = find_floor(&line, 0, third);
+	last = find_floor(&line, count - third, count);
+	struct floor between = find_floor(&line, third, count - third), all = find_floor(&line, 0, count);
 
 	if (between.count < LATENESS_THIRD_MIN)
 		return (struct interval_ppb){ .known = false };
-	struct interval_ppb a = slope(&first, &between, all.spread_ps, period_ps);
-	struct interval_ppb b = slope(&between, &last, all.spread_ps, period_ps);
+	struct interval_ppb a = slope_between(&first, &between, all.spread_ps, period_ps);
+	struct interval_ppb b = slope_between(&between, &last, all.spread_ps, period_ps);
 	int64_t later = share_ppb(line.moved_ps, line.periods, period_ps);
 	int64_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
 
-	return (struct interval_ppb){ true, faster_ppb(later + (a.value + b.value) / 2), faster_ppb(later + high) - 1,
-				      faster_ppb(later + low) + 1 };
+	return (struct interval_ppb){
+		true, to_frequency_ppb(later + (a.value + b.value) / 2), to_frequency_ppb(later + high) - 1,
+		to_frequency_ppb(later + low) + 1,
+	};
 }
 
 struct interval_ppb

@@ -11,31 +11,32 @@ struct lateness { /* time from an interrupt's deadline to its arrival, in ps; bo
 	int64_t low, high;
 };
 
-/* Sorts the COUNT VALUES, and sets the row's percentiles and its number of certainly early interrupts. */
+/* Sorts the COUNT VALUES, and sets the row's percentiles and its number of interrupts that are proven to be early. */
 void lateness_record(struct report_interval *row, struct lateness *values, size_t count);
 
 /*
  * Returns true if the ticks of a periodic row are spread over their periods, so that none can be matched to its
- * deadline. This is so if some ticks are certainly early while others are late by more than half a period. It
- * is also so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
+ * deadline. This is so if some ticks are proven to be early while others are late by more than half a period. It is
+ * also so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
  * lateness_record().
  */
 bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
 
 /*
- * How much faster a periodic source ticks than its nominal period, from the ticks of one window. RESIDUALS_PS
- * has each period's lateness by the TSC, or INT64_MAX if it has none.
+ * Returns how much faster than its nominal period a periodic source ticks, from one arming. RESIDUALS_PS has the
+ * lateness of each period's tick by the TSC, or INT64_MAX if there is none.
  *
- * A handler never starts before its tick, so the least lateness of each third of the window is compared. Its
- * error is the distance above it that holds half of the other ticks. If the three thirds are not on a line, the
- * result spans the slopes of both pairs. Unknown if a third has fewer than LATENESS_THIRD_MIN ticks.
+ * A delay only makes a tick later, so the smallest lateness of each third of the periods is nearest to the timer's own
+ * time. Its error is the distance above it within which half of the other ticks are. The rates from the first third to
+ * the second and from the second to the last may differ, and the result includes both. It is unknown if a third has
+ * fewer than LATENESS_THIRD_MIN ticks.
  */
 struct interval_ppb lateness_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
 #define LATENESS_THIRD_MIN 8
 
 /*
- * Combines the rates of two windows: the narrower interval, widened until it touches the other. A chance error
- * of one window does not occur in the other.
+ * Combines the rates of two armings: returns the narrower interval, widened until it touches the other. An error that
+ * one arming has by chance does not occur in the other.
  */
 struct interval_ppb lateness_combine_rates(struct interval_ppb a, struct interval_ppb b);
 

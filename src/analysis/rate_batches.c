@@ -165,7 +165,7 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 
 		if (entry.kind == RECORD_SCALE && !batches->close.window) {
 			record_fixed(&entry, &scale);
-			analysis_take_scale(&batches->readings.scale, &entry);
+			analysis_set_scale(&batches->readings.scale, &entry);
 			batches->readings.tsc_resolution_ticks = scale.step_ticks;
 		} else if (entry.kind == RECORD_MARK && batches->close.window) {
 			record_fixed(&entry, &mark);

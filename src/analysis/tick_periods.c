@@ -5,9 +5,12 @@
 #define PS_PER_NS      1000
 #define BURST_SHARE    4  /* ticks less than 1/4 period apart are a burst */
 #define LATE_SHARE     4  /* a tick later than 1/4 period also explains the empty periods before it */
-#define PHASE_SHARE    8  /* a phase that was found is accurate to 1/8 period */
-#define PHASE_SLACK_NS 10 /* more than the rounding of conversions, so that the earliest tick is not early */
-/* Surplus ticks that prove a queue, although a gap hides some: half of the 20 masked deadlines. */
+#define PHASE_SHARE    8  /* the phase that find_phase() finds is accurate to 1/8 period */
+#define PHASE_SLACK_NS 10 /* more than the rounding of conversions, so that the earliest tick does not seem early */
+/*
+ * If the core was preempted, so many surplus ticks prove that the source queued ticks: half of the 20 deadlines with
+ * masked interrupts.
+ */
 #define QUEUED_MIN     10
 
 static int64_t
@@ -18,7 +21,7 @@ middle(struct lateness late)
 
 /* Returns the period in TSC ticks. */
 static uint64_t
-period_of(const struct timer_analysis *analysis)
+period_ticks(const struct timer_analysis *analysis)
 {
 	return scale_ticks(&analysis->scale, analysis->timer.interval_ns);
 }
@@ -35,11 +38,13 @@ tsc_of(const struct timer_analysis *analysis, size_t i)
 	return timer_interrupt(analysis, i).tsc;
 }
 
-/* Returns true if interrupt I came less than a quarter period after the one before, so it was held back. */
+/*
+ * Returns true if interrupt I came less than a quarter period after the one before, so the two were delivered together.
+ */
 static bool
 is_in_burst(const struct timer_analysis *analysis, size_t i)
 {
-	return i && tsc_of(analysis, i) - tsc_of(analysis, i - 1) < period_of(analysis) / BURST_SHARE;
+	return i && tsc_of(analysis, i) - tsc_of(analysis, i - 1) < period_ticks(analysis) / BURST_SHARE;
 }
 
 /* Returns the time from interrupt FROM to interrupt I modulo the period, from -1/2 to 1/2 period. */
@@ -54,11 +59,11 @@ phase_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t p
 }
 
 /*
- * Returns the interrupt after whose phase the most others come within 1/8 period. Only the first of each burst counts,
- * because the whole burst has the phase of its delivery.
+ * Returns the interrupt that begins the largest cluster of phases: the most other interrupts come within 1/8 period
+ * after its phase. In a burst only the first interrupt counts, because the whole burst has the phase of its delivery.
  */
 static size_t
-most_followed(const struct timer_analysis *analysis, int64_t period_ps)
+find_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
 {
 	size_t best = 0, most = 0;
 
@@ -84,8 +89,9 @@ ps_in_ticks(const struct timer_analysis *analysis, int64_t ps)
 	return scale_ticks(&analysis->scale, (uint64_t)ps / PS_PER_NS);
 }
 
-/* Returns by how many ps the earliest undelayed interrupt came earlier in its period than interrupt FROM. One
- * that came less than a period after a gap may belong to any deadline within the gap.
+/*
+ * Returns by how many ps the earliest undelayed interrupt came earlier in its period than interrupt FROM. An interrupt
+ * less than a period after a gap is left out, because it may belong to any deadline within the gap.
  */
 static int64_t
 ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
@@ -97,16 +103,16 @@ ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
 		int64_t ps = -phase_ps(analysis, from, i, period_ps);
 		uint64_t tsc = tsc_of(analysis, i);
 
-		if (ps > ahead && !timer_was_away(analysis, tsc - period, tsc, 0))
+		if (ps > ahead && !timer_was_preempted(analysis, tsc - period, tsc, 0))
 			ahead = ps;
 	}
 	return ahead;
 }
 
 /*
- * For a source whose periods run before it is armed: sets the time of the arming so that no tick is early and at least
- * one is not late. A delay common to all ticks therefore cannot be seen. Most ticks come in time, but a delayed one may
- * lie anywhere in a period, even the first one. Therefore the phase is taken from the largest cluster.
+ * Sets the time of the arming for a source whose periods already run when it is armed. After that, no tick is early and
+ * at least one is not late. So a delay that all ticks have cannot be seen. Most ticks come in time, but a delayed tick
+ * may come anywhere in a period, even the first one. Therefore the phase of the largest cluster is used.
  */
 static void
 find_phase(struct timer_analysis *analysis)
@@ -118,9 +124,9 @@ find_phase(struct timer_analysis *analysis)
 
 	if (!analysis->count)
 		return;
-	best = most_followed(analysis, period_ps);
+	best = find_largest_cluster(analysis, period_ps);
 	first = tsc_of(analysis, best) - ps_in_ticks(analysis, ahead_ps(analysis, best, period_ps));
-	/* Move back to the deadline whose period has the first tick: one period after the arming. */
+	/* Moves FIRST back by whole periods to the deadline of the first tick. The arming is one period before it. */
 	since_ps = timer_tsc_ps(analysis, first - tsc_of(analysis, 0)) - period_ps / PERIOD_EARLY_SHARE;
 	if (first > tsc_of(analysis, 0) && since_ps > 0)
 		first -= ps_in_ticks(analysis, (since_ps + period_ps - 1) / period_ps * period_ps);
@@ -130,20 +136,23 @@ find_phase(struct timer_analysis *analysis)
 
 /* Converts LATE from the first deadline to deadline K. The uncertainty of the period grows with K. */
 static struct lateness
-against(const struct timer_analysis *analysis, struct lateness late, size_t k)
+lateness_at(const struct timer_analysis *analysis, struct lateness late, size_t k)
 {
 	late.low -= timer_ticks_ps(k * analysis->arming.ticks, analysis->tick.high);
 	late.high -= timer_ticks_ps(k * analysis->arming.ticks, analysis->tick.low);
 	return late;
 }
 
-/* Divides the window into whole periods, and adds one for ticks that are late for the last deadline. */
+/*
+ * Divides the time of the arming into whole periods. The last one is only for ticks that are late for earlier
+ * deadlines.
+ */
 static void
-lay_out(const struct timer_analysis *analysis, struct periods *periods)
+divide_into_periods(const struct timer_analysis *analysis, struct periods *periods)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	uint64_t count = arming->closed > arming->armed_before ?
-			 (arming->closed - arming->armed_before) / period_of(analysis) : 0;
+			 (arming->closed - arming->armed_before) / period_ticks(analysis) : 0;
 
 	periods->period_ps = (uint64_t)timer_ticks_ps(arming->ticks, analysis->tick.value);
 	periods->count = count < TIMER_PERIODS_MAX ? (size_t)count : TIMER_PERIODS_MAX;
@@ -153,7 +162,8 @@ lay_out(const struct timer_analysis *analysis, struct periods *periods)
 	}
 }
 
-/* Returns the period of an interrupt that came AFTER_PS after the first deadline; SIZE_MAX if it is outside all
+/*
+ * Returns the period of an interrupt that came AFTER_PS after the first deadline. Returns SIZE_MAX if it is outside all
  * periods.
  */
 static size_t
@@ -166,7 +176,7 @@ period_at(const struct periods *periods, int64_t after_ps)
 }
 
 size_t
-periods_place(const struct periods *periods, size_t k, bool before_due, size_t burst)
+periods_assign(const struct periods *periods, size_t k, bool before_due, size_t burst)
 {
 	bool is_later = before_due || periods->ticks[k];
 	size_t before = before_due || burst > 1 ? burst : 0, first = k > before ? k - before : 0;
@@ -180,28 +190,28 @@ periods_place(const struct periods *periods, size_t k, bool before_due, size_t b
 }
 
 /*
- * Returns true if a tick in period K belongs to period K - 1. With an unknown phase no tick counts as early: one that
- * is early by at most HIGH_PS is late for the deadline before. If period K - 1 has its own tick, only a tick earlier
- * than the phase's uncertainty moves. In a burst, all ticks but the last belong to earlier deadlines.
+ * Returns true if a tick in period K belongs to period K - 1. HIGH_PS is the upper bound of its lateness. With an
+ * unknown phase no tick counts as early: if HIGH_PS is below 0, the tick is late for the deadline before. But if period
+ * K - 1 has its own tick, or if this tick is the LAST of a burst, it must be earlier than the uncertainty of the phase.
  */
 static bool
-is_of_before(const struct periods *periods, size_t k, int64_t high_ps, bool has_own)
+belongs_to_previous(const struct periods *periods, size_t k, int64_t high_ps, bool last)
 {
-	return has_own || periods->ticks[k - 1] ? high_ps < -(int64_t)(periods->period_ps / PHASE_SHARE) : high_ps < 0;
+	return last || periods->ticks[k - 1] ? high_ps < -(int64_t)(periods->period_ps / PHASE_SHARE) : high_ps < 0;
 }
 
 /*
- * Notes the lateness of interrupt I for period K, unless the core was preempted at the deadline. A tick that is early
- * may be a delayed tick of the deadline before, so the check starts there. A tick at the end of a gap that came before
- * its deadline, within the error, may be one, too.
+ * Stores the lateness of interrupt I in period K, unless the core was preempted at the deadline. An early tick may be a
+ * delayed tick of the deadline before, so the check starts there. A tick at the end of a gap may be a delayed one, too,
+ * if it came before its deadline within the error.
  */
 static void
-note_late(const struct timer_analysis *analysis, struct periods *periods, struct lateness late, size_t k, size_t i)
+store_lateness(const struct timer_analysis *analysis, struct periods *periods, struct lateness late, size_t k, size_t i)
 {
 	const struct record_interrupts *arming = &analysis->arming;
-	uint64_t tsc = tsc_of(analysis, i), due = arming->armed_before + (k + (late.high >= 0)) * period_of(analysis);
+	uint64_t tsc = tsc_of(analysis, i), due = arming->armed_before + (k + (late.high >= 0)) * period_ticks(analysis);
 
-	if (timer_was_away(analysis, due < tsc ? due : tsc - 1, tsc, 0))
+	if (timer_was_preempted(analysis, due < tsc ? due : tsc - 1, tsc, 0))
 		return;
 	periods->residuals_ps[k] = timer_tsc_ps(analysis, tsc - arming->armed_before) -
 				   timer_ticks_ps((k + 1) * arming->ticks, analysis->tick.value);
@@ -210,9 +220,9 @@ note_late(const struct timer_analysis *analysis, struct periods *periods, struct
 }
 
 /*
- * Adds interrupt I to its period. BURST is its place in its burst, counted from the end. LAST: it ends a burst of two
- * or more, so it belongs to the latest deadline. A burst is added from its last interrupt to its first. If several are
- * in one period, the first gives the lateness.
+ * Adds interrupt I to its period. BURST is its position in its burst, counted from the end. LAST is true if it ends a
+ * burst of two or more, and belongs to the latest deadline. The interrupts of a burst are added from the last to the
+ * first. If several are in one period, the first one gives the lateness.
  */
 static void
 add_tick(struct timer_analysis *analysis, struct periods *periods, size_t i, size_t burst, bool last)
@@ -225,24 +235,24 @@ add_tick(struct timer_analysis *analysis, struct periods *periods, size_t i, siz
 
 	if (k == SIZE_MAX)
 		return;
-	high_ps = against(analysis, late, k).high;
+	high_ps = lateness_at(analysis, late, k).high;
 	before_due = high_ps < 0;
 	if (has_own_phase(analysis) && k > 0) {
-		if (is_of_before(periods, k, high_ps, last))
-			before_due = against(analysis, late, --k).high < 0;
+		if (belongs_to_previous(periods, k, high_ps, last))
+			before_due = lateness_at(analysis, late, --k).high < 0;
 		else if (last)
 			before_due = false;
 	}
-	k = periods_place(periods, k, before_due, burst);
+	k = periods_assign(periods, k, before_due, burst);
 	if (k == SIZE_MAX)
 		return;
 	analysis->row->delivered++;
 	again = burst > 1 && periods->ticks[k] == 1 && periods->valued[k] > i + 1;
 	if (again)
 		periods->valued[k] = 0;
-	late = against(analysis, late, k);
+	late = lateness_at(analysis, late, k);
 	if ((periods->ticks[k]++ == 0 || again) && !(has_own_phase(analysis) && late.high < 0))
-		note_late(analysis, periods, late, k, i);
+		store_lateness(analysis, periods, late, k, i);
 }
 
 static void
@@ -280,21 +290,21 @@ burst_begin(const struct timer_analysis *analysis, uint64_t from)
  * of these periods.
  */
 static bool
-is_away(const struct timer_analysis *analysis, size_t k, uint16_t ticks)
+is_preempted_around(const struct timer_analysis *analysis, size_t k, uint16_t ticks)
 {
-	uint64_t period = period_of(analysis), due = analysis->arming.armed_before + (k + 1) * period;
+	uint64_t period = period_ticks(analysis), due = analysis->arming.armed_before + (k + 1) * period;
 	uint64_t from = due - period / PERIOD_EARLY_SHARE, burst;
 
 	if (ticks > 1)
 		from = burst_begin(analysis, from) - 1;
 	else if (!ticks && (burst = burst_begin(analysis, from) - 1) < from)
 		from = burst;
-	return timer_was_away(analysis, from, due + period, analysis->entry_ticks);
+	return timer_was_preempted(analysis, from, due + period, analysis->entry_ticks);
 }
 
 /*
- * Returns true if the first tick at or after period K is late or not alone. A source that its host delays skips the
- * deadlines in between. Its next tick then comes late, or together with one that is in time.
+ * Returns true if the first tick at or after period K is late or not alone. A source that its host delays leaves out
+ * the deadlines in between. Its next tick is then late, or comes together with one that is in time.
  */
 static bool
 ends_late(const struct periods *periods, size_t k)
@@ -307,12 +317,13 @@ ends_late(const struct periods *periods, size_t k)
 }
 
 /*
- * First of the empty periods that end the window; the count if they are half of the window or more. A source that its
- * host still delays at the end has sent nothing since, and these periods may only be late. A source that is silent for
- * longer has stopped. The guest need not be preempted for that, because its timers may run in a thread of their own.
+ * Returns the first of the empty periods at the end of the arming, or the number of periods if at least half of them
+ * are empty there. If the host still delays the source at the end, the ticks of these periods may only be late. A
+ * source that is silent for longer has stopped. The guest need not be preempted for that, because the host may run its
+ * timers in another thread.
  */
 static size_t
-first_cut_off(const struct periods *periods)
+first_empty_at_end(const struct periods *periods)
 {
 	size_t first = periods->count;
 
@@ -322,8 +333,8 @@ first_cut_off(const struct periods *periods)
 }
 
 /*
- * Returns true if the surplus ticks of a period were PENDING since earlier empty ones, and takes them off PENDING.
- * Hypervisors queue undelivered ticks and reinject them right after the guest takes the next (Linux
+ * Returns true if the surplus ticks of a period were PENDING since earlier empty periods, and subtracts them from
+ * PENDING. Hypervisors queue undelivered ticks and reinject them right after the guest handles the next one (Linux
  * arch/x86/kvm/i8254.c, reinject).
  */
 static bool
@@ -337,21 +348,22 @@ is_reinjected(uint16_t ticks, size_t *pending)
 }
 
 /*
- * Counts lost and doubled periods. A period that proves nothing about the source is not counted. Two ticks after an
- * empty period prove nothing either, because one of them may be late by more than a period: it was pending.
+ * Counts lost and doubled periods. A period that proves nothing about the source is excused. Two ticks after an empty
+ * period prove nothing either, because one of them may have been pending, and is late by more than a period.
  */
 static void
 count_periods(struct timer_analysis *analysis, const struct periods *periods)
 {
 	struct report_interval *row = analysis->row;
-	bool waits = analysis->report->hypervisor[0] || timer_was_away(analysis, 0, UINT64_MAX, analysis->entry_ticks);
-	size_t cut_off = waits ? first_cut_off(periods) : periods->count, pending = 0;
+	bool waits = analysis->report->hypervisor[0] || timer_was_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks);
+	size_t cut_off = waits ? first_empty_at_end(periods) : periods->count, pending = 0;
 	bool was_empty = false;
 
 	for (size_t k = 0; k + 1 < periods->count; k++) {
 		uint16_t ticks = periods->ticks[k];
 		bool reinjected = is_reinjected(ticks, &pending);
-		bool excused = reinjected || is_away(analysis, k, ticks) || (!ticks && ends_late(periods, k)) || k >= cut_off;
+		bool excused = reinjected || is_preempted_around(analysis, k, ticks) || (!ticks && ends_late(periods, k)) ||
+			       k >= cut_off;
 		bool empty = !ticks && !excused;
 
 		pending += excused && !ticks;
@@ -374,7 +386,7 @@ part_ppb(uint64_t part, uint64_t whole)
 
 /* Adds the uncertainty of the period and of the TSC's rate to RATE, and combines it with the row's rate. */
 static void
-join_rate(struct timer_analysis *analysis, struct interval_ppb rate)
+add_rate(struct timer_analysis *analysis, struct interval_ppb rate)
 {
 	const struct timer_tick *tick = &analysis->tick;
 	uint64_t low = analysis->tsc_low_microhz;
@@ -395,23 +407,23 @@ timer_add_periods(struct timer_analysis *analysis)
 	analysis->row->asked += analysis->arming.asked;
 	if (has_own_phase(analysis))
 		find_phase(analysis);
-	lay_out(analysis, &periods);
+	divide_into_periods(analysis, &periods);
 	add_ticks(analysis, &periods);
 	count_periods(analysis, &periods);
 	for (size_t k = 0; k < periods.count; k++)
 		if (periods.valued[k])
 			timer_add_value(analysis, periods.late[k]);
-	join_rate(analysis, lateness_tick_rate(periods.residuals_ps, periods.count, periods.period_ps));
+	add_rate(analysis, lateness_tick_rate(periods.residuals_ps, periods.count, periods.period_ps));
 }
 
 /*
- * For a source whose periods run before it is armed: sets its arming so that the last interrupt is not late. The first
- * one may have been pending, so it does not show the phase.
+ * Sets the time of the arming for a source whose periods already run when it is armed, so that the last interrupt is
+ * not late. The first interrupt may have been pending, so it does not show the phase.
  */
 static void
-end_phase(struct timer_analysis *analysis)
+set_phase_by_last(struct timer_analysis *analysis)
 {
-	uint64_t period = period_of(analysis), last, count;
+	uint64_t period = period_ticks(analysis), last, count;
 
 	if (!analysis->count)
 		return;
@@ -420,35 +432,37 @@ end_phase(struct timer_analysis *analysis)
 	analysis->arming.armed_before = analysis->arming.armed_after = last - count * period;
 }
 
-/* Returns true if interrupts were opened near the middle of a period. Otherwise a timer that restarted its
- * period then has nearly the same phase as a timer that did not.
+/*
+ * Returns true if interrupts were enabled near the middle of a period. Otherwise a timer that restarted its period then
+ * has nearly the same phase as a timer that did not.
  */
 static bool
-is_opened_between(const struct timer_analysis *analysis)
+is_enabled_in_middle(const struct timer_analysis *analysis)
 {
-	uint64_t period = period_of(analysis), phase = (analysis->arming.opened - analysis->arming.armed_before) % period;
+	uint64_t period = period_ticks(analysis), phase = (analysis->arming.opened - analysis->arming.armed_before) % period;
 
 	return phase >= period * 3 / 8 && phase <= period * 5 / 8;
 }
 
 /*
- * Decides by the number of ticks that were sent later, then by the phase of the others. A gap in the core's time ends
- * with one or two pending interrupts, which do not show that ticks were queued.
+ * Decides by the number of ticks that came after interrupts were enabled: surplus ticks were queued. Without surplus
+ * ticks, decides by the phase. After a gap, in which the core was preempted, one or two pending interrupts come in any
+ * case.
  */
 enum report_policy
 timer_policy(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	int64_t period_ps = timer_ticks_ps(arming->ticks, analysis->tick.value);
-	uint64_t period = period_of(analysis), open = (arming->closed - arming->opened) / period;
-	bool away = timer_was_away(analysis, 0, UINT64_MAX, period / 4);
+	uint64_t period = period_ticks(analysis), open = (arming->closed - arming->opened) / period;
+	bool away = timer_was_preempted(analysis, 0, UINT64_MAX, period / 4);
 	size_t shifted = 0;
 
 	if (has_own_phase(analysis))
-		end_phase(analysis);
+		set_phase_by_last(analysis);
 	if (analysis->count > open + (away ? QUEUED_MIN : 2))
 		return REPORT_POLICY_CATCH_UP;
-	if (analysis->count < 2 || away || (!has_own_phase(analysis) && !is_opened_between(analysis)))
+	if (analysis->count < 2 || away || (!has_own_phase(analysis) && !is_enabled_in_middle(analysis)))
 		return REPORT_POLICY_UNKNOWN;
 	for (size_t i = 1; i < analysis->count; i++) {
 		struct record_event event = timer_interrupt(analysis, i);

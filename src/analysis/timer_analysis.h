@@ -1,6 +1,7 @@
 /*
- * One row of report.intervals and one arming of its timer, while the entries of a record are read. Shared by the files
- * of this folder. Times in ps are bounded, so that sums of them do not overflow, whatever a record says.
+ * State of the analysis of timers while the entries of a record are read: a row of report.intervals, and one arming
+ * (programming) of its timer. The files of this folder share it. Times in ps are clamped, so that their sums do not
+ * overflow for any record.
  */
 #ifndef BARETICK_TIMER_ANALYSIS_H
 #define BARETICK_TIMER_ANALYSIS_H
@@ -14,13 +15,14 @@
 struct timer_analysis {
 	struct report *report;
 	struct scale scale;
-	uint64_t tsc_low_microhz, tsc_high_microhz; /* as in the latest entry `scale` */
+	uint64_t tsc_low_microhz, tsc_high_microhz; /* bounds from the latest entry `scale` */
 	struct record_timer timer;
 	struct report_interval *row; /* the row of this timer, or NULL if the report has none */
 	struct timer_tick tick;
 	uint64_t entry_ticks;        /* upper bound of the time to enter a handler, in TSC ticks */
-	/* Number of one-shots whose interrupt never came. An interrupt that is early for a later one may belong to
-	 * one of them.
+	/*
+	 * Number of one-shots whose interrupt never came. If an interrupt of a later one-shot is early, it may belong
+	 * to one of these.
 	 */
 	unsigned missing;
 	size_t value_count;
@@ -31,18 +33,20 @@ struct timer_analysis {
 	size_t count;
 };
 
+/* Returns interrupt I of the arming. */
 struct record_event timer_interrupt(const struct timer_analysis *analysis, size_t i);
 
 /*
- * Returns true if the core was preempted for more than MOST TSC ticks between FROM and TO, or if gaps may have been
- * lost.
+ * Returns true if a gap of more than MOST TSC ticks overlaps with FROM..TO, in which the core was preempted. Also
+ * returns true if gaps may have been lost.
  */
-bool timer_was_away(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most);
+bool timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most);
 
+/* Return in ps TICKS of the TSC, or TICKS of a counter whose tick takes TICK_AS attoseconds. */
 int64_t timer_tsc_ps(const struct timer_analysis *analysis, uint64_t ticks);
 int64_t timer_ticks_ps(uint64_t ticks, uint64_t tick_as);
 
-/* Lateness of EVENT against the first deadline of its arming. */
+/* Returns the lateness of EVENT against the first deadline of its arming. */
 struct lateness timer_lateness(const struct timer_analysis *analysis, const struct record_event *event);
 
 /* Adds a value to the row's lateness. */
@@ -51,27 +55,27 @@ void timer_add_value(struct timer_analysis *analysis, struct lateness late);
 /* Adds an arming with periods to the row: each tick is matched to its deadline. */
 void timer_add_periods(struct timer_analysis *analysis);
 
-/* Returns the source's policy for missed deadlines, from an arming whose first periods had interrupts masked.
- */
+/* Returns how the source handles missed deadlines, from an arming whose first periods had interrupts masked. */
 enum report_policy timer_policy(struct timer_analysis *analysis);
 
-/* How a window is divided into expected periods. Period k starts 1/4 period before deadline k. */
+/* The expected periods of one arming. Period k starts 1/4 period before deadline k. */
 #define PERIOD_EARLY_SHARE 4
 
 struct periods {
 	uint64_t period_ps;
 	size_t count;                       /* whole periods in which interrupts were open */
 	uint16_t ticks[TIMER_PERIODS_MAX];  /* ticks of each period */
-	uint16_t valued[TIMER_PERIODS_MAX]; /* 1 + the interrupt that gives LATE, or 0 */
+	uint16_t valued[TIMER_PERIODS_MAX]; /* 1 + the index of the interrupt that gives LATE, or 0 */
 	struct lateness late[TIMER_PERIODS_MAX];
 	int64_t residuals_ps[TIMER_PERIODS_MAX]; /* see lateness_tick_rate() */
 };
 
 /*
- * Final period of a tick that fell into period K. BURST is its place in its burst, counted from the end. If the tick is
- * before its deadline or not alone, it is late for the nearest empty period before, at most BURST periods back.
- * SIZE_MAX for the last period, which only takes ticks that are late for earlier periods.
+ * Returns the period to which a tick is assigned that came in period K. BEFORE_DUE is true if it came before the
+ * deadline of K. BURST is its position in its burst (ticks right after each other), counted from the end. A tick before
+ * its deadline, or one that is not alone in its period, is late for the nearest empty period before, at most BURST
+ * periods back. Returns SIZE_MAX for the last period, which is only for ticks that are late for earlier periods.
  */
-size_t periods_place(const struct periods *periods, size_t k, bool before_due, size_t burst);
+size_t periods_assign(const struct periods *periods, size_t k, bool before_due, size_t burst);
 
 #endif

@@ -122,7 +122,7 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 		struct record_batch batch;
 
 		if (entry.kind == RECORD_SCALE)
-			analysis_take_scale(&scale, &entry);
+			analysis_set_scale(&scale, &entry);
 		if (entry.kind != RECORD_BATCH)
 			continue;
 		record_fixed(&entry, &batch);
