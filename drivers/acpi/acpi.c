@@ -2,26 +2,27 @@
 #include "acpi/acpi_internal.h"
 #include "base/text.h"
 
-/* ACPI 6.5, 5.2.5.3, table 5.3: offsets in the RSDP. */
+/* ACPI 6.5, 5.2.5.3, table 5.3: offsets of the RSDP's fields. */
 #define RSDP_SIGNATURE      "RSD PTR "
 #define RSDP_REVISION       15u
 #define RSDP_RSDT_ADDRESS   16u
-#define RSDP_SIZE_1         20u /* size in ACPI 1.0; the first checksum covers these bytes */
+#define RSDP_SIZE_1         20u /* size of the RSDP in ACPI 1.0; the first checksum covers these bytes */
 #define RSDP_LENGTH         20u
 #define RSDP_XSDT_ADDRESS   24u
-#define RSDP_SIZE_2         36u /* size from revision 2 on; a second checksum covers all bytes */
+#define RSDP_SIZE_2         36u /* size of the RSDP from revision 2 on; a second checksum covers all bytes */
 
 #define ROOT_ENTRIES_MAX    256u
 
 struct root {
-	const char *name;  /* "XSDT" or "RSDT", also its signature */
+	const char *name;  /* "XSDT" or "RSDT": the table's name and its signature */
 	uint64_t address;  /* 0 if there is no such table */
-	size_t entry_size; /* 4 bytes in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT (5.2.8) */
+	/* size of an entry, a table's address: 4 bytes in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT (5.2.8) */
+	size_t entry_size;
 };
 
 /*
- * Returns the table at ADDRESS with the length in its header. If the memory cannot be read that far, only the header is
- * returned.
+ * Returns the table at ADDRESS with the length that its header states. If not all of it can be read, the length is that
+ * of the header.
  */
 static struct acpi_table
 fetch_table(const struct acpi_memory *memory, uint64_t address)
@@ -41,8 +42,8 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
 }
 
 /*
- * Returns false if nothing can be read at ADDRESS. If a table occurs several times, the first usable copy
- * counts.
+ * Reads the table at ADDRESS if it is of a known type. Of most types only the first valid table is used. Returns false
+ * if nothing can be read at ADDRESS.
  */
 static bool
 read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
@@ -82,11 +83,12 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 		uint64_t address = acpi_field(table, ACPI_HEADER_SIZE + i * root->entry_size,
 					      root->entry_size);
 
-		if (address != 0 && !read_entry(memory, address, facts)) /* some firmware leaves entries of 0 */
+		/* entries of 0 are ignored: some firmware has them */
+		if (address != 0 && !read_entry(memory, address, facts))
 			unreadable++;
 	}
 	if (unreadable > 0)
-		acpi_add_problem(facts, "%s: %zu of its %zu entries point to where nothing can be read",
+		acpi_add_problem(facts, "%s: %zu of its %zu entries have an address at which nothing can be read",
 				 root->name, unreadable, count);
 }
 
@@ -132,11 +134,11 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 }
 
 /*
- * Returns the address of the XSDT, or 0 if the RSDP has none or its fields of revision 2 are invalid. The RSDT does not
- * depend on this, because the first checksum covers its address.
+ * Returns the address of the XSDT, or 0 if the RSDP has none or its fields of revision 2 are invalid. The RSDT can be
+ * used even then, because the first checksum covers its address.
  */
 static uint64_t
-xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
+get_xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
 {
 	struct acpi_table rsdp = { memory->at(memory->context, address, RSDP_SIZE_2), RSDP_SIZE_2 };
 	size_t length;
@@ -161,9 +163,9 @@ xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_fac
 	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 
-/* Returns true if the part of the RSDP that ACPI 1.0 defines is valid. */
+/* Returns true if the RSDP's part that ACPI 1.0 defines is valid. */
 static bool
-rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
+is_rsdp_valid(const struct acpi_table *rsdp, struct acpi_facts *facts)
 {
 	if (!rsdp->bytes)
 		acpi_add_problem(facts, "RSDP: nothing can be read at its address");
@@ -178,7 +180,7 @@ rsdp_is_good(const struct acpi_table *rsdp, struct acpi_facts *facts)
 }
 
 static void
-clear(struct acpi_facts *facts)
+clear_facts(struct acpi_facts *facts)
 {
 	uint32_t *apic_ids = facts->madt.apic_ids;
 	size_t core_max = facts->madt.core_max;
@@ -194,7 +196,7 @@ read_roots(const struct acpi_memory *memory, const struct root *xsdt, const stru
 	if (read_root(memory, xsdt, facts))
 		return true;
 	if (rsdt->address != 0 && facts->problem_count > 0)
-		acpi_add_problem(facts, "RSDT: it is tried in place of the XSDT");
+		acpi_add_problem(facts, "RSDT: it is used instead of the XSDT");
 	return read_root(memory, rsdt, facts);
 }
 
@@ -205,17 +207,17 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 	struct root xsdt = { "XSDT", 0, sizeof(uint64_t) };
 	struct root rsdt = { "RSDT", 0, sizeof(uint32_t) };
 
-	clear(facts);
+	clear_facts(facts);
 	if (rsdp_address == 0) {
 		acpi_add_problem(facts, "RSDP: the firmware names none; no ACPI table is used");
 		return;
 	}
 	rsdp.bytes = memory->at(memory->context, rsdp_address, RSDP_SIZE_1);
-	if (!rsdp_is_good(&rsdp, facts))
+	if (!is_rsdp_valid(&rsdp, facts))
 		return;
 	rsdt.address = acpi_field(&rsdp, RSDP_RSDT_ADDRESS, sizeof(uint32_t));
 	if (acpi_field(&rsdp, RSDP_REVISION, 1) >= 2)
-		xsdt.address = xsdt_address(memory, rsdp_address, facts);
+		xsdt.address = get_xsdt_address(memory, rsdp_address, facts);
 
 	facts->found = read_roots(memory, &xsdt, &rsdt, facts);
 	if (!facts->found && facts->problem_count == 0)

@@ -1,6 +1,6 @@
 /*
- * Reads the ACPI tables that describe clocks, cores, the sleep state S5 and the console's port. No table is trusted.
- * Each length is checked before a field is read, and each fault is listed as a sentence.
+ * Reads the ACPI tables that describe clocks, cores, the sleep state S5 and the console's port. The tables are not
+ * trusted: each length is checked before a field is read, and each fault is added to a list of sentences.
  */
 #ifndef BARETICK_ACPI_H
 #define BARETICK_ACPI_H
@@ -13,19 +13,20 @@
 #define ACPI_PROBLEM_SIZE 128
 #define ACPI_CORES_MAX    4096
 #define ACPI_IOAPICS_MAX  8
-#define ACPI_WATCHDOG_MAX 32 /* entries of the WDAT; a longer table is a problem */
-#define ACPI_OVERRIDES_MAX 16 /* entries of the MADT's overrides; each is for one of 16 ISA interrupts */
+#define ACPI_WATCHDOG_MAX 32 /* maximum number of the WDAT's entries; a longer table is listed as a problem */
+#define ACPI_OVERRIDES_MAX 16 /* maximum number of the MADT's overrides; there are 16 ISA interrupts */
 
 enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 }; /* ACPI 6.5, table 5.1 */
 
 struct acpi_fadt {
 	bool found;
-	uint32_t pm_tmr_blk; /* I/O port of the timer, or 0 */
+	uint32_t pm_tmr_blk; /* I/O port of the PM timer, or 0 */
 	uint8_t pm_tmr_len;
 	bool tmr_val_ext;      /* the PM timer has 32 bits, otherwise 24 */
 	uint32_t pm1_evt_blk;  /* I/O port of PM1a's status register, or 0; the enable register follows it */
 	uint8_t pm1_evt_len;
-	uint16_t sci_int;      /* number of an ISA interrupt, or the global number of an I/O APIC pin */
+	/* SCI interrupt: an ISA interrupt number if there are PICs, otherwise a global I/O APIC pin */
+	uint16_t sci_int;
 	bool hw_reduced;
 	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5: there is no RTC */
 	uint16_t reset_port;   /* I/O port of RESET_REG; 0 if there is none or it is not an I/O port */
@@ -34,7 +35,7 @@ struct acpi_fadt {
 	uint64_t dsdt;         /* physical address, or 0 */
 	bool has_x_pm_tmr;     /* the table is long enough to hold X_PM_TMR_BLK */
 	uint8_t x_pm_tmr_space;
-	uint64_t x_pm_tmr_address; /* if 0, the field pm_tmr_blk is valid instead */
+	uint64_t x_pm_tmr_address; /* 0 means that pm_tmr_blk is the timer's address */
 };
 
 struct acpi_hpet {
@@ -46,15 +47,17 @@ struct acpi_hpet {
 struct acpi_madt {
 	bool found;
 	bool has_pics;       /* flag PCAT_COMPAT: there are two 8259 PICs */
-	uint32_t enabled;    /* number of distinct enabled APIC ids in the table; core_count may be smaller */
+	/* number of different enabled APIC ids in the table; core_count is smaller if they do not fit */
+	uint32_t enabled;
 	size_t core_count;
-	uint32_t *apic_ids;  /* enabled ids in table order, each once; the caller provides space for core_max */
+	/* enabled APIC ids in the table's order, each once; the caller provides space for core_max ids */
+	uint32_t *apic_ids;
 	size_t core_max;
-	size_t ioapic_count; /* entries in the array; further I/O APICs are ignored */
+	size_t ioapic_count; /* number of valid entries of IOAPICS; further I/O APICs are ignored */
 	struct acpi_ioapic {
-		uint32_t address, first_pin; /* FIRST_PIN: global number of the first pin */
+		uint32_t address, first_pin; /* FIRST_PIN is the global number of the first pin */
 	} ioapics[ACPI_IOAPICS_MAX];
-	size_t override_count; /* entries in the array; further overrides are ignored */
+	size_t override_count; /* number of valid entries of OVERRIDES; further overrides are ignored */
 	struct acpi_override {
 		uint8_t irq;    /* number of the ISA interrupt */
 		uint16_t flags; /* ACPI 6.5, table 5.26: polarity, trigger mode */
@@ -68,7 +71,7 @@ struct acpi_s5 {
 	uint8_t type; /* SLP_TYPa, the value for the register at pm1_cnt_blk */
 };
 
-/* The board's watchdog from the WDAT. Each action is a list of register accesses: see drivers/watchdog. */
+/* The board's watchdog, as the WDAT describes it. Each action is a list of register accesses: see drivers/watchdog. */
 struct acpi_watchdog {
 	bool found;
 	bool enabled;        /* the board has the hardware, and it may be used */
@@ -78,7 +81,7 @@ struct acpi_watchdog {
 	struct acpi_watchdog_entry {
 		uint8_t action, instruction;
 		uint8_t space; /* enum acpi_space */
-		uint8_t bits;  /* width of the access: 8, 16 or 32, or another invalid number from the table */
+		uint8_t bits;  /* width of the access: 8, 16 or 32, or an invalid number from the table */
 		uint8_t shift;
 		uint64_t address;
 		uint32_t value, mask;
@@ -86,15 +89,15 @@ struct acpi_watchdog {
 };
 
 struct acpi_facts {
-	bool found; /* there is an RSDP with a valid checksum, and a root table */
+	bool found; /* true if there is an RSDP with a valid checksum, and a root table */
 	char oem[16]; /* OEM id and OEM table id of the root table in printable ASCII, for example "BOCHS BXPC" */
 	struct acpi_fadt fadt;
 	struct acpi_hpet hpet;
 	struct acpi_madt madt;
 	struct acpi_s5 s5;
 	/*
-	 * Physical addresses of the VM Generation ID and of the page of vmclock; 0 if there is none. A hypervisor
-	 * changes their contents to announce a disruption, for example a restored snapshot.
+	 * Physical addresses of the VM Generation ID and of vmclock's page; 0 if there is none. A hypervisor changes
+	 * their contents to announce a disruption, for example a restored snapshot.
 	 */
 	uint64_t vmgenid, vmclock;
 	uint16_t serial_port; /* I/O port of a 16550 from the SPCR, otherwise from the DBG2; 0 if there is none */
@@ -110,13 +113,13 @@ struct acpi_memory {
 };
 
 /*
- * Reads the tables of the RSDP at RSDP_ADDRESS into FACTS; 0 means that there is no RSDP. The caller sets
- * facts->madt.apic_ids and core_max; all other fields are overwritten. It never fails: a missing table has "found"
- * false, and an invalid table is listed in problems. At most 256 entries of the root table are read.
+ * Reads the tables that the RSDP at RSDP_ADDRESS lists into FACTS. 0 means that there is no RSDP. The caller sets
+ * facts->madt.apic_ids and core_max, and all other fields are overwritten. Never fails: FOUND is false for a missing
+ * table, and an invalid table is listed in PROBLEMS. At most 256 entries of the root table are read.
  */
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);
 
-/* Returns true if the MADT lists APIC_ID as enabled, and it fitted into apic_ids. */
+/* Returns true if APIC_ID is in madt->apic_ids. */
 bool acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id);
 
 /*

@@ -1,4 +1,4 @@
-/* Internals of the ACPI reader: a table with a known length, and sentences about its problems. */
+/* Internals of the ACPI reader: access to a table's fields, and its list of problems. */
 #ifndef BARETICK_ACPI_INTERNAL_H
 #define BARETICK_ACPI_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #define ACPI_HEADER_SIZE      36u          /* ACPI 6.5, 5.2.6, table 5.4 */
 #define ACPI_HEADER_LENGTH    4u           /* offset of the table's length (32 bits) */
 #define ACPI_HEADER_OEM_ID    10u          /* offset of the OEM id, 6 characters */
-/* offset of the OEM table id, 8 characters; in an XSDT it is the machine's model (5.2.8) */
+/* offset of the OEM table id, 8 characters; in an XSDT it is the machine's model (ACPI 6.5, 5.2.8) */
 #define ACPI_HEADER_OEM_TABLE 16u
 #define ACPI_HEADER_OEM_END   24u
 #define ACPI_TABLE_LENGTH_MAX (1024u * 1024) /* our limit: a longer length is treated as invalid */
@@ -26,8 +26,8 @@ uint8_t acpi_sum(const struct acpi_table *table);
 bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 
 /*
- * Returns true if AVAILABLE is a complete table with SIGNATURE and a valid checksum. TABLE then has the length in its
- * header. Otherwise adds a problem that starts with NAME, the table's name in reports.
+ * Returns true if AVAILABLE is a complete table with SIGNATURE and a valid checksum, and sets TABLE to it, with the
+ * length that its header states. Otherwise adds a problem that starts with NAME, the table's name in reports.
  */
 bool acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
 		     struct acpi_table *table, struct acpi_facts *facts);

@@ -1,6 +1,6 @@
 /*
- * Finds sleep state S5 in the DSDT. No AML is interpreted. The object is found by its name and the bytes around it, as
- * in many small kernels. An object with another encoding counts as missing.
+ * Finds the object of sleep state S5 in the DSDT. AML is not interpreted: the object is found by its name and the bytes
+ * around it, as in many small kernels. An object with another encoding counts as missing.
  */
 #include "acpi/acpi_internal.h"
 
@@ -10,11 +10,12 @@
 #define PACKAGE_OP   0x12u
 #define BYTE_PREFIX  0x0au
 #define ONE_OP       0x01u /* opcode for the constant 1; the opcode for 0 is 0 */
-#define LENGTH_BYTES(first) ((first) >> 6) /* 20.2.4: number of bytes after the first byte of a package's length */
+/* ACPI 6.5, 20.2.4: number of bytes after the first byte of a package's length */
+#define LENGTH_BYTES(first) ((first) >> 6)
 #define NAME_SIZE    4u
-#define TYPE_MAX     7u    /* table 4.13: SLP_TYPx has 3 bits */
+#define TYPE_MAX     7u    /* ACPI 6.5, table 4.13: SLP_TYPx has 3 bits */
 
-/* Returns true if the name at OFFSET is part of a definition. */
+/* Returns true if the name at OFFSET follows the opcode that defines an object. */
 static bool
 is_defined(const struct acpi_table *table, size_t offset)
 {
@@ -29,7 +30,7 @@ is_defined(const struct acpi_table *table, size_t offset)
 static bool
 read_first_element(const struct acpi_table *table, size_t offset, uint8_t *value)
 {
-	/* skips the opcode, the length and the number of elements */
+	/* offset of the first element, after the opcode, the length and the number of elements */
 	size_t element = offset + 2 + LENGTH_BYTES(acpi_field(table, offset + 1, 1)) + 1;
 	uint64_t code = acpi_field(table, element, 1);
 

@@ -1,6 +1,6 @@
 /*
- * Reads SPCR and DBG2, which describe the serial ports of the firmware's console and of its debugger. The layouts are
- * from Microsoft's Serial Port Console Redirection Table (1.10) and Debug Port Table 2 (revision 0).
+ * Reads SPCR and DBG2, which describe the serial ports of the firmware's console and debugger. The layouts are from
+ * Microsoft's Serial Port Console Redirection Table (1.10) and Debug Port Table 2 (revision 0).
  */
 #include "acpi/acpi_internal.h"
 
@@ -8,15 +8,16 @@
 #define SPCR_REGISTER 40u /* a generic address structure: ACPI 6.5, table 5.1 */
 #define SPCR_SIZE     52u /* minimum length of the table: the end of its address structure */
 
-#define DBG2_OFFSET   36u /* offset of the first device's offset */
-#define DBG2_COUNT    40u /* offset of the number of devices */
+#define DBG2_OFFSET   36u /* offset of the field with the first device's offset */
+#define DBG2_COUNT    40u /* offset of the field with the number of devices */
 #define DBG2_SIZE     44u
-#define DBG2_MAX      16u /* our limit of devices that are read */
+#define DBG2_MAX      16u /* maximum number of devices that are read, our limit */
 /* Offsets in a device's entry. */
 #define DEVICE_LENGTH    1u
 #define DEVICE_PORT_TYPE 12u
 #define DEVICE_SUBTYPE   14u
-#define DEVICE_REGISTER  18u /* offset, relative to the device, of its generic address structure */
+/* field with the offset of the device's generic address structure, relative to the device */
+#define DEVICE_REGISTER  18u
 #define DEVICE_SIZE      22u
 #define PORT_SERIAL      0x8000u
 
@@ -58,7 +59,7 @@ acpi_read_spcr(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (table.length >= SPCR_SIZE)
 		set_port(&table, acpi_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
 	if (port)
-		facts->serial_port = port; /* the console's port replaces the debugger's */
+		facts->serial_port = port; /* the console's port has priority over the debugger's */
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* Fields, checksum and problems of a table. See acpi_internal.h. */
+/* Reads fields of a table, checks it, and lists its problems. See acpi_internal.h. */
 #include "acpi/acpi_internal.h"
 
 #include "base/text.h"

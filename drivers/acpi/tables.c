@@ -1,4 +1,4 @@
-/* Reads the FADT, the HPET table and the MADT. Each field is read by its offset, if the table is long enough. */
+/* Reads the FADT, the HPET table and the MADT. A field is read only if the table is long enough to contain it. */
 #include "acpi/acpi_internal.h"
 
 /* ACPI 6.5, 5.2.9, table 5.9: offsets in the FADT. */
@@ -14,15 +14,16 @@
 #define FADT_RESET_REG      116u
 #define FADT_RESET_VALUE    128u
 #define FADT_SIZE_1         116u /* size in ACPI 1.0: the table ends after the flags */
-#define FADT_SIZE_2         132u /* in a table of up to this size, bytes 109 and 110 are reserved, and not always 0 */
+/* in a table of up to this size, bytes 109 and 110 (IAPC_BOOT_ARCH) are reserved, and not always 0 */
+#define FADT_SIZE_2         132u
 #define FADT_X_DSDT         140u
 #define FADT_X_PM_TMR_BLK   208u
-/* Tables 5.10 and 5.11: bits of FLAGS and IAPC_BOOT_ARCH. */
+/* ACPI 6.5, tables 5.10 and 5.11: bits of FLAGS and IAPC_BOOT_ARCH. */
 #define FADT_TMR_VAL_EXT      (1u << 8)
 #define FADT_RESET_REG_SUP    (1u << 10)
 #define FADT_HW_REDUCED       (1u << 20)
 #define IAPC_CMOS_RTC_ABSENT  (1u << 5)
-/* 5.2.3.2, table 5.1: offsets in a generic address structure. */
+/* ACPI 6.5, 5.2.3.2, table 5.1: offsets in a generic address structure. */
 #define GAS_SPACE   0u
 #define GAS_ADDRESS 4u
 #define GAS_SIZE    12u
@@ -32,10 +33,13 @@
 #define HPET_SIZE     56u
 
 /* ACPI 6.5, 5.2.12, table 5.19: offsets in the MADT. */
-#define MADT_FLAGS         40u /* 5.2.12: offset of the flags */
-#define MADT_PCAT_COMPAT   1u  /* table 5.20: flag for two 8259 PICs */
+#define MADT_FLAGS         40u /* ACPI 6.5, 5.2.12: offset of the flags */
+#define MADT_PCAT_COMPAT   1u  /* ACPI 6.5, table 5.20: the machine has two 8259 PICs */
 #define MADT_STRUCTURES    44u
-/* The MADT's structures start with a byte for the type and a byte for the length; 5.2.12.2, .3, .5, .8 and .12. */
+/*
+ * ACPI 6.5, 5.2.12.2, .3, .5, .8 and .12: each structure of the MADT starts with its type and its length, one byte
+ * each.
+ */
 #define STRUCTURE_HEADER_SIZE 2u
 #define TYPE_LAPIC          0u
 #define TYPE_IOAPIC         1u
@@ -43,9 +47,9 @@
 #define TYPE_LAPIC_ADDRESS  5u
 #define TYPE_X2APIC         9u
 #define TYPE_COUNT          10u
-/* Flag of types 0 and 9: the core is enabled. A core without it can only be added by hot plug. */
+/* Flag of types 0 and 9: the core is enabled. A core without this flag can only be added by hot plug. */
 #define LAPIC_ENABLED       1u
-/* SDM vol. 3A, 11.6.2.1 and 11.12.9: destinations that address all cores. No core has such an id. */
+/* SDM vol. 3A, 11.6.2.1 and 11.12.9: ids that address all cores as a destination. No core has such an id. */
 #define LAPIC_ID_ALL        0xffu
 #define X2APIC_ID_ALL       0xffffffffu
 
@@ -59,27 +63,29 @@ static const uint8_t structure_size[TYPE_COUNT] = {
 };
 
 /*
- * A hash set of the ids seen so far, with open addressing. At most half of the slots are used, so that a search takes
- * few steps and always ends at an empty slot.
+ * A hash set of the APIC ids that the table has listed so far, with open addressing. At most half of the slots are
+ * used, so that a search takes few steps and always ends at an empty slot.
  */
 #define SEEN_BITS  13
 #define SEEN_SLOTS (1u << SEEN_BITS)
 _Static_assert(SEEN_SLOTS >= 2 * ACPI_CORES_MAX, "half of the slots stay empty");
 
 struct seen {
-	uint32_t slots[SEEN_SLOTS]; /* id + 1, or 0 if empty. No core has the id FFFFFFFFh, so id + 1 does not overflow */
+	/* id + 1, or 0 if the slot is empty. No core has the id FFFFFFFFh, so id + 1 does not overflow */
+	uint32_t slots[SEEN_SLOTS];
 };
 
 struct madt_walk {
 	struct acpi_table table;
 	struct acpi_facts *facts;
 	uint32_t invalid;  /* number of enabled entries whose id addresses all cores */
-	uint32_t left_out; /* number of distinct enabled ids beyond ACPI_CORES_MAX */
+	uint32_t left_out; /* number of different enabled ids that do not fit into apic_ids */
 	struct seen seen;
 };
 
 /*
- * Reads the reset register if it is one byte at an I/O port (ACPI 6.5, 4.8.3.6), as in the tables of 190 real machines.
+ * Reads the reset register if it is one byte at an I/O port (ACPI 6.5, 4.8.3.6). It was so in the tables of 190 real
+ * machines.
  */
 static void
 read_reset(const struct acpi_table *table, uint32_t flags, struct acpi_fadt *fadt)
@@ -122,8 +128,7 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/*
-	 * The table's length shows whether the field exists. The revision is not used, because it is wrong in some
-	 * tables.
+	 * The field exists if the table is long enough. The revision does not tell, because it is wrong in some tables.
 	 */
 	if (table.length > FADT_SIZE_2)
 		fadt->cmos_rtc_absent = acpi_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &
@@ -158,7 +163,7 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	return true;
 }
 
-/* Returns the slot of ID, or the empty slot for it. */
+/* Returns the slot that contains ID, or the empty slot that ID belongs into. */
 static uint32_t *
 find_seen_slot(struct seen *seen, uint32_t id)
 {
@@ -221,7 +226,10 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 			       (uint32_t)acpi_field(table, at + 8, 4));
 }
 
-/* Returns false if a structure has an invalid length; the rest of the table is then not read. */
+/*
+ * Reads the MADT's structures. Returns false if a structure has an invalid length; the structures after it are then not
+ * read.
+ */
 static bool
 read_structures(struct madt_walk *walk)
 {

@@ -1,14 +1,14 @@
 /*
- * Reads the WDAT, which describes the board's watchdog as a list of register accesses for each action. The layout is
- * from Microsoft's "Hardware Watchdog Timers Design Specification" (2006), sections 3 and 4, and the same as in Linux
- * 6.1, include/acpi/actbl3.h, struct acpi_table_wdat.
+ * Reads the WDAT, which describes the board's watchdog: a list of register accesses for each action. The layout is from
+ * Microsoft's "Hardware Watchdog Timers Design Specification" (2006), sections 3 and 4. Linux 6.1 has the same in
+ * include/acpi/actbl3.h, struct acpi_table_wdat.
  */
 #include "acpi/acpi_internal.h"
 
-#define WDAT_PERIOD    48u /* duration of one count in ms */
+#define WDAT_PERIOD    48u /* offset of the duration of one count, in ms */
 #define WDAT_COUNT_MAX 52u
 #define WDAT_FLAGS     60u
-#define WDAT_ENTRIES   64u /* number of entries */
+#define WDAT_ENTRIES   64u /* offset of the number of entries */
 #define WDAT_SIZE      68u /* offset of the first entry */
 #define FLAG_ENABLED   1u
 

@@ -1,14 +1,15 @@
-/* Helpers of the devices' checks. See check.h. */
+/* Common functions of the devices' checks. See check.h. */
 #include "checks/check.h"
 
 #include "clocks/probe.h"
 #include "hw/wait.h"
 
-/* our limit: a poll is a few accesses, and each takes up to 57 us in a nested guest */
+/* longest time that counts for one poll; a poll is a few accesses, and each takes up to 57 us in a nested guest */
 #define WATCH_POLL_NS_MAX  UINT64_C(100000)
-/* the TSC has stopped if this many polls in a row, which take at least 8 ms, read the same value */
+/* the TSC has stopped if so many polls in a row, which take at least 8 ms, read the same value */
 #define WATCH_STILL_POLLS_MAX 65536u
-#define WATCH_POLL_NS_MIN  150u /* shortest poll of a port: 120 ns in an emulator, at least 500 ns on bare metal */
+/* shortest duration of a poll of a port; 120 ns were seen in an emulator, and bare metal takes 500 ns or more */
+#define WATCH_POLL_NS_MIN  150u
 
 static uint64_t
 read_tsc(void *device)
@@ -37,7 +38,9 @@ check_left_ns(const struct checking *checking)
 	return spent_ns < checking->budget_ns ? checking->budget_ns - spent_ns : 0;
 }
 
-/* Returns true if at least NEEDS_NS of the budget are left. Otherwise marks ROW as not checked for lack of time. */
+/*
+ * Returns true if at least NEEDS_NS of the time budget are left. Otherwise marks ROW as not checked for lack of time.
+ */
 static bool
 has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
 {

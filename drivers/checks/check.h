@@ -1,7 +1,7 @@
 /*
- * Helpers of the devices' checks. A check tests one behaviour that a data sheet specifies, and fills one row.
- * An SMI or a hypervisor may preempt the core between any two accesses, for tens of milliseconds. A check therefore
- * reads the TSC around its accesses, and ignores a try that was preempted.
+ * Common functions of the devices' checks. A check tests one behaviour that a data sheet specifies, and fills one row
+ * of the report. An SMI or a hypervisor may preempt the core between any two accesses, for tens of milliseconds. A
+ * check therefore reads the TSC around its accesses, and ignores a try in which the core was preempted.
  */
 #ifndef BARETICK_CHECK_H
 #define BARETICK_CHECK_H
@@ -14,44 +14,44 @@
 #include "clocks/platform.h"
 
 /*
- * A check's function. Fills ROW, which is marked as not checked before the call. It leaves the device in the state in
- * which open() left it.
+ * The function of a check. Fills ROW, which is marked as not checked before the call. Leaves the device in the state
+ * that the driver's open() left it in.
  */
 typedef void check_function(const struct checking *checking, struct behaviour *row);
 
 struct check {
 	const char *rule;
-	uint64_t needs_ns; /* time that the check needs; it is skipped if less of the budget is left */
+	uint64_t needs_ns; /* time that the check needs; if less of the budget is left, it is skipped */
 	check_function *run;
 };
 
 /* Runs CHECKS, a list that ends with a NULL rule. Adds one row for each check to BEHAVIOURS, in the same order. */
 void check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
 
-/* If the TSC has stopped, marks the rows from FIRST on as not checked, because they were timed by it. */
+/* If the TSC has stopped, marks the rows from index FIRST on as not checked, because the TSC timed their checks. */
 void check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
 
-/* Returns the rest of the budget in ns. */
+/* Returns the time that is left of the budget, in ns. */
 uint64_t check_left_ns(const struct checking *checking);
 
-/* Reads the TSC after all earlier instructions have completed, as a clock's samples do. */
+/* Reads the TSC after all earlier instructions have completed, by the same fence as a clock's samples. */
 uint64_t check_tsc(const struct device *device);
 
-/* Returns how many ticks a clock with RATE makes in TSC_TICKS, rounded up. */
+/* Returns the number of ticks of a clock with RATE in TSC_TICKS, rounded up. */
 uint64_t check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
 
-/* Returns true if baretick runs in a guest. Emulated devices may react late. */
+/* Returns true if baretick runs in a guest, where emulated devices may react late. */
 bool check_is_guest(const struct checking *checking);
 
 /* Sets the outcome of ROW: failed if FAILED is true, otherwise passed. The caller adds the sentence. */
 void check_fact(struct behaviour *row, bool failed);
 
-/* Marks ROW as not checked because the core was preempted in each try. The check may be repeated later. */
+/* Marks ROW as not checked, because the core was preempted in each try. The check may be repeated later. */
 void check_disturbed(struct behaviour *row);
 
 /*
- * Returns true if any of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
- * repetition checks only rows that were disturbed.
+ * Returns true if one of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
+ * repetition checks only rows whose check was disturbed by preemption.
  */
 bool check_is_due(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
@@ -59,14 +59,15 @@ bool check_is_due(const struct checking *checking, const struct behaviours *beha
 void check_figure(struct behaviour *row, int64_t low, int64_t high);
 
 /*
- * A bounded wait that counts only time in which the core ran. A device that never reacted has then had the full time,
- * even if the core was preempted. The wait also ends after a number of polls, because each poll accesses a device.
+ * A bounded wait for a device. It counts only time in which the core ran, so that the device gets the full time even if
+ * the core is preempted. The wait also ends after a maximum number of polls, because a poll takes at least 150 ns.
  */
 struct check_watch {
 	const struct device *device;
-	uint64_t bound_ticks, poll_ticks_max; /* the longest time that counts for one poll, in TSC ticks */
+	/* POLL_TICKS_MAX is the longest time that counts for one poll, in TSC ticks */
+	uint64_t bound_ticks, poll_ticks_max;
 	uint64_t last_tsc, seen_ticks, polls_left;
-	unsigned still; /* successive polls in which the TSC read the same */
+	unsigned still; /* number of successive polls with the same TSC reading */
 };
 
 struct check_watch check_watch(const struct checking *checking, uint64_t bound_ns);

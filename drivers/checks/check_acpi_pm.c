@@ -1,13 +1,13 @@
 /*
- * Checks the ACPI PM timer against the ACPI specification: its width, and wrong readings of a counter that is not
- * latched.
+ * Checks the ACPI PM timer against the ACPI specification: its width, and wrong readings, which occur if the counter is
+ * not latched.
  */
 #include "checks/check.h"
 #include "checks/checks.h"
 #include "clocks/acpi_pm_registers.h"
 #include "hw/wait.h"
 
-/* readings while interrupts are masked: they take 64 us, or 4 ms in a nested guest at 57 us each */
+/* readings in a batch with interrupts masked: they take 64 us, or 4 ms in a nested guest with 57 us per reading */
 #define PM_BATCH         64u
 /*
  * Number of readings in the search for glitches. On a PIIX4 the counter is unstable for 3 ns of each 69.8 ns, so one
@@ -16,12 +16,13 @@
 #define PM_GLITCH_READS  4096u
 #define PM_GLITCH_READS_MIN 256u /* with fewer readings the check has no result */
 #define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)
-/* a reading may advance up to this many times as fast as the nominal rate; another rule checks the rate */
+/* a reading may advance up to this many times as fast as the nominal rate, because another rule checks the rate */
 #define PM_LEAP_FACTOR   4
 #define PM_LEAP_TICKS    4u
-#define PM_WRAP_NS       (5 * WAIT_NS_PER_MS) /* margin for the wait until the counter wraps: 1,000 ppm of 4.69 s */
+/* margin of the wait until the counter wraps, which is 1,000 ppm of 4.69 s */
+#define PM_WRAP_NS       (5 * WAIT_NS_PER_MS)
 
-/* Takes COUNT readings with all 32 bits, which the clock's samples mask. */
+/* Takes COUNT readings of all 32 bits. The driver's samples would mask the high bits of a 24-bit timer. */
 static void
 acpi_pm_take_raw(const struct checking *checking, struct sample *samples, size_t count)
 {
@@ -52,7 +53,8 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * If the counter is above 24 bits, it is wider than 24 bits. Otherwise waits until the counter should exceed 24 bits.
+ * Returns at once if the counter is above 24 bits. Otherwise waits until it should exceed 24 bits, and fails if it has
+ * wrapped.
  */
 static void
 acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
@@ -84,7 +86,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "More than 24 bits, as the FADT says: the timer reads %lxh.", last.ticks);
 }
 
-/* Returns true if NOW is before THEN, or further ahead of it than the time between the two readings allows. */
+/* Returns true if NOW is before THEN, or after it by more than the time between the two readings allows. */
 static bool
 acpi_pm_jumps(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
@@ -94,7 +96,7 @@ acpi_pm_jumps(const struct checking *checking, const struct sample *then, const 
 	return ticks > PM_LEAP_FACTOR * allowed + PM_LEAP_TICKS;
 }
 
-/* Returns true if NOW is before THEN. Uses the timer alone, because the TSC may have stopped. */
+/* Returns true if NOW is before THEN. Does not use the TSC, which may have stopped. */
 static bool
 acpi_pm_goes_back(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
@@ -102,8 +104,8 @@ acpi_pm_goes_back(const struct checking *checking, const struct sample *then, co
 }
 
 /*
- * Takes single readings. Kernels take three readings at once, which would hide a glitch. In a glitch one reading is
- * wrong and the next is right, so that the timer seems to go back either before or after the wrong reading.
+ * Takes single readings, because a triple reading, as kernels use, would hide a glitch. In a glitch one reading is
+ * wrong and the next is right. The timer then seems to go back, either before or after the wrong reading.
  */
 static void
 acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)

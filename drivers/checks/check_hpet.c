@@ -1,6 +1,6 @@
 /*
- * Checks the HPET against its specification, IA-PC HPET 1.0a. It is stopped for a test only if the firmware left it
- * stopped, because a running HPET may be in use. The main counter is never written.
+ * Checks the HPET against its specification, IA-PC HPET 1.0a. A running HPET may be in use, so it is stopped for a test
+ * only if baretick has started it. The main counter is never written.
  */
 #include "base/text.h"
 #include "checks/checks.h"
@@ -10,7 +10,8 @@
 #include "hw/cpuid.h"
 #include "hw/wait.h"
 
-#define STOPPED_NS        (100 * UINT64_C(1000)) /* duration of the stop: 1,000 ticks of the slowest HPET */
+/* duration of the stop in ns, which is 1,000 ticks of the slowest HPET */
+#define STOPPED_NS        (100 * UINT64_C(1000))
 
 /* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL. Bits 3:0 limit the package's C-state. A limit of 8 or above allows PC10. */
 #define MSR_PKG_CST_CONFIG   0xe2u
@@ -26,7 +27,7 @@ read_low_half(void *device)
 static void
 check_period(const struct checking *checking, struct behaviour *row)
 {
-	/* read from the table's address, because the driver may not have opened the device */
+	/* reads the address in the ACPI table, because the driver may not have opened the device */
 	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD);
 
 	check_fact(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
@@ -44,7 +45,7 @@ check_base(const struct checking *checking, struct behaviour *row)
 		       row->failed ? "above" : "below");
 }
 
-/* Readings of the counter's low half around a stop: before it, twice while stopped, and after the restart. */
+/* Readings of the counter's low half in a test that stops the HPET. */
 struct stop {
 	uint32_t running, stopped, stopped_later, running_again;
 	/* upper bounds of the time from RUNNING to STOPPED and from STOPPED_LATER to RUNNING_AGAIN, in TSC ticks */
@@ -97,9 +98,7 @@ test_stop_once(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "The counter stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
-/*
- * Tries twice. If the counter cannot be stopped, both tries fail. If the counter only jumped once, only one try fails.
- */
+/* Tests twice. A counter that cannot be stopped fails both times. A counter that only jumped once fails once. */
 static void
 check_stopping(const struct checking *checking, struct behaviour *row)
 {
@@ -119,8 +118,8 @@ check_stopping(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Returns true if the processor can enter the sleep state PC10, by the same test as Linux. The test is made only on
- * Intel processors on bare metal. Other processors lack the MSR, and in a guest the access may fault.
+ * Returns true if the processor can enter the sleep state PC10, by the same test as in Linux. Only Intel processors on
+ * bare metal are tested, because others lack the MSR, and in a guest the access may fault.
  */
 static bool
 may_reach_pc10(const struct cpu_facts *cpu)
@@ -154,7 +153,7 @@ check_pc10(const struct checking *checking, struct behaviour *row)
 		       row->failed ? "allows" : "excludes");
 }
 
-/* Returns true if an HPET answers at the address in its table, even if open() found it broken. */
+/* Returns true if an HPET responds at the address in the ACPI table, even if open() found it broken. */
 static bool
 hpet_answers(const struct acpi_hpet *table)
 {

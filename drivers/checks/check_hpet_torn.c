@@ -1,7 +1,7 @@
 /*
  * Checks that 64-bit readings of the HPET are not torn (IA-PC HPET 1.0a). If the low half rolls over between two 32-bit
- * accesses, their combination may be a value that the counter never had. A 64-bit access that the bus splits in two has
- * the same problem.
+ * accesses, their combination may be a value that the counter never had. The same happens if the bus splits a 64-bit
+ * access in two.
  */
 #include "checks/check.h"
 #include "checks/check_internal.h"
@@ -12,10 +12,13 @@
 #define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings start this long before the rollover */
 #define TORN_EXTRA_NS     WAIT_NS_PER_MS
 #define TORN_READINGS_AFTER 64u
-/* longest valid reading across the rollover; in a longer reading a torn value may look plausible */
+/*
+ * Longest duration of a valid reading during the rollover. A reading that takes longer might be torn and look
+ * plausible.
+ */
 #define TORN_CROSSING_NS  (50 * UINT64_C(1000))
 
-/* Takes a 64-bit reading between two readings of the TSC. PLAIN: in one access, otherwise as hpet_read64() does. */
+/* Takes a 64-bit reading between two TSC reads: in one access if PLAIN is set, otherwise like hpet_read64(). */
 static struct sample
 take_reading(const struct checking *checking, bool plain)
 {
@@ -34,7 +37,7 @@ is_plausible_step(const struct hpet_pace *pace, const struct sample *then, const
 }
 
 /*
- * Returns true if one 64-bit access gives a valid reading. Returns false in a guest without trying it, because the
+ * Returns true if one 64-bit access gives a valid reading. Returns false in a guest without testing it, because the
  * hypervisor may split the access, as the specification allows for a 32-bit bus.
  */
 static bool
@@ -49,7 +52,7 @@ can_be_read_at_once(const struct checking *checking, const struct hpet_pace *pac
 	return is_plausible_step(pace, &before, &plain);
 }
 
-/* Reads until the low half has rolled over, and fills ROW with the result. */
+/* Takes readings until the counter's low half has rolled over, and fills ROW with the result. */
 static void
 read_across(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace, bool plain)
 {

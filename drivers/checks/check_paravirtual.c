@@ -1,4 +1,4 @@
-/* Checks clocks that hypervisors provide: the TSC rate in their pages, and Hyper-V's page against Hyper-V's MSR. */
+/* Checks hypervisors' clocks: the TSC rate that their pages state, and Hyper-V's page against Hyper-V's MSR. */
 #include "base/text.h"
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -15,8 +15,8 @@
 #define LASTING_NS   (5 * WAIT_NS_PER_MS)
 
 /*
- * Returns by how many ppm the TSC's rate in a page is above the measured rate. MULTIPLIER and MEASURED are in ns per
- * tick times 2^32. UP: rounds up, otherwise down.
+ * Returns by how many ppm the TSC's rate that a page states is above the measured rate. MULTIPLIER and MEASURED are in
+ * ns per tick times 2^32. Rounds up if UP is set, otherwise down.
  */
 static int64_t
 ppm_above(uint64_t measured, uint64_t multiplier, bool up)
@@ -51,8 +51,8 @@ check_claim(const struct checking *checking, struct behaviour *row, uint64_t mul
 }
 
 /*
- * Returns true if Xen has changed the rate in the page. The page then does not show the TSC's true rate. If the CPU's
- * TSC is not constant, Xen recalculates the rate every second. It lowers the rate to correct a clock that is ahead
+ * Returns true if Xen has changed the rate in the page during the run. The rate then is not the TSC's true rate: if the
+ * TSC is not constant, Xen recalculates the rate every second, and lowers it to correct a clock that is ahead
  * (xen/arch/x86/time.c, local_time_calibration()).
  */
 static bool
@@ -96,10 +96,7 @@ hv_page_check_claim(const struct checking *checking, struct behaviour *row)
 		    hv_tsc_page_multiplier(&taken) : 0);
 }
 
-/*
- * Returns true if the page is invalid in each read during some milliseconds. A hypervisor that updates the page makes
- * it invalid only briefly.
- */
+/* Returns true if the page is invalid in each read for LASTING_NS. An update makes the page invalid only briefly. */
 static bool
 page_stays_invalid(const struct checking *checking)
 {
@@ -135,8 +132,8 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Returns the distance in ticks of MSR from the interval BEFORE to AFTER. It is positive if MSR is ahead, negative if
- * it is behind, and 0 if it is within.
+ * Returns the number of ticks by which MSR is outside of the interval from BEFORE to AFTER. It is positive if MSR is
+ * ahead, negative if it is behind, and 0 if it is within.
  */
 static int64_t
 ticks_outside(uint64_t before, uint64_t msr, uint64_t after)

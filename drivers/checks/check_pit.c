@@ -1,5 +1,6 @@
 /*
- * Checks the PIT's channel 2 against the Intel 8254 data sheet. Each check leaves the channel counting, as open() does.
+ * Checks the PIT's channel 2 against the Intel 8254 data sheet. After each check the channel counts again, as open()
+ * left it.
  */
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -18,14 +19,15 @@
 
 #define LATCH_TRIES       8u
 /*
- * The wait between a latch command and the read of the latched count: LATCH_FACTOR times the duration of the accesses
- * before it, plus LATCH_HELD_NS.
+ * A latched count is read after a wait of LATCH_HELD_NS, plus LATCH_FACTOR times the duration of the accesses before.
+ * In this time an unlatched counter would have counted on.
  */
 #define LATCH_HELD_NS     (20 * US)
 #define LATCH_FACTOR      4u
-/* longest wait; slower accesses could not complete before the counter wraps */
+/* longest wait; with slower accesses the counter could wrap before the try ends */
 #define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)
-#define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS) /* longest duration of a try, because the counter wraps after 54.9 ms */
+/* longest duration of a valid try, because the counter wraps after 54.9 ms */
+#define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS)
 
 static uint64_t
 gcd(uint64_t a, uint64_t b)
@@ -64,7 +66,7 @@ get_elapsed_ticks(const struct checking *checking, uint64_t then_ticks, uint64_t
 	return clock_elapsed_ticks(checking->rows, then_ticks, now_ticks);
 }
 
-/* Waits for a varying time, so that the readings are not synchronised with the counter. */
+/* Waits for a time that depends on READING, so that the readings are not synchronised with the counter. */
 static void
 wait_varying_time(const struct checking *checking, unsigned reading)
 {
@@ -98,13 +100,14 @@ enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
 struct latched {
 	struct sample before, after;
 	uint64_t latched_tsc; /* TSC after the latch command */
-	uint64_t waited_tsc;  /* TSC after the wait, before the count is read or, in half of the tries, latched again */
+	/* TSC after the wait. Then the count is read, in half of the tries after a second latch command */
+	uint64_t waited_tsc;
 	uint64_t ticks, wait_ticks;
 };
 
 /*
- * Compares the latched count with the readings before and after it. All are in the channel's own ticks, so its rate
- * does not matter. The result is unclear if the bounds overlap or the core was preempted.
+ * Compares the latched count with the readings before and after it. All are in PIT ticks, so the PIT's rate does not
+ * matter. The result is unclear if the ranges of a held and a lost count overlap, or if the core was preempted.
  */
 static enum latch
 judge_latch(const struct checking *checking, const struct latched *l)
@@ -127,8 +130,8 @@ judge_latch(const struct checking *checking, const struct latched *l)
 }
 
 /*
- * Latches a count, waits and reads it. AGAIN: sends a second latch command before the read, which the PIT must ignore
- * according to the data sheet.
+ * Latches a count, waits and reads it. If AGAIN is set, sends a second latch command before the read, which the PIT
+ * must ignore according to the data sheet.
  */
 static enum latch
 try_latch(const struct checking *checking, bool again)
@@ -181,7 +184,7 @@ check_latch(const struct checking *checking, struct behaviour *row)
 	behaviour_say(row, "A latched count is held until it is read; a second latch command is ignored.");
 }
 
-/* The status byte after the control word of each mode was written, and the status byte after the count was loaded. */
+/* Status bytes after the control words of modes 0 and 2, and after a count was loaded. */
 struct statuses {
 	uint8_t mode_0, mode_2, loaded;
 };
@@ -199,15 +202,16 @@ take_statuses(const struct checking *checking)
 	pit_start_counting();
 	s.loaded = pit_wait_until_loaded(checking);
 	if (s.loaded & STATUS_NULL_COUNT)
-		s.loaded = pit_read_status(); /* repeated, because the core may have been preempted for the whole wait */
+		/* read again, because the core may have been preempted during the whole wait */
+		s.loaded = pit_read_status();
 	hw_interrupts_restore(interrupts);
 	return s;
 }
 
 /*
- * Checks the mode and access bits of the status, and the bit NULL COUNT after a count was loaded. In a guest, NULL
- * COUNT is not checked between control word and count, because QEMU and KVM do not implement it, and no software relies
- * on it.
+ * Checks the mode and access bits of the status, and that NULL COUNT is 0 after a count was loaded. On bare metal it
+ * also checks that NULL COUNT is 1 between control word and count. QEMU and KVM do not implement this, and no software
+ * needs it.
  */
 static void
 check_status(const struct checking *checking, struct behaviour *row)

@@ -1,6 +1,6 @@
 /*
- * Checks that OUT of the PIT's channel 2 rises in time (Intel 8254 data sheet, mode 0). The time is counted in ticks of
- * the PIT. A PIT with a wrong rate, which has a rule of its own, is thus not reported twice.
+ * Checks that OUT of the PIT's channel 2 rises in time (Intel 8254 data sheet, mode 0). The requested time is counted
+ * in PIT ticks. Therefore this check does not fail if only the PIT's rate is wrong, which another rule reports.
  */
 #include "checks/check.h"
 #include "checks/pit_checks.h"
@@ -12,11 +12,11 @@
 #define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 ticks after the count N was written */
 #define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after this many times the requested time */
 #define PACE_SPAN_FACTOR  4
-/* a PIT that is slower by this factor is not checked, because interrupts are masked during the wait */
+/* A slower PIT is not checked, because interrupts are masked during the wait. */
 #define PACE_SLOWEST_FACTOR 16
 #define PORT_B_UNREADABLE 0xffu
 
-/* The duration of OUT_CLOCKS PIT ticks in TSC ticks, as an interval. */
+/* The duration of OUT_CLOCKS PIT ticks, as an interval in TSC ticks. */
 struct duration {
 	uint64_t low_ticks, high_ticks;
 };
@@ -32,8 +32,8 @@ time_by_nominal_rate(const struct checking *checking)
 }
 
 /*
- * Measures for NS how long OUT_CLOCKS PIT ticks take. Uses mode 0, because emulators may run other modes at another
- * rate. If the core was preempted, the counter may have wrapped, so the result allows any duration.
+ * Measures the duration of OUT_CLOCKS PIT ticks for NS. Uses mode 0, because emulators may run other modes at another
+ * rate. The result allows any duration if the core was preempted, because the counter may have wrapped.
  */
 static struct duration
 time_by_measured_rate(const struct checking *checking, uint64_t ns)
@@ -69,11 +69,11 @@ overlap(const struct duration *a, const struct duration *b)
 }
 
 /*
- * Returns how long OUT_CLOCKS PIT ticks should take. Uses the PIT's measured rate if two measurements agree that it
- * differs from the nominal rate, otherwise the nominal rate.
+ * Returns the duration that OUT_CLOCKS PIT ticks should have. Uses the PIT's measured rate if two measurements agree
+ * that it differs from the nominal rate. Otherwise uses the nominal rate.
  */
 static struct duration
-requested_time(const struct checking *checking)
+get_requested_time(const struct checking *checking)
 {
 	struct duration claim = time_by_nominal_rate(checking);
 	uint64_t ns = scale_ns(checking->scale, claim.high_ticks);
@@ -84,7 +84,7 @@ requested_time(const struct checking *checking)
 
 enum out { OUT_ROSE, OUT_NEVER_LOW, OUT_NEVER_HIGH, OUT_UNCLEAR, OUT_KINDS };
 
-/* The time from the count's last byte to the rise of OUT, in TSC ticks, as an interval. */
+/* The time from the write of the count's last byte to the rise of OUT, as an interval in TSC ticks. */
 struct rise {
 	int64_t low_ticks, high_ticks;
 };
@@ -145,9 +145,9 @@ report_rise(const struct checking *checking, struct behaviour *row, const struct
 			      -row->low, row->high, OUT_CLOCKS);
 }
 
-/* Returns how far RISE is from the requested time, in TSC ticks. Returns 0 if the intervals overlap. */
+/* Returns the distance in TSC ticks between RISE and the requested time. Returns 0 if the intervals overlap. */
 static uint64_t
-distance(const struct rise *rise, const struct duration *requested)
+get_distance(const struct rise *rise, const struct duration *requested)
 {
 	if (rise->low_ticks > 0 && (uint64_t)rise->low_ticks > requested->high_ticks)
 		return (uint64_t)rise->low_ticks - requested->high_ticks;
@@ -157,20 +157,20 @@ distance(const struct rise *rise, const struct duration *requested)
 }
 
 /*
- * Returns true if RISE is nearer to the requested time than BEST, or as near and narrower. The best of several tries
- * counts: a real fault appears in every try, but a stopped TSC may spoil a single try.
+ * Returns true if RISE is nearer to the requested time than BEST, or at the same distance and more exact. The best of
+ * several tries counts, because a real fault appears in every try, but a stopped TSC may spoil a single try.
  */
 static bool
 is_better(const struct rise *rise, const struct rise *best, const struct duration *requested)
 {
-	uint64_t far = distance(rise, requested), best_far = distance(best, requested);
+	uint64_t far = get_distance(rise, requested), best_far = get_distance(best, requested);
 
 	if (far != best_far)
 		return far < best_far;
 	return rise->high_ticks - rise->low_ticks < best->high_ticks - best->low_ticks;
 }
 
-/* Reports the best of a few tries. If OUT rose in none of them, reports the fault that the tries found. */
+/* Reports the best of OUT_TRIES tries. If OUT rose in none of them, reports the fault that was found. */
 void
 pit_check_out(const struct checking *checking, struct behaviour *row)
 {
@@ -182,7 +182,7 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "Port 61h, where OUT is read, reads FFh.");
 		return;
 	}
-	time = requested_time(checking);
+	time = get_requested_time(checking);
 	if (time.high_ticks > PACE_SLOWEST_FACTOR * time_by_nominal_rate(checking).high_ticks) {
 		behaviour_say(row, "The counter hardly counts.");
 		return;

@@ -1,6 +1,6 @@
 /*
  * Checks the RTC against Motorola's MC146818 data sheet: its update cycle, its seconds, its battery. The periodic flag
- * is checked in check_rtc_pf.c. Interrupts are masked only during a single poll.
+ * is checked in check_rtc_pf.c. Interrupts are masked only during a poll.
  */
 #include "checks/check.h"
 #include "checks/checks.h"
@@ -9,27 +9,27 @@
 #include "hw/wait.h"
 
 #define US            UINT64_C(1000)
-#define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* time to observe the RTC: an update comes every second */
-#define WATCH_LONG_NS (3 * WATCH_NS)          /* longer time if the first updates do not give a result */
+#define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* duration of an observation; an update occurs every second */
+#define WATCH_LONG_NS (3 * WATCH_NS) /* duration of a longer observation, if the first updates give no result */
 /*
- * Limits of the time in which UIP is 1. UIP rises 244 us (Intel's chip sets: 488 us) before the update, which takes
- * 1,984 us. QEMU sets UIP for 244 us.
+ * Limits of the time for which UIP is 1. UIP rises 244 us before the update (488 us in Intel's chip sets), and the
+ * update takes 1,984 us. QEMU sets UIP for 244 us.
  */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)
-/* if two polls are further apart than this, the duration of UIP is unknown */
+/* if the time between two polls is longer than this, the duration of UIP is unknown */
 #define GAP_NS_MAX    WAIT_NS_PER_MS
-/* if two readings of the seconds are further apart than this, an update may have been missed between them */
+/* if the time between two readings of the seconds is longer than this, an update may have been missed */
 #define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)
 
 /*
- * In a guest a fault must be seen several times, because the host may clear UIP late, and the RTC may continue while
- * the guest is stopped. Neither happens repeatedly.
+ * In a guest a fault must occur several times, because a single one may have another cause. The host may clear UIP
+ * late, or the RTC may have continued while the guest was stopped.
  */
 #define GUEST_LONG_MIN   3u
 #define GUEST_TIMES_MIN  2u
 
-/* One poll of UIP and the seconds. The seconds are valid for 244 us after UIP read 0. */
+/* One poll of UIP and the seconds. The seconds are valid if they were read within 244 us after UIP read 0. */
 struct update_poll {
 	uint64_t begin, after_a, end; /* TSC before and after the read of register A, and after the read of the seconds */
 	bool updating, good;
@@ -46,7 +46,7 @@ struct update_watch {
 	uint64_t polls, seen_ticks; /* number of polls, and TSC ticks in which the core ran */
 	struct update_poll last;
 	/* Observations of UIP. */
-	uint64_t risen_low, risen_high; /* TSC before and after its latest rise; 0 if none was seen */
+	uint64_t risen_low, risen_high; /* TSC before and after the latest rise of UIP; 0 if no rise was seen */
 	uint64_t first_tsc;             /* TSC of the first poll if UIP was 1 in all polls, else 0 */
 	bool preempted;                 /* true if the core was preempted since UIP rose */
 	unsigned updates, preempted_updates, without_uip;
@@ -80,7 +80,7 @@ record_fall(struct update_watch *w, const struct update_poll *poll)
 		return;
 	}
 	if (w->updates++ == 0 || high_ticks < w->shortest_high_ticks) {
-		/* If only one poll saw UIP set, its shortest possible duration is 0. */
+		/* If only one poll saw UIP set, it may have been set for any short time, so the lower bound is 0. */
 		w->shortest_low_ticks = w->last.begin > w->risen_high ? w->last.begin - w->risen_high : 0;
 		w->shortest_high_ticks = high_ticks;
 	}
@@ -104,8 +104,8 @@ record_uip(struct update_watch *w, const struct update_poll *poll)
 }
 
 /*
- * Returns true if the seconds changed within 244 us after a poll in which UIP was 0. UIP must be set for at least this
- * time before the seconds change.
+ * Returns true if the seconds changed within 244 us after a poll in which UIP was 0. This is a fault, because UIP must
+ * be set for at least 244 us before the seconds change.
  */
 static bool
 changed_without_uip(const struct update_watch *w, const struct update_poll *poll)
@@ -165,8 +165,8 @@ saw_update(const struct update_watch *w)
 }
 
 /*
- * Polls UIP and the seconds until all results are known, or until more polling could not give them. If FLAG is not
- * NULL, it also polls the periodic flag at 2 Hz.
+ * Polls UIP and the seconds until all results are known, or until further polls could not give them. If FLAG is not
+ * NULL, also polls the periodic flag at 2 Hz.
  */
 static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
@@ -270,8 +270,8 @@ check_battery(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Observes the updates. If the flag is available, it observes the flag at 2 Hz at the same time, because each
- * observation takes over a second.
+ * Observes updates. WITH_FLAG is set if the periodic flag is available. The flag at 2 Hz is then observed at the same
+ * time, because each observation takes over a second.
  */
 static void
 check_slow(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
@@ -301,7 +301,7 @@ check_slow(const struct checking *checking, bool with_flag, struct behaviours *b
 	check_discard_if_tsc_stopped(checking, behaviours, first);
 }
 
-/* Writes into ROW why open() could not use the flag: it is never set, or the firmware uses it. */
+/* Sets ROW's sentence to the reason why open() could not use the flag: it is never set, or the firmware uses it. */
 static void
 explain_missing_flag(const struct checking *checking, struct behaviour *row)
 {

@@ -6,24 +6,26 @@
 
 #define RULE              "rtc-periodic"
 #define PPM               INT64_C(1000000)
-/* length of a short observation of the flag, in which interrupts are masked: 4 periods of 1,024 Hz */
+/* duration of a short observation of the flag, with interrupts masked: 4 periods of 1,024 Hz */
 #define FAST_NS           (4 * WAIT_NS_PER_MS)
 #define FAST_TIMES        32u
-#define FAST_SHARE        8u  /* each fast rate gets this fraction of the budget; the updates need the rest */
+/* the check of each fast rate gets a fraction 1/FAST_SHARE of the budget, because the updates need the rest */
+#define FAST_SHARE        8u
 #define NARROW_PPM        (PPM / 4)
-#define ALIKE_MIN         4u  /* if this many observations agree within a fifth of the rate, that is not chance */
+#define ALIKE_MIN         4u  /* this many observations that agree within a fifth of the rate cannot agree by chance */
 #define ALIKE_SHARE       5
 #define LONG_TRIES        3u
 /*
- * Length of a longer observation: 6 periods of 64 Hz. The polls around an edge are a few microseconds apart, which is
- * an error of about 10 ppm.
+ * Duration of a longer observation: 6 periods of 64 Hz. Polls around an edge are a few microseconds apart, so the rate
+ * has an error of about 10 ppm.
  */
 #define LONG_NS           (100 * WAIT_NS_PER_MS)
 #define LONG_EDGES_MIN    4u
-#define UPDATES_NS        (1300 * WAIT_NS_PER_MS) /* time left for the checks of updates, which come once a second */
+/* time that must be left for the checks of updates, which occur once a second */
+#define UPDATES_NS        (1300 * WAIT_NS_PER_MS)
 /*
- * Our limits in a guest: the largest lateness of a single edge, and the lateness that all edges of many
- * short observations may have in common.
+ * Our limits in a guest: the maximum lateness of a single edge, and the maximum common lateness of all edges in many
+ * short observations.
  */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
@@ -71,8 +73,8 @@ rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag)
 }
 
 /*
- * Returns false if two edges may have been counted as one, because they came between two polls. The test assumes that
- * the flag's period may be a quarter shorter than selected.
+ * Returns false if two edges may have been counted as one because both came between two polls. A flag that is up to a
+ * third faster than selected is allowed for.
  */
 static bool
 saw_all_edges(const struct checking *checking, const struct rtc_flag *flag)
@@ -84,7 +86,7 @@ struct ppm {
 	int64_t low, high;
 };
 
-/* Returns how far the rate of EDGES edges in NS is above the selected rate, in ppm. */
+/* Returns by how many ppm EDGES edges in NS are faster than the selected rate. */
 static int64_t
 get_rate_error_ppm(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
 {
@@ -131,8 +133,8 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
 }
 
 /*
- * Measures the rate. In a guest, if the result is outside the limit, calculates it again and allows each edge to be up
- * to LATE_NS late.
+ * Returns the flag's rate error. In a guest, if it is outside the limit, returns a wider interval for which each edge
+ * may be up to LATE_NS late.
  */
 static struct ppm
 rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
@@ -161,8 +163,8 @@ leaves_time_for_updates(const struct checking *checking, uint64_t ns)
 }
 
 /*
- * Observes the flag for NS or EDGES_MAX edges, with interrupts enabled between polls. It is used only with flags that
- * work without PIE. If the core is preempted, the observation ends. The edges seen until then count if they are enough.
+ * Observes the flag for NS or for EDGES_MAX edges, with interrupts enabled between polls. Use it only if the flag works
+ * without PIE. If the core is preempted, the observation ends, and the edges before that count if they are enough.
  */
 static struct rtc_flag
 observe_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
@@ -196,28 +198,30 @@ observe_briefly(const struct checking *checking, uint64_t hz, uint8_t select)
 	return flag;
 }
 
-/* Returns how far PPM is from 0, the selected rate. Returns 0 if the interval includes it. */
+/*
+ * Returns the distance in ppm between the interval PPM and 0, the selected rate. Returns 0 if the interval includes 0.
+ */
 static int64_t
-distance(struct ppm ppm)
+get_distance(struct ppm ppm)
 {
 	if (ppm.low > 0)
 		return ppm.low;
 	return ppm.high < 0 ? -ppm.high : 0;
 }
 
-/* The results of all observations in which no edge was missed. */
+/* The combined results of all observations in which no edge was missed. */
 struct observations {
 	unsigned whole;
 	struct ppm best, slowest, fastest;
 	struct rtc_flag best_flag;
 };
 
-/* Returns true if PPM is nearer to the selected rate than BEST, or as near and narrower. */
+/* Returns true if PPM is nearer to the selected rate than BEST, or at the same distance and narrower. */
 static bool
-is_better(struct ppm ppm, struct ppm best)
+is_better_rate(struct ppm ppm, struct ppm best)
 {
-	if (distance(ppm) != distance(best))
-		return distance(ppm) < distance(best);
+	if (get_distance(ppm) != get_distance(best))
+		return get_distance(ppm) < get_distance(best);
 	return ppm.high - ppm.low < best.high - best.low;
 }
 
@@ -226,7 +230,7 @@ record_observation(struct observations *w, const struct rtc_flag *flag, struct p
 {
 	bool first = w->whole++ == 0;
 
-	if (first || is_better(ppm, w->best)) {
+	if (first || is_better_rate(ppm, w->best)) {
 		w->best = ppm;
 		w->best_flag = *flag;
 	}
@@ -237,13 +241,13 @@ record_observation(struct observations *w, const struct rtc_flag *flag, struct p
 }
 
 /*
- * Returns true if the interval of the best observation includes the selected rate, and is too narrow to include another
- * rate of the RTC.
+ * Returns true if the best observation's interval includes the selected rate, and is too narrow to include another rate
+ * that the RTC can have.
  */
 static bool
 shows_rate(const struct observations *w)
 {
-	return w->whole && distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
+	return w->whole && get_distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
 }
 
 static bool
@@ -256,8 +260,8 @@ observations_agree(const struct observations *w)
 }
 
 /*
- * Reports the result of the short observations. The host of a guest may deliver edges late in every observation, but
- * hardly by the same time. A fault in a guest is therefore reported only if the observations agree.
+ * Reports the result of the short observations. In a guest a fault is reported only if the observations agree. A busy
+ * host may set the flag late in every observation, but hardly ever by the same time.
  */
 static void
 report_observations(const struct checking *checking, const struct observations *w, struct behaviour *row)
@@ -267,7 +271,7 @@ report_observations(const struct checking *checking, const struct observations *
 
 	if (shows_rate(w))
 		report_flag_rate(row, &w->best_flag, w->best);
-	else if (distance(off) == 0 || (guest && !observations_agree(w)))
+	else if (get_distance(off) == 0 || (guest && !observations_agree(w)))
 		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
 		report_flag_rate(row, &w->best_flag, off);
@@ -275,8 +279,7 @@ report_observations(const struct checking *checking, const struct observations *
 
 /*
  * Measures the rate more exactly by a longer observation, if there is time. BEST is the best short observation, which
- * has shown that the selected rate is set. If the longer observation has a result, it replaces BEST, and the function
- * returns true.
+ * is consistent with the selected rate. If the longer observation has a result, replaces BEST and returns true.
  */
 static bool
 measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
@@ -292,7 +295,7 @@ measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, str
 	return false;
 }
 
-/* Measures observations until one includes the selected rate. If none does, reports the best observation. */
+/* Repeats short observations until one is consistent with the selected rate. If none is, reports the best one. */
 static void
 check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
@@ -328,8 +331,8 @@ check_1024_hz(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Observes the flag at 64 Hz for an eighth of the budget. If this would leave too little time for the checks of
- * updates, observes only a few edges.
+ * Observes the flag at 64 Hz for an eighth of the budget. If too little time would be left for the checks of updates,
+ * observes only a few edges.
  */
 static void
 check_64_hz(const struct checking *checking, struct behaviour *row)

@@ -4,8 +4,8 @@
 #include "clocks/drivers.h"
 
 /*
- * The pages of hypervisors come first, because their checks take only milliseconds. A device whose accesses exit to the
- * hypervisor may use up the time.
+ * Hypervisors' pages are checked first, because their checks take only milliseconds. The checks of a device may use up
+ * the time if each access exits to the hypervisor.
  */
 const struct device_check device_checks[] = {
 	{ .driver = &kvmclock_driver, .run = pvclock_check },

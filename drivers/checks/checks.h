@@ -10,7 +10,7 @@
 /* The devices in the order in which they are checked. The table ends with a NULL driver. */
 extern const struct device_check device_checks[];
 
-/* Each function is the "run" function of a struct device_check. */
+/* Functions for the member RUN of struct device_check. */
 void pvclock_check(const struct checking *checking, struct behaviours *behaviours);
 void hv_page_check(const struct checking *checking, struct behaviours *behaviours);
 void hpet_check(const struct checking *checking, struct behaviours *behaviours);
@@ -19,10 +19,9 @@ void pit_check(const struct checking *checking, struct behaviours *behaviours);
 void rtc_check(const struct checking *checking, struct behaviours *behaviours);
 
 /*
- * Empties REGISTERS, and adds the HPET's configuration, port 61h (its writable bits), the mode of PIT channel 2, RTC
- * registers A and B, and both PIC masks. Also adds the hypervisor's clock MSRs. They are read under GUARDED, which
- * catches exceptions; an MSR that faults is left out. The RTC's index is 0Dh afterwards, and its NMI bit is kept, as in
- * rtc.c.
+ * Fills REGISTERS with the HPET's configuration, the writable bits of port 61h, the mode of PIT channel 2, RTC
+ * registers A and B, both PIC masks, and the hypervisor's clock MSRs. MSRs are read under GUARDED, which catches
+ * exceptions, and an MSR that faults is omitted. The RTC's index is 0Dh afterwards. Its NMI bit is not changed.
  */
 void registers_read(struct as_found *registers, const struct platform *platform, fault_guard *guarded);
 

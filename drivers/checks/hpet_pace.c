@@ -4,8 +4,8 @@
 #include "clocks/hpet_registers.h"
 #include "hw/wait.h"
 
-#define PACE_NS           (20 * UINT64_C(1000))  /* at least 200 ticks of the HPET */
-/* factor on the measured rate, because each end of the measurement is a single reading */
+#define PACE_NS           (20 * UINT64_C(1000))  /* duration of the measurement: at least 200 ticks of the HPET */
+/* factor of the allowed ticks over the measured rate, which is rough because each end is a single reading */
 #define LEAP_FACTOR       2
 #define LEAP_TICKS        8u
 

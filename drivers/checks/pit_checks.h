@@ -6,11 +6,12 @@
 #include "clocks/pit_registers.h"
 #include "hw/wait.h"
 
-/* limit of the wait for a loaded count; the PIT loads it at its next tick, within 838 ns */
+/* longest wait until a count is loaded; the PIT loads it at its next tick, within 838 ns */
 #define PIT_LOADED_NS WAIT_NS_PER_MS
 
 /*
- * Waits until the PIT has loaded the written count, at most PIT_LOADED_NS. Returns the channel's status after the wait.
+ * Waits until the PIT has loaded the count that was written, at most PIT_LOADED_NS. Returns the channel's status after
+ * that.
  */
 static inline uint8_t
 pit_wait_until_loaded(const struct checking *checking)
@@ -26,7 +27,7 @@ pit_wait_until_loaded(const struct checking *checking)
 
 #define PIT_OUT_NS (12 * UINT64_C(1000000)) /* longest duration of pit_check_out() if the PIT has its nominal rate */
 
-/* A check (see check.h) that OUT of channel 2 rises when the requested count is over. */
+/* A check (see check.h) that OUT of channel 2 rises when the count is over. */
 check_function pit_check_out;
 
 #endif

@@ -8,9 +8,9 @@
 #include "paravirtual/leaves.h"
 
 /*
- * Returns the mode bits of channel 2. After reset QEMU's channel has no access mode, and is reported as "low byte then
- * high byte". Modes 6 and 7 are reported as 2 and 3, because the 8254 ignores the top bit (data sheet, control word
- * format), but Xen returns it.
+ * Returns the counting mode and access mode of channel 2. Different codes of one state give one value. Modes 6 and 7
+ * are modes 2 and 3, because the 8254 ignores the top bit (data sheet, control word format), but Xen returns it. QEMU's
+ * channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
 pit_mode(void)
@@ -42,7 +42,7 @@ add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard 
 		as_found_add(registers, name, value);
 }
 
-/* Adds the MSRs of the calling core that the hypervisor's features leaf offers. */
+/* Adds the calling core's MSRs for the clocks that the hypervisor's features leaf offers. */
 static void
 add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual, fault_guard *guarded)
 {

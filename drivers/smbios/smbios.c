@@ -1,17 +1,17 @@
-/* Finds the SMBIOS table from an entry point. See smbios.h. */
+/* Finds an SMBIOS entry point, and reads the table that it points to. See smbios.h. */
 #include "smbios/smbios_internal.h"
 
 #include "base/text.h"
 
-#define TABLE_LENGTH_MAX (256u * 1024) /* our limit: the rest of a longer table is not read */
-/* the number of structures is unknown; the table's length or a structure of type 127 ends the table */
+#define TABLE_LENGTH_MAX (256u * 1024) /* our limit in bytes: the rest of a longer table is not read */
+/* No limit on the number of structures. The table's length or a structure of type 127 ends the table. */
 #define COUNT_ANY        SIZE_MAX
 
 /* Offsets of the fields in both kinds of entry points: DSP0134 3.7, 5.2.1 and 5.2.2. */
 static const struct entry {
 	const char *anchor;
 	uint8_t size;      /* minimum size of the entry point in bytes */
-	uint8_t length;    /* offset of the entry point's length, one byte; the sum of all its bytes is 0 */
+	uint8_t length; /* offset of the entry point's length (one byte); its bytes up to this length have the sum 0 */
 	uint8_t table_length, table_length_size;
 	uint8_t address, address_size;
 	uint8_t count;     /* offset of the number of structures (2 bytes); 0 if it has no such field */
@@ -54,7 +54,7 @@ entry_is_valid(const struct entry *entry, struct smbios_bytes found, struct smbi
 		sum = (uint8_t)(sum + found.bytes[i]);
 	for (size_t i = 0; entry->anchor[i]; i++)
 		if (found.bytes[i] != (uint8_t)entry->anchor[i]) {
-			smbios_set_problem(facts, "SMBIOS: the entry point does not begin with %s", entry->anchor);
+			smbios_set_problem(facts, "SMBIOS: the entry point does not start with %s", entry->anchor);
 			return false;
 		}
 	if (length < entry->size || length > found.length)
@@ -67,8 +67,8 @@ entry_is_valid(const struct entry *entry, struct smbios_bytes found, struct smbi
 }
 
 /*
- * Returns the entry point at ADDRESS with the length in it. If the memory cannot be read that far, the minimum size is
- * returned.
+ * Returns the entry point at ADDRESS with the length that it states. If not all of it can be read, the length is the
+ * minimum size.
  */
 static struct smbios_bytes
 fetch_entry(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)

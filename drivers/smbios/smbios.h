@@ -1,7 +1,7 @@
 /*
- * Reads the machine's vendor, product and serial number from its SMBIOS tables. Both kinds of entry points, 32-bit and
- * 64-bit, are accepted. The tables are not trusted. Every length is checked before a byte is read, and the first fault
- * is reported as a sentence.
+ * Reads the machine's vendor, product and serial number from its SMBIOS tables, from a 32-bit or a 64-bit entry point.
+ * The tables are not trusted: every length is checked before a byte is read, and the first fault is reported as a
+ * sentence.
  */
 #ifndef BARETICK_SMBIOS_H
 #define BARETICK_SMBIOS_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SMBIOS_STRING_SIZE  65u /* 64 characters (DSP0134 2.6, 3.1.3); longer strings are cut */
+#define SMBIOS_STRING_SIZE  65u /* 64 characters, the maximum in DSP0134 2.6, 3.1.3; longer strings are cut */
 #define SMBIOS_PROBLEM_SIZE 128u
 
 /*
@@ -18,7 +18,7 @@
  * O.E.M.".
  */
 struct smbios_facts {
-	bool found; /* there is an entry point with a valid checksum, and its table can be read */
+	bool found; /* true if there is an entry point with a valid checksum, and its table can be read */
 	char vendor[SMBIOS_STRING_SIZE], product[SMBIOS_STRING_SIZE], serial[SMBIOS_STRING_SIZE];
 	char board_vendor[SMBIOS_STRING_SIZE], board_product[SMBIOS_STRING_SIZE];
 	char bios_vendor[SMBIOS_STRING_SIZE], bios_version[SMBIOS_STRING_SIZE];
@@ -33,8 +33,8 @@ struct smbios_memory {
 };
 
 /*
- * Reads the table of the 64-bit entry point at AT_3 into FACTS. If that is missing (0) or invalid, the 32-bit entry
- * point at AT_2 is used. Never fails. At most 256 KiB of the table are read.
+ * Reads the table of the 64-bit entry point at AT_3 into FACTS. If this entry point is missing (AT_3 is 0) or invalid,
+ * uses the 32-bit entry point at AT_2. Never fails. At most 256 KiB of the table are read.
  */
 void smbios_read_facts(const struct smbios_memory *memory, uint64_t at_3, uint64_t at_2, struct smbios_facts *facts);
 

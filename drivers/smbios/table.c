@@ -1,4 +1,4 @@
-/* Reads the structures of the table, and ignores placeholders of vendors. See smbios_internal.h. */
+/* Reads the SMBIOS table's structures, and ignores vendors' placeholders. See smbios_internal.h. */
 #include "smbios/smbios_internal.h"
 
 #include "base/text.h"
@@ -6,9 +6,12 @@
 /* DSP0134 3.7, 6.1.2: a structure starts with a byte for its type, a byte for its length, and a handle. */
 #define HEADER_SIZE   4u
 #define HEADER_LENGTH 1u
-#define TYPE_END      127u /* clause 7: End-of-Table, which may come before the last byte */
+#define TYPE_END      127u /* DSP0134 3.7, clause 7: End-of-Table, which may come before the table's last byte */
 
-/* 7.1, 7.2 and 7.3: strings of the BIOS, the system and the baseboard. The byte at OFFSET is the string's number. */
+/*
+ * DSP0134 3.7, 7.1 to 7.3: strings of the BIOS, the system and the baseboard. The byte at OFFSET is the string's
+ * number.
+ */
 static const struct wanted {
 	uint8_t type, offset;
 	uint16_t place; /* offset in struct smbios_facts */
@@ -69,8 +72,8 @@ is_placeholder(const char *words)
 }
 
 /*
- * Copies string NUMBER (the first is 1) without blanks at both ends. OUT is "" for number 0, or if there are fewer
- * strings.
+ * Copies string NUMBER (the first is 1) to OUT, without blanks at both ends. OUT becomes "" if NUMBER is 0 or too
+ * large.
  */
 static void
 copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING_SIZE])
@@ -90,7 +93,10 @@ copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING
 		out[0] = '\0';
 }
 
-/* Changes mm/dd/yyyy (7.1) to yyyy-mm-dd. Other formats, such as two-digit years before version 2.3, stay unchanged. */
+/*
+ * Changes mm/dd/yyyy (DSP0134 3.7, 7.1) to yyyy-mm-dd. Other formats, such as two-digit years before version 2.3, stay
+ * unchanged.
+ */
 static void
 to_iso_date(char date[SMBIOS_STRING_SIZE])
 {
@@ -106,7 +112,10 @@ to_iso_date(char date[SMBIOS_STRING_SIZE])
 	__builtin_memcpy(date, turned, sizeof(turned));
 }
 
-/* Reads a structure unless a structure of its type was read before. Blades and modules may have several baseboards. */
+/*
+ * Reads a structure, unless a structure of its type was read before. For example, machines with blades may list several
+ * baseboards.
+ */
 static void
 read_structure(const struct structure *structure, uint32_t *seen, struct smbios_facts *facts)
 {
@@ -126,7 +135,8 @@ read_structure(const struct structure *structure, uint32_t *seen, struct smbios_
 
 /*
  * Reads the structure at offset AT and advances AT to the next structure. Returns false if it does not end within
- * TABLE. Another 0 follows the last string (6.1.3). A structure without strings ends with two zeros.
+ * TABLE. A structure ends with a zero byte after its last string, or with two zeros if it has no strings (DSP0134 3.7,
+ * 6.1.3).
  */
 static bool
 next_structure(struct smbios_bytes table, size_t *at, struct structure *structure)

@@ -379,7 +379,7 @@ TEST(second_checksum_of_the_rsdp_guards_the_xsdt_only)
 	assert_int_equal(machine->facts.problem_count, 2);
 	assert_problem(&machine->facts, 0,
 		       "RSDP: its second checksum is off by 1h; its XSDT is not used");
-	assert_problem(&machine->facts, 1, "RSDT: it is tried in place of the XSDT");
+	assert_problem(&machine->facts, 1, "RSDT: it is used instead of the XSDT");
 }
 
 TEST(rsdp_length_is_36_or_more_and_can_be_read)
@@ -430,7 +430,7 @@ TEST(xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used)
 	assert_all_found(&machine->facts);
 	assert_int_equal(machine->facts.problem_count, 2);
 	assert_problem(&machine->facts, 0, "XSDT: its checksum is off by f0h; it is not used");
-	assert_problem(&machine->facts, 1, "RSDT: it is tried in place of the XSDT");
+	assert_problem(&machine->facts, 1, "RSDT: it is used instead of the XSDT");
 }
 
 TEST(xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt)
@@ -497,7 +497,7 @@ TEST(root_entries_of_0_are_passed_over_and_unreadable_ones_counted)
 	assert_true(machine->facts.hpet.found);
 	assert_int_equal(machine->facts.problem_count, 1);
 	assert_problem(&machine->facts, 0,
-		       "XSDT: 2 of its 5 entries point to where nothing can be read");
+		       "XSDT: 2 of its 5 entries have an address at which nothing can be read");
 }
 
 TEST(root_table_is_read_to_its_256th_entry)

@@ -206,7 +206,7 @@ TEST(what_is_wrong_with_an_entry_point_is_said)
 		bool sealed;
 		const char *problem;
 	} cases[] = {
-		{ 0, '-', true, "SMBIOS: the entry point does not begin with _SM_" },
+		{ 0, '-', true, "SMBIOS: the entry point does not start with _SM_" },
 		{ 5, 0x1e, true, "SMBIOS: the entry point _SM_ has the length 30" },
 		/* the entry point states a length that is larger than the readable memory */
 		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" },
