@@ -122,6 +122,15 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 		record->best_trip_ticks = ticks;
 }
 
+void
+pingpong_record_message(struct pingpong *pingpong, enum pingpong_side side, uint64_t arrival, uint64_t stamp,
+			uint64_t sent_tsc)
+{
+	record_arrival(&pingpong->records[side], arrival, stamp);
+	if (side == PINGPONG_FIRST)
+		record_trip(&pingpong->records[side], arrival - sent_tsc);
+}
+
 /*
  * Each arrival of a message takes only one reading of the TSC, which is also the stamp of the answer. The arrival is
  * recorded while the answer travels. The first trips are recorded, too, although caches are cold and the other core may
@@ -134,7 +143,6 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 	const struct side self = { pingpong, side, tsc(), tsc, pause };
 	const struct pingpong_slot *theirs = &pingpong->slots[!side];
 	struct pingpong_slot *mine = &pingpong->slots[side];
-	struct pingpong_record *record = &pingpong->records[side];
 	uint64_t sent_tsc = self.start_tsc, arrival = sent_tsc;
 
 	if (side == PINGPONG_FIRST && pingpong->trips_max > 0)
@@ -152,9 +160,7 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 
 		if (side == PINGPONG_SECOND || number < pingpong->trips_max)
 			send_message(mine, arrival);
-		record_arrival(record, arrival, stamp);
-		if (side == PINGPONG_FIRST)
-			record_trip(record, arrival - sent_tsc);
+		pingpong_record_message(pingpong, side, arrival, stamp, sent_tsc);
 		sent_tsc = arrival;
 	}
 }

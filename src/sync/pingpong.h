@@ -80,6 +80,13 @@ void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t boun
 void pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 		   void (*pause)(void));
 
+/*
+ * Records a message that arrived on SIDE. ARRIVAL is the receiver's TSC, and STAMP is the sender's. SENT_TSC is the TSC
+ * of the first side when it sent the message that this one answers. pingpong_play() calls this for each message.
+ */
+void pingpong_record_message(struct pingpong *pingpong, enum pingpong_side side, uint64_t arrival, uint64_t stamp,
+			     uint64_t sent_tsc);
+
 void pingpong_stop(struct pingpong *pingpong); /* makes both sides end at their next check */
 
 /* Returns the result. RESOLUTION_TICKS is an upper bound of the TSC's steps, at least 1. */
