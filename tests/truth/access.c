@@ -23,10 +23,13 @@
 #define PREPARE_PS    (2 * SIM_PS_PER_US)  /* duration of a device's access in the preparation */
 #define LATENCY_PS    (200 * SIM_PS_PER_NS) /* duration of a TSC reading in the latency phase */
 
+#define WAIT_PS       (8 * SIM_PS_PER_US) /* longest drawn wait for an interrupt; 10 us without a reading are a gap */
+#define APPROACH_PS   SIM_PS_PER_MS       /* drawn pause in the second before an event of a free-running timer */
+
 static struct {
 	uint64_t due_ps; /* start time of the machine's event, or SIM_NEVER */
 	uint64_t away_at_ps; /* time at which the core is preempted for machine.away_ps, or SIM_NEVER */
-	bool slow, in_warps;
+	bool slow, in_warps, in_timers;
 	uint64_t tsc_ps, device_ps; /* additional duration of readings in this phase */
 	struct {
 		unsigned pauses;
@@ -54,6 +57,7 @@ access_phase(const char *phase)
 	if (machine.event && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0)
 		state.due_ps = sim.now_ps + machine.delay_ps;
 	state.in_warps = strcmp(phase, "warps") == 0;
+	state.in_timers = strcmp(phase, "timers") == 0;
 	state.tsc_ps = strcmp(phase, "interference") == 0 ? OBSERVE_PS :
 		       strcmp(phase, "latency") == 0 || strcmp(phase, "cores") == 0 ? LATENCY_PS : 0;
 	state.device_ps = strcmp(phase, "checks") == 0 ? CHECKS_PS : strcmp(phase, "prepare") == 0 ? PREPARE_PS : 0;
@@ -101,6 +105,8 @@ pause_ps(unsigned pauses)
 
 	if (state.in_warps)
 		return WARPS_PS;
+	if (state.in_timers && machine.is_drawn)
+		return APPROACH_PS;
 	if (pauses <= PAUSES_SHORT)
 		return ps;
 	return ps << (pauses - PAUSES_SHORT < PAUSE_DOUBLED ? pauses - PAUSES_SHORT : PAUSE_DOUBLED);
@@ -153,6 +159,24 @@ preempted_ps(void)
 	return ps;
 }
 
+/*
+ * Returns the drawn time until the next interrupt of a timer, at most WAIT_PS. The pauses and readings up to there are
+ * left out, but the core may be preempted in each of them.
+ */
+static uint64_t
+interrupt_ps(void)
+{
+	uint64_t until_ps = sim.interrupts.open ? sim.interrupts.quiet_until_ps : SIM_NEVER, ps, accesses;
+
+	if (!machine.is_drawn || until_ps <= sim.now_ps)
+		return 0;
+	ps = until_ps - sim.now_ps < WAIT_PS ? until_ps - sim.now_ps : WAIT_PS;
+	accesses = 2 * ps / (sim.cost_ps[SIM_PAUSE] + sim.cost_ps[SIM_TSC_LFENCE]);
+	if (machine.preempt_every && draw_below(machine.preempt_every) < accesses)
+		return draw_below(ps) + preempted_ps();
+	return ps;
+}
+
 static uint64_t
 cost(enum sim_access access, uint64_t where)
 {
@@ -162,6 +186,8 @@ cost(enum sim_access access, uint64_t where)
 	ps += access_jitter(device == TSC ? sim.cost_ps[access] : ps / 2);
 	if (access == SIM_PAUSE && !sim.interrupts.in_window)
 		ps += pause_ps(++state.cores[sim.core].pauses);
+	else if (access == SIM_PAUSE)
+		ps += interrupt_ps();
 	else if (device == TSC && state.cores[sim.core].read_tsc)
 		state.cores[sim.core].pauses = 0;
 	state.cores[sim.core].read_tsc = device == TSC;

@@ -160,13 +160,94 @@ tournament(const struct bench *bench, enum when *when)
 	return *when == WHEN_FIRST ? &machine.first : *when == WHEN_LAST ? &machine.last : NULL;
 }
 
+static uint64_t
+read_tsc(void)
+{
+	uint64_t ticks = hw_tsc_lfence();
+
+	if (all.working && machine.message_ps) {
+		sim_advance_ps(access_jitter(machine.message_ps * (1 + all.self % 3)));
+		cores_turn();
+	}
+	return ticks;
+}
+
+/*
+ * Sets the time of the running core to at least AT_PS. The event of the whole machine happens at the same time for all
+ * cores, so a core that comes to this time after another one stops as well.
+ */
+static void
+advance_to(uint64_t at_ps, uint64_t *begin_ps)
+{
+	if (sim.now_ps < at_ps)
+		sim.now_ps = at_ps;
+	if (machine.at_ps == SIM_NEVER || *begin_ps >= machine.at_ps || sim.now_ps < machine.at_ps)
+		return;
+	if (sim.now_ps < machine.at_ps + machine.by_ps)
+		sim.now_ps += machine.by_ps;
+	*begin_ps = sim.now_ps;
+}
+
+/* Draws the time at which a core that polls sees a message that was just sent, and reads its TSC then. */
+static uint64_t
+draw_arrival(uint32_t core, uint64_t start_ps, uint64_t *begin_ps)
+{
+	all.self = sim.core = core;
+	advance_to(start_ps, begin_ps);
+	sim_advance_ps(draw_below(sim.cost_ps[SIM_TSC_LFENCE] + sim.cost_ps[SIM_PAUSE] + 1));
+	return read_tsc();
+}
+
+/* Draws the messages of a ping-pong: their times, and the stamps of the two cores' TSCs at these times. */
+static void
+draw_pingpong(struct pingpong *pingpong, const uint32_t *cores)
+{
+	uint64_t begin_ps = sim.now_ps, start_ps[2], start_tsc[2], stamp, sent, arrival;
+
+	for (size_t side = 0; side < 2; side++)
+		start_ps[side] = begin_ps + draw_below(machine.wake_ps + 1);
+	stamp = sent = start_tsc[0] = draw_arrival(cores[0], start_ps[0], &begin_ps);
+	start_tsc[1] = draw_arrival(cores[1], start_ps[1], &begin_ps);
+	for (uint64_t i = 0; i < 2 * pingpong->trips_max; i++) {
+		enum pingpong_side side = i % 2 ? PINGPONG_FIRST : PINGPONG_SECOND;
+		int64_t elapsed;
+
+		arrival = draw_arrival(cores[side], start_ps[side], &begin_ps);
+		elapsed = (int64_t)(arrival - start_tsc[side]);
+		if (elapsed > 0 && (uint64_t)elapsed > pingpong->bound_ticks)
+			return;
+		pingpong_record_message(pingpong, side, arrival, stamp, sent);
+		stamp = arrival;
+		sent = side == PINGPONG_FIRST ? arrival : sent;
+	}
+}
+
+/* Draws the ping-pongs of a batch. They run at the same time. */
+static void
+draw_batch(struct pingpong *pingpongs, const uint32_t *cores, size_t count)
+{
+	uint64_t begin_ps = sim.now_ps, end_ps = begin_ps;
+
+	all.working = true;
+	all.others_ps = UINT64_MAX;
+	for (size_t i = 0; i < count / 2; i++) {
+		sim.now_ps = begin_ps;
+		draw_pingpong(&pingpongs[i], &cores[2 * i]);
+		end_ps = sim.now_ps > end_ps ? sim.now_ps : end_ps;
+	}
+	all.working = false;
+	all.self = sim.core = 0;
+	sim.now_ps = end_ps;
+}
+
 /* Runs a batch of a measurement pass. Cores that step in this batch do so at a random time within it. */
 static size_t
 run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	static uint64_t batches[WHEN_LAST + 1];
+	const struct bench *bench = context;
 	enum when when;
-	struct span *span = tournament(context, &when);
+	struct span *span = tournament(bench, &when);
 	size_t finished;
 
 	if (span && !span->from_ps) {
@@ -179,7 +260,10 @@ run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(machine.wake_ps + 50 * SIM_PS_PER_US);
 	for (size_t i = 0; span && i < count; i++)
 		machine.core[cores[i]].last_seen_ps = sim.now_ps;
-	finished = run_some(context, cores, count, job, argument, bound_ns);
+	if (machine.is_drawn)
+		draw_batch(bench->run.survey.memory.pingpongs, cores, finished = count);
+	else
+		finished = run_some(context, cores, count, job, argument, bound_ns);
 	if (span)
 		span->to_ps = sim.now_ps;
 	return finished;
@@ -209,18 +293,6 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 	job(argument, core);
 	sim.core = 0;
 	return true;
-}
-
-static uint64_t
-read_tsc(void)
-{
-	uint64_t ticks = hw_tsc_lfence();
-
-	if (all.working && machine.message_ps) {
-		sim_advance_ps(access_jitter(machine.message_ps * (1 + all.self % 3)));
-		cores_turn();
-	}
-	return ticks;
 }
 
 void

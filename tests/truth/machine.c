@@ -113,6 +113,8 @@ rows(void)
 	return ids;
 }
 
+static const struct device_check no_checks[] = { { .driver = NULL } };
+
 static void
 open_bench(struct bench *bench)
 {
@@ -125,6 +127,8 @@ open_bench(struct bench *bench)
 	bench_open(bench, machine.cores);
 	bench->run.survey.buffer.sample_max = SAMPLE_MAX;
 	bench->machine.begins = begins;
+	if (machine.is_drawn)
+		bench->machine.checks = no_checks;
 	bench->run.survey.hooks.expired = expired;
 	strcpy(report->accelerator, machine.is_emulated ? "tcg" : machine.is_guest ? "kvm" : "");
 	for (size_t i = 0; i < machine.cores; i++)
@@ -148,7 +152,7 @@ claim_lapic(void)
 }
 
 struct bench *
-machine_run(const struct kind *kind, uint64_t seed)
+machine_run(const struct kind *kind, uint64_t seed, bool is_drawn)
 {
 	struct bench *bench;
 
@@ -166,9 +170,13 @@ machine_run(const struct kind *kind, uint64_t seed)
 	access_begin();
 	machine.run.from_ps = sim.now_ps;
 	bench = bench_new();
+	machine.is_drawn = is_drawn;
 	open_bench(bench);
 	run_measure(&bench->run);
-	bench_close(bench);
+	if (is_drawn)
+		run_close(&bench->run);
+	else
+		bench_close(bench);
 	machine.run.to_ps = sim.now_ps;
 	return bench;
 }

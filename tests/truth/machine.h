@@ -83,6 +83,8 @@ struct machine {
 	uint64_t step_1024;          /* size of a step of the TSC in 1024ths of a tick */
 	/* a core's offset is added to the reading after it was rounded to a step, as by a hypervisor */
 	bool step_before_offset;
+	/* true if messages between cores and waits for interrupts are drawn, and the checks of devices are left out */
+	bool is_drawn;
 	bool is_guest;
 	bool is_emulated;            /* true for a guest of QEMU's TCG, where all devices are emulated */
 	/* true if the fault is so large that the report must name the faulty clock, or two groups that include it */
@@ -141,8 +143,11 @@ extern struct machine machine;
 extern const char *const clock_ids[CLOCKS];
 int clock_of(const char *id); /* returns CLOCKS if no clock has this id */
 
-/* Does a whole run on the machine of KIND and SEED. The caller frees the bench. */
-struct bench *machine_run(const struct kind *kind, uint64_t seed);
+/*
+ * Does a run on the machine of KIND and SEED, with drawn readings (see machine.is_drawn) or with simulated ones. The
+ * caller frees the bench.
+ */
+struct bench *machine_run(const struct kind *kind, uint64_t seed, bool is_drawn);
 
 /* Returns the TSC of CORE at world time AT_PS, in TICKths of a tick. */
 __int128 machine_tsc_at(size_t core, uint64_t at_ps);

@@ -58,8 +58,8 @@ static const char *const width_names[] = { "ppb, HPET", "ppb, PM timer", "ppb, P
 static struct {
 	const struct kind *kind;
 	bool all_errors;
-	uint64_t seed, trials, wrong_trials;
-	bool trial_is_wrong;
+	uint64_t seed, trials, simulated, wrong_trials;
+	bool trial_is_wrong, trial_is_simulated;
 	struct {
 		uint64_t looked, wrong, wrong_trials, last_wrong;
 		size_t lines;
@@ -84,10 +84,12 @@ tally_begin(const struct kind *kind, bool all_errors)
 }
 
 void
-tally_trial(uint64_t seed)
+tally_trial(uint64_t seed, bool simulated)
 {
 	table.seed = seed;
+	table.trial_is_simulated = simulated;
 	table.trials++;
+	table.simulated += simulated;
 	table.trial_is_wrong = false;
 }
 
@@ -110,7 +112,8 @@ tally(enum check check, bool right, const char *format, ...)
 		table.trial_is_wrong = true;
 		table.wrong_trials++;
 	}
-	length = snprintf(line, sizeof(line), "%llu: ", (unsigned long long)table.seed);
+	length = snprintf(line, sizeof(line), "%llu%s: ", (unsigned long long)table.seed,
+			  table.trial_is_simulated ? " --simulated" : "");
 	va_start(arguments, format);
 	vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
 	va_end(arguments);
@@ -171,8 +174,9 @@ tally_end(void)
 {
 	uint64_t wrong = 0;
 
-	printf("%s: %s. %llu trials, %llu with something wrong\n", table.kind->name, table.kind->what,
-	       (unsigned long long)table.trials, (unsigned long long)table.wrong_trials);
+	printf("%s: %s. %llu trials, %llu of them simulated, %llu with something wrong\n", table.kind->name,
+	       table.kind->what, (unsigned long long)table.trials, (unsigned long long)table.simulated,
+	       (unsigned long long)table.wrong_trials);
 	for (enum check check = 0; check < CHECKS; check++) {
 		if (!table.checks[check].looked)
 			continue;

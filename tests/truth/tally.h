@@ -26,7 +26,7 @@ enum width {
 };
 
 void tally_begin(const struct kind *kind, bool all_errors);
-void tally_trial(uint64_t seed);
+void tally_trial(uint64_t seed, bool simulated);
 
 /* Counts one check. If it is not RIGHT, the sentence describes the error. Returns RIGHT. */
 bool tally(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -1,10 +1,11 @@
 /*
  * Counts false statements in baretick's reports on random machines with known true values.
  *
- * truth SEED COUNT [--kind NAME]... [--all] [--report]
+ * truth SEED COUNT [--kind NAME]... [--simulated] [--all] [--report]
  *
- * Does COUNT trials of each kind, or of the named kinds, with the seeds from SEED on. `truth SEED 1 --kind NAME`
- * repeats a single trial. --all prints all errors, not only the first few of each check. --report prints the report.
+ * Does COUNT trials of each kind, or of the named kinds, with the seeds from SEED on. One in SIMULATED_SHARE trials is
+ * simulated, and with --simulated all are. The others have drawn readings. `truth SEED 1 --kind NAME` repeats a single
+ * trial. --all prints all errors, not only the first few of each check. --report prints the report.
  * Exit status 1 if there was an error.
  */
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include "machine.h"
 #include "tally.h"
 #include "verdict.h"
+
+#define SIMULATED_SHARE 20
 
 static void
 print_report(const struct report *report)
@@ -81,12 +84,12 @@ print_machine(void)
 }
 
 static void
-try(const struct kind *kind, uint64_t seed, bool show)
+try(const struct kind *kind, uint64_t seed, bool simulated, bool show)
 {
 	struct bench *bench;
 
-	tally_trial(seed);
-	bench = machine_run(kind, seed);
+	tally_trial(seed, simulated);
+	bench = machine_run(kind, seed, !simulated);
 	if (show) {
 		print_report(&bench->run.report);
 		if (bench->run.report.skew.first.measured)
@@ -137,9 +140,10 @@ main(int count, char **words)
 {
 	uint64_t first, trials, wrong = 0;
 	bool all = has_word("--all", count, words), show = has_word("--report", count, words);
+	bool simulated = has_word("--simulated", count, words);
 
 	if (count < 3) {
-		fprintf(stderr, "usage: truth SEED COUNT [--kind NAME]... [--all] [--report]; the kinds:\n");
+		fprintf(stderr, "usage: truth SEED COUNT [--kind NAME]... [--simulated] [--all] [--report]; the kinds:\n");
 		for (const struct kind *kind = kinds; kind->name; kind++)
 			fprintf(stderr, "  %-14s %s\n", kind->name, kind->what);
 		return 2;
@@ -151,7 +155,7 @@ main(int count, char **words)
 			continue;
 		tally_begin(kind, all);
 		for (uint64_t i = 0; i < trials; i++)
-			try(kind, first + i, show);
+			try(kind, first + i, simulated || i % SIMULATED_SHARE == SIMULATED_SHARE - 1, show);
 		wrong += tally_end();
 	}
 	return wrong > 0;
