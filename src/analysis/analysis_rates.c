@@ -21,8 +21,11 @@
  */
 #define SAME_SOURCE_PPB 5000
 
-/* One clock's rate over some time, and the TSC's rate that it gives, also over each half of the rate window. */
-struct stretch {
+/*
+ * The rate of a clock over a span of time, and the TSC's rate that it gives over the span and over each half of the
+ * rate window.
+ */
+struct rate_span {
 	struct rate_slope slope;
 	enum rate_fit fit;
 	uint64_t brackets; /* sum of the narrowest brackets at both ends, in TSC ticks */
@@ -30,12 +33,13 @@ struct stretch {
 };
 
 struct clock_rates {
-	bool is_followed, is_uncounted, has_stood;
+	bool is_followed, is_uncounted, may_have_stopped;
 	bool has_final;              /* false if nothing is known about the time after the window */
 	struct sample first, last, final;
 	uint64_t expected_ticks;     /* expected ticks since the reading before FINAL */
-	struct stretch window, whole; /* from FIRST to LAST, and from FIRST to FINAL */
-	struct rate_interval since, again; /* from LAST to FINAL, and over one more stretch of an edge clock */
+	struct rate_span window, whole; /* from FIRST to LAST, and from FIRST to FINAL */
+	struct rate_interval since; /* the TSC's rate from LAST to FINAL */
+	struct rate_interval again; /* the TSC's rate in the additional measurement of an edge clock */
 	bool has_again;
 	struct interval_ppb change_halves, change_since;
 };
@@ -43,27 +47,28 @@ struct clock_rates {
 struct rates {
 	struct report *report;
 	struct clock_rates clocks[REPORT_CLOCKS_MAX];
-	struct rate_interval implied[REPORT_CLOCKS_MAX]; /* the TSC's rate by each clock, as far as it is concluded */
+	/* the TSC's rate by each clock, over the rate window or the whole run */
+	struct rate_interval implied[REPORT_CLOCKS_MAX];
 	uint64_t tsc_resolution_ticks, limit_ppb; /* two clocks disagree if their rates differ by more than LIMIT_PPB */
 	struct rate_outcome outcome;
 };
 
 static void
-take_stretch(const struct rate_batches *batches, const struct sample *to, struct stretch *stretch)
+set_span(const struct rate_batches *batches, const struct sample *to, struct rate_span *span)
 {
 	const struct rate_readings *readings = &batches->readings;
 	const struct sample *from = &readings->first, *middle = &batches->middle;
 	struct rate_ends ends = rate_readings_ends(readings, from, to);
 
-	stretch->slope = rate_readings_slope(readings, from, to, &stretch->fit);
-	stretch->implied = rate_readings_implied(readings, from, to);
-	stretch->halves[0] = rate_readings_implied(readings, from, middle);
-	stretch->halves[1] = rate_readings_implied(readings, middle, &readings->last);
+	span->slope = rate_readings_slope(readings, from, to, &span->fit);
+	span->implied = rate_readings_implied(readings, from, to);
+	span->halves[0] = rate_readings_implied(readings, from, middle);
+	span->halves[1] = rate_readings_implied(readings, middle, &readings->last);
 	if (ends.count >= 2)
-		stretch->brackets = ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
+		span->brackets = ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
 }
 
-/* Returns the ticks of a clock that are expected after its last sample in the window, in UNREAD_TICKS of the TSC. */
+/* Returns the expected ticks of a clock in UNREAD_TICKS of the TSC after its last sample in the window. */
 static uint64_t
 expected_ticks(const struct rate_readings *readings, uint64_t unread_ticks)
 {
@@ -73,7 +78,7 @@ expected_ticks(const struct rate_readings *readings, uint64_t unread_ticks)
 }
 
 static void
-take_final(struct rate_batches *batches, struct clock_rates *clock)
+set_final(struct rate_batches *batches, struct clock_rates *clock)
 {
 	const struct record_batch *final = &batches->final;
 	struct rate_readings *readings = &batches->readings;
@@ -86,14 +91,14 @@ take_final(struct rate_batches *batches, struct clock_rates *clock)
 	readings->smallest_ticks = final->smallest_ticks;
 	clock->expected_ticks = readings->entry->clock.edges_only ? final->ticks - readings->last.ticks :
 				expected_ticks(readings, final->unread_ticks);
-	take_stretch(batches, &clock->final, &clock->whole);
+	set_span(batches, &clock->final, &clock->whole);
 	clock->since = rate_readings_implied(readings, &readings->last, &clock->final);
 	clock->change_since = rate_readings_change(readings, &readings->first, &readings->last, &clock->final);
 }
 
 /* Calculates the rates of clock I between its readings. */
 static void
-take_clock(struct rates *rates, const void *record, size_t size, const struct rate_windows *windows, size_t i)
+read_clock(struct rates *rates, const void *record, size_t size, const struct rate_windows *windows, size_t i)
 {
 	struct clock_rates *clock = &rates->clocks[i];
 	struct rate_batches batches;
@@ -105,12 +110,12 @@ take_clock(struct rates *rates, const void *record, size_t size, const struct ra
 	if (!batches.close.window)
 		return;
 	clock->is_followed = true;
-	clock->has_stood = batches.has_stood;
+	clock->may_have_stopped = batches.may_have_stopped;
 	clock->first = readings->first;
 	clock->last = readings->last;
-	take_stretch(&batches, &readings->last, &clock->window);
+	set_span(&batches, &readings->last, &clock->window);
 	clock->change_halves = rate_readings_change(readings, &readings->first, &batches.middle, &readings->last);
-	take_final(&batches, clock);
+	set_final(&batches, clock);
 	if (batches.has_again && batches.again[0].end)
 		clock->again = rate_readings_implied(readings, &batches.again[0], &batches.again[1]);
 }
@@ -133,7 +138,10 @@ set_measured(struct report_clock *entry, const struct rate_interval *rate)
 	entry->error = rate_error(rate, entry->clock.claimed);
 }
 
-/* Widens the rate by the error of the crystal behind the scale. Unknown if no majority confirms the scale. */
+/*
+ * Widens the rate by the error of the crystal of the clock that sets the scale. The rate is unknown if no majority
+ * confirms that clock.
+ */
 static void
 set_absolute(const struct rates *rates, struct report_clock *entry)
 {
@@ -199,8 +207,9 @@ agrees(const struct rates *rates, const struct clock *tsc, const struct rate_int
 }
 
 /*
- * A wrong CPUID leaf must not make the TSC differ from all other clocks. If the claim so far contradicts them, takes
- * the first other claim that agrees with them. A claim that is rounded by more than the limit agrees with too much.
+ * A wrong CPUID leaf must not make the TSC differ from all other clocks. If the present claim contradicts the clocks,
+ * uses the first other claim that agrees with them. A claim that is rounded by more than the limit is not used, because
+ * it would agree with too many rates.
  */
 static void
 choose_claim(struct rates *rates)
@@ -233,7 +242,7 @@ choose_claim(struct rates *rates)
 
 /* Sets the TSC's rate in the report, and its source. */
 static void
-settle_tsc(struct rates *rates, bool whole)
+set_tsc_rate(struct rates *rates, bool whole)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
@@ -270,8 +279,9 @@ half_ppt(uint64_t low, uint64_t high)
 	return low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
 }
 
+/* Returns PART, or REST if that is less, and subtracts it from REST. */
 static uint64_t
-take_part(uint64_t *rest, uint64_t part)
+subtract_part(uint64_t *rest, uint64_t part)
 {
 	part = part < *rest ? part : *rest;
 	*rest -= part;
@@ -279,21 +289,23 @@ take_part(uint64_t *rest, uint64_t part)
 }
 
 /*
- * Returns the parts of the error of STRETCH that come from the readings, each in parts per 10^12. The rest of the
- * slope's width, without the brackets and the TSC's resolution, is the clock's resolution.
+ * Returns the parts of the error of SPAN that come from the readings, each in parts per 10^12. The parts from the
+ * brackets and the TSC's resolution are subtracted from the slope's width, and the rest is due to the clock's
+ * resolution.
  */
 static struct rate_budget
-budget_of(const struct rates *rates, const struct report_clock *entry, const struct stretch *stretch)
+budget_of(const struct rates *rates, const struct report_clock *entry, const struct rate_span *span)
 {
-	const struct rate_slope *slope = &stretch->slope;
+	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
 	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
 	uint64_t rest = low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
 	struct rate_budget budget = { .known = low != 0 };
 
-	budget.tsc_resolution = take_part(&rest, scale_ratio(rates->tsc_resolution_ticks, PPT, slope->high_time, SCALE_UP));
-	budget.bracket = take_part(&rest, entry->clock.edges_only ? rest :
-				   scale_ratio(stretch->brackets, PPT / 2, slope->high_time, SCALE_UP));
+	budget.tsc_resolution = subtract_part(&rest, scale_ratio(rates->tsc_resolution_ticks, PPT, slope->high_time,
+							     SCALE_UP));
+	budget.bracket = subtract_part(&rest, entry->clock.edges_only ? rest :
+				       scale_ratio(span->brackets, PPT / 2, slope->high_time, SCALE_UP));
 	budget.resolution = rest;
 	return budget;
 }
@@ -313,15 +325,15 @@ complete_budget(const struct report *report, struct report_clock *entry)
 }
 
 static void
-set_rate(const struct rates *rates, const struct stretch *stretch, struct report_clock *entry)
+set_rate(const struct rates *rates, const struct rate_span *span, struct report_clock *entry)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
-	struct rate_interval rate = rate_of_clock(&stretch->slope, &report->tsc_within);
+	struct rate_interval rate = rate_of_clock(&span->slope, &report->tsc_within);
 
-	entry->rate_fit = stretch->fit;
+	entry->rate_fit = span->fit;
 	set_measured(entry, &rate);
-	entry->budget = budget_of(rates, entry, stretch);
+	entry->budget = budget_of(rates, entry, span);
 	if (!tsc || !text_equal(entry->clock.id, report->relative_to))
 		return;
 	tsc->budget = entry->budget;
@@ -329,7 +341,7 @@ set_rate(const struct rates *rates, const struct stretch *stretch, struct report
 }
 
 static bool
-holds_zero(const struct rate_interval *a, const struct rate_interval *b)
+may_be_equal(const struct rate_interval *a, const struct rate_interval *b)
 {
 	struct interval_ppb ppb = rate_compare(a, b);
 
@@ -337,10 +349,10 @@ holds_zero(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 static void
-compare_pair(struct rates *rates, const struct stretch *stretches, size_t a, size_t b)
+compare_pair(struct rates *rates, const struct rate_span *spans, size_t a, size_t b)
 {
 	struct report *report = rates->report;
-	struct interval_ppb ppb = rate_compare(&stretches[a].implied, &stretches[b].implied);
+	struct interval_ppb ppb = rate_compare(&spans[a].implied, &spans[b].implied);
 	struct report_rate *pair = &report->rates[report->rate_count];
 
 	if (!ppb.known || report->rate_count == REPORT_RATES_MAX)
@@ -348,36 +360,39 @@ compare_pair(struct rates *rates, const struct stretch *stretches, size_t a, siz
 	report->rate_count++;
 	*pair = (struct report_rate){ report->clocks[a].clock.id, report->clocks[b].clock.id,
 				      ppb, ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
-	pair->same_source &= holds_zero(&stretches[a].implied, &stretches[b].implied);
+	pair->same_source &= may_be_equal(&spans[a].implied, &spans[b].implied);
 	for (size_t half = 0; half < 2; half++)
-		pair->same_source &= holds_zero(&stretches[a].halves[half], &stretches[b].halves[half]);
+		pair->same_source &= may_be_equal(&spans[a].halves[half], &spans[b].halves[half]);
 }
 
-/* Calculates all rates of the report, over the rate window or, as far as it is known, over the WHOLE run. */
+/*
+ * Calculates all rates of the report. They are over the WHOLE run if the clock was read at its end, otherwise over the
+ * rate window.
+ */
 static void
-conclude(struct rates *rates, bool whole)
+calculate_rates(struct rates *rates, bool whole)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
-	struct stretch stretches[REPORT_CLOCKS_MAX] = { { .fit = RATE_FIT_NONE } };
+	struct rate_span spans[REPORT_CLOCKS_MAX] = { { .fit = RATE_FIT_NONE } };
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
 
 		if (clock->is_followed && !clock->is_uncounted)
-			stretches[i] = whole && clock->has_final ? clock->whole : clock->window;
-		rates->implied[i] = stretches[i].implied;
+			spans[i] = whole && clock->has_final ? clock->whole : clock->window;
+		rates->implied[i] = spans[i].implied;
 	}
 	choose_claim(rates);
-	settle_tsc(rates, whole);
+	set_tsc_rate(rates, whole);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		entry->implied = stretches[i].implied;
+		entry->implied = spans[i].implied;
 		entry->uncounted = rates->clocks[i].is_uncounted;
 		if (!entry->implied.known)
 			continue;
-		set_rate(rates, &stretches[i], entry);
+		set_rate(rates, &spans[i], entry);
 		entry->rate_whole_run = whole && rates->clocks[i].has_final;
 	}
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -386,7 +401,7 @@ conclude(struct rates *rates, bool whole)
 		set_absolute(rates, &report->clocks[i]);
 	}
 	if (tsc) {
-		struct stretch *claimed = &stretches[tsc - report->clocks];
+		struct rate_span *claimed = &spans[tsc - report->clocks];
 
 		tsc->implied = rate_claimed(&tsc->clock);
 		claimed->implied = claimed->halves[0] = claimed->halves[1] = tsc->implied;
@@ -394,11 +409,11 @@ conclude(struct rates *rates, bool whole)
 	report->rate_count = 0;
 	for (size_t a = 0; a < report->clock_count; a++)
 		for (size_t b = a + 1; b < report->clock_count; b++)
-			compare_pair(rates, stretches, a, b);
+			compare_pair(rates, spans, a, b);
 }
 
 static void
-keep_window(struct rates *rates, const struct scale *scale)
+store_window_rates(struct rates *rates, const struct scale *scale)
 {
 	for (size_t i = 0; i < rates->report->clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
@@ -420,11 +435,11 @@ least_size(const struct interval_ppb *change)
 }
 
 /*
- * Returns false if the clock has no reading at the end of the run, if its wraps up to there are uncertain, or if it
- * stepped back. A counter that lost less than it gained since then is found by its rate.
+ * Returns false if the clock has no reading at the end of the run, if the number of its wraps until then is uncertain,
+ * or if it stepped back. If it stepped back by less than it advanced since then, only its rate shows that.
  */
 static bool
-is_counted(struct rates *rates, size_t i, uint64_t change_ppb)
+is_final_usable(struct rates *rates, size_t i, uint64_t change_ppb)
 {
 	const struct clock_rates *clock = &rates->clocks[i];
 	const struct report_clock *entry = &rates->report->clocks[i];
@@ -443,7 +458,7 @@ is_counted(struct rates *rates, size_t i, uint64_t change_ppb)
  * Returns the clock that takes longest to wrap, among clocks that are not in DONE; REPORT_CLOCKS_MAX if none is left.
  */
 static size_t
-wraps_last(const struct rates *rates, uint32_t done)
+find_longest_range(const struct rates *rates, uint32_t done)
 {
 	size_t last = REPORT_CLOCKS_MAX;
 	uint64_t longest_ns = 0;
@@ -464,8 +479,8 @@ wraps_last(const struct rates *rates, uint32_t done)
 }
 
 /*
- * Fills the changes since the window. Clocks that wrap last come first, because they decide how well others' wraps
- * can be counted.
+ * Fills the changes of rates since the window. Clocks that take longer to wrap come first, because their changes decide
+ * whether the wraps of the others can be counted.
  */
 static void
 fill_changes(struct rates *rates, const struct scale *scale)
@@ -473,12 +488,12 @@ fill_changes(struct rates *rates, const struct scale *scale)
 	uint64_t change_ppb = 0;
 	uint32_t done = 0;
 
-	for (size_t i; (i = wraps_last(rates, done)) < REPORT_CLOCKS_MAX;) {
+	for (size_t i; (i = find_longest_range(rates, done)) < REPORT_CLOCKS_MAX;) {
 		struct report_clock *entry = &rates->report->clocks[i];
 		struct clock_rates *clock = &rates->clocks[i];
 
 		done |= set_of(i);
-		clock->has_final = is_counted(rates, i, change_ppb);
+		clock->has_final = is_final_usable(rates, i, change_ppb);
 		if (!clock->has_final)
 			continue;
 		entry->implied_since = clock->since;
@@ -507,10 +522,10 @@ are_apart(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 /*
- * A pause of the guest makes the next edge late. The stretches before and after this edge then both show a false
- * rate. Therefore two stretches without a common edge are compared: the first half of the window and the rest of the
- * run. If they do not decide it, the clock is unsure, and the run measures one more stretch. The same happens if the
- * last edge of the run was late. If the clock has no edge at the end of the run, there is such a stretch already.
+ * A pause of the guest makes the next edge late. The rates before and after this edge are then both wrong. Therefore
+ * two spans without a common edge are compared: the first half of the window, and the time after the window. If they do
+ * not show a wrong rate, the clock is unsure, and the run measures it once more. The same happens if the last edge of
+ * the run was late. If the clock has no edge at the end of the run, this measurement already exists.
  */
 static void
 confirm_edges(struct rates *rates, const struct scale *scale)
@@ -545,7 +560,7 @@ is_steady(const struct rates *rates)
 		const struct clock_rates *clock = &rates->clocks[i];
 		const struct report_clock *entry = &rates->report->clocks[i];
 
-		if (clock->is_followed && entry->implied_window.known && !clock->has_stood &&
+		if (clock->is_followed && entry->implied_window.known && !clock->may_have_stopped &&
 		    (!entry->change_since.known || least_size(&entry->change)))
 			return false;
 	}
@@ -585,14 +600,14 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		if (set_has(windows.clocks, i))
-			take_clock(&rates, record, size, &windows, i);
+			read_clock(&rates, record, size, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
 		/* The choice of the clock that sets the scale depends on this change, so it must not be of an earlier call. */
 		report->clocks[i].change_halves = rates.clocks[i].change_halves;
 	}
-	conclude(&rates, false);
+	calculate_rates(&rates, false);
 	scale = report_scale(report);
-	keep_window(&rates, &scale);
+	store_window_rates(&rates, &scale);
 	if (!windows.final)
 		return rates.outcome;
 	fill_changes(&rates, &scale);
@@ -600,6 +615,6 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 	rates.outcome.whole_run = is_steady(&rates) ||
 				  (report->options.profile == PROFILE_SOAK && !has_tsc_changed(&rates));
 	if (rates.outcome.whole_run)
-		conclude(&rates, true);
+		calculate_rates(&rates, true);
 	return rates.outcome;
 }

@@ -53,7 +53,7 @@ rate_find_windows(const void *record, size_t size)
 }
 
 static void
-take_corners(const struct record_entry *entry, struct rate_corners *corners)
+read_corners(const struct record_entry *entry, struct rate_corners *corners)
 {
 	for (size_t i = 0; i < entry->item_count; i++) {
 		struct record_corner item;
@@ -68,35 +68,35 @@ take_corners(const struct record_entry *entry, struct rate_corners *corners)
 }
 
 /*
- * Keeps looks that are evenly spread over the window so far: each EVERY-th, so that they are at most
- * RATE_BETWEEN_MAX.
+ * Keeps only each EVERY-th batch, so that at most RATE_BETWEEN_MAX batches are left, evenly spread over the window
+ * until now.
  */
 static void
-thin_looks(struct rate_readings *readings, uint64_t every)
+thin_batches(struct rate_readings *readings, uint64_t every)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < readings->look_count; i++)
-		if (readings->looks[i].number % every == 0)
-			readings->looks[kept++] = readings->looks[i];
-	readings->look_count = kept;
+	for (size_t i = 0; i < readings->batch_count; i++)
+		if (readings->batches[i].number % every == 0)
+			readings->batches[kept++] = readings->batches[i];
+	readings->batch_count = kept;
 }
 
 static void
-add_look(struct rate_readings *readings, const struct record_entry *entry, const struct record_batch *batch)
+add_batch(struct rate_readings *readings, const struct record_entry *entry, const struct record_batch *batch)
 {
-	struct rate_look look = { .sample = { batch->begin, batch->ticks, batch->end },
+	struct rate_batch new = { .sample = { batch->begin, batch->ticks, batch->end },
 				  .corners = { .narrowest = batch->end - batch->begin } };
 
 	if (readings->entry->clock.edges_only || !entry->item_count)
 		return;
 	if (batch->stage == RECORD_LOOK) {
-		look.number = batch->number;
-		thin_looks(readings, rate_look_interval(batch->number));
+		new.number = batch->number;
+		thin_batches(readings, rate_batch_interval(batch->number));
 	}
-	take_corners(entry, &look.corners);
-	if (readings->look_count < RATE_ENDS_MAX)
-		readings->looks[readings->look_count++] = look;
+	read_corners(entry, &new.corners);
+	if (readings->batch_count < RATE_ENDS_MAX)
+		readings->batches[readings->batch_count++] = new;
 }
 
 static void
@@ -107,16 +107,16 @@ close_window(struct rate_batches *batches, const struct record_entry *entry, con
 	batches->readings.smallest_ticks = batch->smallest_ticks;
 	if (batch->flags & RECORD_JUMPED) { /* the window ends at the latest sample at which all clocks agreed */
 		batches->readings.last = (struct sample){ batch->begin, batch->ticks, batch->end };
-		add_look(&batches->readings, entry, batch);
+		add_batch(&batches->readings, entry, batch);
 	}
-	/* The edge nearest to the middle may be the last one. */
+	/* The edge nearest to the middle may be the last one. Then there is no middle. */
 	if (batches->middle.end >= batches->readings.last.begin)
 		batches->middle = (struct sample){ 0, 0, 0 };
 }
 
-/* Takes a batch whose wraps are undone. */
+/* Stores a batch whose ticks include all wraps. */
 static void
-take_batch(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
+store_batch(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
 {
 	const struct sample sample = { batch->begin, batch->ticks, batch->end };
 
@@ -144,7 +144,7 @@ take_batch(struct rate_batches *batches, const struct record_entry *entry, const
 	default:
 		break;
 	}
-	add_look(&batches->readings, entry, batch);
+	add_batch(&batches->readings, entry, batch);
 }
 
 void
@@ -169,7 +169,7 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 			batches->readings.tsc_resolution_ticks = scale.step_ticks;
 		} else if (entry.kind == RECORD_MARK && batches->close.window) {
 			record_fixed(&entry, &mark);
-			batches->has_stood |= mark.what == RECORD_MARK_TICK && clock->firmware_ticks;
+			batches->may_have_stopped |= mark.what == RECORD_MARK_TICK && clock->firmware_ticks;
 		}
 		if (entry.kind != RECORD_BATCH)
 			continue;
@@ -177,13 +177,13 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 		if (batch.clock != i)
 			continue;
 		if (rate_is_in_window(windows, &batch)) {
-			wraps_take(&count, clock, &batches->readings.scale, &batch);
+			wraps_add_batch(&count, clock, &batches->readings.scale, &batch);
 			batch.ticks = count.ticks;
 		} else if (batch.window && batch.window == windows->final) {
 			batch.ticks = wraps_add(clock, batches->readings.last.ticks, batch.number, batch.ticks);
 		} else {
 			continue;
 		}
-		take_batch(batches, &entry, &batch);
+		store_batch(batches, &entry, &batch);
 	}
 }

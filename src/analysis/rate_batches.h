@@ -5,7 +5,7 @@
 #include "analysis/rate_readings.h"
 #include "record/record.h"
 
-struct rate_windows { /* numbers of the windows whose batches count; 0 if there is none */
+struct rate_windows { /* numbers of the rate windows whose batches are used; 0 if there is none */
 	uint16_t window; /* the last complete rate window, or the longest one that a discontinuity ended */
 	uint16_t final;  /* the readings at the end of the run */
 	uint32_t clocks; /* set of the clocks that were tracked to the end of a rate window, as indices into the report */
@@ -14,14 +14,15 @@ struct rate_windows { /* numbers of the windows whose batches count; 0 if there 
 };
 
 struct rate_batches {
-	struct rate_readings readings; /* with the differences between readings until the end of the window */
+	struct rate_readings readings; /* its resolution is from readings until the end of the window */
 	struct sample middle;          /* zero without a reading in the middle */
 	struct record_batch close;     /* zero if the clock was not followed, or if the window did not end */
 	struct record_batch final;     /* zero without readings at the end of the run */
-	struct sample again[2];        /* the ends of one more stretch of an edge clock */
-	bool has_again;                /* true if this stretch was tried */
+	/* the ends of an additional measurement of an edge clock at the end of the run */
+	struct sample again[2];
+	bool has_again;                /* true if the run tried this measurement */
 	/* true if the firmware's tick was switched after the window, and may have stopped the clock */
-	bool has_stood;
+	bool may_have_stopped;
 };
 
 /* Returns true if BATCH belongs to the rate window, and was not taken after a discontinuity. */

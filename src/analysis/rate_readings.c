@@ -38,12 +38,12 @@ rate_readings_ends(const struct rate_readings *readings, const struct sample *fr
 	struct rate_ends ends = { .even_ticks = readings->gcd_ticks, .uneven_ticks = readings->smallest_ticks + UNEVEN_TICKS,
 				  .tsc_resolution_ticks = readings->tsc_resolution_ticks };
 
-	for (size_t i = 0; i < readings->look_count; i++) {
-		const struct rate_look *look = &readings->looks[i];
+	for (size_t i = 0; i < readings->batch_count; i++) {
+		const struct rate_batch *batch = &readings->batches[i];
 
-		if (look->sample.begin >= from->begin && look->sample.begin <= to->begin &&
-		    (!ends.count || look->sample.begin > ends.ends[ends.count - 1].sample.begin))
-			ends.ends[ends.count++] = (struct rate_end){ look->sample, &look->corners };
+		if (batch->sample.begin >= from->begin && batch->sample.begin <= to->begin &&
+		    (!ends.count || batch->sample.begin > ends.ends[ends.count - 1].sample.begin))
+			ends.ends[ends.count++] = (struct rate_end){ batch->sample, &batch->corners };
 	}
 	return ends;
 }
@@ -69,7 +69,7 @@ rate_readings_slope(const struct rate_readings *readings, const struct sample *f
 	return rate_slope(&window);
 }
 
-/* Returns the TSC's rate if the clock's nominal frequency is exact. */
+/* Returns the TSC's rate from FROM to TO, as if the clock's nominal frequency was exact. */
 static struct rate_interval
 implied_exactly(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {

@@ -9,8 +9,8 @@
 #include "consensus/rate_fit.h"
 #include "report/report.h"
 
-struct rate_look { /* many samples at one time: the shortest one, and corners for lines through all */
-	uint64_t number; /* number of a look between the ends of a window; 0 for an end */
+struct rate_batch { /* a batch of samples: the shortest one, and the corners (see rate_fit.h) of all */
+	uint64_t number; /* number of a batch between the ends of a window, from 0; also 0 for an end */
 	struct sample sample;
 	struct rate_corners corners;
 };
@@ -18,42 +18,44 @@ struct rate_look { /* many samples at one time: the shortest one, and corners fo
 struct rate_readings {
 	const struct report *report;
 	const struct report_clock *entry;
-	struct scale scale;            /* the TSC's rate as it was known then */
+	struct scale scale;            /* the TSC's rate as it was known when the clock was read */
 	uint64_t tsc_resolution_ticks; /* upper bound of the TSC's resolution */
 	/* Differences between readings: their greatest common divisor and the smallest, or 0 if the clock never moved. */
 	uint64_t gcd_ticks, smallest_ticks;
 	struct sample first, last;     /* the ends of the rate window */
-	struct rate_look looks[RATE_ENDS_MAX]; /* in order of time; an edge clock (see clock.h) has none */
-	size_t look_count;
+	struct rate_batch batches[RATE_ENDS_MAX]; /* in order of time; empty for an edge clock (see clock.h) */
+	size_t batch_count;
 };
 
-/* Returns the looks in FROM..TO that may bound a rate, for a clock that is not read at its edges. */
+/* Returns the batches from FROM to TO that may bound a rate. Not for edge clocks. */
 struct rate_ends rate_readings_ends(const struct rate_readings *readings, const struct sample *from,
 				    const struct sample *to);
 
 /*
- * Returns the clock's ticks per TSC tick in FROM..TO, with the uncertainty of both readings. *FIT is set to the kind of
- * readings that it is based on.
+ * Returns the clock's ticks per TSC tick from FROM to TO, with the uncertainty of both readings. Sets FIT to the kind
+ * of readings that it is based on.
  */
 struct rate_slope rate_readings_slope(const struct rate_readings *readings, const struct sample *from,
 				      const struct sample *to, enum rate_fit *fit);
 
-/* Returns the TSC's rate in FROM..TO if the clock has its nominal frequency. It is unknown if it is implausible. */
+/*
+ * Returns the TSC's rate from FROM to TO if the clock has its nominal frequency. It is not known if it is implausible.
+ */
 struct rate_interval rate_readings_implied(const struct rate_readings *readings, const struct sample *from,
 					   const struct sample *to);
 
-/* The same from these two readings only, if the nominal frequency is exact. Not for edge clocks. */
+/* Does the same with these two readings only, as if the nominal frequency was exact. Not for edge clocks. */
 struct rate_interval rate_readings_implied_by_two(const struct rate_readings *readings, const struct sample *from,
 						  const struct sample *to);
 
-/* Returns the change of the clock's rate against the TSC, from FROM..MIDDLE to MIDDLE..TO. */
+/* Returns how the clock's rate against the TSC changed from FROM..MIDDLE to MIDDLE..TO. */
 struct interval_ppb rate_readings_change(const struct rate_readings *readings, const struct sample *from,
 					 const struct sample *middle, const struct sample *to);
 
 /* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
 struct rate_interval rate_claimed(const struct clock *tsc);
 
-#define RATE_AMBIGUOUS_SHARE 4 /* wraps cannot be counted with a doubt of more than 1/4 of the counter's range */
+#define RATE_AMBIGUOUS_SHARE 4 /* wraps cannot be counted if the uncertainty is more than 1/4 of the counter's range */
 
 /*
  * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. Its rate IMPLIED may

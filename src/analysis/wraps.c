@@ -32,7 +32,7 @@ wraps_expected(const struct wraps_count *count, const struct scale *scale, uint6
 }
 
 void
-wraps_take(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
+wraps_add_batch(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
 	   const struct record_batch *batch)
 {
 	if (!count->clock)
@@ -77,8 +77,8 @@ is_contradicted(const struct checked *clock, const struct checked *other)
 }
 
 /*
- * Returns true if readings between COUNT and BATCH are missing in the record, although the counter wrapped in between.
- * UNREAD_TICKS of the TSC passed since the last of them.
+ * Returns true if the record lacks readings between COUNT and BATCH, and the counter may have wrapped until the last of
+ * these. The batch's unread_ticks are the TSC ticks since that reading.
  */
 static bool
 is_incomplete(const struct wraps_count *count, const struct scale *scale, const struct record_batch *batch)
@@ -110,8 +110,9 @@ uint32_t
 wraps_find_miscounted(const void *record, size_t size, const struct report *report, const struct rate_windows *windows)
 {
 	struct checked clocks[REPORT_CLOCKS_MAX] = { { .ticks = 0 } };
-	uint64_t look = 0;    /* number of the latest batch */
-	bool is_look = false; /* true if it is a look; the other clocks' looks with its number follow */
+	uint64_t number = 0; /* number of the latest batch */
+	/* true if it is a batch between the ends of the window; other clocks' batches with its number follow */
+	bool is_between = false;
 	uint32_t miscounted = 0;
 	struct record_reader reader;
 	struct record_entry entry;
@@ -133,17 +134,17 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 
 		if (clock->edges_only || clock->by_tsc || !clock->claimed.num)
 			continue;
-		if (is_look && (batch.stage != RECORD_LOOK || batch.number != look))
+		if (is_between && (batch.stage != RECORD_LOOK || batch.number != number))
 			miscounted |= check(clocks);
-		is_look = batch.stage == RECORD_LOOK;
-		look = batch.number;
+		is_between = batch.stage == RECORD_LOOK;
+		number = batch.number;
 		if (!checked->count.clock) {
 			checked->ticks = batch.ticks;
 			checked->tsc = batch.end;
 		}
 		if (checked->count.clock && is_incomplete(&checked->count, &scale, &batch))
 			miscounted |= set_of(batch.clock);
-		wraps_take(&checked->count, clock, &scale, &batch);
+		wraps_add_batch(&checked->count, clock, &scale, &batch);
 	}
 	return miscounted | check(clocks);
 }

@@ -57,7 +57,10 @@ wraps_passed(const struct wraps_count *count, uint64_t now_tsc)
 	return (int64_t)(now_tsc - count->tsc) < 0 ? 0 : now_tsc - count->tsc;
 }
 
-/* Moves COUNT to the READING before NOW_TSC. About EXPECTED ticks since the reading before give the number of wraps. */
+/*
+ * Updates COUNT with READING, which was taken before NOW_TSC. About EXPECTED ticks passed since the previous reading,
+ * which gives the number of wraps.
+ */
 static inline void
 wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, uint64_t expected)
 {
@@ -75,10 +78,10 @@ uint64_t wraps_pace(const struct scale *scale, const struct rate_interval *impli
 uint64_t wraps_expected(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc);
 
 /*
- * Moves COUNT to the next batch of its clock in a rate window. The first batch starts the count, and has the pace. The
- * TSC's rate is SCALE.
+ * Updates COUNT with the next batch of its clock in a rate window. The first batch starts the count, and contains the
+ * pace. The TSC's rate is SCALE.
  */
-void wraps_take(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
+void wraps_add_batch(struct wraps_count *count, const struct clock *clock, const struct scale *scale,
 		const struct record_batch *batch);
 
 /*

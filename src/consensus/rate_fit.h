@@ -30,12 +30,12 @@
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
 /*
- * Returns the interval of the looks (short series of readings between the ends) that are kept after NUMBER + 1 looks. A
- * look is kept if its number is a multiple of the result. The kept looks are at most RATE_BETWEEN_MAX, and are spread
- * evenly over the window until now.
+ * Batches are short series of readings between the ends of a window, numbered from 0. Only batches whose number is a
+ * multiple of the result are kept. After batch NUMBER these are at most RATE_BETWEEN_MAX, spread evenly over the window
+ * until then.
  */
 static inline uint64_t
-rate_look_interval(uint64_t number)
+rate_batch_interval(uint64_t number)
 {
 	uint64_t every = 1;
 

@@ -112,7 +112,7 @@ struct survey_track {
 	struct sample first, last;  /* samples at the ends of the rate window; zero until they are taken */
 	struct sample edge;         /* latest edge; only for an edge clock (an RTC, see clock.h) */
 	/* number of batches in the rate window, or of edges of an RTC; only some of them are in the record */
-	size_t looks;
+	size_t batch_count;
 	uint64_t begin;             /* the TSC before the latest reading */
 	struct wraps_count count;   /* the latest reading, and the wraps before it */
 	/* Latest reading at which all clocks agreed on the time. A discontinuity ends the window at this reading. */
@@ -175,8 +175,8 @@ struct survey {
 			 * TSC ticks that batches in the rate window took: the shortest batch, all batches together, and
 			 * all batches in which the core was preempted.
 			 */
-			uint64_t shortest, all, away;
-		} away;
+			uint64_t shortest, all, preempted;
+		} batches;
 	} rates;
 	struct { /* rounds and rows of a soak */
 		/*

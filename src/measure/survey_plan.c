@@ -64,7 +64,7 @@ smaller_of(uint64_t a, uint64_t b)
 static uint64_t
 host_delay_ns(const struct survey *survey, uint64_t ns)
 {
-	return survey->rates.away.all ? scale_mul_div(ns, survey->rates.away.away, survey->rates.away.all) : 0;
+	return survey->rates.batches.all ? scale_mul_div(ns, survey->rates.batches.preempted, survey->rates.batches.all) : 0;
 }
 
 static uint64_t

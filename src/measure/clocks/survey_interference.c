@@ -3,9 +3,9 @@
 
 #include "base/text.h"
 
-/* duration of a chunk, the part of a watch in which interrupts are masked */
+/* duration of a chunk: a core is observed in chunks, with masked interrupts */
 #define CHUNK_NS      (10 * SURVEY_NS_PER_MS)
-/* limit of the loop if the TSC stops: one read in 2.5 ns, which no ordered TSC read achieves */
+/* maximum number of reads in a chunk, if the TSC stops: one in 2.5 ns, faster than any ordered TSC read */
 #define CHUNK_TURNS   UINT64_C(4000000)
 #define WARM_UP_TURNS 256
 /* a chunk has whole ticks, so the sum of all chunks may be this much shorter than the core's share */
@@ -15,7 +15,7 @@
  * also with a chunk of 10 ms in between.
  */
 #define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
-/* Shortest gap that counts as long. Hosts interrupt a core for shorter times without counting them as stolen. */
+/* shortest gap that counts as long; hosts do not count all shorter interruptions as stolen time */
 #define LONG_NS       UINT64_C(500000)
 /* maximum wait for a chunk, because the core may be preempted for a long time */
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)
@@ -111,11 +111,11 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 }
 
 /*
- * Reads all clocks if the last reading is too long ago. A clock that wrapped unseen in the meantime could not show
- * whether it jumped. Returns false if the run is over.
+ * Reads all clocks if their last reading is too long ago. A clock that wrapped unseen since then could not show a jump.
+ * Returns false if the run is over.
  */
 static bool
-sweep_if_due(struct survey *survey)
+read_clocks_if_due(struct survey *survey)
 {
 	if (survey->hooks.tsc_ordered() - survey->steps.now.begin_tsc > scale_ticks(&survey->scale, SWEEP_NS))
 		survey_observe(survey);
@@ -158,7 +158,7 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
 	while (observed_ns(survey, core) + SHORT_NS < survey_share_ns(survey, survey_core_share_ns(report, living)) &&
 	       (observed_ns(survey, core) == before_ns || !survey_pass_is_over(survey, end_tsc)) &&
-	       sweep_if_due(survey)) {
+	       read_clocks_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
 		survey->hooks.progress(survey->hooks.context, "gaps",
@@ -198,7 +198,7 @@ survey_interference(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		if (survey_pass_is_over(survey, end_tsc)) {
-			report_note(report, "Gaps were looked for on %zu of %zu cores: more would have taken too much of the time "
+			report_note(report, "%zu of %zu cores were observed for gaps: more would have taken too much of the time "
 				    "up to the deadline.", watched, living);
 			return;
 		}

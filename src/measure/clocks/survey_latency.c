@@ -16,12 +16,13 @@
 #define LEAP_RESOLUTIONS 8
 /* the same limit for an edge clock (an RTC), in ticks: one tick may be late and the next one in time */
 #define LEAP_EDGES       2
-#define LEAP_SHARE       8  /* a clock may be fast by 1/8 (1 / LEAP_SHARE) before its steps count as jumps */
+/* a step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate gives before it counts as a jump */
+#define LEAP_SHARE       8
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
-/* interval in which all clocks are compared; a 24-bit PM timer wraps in 4.7 s */
+/* all clocks are compared each time after this; a 24-bit PM timer wraps in 4.7 s */
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
-#define BATCHES_PER_MS   100 /* maximum number of batches; a batch takes at least 10 us */
+#define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
 #define CORE_BATCHES_MIN 2
 #define SPIN_PAUSES_MAX  (1u << 20) /* maximum number of pauses in the wait if the core's TSC has stopped */
 /* Maximum wait for one batch on another core. A batch takes about a millisecond. */
@@ -75,12 +76,12 @@ check_steps(struct survey *survey, struct report_clock *entry, const struct mono
 	    size_t count)
 {
 	struct monotonic *monotonic = &entry->monotonic;
-	bool was_well = monotonic->reads && !monotonic->backward;
+	bool was_healthy = monotonic->reads && !monotonic->backward;
 	uint64_t leaps = monotonic->leaps, leap_ns;
 
 	add_steps_of_batch(survey, 0, count);
 	monotonic_add(monotonic, &entry->clock, bounds, survey->buffer.samples, count);
-	if (was_well && monotonic->backward)
+	if (was_healthy && monotonic->backward)
 		survey_record_failure(survey, entry, survey->buffer.samples[count - 1].end);
 	if (monotonic->leaps == leaps)
 		return;
@@ -276,7 +277,9 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 	return true;
 }
 
-/* Reads all clocks on one core. Returns false if the pass, which ends at END_TSC, ended before all clocks were read. */
+/*
+ * Reads all clocks on one core. Returns false if this pass over the cores had to end at END_TSC, before all were read.
+ */
 static bool
 measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
 {

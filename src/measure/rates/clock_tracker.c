@@ -1,19 +1,24 @@
-/* Follows one clock: unwraps its counter, and takes its ends and edges. See clock_tracker.h. */
+/* Follows one clock: counts its wraps, and takes its samples and edges. See clock_tracker.h. */
 #include "measure/rates/clock_tracker.h"
 
 #include "base/text.h"
 
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms */
-#define EDGE_SAMPLES      64  /* samples of an edge clock (an RTC, see clock.h) between two looks at the time */
+/* number of samples of an edge clock (an RTC, see clock.h) between two checks of the time */
+#define EDGE_SAMPLES      64
 #define WRAP_QUARTERS     4
-#define EDGES_KEPT        1000 /* maximum number of edges of a window that are recorded as looks */
-#define EDGE_TURNS        2400000 /* a batch takes at least a microsecond: bounds a wait of 2.4 s by a count */
-/* Longer than this from one batch to the next, the core was preempted, and the wait starts anew. */
+#define EDGES_KEPT        1000 /* maximum number of edges that are recorded in a rate window */
+/* maximum number of batches in a wait of 2.4 s; a batch takes at least a microsecond */
+#define EDGE_TURNS        2400000
+/*
+ * If two batches are further apart, the core was preempted, and the wait for an edge starts again. This happens at most
+ * AWAYS_MAX times.
+ */
 #define AWAY_NS      (100 * SURVEY_NS_PER_MS)
-#define AWAYS_MAX    4       /* at most this often */
-/* Half of that wait, 1.2 s, is enough for a clock whose rate is known to be right. */
+#define AWAYS_MAX    4
+/* half of the longest wait (1.2 s of 2.4 s) is enough for a clock whose measured rate is right */
 #define KNOWN_SHARE       2
-#define KNOWN_LATE_NUM    6       /* 6/5 of its period is enough for a clock whose known rate is lower */
+#define KNOWN_LATE_NUM    6       /* 6/5 of the measured period is enough for a slower clock */
 #define KNOWN_LATE_DEN    5
 
 void
@@ -25,7 +30,7 @@ survey_track_begin(const struct survey *survey, struct survey_track *track, stru
 }
 
 bool
-survey_track_goes_on(const struct survey_track *track)
+survey_can_follow(const struct survey_track *track)
 {
 	return track->entry && survey_usable(track->entry) && track->entry->implied.known &&
 	       track->last.begin > track->first.begin;
@@ -34,23 +39,23 @@ survey_track_goes_on(const struct survey_track *track)
 uint64_t
 survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc)
 {
-	if (survey_track_goes_on(track))
+	if (survey_can_follow(track))
 		return scale_mul_div(track->last.ticks - track->first.ticks, passed_tsc,
 				     track->last.begin - track->first.begin);
 	return wraps_expected(&track->count, &survey->scale, passed_tsc);
 }
 
 void
-survey_track_to(const struct survey *survey, struct survey_track *track, const struct sample *sample)
+survey_track_update(const struct survey *survey, struct survey_track *track, const struct sample *sample)
 {
 	wraps_count_to(&track->count, sample->ticks, sample->end,
 		       survey_track_expected(survey, track, wraps_passed(&track->count, sample->end)));
 	track->begin = sample->begin;
 }
 
-/* How far the clock moves in 2^32 TSC ticks, by the provisional rate. */
+/* Returns the expected ticks of the clock in 2^32 TSC ticks, by the provisional rate. */
 static uint64_t
-rise(const struct survey *survey, const struct survey_track *track)
+expected_slope(const struct survey *survey, const struct survey_track *track)
 {
 	const struct rate *claimed = &track->entry->clock.claimed, *tsc = &survey->scale.hz;
 
@@ -58,7 +63,7 @@ rise(const struct survey *survey, const struct survey_track *track)
 			   (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
 }
 
-/* Returns the differences between readings of any read method of TRACK's counter. */
+/* Returns the resolution of TRACK's counter, from the readings by all its read methods. */
 static struct resolution
 resolution_of(const struct survey *survey, const struct survey_track *track)
 {
@@ -74,22 +79,22 @@ resolution_of(const struct survey *survey, const struct survey_track *track)
 }
 
 static size_t
-put_corners(const struct rate_corner *corners, size_t count, bool upper, struct record_corner *items)
+copy_corners(const struct rate_corner *corners, size_t count, bool upper, struct record_corner *items)
 {
 	for (size_t i = 0; i < count; i++)
 		items[i] = (struct record_corner){ (uint64_t)corners[i].tsc, (uint64_t)corners[i].ticks, upper };
 	return count;
 }
 
-/* Returns the field NUMBER of a batch. See struct record_batch. */
+/* Returns the field NUMBER of a batch in the record. See struct record_batch. */
 static uint64_t
-number_of(const struct survey_track *track, enum record_stage stage, const struct survey_batch_end *end)
+batch_number(const struct survey_track *track, enum record_stage stage, const struct survey_batch_end *end)
 {
 	if (stage == RECORD_FIRST)
 		return track->count.pace;
 	if (stage == RECORD_FINAL || stage == RECORD_AGAIN)
 		return wraps_between(&track->entry->clock, track->last.ticks, end->tightest.ticks);
-	return stage == RECORD_LOOK ? track->looks : 0;
+	return stage == RECORD_LOOK ? track->batch_count : 0;
 }
 
 void
@@ -99,14 +104,14 @@ survey_record_end(struct survey *survey, const struct survey_track *track, enum 
 	struct resolution resolution = resolution_of(survey, track);
 	const struct record_batch batch = {
 		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->rates.count, .flags = flags,
-		.number = number_of(track, stage, end), .begin = end->tightest.begin,
+		.number = batch_number(track, stage, end), .begin = end->tightest.begin,
 		.ticks = wraps_reading(&track->entry->clock, end->tightest.ticks), .end = end->tightest.end,
 		.unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks, .smallest_ticks = resolution.smallest_ticks,
 	};
 	struct record_corner items[2 * RATE_CORNERS_MAX];
-	size_t count = put_corners(end->corners.lower, end->corners.lower_count, false, items);
+	size_t count = copy_corners(end->corners.lower, end->corners.lower_count, false, items);
 
-	count += put_corners(end->corners.upper, end->corners.upper_count, true, items + count);
+	count += copy_corners(end->corners.upper, end->corners.upper_count, true, items + count);
 	record_put(&survey->record, RECORD_BATCH, &batch, items, count);
 }
 
@@ -121,17 +126,20 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
 	survey_record_end(survey, track, stage, flags, &end);
 }
 
-/* Follows TRACK's clock to the shortest of COUNT samples in the survey's buffer, and returns it with its corners. */
+/*
+ * Updates TRACK with the shortest of COUNT samples in the survey's buffer. Returns this sample, with the corners of all
+ * samples (see rate_fit.h).
+ */
 static struct survey_batch_end
-end_of(const struct survey *survey, struct survey_track *track, size_t count)
+update_to_shortest(const struct survey *survey, struct survey_track *track, size_t count)
 {
 	const struct clock *clock = &track->entry->clock;
 	struct survey_batch_end end = { .tightest = rate_tightest(survey->buffer.samples, count) };
 
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
-	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), rise(survey, track),
+	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), expected_slope(survey, track),
 				   survey->buffer.samples, count);
-	survey_track_to(survey, track, &end.tightest);
+	survey_track_update(survey, track, &end.tightest);
 	end.tightest.ticks = track->count.ticks;
 	return end;
 }
@@ -146,7 +154,7 @@ survey_take_end(struct survey *survey, struct survey_track *track)
 	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
 	resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
 		       SURVEY_END_SAMPLES);
-	end = end_of(survey, track, SURVEY_END_SAMPLES);
+	end = update_to_shortest(survey, track, SURVEY_END_SAMPLES);
 	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
 		survey_mark_stuck(survey, entry,
 				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
@@ -154,9 +162,9 @@ survey_take_end(struct survey *survey, struct survey_track *track)
 	return end;
 }
 
-/* Records a change between two readings, which may belong to two batches. */
+/* Adds the difference between two readings to the clock's resolution. They may belong to two batches. */
 static void
-fold_change(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
+add_difference(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
 {
 	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
 
@@ -181,25 +189,28 @@ survey_track_edges(struct survey *survey, struct survey_track *track, size_t cou
 		const struct sample *sample = &survey->buffer.samples[i];
 		uint64_t raw = wraps_reading(&track->entry->clock, track->count.ticks), begin = track->begin;
 
-		survey_track_to(survey, track, sample);
+		survey_track_update(survey, track, sample);
 		if (sample->ticks == raw)
 			continue;
 		const struct sample before = track->edge;
 
 		track->edge = (struct sample){ begin, track->count.ticks, sample->end };
-		fold_change(track, raw, sample);
+		add_difference(track, raw, sample);
 		if (window && track->edge_seen && is_nearer(track, &before, window))
 			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
-		else if (window && track->looks++ < EDGES_KEPT)
+		else if (window && track->batch_count++ < EDGES_KEPT)
 			survey_record_edge(survey, track, RECORD_LOOK, 0, &track->edge);
 		track->edge_seen = seen = true;
 	}
 	return seen;
 }
 
-/* The latest edge of an edge clock is more exact than a later reading without an edge. */
+/*
+ * Returns the latest reading of clock I. If it is an edge clock with an edge in this step, returns the edge, because an
+ * edge is more exact than a later reading without an edge.
+ */
 static struct sample
-latest(const struct survey *survey, size_t i, bool *at_edge)
+latest_reading(const struct survey *survey, size_t i, bool *at_edge)
 {
 	const struct survey_track *track = &survey->tracks[i];
 	struct sample sample = { track->begin, wraps_reading(&track->entry->clock, track->count.ticks), track->count.tsc };
@@ -221,7 +232,7 @@ survey_compare_tracks(struct survey *survey)
 
 		if (!survey->tracks[i].entry)
 			continue;
-		sample = latest(survey, i, &at_edge);
+		sample = latest_reading(survey, i, &at_edge);
 		survey_store_reading(survey, i, &sample, at_edge);
 	}
 	if (survey_steps_compare(survey, true))
@@ -237,8 +248,8 @@ survey_compare_tracks(struct survey *survey)
 }
 
 /*
- * Returns true if the wraps of a counter cannot be counted without the look END. Looks are 10 ms apart, unless the core
- * was preempted. Two that follow each other in the record are less than half of the counter's range apart.
+ * Returns true if the wraps of a counter cannot be counted without the batch END. Batches are 10 ms apart, unless the
+ * core was preempted. Consecutive batches in the record must be less than half of the counter's range apart.
  */
 static bool
 is_needed(const struct survey *survey, const struct survey_track *track, const struct survey_batch_end *end)
@@ -246,7 +257,7 @@ is_needed(const struct survey *survey, const struct survey_track *track, const s
 	uint64_t quarter = survey_trust_ticks(survey, &track->entry->clock) / track->count.pace;
 	uint64_t every = 2 * quarter / scale_ticks(&survey->scale, FOLLOW_NS);
 
-	return quarter && (end->unread_ticks > quarter || every == 0 || track->looks % every == 0);
+	return quarter && (end->unread_ticks > quarter || every == 0 || track->batch_count % every == 0);
 }
 
 /* Returns true if TRACK's counter may have wrapped more than once since the reading before END. */
@@ -259,11 +270,11 @@ may_be_miscounted(const struct survey *survey, const struct survey_track *track,
 }
 
 /*
- * Records the looks ENDS as far as they are needed. A look without corners is only needed to count wraps. If a counter
- * may be MISCOUNTED, the looks of clocks that wrap later show it.
+ * Records the batches ENDS that are needed. A batch without corners is only needed to count wraps. If a counter may be
+ * MISCOUNTED, the batches of clocks that wrap later show it.
  */
 static void
-record_looks(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
+record_batches(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
 {
 	bool is_space = survey->record.entries_of[RECORD_BATCH] < SURVEY_BATCHES_MAX;
 
@@ -273,11 +284,11 @@ record_looks(struct survey *survey, const struct survey_batch_end *ends, bool mi
 
 		if (!end.tightest.end)
 			continue;
-		if (track->looks % rate_look_interval(track->looks))
+		if (track->batch_count % rate_batch_interval(track->batch_count))
 			end.corners.lower_count = end.corners.upper_count = 0;
 		if (end.corners.lower_count || (is_space && (miscounted || is_needed(survey, track, &end))))
 			survey_record_end(survey, track, RECORD_LOOK, 0, &end);
-		track->looks++;
+		track->batch_count++;
 	}
 }
 
@@ -296,11 +307,11 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		ends[i] = end_of(survey, track, SURVEY_FOLLOW_SAMPLES);
+		ends[i] = update_to_shortest(survey, track, SURVEY_FOLLOW_SAMPLES);
 		miscounted |= may_be_miscounted(survey, track, &ends[i]);
-		survey_track_to(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
+		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
-	record_looks(survey, ends, miscounted);
+	record_batches(survey, ends, miscounted);
 	survey_compare_tracks(survey);
 	return true;
 }
@@ -328,7 +339,7 @@ survey_analyse_rates(struct survey *survey)
 	return outcome;
 }
 
-/* Longest wait for TRACK's next edge, shorter if its rate is known. */
+/* Returns the longest wait for TRACK's next edge. It is shorter if the clock's rate is known. */
 static uint64_t
 edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 {
@@ -342,8 +353,8 @@ edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 }
 
 /*
- * The other clocks are not read in the first moments, because the edge is near then. If the core is preempted
- * during an RTC update, the seconds read as before however long that took, so the wait starts anew.
+ * At first the other clocks are not read, because the edge may be near. If the core is preempted during an update of
+ * the RTC, the old second is read however long that took. So the wait then starts again.
  */
 bool
 survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window)

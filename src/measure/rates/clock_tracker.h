@@ -1,6 +1,6 @@
 /*
- * Clock trackers: each follows one clock through the rate window and on to the run's end, and unwraps its
- * counter. Shared by the files of this folder.
+ * A clock tracker (struct survey_track) follows one clock through the rate window and until the end of the run, and
+ * counts the wraps of its counter. The files of this folder share this header.
  */
 #ifndef BARETICK_CLOCK_TRACKER_H
 #define BARETICK_CLOCK_TRACKER_H
@@ -10,13 +10,13 @@
 #include "measure/rates/survey_rates.h"
 #include "measure/survey_internal.h"
 
-#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* samples taken at each end of the window */
-#define SURVEY_FOLLOW_SAMPLES  4   /* readings that only keep count of a counter's wraps */
+#define SURVEY_END_SAMPLES     RATE_SAMPLES_MAX /* number of samples in a batch at an end of the rate window */
+#define SURVEY_FOLLOW_SAMPLES  4   /* number of samples in a batch that only counts wraps */
 
 struct survey_window { /* the current rate window */
-	uint64_t next_tsc;   /* when to read the clocks other than the pacer (see rate_window.c) again */
+	uint64_t next_tsc;   /* next reading of all clocks except the pacer, which is read all the time */
 	uint64_t start_tsc;
-	uint64_t middle_tsc; /* where the window's second half starts */
+	uint64_t middle_tsc; /* start of the window's second half */
 	bool middle_taken;
 	unsigned cuts; /* number of discontinuities before the window; another one ends it */
 };
@@ -37,26 +37,26 @@ survey_apart(uint64_t a, uint64_t b)
 void survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
 			const struct sample *sample);
 
-/* Returns true if TRACK can be followed after the window. */
-bool survey_track_goes_on(const struct survey_track *track);
+/* Returns true if TRACK's clock can still be followed after the rate window. */
+bool survey_can_follow(const struct survey_track *track);
 
 /*
- * Returns the expected ticks in PASSED_TSC: after the window by the clock's rate in it, before by its nominal frequency
- * times its pace (see wraps.h).
+ * Returns the expected ticks of TRACK's clock in PASSED_TSC. After the rate window they are by the clock's rate in it,
+ * before by its nominal frequency times its pace (see wraps.h).
  */
 uint64_t survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc);
 
-/* Moves TRACK to a newer reading. The expected ticks decide the number of wraps. */
-void survey_track_to(const struct survey *survey, struct survey_track *track, const struct sample *sample);
+/* Updates TRACK with a newer reading. The expected ticks since the previous reading give the number of wraps. */
+void survey_track_update(const struct survey *survey, struct survey_track *track, const struct sample *sample);
 
-struct survey_batch_end { /* many samples of a clock at one time */
-	struct sample tightest; /* the shortest one, with wraps undone */
-	uint64_t unread_ticks;  /* TSC ticks since the reading before */
+struct survey_batch_end { /* a batch of samples of a clock */
+	struct sample tightest; /* the sample with the shortest bracket; its ticks include all wraps */
+	uint64_t unread_ticks;  /* TSC ticks since the previous reading */
 	struct rate_corners corners;
 };
 
 /*
- * Takes the samples for one end of a window of a clock that moves faster than it is read. Marks the clock as stuck if
+ * Takes a batch of samples at an end of the rate window or of the run. Not for edge clocks. Marks the clock as stuck if
  * it does not move in them.
  */
 struct survey_batch_end survey_take_end(struct survey *survey, struct survey_track *track);
@@ -70,8 +70,8 @@ void survey_record_edge(struct survey *survey, const struct survey_track *track,
 			uint16_t flags, const struct sample *sample);
 
 /*
- * Looks for edges in COUNT samples of an edge clock (an RTC, see clock.h). The samples are in the survey's buffer. The
- * edges that come nearest to WINDOW's middle are recorded. WINDOW may be NULL. Returns true if there was an edge.
+ * Finds edges in COUNT samples of an edge clock (an RTC, see clock.h), which are in the survey's buffer. If WINDOW is
+ * not NULL, records them; the edge nearest to its middle is recorded as the middle. Returns true if there was an edge.
  */
 bool survey_track_edges(struct survey *survey, struct survey_track *track, size_t count,
 			const struct survey_window *window);
@@ -83,27 +83,30 @@ bool survey_track_edges(struct survey *survey, struct survey_track *track, size_
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
 
 /*
- * Reads all clocks except edge clocks, often enough to count their wraps, and compares them. Returns false if it was
- * not time yet.
+ * Reads all clocks except edge clocks, often enough to count their wraps, and compares them. Returns false if the next
+ * reading is not due yet.
  */
 bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
-/* Finds out whether there was a discontinuity up to the latest readings of all tracks. */
+/* Compares the latest readings of all tracks, to find a discontinuity. */
 void survey_compare_tracks(struct survey *survey);
 
 /*
- * Returns what is known of TRACK's clock for a rate between two readings. There are no looks, so it is for edge
- * clocks, and for rate_readings_implied_by_two().
+ * Returns the data of TRACK's clock from which rates between two readings are calculated. They contain no batches
+ * between the ends, so they are only for edge clocks and for rate_readings_implied_by_two().
  */
 struct rate_readings survey_readings(const struct survey *survey, const struct survey_track *track);
 
 /* Calculates all rates of the report, as far as the record shows them. */
 struct rate_outcome survey_analyse_rates(struct survey *survey);
 
-/* Returns true if half of the window was enough to determine everything that is judged by it. */
-bool survey_is_settled(const struct survey *survey);
+/*
+ * Returns true if the time since the start of the rate window is enough as its first half. Then a second half of the
+ * same length determines all comparisons of rates.
+ */
+bool survey_is_window_enough(const struct survey *survey);
 
-/* Starts the series at the end of the window. */
+/* Starts the series of a soak, at the end of the rate window. */
 void survey_series_begin(struct survey *survey);
 
 /* Computes the rates in each row of the series, against the clock that sets the TSC's rate now. */

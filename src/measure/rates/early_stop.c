@@ -1,21 +1,21 @@
 /*
- * Decides whether a quick run's rate window can end early: when every comparison judged by it is determined.
- * Each interval is certain to contain the true value whenever it is taken, so ending early makes none of them
- * wrong. See clock_tracker.h.
+ * Decides whether a quick run's rate window can end early: as soon as it determines all comparisons of rates. Each
+ * interval always contains the true value, so an early end makes none of them wrong. See clock_tracker.h.
  */
 #include "measure/rates/clock_tracker.h"
 
 #include "base/text.h"
 
 #define PPB              UINT64_C(1000000000)
-/* Needed accuracy of the TSC's rate: checks are timed by it, with limits of 500 ppm and more. */
+/* Needed accuracy of the TSC's rate. The TSC times device checks, whose limits are 500 ppm and more. */
 #define SCALE_WITHIN_PPB 10000
 
-/* Returns the TSC's rate that TRACK's clock gives from the window's start up to now. The interval can only
- * become narrower.
+/*
+ * Returns the TSC's rate that TRACK's clock gives from the window's start until now. The interval can only become
+ * narrower.
  */
 static struct rate_interval
-implied_so_far(const struct survey *survey, const struct survey_track *track)
+tsc_rate_until_now(const struct survey *survey, const struct survey_track *track)
 {
 	const struct clock *clock = &track->entry->clock;
 	const struct sample now = { track->begin, track->count.ticks, track->count.tsc };
@@ -40,11 +40,12 @@ is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
 	return ppb->known && (offset_max_size(wide) <= limit_ppb || offset_min_size(wide) > limit_ppb);
 }
 
-/* Returns the TSC's nominal frequency. Unknown if its rounding exceeds the limit, because a longer window
- * cannot improve that.
+/*
+ * Returns the TSC's nominal frequency. It is unknown if its rounding exceeds the limit, because a longer window cannot
+ * improve that.
  */
 static struct rate_interval
-claim_so_far(const struct survey *survey, const struct report_clock *tsc)
+claimed_rate(const struct survey *survey, const struct report_clock *tsc)
 {
 	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
 		return (struct rate_interval){ .known = false };
@@ -52,7 +53,7 @@ claim_so_far(const struct survey *survey, const struct report_clock *tsc)
 }
 
 bool
-survey_is_settled(const struct survey *survey)
+survey_is_window_enough(const struct survey *survey)
 {
 	const struct report *report = survey->report;
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
@@ -62,10 +63,10 @@ survey_is_settled(const struct survey *survey)
 		const struct survey_track *track = &survey->tracks[i];
 
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			rates[i] = claim_so_far(survey, &report->clocks[i]);
+			rates[i] = claimed_rate(survey, &report->clocks[i]);
 		if (!track->entry || !survey_usable(track->entry))
 			continue;
-		rates[i] = implied_so_far(survey, track);
+		rates[i] = tsc_rate_until_now(survey, track);
 		if (!rates[i].known)
 			return false;
 		if (scale_mul_div_up(rates[i].high - rates[i].low, PPB, rates[i].low) < within_ppb)

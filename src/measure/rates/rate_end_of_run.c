@@ -5,7 +5,7 @@
 
 #include "base/set.h"
 
-/* The measurement is shorter than the window by this, so that an early edge can still be its last. */
+/* follow_edges() may take this much less than the rate window, so that an edge that comes early can end it */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 
@@ -23,11 +23,11 @@ count_step_back(const struct survey *survey, const struct survey_track *track)
 }
 
 /*
- * Returns true if the clock's rate in the window and its nominal frequency give different numbers of wraps. A
- * guest that was stopped as a whole sees such a jump.
+ * Returns true if the clock's rate in the rate window and its nominal frequency give different numbers of wraps. This
+ * happens if the whole guest was stopped in the window.
  */
 static bool
-is_doubtful(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
+may_have_jumped(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
 {
 	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_ticks_in_periods(survey, &track->entry->clock, 1);
 	uint64_t claimed = period ? (now_tsc - track->count.tsc) / period : 0;
@@ -56,8 +56,8 @@ follow_edges(struct survey *survey, struct survey_track *track)
 }
 
 /*
- * Takes an edge clock's next edge, if the ticks up to there can be counted. If not, a guest's edges are followed for
- * a new rate, so that a clock that jumped in the window has a second one.
+ * Takes an edge clock's next edge, if the ticks until then can be counted. Otherwise measures a guest's edge clock
+ * again, because it may have jumped in the rate window.
  */
 static void
 take_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
@@ -70,8 +70,8 @@ take_edge(struct survey *survey, struct survey_track *track, struct survey_batch
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	expected = survey_track_expected(survey, track, sample->end - track->count.tsc);
 	countable = !rate_wraps_are_ambiguous(&entry->clock, &entry->implied, expected, 0) &&
-		    !is_doubtful(survey, track, expected, sample->end);
-	survey_track_to(survey, track, sample);
+		    !may_have_jumped(survey, track, expected, sample->end);
+	survey_track_update(survey, track, sample);
 	if (!countable && survey->report->hypervisor[0])
 		follow_edges(survey, track);
 	else if (countable && (int64_t)(track->count.ticks - track->last.ticks) < 0)
@@ -81,8 +81,9 @@ take_edge(struct survey *survey, struct survey_track *track, struct survey_batch
 }
 
 /*
- * Takes one more end of each clock that was followed through the window: first of the edge clocks, then of all others
- * at once. The stretch after the window is then the same for all, and a change of the TSC shows equally in all.
+ * Reads each clock that was followed through the rate window once more: first the edge clocks, then all others right
+ * after each other. The time from the window to this reading is then the same for all, so a change of the TSC appears
+ * equally in all.
  */
 static void
 take_final_ends(struct survey *survey, struct survey_batch_end *ends)
@@ -91,7 +92,7 @@ take_final_ends(struct survey *survey, struct survey_batch_end *ends)
 		for (size_t i = 0; i < survey->report->clock_count; i++) {
 			struct survey_track *track = &survey->tracks[i];
 
-			if (!survey_track_goes_on(track) || track->entry->clock.edges_only != edges)
+			if (!survey_can_follow(track) || track->entry->clock.edges_only != edges)
 				continue;
 			if (edges)
 				take_edge(survey, track, &ends[i]);
@@ -111,7 +112,7 @@ record_final_ends(struct survey *survey, const struct survey_batch_end *ends)
 	}
 }
 
-/* A pause of less than a second shows only at an edge. */
+/* Compares all clocks, the edge clocks at their latest edge. Only an edge can show a pause of less than a second. */
 static void
 observe_edges(struct survey *survey)
 {
@@ -140,10 +141,10 @@ follow_unsure_edges(struct survey *survey, uint32_t unsure)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!set_has(unsure, i) || !survey_track_goes_on(track))
+		if (!set_has(unsure, i) || !survey_can_follow(track))
 			continue;
 		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		survey_track_to(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
+		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 		follow_edges(survey, track);
 	}
 }
@@ -160,7 +161,7 @@ survey_rates_again(struct survey *survey)
 	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->steps.cuts == survey->rates.cuts)
 		take_final_ends(survey, ends);
 	observe_edges(survey);
-	/* Ends timed by a TSC that stopped prove nothing, nor do ends after a discontinuity. */
+	/* Readings that a stopped TSC timed prove nothing, and readings after a discontinuity neither. */
 	if (survey_end_if_untimed(survey))
 		return;
 	if (survey->steps.cuts == survey->rates.cuts)

@@ -1,20 +1,23 @@
 /*
- * Rates: samples every clock over one shared window, which starts and ends at an edge of the RTC's seconds if
- * there is an RTC. No clock is the reference. See rate.h for how one rate of the TSC is found.
+ * Measures rates: samples all clocks over the rate window, a time interval that starts and ends at a tick of the RTC if
+ * there is one. No clock is the reference. See rate.h for the calculation of the TSC's rate.
  */
 #include "measure/rates/clock_tracker.h"
 
-/* Samples of the pacer, the clock that is read all the time, between two looks at the time. */
+/* number of samples of the pacer, the clock that is read all the time, between two checks of the time */
 #define PACE_SAMPLES    64
-#define AWAY_FACTOR     4
-#define TURNS_PER_MS    1000  /* maximum number of batches in a millisecond, each of at least a microsecond */
-#define WINDOWS_MAX     3     /* windows started until one has no discontinuity */
+#define AWAY_FACTOR     4     /* in a batch this many times longer than the shortest one, the core was preempted */
+#define TURNS_PER_MS    1000  /* maximum number of batches in a millisecond; a batch takes at least a microsecond */
+#define WINDOWS_MAX     3     /* maximum number of windows that are started, until one has no discontinuity */
 #define EARLY_SHARE     50    /* the last edge may be early by 1/50 of the window */
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS) /* nothing else is done this close to an expected edge */
 /* The readings in the window's middle are not taken this close to an expected edge. */
 #define MIDDLE_QUIET_NS (50 * SURVEY_NS_PER_MS)
 
-/* Takes an end of TRACK's clock, and records it unless the clock failed. Returns its shortest sample. */
+/*
+ * Takes and records a batch of samples of TRACK's clock at an end or in the middle of the window. Does not record it if
+ * the clock failed. Returns the shortest sample.
+ */
 static struct sample
 take_end(struct survey *survey, struct survey_track *track, enum record_stage stage)
 {
@@ -25,7 +28,10 @@ take_end(struct survey *survey, struct survey_track *track, enum record_stage st
 	return end.tightest;
 }
 
-/* Takes the ends of all clocks except edge clocks (RTCs, see clock.h). A window's last ends are kept for following. */
+/*
+ * Does the same for all clocks except edge clocks (RTCs, see clock.h). At the end of the window, stores the samples in
+ * the clocks' tracks.
+ */
 static void
 take_ends(struct survey *survey, enum record_stage stage)
 {
@@ -48,32 +54,35 @@ take_middles(struct survey *survey, struct survey_window *window)
 	take_ends(survey, RECORD_MIDDLE);
 }
 
-/* Shows the progress of the window. DONE_TSC is the time since its first edge, which was waited for before. */
+/* Shows the progress of the window. DONE_TSC is the time since its first edge. */
 static void
-show_window(struct survey *survey, uint64_t done_tsc)
+show_progress(struct survey *survey, uint64_t done_tsc)
 {
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns + SURVEY_EDGE_WAIT_NS +
 			       scale_ns(&survey->scale, done_tsc), survey->plan.total_ns);
 }
 
-/* Records the duration of a pacer batch. In a batch far longer than the shortest one the core was preempted. */
+/*
+ * Adds the duration of a batch of the pacer to survey->rates.batches. If it is far longer than the shortest one, the
+ * core was preempted.
+ */
 static void
-note_batch(struct survey *survey, uint64_t ticks)
+add_duration(struct survey *survey, uint64_t ticks)
 {
-	if (!survey->rates.away.shortest || ticks < survey->rates.away.shortest)
-		survey->rates.away.shortest = ticks;
-	survey->rates.away.all += ticks;
-	if (ticks > AWAY_FACTOR * survey->rates.away.shortest)
-		survey->rates.away.away += ticks;
+	if (!survey->rates.batches.shortest || ticks < survey->rates.batches.shortest)
+		survey->rates.batches.shortest = ticks;
+	survey->rates.batches.all += ticks;
+	if (ticks > AWAY_FACTOR * survey->rates.batches.shortest)
+		survey->rates.batches.preempted += ticks;
 }
 
 /*
- * Returns the new end of the window. If a quick run's window has already settled everything that is judged by
- * it, its first half is over now. It ends at UNTIL_TSC at the latest. If the user asks for the end, it is as
- * long as in a quick run.
+ * Returns the TSC at which the window ends, at most UNTIL_TSC. If a quick run's window until now is enough as its first
+ * half, it ends after a second half of the same length. After the user has asked for the end of the run, the window is
+ * as long as in a quick run.
  */
 static uint64_t
-end_early(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
+window_end(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
 {
 	uint64_t end = now + (now - window->start_tsc);
 	uint64_t soon = window->start_tsc + scale_ticks(&survey->scale, survey_window_ns(survey->report));
@@ -81,7 +90,7 @@ end_early(struct survey *survey, struct survey_window *window, uint64_t now, uin
 	if (survey->report->hurried && soon < until_tsc)
 		return soon;
 	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
-	    !survey_is_settled(survey))
+	    !survey_is_window_enough(survey))
 		return until_tsc;
 	take_middles(survey, window);
 	return end;
@@ -93,7 +102,7 @@ end_early(struct survey *survey, struct survey_window *window, uint64_t now, uin
  * edge that came early by the provisional rate.
  */
 static bool
-follow(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
+follow_clocks(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
 {
 	uint64_t window_ns = survey_window_ns(survey->report);
 	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
@@ -106,22 +115,22 @@ follow(struct survey *survey, struct survey_window *window, struct survey_track 
 			return false;
 		survey_batch(survey, clock, PACE_SAMPLES);
 		now = survey->buffer.samples[PACE_SAMPLES - 1].end;
-		note_batch(survey, now - survey->buffer.samples[0].begin);
+		add_duration(survey, now - survey->buffer.samples[0].begin);
 		bool quiet = !clock->edges_only || survey_track_edges(survey, pacer, PACE_SAMPLES, window);
 
 		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
 			return true;
 		if (survey_follow_others(survey, window, now))
-			until_tsc = end_early(survey, window, now, until_tsc);
+			until_tsc = window_end(survey, window, now, until_tsc);
 		if (quiet)
-			show_window(survey, now - begin);
+			show_progress(survey, now - begin);
 		if (!window->middle_taken && now >= window->middle_tsc)
 			take_middles(survey, window);
 	}
 	return false;
 }
 
-/* Starts to follow ENTRY's clock, and takes its first end. */
+/* Starts to follow ENTRY's clock, and takes its samples at the start of the window. */
 static void
 open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
@@ -131,11 +140,12 @@ open_track(struct survey *survey, struct survey_track *track, struct report_cloc
 		track->first = take_end(survey, track, RECORD_FIRST);
 }
 
-/* Returns the TSC of the middle of a window of WINDOW_NS. If an edge is expected near the middle, it is a
- * little later, so that neither delays the other.
+/*
+ * Returns the time from the start of a window of WINDOW_NS to its middle. If an edge is expected near the middle, this
+ * is a little later, so that the readings do not delay the search for the edge.
  */
 static uint64_t
-middle_ns(uint64_t window_ns)
+time_to_middle_ns(uint64_t window_ns)
 {
 	uint64_t half_ns = window_ns / 2;
 	bool near_an_edge = (half_ns + MIDDLE_QUIET_NS) % SURVEY_NS_PER_S < 2 * MIDDLE_QUIET_NS;
@@ -173,10 +183,10 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		return;
 	start_tsc = edges ? edges->first.end : pacer->count.tsc;
 	window.start_tsc = start_tsc;
-	window.middle_tsc = start_tsc + scale_ticks(&survey->scale, middle_ns(window_ns));
+	window.middle_tsc = start_tsc + scale_ticks(&survey->scale, time_to_middle_ns(window_ns));
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;
-	closed = follow(survey, &window, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
+	closed = follow_clocks(survey, &window, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
 	if (edges && !closed && !survey_is_cut(survey, &window))
 		survey_wait_for_edge(survey, edges, &window);
 	if (survey_is_cut(survey, &window))
@@ -187,8 +197,9 @@ follow_window(struct survey *survey, struct survey_track *edges)
 			survey_record_edge(survey, edges, RECORD_LAST, 0, &edges->edge);
 	}
 	take_ends(survey, RECORD_LAST);
-	/* Compare the clocks once more after the last samples. Otherwise a jump between two of these would count as
-	 * a jump after the window.
+	/*
+	 * Compares the clocks once more after the last samples. Otherwise a jump between two of these would count as a
+	 * jump after the window.
 	 */
 	window.next_tsc = 0;
 	survey_follow_others(survey, &window, survey->hooks.tsc_ordered());
@@ -201,9 +212,9 @@ forget_tracks(struct survey *survey)
 		survey->tracks[i].entry = NULL;
 }
 
-/* Waits for the first edge of an edge clock. Returns its track, or NULL if no clock has one. */
+/* Waits for the first edge of an edge clock. Returns the clock's track, or NULL if there was no edge. */
 static struct survey_track *
-first_edge(struct survey *survey)
+wait_for_first_edge(struct survey *survey)
 {
 	struct report *report = survey->report;
 
@@ -253,7 +264,7 @@ measure_window(struct survey *survey)
 
 	survey->rates.count++;
 	if (!survey_end_if_due(survey))
-		edges = first_edge(survey);
+		edges = wait_for_first_edge(survey);
 	if (!survey_end_if_due(survey) && survey->steps.cuts == cuts)
 		follow_window(survey, edges);
 	if (survey->steps.cuts == cuts && survey_end_if_untimed(survey))
@@ -263,9 +274,9 @@ measure_window(struct survey *survey)
 	return !cut;
 }
 
-/* Use the new rates for comparing steps, for clocks whose new rate is narrower. */
+/* Uses the new rates for comparing clocks in steps, if they are more exact. */
 static void
-sharpen_steps(struct survey *survey)
+use_narrower_rates(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct rate_interval *now = &survey->report->clocks[i].implied;
@@ -278,7 +289,7 @@ sharpen_steps(struct survey *survey)
 
 /* Adds a note if too few clocks confirm the TSC's rate. */
 static void
-note_doubt(const struct survey *survey)
+note_unconfirmed_rate(const struct survey *survey)
 {
 	struct report *report = survey->report;
 	const char *source = "";
@@ -312,12 +323,12 @@ survey_rates(struct survey *survey)
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_window(survey);
-	/* If a discontinuity ended each window, it is the last one that no rate spans. */
+	/* If a discontinuity ended each window, the rates are from before the last one. */
 	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
 	survey_set_scale(survey, report_scale(report));
-	note_doubt(survey);
-	sharpen_steps(survey);
+	note_unconfirmed_rate(survey);
+	use_narrower_rates(survey);
 	survey_series_begin(survey);
 	survey->plan.done_ns += survey_rates_ns(report);
 	survey_plan_host_delay(survey);

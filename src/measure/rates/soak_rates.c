@@ -7,50 +7,50 @@
 #include "base/text.h"
 
 /*
- * A guest may see an edge ten milliseconds late, which is too inexact for a minute's rate, and each edge takes
- * a second to wait for.
+ * Returns true if TRACK's clock is read at the ends of rows. A guest's RTC is not, because the guest may see an edge 10
+ * ms late, which is too inexact for the rate over a minute. Also, waiting for each edge takes a second.
  */
 static bool
-has_ends(const struct survey *survey, const struct survey_track *track)
+is_read_at_ends(const struct survey *survey, const struct survey_track *track)
 {
-	return survey_track_goes_on(track) && !(track->entry->clock.edges_only && survey->report->hypervisor[0]);
+	return survey_can_follow(track) && !(track->entry->clock.edges_only && survey->report->hypervisor[0]);
 }
 
 static void
-follow(struct survey *survey, struct survey_track *track)
+count_wraps(struct survey *survey, struct survey_track *track)
 {
 	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-	survey_track_to(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
+	survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 }
 
 void
 survey_series_follow(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
-		if (has_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
-			follow(survey, &survey->tracks[i]);
+		if (is_read_at_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
+			count_wraps(survey, &survey->tracks[i]);
 }
 
-/* Returns an end with END 0 if there is none. */
+/* Returns a sample of TRACK's clock at the end of a row. Its END is 0 if there is none. */
 static struct sample
 take_end(struct survey *survey, struct survey_track *track)
 {
 	struct sample end = { 0, 0, 0 };
 
-	if (!has_ends(survey, track))
+	if (!is_read_at_ends(survey, track))
 		return end;
 	if (track->entry->clock.edges_only) {
-		follow(survey, track);
+		count_wraps(survey, track);
 		return survey_wait_for_edge(survey, track, NULL) ? track->edge : end;
 	}
 	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
 	end = rate_tightest(survey->buffer.samples, SURVEY_END_SAMPLES);
-	survey_track_to(survey, track, &end);
+	survey_track_update(survey, track, &end);
 	end.ticks = track->count.ticks;
 	return end;
 }
 
-/* Takes edge clocks (RTCs, see clock.h) first, because it must wait for their edges. */
+/* Reads edge clocks (RTCs, see clock.h) first, because this waits for their edges. */
 static void
 take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
 {
@@ -84,11 +84,11 @@ survey_series_begin(struct survey *survey)
 }
 
 /*
- * The TSC's rate in a row by TRACK's clock, with the clock's rounding of its nominal frequency. The readings
- * alone go into clock->implied, which is compared from row to row.
+ * Returns the TSC's rate in a row by TRACK's clock, with the uncertainty of the clock's nominal frequency. Sets
+ * clock->implied to the rate without this uncertainty, for comparisons from row to row.
  */
 static struct rate_interval
-imply(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
+tsc_rate_in_row(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
 {
 	struct rate_readings readings;
 
@@ -103,7 +103,7 @@ imply(const struct survey *survey, const struct survey_track *track, struct seri
 }
 
 static void
-find_rates(const struct survey *survey, size_t from_row)
+calculate_row_rates(const struct survey *survey, size_t from_row)
 {
 	const struct report *report = survey->report;
 	const struct report_clock *by = report_find_clock(report, report->relative_to);
@@ -114,7 +114,7 @@ find_rates(const struct survey *survey, size_t from_row)
 
 		for (size_t i = 0; i < report->clock_count; i++)
 			rates[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_claimed(&report->clocks[i].clock) :
-				   imply(survey, &survey->tracks[i], &row->clocks[i]);
+				   tsc_rate_in_row(survey, &survey->tracks[i], &row->clocks[i]);
 		for (size_t i = 0; i < report->clock_count; i++)
 			row->clocks[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);
 		if (rates[by - report->clocks].known)
@@ -125,7 +125,7 @@ find_rates(const struct survey *survey, size_t from_row)
 void
 survey_series_rates(const struct survey *survey)
 {
-	find_rates(survey, 0);
+	calculate_row_rates(survey, 0);
 }
 
 void
@@ -148,7 +148,7 @@ survey_series_close(struct survey *survey, bool last)
 	if (!last)
 		begin_row(survey, ends);
 	/* Rows that were merged have other ends, so all rates are computed again. */
-	find_rates(survey, series->count > closed ? closed : 0);
+	calculate_row_rates(survey, series->count > closed ? closed : 0);
 	if (survey->hooks.row)
 		survey->hooks.row(survey->hooks.context, survey->report);
 }

@@ -1,19 +1,22 @@
-/* Measures the clocks' rates against each other: over one window, and from there to the end of the run. */
+/*
+ * Measures the clocks' rates against each other: over the rate window (a time interval near the start of the run), and
+ * from there to the end of the run.
+ */
 #ifndef BARETICK_SURVEY_RATES_H
 #define BARETICK_SURVEY_RATES_H
 
 #include "measure/survey.h"
 
 void survey_prepare(struct survey *survey);   /* warms up all code paths, and finds a provisional TSC rate */
-void survey_rates(struct survey *survey);     /* all clocks over one window; a soak's series starts after it */
+void survey_rates(struct survey *survey);     /* measures the rate window; a soak's series starts after it */
 
 /*
- * Reads each clock once more at the end of the run, and compares it with its rate in the window. Changes and
- * jumps in between are found. If there are none, or in a soak, the report's rates then span the whole run.
+ * Reads each clock once more at the end of the run, and compares its rate with the rate window. Finds changes and jumps
+ * in between. If there are none, or in a soak, the report's rates are then over the whole run.
  */
 void survey_rates_again(struct survey *survey);
 
-/* Ends the series' row and reads all clocks. Starts the next row unless this was the LAST. */
+/* Ends the current row of the series, and reads all clocks. Starts the next row unless this was the LAST. */
 void survey_series_close(struct survey *survey, bool last);
 
 /* Reads all clocks, so that counters that wrap within seconds can be unwrapped. */

@@ -1,4 +1,4 @@
-/* Before the rates: warms up all code paths, and guesses the TSC's rate well enough for planning. */
+/* Prepares the measurement of rates: executes all code once, and estimates the TSC's rate for planning. */
 #include "measure/rates/clock_tracker.h"
 
 #include "base/text.h"
@@ -37,9 +37,9 @@ tsc_resolution_ticks(const struct survey *survey)
 	return smallest == UINT64_MAX ? 1 : smallest + 1;
 }
 
-/* Returns the TSC's rate that this clock gives over a few milliseconds, for planning only. */
+/* Returns an estimate of the TSC's rate, from a few milliseconds of this clock. It is only used for planning. */
 static struct rate_interval
-provisional(struct survey *survey, struct report_clock *entry)
+estimate_tsc_rate(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
 	uint64_t wanted = scale_mul_div(PROVISIONAL_NS, clock->claimed.num,
@@ -69,7 +69,7 @@ provisional(struct survey *survey, struct report_clock *entry)
 
 /* Uses the TSC frequency given by the user instead of CPUID's. */
 static void
-take_claim(struct report *report)
+use_claim_of_user(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count && report->options.tsc_hz; i++) {
 		struct clock *clock = &report->clocks[i].clock;
@@ -83,7 +83,7 @@ take_claim(struct report *report)
 
 /* Measures the resolution of each read method, because the error of a rate depends on it. */
 static void
-learn_resolutions(struct survey *survey)
+measure_resolutions(struct survey *survey)
 {
 	struct report *report = survey->report;
 
@@ -98,9 +98,9 @@ learn_resolutions(struct survey *survey)
 	}
 }
 
-/* Sets the rates for comparing steps until the real rates are known: see sweeps.c. */
+/* Sets the rates for comparing clocks in steps (see sweeps.c) until the real rates are measured. */
 static void
-begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
+set_step_rates(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
@@ -113,9 +113,12 @@ begin_steps(struct survey *survey, const struct rate_interval *implied, uint64_t
 	}
 }
 
-/* Guesses the TSC's rate for planning, by the clocks that work, or else by its nominal frequency. */
+/*
+ * Estimates the TSC's rate for planning, by the clocks that work. Without such clocks, uses the TSC's nominal
+ * frequency.
+ */
 static void
-guess_scale(struct survey *survey)
+estimate_scale(struct survey *survey)
 {
 	struct report *report = survey->report;
 	struct rate_interval implied[REPORT_CLOCKS_MAX] = { { .known = false } };
@@ -131,7 +134,7 @@ guess_scale(struct survey *survey)
 			continue;
 		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
 		if (survey_can_measure_tsc(survey, entry) && !entry->clock.edges_only)
-			implied[i] = provisional(survey, entry);
+			implied[i] = estimate_tsc_rate(survey, entry);
 		votes += implied[i].known;
 	}
 	best = rate_consensus(implied, report->clock_count);
@@ -144,7 +147,7 @@ guess_scale(struct survey *survey)
 	for (size_t i = 0; i < report->clock_count; i++)
 		survey->tracks[i].count.pace = wraps_pace(&scale, &implied[i]);
 	if (best < report->clock_count)
-		begin_steps(survey, implied, implied[best].value);
+		set_step_rates(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
 	survey->rates.edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
 }
@@ -154,7 +157,7 @@ survey_prepare(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	take_claim(report);
+	use_claim_of_user(report);
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
 	survey_begin_record(survey);
 	survey->plan.done_ns = 0;
@@ -165,7 +168,7 @@ survey_prepare(struct survey *survey)
 	if (survey_end_if_due(survey))
 		return;
 	survey->tsc.resolution_ticks = tsc_resolution_ticks(survey);
-	guess_scale(survey);
-	learn_resolutions(survey);
+	estimate_scale(survey);
+	measure_resolutions(survey);
 	survey_observe(survey);
 }

@@ -486,7 +486,7 @@ TEST(only_a_clock_that_was_not_followed_may_lack_a_reading_at_the_end)
 	static const struct record_mark mark = { 1, RECORD_MARK_TICK, 1, "" }, other = { 1, RECORD_MARK_SET, 1, "" };
 
 	for (unsigned marks = 0; marks < 5; marks++) {
-		bool has_stood = marks == 1;
+		bool may_have_stopped = marks == 1;
 
 		begin(NULL);
 		report.clocks[PIT].clock.firmware_ticks = marks != 2;
@@ -501,8 +501,8 @@ TEST(only_a_clock_that_was_not_followed_may_lack_a_reading_at_the_end)
 			if (i != PIT)
 				put(i, RECORD_FINAL, 2, 0, END_NS);
 		analyse();
-		assert_int_equal(outcome.whole_run, has_stood);
-		assert_int_equal(row(HPET)->rate_whole_run, has_stood);
+		assert_int_equal(outcome.whole_run, may_have_stopped);
+		assert_int_equal(row(HPET)->rate_whole_run, may_have_stopped);
 		assert_false(row(PIT)->rate_whole_run);
 		assert_true(row(PIT)->implied.known);
 	}

@@ -10,15 +10,15 @@ static void
 set_looks(const uint64_t *begins, size_t count)
 {
 	report = (struct report){ .clock_count = 1, .clocks = { { .clock = { .id = "hpet", .main = "hpet" } } } };
-	readings = (struct rate_readings){ .report = &report, .entry = &report.clocks[0], .look_count = count };
+	readings = (struct rate_readings){ .report = &report, .entry = &report.clocks[0], .batch_count = count };
 	for (size_t i = 0; i < count; i++)
-		readings.looks[i].sample = (struct sample){ begins[i], i, begins[i] + 1 };
+		readings.batches[i].sample = (struct sample){ begins[i], i, begins[i] + 1 };
 }
 
 static struct rate_ends
 from_to(size_t from, size_t to)
 {
-	return rate_readings_ends(&readings, &readings.looks[from].sample, &readings.looks[to].sample);
+	return rate_readings_ends(&readings, &readings.batches[from].sample, &readings.batches[to].sample);
 }
 
 TEST(a_rate_has_all_looks_of_its_time_and_no_others)

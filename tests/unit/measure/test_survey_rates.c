@@ -1482,7 +1482,7 @@ TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 	for (int c = HPET; c < RTC; c++) {
 		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.clocks];
 
-		assert_true(track->looks > 4);
+		assert_true(track->batch_count > 4);
 		assert_false(find(c)->implied_since.known || find(c)->change_since.known);
 		assert_holds_ppb(&find(c)->error, 0);
 	}
