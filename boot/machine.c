@@ -281,9 +281,9 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.stop_cores = stop_cores,
 		.read_registers = read_registers,
 		.read_signals = read_signals,
-		.timed = set_rate_and_deadline,
-		.quiet_tick = set_tick_stopped,
-		.begins = start_phase,
+		.set_tsc_rate = set_rate_and_deadline,
+		.stop_tick = set_tick_stopped,
+		.phase_starts = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
 	};
 	machine->stolen_counter = steal_open(cpu, &machine->platform.paravirtual, guard_run, guard_raise);

@@ -11,7 +11,7 @@ is_any_paged(const struct platform *platform, const struct options *options)
 	bool any = false;
 
 	for (size_t d = 0; drivers[d]; d++)
-		any |= drivers[d]->rows[0].paged && run_wants(options, drivers[d]) &&
+		any |= drivers[d]->rows[0].paged && run_includes_driver(options, drivers[d]) &&
 		       paravirtual_find(&platform->paravirtual, drivers[d]->rows[0].offered_by);
 	return any;
 }

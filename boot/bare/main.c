@@ -145,7 +145,7 @@ run_all(void *argument)
 static void
 end_run(void *run)
 {
-	run_end(run);
+	run_restore_boot_core(run);
 }
 
 /* Prints ERROR and resets the machine. The options are not read at this time, so the exit option does not apply. */

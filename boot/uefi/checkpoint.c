@@ -85,7 +85,7 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 
 	if (earlier == number)
 		number++;
-	run_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
+	run_report_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
 	checkpoint->saves = plan_render(checkpoint->plan, &checkpoint->report, texts) &&
 			    save_checkpoint(texts, number);
 	if (checkpoint->saves)
@@ -136,7 +136,7 @@ checkpoint_is_due(const void *context)
 	const struct checkpoint *checkpoint = context;
 	uint64_t ago_ticks = hw_tsc() - checkpoint->saved_tsc;
 
-	if (!checkpoint->saves || !checkpoint->marker.report || !checkpoint->phase->whole_within)
+	if (!checkpoint->saves || !checkpoint->marker.report || !checkpoint->phase->reports_within)
 		return false;
 	return scale_ns(&checkpoint->run->survey.scale, ago_ticks) >= MINUTE_NS &&
 	       ago_ticks >= SHARE * checkpoint->took_ticks;

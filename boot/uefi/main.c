@@ -218,7 +218,7 @@ run_entry(void *argument)
 static void
 end_run(void *run)
 {
-	run_end(run);
+	run_restore_boot_core(run);
 }
 
 /*

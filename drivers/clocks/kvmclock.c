@@ -96,5 +96,5 @@ const struct driver kvmclock_driver = {
 	.rows = &kvmclock_row,
 	.open = kvmclock_open,
 	.close = kvmclock_close,
-	.leave = kvmclock_restore_msr,
+	.restore_core = kvmclock_restore_msr,
 };

@@ -149,5 +149,5 @@ const struct driver xen_driver = {
 	.rows = &xen_row,
 	.open = xen_open,
 	.close = xen_close,
-	.leave = xen_remove_page,
+	.restore_core = xen_remove_page,
 };

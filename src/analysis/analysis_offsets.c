@@ -158,7 +158,7 @@ add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struc
 	if (!pass || !find_rank(&report->skew, pingpong->first, &a) || !find_rank(&report->skew, pingpong->second, &b) ||
 	    a >= b || (a && pass->offsets->kind == PAIR_SCHEDULE_STAR))
 		return;
-	bool is_first_result = offsets_take(pass->offsets, a, b, result.offset, result.moved_ticks, moment);
+	bool is_first_result = offsets_add_pingpong(pass->offsets, a, b, result.offset, result.moved_ticks, moment);
 
 	pass->pingpongs += is_first_result;
 	pass->again += !is_first_result;

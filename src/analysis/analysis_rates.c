@@ -203,7 +203,7 @@ agrees(const struct rates *rates, const struct clock *tsc, const struct rate_int
 	struct rate_interval claimed = rate_claimed(tsc);
 	struct interval_ppb apart = rate_compare(&claimed, rate);
 
-	return apart.known && !rate_beyond(&apart, rates->limit_ppb);
+	return apart.known && !rate_is_beyond(&apart, rates->limit_ppb);
 }
 
 /*

@@ -84,7 +84,7 @@ implied_exactly(const struct rate_readings *readings, const struct sample *from,
 struct rate_interval
 rate_readings_implied(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {
-	return rate_within(implied_exactly(readings, from, to), readings->entry->clock.claimed_within_ppb);
+	return rate_widen(implied_exactly(readings, from, to), readings->entry->clock.claimed_within_ppb);
 }
 
 struct rate_interval
@@ -115,7 +115,7 @@ rate_claimed(const struct clock *tsc)
 
 	if (!claimed->den)
 		return (struct rate_interval){ .known = false };
-	return rate_within((struct rate_interval){
+	return rate_widen((struct rate_interval){
 		true,
 		scale_mul_div_nearest(claimed->num, MICROHZ, claimed->den),
 		scale_mul_div(claimed->num, MICROHZ, claimed->den),

@@ -44,7 +44,7 @@ struct driver {
 	 * sampling changed. Returns false if they do not have their old values again. NULL if sampling changes no
 	 * register.
 	 */
-	bool (*leave)(struct device *device);
+	bool (*restore_core)(struct device *device);
 };
 
 /* Parameters of a device's check. Checks run between open() and close(). */

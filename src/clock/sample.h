@@ -26,7 +26,7 @@ struct tsc_steps {
 
 /* Compares NOW with BEFORE, the previous reading on the same core. */
 static inline void
-tsc_steps_take(struct tsc_steps *steps, uint64_t before, uint64_t now)
+tsc_steps_add(struct tsc_steps *steps, uint64_t before, uint64_t now)
 {
 	steps->reads++;
 	if (now >= before)
@@ -41,7 +41,7 @@ static inline void
 tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		tsc_steps_take(steps, samples[i].begin, samples[i].end);
+		tsc_steps_add(steps, samples[i].begin, samples[i].end);
 }
 
 /* Reads the TSC after all earlier instructions have completed. Never fails. */

@@ -1,18 +1,19 @@
-/* Groups the clocks that agree on how long a step took. Two groups mean that clocks jumped. See discontinuity.h. */
+/* Divides the clocks into groups that agree on the duration of a step. See discontinuity.h. */
 #include "consensus/discontinuity.h"
 
 #include "base/set.h"
 
 /*
- * 10 s. If a clock wraps sooner than this, its wraps cannot be counted, and its duration is only known modulo the wrap.
+ * 10 s. If a clock wraps sooner than this, its wraps cannot be counted, and its duration is known only modulo the
+ * wrap.
  */
 #define WRAP_NS_MIN UINT64_C(10000000000)
 
-struct panel {
-	/* If wraps were counted, the duration includes them, and wrap_ns is 0. */
+struct panel { /* the clocks to be compared */
+	/* if the wraps of a clock can be counted, its duration includes them, and its wrap_ns is 0 */
 	struct discontinuity_clock clocks[DISCONTINUITY_CLOCKS_MAX];
 	size_t count;
-	int64_t half_ns; /* half of FLOOR_NS; each interval is widened by this on both sides */
+	int64_t half_ns; /* half of the caller's FLOOR_NS; each interval is widened by this on both sides */
 };
 
 static int64_t
@@ -27,9 +28,12 @@ elapsed_high(const struct panel *panel, size_t clock)
 	return panel->clocks[clock].elapsed.high + panel->half_ns;
 }
 
-/* Returns the smallest multiple of the clock's wrap that brings FROM to TO or above. */
+/*
+ * Returns the smallest multiple of the clock's wrap that raises FROM to at least TO. Returns 0 if the clock does not
+ * wrap.
+ */
 static int64_t
-wraps_up_to(const struct discontinuity_clock *clock, int64_t from, int64_t to)
+wraps_to_reach(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 {
 	int64_t wrap = (int64_t)clock->wrap_ns, wraps;
 
@@ -43,12 +47,12 @@ wraps_up_to(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 static bool
 contains(const struct panel *panel, size_t clock, int64_t ns)
 {
-	int64_t by = wraps_up_to(&panel->clocks[clock], elapsed_high(panel, clock), ns);
+	int64_t by = wraps_to_reach(&panel->clocks[clock], elapsed_high(panel, clock), ns);
 
 	return elapsed_low(panel, clock) + by <= ns && ns <= elapsed_high(panel, clock) + by;
 }
 
-/* Returns the clocks of SET whose interval contains NS. */
+/* Returns the clocks of SET whose duration may be NS. */
 static uint32_t
 clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 {
@@ -62,8 +66,8 @@ clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 
 /*
  * Returns the largest subset of SET whose intervals share a value. The lowest shared value is always the lower end of
- * one interval. So the lower end of each interval is tried. If a clock wraps, its interval is shifted by whole wraps to
- * the intervals of the other clocks.
+ * one interval, so only lower ends are tried. If a clock wraps, its interval is first shifted by whole wraps so that
+ * it is near the other interval.
  */
 static uint32_t
 largest_agreeing_set(const struct panel *panel, uint32_t set)
@@ -77,7 +81,7 @@ largest_agreeing_set(const struct panel *panel, uint32_t set)
 
 			if (!set_has(set, j))
 				continue;
-			begin += wraps_up_to(&panel->clocks[j], begin, elapsed_low(panel, i));
+			begin += wraps_to_reach(&panel->clocks[j], begin, elapsed_low(panel, i));
 			if (begin > elapsed_high(panel, i))
 				continue;
 			holding = clocks_containing(panel, set, begin);
@@ -94,7 +98,7 @@ width(const struct panel *panel, size_t clock)
 	return (uint64_t)(panel->clocks[clock].elapsed.high - panel->clocks[clock].elapsed.low);
 }
 
-/* Returns the narrowest duration of the clocks in SET that do not wrap. */
+/* Returns the narrowest duration of the clocks in SET, without clocks that wrap. */
 static struct offset
 narrowest_duration(const struct panel *panel, uint32_t set)
 {
@@ -107,9 +111,9 @@ narrowest_duration(const struct panel *panel, uint32_t set)
 	return best == panel->count ? OFFSET_UNKNOWN : panel->clocks[best].elapsed;
 }
 
-/* Removes mute clocks (see discontinuity.h) from their groups, and then empty groups. */
+/* Removes mute clocks (clocks that agree with several groups) from their groups, and then removes empty groups. */
 static void
-drop_mute(const struct panel *panel, struct discontinuity *found)
+remove_mute(const struct panel *panel, struct discontinuity *found)
 {
 	size_t count = found->count;
 
@@ -124,7 +128,9 @@ drop_mute(const struct panel *panel, struct discontinuity *found)
 	}
 }
 
-/* Returns true if the durations of A and B overlap. If both clocks wrap, only B's duration is shifted by wraps. */
+/*
+ * Returns true if the durations of A and B overlap. If both clocks wrap, only B's duration is shifted by whole wraps.
+ */
 static bool
 durations_overlap(const struct panel *panel, size_t a, size_t b)
 {
@@ -132,11 +138,11 @@ durations_overlap(const struct panel *panel, size_t a, size_t b)
 
 	if (panel->clocks[a].wrap_ns && !panel->clocks[b].wrap_ns)
 		return durations_overlap(panel, b, a);
-	by = wraps_up_to(&panel->clocks[b], elapsed_high(panel, b), elapsed_low(panel, a));
+	by = wraps_to_reach(&panel->clocks[b], elapsed_high(panel, b), elapsed_low(panel, a));
 	return elapsed_low(panel, b) + by <= elapsed_high(panel, a) && elapsed_high(panel, b) + by >= elapsed_low(panel, a);
 }
 
-/* Returns true if CLOCK's duration overlaps the duration of each clock in SET. */
+/* Returns true if the duration of CLOCK overlaps the duration of each clock in SET. */
 static bool
 overlaps_all(const struct panel *panel, size_t clock, uint32_t set)
 {
@@ -146,7 +152,7 @@ overlaps_all(const struct panel *panel, size_t clock, uint32_t set)
 	return true;
 }
 
-/* Returns the clocks that fit several groups. */
+/* Returns the clocks that agree with more than one group. */
 static uint32_t
 find_mute(const struct panel *panel, const struct discontinuity *found)
 {
@@ -170,8 +176,9 @@ middle(const struct offset *offset)
 }
 
 /*
- * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. The caller
- * chooses the number of wraps of a clock with long wraps so that its duration is nearest to this value.
+ * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. It helps
+ * to count the wraps of a clock with long wraps: their number is chosen so that the clock's duration is nearest to
+ * this value.
  */
 static int64_t
 typical_duration_ns(const struct panel *panel)
@@ -196,11 +203,11 @@ make_panel(const struct discontinuity_clock *clocks, size_t count, uint64_t floo
 	near_ns = typical_duration_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
-		int64_t by = wraps_up_to(clock, middle(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
+		int64_t by = wraps_to_reach(clock, middle(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
 
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;
-		/* If a clock's interval is wider than its wrap, every duration is possible, so the clock says nothing. */
+		/* if the interval is wider than the wrap, every duration is possible, so this clock proves nothing */
 		clock->known &= width(&panel, i) < clock->wrap_ns;
 		clock->elapsed = (struct offset){ clock->elapsed.low + by, clock->elapsed.high + by };
 		clock->wrap_ns = 0;
@@ -222,6 +229,6 @@ discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint6
 	if (left)
 		found.groups[found.count - 1].clocks |= left;
 	found.mute = find_mute(&panel, &found);
-	drop_mute(&panel, &found);
+	remove_mute(&panel, &found);
 	return found;
 }

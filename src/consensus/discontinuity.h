@@ -1,8 +1,9 @@
 /*
- * Finds discontinuities: times at which clocks disagree on how much time passed. Several clocks measure the duration of
- * one step of the run, which lasts from one reading of all clocks to the next. If all agree, there is no discontinuity.
- * Otherwise the clocks form groups, because the machine was paused, restored from a snapshot or migrated, or because
- * one clock jumped. The cause is not decided here.
+ * Finds discontinuities: time intervals in which clocks disagree on how much time passed. The run is divided into
+ * steps; in a step, each clock is read once at the begin and once at the end. If all clocks measure the same duration
+ * of the step, there is no discontinuity. Otherwise the clocks are divided into groups that agree. The cause may be a
+ * pause of the machine, a restored snapshot, a migration, or a single clock that jumped. The cause is not decided
+ * here.
  */
 #ifndef BARETICK_DISCONTINUITY_H
 #define BARETICK_DISCONTINUITY_H
@@ -17,31 +18,38 @@
 #define DISCONTINUITY_GROUPS_MAX 4
 
 struct discontinuity_clock {
-	bool known;
-	/* Duration in ns by this clock, as an interval that includes the errors of its readings and of its rate. */
+	bool known; /* false if the clock's duration of the step is unknown; such a clock is ignored */
+	/*
+	 * Duration of the step in ns by this clock. The interval includes the errors of its readings and of its rate.
+	 */
 	struct offset elapsed;
-	uint64_t wrap_ns;      /* the duration is only known modulo this; 0 if the clock does not wrap */
+	/* the duration is known only modulo this, because the clock wraps; 0 if the clock does not wrap */
+	uint64_t wrap_ns;
 };
 
 struct discontinuity_group {
 	uint32_t clocks;       /* bit I is set if clock I is in the group */
-	/* The narrowest duration in the group. OFFSET_UNKNOWN if all its clocks have short wraps. */
+	/*
+	 * The narrowest duration in the group. OFFSET_UNKNOWN if all its clocks wrap so early that wraps cannot be
+	 * counted.
+	 */
 	struct offset elapsed;
 };
 
 struct discontinuity {
-	size_t count; /* number of groups, with the largest group first; 0 or 1 if there is no discontinuity */
+	size_t count; /* number of groups, the largest group first; 0 or 1 if there is no discontinuity */
 	struct discontinuity_group groups[DISCONTINUITY_GROUPS_MAX];
 	/*
-	 * Bit I is set if clock I is mute. A mute clock fits several groups, for example because its interval is wide. It
-	 * belongs to no group.
+	 * Bit I is set if clock I agrees with several groups, for example because its interval is wide. Such a clock
+	 * is called mute, and belongs to no group.
 	 */
 	uint32_t mute;
 };
 
 /*
- * Groups COUNT clocks, at most DISCONTINUITY_CLOCKS_MAX. Two clocks agree if their durations overlap or are at most
- * FLOOR_NS apart. If there are too many groups, the last group has all remaining clocks.
+ * Divides COUNT clocks (at most DISCONTINUITY_CLOCKS_MAX) into groups. Two clocks agree if their durations overlap or
+ * are at most FLOOR_NS apart. If there are more than DISCONTINUITY_GROUPS_MAX groups, the last group also contains
+ * all remaining clocks.
  */
 struct discontinuity discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns);
 

@@ -22,7 +22,7 @@ compare_all(struct panel *panel)
 		for (size_t b = 0; b < panel->count; b++) {
 			struct interval_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
 
-			if (rate_beyond(&by, panel->limit_ppb))
+			if (rate_is_beyond(&by, panel->limit_ppb))
 				panel->disagree[a] |= set_of(b), panel->disagree[b] |= set_of(a);
 		}
 	}
@@ -50,11 +50,11 @@ set_disagrees(const struct panel *panel, uint32_t set)
 }
 
 /*
- * Returns the clocks of SET that have a vote. Such a clock disagrees with at least one clock, and all clocks that it
- * agrees with agree among themselves. Therefore no voter belongs to two groups.
+ * Returns the clocks of SET that have a vote. Such a clock disagrees with at least one other clock, and all clocks
+ * with which it agrees also agree with each other. Therefore a clock with a vote cannot belong to two groups.
  */
 static uint32_t
-voters_of(const struct panel *panel, uint32_t set)
+find_voters(const struct panel *panel, uint32_t set)
 {
 	uint32_t voting = 0;
 
@@ -65,7 +65,10 @@ voters_of(const struct panel *panel, uint32_t set)
 	return voting;
 }
 
-/* Returns the number of independent sources in SET: the size of its largest subset whose members are all separate. */
+/*
+ * Returns the number of independent sources in SET. It is the size of the largest subset in which all clocks have
+ * different sources.
+ */
 static unsigned
 count_sources(const struct panel *panel, uint32_t set)
 {
@@ -88,9 +91,9 @@ width(const struct rate_interval *rate)
 	return rate->high - rate->low;
 }
 
-/* Returns the clocks of VOTING that agree with FIRST. */
+/* Returns the group of the clocks in VOTING that agree with the clock FIRST. */
 static struct group
-group_of(const struct panel *panel, uint32_t voting, size_t first)
+agreeing_group(const struct panel *panel, uint32_t voting, size_t first)
 {
 	struct group group = { .members = voting & ~panel->disagree[first], .narrowest = UINT64_MAX };
 
@@ -120,16 +123,16 @@ largest_group(const struct panel *panel, uint32_t voting)
 
 		if (!set_has(voting, i))
 			continue;
-		group = group_of(panel, voting, i);
+		group = agreeing_group(panel, voting, i);
 		if (is_larger(&group, &largest))
 			largest = group;
 	}
 	return largest;
 }
 
-/* Returns the clock that represents SET, as chosen by rate_consensus(). */
+/* Returns the index of the clock that represents SET. See rate_consensus(). */
 static size_t
-reference_of(const struct panel *panel, uint32_t set)
+choose_reference(const struct panel *panel, uint32_t set)
 {
 	struct rate_interval rates[FALSETICKER_RATES_MAX] = { { .known = false } };
 
@@ -139,7 +142,7 @@ reference_of(const struct panel *panel, uint32_t set)
 	return rate_consensus(rates, panel->count);
 }
 
-/* Returns the clocks of SET that disagree with REFERENCE. */
+/* Returns the clocks of SET that disagree with the clock REFERENCE. */
 static uint32_t
 clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
 {
@@ -147,26 +150,26 @@ clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
 }
 
 /*
- * Finds faults among clocks that certainly have the same source. If at least two of these clocks agree, and outnumber
- * the others that have a vote, the others are falsetickers.
+ * Finds faulty clocks among the clocks that certainly have the same source. If at least two of them agree, and are
+ * more than half of those with a vote, the others with a vote are falsetickers.
  */
 static void
-judge_siblings(const struct panel *panel, struct falseticker *found)
+judge_same_source(const struct panel *panel, struct falseticker *found)
 {
-	uint32_t siblings = panel->sources ? panel->sources->siblings & known_rates(panel) : 0;
-	uint32_t voting = voters_of(panel, siblings);
+	uint32_t same_source = panel->sources ? panel->sources->same_source & known_rates(panel) : 0;
+	uint32_t voting = find_voters(panel, same_source);
 	struct group largest = largest_group(panel, voting);
 
-	found->sibling = panel->count;
+	found->same_source_reference = panel->count;
 	if (largest.clocks < 2 || 2 * largest.clocks <= set_size(voting))
 		return;
-	found->siblings = largest.members;
-	found->sibling = reference_of(panel, largest.members);
-	found->falsetickers = clocks_that_disagree(panel, voting & ~largest.members, found->sibling);
+	found->same_source = largest.members;
+	found->same_source_reference = choose_reference(panel, largest.members);
+	found->falsetickers = clocks_that_disagree(panel, voting & ~largest.members, found->same_source_reference);
 }
 
 static void
-choose_two_that_disagree(const struct panel *panel, uint32_t voting, struct falseticker *found)
+choose_disagreeing_pair(const struct panel *panel, uint32_t voting, struct falseticker *found)
 {
 	uint64_t narrowest = UINT64_MAX;
 
@@ -198,18 +201,18 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	struct group largest;
 
 	compare_all(&panel);
-	judge_siblings(&panel, &found);
+	judge_same_source(&panel, &found);
 	among = known_rates(&panel) & ~found.falsetickers;
-	voting = voters_of(&panel, among);
-	found.voters = voting | found.siblings;
+	voting = find_voters(&panel, among);
+	found.voters = voting | found.same_source;
 	largest = largest_group(&panel, voting);
 	rest = voting & ~largest.members;
 	found.undecided = rest && (2 * largest.clocks <= set_size(voting) ||
 				   largest.sources <= count_sources(&panel, rest));
 	found.truechimers = found.undecided ? largest.members : among & ~rest;
-	found.reference = reference_of(&panel, found.truechimers);
+	found.reference = choose_reference(&panel, found.truechimers);
 	if (found.undecided)
-		choose_two_that_disagree(&panel, voting, &found);
+		choose_disagreeing_pair(&panel, voting, &found);
 	else
 		found.falsetickers |= clocks_that_disagree(&panel, rest, found.reference);
 	return found;

@@ -1,10 +1,11 @@
 /*
- * Finds falsetickers, which are clocks with a wrong rate. For each clock, the TSC's rate is calculated as if the clock
- * had exactly its nominal frequency. Clocks whose results agree confirm each other.
+ * Finds falsetickers: clocks with a wrong rate. For each clock, the TSC's rate is calculated as if that clock had
+ * exactly its nominal frequency. Clocks whose results agree confirm each other.
  *
- * A group of clocks decides if it has more than half of the voters, and more independent sources than all that
- * contradict it. Its clocks are then truechimers. A clock that differs from them by more than the limit is a
- * falseticker. No clock is the reference from the start. If no group decides, the result only lists the groups.
+ * The clocks are divided into groups that agree. A group decides if two conditions are true. It contains more than
+ * half of the clocks that have a vote, and more independent sources than all clocks that disagree with it. The clocks
+ * of this group are truechimers. A clock that differs from them by more than the limit is a falseticker. If no group
+ * decides, the result only lists the groups. No clock is assumed to be right.
  */
 #ifndef BARETICK_FALSETICKER_H
 #define BARETICK_FALSETICKER_H
@@ -19,47 +20,58 @@
 #define FALSETICKER_RATES_MAX 32
 
 /*
- * Describes which clocks are independent. Clocks with the same source (for example a crystal) agree even if the source
- * is wrong, so together they have one vote.
+ * Describes which clocks are independent. Clocks with the same source, for example a crystal, agree even if the
+ * source is wrong. Therefore they count as one source.
  */
 struct falseticker_sources {
-	/* bit B of separate[A] is set if A and B have different sources */
+	/* bit B of separate[A] is set if clocks A and B have different sources */
 	uint32_t separate[FALSETICKER_RATES_MAX];
 	/*
-	 * Bit I is set if clock I certainly has the same source as the other clocks with a bit here. If one of these clocks
-	 * disagrees with most of the others, it is faulty, no matter what clocks of other sources show.
+	 * The set of clocks that certainly have the same source. If one of them disagrees with most of the others, it
+	 * is faulty, whatever clocks with other sources show.
 	 */
-	uint32_t siblings;
+	uint32_t same_source;
 };
 
 struct falseticker {
 	/*
-	 * Index of the rate that represents the truechimers. It is the narrowest rate that contains the value which most
-	 * rates share. COUNT if no rate is known.
+	 * Index of the rate that represents the truechimers. Of all rates that contain the value on which most rates
+	 * agree, it is the narrowest. It is the number of rates if no rate is known.
 	 */
 	size_t reference;
 	/*
-	 * Bit I is set if rate I is in the group that decides, or has no vote. If UNDECIDED, the bits are the largest
-	 * group.
+	 * Bit I is set if clock I is in the group that decides, or has no vote. If UNDECIDED is true, it is the
+	 * largest group.
 	 */
 	uint32_t truechimers;
-	uint32_t voters;       /* bit I is set if rate I has a vote */
-	/* Bit I is set if rate I differs from the reference by more than the limit, and is no truechimer. */
+	uint32_t voters;       /* bit I is set if clock I has a vote */
+	/* Bit I is set if clock I is no truechimer, and differs from the reference by more than the limit. */
 	uint32_t falsetickers;
-	/* true if no group decides; the only falsetickers are then clocks that differ from SIBLINGS */
+	/*
+	 * True if no group decides. Falsetickers are then only clocks that most clocks with the same source
+	 * contradict.
+	 */
 	bool undecided;
-	size_t a, b;           /* the two narrowest rates that disagree; they belong to group_a and group_b */
+	/* the pair of clocks that disagree whose two intervals are the narrowest; used if UNDECIDED is true */
+	size_t a, b;
 	uint32_t group_a, group_b;
-	uint32_t others;       /* voters in neither of the two groups */
-	/* clocks with the same source that agree, and outvote the other clocks of their source */
-	uint32_t siblings;
-	size_t sibling;        /* index of the rate that represents SIBLINGS */
+	/*
+	 * clocks that have a vote but belong to neither group_a (the clocks that agree with A) nor group_b (with B)
+	 */
+	uint32_t others;
+	/*
+	 * Clocks that certainly have the same source and agree, and that are more than half of such clocks with a
+	 * vote.
+	 */
+	uint32_t same_source;
+	size_t same_source_reference;        /* index of the rate that represents these clocks */
 };
 
 /*
- * Judges COUNT rates, at most FALSETICKER_RATES_MAX. Unknown rates are ignored. SOURCES is NULL if all clocks are
- * independent. Two rates disagree if the whole interval of their difference is outside LIMIT_PPB. A rate has no vote if
- * it agrees with all others, or with two that disagree with each other, because it may be too wide to decide.
+ * Compares COUNT rates, at most FALSETICKER_RATES_MAX, and ignores unknown rates. SOURCES is NULL if all clocks are
+ * independent. Two rates disagree if their difference is proven to be larger than LIMIT_PPB. A clock has no vote if
+ * it agrees with all others, or with two that disagree with each other, because its interval may be too wide to
+ * decide.
  */
 struct falseticker falseticker_find(const struct rate_interval *rates, size_t count,
 				    const struct falseticker_sources *sources, uint64_t limit_ppb);

@@ -1,4 +1,4 @@
-/* Finds the range that most intervals share. See marzullo.h. */
+/* Finds the range that most intervals contain. See marzullo.h. */
 #include "consensus/marzullo.h"
 
 struct voters {
@@ -7,7 +7,7 @@ struct voters {
 	size_t count;
 };
 
-struct tally { /* counts of the intervals at one value */
+struct tally { /* The result of counting the intervals at one value. */
 	size_t votes;     /* number of intervals that contain the value */
 	size_t below;     /* number of intervals that start below the value */
 	int64_t high;     /* the lowest upper end of the intervals that contain the value */
@@ -37,8 +37,8 @@ count_votes(const struct voters *all, int64_t value)
 }
 
 /*
- * Finds the range that all intervals share. If two intervals are disjoint, the result has low > high, and low is the
- * highest lower end.
+ * Finds the range that all intervals contain. If there is no such range, the result has low > high, and low is the
+ * highest lower end of any interval.
  */
 static struct marzullo
 find_unanimity(const struct voters *all)
@@ -65,9 +65,9 @@ overlap(struct offset a, struct offset b)
 }
 
 /*
- * Returns the number of voters whose votes certainly count for SHARED. The intervals that do not overlap SHARED leave a
- * free range around it. A voter with an interval that extends beyond this free range may belong to the other intervals
- * instead.
+ * Returns the number of voters that certainly belong to SHARED. The intervals that do not overlap SHARED leave a free
+ * range around it. A voter whose interval extends beyond this free range overlaps another interval, and may belong to
+ * that instead.
  */
 static size_t
 count_decided(const struct voters *all, struct offset shared)
@@ -94,7 +94,7 @@ count_decided(const struct voters *all, struct offset shared)
 	return count;
 }
 
-/* The result always starts at the lower end of one of the intervals, so only lower ends are tried. */
+/* The range with the most votes always starts at the lower end of an interval, so only lower ends are tried. */
 struct marzullo
 marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
 {

@@ -6,16 +6,16 @@
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
 
-struct span { /* an interval of TSC ticks or of the clock's ticks */
+struct span { /* an interval of TSC ticks, or of the clock's ticks */
 	uint64_t low, high;
 };
 
 struct sample
-rate_tightest(const struct sample *samples, size_t count)
+rate_shortest_sample(const struct sample *samples, size_t count)
 {
 	const struct sample *best = &samples[0];
 
-	/* If a sample ends before its begin, the unsigned difference is huge, so this sample is never the best. */
+	/* If a sample's end is below its begin, the unsigned difference is huge, so this sample is never the best. */
 	for (size_t i = 1; i < count; i++)
 		if (samples[i].end - samples[i].begin < best->end - best->begin)
 			best = &samples[i];
@@ -23,8 +23,8 @@ rate_tightest(const struct sample *samples, size_t count)
 }
 
 /*
- * Calculates the TSC ticks between the two readings. The end of each sample is extended by the TSC's resolution, see
- * struct rate_window. Returns false if the order of the two readings is not certain.
+ * Calculates the TSC ticks between the two readings. The TSC's resolution widens the interval on both sides: see
+ * struct rate_window. Returns false if the last sample does not certainly start after the end of the first.
  */
 static bool
 window_time(const struct rate_window *window, struct span *time)
@@ -39,8 +39,8 @@ window_time(const struct rate_window *window, struct span *time)
 }
 
 /*
- * Calculates the clock's ticks between the two readings. Returns false if the clock stepped back, or moved by more than
- * RATE_TICKS_MAX.
+ * Calculates the clock's ticks between the two readings. Returns false if the clock stepped back, or advanced by more
+ * than RATE_TICKS_MAX.
  */
 static bool
 window_ticks(const struct rate_window *window, struct span *ticks)
@@ -53,7 +53,7 @@ window_ticks(const struct rate_window *window, struct span *ticks)
 }
 
 static struct rate_interval
-interval(uint64_t value, uint64_t low, uint64_t high)
+make_interval(uint64_t value, uint64_t low, uint64_t high)
 {
 	if (high == UINT64_MAX) /* the result does not fit into 64 bits */
 		return (struct rate_interval){ .known = false };
@@ -71,30 +71,32 @@ rate_slope(const struct rate_window *window)
 }
 
 static uint64_t
-implied(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding rounding)
+implied_microhz(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding rounding)
 {
 	return scale_ratio((unsigned __int128)claimed.num * time, MICROHZ_PER_HZ,
 			   (unsigned __int128)claimed.den * ticks, rounding);
 }
 
-/* The best estimate is the mediant of both bounds' fractions, which lies between them. */
+/*
+ * The best estimate is the mediant (a + c) / (b + d) of the two bounds a / b and c / d, which is always between them.
+ */
 struct rate_interval
 rate_implied_tsc(const struct rate_slope *slope, struct rate claimed)
 {
 	if (!claimed.num || !claimed.den || !slope->known || !slope->low_ticks)
 		return (struct rate_interval){ .known = false };
-	return interval(implied(claimed, slope->low_time + slope->high_time, slope->low_ticks + slope->high_ticks,
+	return make_interval(implied_microhz(claimed, slope->low_time + slope->high_time, slope->low_ticks + slope->high_ticks,
 				SCALE_NEAREST),
-			implied(claimed, slope->high_time, slope->high_ticks, SCALE_DOWN),
-			implied(claimed, slope->low_time, slope->low_ticks, SCALE_UP));
+			implied_microhz(claimed, slope->high_time, slope->high_ticks, SCALE_DOWN),
+			implied_microhz(claimed, slope->low_time, slope->low_ticks, SCALE_UP));
 }
 
 struct rate_interval
-rate_within(struct rate_interval rate, uint64_t ppb)
+rate_widen(struct rate_interval rate, uint64_t ppb)
 {
 	if (!rate.known)
 		return rate;
-	return interval(rate.value, ppb < PPB ? scale_mul_div(rate.low, PPB - ppb, PPB) : 0,
+	return make_interval(rate.value, ppb < PPB ? scale_mul_div(rate.low, PPB - ppb, PPB) : 0,
 			scale_mul_div_up(rate.high, PPB + ppb, PPB));
 }
 
@@ -109,7 +111,7 @@ rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc)
 {
 	if (!tsc->known || !slope->known)
 		return (struct rate_interval){ .known = false };
-	return interval(clock_microhz(slope->low_ticks + slope->high_ticks, tsc->value,
+	return make_interval(clock_microhz(slope->low_ticks + slope->high_ticks, tsc->value,
 				      slope->low_time + slope->high_time, SCALE_NEAREST),
 			clock_microhz(slope->low_ticks, tsc->low, slope->low_time, SCALE_DOWN),
 			clock_microhz(slope->high_ticks, tsc->high, slope->high_time, SCALE_UP));
@@ -121,7 +123,9 @@ width(const struct rate_interval *interval)
 	return interval->high - interval->low;
 }
 
-/* Returns the number of intervals in ALL that contain POINT, and sets NARROWEST to the narrowest of them. */
+/*
+ * Returns the number of intervals in ALL that contain POINT. Sets NARROWEST to the index of the narrowest of these.
+ */
 static size_t
 count_containing(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
 {
@@ -136,7 +140,7 @@ count_containing(const struct rate_interval *all, size_t count, uint64_t point, 
 	return votes;
 }
 
-/* Marzullo's algorithm, as in NTP: the value that most intervals share is found at the lower end of one of them. */
+/* Marzullo's algorithm, as in NTP. The value that most intervals contain is found at the lower end of one of them. */
 size_t
 rate_consensus(const struct rate_interval *implied_rates, size_t count)
 {
@@ -157,7 +161,7 @@ rate_consensus(const struct rate_interval *implied_rates, size_t count)
 	return best;
 }
 
-/* Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING and limited to the range of the type. */
+/* Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING and limited to the range of int64_t. */
 static int64_t
 scaled_difference(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
 		  enum scale_rounding rounding)
@@ -177,7 +181,7 @@ scaled_difference(unsigned __int128 a, unsigned __int128 b, uint64_t factor, uns
 }
 
 static int64_t
-compare(uint64_t a, uint64_t b, enum scale_rounding rounding)
+compare_ppb(uint64_t a, uint64_t b, enum scale_rounding rounding)
 {
 	return scaled_difference(a, b, PPB, b, rounding);
 }
@@ -187,17 +191,17 @@ rate_compare(const struct rate_interval *a, const struct rate_interval *b)
 {
 	if (!a->known || !b->known || !a->low)
 		return (struct interval_ppb){ .known = false };
-	return (struct interval_ppb){ true, compare(b->value, a->value, SCALE_NEAREST),
-				  compare(b->low, a->high, SCALE_DOWN),
-				  compare(b->high, a->low, SCALE_UP) };
+	return (struct interval_ppb){ true, compare_ppb(b->value, a->value, SCALE_NEAREST),
+				  compare_ppb(b->low, a->high, SCALE_DOWN),
+				  compare_ppb(b->high, a->low, SCALE_UP) };
 }
 
 /*
- * Returns the error of MICROHZ against CLAIMED in ppb. Both are multiplied by CLAIMED's denominator, so that they stay
- * integers.
+ * Returns the error of MICROHZ against CLAIMED in ppb. Both are multiplied by the denominator of CLAIMED, so that the
+ * calculation is in integers.
  */
 static int64_t
-error_of(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
+error_ppb(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 {
 	return scaled_difference((unsigned __int128)microhz * claimed.den,
 				 (unsigned __int128)claimed.num * MICROHZ_PER_HZ, PPB / MICROHZ_PER_HZ, claimed.num,
@@ -209,9 +213,9 @@ rate_error(const struct rate_interval *measured, struct rate claimed)
 {
 	if (!measured->known || !claimed.num || !claimed.den)
 		return (struct interval_ppb){ .known = false };
-	return (struct interval_ppb){ true, error_of(measured->value, claimed, SCALE_NEAREST),
-				  error_of(measured->low, claimed, SCALE_DOWN),
-				  error_of(measured->high, claimed, SCALE_UP) };
+	return (struct interval_ppb){ true, error_ppb(measured->value, claimed, SCALE_NEAREST),
+				  error_ppb(measured->low, claimed, SCALE_DOWN),
+				  error_ppb(measured->high, claimed, SCALE_UP) };
 }
 
 uint64_t

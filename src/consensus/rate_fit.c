@@ -1,4 +1,4 @@
-/* Fits lines through many readings. See rate_fit.h. */
+/* Fits straight lines through many readings. See rate_fit.h. */
 #include "consensus/rate_fit.h"
 
 #include "base/scale.h"
@@ -7,15 +7,16 @@
 
 typedef __int128 wide;
 
+/* The corners on one side of the lines, without corners that no line can touch. */
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
 	size_t count;
-	int side; /* 1 if the fitted lines must pass above these corners (see rate_fit.h), -1 if they must pass below */
+	int side; /* 1 if the lines must pass above these corners (see rate_fit.h), -1 if they must pass below */
 };
 
 /*
- * Returns true if corner B, between A and C, is not needed: each line on the correct side of A and C is also on the
- * correct side of B.
+ * Returns true if corner B, between A and C, can be left out: a line that passes A and C on the correct side also
+ * passes B on this side.
  */
 static bool
 is_redundant(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
@@ -26,7 +27,7 @@ is_redundant(int side, const struct rate_corner *a, const struct rate_corner *b,
 	return side > 0 ? by_b <= by_c : by_b >= by_c;
 }
 
-/* Adds a corner to the hull. Corners must come in order of time; others are ignored. */
+/* Adds a corner to the hull. A corner that is earlier than the previous one is ignored. */
 static void
 add_corner(struct hull *hull, struct rate_corner corner)
 {
@@ -57,7 +58,10 @@ touched_corner(const struct hull *hull, uint64_t rise)
 	return best;
 }
 
-/* Keeps at most RATE_CORNERS_MAX corners around the one that a line with the slope RISE touches. */
+/*
+ * Copies at most RATE_CORNERS_MAX corners to KEPT: the neighbours of the corner that a line with the slope RISE
+ * touches.
+ */
 static size_t
 keep_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
@@ -74,7 +78,7 @@ keep_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *
 struct rate_corners
 rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, const struct sample *samples, size_t count)
 {
-	struct sample tightest = rate_tightest(samples, count);
+	struct sample tightest = rate_shortest_sample(samples, count);
 	struct rate_corners corners = { .narrowest = tightest.end - tightest.begin };
 	struct hull lower = { .count = 0, .side = 1 }, upper = { .count = 0, .side = -1 };
 
@@ -94,9 +98,9 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 	return corners;
 }
 
-struct line { /* the constraints on a line, and the present bounds of its slope */
+struct line { /* The bounds of the slope that follow from the corners so far. */
 	uint64_t slack_ticks, resolution_ticks, trim_ticks;
-	uint64_t from_tsc, from_ticks; /* origin of the corners' coordinates */
+	uint64_t from_tsc, from_ticks; /* the origin of all coordinates */
 	struct rate_slope slope;       /* if high_time is 0, there is no upper bound yet */
 	bool possible;
 };
@@ -109,11 +113,11 @@ is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 }
 
 /*
- * Adds the constraint that the line passes above LOWER and below UPPER. Together, the two corners give either an upper
+ * Adds the condition that the line passes above LOWER and below UPPER. Together, the two corners give either an upper
  * or a lower bound of the line's slope.
  */
 static void
-pass_between(struct line *line, struct rate_corner lower, struct rate_corner upper)
+add_constraint(struct line *line, struct rate_corner lower, struct rate_corner upper)
 {
 	struct rate_slope *slope = &line->slope;
 	int64_t time = upper.tsc - lower.tsc, ticks = upper.ticks - lower.ticks;
@@ -150,17 +154,17 @@ upper_corner(const struct line *line, const struct rate_end *end, size_t i)
 }
 
 static void
-pass_between_ends(struct line *line, const struct rate_end *a, const struct rate_end *b)
+add_constraints(struct line *line, const struct rate_end *a, const struct rate_end *b)
 {
 	for (size_t i = 0; i < a->corners->lower_count; i++)
 		for (size_t j = 0; j < b->corners->upper_count; j++)
-			pass_between(line, lower_corner(line, a, i), upper_corner(line, b, j));
+			add_constraint(line, lower_corner(line, a, i), upper_corner(line, b, j));
 }
 
 /*
- * Calculates the bounds of the slope from all pairs of corners. Each constraint on the line involves one corner. If the
- * line's height is eliminated from two constraints, a bound of the slope remains for each pair of corners. Returns
- * false if no line fits.
+ * Calculates the bounds of the slope from all pairs of corners. Each corner gives one inequality for the line's slope
+ * and height. Eliminating the height from two inequalities leaves a bound of the slope. Returns false if no line
+ * fits.
  */
 static bool
 bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ticks, struct rate_slope *slope)
@@ -170,14 +174,16 @@ bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ti
 
 	for (size_t a = 0; a < ends->count; a++)
 		for (size_t b = 0; b < ends->count; b++)
-			pass_between_ends(&line, &ends->ends[a], &ends->ends[b]);
+			add_constraints(&line, &ends->ends[a], &ends->ends[b]);
 	*slope = line.slope;
 	slope->known = line.possible && slope->high_time &&
 		       !is_less(slope->high_ticks, slope->high_time, slope->low_ticks, slope->low_time);
 	return slope->known;
 }
 
-/* Returns the greatest common divisor of all differences between readings, also of different ends. */
+/*
+ * Returns the greatest common divisor of all differences between readings, also between readings of different groups.
+ */
 static uint64_t
 common_divisor(const struct rate_ends *ends)
 {
@@ -203,23 +209,25 @@ narrowest_sample(const struct rate_ends *ends)
 }
 
 /*
- * Calculates the slope for a counter that moves in even steps. Their size is taken from the greatest common divisor of
- * the differences, plus some slack if the true steps may be larger.
+ * Calculates the bounds of the slope for a counter that advances in steps of equal size. Their size is taken
+ * to be the greatest common divisor of all differences. The true steps may be larger, so an error (slack) may have
+ * to be added.
  *
- * If the true steps are larger, the counter lags behind the line by a varying amount. Lines through all readings then
- * have less room than the time around each reading. If lines still fit after half of the narrowest such time was cut
- * off, no slack is needed: steps that are larger by at most this time do no harm.
+ * First it is tested if the common divisor is the size of the steps. If the true steps are larger, the counter lags
+ * behind the line by a varying amount, which leaves less space for lines through all readings. The test cuts half of
+ * the shortest sample's duration off each reading. If lines still fit, steps that are larger by at most this time do
+ * no harm, and no slack is added.
  *
- * Otherwise the clock may be read at any time between the two TSC readings, and part of a larger step may not show. The
- * readings nearest to both ends of N miss them by sqrt(2 * step * width / N) each. For 128 readings this is at most 1/8
- * of the sum of step and width.
+ * Otherwise part of a larger step may not be visible, because the clock may be read at any time between the two TSC
+ * reads. The readings nearest to both ends of N miss them by sqrt(2 * step * width / N) each. For 128 readings this
+ * is at most 1/8 of the sum of step and width. This is the slack.
  *
- * A counter may be derived from another one of almost the same rate. It is then rounded in one way in all readings at
- * one end, and in another way at the other end. Readings between the ends show that. Without such readings, one tick is
- * added.
+ * If a counter is calculated from another counter of almost the same rate, rounding may be the same in all readings
+ * at one end of the rate window, and different at the other end. Readings in between would reveal this. Without them,
+ * one tick is added.
  */
 static bool
-bound_slope_evenly(const struct rate_ends *ends, struct rate_slope *slope)
+bound_slope_of_even_steps(const struct rate_ends *ends, struct rate_slope *slope)
 {
 	uint64_t even_ticks = common_divisor(ends), width = narrowest_sample(ends), slack_ticks;
 
@@ -232,7 +240,7 @@ bound_slope_evenly(const struct rate_ends *ends, struct rate_slope *slope)
 }
 
 static bool
-is_forward(const struct rate_ends *ends)
+moved_forward(const struct rate_ends *ends)
 {
 	const struct sample *first = &ends->ends[0].sample, *last = &ends->ends[ends->count - 1].sample;
 
@@ -251,11 +259,11 @@ rate_fit(const struct rate_ends *ends, enum rate_fit *fit)
 	outer.ends[1] = ends->ends[ends->count - 1];
 	outer.count = 2;
 	*fit = RATE_FIT_NONE;
-	if (!is_forward(ends))
+	if (!moved_forward(ends))
 		return slope;
-	if (bound_slope_evenly(ends, &slope)) {
+	if (bound_slope_of_even_steps(ends, &slope)) {
 		*fit = RATE_FIT_ALL;
-	} else if (ends->count > 2 && bound_slope_evenly(&outer, &slope)) {
+	} else if (ends->count > 2 && bound_slope_of_even_steps(&outer, &slope)) {
 		*fit = RATE_FIT_ENDS;
 	} else if (bound_slope(&outer, ends->uneven_ticks, 0, &slope)) {
 		*fit = RATE_FIT_UNEVEN;

@@ -196,7 +196,7 @@ static bool
 has_changed_rate(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (rate_beyond(&report->clocks[i].change, CHANGE_PPB))
+		if (rate_is_beyond(&report->clocks[i].change, CHANGE_PPB))
 			return true;
 	return false;
 }
@@ -378,7 +378,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 				    report->relative_to, trust == TRUST_DISPUTED ? " (it or the clocks that agree are wrong)" : "",
 				    effects_phrase(row).bytes);
 	vote_set_figure(finding, &row->error);
-	if (trust != TRUST_FULL || !row->user_count || !rate_beyond(&row->error, failing_ppb))
+	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
 		return;
 	report->verdict = VERDICT_FAIL;
 	if (finding)

@@ -192,10 +192,10 @@ judge_note_exits(struct report *report)
 static bool
 is_slow(const struct report_clock *entry, uint64_t limit_ns)
 {
-	struct latency_within within = { .known = false };
+	struct latency_interval within = { .known = false };
 
 	if (entry->latency && entry->latency->count)
-		within = latency_percentile_within(entry->latency, MEDIAN);
+		within = latency_percentile_interval(entry->latency, MEDIAN);
 	return within.known && within.low_ns > limit_ns;
 }
 

@@ -234,7 +234,7 @@ is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 	if (!report->hypervisor[0])
 		return true;
 	return !judge_tsc_diverged(report) && have_several_sources(&sources, others) &&
-	       (!(alone & sources.siblings) || others & sources.siblings);
+	       (!(alone & sources.same_source) || others & sources.same_source);
 }
 
 static bool

@@ -154,8 +154,8 @@ may_be_due_to_tsc(const struct change *change, const struct falseticker_sources 
 	const struct vote *vote = change->vote;
 
 	return may_be_tsc_stop(change, clock, vote_reference(&vote->found)) ||
-	       (vote->report->hypervisor[0] && set_has(sources->siblings, clock) &&
-		(vote_evidence(&vote->found) & sources->siblings));
+	       (vote->report->hypervisor[0] && set_has(sources->same_source, clock) &&
+		(vote_evidence(&vote->found) & sources->same_source));
 }
 
 /*
@@ -216,7 +216,7 @@ judge_groups(const struct change *change)
 static bool
 are_guest_devices(const struct vote *vote, const struct falseticker_sources *sources)
 {
-	return vote->report->hypervisor[0] && !((vote->found.group_a | vote->found.group_b) & ~sources->siblings);
+	return vote->report->hypervisor[0] && !((vote->found.group_a | vote->found.group_b) & ~sources->same_source);
 }
 
 /*
@@ -285,7 +285,7 @@ find_trend(struct change *change, size_t i)
 	by = rate_compare(&low->clocks[i].implied, &high->clocks[i].implied);
 	change->from = low < high ? low : high;
 	change->to = low < high ? high : low;
-	return rate_beyond(&by, vote_limit_ppb(change->vote->report, change->rule));
+	return rate_is_beyond(&by, vote_limit_ppb(change->vote->report, change->rule));
 }
 
 bool

@@ -111,7 +111,7 @@ remedy_phrase(const struct report *report, uint64_t times)
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
-	if (report->hurried)
+	if (report->ended_early)
 		return phrase("; a run that is not ended by a key may decide it.");
 	if (is_busy(&report->interference))
 		return phrase("; %s %% of the time was stolen, so a run on a less busy host may decide it.",

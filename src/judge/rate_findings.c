@@ -59,10 +59,10 @@ add_rate_finding(struct vote *vote, size_t clock)
 
 	if (vote->report->clocks[clock].clock.by_tsc)
 		rule = "pv-rate";
-	if (!rate_beyond(&by, vote_limit_ppb(vote->report, rule)))
+	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)))
 		rule = "rate-off";
 	/* A rate that changed during the run is also off on average. That is no further fault, unless it is rate-wrong. */
-	if (!rate_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
+	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
 	vote_set_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
@@ -102,7 +102,7 @@ is_off_in_and_after_window(const struct vote *vote, size_t clock, size_t truth, 
 {
 	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[truth]);
 
-	return rate_beyond(&by, limit) && !vote->by_doubtful_tsc;
+	return rate_is_beyond(&by, limit) && !vote->by_doubtful_tsc;
 }
 
 /*
@@ -120,7 +120,7 @@ note_jumps(struct vote *vote)
 		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[truth]);
 
 		if (vote_may_jump(vote->report, entry) && vote_includes_clock(vote->report, entry) &&
-		    rate_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
+		    rate_is_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
 		    !is_off_in_and_after_window(vote, i, truth, limit))
 			report_note(vote->report, "%s ran %s off %s while the rates were measured, "
 						  "%s.", vote_clock_id(vote, i),

@@ -70,13 +70,13 @@ phrase_which(uint32_t a, uint32_t b)
 uint32_t
 vote_evidence(const struct falseticker *found)
 {
-	return found->undecided ? found->siblings : found->truechimers & found->voters;
+	return found->undecided ? found->same_source : found->truechimers & found->voters;
 }
 
 size_t
 vote_reference(const struct falseticker *found)
 {
-	return found->undecided ? found->sibling : found->reference;
+	return found->undecided ? found->same_source_reference : found->reference;
 }
 
 struct falseticker_sources

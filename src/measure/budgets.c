@@ -33,7 +33,7 @@
 enum options_profile
 survey_current_profile(const struct report *report)
 {
-	return report->hurried ? PROFILE_QUICK : report->options.profile;
+	return report->ended_early ? PROFILE_QUICK : report->options.profile;
 }
 
 uint64_t
@@ -41,7 +41,7 @@ survey_duration_ns(const struct report *report)
 {
 	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
 
-	return report->hurried && report->duration_ns > quick_ns ? quick_ns : report->duration_ns;
+	return report->ended_early && report->duration_ns > quick_ns ? quick_ns : report->duration_ns;
 }
 
 uint64_t

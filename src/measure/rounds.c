@@ -4,7 +4,7 @@
 uint64_t
 survey_share_ns(const struct survey *survey, uint64_t ns)
 {
-	if (survey->soak.rounds < 2 || survey->report->hurried)
+	if (survey->soak.rounds < 2 || survey->report->ended_early)
 		return ns;
 	return scale_mul_div(ns, survey->soak.round + 1, survey->soak.rounds);
 }
@@ -12,7 +12,7 @@ survey_share_ns(const struct survey *survey, uint64_t ns)
 uint64_t
 survey_slice_ns(const struct survey *survey, uint64_t ns)
 {
-	if (survey->soak.rounds < 2 || survey->report->hurried)
+	if (survey->soak.rounds < 2 || survey->report->ended_early)
 		return ns;
 	return survey_share_ns(survey, ns) - scale_mul_div(ns, survey->soak.round, survey->soak.rounds);
 }

@@ -218,7 +218,7 @@ survey_end_if_due(struct survey *survey)
 		report->incomplete = true;
 		report_note(report, "The deadline of the run passed: what had been measured by then is reported.");
 	}
-	if (!report->incomplete && !report->hurried && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
+	if (!report->incomplete && !report->ended_early && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
 		survey_switch_to_quick(survey);
 	return report->incomplete;
 }

@@ -253,8 +253,8 @@ survey_switch_to_quick(struct survey *survey)
 
 	for (enum part part = 0; part < PARTS; part++)
 		before[part] = part_ns(report, cores, part);
-	report->hurried = true;
-	report->hurried_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
+	report->ended_early = true;
+	report->ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
 	if (survey->plan.timers_ns)
 		survey->plan.timers_ns = survey_timers_ns(report, cores);
 	if (survey->plan.calibrations_ns)
@@ -263,7 +263,7 @@ survey_switch_to_quick(struct survey *survey)
 	survey->plan.total_ns = survey->plan.done_ns + remaining_ns(before, survey->plan.done_ns, report, cores) +
 				survey->plan.calibrations_ns + survey->plan.timers_ns;
 	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
-		    "measured as with profile=quick.", report->hurried_ms / 1000, report->hurried_ms % 1000 / 100);
+		    "measured as with profile=quick.", report->ended_early_ms / 1000, report->ended_early_ms % 1000 / 100);
 }
 
 uint64_t

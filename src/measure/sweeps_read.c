@@ -86,7 +86,7 @@ sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 		*begin = *end ? *begin : survey->buffer.samples[0].begin;
 		*end = reading.end;
 		if (is_longer(survey, &reading, LONG_NS))
-			reading = rate_tightest(survey->buffer.samples, READS);
+			reading = rate_shortest_sample(survey->buffer.samples, READS);
 		survey_store_reading(survey, i, &reading, false);
 	}
 }

@@ -198,7 +198,7 @@ lay_out(struct restored *restored)
 
 		if (!memory)
 			return false;
-		series_lay_out(&report->series, memory, shape.clocks, shape.cores, shape.count, shape.interval_ns);
+		series_init(&report->series, memory, shape.clocks, shape.cores, shape.count, shape.interval_ns);
 		report->series.count = shape.count;
 	}
 	return true;

@@ -41,7 +41,7 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
 {
 	uint64_t first = change_ppb(&report->clocks[a]), second = change_ppb(&report->clocks[b]);
 	uint64_t both = first < second ? first : second;
-	struct rate_interval of_a = rate_within(rates[a], both / READ_TOGETHER);
+	struct rate_interval of_a = rate_widen(rates[a], both / READ_TOGETHER);
 
 	return of_a.known && rates[b].known && (of_a.high < rates[b].low || rates[b].high < of_a.low);
 }
@@ -63,11 +63,11 @@ jumps_with_tsc(const struct report_clock *entry)
 static struct falseticker_sources
 siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
 {
-	struct falseticker_sources sources = { .siblings = 0 };
+	struct falseticker_sources sources = { .same_source = 0 };
 
 	for (size_t i = 0; i < report->clock_count && report->hypervisor[0]; i++)
 		if (!is_tscs(&report->clocks[i]) && !is_rtc(&report->clocks[i]))
-			sources.siblings |= set_of(i);
+			sources.same_source |= set_of(i);
 	return sources;
 }
 

@@ -529,8 +529,8 @@ struct report {
 	size_t note_count;
 	char notes[REPORT_NOTES_MAX][REPORT_SENTENCE];
 	/* true if the user ended the run early; the remaining measurements were then as short as in a quick run */
-	bool hurried;
-	uint64_t hurried_ms; /* time in the run at which the user ended it early */
+	bool ended_early;
+	uint64_t ended_early_ms; /* time in the run at which the user ended it early */
 	/*
 	 * True if the run did not finish, for example because its deadline passed. The report has the results until then.
 	 */

@@ -1,16 +1,16 @@
-/* The marker of an unfinished run. See marker.h. */
+/* Reads and writes the marker file, which shows that a run did not finish. See marker.h. */
 #include "run/marker.h"
 
 #include "base/text.h"
 #include "report/folders.h"
 
-/* Comments that the marker file has for human readers. */
+/* Text for human readers at the end of the marker file. */
 #define REMARK_RUNS "# a run is in progress, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
 	"# no run is in progress; methods before least= ended an earlier run: " \
 	"delete this file to try them again"
 
-/* Names of the methods that start other cores. The index is a value of enum options_cores. */
+/* How other cores are started. The index is a value of enum options_cores. */
 static const char *const start_methods[] = {
 	[CORES_SIPI] = "started by INIT-SIPI-SIPI (cores=sipi)",
 	[CORES_MP] = "started by the firmware's MP services (cores=mp)",
@@ -34,8 +34,8 @@ marker_print(char bytes[MARKER_SIZE], const struct marker *marker)
 }
 
 /*
- * If LINE has KEY, which ends with "=", copies the value after it, as far as it fits, and returns true. Otherwise
- * returns false.
+ * Copies the value after KEY (which ends with "=") in LINE to VALUE. Returns false if LINE does not contain KEY, or
+ * if the value is too long.
  */
 static bool
 parse_value(const char *line, const char *key, char *value, size_t size)
@@ -105,7 +105,7 @@ marker_parse(const char *bytes, size_t length, struct marker *marker)
 }
 
 static void
-note_end(const struct marker *found, struct report *report)
+note_unfinished_run(const struct marker *found, struct report *report)
 {
 	char bytes[REPORT_SENTENCE], folder[FOLDERS_NAME_SIZE];
 	struct text text;
@@ -126,15 +126,15 @@ marker_evaluate(const struct marker *found, struct report *report)
 {
 	struct options *options = &report->options;
 	enum options_cores least = found->least;
-	bool cut_off = found->phase[0] != '\0';
+	bool unfinished = found->phase[0] != '\0';
 
-	if (cut_off)
-		note_end(found, report);
-	if (cut_off && text_equal(found->phase, MARKER_TIMERS)) {
+	if (unfinished)
+		note_unfinished_run(found, report);
+	if (unfinished && text_equal(found->phase, MARKER_TIMERS)) {
 		report->options.irq = IRQ_OFF;
 		report_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 	}
-	if (cut_off && found->cores != CORES_OFF && found->cores >= least)
+	if (unfinished && found->cores != CORES_OFF && found->cores >= least)
 		least = found->cores + 1;
 	if (options->cores_given || options->cores >= least)
 		return least;

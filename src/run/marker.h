@@ -1,7 +1,7 @@
 /*
- * A marker is a small file on the boot volume. A run writes it at the start of each phase, and removes it when the run
- * is complete. If the machine hangs, is reset or loses power, the marker remains. The next run then finds the phase in
- * which that happened, and uses a safer method.
+ * The marker is a small file on the boot volume. A run writes it at the start of each phase, and removes it when the
+ * run is complete. If the machine hangs, is reset or loses power, the file remains. The next run then knows in which
+ * phase this happened, and uses a safer method.
  */
 #ifndef BARETICK_MARKER_H
 #define BARETICK_MARKER_H
@@ -11,34 +11,37 @@
 
 #include "report/report.h"
 
-/* Size of the file in bytes. It is fixed, so that writing it changes one sector and nothing else. */
+/* Size of the file in bytes. It is fixed, so that writing the file changes one sector and nothing else. */
 #define MARKER_SIZE       160
 #define MARKER_PHASE_SIZE 24
-#define MARKER_TIMERS     "timers" /* the phase that takes interrupts from the firmware */
+/* the phase that tests timer interrupts, in which baretick has control of interrupts instead of the firmware */
+#define MARKER_TIMERS     "timers"
 
 struct marker {
-	/* The phase that started, from run_phases[]; "" if the run was completed. */
+	/* the phase that was started last, from run_phases[]; "" if the run was completed */
 	char phase[MARKER_PHASE_SIZE];
-	enum options_cores cores; /* method that started the other cores of that phase; CORES_OFF if there were none */
+	/* method that started the other cores before this phase; CORES_OFF if only the boot core was running */
+	enum options_cores cores;
 	/*
-	 * The first value of enum options_cores that has not yet ended a run on this machine (by a hang, reset or loss of
-	 * power).
+	 * The first value of enum options_cores with which no run on this machine has yet hung, been reset or lost
+	 * power.
 	 */
 	enum options_cores least;
-	unsigned report;          /* number of the folder with the latest saved report; 0 if there is none */
-	bool unrenamed;           /* true if the name of that folder still ends with .new; not written into the file */
+	unsigned report;          /* number of the folder that contains the latest saved report; 0 if there is none */
+	/* true if the name of that folder still ends with .new; this is not written to the file */
+	bool unrenamed;
 };
 
-/* Prints exactly MARKER_SIZE bytes of ASCII, without a final 0. */
+/* Writes exactly MARKER_SIZE bytes of ASCII to BYTES, without a final 0. */
 void marker_print(char bytes[MARKER_SIZE], const struct marker *marker);
 
-/* Reads LENGTH bytes. Returns false if they are no complete marker. */
+/* Reads a marker from LENGTH bytes. Returns false if they are no complete marker. */
 bool marker_parse(const char *bytes, size_t length, struct marker *marker);
 
 /*
- * Uses FOUND, the marker of an earlier run on this machine. Sets report.options.cores to a method that has not yet
- * ended a run, unless the user gave cores=. Adds notes on the marker and its consequences. Returns the value of LEAST
- * for the marker of this run.
+ * Applies FOUND, the marker that an earlier run on this machine left. If that run ended while other cores were
+ * running, report.options.cores is set to a safer method, unless the user gave the option cores=. Adds notes on this
+ * to the report. Returns the value of LEAST for the marker of this run.
  */
 enum options_cores marker_evaluate(const struct marker *found, struct report *report);
 

@@ -1,4 +1,4 @@
-/* A whole run: opens the clocks, runs the phases and judges the report. See run.h. */
+/* Runs all phases of a run, from opening the clocks to the report. See run.h. */
 #include "run/run.h"
 
 #include "analysis/facts.h"
@@ -13,14 +13,14 @@
 #include "run/run_internal.h"
 
 #define NS_PER_MS         UINT64_C(1000000)
-/* longest wait for a callback of the firmware's timer, which comes every 10 ms on an idle host */
+/* maximum wait for a callback of the firmware's timer; on an idle host there is one every 10 ms */
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS)
-/* longest wait for such a callback while the TSC's rate is unknown, in TSC ticks: 0.2 s at 5 GHz */
+/* the same while the TSC's rate is unknown, in TSC ticks: 0.2 s at 5 GHz */
 #define FIRST_TICK_TSC   (UINT64_C(1) << 30)
-#define DEADLINE_FACTOR   3 /* the default deadline is DEADLINE_FACTOR times the planned duration of the run */
-#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000)) /* plus a minute */
+#define DEADLINE_FACTOR   3 /* the default deadline is this multiple of the planned duration of the run */
+#define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000)) /* ... plus one minute */
 
-/* Adds a note if a register does not have the value that it had before the run. */
+/* Adds a note to the report if a register differs from its value before the run. */
 static void
 compare_registers(struct run *run)
 {
@@ -31,7 +31,7 @@ compare_registers(struct run *run)
 	run->machine->read_registers(run->machine->context, &after);
 	i = as_found_difference(before, &after);
 	if (i < before->count)
-		report_note(&run->report, "Not put back as found: %s was %lxh and is %lxh.",
+		report_note(&run->report, "Not restored: %s was %lxh before the run and is now %lxh.",
 			    before->registers[i].name, before->registers[i].value, after.registers[i].value);
 }
 
@@ -44,7 +44,7 @@ deadline_ns(const struct run *run)
 }
 
 static bool
-may_take_interrupts(const struct run *run)
+may_test_timers(const struct run *run)
 {
 	return run->machine->window.run && run->report.options.irq != IRQ_OFF;
 }
@@ -54,7 +54,7 @@ set_deadline(struct run *run)
 {
 	uint64_t ns = deadline_ns(run);
 
-	run->machine->timed(run->machine->context, run->survey.scale.hz, ns);
+	run->machine->set_tsc_rate(run->machine->context, run->survey.scale.hz, ns);
 	run->survey.deadline_tsc = run->begin_tsc + scale_ticks(&run->survey.scale, ns);
 }
 
@@ -109,11 +109,11 @@ start_cores(struct run *run)
 }
 
 static bool
-takes_interrupts(struct run *run)
+prepare_timer_tests(struct run *run)
 {
 	struct survey_timers *timers = &run->timers;
 
-	if (!may_take_interrupts(run))
+	if (!may_test_timers(run))
 		return false;
 	timers->window = &run->machine->window;
 	timers->drivers = run->machine->timers;
@@ -121,7 +121,7 @@ takes_interrupts(struct run *run)
 	return true;
 }
 
-/* Returns true if the firmware's timer calls back within BOUND TSC ticks. */
+/* Returns true if the firmware's timer calls a callback within BOUND TSC ticks. */
 static bool
 firmware_calls_back(const struct run *run, uint64_t bound)
 {
@@ -131,14 +131,14 @@ firmware_calls_back(const struct run *run, uint64_t bound)
 }
 
 /*
- * Adds a note if the firmware's timer has stopped calling back, because the keyboard and the time-outs of the
- * firmware's drivers need these callbacks. Some firmware (U-Boot) only calls back while one of its services runs. So
- * the timer is only checked if it called back before the run.
+ * Adds a note if the firmware's timer no longer calls its callbacks, which the keyboard and the time-outs of the
+ * firmware's drivers need. Some firmware (U-Boot) calls them only while one of its services runs. Therefore this is
+ * checked only if the timer called them before the run.
  */
 static void
 check_firmware_timer(struct run *run)
 {
-	if (!run->called_back)
+	if (!run->firmware_called_back)
 		return;
 	run_restore_tick(run, true);
 	if (!firmware_calls_back(run, scale_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
@@ -151,27 +151,29 @@ check_firmware_timer(struct run *run)
 static void
 measure_timers(struct run *run)
 {
-	if (!takes_interrupts(run))
+	if (!prepare_timer_tests(run))
 		return;
 	survey_timers(&run->survey, &run->timers);
 	check_firmware_timer(run);
 }
 
 /*
- * Tests the local timers of the other cores if baretick started these cores itself. Cores that were started by the MP
- * services belong to the firmware, and their timers are not tested. A quick run only tests the boot core's timer.
+ * Tests the local APIC timers of the other cores, if baretick started these cores itself. If the firmware's MP
+ * services started them, they belong to the firmware, and their timers are not tested. With profile=quick, only the
+ * boot core's timer is tested.
  */
 static void
 measure_core_timers(struct run *run)
 {
 	const struct options *options = &run->report.options;
 
-	if (options->cores == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK && takes_interrupts(run))
+	if (options->cores == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK && prepare_timer_tests(run))
 		survey_core_timers(&run->survey, &run->timers);
 }
 
 /*
- * Records for each hypervisor whether it marks its clock as stable, while the pages of these clocks are still in use.
+ * Stores for each hypervisor interface if its clock is marked as stable. This must happen before the memory pages of
+ * these clocks are released.
  */
 static void
 record_stable_flags(struct run *run)
@@ -188,9 +190,12 @@ record_stable_flags(struct run *run)
 	}
 }
 
-/* Adds what each hypervisor's page claims about the TSC, while the pages are still in use. */
+/*
+ * Adds the TSC rates that hypervisors state in the memory pages of their clocks. This must happen before the pages
+ * are released.
+ */
 static void
-take_page_claims(struct run *run)
+add_page_claims(struct run *run)
 {
 	struct report *report = &run->report;
 	struct claims claims = { .count = 0 };
@@ -220,36 +225,37 @@ static void
 stop_cores(struct run *run)
 {
 	record_stable_flags(run);
-	take_page_claims(run);
-	run_leave_cores(run);
+	add_page_claims(run);
+	run_restore_cores(run);
 	run->machine->stop_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
 }
 
 const struct run_phase run_phases[] = {
-	{ .id = "prepare", .play = prepare, .anew = true },
-	{ .id = "rates", .play = measure_rates, .anew = true },
+	{ .id = "prepare", .execute = prepare, .repeatable = true },
+	{ .id = "rates", .execute = measure_rates, .repeatable = true },
 	{ .id = "latency", .measure = survey_latencies },
-	{ .id = "start-cores", .play = start_cores, .with_cores = true },
+	{ .id = "start-cores", .execute = start_cores, .with_cores = true },
 	{ .id = "facts", .measure = survey_read_core_facts, .with_cores = true },
 	{ .id = "skew", .measure = survey_skew, .with_cores = true },
-	{ .id = "cores", .measure = survey_cores, .with_cores = true, .whole_within = true },
+	{ .id = "cores", .measure = survey_cores, .with_cores = true, .reports_within = true },
 	{ .id = "skew", .measure = survey_middle_pass, .with_cores = true },
 	{ .id = "contended", .measure = survey_contended, .with_cores = true },
 	{ .id = "warps", .measure = survey_warps, .with_cores = true },
-	{ .id = "interference", .measure = survey_interference, .with_cores = true, .whole_within = true },
-	{ .id = "series", .measure = run_soak, .with_cores = true, .whole_within = true },
+	{ .id = "interference", .measure = survey_interference, .with_cores = true, .reports_within = true },
+	{ .id = "series", .measure = run_soak, .with_cores = true, .reports_within = true },
 	{ .id = "skew", .measure = survey_skew, .with_cores = true },
-	{ .id = MARKER_TIMERS, .play = measure_core_timers, .with_cores = true },
-	{ .id = "stop-cores", .play = stop_cores, .with_cores = true },
+	{ .id = MARKER_TIMERS, .execute = measure_core_timers, .with_cores = true },
+	{ .id = "stop-cores", .execute = stop_cores, .with_cores = true },
 	{ .id = "rates-again", .measure = survey_rates_again },
-	{ .id = "checks", .play = run_checks },
-	{ .id = "calibrations", .play = run_calibrations },
-	{ .id = MARKER_TIMERS, .play = measure_timers }, /* the last phase, because all other results are saved by then */
+	{ .id = "checks", .execute = run_checks },
+	{ .id = "calibrations", .execute = run_calibrations },
+	/* last, so that all other results are saved if a timer test hangs the machine */
+	{ .id = MARKER_TIMERS, .execute = measure_timers },
 	{ .id = NULL },
 };
 
-struct running {
+struct phase_call {
 	struct run *run;
 	const struct run_phase *phase;
 };
@@ -257,40 +263,40 @@ struct running {
 static void
 run_phase(void *argument)
 {
-	const struct running *running = argument;
+	const struct phase_call *call = argument;
 
-	if (running->phase->play)
-		running->phase->play(running->run);
+	if (call->phase->execute)
+		call->phase->execute(call->run);
 	else
-		running->phase->measure(&running->run->survey);
+		call->phase->measure(&call->run->survey);
 }
 
 static void
 observe_clocks(void *argument)
 {
-	const struct running *running = argument;
+	const struct phase_call *call = argument;
 
-	survey_observe(&running->run->survey);
+	survey_observe(&call->run->survey);
 }
 
 /*
- * Runs WORK. If reading a clock takes an exception, that clock is left out. Then WORK runs again if ANEW is true;
- * otherwise the phase ends.
+ * Runs WORK. If reading a clock causes an exception, this clock is not used any more. WORK then runs again if
+ * REPEATABLE is true; otherwise the phase ends.
  */
 static void
-run_guarded(struct running *running, void (*work)(void *argument), bool anew)
+run_guarded(struct phase_call *call, void (*work)(void *argument), bool repeatable)
 {
-	struct run *run = running->run;
-	const char *id = running->phase->id;
+	struct run *run = call->run;
+	const char *id = call->phase->id;
 	enum survey_end end = SURVEY_BROKE;
 
 	for (size_t i = 0; i <= run->report.clock_count && end == SURVEY_BROKE; i++) {
-		end = survey_guarded(&run->survey, id, NULL, work, running);
-		if (end != SURVEY_BROKE || anew)
+		end = survey_guarded(&run->survey, id, NULL, work, call);
+		if (end != SURVEY_BROKE || repeatable)
 			continue;
 		run->report.incomplete = true;
-		report_note(&run->report, "The phase %s ended where the read of a clock took an exception: what had been "
-			    "measured by then is reported.", id);
+		report_note(&run->report, "The phase %s ended early, because reading a clock caused an exception. Results up to "
+			    "then are reported.", id);
 		return;
 	}
 }
@@ -302,17 +308,17 @@ run_all_phases(struct run *run)
 
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
 		run_restore_tick(run, true);
-		if (machine->begins)
-			machine->begins(machine->context, run, phase);
+		if (machine->phase_starts)
+			machine->phase_starts(machine->context, run, phase);
 		run->needs_tick = run_needs_tick(run, phase);
 		run_restore_tick(run, false);
-		struct running running = { run, phase };
+		struct phase_call call = { run, phase };
 
-		run_guarded(&running, run_phase, phase->anew);
-		if (phase->play != run_checks && phase->play != run_calibrations && phase->play != measure_timers &&
-		    /* the clocks are not compared after these phases, which program the devices themselves */
-		    phase->play != measure_core_timers)
-			run_guarded(&running, observe_clocks, true);
+		run_guarded(&call, run_phase, phase->repeatable);
+		if (phase->execute != run_checks && phase->execute != run_calibrations && phase->execute != measure_timers &&
+		    /* clocks are not compared after these phases, because they program the devices themselves */
+		    phase->execute != measure_core_timers)
+			run_guarded(&call, observe_clocks, true);
 	}
 }
 
@@ -330,15 +336,15 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
 	survey_lay_out(survey, memory, cores, widest, run_series_rows(&run->report.options, cores));
 	if (run->machine->series && run_series_rows(&run->report.options, cores))
-		series_lay_out(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_rows(cores),
+		series_init(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_rows(cores),
 			       run->report.options.interval_ns);
 	if (run->machine->window.run)
 		survey->plan.timers_ns = survey_timers_ns(&run->report, cores);
 	if (run->machine->calibrations)
 		survey->plan.calibrations_ns = survey_calibrations_ns(&run->report);
 	/*
-	 * The plan of the run needs the number of cores, but the number of working cores is only known after they are
-	 * started. So the plan takes the largest possible number.
+	 * The duration of the run is planned now, but the number of working cores is known only after they were
+	 * started. Therefore the plan assumes the largest possible number.
 	 */
 	run->smp.count = cores < run->report.options.cores_max ? cores : run->report.options.cores_max;
 }
@@ -372,8 +378,8 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 }
 
 /*
- * Reads the hypervisor's signals again, and marks each signal with a value that differs from BEFORE. Ignores signals
- * that are missing in one of the two readings.
+ * Reads the hypervisor's signals again, and marks each signal whose value differs from BEFORE. A signal that is
+ * missing in one of the two readings is ignored.
  */
 static void
 compare_signals(struct run *run, const struct signals *before)
@@ -387,7 +393,7 @@ compare_signals(struct run *run, const struct signals *before)
 				after->list[i].changed = !after->list[i].unusable && after->list[i].value != before->list[k].value;
 }
 
-/* Runs the phases. Also counts the boot core's SMIs during them, if the CPU has a counter of SMIs. */
+/* Runs all phases. If the CPU counts SMIs, also counts the boot core's SMIs during the phases. */
 void
 run_measure(struct run *run)
 {
@@ -396,8 +402,8 @@ run_measure(struct run *run)
 	uint32_t before = smi_count ? smi_count() : 0;
 	struct signals signals;
 
-	/* Callbacks are checked before the first phase, which may stop the tick. */
-	run->called_back = may_take_interrupts(run) && firmware_calls_back(run, FIRST_TICK_TSC);
+	/* this is tested before the first phase, because that phase may stop the tick */
+	run->firmware_called_back = may_test_timers(run) && firmware_calls_back(run, FIRST_TICK_TSC);
 	if (run->machine->read_signals)
 		run->machine->read_signals(run->machine->context, true, &signals);
 	run_all_phases(run);
@@ -407,9 +413,11 @@ run_measure(struct run *run)
 	interference->smi_count = smi_count ? smi_count() - before : 0;
 }
 
-/* Completes RECORD with the facts of REPORT, and makes the figures and the verdicts of REPORT from it. */
+/*
+ * Adds the facts in REPORT to the end of RECORD. Then calculates the results and verdicts in REPORT from the record.
+ */
 static void
-conclude(const struct run *run, struct record *record, struct report *report)
+complete_report(const struct run *run, struct record *record, struct report *report)
 {
 	uint64_t elapsed_ticks = run->machine->hooks.tsc_ordered() - run->begin_tsc;
 
@@ -424,19 +432,20 @@ conclude(const struct run *run, struct record *record, struct report *report)
 }
 
 void
-run_so_far(const struct run *run, const struct run_phase *phase, struct report *report)
+run_report_so_far(const struct run *run, const struct run_phase *phase, struct report *report)
 {
 	struct record record = run->survey.record;
 
 	*report = run->report;
 	report->incomplete = true;
 	report_note(report, "Saved in the phase %s: the run was not over.", phase->id);
-	record.block = 0; /* the entries of the copy go into a new block, because the run overwrites them later */
-	conclude(run, &record, report);
+	/* the entries of the copy must start a new block, because the run later overwrites the unfinished block */
+	record.block = 0;
+	complete_report(run, &record, report);
 }
 
 void
-run_end(struct run *run)
+run_restore_boot_core(struct run *run)
 {
 	if (!run->machine)
 		return;
@@ -450,5 +459,5 @@ run_close(struct run *run)
 	run_restore_tick(run, true);
 	run_close_clocks(run);
 	compare_registers(run);
-	conclude(run, &run->survey.record, &run->report);
+	complete_report(run, &run->survey.record, &run->report);
 }

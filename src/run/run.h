@@ -1,6 +1,7 @@
 /*
- * The course of a run: opens the clocks, makes the measurements in order, and has the report judged. The drivers, the
- * cores and the access to hardware are parameters, so that the same code runs on a real and on a simulated machine.
+ * A whole run: opens the clocks, makes the measurements in order, and produces the report with its verdict. The
+ * drivers, the cores and the access to hardware are parameters, so that the same code runs on a real and on a
+ * simulated machine.
  */
 #ifndef BARETICK_RUN_H
 #define BARETICK_RUN_H
@@ -23,54 +24,58 @@
 struct run;
 struct run_phase;
 
-/* The machine on which a run is made. Everything here belongs to the caller and stays valid until the run is over. */
+/*
+ * The machine on which a run is made. The caller owns everything in it, and keeps it valid until the end of the run.
+ */
 struct run_machine {
-	/* argument of every function below; the HOOKS have their own argument */
+	/* first argument of each function below; only the HOOKS have an argument of their own */
 	void *context;
-	const struct driver *const *drivers;  /* in the order in which clocks are shown; ends with NULL */
-	/* Checks of devices, in the order in which they run; ends with a NULL driver. */
+	const struct driver *const *drivers;  /* in the order in which clocks are shown; the last entry is NULL */
+	/* Checks of devices, in the order in which they run; the driver of the last entry is NULL. */
 	const struct device_check *checks;
-	/* Table of calibration loops, which ends with NULL. The pointer itself is NULL if no loop is run. */
+	/* Table of the calibration loops; the last entry is NULL. The pointer itself is NULL if no loops are run. */
 	const struct calibration_loop *const *calibrations;
-	const struct platform *platform;      /* private to the drivers */
-	const struct claims *claims;          /* CPUID leaves and MSRs that state rates, for the record; may be NULL */
-	/* Timers whose interrupts are tested if WINDOW is available; ends with NULL. */
+	const struct platform *platform;      /* only drivers use its contents */
+	/* CPUID leaves and MSRs that contain rates, for the record; may be NULL */
+	const struct claims *claims;
+	/* Timers whose interrupts are tested, if the function WINDOW.run is not NULL. The last entry is NULL. */
 	const struct timer_driver *const *timers;
 	struct timer_window window;
 	struct survey_hooks hooks;
-	void *series; /* zeroed memory of run_series_size() bytes for a soak's series; NULL if no series is kept */
+	/* zeroed memory of run_series_size() bytes for the series of a soak; NULL if there is no series */
+	void *series;
 	/*
-	 * Starts the other cores and sets run->smp. Its waits use the TSC's rate from the report. It is not called if the
-	 * TSC stopped, because its waits would not end.
+	 * Starts the other cores and sets run->smp. It waits with the TSC's rate from the report. Therefore it is not
+	 * called if the TSC stopped: its waits would not end.
 	 */
 	void (*start_cores)(void *context, struct run *run);
 	/* Describes in REPORT which cores started, and why others did not start or stopped answering. */
 	void (*describe_cores)(void *context, struct report *report);
 	void (*stop_cores)(void *context, struct run *run);
-	/* Fills REGISTERS with the current values of the registers that a run may touch. */
+	/* Fills REGISTERS with the current values of all registers that a run may change. */
 	void (*read_registers)(void *context, struct as_found *registers);
 	/*
-	 * Passes the TSC's rate and the longest duration of the run to the machine. It is called again whenever the rate is
-	 * known more exactly.
+	 * Tells the machine the TSC's rate and the maximum duration of the run. It is called again each time the rate
+	 * is known more exactly.
 	 */
-	void (*timed)(void *context, struct rate hz, uint64_t deadline_ns);
+	void (*set_tsc_rate)(void *context, struct rate hz, uint64_t deadline_ns);
 	/*
-	 * Stops the firmware's timer tick if QUIET is true, otherwise restores it. Returns false if the tick cannot be
-	 * stopped. It is only called if a clock of the run produces the tick. NULL if the machine has no way to stop its
-	 * tick.
+	 * Stops the firmware's timer tick if QUIET is true; restarts it if QUIET is false. Returns false if the tick
+	 * cannot be stopped. It is called only if a clock of the run is the source of the tick. NULL if the machine
+	 * cannot stop its tick.
 	 */
-	bool (*quiet_tick)(void *context, bool quiet);
+	bool (*stop_tick)(void *context, bool quiet);
+	/* Called at the start of each phase, when the results of the earlier phases are complete. May be NULL. */
+	void (*phase_starts)(void *context, const struct run *run, const struct run_phase *phase);
 	/*
-	 * Called at the start of each phase, when all measurements of earlier phases are complete: see run_so_far(). May be
-	 * NULL.
-	 */
-	void (*begins)(void *context, const struct run *run, const struct run_phase *phase);
-	/*
-	 * Reads the hypervisor's signals that announce disruptions, such as a migration. FIRST is true at the start of the
-	 * measurements, and false at their end. NULL if the machine has no such signals.
+	 * Reads the counters by which a hypervisor announces events such as a migration. FIRST is true at the start
+	 * of the measurements, and false at their end. NULL if the machine has no such counters.
 	 */
 	void (*read_signals)(void *context, bool first, struct signals *signals);
-	/* Returns the number of SMIs that the boot core has taken, modulo 2^32. NULL if the CPU does not count them. */
+	/*
+	 * Returns the number of SMIs that the boot core has handled, modulo 2^32. NULL if the CPU does not count
+	 * SMIs.
+	 */
 	uint32_t (*smi_count)(void);
 };
 
@@ -78,74 +83,84 @@ struct run {
 	const struct run_machine *machine;
 	struct report report;
 	struct latency latencies[REPORT_CLOCKS_MAX];
-	struct device devices[RUN_DRIVERS_MAX];                /* in the order of machine->drivers */
-	struct clock rows[RUN_DRIVERS_MAX][DRIVER_CLOCKS_MAX]; /* clocks of each driver, as they are after its open() */
+	struct device devices[RUN_DRIVERS_MAX];                /* same index as machine->drivers */
+	/* clocks of each driver, as its open() function set them */
+	struct clock rows[RUN_DRIVERS_MAX][DRIVER_CLOCKS_MAX];
 	struct smp smp;
 	struct survey survey;
 	struct sample samples[RUN_SAMPLES];
 	struct latency scratch;
 	struct survey_timers timers;
 	struct as_found before; /* values of the registers before the first clock was opened */
-	bool tick_matters;      /* true if a clock of the run produces the firmware's tick */
-	bool needs_tick;        /* true if the firmware's timer tick must continue in the current phase */
-	bool called_back;       /* true if the firmware's timer called back before the first phase */
+	bool tick_from_clock;      /* true if a clock of the run is the source of the firmware's timer tick */
+	bool needs_tick;        /* true if the firmware's timer tick must not be stopped in the current phase */
+	bool firmware_called_back;       /* true if the firmware's timer called its callbacks before the first phase */
 	uint64_t begin_tsc;
 };
 
 /*
- * Fills IDS with the ids of all clocks of DRIVERS, in the order of the drivers, and a final NULL. The list is for
+ * Sets IDS to the ids of all clocks of DRIVERS, in the same order, followed by NULL. The list is for
  * options_names.clocks.
  */
 void run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1]);
 
 /* Returns true if OPTIONS include at least one clock of DRIVER. */
-bool run_wants(const struct options *options, const struct driver *driver);
+bool run_includes_driver(const struct options *options, const struct driver *driver);
 
 /*
- * Return the largest number of rows in a soak's series on CORES cores, and the memory for the series in bytes. Both are
- * 0 if the run is no soak.
+ * Returns the maximum number of rows in the series of a soak on CORES cores, or the size of their memory in bytes.
+ * Both are 0 if the run is no soak.
  */
 size_t run_series_rows(const struct options *options, size_t cores);
 size_t run_series_size(const struct options *options, size_t cores);
 
 /*
- * Opens the clocks that the options include. RUN must be zeroed except report.options and the report's description of
- * the machine. MEMORY is zeroed and has survey_memory_size() bytes for CORES and WIDEST. CORES is the largest possible
- * number of cores, and WIDEST the schedule with the most pairs of cores.
+ * Opens the clocks that the options include. RUN must be zeroed, except report.options and the report's description
+ * of the machine. MEMORY is zeroed and has survey_memory_size() bytes for CORES and WIDEST. CORES is the largest
+ * possible number of cores. WIDEST is the schedule of ping-pongs with the most pairs that is possible.
  */
 void run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores,
 	      enum pair_schedule widest);
 
-void run_measure(struct run *run); /* runs all phases of run_phases[] */
+void run_measure(struct run *run); /* runs all phases in run_phases[] */
 
 /*
- * Restores the firmware's tick if GOES_ON is true, because the firmware may need it for the work that follows.
- * Otherwise stops it again, unless the current phase needs it. Does nothing if no clock of the run produces the tick.
+ * Restarts the firmware's timer tick if NEEDED is true, because the firmware may need it for the following work.
+ * Otherwise stops it, unless the current phase needs it. Does nothing if no clock of the run is the source of the
+ * tick.
  */
-void run_restore_tick(struct run *run, bool goes_on);
+void run_restore_tick(struct run *run, bool needed);
 
 /*
- * Copies the run's report to REPORT, marks the copy as incomplete in PHASE, and judges its measurements. The copy
- * shares pointers with the run's own report, so it must be rendered at once.
+ * Copies the report of an unfinished run to REPORT, marks the copy as incomplete in PHASE, and calculates its results
+ * and verdict. The copy shares pointers with the run's own report. Therefore it must be rendered before the run
+ * continues.
  */
-void run_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
+void run_report_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
 
-/* Restores the settings that drivers changed on the boot core, after a run that ended before run_close(). */
-void run_end(struct run *run);
+/* Restores the settings that drivers changed on the boot core. For a run that was aborted before run_close(). */
+void run_restore_boot_core(struct run *run);
 
-/* Closes the clocks, adds a note for each register that was not restored, and judges the report. */
+/*
+ * Closes the clocks, adds a note for each register that was not restored, and calculates the results and the verdict.
+ */
 void run_close(struct run *run);
 
 /*
- * One phase of a run. run_phases[] has the phases in order; a row with id NULL ends it. An id may occur more than once.
+ * One phase of a run. run_phases[] lists the phases in order; the id of its last entry is NULL. An id may occur more
+ * than once.
  */
 struct run_phase {
 	const char *id;
-	void (*measure)(struct survey *survey); /* function of the phase: either MEASURE or PLAY */
-	void (*play)(struct run *run);
-	bool with_cores;   /* true if other cores run in this phase, or are being started */
-	bool anew;         /* true if the phase can be repeated, because it removes its earlier results at its start */
-	bool whole_within; /* true if run_so_far() may also be called in the middle of this phase, between two batches */
+	void (*measure)(struct survey *survey); /* the phase calls either MEASURE or EXECUTE; the other is NULL */
+	void (*execute)(struct run *run);
+	bool with_cores;   /* true if other cores run in this phase, or are started in it */
+	/* true if the phase may run again after an exception, because it removes its earlier results at its start */
+	bool repeatable;
+	/*
+	 * true if run_report_so_far() may also be called in the middle of this phase, between two batches of samples
+	 */
+	bool reports_within;
 };
 
 extern const struct run_phase run_phases[];

@@ -1,30 +1,30 @@
-/* Runs the calibration loops. See run_internal.h. */
+/* Runs the calibration loops of operating systems. See run_internal.h. */
 #include "run/run_internal.h"
 
 #include "base/text.h"
 #include "measure/survey_plan.h"
 
-/* Number of runs of each loop. The index is a value of enum options_profile. */
+/* Number of times that each loop is run. The index is a value of enum options_profile. */
 static const unsigned runs_of_profile[] = {
 	[PROFILE_QUICK] = 3,
 	[PROFILE_STANDARD] = 50,
 	[PROFILE_SOAK] = CALIBRATION_RUNS_MAX,
 };
 
-/* State of one loop while it is run repeatedly. */
-struct rehearsal {
+/* State of one calibration loop, which is run repeatedly. */
+struct loop_state {
 	struct run *run;
 	const struct calibration_loop *loop;
 	struct report_calibration *row;
 	struct calibrating calibrating;
 	uint64_t begin_tsc; /* TSC at the start of the phase */
-	uint32_t plays;
-	size_t count;       /* results that are not in the record yet */
+	uint32_t runs;
+	size_t count;       /* number of results that are not yet in the record */
 	struct record_calibration sums;
 	struct record_calibrated results[SURVEY_CALIBRATION_BATCH];
 };
 
-/* Returns the driver's device, or NULL if its main clock is not in the report. */
+/* Returns the device of DRIVER, or NULL if its main clock is not in the report. */
 static struct device *
 find_device(struct run *run, const struct driver *driver)
 {
@@ -34,82 +34,85 @@ find_device(struct run *run, const struct driver *driver)
 }
 
 static void
-put_results(struct rehearsal *rehearsal)
+record_results(struct loop_state *state)
 {
 	struct text id;
 
-	if (!rehearsal->count)
+	if (!state->count)
 		return;
-	text_init(&id, rehearsal->sums.loop, sizeof(rehearsal->sums.loop));
-	text_put(&id, rehearsal->loop->id);
-	record_put(&rehearsal->run->survey.record, RECORD_CALIBRATION, &rehearsal->sums, rehearsal->results,
-		   rehearsal->count);
-	rehearsal->sums = (struct record_calibration){ .ticks = 0 };
-	rehearsal->count = 0;
+	text_init(&id, state->sums.loop, sizeof(state->sums.loop));
+	text_put(&id, state->loop->id);
+	record_put(&state->run->survey.record, RECORD_CALIBRATION, &state->sums, state->results,
+		   state->count);
+	state->sums = (struct record_calibration){ .ticks = 0 };
+	state->count = 0;
 }
 
-/* Records the readings of a loop's first runs. */
+/* Adds the readings of the last run to the record. Only the first few runs of each loop are recorded. */
 static void
-put_readings(struct rehearsal *rehearsal, const struct calibration_result *result)
+record_readings(struct loop_state *state, const struct calibration_result *result)
 {
-	struct record_loop loop = { .run = rehearsal->plays };
+	struct record_loop loop = { .run = state->runs };
 	struct record_taken taken[CALIBRATION_READINGS];
 	struct text id;
 
-	if (rehearsal->plays++ >= SURVEY_CALIBRATION_READ)
+	if (state->runs++ >= SURVEY_CALIBRATION_READ)
 		return;
 	text_init(&id, loop.loop, sizeof(loop.loop));
-	text_put(&id, rehearsal->loop->id);
+	text_put(&id, state->loop->id);
 	for (size_t i = 0; i < result->reading_count; i++)
 		taken[i].value = result->readings[i];
-	record_put(&rehearsal->run->survey.record, RECORD_LOOP, &loop, taken, result->reading_count);
+	record_put(&state->run->survey.record, RECORD_LOOP, &loop, taken, result->reading_count);
 }
 
 static void
-play_once(struct rehearsal *rehearsal)
+run_loop_once(struct loop_state *state)
 {
 	struct calibration_result result = { .hz = 0 };
 
-	rehearsal->loop->run(&rehearsal->calibrating, &result);
-	put_readings(rehearsal, &result);
-	rehearsal->results[rehearsal->count++] = (struct record_calibrated){ result.hz, result.refusal };
-	rehearsal->sums.ticks += result.ticks;
-	rehearsal->sums.slack_ticks += result.slack_ticks;
-	rehearsal->sums.tsc_ticks += result.tsc_ticks;
-	if (rehearsal->count == SURVEY_CALIBRATION_BATCH)
-		put_results(rehearsal);
+	state->loop->run(&state->calibrating, &result);
+	record_readings(state, &result);
+	state->results[state->count++] = (struct record_calibrated){ result.hz, result.refusal };
+	state->sums.ticks += result.ticks;
+	state->sums.slack_ticks += result.slack_ticks;
+	state->sums.tsc_ticks += result.tsc_ticks;
+	if (state->count == SURVEY_CALIBRATION_BATCH)
+		record_results(state);
 }
 
-/* Returns true if one more run of the loop ends before the deadline and within the time for all loops. */
+/*
+ * Returns true if there is enough time for one more run of the loop: before the deadline, and in the time for all
+ * loops.
+ */
 static bool
-fits(const struct rehearsal *rehearsal)
+has_time_for_run(const struct loop_state *state)
 {
-	const struct survey *survey = &rehearsal->run->survey;
-	const struct calibration_loop *loop = rehearsal->loop;
-	bool is_longer = loop->without_first_ns && !rehearsal->calibrating.devices[0];
+	const struct survey *survey = &state->run->survey;
+	const struct calibration_loop *loop = state->loop;
+	bool is_longer = loop->without_first_ns && !state->calibrating.devices[0];
 	uint64_t longest_ns = is_longer ? loop->without_first_ns : loop->longest_ns;
 	uint64_t now = survey->hooks.tsc_ordered(), longest = scale_ticks(&survey->scale, longest_ns);
 
-	return scale_ns(&survey->scale, now - rehearsal->begin_tsc) + longest_ns <= survey_calibrations_ns(survey->report) &&
+	return scale_ns(&survey->scale, now - state->begin_tsc) + longest_ns <= survey_calibrations_ns(survey->report) &&
 	       (!survey->deadline_tsc || (int64_t)(survey->deadline_tsc - now - longest) > 0);
 }
 
-/* Adds a row for a loop. Returns false if it cannot be run. */
+/* Adds a row for the loop to the report. Returns false if the loop cannot be run. */
 static bool
-begin_loop(struct rehearsal *rehearsal, struct run *run, const struct calibration_loop *loop, uint64_t begin_tsc)
+prepare_loop(struct loop_state *state, struct run *run, const struct calibration_loop *loop, uint64_t begin_tsc)
 {
 	struct report_calibration *row = &run->report.calibrations[run->report.calibration_count++];
 	const char *missing;
 	struct text reason;
 
 	*row = (struct report_calibration){ .loop = loop };
-	*rehearsal = (struct rehearsal){
+	*state = (struct loop_state){
 		.run = run, .loop = loop, .row = row, .begin_tsc = begin_tsc,
 		.calibrating = { .platform = run->machine->platform, .scale = &run->survey.scale },
 	};
 	for (size_t d = 0; d < CALIBRATION_DEVICES; d++)
-		rehearsal->calibrating.devices[d] = find_device(run, loop->uses[d]);
-	missing = loop->missing(&rehearsal->calibrating);
+		state->calibrating.devices[d] = find_device(run, loop->uses[d]);
+	missing = loop->missing(&state->calibrating);
 	text_init(&reason, row->reason, sizeof(row->reason));
 	text_put(&reason, missing ? missing : "There was no time for it.");
 	return !missing;
@@ -125,13 +128,13 @@ report_progress(const struct survey *survey, uint64_t begin_tsc)
 }
 
 static void
-play_round(struct rehearsal *rehearsals, size_t count)
+run_each_loop_once(struct loop_state *loops, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!fits(&rehearsals[i]) || survey_end_if_due(&rehearsals[i].run->survey))
+		if (!has_time_for_run(&loops[i]) || survey_end_if_due(&loops[i].run->survey))
 			continue;
-		rehearsals[i].row->reason[0] = '\0';
-		play_once(&rehearsals[i]);
+		loops[i].row->reason[0] = '\0';
+		run_loop_once(&loops[i]);
 	}
 }
 
@@ -140,18 +143,18 @@ run_calibrations(struct run *run)
 {
 	struct survey *survey = &run->survey;
 	uint64_t begin_tsc = survey->hooks.tsc_ordered();
-	struct rehearsal rehearsals[CALIBRATION_LOOPS];
+	struct loop_state loops[CALIBRATION_LOOPS];
 	size_t count = 0;
 
 	run->report.calibration_count = 0;
 	for (size_t i = 0; i < CALIBRATION_LOOPS && run->machine->calibrations && run->machine->calibrations[i]; i++)
-		count += begin_loop(&rehearsals[count], run, run->machine->calibrations[i], begin_tsc);
+		count += prepare_loop(&loops[count], run, run->machine->calibrations[i], begin_tsc);
 	survey_set_stage(survey, SURVEY_AT_CALIBRATIONS);
 	for (unsigned round = 0; count && round < runs_of_profile[survey_current_profile(&run->report)]; round++) {
 		report_progress(survey, begin_tsc);
-		play_round(rehearsals, count);
+		run_each_loop_once(loops, count);
 	}
 	for (size_t i = 0; i < count; i++)
-		put_results(&rehearsals[i]);
+		record_results(&loops[i]);
 	survey->plan.done_ns += survey->plan.calibrations_ns;
 }

@@ -1,17 +1,18 @@
-/* Runs the checks of devices. See run_internal.h. */
+/* Runs the checks of devices, such as the PIT. See run_internal.h. */
 #include "run/run_internal.h"
 
 #include "base/text.h"
 #include "measure/survey_plan.h"
 #include "rules/rules.h"
 
-#define SECONDS_SHARE_NUM 5 /* devices with one event per second get 5/6 of the time for all checks */
+/* checks that need events with a period of one second (RTC) get 5/6 of the time for all checks */
+#define SECONDS_SHARE_NUM 5
 #define SECONDS_SHARE_DEN 6
-#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* but at most 5 s, because a check of such a device needs no more */
-#define ROUNDS_MAX        64 /* most repetitions of disturbed checks; the time for them is also limited */
-#define POOL_SHARE_DEN    2 /* each of the other devices gets half of the time that is left for them */
+#define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S) /* but at most 5 s, because such a check needs no more */
+#define ROUNDS_MAX        64 /* maximum number of repetitions of disturbed checks; their time is also limited */
+#define POOL_SHARE_DEN    2 /* each of the other checks gets half of the time that is left */
 
-/* Returns the time for CHECK. ALL_NS is the time for all checks, and LEFT_NS the rest of it. */
+/* Returns the time for CHECK in ns. ALL_NS is the time for all checks, and LEFT_NS is the remaining time. */
 static uint64_t
 budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 {
@@ -35,7 +36,10 @@ run_find_driver(const struct run *run, const struct driver *driver)
 	return drivers[d] ? d : RUN_DRIVERS_MAX;
 }
 
-/* Copies a driver's clocks with their current states to ROWS, because a clock that has stopped is not checked. */
+/*
+ * Copies the clocks of a driver to ROWS with their current states, because a clock that has stopped meanwhile is not
+ * checked.
+ */
 static void
 copy_current_rows(const struct run *run, size_t driver, struct clock *rows)
 {
@@ -58,7 +62,10 @@ any_disturbed(const struct behaviour *rows, size_t count)
 	return any;
 }
 
-/* Replaces the disturbed rows of a device by their repetitions in AGAIN. ROWS has COUNT rows of the device. */
+/*
+ * Replaces disturbed results of a device by the results of the repeated check in AGAIN. ROWS has the COUNT results of
+ * the device.
+ */
 static void
 replace_disturbed(struct behaviour *rows, size_t count, const struct behaviours *again)
 {
@@ -67,7 +74,7 @@ replace_disturbed(struct behaviour *rows, size_t count, const struct behaviours 
 			rows[i] = again->rows[i];
 }
 
-/* TSC at the start of the checks, and the total time for them. */
+/* TSC at the start of the checks, and time for all checks. */
 struct budget {
 	uint64_t begin_tsc, all_ns;
 };
@@ -93,7 +100,8 @@ report_progress(const struct run *run, const struct budget *budget)
 	uint64_t spent = spent_ns(survey, budget), plan_ns = survey_checks_plan_ns(&run->report);
 
 	/*
-	 * The remaining time of the checks is not known. So half of them counts as done when the planned time has passed.
+	 * The remaining time of the checks is unknown. The progress is half when the planned time has passed, and
+	 * then slows down.
 	 */
 	survey->hooks.progress(survey->hooks.context, "checks", survey->plan.done_ns +
 			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->plan.total_ns);
@@ -105,7 +113,7 @@ get_limit(const void *report, const char *rule)
 	return rules_limit_of(report, rule);
 }
 
-/* Marks a check's result as disturbed, so that the check is repeated. */
+/* Marks the result of a check as disturbed, so that the check is repeated. */
 static void
 mark_disturbed(struct behaviour *row)
 {
@@ -119,7 +127,7 @@ observe_clocks(void *survey)
 	survey_observe(survey);
 }
 
-/* Reads all clocks. If reading one of them takes an exception, the checks continue. */
+/* Compares all clocks. An exception in a clock's driver does not end the checks. */
 static void
 observe_guarded(struct survey *survey)
 {
@@ -127,8 +135,8 @@ observe_guarded(struct survey *survey)
 }
 
 /*
- * Returns true if the clocks disagree on the time that passed during the checks. If the checks set the counter of
- * DRIVER, its clock is left out, because its counter may be near a rollover.
+ * Returns true if the clocks disagree on how much time passed during the check. If the check sets the device's
+ * counter, this clock is not compared, because its counter may have a new value.
  */
 static bool
 is_disturbed(struct run *run, const struct device_check *check, size_t driver)
@@ -144,8 +152,8 @@ is_disturbed(struct run *run, const struct device_check *check, size_t driver)
 }
 
 /*
- * Returns true if the scale (the TSC's rate that converts ticks to ns) comes from the TSC itself. This means from its
- * nominal frequency, or from a clock that a hypervisor derives from the TSC.
+ * Returns true if the scale (the TSC's rate, which converts ticks to ns) comes from the TSC itself. It is then the
+ * TSC's nominal frequency, or was measured against a clock that a hypervisor derives from the TSC.
  */
 static bool
 is_scale_by_tsc(const struct report *report)
@@ -156,7 +164,7 @@ is_scale_by_tsc(const struct report *report)
 	return !entry || entry->clock.by_tsc;
 }
 
-struct call {
+struct check_call {
 	const struct device_check *check;
 	const struct checking *checking;
 	struct behaviours *behaviours;
@@ -165,14 +173,14 @@ struct call {
 static void
 call_check(void *argument)
 {
-	const struct call *call = argument;
+	const struct check_call *call = argument;
 
 	call->check->run(call->checking, call->behaviours);
 }
 
 /*
- * Runs the checks of one device: all checks, or only the disturbed ones if BEFORE has the earlier results. Returns
- * false if the run does not include the device.
+ * Runs the checks of one device. BEFORE is NULL, or it has the results of an earlier check; only disturbed checks are
+ * then repeated. Returns false if the run does not include the device.
  */
 static bool
 check_device(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
@@ -196,17 +204,14 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 	first = behaviours->count;
 	observe_guarded(&run->survey);
 	survey_guarded(&run->survey, "checks", &entry->clock, call_check,
-		       &(struct call){ check, &checking, behaviours });
+		       &(struct check_call){ check, &checking, behaviours });
 	if (is_disturbed(run, check, driver))
 		for (size_t i = first; i < behaviours->count; i++)
 			mark_disturbed(&behaviours->rows[i]);
 	return true;
 }
 
-/*
- * Checks each device once. Stores the positions of the results in FIRST: the results of device I start at FIRST[I] and
- * end before FIRST[I + 1].
- */
+/* Checks each device once. The results of device I get the indices from FIRST[I] to FIRST[I + 1] - 1. */
 static void
 check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
 {
@@ -224,7 +229,7 @@ check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS
 	}
 }
 
-/* Repeats disturbed checks until no result is disturbed, or until the planned time of all checks has passed again. */
+/* Repeats disturbed checks until no result is disturbed, or until the time for all checks has passed once more. */
 static void
 check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 {

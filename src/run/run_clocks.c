@@ -16,7 +16,7 @@ run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS
 
 /*
  * Returns true if OPTIONS include the clock ID. The null clock is always included, because the cost of other clocks is
- * calculated with it.
+ * calculated from their latency and its latency.
  */
 static bool
 is_wanted(const struct options *options, const char *id)
@@ -30,7 +30,7 @@ is_wanted(const struct options *options, const char *id)
 }
 
 bool
-run_wants(const struct options *options, const struct driver *driver)
+run_includes_driver(const struct options *options, const struct driver *driver)
 {
 	bool any = false;
 
@@ -55,8 +55,8 @@ open_driver(void *argument)
 }
 
 /*
- * Opens driver D. If it takes an exception, for example because an address in a firmware table is wrong, its clocks
- * become broken with that reason.
+ * Opens driver D. If this causes an exception, for example because of a wrong address in a firmware table, the
+ * driver's clocks get the state broken, with the exception as reason.
  */
 static void
 open_guarded(struct run *run, size_t d)
@@ -95,7 +95,7 @@ run_open_clocks(struct run *run)
 	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++) {
 		struct clock *rows = run->rows[d];
 
-		if (!run_wants(&report->options, drivers[d]))
+		if (!run_includes_driver(&report->options, drivers[d]))
 			continue;
 		open_guarded(run, d);
 		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
@@ -130,6 +130,6 @@ run_close_clocks(struct run *run)
 		if (!run->machine->hooks.guarded)
 			close_driver(&opening);
 		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
-			report_note(&run->report, "Not put back as found: changes for %s, which faulted when it was closed.",
+			report_note(&run->report, "Not restored: changes for %s, because closing this clock caused an exception.",
 				    drivers[*d]->rows[0].id);
 }

@@ -1,4 +1,4 @@
-/* The parts of a run that run.c calls. This header is only for files of src/run. */
+/* Functions that run.c calls to run parts of a run. Only for files of src/run. */
 #ifndef BARETICK_RUN_INTERNAL_H
 #define BARETICK_RUN_INTERNAL_H
 
@@ -6,28 +6,31 @@
 #include "run/run.h"
 
 /*
- * Opens every driver that has a clock in the options. Adds these clocks to the report, up to REPORT_CLOCKS_MAX. If a
- * driver takes an exception, its clocks become broken with that reason.
+ * Opens each driver with at least one clock that the options include, and adds these clocks to the report (at most
+ * REPORT_CLOCKS_MAX). If a driver causes an exception, its clocks get the state broken, with the exception as reason.
  */
 void run_open_clocks(struct run *run);
 
-/* Closes every driver. If a driver takes an exception, a note is added, and the other drivers are still closed. */
+/*
+ * Closes all drivers. If a driver causes an exception, a note is added to the report, and the remaining drivers are
+ * closed.
+ */
 void run_close_clocks(struct run *run);
 
 /*
- * Restores the settings that drivers changed on each other core, if the core answers within 5 s. If the TSC stopped, no
- * core is restored, because the wait is timed with the TSC. Adds notes with the number of cores that were not restored,
- * or may not have been.
+ * Restores the settings that drivers changed on other cores. Each core has 5 s to answer. If the TSC stopped, nothing
+ * is restored, because this wait uses the TSC. Notes in the report state on how many cores settings were not
+ * restored, or may not have been restored.
  */
-void run_leave_cores(struct run *run);
+void run_restore_cores(struct run *run);
 
 /*
- * Finds out whether one of the run's clocks produces the firmware's timer tick, because such a tick stops that clock
- * for short times. The clocks must be open.
+ * Finds out whether a clock of the run is the source of the firmware's timer tick. Such a clock stops for a short
+ * time at each tick. Must be called after the clocks were opened.
  */
 void run_find_tick(struct run *run);
 
-/* Returns true if the firmware may need its tick in PHASE, because it takes part in the phase. */
+/* Returns true if the firmware's timer tick must not be stopped in PHASE, because the phase uses the firmware. */
 bool run_needs_tick(const struct run *run, const struct run_phase *phase);
 
 /*
@@ -36,15 +39,15 @@ bool run_needs_tick(const struct run *run, const struct run_phase *phase);
  */
 void run_soak(struct survey *survey);
 
-/* Checks each device whose main clock is in the report. Ends early after the deadline. */
+/* Checks each device whose main clock is in the report. Ends early if the deadline passes. */
 void run_checks(struct run *run);
 
-/* Returns the index of the driver in the run, or RUN_DRIVERS_MAX if the run does not have the driver. */
+/* Returns the index of DRIVER in machine->drivers, or RUN_DRIVERS_MAX if it is not there. */
 size_t run_find_driver(const struct run *run, const struct driver *driver);
 
 /*
- * Runs each calibration loop. Adds a row for it to report.calibrations, and its results to the record. Ends early after
- * the deadline.
+ * Runs the delay calibration loops of operating systems. Adds a row for each loop to report.calibrations, and its
+ * results to the record. Ends early if the deadline passes.
  */
 void run_calibrations(struct run *run);
 

@@ -1,28 +1,28 @@
 /* Restores the settings that drivers changed on other cores. See run_internal.h. */
 #include "run/run_internal.h"
 
-#define LEAVE_NS (5 * UINT64_C(1000000000)) /* longest wait for a core's answer */
+#define RESTORE_NS (5 * UINT64_C(1000000000)) /* maximum wait for each core's answer */
 
-struct leaving {
+struct restoring {
 	struct run *run;
-	/* number of cores with restored settings, and number of cores that still have changed settings */
-	uint32_t as_found, changed;
+	/* number of cores whose settings were restored, and number of cores where this failed */
+	uint32_t restored, changed;
 };
 
 static void
 restore_core(void *argument, size_t core)
 {
-	struct leaving *leaving = argument;
-	const struct driver *const *drivers = leaving->run->machine->drivers;
-	bool as_found = true;
+	struct restoring *restoring = argument;
+	const struct driver *const *drivers = restoring->run->machine->drivers;
+	bool restored = true;
 
 	for (size_t d = 0; core && d < RUN_DRIVERS_MAX && drivers[d]; d++)
-		if (drivers[d]->leave)
-			as_found &= drivers[d]->leave(&leaving->run->devices[d]);
-	__atomic_add_fetch(as_found ? &leaving->as_found : &leaving->changed, 1, __ATOMIC_ACQ_REL);
+		if (drivers[d]->restore_core)
+			restored &= drivers[d]->restore_core(&restoring->run->devices[d]);
+	__atomic_add_fetch(restored ? &restoring->restored : &restoring->changed, 1, __ATOMIC_ACQ_REL);
 }
 
-/* Returns true if a driver was opened that changes settings of other cores. */
+/* Returns true if a driver is open that changes settings on other cores. */
 static bool
 has_changed_cores(const struct run *run)
 {
@@ -30,15 +30,15 @@ has_changed_cores(const struct run *run)
 	bool any = false;
 
 	for (size_t d = 0; d < RUN_DRIVERS_MAX && drivers[d]; d++)
-		any |= drivers[d]->leave && run->devices[d].opened;
+		any |= drivers[d]->restore_core && run->devices[d].opened;
 	return any;
 }
 
 void
-run_leave_cores(struct run *run)
+run_restore_cores(struct run *run)
 {
 	const struct smp *smp = &run->smp;
-	struct leaving leaving = { .run = run };
+	struct restoring restoring = { .run = run };
 	uint32_t started = 0, silent;
 
 	if (smp->count < 2 || !has_changed_cores(run))
@@ -46,14 +46,14 @@ run_leave_cores(struct run *run)
 	for (size_t core = 1; core < smp->count; core++) {
 		started += run->report.cores[core].started;
 		if (!run->survey.tsc.is_stopped && smp->alive(smp->context, core))
-			smp->run(smp->context, core, restore_core, &leaving, LEAVE_NS);
+			smp->run(smp->context, core, restore_core, &restoring, RESTORE_NS);
 	}
-	silent = started - leaving.as_found - leaving.changed;
-	if (leaving.changed)
-		report_note(&run->report, "Not put back as found: a hypervisor's clock on %u other core%s.", leaving.changed,
-			    leaving.changed == 1 ? "" : "s");
+	silent = started - restoring.restored - restoring.changed;
+	if (restoring.changed)
+		report_note(&run->report, "Not restored: a hypervisor's clock on %u other core%s.", restoring.changed,
+			    restoring.changed == 1 ? "" : "s");
 	if (silent)
-		report_note(&run->report, "Not known to be put back: a hypervisor's clock on %u other core%s, which %s not asked or "
-			    "did not answer: its page may still be written, in reserved memory.", silent,
+		report_note(&run->report, "Possibly not restored: a hypervisor's clock on %u other core%s that %s not asked or did "
+			    "not answer. The hypervisor may still write to its page, which is in reserved memory.", silent,
 			    silent == 1 ? "" : "s", silent == 1 ? "was" : "were");
 }

@@ -1,11 +1,11 @@
-/* The rounds of a soak. See run_internal.h. */
+/* Runs the rounds of a soak. See run_internal.h. */
 #include "run/run_internal.h"
 
 #include "measure/clocks/survey_clocks.h"
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
 
-/* Makes a part of each long measurement, so that each row of the series has results of all measurements. */
+/* Repeats each long measurement for a short time, so that each row of the series has results of all of them. */
 static void
 measure_round(struct survey *survey)
 {
@@ -30,7 +30,7 @@ is_row_over(const struct survey *survey)
 void
 run_soak(struct survey *survey)
 {
-	while (survey->soak.round + 1 < survey->soak.rounds && !survey_end_if_due(survey) && !survey->report->hurried) {
+	while (survey->soak.round + 1 < survey->soak.rounds && !survey_end_if_due(survey) && !survey->report->ended_early) {
 		if (is_row_over(survey))
 			survey_series_close(survey, false);
 		measure_round(survey);

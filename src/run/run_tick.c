@@ -1,4 +1,4 @@
-/* Decides in which phases the firmware's tick is stopped. See run_internal.h. */
+/* Decides in which phases the firmware's timer tick is stopped. See run_internal.h. */
 #include "run/run_internal.h"
 
 void
@@ -7,23 +7,23 @@ run_find_tick(struct run *run)
 	const struct report *report = &run->report;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		run->tick_matters |= report->clocks[i].clock.firmware_ticks;
-	survey_note_firmware_tick(&run->survey, run->tick_matters);
+		run->tick_from_clock |= report->clocks[i].clock.firmware_ticks;
+	survey_note_firmware_tick(&run->survey, run->tick_from_clock);
 }
 
 /*
- * The firmware needs its tick when it starts and stops cores. With cores=mp the firmware also runs every job on another
- * core.
+ * Returns true if the firmware needs its tick in PHASE: when it starts or stops cores. With cores=mp the firmware
+ * also runs each job on another core.
  */
 bool
 run_needs_tick(const struct run *run, const struct run_phase *phase)
 {
-	return phase->with_cores && (phase->play || run->report.options.cores == CORES_MP);
+	return phase->with_cores && (phase->execute || run->report.options.cores == CORES_MP);
 }
 
 /*
- * Marks the clocks that the firmware's tick stops for short times. Leaves out clocks with a rate that was measured
- * before.
+ * Marks the clocks that stop for a short time at each tick of the firmware, because the tick cannot be stopped.
+ * Clocks whose rate was already measured are not marked.
  */
 static void
 mark_clocks_in_ticks(struct report *report)
@@ -34,15 +34,15 @@ mark_clocks_in_ticks(struct report *report)
 }
 
 void
-run_restore_tick(struct run *run, bool goes_on)
+run_restore_tick(struct run *run, bool needed)
 {
 	const struct run_machine *machine = run->machine;
 
-	goes_on |= run->needs_tick;
-	if (!run->tick_matters || run->survey.ticking == goes_on)
+	needed |= run->needs_tick;
+	if (!run->tick_from_clock || run->survey.ticking == needed)
 		return;
-	if (!machine->quiet_tick || !machine->quiet_tick(machine->context, !goes_on))
+	if (!machine->stop_tick || !machine->stop_tick(machine->context, !needed))
 		mark_clocks_in_ticks(&run->report);
 	else
-		survey_note_firmware_tick(&run->survey, goes_on);
+		survey_note_firmware_tick(&run->survey, needed);
 }

@@ -1,8 +1,8 @@
-/* Watches one core for gaps. See gaps.h. */
+/* Observes one core for gaps. See gaps.h. */
 #include "stats/gaps.h"
 
 static void
-record(struct gaps *gaps, const struct gaps_plan *plan, uint64_t ticks)
+record_gap(struct gaps *gaps, const struct gaps_plan *plan, uint64_t ticks)
 {
 	uint64_t ns = scale_ns(plan->scale, ticks);
 
@@ -27,11 +27,11 @@ gaps_observe(struct gaps *gaps, const struct gaps_plan *plan)
 	while (gaps->observed_ticks < plan->duration_ticks && turns-- > 0) {
 		uint64_t now = plan->tsc(), ticks = now - last;
 
-		tsc_steps_take(&gaps->steps, last, now);
+		tsc_steps_add(&gaps->steps, last, now);
 		if (now < last)
 			ticks = 0;
 		else if (ticks > plan->threshold_ticks)
-			record(gaps, plan, ticks);
+			record_gap(gaps, plan, ticks);
 		if (ticks < gaps->least_ticks)
 			gaps->least_ticks = ticks;
 		gaps->observed_ticks += ticks;

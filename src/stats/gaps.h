@@ -1,6 +1,7 @@
 /*
- * Finds gaps: times in which the core did not run this program. The cause can be an SMI, a hypervisor or something
- * else. A loop that only reads the TSC finds all of them. Linux's hwlat tracer works in the same way.
+ * Finds gaps: time intervals in which a core did not execute this program, for example because of an SMI or a
+ * hypervisor. The core reads the TSC in a loop. If two successive readings differ by more than a threshold, there is
+ * a gap between them. Linux's hwlat tracer works in the same way.
  */
 #ifndef BARETICK_GAPS_H
 #define BARETICK_GAPS_H
@@ -16,34 +17,36 @@
 #define GAPS_EVENTS_MAX 64
 
 struct gap_event {
-	uint64_t after_ticks, ticks; /* start of the gap after the start of the observation, and its length */
+	/* time from the start of the observation to the start of the gap, and length of the gap */
+	uint64_t after_ticks, ticks;
 };
 
-struct gaps { /* results of one observation, written by the observed core */
-	uint64_t observed_ticks; /* time from the first to the last reading, with the gaps */
+struct gaps { /* The results of one observation. The observed core writes them. */
+	uint64_t observed_ticks; /* time from the first to the last reading, including the gaps */
 	uint64_t count, worst_ticks, total_ticks;
 	/*
-	 * Sum of the long gaps, each reduced by the threshold. The threshold is subtracted because a reading alone may take
-	 * that long.
+	 * Sum of the lengths of the long gaps (see struct gaps_plan), each minus the threshold. The threshold is
+	 * subtracted because even an undisturbed reading may take that long.
 	 */
 	uint64_t long_ticks;
-	uint64_t turns, least_ticks; /* number of readings after the first one, and shortest time between two readings */
-	uint64_t octave[OCTAVES]; /* number of gaps in each octave of ns: see histogram.h */
+	uint64_t turns, least_ticks; /* number of readings after the first one; shortest time between two readings */
+	uint64_t octave[OCTAVES]; /* number of gaps in each octave of ns: see base/histogram.h */
 	struct tsc_steps steps;
 	size_t event_count;
 	struct gap_event events[GAPS_EVENTS_MAX];
 };
 
-struct gaps_plan { /* parameters of one observation */
+struct gaps_plan { /* The parameters of one observation. */
 	const struct scale *scale;
-	uint64_t threshold_ticks; /* two successive readings form a gap if they differ by more than this number of ticks */
+	/* two successive readings have a gap between them if they differ by more than this */
+	uint64_t threshold_ticks;
 	uint64_t duration_ticks;
-	uint64_t turns_max;       /* maximum number of readings, which ends the loop if the TSC stops */
+	uint64_t turns_max;       /* maximum number of readings; it ends the loop if the TSC stops */
 	sample_bracket *tsc;
-	uint64_t long_ticks;      /* a gap of this length or more is a long gap */
+	uint64_t long_ticks;      /* a gap of at least this length is a long gap */
 };
 
-/* Observes according to PLAN, and writes the results to GAPS. */
+/* Observes the calling core as PLAN describes, and writes the results to GAPS. */
 void gaps_observe(struct gaps *gaps, const struct gaps_plan *plan);
 
 #endif

@@ -1,9 +1,9 @@
-/* Calculates figures of read latency. See latency.h. */
+/* Calculates statistics of read latency. See latency.h. */
 #include "stats/latency.h"
 
 #define PS_PER_NS UINT64_C(1000)
 #define PS_PER_S  UINT64_C(1000000000000)
-/* rounding error of a sample in ps, because samples are rounded to whole nanoseconds */
+/* maximum error of a duration in ps, because durations are rounded to whole nanoseconds */
 #define ROUNDED_PS UINT64_C(500)
 #define PER_HUNDRED_THOUSAND UINT64_C(100000)
 
@@ -17,9 +17,9 @@ latency_clear(struct latency *latency)
 		latency->exact[i] = 0;
 }
 
-/* This function is called for each sample, so it uses only one multiplication and no division. */
+/* Adds one sample. It uses only one multiplication and no division, because it is called for each sample. */
 static void
-record(struct latency *latency, uint64_t ticks, uint64_t ns)
+record_sample(struct latency *latency, uint64_t ticks, uint64_t ns)
 {
 	histogram_record(&latency->histogram, ns);
 	if (ns < LATENCY_EXACT_NS)
@@ -44,13 +44,13 @@ latency_add(struct latency *latency, const struct scale *scale, const struct sam
 		uint64_t ticks = samples[i].end - samples[i].begin;
 
 		if (samples[i].end >= samples[i].begin)
-			record(latency, ticks, scale_ns(scale, ticks));
+			record_sample(latency, ticks, scale_ns(scale, ticks));
 	}
 }
 
-/* Returns a percentile of the COUNT shortest samples. */
+/* Returns a percentile of the COUNT shortest samples in ns. */
 static uint64_t
-percentile_of(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
+percentile_of_shortest(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
 {
 	uint64_t ns = histogram_quantile_of(&latency->histogram, count, per_hundred_thousand);
 
@@ -62,10 +62,10 @@ percentile_of(const struct latency *latency, uint64_t count, uint32_t per_hundre
 uint64_t
 latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand)
 {
-	return percentile_of(latency, latency->count, per_hundred_thousand);
+	return percentile_of_shortest(latency, latency->count, per_hundred_thousand);
 }
 
-/* Returns the square root, rounded up. */
+/* Returns the square root of SQUARE, rounded up. */
 static uint64_t
 square_root(uint64_t square)
 {
@@ -78,18 +78,19 @@ square_root(uint64_t square)
 }
 
 /*
- * The number of reads below the quantile has a binomial distribution. In at least 95 of 100 cases it differs from its
- * mean by at most two standard deviations plus one. The unit test computes this exactly. The interval is unknown if one
- * of its ranks is before the first or after the last read.
+ * The number of samples below the percentile has a binomial distribution. With a probability of at least 95 %, it
+ * differs from its mean by at most two standard deviations plus one. (The unit test computes this exactly.) Therefore
+ * the interval extends this many samples to both sides. It is unknown if it would extend before the first or after
+ * the last sample.
  */
-struct latency_within
-latency_percentile_within(const struct latency *latency, uint32_t per_hundred_thousand)
+struct latency_interval
+latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_thousand)
 {
 	const uint64_t whole = PER_HUNDRED_THOUSAND, count = latency->count;
 	uint64_t variance = scale_mul_div_up(count, 4 * per_hundred_thousand * (whole - per_hundred_thousand), whole * whole);
 	uint64_t spread = square_root(variance) + 1;
 	uint64_t low = scale_mul_div_nearest(count, per_hundred_thousand, whole), high = low + spread + 1;
-	struct latency_within within = { .known = low > spread && high <= count };
+	struct latency_interval within = { .known = low > spread && high <= count };
 
 	if (!within.known)
 		return within;
@@ -102,7 +103,7 @@ latency_percentile_within(const struct latency *latency, uint32_t per_hundred_th
 	return within;
 }
 
-/* Returns the bucket of the median plus THRESHOLD_NS. Samples in higher buckets were hit by a gap. */
+/* Returns the highest bucket of samples that are no hits: the bucket of the median plus THRESHOLD_NS. */
 static size_t
 last_clean_bucket(const struct latency *latency, uint64_t threshold_ns)
 {
@@ -112,14 +113,14 @@ last_clean_bucket(const struct latency *latency, uint64_t threshold_ns)
 bool
 latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns)
 {
-	return latency_percentile_within(latency, per_hundred_thousand).known &&
+	return latency_percentile_interval(latency, per_hundred_thousand).known &&
 	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) >
 	       last_clean_bucket(latency, threshold_ns);
 }
 
 /*
- * Returns two standard errors of the mean of the COUNT samples in the buckets up to LAST. TOTAL is the sum of these
- * samples, multiplied by two.
+ * Returns two standard errors of the mean in ps. COUNT is the number of samples in the buckets up to LAST, and TOTAL
+ * is twice their sum, because the middle of a bucket is also used times two (low + high).
  */
 static uint64_t
 mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)
@@ -153,9 +154,9 @@ latency_clean(const struct latency *latency, uint64_t threshold_ns)
 	return (struct latency_clean){
 		.hit = latency->count - count,
 		.count = count,
-		.p99_ns = percentile_of(latency, count, 99000),
-		.p999_ns = percentile_of(latency, count, 99900),
-		.max_ns = percentile_of(latency, count, 100000),
+		.p99_ns = percentile_of_shortest(latency, count, 99000),
+		.p999_ns = percentile_of_shortest(latency, count, 99900),
+		.max_ns = percentile_of_shortest(latency, count, 100000),
 		.mean_ps = count ? scale_mul_div_nearest(low_ns + high_ns, PS_PER_NS, 2 * count) : 0,
 		.mean_low_ps = low_ps > error_ps ? low_ps - error_ps : 0,
 		.mean_high_ps = high_ps,

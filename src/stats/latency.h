@@ -1,6 +1,7 @@
 /*
- * Read latency of a clock in ns, from samples: a histogram of all durations, and exact counts of short ones. All
- * figures include the cost of measuring, which the null clock shows.
+ * Read latency: statistics of the time that a read of a clock takes. A sample is one read with its duration. There is
+ * a histogram of all durations, and an exact count for each short duration. All values include the cost of measuring,
+ * which is the latency of the null clock.
  */
 #ifndef BARETICK_LATENCY_H
 #define BARETICK_LATENCY_H
@@ -13,54 +14,60 @@
 #include "base/scale.h"
 #include "clock/sample.h"
 
-#define LATENCY_EXACT_NS 10000 /* durations below this have one bucket for each nanosecond, as in pg_test_timing */
+/* durations below this have an exact count for each nanosecond, as in pg_test_timing */
+#define LATENCY_EXACT_NS 10000
 
 struct latency {
-	uint64_t count;       /* number of recorded samples */
+	uint64_t count;       /* number of samples */
 	uint64_t min_ns, max_ns;
-	uint64_t max_count;   /* number of samples whose duration is max_ns */
-	uint64_t total_ticks; /* TSC ticks of all recorded samples */
-	uint64_t total_ns;    /* sum of the recorded durations, each rounded to ns */
+	uint64_t max_count;   /* number of samples with the duration max_ns */
+	uint64_t total_ticks; /* sum of all durations in TSC ticks */
+	uint64_t total_ns;    /* sum of all durations, each rounded to ns */
 	struct histogram histogram;
 	uint64_t exact[LATENCY_EXACT_NS];
 };
 
 void latency_clear(struct latency *latency);
 
-/* Adds COUNT samples of one chain (sample.h). Ignores samples that end before they begin; monotonic.h counts them. */
+/*
+ * Adds COUNT samples of one chain (see clock/sample.h). Samples with end < begin are ignored here; monotonic.h counts
+ * them.
+ */
 void latency_add(struct latency *latency, const struct scale *scale, const struct sample *samples,
 		 size_t count);
 
 /*
- * Returns a percentile of the samples, given in 1/100,000: 50000 is the median. The result is exact to 1.6 %, and lies
- * between min_ns and max_ns. Returns 0 if there are no samples.
+ * Returns a percentile of the durations in ns. The percentile is given in 1/100,000; 50000 is the median. The result
+ * is exact to 1.6 %, the width of a bucket. Returns 0 if there are no samples.
  */
 uint64_t latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand);
 
 /*
- * Confidence interval of a percentile. With a probability of at least 95 % it contains the percentile of all possible
- * reads. It is unknown if there are too few reads. For example, p99.9 needs about 8,000 reads, because the upper end
- * would otherwise be beyond the longest read.
+ * The 95 % confidence interval of a percentile. It is unknown if there are too few samples. For example, p99.9 needs
+ * about 8,000 samples, because otherwise the upper end would be beyond the longest sample.
  */
-struct latency_within {
+struct latency_interval {
 	bool known;
 	uint64_t low_ns, high_ns;
 };
 
-struct latency_within latency_percentile_within(const struct latency *latency, uint32_t per_hundred_thousand);
+struct latency_interval latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_thousand);
 
-/* Figures without the samples that were hit by a gap, which are those longer than the median plus a threshold. */
+/*
+ * Statistics without hits. A hit is a sample that is longer than the median plus a threshold, because a gap
+ * interrupted it.
+ */
 struct latency_clean {
 	/*
-	 * number of samples that are left out, and number of samples that are kept; the boundary between them is exact to
-	 * 1.6 %
+	 * number of hits, and number of other samples; a duration near the limit may be counted on the wrong side by
+	 * up to 1.6 %
 	 */
 	uint64_t hit, count;
-	uint64_t p99_ns, p999_ns, max_ns;  /* percentiles and maximum of the samples kept */
-	uint64_t mean_ps;                  /* mean of the samples kept */
+	uint64_t p99_ns, p999_ns, max_ns;  /* percentiles and maximum without hits */
+	uint64_t mean_ps;                  /* mean without hits */
 	/*
-	 * Bounds of the mean. The error consists of the width of buckets, the rounding to nanoseconds, and two standard
-	 * errors.
+	 * Bounds of this mean. They allow for the width of the histogram's buckets, the rounding to nanoseconds, and
+	 * two standard errors of the mean.
 	 */
 	uint64_t mean_low_ps, mean_high_ps;
 };
@@ -68,12 +75,15 @@ struct latency_clean {
 struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);
 
 /*
- * Returns true if a gap hit the sample at the percentile. The percentile then shows stolen time and not the clock's
+ * Returns true if the sample at this percentile is a hit. The percentile then shows stolen time and not the clock's
  * latency. Returns false if there are too few samples.
  */
 bool latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns);
 
-/* Return the mean duration of a sample, and the mean time per sample of the loop, in ps. Return 0 without samples. */
+/*
+ * latency_mean_ps() returns the mean duration of a sample in ps. latency_loop_ps() returns the total time divided by
+ * the number of samples, without rounding each sample to ns. Both return 0 if there are no samples.
+ */
 uint64_t latency_mean_ps(const struct latency *latency);
 uint64_t latency_loop_ps(const struct latency *latency, const struct scale *scale);
 

@@ -2,8 +2,8 @@
 #include "stats/monotonic.h"
 
 /*
- * Counts the step from BEFORE to AFTER. BACK_TICKS is the size of the previous step if that was a step back, otherwise
- * 0. Returns the size of this step if it is a step back, otherwise 0.
+ * Counts the step between the samples BEFORE and AFTER. BACK_TICKS is the size of the previous step if that was a
+ * step back, otherwise 0. Returns the size of this step if it is a step back, otherwise 0.
  */
 static uint64_t
 count_step(struct monotonic *monotonic, const struct clock *clock, const struct monotonic_bounds *bounds,
@@ -30,8 +30,9 @@ count_step(struct monotonic *monotonic, const struct clock *clock, const struct 
 }
 
 /*
- * Counts a stall. FIRST and LAST are the first and the last reading in a series of equal readings. A reading was taken
- * at some time within its sample. So only the time from FIRST's end to LAST's start is proven.
+ * Counts a stall if it is longer than the limit STALL_TICKS. FIRST and LAST are the first and the last of successive
+ * samples with the same value. A sample's value was read between its begin and its end, so only the time from FIRST's
+ * end to LAST's begin is proven.
  */
 static void
 count_stall(struct monotonic *monotonic, uint64_t stall_ticks, const struct sample *first,

@@ -1,4 +1,4 @@
-/* Checks from samples that a clock does not go back, jump ahead or stop. */
+/* Checks a clock's samples for steps back, jumps forward and stalls (times in which the clock does not advance). */
 #ifndef BARETICK_MONOTONIC_H
 #define BARETICK_MONOTONIC_H
 
@@ -10,36 +10,41 @@
 
 struct monotonic {
 	uint64_t reads;
-	/* Number of steps back. A difference of more than half of the counter's range counts as a step back. */
+	/* number of steps back; a difference of more than half of the counter's range counts as a step back */
 	uint64_t backward;
-	uint64_t worst_ticks;  /* the largest step back */
+	uint64_t worst_ticks;  /* size of the largest step back */
 	/* number of jumps: steps forward that are larger than the time between the two readings allows */
 	uint64_t leaps;
-	uint64_t worst_leap_ticks; /* the largest jump */
-	uint64_t last_leap_ticks;  /* size of the latest jump, minus the ticks that the time allows */
-	uint64_t stalls;       /* number of stalls: times longer than STALL_TICKS in which the clock showed one value */
+	uint64_t worst_leap_ticks; /* size of the largest jump */
+	/* size of the latest jump, minus the ticks that the time between the readings allows */
+	uint64_t last_leap_ticks;
+	/* number of stalls: the clock showed the same value for longer than the limit STALL_TICKS */
+	uint64_t stalls;
 };
 
 #define MONOTONIC_RATE_SHIFT 48
 
 struct monotonic_bounds {
-	/* longest time in which the clock may show one value without a stall, in TSC ticks; if 0, stalls are not counted */
+	/*
+	 * limit of a stall in TSC ticks: the clock may show the same value for this time; 0 means that stalls are not
+	 * counted
+	 */
 	uint64_t stall_ticks;
 	uint64_t trust_ticks; /* the argument TRUST_TICKS of clock_comparable(), in TSC ticks */
 	/*
-	 * Largest step forward that is not a jump: LEAP_TICKS, plus LEAP_RATE / 2^MONOTONIC_RATE_SHIFT for each TSC tick.
-	 * If LEAP_RATE is 0, jumps are not counted.
+	 * A step forward is a jump if it is larger than LEAP_TICKS plus LEAP_RATE / 2^MONOTONIC_RATE_SHIFT for each
+	 * TSC tick between the readings. If LEAP_RATE is 0, jumps are not counted.
 	 */
 	uint64_t leap_rate, leap_ticks;
 };
 
 /*
- * Adds COUNT samples of one chain (sample.h).
+ * Adds COUNT samples of one chain (see clock/sample.h).
  *
- * A stall is counted once, if the TSC readings prove that the clock showed one value for more than STALL_TICKS. If two
- * samples are not clock_comparable(), their difference counts neither as a step back nor as a jump. If time was stolen
- * between two readings, a large step is allowed and is no jump. A step that only makes up for the previous step back is
- * no jump either.
+ * A stall is counted once, and only if TSC readings prove that it was longer than the limit. If two samples are not
+ * clock_comparable(), their difference counts neither as a step back nor as a jump. A larger step is allowed if more
+ * time passed between two readings, for example because a hypervisor preempted the core. A step forward that only
+ * compensates the previous step back is no jump.
  */
 void monotonic_add(struct monotonic *monotonic, const struct clock *clock,
 		   const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);

@@ -10,8 +10,8 @@ observed_list(const struct latency *latency, uint32_t cutoff_millionths)
 }
 
 /*
- * Returns true if the listed durations have reached the cut-off. The row that reaches it is still listed, so a cut-off
- * of 0 lists the shortest duration.
+ * Returns true if the rows so far have reached the cut-off. The row that reaches it belongs to the list. Therefore
+ * the list has at least one row, even with a cut-off of 0.
  */
 static bool
 reached_cutoff(const struct observed_list *list)

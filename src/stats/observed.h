@@ -1,6 +1,7 @@
 /*
- * The list of observed durations as in pg_test_timing. Durations are listed from the shortest on, until their share
- * reaches the cut-off. The longest duration is always the last row.
+ * Lists the observed durations of reads with their counts, as pg_test_timing does. The list starts at the shortest
+ * duration, and ends when the listed durations reach a share of all samples, the cut-off. The longest duration is
+ * always the last row.
  */
 #ifndef BARETICK_OBSERVED_H
 #define BARETICK_OBSERVED_H
@@ -10,10 +11,10 @@
 
 #include "stats/latency.h"
 
-struct observed {
+struct observed { /* one row of the list; COUNT is the number of samples with the duration NS */
 	uint64_t ns, count;
-	uint64_t running; /* number of samples with at most this duration */
-	bool after_gap;   /* true if durations between this row and the row before are not listed */
+	uint64_t running; /* number of samples with this duration or a shorter one */
+	bool after_gap;   /* true if there are durations between this row and the previous row that are not listed */
 };
 
 struct observed_list {
@@ -23,10 +24,10 @@ struct observed_list {
 	uint64_t running;
 };
 
-/* Starts the list. LATENCY must exist as long as the list is used. */
+/* Starts a list. LATENCY must remain valid as long as the list is used. */
 struct observed_list observed_list(const struct latency *latency, uint32_t cutoff_millionths);
 
-/* Sets ROW to the next row. Returns false, and leaves ROW unchanged, if there is none. */
+/* Sets ROW to the next row. If there is no next row, returns false and does not change ROW. */
 bool observed_next(struct observed_list *list, struct observed *row);
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/text.h"
 
 /*
- * Updates the greatest common divisor with one more difference. In most cases the difference is a multiple of it, and
- * nothing changes.
+ * Updates the greatest common divisor with a new difference. Usually the difference is a multiple of it, and nothing
+ * changes.
  */
 static void
 update_gcd(struct resolution *resolution, uint64_t ticks)
@@ -19,7 +19,7 @@ update_gcd(struct resolution *resolution, uint64_t ticks)
 }
 
 static void
-record(struct resolution *resolution, uint64_t ticks)
+record_difference(struct resolution *resolution, uint64_t ticks)
 {
 	if (ticks < resolution->smallest_ticks || !resolution->steps)
 		resolution->smallest_ticks = ticks;
@@ -29,9 +29,9 @@ record(struct resolution *resolution, uint64_t ticks)
 }
 
 /*
- * Used only for the TSC. Each reading of the TSC lies between two other TSC readings, and the differences from these
- * are used, too. In an emulator that counts instructions, the loop takes constant time, which would otherwise look like
- * the resolution. The parts of the loop do not have this problem.
+ * Used only if the clock is the TSC. An emulator that counts instructions makes each loop take the same number of
+ * ticks. This number would look like the resolution. Therefore the differences within a sample are used, too: from
+ * the TSC reading before to the reading itself, and to the TSC reading after it.
  */
 static void
 update_gcd_by_tsc(struct resolution *resolution, const struct sample *samples, size_t count)
@@ -53,7 +53,7 @@ resolution_add(struct resolution *resolution, const struct clock *clock, uint64_
 
 		if (ticks && !clock_stepped_back(clock, ticks) &&
 		    clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
-			record(resolution, ticks);
+			record_difference(resolution, ticks);
 	}
 	if (text_equal(clock->main, "tsc"))
 		update_gcd_by_tsc(resolution, samples, count);

@@ -1,4 +1,4 @@
-/* Finds a clock's resolution from the differences between its readings. */
+/* Finds a clock's resolution: the greatest common divisor of the differences between its readings. */
 #ifndef BARETICK_RESOLUTION_H
 #define BARETICK_RESOLUTION_H
 
@@ -9,20 +9,20 @@
 #include "clock/sample.h"
 
 struct resolution {
-	uint64_t steps;          /* number of differences above 0; if 0, the fields below are not valid */
+	uint64_t steps;          /* number of differences above 0; if it is 0, the fields below are not valid */
 	uint64_t smallest_ticks; /* the smallest difference */
-	uint64_t gcd_ticks;      /* greatest common divisor of all differences: the clock's resolution */
+	uint64_t gcd_ticks;      /* greatest common divisor of all differences, which is the clock's resolution */
 };
 
 /*
- * Adds the differences between successive readings in COUNT samples of one chain (sample.h). Ignores a difference if
- * the two samples together last more than TRUST_TICKS of the TSC, because the counter may have wrapped. Also ignores
- * steps back, which monotonic.h counts: differences of more than half the counter's range.
+ * Adds the differences between successive samples of one chain (see clock/sample.h). A difference is ignored if the
+ * two samples together took more than TRUST_TICKS of the TSC, because the counter may have wrapped. Steps back
+ * (differences of more than half of the counter's range) are also ignored; monotonic.h counts them.
  */
 void resolution_add(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		    const struct sample *samples, size_t count);
 
-/* Adds the results of another read method of the same counter. */
+/* Adds the results of another method of reading the same counter. */
 void resolution_merge(struct resolution *resolution, const struct resolution *other);
 
 #endif

@@ -1,4 +1,4 @@
-/* Stores a run as rows over time. See series.h. */
+/* Stores the results of a run as rows over time. See series.h. */
 #include "stats/series.h"
 
 #define MEDIAN       50000 /* percentile in 1/100,000 */
@@ -23,7 +23,7 @@ series_size(size_t clocks, size_t cores, size_t max)
 }
 
 void
-series_lay_out(struct series *series, void *memory, size_t clocks, size_t cores, size_t max, uint64_t interval_ns)
+series_init(struct series *series, void *memory, size_t clocks, size_t cores, size_t max, uint64_t interval_ns)
 {
 	struct series_row *rows = memory;
 	struct series_clock *all_clocks = (void *)(rows + max + 1);
@@ -44,7 +44,7 @@ series_open_row(const struct series *series)
 }
 
 void
-series_begin(struct series *series, uint64_t now_tsc)
+series_start(struct series *series, uint64_t now_tsc)
 {
 	struct series_row *row = &series->rows[series->count];
 
@@ -121,18 +121,18 @@ percentile_ns(const struct series_reads *reads, uint32_t per_hundred_thousand)
 	return ns < reads->min_ns ? reads->min_ns : ns;
 }
 
-/* Returns true if B starts where A ends, so that a rate can span both. */
+/* Returns true if B's first reading is A's last reading, so that a rate can be measured over both rows. */
 static bool
-continues(const struct series_clock *a, const struct series_clock *b)
+is_followed_by(const struct series_clock *a, const struct series_clock *b)
 {
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
 
-/* Merges B into A, which comes directly before B. The caller calculates the rate. */
+/* Merges the results of one clock in two successive rows, A and B, into A. The caller calculates the rate. */
 static void
 merge_clock(struct series_clock *a, const struct series_clock *b)
 {
-	a->last = continues(a, b) ? b->last : (struct sample){ 0, 0, 0 };
+	a->last = is_followed_by(a, b) ? b->last : (struct sample){ 0, 0, 0 };
 	a->implied.known = a->rate.known = false;
 	if (b->count && (!a->count || b->min_ns < a->min_ns))
 		a->min_ns = b->min_ns;
@@ -142,9 +142,9 @@ merge_clock(struct series_clock *a, const struct series_clock *b)
 	a->count += b->count;
 }
 
-/* Merges A and B into TO. B comes directly after A. TO may be A. The old contents of TO are lost. */
+/* Merges the successive rows A and B into TO, which may be the same row as A. */
 static void
-join(const struct series *series, struct series_row *to, const struct series_row *a, const struct series_row *b)
+merge_rows(const struct series *series, struct series_row *to, const struct series_row *a, const struct series_row *b)
 {
 	to->from_tsc = a->from_tsc;
 	to->to_tsc = b->to_tsc;
@@ -164,7 +164,7 @@ static void
 merge_pairs(struct series *series)
 {
 	for (size_t i = 0; i < series->max / 2; i++)
-		join(series, &series->rows[i], &series->rows[2 * i], &series->rows[2 * i + 1]);
+		merge_rows(series, &series->rows[i], &series->rows[2 * i], &series->rows[2 * i + 1]);
 	series->count = series->max / 2;
 	series->interval_ns *= 2;
 }
@@ -194,5 +194,5 @@ series_close(struct series *series, uint64_t now_tsc, bool last)
 	if (series->count == series->max && !last)
 		merge_pairs(series);
 	if (!last)
-		series_begin(series, now_tsc);
+		series_start(series, now_tsc);
 }

@@ -1,7 +1,7 @@
 /*
- * A run as a series of rows. Each row has the measurements of one interval of time. The number of rows is fixed, and
- * their memory is allocated before the measurements. If all rows are used, rows are merged in pairs, and from then on
- * an interval is twice as long.
+ * A series divides a long run into rows. Each row has the results of one interval of time. The memory for a fixed
+ * number of rows is allocated before the measurements. When all rows are used, each two neighbouring rows are merged
+ * into one. From then on, an interval is twice as long.
  */
 #ifndef BARETICK_SERIES_H
 #define BARETICK_SERIES_H
@@ -17,20 +17,23 @@
 #include "clock/sample.h"
 
 #define SERIES_ROWS_MAX  1440
-/* maximum number of cores for a series with all rows; with more cores, a series has fewer rows */
+/* maximum number of cores with SERIES_ROWS_MAX rows; if there are more cores, there are fewer rows */
 #define SERIES_CORES_ALL 64
 
-struct series_clock { /* one clock in one row */
+struct series_clock { /* Results of one clock in one row of the series. */
 	/*
-	 * Reads of the clock on the boot core; COUNT is 0 if there were none. When two rows are merged, p50 and p99 are the
-	 * larger of the two values.
+	 * Read latency of the clock on the boot core; COUNT is the number of reads, and may be 0. When two rows are
+	 * merged, p50 and p99 are the larger of their two values.
 	 */
 	uint64_t count, min_ns, p50_ns, p99_ns, max_ns;
-	/* first and last reading in the row, without wraps; if `end` of a reading is 0, the row has no rate */
+	/*
+	 * the first and the last sample of the clock in the row, with wraps added; if the `end` of one is 0, the row
+	 * has no rate
+	 */
 	struct sample first, last;
 	/*
-	 * Set by the caller. IMPLIED: the TSC's rate, if the clock has exactly its nominal frequency. RATE: the clock's
-	 * rate, compared with the clock that sets the scale.
+	 * The caller sets these fields. IMPLIED is the TSC's rate if the clock has exactly its nominal frequency.
+	 * RATE is the clock's rate relative to the clock that sets the scale, in ppb.
 	 */
 	struct rate_interval implied;
 	struct interval_ppb rate;
@@ -38,47 +41,50 @@ struct series_clock { /* one clock in one row */
 
 struct series_row {
 	uint64_t from_tsc, to_tsc;
-	uint64_t gaps, worst_gap_ns; /* number of gaps on all cores, and the longest of them */
-	uint64_t observed_ns;        /* time in which cores were observed for gaps, summed over the cores */
+	uint64_t gaps, worst_gap_ns; /* number of gaps on all cores, and length of the longest gap */
+	uint64_t observed_ns;        /* time in which cores were observed for gaps, added up for all cores */
 	struct series_clock *clocks;
-	struct offset *offsets; /* Narrowest offset of each core's TSC from the boot core's TSC, in ticks. */
+	/* for each core, the narrowest interval of its TSC's offset against the boot core's TSC, in ticks */
+	struct offset *offsets;
 };
 
-struct series_reads { /* reads of one clock in the current row */
+struct series_reads { /* Reads of one clock in the row that is being filled. */
 	uint64_t min_ns, max_ns;
 	struct histogram histogram;
 };
 
 struct series {
 	uint64_t interval_ns; /* shortest duration of a row */
-	size_t clocks, cores, max; /* MAX is the maximum number of rows; 0 if there is no series */
+	size_t clocks, cores, max; /* MAX is the maximum number of rows, or 0 if there is no series */
 	size_t count;              /* number of completed rows */
 	bool open;                 /* true if rows[count] is being filled */
 	struct series_row *rows;   /* memory for max + 1 rows */
 	struct series_reads *reads;
 };
 
-/* Returns the largest number of rows in a series for CORES cores. The number is even. */
+/* Returns the maximum number of rows of a series with CORES cores. It is an even number. */
 size_t series_rows(size_t cores);
 
 /*
- * series_size() returns the size of a series in bytes. series_lay_out() initializes SERIES in zeroed MEMORY of that
- * size, aligned to 8 bytes.
+ * series_size() returns the size of a series in bytes. series_init() initializes SERIES. MEMORY has this size, is
+ * zeroed, and is aligned to 8 bytes.
  */
 size_t series_size(size_t clocks, size_t cores, size_t max);
-void series_lay_out(struct series *series, void *memory, size_t clocks, size_t cores, size_t max,
+void series_init(struct series *series, void *memory, size_t clocks, size_t cores, size_t max,
 		    uint64_t interval_ns);
 
-/* Returns the row that is being filled. If there is none it returns NULL, and the functions below do nothing. */
+/*
+ * Returns the row that is being filled, or NULL if there is none. In the latter case, the functions below do nothing.
+ */
 struct series_row *series_open_row(const struct series *series);
 
-void series_begin(struct series *series, uint64_t now_tsc); /* starts the first row at NOW_TSC */
+void series_start(struct series *series, uint64_t now_tsc); /* starts the first row at the time NOW_TSC */
 void series_reads(struct series *series, size_t clock, const struct scale *scale, const struct sample *samples,
 		  size_t count);
 void series_offset(struct series *series, size_t core, struct offset offset);
 void series_gaps(struct series *series, uint64_t observed_ns, uint64_t gaps, uint64_t worst_ns);
 
-/* Completes the row at NOW_TSC. The next row starts at once, unless this row is the LAST. */
+/* Completes the row at the time NOW_TSC. The next row starts at once, unless LAST is true. */
 void series_close(struct series *series, uint64_t now_tsc, bool last);
 
 #endif

@@ -1,4 +1,7 @@
-/* Stores the offsets of pairs of cores, and calculates how offsets change from pass to pass. See offsets.h. */
+/*
+ * Stores the offsets of pairs of cores, and calculates how they change from one measurement pass to the next. See
+ * offsets.h.
+ */
 #include "sync/offsets.h"
 
 #include "base/scale.h"
@@ -18,9 +21,12 @@ offsets_clear(struct offsets *offsets)
 		offsets->moments[i] = (struct moment){ 0, 0 };
 }
 
-/* Returns true if the pair A, B has an entry. In a star schedule only pairs with the boot core have entries. */
+/*
+ * Returns true if the array has an entry for the pair A, B. In a star schedule only pairs with the boot core have
+ * one.
+ */
 static bool
-is_stored(const struct offsets *offsets, size_t a, size_t b)
+has_entry(const struct offsets *offsets, size_t a, size_t b)
 {
 	return a != b && (offsets->kind == PAIR_SCHEDULE_ALL || a == 0 || b == 0);
 }
@@ -36,7 +42,7 @@ offsets_pair(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (a == b)
 		return (struct offset){ 0, 0 };
-	if (!is_stored(offsets, a, b))
+	if (!has_entry(offsets, a, b))
 		return OFFSET_UNKNOWN;
 
 	struct offset offset = offsets->pairs[pair_index(offsets, a, b)];
@@ -55,29 +61,31 @@ offsets_proven(const struct offsets *offsets, size_t a, size_t b)
 uint64_t
 offsets_moved(const struct offsets *offsets, size_t a, size_t b)
 {
-	return is_stored(offsets, a, b) ? offsets->moved_ticks[pair_index(offsets, a, b)] : 0;
+	return has_entry(offsets, a, b) ? offsets->moved_ticks[pair_index(offsets, a, b)] : 0;
 }
 
 void
 offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
 {
-	if (offsets_moved(offsets, a, b) < ticks && is_stored(offsets, a, b))
+	if (offsets_moved(offsets, a, b) < ticks && has_entry(offsets, a, b))
 		offsets->moved_ticks[pair_index(offsets, a, b)] = ticks;
 }
 
 static int64_t
-clamp(uint64_t magnitude)
+clamp_to_int64(uint64_t magnitude)
 {
 	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
 }
 
-/* Returns the smallest possible drift in ppb, if the offset moved by TICKS within SHORTEST to LONGEST ticks. */
+/*
+ * Returns the lower bound of the drift in ppb, if the offset changed by TICKS in a time of SHORTEST to LONGEST ticks.
+ */
 static int64_t
-least_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
+drift_lower_bound_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 {
 	if (ticks >= 0)
-		return clamp(scale_mul_div((uint64_t)ticks, PPB, longest));
-	return offset_negate_bound(clamp(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
+		return clamp_to_int64(scale_mul_div((uint64_t)ticks, PPB, longest));
+	return offset_negate_bound(clamp_to_int64(scale_mul_div_up(-(uint64_t)ticks, PPB, shortest)));
 }
 
 struct moment
@@ -85,13 +93,13 @@ offsets_moment(const struct offsets *offsets, size_t a, size_t b)
 {
 	struct moment whole = { offsets->begin_tsc, offsets->end_tsc };
 
-	if (!offsets->moments || !is_stored(offsets, a, b) || !offsets->moments[pair_index(offsets, a, b)].end_tsc)
+	if (!offsets->moments || !has_entry(offsets, a, b) || !offsets->moments[pair_index(offsets, a, b)].end_tsc)
 		return whole;
 	return offsets->moments[pair_index(offsets, a, b)];
 }
 
 bool
-offsets_take(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
+offsets_add_pingpong(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
 	     struct moment moment)
 {
 	size_t i = pair_index(offsets, a, b);
@@ -117,11 +125,14 @@ offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t
 
 	if (!offset_is_known(moved) || to.begin_tsc <= from.end_tsc || longest < shortest)
 		return (struct offset){ INT64_MIN, INT64_MAX };
-	return (struct offset){ least_ppb(moved.low, shortest, longest),
-			       offset_negate_bound(least_ppb(offset_negate_bound(moved.high), shortest, longest)) };
+	return (struct offset){ drift_lower_bound_ppb(moved.low, shortest, longest),
+			       offset_negate_bound(drift_lower_bound_ppb(offset_negate_bound(moved.high), shortest, longest)) };
 }
 
-/* Returns the value at the fraction PART (at most 1) of the distance from FROM to TO, rounded down or UP. */
+/*
+ * Returns the value between FROM and TO at the fraction PART (0 to 1) of their distance. UP: rounds up, otherwise
+ * down.
+ */
 static int64_t
 interpolate(int64_t from, int64_t to, struct rate part, bool up)
 {
@@ -133,8 +144,9 @@ interpolate(int64_t from, int64_t to, struct rate part, bool up)
 }
 
 /*
- * Returns the offset at the time MIDDLE, if it changed at a constant rate between the times of FROM and TO. Each time
- * is known as an interval only. The result is valid for all times within these intervals.
+ * Returns the offset that a constant drift predicts for the time MIDDLE. The pair's offset was FROM at the time
+ * FIRST, and TO at the time LAST. Each time is an interval, and the result contains the offset for every time in
+ * these intervals.
  */
 static struct offset
 offset_on_line(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)

@@ -1,7 +1,7 @@
 /*
- * Offset analysis: calculates each core's TSC offset, with its bounds, from the offsets of the pairs. It finds pairs
- * that contradict the others, outliers among the cores, and movements between two analyses. The functions only use
- * their arguments. Intervals are in TSC ticks.
+ * Offset analysis: calculates the TSC offset of each core against the boot core, as an interval in TSC ticks. Its
+ * input is the offsets of pairs of cores, which ping-pongs measure. It also finds pairs that contradict the other
+ * pairs, cores whose TSC differs from the majority, and offsets that change over time. The functions keep no state.
  */
 #ifndef BARETICK_OFFSETS_H
 #define BARETICK_OFFSETS_H
@@ -13,126 +13,141 @@
 #include "base/offset.h"
 #include "sync/pair_schedule.h"
 
-/* The time of the ping-pong that gave a pair's offset: the boot core's TSC before and after it. */
+/* The time at which a pair's offset was measured: the boot core's TSC before and after the pair's ping-pong. */
 struct moment {
 	uint64_t begin_tsc, end_tsc;
 };
 
 /*
- * The results of one measurement pass. The cores that took part are numbered without gaps by their rank. Rank 0 is the
- * boot core.
+ * The results of one measurement pass, in which each pair of cores has a ping-pong. A core's rank is its index among
+ * the cores that took part. Rank 0 is the boot core.
  */
 struct offsets {
 	enum pair_schedule kind;
 	size_t cores;
 	/*
-	 * Offset of B against A for A < B, at index pair_schedule_index(). The caller provides the array of
-	 * pair_schedule_pairs() entries.
+	 * The offset of core B against core A (A < B) is at index pair_schedule_index(). The caller provides the
+	 * array, which has pair_schedule_pairs() entries.
 	 */
 	struct offset *pairs;
-	/* TSC of the boot core before and after all ping-pongs. Each offset was measured at some time between these two. */
+	/* TSC of the boot core before and after the whole pass; all its ping-pongs ran between these two times */
 	uint64_t begin_tsc, end_tsc;
 	/*
-	 * For each pair, the size in ticks of the contradiction between its own ping-pongs. After offsets_solve() it is the
-	 * size of the contradiction with all other pairs, if this is larger.
+	 * For each pair, the size in ticks of a contradiction between its ping-pongs, which proves that the offset
+	 * changed during the pass; 0 if there is none. offsets_solve() raises this value if the pair contradicts the
+	 * other pairs by more.
 	 */
 	uint64_t *moved_ticks;
 	/*
-	 * For each pair, the time of its ping-pong. It is NULL if only the time of the whole pass is known. If this is so
-	 * for a single pair, end_tsc of its entry is 0.
+	 * For each pair, the time of its ping-pong. NULL if only the time of the whole pass is known. If only one
+	 * pair's time is unknown, end_tsc of its entry is 0.
 	 */
 	struct moment *moments;
 };
 
-void offsets_clear(struct offsets *offsets); /* sets all pairs to OFFSET_UNKNOWN and "not moved" */
+void offsets_clear(struct offsets *offsets); /* sets all pairs to OFFSET_UNKNOWN and all moved_ticks to 0 */
 
 /*
- * Returns the offset of B against A in any order, and {0, 0} for A == B. OFFSET_UNKNOWN if the pair had no ping-pong.
+ * Returns the offset of core B against core A, in either order of ranks. Returns {0, 0} if A == B, and OFFSET_UNKNOWN
+ * if the pair had no ping-pong.
  */
 struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
 
 /*
- * Returns the proven offset of B against A, from their own ping-pongs only. In a star schedule it is calculated from
- * both cores' ping-pongs with the boot core.
+ * Returns the offset of core B against core A without using a third core. In a star schedule most pairs have no
+ * ping-pong of their own. Their offset is then calculated from the ping-pongs of A and of B with the boot core.
  */
 struct offset offsets_proven(const struct offsets *offsets, size_t a, size_t b);
 
-/* Returns by how many ticks the pair's offset certainly moved within this pass; 0 if no movement is proven. */
+/* Returns the smallest possible change of the pair's offset during this pass in ticks; 0 if no change is proven. */
 uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 /*
- * Adds the result of a pair's ping-pong: OFFSET, B against A, or MOVED_TICKS if it moved during the ping-pong. The pair
- * keeps the narrowest of its intervals. Each interval is valid at the time of its own ping-pong. Intervals are not
- * intersected, because the TSC may have stepped in between. If two of them contradict each other, either may be right,
- * so the first stays. Returns true if it is the first result of the pair in this pass. A < B, and A is 0 in a star.
+ * Adds the result of one ping-pong between cores A and B (A < B; A is 0 in a star schedule). OFFSET is the offset of
+ * B against A. If the offset changed during the ping-pong, MOVED_TICKS is the size of the change instead.
+ *
+ * A pair may have several ping-pongs in a pass, and the narrowest interval is stored. The intervals are not
+ * intersected, because the TSC may have stepped between two ping-pongs. If an interval contradicts the stored one,
+ * the stored one stays, because either may be right. Returns true if this is the pair's first result in this pass.
  */
-bool offsets_take(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
+bool offsets_add_pingpong(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
 		  struct moment moment);
 
 struct offsets_summary {
 	size_t pairs;            /* number of pairs that had a ping-pong */
-	size_t contradictions;   /* number of pairs that contradict the other pairs, or that moved during the pass */
-	size_t contradiction_a, contradiction_b; /* the pair with the largest contradiction */
-	/* A third core, if its pair with A or with B may be the wrong one. If there is no such core, it is equal to B. */
-	size_t contradiction_c;
-	uint64_t contradiction_ticks;            /* size of the largest contradiction */
+	/* number of pairs that contradict other pairs, or whose offset changed during the pass */
+	size_t contradictions;
+	size_t contradiction_a, contradiction_b; /* ranks of the pair with the largest contradiction */
 	/*
-	 * The pair with the largest proven distance. If no distance is proven, the pair with the largest possible distance.
-	 * WORST is the offset of B against A, or OFFSET_UNKNOWN if no pair is known.
+	 * Rank of a third core, if its offset against contradiction_a or contradiction_b may be the wrong one. Equal
+	 * to contradiction_b if there is no such core.
+	 */
+	size_t contradiction_c;
+	uint64_t contradiction_ticks;            /* size of that pair's contradiction */
+	/*
+	 * Ranks of the pair whose TSCs are farthest apart: the pair with the largest proven distance, or with the
+	 * largest possible distance if none is proven. WORST is the offset of worst_b against worst_a; OFFSET_UNKNOWN
+	 * if all offsets are unknown.
 	 */
 	size_t worst_a, worst_b;
 	struct offset worst;
-	/* Upper bound of the distance between any two cores in ticks. UINT64_MAX if the offset of a pair is unknown. */
+	/*
+	 * Upper bound in ticks of the distance between any two cores' TSCs. UINT64_MAX if the offset of a pair is
+	 * unknown.
+	 */
 	uint64_t bound_ticks;
-	size_t outliers;         /* number of cores that differ from the majority */
-	/* True if cores differ, but no group has a majority, so that it is unknown which cores are right. */
+	size_t outliers;         /* number of cores whose TSC differs from the majority's */
+	/* True if TSCs differ, but no group of cores is a majority. It is then unknown which cores are right. */
 	bool no_majority;
 };
 
 /*
- * Calculates the results of a pass.
+ * Calculates the summary of a pass, and each core's offset. The three arrays have an entry for each core, by rank.
  *
- * PLACES, with an entry for each core, gets the core's offset against the boot core at the time when it was measured.
- * It is the offset of the core's own pair with the boot core. Without a ping-pong of this pair it is the range that at
- * least half of the indirect paths allow. If more than one indirect path disagrees with the others, it is the range
- * that any path allows.
+ * CORE_OFFSETS gets the core's offset against the boot core. If the two had a ping-pong, it is the result of this
+ * ping-pong. Otherwise it is found from indirect paths: see offsets_from_paths().
  *
- * OUTLIER is set for cores that are proven to differ from the majority: see outliers.h. DISPUTED is working memory of
- * the same length.
+ * OUTLIER is set to true for each core whose TSC is proven to differ from the majority: see outliers.h. DISPUTED is
+ * working memory.
  *
- * If cores are proven to differ but there is no majority, no_majority is set. The cores that differ from the boot core
- * are then marked as outliers only if they are exactly half of all cores. Each must differ from each core of the other
- * half in the same direction, and none may differ within its own half. If there are two cores, this is the second one.
- * Otherwise no core is marked: worst_a and worst_b differ, and it is unknown which of them is right.
+ * If TSCs are proven to differ but no group is a majority, no_majority is set. In this case cores are marked as
+ * outliers only if the cores form two equal halves. All TSCs of one half are then proven to be ahead of all TSCs of
+ * the other, and no two within a half are proven to differ. The half without the boot core is marked. If there are
+ * only two cores, this is the second core. Otherwise no core is marked, and it is unknown whether worst_a or worst_b
+ * is right.
  *
- * Takes a few passes over all pairs, and one more for each contradiction of a core, up to a limit.
+ * The run time is a few loops over all pairs, and one more loop for each contradiction of a core, up to a limit.
  */
-struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed);
+struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *core_offsets, bool *outlier,
+				       bool *disputed);
 
-/* Returns the time of the ping-pong that gave the pair's offset. If unknown, returns the time of the whole pass. */
+/*
+ * Returns the time of the pair's ping-pong. Returns the time of the whole pass if the time of the ping-pong is
+ * unknown.
+ */
 struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
 
 /*
- * Returns the rate of B's TSC relative to A's in ppb, from the pair's own ping-pongs in two passes: the change of the
- * offset divided by the time in between. It is rounded outwards. OFFSET_UNKNOWN if an offset is unknown or the times
- * overlap. Indirect paths are not used, because a third core that drifts would add its own drift.
+ * Returns the drift (the rate of B's TSC relative to A's) in ppb, as an interval. It is the change of the pair's
+ * offset between two passes, divided by the time between them. Returns OFFSET_UNKNOWN if an offset is unknown or the
+ * times overlap. Only ping-pongs between A and B are used, because a third core's own drift would change the result.
  */
 struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
-/* The kind of a pair's movement, from its offsets in three passes. */
+/* How a pair's offset changed over three passes */
 enum motion {
-	MOTION_UNKNOWN,     /* no movement is proven, or its kind is unknown */
-	MOTION_STEADY,     /* the offset changed at a constant rate in both intervals between the passes */
-	/* The offset changed before the middle pass, and not at a constant rate. No later change is proven. */
+	MOTION_UNKNOWN,     /* no change is proven, or it fits none of the cases below */
+	MOTION_STEADY,     /* the offset changed at a constant rate */
+	/* The offset changed between the first two passes, and not at a constant rate. No later change is proven. */
 	MOTION_STEP_EARLY,
-	MOTION_STEP_LATE,  /* the offset changed only after the middle pass, so not at a constant rate */
-	MOTION_UNEVEN,     /* the offset changed before and after the middle pass, at different rates */
+	MOTION_STEP_LATE,  /* the same between the last two passes; no earlier change is proven */
+	MOTION_UNEVEN,     /* the offset changed before and after the middle pass, but at different rates */
 };
 
 /*
- * Compares the pair's own ping-pongs of three passes, each with its own time. Returns MOTION_UNKNOWN if one of the
- * offsets is unknown, or if two of the times overlap.
+ * Compares the pair's offsets in three passes. Returns MOTION_UNKNOWN if one of the offsets is unknown, or if the
+ * times of two ping-pongs overlap.
  */
 enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last,
 			   size_t a, size_t b);

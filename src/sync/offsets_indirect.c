@@ -1,27 +1,27 @@
-/* Calculates offsets from indirect paths. See offsets_indirect.h. */
+/* Calculates a core's offset from indirect paths. See offsets_indirect.h. */
 #include "sync/offsets_indirect.h"
 
 #include "consensus/marzullo.h"
 
 /*
- * number of lower ends that marzullo_find() tries: two, because the highest lower end may belong to the single wrong
- * path
+ * Maximum number of lower interval ends that marzullo_find() tries. Two are enough, because at most one path may be
+ * wrong, and the highest lower end may be the end of this wrong path.
  */
 #define AGREE_STEPS 2
 
-struct aim {
+struct target {
 	const struct offsets *offsets;
 	size_t rank;
 };
 
-/* Returns RANK's offset against the boot core, by the indirect path through core THROUGH. */
+/* Returns the sum of two offsets: core THROUGH against the boot core, and core RANK against core THROUGH. */
 static struct offset
 indirect_path(const struct offsets *offsets, size_t through, size_t rank)
 {
 	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
 }
 
-/* Returns the number of paths to RANK whose interval starts at LOW or below and ends at HIGH or above. */
+/* Returns the number of paths whose interval starts at LOW or below and ends at HIGH or above. */
 static size_t
 count_paths(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
 {
@@ -38,25 +38,25 @@ count_paths(const struct offsets *offsets, size_t rank, int64_t low, int64_t hig
 static struct offset
 path_vote(const void *context, size_t through)
 {
-	const struct aim *aim = context;
+	const struct target *target = context;
 
-	return indirect_path(aim->offsets, through, aim->rank);
+	return indirect_path(target->offsets, through, target->rank);
 }
 
 /*
- * Returns true if all paths agree, or all except one, which leads through a core that moved. If cores drift, more paths
- * are wrong.
+ * Returns true if at most one path contradicts the others. A single wrong path leads through a core whose TSC stepped
+ * during the pass. If TSCs drift, more than one path is wrong.
  */
 static bool
 all_but_one_agree(const struct offsets *offsets, size_t rank)
 {
-	const struct aim aim = { offsets, rank };
-	struct marzullo paths = marzullo_find(path_vote, &aim, offsets->cores, AGREE_STEPS);
+	const struct target target = { offsets, rank };
+	struct marzullo paths = marzullo_find(path_vote, &target, offsets->cores, AGREE_STEPS);
 
 	return paths.votes + 1 >= paths.voters;
 }
 
-/* Returns the smallest interval that contains all paths' intervals. */
+/* Returns the smallest interval that contains the intervals of all paths. */
 static struct offset
 union_of_paths(const struct offsets *offsets, size_t rank)
 {
@@ -74,13 +74,13 @@ union_of_paths(const struct offsets *offsets, size_t rank)
 }
 
 /*
- * Each path gives an interval. At least half of the intervals contain the true offset, because a path is only wrong if
- * its core moved between its two ping-pongs. These intervals start at or below the true offset. Therefore the lowest
- * value at which half of the intervals have started is a lower bound of the offset. The upper bound is found in the
- * same way from the upper ends.
+ * A path is wrong only if the TSC of its middle core stepped between the two ping-pongs. The caller's check ensures
+ * that at least half of the paths are right, so at least half of the intervals contain the true offset. Each of these
+ * starts at or below the true offset. Therefore the lowest value at which half of the intervals have started is a
+ * lower bound. The upper bound is found in the same way from the upper ends.
  */
 struct offset
-offsets_place_by_paths(const struct offsets *offsets, size_t rank, struct offset shared)
+offsets_from_paths(const struct offsets *offsets, size_t rank, struct offset shared)
 {
 	size_t paths = count_paths(offsets, rank, INT64_MAX, INT64_MIN), right = paths - paths / 2;
 	struct offset place = { INT64_MAX, INT64_MIN };

@@ -1,18 +1,20 @@
 /*
- * Calculates the offsets of all cores from all pairs. See offsets.h.
+ * Calculates the offsets of all cores from the offsets of all pairs. See offsets.h.
  *
- * If two cores had a ping-pong, only its result counts for them. An indirect path over a third core combines two
- * measurements from different times, and a core may have moved in between. Indirect paths have two uses: they give the
- * offsets of pairs without a ping-pong, and they show which pairs contradict the rest.
+ * If two cores had a ping-pong, only its result counts for their offset. An indirect path over a third core combines
+ * two ping-pongs at different times, and the third core's TSC may have stepped between them. Indirect paths have two
+ * uses: they give the offsets of pairs without a ping-pong, and they show which pairs contradict the rest.
  *
- * For both uses, a vote decides a core's offset. One vote is the core's own pair with the boot core. Each path through
- * another core (that core's offset plus its pair with this core) is one more vote. The result is the range that more
- * than half of the votes share. A wrong pair gives only one wrong vote on each of its two cores. A wrong pair with the
- * boot core misplaces its core, and so gives one wrong vote on each other core.
+ * For both uses, votes decide a core's offset against the boot core. One vote is the core's own ping-pong with the
+ * boot core. Each indirect path is one more vote: the offset of another core, plus the offset of the core against
+ * that other core. The result is the range in which more than half of the votes agree. A pair with a wrong offset
+ * gives only one wrong vote to each of its two cores. If the wrong pair includes the boot core, the other core's
+ * offset is wrong. It then gives one wrong vote to each further core.
  *
- * If no more than half of the votes agree, it is unknown which are wrong. The core's own pair with the boot core is
- * then used. If a pair A-B contradicts this, then boot-A, boot-B and A-B contradict each other. Any of the three cores
- * may have moved, so all three are named.
+ * If no more than half of the votes agree, it is unknown which votes are wrong. The result of the core's own
+ * ping-pong with the boot core is then used. If the offset of a pair A, B contradicts the result, three offsets
+ * contradict each other: A against the boot core, B against the boot core, and B against A. The TSC of each of these
+ * three cores may have stepped, so all three are reported.
  */
 #include "sync/offsets.h"
 
@@ -20,16 +22,17 @@
 #include "sync/outliers.h"
 #include "sync/offsets_indirect.h"
 
-#define SOLVE_ROUNDS   2  /* the second round uses the offsets that the first has narrowed */
+/* number of votes on each core's offset; the second vote uses the more accurate offsets that the first has found */
+#define VOTE_ROUNDS     2
 /*
- * Largest number of wrong votes that can be outvoted. The number is limited because each wrong vote takes a further
- * pass over all pairs.
+ * Maximum number of wrong votes that marzullo_find() can leave out. It is limited because each takes another loop
+ * over all votes.
  */
-#define VOTE_STEPS_MAX 16
+#define WRONG_VOTES_MAX 16
 
-struct vote_input { /* the present offsets, and the core whose offset is voted on */
+struct vote_input { /* Input of one vote: all known offsets, and the core whose offset is voted on. */
 	const struct offsets *offsets;
-	const struct offset *places;
+	const struct offset *voted;
 	size_t rank;
 };
 
@@ -40,14 +43,14 @@ path_through(const void *context, size_t through)
 
 	if (through == input->rank)
 		return OFFSET_UNKNOWN;
-	return offset_add(input->places[through],
+	return offset_add(input->voted[through],
 			  offsets_pair(input->offsets, through, input->rank));
 }
 
 /*
- * Returns the range that remains possible if any single path is left out, among the paths that overlap SHARED. A path
- * may be wrong, because its core moved between its two ping-pongs, and still overlap the others. Returns SHARED if
- * there is only one path.
+ * Returns the range that remains possible even if any one of the paths is wrong. Only paths that overlap SHARED
+ * count. A wrong path, whose middle core's TSC stepped between two ping-pongs, may still overlap the others. Returns
+ * SHARED if there is at most one path.
  */
 static struct offset
 range_without_any_one(const struct vote_input *input, struct offset shared)
@@ -74,7 +77,7 @@ vote(const struct vote_input *input, bool *decided)
 {
 	struct offset own = offsets_pair(input->offsets, 0, input->rank);
 	struct marzullo majority = marzullo_find(path_through, input, input->offsets->cores,
-						 VOTE_STEPS_MAX);
+						 WRONG_VOTES_MAX);
 
 	*decided = majority.decided * 2 > majority.voters;
 	if (!*decided)
@@ -83,50 +86,53 @@ vote(const struct vote_input *input, bool *decided)
 }
 
 static void
-vote_on_places(const struct offsets *offsets, struct offset *places, bool *decided)
+vote_on_offsets(const struct offsets *offsets, struct offset *voted, bool *decided)
 {
-	size_t rounds = offsets->kind == PAIR_SCHEDULE_ALL ? SOLVE_ROUNDS : 0;
+	size_t rounds = offsets->kind == PAIR_SCHEDULE_ALL ? VOTE_ROUNDS : 0;
 
 	for (size_t i = 0; i < offsets->cores; i++)
-		places[i] = offsets_pair(offsets, 0, i);
+		voted[i] = offsets_pair(offsets, 0, i);
 	for (size_t i = 0; i < offsets->cores; i++)
 		decided[i] = i == 0;
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t i = 1; i < offsets->cores; i++)
-			places[i] = vote(&(struct vote_input){ offsets, places, i }, &decided[i]);
+			voted[i] = vote(&(struct vote_input){ offsets, voted, i }, &decided[i]);
 }
 
-/* Returns the offset of B against A that follows from PLACES. */
+/* Returns the offset of core B against core A, calculated from their offsets against the boot core. */
 static struct offset
-placed_offset(const struct offset *places, size_t a, size_t b)
+voted_offset(const struct offset *voted, size_t a, size_t b)
 {
-	return offset_add(places[b], offset_negate(places[a]));
+	return offset_add(voted[b], offset_negate(voted[a]));
 }
 
 /*
- * Returns the offset of B against A. This is the pair's own interval if it has one. If its own interval proves a
- * difference but is outvoted, the result follows from PLACES. One of the two cores then moved, and is reported as a
- * contradiction.
+ * Returns the best estimate of B's offset against A. This is the result of their own ping-pong, except in one case:
+ * it proves a difference, but the votes prove it wrong and allow no difference. The result then follows from VOTED,
+ * and the pair is reported as a contradiction.
  */
 static struct offset
-settled_offset(const struct offsets *offsets, const struct offset *places, size_t a, size_t b)
+best_offset(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), placed = placed_offset(places, a, b);
+	struct offset own = offsets_pair(offsets, a, b), from_votes = voted_offset(voted, a, b);
 
-	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(placed) &&
-				      offset_gap(own, placed)))
-		return placed;
+	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(from_votes) &&
+				      offset_gap(own, from_votes)))
+		return from_votes;
 	return own;
 }
 
-/* Records the size of the pair's contradiction with PLACES, which come from the votes of all pairs, or with itself. */
+/*
+ * Updates the largest contradiction with the pair A, B. A pair contradicts either the offsets that the votes gave, or
+ * itself (its offset changed during the pass).
+ */
 static void
-record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a,
+record_contradiction(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a,
 		     size_t b)
 {
 	uint64_t ticks;
 
-	offsets_record_moved(offsets, a, b, offset_gap(offsets_pair(offsets, a, b), placed_offset(places, a, b)));
+	offsets_record_moved(offsets, a, b, offset_gap(offsets_pair(offsets, a, b), voted_offset(voted, a, b)));
 	ticks = offsets_moved(offsets, a, b);
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
@@ -137,13 +143,13 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 }
 
 /*
- * Returns true if at least half of the votes on RANK agree with the pair of RANK and OTHER. This pair may then be
- * right.
+ * Returns true if at least half of the votes on core RANK agree with the path through core OTHER. The ping-pong of
+ * RANK and OTHER may then be right.
  */
 static bool
-half_of_votes_agree(const struct offsets *offsets, const struct offset *places, size_t rank, size_t other)
+half_of_votes_agree(const struct offsets *offsets, const struct offset *voted, size_t rank, size_t other)
 {
-	const struct vote_input input = { offsets, places, rank };
+	const struct vote_input input = { offsets, voted, rank };
 	struct offset path = path_through(&input, other);
 	size_t known = 0, agree = 0;
 
@@ -156,10 +162,7 @@ half_of_votes_agree(const struct offsets *offsets, const struct offset *places, 
 	return 2 * agree >= known;
 }
 
-/*
- * Returns the third core whose indirect path is furthest from the interval of the pair A, B. Returns B if there is
- * none.
- */
+/* Returns the third core whose indirect path contradicts the ping-pong of A and B most. Returns B if no path does. */
 static size_t
 find_third(const struct offsets *offsets, size_t a, size_t b)
 {
@@ -179,19 +182,20 @@ find_third(const struct offsets *offsets, size_t a, size_t b)
 }
 
 /*
- * Decides which cores are named in the largest contradiction. If the pair contradicts itself or is outvoted, only the
- * pair is named. Otherwise any of three cores may have moved. The third core is the one whose path contradicts the pair
- * most. If there is none, it is the boot core, because PLACES of both cores are offsets against the boot core.
+ * Decides which cores are reported with the largest contradiction. If the pair contradicts itself, or the votes on
+ * both cores prove its offset wrong, only the pair is reported. Otherwise the TSC of any of three cores may have
+ * stepped. The third core is the one whose indirect path contradicts the pair most. If there is none, it is the boot
+ * core, because the votes gave both cores' offsets against the boot core.
  */
 static void
-name_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
+name_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
 			 const bool *decided)
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
-			 offset_gap(offsets_pair(offsets, a, b), placed_offset(places, a, b));
-	bool outvoted = decided[a] && decided[b] && !half_of_votes_agree(offsets, places, b, a) &&
-			(!a || !half_of_votes_agree(offsets, places, a, b));
+			 offset_gap(offsets_pair(offsets, a, b), voted_offset(voted, a, b));
+	bool outvoted = decided[a] && decided[b] && !half_of_votes_agree(offsets, voted, b, a) &&
+			(!a || !half_of_votes_agree(offsets, voted, a, b));
 
 	summary->contradiction_c = b;
 	if (!summary->contradictions || by_itself || outvoted)
@@ -223,15 +227,15 @@ record_bound(struct offsets_summary *summary, struct offset offset)
 }
 
 /*
- * Updates the summary with a pair. The upper bound includes the pair's own interval and the interval that follows from
- * the votes, because either of them may be the right one.
+ * Updates the summary with the pair A, B. The upper bound of the distance covers the pair's own ping-pong and the
+ * offset from the votes, because either may be right.
  */
 static void
-record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *places, size_t a, size_t b)
+record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), settled = settled_offset(offsets, places, a, b);
+	struct offset own = offsets_pair(offsets, a, b), settled = best_offset(offsets, voted, a, b);
 
-	record_contradiction(summary, offsets, places, a, b);
+	record_contradiction(summary, offsets, voted, a, b);
 	summary->pairs += offset_is_known(own);
 	record_bound(summary, settled);
 	if (offset_is_known(own))
@@ -245,37 +249,37 @@ record_pair(struct offsets_summary *summary, struct offsets *offsets, const stru
 
 struct solution {
 	const struct offsets *offsets;
-	const struct offset *places;
+	const struct offset *voted;
 };
 
 /*
- * Returns the offset of B against A for minority_find(). It comes from the ping-pongs of pairs and not from PLACES, so
- * that the boot core is treated like any other core. An outvoted pair counts as unknown.
+ * Returns the offset of B against A for outliers_find(). It comes from ping-pongs and not from VOTED, so that the
+ * boot core is treated like any other core. If the votes prove a ping-pong wrong, the pair's offset is unknown.
  */
 static struct offset
 pair_offset(const void *context, size_t a, size_t b)
 {
 	const struct solution *solution = context;
-	struct offset proven = offsets_proven(solution->offsets, a, b), placed = placed_offset(solution->places, a, b);
+	struct offset proven = offsets_proven(solution->offsets, a, b), from_votes = voted_offset(solution->voted, a, b);
 
-	if (offset_excludes_zero(proven) && !offset_excludes_zero(placed) && offset_gap(proven, placed))
+	if (offset_excludes_zero(proven) && !offset_excludes_zero(from_votes) && offset_gap(proven, from_votes))
 		return OFFSET_UNKNOWN;
 	return proven;
 }
 
 /*
- * Returns true if the outliers are half of all cores, and are all ahead of or all behind the other half. Each outlier
- * must be proven to differ from each core of the other half. No two cores of the same half may differ.
+ * Returns true if the cores form two halves: the outliers, and all other cores. All TSCs of one half must be proven
+ * to be ahead of all TSCs of the other half. No two TSCs within a half may be proven to differ.
  */
 static bool
-are_halves(const struct offsets *offsets, const struct offset *places, const bool *outlier)
+are_halves(const struct offsets *offsets, const struct offset *voted, const bool *outlier)
 {
 	size_t count = 0, ahead = 0;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
 		count += outlier[i];
 		for (size_t other = 0; other < offsets->cores; other++) {
-			struct offset offset = settled_offset(offsets, places, other, i);
+			struct offset offset = best_offset(offsets, voted, other, i);
 
 			if (offset_excludes_zero(offset) != (outlier[i] != outlier[other]))
 				return false;
@@ -286,75 +290,80 @@ are_halves(const struct offsets *offsets, const struct offset *places, const boo
 }
 
 /*
- * Marks outliers if there is no majority. If the cores form two halves, as two cores do, the half without the boot core
- * is marked, because all figures refer to the boot core. Otherwise no core is marked, because either core of a pair may
- * be wrong.
+ * Marks outliers if there is no majority. If the cores form two halves (also if there are only two cores), the half
+ * without the boot core is marked, because all results are given relative to the boot core. Otherwise no core is
+ * marked, because either core of a pair may be wrong.
  */
 static void
-mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *places,
+mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
 	  bool *outlier)
 {
 	bool halves;
 
 	summary->no_majority = true;
 	for (size_t i = 0; i < offsets->cores; i++)
-		outlier[i] = offset_excludes_zero(settled_offset(offsets, places, 0, i));
-	halves = are_halves(offsets, places, outlier);
+		outlier[i] = offset_excludes_zero(best_offset(offsets, voted, 0, i));
+	halves = are_halves(offsets, voted, outlier);
 	for (size_t i = 0; i < offsets->cores && !halves; i++)
 		outlier[i] = false;
 	summary->outliers = halves ? offsets->cores / 2 : 0;
 }
 
 /*
- * Finds the outliers. If a core's place was not decided by a vote, it is only the core's own pair with the boot core,
- * and must not outvote other pairs. Therefore it is unknown during the search.
+ * Finds the outliers. If no majority decided a core's offset, it is only the result of this core's own ping-pong with
+ * the boot core. Such an offset must not prove other ping-pongs wrong. Therefore it is set to unknown during the
+ * search.
  */
-static struct minority
-find_minority(const struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
+static struct outliers
+find_outliers(const struct offsets *offsets, struct offset *voted, bool *outlier, bool *disputed)
 {
-	struct solution solution = { offsets, places };
-	/* until minority_find() uses this array, it marks cores whose place was decided by a vote */
+	struct solution solution = { offsets, voted };
+	/*
+	 * until outliers_find() uses this array, it marks the cores whose offset was decided by a majority of votes
+	 */
 	const bool *decided = disputed;
-	struct minority minority;
+	struct outliers found;
 
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!decided[i])
-			places[i] = OFFSET_UNKNOWN;
-	minority = minority_find(pair_offset, &solution, 0, offsets->cores, outlier, disputed);
+			voted[i] = OFFSET_UNKNOWN;
+	found = outliers_find(pair_offset, &solution, 0, offsets->cores, outlier, disputed);
 	for (size_t i = 0; i < offsets->cores; i++)
-		if (!offset_is_known(places[i]))
-			places[i] = offsets_pair(offsets, 0, i);
-	return minority;
+		if (!offset_is_known(voted[i]))
+			voted[i] = offsets_pair(offsets, 0, i);
+	return found;
 }
 
 static void
-settle_places(const struct offsets *offsets, struct offset *places)
+set_core_offsets(const struct offsets *offsets, struct offset *core_offsets)
 {
 	for (size_t i = 1; i < offsets->cores; i++) {
 		struct offset own = offsets_pair(offsets, 0, i);
 
-		places[i] = offset_is_known(own) ? own : offsets_place_by_paths(offsets, i, places[i]);
+		core_offsets[i] = offset_is_known(own) ? own : offsets_from_paths(offsets, i, core_offsets[i]);
 	}
 }
 
 struct offsets_summary
-offsets_solve(struct offsets *offsets, struct offset *places, bool *outlier, bool *disputed)
+offsets_solve(struct offsets *offsets, struct offset *core_offsets, bool *outlier, bool *disputed)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
-	/* until minority_find() uses this array, it marks cores whose place was decided by a vote */
+	/*
+	 * until outliers_find() uses this array, it marks the cores whose offset was decided by a majority of votes
+	 */
 	bool *decided = disputed;
-	struct minority minority;
+	struct outliers found;
 
-	vote_on_places(offsets, places, decided);
+	vote_on_offsets(offsets, core_offsets, decided);
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++)
-			record_pair(&summary, offsets, places, a, b);
+			record_pair(&summary, offsets, core_offsets, a, b);
 	if (offsets->cores)
-		name_contradicting_cores(&summary, offsets, places, decided);
-	minority = find_minority(offsets, places, outlier, disputed);
-	summary.outliers = minority.outliers;
-	if (minority.any_differs && !minority.outliers)
-		mark_half(&summary, offsets, places, outlier);
-	settle_places(offsets, places);
+		name_contradicting_cores(&summary, offsets, core_offsets, decided);
+	found = find_outliers(offsets, core_offsets, outlier, disputed);
+	summary.outliers = found.outliers;
+	if (found.any_differs && !found.outliers)
+		mark_half(&summary, offsets, core_offsets, outlier);
+	set_core_offsets(offsets, core_offsets);
 	return summary;
 }

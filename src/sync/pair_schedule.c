@@ -1,4 +1,4 @@
-/* Calculates the pairs of each round. See pair_schedule.h. */
+/* Calculates the pairs of cores in each round. See pair_schedule.h. */
 #include "sync/pair_schedule.h"
 
 size_t
@@ -26,9 +26,10 @@ star_partner(size_t round, size_t core)
 }
 
 /*
- * Returns the partner of CORE. Cores on the circle are partners if their numbers add up to ROUND, modulo the circle's
- * size. The size is odd, so in each round exactly one core would be its own partner. If the number of cores is even,
- * that core's partner is the last core, which is not on the circle. Otherwise that core is idle.
+ * Returns the partner of CORE with the circle method. Two cores are partners if their numbers add up to ROUND, modulo
+ * the circle's size. This size is odd, so in each round exactly one core would be its own partner. If the number of
+ * cores is odd, that core is idle. If it is even, the last core is not part of the circle, and is that core's
+ * partner.
  */
 static size_t
 circle_partner(size_t cores, size_t round, size_t core)
@@ -52,8 +53,8 @@ pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, size_t c
 }
 
 /*
- * Pairs are sorted by the larger core number, then by the smaller one. The index of a pair thus does not depend on the
- * number of cores.
+ * Pairs are sorted by the larger core number, then by the smaller one. Therefore a pair's index does not depend on
+ * the number of cores.
  */
 size_t
 pair_schedule_index(enum pair_schedule kind, size_t cores, size_t a, size_t b)
@@ -76,12 +77,12 @@ pair_schedule_pair(enum pair_schedule kind, size_t index, size_t *a, size_t *b)
 }
 
 /*
- * If round trips become longer than the shortest by this factor, pairs delay each other. The distance of cores alone
- * explains a factor of about 20. On an EPYC 7R13 a message takes 10 ns between the threads of one core and 197 ns
- * between sockets (tables of nviennot/core-to-core-latency). Virtual cores that share a processor wait for time slices.
- * Their round trips grew from some hundred to millions of ticks.
+ * If the median round trip is longer than the shortest so far by this factor, pairs delay each other. The distance of
+ * cores explains a factor of at most 20: on an EPYC 7R13 a message takes 10 ns between the threads of one core and
+ * 197 ns between sockets (tables of nviennot/core-to-core-latency). Virtual cores that share a processor wait for
+ * time slices. Their round trips grew from a few hundred to millions of ticks.
  */
-#define SUFFERING_FACTOR 32
+#define DELAY_FACTOR 32
 
 void
 concurrency_init(struct concurrency *concurrency, size_t max)
@@ -92,7 +93,7 @@ concurrency_init(struct concurrency *concurrency, size_t max)
 static bool
 pairs_delay_each_other(const struct concurrency *concurrency, uint64_t median_ticks)
 {
-	return concurrency->best_ticks != 0 && (median_ticks - 1) / SUFFERING_FACTOR >= concurrency->best_ticks;
+	return concurrency->best_ticks != 0 && (median_ticks - 1) / DELAY_FACTOR >= concurrency->best_ticks;
 }
 
 static void
@@ -111,7 +112,7 @@ raise_concurrency(struct concurrency *concurrency)
 }
 
 void
-concurrency_learn(struct concurrency *concurrency, uint64_t median_ticks)
+concurrency_update(struct concurrency *concurrency, uint64_t median_ticks)
 {
 	if (median_ticks == 0)
 		return;

@@ -2,21 +2,23 @@
 #include "sync/pingpong.h"
 
 /*
- * Number of polls of the other core's cache line before each pause. A message that is on its way arrives within a round
- * trip, and a pause would delay it. Pauses take up to 140 cycles on Skylake (Intel Optimization Reference Manual,
- * "Pause Latency in Skylake Client Microarchitecture"). If the message takes longer, a pause does no harm.
+ * Number of polls of the other core's message before each pause. A message that was already sent arrives within the
+ * time of a round trip, and a pause would delay its detection by up to 140 cycles on Skylake (Intel Optimization
+ * Reference Manual, "Pause Latency in Skylake Client Microarchitecture"). If the message takes longer than all polls,
+ * a pause does no harm.
  */
-#define LOOKS 64
+#define POLLS 64
 
 /*
- * Lower bound of the ticks for LOOKS polls, a read of the TSC and a pause. It limits the number of pauses, which never
- * ends a ping-pong if the TSC is healthy.
+ * Lower bound of the ticks that POLLS polls, a read of the TSC and a pause take. It gives the maximum number of
+ * pauses. With a TSC that works, the time limit is reached before this number.
  */
 #define TURN_TICKS_MIN 16
 
 #define TRIP_SUB_BITS   2 /* log2 of the number of buckets for each power of two */
-#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* each value up to this has its own bucket */
-#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS) /* number of halvings that bring the largest value into this range */
+#define TRIP_LINEAR_MAX ((UINT64_C(2) << TRIP_SUB_BITS) - 1) /* each duration up to this has its own bucket */
+/* number of times that UINT64_MAX must be halved to be at most TRIP_LINEAR_MAX */
+#define TRIP_HALVINGS   (63 - TRIP_SUB_BITS)
 
 _Static_assert((TRIP_HALVINGS << TRIP_SUB_BITS) + TRIP_LINEAR_MAX < PINGPONG_BUCKETS,
 	       "UINT64_MAX has a bucket");
@@ -30,7 +32,7 @@ _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
 	       "each side's record has lines of its own");
 
-/* State of one of the two cores during the ping-pong. */
+/* The arguments of pingpong_run_side(), and the start time. */
 struct side {
 	struct pingpong *pingpong;
 	enum pingpong_side which;
@@ -53,11 +55,11 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
 }
 
 /*
- * Returns true if the ping-pong was not stopped and its time is not over. If the TSC stepped back, the time is unknown,
- * and only the limits of round trips and pauses end the ping-pong.
+ * Returns true if the ping-pong was not stopped and its time is not over. If the own TSC stepped back, the elapsed
+ * time is unknown. Then only the maximum numbers of round trips and pauses end the ping-pong.
  */
 static bool
-continues(const struct side *side, uint64_t now_tsc)
+may_continue(const struct side *side, uint64_t now_tsc)
 {
 	const struct pingpong *pingpong = side->pingpong;
 	uint64_t elapsed = now_tsc - side->start_tsc;
@@ -66,7 +68,10 @@ continues(const struct side *side, uint64_t now_tsc)
 	       ((int64_t)elapsed < 0 || elapsed <= pingpong->bound_ticks);
 }
 
-/* Waits for message NUMBER. Returns false if it did not come, or if the ping-pong is over. */
+/*
+ * Waits for message NUMBER of the other side. Returns false if it did not arrive in time, or if the ping-pong was
+ * stopped.
+ */
 static bool
 await_message(const struct side *side, uint64_t number)
 {
@@ -74,17 +79,20 @@ await_message(const struct side *side, uint64_t number)
 	const uint64_t *sent = &pingpong->slots[!side->which].number;
 
 	for (uint64_t pauses = 0; pauses < pingpong->pauses_max; pauses++) {
-		for (unsigned looks = 0; looks < LOOKS; looks++)
+		for (unsigned polls = 0; polls < POLLS; polls++)
 			if (__atomic_load_n(sent, __ATOMIC_ACQUIRE) >= number)
 				return true;
-		if (!continues(side, side->tsc()))
+		if (!may_continue(side, side->tsc()))
 			return false;
 		side->pause();
 	}
 	return false;
 }
 
-/* Sends a message. STAMP is written before the number, so a core that sees the number also sees the stamp. */
+/*
+ * Sends a message. The stamp is written before the number, so a core that sees the new number also sees the new
+ * stamp.
+ */
 static void
 send_message(struct pingpong_slot *slot, uint64_t stamp)
 {
@@ -103,7 +111,7 @@ record_arrival(struct pingpong_record *record, uint64_t arrival, uint64_t stamp)
 		record->least_ticks = ticks;
 }
 
-/* Returns the number of halvings that leave 3 bits of TICKS, which select one of the buckets of that power of two. */
+/* Returns how often TICKS must be halved until it has 3 significant bits, or fewer. These bits select the bucket. */
 static unsigned
 trip_halvings(uint64_t ticks)
 {
@@ -116,7 +124,7 @@ record_trip(struct pingpong_record *record, uint64_t ticks)
 	unsigned halvings = trip_halvings(ticks);
 
 	if ((int64_t)ticks < 0)
-		return; /* the core's own TSC stepped back, so this is no duration */
+		return; /* the own TSC stepped back, so the difference is no duration */
 	record->trips[(halvings << TRIP_SUB_BITS) + (ticks >> halvings)]++;
 	if (ticks < record->best_trip_ticks)
 		record->best_trip_ticks = ticks;
@@ -132,12 +140,13 @@ pingpong_record_message(struct pingpong *pingpong, enum pingpong_side side, uint
 }
 
 /*
- * Each arrival of a message takes only one reading of the TSC, which is also the stamp of the answer. The arrival is
- * recorded while the answer travels. The first trips are recorded, too, although caches are cold and the other core may
- * not have started. They are valid, and a few long trips change neither the minimum nor the median.
+ * Each message takes only one read of the TSC on arrival, which is also the stamp of the answer. The arrival is
+ * recorded after the answer was sent, so that recording does not prolong the round trip. The first round trips may be
+ * long, because caches are cold and the other core may start later. They are recorded, too, because they are valid,
+ * and a few long round trips change neither the minimum nor the median.
  */
 void
-pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
+pingpong_run_side(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 	      void (*pause)(void))
 {
 	const struct side self = { pingpong, side, tsc(), tsc, pause };
@@ -148,13 +157,13 @@ pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket
 	if (side == PINGPONG_FIRST && pingpong->trips_max > 0)
 		send_message(mine, sent_tsc);
 	for (uint64_t number = 1; number <= pingpong->trips_max; number++) {
-		if (!continues(&self, arrival) || !await_message(&self, number))
+		if (!may_continue(&self, arrival) || !await_message(&self, number))
 			return;
 		arrival = tsc();
 
 		/*
-		 * The stamp of the received message is read before the answer is sent, because the other core may overwrite it
-		 * afterwards.
+		 * The received stamp must be read before the answer is sent, because the other core may then
+		 * overwrite it.
 		 */
 		uint64_t stamp = theirs->stamp;
 
@@ -171,7 +180,7 @@ pingpong_stop(struct pingpong *pingpong)
 	__atomic_store_n(&pingpong->stop, 1, __ATOMIC_RELAXED);
 }
 
-/* Returns the upper end of the median's bucket, or 0 if nothing was recorded. */
+/* Returns the upper end of the bucket that contains the median, or 0 if there were no round trips. */
 static uint64_t
 trip_median(const struct pingpong_record *record)
 {
@@ -189,7 +198,7 @@ trip_median(const struct pingpong_record *record)
 	return 0;
 }
 
-/* Returns the size of the worst warp in ticks, if LEAST_TICKS is the smallest difference of messages to one side. */
+/* Returns the size of the largest warp of messages to one side. LEAST_TICKS is their smallest (arrival - stamp). */
 static uint64_t
 worst_warp_ticks(int64_t least_ticks)
 {
@@ -197,7 +206,7 @@ worst_warp_ticks(int64_t least_ticks)
 }
 
 static int64_t
-least_sum(int64_t a, int64_t b)
+add_saturating(int64_t a, int64_t b)
 {
 	int64_t sum;
 
@@ -205,9 +214,10 @@ least_sum(int64_t a, int64_t b)
 }
 
 /*
- * Returns the bounds of the offset. A TSC that reads v is between v and v + RESOLUTION_TICKS, and two TSCs need not
- * step at the same time. Therefore the bounds are widened by the resolution. Warps are not reduced by it, because even
- * a step back by a single tick is a warp.
+ * Returns the bounds of the offset. If a TSC is incremented in steps of RESOLUTION_TICKS, its true value is up to
+ * RESOLUTION_TICKS above the value read. Two TSCs need not be incremented at the same time. Therefore the bounds are
+ * widened by the resolution. The size of warps is not reduced by it, because even a step back by a single tick is a
+ * warp.
  */
 static struct offset
 offset_bounds(const struct pingpong_result *result, uint64_t resolution_ticks)
@@ -215,8 +225,8 @@ offset_bounds(const struct pingpong_result *result, uint64_t resolution_ticks)
 	int64_t error_ticks = resolution_ticks < INT64_MAX ? (int64_t)resolution_ticks : INT64_MAX;
 
 	return (struct offset){
-		.low = offset_negate_bound(least_sum(result->least_to_first, error_ticks)),
-		.high = least_sum(result->least_to_second, error_ticks),
+		.low = offset_negate_bound(add_saturating(result->least_to_first, error_ticks)),
+		.high = add_saturating(result->least_to_second, error_ticks),
 	};
 }
 

@@ -1,11 +1,11 @@
 /*
- * Measures the offset of two cores' TSCs by a ping-pong: a bounded number of round trips of a message through a cache
- * line. Each message carries the sender's TSC as a stamp. A message cannot arrive before it was sent. Therefore each
- * direction bounds the offset from one side, and both directions together give an interval. A stamp ahead of the
- * receiver's TSC is a warp.
+ * Measures the offset of two cores' TSCs by a ping-pong: the cores send messages to and fro through a shared cache
+ * line. Each message contains the sender's TSC as a stamp. A message cannot arrive before it was sent. Therefore each
+ * direction bounds the offset from one side, and both directions together give an interval. A warp is a stamp that is
+ * ahead of the receiver's TSC. The number of round trips and the time are limited.
  *
- * The offset is the second core's TSC minus the first core's at the same time. A message to the second core, sent at S
- * and received at R, proves offset <= R - S. A message to the first core proves offset >= S - R.
+ * The offset is the second core's TSC minus the first core's at the same time. A message to the second core, sent at
+ * S and received at R, proves offset <= R - S. A message to the first core proves offset >= S - R.
  */
 #ifndef BARETICK_PINGPONG_H
 #define BARETICK_PINGPONG_H
@@ -17,82 +17,86 @@
 #include "base/offset.h"
 #include "clock/sample.h"
 
-#define PINGPONG_LINE 64 /* bytes in a cache line */
+#define PINGPONG_LINE 64 /* size of a cache line in bytes */
 
 enum pingpong_side { PINGPONG_FIRST, PINGPONG_SECOND };
 
-struct pingpong_slot { /* written only by one side */
-	uint64_t stamp;  /* TSC of the sender; written before NUMBER */
-	uint64_t number; /* number of messages sent until now */
+struct pingpong_slot { /* The last message of one side. Only that side writes it. */
+	uint64_t stamp;  /* TSC of the sender; it is written before NUMBER */
+	uint64_t number; /* number of messages sent so far; a new number announces a new message */
 } __attribute__((aligned(PINGPONG_LINE)));
 
-#define PINGPONG_BUCKETS 256 /* buckets for the duration of round trips: 4 for each power of two */
+#define PINGPONG_BUCKETS 256 /* size of the histogram of round trips: 4 buckets for each power of two */
 
-struct pingpong_record { /* written only by its own side; the boot core reads it when both sides are done */
-	uint64_t received;    /* number of messages that arrived */
-	int64_t least_ticks;  /* smallest (own TSC on arrival - stamp); INT64_MAX before the first message */
-	uint64_t warps;       /* number of messages that arrived before they were sent */
-	/* Shortest round trip by its own TSC, only on the first side. UINT64_MAX before the first round trip. */
+/* Results of one side. Only that side writes them, and the boot core reads them when both sides are done. */
+struct pingpong_record {
+	uint64_t received;    /* number of received messages */
+	/* smallest (own TSC on arrival - stamp) of all messages; INT64_MAX before the first message */
+	int64_t least_ticks;
+	uint64_t warps;       /* number of messages whose stamp was ahead of the receiver's TSC */
+	/* Shortest round trip in ticks of the own TSC; UINT64_MAX before the first. Used only on the first side. */
 	uint64_t best_trip_ticks;
-	uint32_t trips[PINGPONG_BUCKETS]; /* only on the first side: number of round trips in each bucket */
+	uint32_t trips[PINGPONG_BUCKETS]; /* histogram of round trips; used only on the first side */
 } __attribute__((aligned(PINGPONG_LINE)));
 
-struct pingpong { /* for one pair; the caller aligns it to a cache line */
-	/* Set by the boot core before the two sides start. */
+struct pingpong { /* The memory that the two cores of a pair share. The caller aligns it to a cache line. */
+	/* The boot core sets the next three fields before the two sides start. */
 	uint64_t trips_max;   /* number of round trips */
-	uint64_t bound_ticks; /* time after which each side gives up, in ticks of its own TSC */
-	uint64_t pauses_max;  /* a side also gives up after this many pauses in a row without a message */
-	/* Set to 1 by the boot core to end the ping-pong. */
+	uint64_t bound_ticks; /* each side gives up after this time, in ticks of its own TSC */
+	uint64_t pauses_max;  /* each side also gives up after this many pauses in a row without a message */
+	/* The boot core sets this to 1 to end the ping-pong early. */
 	uint32_t stop __attribute__((aligned(PINGPONG_LINE)));
 	struct pingpong_slot slots[2];     /* indexed by enum pingpong_side */
 	struct pingpong_record records[2];
 };
 
 struct pingpong_result {
-	bool played;            /* true if at least one message arrived in each direction */
-	/* Smallest (TSC on arrival - stamp) of the messages to each side. Valid only if PLAYED is true. */
-	int64_t least_to_second, least_to_first;
-	uint64_t trips;         /* completed round trips */
-	uint64_t warps;
-	/* 0 without round trips; the median is exact to a quarter of its value */
-	uint64_t best_trip_ticks, median_trip_ticks;
-	/* pingpong_conclude() calculates the following fields from the fields above. */
+	bool played;            /* true if at least one message arrived on each side */
 	/*
-	 * Size of the contradiction between the two bounds in ticks, which shows that the offset changed during the
-	 * ping-pong. 0 if there is none.
+	 * Smallest (TSC on arrival - stamp) of the messages to the second and to the first core. Valid only if PLAYED
+	 * is true.
+	 */
+	int64_t least_to_second, least_to_first;
+	uint64_t trips;         /* number of completed round trips */
+	uint64_t warps;
+	/* shortest and median round trip; 0 if there were none; the median may be too large by up to a quarter */
+	uint64_t best_trip_ticks, median_trip_ticks;
+	/* The fields from here on are set by pingpong_conclude(), which calculates them from the fields above. */
+	/*
+	 * If the lower bound of the offset is above the upper bound, their difference in ticks, otherwise 0. Such a
+	 * contradiction proves that the offset changed during the ping-pong.
 	 */
 	uint64_t moved_ticks;
 	/*
-	 * Offset of the second core against the first. OFFSET_UNKNOWN if PLAYED is false or the bounds contradict each
-	 * other.
+	 * Offset of the second core against the first. OFFSET_UNKNOWN if PLAYED is false, or if the offset changed.
 	 */
 	struct offset offset;
-	uint64_t worst_ticks;   /* largest warp in ticks */
-	enum pingpong_side ahead; /* the side whose stamp was ahead in the worst warp */
+	uint64_t worst_ticks;   /* size of the largest warp in ticks */
+	enum pingpong_side ahead; /* the side whose stamp was ahead in the largest warp */
 };
 
 void pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_ticks);
 
 /*
- * Runs one side on its own core, at the same time as the other side. It always returns, even if the other side never
- * comes or dies.
+ * Runs one side on its own core, while the other core runs the other side. It always returns, even if the other core
+ * does not start or stops answering.
  */
-void pingpong_play(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
+void pingpong_run_side(struct pingpong *pingpong, enum pingpong_side side, sample_bracket *tsc,
 		   void (*pause)(void));
 
 /*
  * Records a message that arrived on SIDE. ARRIVAL is the receiver's TSC, and STAMP is the sender's. SENT_TSC is the TSC
- * of the first side when it sent the message that this one answers. pingpong_play() calls this for each message.
+ * of the first side when it sent the message that this one answers. pingpong_run_side() calls this for each message.
  */
 void pingpong_record_message(struct pingpong *pingpong, enum pingpong_side side, uint64_t arrival, uint64_t stamp,
 			     uint64_t sent_tsc);
 
-void pingpong_stop(struct pingpong *pingpong); /* makes both sides end at their next check */
+void pingpong_stop(struct pingpong *pingpong); /* makes both sides return soon */
 
-/* Returns the result. RESOLUTION_TICKS is an upper bound of the TSC's steps, at least 1. */
+/* Returns the result of a ping-pong. RESOLUTION_TICKS is the largest increment of the TSC, at least 1. */
 struct pingpong_result pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks);
 
-/* Sets the offset and the worst warp of RESULT, whose smallest differences are known. */
+/* Sets the last fields of RESULT, from moved_ticks on. */
 void pingpong_conclude(struct pingpong_result *result, uint64_t resolution_ticks);
 
 #endif

@@ -1,36 +1,42 @@
 /* Runs the warp check on each core. See warp.h. */
 #include "sync/warp.h"
 
-/* maximum wait for a lock in pauses; limited because the core that holds the lock may be preempted or dead */
+/*
+ * maximum number of pauses while a core waits for the lock; needed because a host may preempt the core that holds the
+ * lock
+ */
 #define LOCK_PAUSES    (1u << 20)
 #define ROUND_TURNS    8
 /*
- * maximum wait for other cores at the end of a round, in pauses per core; limited because a core may be preempted or
- * dead
+ * Maximum number of pauses while a core waits at the end of a round, for each expected core. Needed because a host
+ * may preempt a core, and a core may stop answering.
  */
 #define ROUND_PAUSES   1024
-/* maximum number of waits that may end too early (before all cores came); then no core waits any more */
+/* if this many waits at the end of a round time out, no core waits there any more */
 #define ROUNDS_MISSED  4
-/* maximum number of attempts to raise the shared stamp; if all fail, other cores have left later stamps */
+/*
+ * maximum number of attempts to replace the shared stamp; each failure means that another core has just replaced it
+ */
 #define RAISE_TRIES    64
 /*
- * A core waits for this many pauses after a turn, so that another core can take a turn. Only a turn after another
- * core's turn can show a warp.
+ * A core pauses up to this often after its turn, so that another core can have the next turn. Only a turn directly
+ * after another core's turn can show a warp.
  */
 #define POLITE_PAUSES  64
-#define TURNS_FRACTION 10 /* a core with less than a tenth of its turns is starved, and the result proves nothing */
-/* a core is also starved if it has fewer turns than this directly after a turn of another core */
+#define TURNS_FRACTION 10 /* if a core has less than a tenth of its turns, the check proves nothing */
+/* the check also proves nothing if a core had fewer turns than this directly after another core's turn */
 #define HANDOVERS_MIN  8
 #define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
 /*
- * start value of the boot core's stamps: the middle of their range, which extends five days at 5 GHz in both directions
+ * Stamps start in the middle of their range (WARP_CORE_BITS are used for the core). At 5 GHz the range extends five
+ * days in both directions.
  */
 #define STAMP_MIDDLE   (STAMP_MAX / 2)
 
-struct turn { /* result of one core's turn */
+struct turn { /* Result of one core's turn in the warp check. */
 	uint64_t now_tsc;
 	uint64_t from;         /* the core that left the last stamp; the number of cores if there was no stamp */
-	uint64_t behind_ticks; /* size in ticks of the warp, or 0 if the stamp was not ahead */
+	uint64_t behind_ticks; /* size of the warp in ticks; 0 if the stamp was not ahead */
 };
 
 size_t
@@ -56,8 +62,8 @@ take_lock(struct warp_table *table, void (*pause)(void))
 {
 	for (unsigned i = 0; i < LOCK_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
 		/*
-		 * The lock is read before it is written. Waiting cores thus do not take the cache line from the core
-		 * that holds the lock.
+		 * The lock is read before it is written, so that waiting cores do not take the cache line from the
+		 * core that holds the lock.
 		 */
 		if (!__atomic_load_n(&table->lock, __ATOMIC_RELAXED) &&
 		    !__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE))
@@ -86,11 +92,11 @@ take_turn_locked(struct warp_table *table, size_t core, struct warp_reader reade
 }
 
 /*
- * Returns the stamp for the TSC reading NOW_TSC. Stamps count from base_tsc, and are limited to the range from 1 to
+ * Returns the stamp for the TSC reading NOW_TSC: its distance from base_tsc, limited to the range from 1 to
  * STAMP_MAX.
  */
 static uint64_t
-stamp_of(const struct warp_table *table, uint64_t now_tsc)
+make_stamp(const struct warp_table *table, uint64_t now_tsc)
 {
 	int64_t ahead = (int64_t)(now_tsc - table->base_tsc - STAMP_MIDDLE);
 
@@ -101,7 +107,10 @@ stamp_of(const struct warp_table *table, uint64_t now_tsc)
 	return STAMP_MIDDLE + (uint64_t)ahead;
 }
 
-/* Returns the core in PACKED, a stamp with the core's number in the low bits. The number of cores if PACKED is 0. */
+/*
+ * Returns the core in the low bits of PACKED, a stamp with its core. Returns the number of cores if PACKED is 0 (no
+ * stamp).
+ */
 static uint64_t
 unpack_core(const struct warp_table *table, uint64_t packed)
 {
@@ -113,7 +122,7 @@ take_turn_lock_free(struct warp_table *table, size_t core, struct warp_reader re
 {
 	uint64_t seen = __atomic_load_n(&table->last_packed, __ATOMIC_ACQUIRE);
 	uint64_t now = reader.read(reader.context);
-	uint64_t stamp = stamp_of(table, now), before = seen >> WARP_CORE_BITS;
+	uint64_t stamp = make_stamp(table, now), before = seen >> WARP_CORE_BITS;
 	uint64_t packed = stamp << WARP_CORE_BITS | core;
 
 	*turn = (struct turn){ now, unpack_core(table, seen), stamp < before ? before - stamp : 0 };
@@ -139,7 +148,7 @@ last_core(const struct warp_table *table)
 		unpack_core(table, __atomic_load_n(&table->last_packed, __ATOMIC_RELAXED));
 }
 
-/* Pauses so that another core can take the next turn. Otherwise this core may take all turns. */
+/* Pauses until another core has had a turn. Without this pause one core might take all turns. */
 static void
 let_others_go_first(const struct warp_table *table, size_t core, void (*pause)(void))
 {
@@ -151,8 +160,8 @@ let_others_go_first(const struct warp_table *table, size_t core, void (*pause)(v
 }
 
 /*
- * Waits at the end of a round until all cores have had their turns of this round. A core whose cache is near the lock's
- * line gets the lock again and again, and cores of another socket might never get it.
+ * Waits at the end of a round until all cores have had their turns of this round. Without this wait, a core near the
+ * lock's cache line would get the lock again and again, and cores of another socket might never get it.
  */
 static void
 await_others(struct warp_table *table, uint64_t turns, size_t expected, void (*pause)(void))
@@ -173,7 +182,7 @@ await_others(struct warp_table *table, uint64_t turns, size_t expected, void (*p
 }
 
 static void
-record(struct warp_slot *slot, const struct turn *turn, size_t core, size_t cores)
+record_turn(struct warp_slot *slot, const struct turn *turn, size_t core, size_t cores)
 {
 	slot->turns++;
 	slot->handovers += turn->from != core && turn->from < cores;
@@ -185,7 +194,7 @@ record(struct warp_slot *slot, const struct turn *turn, size_t core, size_t core
 }
 
 void
-warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_reader reader,
+warp_run_core(struct warp_table *table, size_t core, size_t expected, struct warp_reader reader,
 	  void (*pause)(void))
 {
 	struct warp_slot *slot = &table->slots[core];
@@ -198,7 +207,7 @@ warp_play(struct warp_table *table, size_t core, size_t expected, struct warp_re
 		now = reader.tsc ? reader.tsc() : turn.now_tsc;
 		start = slot->turns ? start : now;
 		spent = now > start ? now - start : 0;
-		record(slot, &turn, core, table->cores);
+		record_turn(slot, &turn, core, table->cores);
 		let_others_go_first(table, core, pause);
 		await_others(table, slot->turns, expected, pause);
 	}
@@ -214,7 +223,7 @@ struct warp_result
 warp_result(const struct warp_table *table, size_t expected)
 {
 	struct warp_result result = { 0 };
-	bool lonely = false;
+	bool few_handovers = false;
 
 	for (size_t i = 0; i < table->cores; i++) {
 		const struct warp_slot *slot = &table->slots[i];
@@ -225,7 +234,7 @@ warp_result(const struct warp_table *table, size_t expected)
 		result.turns += slot->turns;
 		result.warps += slot->warps;
 		result.starved |= slot->turns < table->turns / TURNS_FRACTION;
-		lonely |= slot->handovers < HANDOVERS_MIN;
+		few_handovers |= slot->handovers < HANDOVERS_MIN;
 		if (slot->worst_ticks > result.worst_ticks) {
 			result.worst_ticks = slot->worst_ticks;
 			result.worst_ahead = (size_t)slot->worst_ahead;
@@ -233,11 +242,12 @@ warp_result(const struct warp_table *table, size_t expected)
 		}
 	}
 	/*
-	 * Without a lock, a core that is far ahead always finds its own stamp. The reason is the warp, and not that other
-	 * cores had too few turns.
+	 * Without a lock, a core whose TSC is far ahead never sees another core's stamp, because no other core can
+	 * replace its higher stamp. Its low number of handovers is then due to the warp, and not to too few turns of
+	 * other cores.
 	 */
 	if (table->kind == WARP_LOCKED || !result.warps)
-		result.starved |= lonely;
+		result.starved |= few_handovers;
 	result.starved |= result.cores < expected;
 	return result;
 }

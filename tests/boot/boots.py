@@ -93,7 +93,7 @@ def checked(done, started=None, accelerator="tcg"):
         check_replay(done)
     text = done.file("report.txt").decode("ascii")
     same_figures.check(text, report)
-    assert not (left := re.findall("Not put back as found.*", text)), left
+    assert not (left := re.findall("Not restored.*", text)), left
     table = text.partition(transcript.DETAIL.decode())[0]
     assert table != text and table in done.stdout
     assert len(report["cores"]) >= report["machine"]["cores_started"]

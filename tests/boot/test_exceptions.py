@@ -78,7 +78,7 @@ def test_a_clock_whose_read_faults_on_the_boot_core_is_broken_and_all_others_are
     check_row(report, kind)
     assert report["skew"]["cores"] == 2
     assert all(core["started"] and not core["reason"] for core in report["cores"])
-    assert not any("exception" in note or "Not put back" in note for note in report["notes"]), report["notes"]
+    assert not any("exception" in note or "Not restored" in note for note in report["notes"]), report["notes"]
 
 
 @pytest.mark.parametrize("boot, kind", [
@@ -116,7 +116,7 @@ def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothi
     said, = [note for note in report["notes"] if "exception" in note]
     assert re.fullmatch(f"The boot core took an exception in the phase timers, which ended there: {KINDS['ud']}. "
                         "What had been measured by then is reported.", said)
-    assert not any("Not put back" in note for note in report["notes"]), report["notes"]
+    assert not any("Not restored" in note for note in report["notes"]), report["notes"]
     assert report["verdict"] == "incomplete"
     assert [row["source"] for row in report["intervals"]] == ["self_ipi", "lapic"]
     assert folders(volume_of(done.file("stick.img")))["0001"]["report.json"] == done.file("report.json")

@@ -205,7 +205,7 @@ bench_open(struct bench *bench, size_t cores)
 		.stop_cores = leave_cores,
 		.read_registers = read_registers,
 		.read_signals = read_signals,
-		.timed = ignore_time,
+		.set_tsc_rate = ignore_time,
 	};
 	bench->stolen_counter = steal_open(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;

@@ -126,7 +126,7 @@ open_bench(struct bench *bench)
 	bench->clocks = machine.all_rows ? NULL : rows();
 	bench_open(bench, machine.cores);
 	bench->run.survey.buffer.sample_max = SAMPLE_MAX;
-	bench->machine.begins = begins;
+	bench->machine.phase_starts = begins;
 	if (machine.is_drawn)
 		bench->machine.checks = no_checks;
 	bench->run.survey.hooks.expired = expired;

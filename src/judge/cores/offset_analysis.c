@@ -195,17 +195,17 @@ find_drifts(struct pass_analysis *pass)
 {
 	struct report *report = pass->report;
 	struct report_skew *skew = pass->skew;
-	struct minority minority;
+	struct outliers found;
 
 	skew->any_moved = false;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].drifts = false;
 	if (!skew->last.measured)
 		return;
-	minority = minority_find(get_drift, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
-				 skew->disputed);
-	pass->drifting = minority.outliers;
-	skew->any_moved = minority.any_differs;
+	found = outliers_find(get_drift, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
+			      skew->disputed);
+	pass->drifting = found.outliers;
+	skew->any_moved = found.any_differs;
 	for (size_t i = 0; i < skew->first.offsets.cores; i++) {
 		struct report_core *core = &report->cores[skew->core_of[i]];
 		struct moment moment;

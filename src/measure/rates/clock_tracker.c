@@ -134,7 +134,7 @@ static struct survey_batch_end
 update_to_shortest(const struct survey *survey, struct survey_track *track, size_t count)
 {
 	const struct clock *clock = &track->entry->clock;
-	struct survey_batch_end end = { .tightest = rate_tightest(survey->buffer.samples, count) };
+	struct survey_batch_end end = { .tightest = rate_shortest_sample(survey->buffer.samples, count) };
 
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
 	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), expected_slope(survey, track),

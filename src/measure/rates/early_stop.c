@@ -24,7 +24,7 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 	readings.last = track->edge;
 	if (clock->edges_only)
 		return rate_readings_implied(&readings, &track->first, &track->edge);
-	return rate_within(rate_readings_implied_by_two(&readings, &track->first, &now), clock->claimed_within_ppb);
+	return rate_widen(rate_readings_implied_by_two(&readings, &track->first, &now), clock->claimed_within_ppb);
 }
 
 /*

@@ -87,7 +87,7 @@ window_end(struct survey *survey, struct survey_window *window, uint64_t now, ui
 	uint64_t end = now + (now - window->start_tsc);
 	uint64_t soon = window->start_tsc + scale_ticks(&survey->scale, survey_window_ns(survey->report));
 
-	if (survey->report->hurried && soon < until_tsc)
+	if (survey->report->ended_early && soon < until_tsc)
 		return soon;
 	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
 	    !survey_is_window_enough(survey))

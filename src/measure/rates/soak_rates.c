@@ -44,7 +44,7 @@ take_end(struct survey *survey, struct survey_track *track)
 		return survey_wait_for_edge(survey, track, NULL) ? track->edge : end;
 	}
 	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
-	end = rate_tightest(survey->buffer.samples, SURVEY_END_SAMPLES);
+	end = rate_shortest_sample(survey->buffer.samples, SURVEY_END_SAMPLES);
 	survey_track_update(survey, track, &end);
 	end.ticks = track->count.ticks;
 	return end;
@@ -79,7 +79,7 @@ survey_series_begin(struct survey *survey)
 		return;
 	survey->report->series.count = 0;
 	take_ends(survey, ends);
-	series_begin(&survey->report->series, survey->hooks.tsc_ordered());
+	series_start(&survey->report->series, survey->hooks.tsc_ordered());
 	begin_row(survey, ends);
 }
 
@@ -99,7 +99,7 @@ tsc_rate_in_row(const struct survey *survey, const struct survey_track *track, s
 	if (track->entry->clock.edges_only)
 		return rate_readings_implied(&readings, &clock->first, &clock->last);
 	clock->implied = rate_readings_implied_by_two(&readings, &clock->first, &clock->last);
-	return rate_within(clock->implied, track->entry->clock.claimed_within_ppb);
+	return rate_widen(clock->implied, track->entry->clock.claimed_within_ppb);
 }
 
 static void

@@ -49,14 +49,14 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry)
 	uint64_t ticks = 0, raw;
 
 	survey_batch(survey, clock, PROVISIONAL_SAMPLES);
-	window.first = rate_tightest(survey->buffer.samples, PROVISIONAL_SAMPLES);
+	window.first = rate_shortest_sample(survey->buffer.samples, PROVISIONAL_SAMPLES);
 	raw = window.first.ticks;
 	window.first.ticks = 0;
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
 		if (survey->buffer.samples[PROVISIONAL_SAMPLES - 1].end - window.first.begin > PROVISIONAL_TSC_TICKS)
 			break;
 		survey_batch(survey, clock, PROVISIONAL_SAMPLES);
-		window.last = rate_tightest(survey->buffer.samples, PROVISIONAL_SAMPLES);
+		window.last = rate_shortest_sample(survey->buffer.samples, PROVISIONAL_SAMPLES);
 		ticks += clock_elapsed_ticks(clock, raw, window.last.ticks);
 		raw = window.last.ticks;
 		window.last.ticks = ticks;

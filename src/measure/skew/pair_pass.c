@@ -117,7 +117,7 @@ adapt_concurrency(struct survey_pair_pass *pass, size_t count, size_t reached, u
 	size_t width = pass->concurrency.now;
 
 	if (count == width && reached > 0)
-		concurrency_learn(&pass->concurrency, pass->survey->memory.medians[reached / 2]);
+		concurrency_update(&pass->concurrency, pass->survey->memory.medians[reached / 2]);
 	if (pass->concurrency.now != width)
 		pass->steady.batches = 0;
 	else if (pass->steady.batches < SURVEY_STEADY_MAX)

@@ -31,7 +31,7 @@ run_pingpong(void *argument, size_t core)
 	for (size_t i = 0; i < 2 * batch->count; i++) {
 		if (batch->cores[i] != core)
 			continue;
-		pingpong_play(&batch->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST, batch->tsc,
+		pingpong_run_side(&batch->pingpongs[i / 2], i % 2 ? PINGPONG_SECOND : PINGPONG_FIRST, batch->tsc,
 			     batch->pause);
 		return;
 	}
@@ -107,7 +107,7 @@ store_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong
 	if (!result.played || !survey_pair_pass_are_both_alive(pass, ranks[0], ranks[1]))
 		return false;
 	pass->pingpongs++;
-	offsets_take(pass->offsets, ranks[0], ranks[1], result.offset, result.moved_ticks, (struct moment){ 0, 0 });
+	offsets_add_pingpong(pass->offsets, ranks[0], ranks[1], result.offset, result.moved_ticks, (struct moment){ 0, 0 });
 	*pingpong = (struct record_pingpong){
 		.first = (uint16_t)cores[0], .second = (uint16_t)cores[1],
 		.trips = (uint32_t)result.trips, .warps = (uint32_t)result.warps,

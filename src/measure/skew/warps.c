@@ -44,7 +44,7 @@ take_turns(void *argument, size_t core)
 
 	if (job->clock)
 		reader = (struct warp_reader){ job->clock->read, job->clock->get_core_device(job->clock->device), job->tsc };
-	warp_play(job->table, core, job->expected, reader, job->pause);
+	warp_run_core(job->table, core, job->expected, reader, job->pause);
 }
 
 static struct report_contended

@@ -68,10 +68,10 @@ loop_ps(const struct report *report, const struct latency *latency)
 	return latency_loop_ps(latency, &scale);
 }
 
-static struct latency_within
+static struct latency_interval
 within(const struct latency *latency, uint32_t per_hundred_thousand)
 {
-	return latency_percentile_within(latency, per_hundred_thousand);
+	return latency_percentile_interval(latency, per_hundred_thousand);
 }
 
 static struct latency_clean

@@ -78,7 +78,7 @@ put_pairs(struct text *out, const struct report *report, const struct report_clo
 static struct number
 percentile(const struct latency *latency, uint32_t per_hundred_thousand)
 {
-	if (!latency_percentile_within(latency, per_hundred_thousand).known)
+	if (!latency_percentile_interval(latency, per_hundred_thousand).known)
 		return (struct number){ "-" };
 	return number_ns(latency_percentile_ns(latency, per_hundred_thousand));
 }

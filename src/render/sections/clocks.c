@@ -44,7 +44,7 @@ static bool
 has_too_few_reads(const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count &&
-	       !latency_percentile_within(entry->latency, 99900).known;
+	       !latency_percentile_interval(entry->latency, 99900).known;
 }
 
 static void
@@ -60,7 +60,7 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 	put_figure(out, entry->cost.read_ps.known, number_ps((uint64_t)entry->cost.read_ps.value));
 	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		put_figure(out, known && latency_percentile_within(latency, quantiles[i]).known,
+		put_figure(out, known && latency_percentile_interval(latency, quantiles[i]).known,
 			   number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
 	put_verdict(out, verdict_cell(entry), entry);

@@ -121,8 +121,8 @@ put_duration(struct text *text, const struct report *report)
 	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
 
 	text_printf(text, "%s per clock", number_ns(report->duration_ns).text);
-	if (report->hurried && report->duration_ns > quick_ns)
-		text_printf(text, " to %lu.%lu s, then %s", report->hurried_ms / 1000, report->hurried_ms / 100 % 10,
+	if (report->ended_early && report->duration_ns > quick_ns)
+		text_printf(text, " to %lu.%lu s, then %s", report->ended_early_ms / 1000, report->ended_early_ms / 100 % 10,
 			    number_ns(quick_ns).text);
 }
 
@@ -187,9 +187,9 @@ table_verdict(struct text *out, const struct report *report)
 
 	text_init(&text, line, sizeof(line));
 	text_printf(&text, ", %zu finding%s", report->finding_count, table_plural(report->finding_count));
-	if (report->hurried)
-		text_printf(&text, "; ended early at %lu.%lu s", report->hurried_ms / 1000,
-			    report->hurried_ms / 100 % 10);
+	if (report->ended_early)
+		text_printf(&text, "; ended early at %lu.%lu s", report->ended_early_ms / 1000,
+			    report->ended_early_ms / 100 % 10);
 	text_put(&text, report->incomplete ? "; not everything was measured" : "");
 	if (report->unjudged[0])
 		text_printf(&text, "; %s", report->unjudged);

@@ -69,7 +69,7 @@ put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), clean.p999_ns, latency->max_ns,
 					clean.max_ns };
 	/* With too few reads p99.9 is not known. Its two figures (with and without stolen reads) are left out. */
-	size_t first = latency_percentile_within(latency, 99900).known ? 0 : 2;
+	size_t first = latency_percentile_interval(latency, 99900).known ? 0 : 2;
 
 	table_label(out, entry->clock.id, ID_COLUMNS);
 	text_printf(out, " %11lu %9lu", latency->count, clean.hit);

@@ -174,13 +174,13 @@ TEST(two_of_five_are_no_majority_of_whatever_source_the_rest_are)
 TEST(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(0, 3), at(500, 2) };
-	struct falseticker_sources sources = { .separate = { 0x8, 0x8, 0x8, 0x7 }, .siblings = 0x7 };
+	struct falseticker_sources sources = { .separate = { 0x8, 0x8, 0x8, 0x7 }, .same_source = 0x7 };
 	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
 
 	assert_int_equal(found.falsetickers, 0x2);
 	assert_true(found.undecided); /* it is undecided if the host's clock or another clock is wrong */
-	assert_int_equal(found.siblings, 0x5);
-	assert_int_equal(found.sibling, 0);
+	assert_int_equal(found.same_source, 0x5);
+	assert_int_equal(found.same_source_reference, 0);
 	assert_int_equal(found.group_a, 0x5);
 	assert_int_equal(found.group_b, 0x8);
 }

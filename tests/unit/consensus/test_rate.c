@@ -240,12 +240,12 @@ TEST(the_tightest_bracket_wins_and_one_that_went_back_never_does)
 {
 	const struct sample samples[] = { { 100, 1, 190 }, { 190, 2, 180 }, { 180, 3, 220 },
 					  { 220, 4, 260 } };
-	struct sample end = rate_tightest(samples, 4);
+	struct sample end = rate_shortest_sample(samples, 4);
 
 	assert_int_equal(end.begin, 180);
 	assert_int_equal(end.end, 220);
 	assert_int_equal(end.ticks, 3);
-	assert_int_equal(rate_tightest(samples, 1).ticks, 1);
+	assert_int_equal(rate_shortest_sample(samples, 1).ticks, 1);
 }
 
 TEST(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus)

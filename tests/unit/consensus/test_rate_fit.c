@@ -93,7 +93,7 @@ take(struct world *world, struct window *window, size_t count)
 		ps = read_all(world, ps, samples) + WINDOW_PS;
 		resolution_add(&resolution, &clock_of_64_bits, 0, samples, READS);
 		window->corners[i] = rate_corners(&clock_of_64_bits, 0, rise, samples, READS);
-		window->ends.ends[i] = (struct rate_end){ rate_tightest(samples, READS), &window->corners[i] };
+		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, READS), &window->corners[i] };
 	}
 	window->ends.even_ticks = resolution.gcd_ticks;
 	window->ends.uneven_ticks = resolution.smallest_ticks + 2;
@@ -150,7 +150,7 @@ take_with_between(struct world *world, struct window *window, size_t between)
 		read_all(world, ps, samples);
 		resolution_add(&resolution, &clock_of_64_bits, 0, samples, reads);
 		window->corners[i] = rate_corners(&clock_of_64_bits, 0, rise, samples, reads);
-		window->ends.ends[i] = (struct rate_end){ rate_tightest(samples, reads), &window->corners[i] };
+		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, reads), &window->corners[i] };
 	}
 	window->ends.even_ticks = resolution.gcd_ticks;
 	window->ends.uneven_ticks = resolution.smallest_ticks + 2;

@@ -60,12 +60,12 @@ TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, sample.end - 20 + 500);
 	assert_int_not_equal(sim_paravirtual.kvm_msrs[3], sim_paravirtual.kvm_msrs[0]);
-	assert_true(kvmclock_driver.leave(&device));
+	assert_true(kvmclock_driver.restore_core(&device));
 	assert_int_equal(sim_paravirtual.kvm_msrs[3], 0);
 	sim_paravirtual.keeps_msr = true;
 	sim.core = 2;
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_false(kvmclock_driver.leave(&device)); /* the MSR has the value that was written */
+	assert_false(kvmclock_driver.restore_core(&device)); /* the MSR has the value that was written */
 	sim.core = 0;
 }
 

@@ -46,12 +46,12 @@ TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 	assert_int_equal(sample.ticks, sample.end - 20 + 500);
 	assert_int_not_equal(sim_paravirtual.xen_areas[3], 0);
 	assert_int_not_equal(sim_paravirtual.xen_areas[3] / PAGES_SIZE, sim_paravirtual.xen_areas[0] / PAGES_SIZE);
-	assert_true(xen_driver.leave(&device));
+	assert_true(xen_driver.restore_core(&device));
 	assert_int_equal(sim_paravirtual.xen_areas[3], 0);
 	sim_paravirtual.keeps_msr = true;
 	sim.core = 2;
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_false(xen_driver.leave(&device));
+	assert_false(xen_driver.restore_core(&device));
 	sim.core = 0;
 }
 
@@ -148,7 +148,7 @@ TEST(a_core_that_is_refused_one_stands_still_and_no_cores_are_compared)
 	assert_int_equal(samples[1].ticks, 0);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
 	assert_int_equal(sim_paravirtual.writes, 2); /* only one registration */
-	assert_true(xen_driver.leave(&device));
+	assert_true(xen_driver.restore_core(&device));
 	sim.core = 0;
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_UNKNOWN);
 	xen_driver.close(&device);

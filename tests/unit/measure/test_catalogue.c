@@ -651,7 +651,7 @@ run(const struct machine *machine, const struct ailment *fault)
 	stage_of.machine = machine;
 	stage_of.fault = fault;
 	stage_of.is_measured = false;
-	bench->machine.begins = begins;
+	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);
 	for (size_t i = 0; i < bench->run.report.behaviours.count; i++) { /* checks that all sentences are complete */

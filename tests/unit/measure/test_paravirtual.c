@@ -188,7 +188,7 @@ TEST(an_msr_that_is_not_put_back_on_other_cores_is_said)
 	sim_paravirtual.keeps_msr = true;
 	report = run_on(CORES);
 	for (size_t i = 0; i < report->note_count; i++)
-		said |= strstr(report->notes[i], "Not put back as found: a hypervisor's clock on 2 other cores.") != NULL;
+		said |= strstr(report->notes[i], "Not restored: a hypervisor's clock on 2 other cores.") != NULL;
 	assert_true(said);
 }
 
@@ -208,7 +208,7 @@ TEST(a_core_that_does_not_answer_as_it_is_left_is_said)
 	bench_close(bench);
 	report = &bench->run.report;
 	for (size_t i = 0; i < report->note_count; i++)
-		said |= strstr(report->notes[i], "Not known to be put back: a hypervisor's clock on 1 other core, which was not "
+		said |= strstr(report->notes[i], "Possibly not restored: a hypervisor's clock on 1 other core that was not "
 			       "asked or did not answer") != NULL;
 	assert_true(said);
 }
@@ -340,7 +340,7 @@ run_disrupted(const char *const *clocks, bool vmclock)
 		sim_paravirtual_plug_vmclock();
 		bench->platform.acpi.vmclock = SIM_VMCLOCK_BASE;
 	}
-	bench->machine.begins = disrupt;
+	bench->machine.phase_starts = disrupt;
 	run_measure(&bench->run);
 	bench_close(bench);
 	return &bench->run.report;
@@ -462,7 +462,7 @@ run_stolen(fault_guard *guard)
 	bench->duration_ns = 100000000;
 	bench->guard = guard;
 	bench_open(bench, 1);
-	bench->machine.begins = take_time;
+	bench->machine.phase_starts = take_time;
 	run_measure(&bench->run);
 	bench_close(bench);
 	return &bench->run.report;
@@ -587,7 +587,7 @@ TEST(with_a_discontinuity_it_is_not_determined)
 	bench->clocks = stoppable;
 	bench->duration_ns = 100000000;
 	bench_open(bench, 1);
-	bench->machine.begins = take_time_and_stop;
+	bench->machine.phase_starts = take_time_and_stop;
 	run_measure(&bench->run);
 	bench_close(bench);
 	assert_only("pv-untold", "kvmclock");

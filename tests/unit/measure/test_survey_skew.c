@@ -497,8 +497,8 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 
 	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
 	assert_non_null(memory);
-	series_lay_out(&bench.report.series, memory, 1, 3, 4, GHZ);
-	series_begin(&bench.report.series, threads_world());
+	series_init(&bench.report.series, memory, 1, 3, 4, GHZ);
+	series_start(&bench.report.series, threads_world());
 	threads_cores[2].offset_ticks = -1000000000;
 	run_pass(survey_skew);
 	warps = bench.report.skew.warps;

@@ -23,7 +23,7 @@ begin(void **state)
 	(void)state;
 	here.memory = calloc(1, size);
 	report->start_tsc = 1000;
-	series_lay_out(&report->series, here.memory, report->clock_count, report->core_count, ROWS, INTERVAL);
+	series_init(&report->series, here.memory, report->clock_count, report->core_count, ROWS, INTERVAL);
 	text_init(&here.text, here.bytes, sizeof(here.bytes));
 	return 0;
 }

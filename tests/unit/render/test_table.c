@@ -744,8 +744,8 @@ TEST(what_a_key_left_of_the_plan_is_said_with_the_moment)
 	struct report *report = literal_clean();
 	struct text text;
 
-	report->hurried = true;
-	report->hurried_ms = 12345;
+	report->ended_early = true;
+	report->ended_early_ms = 12345;
 	text_init(&text, bytes, sizeof(bytes));
 	table_machine(&text, report);
 	table_verdict(&text, report);

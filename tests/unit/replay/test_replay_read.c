@@ -398,7 +398,7 @@ TEST(number_that_is_wider_than_its_field_gives_an_error)
 	end_element(at);
 	put_entry(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(), BAD_FACTS);
-	assert_int_equal(report.hurried_ms, 0x0807060504030201);
+	assert_int_equal(report.ended_early_ms, 0x0807060504030201);
 }
 
 TEST(text_that_is_too_long_gives_an_error)

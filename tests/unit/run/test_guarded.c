@@ -211,7 +211,7 @@ TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 	struct run *run = test_calloc(1, sizeof(*run));
 	struct bench *bench;
 
-	run_end(run);
+	run_restore_boot_core(run);
 	sim_reset();
 	sim_paravirtual_plug(true);
 	bench = bench_new();
@@ -224,11 +224,11 @@ TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 	run->smp = bench->run.smp;
 	run_open(run, &bench->machine, bench->memory, 1, bench->widest);
 	assert_false(sim_paravirtual_is_as_found());
-	run_end(run);
+	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_is_as_found());
 	assert_string_equal(run->report.notes[run->report.note_count - 1],
-			    "Not put back as found: changes for acpi_pm, which faulted when it was closed.");
-	run_end(run);
+			    "Not restored: changes for acpi_pm, because closing this clock caused an exception.");
+	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_is_as_found());
 	test_free(run);
 	bench_free(bench);
@@ -300,7 +300,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	assert_int_equal(entry->clock.state, CLOCK_BROKEN);
 	assert_string_equal(entry->clock.reason,
 			    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
-	run_end(run);
+	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_is_as_found());
 	test_free(run);
 	bench_free(bench);

@@ -42,7 +42,7 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	char note[REPORT_SENTENCE];
 
 	(void)context;
-	run_so_far(run, phase, report);
+	run_report_so_far(run, phase, report);
 	assert_true(report->incomplete);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
 	assert_int_equal(report->finding_count, 0);
@@ -66,7 +66,7 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	bench = bench_new();
 	bench_open(bench, CORES);
 	bench_use_threads(bench);
-	bench->machine.begins = begins;
+	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);
 	assert_false(bench->run.report.incomplete);

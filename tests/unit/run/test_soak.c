@@ -26,7 +26,7 @@ save(const struct run *run, const struct run_phase *phase)
 {
 	struct report *report = test_malloc(sizeof(*report));
 
-	run_so_far(run, phase, report);
+	run_report_so_far(run, phase, report);
 	assert_true(report->incomplete);
 	assert_int_equal(report->series.count, run->report.series.count);
 	assert_ptr_equal(report->series.rows, run->report.series.rows);
@@ -87,7 +87,7 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 		bench->run.report.series.max = soak.rows_max;
 	bench->machine.hooks.progress = bench->run.survey.hooks.progress = progress;
 	bench->machine.hooks.asked = bench->run.survey.hooks.asked = somebody_asks;
-	bench->machine.begins = begins;
+	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);
 	return &bench->run.report;
@@ -219,7 +219,7 @@ TEST(a_soak_that_is_ended_early_keeps_the_rows_up_to_then)
 
 	soak.end_after_rows = 2;
 	report = play(1, S, S);
-	assert_true(report->hurried);
+	assert_true(report->ended_early);
 	assert_false(report->incomplete);
 	assert_int_equal(report->finding_count, 0);
 	assert_int_equal(report->series.count, 3);

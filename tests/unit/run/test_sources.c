@@ -179,7 +179,7 @@ played(const struct source *source)
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);
 	assert_int_equal(sim.interrupts.slot.strays, 0);
 	for (size_t i = 0; i < bench->run.report.note_count; i++)
-		assert_null(strstr(bench->run.report.notes[i], "Not put back"));
+		assert_null(strstr(bench->run.report.notes[i], "Not restored"));
 	return &bench->run.report;
 }
 

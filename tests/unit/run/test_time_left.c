@@ -79,7 +79,7 @@ somebody_asks(void *context)
 static void
 assert_whole(const struct report *report)
 {
-	assert_true(report->hurried == (told.ends_in != NULL));
+	assert_true(report->ended_early == (told.ends_in != NULL));
 	assert_false(report->incomplete);
 	assert_int_equal(report->finding_count, 0);
 	for (size_t i = 0; i < report->clock_count; i++)

@@ -143,7 +143,7 @@ TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 		uint64_t first = 0;
 
 		for (uint64_t count = 1; count <= 200000; count += count / 50 + 1) {
-			struct latency_within within;
+			struct latency_interval within;
 			uint64_t low = 0, high = 0;
 
 			/*
@@ -162,12 +162,12 @@ TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 						continue;
 					latency.histogram.counts[1] = *rank + step;
 					latency.histogram.counts[2] = count - *rank - step;
-					within = latency_percentile_within(&latency, percentiles[p]);
+					within = latency_percentile_interval(&latency, percentiles[p]);
 					if ((end ? within.high_ns : within.low_ns) == 2)
 						*rank += step;
 				}
 			}
-			within = latency_percentile_within(&latency, percentiles[p]);
+			within = latency_percentile_interval(&latency, percentiles[p]);
 			if (!within.known)
 				continue;
 			first = first ? first : count;
@@ -187,17 +187,17 @@ TEST(a_percentile_of_too_few_reads_is_not_known)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 999 ? 100 : 5000;
 	fold(&gigahertz, durations, RUN);
-	assert_false(latency_percentile_within(&latency, 99900).known);
-	assert_true(latency_percentile_within(&latency, 99000).known);
-	assert_int_equal(latency_percentile_within(&latency, 50000).low_ns, 100);
-	assert_int_equal(latency_percentile_within(&latency, 50000).high_ns, 100);
+	assert_false(latency_percentile_interval(&latency, 99900).known);
+	assert_true(latency_percentile_interval(&latency, 99000).known);
+	assert_int_equal(latency_percentile_interval(&latency, 50000).low_ns, 100);
+	assert_int_equal(latency_percentile_interval(&latency, 50000).high_ns, 100);
 	for (size_t i = 0; i < 9; i++)
 		fold(&gigahertz, durations, RUN);
-	assert_true(latency_percentile_within(&latency, 99900).known);
-	assert_int_equal(latency_percentile_within(&latency, 99900).low_ns, 100);
-	assert_int_equal(latency_percentile_within(&latency, 99900).high_ns, 5000);
+	assert_true(latency_percentile_interval(&latency, 99900).known);
+	assert_int_equal(latency_percentile_interval(&latency, 99900).low_ns, 100);
+	assert_int_equal(latency_percentile_interval(&latency, 99900).high_ns, 5000);
 	latency_clear(&latency);
-	assert_false(latency_percentile_within(&latency, 50000).known);
+	assert_false(latency_percentile_interval(&latency, 50000).known);
 }
 
 TEST(the_loop_cost_is_exact_where_nanoseconds_are_rounded)

@@ -18,8 +18,8 @@ begin(void **state)
 	*state = memory;
 	memset(memory, 0, size);
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
-	series_lay_out(&series, memory, CLOCKS, CORES, ROWS, 60);
-	series_begin(&series, 1000);
+	series_init(&series, memory, CLOCKS, CORES, ROWS, 60);
+	series_start(&series, 1000);
 	return 0;
 }
 
@@ -106,7 +106,7 @@ TEST(nothing_is_recorded_before_the_first_row_and_behind_the_last)
 	series_close(&series, 2000, true);
 	assert_int_equal(series.count, 1);
 	assert_int_equal(series.rows[0].gaps, 0);
-	series_begin(&none, 1);
+	series_start(&none, 1);
 	assert_null(series_open_row(&none));
 	series_close(&none, 2, false);
 	assert_int_equal(none.count, 0);

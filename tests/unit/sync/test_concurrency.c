@@ -18,7 +18,7 @@ static void
 learn_times(struct concurrency *width, size_t times, uint64_t median_ticks)
 {
 	for (size_t i = 0; i < times; i++)
-		concurrency_learn(width, median_ticks);
+		concurrency_update(width, median_ticks);
 }
 
 TEST(it_doubles_from_1_to_the_greatest_while_none_suffers)
@@ -29,7 +29,7 @@ TEST(it_doubles_from_1_to_the_greatest_while_none_suffers)
 	for (size_t i = 0; i < 7; i++) {
 		assert_int_equal(width.now, expected[i]);
 		assert_int_equal(width.settled, expected[i] == 16);
-		concurrency_learn(&width, FINE);
+		concurrency_update(&width, FINE);
 	}
 }
 
@@ -40,7 +40,7 @@ TEST(it_never_exceeds_a_greatest_that_is_no_power_of_two)
 
 	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(width.now, expected[i]);
-		concurrency_learn(&width, FINE);
+		concurrency_update(&width, FINE);
 	}
 }
 
@@ -50,7 +50,7 @@ TEST(it_steps_back_and_settles_when_the_median_is_over_32_of_the_best)
 
 	learn_times(&width, 3, FINE);
 	assert_int_equal(width.now, 8);
-	concurrency_learn(&width, LEAST_SUFFERING);
+	concurrency_update(&width, LEAST_SUFFERING);
 	assert_int_equal(width.now, 4);
 	assert_true(width.settled);
 	learn_times(&width, 10, FINE);
@@ -61,8 +61,8 @@ TEST(a_median_of_exactly_32_times_the_best_is_no_suffering)
 {
 	struct concurrency width = width_of(64);
 
-	concurrency_learn(&width, FINE);
-	concurrency_learn(&width, LEAST_SUFFERING - 1);
+	concurrency_update(&width, FINE);
+	concurrency_update(&width, LEAST_SUFFERING - 1);
 	assert_int_equal(width.now, 4);
 	assert_false(width.settled);
 }
@@ -74,7 +74,7 @@ TEST(it_steps_back_again_whenever_it_suffers_again_but_not_below_1)
 
 	learn_times(&width, 3, FINE);
 	for (size_t i = 0; i < 5; i++) {
-		concurrency_learn(&width, 1000 * FINE);
+		concurrency_update(&width, 1000 * FINE);
 		assert_int_equal(width.now, expected[i]);
 	}
 }
@@ -85,7 +85,7 @@ TEST(it_steps_back_from_the_greatest_too)
 
 	learn_times(&width, 6, FINE);
 	assert_int_equal(width.now, 5);
-	concurrency_learn(&width, LEAST_SUFFERING);
+	concurrency_update(&width, LEAST_SUFFERING);
 	assert_int_equal(width.now, 2);
 	learn_times(&width, 3, FINE);
 	assert_int_equal(width.now, 2);
@@ -95,13 +95,13 @@ TEST(what_is_suffered_is_measured_against_the_best_of_any_width)
 {
 	struct concurrency width = width_of(64);
 
-	concurrency_learn(&width, 10 * FINE);
-	concurrency_learn(&width, FINE); /* a pair with shorter round trips that is measured later */
+	concurrency_update(&width, 10 * FINE);
+	concurrency_update(&width, FINE); /* a pair with shorter round trips that is measured later */
 	assert_int_equal(width.best_ticks, FINE);
-	concurrency_learn(&width, 20 * FINE);
+	concurrency_update(&width, 20 * FINE);
 	assert_int_equal(width.best_ticks, FINE);
 	assert_int_equal(width.now, 8);
-	concurrency_learn(&width, LEAST_SUFFERING);
+	concurrency_update(&width, LEAST_SUFFERING);
 	assert_int_equal(width.now, 4);
 }
 
@@ -114,7 +114,7 @@ TEST(a_batch_without_a_pingpong_teaches_nothing)
 	assert_int_equal(width.best_ticks, 0);
 	assert_false(width.settled);
 	learn_times(&width, 2, FINE);
-	concurrency_learn(&width, 0);
+	concurrency_update(&width, 0);
 	assert_int_equal(width.now, 4);
 	assert_int_equal(width.best_ticks, FINE);
 }
@@ -126,8 +126,8 @@ TEST(one_pair_has_nothing_to_learn)
 
 		assert_int_equal(width.max, 1);
 		assert_true(width.settled);
-		concurrency_learn(&width, FINE);
-		concurrency_learn(&width, UINT64_MAX);
+		concurrency_update(&width, FINE);
+		concurrency_update(&width, UINT64_MAX);
 		assert_int_equal(width.now, 1);
 	}
 }
@@ -138,8 +138,8 @@ TEST(figures_at_the_end_of_their_range_do_not_overflow)
 
 	learn_times(&width, 70, UINT64_MAX);
 	assert_true(width.now == SIZE_MAX);
-	concurrency_learn(&width, UINT64_MAX / 32);
+	concurrency_update(&width, UINT64_MAX / 32);
 	assert_true(width.now == SIZE_MAX);
-	concurrency_learn(&width, UINT64_MAX); /* more than 32 times the shortest round trip */
+	concurrency_update(&width, UINT64_MAX); /* more than 32 times the shortest round trip */
 	assert_true(width.now == SIZE_MAX / 2);
 }

@@ -1049,17 +1049,17 @@ TEST(the_narrowest_result_of_a_pair_stays_and_contradictions_are_kept)
 	struct offsets offsets = { .cores = 2, .pairs = &pair, .moved_ticks = &moved_ticks, .moments = &moment };
 
 	offsets_clear(&offsets);
-	assert_true(offsets_take(&offsets, 0, 1, OFFSET_UNKNOWN, 50, times[0]));
+	assert_true(offsets_add_pingpong(&offsets, 0, 1, OFFSET_UNKNOWN, 50, times[0]));
 	assert_false(offset_is_known(pair));
-	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ -100, 100 }, 0, times[1]));
-	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ -150, 150 }, 0, times[2]));
+	assert_false(offsets_add_pingpong(&offsets, 0, 1, (struct offset){ -100, 100 }, 0, times[1]));
+	assert_false(offsets_add_pingpong(&offsets, 0, 1, (struct offset){ -150, 150 }, 0, times[2]));
 	assert_offset(pair, -100, 100);
 	assert_int_equal(moment.begin_tsc, 3);
-	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ 50, 70 }, 0, times[2]));
+	assert_false(offsets_add_pingpong(&offsets, 0, 1, (struct offset){ 50, 70 }, 0, times[2]));
 	assert_offset(pair, 50, 70);
 	assert_int_equal(moment.end_tsc, 6);
 	assert_int_equal(moved_ticks, 50);
-	assert_false(offsets_take(&offsets, 0, 1, (struct offset){ 200, 201 }, 0, times[3]));
+	assert_false(offsets_add_pingpong(&offsets, 0, 1, (struct offset){ 200, 201 }, 0, times[3]));
 	assert_offset(pair, 50, 70);
 	assert_int_equal(moment.end_tsc, 6);
 	assert_int_equal(moved_ticks, 130);

@@ -47,7 +47,7 @@ struct trial {
 	struct core core[CORES_MAX];
 	struct picture pictures[2]; /* results of the first pass and of the last */
 	bool moved[CORES_MAX], disputed[CORES_MAX];
-	struct minority minority;
+	struct outliers found;
 };
 
 static uint64_t
@@ -250,7 +250,7 @@ follow(struct trial *trial, enum pair_schedule kind)
 
 	play(trial, &trial->pictures[0], kind, 1000);
 	play(trial, &trial->pictures[1], kind, LATER_TSC);
-	trial->minority = minority_find(ask, trial->pictures, 0, trial->cores, trial->moved, trial->disputed);
+	trial->found = outliers_find(ask, trial->pictures, 0, trial->cores, trial->moved, trial->disputed);
 	for (size_t a = 0; a < trial->cores; a++)
 		for (size_t b = a + 1; b < trial->cores && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
 			struct offset drift = offsets_drift(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);

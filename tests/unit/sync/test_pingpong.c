@@ -79,7 +79,7 @@ static void *
 play(void *side)
 {
 	self = (enum pingpong_side)(uintptr_t)side;
-	pingpong_play(&sim.pingpong, self, sim_tsc, sim_pause);
+	pingpong_run_side(&sim.pingpong, self, sim_tsc, sim_pause);
 	leave();
 	return NULL;
 }

@@ -152,7 +152,7 @@ play(void *core)
 		wait_for_baton();
 		pthread_mutex_unlock(&sim.mutex);
 	}
-	warp_play(sim.table, self, sim.expected, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
+	warp_run_core(sim.table, self, sim.expected, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
 	leave();
 	return NULL;
 }
@@ -387,7 +387,7 @@ TEST(cores_that_play_one_after_the_other_prove_nothing)
 	sim.expected = 1; /* only one core is expected, so no core waits for another */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
-		warp_play(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
+		warp_run_core(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
 
 	struct warp_result result = warp_result(sim.table, CORES);
 
@@ -409,7 +409,7 @@ TEST(a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_ts
 	sim.free_for_all = true;
 	self = 0;
 	sim.table->bound_ticks = 10 * TICK;
-	warp_play(sim.table, 0, 1, (struct warp_reader){ read_what_stands_still, NULL, sim_tsc }, sim_pause);
+	warp_run_core(sim.table, 0, 1, (struct warp_reader){ read_what_stands_still, NULL, sim_tsc }, sim_pause);
 	assert_int_equal(sim.table->slots[0].turns, 12);
 }
 
