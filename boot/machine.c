@@ -293,7 +293,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 }
 
 /*
- * Arms the watchdog only with exit=reboot. Such a machine is often unattended, so nobody could switch it off and on
+ * Arms the watchdog only with exit=reboot. Such a machine is often unattended, so no person could switch it off and on
  * after a hang.
  */
 static void

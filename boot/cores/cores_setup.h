@@ -62,7 +62,7 @@ SAME_OFFSET(core_slot, posted, 44);
 SAME_OFFSET(core_slot, job, 48);
 SAME_OFFSET(core_slot, argument, 56);
 SAME_OFFSET(core_slot, arrived, 64);
-SAME_OFFSET(core_slot, taken, 68);
+SAME_OFFSET(core_slot, started, 68);
 SAME_OFFSET(core_slot, done, 72);
 SAME_OFFSET(core_slot, fault, 76);
 SAME_OFFSET(core_slot, fault_error, 80);

@@ -1,6 +1,7 @@
 /*
  * The services that the firmware provides with UEFI, and baretick without UEFI: memory, the addresses of tables, name
- * and time. boot/uefi/firmware and boot/bare/firmware implement them, and the linker chooses one of the two.
+ * and time. The folders boot/uefi/firmware and boot/bare/firmware implement them, and the linker chooses one of the
+ * two.
  */
 #ifndef BARETICK_FIRMWARE_H
 #define BARETICK_FIRMWARE_H

@@ -65,8 +65,8 @@ leave(struct application *app, enum exit_result result, bool can_return)
 }
 
 /*
- * Returns true if the run would end with an unlimited wait for a key, although nobody may be present, as with a machine
- * in a rack. In a shell somebody is present, who typed the command.
+ * Returns true if the run would end with an unlimited wait for a key, although no person may be present, as with a
+ * machine in a rack. In a shell a person is present, who typed the command.
  */
 static bool
 is_unattended(const struct application *app)

@@ -21,8 +21,8 @@ struct root {
 };
 
 /*
- * Returns the table at ADDRESS with the length that its header states. If not all of it can be read, the length is that
- * of the header.
+ * Returns the table at ADDRESS with the length that its header states. If the table cannot be read up to this length,
+ * the length is ACPI_HEADER_SIZE.
  */
 static struct acpi_table
 fetch_table(const struct acpi_memory *memory, uint64_t address)
@@ -42,8 +42,8 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
 }
 
 /*
- * Reads the table at ADDRESS if it is of a known type. Of most types only the first valid table is used. Returns false
- * if nothing can be read at ADDRESS.
+ * Reads the table at ADDRESS if it is of a known type. Only the first valid table is used, except for SSDTs. Returns
+ * false if nothing can be read at ADDRESS.
  */
 static bool
 read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)

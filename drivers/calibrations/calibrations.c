@@ -1,4 +1,4 @@
-/* The table of all calibration loops. The fastest loops come first, because a run may have no time for the others. */
+/* The table of all calibration loops. The shortest loops are first, because a run may have no time for the others. */
 #include "calibrations/calibrations.h"
 
 const struct calibration_loop *const calibrations[] = {

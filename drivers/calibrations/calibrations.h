@@ -1,4 +1,4 @@
-/* The calibration loops, one file for each system. README.md names the source of each. */
+/* Other systems' calibration loops, one file for each system. README.md names the source of each loop. */
 #ifndef BARETICK_CALIBRATIONS_H
 #define BARETICK_CALIBRATIONS_H
 
@@ -8,7 +8,7 @@ extern const struct calibration_loop calibration_linux_pit, calibration_linux_re
 	calibration_edk2, calibration_valkey, calibration_postgresql;
 extern const struct calibration_loop *const calibrations[]; /* ends with NULL; sorted by duration, shortest first */
 
-/* Adds a reading that goes into the record. */
+/* Adds a reading to RESULT, which is stored in the record. */
 static inline void
 calibration_read(struct calibration_result *result, uint64_t reading)
 {
@@ -16,7 +16,7 @@ calibration_read(struct calibration_result *result, uint64_t reading)
 		result->readings[result->reading_count++] = reading;
 }
 
-/* Marks RESULT as refused, for the reason with index I in the loop's list of refusals. */
+/* Marks RESULT as failed. I is the index of the reason in the loop's list of refusals. */
 static inline void
 calibration_refuse(struct calibration_result *result, uint32_t i)
 {
@@ -24,7 +24,7 @@ calibration_refuse(struct calibration_result *result, uint32_t i)
 	result->refusal = i;
 }
 
-/* Stores a rate in kHz, the unit that Linux uses, in RESULT. */
+/* Stores a rate in RESULT. KHZ is in kHz, the unit that Linux uses. */
 static inline void
 calibration_find(struct calibration_result *result, uint64_t khz)
 {

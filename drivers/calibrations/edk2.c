@@ -1,7 +1,7 @@
 /*
  * EDK II's calibration of the TSC: edk2-stable202311, PcAtChipsetPkg/Library/AcpiTimerLib/AcpiTimerLib.c,
- * InternalCalculateTscFrequency(). It waits for 363 ticks of the PM timer and multiplies the TSC's ticks by 9861. The
- * loop ends only when the difference is negative, which is one tick later. So the result is up to 1/363 too high. The
+ * InternalCalculateTscFrequency(). It counts TSC ticks during 363 ticks of the PM timer and multiplies them by 9861.
+ * The loop ends one PM timer tick late, when the difference is negative. So the result is up to 1/363 too high. The
  * duration of a read of the PM timer adds to this error.
  */
 #include "calibrations/calibrations.h"
@@ -12,7 +12,7 @@
 #define TICKS     363u
 #define FACTOR    9861u
 #define SIGN      (UINT32_C(1) << 23)
-#define BOUND_NS  (20 * WAIT_NS_PER_MS) /* our limit: the original code waits without a limit */
+#define BOUND_NS  (20 * WAIT_NS_PER_MS) /* our limit; EDK II's code waits without a limit */
 
 enum { STOPPED };
 

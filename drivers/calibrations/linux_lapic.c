@@ -1,7 +1,8 @@
 /*
  * Linux's calibration of the local APIC's timer: Linux 6.16, arch/x86/kernel/apic/apic.c, calibrate_APIC_clock() and
- * calibrate_by_pmtimer(), with HZ = 250 as in Debian's kernel. It measures the timer over 25 ticks of 4 ms, which the
- * TSC times. The result is corrected only if the PM timer measured less than 99 ms or more than 101 ms in that time.
+ * calibrate_by_pmtimer(), with HZ = 250 as in Debian's kernel. It measures the timer for 25 ticks of 4 ms. Here the TSC
+ * times these ticks. The result is corrected only if the PM timer measured less than 99 ms or more than 101 ms for
+ * them.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/acpi_pm_registers.h"
@@ -37,7 +38,10 @@ read_both(const struct calibrating *c, const struct lapic *lapic)
 	return r;
 }
 
-/* Waits until the TSC reaches *DUE_TSC, and then adds the length of a tick to it. Returns false if the TSC stopped. */
+/*
+ * Waits until the TSC reaches *DUE_TSC, and then adds the TSC ticks of 4 ms to *DUE_TSC. Returns false if the TSC
+ * stopped.
+ */
 static bool
 wait_tick(const struct calibrating *c, uint64_t *due_tsc)
 {
@@ -85,8 +89,8 @@ calculate_result(const struct reading *first, const struct reading *last, struct
 	result->ticks = ticks * DIVISOR;
 	result->tsc_ticks = last->before_tsc - first->before_tsc;
 	/*
-	 * The count was read between two TSC readings, and it changes only once in DIVISOR ticks. Both add to the
-	 * uncertainty.
+	 * The result is uncertain, because the count was read between two TSC readings, and because it changes only
+	 * once in DIVISOR ticks.
 	 */
 	result->slack_ticks = scale_mul_div_up(last->after_tsc - last->before_tsc + first->after_tsc - first->before_tsc,
 					       result->ticks, result->tsc_ticks) + DIVISOR;
@@ -100,8 +104,8 @@ calculate_result(const struct reading *first, const struct reading *last, struct
 }
 
 /*
- * Saves and restores the timer's registers, because the firmware's tick may use this timer. The count is restored last,
- * because writing it starts the timer.
+ * Measures the timer. Saves and restores its registers, because the firmware's tick may use it. The count is restored
+ * last, because writing it starts the timer.
  */
 static void
 linux_lapic_run(const struct calibrating *c, struct calibration_result *result)
@@ -110,7 +114,7 @@ linux_lapic_run(const struct calibrating *c, struct calibration_result *result)
 	struct reading first, last;
 	struct lapic lapic;
 
-	(void)lapic_open(&lapic); /* cannot fail here: linux_lapic_missing() has tried it before */
+	(void)lapic_open(&lapic); /* cannot fail: linux_lapic_missing() has called it successfully */
 	uint32_t entry = lapic_read(&lapic, LAPIC_LVT_TIMER), initial = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
 	uint32_t divide = lapic_read(&lapic, LAPIC_DIVIDE);
 
@@ -135,7 +139,7 @@ linux_lapic_missing(const struct calibrating *c)
 
 	if (lapic_open(&lapic))
 		return "This core's local APIC cannot be used.";
-	/* A change from deadline mode disarms the timer, and the firmware's tick would be lost. */
+	/* Leaving deadline mode disarms the timer, so the firmware's tick would not occur again. */
 	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
 		return "The firmware uses this core's local APIC timer with deadlines.";
 	return c->devices[0] ? NULL : "No PM timer can be read in this run; then Linux uses its tick instead.";

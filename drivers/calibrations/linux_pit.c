@@ -1,7 +1,8 @@
 /*
  * Linux's quick calibration of the TSC: Linux 6.16, arch/x86/kernel/tsc.c, quick_pit_calibrate(). Channel 2 of the PIT
  * counts down from FFFFh, and its high byte is polled. The high byte keeps each value for 256 PIT ticks (215 us). The
- * loop ends when the uncertainty of the first and last change is below 1/2048 (488 ppm) of the time between them.
+ * loop measures from the first change of the high byte to the latest change. It ends when the uncertainty of both
+ * changes is below 1/2048 (488 ppm) of the time between them.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/drivers.h"
@@ -9,9 +10,9 @@
 
 #define PIT_RATE        1193182u
 #define CLOCKS_EACH     256u
-#define VALUES_MAX      233u /* number of values of the high byte in 50 ms */
+#define VALUES_MAX      233u /* number of changes of the high byte in 50 ms */
 #define READS_MAX       50000u
-#define READS_MIN       5u   /* each value must be read more often than this */
+#define READS_MIN       5u   /* Linux gives up if a value of the high byte was read only so often */
 #define PRECISION_LOG2  11
 
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
@@ -23,13 +24,13 @@ high_byte_is(uint8_t high)
 	return hw_in8(PIT_DATA_2) == high;
 }
 
-struct passing { /* the time at which the high byte changed from one value to the next */
-	uint64_t tsc;   /* after the last read that returned the old value */
-	uint64_t ticks; /* uncertainty: TSC ticks from before that read to after the next read */
+struct change { /* a change of the high byte from one value to the next */
+	uint64_t tsc;   /* TSC after the last read that returned the old value */
+	uint64_t ticks; /* uncertainty in TSC ticks: from before that read to after the next read */
 };
 
 static void
-read_into(struct calibration_result *result, unsigned i, const struct passing *first, const struct passing *now)
+read_into(struct calibration_result *result, unsigned i, const struct change *first, const struct change *now)
 {
 	calibration_read(result, i);
 	calibration_read(result, first->tsc);
@@ -38,9 +39,9 @@ read_into(struct calibration_result *result, unsigned i, const struct passing *f
 	calibration_read(result, now->ticks);
 }
 
-/* Waits until the high byte is no longer HIGH. Returns false if too few reads returned HIGH. */
+/* Waits until the high byte is no longer HIGH. Returns false if READS_MIN or fewer reads returned HIGH. */
 static bool
-wait_for_end(uint8_t high, struct passing *passing)
+wait_for_end(uint8_t high, struct change *change)
 {
 	uint64_t tsc = 0, before = 0;
 	unsigned reads = 0;
@@ -49,15 +50,15 @@ wait_for_end(uint8_t high, struct passing *passing)
 		before = tsc;
 		tsc = hw_tsc();
 	}
-	passing->ticks = hw_tsc() - before;
-	passing->tsc = tsc;
+	change->ticks = hw_tsc() - before;
+	change->tsc = tsc;
 	return reads > READS_MIN;
 }
 
 static void
 run_loop(struct calibration_result *result)
 {
-	struct passing first, now;
+	struct change first, now;
 	unsigned i;
 
 	if (!wait_for_end(0xff, &first)) {
@@ -97,7 +98,7 @@ linux_pit_run(const struct calibrating *calibrating, struct calibration_result *
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, 0xff);
 	hw_out8(PIT_DATA_2, 0xff);
-	(void)high_byte_is(0); /* the PIT loads the count at its next tick */
+	(void)high_byte_is(0); /* waits for the next PIT tick, at which the PIT loads the count */
 	run_loop(result);
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);

@@ -1,9 +1,9 @@
 /*
- * Linux's calibration of the TSC, used if the quick calibration was refused: Linux 6.16, arch/x86/kernel/tsc.c,
+ * Linux's calibration of the TSC if the quick calibration failed: Linux 6.16, arch/x86/kernel/tsc.c,
  * pit_hpet_ptimer_calibrate_cpu(), pit_calibrate_tsc(), tsc_read_refs(). The PIT counts down for 10 ms, up to three
- * times. A reference clock, the HPET or else the PM timer, is read before and after. Its result is used if it is within
- * 10 % of the PIT's result, or if the PIT gave no result. The third try takes 50 ms if the PIT has given no result so
- * far.
+ * times. A reference clock, the HPET or else the PM timer, is read before and after. The result by the reference clock
+ * is used if it is within 10 % of the PIT's result, or if the PIT gave no result. The third try takes 50 ms if the PIT
+ * has given no result before.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/acpi_pm_registers.h"
@@ -17,22 +17,22 @@
 #define TRIES           3u
 #define REFERENCE_TRIES 5u
 /*
- * A read of the reference that takes more TSC ticks than this is disturbed. The limit is in TSC ticks, because Linux
- * does not know the TSC's rate yet.
+ * If a read of the reference clock takes more TSC ticks than this, the reading counts as disturbed. The limit is in TSC
+ * ticks, because Linux does not know the TSC's rate yet.
  */
 #define REFERENCE_TICKS 0x20000u
-#define LOOPS_EACH_MS   100u     /* OUT must be read more often than this */
-#define UNEVEN          10u      /* largest quotient of the longest and the shortest read of OUT */
+#define LOOPS_EACH_MS   100u     /* minimum number of reads of OUT in each ms */
+#define UNEVEN          10u      /* maximum quotient of the longest and the shortest read of OUT */
 #define SHORT_MS        10u
 #define LONG_MS         50u
-#define PIT_READINGS    4u       /* for the record; all 0 without a PIT */
-#define OUT_FACTOR      4u       /* our limit: the original code waits for OUT without a limit */
+#define PIT_READINGS    4u       /* number of readings in the record; they are 0 without a PIT */
+#define OUT_FACTOR      4u       /* our limit; Linux's code waits for OUT without a limit */
 #define NONE            UINT64_MAX
 
 enum { PIT, HPET, PM };
 enum { NO_REFERENCE, ALL_DISTURBED };
 
-/* Readings of the TSC and the reference at one end of the window. */
+/* Readings of the TSC and the reference clock at one end of a try. */
 struct end {
 	uint64_t tsc; /* NONE if the reading was disturbed */
 	uint64_t reference;
@@ -69,8 +69,8 @@ wait_ms(const struct calibrating *c, unsigned ms)
 }
 
 /*
- * Returns the TSC's rate in kHz, measured over MS milliseconds of the PIT. Returns NONE if a read was disturbed, or
- * after 50 ms if there is no PIT.
+ * Returns the TSC's rate in kHz, measured during MS milliseconds of the PIT. Returns NONE if a read was disturbed.
+ * Without a PIT, returns NONE after 50 ms.
  */
 static uint64_t
 khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_result *result)
@@ -132,7 +132,7 @@ is_within_10_percent(uint64_t khz, uint64_t reference_khz)
 
 enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
 
-/* Measures for MS milliseconds. Lowers *PIT_KHZ and *REFERENCE_KHZ if this try gave lower rates. */
+/* Measures for MS milliseconds. Replaces *PIT_KHZ and *REFERENCE_KHZ if this try gave lower rates. */
 static enum outcome_of_try
 try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,
 	 struct calibration_result *result)
@@ -196,7 +196,8 @@ const struct calibration_loop calibration_linux_reference = {
 		[ALL_DISTURBED] = "all readings were disturbed (\"HPET/PMTIMER calibration failed\")",
 	},
 	.longest_ns = 80000000,
-	.without_first_ns = TRIES * LONG_MS * WAIT_NS_PER_MS + WAIT_NS_PER_MS, /* each try takes LONG_MS without a PIT */
+	/* without a PIT each try takes LONG_MS */
+	.without_first_ns = TRIES * LONG_MS * WAIT_NS_PER_MS + WAIT_NS_PER_MS,
 	.missing = linux_reference_missing,
 	.run = linux_reference_run,
 };

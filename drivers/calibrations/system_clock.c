@@ -1,7 +1,7 @@
 /*
- * Two programs that measure the TSC's rate by the system's clock. Here the system's clock is simulated by a TSC reading
- * and the exact rate, so that only the programs' own errors appear. The TSC is read for it shortly before the program's
- * own reading.
+ * Two programs that measure the TSC's rate by the operating system's clock. Here that clock is simulated: a TSC reading
+ * is converted by the exact rate, so that only the programs' own errors appear. This TSC reading is taken shortly
+ * before the program's own reading.
  *
  * Valkey: valkey-io/valkey at 0148137a, src/monotonic.c, monotonicInit_x86linux(). It waits three times for 10 ms,
  * measured by CLOCK_MONOTONIC in whole us. Each wait gives a multiplier, which is 2^24 / ticks per us, rounded down.
@@ -67,7 +67,7 @@ is_stable(uint64_t hz, uint64_t before_hz)
 	return before_hz && differ < before_hz / POSTGRESQL_STABLE_DEN;
 }
 
-/* Returns the TSC's rate in Hz, or 0 if the quotients did not converge. */
+/* Returns the TSC's rate in Hz, or 0 if ten quotients in a row never agreed. */
 static uint64_t
 measure_until_stable(const struct calibrating *c, struct calibration_result *result)
 {
@@ -82,7 +82,7 @@ measure_until_stable(const struct calibrating *c, struct calibration_result *res
 		if (!ns || !ticks || i % POSTGRESQL_SKIPS)
 			continue;
 		hz = ticks * WAIT_NS_PER_S / ns;
-		/* The newest estimates replace the oldest, because only the last ten decide. */
+		/* The newest ten quotients replace older ones, because only they decide. */
 		result->readings[2 * (estimates % ESTIMATES_MAX)] = ns;
 		result->readings[2 * (estimates++ % ESTIMATES_MAX) + 1] = ticks;
 		result->reading_count = 2 * (estimates < ESTIMATES_MAX ? estimates : ESTIMATES_MAX);

@@ -51,8 +51,8 @@ check_claim(const struct checking *checking, struct behaviour *row, uint64_t mul
 }
 
 /*
- * Returns true if Xen has changed the rate in the page during the run. The rate then is not the TSC's true rate: if the
- * TSC is not constant, Xen recalculates the rate every second, and lowers it to correct a clock that is ahead
+ * Returns true if Xen has changed the rate in the page during the run. The rate then is not the TSC's true rate. If the
+ * TSC is not constant, Xen recalculates the rate every second. It lowers the rate to correct a clock that is ahead
  * (xen/arch/x86/time.c, local_time_calibration()).
  */
 static bool
@@ -132,8 +132,8 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Returns the number of ticks by which MSR is outside of the interval from BEFORE to AFTER. It is positive if MSR is
- * ahead, negative if it is behind, and 0 if it is within.
+ * Returns the distance in ticks between MSR and the interval from BEFORE to AFTER. It is positive if MSR is ahead,
+ * negative if it is behind, and 0 if it is within.
  */
 static int64_t
 ticks_outside(uint64_t before, uint64_t msr, uint64_t after)

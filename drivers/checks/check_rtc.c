@@ -12,8 +12,8 @@
 #define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* duration of an observation; an update occurs every second */
 #define WATCH_LONG_NS (3 * WATCH_NS) /* duration of a longer observation, if the first updates give no result */
 /*
- * Limits of the time for which UIP is 1. UIP rises 244 us before the update (488 us in Intel's chip sets), and the
- * update takes 1,984 us. QEMU sets UIP for 244 us.
+ * Limits of the time while UIP is 1. UIP rises 244 us before the update (488 us in Intel's chip sets), and the update
+ * takes 1,984 us. QEMU sets UIP for 244 us.
  */
 #define UIP_NS_MIN    (244 * US)
 #define UIP_NS_MAX    (3 * WAIT_NS_PER_MS)

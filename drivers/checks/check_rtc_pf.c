@@ -133,8 +133,8 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
 }
 
 /*
- * Returns the flag's rate error. In a guest, if it is outside the limit, returns a wider interval for which each edge
- * may be up to LATE_NS late.
+ * Returns the flag's rate error. In a guest, if the error is outside the limit, returns a wider interval, with the
+ * assumption that each edge may be up to LATE_NS late.
  */
 static struct ppm
 rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)

@@ -20,7 +20,7 @@ void rtc_check(const struct checking *checking, struct behaviours *behaviours);
 
 /*
  * Fills REGISTERS with the HPET's configuration, the writable bits of port 61h, the mode of PIT channel 2, RTC
- * registers A and B, both PIC masks, and the hypervisor's clock MSRs. MSRs are read under GUARDED, which catches
+ * registers A and B, and both PIC masks. Adds the hypervisor's clock MSRs. MSRs are read under GUARDED, which catches
  * exceptions, and an MSR that faults is omitted. The RTC's index is 0Dh afterwards. Its NMI bit is not changed.
  */
 void registers_read(struct as_found *registers, const struct platform *platform, fault_guard *guarded);

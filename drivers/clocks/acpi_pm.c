@@ -1,6 +1,6 @@
 /*
- * The driver of the ACPI PM timer. The FADT gives the address of its single register, which is never written. Each
- * sample reads it once. Kernels read it three times, which would hide the wrong readings of timers that are not
+ * The driver of the ACPI PM timer. The FADT states the address of its single register, which is never written. A sample
+ * is one read of the register. Kernels read it three times, which would hide the wrong readings of timers that are not
  * latched.
  */
 #include "clocks/acpi_pm_registers.h"
@@ -41,8 +41,8 @@ static const struct clock acpi_pm_row = {
 };
 
 /*
- * Takes the timer's address from the FADT. The extended field is preferred unless its address is 0. Returns false if
- * there is no timer.
+ * Reads the timer's address from the FADT. Uses X_PM_TMR_BLK unless its address is 0. Returns false if there is no
+ * timer.
  */
 static bool
 acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock *clock,

@@ -14,15 +14,13 @@ struct device;
 #define ACPI_PM_HZ        3579545u
 #define ACPI_PM_EXACT_HZ  { 39375000, 11 }
 #define ACPI_PM_WITHIN_PPB 128u
-/* mask of a 24-bit timer (4.8.3.3); the timer has 32 bits if the FADT sets TMR_VAL_EXT */
+/* ACPI 6.5, 4.8.3.3: mask of a timer without TMR_VAL_EXT in the FADT, which has 24 bits */
 #define ACPI_PM_MASK_24   0xffffffu
 
-/*
- * Indices into device.saved. The entries are not registers: the mask of valid bits, and 1 if the register is in memory.
- */
+/* Indices into device.saved: the mask of the timer's valid bits, and 1 if the register is in memory. */
 enum { ACPI_PM_MASK, ACPI_PM_IN_MEMORY };
 
-/* Takes one 24-bit reading, as kernels do in their calibrations. */
+/* Reads the timer once, with its lower 24 bits, as kernels do in their calibrations. */
 uint32_t acpi_pm_read_24(const struct device *device);
 
 #endif

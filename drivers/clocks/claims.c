@@ -1,4 +1,4 @@
-/* Reads what the machine states about the rates of its clocks. See claims.h in src/clock. */
+/* Reads the rates that CPUID, MSRs and hypervisors state for the machine's clocks. See claims.h in src/clock. */
 #include "clocks/platform.h"
 
 #include "base/text.h"
@@ -11,8 +11,8 @@
 #define HZ_PER_MHZ UINT64_C(1000000)
 
 /*
- * SDM vol. 2A: leaf 16h gives the base frequency "in accordance with the processor's specification". It reads 2300 MHz
- * on a processor with 2303.998 MHz, and 2000 MHz on one with 1992 MHz. It is therefore taken as rounded to 100 MHz.
+ * SDM vol. 2A: leaf 16h states the base frequency "in accordance with the processor's specification". It reads 2300 MHz
+ * on a processor with 2303.998 MHz, and 2000 MHz on one with 1992 MHz. It therefore counts as rounded to 100 MHz.
  */
 #define BASE_WITHIN_HZ (50 * HZ_PER_MHZ)
 
@@ -22,7 +22,9 @@
  */
 #define BUS_WITHIN_SHARE 100
 
-/* The crystal of Atom C3000, whose CPUID 15h lacks it: Linux arch/x86/kernel/tsc.c, native_calibrate_tsc(). */
+/*
+ * The crystal of Atom C3000, which its CPUID 15h does not state: Linux arch/x86/kernel/tsc.c, native_calibrate_tsc().
+ */
 #define MODEL_ATOM_C3000 0x5fu
 #define ATOM_C3000_HZ    (25 * HZ_PER_MHZ)
 
@@ -31,7 +33,8 @@
 #define FAMILY_ZEN_5         0x1au
 #define MSR_PLATFORM_INFO    0x000000ceu /* SDM vol. 4, table 2-20: ratio in bits 15:8 */
 #define PLATFORM_INFO_RATIO(value) ((value) >> 8 & 0xff)
-#define BUS_HZ               (100 * HZ_PER_MHZ) /* SDM vol. 4, MSR CEh from Sandy Bridge on; these cores have AVX */
+/* SDM vol. 4: bus clock of MSR CEh from Sandy Bridge on, whose cores have AVX */
+#define BUS_HZ               (100 * HZ_PER_MHZ)
 #define MSR_AMD_P0           0xc0010064u
 #define P0_ENABLED           (UINT64_C(1) << 63)
 #define MSR_SEV_STATUS       0xc0010131u
@@ -43,7 +46,7 @@ struct reading {
 	const struct cpu_facts *cpu;
 	fault_guard *guarded;
 	struct claims *claims;
-	struct hw_cpuid features; /* CPUID 1h, or 0 */
+	struct hw_cpuid features; /* CPUID 1h; all 0 if the leaf does not exist */
 };
 
 static void
@@ -59,7 +62,7 @@ set_nominal_rate(struct claim *claim, uint64_t hz)
 	set_whole_rate(claim, hz, hz / BUS_WITHIN_SHARE);
 }
 
-/* Reads a leaf, and keeps it for the record. */
+/* Reads a CPUID leaf, and stores it for the record. */
 static struct hw_cpuid
 read_leaf(const struct reading *reading, uint32_t leaf)
 {
@@ -70,7 +73,7 @@ read_leaf(const struct reading *reading, uint32_t leaf)
 	return r;
 }
 
-/* Reads an MSR, and keeps it for the record. Returns false if the read caused an exception. */
+/* Reads an MSR, and stores it for the record. Returns false if the read caused an exception. */
 static bool
 read_msr(const struct reading *reading, uint32_t msr, uint64_t *value)
 {
@@ -91,8 +94,8 @@ get_base_mhz(const struct reading *reading)
 }
 
 /*
- * Calculates the rates if CPUID 15h lacks the crystal's frequency. For one Atom, Linux takes 25 MHz. For other CPUs it
- * calculates the crystal's frequency from leaf 16h, and also uses it as the rate of the LAPIC's timer
+ * Calculates rates if CPUID 15h does not state the crystal's frequency. For one Atom, Linux assumes 25 MHz. For other
+ * CPUs Linux calculates the frequency from leaf 16h, and uses it as the rate of the LAPIC's timer
  * (arch/x86/kernel/tsc.c, native_calibrate_tsc()).
  */
 static void
@@ -118,7 +121,10 @@ add_claims_without_crystal(const struct reading *reading, const struct hw_cpuid 
 			  scale_mul_div_up(BASE_WITHIN_HZ, r->eax, r->ebx));
 }
 
-/* Reads CPUID 15h. If it exists, the LAPIC's timer counts the crystal (SDM vol. 3B, 19.7.3, and vol. 3A, 11.5.4). */
+/*
+ * Reads CPUID 15h. If the leaf exists, the crystal is also the clock of the LAPIC's timer (SDM vol. 3B, 19.7.3, and
+ * vol. 3A, 11.5.4).
+ */
 static void
 add_leaf_15_claims(const struct reading *reading)
 {
@@ -154,7 +160,8 @@ add_leaf_16_claim(const struct reading *reading)
 }
 
 /*
- * Adds a row for a leaf or an MSR of a hypervisor's interface. The row's source includes the number of the leaf or MSR.
+ * Adds a row for a leaf or an MSR of a hypervisor's interface. FORMAT names the source, with the NUMBER of the leaf or
+ * MSR.
  */
 static struct claim *
 add_interface_claim(const struct reading *reading, const struct paravirtual_interface *interface,
@@ -171,10 +178,7 @@ add_interface_claim(const struct reading *reading, const struct paravirtual_inte
 	return claim;
 }
 
-/*
- * Reads the leaf with rates in kHz, which may be rounded in any direction. If a rate is not a whole number of kHz, its
- * rounding is unknown.
- */
+/* Reads the leaf that states rates in kHz. They may be rounded up or down, by an unknown amount below 1 kHz. */
 static void
 add_khz_leaf_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {
@@ -291,7 +295,7 @@ add_amd_claim(const struct reading *reading)
 #define COUNTER_TSC     1u
 #define COUNTER_NONE    0xffu
 #define MAX_ERROR_VALID (1u << 4)
-/* The period is converted to units of 2^-62 s, because a fraction has 64 bits. */
+/* The period is converted to units of 2^-62 s, so that it fits into the 64 bits of a fraction. */
 #define RATE_BITS       62
 
 struct vmclock_time {
@@ -299,9 +303,9 @@ struct vmclock_time {
 	uint64_t flags, period, max_error;
 };
 
-/* Returns false if the page was being updated in all tries. */
+/* Copies the time from vmclock's page. Returns false if the page was being updated in all tries. */
 static bool
-take_vmclock(uint64_t address, struct vmclock_time *time)
+copy_vmclock_time(uint64_t address, struct vmclock_time *time)
 {
 	for (unsigned i = 0; i < PAGES_TRIES; i++) {
 		uint32_t sequence = hw_read32(address + VMCLOCK_SEQUENCE);
@@ -317,7 +321,10 @@ take_vmclock(uint64_t address, struct vmclock_time *time)
 	return false;
 }
 
-/* Its maximum error is taken as the rounding of its rate, so the comparison with the measured rate checks both. */
+/*
+ * Adds vmclock's rate. The page's maximum error is used as the rate's tolerance, so the comparison with the measured
+ * rate checks both.
+ */
 static void
 add_vmclock_claim(const struct reading *reading, uint64_t address)
 {
@@ -328,7 +335,7 @@ add_vmclock_claim(const struct reading *reading, uint64_t address)
 	if (!address || !hw_is_mapped(address, VMCLOCK_SIZE) || hw_read32(address) != VMCLOCK_MAGIC)
 		return;
 	claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
-	if (!take_vmclock(address, &time)) {
+	if (!copy_vmclock_time(address, &time)) {
 		claim_refuse(claim, "The page was being updated in each of %u reads.", PAGES_TRIES);
 		return;
 	}
@@ -350,7 +357,7 @@ platform_read_claims(struct platform *platform, fault_guard *guarded)
 	struct reading reading = { .cpu = &platform->cpu, .guarded = guarded, .claims = &platform->claims };
 
 	platform->claims.count = platform->claims.raw_count = 0;
-	(void)read_leaf(&reading, 0); /* the vendor, which decides who uses a claim */
+	(void)read_leaf(&reading, 0); /* the leaf has the vendor, which decides who uses a claim */
 	if (platform->cpu.basic_leaf_max >= LEAF_FEATURES)
 		reading.features = read_leaf(&reading, LEAF_FEATURES);
 	add_leaf_15_claims(&reading);

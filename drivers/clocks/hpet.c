@@ -1,15 +1,15 @@
 /*
- * The driver of the HPET. ACPI gives its address, and the main counter is read by MMIO. If the HPET is off, it is
- * switched on for the run and off again afterwards. The counter itself is never written. Section numbers refer to the
- * IA-PC HPET specification 1.0a.
+ * The driver of the HPET. ACPI states its address, and the main counter is read by MMIO. If the HPET is off, it is
+ * switched on for the run, and off again afterwards. The counter itself is never written. See the IA-PC HPET
+ * specification 1.0a.
  */
 #include "clocks/hpet_registers.h"
 #include "clocks/probe.h"
 
 enum { HPET, HPET_32, HPET_COUNT };
 /*
- * Indices into device.saved: the low half of the configuration register as found, and a bit mask of the timers whose
- * interrupts were enabled. The configuration's high half is reserved and never written.
+ * Indices into device.saved: the low half of the configuration register before the run, and a bit mask of the timers
+ * whose interrupts were enabled. The configuration's high half is reserved and never written.
  */
 enum { SAVED_CONFIGURATION, SAVED_ARMED };
 
@@ -52,7 +52,10 @@ static const struct clock hpet_rows[HPET_COUNT] = {
 	},
 };
 
-/* Returns true if the table gives an address that may be read. Otherwise sets the clock's state and returns false. */
+/*
+ * Returns true if the ACPI table states an address that may be read. Otherwise sets the clock's state and returns
+ * false.
+ */
 static bool
 hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 {
@@ -73,7 +76,10 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 	return false;
 }
 
-/* Returns true if the capability register is valid, and copies width and period into the rows. */
+/*
+ * Checks the capability register, and copies the counter's width and period into the clocks. Returns false if it is
+ * invalid.
+ */
 static bool
 hpet_identify(uint64_t base, struct clock *clocks)
 {
@@ -105,8 +111,8 @@ hpet_identify(uint64_t base, struct clock *clocks)
 }
 
 /*
- * Enables or disables the interrupts of TIMERS (bit n: timer n). If the HPET was off, the owner of an enabled timer
- * expects no interrupt. Such timers are therefore disabled while baretick runs the HPET.
+ * Enables or disables the interrupts of TIMERS (bit n: timer n). If the HPET was off, no software expects interrupts of
+ * its timers, even of enabled timers. They are therefore disabled while baretick runs the HPET.
  */
 static void
 hpet_enable_timers(const struct device *device, uint64_t timers, bool on)
@@ -143,7 +149,7 @@ hpet_close(struct device *device)
 	hpet_enable_timers(device, device->saved[SAVED_ARMED], true);
 }
 
-/* Starts the counter if it does not run, and keeps LEG_RT_CNF. Returns true if the counter counts. */
+/* Starts the counter if it does not run. Does not change LEG_RT_CNF. Returns true if the counter counts. */
 static bool
 hpet_start(struct device *device, struct clock *clock)
 {
@@ -158,7 +164,7 @@ hpet_start(struct device *device, struct clock *clock)
 		probe_note(clock, "The HPET was off. It is switched on for the run, and off again afterwards.");
 	} else {
 		/*
-		 * EDK II's timer driver stops the main counter while it sets a comparator (HpetTimerDxe,
+		 * EDK II's tick by HPET stops the main counter while it sets a comparator (HpetTimerDxe,
 		 * TimerInterruptHandler()).
 		 */
 		clock->firmware_ticks = hpet_enabled_timers(device) != 0;

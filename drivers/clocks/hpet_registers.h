@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define HPET_SIZE            1024u /* 2.3: size of the register block in bytes */
+#define HPET_SIZE            1024u /* 2.3: size of the register block, in bytes */
 #define HPET_ID              0x000u /* 2.3.4: general capabilities and ID, low half */
 #define HPET_PERIOD          0x004u /* 2.3.4, high half: femtoseconds per tick */
 #define HPET_CONFIGURATION   0x010u /* 2.3.5: general configuration */
@@ -20,10 +20,10 @@
 #define HPET_COUNT_SIZE_CAP  (1u << 13) /* 2.3.4: the main counter is 64 bits wide */
 #define HPET_ENABLE_CNF      1u         /* 2.3.5: the main counter runs */
 #define HPET_PERIOD_FS_MAX   100000000u /* 2.3.4: longest allowed period, 05F5E100h, which is 100 ns */
-/* our limit, 10 GHz: no HPET ticks that fast, so a shorter period is an error */
+/* our lower limit, 10 GHz: no HPET ticks that fast, so a shorter period is an error */
 #define HPET_PERIOD_FS_MIN   100000u
 #define HPET_FS_PER_S        UINT64_C(1000000000000000)
-/* rounding error in ppb of a period of 1 fs, because periods are whole femtoseconds; divide it by the period in fs */
+/* rounding error in ppb of a period of 1 fs, because the register holds whole fs; divide it by the period in fs */
 #define HPET_HALF_A_FS_PPB   500000000u
 
 /* Reads the whole main counter. CONTEXT is the device. */

@@ -1,7 +1,7 @@
 /*
  * The driver of Hyper-V's reference time, which is calculated from the TSC and from one page for all cores. While the
- * page's sequence is 0, readers must use the MSR with the same time instead. This driver also uses the MSR if the page
- * changes during every try to read it.
+ * page's sequence is 0, readers must read an MSR with the same time instead. This driver also reads the MSR if the page
+ * changes in all tries to read it.
  */
 #include "clocks/paravirtual_clocks.h"
 #include "clocks/probe.h"
@@ -10,7 +10,7 @@
 #define MSR_ON   1u
 #define MSR_KEPT UINT64_C(0xfff) /* reserved bits of the MSR, which must keep their values (TLFS, reference TSC page) */
 
-/* indices into device.saved: the MSR as found, and the number of reads that used the MSR */
+/* Indices into device.saved: the value of MSR 40000021h before the run, and the number of reads that used the MSR. */
 enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS };
 
 static const volatile struct hv_tsc_page *
@@ -22,7 +22,7 @@ get_page(const struct device *device)
 bool
 hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc)
 {
-	return device->opened && hv_tsc_page_take(get_page(device), hw_tsc_lfence, taken, now_tsc);
+	return device->opened && hv_tsc_page_copy(get_page(device), hw_tsc_lfence, taken, now_tsc);
 }
 
 uint64_t
@@ -32,8 +32,8 @@ hv_page_fallbacks(const struct device *device)
 }
 
 /*
- * Counts fallbacks to the MSR without a lock. Concurrent cores may lose counts, but the total is above 0 if there was
- * any.
+ * Counts the reads that used the MSR, without a lock. The count may be too low if several cores read at once, but it is
+ * above 0 if any read used the MSR.
  */
 static uint64_t
 hv_page_read(void *context)
@@ -42,7 +42,7 @@ hv_page_read(void *context)
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	if (hv_tsc_page_take(get_page(device), hw_tsc_lfence, &taken, &tsc)) {
+	if (hv_tsc_page_copy(get_page(device), hw_tsc_lfence, &taken, &tsc)) {
 		if (taken.sequence)
 			return hv_tsc_page_ticks(&taken, tsc);
 		device->saved[HV_PAGE_FALLBACKS]++;
@@ -62,7 +62,7 @@ hv_page_get_core_device(void *device)
 	return device;
 }
 
-/* TLFS, reference TSC page: if the sequence is not 0, the page is valid with the TSC of every core. */
+/* TLFS, reference TSC page: while the sequence is not 0, the page is valid for the TSCs of all cores. */
 static enum paravirtual_stable
 hv_page_get_stability(void *device)
 {
@@ -141,7 +141,7 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 		probe_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its page.");
 		return;
 	}
-	/* Uses the last page. The first ones belong to the cores. */
+	/* Uses the last page, because the other pages are for the cores. */
 	device->address = (uintptr_t)platform->pages.memory + (platform->pages.count - 1) * PAGES_SIZE;
 	hyperv_write_identity(device, hyperv->features);
 	device->saved[HV_PAGE_FOUND] = hw_msr_read(MSR_HV_REFERENCE_TSC);

@@ -1,14 +1,14 @@
 /*
- * The driver of Hyper-V's partition reference counter, which an MSR holds. Hyper-V requires guests to write an identity
- * first, so this file also writes that.
+ * The driver of Hyper-V's partition reference counter, which is read from an MSR. Hyper-V requires that guests first
+ * write an identity, which this file also does.
  */
 #include "clocks/paravirtual_clocks.h"
 #include "clocks/probe.h"
 #include "paravirtual/leaves.h"
 
 /*
- * TLFS, guest OS identity: bit 63 marks an open source system. Bits 62 to 56 hold the system's number. baretick has
- * none, so they are 0.
+ * TLFS, guest OS identity: bit 63 marks an open source system. Bits 62 to 56 are the system's number. They are 0,
+ * because baretick has no number.
  */
 #define GUEST_OS_ID (UINT64_C(1) << 63 | 1)
 
@@ -49,8 +49,8 @@ hv_ref_get_core_device(void *device)
 }
 
 /*
- * TLFS, partition reference time: it never goes back, on whichever core it is read. So there is no .get_stability
- * function.
+ * There is no .get_stability function, because this clock never goes back, not even between cores (TLFS, partition
+ * reference time).
  */
 static const struct clock hv_ref_row = {
 	.id = "hv_ref", .title = "Hyper-V's reference counter, MSR 40000020h", .width_bits = 64,

@@ -1,7 +1,7 @@
 /*
- * The driver of KVM's clock. An MSR of each core holds the address of that core's page, which KVM keeps up to date. The
- * address is written when the core first takes samples. The MSR is restored before the core is stopped, because KVM
- * would otherwise go on writing to the page.
+ * The driver of KVM's clock. Each core has a page that KVM updates, and an MSR with the page's address. The address is
+ * written when the core first takes samples. The MSR is restored before the core is stopped, because KVM would
+ * otherwise continue to write to the page.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"
@@ -9,7 +9,7 @@
 
 #define MSR_ON 1u
 
-enum { KVMCLOCK_MSR = PVCLOCK_SAVED }; /* index into device.saved: the number of the MSR */
+enum { KVMCLOCK_MSR = PVCLOCK_SAVED }; /* index into device.saved: the MSR's number, which depends on KVM's version */
 
 static void *
 kvmclock_get_core_device(void *context)

@@ -1,6 +1,6 @@
 /*
- * The driver of the null clock, which reads nothing. Its latency is therefore the cost of the measurement itself: the
- * two TSC reads around each sample.
+ * The driver of the null clock, which reads nothing. Its latency is therefore the cost of measuring: the two TSC reads
+ * around each sample.
  */
 #include "clocks/probe.h"
 

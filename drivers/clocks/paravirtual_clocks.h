@@ -6,7 +6,7 @@
 #include "hw/hw.h"
 #include "paravirtual/pages.h"
 
-/* Takes COUNT samples with the function READ. HERE is READ's argument, which belongs to the calling core. */
+/* Takes COUNT samples with the function READ. HERE is the argument for READ on the calling core. */
 static inline __attribute__((always_inline)) void
 paravirtual_sample(const struct device *device, struct sample *samples, size_t count, sample_read *read, void *here)
 {
@@ -17,7 +17,7 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
 }
 
 /*
- * Ratings from Linux 6.6, drivers/clocksource/hyperv_timer.c. Linux lowers both by 250 if CPUID 40000003h EAX[15]
+ * Ratings as in Linux 6.6, drivers/clocksource/hyperv_timer.c. Linux lowers both by 250 if CPUID 40000003h EAX[15]
  * reports an invariant TSC.
  */
 #define HYPERV_PAGE_RATING           500
@@ -31,9 +31,10 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
  */
 void hyperv_write_identity(struct device *device, uint32_t features);
 void hyperv_remove_identity(struct device *device);
-#define HYPERV_IDENTITY_WRITTEN (DRIVER_SAVED_MAX - 1) /* index into device.saved: the driver wrote the identity */
+/* index into device.saved: true if the driver wrote the identity */
+#define HYPERV_IDENTITY_WRITTEN (DRIVER_SAVED_MAX - 1)
 
-/* Copies the page of Hyper-V's reference time. Returns false if the page is off or changes in all tries. */
+/* Copies the page of Hyper-V's reference time. Returns false if the page is off, or changes in all tries. */
 bool hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
 uint64_t hv_page_fallbacks(const struct device *device); /* number of reads that used the MSR */
 

@@ -1,7 +1,7 @@
 /*
- * The driver of the PIT. Channel 2 of the 8254 runs as a free 16-bit counter. It is read in two ways: by the latch
- * command and by the read-back command. Port 61h and the channel's mode are restored afterwards. Channel 0 is not
- * touched, because the firmware may use it.
+ * The driver of the PIT. Channel 2 of the 8254 counts freely with 16 bits. There are two read methods: the latch
+ * command and the read-back command. Port 61h and the channel's mode are restored afterwards. Channel 0 is not
+ * accessed, because the firmware may use it.
  */
 #include "clocks/pit_registers.h"
 #include "clocks/probe.h"
@@ -57,16 +57,16 @@ pit_write_port_b(uint8_t bits)
 }
 
 /*
- * Restores the channel's mode. The reload value of an 8254 cannot be read, so 65536 is written. This is the longest
- * period, and the usual value of an unused channel. It makes no sound, because software programs a pitch before it
- * beeps. If the channel had no count (NULL COUNT), it gets no count.
+ * Restores the channel's mode. An 8254's reload value cannot be read, so 65536 is written, the longest period and the
+ * usual value of an unused channel. This makes no sound, because software programs a pitch before it beeps. If the
+ * channel had no count (NULL COUNT), no count is written.
  */
 static void
 pit_restore_channel(uint8_t status)
 {
 	uint8_t access = status & STATUS_ACCESS;
 
-	if (access == 0) { /* QEMU's state after reset, which no control word can restore */
+	if (access == 0) { /* QEMU reports no access mode after reset, and no control word can restore that state */
 		access = ACCESS_WORD;
 		status |= ACCESS_WORD;
 	}
@@ -100,14 +100,14 @@ pit_start(struct device *device)
 	device->saved[SAVED_PORT_B] = hw_in8(PORT_B);
 	device->saved[SAVED_STATUS] = pit_read_status();
 	device->opened = true;
-	pit_write_port_b(PORT_B_GATE_2); /* so that no pulse of the channel reaches the speaker */
+	pit_write_port_b(PORT_B_GATE_2); /* disconnects the speaker, so that no pulse of the channel reaches it */
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 }
 
 /*
- * Returns false if all bytes read FFh, as on a bus without a PIT. An 8254's status byte is never FFh after a count was
- * loaded in mode 2.
+ * Returns false if all bytes read FFh, as on a bus without a PIT. The status byte of an 8254 is never FFh after a count
+ * was loaded in mode 2.
  */
 static bool
 pit_answers(void)

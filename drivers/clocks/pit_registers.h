@@ -10,8 +10,8 @@
 #define PIT_CONTROL       0x43u
 #define PORT_B            0x61u
 #define PORT_B_GATE_2     0x01u /* name in Intel's PCH data sheets, register NMI_SC: TIM_CNT2_EN */
-#define PORT_B_SPEAKER    0x02u /* lets OUT drive the speaker: SPKR_DAT_EN in these data sheets */
-#define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN keep their values; bits 4 to 7 are written as 0 */
+#define PORT_B_SPEAKER    0x02u /* connects OUT to the speaker: SPKR_DAT_EN in these data sheets */
+#define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN, which are not changed; bits 4 to 7 are written as 0 */
 #define PORT_B_WRITABLE   0x0fu /* bits 0 to 3; the other bits are status */
 #define PORT_B_OUT_2      0x20u /* state of OUT: TMR2_OUT_STS in these data sheets */
 
@@ -36,7 +36,7 @@ pit_read_status(void)
 	return hw_in8(PIT_DATA_2);
 }
 
-/* Reads a count of two bytes. The PIT counts down, and 0 means 65536. The result counts up. */
+/* Reads a latched count of two bytes. The PIT counts down, and a count of 0 means 65536. The result counts up. */
 static inline uint64_t
 pit_read_latched(void)
 {
@@ -46,7 +46,7 @@ pit_read_latched(void)
 	return (0u - (high << 8 | low)) & 0xffffu;
 }
 
-/* Lets channel 2 run in mode 2 from 65536. open() leaves the channel in this state. */
+/* Starts channel 2 in mode 2 from 65536, the state in which open() leaves the channel. */
 static inline void
 pit_start_counting(void)
 {

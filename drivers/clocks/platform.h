@@ -16,15 +16,15 @@ struct platform {
 	struct claims claims;
 	struct pages pages; /* memory for the pages that hypervisors write */
 	/*
-	 * Address of a page without memory, at which a hypervisor may map its shared page. 0 if there is firmware: it may
-	 * use the shared page at its own address.
+	 * Address of a page without memory, at which Xen's shared page can be mapped. 0 with UEFI, because the firmware
+	 * may use the shared page at another address.
 	 */
 	uint64_t unused_page;
 };
 
 /*
  * Fills platform->claims from CPUID, MSRs and vmclock's page. Call it after the other facts were read. GUARDED catches
- * exceptions of MSR reads. If it is NULL, only MSRs that CPUID offers are read.
+ * exceptions in MSR reads. If GUARDED is NULL, only MSRs that CPUID offers are read.
  */
 void platform_read_claims(struct platform *platform, fault_guard *guarded);
 

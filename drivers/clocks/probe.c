@@ -1,4 +1,4 @@
-/* Helpers of the clocks' drivers. See probe.h. */
+/* Common functions of the clock drivers. See probe.h. */
 #include "clocks/probe.h"
 
 #include <stdarg.h>
@@ -6,9 +6,9 @@
 #include "base/text.h"
 
 /*
- * Limits of a wait for a tick. It ends after 2^24 TSC ticks: 3 ms at 5 GHz, 17 ms at 1 GHz. The slowest tick is the
- * RTC's periodic flag at 8,192 Hz, which comes every 122 us. A minimum number of polls is guaranteed, because the core
- * may be preempted. A maximum number of polls ends the wait if the TSC has stopped.
+ * Limits of the wait for a counter to move. It ends after 2^24 TSC ticks: 3 ms at 5 GHz, 17 ms at 1 GHz. The slowest
+ * counter is the RTC's periodic flag at 8,192 Hz, which is set every 122 us. There is a minimum number of polls,
+ * because the core may be preempted. A maximum number of polls ends the wait if the TSC has stopped.
  */
 #define WAIT_TICKS      (UINT64_C(1) << 24)
 #define WAIT_POLLS_MIN  64
@@ -36,7 +36,7 @@ probe_close(struct device *device)
 }
 
 static void
-add(struct clock *clock, const char *format, va_list arguments)
+append_reason(struct clock *clock, const char *format, va_list arguments)
 {
 	struct text text;
 	size_t length = text_length(clock->reason);
@@ -55,7 +55,7 @@ probe_state(struct clock *clock, enum clock_state state, const char *format, ...
 	clock->state = state;
 	clock->reason[0] = 0;
 	va_start(arguments, format);
-	add(clock, format, arguments);
+	append_reason(clock, format, arguments);
 	va_end(arguments);
 }
 
@@ -65,7 +65,7 @@ probe_note(struct clock *clock, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	add(clock, format, arguments);
+	append_reason(clock, format, arguments);
 	va_end(arguments);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Helpers of the clocks' drivers. They initialize rows, set the sentences on a clock's state, and test that a counter
- * moves.
+ * Common functions of the clock drivers. They initialize a driver's clocks, set sentences about a clock's state, and
+ * test that a counter moves.
  */
 #ifndef BARETICK_PROBE_H
 #define BARETICK_PROBE_H
@@ -15,7 +15,7 @@
 
 /*
  * Copies DRIVER's clocks (one for each read method) to CLOCKS, and initializes DEVICE. Returns false if the machine has
- * no TSC, because each sample needs it. All clocks then have this reason, and open() must return at once.
+ * no TSC, because each sample needs it. This reason is then set for all clocks, and open() must return at once.
  */
 bool probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
 		 const struct driver *driver);
@@ -23,25 +23,25 @@ bool probe_begin(const struct platform *platform, struct device *device, struct 
 /* The close() function of a driver that changes nothing. */
 void probe_close(struct device *device);
 
-/* Sets the state of a row and the sentence that explains it. A sentence that is too long is cut. */
+/* Sets a clock's state and the sentence that explains it. A sentence that is too long is cut. */
 void probe_state(struct clock *clock, enum clock_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Copies the state and the sentence of CLOCKS[0] to the other rows, which read the same device. */
 void probe_copy_state(struct clock *clocks, size_t count);
 
-/* Appends a sentence to the row's reason. */
+/* Appends a sentence to the clock's reason. */
 void probe_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns true if two readings of a counter differ within a bounded wait. Use it for counters that tick at least every
+ * Returns true if two readings of a counter differ within 2^24 TSC ticks. Use it for counters that tick at least every
  * 122 us.
  */
 bool probe_counter_moves(sample_read *read, struct device *device);
 
 /*
- * A wait with the bounds of probe_counter_moves(). Initialize with { 0 }. probe_goes_on() returns false when the wait
- * is over.
+ * A wait with the same limits as in probe_counter_moves(). Initialize it with { 0 }. probe_goes_on() returns false when
+ * the wait is over.
  */
 struct probe_wait {
 	uint64_t polls, begin;
@@ -49,9 +49,8 @@ struct probe_wait {
 bool probe_goes_on(struct probe_wait *wait);
 
 /*
- * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. The macro contains a
- * separate loop for each kind of TSC read around READ. The kind is thus chosen before the first reading, and not in the
- * loop.
+ * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. Each kind of TSC read around
+ * READ gets a separate loop. The kind is thus selected before the loop, and not at each reading.
  */
 #define DRIVER_SAMPLE(name, read)                                                                  \
 	static void name##_sample(void *device, struct sample *samples, size_t count)              \

@@ -16,7 +16,7 @@ pvclock_begin(const struct platform *platform, struct device *device, struct clo
 		probe_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
 		return false;
 	}
-	if (platform->pages.count < 2) { /* hv_page.c uses the last page, so a core needs another one */
+	if (platform->pages.count < 2) { /* one page for a core, in addition to the last page, which hv_page.c uses */
 		probe_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
 		return false;
 	}
@@ -52,7 +52,7 @@ pvclock_read(void *context)
 
 	if (!slot)
 		return 0;
-	if (pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
+	if (pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
 		slot->last_ns = pvclock_ns(&taken, tsc);
 	else
 		slot->torn++;
@@ -66,7 +66,7 @@ pvclock_copy_page(const struct clock *clock, struct pvclock *taken)
 	struct pvclock_slot *slot = device->opened ? clock->get_core_device(clock->device) : NULL;
 	uint64_t tsc;
 
-	return slot && pvclock_take(&slot->clock, hw_tsc_lfence, taken, &tsc);
+	return slot && pvclock_copy(&slot->clock, hw_tsc_lfence, taken, &tsc);
 }
 
 uint64_t
@@ -89,7 +89,7 @@ pvclock_assumed(void *context)
 	struct pvclock taken;
 	uint64_t tsc, multiplier;
 
-	if (!slot || !pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
+	if (!slot || !pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
 		return 0;
 	multiplier = pvclock_multiplier(&taken);
 	return multiplier == pvclock_multiplier_at_first(device) ? multiplier : 0;
@@ -116,7 +116,7 @@ pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 	struct pvclock taken;
 	uint64_t tsc;
 
-	if (!pvclock_take(&slot->clock, hw_tsc_lfence, &taken, &tsc))
+	if (!pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
 		probe_state(clock, CLOCK_BROKEN, "The page is always being updated: version %u stays odd in %u reads.", taken.version,
 			    PAGES_TRIES);
 	else if (!pvclock_multiplier(&taken))

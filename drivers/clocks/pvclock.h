@@ -1,6 +1,6 @@
 /*
- * The common part of KVM's and Xen's clocks. The hypervisor updates one page for each core. These functions assign
- * pages to cores and read them. Each driver tells its hypervisor the page's address in its own way.
+ * Common functions of KVM's and Xen's clocks. The hypervisor updates one page for each core. These functions assign
+ * pages to cores and read them. Each driver passes the page's address to its hypervisor by a different interface.
  */
 #ifndef BARETICK_PVCLOCK_H
 #define BARETICK_PVCLOCK_H
@@ -9,29 +9,29 @@
 #include "clocks/platform.h"
 
 /*
- * Indices into device.saved: the number of pages, whether the page's flag TSC_STABLE is valid, the number of cores
+ * Indices into device.saved: the number of pages, true if the page's flag TSC_STABLE is valid, the number of cores
  * whose page the hypervisor refused, and the first multiplier. The drivers' own entries start at PVCLOCK_SAVED.
  */
 enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSALS, PVCLOCK_MULTIPLIER, PVCLOCK_SAVED };
 
-/* half of a core's page, because a hypervisor may offer KVM's clock and Xen's clock at the same time */
+/* half of a core's page, because a hypervisor may offer KVM's and Xen's clock at the same time */
 #define PVCLOCK_SLOT_SIZE (PAGES_SIZE / 2)
 
-/* The first half is written by the hypervisor, the second half by the driver. */
+/* A half page of one core. Its first half is written by the hypervisor, its second half by the driver. */
 struct pvclock_slot {
 	struct pvclock clock;
 	uint8_t reserved[PVCLOCK_SLOT_SIZE / 2 - sizeof(struct pvclock)];
 	uint32_t owner; /* APIC id of the core plus 1; 0 if the slot is free */
 	bool on, refused;
-	uint64_t found;   /* earlier value of the register that gets the page's address */
-	uint64_t last_ns, torn; /* the last reading, and the number of reads whose tries all failed */
+	uint64_t found;   /* value, before the run, of the MSR that gets the page's address */
+	uint64_t last_ns, torn; /* the last reading, and the number of reads in which all tries failed */
 	uint8_t rest[PVCLOCK_SLOT_SIZE / 2 - 32];
 };
-_Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page each");
+_Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page");
 
 /*
- * Gives DEVICE the lower or the UPPER half of each core's page. Returns false, and sets CLOCK's state, if there is no
- * memory that the hypervisor can write.
+ * Assigns the lower or the UPPER half of each core's page to DEVICE. Returns false, and sets CLOCK's state, if there is
+ * no memory that the hypervisor can write.
  */
 bool pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
 
@@ -39,18 +39,18 @@ bool pvclock_begin(const struct platform *platform, struct device *device, struc
 struct pvclock_slot *pvclock_find_slot(const struct device *device);
 
 /*
- * Reads the clock of a struct pvclock_slot in ns. If the page changes in all tries, the last reading is returned again,
- * and the clock is not compared between cores.
+ * Reads the clock of a struct pvclock_slot in ns. If the page changes in all tries, returns the last reading again; the
+ * clock is then not compared between cores.
  */
 uint64_t pvclock_read(void *slot);
 
 /*
- * Returns true if SLOT's page works as a clock, otherwise sets CLOCK's state. Call it after the hypervisor got the
+ * Returns true if SLOT's page works as a clock, otherwise sets CLOCK's state. Call it after the hypervisor received the
  * page's address. WHOSE is the hypervisor's name.
  */
 bool pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose);
 
-/* Copies the calling core's page of CLOCK. Returns false if the page is off or changes in all tries. */
+/* Copies the calling core's page of CLOCK. Returns false if the page is off, or changes in all tries. */
 bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 
 /* Returns the page's first multiplier, in ns per TSC tick times 2^32. */
@@ -60,14 +60,14 @@ uint64_t pvclock_multiplier_at_first(const struct device *device);
 uint64_t pvclock_count_refusals(const struct device *device);
 
 /*
- * Returns STABLE_YES if the hypervisor supports the flag TSC_STABLE and all pages in use have it. The clock may then be
- * compared between cores. Returns STABLE_NO if a page in use lacks the flag. Returns STABLE_UNKNOWN if the hypervisor
- * wrote no page for a core, or if a page changed in all tries of a read.
+ * Returns STABLE_YES if the hypervisor supports the flag TSC_STABLE and it is set in all pages in use. The clock may
+ * then be compared between cores. Returns STABLE_NO if a page in use lacks the flag. Returns STABLE_UNKNOWN if the
+ * hypervisor wrote no page for a core, or if a page changed in all tries of a read.
  */
 enum paravirtual_stable pvclock_get_stability(void *device);
 
 /*
- * Returns the TSC's rate that this core's page assumes, for clock.assumed. Returns 0 if the rate has changed since the
+ * Returns the TSC rate that this core's page states, for clock.assumed. Returns 0 if the rate has changed since the
  * first reading.
  */
 uint64_t pvclock_assumed(void *device);

@@ -1,15 +1,16 @@
 /*
- * The driver of the RTC, an MC146818 or a descendant: its seconds, and its periodic flag at 8,192 Hz. Registers are
+ * The driver of the RTC, an MC146818 or a successor: its seconds, and its periodic flag at 8,192 Hz. Registers are
  * named as in Motorola's MC146818 data sheet.
  *
- * Port 70h holds the index. Its bit 7 masks NMIs, and on most chip sets the port reads FFh. Intel's chip sets have the
- * same registers at ports 74h and 75h. There the index can be read, and NMIs are not affected (Intel 321088, Accessing
- * the Real Time Clock Registers and the NMI Enable Bit). EDK II's Whitley platform uses them this way. If these ports
- * work, port 70h is not written. Otherwise bit 7 is written with the value that it reads, as EDK II's RTC driver does
- * before each access. So NMIs keep EDK II's setting. An index that cannot be read cannot be restored. It is left at
- * 0Dh, register D, as IBM's technical references require.
+ * Port 70h selects a register (its index). Its bit 7 masks NMIs, and on most chip sets the port reads FFh. Intel's chip
+ * sets have the same registers at ports 74h and 75h. There the index can be read, and NMIs are not affected (Intel
+ * 321088, Accessing the Real Time Clock Registers and the NMI Enable Bit). EDK II's Whitley platform uses these ports
+ * in the same way. If they work, port 70h is not written. Otherwise bit 7 of port 70h is written with the value that it
+ * reads, as EDK II's RTC driver does before each access, so that NMIs stay masked or unmasked. An index that cannot be
+ * read cannot be restored. It is left at 0Dh, register D, as IBM's technical references require.
  *
- * A read of register C clears its flags. If an alarm is due during a run, its owner does not see it.
+ * A read of register C clears its flags. If an alarm of another program is due during a run, that program does not see
+ * it.
  */
 #include "clocks/pic_registers.h"
 #include "clocks/probe.h"
@@ -18,13 +19,13 @@
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8
 /*
- * An emulator sets the flag in its main loop, which may be late. QEMU with 1,024 cores on two processors was 240 ms
- * late. One try takes 3 to 17 ms.
+ * Number of tries in a guest, each 3 to 17 ms. An emulator sets the flag in its main loop, which may be late: QEMU with
+ * 1,024 cores on two processors was 240 ms late.
  */
 #define RTC_PF_TRIES_GUEST 128
 /*
- * Number of polls that covers any update. UIP is set before the update, for 488 us in Intel's chip sets and 244 us in
- * others. The update then takes 1,984 us. A poll reads two registers, which takes at least 223 ns.
+ * Maximum number of polls while an update ends. UIP is set before the update, for 488 us in Intel's chip sets and 244
+ * us in others, and the update takes 1,984 us. A poll reads two registers, which takes at least 223 ns.
  */
 #define RTC_UPDATE_POLLS_MAX 12000u
 
@@ -38,7 +39,7 @@ rtc_decode(uint8_t seconds, uint8_t b)
 	return (seconds >> 4) * 10u + (seconds & 0x0fu);
 }
 
-/* Returns true if SECONDS equals the last second that was read, or the second after it. */
+/* Returns true if SECONDS is the last second that was read, or the second after it. */
 static bool
 rtc_is_expected(const struct device *device, unsigned seconds)
 {
@@ -53,7 +54,7 @@ rtc_is_expected(const struct device *device, unsigned seconds)
  * mc146818_avoid_UIP() does the same.
  *
  * In a guest the next second is accepted even if UIP is set. An emulator calculates the second at each access, but
- * clears UIP in its main loop. QEMU was 150 us late, and on a busy host 36 ms, which is 3.6 % of a second.
+ * clears UIP in its main loop. QEMU cleared it 150 us late, and on a busy host 36 ms late, which is 3.6 % of a second.
  */
 static bool
 rtc_read_seconds(const struct device *device, unsigned *seconds)
@@ -68,8 +69,8 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 }
 
 /*
- * Returns the last second until the update has ended, and never waits. The reading thus changes at the end of an
- * update, whose time the crystal determines, and not at an arbitrary time within the update.
+ * Returns the seconds. During an update it returns the last second, and does not wait. The reading thus changes at the
+ * end of the update, whose time the crystal determines, and not at an arbitrary time in the update.
  */
 static uint64_t
 rtc_read(void *context)
@@ -83,9 +84,9 @@ rtc_read(void *context)
 }
 
 /*
- * Updates the last known second before samples are taken. If the register holds this second or the next, samples will
- * see the change, and nothing is done. Otherwise an update may be in progress, so the function waits for its end. If
- * the value still does not fit, it becomes the last second.
+ * Updates the last known second before samples are taken. Does nothing if the register holds this second or the next,
+ * because samples then see the change. Otherwise an update may be in progress, so the function waits for its end. It
+ * then stores the register's value as the last second.
  */
 static void
 rtc_update_last_second(struct device *device)
@@ -120,9 +121,9 @@ rtc_sample(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Makes the periodic flag ready for polling. A pending flag is cleared, because the time at which it was set is
- * unknown. Some RTCs set the flag only if PIE is set. For these, PIE is set until rtc_pf_stop(), while the caller
- * masks interrupts. During this time IRQ 8 is masked at the PIC, so that no interrupt is pending afterwards.
+ * Prepares the periodic flag for polling. A pending flag is cleared, because the time at which it was set is unknown.
+ * Some RTCs set the flag only if PIE is set. For these, PIE is set until rtc_pf_stop(), while the caller masks
+ * interrupts. During this time IRQ 8 is masked at the PIC, so that no interrupt is pending afterwards.
  */
 void
 rtc_pf_start(struct device *device)
@@ -167,7 +168,7 @@ static const struct clock rtc_rows[RTC_COUNT] = {
 	},
 };
 
-/* Returns true if there is an RTC whose divider runs. Saves its registers. */
+/* Returns true if there is an RTC whose divider runs. Saves its registers A and B. */
 static bool
 rtc_identify(struct device *device, struct clock *clock)
 {
@@ -193,7 +194,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	bool updating, last;
 	uint8_t seconds;
 
-	/* One more poll follows after the end of the wait, because the core may have been preempted until then. */
+	/* polls once more after the wait, because the core may have been preempted until its end */
 	do {
 		last = !probe_goes_on(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
@@ -215,7 +216,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 		probe_note(clock, "The RTC's battery failed (VRT is 0).");
 }
 
-/* Returns true if the flag is set within the wait of probe.c, which lasts dozens of the flag's periods. */
+/* Returns true if the flag is set within the limits of probe.c, which are many periods of the flag. */
 static bool
 rtc_pf_is_set_in_time(struct device *device)
 {
@@ -257,8 +258,8 @@ rtc_open_flag(struct device *device, struct clock *clock)
 }
 
 /*
- * Returns true if ports 74h and 75h access the RTC. The index must read as it was written, and the registers must look
- * like an RTC's. If the index reads FFh, no device answers, and nothing is written.
+ * Returns true if the RTC is also at ports 74h and 75h. The index must read the value that was written, and the
+ * registers must be plausible for an RTC. Nothing is written if the index reads FFh, because then there is no device.
  */
 static bool
 rtc_has_alias(uint8_t found)
@@ -338,7 +339,7 @@ rtc_close(struct device *device)
 		return;
 	device->opened = false;
 	interrupts = hw_interrupts_mask();
-	rtc_pf_stop(device); /* repeated, because a core may have been stopped before it disarmed the flag */
+	rtc_pf_stop(device); /* needed if a core was stopped before it called rtc_pf_stop() */
 	rtc_write_register(device, REGISTER_A, (uint8_t)device->saved[SAVED_A]);
 	rtc_restore_index(device);
 	hw_interrupts_restore(interrupts);

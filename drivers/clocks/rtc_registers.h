@@ -19,26 +19,26 @@
 
 #define A_UIP              0x80u /* update in progress; read only */
 #define A_DIVIDER          0x70u
-#define A_DIVIDER_32768_HZ 0x20u /* the time base of every PC's RTC */
+#define A_DIVIDER_32768_HZ 0x20u /* time base of every PC's RTC */
 #define A_DIVIDER_RESET    0x60u /* both upper bits set: the divider is held in reset */
 /* Values of register A for the periodic rate, from the data sheet's table for a time base of 32.768 kHz. */
 #define A_RATE_8192_HZ     0x03u
 #define A_RATE_1024_HZ     0x06u
 #define A_RATE_64_HZ       0x0au
 #define A_RATE_2_HZ        0x0fu
-#define B_SET              0x80u /* set while software sets the time; the RTC then makes no updates */
+#define B_SET              0x80u /* set while software sets the time; the RTC does not count during this time */
 #define B_PIE              0x40u
 #define B_BINARY           0x04u /* "DM" in the data sheet */
 #define C_PF               0x40u
 #define D_VRT              0x80u /* valid RAM and time */
 #define RTC_SECONDS_MAX    59u
 
-enum { RTC, RTC_PF, RTC_COUNT }; /* rows of the driver */
-/* Indices into device.saved: registers as found, and then the driver's own state. */
+enum { RTC, RTC_PF, RTC_COUNT }; /* the driver's clocks */
+/* Indices into device.saved: registers before the run, and then the driver's own state. */
 enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
 
 /*
- * Finds the RTC's ports and saves the index as found in DEVICE. rtc_read_register() works afterwards. The caller masks
+ * Finds the RTC's ports, and saves the index register in DEVICE. Afterwards rtc_read_register() works. The caller masks
  * interrupts until rtc_restore_index().
  */
 void rtc_find(struct device *device);
@@ -57,14 +57,14 @@ rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
 	hw_out8((uint16_t)device->address + RTC_DATA, value);
 }
 
-/* Decodes the seconds register. Returns a number above 59 if its value is invalid. */
+/* Decodes the value of the seconds register, for register B. Returns a number above 59 if the value is invalid. */
 unsigned rtc_decode(uint8_t seconds, uint8_t b);
 
-/* Called before and after the periodic flag is read, while interrupts are masked. */
+/* Called before and after the periodic flag is polled, while interrupts are masked. */
 void rtc_pf_start(struct device *device);
 void rtc_pf_stop(struct device *device);
 
-/* Restores the index if it could be read; otherwise selects register 0Dh. */
+/* Restores the index register if it could be read; otherwise selects register 0Dh. */
 void rtc_restore_index(const struct device *device);
 
 #endif

@@ -1,4 +1,4 @@
-/* The driver of the TSC, with four read methods. The TSC is never written. */
+/* The driver of the TSC. It has four read methods. The TSC is never written. */
 #include "clocks/probe.h"
 
 static uint64_t
@@ -35,9 +35,9 @@ DRIVER_SAMPLE(tsc_rdtscp, tsc_rdtscp_read)
 DRIVER_SAMPLE(tsc_cpuid, tsc_cpuid_read)
 
 /*
- * A TSC that is not reported as invariant may change its rate with the core's frequency, or stop in sleep states. On
- * bare metal it is then rated below the PM timer. In a guest the hypervisor may merely hide the bit, so the rating
- * stays.
+ * The rate of a TSC that is not reported as invariant may change with the core's frequency, and it may stop in sleep
+ * states. On bare metal such a TSC is rated below the PM timer. In a guest the hypervisor may only hide the bit, so the
+ * rating stays.
  */
 #define TSC_RATING          300
 #define TSC_RATING_VARIABLE 150
@@ -70,8 +70,8 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 #define PPB UINT64_C(1000000000)
 
 /*
- * Sets the clock's rate that is used until clocks have been compared. If only another claim agrees with the
- * clocks, that claim replaces it later.
+ * Sets the TSC's rate that is used until clocks have been compared. If the measurements then agree only with another
+ * claim, that claim replaces this rate.
  */
 static void
 tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)

@@ -1,7 +1,7 @@
 /*
- * The driver of Xen's clock. For each vCPU, Xen writes its time to an address in baretick's memory until the address is
- * removed. Xen's shared page is not used, because there is only one and the firmware may have mapped it. vcpu_info is
- * not used either, because its registration cannot be undone.
+ * The driver of Xen's clock. baretick registers an address in its memory for each vCPU. Xen writes the vCPU's time
+ * there until the registration is removed. Xen's shared page is not used, because there is only one and the firmware
+ * may have mapped it. vcpu_info is not used either, because its registration cannot be undone.
  */
 #include "clocks/probe.h"
 #include "clocks/pvclock.h"
@@ -12,17 +12,17 @@
 #define XEN_GET_FEATURES       6u
 #define XEN_SAFE_PVCLOCK       (1u << 9) /* feature of HVM guests: the clock is based on the guest's TSC */
 
-enum { XEN_BASE = PVCLOCK_SAVED }; /* index into device.saved: first CPUID leaf of Xen */
+enum { XEN_BASE = PVCLOCK_SAVED }; /* index into device.saved: number of Xen's first CPUID leaf */
 
 struct xen_features {
-	uint32_t index, features; /* INDEX is set by the caller, FEATURES by Xen */
+	uint32_t index, features; /* INDEX is set by the caller, FEATURES is set by Xen */
 };
 
 struct xen_time_area {
 	uint64_t address; /* 0 removes the registration */
 };
 
-/* Registers ADDRESS with Xen. Returns 0, or a negative error number of Xen. */
+/* Registers ADDRESS with Xen. Returns 0, or Xen's error, a negative number. */
 static int64_t
 xen_register(const struct device *device, uint64_t address)
 {
@@ -60,7 +60,8 @@ xen_sample(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Removes the registration. An earlier registration cannot be read, so it is not restored. Firmware does not need one.
+ * Removes the registration. If the firmware had registered an address before, this is lost, because it cannot be read.
+ * Firmware does not need one.
  */
 static bool
 xen_remove_page(struct device *device)
@@ -89,24 +90,24 @@ static const struct clock xen_row = {
 };
 
 /*
- * Rating if the TSC is invariant and Xen never emulates it: Linux then prefers the TSC, whose rating is 300
+ * Rating if the TSC is invariant and Xen never emulates it. Linux then prefers the TSC, whose rating is 300
  * (arch/x86/xen/time.c, xen_tsc_safe_clocksource()).
  */
 #define RATING_BELOW_TSC 299
 
-/* Returns why the clock is not offered, or NULL if it is. */
+/* Returns the reason why the clock is not offered, or NULL if it is offered. */
 static const char *
 xen_missing(const struct paravirtual_interface *xen)
 {
-	struct xen_features asked = { 0, 0 };
+	struct xen_features query = { 0, 0 };
 
 	if (!xen)
 		return "There is no Xen, which would offer this clock.";
 	if (xen->leaf_max < xen->base + LEAF_XEN_HVM ||
 	    !(hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT))
 		return "Xen's CPUID leaves do not state the vCPU number of a core.";
-	if (hw_xen_hypercall(XEN_VERSION_OP, XEN_GET_FEATURES, (uintptr_t)&asked, 0) ||
-	    !(asked.features & XEN_SAFE_PVCLOCK))
+	if (hw_xen_hypercall(XEN_VERSION_OP, XEN_GET_FEATURES, (uintptr_t)&query, 0) ||
+	    !(query.features & XEN_SAFE_PVCLOCK))
 		return "Xen's features do not offer this clock to guests like this one.";
 	return NULL;
 }

@@ -9,9 +9,9 @@
 #define SEV_ACTIVE    UINT64_C(7)
 #define FAMILY_6      6u
 
-#define UNNAMED "unknown" /* name of a hypervisor that reports no name; "" would mean that there is no hypervisor */
+#define UNNAMED "unknown" /* name of a hypervisor that reports no name, because "" means that there is no hypervisor */
 
-/* Appends the four characters in a register to TEXT, lowest byte first. Returns the end. */
+/* Appends the four characters in a CPUID register to TEXT, lowest byte first. Returns the new end of TEXT. */
 static char *
 put_register(char *text, uint32_t value)
 {
@@ -46,7 +46,7 @@ cpu_apic_id(void)
 
 	if (basic_leaf_max >= LEAF_TOPOLOGY)
 		r = hw_cpuid(LEAF_TOPOLOGY, 0);
-	if (r.ebx != 0) /* SDM vol. 2A: if EBX is 0, the leaf does not exist, although the maximum leaf includes it */
+	if (r.ebx != 0) /* SDM vol. 2A: if EBX is 0, the leaf does not exist, even if it is below the maximum leaf */
 		return r.edx;
 	if (basic_leaf_max >= LEAF_FEATURES)
 		return hw_cpuid(LEAF_FEATURES, 0).ebx >> FEATURES_EBX_APIC_SHIFT;
@@ -64,7 +64,8 @@ cpu_threads(void)
 			r = hw_cpuid(LEAF_TOPOLOGY, level);
 			if (TOPOLOGY_ECX_TYPE(r) == TYPE_NONE)
 				break;
-			count = r.ebx & TOPOLOGY_EBX_COUNT; /* the last level counts the threads of the package */
+			/* the last level's count is the number of threads in the package */
+			count = r.ebx & TOPOLOGY_EBX_COUNT;
 		}
 	if (!count && basic_leaf_max >= LEAF_FEATURES) {
 		r = hw_cpuid(LEAF_FEATURES, 0);
@@ -129,7 +130,7 @@ read_brand(struct cpu_facts *facts)
 	remove_outer_blanks(facts->brand);
 }
 
-/* Returns true if LFENCE waits for all earlier instructions, so that it alone orders a read of the TSC. */
+/* Returns true if LFENCE waits for all earlier instructions. LFENCE alone then orders a read of the TSC. */
 static bool
 lfence_serialises(const struct cpu_facts *facts)
 {
@@ -145,10 +146,9 @@ lfence_serialises(const struct cpu_facts *facts)
 }
 
 /*
- * Returns true if the SMI count can be read. Processors of Intel's family 6 have the MSR since Nehalem, and Atoms since
- * Silvermont. All of these have SSE4.2. Reading a missing MSR faults, and hypervisors may lack this MSR. KVM has it
- * since Linux 4.15, but a guest cannot detect this. QEMU's TCG has it for every CPU model, and no missing MSR faults
- * there.
+ * Returns true if the MSR with the SMI count can be read without a fault. Intel's family 6 has it since Nehalem, and
+ * Atoms since Silvermont. All of these have SSE4.2. Hypervisors may lack it. KVM has it since Linux 4.15, but a guest
+ * cannot detect this. QEMU's TCG has it for every CPU model.
  */
 static bool
 counts_smis(const struct cpu_facts *facts)
@@ -211,7 +211,7 @@ read_extended(struct cpu_facts *facts)
 {
 	uint32_t max = hw_cpuid(LEAF_EXTENDED_MAX, 0).eax;
 
-	/* Without extended leaves the CPU returns another leaf's data, which is a smaller number. */
+	/* A CPU without extended leaves returns another leaf's data here, which is a smaller number. */
 	if (max < LEAF_EXTENDED_MAX)
 		return;
 	facts->extended_leaf_max = max;

@@ -12,10 +12,10 @@
 struct cpu_facts {
 	char vendor[13];     /* CPUID 0h, unchanged */
 	char brand[49];      /* CPUID 80000002h..4h without blanks at both ends; "" if there is none */
-	char hypervisor[13]; /* CPUID 40000000h; "" on bare metal (CPUID 1h ECX[31] clear) */
+	char hypervisor[13]; /* name from CPUID 40000000h; "" on bare metal, if CPUID 1h ECX[31] is clear */
 	uint32_t basic_leaf_max;
 	uint32_t extended_leaf_max;
-	/* initial APIC id of the calling core, from leaf Bh if that is valid, else from leaf 1h */
+	/* initial APIC id of the calling core, from leaf Bh if the leaf is valid, otherwise from leaf 1h */
 	uint32_t apic_id;
 	bool has_tsc;
 	bool has_rdtscp;
@@ -23,8 +23,7 @@ struct cpu_facts {
 	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
 	bool lapic_always_runs;  /* CPUID 6h EAX[2]: the local APIC's timer runs in all sleep states */
 	/*
-	 * true if LFENCE waits for earlier instructions: always on Intel, on AMD and Hygon if CPUID 80000021h EAX[2] is
-	 * set
+	 * true if LFENCE waits for earlier instructions, as on Intel, and on AMD and Hygon with CPUID 80000021h EAX[2]
 	 */
 	bool lfence_serialises;
 	bool counts_smis;        /* true if the MSR that counts SMIs can be read */
@@ -33,11 +32,11 @@ struct cpu_facts {
 
 void cpu_read_facts(struct cpu_facts *facts);
 
-/* Changes FACTS to describe a guest. Called if CPUID shows no hypervisor, but another sign does. */
+/* Changes FACTS to describe a guest. Called if CPUID shows no hypervisor, but something else does. */
 void cpu_mark_as_guest(struct cpu_facts *facts);
 
 struct cpu_identity {
-	bool known;         /* true if CPUID 1h exists, which the fields in the next line need */
+	bool known;         /* true if CPUID 1h exists, which reports the next three fields */
 	uint32_t family, model, stepping; /* as in /proc/cpuinfo, with the extended fields */
 	uint32_t microcode; /* microcode revision; 0 if unknown, or not read because the access might fault */
 	char host[32];      /* the hypervisor's version or a similar text; "" if there is none */
@@ -48,13 +47,13 @@ void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *ident
 
 /*
  * Returns true if Linux treats the TSCs of CORES cores as unsynchronised before it measures them. Linux does so if
- * there are several cores and the TSC's rate is not constant. It knows the rate as constant by the invariant bit, or by
- * the family of Intel, Centaur and Zhaoxin processors. Linux's code for VMware and Hyper-V guests may mark the TSC as
- * reliable by other signs.
+ * there are several cores and the TSC's rate is not constant. The rate is constant if the invariant bit is set, or for
+ * certain families of Intel, Centaur and Zhaoxin. In VMware and Hyper-V guests Linux may trust the TSC for other
+ * reasons.
  */
 bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 
-/* Returns the number of SMIs of the calling core since its reset, modulo 2^32. Call it only if counts_smis is set. */
+/* Returns the number of SMIs of the calling core since its reset, modulo 2^32. Call it only if counts_smis is true. */
 uint32_t cpu_smi_count(void);
 
 /* Returns the number of threads in the calling core's package according to CPUID, at least 1. */
@@ -63,7 +62,7 @@ uint32_t cpu_threads(void);
 /* Returns the calling core's APIC id, as in struct cpu_facts. */
 uint32_t cpu_apic_id(void);
 
-/* Reads the facts of the calling core. Reads MSRs only if CPUID reports them, and writes none. */
+/* Reads facts about the calling core. Reads MSRs only if CPUID reports them, and writes no MSR. */
 void cpu_read_core(struct core_facts *core);
 
 #endif

@@ -7,14 +7,15 @@
 #define MSR_TSC_AUX    0xc0000103u
 
 /*
- * The parts of an APIC id: the thread from bit 0, the core from bit thread_bits, and the package from bit package_bits.
+ * The parts of an APIC id: the thread's number starts at bit 0, the core's number at bit thread_bits, and the package's
+ * number at bit package_bits.
  */
 struct split {
 	uint32_t apic_id;
 	uint32_t thread_bits, package_bits;
 };
 
-/* Splits the APIC id by a CPUID leaf that lists the levels of the topology one by one. */
+/* Splits the APIC id by a CPUID leaf whose subleaves describe the levels of the topology. */
 static bool
 split_by_levels(uint32_t leaf, struct split *split)
 {
@@ -62,7 +63,8 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
 }
 
 /*
- * Splits the APIC id. Returns false on older processors, which report only the largest number of threads in a package.
+ * Finds the parts of the APIC id. Returns false on older processors, which report only the maximum number of threads in
+ * a package.
  */
 static bool
 find_split(const struct cpu_facts *facts, struct split *split)

@@ -8,7 +8,10 @@
 #define FAMILY_6      0x06u       /* first Intel family with MSR_MICROCODE */
 #define FAMILY_15     0x0fu       /* first AMD family with MSR_MICROCODE: 0Fh (K8) */
 
-/* SDM vol. 2A and APM vol. 3, CPUID 1h: the extended fields count only if the short fields have their maximum. */
+/*
+ * SDM vol. 2A and APM vol. 3, CPUID 1h: the extended family and model count only for certain values of the short
+ * fields.
+ */
 static void
 read_signature(struct cpu_identity *identity)
 {
@@ -25,9 +28,9 @@ read_signature(struct cpu_identity *identity)
 }
 
 /*
- * On Intel, 0 is written, CPUID is executed, and the upper half is read (SDM vol. 3A, Microcode Update Resources). On
- * AMD the lower half is read (APM vol. 2, Microcode Patch Level). KVM and TCG accept both accesses, but they may fault
- * under other hypervisors.
+ * Returns the microcode revision, or 0 if unknown. On Intel, 0 is written to the MSR, CPUID is executed, and the upper
+ * half is read (SDM vol. 3A, Microcode Update Resources). On AMD the lower half is read (APM vol. 2, Microcode Patch
+ * Level). These accesses work under KVM and TCG, but may fault under other hypervisors.
  */
 static uint32_t
 read_microcode(const struct cpu_facts *facts, uint32_t family)
@@ -47,8 +50,8 @@ read_microcode(const struct cpu_facts *facts, uint32_t family)
 }
 
 /*
- * Writes the hypervisor's version to HOST. Hyper-V reports it in a leaf. For other hypervisors the text gives the
- * highest leaf, which hints at their version.
+ * Writes the hypervisor's version to HOST. Hyper-V reports its version in a leaf. For other hypervisors HOST is the
+ * number of the highest leaf, which depends on the version.
  */
 static void
 read_hypervisor_version(const struct cpu_facts *facts, char *host, size_t size)

@@ -39,29 +39,32 @@
 #define FEATURES_EDX_TSC        (1u << 4)
 #define FEATURES_EDX_APIC       (1u << 9)
 #define FEATURES_EBX_APIC_SHIFT 24
-#define FEATURES_EBX_COUNT(r)   ((r).ebx >> 16 & 0xffu) /* number of APIC ids in the package, valid if EDX[28] is set */
+#define FEATURES_EBX_COUNT(r)   ((r).ebx >> 16 & 0xffu) /* number of APIC ids in the package; valid if EDX[28] is set */
 #define FEATURES_EDX_THREADS    (1u << 28)
-#define MWAIT_ECX_USED          3u /* MWAIT extensions, and interrupts as break events: Linux requires both */
-/* Sub-states of the deepest C-state. If there are any, Linux's hpet.c assumes that the processor can enter PC10. */
+#define MWAIT_ECX_USED          3u /* MWAIT extensions, and interrupts as break events; Linux requires both */
+/*
+ * Number of sub-states of the deepest C-state. If it is not 0, Linux's hpet.c assumes that the processor can enter
+ * PC10.
+ */
 #define MWAIT_EDX_DEEPEST       (0xfu << 28)
 #define THERMAL_EAX_ARAT        (1u << 2)  /* the local APIC's timer runs in all sleep states */
 #define STRUCTURED_EBX_ADJUST   (1u << 1)
 #define TOPOLOGY_EAX_SHIFT      0x1fu
 #define TOPOLOGY_EBX_COUNT      0xffffu
 #define TOPOLOGY_ECX_TYPE(r)    ((r).ecx >> 8 & 0xffu)
-#define LEVELS_MAX              8u /* our limit: there are six types of levels, and each occurs at most once */
+#define LEVELS_MAX              8u /* our limit, because there are six types of levels, and each occurs at most once */
 #define TYPE_NONE               0u
 #define TYPE_THREAD             1u
 #define FREQUENCY_EAX_MHZ       0xffffu
 #define EXTENDED_ECX_TOPOLOGY   (1u << 22) /* the CPU has AMD's topology leaves ("TopologyExtensions") */
 #define EXTENDED_EDX_RDTSCP     (1u << 27)
 #define POWER_EDX_INVARIANT     (1u << 8)
-/* bits of a core's id within its package ("ApicIdSize"); if 0, use SIZES_ECX_COUNT */
+/* number of bits of a core's id within its package ("ApicIdSize"); if 0, SIZES_ECX_COUNT is valid instead */
 #define SIZES_ECX_ID_BITS(r)    ((r).ecx >> 12 & 0xfu)
 #define SIZES_ECX_COUNT(r)      (((r).ecx & 0xffu) + 1) /* number of threads in the package ("NC" plus 1) */
 #define CORE_EBX_THREADS(r)     (((r).ebx >> 8 & 0xffu) + 1)
 #define ENCRYPTION_EAX_SEV      (1u << 1)
-#define ENCRYPTION_EBX_BIT      0x3fu    /* the bit of a page table entry that marks an encrypted page */
+#define ENCRYPTION_EBX_BIT      0x3fu    /* number of the bit in a page table entry that marks an encrypted page */
 #define EXTENDED_2_EAX_LFENCE   (1u << 2) /* "LFenceAlwaysSerializing" */
 
 #endif

@@ -5,16 +5,16 @@
 #include "hw/fw_cfg.h"
 #include "hw/hw.h"
 
-#define PORT_SELECTOR 0x510 /* 16 bits wide; a write selects an item and moves to its first byte */
-#define PORT_DATA     0x511 /* a read returns the item's next byte, and 0 after its end */
+#define PORT_SELECTOR 0x510 /* 16 bits wide; a write selects an item, and the next read starts at its first byte */
+#define PORT_DATA     0x511 /* a read returns the item's next byte, or 0 after its last byte */
 
 #define KEY_SIGNATURE 0x0000 /* the item that contains "QEMU" */
-#define KEY_FILES     0x0019 /* the directory: the number of entries in 32 bits, and then the entries */
+#define KEY_FILES     0x0019 /* the directory: the number of its entries in 32 bits, followed by the entries */
 
 #define FILE_NAME_SIZE 56u /* the name ends with 0 */
 #define FILES_MAX      1024u /* our limit; QEMU has a few dozen files */
 
-struct file { /* an entry of the directory, with its fields in order; all numbers are big-endian */
+struct file { /* an entry of the directory; the fields have this order, and numbers are big-endian */
 	uint32_t size;
 	uint16_t key;
 	char name[FILE_NAME_SIZE + 1];

@@ -67,14 +67,14 @@ hw_write32(uint64_t address, uint32_t value)
 	__asm__ volatile("movl %0, (%1)" : : "r"(value), "r"(address) : "memory");
 }
 
-#define LARGEST_LEAF 3u /* level of a page of 1 GiB; entries at higher levels always point to a table */
+#define LARGEST_LEAF 3u /* level of a page of 1 GiB; entries at higher levels always have the address of a table */
 
 /*
  * Returns the mask of the address bits of a page table entry. In an SEV guest one bit marks an encrypted page, and is
  * not part of the address (APM vol. 2, 15.34.6).
  */
 static uint64_t
-address_mask(void)
+get_address_mask(void)
 {
 	struct hw_cpuid r = { 0, 0, 0, 0 };
 
@@ -84,7 +84,7 @@ address_mask(void)
 }
 
 static bool
-page_is_mapped(uint64_t address, uint64_t cr3, unsigned levels, uint64_t mask)
+is_page_mapped(uint64_t address, uint64_t cr3, unsigned levels, uint64_t mask)
 {
 	uint64_t table = cr3 & mask;
 
@@ -107,13 +107,13 @@ hw_is_mapped(uint64_t address, size_t length)
 	uint64_t cr3 = read_cr3();
 	uint64_t last = address + (length ? length - 1 : 0);
 
-	uint64_t mask = address_mask();
+	uint64_t mask = get_address_mask();
 	unsigned levels = (read_cr4() & CR4_LA57) ? 5 : 4;
 
 	if (last < address || last >> (12 + 9 * levels - 1))
 		return false;
 	for (uint64_t page = address & ~(PAGE_SIZE - 1); page <= last; page += PAGE_SIZE)
-		if (!page_is_mapped(page, cr3, levels, mask))
+		if (!is_page_mapped(page, cr3, levels, mask))
 			return false;
 	return true;
 }
@@ -151,8 +151,8 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 
 /*
  * Executes the hypercall instruction directly, as Linux does since 6.13 (arch/x86/xen/xen-head.S). Xen's hypercall page
- * is not used, because firmware may forbid execution in our data. Some releases of Xen overwrite the argument
- * registers.
+ * is not used, because firmware may forbid execution in our data. The argument registers are marked as changed, because
+ * some releases of Xen overwrite them.
  */
 int64_t
 hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)

@@ -3,7 +3,7 @@
  * for the real machine, or the simulated machine in tests/. With link-time optimisation the calls into hw.c become
  * single instructions.
  *
- * None of these functions fails or waits. Reading an absent device returns the value of an undriven bus, mostly all
+ * None of these functions fails or waits. A read of an absent device returns the value of an undriven bus, usually all
  * ones.
  */
 #ifndef BARETICK_HW_H
@@ -20,8 +20,8 @@ void hw_out8(uint16_t port, uint8_t value);
 void hw_out16(uint16_t port, uint16_t value);
 
 /*
- * MMIO. The virtual address equals the physical address, and is naturally aligned. Each call is a single access of this
- * width.
+ * MMIO. The address is physical and virtual, because both are equal, and must be naturally aligned. Each call is a
+ * single access of this width.
  */
 uint32_t hw_read32(uint64_t address);
 uint64_t hw_read64(uint64_t address);
@@ -35,7 +35,7 @@ uint64_t hw_msr_read(uint32_t msr);
 void hw_msr_write(uint32_t msr, uint64_t value);
 
 /*
- * Executes Xen's hypercall NUMBER with three arguments. Returns Xen's result, which is negative on an error. Call it
+ * Executes Xen's hypercall NUMBER with three arguments. Returns Xen's result, which is negative after an error. Call it
  * only if CPUID shows Xen, because the instruction faults elsewhere.
  */
 int64_t hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
@@ -45,7 +45,7 @@ struct hw_cpuid {
 };
 struct hw_cpuid hw_cpuid(uint32_t leaf, uint32_t subleaf);
 
-/* Five methods of reading the TSC. Each returns ticks. */
+/* Five methods to read the TSC. Each returns ticks. */
 uint64_t hw_tsc(void);        /* RDTSC alone, which may execute before earlier loads complete */
 uint64_t hw_tsc_lfence(void); /* LFENCE; RDTSC */
 uint64_t hw_tsc_mfence(void); /* MFENCE, LFENCE, RDTSC, for CPUs whose LFENCE does not serialise (some AMD) */

@@ -1,4 +1,4 @@
-/* Accesses the local APIC. See lapic.h. Section numbers refer to Intel's SDM, volume 3A, chapter 10, "APIC". */
+/* Accesses the local APIC. See lapic.h. Section numbers refer to Intel's SDM, volume 3A. */
 #include "hw/lapic.h"
 
 #include <stddef.h>
@@ -6,37 +6,37 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define MSR_APIC_BASE     0x1bu                         /* 10.4.4, figure 10-5: IA32_APIC_BASE */
-#define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* 10.12.1: x2APIC mode */
+#define MSR_APIC_BASE     0x1bu                         /* SDM 10.4.4, figure 10-5: IA32_APIC_BASE */
+#define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* SDM 10.12.1: x2APIC mode */
 #define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* the LAPIC is enabled */
 #define APIC_BASE_ADDRESS UINT64_C(0x000ffffffffff000)  /* bits 12 to MAXPHYADDR - 1 */
 #define APIC_PAGE_SIZE    4096u
 
-#define MSR_X2APIC(offset) (0x800u + (offset) / 16) /* 10.12.1.2 */
+#define MSR_X2APIC(offset) (0x800u + (offset) / 16) /* SDM 10.12.1.2 */
 
-#define ICR_FIXED         0x0000u /* 10.6.1, figure 10-12: delivery mode, bits 8 to 10 */
+#define ICR_FIXED         0x0000u /* SDM 10.6.1, figure 10-12: delivery mode, bits 8 to 10 */
 #define ICR_INIT          0x0500u
 #define ICR_STARTUP       0x0600u
-#define ICR_PENDING       0x1000u /* delivery status: the last command was not sent yet */
+#define ICR_PENDING       0x1000u /* delivery status: the previous command is not sent yet */
 #define ICR_ASSERT        0x4000u /* level "assert"; trigger mode 0 means edge */
-/* destination shorthand: all cores but this one, and the destination field is ignored */
+/* Destination shorthand: all cores except this core. The destination field is then ignored. */
 #define ICR_OTHERS        0xc0000u
 #define ICR_ID_SHIFT      24      /* position of the destination in the high half of the ICR in xAPIC mode */
-#define XAPIC_ID_MAX      0xfeu   /* 10.6.2.1: FFh addresses all cores */
-#define X2APIC_ID_MAX     0xfffffffeu /* 10.12.9: FFFFFFFFh addresses all cores */
+#define XAPIC_ID_MAX      0xfeu   /* SDM 10.6.2.1: FFh addresses all cores */
+#define X2APIC_ID_MAX     0xfffffffeu /* SDM 10.12.9: FFFFFFFFh addresses all cores */
 
-#define SVR_ENABLE        0x100u  /* 10.9, figure 10-23: APIC software enable */
+#define SVR_ENABLE        0x100u  /* SDM 10.9, figure 10-23: APIC software enable */
 #define SVR_VECTOR_MASK   0xffu
 
 /*
- * Number of reads of the delivery status before a command counts as failed. MP Specification 1.4, B.2, waits 20 us, but
- * some systems need 60 us. An uncached read takes at least 30 ns, so the wait takes at least 3 ms.
+ * Maximum number of reads of the delivery status until a command counts as failed. MP Specification 1.4, B.2, waits 20
+ * us, but some systems need 60 us. An uncached read takes at least 30 ns, so the wait takes at least 3 ms.
  */
 #define SENT_READS_MAX    100000u
 
-/* Returns false if there is no local APIC, or if IA32_APIC_BASE disables it (10.4.2 and 10.4.3). */
+/* Returns false if there is no local APIC, or if IA32_APIC_BASE disables it (SDM vol. 3A, 10.4.2 and 10.4.3). */
 static bool
-lapic_is_there(void)
+lapic_is_enabled(void)
 {
 	return hw_cpuid(0, 0).eax >= LEAF_FEATURES &&
 	       (hw_cpuid(LEAF_FEATURES, 0).edx & FEATURES_EDX_APIC);
@@ -45,7 +45,7 @@ lapic_is_there(void)
 const char *
 lapic_open(struct lapic *lapic)
 {
-	if (!lapic_is_there())
+	if (!lapic_is_enabled())
 		return "the boot core has no local APIC, or it is switched off (CPUID 1h EDX[9])";
 	uint64_t msr = hw_msr_read(MSR_APIC_BASE);
 
@@ -80,7 +80,7 @@ lapic_id(const struct lapic *lapic)
 {
 	uint32_t id = lapic_read(lapic, LAPIC_ID);
 
-	return lapic->x2apic ? id : id >> ICR_ID_SHIFT; /* 10.4.6, figure 10-6: bits 24 to 31 in xAPIC mode */
+	return lapic->x2apic ? id : id >> ICR_ID_SHIFT; /* SDM 10.4.6, figure 10-6: bits 24 to 31 in xAPIC mode */
 }
 
 bool
@@ -105,8 +105,8 @@ lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 {
 	if (lapic->x2apic) {
 		/*
-		 * The WRMSR may execute before earlier stores are visible (10.12.3). The other core needs these stores,
-		 * so a fence comes first.
+		 * In x2APIC mode the WRMSR may execute before earlier stores are visible (SDM vol. 3A, 10.12.3). The
+		 * fence prevents this, because the other core reads these stores.
 		 */
 		(void)hw_tsc_mfence();
 		hw_msr_write(MSR_X2APIC(LAPIC_ICR_LOW), (uint64_t)apic_id << 32 | command);
@@ -114,9 +114,7 @@ lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 	}
 	if (!lapic_is_idle(lapic))
 		return false;
-	/*
-	 * Interrupts are masked, because a handler of the firmware must not write the register between its two halves.
-	 */
+	/* Interrupts are masked, so that no handler of the firmware writes the ICR between the writes of its halves. */
 	uint64_t interrupts = hw_interrupts_mask();
 
 	hw_write32(lapic->base + LAPIC_ICR_HIGH, apic_id << ICR_ID_SHIFT);

@@ -1,7 +1,7 @@
 /*
- * The local APIC: its registers, and commands that start and wake other cores. In xAPIC mode its registers are memory,
- * in x2APIC mode they are MSRs. On the boot core only the interrupt command register is written. lapic_join() is for
- * started cores.
+ * The local APIC: its registers, and commands that start and wake other cores. Its registers are in memory in xAPIC
+ * mode, and are MSRs in x2APIC mode. On the boot core these functions write only the interrupt command register.
+ * lapic_join() is for started cores.
  */
 #ifndef BARETICK_LAPIC_H
 #define BARETICK_LAPIC_H
@@ -9,14 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAPIC_WAKE_VECTOR     0xf0u /* in the highest priority class, so that no interrupt in service blocks it */
+/* in the highest priority class, so that it is not blocked by an interrupt in service */
+#define LAPIC_WAKE_VECTOR     0xf0u
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
 /* Offsets of registers: SDM vol. 3A, 10.4.1, table 10-1. */
 #define LAPIC_ID            0x020u
 #define LAPIC_EOI           0x0b0u
 #define LAPIC_SVR           0x0f0u
-#define LAPIC_IN_SERVICE(n) (0x100u + 0x10u * (n)) /* 10.8.4: one bit for each of the vectors from 32 * n on */
+/* SDM vol. 3A, 10.8.4: one bit for each of the 32 vectors from 32 * n on */
+#define LAPIC_IN_SERVICE(n) (0x100u + 0x10u * (n))
 #define LAPIC_IN_SERVICES   8u
 #define LAPIC_ICR_LOW       0x300u /* in x2APIC mode LOW and HIGH are one 64-bit register */
 #define LAPIC_ICR_HIGH      0x310u
@@ -26,14 +28,16 @@
 #define LAPIC_CURRENT_COUNT 0x390u
 #define LAPIC_DIVIDE        0x3e0u
 
-#define LAPIC_LVT_MASKED (1u << 16) /* 10.5.1, figure 10-8 */
+#define LAPIC_LVT_MASKED (1u << 16) /* SDM vol. 3A, 10.5.1, figure 10-8 */
 
 struct lapic {
 	bool x2apic;
-	uint64_t base; /* physical address of its page; unused in x2APIC mode */
+	uint64_t base; /* physical address of its registers; not used in x2APIC mode */
 };
 
-/* Reads the mode of this core's LAPIC and stores it. Returns NULL, or a sentence why the LAPIC cannot send commands. */
+/*
+ * Finds this core's LAPIC and its mode. Returns NULL, or a sentence with the reason why the LAPIC cannot send commands.
+ */
 const char *lapic_open(struct lapic *lapic);
 
 /* Accesses the register at OFFSET of this core's LAPIC, in either mode. */
@@ -41,29 +45,32 @@ uint32_t lapic_read(const struct lapic *lapic, uint32_t offset);
 void lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value);
 
 /*
- * Returns this core's id as used in commands and in the MADT. CPUID reports the initial id, but firmware may have
- * changed it.
+ * Returns this core's current id, which commands and the MADT use. CPUID reports the initial id, which firmware may
+ * have changed.
  */
 uint32_t lapic_id(const struct lapic *lapic);
 
-/* Returns true if a command can name APIC_ID. In xAPIC mode 255 addresses all cores, and larger ids do not fit. */
+/* Returns true if a command can address APIC_ID. In xAPIC mode 255 addresses all cores, and larger ids do not fit. */
 bool lapic_can_address(const struct lapic *lapic, uint32_t apic_id);
 
 /*
- * Send INIT or SIPI to one core. Return false if the LAPIC does not report the command as sent within a bounded time.
+ * Send INIT, SIPI or an interrupt to one core. Return false if the LAPIC does not report within 3 ms or more that it
+ * has sent the command.
  */
 bool lapic_send_init(const struct lapic *lapic, uint32_t apic_id);
 bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* number of a 4 KiB page */
 bool lapic_send_fixed(const struct lapic *lapic, uint32_t apic_id, uint8_t vector);
 
-/* Send INIT or SIPI to all cores but this one. */
+/* Send INIT or SIPI to all cores except this one. */
 bool lapic_broadcast_init(const struct lapic *lapic);
 bool lapic_broadcast_startup(const struct lapic *lapic, uint8_t page);
 
 /* Called on a started core. Sets its LAPIC to the boot core's mode, and enables it. */
 void lapic_join(const struct lapic *lapic);
 
-/* Returns the address of the EOI register, or 0 if it is MSR 80Bh. A handler writes 0 to it at its end. */
+/*
+ * Returns the address of the EOI register, or 0 if it is MSR 80Bh. Handlers end by writing 0 to this register.
+ */
 uint64_t lapic_eoi_address(const struct lapic *lapic);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-#define CR4_LA57      (UINT64_C(1) << 12) /* 2.5: linear addresses have 57 bits, and there are five levels of tables */
+/* SDM vol. 3A, 2.5: linear addresses have 57 bits, and there are five levels of tables */
+#define CR4_LA57      (UINT64_C(1) << 12)
 #define PAGE_PRESENT  UINT64_C(1)
 #define PAGE_WRITE    UINT64_C(2)
 #define PAGE_LARGE    (UINT64_C(1) << 7)

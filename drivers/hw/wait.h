@@ -1,8 +1,8 @@
 /*
- * A bounded wait. Normally it ends when the TSC has advanced by the given time. If the TSC stops or goes back, the wait
- * ends after a number of polls. It ends sooner if very many polls in a row read the same TSC. The condition is polled
- * at least WAIT_POLLS_MIN times. This matters after a snapshot or preemption: the TSC may then advance by seconds from
- * one poll to the next, although the core did not run in that time.
+ * A bounded wait. Normally it ends when the TSC has advanced by the given time. If the TSC stops or goes back, a
+ * maximum number of polls ends the wait, or many polls in a row with the same TSC reading. The condition is polled at
+ * least WAIT_POLLS_MIN times. This matters after a snapshot or preemption, when the TSC may advance by seconds from one
+ * poll to the next, although the core did not run in that time.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_goes_on(&wait))
@@ -21,29 +21,30 @@
 #define WAIT_NS_PER_S  UINT64_C(1000000000)
 
 /*
- * Lower bound of the duration of a poll (PAUSE, RDTSC and a test), which gives the largest number of polls. RDTSC alone
- * takes at least 7 ns (measured on bare metal). So as long as the TSC runs, the number of polls never ends a wait.
+ * Lower bound of the duration of a poll (PAUSE, RDTSC and a test). The maximum number of polls is the time divided by
+ * it. RDTSC alone takes at least 7 ns (measured on bare metal), so the maximum ends a wait only if the TSC does not
+ * run.
  */
 #define WAIT_POLL_NS_MIN 4
 
 /*
- * The TSC has stopped if this many polls in a row read the same value. Waits of up to 16 ms have fewer polls, so their
- * number of polls ends them.
+ * The TSC has stopped if this many polls in a row read the same value. Waits of up to 16 ms have a smaller maximum
+ * number of polls, which ends them.
  */
 #define WAIT_STILL_POLLS_MAX (1u << 22)
 
 /*
- * Minimum number of polls. Each poll subtracts at most the time divided by this number, however far the TSC has
- * advanced since the last poll.
+ * Minimum number of polls. A poll subtracts at most 1/WAIT_POLLS_MIN of the time, however far the TSC has advanced
+ * since the previous poll.
  */
 #define WAIT_POLLS_MIN 8
 
 struct wait {
 	uint64_t left_ticks; /* remaining TSC ticks */
-	uint64_t most_ticks; /* the largest number of ticks that one poll subtracts */
+	uint64_t most_ticks; /* maximum number of ticks that a poll subtracts */
 	uint64_t polls_left;
-	uint64_t last;     /* last reading of the TSC */
-	unsigned still;    /* number of successive polls in which the TSC read the same */
+	uint64_t last;     /* TSC reading of the previous poll */
+	unsigned still;    /* number of successive polls with the same TSC reading */
 };
 
 static inline struct wait
@@ -59,7 +60,7 @@ wait_begin(const struct scale *scale, uint64_t bound_ns)
 	};
 }
 
-/* Polls once. Returns false when the wait is over. If the TSC has gone back, no time counts as passed. */
+/* Polls the TSC once. Returns false when the wait is over. If the TSC has gone back, no time counts as passed. */
 static inline bool
 wait_goes_on(struct wait *wait)
 {

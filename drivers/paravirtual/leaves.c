@@ -5,9 +5,9 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define BASE_STEP  0x100u       /* distance between two interfaces: Linux arch/x86/include/asm/processor.h */
-#define BASE_END   0x40010000u  /* the search for interfaces ends at this leaf */
-/* "Hv#1", EAX of leaf 40000001h: the hypervisor has the interface of Hyper-V's specification (TLFS) */
+#define BASE_STEP  0x100u /* number of leaves from one interface to the next: Linux arch/x86/include/asm/processor.h */
+#define BASE_END   0x40010000u  /* the first leaf that is not searched for interfaces */
+/* "Hv#1", EAX of leaf 40000001h: the hypervisor implements Hyper-V's specification (TLFS) */
 #define HV_1       0x31237648u
 #define HZ_PER_KHZ 1000u
 
@@ -84,10 +84,10 @@ paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
 }
 
 /*
- * Returns the name of a missing feature without which an operating system does not use Hyper-V's clock or timer.
- * Returns NULL if none is missing. Windows needs the SynIC for timers (QEMU commit c686193072a4). Hyper-V as a guest
- * needs direct mode (Linux commit 8644f771e07c). Readers of the page need the MSR while its sequence is 0 (TLFS,
- * reference TSC page).
+ * Returns the name of a missing feature that an operating system needs to use Hyper-V's clock or timer, and the
+ * consequence. Returns NULL if none is missing. Windows needs the SynIC for timers (QEMU commit c686193072a4). Hyper-V
+ * as a guest needs direct mode (Linux commit 8644f771e07c). Readers of the page need the MSR while its sequence is 0
+ * (TLFS, reference TSC page).
  */
 static const char *
 find_missing(uint32_t eax, uint32_t edx)
@@ -104,8 +104,8 @@ find_missing(uint32_t eax, uint32_t edx)
 }
 
 /*
- * Reads the timer's configuration and writes the same value back. The write is a test, because a hypervisor without a
- * SynIC may refuse only writes. The configuration of an enabled timer is not written.
+ * Reads the timer's configuration and writes the same value back. The write is part of the test, because a hypervisor
+ * without a SynIC may refuse only writes. If the timer is enabled, nothing is written.
  */
 static void
 try_timer(void *argument)
@@ -118,8 +118,8 @@ try_timer(void *argument)
 }
 
 /*
- * Stores the TSC's rate that the hypervisor reports, and the interface BY that reported it. The rate is taken as exact
- * to 1 kHz. Rates in kHz may be rounded up or down, and other rates are rounded to an unknown smaller unit.
+ * Stores the TSC's rate that the hypervisor reports, and BY, the source of the rate. The tolerance is 1 kHz. Rates in
+ * kHz may be rounded up or down, and other rates are rounded to an unknown smaller unit.
  */
 static void
 set_tsc_rate(struct paravirtual_interface *interface, uint64_t hz, const char *by)
@@ -234,7 +234,7 @@ void
 paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
-	/* facts->hypervisor is "unknown" if the hypervisor has no name, or if CPUID does not show it. */
+	/* facts->hypervisor is "unknown" if the hypervisor reports no name, or if only other signs show a guest. */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
 		read_interface(base, guarded, paravirtual);

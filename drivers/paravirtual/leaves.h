@@ -6,12 +6,13 @@
 #include "clock/paravirtual.h"
 #include "hw/cpu.h"
 
-/* Leaf numbers relative to an interface's first leaf. */
-#define LEAF_INTERFACE 1u /* Hyper-V's signature, KVM's features, Xen's version */
-#define LEAF_VERSION   2u /* Hyper-V's build and version, Xen's hypercall page */
-#define LEAF_TIME      3u /* Hyper-V's privileges and features; in Xen the TSC's mode and rate */
-#define LEAF_XEN_HVM   4u /* in Xen the core's vCPU number */
-#define LEAF_RATES     0x10u /* VMware and KVM: the rates of the TSC and of the APIC's bus in kHz */
+/* Leaves of an interface, as offsets from its first leaf. */
+#define LEAF_INTERFACE 1u /* offset of Hyper-V's signature, KVM's features, Xen's version */
+#define LEAF_VERSION   2u /* offset of Hyper-V's build and version, Xen's hypercall page */
+#define LEAF_TIME      3u /* offset of Hyper-V's privileges and features, Xen's TSC mode and rate */
+#define LEAF_XEN_HVM   4u /* offset of Xen's leaf with the core's vCPU number */
+/* offset of VMware's and KVM's leaf with the rates of the TSC and of the APIC's bus, in kHz */
+#define LEAF_RATES     0x10u
 
 /* EAX of KVM's leaf 40000001h: Linux Documentation/virt/kvm/x86/cpuid.rst */
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
@@ -19,7 +20,7 @@
 #define KVM_STEAL_TIME         (1u << 5)  /* MSR 4B564D03h */
 #define KVM_CLOCKSOURCE_STABLE (1u << 24) /* the page's flags show whether kvm-clock may differ between cores */
 
-/* Xen's TSC mode in EBX of leaf 3, and flags in EAX of leaves 3 and 4: xen/include/public/arch-x86/cpuid.h */
+/* xen/include/public/arch-x86/cpuid.h: Xen's TSC mode in EBX of leaf 3, and flags in EAX of leaves 3 and 4. */
 #define XEN_TSC_DEFAULT         0u /* Xen emulates the TSC if the host's TSC is not suitable */
 #define XEN_TSC_ALWAYS_EMULATED 1u
 #define XEN_TSC_NEVER_EMULATED  2u
@@ -46,7 +47,7 @@
 /* The last of four synthetic timers: Hyper-V Top Level Functional Specification, synthetic timers */
 #define MSR_HV_TIMER_CONFIG  0x400000b6u
 #define MSR_HV_TIMER_COUNT   0x400000b7u
-#define HV_TIMER_ENABLE      (1u << 0)   /* flag of the configuration: the timer runs */
+#define HV_TIMER_ENABLE      (1u << 0)   /* flag of the configuration: the timer is enabled */
 
 /* Bit 0 enables the clock, and the other bits are its page's address: Linux Documentation/virt/kvm/x86/msr.rst */
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
@@ -62,9 +63,9 @@
 bool paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*
- * Finds the interfaces of the hypervisor in FACTS. An interface has its signature in one block of 100h leaves from
- * 40000000h on. If CPUID offers them, it also reads Hyper-V's TSC rate, and tries to access the last synthetic timer.
- * GUARDED catches exceptions. Finds nothing on bare metal.
+ * Finds the interfaces of the hypervisor that FACTS names. An interface is a block of 100h leaves from 40000000h on,
+ * which starts with its signature. Also reads Hyper-V's TSC rate and accesses its last synthetic timer, if CPUID offers
+ * them. GUARDED catches exceptions. Finds nothing on bare metal.
  */
 void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 

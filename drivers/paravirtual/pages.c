@@ -1,4 +1,4 @@
-/* Calculates the TSC's rate that a page assumes. See pages.h. */
+/* Calculates the TSC rate that a page states. See pages.h. */
 #include "paravirtual/pages.h"
 
 #define NS_PER_TICK 100u /* Hyper-V's reference time counts units of 100 ns */

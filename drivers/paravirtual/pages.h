@@ -19,7 +19,7 @@
 /* Memory for these pages: zeroed, below 4 GiB, page-aligned, and never freed. */
 struct pages {
 	uint8_t *memory;
-	size_t count; /* one page for each core and one for all cores, or 0 without memory */
+	size_t count; /* number of cores plus 1, for a page of each core and a page for all cores; 0 if there is no memory */
 };
 
 /* Layout of KVM's and Xen's page: Linux Documentation/virt/kvm/x86/msr.rst, MSR_KVM_SYSTEM_TIME_NEW */
@@ -33,32 +33,32 @@ struct pvclock {
 	uint8_t flags;
 	uint8_t pad[2];
 };
-_Static_assert(sizeof(struct pvclock) == 32, "as the hypervisor writes it");
+_Static_assert(sizeof(struct pvclock) == 32, "layout of the hypervisor");
 
 #define PVCLOCK_TSC_STABLE 1u /* flag: readings on different cores can be compared */
 #define PVCLOCK_GUEST_STOPPED 2u /* flag: the host stopped the guest. The host sets it, and only the guest clears it. */
 
 /* Layout of Hyper-V's page: Hyper-V Top Level Functional Specification, reference TSC page */
 struct hv_tsc_page {
-	uint32_t sequence; /* changes with each update; 0 if the page must not be used */
+	uint32_t sequence; /* changes with each update; 0 while the page must not be used */
 	uint32_t reserved;
 	uint64_t scale;
 	int64_t offset;
 };
 
-/* Offsets in the page of vmclock: Linux include/uapi/linux/vmclock-abi.h, struct vmclock_abi */
+/* Linux include/uapi/linux/vmclock-abi.h, struct vmclock_abi: offsets in the page of vmclock */
 #define VMCLOCK_MAGIC      0x4b4c4356u
 #define VMCLOCK_COUNTER    8u   /* bits 23:16: 1 if the counter is the TSC, FFh if the page has no time */
 #define VMCLOCK_SEQUENCE   12u  /* odd while the page is updated */
 #define VMCLOCK_DISRUPTION 16u
 #define VMCLOCK_FLAGS      24u
-#define VMCLOCK_SHIFT      36u  /* bits 31:24: the unit of the two fields below is 2^-(64 + SHIFT) s */
+#define VMCLOCK_SHIFT      36u  /* bits 31:24 are SHIFT: the next two fields have the unit 2^-(64 + SHIFT) s */
 #define VMCLOCK_PERIOD     48u
 #define VMCLOCK_MAX_ERROR  64u  /* the period's maximum error; valid if bit 4 of the flags is set */
 #define VMCLOCK_GENERATION 104u
 #define VMCLOCK_SIZE       112u
 
-/* Returns the time of PAGE at TSC in ns. The product has 128 bits, so it does not overflow. */
+/* Returns PAGE's time in ns for the TSC value TSC. The product has 128 bits, so it does not overflow. */
 static inline uint64_t
 pvclock_ns(const struct pvclock *page, uint64_t tsc)
 {
@@ -68,14 +68,14 @@ pvclock_ns(const struct pvclock *page, uint64_t tsc)
 	return page->system_time + (uint64_t)(delta * page->tsc_to_system_mul >> 32);
 }
 
-/* Returns the time of PAGE at TSC in units of 100 ns. */
+/* Returns PAGE's time in units of 100 ns for the TSC value TSC. */
 static inline uint64_t
 hv_tsc_page_ticks(const struct hv_tsc_page *page, uint64_t tsc)
 {
 	return (uint64_t)((unsigned __int128)tsc * page->scale >> 64) + (uint64_t)page->offset;
 }
 
-/* Keeps the compiler from reordering two reads of memory that a hypervisor writes. */
+/* Prevents the compiler from reordering two reads of memory that a hypervisor writes. */
 static inline void
 pages_fence(void)
 {
@@ -83,11 +83,11 @@ pages_fence(void)
 }
 
 /*
- * Copies PAGE to TAKEN and reads the TSC between two reads of the page's version. Returns false if the page changed in
+ * Copies PAGE to TAKEN, and reads the TSC between two reads of the page's version. Returns false if the page changed in
  * all tries.
  */
 static inline __attribute__((always_inline)) bool
-pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pvclock *taken, uint64_t *now_tsc)
+pvclock_copy(const volatile struct pvclock *page, sample_bracket *tsc, struct pvclock *taken, uint64_t *now_tsc)
 {
 	for (unsigned i = 0; i < PAGES_TRIES; i++) {
 		taken->version = page->version;
@@ -105,9 +105,9 @@ pvclock_take(const volatile struct pvclock *page, sample_bracket *tsc, struct pv
 	return false;
 }
 
-/* Copies Hyper-V's page in the same way. A page with sequence 0 is copied too, although its time is invalid. */
+/* Copies Hyper-V's page in the same way. Also copies a page with sequence 0, although its time is invalid. */
 static inline __attribute__((always_inline)) bool
-hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, struct hv_tsc_page *taken,
+hv_tsc_page_copy(const volatile struct hv_tsc_page *page, sample_bracket *tsc, struct hv_tsc_page *taken,
 		 uint64_t *now_tsc)
 {
 	for (unsigned i = 0; i < PAGES_TRIES; i++) {
@@ -124,7 +124,7 @@ hv_tsc_page_take(const volatile struct hv_tsc_page *page, sample_bracket *tsc, s
 }
 
 /*
- * Returns the TSC's rate that a page assumes, in ns per tick times 2^32 as in struct scale. Returns 0 if the page has
+ * Returns the TSC rate that a page states, in ns per tick times 2^32 as in struct scale. Returns 0 if the page states
  * no rate.
  */
 uint64_t pvclock_multiplier(const struct pvclock *page);

@@ -1,4 +1,4 @@
-/* Reads a hypervisor's announcements of disruptions. See signals.h. */
+/* Reads a hypervisor's signals that time was disrupted, for example by a snapshot. See signals.h. */
 #include "paravirtual/signals.h"
 
 #include "hw/hw.h"
@@ -11,7 +11,7 @@
 #define FLAG_GENERATION    (UINT64_C(1) << 8) /* flag: the page has a generation counter */
 
 static struct signal *
-add(struct signals *signals, const char *id, const char *name)
+add_signal(struct signals *signals, const char *id, const char *name)
 {
 	struct signal *signal = &signals->list[signals->count++];
 
@@ -19,10 +19,7 @@ add(struct signals *signals, const char *id, const char *name)
 	return signal;
 }
 
-/*
- * Reads the flag in kvm-clock's page, whose address is in the MSR. baretick's driver of this clock has written the MSR,
- * and owns the page.
- */
+/* Reads the flag in kvm-clock's page. The page's address is in the MSR, into which baretick's driver has written it. */
 static void
 read_kvmclock(const struct paravirtual_interface *kvm, fault_guard *guarded, bool clear, struct signals *signals)
 {
@@ -35,7 +32,7 @@ read_kvmclock(const struct paravirtual_interface *kvm, fault_guard *guarded, boo
 	page = (volatile struct pvclock *)(uintptr_t)(msr & ~MSR_ON);
 	if (clear)
 		page->flags &= (uint8_t)~PVCLOCK_GUEST_STOPPED;
-	add(signals, "kvmclock", "kvm-clock's flag GUEST_STOPPED")->value = page->flags & PVCLOCK_GUEST_STOPPED;
+	add_signal(signals, "kvmclock", "kvm-clock's flag GUEST_STOPPED")->value = page->flags & PVCLOCK_GUEST_STOPPED;
 }
 
 static void
@@ -45,7 +42,7 @@ read_vmclock(uint64_t address, struct signals *signals)
 
 	if (!address || !hw_is_mapped(address, VMCLOCK_SIZE))
 		return;
-	signal = add(signals, "vmclock", "vmclock's disruption marker");
+	signal = add_signal(signals, "vmclock", "vmclock's disruption marker");
 	signal->unusable = hw_read32(address) != VMCLOCK_MAGIC;
 	signal->value = hw_read64(address + VMCLOCK_DISRUPTION);
 	if (hw_read64(address + VMCLOCK_FLAGS) & FLAG_GENERATION)
@@ -62,7 +59,7 @@ read_vmgenid(uint64_t address, struct signals *signals)
 		return;
 	low = hw_read64(address);
 	high = hw_read64(address + sizeof(low));
-	signal = add(signals, "vmgenid", "the VM Generation ID");
+	signal = add_signal(signals, "vmgenid", "the VM Generation ID");
 	signal->restores_only = true;
 	signal->unusable = !low && !high;
 	signal->value = low ^ high;

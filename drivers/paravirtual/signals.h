@@ -1,4 +1,4 @@
-/* Reads a hypervisor's announcements of disruptions. See clock/signals.h. */
+/* Reads a hypervisor's signals that time was disrupted, for example by a snapshot. See clock/signals.h. */
 #ifndef BARETICK_READ_SIGNALS_H
 #define BARETICK_READ_SIGNALS_H
 
@@ -8,14 +8,14 @@
 
 struct signal_places {
 	const struct paravirtual *paravirtual;
-	/* Physical addresses from ACPI of the VM Generation ID and of the page of vmclock; 0 if there is none. */
+	/* Physical addresses of the VM Generation ID and of vmclock's page, from ACPI; 0 if there is none. */
 	uint64_t vmgenid, vmclock;
 };
 
 /*
- * Fills SIGNALS except for the field "changed". kvm-clock's flag is read only while baretick uses kvm-clock's page. If
- * CLEAR is true, the flag is cleared, because the hypervisor never clears it. Reads one MSR under GUARDED, which
- * catches exceptions.
+ * Fills SIGNALS except for the member CHANGED. kvm-clock's flag is read only while baretick uses kvm-clock's page. If
+ * CLEAR is true, the flag is cleared, because the hypervisor only sets it. Reads one MSR under GUARDED, which catches
+ * exceptions.
  */
 void signals_read(const struct signal_places *places, fault_guard *guarded, bool clear, struct signals *signals);
 

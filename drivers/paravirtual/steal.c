@@ -14,7 +14,7 @@ struct kvm_area {
 	uint32_t version; /* odd while the area is updated; 0 until the first update */
 	uint32_t rest[13];
 };
-_Static_assert(sizeof(struct kvm_area) == AREA_ALIGNMENT, "as KVM writes it");
+_Static_assert(sizeof(struct kvm_area) == AREA_ALIGNMENT, "layout of KVM");
 
 /* Xen's answer: xen/include/public/vcpu.h, struct vcpu_runstate_info. */
 struct xen_runstate {
@@ -45,7 +45,10 @@ read_kvm(struct reading *reading)
 	}
 }
 
-/* Linux adds the same two states (arch/x86/xen/time.c). A core that only reads clocks is never blocked. */
+/*
+ * Reads the time in the states runnable and offline, which Linux also counts as stolen (arch/x86/xen/time.c). The state
+ * blocked does not occur, because a core that only reads clocks does not wait.
+ */
 static void
 read_xen(struct reading *reading)
 {
@@ -82,11 +85,11 @@ count(void *argument)
 }
 
 /*
- * KVM's counter needs an area for each core, whose address is in an MSR. The area is on the core's own stack, because
- * the MSR is restored right after WORK. If an exception ends WORK on the boot core, this function catches it, because
- * the run continues and KVM would write on the stack. Exceptions of other cores are not caught here. A core that the
- * firmware lends then returns to the firmware, which uses the stack again, so its counter is not read. A core that
- * baretick started halts for good, and its stack is never freed.
+ * Counts stolen time during WORK by KVM's counter. KVM writes it into an area for each core, whose address is in an
+ * MSR. The area is on this function's stack, so the MSR must be restored after WORK. If an exception ends WORK on the
+ * boot core, this function catches it, because the run continues and KVM would write to the stack. On other cores
+ * exceptions are not caught. A core of the firmware's MP services would then return to the firmware with the MSR set,
+ * so its counter is not read. A core that baretick started halts for good, and its stack is never freed.
  */
 static bool
 count_with_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
@@ -144,7 +147,7 @@ try_counter(void *argument)
 	trial->known = trial->counter->count(trial->counter, do_nothing, NULL, &stolen);
 }
 
-/* Returns why the counter cannot be used, or NULL if it can. */
+/* Returns the reason why the counter cannot be used, or NULL if it can be used. */
 static const char *
 find_reason(const struct cpu_facts *facts, const struct stolen_counter *counter)
 {

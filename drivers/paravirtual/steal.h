@@ -8,8 +8,9 @@
 #include "hw/cpu.h"
 
 /*
- * Finds the counter in PARAVIRTUAL, and reads it once on the calling core, the boot core. GUARDED catches exceptions
- * there, and RAISE raises them again; without GUARDED a counter that faults is not detected.
+ * Finds the hypervisor's counter in PARAVIRTUAL, and tests it on the calling core, which must be the boot core. GUARDED
+ * catches exceptions on this core, and RAISE raises them again. If GUARDED is NULL, a counter whose access faults is
+ * not detected.
  */
 struct stolen_counter steal_open(const struct cpu_facts *facts, const struct paravirtual *paravirtual,
 				 fault_guard *guarded, void (*raise)(const struct fault *fault));

@@ -1,22 +1,25 @@
-/* Runs jobs on started cores. See dispatch.h. Comments in startup.h say which core writes which field. */
+/*
+ * Runs jobs on started cores. See dispatch.h. The comments of struct core_slot in startup.h state which core writes
+ * which field.
+ */
 #include "smp/dispatch.h"
 
 #include "hw/hw.h"
 #include "hw/wait.h"
 
 /*
- * After this time the interrupt is sent again to a core that has not started its job. A lost interrupt then costs 5 ms,
- * and not the whole job. Cores that have started their job get no interrupt, because it would disturb their
+ * After this time another interrupt is sent to each core that has not started its job. A lost interrupt then costs 5 ms
+ * instead of the whole job. Cores that have started their job get no interrupt, because it would disturb their
  * measurements.
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
 #define REST_NS         (20 * WAIT_NS_PER_MS)
-/* time that the boot core waits for the other cores to start their job, before it starts its own */
+/* maximum time that the boot core waits for the other cores to start their job, before it starts its own */
 #define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS)
 
-#define AWAKE_POLLS_MAX (1u << 20) /* limit of polls, which ends the wait if the TSC has stopped */
+#define AWAKE_POLLS_MAX (1u << 20) /* maximum number of polls, which ends the wait if the TSC has stopped */
 
-enum stage { STAGE_TAKEN, STAGE_DONE };
+enum stage { STAGE_STARTED, STAGE_DONE };
 
 struct batch {
 	const struct startup *startup;
@@ -39,7 +42,7 @@ get_batch_slot(const struct batch *batch, size_t i)
 static bool
 has_slot_reached(const struct core_slot *slot, enum stage stage)
 {
-	const uint32_t *sequence = stage == STAGE_TAKEN ? &slot->taken : &slot->done;
+	const uint32_t *sequence = stage == STAGE_STARTED ? &slot->started : &slot->done;
 
 	return __atomic_load_n(sequence, __ATOMIC_ACQUIRE) == slot->posted;
 }
@@ -69,21 +72,21 @@ batch_post(const struct batch *batch, smp_job *job, void *argument)
 	return here;
 }
 
-/* Sends an interrupt to all cores from index FIRST on that have not started their job. */
+/* Sends an interrupt to each core, from index FIRST on, that has not started its job. */
 static void
 batch_wake(const struct batch *batch, size_t first)
 {
 	for (size_t i = first; i < batch->count; i++) {
 		const struct core_slot *slot = get_batch_slot(batch, i);
 
-		if (slot && !has_slot_reached(slot, STAGE_TAKEN))
+		if (slot && !has_slot_reached(slot, STAGE_STARTED))
 			lapic_send_fixed(&batch->startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
 	}
 }
 
 /*
- * Returns the index of the first core from FIRST on that has not reached STAGE. Returns the batch's count if there is
- * none.
+ * Returns the lowest index, from FIRST on, of a core that has not reached STAGE. Returns the batch's count if there is
+ * no such core.
  */
 static size_t
 batch_first_pending(const struct batch *batch, size_t first, enum stage stage)
@@ -98,8 +101,8 @@ batch_first_pending(const struct batch *batch, size_t first, enum stage stage)
 }
 
 /*
- * Waits until all cores of the batch have reached STAGE. Cores before the first pending one are not checked again,
- * because a core never leaves a stage.
+ * Waits until all cores of the batch have reached STAGE. Sends the interrupt again after WAKE_AGAIN_NS. Cores before
+ * the first pending core are not checked again, because a core never leaves a stage.
  */
 static void
 batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
@@ -117,7 +120,7 @@ batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 	}
 }
 
-/* Stops the cores that did not finish their job. Returns the number of cores that did. */
+/* Stops the cores that did not finish their job. Returns the number of cores that finished. */
 static size_t
 batch_stop_unfinished(const struct batch *batch)
 {
@@ -134,7 +137,7 @@ batch_stop_unfinished(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->state = CORE_REQUESTED; /* a temporary state, to distinguish it from cores that failed earlier */
+		slot->state = CORE_REQUESTED; /* a temporary state, in which startup_stop() finds these cores */
 		lost = true;
 	}
 	if (!lost)
@@ -165,10 +168,10 @@ dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t c
 	batch_wake(&batch, 0);
 	if (here) {
 		/*
-		 * While the boot core runs its own job, it cannot repeat a lost interrupt. So it first waits until the
-		 * other cores have started.
+		 * While the boot core runs its own job, it cannot send a lost interrupt again. It therefore first waits
+		 * until the other cores have started.
 		 */
-		batch_await(&batch, STAGE_TAKEN, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
+		batch_await(&batch, STAGE_STARTED, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
 		dispatch_run_here(job, argument);
 	}
 	batch_await(&batch, STAGE_DONE, bound_ns);
@@ -189,7 +192,7 @@ dispatch_work(struct core_slot *slot)
 
 	if (posted == slot->done)
 		return DISPATCH_IDLE;
-	__atomic_store_n(&slot->taken, posted, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->started, posted, __ATOMIC_RELEASE);
 	if (job)
 		job(slot->argument, slot->number);
 	__atomic_store_n(&slot->done, posted, __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 /*
- * Jobs for started cores. The boot core posts a job into a core's slot and wakes the core by an
- * interrupt. The core runs the job and marks it as done in the slot. A core that does not finish in
- * time, or takes an exception, is stopped.
+ * Jobs for started cores. The boot core posts a job into a core's slot and wakes the core by an interrupt. The core
+ * runs the job and marks it in the slot as done. A core that does not finish in time, or whose job causes an exception,
+ * is stopped.
  */
 #ifndef BARETICK_DISPATCH_H
 #define BARETICK_DISPATCH_H
@@ -16,15 +16,18 @@ dispatch_core(const uint32_t *cores, size_t i)
 }
 
 /*
- * Runs JOB on a batch of COUNT cores at once. struct smp describes the contract. Called on the boot core. CORES has the
- * cores' numbers; NULL means 0 to COUNT - 1. If the batch includes number 0, the boot core, it runs the job after the
- * other cores have started it. Otherwise the boot core only waits. The time grows with COUNT, and not with the number
- * of cores in the machine, as long as no core fails.
+ * Runs JOB on a batch of COUNT cores at once, as struct smp specifies. Called on the boot core. CORES are the cores'
+ * numbers; NULL means 0 to COUNT - 1. If the batch includes number 0, the boot core, it runs the job after the other
+ * cores have started it. Otherwise the boot core only waits. The duration depends on COUNT, not on the number of cores
+ * in the machine, as long as no core fails.
  */
 size_t dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
 			 smp_job *job, void *argument, uint64_t bound_ns);
 
-/* Called on a started core with interrupts masked. Marks in SLOT that the core runs, which the boot core waits for. */
+/*
+ * Called on a started core with interrupts masked. Marks in SLOT that the core has checked in; the boot core waits for
+ * this.
+ */
 void dispatch_report_running(struct core_slot *slot);
 
 enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_HALT };
@@ -36,14 +39,15 @@ enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_HALT };
 enum dispatch_turn dispatch_work(struct core_slot *slot);
 
 /*
- * Called on a started core after a job. Waits for the next job for slot->awake_ticks. It polls and does not halt, so
- * that the core's frequency does not drop. Returns true if a job came.
+ * Called on a started core after a job. Waits for the next job for slot->awake_ticks. Polls instead of halting, so that
+ * the core's frequency does not drop. Returns true if a job was posted.
  */
 bool dispatch_poll_for_job(const struct core_slot *slot);
 
 /*
- * Halts all living cores. Called on the boot core. A core that does not halt within 20 ms is stopped by INIT. Other
- * cores get no INIT, because it blocks SMIs on a core, and the firmware's SMI handler may wait for that core.
+ * Halts all living cores. Called on the boot core. A core that does not halt within 20 ms is stopped by INIT. The other
+ * cores get no INIT, because a core in the INIT state accepts no SMI, and the firmware's SMI handler may wait for that
+ * core.
  */
 void dispatch_halt_all(const struct startup *startup);
 

@@ -6,10 +6,10 @@
 
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
 #define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
-#define ARRIVAL_NS       WAIT_NS_PER_S         /* time to wait after the last core arrived */
-#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* shorter time to wait, used if all known cores have arrived */
+#define ARRIVAL_NS       WAIT_NS_PER_S         /* longest wait for a further core after the latest arrival */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* longest such wait if all known cores have arrived */
 #define TRIES            2 /* if a core is in SMM, it may miss both SIPIs, so the sequence is repeated */
-#define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
+#define UNKNOWN_TSC_HZ   UINT64_C(10000000000) /* above the rate of any TSC, so that no wait is too short */
 
 struct rate
 startup_tsc_rate(struct rate tsc)
@@ -67,13 +67,13 @@ startup_send_inits(const struct startup *startup)
 }
 
 /*
- * Sends a SIPI to each core in state CORE_REQUESTED that has not checked in. If the LAPIC cannot send it, the core gets
- * the state UNSENT. Returns the number of cores that are still in state CORE_REQUESTED.
+ * Sends a SIPI to each core in state CORE_REQUESTED that has not checked in. If the LAPIC fails to send it, sets the
+ * core's state to UNSENT. Returns the number of cores that are still in state CORE_REQUESTED.
  */
 static size_t
 startup_send_sipis(const struct startup *startup, enum core_state unsent)
 {
-	size_t asked = 0;
+	size_t expected = 0;
 
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
@@ -83,19 +83,19 @@ startup_send_sipis(const struct startup *startup, enum core_state unsent)
 		if (!slot_arrived(slot) &&
 		    !lapic_send_startup(&startup->lapic, slot->apic_id, startup->page))
 			slot->state = unsent;
-		asked += slot->state == CORE_REQUESTED;
+		expected += slot->state == CORE_REQUESTED;
 	}
-	return asked;
+	return expected;
 }
 
-/* Waits until ASKED cores have checked in. The wait ends BOUND_NS after the last arrival. */
+/* Waits until EXPECTED cores have checked in. The wait ends BOUND_NS after the latest arrival. */
 static void
-startup_await(const struct startup *startup, size_t asked, uint64_t bound_ns)
+startup_await(const struct startup *startup, size_t expected, uint64_t bound_ns)
 {
 	struct wait wait = wait_begin(&startup->scale, bound_ns);
 	size_t seen = startup_count_arrived(startup);
 
-	while (seen < asked && wait_goes_on(&wait)) {
+	while (seen < expected && wait_goes_on(&wait)) {
 		size_t arrived = startup_count_arrived(startup);
 
 		if (arrived > seen)
@@ -111,12 +111,12 @@ startup_try_once(const struct startup *startup)
 	if (startup_send_inits(startup) == 0)
 		return;
 	startup_delay(startup, INIT_NS);
-	size_t asked = startup_send_sipis(startup, CORE_UNSENT);
+	size_t expected = startup_send_sipis(startup, CORE_UNSENT);
 
 	startup_delay(startup, SIPI_NS);
-	/* a failure to send is ignored, because the first SIPI may be enough */
+	/* If the second SIPI cannot be sent, the state stays CORE_REQUESTED, because the first SIPI may be enough. */
 	startup_send_sipis(startup, CORE_REQUESTED);
-	startup_await(startup, asked, ARRIVAL_NS);
+	startup_await(startup, expected, ARRIVAL_NS);
 }
 
 size_t
@@ -148,7 +148,8 @@ startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t
 	startup_delay(startup, SIPI_NS);
 	lapic_broadcast_startup(&startup->lapic, startup->page); /* a core that has started ignores the second SIPI */
 	for (uint32_t seen = 0;; seen = __atomic_load_n(arrived, __ATOMIC_ACQUIRE)) {
-		bool may_come = !seen || seen < expected; /* EXPECTED may include only the cores of one package */
+		/* EXPECTED may include only the cores of one package, so more cores may come */
+		bool may_come = !seen || seen < expected;
 		struct wait wait = wait_begin(&startup->scale, may_come ? ARRIVAL_NS : QUIET_NS);
 
 		while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) == seen)
@@ -212,7 +213,7 @@ const char *
 startup_explain(enum core_state state)
 {
 	static const char *const reasons[] = {
-		[CORE_NOT_REQUESTED] = "left out: fewer cores were asked for",
+		[CORE_NOT_REQUESTED] = "left out: fewer cores were requested",
 		[CORE_REQUESTED] = "was not started",
 		[CORE_ALIVE] = "",
 		[CORE_UNADDRESSABLE] = "its APIC id is above 254, which xAPIC mode can't address",

@@ -14,23 +14,23 @@
 #include "base/text.h"
 
 #define CORE_SLOT_SIZE  128     /* two cache lines; boot/cores/core_entry.nasm depends on the layout */
-#define CORE_FAULTED    0x100u  /* set in the field fault after an exception, whose vector is the low byte */
+#define CORE_FAULTED    0x100u  /* flag in the field fault after an exception; the low byte is the exception's vector */
 
 enum core_state {
-	CORE_NOT_REQUESTED,      /* is not to be started */
-	CORE_REQUESTED,         /* is to be started */
+	CORE_NOT_REQUESTED,      /* will not be started */
+	CORE_REQUESTED,         /* will be started */
 	CORE_ALIVE,         /* has checked in, and has finished each job in time */
 	CORE_UNADDRESSABLE, /* its APIC id cannot be addressed in the LAPIC's mode */
 	CORE_UNSENT,        /* the boot core's LAPIC failed to send INIT or SIPI */
 	CORE_SILENT,        /* did not check in */
 	CORE_LATE,          /* did not finish a job in time */
-	CORE_EXCEPTION,          /* took an exception: see fault */
-	/* was alive until the end of the run, and now halts with interrupts masked until the reset */
+	CORE_EXCEPTION,          /* an exception ended its job: see the field fault */
+	/* was alive until the end of the run, and then was halted with interrupts masked until the reset */
 	CORE_STOPPED,
 };
 
 struct core_slot {
-	/* Written by the boot core before the core starts; constant from then on. */
+	/* Written by the boot core before this core starts, and constant afterwards. */
 	struct core_slot *self; /* address of this slot; the core's GS base has the same value */
 	uint64_t stack_top;
 	uint64_t eoi_address;   /* address of the LAPIC's EOI register: see lapic_eoi_address() */
@@ -39,8 +39,7 @@ struct core_slot {
 	uint32_t number;        /* the core's number in struct smp */
 
 	/*
-	 * Written by the boot core. Only the boot core uses the field state. It writes job and argument first and
-	 * posted last. The started core reads these three fields.
+	 * Written by the boot core. The started core reads posted, job and argument. The boot core writes posted last.
 	 */
 	uint32_t state;      /* enum core_state */
 	uint32_t posted;        /* number of jobs posted so far */
@@ -49,38 +48,39 @@ struct core_slot {
 
 	/* Written by the started core, on a separate cache line. The boot core only reads these fields. */
 	_Alignas(64) uint32_t arrived; /* 1 after the core has checked in */
-	uint32_t taken;         /* value of posted when the core started its latest job */
+	uint32_t started;       /* value of posted when the core started its latest job */
 	uint32_t done;          /* value of posted when the core finished its latest job */
-	uint32_t fault;         /* CORE_FAULTED and the exception's vector; written after the next three fields */
+	uint32_t fault;         /* CORE_FAULTED | the exception's vector; written after the next three fields */
 	/* as in struct fault; fault_at is the address of the instruction */
 	uint64_t fault_error, fault_at, fault_address;
-	uint64_t awake_ticks;   /* how long the core polls for the next job before it halts, in TSC ticks; constant */
+	/* how long the core polls for its next job before it halts, in TSC ticks; constant */
+	uint64_t awake_ticks;
 };
 
 _Static_assert(sizeof(struct core_slot) == CORE_SLOT_SIZE, "the assembly multiplies by this");
 
 struct startup {
-	struct core_slot *slots; /* slot 0 is for the boot core, which gets no commands */
+	struct core_slot *slots; /* slot 0 is for the boot core, which is not started by these functions */
 	size_t count;
 	struct lapic lapic;
 	struct scale scale;      /* the TSC's rate */
-	uint8_t page;            /* number of the 4 KiB page below 1 MiB where a started core begins to execute */
+	uint8_t page;            /* number of the page below 1 MiB at which a started core starts to execute */
 };
 
-/* Returns TSC if it is known, otherwise a rate above any TSC's. Waits may then be too long, but never too short. */
+/* Returns TSC if it is known, otherwise a rate above any TSC's. Waits then are too long, but never too short. */
 struct rate startup_tsc_rate(struct rate tsc);
 
 /*
- * Starts all slots in state CORE_REQUESTED at once: INIT, 10 ms, SIPI, 200 us, and a second SIPI to cores that have not
- * checked in. Then waits for all cores, at most 1 s from the last arrival, and repeats the sequence for silent cores.
- * Each core ends as CORE_ALIVE or with the reason of its failure. A silent core is stopped, so that it does not start
- * later. Returns the number of living cores.
+ * Starts all cores in state CORE_REQUESTED at once: INIT, 10 ms, SIPI, 200 us, and a second SIPI to cores that have not
+ * checked in. Then waits for all cores, at most 1 s from the latest arrival. Repeats the sequence once for cores that
+ * have not checked in. Afterwards each state is CORE_ALIVE or the reason of the failure. A silent core is stopped by
+ * INIT, so that it does not start later. Returns the number of living cores.
  */
 size_t startup_cores(const struct startup *startup);
 
 /*
- * Starts all other cores at once, whatever their ids: INIT, 10 ms, SIPI, 200 us, SIPI. Each started core adds 1 to
- * ARRIVED. Returns 20 ms after the last arrival. If fewer than EXPECTED cores have arrived, or none, it waits 1 s
+ * Starts all other cores at once, whatever their APIC ids are: INIT, 10 ms, SIPI, 200 us, SIPI. Each started core adds
+ * 1 to ARRIVED. Returns 20 ms after the latest arrival. If fewer than EXPECTED cores have arrived, or none, waits 1 s
  * instead.
  */
 void startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
@@ -88,22 +88,22 @@ void startup_broadcast(const struct startup *startup, const uint32_t *arrived, s
 #define STARTUP_NO_ID UINT32_MAX /* no core has this id, because it addresses all cores: SDM vol. 3A, 10.12.9 */
 
 /*
- * Started cores write their APIC ids to IDS. Each core first reserves its entry. startup_clear_ids() marks all entries
- * as not written. startup_gather_ids() moves the written ids among the first COUNT entries to the front, and returns
- * their number.
+ * Started cores write their APIC ids to IDS. Each core first reserves an entry, so an entry may be reserved but not
+ * written. The first function marks all entries as not written. The second function moves the written ids among the
+ * first COUNT entries to the front, and returns their number.
  */
 void startup_clear_ids(uint32_t *ids, size_t space);
 size_t startup_gather_ids(uint32_t *ids, size_t count);
 
 /*
- * Appends a sentence about a core that arrived although the MADT does not list its id. The sentence includes *FIRST_ID
- * if the core has already written its id.
+ * Appends a sentence about started cores whose id the MADT does not list. The sentence includes *FIRST_ID if the first
+ * such core has written its id.
  */
 void startup_put_unlisted(struct text *text, const uint32_t *first_id);
 
 /*
  * Stops, by INIT, the cores in slots FIRST to END - 1 whose state is BEFORE, and sets their state to AFTER. Then waits
- * 10 ms, after which these cores execute nothing. Does not wait if no core had this state.
+ * 10 ms, after which these cores execute nothing. Does not wait if no core has this state.
  */
 void startup_stop(const struct startup *startup, size_t first, size_t end,
 		  enum core_state before, enum core_state after);

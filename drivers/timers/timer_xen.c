@@ -165,8 +165,8 @@ set_callback(uint64_t value)
 }
 
 /*
- * Masks the first 64 events except the timer's, for example the console's event. If attach() fails here, although it
- * worked in xen_timer_open(), the timer is not armed and never expires.
+ * Masks the first 64 events except the timer's event, for example the console's event. If attach() fails here, although
+ * it worked in xen_timer_open(), the timer is not armed and never expires.
  */
 static void
 xen_timer_set_up(struct timer *timer, uint32_t vector)
@@ -191,7 +191,7 @@ read_time_ns(const struct timer *timer)
 	uint64_t tsc;
 
 	return timer->saved[IS_ATTACHED] &&
-		pvclock_take(&get_shared_page(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
+		pvclock_copy(&get_shared_page(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
 		pvclock_ns(&taken, tsc) : 0;
 }
 

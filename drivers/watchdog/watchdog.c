@@ -1,13 +1,14 @@
 /*
  * Programs the board's watchdog. See watchdog.h. The numbers of actions and instructions are from Microsoft's "Hardware
- * Watchdog Timers Design Specification" (2006), section 4. Linux 6.1 has them in drivers/watchdog/wdat_wdt.c.
+ * Watchdog Timers Design Specification" (2006), section 4. Linux 6.1 has the same in drivers/watchdog/wdat_wdt.c.
  */
 #include "watchdog/watchdog.h"
 
 #include "hw/hw.h"
 
-#define SECONDS_WANTED 300u /* the default of UEFI's own watchdog (UEFI 2.10, 3.1.2) */
-#define SECONDS_MIN    30u  /* minimum, because the application may work for some seconds between two feeds */
+/* time from the last feed to the reset in s; UEFI's own watchdog uses the same time (UEFI 2.10, 3.1.2) */
+#define SECONDS_WANTED 300u
+#define SECONDS_MIN    30u  /* minimum time in s, because the application may work for some seconds between two feeds */
 
 enum action {
 	RESET = 1,
@@ -56,7 +57,7 @@ write_register(const struct acpi_watchdog_entry *entry, uint32_t value)
 		hw_out16((uint16_t)entry->address, (uint16_t)value);
 }
 
-/* Writes FIELD, a value below the entry's mask, to the entry's register. */
+/* Writes FIELD to the bits of the entry's register that the entry's mask selects. */
 static void
 write_field(const struct acpi_watchdog_entry *entry, uint32_t field)
 {

@@ -11,8 +11,8 @@ struct watchdog {
 	const struct acpi_watchdog *table; /* owned by the caller; NULL while the watchdog is not armed */
 	uint32_t count_found;              /* the countdown's start value before it was armed */
 	/*
-	 * The register that lets the watchdog reset the machine (NULL if the table has none), and its value before
-	 * arming.
+	 * The WDAT entry for the register that lets the watchdog reset the machine (NULL if the table has none), and
+	 * the register's value before arming.
 	 */
 	const struct acpi_watchdog_entry *reboot;
 	uint32_t reboot_found;
@@ -20,10 +20,10 @@ struct watchdog {
 };
 
 /*
- * Starts the watchdog of TABLE. The machine is then reset 300 s after the last feed, or earlier if the watchdog cannot
- * count that far. Returns NULL if the watchdog runs. Otherwise returns a sentence with the reason, and has written no
- * register. Reasons are a disabled watchdog, a watchdog that runs already or cannot count for 30 s, and a table with
- * registers or actions that are not supported.
+ * Starts the watchdog that TABLE describes. The machine is then reset 300 s after the last feed, or earlier if the
+ * watchdog cannot count that far. Returns NULL if the watchdog was started. Otherwise returns a sentence with the
+ * reason, and writes no register. Reasons are a disabled watchdog, a watchdog that runs already or cannot count for 30
+ * s, and a table with registers or actions that are not supported.
  */
 const char *watchdog_arm(struct watchdog *watchdog, const struct acpi_watchdog *table);
 

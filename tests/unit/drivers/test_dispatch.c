@@ -50,10 +50,10 @@ core_hears(uint32_t destination, uint32_t command)
 		break;
 	case NEVER_ENDS:
 	case ENDS_LATER:
-		slot->taken = slot->posted;
+		slot->started = slot->posted;
 		return;
 	case FALLS:
-		slot->taken = slot->posted;
+		slot->started = slot->posted;
 		slot->fault = CORE_FAULTED | 6;
 		return;
 	case WORKS:
@@ -276,7 +276,7 @@ TEST(run_some_looks_at_no_slot_outside_its_batch)
 
 TEST(a_core_works_once_for_each_post_even_where_the_numbers_wrap)
 {
-	slots[1].posted = slots[1].taken = slots[1].done = UINT32_MAX;
+	slots[1].posted = slots[1].started = slots[1].done = UINT32_MAX;
 	assert_false(dispatch_work(&slots[1]));
 	assert_true(run_one(1, count_run, NULL, BOUND_NS));
 	assert_int_equal(slots[1].done, 0);

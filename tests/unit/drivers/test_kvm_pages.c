@@ -36,7 +36,7 @@ check_reading(void)
 	uint64_t before = clock_of_kvm(), slack, tsc, ns, after;
 	struct pvclock taken;
 
-	assert_true(pvclock_take(page(), guest_tsc, &taken, &tsc));
+	assert_true(pvclock_copy(page(), guest_tsc, &taken, &tsc));
 	ns = pvclock_ns(&taken, tsc);
 	after = clock_of_kvm();
 	slack = slack_ns();
@@ -81,7 +81,7 @@ TEST(and_none_is_less_than_the_one_before)
 
 	skip_unless(!guest.lacking, guest.lacking);
 	for (unsigned i = 0; i < READS; i++, last = ns) {
-		assert_true(pvclock_take(page(), guest_tsc, &taken, &tsc));
+		assert_true(pvclock_copy(page(), guest_tsc, &taken, &tsc));
 		ns = pvclock_ns(&taken, tsc);
 		assert_true(ns >= last);
 	}
@@ -126,7 +126,7 @@ TEST(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again)
 	skip_unless(!guest.lacking, guest.lacking);
 	set_meanwhile_ns = clock_of_kvm() + 3600 * UINT64_C(1000000000);
 	looks = 0;
-	assert_true(pvclock_take(page(), guest_tsc_of_a_clock_that_is_set_meanwhile, &taken, &tsc));
+	assert_true(pvclock_copy(page(), guest_tsc_of_a_clock_that_is_set_meanwhile, &taken, &tsc));
 	ns = pvclock_ns(&taken, tsc);
 	assert_true(looks >= 2);
 	assert_true(ns + slack_ns() >= set_meanwhile_ns && ns <= clock_of_kvm() + slack_ns());

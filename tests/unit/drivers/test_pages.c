@@ -40,7 +40,7 @@ reading(void)
 	struct pvclock taken;
 	uint64_t at;
 
-	assert_true(pvclock_take(&page, tsc, &taken, &at));
+	assert_true(pvclock_copy(&page, tsc, &taken, &at));
 	return pvclock_ns(&taken, at);
 }
 
@@ -120,7 +120,7 @@ TEST(one_that_stays_odd_ends_after_so_many_tries)
 	uint64_t at;
 
 	page.version = 5;
-	assert_false(pvclock_take(&page, tsc, &taken, &at));
+	assert_false(pvclock_copy(&page, tsc, &taken, &at));
 	assert_int_equal(reads, PAGES_TRIES);
 	assert_int_equal(taken.version, 5);
 }
@@ -130,7 +130,7 @@ TEST(hyperv_scales_the_whole_tsc_and_adds_a_signed_offset)
 	struct hv_tsc_page taken;
 	uint64_t at;
 
-	assert_true(hv_tsc_page_take(&hv_page, tsc, &taken, &at));
+	assert_true(hv_tsc_page_copy(&hv_page, tsc, &taken, &at));
 	assert_int_equal(hv_tsc_page_ticks(&taken, at), 550 - 3);
 	hv_page.scale = UINT64_MAX;
 	hv_page.offset = 0;
@@ -151,6 +151,6 @@ TEST(hyperv_s_page_is_read_again_while_its_sequence_changes_and_not_for_ever)
 	uint64_t at;
 
 	meanwhile = change_sequence;
-	assert_false(hv_tsc_page_take(&hv_page, tsc, &taken, &at));
+	assert_false(hv_tsc_page_copy(&hv_page, tsc, &taken, &at));
 	assert_int_equal(reads, PAGES_TRIES);
 }

@@ -183,7 +183,7 @@ TEST(a_core_left_out_hears_nothing_and_says_why)
 	assert_int_equal(startup_cores(&startup), 2);
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	assert_int_equal(slots[3].state, CORE_NOT_REQUESTED);
-	assert_string_equal(startup_explain(CORE_NOT_REQUESTED), "left out: fewer cores were asked for");
+	assert_string_equal(startup_explain(CORE_NOT_REQUESTED), "left out: fewer cores were requested");
 }
 
 TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)
