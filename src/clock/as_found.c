@@ -1,4 +1,4 @@
-/* Compares registers before and after a run. See as_found.h. */
+/* Compares register values before and after a run. See as_found.h. */
 #include "clock/as_found.h"
 
 void

@@ -1,6 +1,7 @@
 /*
- * Registers that a run may change. They are read before the first driver opens, and again after the last driver has
- * closed. If a value differs, the register was not restored, and the report says so.
+ * A list of registers that a run may change, with their values. It is read before the first driver is opened, and
+ * again after the last driver was closed. If a value differs, the register was not restored, and the report states
+ * this.
  */
 #ifndef BARETICK_AS_FOUND_H
 #define BARETICK_AS_FOUND_H
@@ -13,7 +14,7 @@
 struct as_found {
 	size_t count;
 	struct {
-		const char *name; /* name of the register; static storage */
+		const char *name; /* in static storage */
 		uint64_t value;
 	} registers[AS_FOUND_MAX];
 };
@@ -21,7 +22,7 @@ struct as_found {
 /* Adds a register. Does nothing if there is no space. */
 void as_found_add(struct as_found *registers, const char *name, uint64_t value);
 
-/* Returns the index of the first register whose two readings differ, or the number of registers if none does. */
+/* Returns the index of the first register whose value differs, or the number of registers if all are equal. */
 size_t as_found_difference(const struct as_found *before, const struct as_found *after);
 
 #endif

@@ -2,8 +2,8 @@
 #include "clock/barrier.h"
 
 /*
- * Maximum number of pauses, which take about a third of a second. The wait is this long because in a guest several
- * cores may share a processor and arrive one after another.
+ * Maximum number of pauses, which is about a third of a second. It is this long because in a guest several virtual
+ * cores may share a processor, so that they arrive one after another.
  */
 #define BARRIER_PAUSES (1u << 22)
 

@@ -1,6 +1,6 @@
 /*
- * Lets several cores start at the same time. The barrier waits for a bounded number of pauses, because a core may never
- * arrive. The boot core can end all waits with a flag.
+ * A barrier lets several cores start at the same time. Each core waits for a limited number of pauses, because
+ * another core may never arrive. The boot core can end all waits early.
  */
 #ifndef BARETICK_BARRIER_H
 #define BARETICK_BARRIER_H
@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BARRIER_LINE 64 /* bytes in a cache line */
+#define BARRIER_LINE 64 /* size of a cache line in bytes */
 
-struct barrier { /* the boot core sets it to zero before the other cores start */
-	/* Number of arrived cores. Each core adds 1. */
+struct barrier { /* the boot core zeroes it before the other cores start */
+	/* number of cores that have arrived */
 	uint64_t arrived __attribute__((aligned(BARRIER_LINE)));
-	/* 1 after barrier_stop(), which only the boot core calls. */
+	/* 1 after barrier_stop(); only the boot core writes it */
 	uint32_t stop __attribute__((aligned(BARRIER_LINE)));
 };
 
 /*
- * Returns when EXPECTED cores have arrived, or after a bounded wait. There is no error: missing cores show by their
- * missing results.
+ * Waits until EXPECTED cores have called this function, but at most for a limited time. There is no error value: a
+ * core that did not arrive has no results.
  */
 void barrier_wait(struct barrier *barrier, size_t expected, void (*pause)(void));
 

@@ -1,4 +1,4 @@
-/* Fills rows for rules of behaviour. See behaviour.h. */
+/* Fills the rows of check results. See behaviour.h. */
 #include "clock/behaviour.h"
 
 #include "base/offset.h"

@@ -1,6 +1,7 @@
 /*
- * Results of comparing devices with their data sheets. Each rule has one row, with one of four outcomes. Drivers fill
- * the rows. The rule catalogue defines the rules and their limits.
+ * Results of comparing devices with their data sheets. Each result is a row for one rule and one clock. There are
+ * four outcomes: passed, failed, not checked and not determined. Drivers fill the rows. The rule catalogue
+ * (src/rules) defines the rules and their limits.
  */
 #ifndef BARETICK_BEHAVIOUR_H
 #define BARETICK_BEHAVIOUR_H
@@ -11,33 +12,40 @@
 
 /* maximum number of rows: each timer adds up to six rows, and a chip set may have eight HPET comparators */
 #define BEHAVIOURS_MAX     144
-#define BEHAVIOUR_TEXT_SIZE 192 /* a sentence with its final 0 */
+#define BEHAVIOUR_TEXT_SIZE 192 /* size of a sentence with its final 0 */
 
-/* Category of the reason why a rule was not checked. The text of the rule's row in the report is the reason. */
+/* Kind of reason why a rule was not checked. The TEXT of the row states the reason itself. */
 enum unchecked {
 	UNCHECKED_OTHER,
-	/* in a guest or an emulator the result would prove nothing, or its host may be the cause */
+	/* in a guest or an emulator the result would prove nothing, or the host may be the cause of a fault */
 	UNCHECKED_GUEST,
 	UNCHECKED_NO_REFERENCE, /* there is no independent clock to compare with */
 	UNCHECKED_TIME,         /* too little time was left in the run */
 };
 
 struct behaviour {
-	const char *rule;  /* id of the rule in the rule catalogue; static storage */
-	const char *clock; /* id of the clock; static storage */
-	bool checked;      /* true if the rule could be checked; otherwise TEXT has the reason */
-	enum unchecked unchecked; /* kind of the reason; valid if CHECKED is false */
-	bool disturbed;    /* true if a temporary disturbance prevented the check; it is repeated if there is time */
-	bool failed;       /* true if the device breaks a rule that has no figure */
-	bool open;         /* true if the outcome is "not determined" regardless of the figure; TEXT has the reason */
-	bool has_figure;   /* true if the outcome depends on the figure (behaviour_outcome()), and not on FAILED */
-	int64_t measured, low, high; /* the figure and its interval, in the rule's unit */
+	const char *rule;  /* id of the rule in the rule catalogue, in static storage */
+	const char *clock; /* id of the clock, in static storage */
+	bool checked;      /* true if the rule was checked; if false, TEXT is the reason */
+	enum unchecked unchecked; /* kind of that reason; valid only if CHECKED is false */
+	/* true if a temporary disturbance prevented the check, so that it is repeated if there is time */
+	bool disturbed;
+	bool failed;       /* true if the device breaks the rule; only for rules without a measured value */
+	/* true if the outcome is "not determined" whatever the measured value is; TEXT is the reason */
+	bool open;
 	/*
-	 * These fields are only used if each core has its own device. CORES_ASKED is the number of checked cores, and CORES
-	 * the number of cores that broke the rule. CORE is the APIC id of the core with the worst result.
+	 * true if the outcome depends on the next three fields, see behaviour_outcome(); false if it depends on
+	 * FAILED
+	 */
+	bool has_figure;
+	int64_t measured, low, high; /* the measured value and its lower and upper bound, in the rule's unit */
+	/*
+	 * Only for devices that each core has, such as the local APIC timer: CORES_ASKED is the number of checked
+	 * cores, and CORES is the number of cores that broke the rule. CORE is the APIC id of the core with the worst
+	 * result.
 	 */
 	uint32_t cores_asked, cores, core;
-	char text[BEHAVIOUR_TEXT_SIZE]; /* a sentence with the observation and its numbers */
+	char text[BEHAVIOUR_TEXT_SIZE]; /* a sentence that describes the observation */
 };
 
 struct behaviours {
@@ -45,22 +53,22 @@ struct behaviours {
 	struct behaviour rows[BEHAVIOURS_MAX];
 };
 
-/* Adds a row marked as not checked. Returns NULL if there is no space. */
+/* Adds a row with the outcome "not checked". Returns NULL if there is no space. */
 struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock);
 
 /* Sets the sentence of ROW. */
 void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Marks ROW as not checked with a reason of the given kind, and sets its sentence. */
+/* Marks ROW as not checked for a reason of the kind UNCHECKED. The formatted sentence is the reason. */
 void behaviour_skip(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Sets the figure of ROW with its interval, in the rule's unit. */
+/* Sets the measured value of ROW and its bounds, in the rule's unit. */
 void behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64_t high);
 
 /*
- * Returns the outcome of ROW. A figure passes if its whole interval is between -LIMIT and LIMIT, and fails if the whole
- * interval is outside. Otherwise the outcome is not determined.
+ * Returns the outcome of ROW. The rule is kept if the whole interval from LOW to HIGH is between -LIMIT and LIMIT,
+ * and broken if the whole interval is outside. Otherwise the outcome is not determined.
  */
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED, OUTCOME_NOT_DETERMINED };
 #define OUTCOMES 4

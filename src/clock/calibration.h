@@ -1,8 +1,8 @@
 /*
- * A calibration loop is the code that an operating system, a firmware or a program runs to find the rate of a clock in
- * a few milliseconds. Each loop here has the same window, limits and reasons for refusal as the original code. It is
- * run many times, as if the machine had booted many times. A loop only measures, and src/analysis calculates the
- * figures.
+ * A calibration loop is code with which an operating system, a firmware or a program measures the rate of a clock at
+ * start-up, in a few milliseconds. Each loop here measures as long as the original code, and refuses a result for the
+ * same reasons. It is run many times, as if the machine had been started many times. A loop only measures;
+ * src/analysis evaluates the results.
  */
 #ifndef BARETICK_CALIBRATION_H
 #define BARETICK_CALIBRATION_H
@@ -14,43 +14,49 @@
 #include "clock/driver.h"
 
 #define CALIBRATION_DEVICES  3
-#define CALIBRATION_REFUSALS 4    /* largest number of different reasons for refusal of one loop */
-#define CALIBRATION_RUNS_MAX 500  /* largest number of runs of one loop */
+#define CALIBRATION_REFUSALS 4    /* maximum number of reasons for refusing a result */
+#define CALIBRATION_RUNS_MAX 500  /* maximum number of runs of each loop */
 #define CALIBRATION_LOOPS    8
-#define CALIBRATION_READINGS 24   /* maximum number of readings of one run that are recorded */
-#define CALIBRATION_NONE     UINT32_MAX /* value of REFUSAL if the loop accepted its rate */
+#define CALIBRATION_READINGS 24   /* maximum number of readings that are recorded for each run */
+#define CALIBRATION_NONE     UINT32_MAX /* value of `refusal` if the result was not refused */
 
 struct calibrating {
 	const struct platform *platform;
-	const struct scale *scale; /* the measured rate of the TSC */
-	/* The loop's devices in the order of USES. NULL if a device is not in the machine or not in the run. */
+	const struct scale *scale; /* contains the measured rate of the TSC */
+	/*
+	 * The devices that the loop uses, in the order of `uses`. NULL if the device is not in the machine or not in
+	 * the run.
+	 */
 	struct device *devices[CALIBRATION_DEVICES];
 };
 
 struct calibration_result {
-	uint64_t hz;      /* the rate that the original would use; 0 if it refuses */
-	uint32_t refusal; /* index of the reason for refusal in REFUSALS, or CALIBRATION_NONE */
-	/* For a clock other than the TSC: its ticks and the TSC's ticks in the same time. */
+	uint64_t hz;      /* the rate that the original code would use; 0 if it refuses the result */
+	uint32_t refusal; /* index in the loop's array `refusals`, or CALIBRATION_NONE */
+	/* If the clock is not the TSC: its ticks, and the TSC's ticks in the same time. */
 	uint64_t ticks, tsc_ticks;
-	uint64_t slack_ticks; /* upper bound of the error of TICKS */
+	uint64_t slack_ticks; /* upper bound of the error of `ticks` */
 	size_t reading_count;
-	uint64_t readings[CALIBRATION_READINGS]; /* raw readings, in the order that the README of drivers/calibrations gives */
+	/* raw readings; their order is given in drivers/calibrations/README.md */
+	uint64_t readings[CALIBRATION_READINGS];
 };
 
 struct calibration_loop {
-	const char *id;    /* id of the loop; NULL ends a table of loops. All texts here are in static storage */
-	const char *user;  /* program and version of the original code */
-	const char *clock; /* the clock that is calibrated: "tsc" or "lapic" */
+	/* id of the loop; NULL ends a table of loops. All texts in this struct are in static storage */
+	const char *id;
+	const char *user;  /* name and version of the program that contains the original code */
+	const char *clock; /* the clock whose rate is measured, "tsc" or "lapic" */
 	const struct driver *uses[CALIBRATION_DEVICES];
-	const char *refusals[CALIBRATION_REFUSALS]; /* reasons for refusal as clauses: "the PIT's reads are too slow" */
-	uint64_t longest_ns; /* approximate maximum duration of a run on a core that is not preempted */
-	/* maximum duration if the first device of USES is missing; 0 if this makes no difference */
+	/* reasons for refusing a result, as parts of sentences: "the PIT's reads are too slow" */
+	const char *refusals[CALIBRATION_REFUSALS];
+	uint64_t longest_ns; /* approximate maximum duration of one run on a core that is not preempted */
+	/* the same if the first device of `uses` is missing; 0 if this makes no difference */
 	uint64_t without_first_ns;
-	/* Returns NULL if the loop can be run on this machine, otherwise a sentence with the reason. */
+	/* Returns NULL if the loop can be run on this machine, otherwise a sentence that states the reason. */
 	const char *(*missing)(const struct calibrating *calibrating);
 	/*
-	 * Runs the loop once, and masks interrupts during the run. The devices are afterwards in the state in which open()
-	 * left them.
+	 * Runs the loop once with interrupts masked. Afterwards the devices have the state in which the driver's
+	 * open() left them.
 	 */
 	void (*run)(const struct calibrating *calibrating, struct calibration_result *result);
 };

@@ -1,4 +1,4 @@
-/* Rows of claims. See claims.h. */
+/* Stores the rates that a machine states. See claims.h. */
 #include "clock/claims.h"
 
 #include <stdarg.h>
@@ -55,9 +55,9 @@ claim_set(struct claim *claim, struct rate hz, uint64_t within_hz)
 }
 
 /*
- * Returns true if the claim comes from the hypervisor itself. In a guest, CPUID 15h and 16h may have the host's values,
- * so the hypervisor's own claims come first. PostgreSQL 19 has the same order: src/port/pg_cpu_x86.c, "have been
- * observed to be wildly incorrect when virtualized".
+ * Returns true if the hypervisor itself states this rate. In a guest, CPUID leaves 15h and 16h may contain the host's
+ * values. Therefore claims of the hypervisor are preferred. PostgreSQL 19 prefers them for the same reason:
+ * src/port/pg_cpu_x86.c, "have been observed to be wildly incorrect when virtualized".
  */
 static bool
 is_hypervisors(const struct claim *claim)

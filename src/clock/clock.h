@@ -1,6 +1,6 @@
 /*
- * Defines a clock for all code above its driver: an id, a state, a width, a nominal frequency, and a function that
- * takes samples. A clock that the machine lacks is listed too, with a sentence that says why.
+ * A clock as all code above the drivers sees it: id, state, width, nominal frequency, and a function that takes
+ * samples. There is also a struct for a clock that the machine lacks; its reason is a sentence that states why.
  */
 #ifndef BARETICK_CLOCK_H
 #define BARETICK_CLOCK_H
@@ -13,80 +13,90 @@
 #include "clock/paravirtual.h"
 #include "clock/sample.h"
 
-#define CLOCK_REASON_SIZE 128 /* a sentence with its final 0 */
+#define CLOCK_REASON_SIZE 128 /* size of a sentence with its final 0 */
 
 enum clock_state {
-	CLOCK_ABSENT,   /* the machine has no such clock, according to its tables or its behaviour */
-	CLOCK_PRESENT,  /* open and counting: only in this state may sample() be called */
-	CLOCK_DISABLED, /* it exists but is switched off, and could not be switched on */
-	CLOCK_STUCK,    /* it exists, but its counter did not move within a bounded wait */
-	CLOCK_BROKEN,   /* it exists, but its readings contradict each other or its table */
+	CLOCK_ABSENT,   /* the machine has no such clock, according to its tables or because it does not react */
+	CLOCK_PRESENT,  /* the clock is open and counts; sample() may be called only in this state */
+	CLOCK_DISABLED, /* the clock exists but is switched off, and could not be switched on */
+	CLOCK_STUCK,    /* the clock exists, but its counter did not change while it was watched */
+	CLOCK_BROKEN,   /* the clock exists, but its readings contradict each other or its ACPI table */
 };
 
 struct clock {
-	const char *id;    /* id as in report.json and in the option clocks=; static storage */
-	/* The device and the read method in words, at most 60 characters. Static storage. */
+	const char *id;    /* id in report.json and in the option clocks=, in static storage */
+	/* The device and the read method in words, at most 60 characters, in static storage. */
 	const char *title;
-	/* Several rows may be read methods of one clock. This is the id of the clock's first row. Static storage. */
+	/*
+	 * A device may have several rows, one for each read method. This is the id of its first row, in static
+	 * storage.
+	 */
 	const char *main;
-	/* Linux's clocksource rating: Linux prefers the highest. 0 if the clock should not be recommended. */
+	/*
+	 * Linux's clocksource rating; Linux prefers the clock with the highest rating. 0 if the clock should not be
+	 * recommended.
+	 */
 	unsigned rating;
-	/* Restriction of the clock's use, as the end of a sentence, or NULL. Static storage. */
+	/* Restriction on using the clock, as the end of a sentence, in static storage. NULL if there is none. */
 	const char *caveat;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* a sentence about the clock's state, or "" */
-	const char *found_by; /* table or port where the driver found the clock, or ""; static storage */
+	char reason[CLOCK_REASON_SIZE]; /* a sentence that explains the state, or "" */
+	const char *found_by; /* ACPI table or I/O port where the driver found the clock, or ""; in static storage */
 	unsigned width_bits;  /* width of the counter; 0 if unknown */
 	uint64_t wrap_ticks;  /* the highest reading, after which the counter continues with 0 */
-	struct rate claimed;  /* nominal frequency, from the clock's register, a table or its data sheet */
-	/* Rounding error of the nominal frequency in ppb. */
+	struct rate claimed;  /* nominal frequency, from a register of the clock, a table or a data sheet */
+	/* error of the nominal frequency in ppb, due to rounding */
 	uint64_t claimed_within_ppb;
 	/*
-	 * true for an edge clock, such as the RTC: it ticks much less often than it can be read, so readings are taken at
-	 * its ticks
+	 * True for an edge clock, such as the RTC. An edge clock ticks much less often than it can be read. Therefore
+	 * its readings are taken at its ticks.
 	 */
 	bool edges_only;
 	/*
-	 * True if a reading takes several accesses, which a reading on another core would disturb. Therefore cores take
-	 * turns.
+	 * True if a reading needs several accesses to the device. Another core's reading at the same time would
+	 * disturb it, so only one core at a time may read.
 	 */
 	bool one_core_only;
-	/* true if the machine does not offer the clock, so that it is listed only if the options name it */
+	/* true if the machine does not announce the clock; it is then used only if the options name it */
 	bool unoffered;
 	/*
-	 * True if a hypervisor derives the clock from the TSC. Both then count as one source. The fields from here to READ
-	 * are only for such clocks.
+	 * True if a hypervisor calculates the clock from the TSC, so that both count as one source. The fields from
+	 * here to `read` are used only for such clocks.
 	 */
 	bool by_tsc;
-	bool paged;           /* true if the hypervisor writes the clock to a page of baretick's memory */
+	/* true if the hypervisor writes the clock's parameters to a page of baretick's memory */
+	bool paged;
 	/*
-	 * True if the clock is disabled because its page is invalid. A kernel that uses this clock would read another clock
-	 * instead.
+	 * True if the clock is disabled because the contents of its page are invalid. A kernel would then read
+	 * another clock instead.
 	 */
 	bool falls_back;
 	enum paravirtual_kind offered_by; /* the hypervisor interface that offers the clock */
 	/*
-	 * Returns STABLE_YES if readings on different cores can be compared. NULL if this is always so, by the clock's
-	 * specification.
+	 * Returns STABLE_YES if readings on different cores can be compared. NULL if the clock's specification
+	 * guarantees this.
 	 */
 	enum paravirtual_stable (*get_stability)(void *device);
 	/*
-	 * Returns the TSC's rate that the clock's page assumes, in ns per tick times 2^32. Returns 0 if the page has no
-	 * rate, or if the hypervisor adjusts it. NULL if the clock has no page.
+	 * Returns the TSC's rate according to the clock's page, in ns per tick times 2^32. Returns 0 if the page
+	 * states no rate, or if the hypervisor adjusts the rate. NULL if the clock has no page.
 	 */
 	uint64_t (*assumed)(void *device);
-	void *(*get_core_device)(void *device); /* returns the argument of READ on the calling core */
-	sample_read *read;           /* reads the clock once, without the TSC reads around it */
-	/* True if the firmware's timer interrupt uses this device, and may stop its counter for a short time. */
+	void *(*get_core_device)(void *device); /* returns the argument for `read` on the calling core */
+	sample_read *read;           /* reads the clock once, without TSC reads before and after */
+	/*
+	 * True if the device is also the source of the firmware's timer interrupt, which may stop its counter for a
+	 * short time.
+	 */
 	bool firmware_ticks;
-	/* Takes a chain of COUNT samples (sample.h) on the calling core. Interrupts must be masked. */
+	/* Takes a chain of COUNT samples on the calling core (see clock/sample.h). Interrupts must be masked. */
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	void *device; /* memory of the driver, valid until the driver's close() */
+	void *device; /* memory of the driver; valid until the driver's close() */
 };
 
 /*
- * Returns true if the difference of two successive samples can be trusted, because at most TRUST_TICKS of the TSC are
- * between their readings. After a longer time, for example after preemption, the counter may have wrapped. A normal
+ * Returns true if the difference of two successive samples can be trusted: both readings happened within TRUST_TICKS
+ * of the TSC. After a longer time, for example because the core was preempted, the counter may have wrapped. A normal
  * difference may then look like a step back. TRUST_TICKS is 0 if the counter cannot wrap during a run.
  */
 static inline bool
@@ -96,8 +106,8 @@ clock_comparable(uint64_t trust_ticks, const struct sample *then, const struct s
 }
 
 /*
- * Returns the ticks from THEN to NOW on a counter that wraps from wrap_ticks to 0. The counter must have wrapped at
- * most once.
+ * Returns the ticks between the readings THEN and NOW. The counter wraps from wrap_ticks to 0, and must have wrapped
+ * at most once between the readings.
  */
 static inline uint64_t
 clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks)
@@ -107,14 +117,17 @@ clock_elapsed_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now
 	return now_ticks + (clock->wrap_ticks - then_ticks) + 1;
 }
 
-/* Returns true if ELAPSED_TICKS is more than half the counter's range. This counts as a step back. */
+/*
+ * Returns true if ELAPSED_TICKS is more than half of the counter's range, because then the counter probably stepped
+ * back.
+ */
 static inline bool
 clock_stepped_back(const struct clock *clock, uint64_t elapsed_ticks)
 {
 	return elapsed_ticks > clock->wrap_ticks - clock->wrap_ticks / 2;
 }
 
-/* Returns the size of a step back: the range of the counter minus ELAPSED_TICKS. */
+/* Returns the size of a step back: the counter's range minus ELAPSED_TICKS. */
 static inline uint64_t
 clock_step_back_ticks(const struct clock *clock, uint64_t elapsed_ticks)
 {

@@ -1,4 +1,4 @@
-/* Facts that each core reads from its own registers. */
+/* Properties of a core, which each core reads from its own registers. */
 #ifndef BARETICK_CORE_FACTS_H
 #define BARETICK_CORE_FACTS_H
 
@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 struct core_facts {
-	bool has_tsc_adjust; /* true if the core has IA32_TSC_ADJUST: CPUID 7h EBX[1] */
-	bool has_tsc_aux;    /* true if the core has RDTSCP: CPUID 80000001h EDX[27] */
-	bool has_topology;   /* true if CPUID 1Fh, 0Bh or AMD's 8000001Eh gives the parts of the APIC id */
-	int64_t tsc_adjust;  /* IA32_TSC_ADJUST, MSR 3Bh, in TSC ticks */
-	uint32_t tsc_aux;    /* IA32_TSC_AUX, MSR C0000103h */
-	uint32_t package, core, thread; /* parts of the APIC id: core within the package, thread within the core */
+	bool has_tsc_adjust; /* CPUID 7h EBX[1]: the core has the MSR IA32_TSC_ADJUST */
+	bool has_tsc_aux;    /* CPUID 80000001h EDX[27]: the core has RDTSCP, and so the MSR IA32_TSC_AUX */
+	bool has_topology;   /* true if CPUID leaf 1Fh, 0Bh or AMD's 8000001Eh describes the parts of the APIC id */
+	int64_t tsc_adjust;  /* value of IA32_TSC_ADJUST (MSR 3Bh) in TSC ticks */
+	uint32_t tsc_aux;    /* value of IA32_TSC_AUX (MSR C0000103h) */
+	/* parts of the APIC id: number of the package, of the core in the package, and of the thread in the core */
+	uint32_t package, core, thread;
 };
 
 #endif

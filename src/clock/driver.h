@@ -1,7 +1,7 @@
 /*
- * Defines a clock's driver: one file that exports one struct driver. A driver turns registers into ticks. It does not
- * use UEFI, and does not judge results. The function open() always fills a row for each read method, also if the device
- * is missing. The function close() restores every register that was changed.
+ * The interface of a clock's driver. A driver is one file that exports one struct driver. It reads registers and
+ * returns ticks. It does not call the firmware and does not judge results. open() fills a row for each read method,
+ * even if the device is missing. close() restores all registers that the driver has changed.
  */
 #ifndef BARETICK_DRIVER_H
 #define BARETICK_DRIVER_H
@@ -14,68 +14,67 @@
 #include "clock/behaviour.h"
 #include "clock/clock.h"
 
-#define DRIVER_CLOCKS_MAX 4 /* maximum number of read methods of a device */
+#define DRIVER_CLOCKS_MAX 4 /* maximum number of read methods of one device */
 #define DRIVER_SAVED_MAX  8
 
-struct platform; /* facts about the machine for drivers; the members are not visible here */
+struct platform; /* properties of the machine that drivers need; its members are defined elsewhere */
 
-/* A driver's memory between open() and close(). The caller owns it, and sets it to zero before open(). */
+/* Memory of a driver between open() and close(). The caller owns it, and zeroes it before open(). */
 struct device {
-	bool opened;              /* true if registers may have been changed, so that close() must restore them */
-	bool bracket_with_mfence; /* true if LFENCE alone does not serialise, so that TSC reads need MFENCE too */
+	/* true if the driver may have changed registers, so that close() must restore them */
+	bool opened;
+	/* true if LFENCE alone does not serialise on this CPU, so that TSC reads also need MFENCE */
+	bool bracket_with_mfence;
 	uint64_t address;         /* I/O port or memory address of the register that is read */
-	/* values of registers before open(), and other state; each driver defines the indices */
+	/* Values of registers before open(), and other state. Each driver defines the meaning of the indices. */
 	uint64_t saved[DRIVER_SAVED_MAX];
 	uint64_t edges;           /* only for the RTC: number of periodic flags seen since open() */
 };
 
 struct driver {
-	size_t clock_count; /* number of rows (read methods), at most DRIVER_CLOCKS_MAX */
-	const struct clock *rows; /* initial rows; the first is the device's main clock */
-	/*
-	 * Always fills all clock_count entries of CLOCKS, also if the device is missing. Masks interrupts itself if
-	 * necessary.
-	 */
+	size_t clock_count; /* number of rows, which is the number of read methods; at most DRIVER_CLOCKS_MAX */
+	const struct clock *rows; /* rows before open(); the first row is the device's main clock */
+	/* Fills all clock_count entries of CLOCKS, even if the device is missing. Masks interrupts if necessary. */
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
-	/* May be called after an open() that found nothing. A second call does nothing. */
+	/* May also be called if open() found no device. Another call has no effect. */
 	void (*close)(struct device *device);
 	/*
-	 * Called on a core before it is stopped, but not on the boot core. Restores registers of that core that
-	 * sampling changed. Returns false if they do not have their old values again. NULL if sampling changes no
-	 * register.
+	 * Called on each core except the boot core before it is stopped. Restores the registers of this core that
+	 * reading the clock has changed. Returns false if this fails. NULL if reading the clock changes no registers.
 	 */
 	bool (*restore_core)(struct device *device);
 };
 
-/* Parameters of a device's check. Checks run between open() and close(). */
+/* Arguments of a device's check. Checks run between open() and close(). */
 struct checking {
 	const struct platform *platform;
 	struct device *device;
-	const struct clock *rows; /* rows as filled by open(), with their current state */
+	const struct clock *rows; /* rows that open() filled, with their current state */
 	const struct scale *scale;
-	uint64_t begin_tsc, budget_ns; /* TSC at the start, and the approximate time that the check may take */
+	uint64_t begin_tsc, budget_ns; /* TSC at the start of the check, and approximate time that it may take */
 	/*
-	 * NULL in the first pass, which checks all rules. In a repetition, BEFORE has the earlier rows of the device, and
-	 * only disturbed rows are checked again.
+	 * NULL at first, when all rules are checked. When disturbed checks are repeated, BEFORE contains the earlier
+	 * results of the device, and only rules whose result was disturbed are checked again.
 	 */
 	const struct behaviours *before;
-	/* Returns the limit of RULE in this run. The first argument is LIMITS. */
+	/* Returns the limit of RULE in this run. The argument LIMITS is the next field. */
 	uint64_t (*limit)(const void *limits, const char *rule);
 	const void *limits;
-	bool scale_by_tsc; /* true if SCALE was confirmed only by clocks that are derived from the TSC */
+	bool scale_by_tsc; /* true if SCALE was confirmed only by clocks that a hypervisor derives from the TSC */
 };
 
-/* A test of a device against its data sheet, which runs after the measurements. */
+/* A check compares a device with its data sheet. Checks run after the measurements. */
 struct device_check {
 	const struct driver *driver; /* driver of the device; NULL ends a table of checks */
 	/*
-	 * True if the check sets or disturbs the counter, so that its later readings do not continue the earlier ones.
+	 * True if the check changes the counter, so that later readings of the clock cannot be compared with earlier
+	 * readings.
 	 */
 	bool sets_counter;
-	/* True if the check needs an event that comes once a second. Such checks get most of the time. */
+	/* True if the check waits for events that occur once a second. Such checks get most of the time. */
 	bool needs_seconds;
 	/*
-	 * Adds a row for each rule, also for rules that cannot be checked. The device is afterwards in the state in which
+	 * Adds a row for each rule, even if the rule cannot be checked. Afterwards the device has the state in which
 	 * open() left it.
 	 */
 	void (*run)(const struct checking *checking, struct behaviours *behaviours);

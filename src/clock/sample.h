@@ -1,9 +1,10 @@
 /*
- * A sample: a reading of a clock between two readings of the TSC, which are called its bracket.
+ * A sample is a reading of a clock between two readings of the TSC. The two TSC readings are called the sample's
+ * bracket.
  *
- * Samples are taken in chains. The TSC reading at the end of a sample is also the one at the start of the next.
- * Therefore a sample takes one reading of the clock and one of the TSC, and nothing else happens in between. All
- * figures about a clock are calculated from such samples.
+ * Samples are taken in chains: the TSC reading at the end of a sample is also the TSC reading at the begin of the
+ * next sample. Therefore each sample takes one reading of the clock and one reading of the TSC, and nothing else
+ * happens in between. Latency and rate of a clock are calculated from samples.
  */
 #ifndef BARETICK_SAMPLE_H
 #define BARETICK_SAMPLE_H
@@ -12,19 +13,19 @@
 #include <stdint.h>
 
 struct sample {
-	uint64_t begin; /* TSC before the reading */
-	uint64_t ticks; /* the clock's reading, which counts up to at most its wrap_ticks */
-	uint64_t end;   /* TSC after the reading; it is also the TSC before the reading of the next sample */
+	uint64_t begin; /* TSC before the reading of the clock */
+	uint64_t ticks; /* the reading of the clock, from 0 to its wrap_ticks */
+	uint64_t end;   /* TSC after the reading of the clock; it is also `begin` of the next sample */
 };
 
-/* Counts steps back in consecutive readings of the TSC on one core. */
+/* Counts steps back in successive TSC readings on one core. */
 struct tsc_steps {
-	uint64_t reads;       /* number of readings that were compared with the previous one */
-	uint64_t backward;    /* number of readings below the previous one */
-	uint64_t worst_ticks; /* largest step back */
+	uint64_t reads;       /* number of readings that were compared with the previous reading */
+	uint64_t backward;    /* number of readings that were lower than the previous reading */
+	uint64_t worst_ticks; /* size of the largest step back */
 };
 
-/* Compares NOW with BEFORE, the previous reading on the same core. */
+/* Compares the reading NOW with BEFORE, the previous reading on the same core. */
 static inline void
 tsc_steps_add(struct tsc_steps *steps, uint64_t before, uint64_t now)
 {
@@ -36,7 +37,7 @@ tsc_steps_add(struct tsc_steps *steps, uint64_t before, uint64_t now)
 		steps->worst_ticks = before - now;
 }
 
-/* Compares the TSC readings of COUNT samples of one core. */
+/* Compares begin and end of each of COUNT samples on one core. */
 static inline void
 tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, size_t count)
 {
@@ -44,15 +45,15 @@ tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, si
 		tsc_steps_add(steps, samples[i].begin, samples[i].end);
 }
 
-/* Reads the TSC after all earlier instructions have completed. Never fails. */
+/* Reads the TSC after all earlier instructions have completed. */
 typedef uint64_t sample_bracket(void);
 
-/* Reads the clock once. DEVICE is the driver's memory. */
+/* Reads a clock once. DEVICE is the driver's memory for the device. */
 typedef uint64_t sample_read(void *device);
 
 /*
- * Takes a chain of COUNT samples into SAMPLES. BRACKET reads the TSC, READ the clock. The function is inlined with both
- * known at compile time, so that no call and no branch is part of the measured time.
+ * Takes a chain of COUNT samples. BRACKET reads the TSC, READ reads the clock. The function is inlined where both are
+ * known at compile time, so that the measured time contains no call and no branch.
  */
 static inline __attribute__((always_inline)) void
 sample_chain(struct sample *samples, size_t count, sample_bracket *bracket, sample_read *read,

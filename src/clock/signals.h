@@ -1,6 +1,6 @@
 /*
- * Announcements of a hypervisor to its guest that there was a disruption: a pause, a restored snapshot, or a migration.
- * They are read at the start and at the end of the measurements.
+ * Signals by which a hypervisor informs its guest of a pause, a restored snapshot or a migration. They are read at
+ * the start and at the end of the measurements.
  */
 #ifndef BARETICK_SIGNALS_H
 #define BARETICK_SIGNALS_H
@@ -14,12 +14,13 @@
 struct signals {
 	size_t count;
 	struct signal {
-		const char *id;   /* id of the signal, "kvmclock", "vmclock" or "vmgenid"; static storage */
-		const char *name; /* name of the signal for use in sentences; static storage */
-		/* true if the signal announces only restored snapshots, and neither pauses nor migrations */
+		const char *id;   /* "kvmclock", "vmclock" or "vmgenid", in static storage */
+		const char *name; /* name of the signal in sentences, in static storage */
+		/* true if the signal shows only restored snapshots, but neither pauses nor migrations */
 		bool restores_only;
-		bool unusable;    /* true if the signal is offered, but its memory does not have the specified contents */
-		bool changed;     /* true if the signal's value changed between two readings */
+		/* true if the hypervisor offers the signal, but the memory of the signal is not as specified */
+		bool unusable;
+		bool changed;     /* true if the value differs between the start and the end of the measurements */
 		uint64_t value;
 	} list[SIGNALS_MAX];
 };

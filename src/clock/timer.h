@@ -1,7 +1,8 @@
 /*
- * Defines a source of timer interrupts: one file that exports one struct timer_driver. Sources are opened together with
- * the clocks. They are tested in windows, short times in which the firmware's tick is stopped and baretick's handler
- * (the recorder) records interrupts. At the end the source restores its registers.
+ * The interface of a source of timer interrupts. A source is one file that exports one struct timer_driver. Sources
+ * are opened together with the clocks. They are tested in timer windows: short times in which the firmware's timer
+ * tick is stopped, and baretick's interrupt handler, the recorder, stores each interrupt. Afterwards the source
+ * restores its registers.
  */
 #ifndef BARETICK_TIMER_H
 #define BARETICK_TIMER_H
@@ -16,33 +17,35 @@
 #define TIMER_EVENTS_MAX 1024
 
 struct timer_event {
-	uint64_t count; /* first reading in the handler, of the source's own counter; 0 if it has none */
-	uint64_t tsc;   /* TSC, read after COUNT */
+	uint64_t count; /* the source's own counter, read first in the interrupt handler; 0 if it has none */
+	uint64_t tsc;   /* the TSC, read after COUNT */
 };
 
 struct timer;
 
 /*
- * Memory of the recorder on one core. During a window only the recorder writes here; the core's code may write only
+ * Memory of the recorder on one core. During a timer window only the recorder writes to it; other code may write only
  * while interrupts are masked. boot/interrupts/recorder.nasm depends on this layout.
  */
 struct timer_slot {
-	uint64_t taken;           /* number of interrupts of the source */
-	uint64_t strays;          /* number of interrupts of other sources, with other vectors */
+	uint64_t taken;           /* number of interrupts of the tested source */
+	uint64_t strays;          /* number of other interrupts, which have other vectors */
 	/*
-	 * Number of usable entries in EVENTS. After one more interrupt the recorder leaves interrupts masked, which ends an
-	 * interrupt storm.
+	 * Number of entries in EVENTS that may be used. If one more interrupt occurs, the recorder leaves interrupts
+	 * masked. This ends an interrupt storm.
 	 */
 	uint64_t space;
-	uint64_t counter_address; /* address of a 32-bit counter that the recorder reads first, or 0 */
-	uint64_t eoi_address;     /* result of lapic_eoi_address() */
-	/* Called before the EOI to clear the source's interrupt. NULL if that is not necessary. */
+	uint64_t counter_address; /* address of a 32-bit counter that the recorder reads first; 0 if there is none */
+	uint64_t eoi_address;     /* address of the local APIC's EOI register, from lapic_eoi_address() */
+	/*
+	 * The recorder calls it before the EOI, to clear the interrupt in the source. NULL if this is not necessary.
+	 */
 	void (*acknowledge)(const struct timer *timer);
 	const struct timer *timer;
 	struct timer_event events[TIMER_EVENTS_MAX];
 };
 
-/* Returns the number of interrupts in EVENTS. */
+/* Returns the number of interrupts that are stored in EVENTS. */
 static inline size_t
 timer_slot_kept(const struct timer_slot *slot)
 {
@@ -50,8 +53,10 @@ timer_slot_kept(const struct timer_slot *slot)
 }
 
 struct timer_route {
-	const char *kind; /* kind of the route, "lapic", "ioapic", "fsb", "pic" or "status"; static storage */
-	uint32_t pin;     /* global pin number of an I/O APIC, or IRQ number of the PICs; 0 if there is none */
+	/* way of the interrupt to the core: "lapic", "ioapic", "fsb", "pic" or "status"; in static storage */
+	const char *kind;
+	/* global interrupt number (GSI) of the I/O APIC pin, or IRQ number of the PIC; 0 if there is none */
+	uint32_t pin;
 	uint32_t vector;
 };
 
@@ -60,118 +65,139 @@ struct timer_driver;
 struct timer {
 	const struct timer_driver *driver;
 	enum clock_state state;
-	char reason[CLOCK_REASON_SIZE]; /* a sentence that explains why the source is absent or cannot be tested */
+	char reason[CLOCK_REASON_SIZE]; /* a sentence that states why the source is absent or cannot be tested */
 	struct timer_route route;
-	/* Rate of the source's counter. If den is 0, the rate is unknown, and the source is timed by the TSC. */
+	/* Rate of the source's counter. If den is 0, it is unknown, and lateness is measured with the TSC. */
 	struct rate hz;
-	uint64_t ticks_max;       /* longest interval that can be programmed, in ticks of the counter */
-	uint64_t count_mask;      /* mask of the valid bits of the counter that the recorder reads */
-	uint64_t counter_address; /* address of the counter that the recorder reads, or 0 */
-	/* Id of the clock that has the same counter. NULL if the source has its own counter. Static storage. */
-	const char *clock;
-	bool by_tsc;              /* true if arm() returns the TSC value at which the interrupt is due */
+	uint64_t ticks_max;       /* longest interval that can be programmed, in ticks of the source's counter */
+	uint64_t count_mask;      /* valid bits of the counter that the recorder reads */
+	uint64_t counter_address; /* address of the counter that the recorder reads; 0 if there is none */
 	/*
-	 * The count may start up to this many ticks after arming. Therefore the interrupt is due at the calculated time, or
-	 * up to this many ticks earlier.
+	 * Id of the clock that uses the same counter, in static storage. NULL if the source has a counter of its own.
+	 */
+	const char *clock;
+	bool by_tsc;              /* true if arm() returns the deadline as a TSC value */
+	/*
+	 * Uncertainty of the time at which the interrupt is due, in ticks: the counter may start to count up to this many
+	 * ticks after arm().
 	 */
 	uint64_t phase_ticks;
 	/*
-	 * True if the source's periods run even before the source is armed. The first interrupt then comes at an unknown
-	 * time within a period.
+	 * True if the source's periods do not start with arm(). The first interrupt then occurs at an unknown time
+	 * within a period.
 	 */
 	bool own_phase;
-	bool no_periods;          /* true if this source has no periodic mode, although its driver supports one */
-	/* true if the machine lacks this source, so that it gets no row (for example HPET comparator 7) */
+	/* true if this source cannot be periodic, although its driver supports periodic sources */
+	bool no_periods;
+	/*
+	 * True if the machine lacks this source (for example HPET comparator 7), so that the report does not list it.
+	 */
 	bool unlisted;
-	/* The following fields are for the driver only. */
+	/* Only the driver uses the following fields. */
 	uint64_t address, pin_address;
-	uint32_t entry; /* number of the entry in the I/O APIC at PIN_ADDRESS */
-	uint64_t line_bits;  /* trigger and polarity bits of that entry */
-	uint64_t line_found; /* value of that entry before the test */
+	uint32_t entry; /* number of the redirection entry in the I/O APIC at pin_address */
+	uint64_t line_bits;  /* trigger mode and polarity bits of this redirection entry */
+	uint64_t line_found; /* value of this redirection entry before the test */
 	uint64_t saved[TIMER_SAVED_MAX];
 };
 
 struct platform;
 
 enum timer_kind {
-	TIMER_PROGRAMMED, /* supports one-shots of any length, and periods if PERIODIC is set */
-	TIMER_RATES,      /* supports only periods of certain lengths: see fit() */
+	TIMER_PROGRAMMED, /* a one-shot of any length can be programmed, and also a period if `periodic` is set */
+	TIMER_RATES,      /* only periods of certain lengths can be programmed: see fit() */
 	/*
-	 * Free-running: interrupts come at times that cannot be programmed. If ticks_max is 1, one comes whenever
-	 * get_ticks_left() changes.
+	 * Free-running: interrupts occur at times that cannot be programmed. If ticks_max is 1, an interrupt occurs
+	 * each time that get_ticks_left() changes.
 	 */
 	TIMER_AWAITED,
-	TIMER_POLLED,     /* free-running without an interrupt: expired() is polled */
-	TIMER_AT_ONCE,    /* interrupts as soon as it is armed; used to measure the time until the handler starts */
+	TIMER_POLLED,     /* free-running and without an interrupt: expired() is polled */
+	/* the interrupt occurs as soon as it is armed; this measures the time until the interrupt handler starts */
+	TIMER_AT_ONCE,
 };
 
 struct timer_driver {
 	const char *id, *title;
 	enum timer_kind kind;
 	bool periodic;       /* true if the source has a periodic mode */
-	/* true for all sources of an equal kind except the first; they are tested with fewer intervals */
+	/* true if another source of the same kind comes first; this source is then tested with fewer intervals */
 	bool secondary;
-	bool in_quick;       /* true if a quick run tests this source, too */
-	bool only_all;       /* true if only irq=all tests this source */
+	bool in_quick;       /* true if the source is tested even with profile=quick */
+	bool only_all;       /* true if the source is tested only with irq=all */
 	/*
-	 * True if the source's interrupts come through the PICs. It is then tested only with pic=on, but with pic=on in any
-	 * run.
+	 * True if the interrupts are routed through the PICs. The source is then tested only with pic=on, and then
+	 * with each profile.
 	 */
 	bool by_pic;
-	bool on_each_core;   /* true if each core has its own source; set_up() and all later calls then run on that core */
-	unsigned unit, route_kind; /* for the driver only: number of the unit, and route of its interrupts */
+	/* true if each core has such a source; set_up() and all functions after it are then called on this core */
+	bool on_each_core;
+	unsigned unit, route_kind; /* only for the driver: number of the unit, and kind of its interrupt route */
 	/*
-	 * Fills TIMER, which is zero before, even if the machine has no such source. Leaves all settings as found. A driver
-	 * may change a setting to see whether that works, and changes it back before it returns.
+	 * Fills TIMER, which is zeroed before, even if the machine has no such source. A driver may change a setting
+	 * to see if this works, but changes it back before it returns.
 	 */
 	void (*open)(const struct platform *platform, struct timer *timer);
 	/*
-	 * All following functions are called within a window. Only get_ticks_left() and expired() of free-running
-	 * sources may also be called at other times.
+	 * All following functions are called within a timer window, except get_ticks_left() and expired() of
+	 * free-running sources.
 	 */
-	/* Saves the registers, and routes the interrupt to VECTOR of this core. The source stays disarmed. */
+	/* Saves the registers, and routes the interrupt to VECTOR of the calling core. The source stays disarmed. */
 	void (*set_up)(struct timer *timer, uint32_t vector);
-	/* Returns the supported interval nearest to TICKS. NULL if all intervals are supported. */
+	/* Returns the interval nearest to TICKS that the source supports. NULL if it supports all intervals. */
 	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
 	/*
-	 * Called before arming. Makes interrupts that are left over from the last window come now, so that they can be
-	 * discarded. NULL if not needed.
+	 * Called before arm(). Makes pending interrupts of an earlier timer window occur now, so that they can be
+	 * ignored. NULL if this is not necessary.
 	 */
 	void (*settle)(struct timer *timer);
 	/*
-	 * Programs an interrupt in TICKS of the source's counter from now. If it has a counter, returns the reading at
-	 * which the interrupt is due.
+	 * Programs an interrupt in TICKS of the source's counter from now. Returns the value of the counter at which
+	 * the interrupt is due, if the source has a counter.
 	 */
 	uint64_t (*arm)(struct timer *timer, uint64_t ticks, bool periodic);
-	/* Arms the source again with its last deadline, which has passed. NULL if the source does not support this. */
+	/*
+	 * Arms the source again with its last deadline, which has already passed. NULL if the source cannot do this.
+	 */
 	void (*arm_over)(struct timer *timer);
-	/* Returns true if the last one-shot is over, according to the source's own status. */
+	/* Returns true if the last one-shot has expired, according to the source's status. */
 	bool (*expired)(const struct timer *timer);
 	/*
-	 * Returns the ticks until the interrupt is due, by the source's own counter. Returns 0 if the deadline has passed.
+	 * Returns the ticks until the interrupt is due, according to the source's own counter; 0 if the deadline has
+	 * passed.
 	 */
 	uint64_t (*get_ticks_left)(const struct timer *timer);
-	/* Called by the recorder in the handler to clear the source's interrupt. NULL if not needed. */
+	/*
+	 * The recorder calls it in the interrupt handler, to clear the interrupt in the source. NULL if this is not
+	 * necessary.
+	 */
 	void (*acknowledge)(const struct timer *timer);
 	void (*disarm)(struct timer *timer);
 	void (*restore)(struct timer *timer);
 };
 
-/* Functions that open a window and receive interrupts in it. All are NULL if this is not possible in this run. */
+/*
+ * Functions that open a timer window and let interrupts occur in it. All are NULL if this is not possible in this
+ * run.
+ */
 struct timer_window {
 	struct timer_slot *slot; /* memory of the boot core's recorder */
 	uint32_t vector;         /* interrupt vector of the recorder */
 	/*
-	 * Opens a window: stops the firmware's tick, masks interrupts and installs the recorders. Runs WORK and then, in
-	 * every case, AFTER. Then restores everything. Returns NULL, or a sentence with the reason why this was not
-	 * possible.
+	 * Opens a timer window: stops the firmware's timer tick, masks interrupts and installs the recorder. Runs
+	 * WORK and then AFTER, which is called even if WORK causes an exception. Finally restores everything. Returns
+	 * NULL, or a sentence that states why this was not possible.
 	 */
 	const char *(*run)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* Does the same as run(), but within a job on a core that baretick started. Uses the recorder of that core. */
+	/*
+	 * The same as run(), but called in a job on another core that baretick started. Uses the recorder of that
+	 * core.
+	 */
 	const char *(*run_on_core)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
-	/* Returns true if the firmware's tick occurs within BOUND TSC ticks. NULL if not supported. */
+	/*
+	 * Returns true if the firmware's timer tick occurs within BOUND TSC ticks. NULL if this cannot be found out.
+	 */
 	bool (*firmware_ticks)(uint64_t (*tsc)(void), uint64_t bound);
-	void (*open)(void);  /* enables interrupts; called by WORK */
+	void (*open)(void);  /* unmasks interrupts; called by WORK */
 	void (*close)(void); /* masks interrupts again; called by WORK */
 };
 

@@ -35,8 +35,8 @@ struct falseticker_sources {
 
 struct falseticker {
 	/*
-	 * Index of the rate that represents the truechimers. Of all rates that contain the value on which most rates
-	 * agree, it is the narrowest. It is the number of rates if no rate is known.
+	 * Index of the rate that represents the truechimers. It is the narrowest of the rates that contain the value
+	 * on which most rates agree. It is the number of rates if no rate is known.
 	 */
 	size_t reference;
 	/*

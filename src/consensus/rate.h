@@ -31,8 +31,8 @@ struct rate_window {
 	 */
 	uint64_t slack_ticks;
 	/*
-	 * The TSC's resolution: the step by which its value advances. Usually 1, but for example 26 in some
-	 * emulators.
+	 * The TSC's resolution, which is the size of the steps in which its value advances. Usually 1, but for
+	 * example 26 in some emulators.
 	 */
 	uint64_t tsc_resolution_ticks;
 };
@@ -47,9 +47,7 @@ struct rate_slope {
 	uint64_t high_ticks, high_time;
 };
 
-/*
- * The readings that a rate is calculated from. Of these sets, the largest set is used that a straight line can fit.
- */
+/* The readings that a rate is calculated from. The largest of these sets is used that a straight line can fit. */
 enum rate_fit {
 	/*
 	 * no readings: the rate is unknown, or it is the rate of an RTC, which is calculated from the times of its

@@ -23,8 +23,8 @@ struct marker {
 	/* method that started the other cores before this phase; CORES_OFF if only the boot core was running */
 	enum options_cores cores;
 	/*
-	 * The first value of enum options_cores with which no run on this machine has yet hung, been reset or lost
-	 * power.
+	 * The first value of enum options_cores that is not known to be dangerous: no run with it has yet hung, been
+	 * reset or lost power on this machine.
 	 */
 	enum options_cores least;
 	unsigned report;          /* number of the folder that contains the latest saved report; 0 if there is none */

@@ -68,8 +68,8 @@ struct run_machine {
 	/* Called at the start of each phase, when the results of the earlier phases are complete. May be NULL. */
 	void (*phase_starts)(void *context, const struct run *run, const struct run_phase *phase);
 	/*
-	 * Reads the counters by which a hypervisor announces events such as a migration. FIRST is true at the start
-	 * of the measurements, and false at their end. NULL if the machine has no such counters.
+	 * Reads the hypervisor's counters that announce events such as a migration. FIRST is true at the start of the
+	 * measurements, and false at their end. NULL if the machine has no such counters.
 	 */
 	void (*read_signals)(void *context, bool first, struct signals *signals);
 	/*

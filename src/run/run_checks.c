@@ -37,7 +37,7 @@ run_find_driver(const struct run *run, const struct driver *driver)
 }
 
 /*
- * Copies the clocks of a driver to ROWS with their current states, because a clock that has stopped meanwhile is not
+ * Copies the clocks of a driver to ROWS with their current states, because a clock that has stopped since then is not
  * checked.
  */
 static void

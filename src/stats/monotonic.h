@@ -26,7 +26,7 @@ struct monotonic {
 
 struct monotonic_bounds {
 	/*
-	 * limit of a stall in TSC ticks: the clock may show the same value for this time; 0 means that stalls are not
+	 * maximum time in TSC ticks in which the clock may show the same value without a stall; if 0, stalls are not
 	 * counted
 	 */
 	uint64_t stall_ticks;

@@ -34,8 +34,8 @@ struct offsets {
 	uint64_t begin_tsc, end_tsc;
 	/*
 	 * For each pair, the size in ticks of a contradiction between its ping-pongs, which proves that the offset
-	 * changed during the pass; 0 if there is none. offsets_solve() raises this value if the pair contradicts the
-	 * other pairs by more.
+	 * changed during the pass. It is 0 if there is no contradiction. offsets_solve() raises this value if the
+	 * pair contradicts the other pairs by more.
 	 */
 	uint64_t *moved_ticks;
 	/*

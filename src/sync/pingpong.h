@@ -59,7 +59,9 @@ struct pingpong_result {
 	int64_t least_to_second, least_to_first;
 	uint64_t trips;         /* number of completed round trips */
 	uint64_t warps;
-	/* shortest and median round trip; 0 if there were none; the median may be too large by up to a quarter */
+	/*
+	 * Shortest and median round trip, both 0 if there were none. The median may be too large by up to a quarter.
+	 */
 	uint64_t best_trip_ticks, median_trip_ticks;
 	/* The fields from here on are set by pingpong_conclude(), which calculates them from the fields above. */
 	/*

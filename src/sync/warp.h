@@ -52,7 +52,7 @@ struct warp_table {
 	uint32_t lock __attribute__((aligned(WARP_LINE)));
 	/* the last TSC reading, and the core that read it; last_core is the number of cores before the first turn */
 	uint64_t last_tsc, last_core;
-	/* Without a lock: the stamp in the high bits and its core in the low bits; 0 before the first turn. */
+	/* Without a lock, the stamp in the high bits and its core in the low bits. It is 0 before the first turn. */
 	uint64_t last_packed __attribute__((aligned(WARP_LINE)));
 	/*
 	 * Two counters that all cores increment: rounds that a core completed, and waits for the other cores that
