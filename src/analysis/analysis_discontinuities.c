@@ -94,7 +94,7 @@ gain_ns(const struct analysis_step *step, const struct record_compared *clock, i
 	};
 }
 
-/* Reduces an edge clock's offset by whole wraps, to the range from EDGE_BACK_NS up. */
+/* Subtracts whole wraps from an edge clock's gain, so that it is between EDGE_BACK_NS and one wrap more. */
 static struct offset
 without_wraps(struct offset offset, int64_t wrap_ns)
 {
@@ -222,7 +222,7 @@ group_of(const struct report *report, uint32_t clocks)
  * of a pause of unknown length. After a reading between edges, there is no such doubt.
  */
 static bool
-is_unsure(const struct analysis_step *step, uint32_t clocks)
+has_one_edge_only(const struct analysis_step *step, uint32_t clocks)
 {
 	if (set_has(clocks, ANALYSIS_TSC) || !analysis_are_edge_clocks(step->report, clocks))
 		return false;
@@ -279,7 +279,7 @@ add_row(struct report *report, const struct analysis_step *step)
 		const struct offset *elapsed = &found.groups[i].elapsed;
 
 		row->groups[i] = group_of(report, found.groups[i].clocks);
-		if (is_unsure(step, found.groups[i].clocks))
+		if (has_one_edge_only(step, found.groups[i].clocks))
 			row->from_tsc = 0;
 		else if (offset_is_known(*elapsed))
 			row->groups[i].elapsed = (struct interval_ns){

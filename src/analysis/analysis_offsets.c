@@ -9,7 +9,7 @@
 
 _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a pass in the record");
 
-/* A pass as the record has it. If the record has several passes for a place in the run, this is the latest one. */
+/* A pass in the record. If the record has several first, middle or last passes, this is the latest of them. */
 struct recorded_pass {
 	struct record_pass entry; /* its number is 0 if there is no pass */
 	struct offsets *offsets;
@@ -214,7 +214,7 @@ read_entries(struct offset_analysis *analysis, const void *record, size_t size, 
 	}
 }
 
-/* Solves the offsets of PASS into skew->solved. */
+/* Calculates each core's offset from the pairs of PASS, and stores it in skew->solved. */
 static void
 solve(struct report_skew *skew, struct report_pass *pass)
 {

@@ -198,7 +198,7 @@ with_claim(struct clock tsc, const struct claim *claim)
 }
 
 static bool
-agrees(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
+claim_agrees(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
 {
 	struct rate_interval claimed = rate_claimed(tsc);
 	struct interval_ppb apart = rate_compare(&claimed, rate);
@@ -224,14 +224,14 @@ choose_claim(struct rates *rates)
 		own[i].known &= !report->clocks[i].clock.by_tsc;
 	}
 	best = rate_consensus(own, report->clock_count);
-	if (!tsc || best == report->clock_count || report->options.tsc_hz || agrees(rates, &tsc->clock, &own[best]))
+	if (!tsc || best == report->clock_count || report->options.tsc_hz || claim_agrees(rates, &tsc->clock, &own[best]))
 		return;
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct claim *claim = &report->claims[i].claim;
 		struct clock other = with_claim(tsc->clock, claim);
 
 		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
-		    !agrees(rates, &other, &own[best]))
+		    !claim_agrees(rates, &other, &own[best]))
 			continue;
 		for (size_t c = 0; c < report->clock_count; c++)
 			if (text_equal(report->clocks[c].clock.main, "tsc"))
@@ -274,7 +274,7 @@ set_tsc_rate(struct rates *rates, bool whole)
 
 /* Returns half the width of LOW..HIGH, divided by LOW. */
 static uint64_t
-half_ppt(uint64_t low, uint64_t high)
+half_width_ppt(uint64_t low, uint64_t high)
 {
 	return low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
 }
@@ -294,7 +294,7 @@ subtract_part(uint64_t *rest, uint64_t part)
  * resolution.
  */
 static struct rate_budget
-budget_of(const struct rates *rates, const struct report_clock *entry, const struct rate_span *span)
+error_budget(const struct rates *rates, const struct report_clock *entry, const struct rate_span *span)
 {
 	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
@@ -316,10 +316,10 @@ complete_budget(const struct report *report, struct report_clock *entry)
 {
 	const struct rate_interval *tsc = &report->tsc_within;
 	struct rate_budget *budget = &entry->budget;
-	uint64_t whole = half_ppt(entry->measured.low, entry->measured.high), sum;
+	uint64_t whole = half_width_ppt(entry->measured.low, entry->measured.high), sum;
 
 	budget->known &= entry->measured.low != 0;
-	budget->tsc_rate = text_equal(entry->clock.id, "tsc") ? 0 : half_ppt(tsc->low, tsc->high);
+	budget->tsc_rate = text_equal(entry->clock.id, "tsc") ? 0 : half_width_ppt(tsc->low, tsc->high);
 	sum = budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim;
 	budget->conversion = whole > sum ? whole - sum : 0;
 }
@@ -333,7 +333,7 @@ set_rate(const struct rates *rates, const struct rate_span *span, struct report_
 
 	entry->rate_fit = span->fit;
 	set_measured(entry, &rate);
-	entry->budget = budget_of(rates, entry, span);
+	entry->budget = error_budget(rates, entry, span);
 	if (!tsc || !text_equal(entry->clock.id, report->relative_to))
 		return;
 	tsc->budget = entry->budget;
@@ -429,7 +429,7 @@ store_window_rates(struct rates *rates, const struct scale *scale)
 
 /* Returns the smallest absolute value in the interval, or 0 if the interval contains 0. */
 static uint64_t
-least_size(const struct interval_ppb *change)
+min_size_ppb(const struct interval_ppb *change)
 {
 	return change->known ? offset_min_size((struct offset){ change->low, change->high }) : 0;
 }
@@ -499,9 +499,9 @@ fill_changes(struct rates *rates, const struct scale *scale)
 		entry->implied_since = clock->since;
 		entry->since_ns = scale_ns(scale, clock->final.begin - clock->last.begin);
 		entry->change_since = clock->change_since;
-		if (least_size(&entry->change_since) > change_ppb)
-			change_ppb = least_size(&entry->change_since);
-		if (least_size(&entry->change_since) > least_size(&entry->change) || !entry->change.known)
+		if (min_size_ppb(&entry->change_since) > change_ppb)
+			change_ppb = min_size_ppb(&entry->change_since);
+		if (min_size_ppb(&entry->change_since) > min_size_ppb(&entry->change) || !entry->change.known)
 			entry->change = entry->change_since;
 	}
 }
@@ -516,7 +516,7 @@ is_off_scale(const struct scale *scale, const struct rate_interval *rate)
 }
 
 static bool
-are_apart(const struct rate_interval *a, const struct rate_interval *b)
+do_not_overlap(const struct rate_interval *a, const struct rate_interval *b)
 {
 	return a->known && b->known && (a->low > b->high || b->low > a->high);
 }
@@ -528,7 +528,7 @@ are_apart(const struct rate_interval *a, const struct rate_interval *b)
  * the run was late. If the clock has no edge at the end of the run, this measurement already exists.
  */
 static void
-confirm_edges(struct rates *rates, const struct scale *scale)
+check_edge_clocks(struct rates *rates, const struct scale *scale)
 {
 	for (size_t i = 0; i < rates->report->clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
@@ -539,7 +539,7 @@ confirm_edges(struct rates *rates, const struct scale *scale)
 			entry->implied_since = clock->again;
 		if (!rates->report->hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
 		    !is_off_scale(scale, &entry->implied_window) ||
-		    are_apart(&entry->implied_window, &entry->implied_since))
+		    do_not_overlap(&entry->implied_window, &entry->implied_since))
 			continue;
 		if (!(clock->has_again && clock->final.end) && is_off_scale(scale, half) &&
 		    is_off_scale(scale, &entry->implied_since))
@@ -561,7 +561,7 @@ is_steady(const struct rates *rates)
 		const struct report_clock *entry = &rates->report->clocks[i];
 
 		if (clock->is_followed && entry->implied_window.known && !clock->may_have_stopped &&
-		    (!entry->change_since.known || least_size(&entry->change)))
+		    (!entry->change_since.known || min_size_ppb(&entry->change)))
 			return false;
 	}
 	return true;
@@ -611,7 +611,7 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 	if (!windows.final)
 		return rates.outcome;
 	fill_changes(&rates, &scale);
-	confirm_edges(&rates, &scale);
+	check_edge_clocks(&rates, &scale);
 	rates.outcome.whole_run = is_steady(&rates) ||
 				  (report->options.profile == PROFILE_SOAK && !has_tsc_changed(&rates));
 	if (rates.outcome.whole_run)

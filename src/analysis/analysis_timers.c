@@ -15,7 +15,7 @@
 #define PERIOD_PS_MIN (INT64_C(1) << 20)   /* 1 us */
 
 static int64_t
-bounded_ps(uint64_t ps)
+clamp_ps(uint64_t ps)
 {
 	return ps < (uint64_t)PS_MAX ? (int64_t)ps : PS_MAX;
 }
@@ -23,13 +23,13 @@ bounded_ps(uint64_t ps)
 int64_t
 timer_tsc_ps(const struct timer_analysis *analysis, uint64_t ticks)
 {
-	return bounded_ps(scale_ns(&analysis->scale, (ticks < TSC_MAX ? ticks : TSC_MAX) * PS_PER_NS));
+	return clamp_ps(scale_ns(&analysis->scale, (ticks < TSC_MAX ? ticks : TSC_MAX) * PS_PER_NS));
 }
 
 int64_t
 timer_ticks_ps(uint64_t ticks, uint64_t tick_as)
 {
-	return bounded_ps(scale_mul_div(ticks, tick_as, AS_PER_PS));
+	return clamp_ps(scale_mul_div(ticks, tick_as, AS_PER_PS));
 }
 
 struct timer_tick

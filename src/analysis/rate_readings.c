@@ -4,7 +4,8 @@
 #define MICROHZ      UINT64_C(1000000)
 #define NS_PER_S     UINT64_C(1000000000)
 #define PPB          UINT64_C(1000000000)
-#define ABSURD       1000 /* If the TSC's rate differs by this factor, it stopped or jumped. */
+/* a calculated TSC rate that differs from the known rate by this factor shows that the TSC stopped or jumped */
+#define ABSURD       1000
 /* An uneven step leaves a remainder of up to a tick, and each reading is up to a tick old. */
 #define UNEVEN_TICKS 2
 /*

@@ -44,7 +44,10 @@ struct rate_slope rate_readings_slope(const struct rate_readings *readings, cons
 struct rate_interval rate_readings_implied(const struct rate_readings *readings, const struct sample *from,
 					   const struct sample *to);
 
-/* Does the same with these two readings only, as if the nominal frequency was exact. Not for edge clocks. */
+/*
+ * Returns the TSC's rate by these two readings only, as if the clock's nominal frequency was exact. Not for edge
+ * clocks.
+ */
 struct rate_interval rate_readings_implied_by_two(const struct rate_readings *readings, const struct sample *from,
 						  const struct sample *to);
 

@@ -33,7 +33,7 @@ has_own_phase(const struct timer_analysis *analysis)
 }
 
 static uint64_t
-tsc_of(const struct timer_analysis *analysis, size_t i)
+interrupt_tsc(const struct timer_analysis *analysis, size_t i)
 {
 	return timer_interrupt(analysis, i).tsc;
 }
@@ -44,14 +44,14 @@ tsc_of(const struct timer_analysis *analysis, size_t i)
 static bool
 is_in_burst(const struct timer_analysis *analysis, size_t i)
 {
-	return i && tsc_of(analysis, i) - tsc_of(analysis, i - 1) < period_ticks(analysis) / BURST_SHARE;
+	return i && interrupt_tsc(analysis, i) - interrupt_tsc(analysis, i - 1) < period_ticks(analysis) / BURST_SHARE;
 }
 
 /* Returns the time from interrupt FROM to interrupt I modulo the period, from -1/2 to 1/2 period. */
 static int64_t
 phase_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t period_ps)
 {
-	uint64_t since = tsc_of(analysis, i) - tsc_of(analysis, from);
+	uint64_t since = interrupt_tsc(analysis, i) - interrupt_tsc(analysis, from);
 	int64_t since_ps = i < from ? -timer_tsc_ps(analysis, 0 - since) : timer_tsc_ps(analysis, since);
 	int64_t half_ps = since_ps < 0 ? -period_ps / 2 : period_ps / 2;
 
@@ -101,7 +101,7 @@ ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
 
 	for (size_t i = 0; i < analysis->count; i++) {
 		int64_t ps = -phase_ps(analysis, from, i, period_ps);
-		uint64_t tsc = tsc_of(analysis, i);
+		uint64_t tsc = interrupt_tsc(analysis, i);
 
 		if (ps > ahead && !timer_was_preempted(analysis, tsc - period, tsc, 0))
 			ahead = ps;
@@ -125,16 +125,19 @@ find_phase(struct timer_analysis *analysis)
 	if (!analysis->count)
 		return;
 	best = find_largest_cluster(analysis, period_ps);
-	first = tsc_of(analysis, best) - ps_in_ticks(analysis, ahead_ps(analysis, best, period_ps));
+	first = interrupt_tsc(analysis, best) - ps_in_ticks(analysis, ahead_ps(analysis, best, period_ps));
 	/* Moves FIRST back by whole periods to the deadline of the first tick. The arming is one period before it. */
-	since_ps = timer_tsc_ps(analysis, first - tsc_of(analysis, 0)) - period_ps / PERIOD_EARLY_SHARE;
-	if (first > tsc_of(analysis, 0) && since_ps > 0)
+	since_ps = timer_tsc_ps(analysis, first - interrupt_tsc(analysis, 0)) - period_ps / PERIOD_EARLY_SHARE;
+	if (first > interrupt_tsc(analysis, 0) && since_ps > 0)
 		first -= ps_in_ticks(analysis, (since_ps + period_ps - 1) / period_ps * period_ps);
 	arming->armed_before = first - period - slack;
 	arming->armed_after = first - period + slack;
 }
 
-/* Converts LATE from the first deadline to deadline K. The uncertainty of the period grows with K. */
+/*
+ * Converts LATE, a lateness against the first deadline, to the lateness against deadline K. The uncertainty of the
+ * period grows with K.
+ */
 static struct lateness
 lateness_at(const struct timer_analysis *analysis, struct lateness late, size_t k)
 {
@@ -209,7 +212,8 @@ static void
 store_lateness(const struct timer_analysis *analysis, struct periods *periods, struct lateness late, size_t k, size_t i)
 {
 	const struct record_interrupts *arming = &analysis->arming;
-	uint64_t tsc = tsc_of(analysis, i), due = arming->armed_before + (k + (late.high >= 0)) * period_ticks(analysis);
+	uint64_t tsc = interrupt_tsc(analysis, i);
+	uint64_t due = arming->armed_before + (k + (late.high >= 0)) * period_ticks(analysis);
 
 	if (timer_was_preempted(analysis, due < tsc ? due : tsc - 1, tsc, 0))
 		return;
@@ -275,13 +279,13 @@ burst_begin(const struct timer_analysis *analysis, uint64_t from)
 {
 	size_t i = 0;
 
-	while (i < analysis->count && tsc_of(analysis, i) < from)
+	while (i < analysis->count && interrupt_tsc(analysis, i) < from)
 		i++;
 	if (i == analysis->count || !is_in_burst(analysis, i))
 		return from;
 	while (is_in_burst(analysis, i))
 		i--;
-	return tsc_of(analysis, i);
+	return interrupt_tsc(analysis, i);
 }
 
 /*
@@ -307,7 +311,7 @@ is_preempted_around(const struct timer_analysis *analysis, size_t k, uint16_t ti
  * the deadlines in between. Its next tick is then late, or comes together with one that is in time.
  */
 static bool
-ends_late(const struct periods *periods, size_t k)
+is_next_tick_late(const struct periods *periods, size_t k)
 {
 	while (k + 1 < periods->count && !periods->ticks[k])
 		k++;
@@ -362,7 +366,7 @@ count_periods(struct timer_analysis *analysis, const struct periods *periods)
 	for (size_t k = 0; k + 1 < periods->count; k++) {
 		uint16_t ticks = periods->ticks[k];
 		bool reinjected = is_reinjected(ticks, &pending);
-		bool excused = reinjected || is_preempted_around(analysis, k, ticks) || (!ticks && ends_late(periods, k)) ||
+		bool excused = reinjected || is_preempted_around(analysis, k, ticks) || (!ticks && is_next_tick_late(periods, k)) ||
 			       k >= cut_off;
 		bool empty = !ticks && !excused;
 
@@ -427,8 +431,8 @@ set_phase_by_last(struct timer_analysis *analysis)
 
 	if (!analysis->count)
 		return;
-	last = tsc_of(analysis, analysis->count - 1);
-	count = (last - tsc_of(analysis, 0)) / period + 2;
+	last = interrupt_tsc(analysis, analysis->count - 1);
+	count = (last - interrupt_tsc(analysis, 0)) / period + 2;
 	analysis->arming.armed_before = analysis->arming.armed_after = last - count * period;
 }
 

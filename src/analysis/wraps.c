@@ -42,7 +42,7 @@ wraps_add_batch(struct wraps_count *count, const struct clock *clock, const stru
 
 /* Returns TICKS of COUNT's clock in ns, by its nominal frequency times its pace. */
 static uint64_t
-ns_of(const struct wraps_count *count, uint64_t ticks)
+ticks_to_ns(const struct wraps_count *count, uint64_t ticks)
 {
 	const struct rate *claimed = &count->clock->claimed;
 
@@ -55,13 +55,13 @@ wrap_ns(const struct wraps_count *count)
 {
 	uint64_t range = count->clock->wrap_ticks + 1;
 
-	return range ? ns_of(count, range) : 0;
+	return range ? ticks_to_ns(count, range) : 0;
 }
 
 /*
- * Returns true if OTHER, which wraps later, shows that CLOCK's counter wrapped a different number of times. Both are
- * compared since their last check by the TSC. The TSC's rate is only an estimate here, but accurate enough within one
- * wrap.
+ * Returns true if OTHER, which wraps later, shows that CLOCK's counter wrapped a different number of times. Compares
+ * the ticks of both since the last check, in relation to the TSC. The TSC's rate is only an estimate here, but it is
+ * exact enough for the time of one wrap.
  */
 static bool
 is_contradicted(const struct checked *clock, const struct checked *other)
@@ -71,8 +71,8 @@ is_contradicted(const struct checked *clock, const struct checked *other)
 
 	if (!wrap || (others_wrap && others_wrap <= wrap) || !others_took)
 		return false;
-	ns = ns_of(&clock->count, clock->count.ticks - clock->ticks);
-	others_ns = scale_mul_div(ns_of(&other->count, other->count.ticks - other->ticks), took, others_took);
+	ns = ticks_to_ns(&clock->count, clock->count.ticks - clock->ticks);
+	others_ns = scale_mul_div(ticks_to_ns(&other->count, other->count.ticks - other->ticks), took, others_took);
 	return others_ns > wrap && (ns > others_ns ? ns - others_ns : others_ns - ns) > wrap / MISCOUNT_SHARE;
 }
 
@@ -91,7 +91,7 @@ is_incomplete(const struct wraps_count *count, const struct scale *scale, const 
 
 /* Returns the set of clocks that are contradicted since the last check. */
 static uint32_t
-check(struct checked clocks[REPORT_CLOCKS_MAX])
+find_contradicted(struct checked clocks[REPORT_CLOCKS_MAX])
 {
 	uint32_t miscounted = 0;
 
@@ -135,7 +135,7 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 		if (clock->edges_only || clock->by_tsc || !clock->claimed.num)
 			continue;
 		if (is_between && (batch.stage != RECORD_LOOK || batch.number != number))
-			miscounted |= check(clocks);
+			miscounted |= find_contradicted(clocks);
 		is_between = batch.stage == RECORD_LOOK;
 		number = batch.number;
 		if (!checked->count.clock) {
@@ -146,5 +146,5 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 			miscounted |= set_of(batch.clock);
 		wraps_add_batch(&checked->count, clock, &scale, &batch);
 	}
-	return miscounted | check(clocks);
+	return miscounted | find_contradicted(clocks);
 }

@@ -43,7 +43,7 @@ wraps_between(const struct clock *clock, uint64_t ticks, uint64_t later_ticks)
 	return range ? (uint64_t)((int64_t)whole / range) : 0;
 }
 
-/* Returns TICKS at the reading LATER, if the counter has wrapped WRAPS times since then. */
+/* Returns the ticks at the reading LATER, if the counter has wrapped WRAPS times since TICKS. */
 static inline uint64_t
 wraps_add(const struct clock *clock, uint64_t ticks, uint64_t wraps, uint64_t later)
 {

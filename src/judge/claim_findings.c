@@ -56,7 +56,7 @@ has_source(const struct report *report, enum claim_source source, enum claim_clo
 }
 
 static enum paravirtual_kind
-kind_at(const struct report *report, uint32_t base)
+interface_kind_at(const struct report *report, uint32_t base)
 {
 	for (size_t i = 0; i < report->paravirtual.count; i++)
 		if (report->paravirtual.interfaces[i].base == base)
@@ -80,7 +80,7 @@ linux_takes(const struct report *report, const struct claim *claim)
 	case CLAIM_LEAF_15_16:
 		return is_intel(report) && !gets_rate_from_hypervisor(report);
 	case CLAIM_KHZ_LEAF:
-		return kind_at(report, claim->base) == PARAVIRTUAL_ACRN;
+		return interface_kind_at(report, claim->base) == PARAVIRTUAL_ACRN;
 	case CLAIM_HYPERV:
 	case CLAIM_KVM_PAGE:
 	case CLAIM_XEN_PAGE:
@@ -115,7 +115,7 @@ edk2_takes(const struct report *report, const struct claim *claim)
 static bool
 postgresql_takes(const struct report *report, const struct claim *claim)
 {
-	enum paravirtual_kind kind = kind_at(report, claim->base);
+	enum paravirtual_kind kind = interface_kind_at(report, claim->base);
 
 	if (claim->clock != CLAIM_OF_TSC)
 		return false;
@@ -174,7 +174,7 @@ enum trust {
 
 /* Returns the number of clocks that measured the TSC's rate if all of them agree, otherwise 0. */
 static size_t
-agreeing_clocks(struct report *report)
+count_agreeing_clocks(struct report *report)
 {
 	struct vote vote = { .report = report };
 	size_t count = 0;
@@ -202,7 +202,7 @@ has_changed_rate(const struct report *report)
 }
 
 static enum trust
-trust_in_rate(struct report *report)
+find_trust_in_rate(struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	const struct report_clock *by = report_find_clock(report, report->relative_to ? report->relative_to : "");
@@ -214,11 +214,11 @@ trust_in_rate(struct report *report)
 		return TRUST_OPEN;
 	if (tsc->absolute.known)
 		return TRUST_FULL;
-	return agreeing_clocks(report) >= AGREEING_MIN ? TRUST_DISPUTED : TRUST_OPEN;
+	return count_agreeing_clocks(report) >= AGREEING_MIN ? TRUST_DISPUTED : TRUST_OPEN;
 }
 
 static uint64_t
-times(uint64_t value, const struct rate *ratio, enum scale_rounding rounding)
+apply_ratio(uint64_t value, const struct rate *ratio, enum scale_rounding rounding)
 {
 	return ratio->den ? scale_ratio(value, ratio->num, ratio->den, rounding) : value;
 }
@@ -230,8 +230,8 @@ set_measured_rate(const struct report *report, struct report_claim *row)
 	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->lapic : tsc->measured;
 
 	row->measured = (struct interval_millihz){
-		rate.known, times(rate.value, &row->claim.per_tsc, SCALE_NEAREST),
-		times(rate.low, &row->claim.per_tsc, SCALE_DOWN), times(rate.high, &row->claim.per_tsc, SCALE_UP),
+		rate.known, apply_ratio(rate.value, &row->claim.per_tsc, SCALE_NEAREST),
+		apply_ratio(rate.low, &row->claim.per_tsc, SCALE_DOWN), apply_ratio(rate.high, &row->claim.per_tsc, SCALE_UP),
 	};
 }
 
@@ -243,16 +243,16 @@ in_microhz(const struct interval_millihz *rate)
 }
 
 static const char *
-rule_of(const struct claim *claim)
+rule_for_claim(const struct claim *claim)
 {
 	return claim->clock == CLAIM_OF_LAPIC ? "lapic-claim" : "tsc-claim";
 }
 
 /* Returns the largest error of a claim that is not wrong: the rule's limit plus the rounding of CLAIM. */
 static uint64_t
-allowed_ppb(const struct report *report, const struct claim *claim)
+allowed_error_ppb(const struct report *report, const struct claim *claim)
 {
-	return vote_limit_ppb(report, rule_of(claim)) +
+	return vote_limit_ppb(report, rule_for_claim(claim)) +
 	       scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num, SCALE_UP);
 }
 
@@ -273,7 +273,7 @@ judge_claim(const struct report *report, struct report_claim *row, enum trust tr
 	if (!row->error.known)
 		return;
 	error = (struct offset){ row->error.low, row->error.high };
-	allowed = allowed_ppb(report, &row->claim);
+	allowed = allowed_error_ppb(report, &row->claim);
 	row->outcome = OUTCOME_NOT_DETERMINED;
 	if (trust != TRUST_OPEN && offset_min_size(error) > allowed)
 		row->outcome = OUTCOME_FAILED;
@@ -372,7 +372,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 	uint64_t failing_ppb = vote_limit_ppb(report, "rate-wrong");
 	struct finding *finding;
 
-	finding = rules_add_finding(report, rule_of(claim), NULL, REPORT_NO_CORE,
+	finding = rules_add_finding(report, rule_for_claim(claim), NULL, REPORT_NO_CORE,
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_rate(claimed_millihz).text, whose[claim->clock], number_rate(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ? " (it or the clocks that agree are wrong)" : "",
@@ -388,7 +388,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 void
 judge_claims(struct report *report)
 {
-	enum trust trust = trust_in_rate(report);
+	enum trust trust = find_trust_in_rate(report);
 
 	for (size_t i = 0; i < report->claim_count; i++)
 		judge_claim(report, &report->claims[i], trust);
@@ -408,7 +408,7 @@ has_own_finding(const struct claim *claim)
 void
 judge_add_claim_findings(struct report *report)
 {
-	enum trust trust = trust_in_rate(report);
+	enum trust trust = find_trust_in_rate(report);
 	bool is_tsc_wrong = is_tsc_itself_wrong(report);
 
 	for (size_t i = 0; i < report->claim_count; i++) {

@@ -19,7 +19,7 @@
 #define ROWS_READS INT64_C(200000) /* EXPLAIN ANALYZE of 100,000 rows reads the clock before and after each row */
 
 static int64_t
-difference(uint64_t a, uint64_t b)
+difference_or_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? (int64_t)(a - b) : 0;
 }
@@ -37,9 +37,9 @@ read_cost_on_core(const struct report_core *core, size_t clock, size_t null)
 		return (struct interval_ns){ .known = false };
 	return (struct interval_ns){
 		true,
-		difference(read->mean_ps, bracket->mean_ps),
-		difference(read->mean_low_ps, bracket->mean_high_ps),
-		difference(read->mean_high_ps, bracket->mean_low_ps),
+		difference_or_zero(read->mean_ps, bracket->mean_ps),
+		difference_or_zero(read->mean_low_ps, bracket->mean_high_ps),
+		difference_or_zero(read->mean_high_ps, bracket->mean_low_ps),
 	};
 }
 
@@ -131,7 +131,7 @@ judge_cost(struct report *report, size_t clock, size_t null)
 	scale_init(&scale, report->tsc);
 	/* The loop ran on the boot core, so the cost of the boot core's bracket is subtracted. */
 	if (cost->read_ps.known && report->cores[0].latency[null].count)
-		cost->loop_ps = (uint64_t)difference(latency_loop_ps(entry->latency, &scale),
+		cost->loop_ps = (uint64_t)difference_or_zero(latency_loop_ps(entry->latency, &scale),
 						     report->cores[0].latency[null].mean_ps);
 }
 
@@ -145,7 +145,7 @@ judge_costs(struct report *report)
 			judge_cost(report, i, (size_t)(null - report->clocks));
 }
 
-/* Median of the reads of ENTRY in ns, or 0 if it was not read. */
+/* Returns the median duration of ENTRY's reads in ns, or 0 if it was not read. */
 static uint64_t
 median_ns_of(const struct report_clock *entry)
 {
@@ -238,7 +238,7 @@ judge_median(struct report *report, const struct report_clock *entry)
 	rules_set_count(finding, median_ns);
 	if (!finding || !entry->clock.caveat)
 		return;
-	/* No kernel uses it as its clocksource, so the rule's advice, another clocksource=, does not fit. */
+	/* No kernel uses this clock as its clocksource, so the rule's advice (another clocksource=) does not help. */
 	text_init(&advice, finding->advice, sizeof(finding->advice));
 	text_printf(&advice, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
 }

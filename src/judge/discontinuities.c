@@ -46,7 +46,7 @@ seconds_phrase(int64_t ns, unsigned decimals)
 	return phrase;
 }
 
-/* Returns the other group of ROW, which has two. */
+/* Returns the group of ROW that is not GROUP. ROW must have two groups. */
 static const struct report_group *
 other_group(const struct report_discontinuity *row, const struct report_group *group)
 {
@@ -60,7 +60,7 @@ decimals_for(int64_t apart_ns)
 	return apart_ns < SMALL_NS && apart_ns > -SMALL_NS ? US_DECIMALS : MS_DECIMALS;
 }
 
-/* Adds a note that the machine was stopped. RTC is the group of ROW whose clock went on during the stop. */
+/* Adds a note that the machine was stopped. RTC is the group of ROW whose clock continued during the stop. */
 static void
 note_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
 {
@@ -79,7 +79,7 @@ note_stop(struct report *report, const struct report_discontinuity *row, const s
 		report_note(report, "The machine was stopped before %s (by the %s); for how long is not known.", at.bytes, id);
 }
 
-/* Sets when the clock first failed. The TSC may be missing from the report, and then nothing is set. */
+/* Stores the time at which the clock failed for the first time. Does nothing for a TSC that is not in the report. */
 static void
 record_failure(struct report *report, size_t clock, uint64_t at_ms)
 {
@@ -272,8 +272,8 @@ may_have_been_paused(const struct report *report, const struct report_group *gro
 }
 
 /*
- * Returns the group whose single clock jumped, or which is the RTC of a stopped machine, and sets the class of ROW.
- * Returns NULL if ROW has neither.
+ * Returns the group of ROW with the only clock that jumped, or with the RTC of a machine that was stopped. Sets the
+ * class of ROW. Returns NULL if there is no such group.
  */
 static const struct report_group *
 find_lone_group(const struct report *report, struct report_discontinuity *row)

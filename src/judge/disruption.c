@@ -19,7 +19,7 @@ count_disruptions(const struct report *report)
 
 /* Returns the first signal that changed during the run, or NULL. */
 static const struct signal *
-first_changed(const struct signals *signals)
+first_changed_signal(const struct signals *signals)
 {
 	for (size_t i = 0; i < signals->count; i++)
 		if (signals->list[i].changed)
@@ -29,7 +29,7 @@ first_changed(const struct signals *signals)
 
 /* Returns a usable signal, preferably one that announces more than restored snapshots; NULL if none is usable. */
 static const struct signal *
-best_usable(const struct signals *signals)
+best_signal(const struct signals *signals)
 {
 	const struct signal *best = NULL;
 
@@ -46,7 +46,7 @@ void
 judge_signals(struct report *report)
 {
 	const struct signals *signals = &report->signals;
-	const struct signal *changed = first_changed(signals), *best = best_usable(signals);
+	const struct signal *changed = first_changed_signal(signals), *best = best_signal(signals);
 	size_t disruptions = count_disruptions(report);
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;

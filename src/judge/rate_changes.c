@@ -36,7 +36,7 @@ struct change {
  * slightly different time interval. Returns the change against the TSC as a ratio near 1, widened by that difference.
  */
 static struct rate_interval
-ratio_of(const struct interval_ppb *change)
+change_ratio(const struct interval_ppb *change)
 {
 	int64_t apart = (change->value < 0 ? -change->value : change->value) / LENGTHS_SHARE;
 	int64_t low = change->low - apart, high = change->high + apart;
@@ -74,9 +74,9 @@ change_of_clock(const struct change *change, size_t i)
 	if (text_equal(entry->clock.id, "tsc"))
 		return (struct rate_interval){ !may_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
 	if (change->kind != CHANGE_TREND)
-		return ratio_of(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
+		return change_ratio(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
 	by = rate_compare(&change->to->clocks[i].implied, &change->from->clocks[i].implied);
-	return ratio_of(&by);
+	return change_ratio(&by);
 }
 
 /*
@@ -145,8 +145,8 @@ may_be_tsc_stop(const struct change *change, size_t clock, size_t other)
 }
 
 /*
- * Returns true if CLOCK's change may be due to a stop of the TSC. In a guest all devices count one clock of the host.
- * If one device changed against another, the TSC may have stopped between the readings of the two instead.
+ * Returns true if CLOCK's change may be due to a stop of the TSC. In a guest, one clock of the host drives all devices,
+ * so a device cannot change against another one. The TSC may have stopped between the readings of the two instead.
  */
 static bool
 may_be_due_to_tsc(const struct change *change, const struct falseticker_sources *sources, size_t clock)
@@ -210,8 +210,8 @@ judge_groups(const struct change *change)
 }
 
 /*
- * Returns true if both groups are devices of a guest. These have one source, so they cannot differ. The TSC may have
- * stopped between their readings instead.
+ * Returns true if both groups are devices of a guest. One clock of the host drives these, so their rates cannot differ.
+ * The TSC may have stopped between their readings instead.
  */
 static bool
 are_guest_devices(const struct vote *vote, const struct falseticker_sources *sources)
@@ -266,7 +266,7 @@ judge_change(const struct change *change)
  * change is within the limit.
  */
 static bool
-find_trend(struct change *change, size_t i)
+find_largest_change(struct change *change, size_t i)
 {
 	const struct series *series = &change->vote->report->series;
 	const struct series_row *low = NULL, *high = NULL;
@@ -317,6 +317,6 @@ rate_changes_judge(struct vote *vote)
 		judge_change(&change);
 	change = (struct change){ .vote = vote, .kind = CHANGE_TREND, .rule = "rate-trend" };
 	for (size_t i = 0; i < vote->report->clock_count && !vote->report->hypervisor[0] && !vote->by_doubtful_tsc; i++)
-		if (!set_has(vote->changed, i) && find_trend(&change, i))
+		if (!set_has(vote->changed, i) && find_largest_change(&change, i))
 			judge_change(&change);
 }

@@ -1,4 +1,7 @@
-/* Adds a row for each clock's rate: within its limit, beyond it, or not determined. See judge_internal.h. */
+/*
+ * Adds a row (the result of one check) for each clock's rate: within its limit, beyond it, or not determined. See
+ * judge_internal.h.
+ */
 #include "judge/rate_vote.h"
 
 #include "base/number.h"
@@ -25,7 +28,7 @@ rate_finding(const struct report *report, const char *clock)
 
 /*
  * Returns true if the clock's error in the report may exceed the limit. The report's error is relative to the clock
- * that sets the scale. The row may compare the rate with another clock.
+ * that sets the scale, but the row may compare the rate with another clock.
  */
 static bool
 may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
@@ -63,13 +66,13 @@ rate_against_other(const struct report_rate *rate, const char *clock)
 
 /* Returns the bounds of the absolute value of the pair's rate. */
 static uint64_t
-min_ppb(const struct pair_rate *pair)
+min_error_ppb(const struct pair_rate *pair)
 {
 	return offset_min_size(rate_bounds(&pair->ppb));
 }
 
 static uint64_t
-max_ppb(const struct pair_rate *pair)
+max_error_ppb(const struct pair_rate *pair)
 {
 	return offset_max_size(rate_bounds(&pair->ppb));
 }
@@ -88,7 +91,7 @@ nearest_pair(const struct report *report, const char *clock, uint32_t others)
 
 		if (pair.ppb.known && pair.other && is_healthy(report, pair.other) &&
 		    (others & judge_set_of(report, pair.other)) &&
-		    (!nearest.other || max_ppb(&pair) < max_ppb(&nearest)))
+		    (!nearest.other || max_error_ppb(&pair) < max_error_ppb(&nearest)))
 			nearest = pair;
 	}
 	return nearest;
@@ -155,11 +158,12 @@ is_only_same_source(const struct report *report, const struct pair_rate *same, c
 		return false;
 	/* In a guest one oscillator of the host drives all devices, so a longer run does not help. */
 	if (!rate->other && report->hypervisor[0])
-		return min_ppb(same) <= limit_ppb;
-	return max_ppb(same) <= limit_ppb && (!rate->other || (max_ppb(rate) > limit_ppb && min_ppb(rate) <= limit_ppb));
+		return min_error_ppb(same) <= limit_ppb;
+	return max_error_ppb(same) <= limit_ppb &&
+	       (!rate->other || (max_error_ppb(rate) > limit_ppb && min_error_ppb(rate) <= limit_ppb));
 }
 
-/* Returns the set of clocks whose source is not the source of CLOCK. */
+/* Returns the set of clocks with another source (oscillator) than CLOCK. */
 static uint32_t
 clocks_of_other_source(const struct report *report, const char *clock)
 {
@@ -170,7 +174,7 @@ clocks_of_other_source(const struct report *report, const char *clock)
 	return sources_for_rates(report, rates).separate[report_find_clock(report, clock) - report->clocks];
 }
 
-/* Fills the row of a clock whose rate PAIR bounds. */
+/* Fills the row of a clock from PAIR, its rate against another clock. */
 static void
 fill_row_by_pair(const struct report *report, struct behaviour *row, const struct pair_rate *pair)
 {
@@ -186,7 +190,7 @@ fill_row_by_pair(const struct report *report, struct behaviour *row, const struc
 	row->open = contradicted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
 	if (row->open && judge_tsc_moved(report))
 		end = phrase(", timed by a TSC that stepped or jumped.");
-	else if (contradicted || min_ppb(pair) > limit * PPB_PER_PPM)
+	else if (contradicted || min_error_ppb(pair) > limit * PPB_PER_PPM)
 		end = phrase(", and nothing shows which clocks are right.");
 	else if (row->open)
 		end = remedy_phrase(report, judge_shrink_factor(row->low, row->high, limit));
@@ -216,7 +220,10 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 	}
 }
 
-/* Returns an empty row for CLOCK's rate. It replaces the row of a device check. Returns NULL if there is no space. */
+/*
+ * Returns an empty row for CLOCK's rate, or NULL if there is no space. If a device check has already added such a row,
+ * its result is discarded.
+ */
 static struct behaviour *
 reset_rate_row(struct report *report, const char *clock)
 {
@@ -233,7 +240,7 @@ reset_rate_row(struct report *report, const char *clock)
 }
 
 static void
-judge_rate_of(struct report *report, const struct report_clock *entry)
+judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 {
 	const struct finding *finding = rate_finding(report, entry->clock.id);
 	bool is_tsc = text_equal(entry->clock.id, "tsc");
@@ -263,5 +270,5 @@ void
 judge_add_rate_rows(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count && report->rate_count; i++)
-		judge_rate_of(report, &report->clocks[i]);
+		judge_rate_of_clock(report, &report->clocks[i]);
 }

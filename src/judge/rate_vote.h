@@ -11,8 +11,10 @@ struct vote {
 	struct report *report;
 	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* the rates, or changes of rates, that are compared */
 	struct falseticker found; /* the result */
-	uint32_t changed; /* bit I: clock I has a finding of a change, alone or in a group */
-	bool by_doubtful_tsc; /* true if the TSC, which timed all rates, may have stopped: no finding names a clock */
+	/* set of clocks whose rate changed according to a finding, alone or in a group (bit I is clock I) */
+	uint32_t changed;
+	/* true if the TSC, which timed all rates, may have stopped; then no finding names a clock */
+	bool by_doubtful_tsc;
 };
 
 /* Returns the limit of RULE, whose unit is ppm or ppb, in ppb. */
@@ -33,7 +35,10 @@ bool vote_may_jump(const struct report *report, const struct report_clock *entry
  */
 struct falseticker_sources vote_on_rates(struct vote *vote, const struct rate_interval *implied, uint64_t limit_ppb);
 
-/* Return the clocks that prove a falseticker wrong, and the clock that represents them. */
+/*
+ * Return the clocks that prove a falseticker (a clock outside of the majority) wrong, and the clock that represents
+ * them.
+ */
 uint32_t vote_evidence(const struct falseticker *found);
 size_t vote_reference(const struct falseticker *found);
 

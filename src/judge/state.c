@@ -180,7 +180,7 @@ verdict_by_itself(const struct report_clock *entry)
 
 /*
  * Sets the verdict of ENTRY's clock and adds its finding. ANY_CORE is true if the TSC of any core steps back. A step
- * on another core than the boot core does not affect other clocks, because the boot core's TSC times them.
+ * back on another core than the boot core does not affect other clocks, because the boot core's TSC times them.
  */
 static void
 judge_clock(struct report *report, struct report_clock *entry, bool any_core)

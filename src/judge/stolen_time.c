@@ -17,9 +17,14 @@
 #define STEAL_APART_MILLIPERCENT UINT64_C(1000)
 #define STEAL_APART_NS           UINT64_C(10000000)
 #define P999              99900            /* 99.9 % in units of 1/1000 % */
-#define GAPS_MIN   32 /* fewest gaps in a part of the run for a note on it */
-#define RATE_TIMES 10 /* smallest ratio of the rate of gaps in that part to the rate in the rest of the run */
-#define EDGE_SHARE 4  /* a row next to that part belongs to it if it has 1/4 of the worst row's rate of gaps */
+/*
+ * A note names the part of a soak in which gaps were most frequent. The part has at least GAPS_MIN gaps, and at least
+ * RATE_TIMES as many gaps per second as the rest of the run. It consists of the worst row of the series, and of the
+ * rows next to it with at least 1/4 (1 / EDGE_SHARE) of its gaps per second.
+ */
+#define GAPS_MIN   32
+#define RATE_TIMES 10
+#define EDGE_SHARE 4
 
 /*
  * Returns true if stolen time lengthened the boot core's p99.9. An RTC is left out, because its reads wait for the end
@@ -76,7 +81,7 @@ judge_quality(struct report *report)
 
 /* Returns true if LOW_NS exceeds HIGH_NS by more than is tolerated. */
 static bool
-exceeds_ns(const struct report_stolen *stolen, uint64_t low_ns, uint64_t high_ns)
+exceeds_tolerance(const struct report_stolen *stolen, uint64_t low_ns, uint64_t high_ns)
 {
 	uint64_t tolerated_ns = scale_mul_div(stolen->observed_ns, STEAL_APART_MILLIPERCENT, MILLIPERCENT);
 
@@ -88,8 +93,8 @@ judge_reported_time(struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	const struct report_stolen *stolen = &all->stolen;
-	bool less = exceeds_ns(stolen, stolen->low_ns, stolen->reported_ns);
-	bool more = exceeds_ns(stolen, stolen->reported_low_ns, stolen->high_ns);
+	bool less = exceeds_tolerance(stolen, stolen->low_ns, stolen->reported_ns);
+	bool more = exceeds_tolerance(stolen, stolen->reported_low_ns, stolen->high_ns);
 	bool lent_unread;
 	struct behaviour *row = all->counter ? behaviour_add(&report->behaviours, "pv-steal", all->counter) : NULL;
 	struct number took, reported;
@@ -148,7 +153,7 @@ row_with_most_gaps(const struct series *series)
 	return worst;
 }
 
-/* Returns true if row I has at least 1/EDGE_SHARE of the rate WORST. */
+/* Returns true if row I has at least 1/EDGE_SHARE as many gaps per second as WORST. */
 static bool
 belongs_to_worst(const struct series *series, size_t i, struct gap_rate worst)
 {

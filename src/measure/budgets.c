@@ -110,7 +110,7 @@ survey_calibrations_ns(const struct report *report)
 	};
 	uint64_t profile = profile_ns[survey_current_profile(report)], asked = CALIBRATION_TIMES * report->options.duration_ns;
 
-	/* If the user asks for short measurements, the run should be short, too. */
+	/* If the user sets short measurements with duration=, the calibration loops are short, too. */
 	if (asked < profile_ns[PROFILE_QUICK])
 		asked = profile_ns[PROFILE_QUICK];
 	return asked < profile ? asked : profile;

@@ -1,6 +1,6 @@
 /*
- * The measurements. They decide for each clock when, for how long and on which core it is sampled, and fill the report.
- * Every loop is limited by a count, and by the deadline of the run, which the caller sets.
+ * Functions and state of the measurements. They decide when, for how long and on which core each clock is sampled, and
+ * fill the report. Every loop is limited by a count, and by the deadline of the run, which the caller sets.
  */
 #ifndef BARETICK_SURVEY_H
 #define BARETICK_SURVEY_H
@@ -127,7 +127,7 @@ struct survey_steps {
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
 	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump() has checked */
-	/* offset in the record of the entry that counts all steps without space of their own, or 0 */
+	/* offset in the record of the entry that counts the steps for which the record has no space, or 0 */
 	size_t more_at;
 };
 

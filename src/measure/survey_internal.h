@@ -126,11 +126,11 @@ uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clo
 void survey_store_reading(struct survey *survey, size_t i, const struct sample *now, bool at_edge);
 
 /*
- * Compares the latest readings of all clocks, and starts a new step (see struct survey_step). Returns true if the
- * clocks disagree on the time since the step began; the report then gets an entry. Before that the disagreement is
- * measured again, which may take two seconds.
+ * Compares the latest readings of all clocks, and starts a new step (the time from one reading of all clocks to the
+ * next). Returns true if the clocks disagree on the time since the step began; the report then gets an entry. Before
+ * that the disagreement is measured again, which may take two seconds.
  *
- * STRICTLY: also returns true, without an entry, if an edge came so late that it must not end a rate.
+ * If STRICTLY, also returns true, without an entry, if an RTC's tick came so late that no rate should end at it.
  */
 bool survey_steps_compare(struct survey *survey, bool strictly);
 

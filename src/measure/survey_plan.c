@@ -35,7 +35,7 @@
 #define DELAY_CORES_NS     (5 * SURVEY_NS_PER_S)
 
 static size_t
-usable_count(const struct report *report)
+count_usable_clocks(const struct report *report)
 {
 	size_t count = 0;
 
@@ -116,7 +116,7 @@ survey_plan_host_delay(struct survey *survey)
 uint64_t
 survey_core_ns(const struct report *report, size_t cores)
 {
-	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + usable_count(report) * JOB_OVERHEAD_NS;
+	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + count_usable_clocks(report) * JOB_OVERHEAD_NS;
 }
 
 /* Parts of a run in their order. */
@@ -134,14 +134,14 @@ part_ns(const struct report *report, size_t cores, enum part part)
 	case PART_RATES:
 		return survey_rates_ns(report);
 	case PART_LATENCIES:
-		return usable_count(report) * survey_duration_ns(report);
+		return count_usable_clocks(report) * survey_duration_ns(report);
 	case PART_PAIRS:
 	case PART_PAIRS_AGAIN:
 		return others ? survey_pair_pass_ns(report, cores) : 0;
 	case PART_CORES:
 		return others * survey_core_ns(report, cores);
 	case PART_CONTENDED:
-		return others ? usable_count(report) * CONTENDED_NS : 0;
+		return others ? count_usable_clocks(report) * CONTENDED_NS : 0;
 	case PART_WARPS:
 		return others ? survey_warp_checks(report) * WARPS_NS : 0;
 	case PART_GAPS:
@@ -163,7 +163,7 @@ survey_plan_ns(const struct report *report, size_t cores)
 	return sum_ns;
 }
 
-/* Returns the additional time of a part that has not started yet: see survey_plan_host_delay(). */
+/* Returns the time that a busy host is expected to add to a part of the run that has not started yet. */
 static uint64_t
 part_delay_ns(const struct survey *survey, enum part part)
 {
@@ -193,7 +193,7 @@ survey_rounds(const struct report *report, size_t cores)
 
 /* Returns the time for the boot core's latency measurements in later rounds. */
 static uint64_t
-rounds_ns(const struct survey *survey)
+later_rounds_ns(const struct survey *survey)
 {
 	uint64_t all_ns = part_ns(survey->report, survey->smp->count, PART_LATENCIES);
 
@@ -220,7 +220,7 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 			remaining_ns += part_delay_ns(survey, part);
 	}
 	if (stage <= SURVEY_AT_INTERFERENCE)
-		remaining_ns += rounds_ns(survey);
+		remaining_ns += later_rounds_ns(survey);
 	if (remaining_ns < survey->plan.total_ns && survey->plan.done_ns < survey->plan.total_ns - remaining_ns)
 		survey->plan.done_ns = survey->plan.total_ns - remaining_ns;
 }

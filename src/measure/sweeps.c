@@ -13,13 +13,13 @@
  * seen
  */
 #define FLOOR_NS      SURVEY_NS_PER_MS
-/* number of jumps in a run after which all clocks are read; later jumps are not checked */
+/* number of jumps in a run that are checked by reading all clocks; later jumps are not checked */
 #define JUMPS_CHECKED 8
 /* maximum number of sweeps (readings of all clocks) in STEPS_SETTLE_NS; a sweep takes at least 1 us */
 #define SETTLE_SWEEPS 10000
 /*
- * If the TSC reads around the two readings are apart by more than 1/8 (1 / SETTLE_SHARE) of the time between the
- * readings, the core was preempted, and no rate is calculated.
+ * If the two readings themselves took more than 1/8 (1 / SETTLE_SHARE) of the time between them, the core was preempted
+ * in one of them, and no rate is calculated.
  */
 #define SETTLE_SHARE  8
 
@@ -121,10 +121,7 @@ expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 			   (unsigned __int128)survey->steps.clocks[i].implied.value * claimed->den, SCALE_DOWN);
 }
 
-/*
- * Returns true if no rate follows from two readings, because the core was preempted for much of the time
- * between them.
- */
+/* Returns true if two readings are too inexact for a rate, because the core was preempted in one of them. */
 static bool
 is_coarse(const struct sample *first, const struct sample *last)
 {

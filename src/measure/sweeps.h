@@ -9,7 +9,7 @@
 
 #include "base/set.h"
 
-/* for so long, clocks are observed after a disagreement, to find if a rate has changed */
+/* duration of the observation after a disagreement, which finds changed rates */
 #define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS)
 
 /*

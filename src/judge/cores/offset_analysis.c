@@ -8,7 +8,7 @@
 #include "sync/outliers.h"
 
 #define TRIPS     4 /* the limit for synchronised cores is at least so many times the best round trip */
-#define TRIPS_NS_MAX UINT64_C(10000) /* but at most 10 us: cores with longer round trips share a processor */
+#define TRIPS_NS_MAX UINT64_C(10000) /* that limit is at most 10 us; cores with longer round trips share a processor */
 #define TICKS_MAX (INT64_C(1) << 60) /* larger values (12 years at 3 GHz) stand for an unknown bound */
 
 const struct report_core *
@@ -49,8 +49,8 @@ pass_offset(const struct pass_analysis *pass, size_t other, size_t rank)
 /* ---- drifts ---- */
 
 /*
- * In a star schedule each core is measured against the boot core only. Two other cores are not compared then, because
- * the boot core may have moved.
+ * In a star schedule each core is measured against the boot core only. The drift of two other cores is then unknown,
+ * because the boot core's TSC may have changed between the two measurements.
  */
 struct offset
 pass_drift(const struct pass_analysis *pass, size_t other, size_t rank)
@@ -153,7 +153,7 @@ pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct momen
 	return ahead ? most : offset_negate(most);
 }
 
-/* Returns the time between the two passes between which the pair moved, according to MOTION. */
+/* Returns the time from one pass to the next in which the pair moved, according to MOTION. */
 static struct moment
 time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
 {
@@ -225,11 +225,10 @@ is_in_majority(const struct pass_analysis *pass, size_t rank)
 }
 
 /*
- * In a star schedule every core is measured against the boot core only. If the boot core's TSC steps midway, cores that
- * were measured before the step seem to differ from cores measured after it. The next pass shows whether they do.
+ * Returns the pass after this one. In a star schedule every core is measured against the boot core only. If the boot
+ * core's TSC steps midway, cores that were measured before the step seem to differ from cores measured after it. The
+ * next pass shows whether they do.
  */
-
-/* Returns the pass after the one in VIEW. */
 static const struct offsets *
 next_pass(const struct pass_analysis *pass)
 {
@@ -401,7 +400,8 @@ mark_off_majority(const struct pass_analysis *pass)
 }
 
 /*
- * Decides whether the cores are synchronised: no core is off in the first or last pass, and no core moved until then.
+ * Decides whether the cores are synchronised. No core may be off in the first or last pass, and no core's offset may
+ * have changed between the two.
  */
 static void
 decide_synchrony(const struct pass_analysis *pass)
@@ -425,7 +425,7 @@ decide_synchrony(const struct pass_analysis *pass)
 }
 
 static bool
-moves_against_a_member(const struct pass_analysis *pass, size_t rank)
+drifts_against_majority(const struct pass_analysis *pass, size_t rank)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores; i++)
 		if (is_in_majority(pass, i) && offset_min_size(pass_drift(pass, i, rank)) > pass->drift_limit_ppb)
@@ -438,7 +438,7 @@ moves_against_a_member(const struct pass_analysis *pass, size_t rank)
  * against each other.
  */
 static bool
-are_nearer_than(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
+are_closer_than(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
 	const struct offsets *offsets = &pass->result->offsets;
 	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(offsets, representative, member));
@@ -460,7 +460,7 @@ is_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 
 		for (size_t i = 0; i < pass->result->offsets.cores; i++)
 			members += i != rank && representative != rank && is_in_majority(pass, i) &&
-				   are_nearer_than(pass, representative, i, rank);
+				   are_closer_than(pass, representative, i, rank);
 		if (2 * members > pass->result->offsets.cores)
 			return true;
 	}
@@ -493,7 +493,7 @@ is_majority_split(const struct pass_analysis *pass)
 	size_t split = 0, united = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores && pass->skew->any_moved; i++) {
-		bool moves = is_in_majority(pass, i) && moves_against_a_member(pass, i);
+		bool moves = is_in_majority(pass, i) && drifts_against_majority(pass, i);
 
 		split += moves;
 		united += is_in_majority(pass, i) && !moves;

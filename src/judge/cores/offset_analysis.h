@@ -61,8 +61,8 @@ struct pair pass_worst_drift_pair(const struct pass_analysis *pass);
 struct offset pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct moment *moment);
 
 /*
- * Returns how RANK moved against more than half of all cores: steadily or by a step. For a step, sets MOMENT to the
- * time interval in which it happened.
+ * Returns how the offset of core RANK changed against more than half of all cores: steadily or by a step. For a step,
+ * sets MOMENT to the time interval in which it happened.
  */
 enum motion pass_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment);
 

@@ -30,7 +30,10 @@ is_conclusive(const struct offsets_summary *summary)
 	return !summary->no_majority && !summary->contradictions && summary->bound_ticks != UINT64_MAX;
 }
 
-/* Returns true if only the last pass has something to report. */
+/*
+ * Returns true if reports show the last pass instead of the first. This is so if only the last pass shows cores off the
+ * majority, or if only the last pass is not conclusive.
+ */
 static bool
 is_last_pass_shown(const struct report *report)
 {

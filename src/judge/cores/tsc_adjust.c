@@ -3,7 +3,7 @@
 #include "rules/rules.h"
 
 struct extremes {
-	size_t asked, cores; /* cores with known facts, and cores that also have TSC_ADJUST */
+	size_t asked, cores; /* number of cores whose registers were read, and number of these that have TSC_ADJUST */
 	const struct report_core *least, *most;
 	size_t least_count, most_count; /* number of cores with the values of LEAST and MOST */
 };
@@ -35,7 +35,7 @@ find_extremes(const struct report *report)
 }
 
 static uint64_t
-difference_of(const struct extremes *extremes)
+largest_difference(const struct extremes *extremes)
 {
 	return (uint64_t)extremes->most->facts.tsc_adjust - (uint64_t)extremes->least->facts.tsc_adjust;
 }
@@ -72,7 +72,7 @@ add_unequal_finding(struct report *report, const struct extremes *extremes, cons
 						    "TSCs differently.", larger->facts.tsc_adjust, larger->apic_id,
 						    smaller->facts.tsc_adjust, smaller->apic_id, writer);
 
-	rules_set_count(finding, difference_of(extremes));
+	rules_set_count(finding, largest_difference(extremes));
 	if (odd == REPORT_NO_CORE)
 		rules_set_pair(finding, larger->apic_id, smaller->apic_id);
 }
@@ -94,12 +94,12 @@ judge_adjust(struct report *report)
 		larger = extremes.least;
 		smaller = extremes.most;
 	}
-	if (difference_of(&extremes) > rules_limit_of(report, "tsc-adjust-unequal"))
+	if (largest_difference(&extremes) > rules_limit_of(report, "tsc-adjust-unequal"))
 		add_unequal_finding(report, &extremes, larger, smaller, writer);
 	else if (magnitude(larger->facts.tsc_adjust) > rules_limit_of(report, "tsc-adjust"))
 		rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 						  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
-						  difference_of(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
+						  largest_difference(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
 						  extremes.asked < report->cores_started ? "" : "all ", extremes.cores, writer),
 				magnitude(larger->facts.tsc_adjust));
 }

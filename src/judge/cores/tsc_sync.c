@@ -15,7 +15,7 @@
 
 /* Sets the figure of FINDING to the size of OFFSET. */
 static void
-set_size(struct finding *finding, struct offset offset)
+set_figure_to_size(struct finding *finding, struct offset offset)
 {
 	int64_t low = (int64_t)offset_min_size(offset), high = (int64_t)offset_max_size(offset);
 
@@ -27,7 +27,7 @@ set_size(struct finding *finding, struct offset offset)
  * NAMED_MAX; otherwise it is empty.
  */
 static struct phrase
-rest_phrase(size_t count, size_t off)
+remaining_cores_phrase(size_t count, size_t off)
 {
 	if (count < NAMED_MAX || off <= count)
 		return (struct phrase){ "" };
@@ -63,7 +63,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 				    distance.low > 0 ? "ahead of" : "behind", pass_core(pass, other)->apic_id,
 				    phrase_moment(pass->report, moment).bytes,
 				    pass->skew->last.measured ? name : "", end);
-	set_size(finding, distance);
+	set_figure_to_size(finding, distance);
 	return finding;
 }
 
@@ -134,7 +134,10 @@ add_group_finding(const struct pass_analysis *pass, const struct group *group)
 	return true;
 }
 
-/* Adds a finding on the distance of RANK from OTHER, with END after it. It names both if IS_PAIR, otherwise RANK. */
+/*
+ * Adds a finding on the distance of core RANK from core OTHER, with END as the end of its text. The finding names both
+ * cores if IS_PAIR, otherwise RANK only.
+ */
 static void
 add_core_finding(const struct pass_analysis *pass, size_t rank, size_t other, bool is_pair,
 		 const char *end)
@@ -163,7 +166,7 @@ add_core_findings(const struct pass_analysis *pass, size_t off)
 		if (pass->no_majority && (pass_core(pass, i)->steps_back || pass_core(pass, other)->steps_back))
 			continue;
 		add_core_finding(pass, i, other, pass->no_majority,
-				 phrase("%s%s", cause_phrase(pass, other).bytes, rest_phrase(++count, off).bytes).bytes);
+				 phrase("%s%s", cause_phrase(pass, other).bytes, remaining_cores_phrase(++count, off).bytes).bytes);
 	}
 }
 
@@ -181,7 +184,7 @@ judge_offsets(const struct pass_analysis *pass)
 
 /* Adds a finding for each core that is off the majority in the last pass, but was not in the first. */
 static void
-judge_moved(const struct pass_analysis *first, const struct pass_analysis *last)
+judge_cores_that_moved(const struct pass_analysis *first, const struct pass_analysis *last)
 {
 	size_t off = 0;
 
@@ -239,7 +242,7 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 				    drift.high > 0 ? "faster" : "slower", a,
 				    phrase_span(pass->report, offsets_moment(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
 				    phrase_span(pass->report, offsets_moment(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
-	set_size(finding, drift);
+	set_figure_to_size(finding, drift);
 	rules_set_pair(finding, a, b);
 }
 
@@ -257,7 +260,7 @@ add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase r
 				    offset_min_size(drift), offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", phrase_moment(pass->report, moment).bytes,
 				    motion_phrase(pass, motion, stepped).bytes, drift_cause(pass, motion), rest.bytes);
-	set_size(finding, drift);
+	set_figure_to_size(finding, drift);
 }
 
 static void
@@ -268,7 +271,7 @@ judge_drifts(const struct pass_analysis *pass)
 
 	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++)
 		if (pass_core(pass, i)->drifts)
-			add_drift_finding(pass, i, rest_phrase(++count, pass->drifting));
+			add_drift_finding(pass, i, remaining_cores_phrase(++count, pass->drifting));
 	if (worst_pair.b)
 		add_pair_drift_finding(pass, worst_pair);
 }
@@ -286,9 +289,9 @@ find_rank(const struct pass_analysis *pass, uint32_t apic_id)
 	return i;
 }
 
-/* Returns true if the TSC of the core of APIC_ID steps back by its own readings. */
+/* Returns true if two readings on the core with APIC_ID prove that its TSC steps back. */
 static bool
-steps_back(const struct report *report, uint32_t apic_id)
+does_core_step_back(const struct report *report, uint32_t apic_id)
 {
 	for (size_t i = 0; i < report->core_count; i++)
 		if (report->cores[i].apic_id == apic_id)
@@ -298,7 +301,7 @@ steps_back(const struct report *report, uint32_t apic_id)
 
 /*
  * Returns true if a finding on core A or B explains a warp between them. A proven offset or drift between the two also
- * explains it, although the finding may be on a pair that is worse.
+ * explains it, even if the finding is on another pair with a larger offset.
  */
 static bool
 is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
@@ -317,7 +320,7 @@ is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 static bool
 are_warps_explained(const struct pass_analysis *pass, const struct report_contended *check)
 {
-	return steps_back(pass->report, check->worst_a) || steps_back(pass->report, check->worst_b) ||
+	return does_core_step_back(pass->report, check->worst_a) || does_core_step_back(pass->report, check->worst_b) ||
 	       is_warp_explained(pass, find_rank(pass, check->worst_a), find_rank(pass, check->worst_b));
 }
 
@@ -398,7 +401,7 @@ find_cause(struct report *report, const struct report_contended *worst)
 {
 	struct finding *first = NULL;
 
-	if (worst && (steps_back(report, worst->worst_a) || steps_back(report, worst->worst_b)))
+	if (worst && (does_core_step_back(report, worst->worst_a) || does_core_step_back(report, worst->worst_b)))
 		return find_steps_back(report);
 	for (size_t i = 0; i < report->finding_count; i++) {
 		struct finding *finding = &report->findings[i];
@@ -441,7 +444,10 @@ mention_warps(struct report *report, const struct warp_checks *checks)
 			       checks->starved ? ", but some core ran too few of them" : "");
 }
 
-/* The worst contradiction of a pass. C is equal to B unless a pair with core C may be the wrong one. */
+/*
+ * The worst contradiction of a pass: the offset between A and B contradicts their offsets to C. If only the pair of A
+ * and B can be wrong, C is equal to B.
+ */
 struct contradiction {
 	const struct report_core *a, *b, *c;
 	struct moment moment; /* from the first to the last measurement of the pairs among these cores */
@@ -514,7 +520,7 @@ judge_passes(const struct pass_analysis *first, const struct pass_analysis *last
 	if (!first->report->skew.any_moved)
 		contradicted = judge_contradictions(first);
 	if (first->report->finding_count > before)
-		judge_moved(first, last);
+		judge_cores_that_moved(first, last);
 	else
 		judge_offsets(last);
 	if (first->report->finding_count == before && !contradicted)

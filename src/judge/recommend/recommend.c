@@ -17,7 +17,7 @@ struct ranking {
 };
 
 static bool
-comes_before(const struct report_clock *a, const struct report_clock *b)
+ranks_before(const struct report_clock *a, const struct report_clock *b)
 {
 	unsigned class_a = a->clock.rating / RATING_CLASS, class_b = b->clock.rating / RATING_CLASS;
 
@@ -39,7 +39,7 @@ rank_clocks(const struct report *report)
 
 		if (!entry->clock.rating)
 			continue;
-		for (; at && comes_before(entry, ranking.clocks[at - 1]); at--)
+		for (; at && ranks_before(entry, ranking.clocks[at - 1]); at--)
 			ranking.clocks[at] = ranking.clocks[at - 1];
 		ranking.clocks[at] = entry;
 		ranking.count++;
@@ -47,7 +47,7 @@ rank_clocks(const struct report *report)
 	return ranking;
 }
 
-/* Adds a row for CLOCK, which has none yet. Returns the text for its reason. */
+/* Adds a row for CLOCK, which has none yet. Returns the text to which the caller writes the reason. */
 static struct text
 begin_row(struct report_advice *advice, const char *clock, bool avoid)
 {

@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 static const struct report_calibration *
-find(const struct report *report, const char *id)
+find_loop(const struct report *report, const char *id)
 {
 	for (size_t i = 0; i < report->calibration_count; i++)
 		if (text_equal(report->calibrations[i].loop->id, id) && report->calibrations[i].runs)
@@ -23,7 +23,7 @@ worst_phrase(const struct report_calibration *row)
 void
 recommend_calibrations(struct report *report)
 {
-	const struct report_calibration *quick = find(report, "linux_pit"), *slow = find(report, "linux_reference");
+	const struct report_calibration *quick = find_loop(report, "linux_pit"), *slow = find_loop(report, "linux_reference");
 	const struct report_calibration *used = quick && quick->worst.known ? quick : slow;
 	struct phrase reasons = { "" };
 	struct text text;

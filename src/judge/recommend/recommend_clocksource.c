@@ -40,7 +40,8 @@ recommend_why_unstable(const struct report *report)
 	if (report->linux_distrusts_tsc)
 		why = phrase("it is not reported as invariant, on several cores of a CPU that is not Intel's "
 			     "(\"Marking TSC unstable due to TSCs unsynchronized\")");
-	else if (report_warps(&report->skew)) /* an untrusted TSC is not checked: arch/x86/kernel/tsc_sync.c */
+	/* if Linux already distrusts the TSC, it does not run this check: arch/x86/kernel/tsc_sync.c */
+	else if (report_warps(&report->skew))
 		why = phrase("its check of two cores finds warps (\"Marking TSC unstable due to check_tsc_sync_source failed\")");
 	for (size_t i = 0; i < sizeof(watched_rules) / sizeof(watched_rules[0]); i++)
 		watched |= rules_find_finding(report, watched_rules[i], "tsc") != NULL;
@@ -68,7 +69,7 @@ linux_rating(const struct clock *clock)
 	return text_equal(clock->id, "tsc") ? TSC_RATING : clock->rating;
 }
 
-/* Returns the clock with Linux's highest rating except NOT; NULL if none was tested. */
+/* Returns the clock that Linux rates highest, without the clock NOT. Returns NULL if none was tested. */
 static const struct clock *
 best_rated(const struct report *report, const struct clock *not)
 {
@@ -100,8 +101,8 @@ begin_row(struct report *report, const char *system, const char *clock)
 }
 
 /*
- * Returns why FIRST ranks above NEXT if one of them is the TSC and the other the hypervisor's clock, or why it may not
- * stay the first; otherwise "". NEXT may be NULL.
+ * Returns a clause on why Linux prefers FIRST to NEXT, if these are the TSC and the hypervisor's clock, or on why Linux
+ * may later stop using FIRST. Otherwise returns "". NEXT may be NULL.
  */
 static const char *
 why_first(const struct report *report, const struct clock *first, const struct clock *next)

@@ -13,7 +13,7 @@
 #include "rules/rules.h"
 
 #define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
-/* fewer lost ticks prove nothing: pauses of the host may have ended just before the next tick */
+/* fewer lost ticks or doubled interrupts prove nothing: pauses of the host may have ended just before the next tick */
 #define EVENTS_MIN    4
 #define SPREAD_SHARE  8 /* if all interrupts have one common delay, p1 is within 1/8 of the median */
 #define FAR_FACTOR    4 /* the host delays one timer less than 4 times as much as another */
@@ -51,7 +51,7 @@ can_host_explain_count(const struct report *report, const struct irq_totals *tot
 	return report_is_emulated(report) && (!in_time || events < EVENTS_MIN);
 }
 
-/* Returns the length of the device's name in SOURCE, as of "hpet" in hpet0 and in hpet_legacy. */
+/* Returns the length of the device's name in SOURCE. For "hpet0" and "hpet_legacy" it is 4, the length of "hpet". */
 static size_t
 device_name_length(const char *source)
 {
@@ -239,7 +239,7 @@ may_share_cause_of_gaps(const struct irq_totals *totals)
 	       totals->lost * totals->periods <= totals->periods_excused * seen;
 }
 
-/* Returns the end of the sentence on periods without a tick, whose row is ROW. */
+/* Returns the end of the sentence on periods without a tick. ROW is the result of the rule irq-lost. */
 static struct phrase
 lost_phrase(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
 {
@@ -326,7 +326,7 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 
 /* ---- rates and lateness ---- */
 
-/* Returns true if there is a finding on SOURCE's device, as on "hpet" for hpet0. */
+/* Returns true if there is a finding on SOURCE's device, for example on "hpet" if SOURCE is "hpet0". */
 static bool
 has_device_finding(const struct report *report, const char *source)
 {
@@ -430,7 +430,10 @@ judge_timer_tests(struct report *report)
 		struct irq_totals totals;
 		bool misses;
 
-		/* Interrupts that a core sends to itself (self_ipi) have no interval. */
+		/*
+		 * Interrupts that a core sends to itself (self_ipi) have no requested interval, and no rule judges
+		 * them.
+		 */
 		if (is_source_seen_before(report, i) || !report->intervals[i].asked_ns)
 			continue;
 		totals = irq_sum_up(report, report->intervals[i].source);

@@ -134,7 +134,7 @@ zero_unless_above(uint64_t figure, uint64_t limit)
 }
 
 static uint64_t
-late_ns(const struct report_interval *row)
+proven_lateness_ns(const struct report_interval *row)
 {
 	int64_t least = row->lateness.p50_ns - (int64_t)row->lateness.error_ns;
 
@@ -142,7 +142,7 @@ late_ns(const struct report_interval *row)
 }
 
 static uint64_t
-early_ns(const struct report_interval *row)
+proven_earliness_ns(const struct report_interval *row)
 {
 	const struct interval_ns *by = &row->lateness.earliest;
 
@@ -169,8 +169,8 @@ badness(const struct report *report, const char *rule, const struct report_inter
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return is_core_early(report, row->source, row->core) ? zero_unless_above(early_ns(row), limit) : 0;
-	return text_equal(rule, "irq-late") ? zero_unless_above(late_ns(row), limit) : 0;
+		return is_core_early(report, row->source, row->core) ? zero_unless_above(proven_earliness_ns(row), limit) : 0;
+	return text_equal(rule, "irq-late") ? zero_unless_above(proven_lateness_ns(row), limit) : 0;
 }
 
 /*
@@ -178,7 +178,7 @@ badness(const struct report *report, const char *rule, const struct report_inter
  * row I is the first of these tests, so that each core counts once.
  */
 static bool
-is_first_of_core(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *breaches)
+sum_breaches_if_first(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *breaches)
 {
 	const struct report_interval *rows = report->intervals;
 
@@ -203,7 +203,7 @@ irq_judge_cores(struct report *report)
 		if (!text_begins(row->rule, "irq-"))
 			continue;
 		for (size_t i = 0; i < report->interval_count; i++) {
-			if (!is_first_of_core(report, row, i, &breaches))
+			if (!sum_breaches_if_first(report, row, i, &breaches))
 				continue;
 			row->cores_asked++;
 			row->cores += breaches != 0;

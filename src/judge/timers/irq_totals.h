@@ -43,7 +43,7 @@ struct irq_totals {
 /* Returns the totals of all rows of SOURCE in the report. */
 struct irq_totals irq_sum_up(const struct report *report, const char *source);
 
-/* Adds a row for RULE with CHECKED set. Returns NULL if there is no space. */
+/* Adds a row for the result of RULE, and sets its field CHECKED. Returns NULL if there is no space. */
 struct behaviour *irq_add_row(struct report *report, const char *rule, const struct irq_totals *totals);
 
 /* Returns true if the source sends no interrupt, so that its status is polled. */

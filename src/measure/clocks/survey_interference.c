@@ -8,7 +8,9 @@
 /* maximum number of reads in a chunk, if the TSC stops: one in 2.5 ns, faster than any ordered TSC read */
 #define CHUNK_TURNS   UINT64_C(4000000)
 #define WARM_UP_TURNS 256
-/* a chunk has whole ticks, so the sum of all chunks may be this much shorter than the core's share */
+/*
+ * the duration of a chunk is rounded to ticks, so the sum of all chunks may be this much shorter than the core's share
+ */
 #define SHORT_NS      UINT64_C(1000)
 /*
  * Time between two reads of all clocks. It must be shorter than 1.17 s, a quarter of the range of a 24-bit PM timer,
@@ -24,7 +26,7 @@ struct observe_job {
 	struct gaps *gaps;
 	struct gaps_plan plan;
 	const struct stolen_counter *counter;
-	bool reported; /* true if STOLEN was filled */
+	bool reported; /* true if the counter was read, and STOLEN is set */
 	struct stolen stolen;
 };
 

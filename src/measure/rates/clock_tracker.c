@@ -171,7 +171,10 @@ add_difference(struct survey_track *track, uint64_t before_ticks, const struct s
 	resolution_add(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 }
 
-/* Returns true if TRACK's new edge is nearer to the window's middle than the one before, which may be its first. */
+/*
+ * Returns true if TRACK's new edge is nearer to the window's middle than the edge before, or if that was the first
+ * edge.
+ */
 static bool
 is_nearer(const struct survey_track *track, const struct sample *before, const struct survey_window *window)
 {

@@ -9,7 +9,7 @@
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 
-/* Adds a step back of TRACK's counter, which reads less than at the end of the window. */
+/* Counts a step back of TRACK's counter, because it reads less than at the end of the rate window. */
 static void
 count_step_back(const struct survey *survey, const struct survey_track *track)
 {
@@ -161,7 +161,7 @@ survey_rates_again(struct survey *survey)
 	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->steps.cuts == survey->rates.cuts)
 		take_final_ends(survey, ends);
 	observe_edges(survey);
-	/* Readings that a stopped TSC timed prove nothing, and readings after a discontinuity neither. */
+	/* Readings that a stopped TSC timed prove nothing, nor do readings after a discontinuity. */
 	if (survey_end_if_untimed(survey))
 		return;
 	if (survey->steps.cuts == survey->rates.cuts)

@@ -29,8 +29,8 @@ take_end(struct survey *survey, struct survey_track *track, enum record_stage st
 }
 
 /*
- * Does the same for all clocks except edge clocks (RTCs, see clock.h). At the end of the window, stores the samples in
- * the clocks' tracks.
+ * Calls take_end() for all clocks except edge clocks (RTCs, see clock.h). At the end of the window, stores the samples
+ * in the clocks' tracks.
  */
 static void
 take_ends(struct survey *survey, enum record_stage stage)
@@ -323,7 +323,7 @@ survey_rates(struct survey *survey)
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_window(survey);
-	/* If a discontinuity ended each window, the rates are from before the last one. */
+	/* If a discontinuity ended each window, the rates are from before the last discontinuity. */
 	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
 	survey_set_scale(survey, report_scale(report));

@@ -7,7 +7,7 @@
 
 #include "measure/survey.h"
 
-void survey_prepare(struct survey *survey);   /* warms up all code paths, and finds a provisional TSC rate */
+void survey_prepare(struct survey *survey);   /* executes all code once, and estimates the TSC's rate */
 void survey_rates(struct survey *survey);     /* measures the rate window; a soak's series starts after it */
 
 /*
@@ -19,7 +19,7 @@ void survey_rates_again(struct survey *survey);
 /* Ends the current row of the series, and reads all clocks. Starts the next row unless this was the LAST. */
 void survey_series_close(struct survey *survey, bool last);
 
-/* Reads all clocks, so that counters that wrap within seconds can be unwrapped. */
+/* Reads all clocks, so that wraps of counters that wrap within seconds are counted. */
 void survey_series_follow(struct survey *survey);
 
 #endif

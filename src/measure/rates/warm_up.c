@@ -8,7 +8,7 @@
 /* Maximum number of batches until the clock must have moved. */
 #define PROVISIONAL_TURNS 4096
 #define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* an RTC at half its rate counts as slow, not as stopped */
-#define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* for bounds while the TSC's rate is uncertain */
+#define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* highest rate of a TSC, for time limits while its rate is uncertain */
 /* number of clocks that must agree on the TSC's rate before a time limit relies on it */
 #define VOTES_MIN         2
 /* Time limit of about a second: a clock whose samples take longer gets no provisional rate. */

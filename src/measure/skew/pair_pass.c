@@ -108,8 +108,9 @@ fill_batch(struct survey_pair_pass *pass)
 }
 
 /*
- * Adapts the number of concurrent pairs after a batch of COUNT pairs that took SPENT_NS. In a batch with fewer pairs
- * than allowed, the pairs delayed each other less, so it is ignored. REACHED pairs exchanged messages.
+ * Adapts the number of concurrent pairs after a batch of COUNT pairs, which took SPENT_NS. REACHED is the number of
+ * pairs that exchanged messages. A batch with fewer pairs than allowed is ignored, because its pairs delayed each other
+ * less.
  */
 static void
 adapt_concurrency(struct survey_pair_pass *pass, size_t count, size_t reached, uint64_t spent_ns)

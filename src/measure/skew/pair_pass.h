@@ -19,7 +19,7 @@ struct survey_pair_pass {
 	struct survey *survey;
 	uint16_t number;         /* number of the pass in the record; 0 for a rehearsal and for a round of a soak */
 	bool is_soak;
-	/* Narrowest offset of each pair. It only shows which pairs need another ping-pong. */
+	/* narrowest interval of each pair's offset; it only shows which pairs need another ping-pong */
 	struct offsets *offsets;
 	size_t round, rank;      /* position in the schedule where the search for the next pair continues */
 	size_t rounds_begun;

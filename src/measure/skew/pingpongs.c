@@ -37,7 +37,7 @@ run_pingpong(void *argument, size_t core)
 	}
 }
 
-/* Runs COUNT ping-pongs. Sets EXCHANGE to their time. */
+/* Runs COUNT ping-pongs at the same time. Stores their start and end in EXCHANGE. */
 static void
 run_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *exchange)
 {

@@ -11,8 +11,8 @@
 #define TRIPS_AGAIN 1000
 #define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* limit of the additional time, which is not part of the run's plan */
 /*
- * a pair was disturbed if its interval is wider than this many median widths; a long way between two cores is no
- * explanation for that
+ * a pair whose interval is wider than this many median widths was disturbed; a longer way between its cores explains
+ * less
  */
 #define WIDE_FACTOR 4
 /*
@@ -59,7 +59,10 @@ struct candidate {
 	size_t index; /* index of the pair */
 };
 
-/* Returns true if A is repeated before B. The widest interval is first. */
+/*
+ * Returns true if A is repeated before B, because its interval is wider. Equal intervals are repeated in the order of
+ * their index.
+ */
 static bool
 is_repeated_before(struct candidate a, struct candidate b)
 {

@@ -7,8 +7,8 @@
 void survey_read_core_facts(struct survey *survey); /* reads facts about each core, such as its TSC_ADJUST */
 
 /*
- * Runs a measurement pass over the pairs of cores. The first pass sets each core's offset, and a later pass sets how
- * the offsets moved. Call it at least twice, with other measurements in between.
+ * Runs a measurement pass over the pairs of cores. The first pass gives each core's offset, and a later pass shows how
+ * the offsets changed. Call it at least twice, with other measurements in between.
  */
 void survey_skew(struct survey *survey);
 

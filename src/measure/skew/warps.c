@@ -95,8 +95,7 @@ check_ticks(const struct survey *survey, const struct warp_time *time)
 }
 
 /*
- * Runs one check on all cores, for CLOCK, or for the TSC if CLOCK is NULL. Returns false if there is not enough time
- * left in PASS.
+ * Runs one check on all cores, for CLOCK, or for the TSC if CLOCK is NULL. Returns false if TIME is too short for it.
  */
 static bool
 run_check(struct survey *survey, struct warp_time *time, enum warp_kind kind, const struct clock *clock)
@@ -148,7 +147,7 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 
 	struct warp_result result = warp_result(survey->memory.warp, living);
 
-	/* Both stamps may be from the same core. Then its own TSC stepped back. */
+	/* The two readings of the worst warp may be from the same core. Then its own TSC stepped back. */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
 	return to_report(survey, &result);

@@ -20,7 +20,7 @@ now_tsc(const struct timer_test *test)
 }
 
 static uint64_t
-tsc_ticks(const struct timer_test *test, uint64_t ns)
+ns_to_tsc_ticks(const struct timer_test *test, uint64_t ns)
 {
 	return scale_ticks(&test->survey->scale, ns);
 }
@@ -33,7 +33,7 @@ static bool
 find_edge(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
-	uint64_t first = timer->driver->get_ticks_left(timer), begin = now_tsc(test), bound = tsc_ticks(test, EDGE_NS);
+	uint64_t first = timer->driver->get_ticks_left(timer), begin = now_tsc(test), bound = ns_to_tsc_ticks(test, EDGE_NS);
 
 	while (now_tsc(test) - begin < bound && !survey_end_if_due(test->survey)) {
 		uint64_t left = timer->driver->get_ticks_left(timer);
@@ -41,7 +41,7 @@ find_edge(struct timer_test *test)
 		test->survey->hooks.pause();
 		if (left == first || left != timer->driver->get_ticks_left(timer))
 			continue;
-		test->due_tsc = now_tsc(test) + tsc_ticks(test, test->row->asked_ns);
+		test->due_tsc = now_tsc(test) + ns_to_tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
 	if (!test->survey->report->incomplete)
@@ -58,7 +58,7 @@ find_due(struct timer_test *test)
 	if (timer->ticks_max == 1) {
 		if (test->due_tsc == 0)
 			return find_edge(test);
-		test->due_tsc += tsc_ticks(test, test->row->asked_ns);
+		test->due_tsc += ns_to_tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
@@ -66,14 +66,14 @@ find_due(struct timer_test *test)
 		test_set_state(test, CLOCK_DISABLED, "It is due in more than three seconds, which is too long to wait.");
 		return false;
 	}
-	test->due_tsc = now_tsc(test) + tsc_ticks(test, left_ns);
+	test->due_tsc = now_tsc(test) + ns_to_tsc_ticks(test, left_ns);
 	return true;
 }
 
 static bool
 wait_until_near(struct timer_test *test, uint64_t near_ns)
 {
-	uint64_t near = tsc_ticks(test, near_ns);
+	uint64_t near = ns_to_tsc_ticks(test, near_ns);
 
 	if (!test_set_tick_length(test) || !find_due(test))
 		return false;
@@ -90,7 +90,7 @@ free_running_wait_until_near(struct timer_test *test)
 
 /* Stores the deadline that the source's counter shows, as if the source was armed now. */
 static void
-arm_by_counter(struct timer_test *test, enum record_interrupts_what what)
+take_deadline_from_counter(struct timer_test *test, enum record_interrupts_what what)
 {
 	struct record_interrupts *arming = &test->arming;
 
@@ -110,8 +110,8 @@ run_free_running_window(void *argument)
 		return;
 	test->left--;
 	test_arm(test, RECORD_WAITED, 1);
-	arm_by_counter(test, RECORD_WAITED);
-	test_watch(test, test->arming.armed_after, test->due_tsc + tsc_ticks(test, NEAR_NS), 1);
+	take_deadline_from_counter(test, RECORD_WAITED);
+	test_watch(test, test->arming.armed_after, test->due_tsc + ns_to_tsc_ticks(test, NEAR_NS), 1);
 	test->arming.due = driver->expired(test->timer);
 	driver->disarm(test->timer);
 	if (!test_record_interrupts(test))
@@ -129,7 +129,7 @@ static bool
 wait_for_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
 {
 	const struct timer *timer = test->timer;
-	uint64_t until = test->due_tsc + tsc_ticks(test, LATE_NS), polls = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
+	uint64_t until = test->due_tsc + ns_to_tsc_ticks(test, LATE_NS), polls = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
 	uint64_t begin = now_tsc(test);
 	bool expired;
 
@@ -173,7 +173,7 @@ poll_source(struct timer_test *test)
 	if (!wait_until_near(test, POLLED_NS))
 		return;
 	interrupts = test->survey->hooks.interrupts_mask();
-	arm_by_counter(test, RECORD_POLLED);
+	take_deadline_from_counter(test, RECORD_POLLED);
 	test->arming.taken = wait_for_status(test, &set_between->count, &set_between->tsc);
 	test->survey->hooks.interrupts_restore(interrupts);
 	test->arming.opened = test->arming.armed_after;

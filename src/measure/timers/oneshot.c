@@ -1,7 +1,10 @@
 /* Tests one-shots: arms each shot and waits for its interrupt. See timer_test.h. */
 #include "measure/timers/timer_test.h"
 
-/* Longest window for one shot and its wait, so that the firmware's tick is stopped for at most 100 ms. */
+/*
+ * A window arms no further one-shot after this time minus the one-shot's length. So the firmware's tick is stopped for
+ * at most 100 ms.
+ */
 #define WINDOW_NS (70 * SURVEY_NS_PER_MS)
 /* a one-shot is missing if no interrupt has come this long after its deadline */
 #define BOUND_NS  (20 * SURVEY_NS_PER_MS)

@@ -18,7 +18,7 @@ test_ticks(const struct timer_test *test, uint64_t ns)
 
 /* Reads the timer's remaining ticks several times. Returns the reading with the shortest bracket. */
 static struct sample
-read_left(const struct timer_test *test)
+read_ticks_left(const struct timer_test *test)
 {
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	struct sample best = { 0, 0, UINT64_MAX };
@@ -40,16 +40,16 @@ read_left(const struct timer_test *test)
  * span stays 0.
  */
 static void
-calibrate(struct timer_test *test)
+measure_tick(struct timer_test *test)
 {
 	uint64_t bound = scale_ticks(&test->survey->scale, CALIBRATE_NS), polls = CALIBRATE_NS * TEST_POLLS_PER_NS;
 	struct sample first, last;
 
 	test->timer->driver->arm(test->timer, test->timer->ticks_max, false);
-	first = read_left(test);
+	first = read_ticks_left(test);
 	while (test->survey->hooks.tsc_ordered() - first.end < bound && polls-- > 0)
 		test->survey->hooks.pause();
-	last = read_left(test);
+	last = read_ticks_left(test);
 	test->timer->driver->disarm(test->timer);
 	if (last.ticks >= first.ticks)
 		return;
@@ -90,7 +90,7 @@ test_set_tick_length(struct timer_test *test)
 	test->facts.hz_num = timer->hz.num;
 	test->facts.hz_den = timer->hz.den;
 	if (!timer->by_tsc && !timer->hz.den)
-		calibrate(test);
+		measure_tick(test);
 	test->tick = analysis_tick(&test->facts, &test->survey->scale);
 	keep_lapic_rate(test);
 	return test->tick.value != 0;

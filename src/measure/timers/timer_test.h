@@ -29,7 +29,7 @@ struct timer_test {
 	struct report_interval *row;
 	/* description of the timer for the record; its span (the measured length of a tick) is set later */
 	struct record_timer facts;
-	/* true if FACTS are in the record, which has them before the row's first interrupts */
+	/* true after FACTS were written to the record, which is before the row's first interrupts */
 	bool recorded;
 	struct timer_tick tick;          /* duration of a tick; the value 0 means that it is not known yet */
 	struct record_interrupts arming; /* the latest programming of the source; its gaps are in all->items */
@@ -42,7 +42,7 @@ struct timer_test {
 
 /* functions in irq_wait.c */
 
-/* Empties the recorder and programs the source with TICKS. */
+/* Discards recorded interrupts, and programs the source with TICKS. */
 void test_arm(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);
 
 /*
