@@ -40,9 +40,9 @@ struct behaviour {
 	bool has_figure;
 	int64_t measured, low, high; /* the measured value and its lower and upper bound, in the rule's unit */
 	/*
-	 * Only for devices that each core has, such as the local APIC timer: CORES_ASKED is the number of checked
-	 * cores, and CORES is the number of cores that broke the rule. CORE is the APIC id of the core with the worst
-	 * result.
+	 * CORES_ASKED is the number of checked cores, and CORES is the number of cores that broke the rule. CORE is
+	 * the APIC id of the core with the worst result. These fields are used only for devices that each core has,
+	 * such as the local APIC timer.
 	 */
 	uint32_t cores_asked, cores, core;
 	char text[BEHAVIOUR_TEXT_SIZE]; /* a sentence that describes the observation */

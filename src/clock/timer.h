@@ -53,7 +53,7 @@ timer_slot_kept(const struct timer_slot *slot)
 }
 
 struct timer_route {
-	/* way of the interrupt to the core: "lapic", "ioapic", "fsb", "pic" or "status"; in static storage */
+	/* How interrupts reach the core: "lapic", "ioapic", "fsb", "pic" or "status". In static storage. */
 	const char *kind;
 	/* global interrupt number (GSI) of the I/O APIC pin, or IRQ number of the PIC; 0 if there is none */
 	uint32_t pin;

@@ -4,10 +4,10 @@
 #include "base/text.h"
 #include "consensus/rate.h"
 
-/* Two clocks are read within 1/32 of a window's duration, at both of its ends. */
+/* Two clocks are read at nearly the same time: within 1/32 of the rate window, at its start and at its end. */
 #define READ_TOGETHER 32
 
-/* Returns true for the TSC itself and for clocks that a hypervisor derives from it. */
+/* Returns true for the TSC itself, and for clocks that a hypervisor calculates from it. */
 static bool
 is_tsc(const struct report_clock *entry)
 {
@@ -20,7 +20,10 @@ is_rtc(const struct report_clock *entry)
 	return entry->clock.edges_only;
 }
 
-/* Returns the proven minimum of the change of a clock's rate against the TSC within the window, in ppb. */
+/*
+ * Returns the proven minimum of the change of a clock's rate relative to the TSC between the halves of the rate
+ * window, in ppb.
+ */
 static uint64_t
 change_ppb(const struct report_clock *entry)
 {
@@ -32,9 +35,9 @@ change_ppb(const struct report_clock *entry)
 }
 
 /*
- * Returns true if RATES prove that clocks A and B have different crystals. If the rates of both changed, each is the
- * mean over its own window. The two windows start and end at slightly different times, so a part of the smaller change
- * widens the comparison.
+ * Returns true if RATES prove that clocks A and B have different crystals. The two clocks are not read at exactly the
+ * same times. If the TSC's rate changes, this alone makes their rates differ a little. Therefore a part of the
+ * smaller change widens the comparison.
  */
 static bool
 have_two_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
@@ -47,8 +50,8 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
 }
 
 /*
- * Returns true for the TSC itself. A clock that a hypervisor derives from the TSC does not count here, because it is
- * stopped and set together with the devices.
+ * Returns true for the TSC itself. A clock that a hypervisor calculates from the TSC is no such clock, because the
+ * hypervisor stops and sets it together with the devices.
  */
 static bool
 jumps_with_tsc(const struct report_clock *entry)
@@ -57,8 +60,8 @@ jumps_with_tsc(const struct report_clock *entry)
 }
 
 /*
- * Returns sources whose SIBLINGS are a guest's devices. These are all clocks except the RTC and except clocks whose
- * result of IS_TSCS is true.
+ * Returns sources with only the set `same_source`: in a guest, all clocks except the RTC and those for which IS_TSCS
+ * returns true.
  */
 static struct falseticker_sources
 siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))

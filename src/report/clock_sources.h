@@ -1,6 +1,6 @@
 /*
- * Decides which of a report's clocks have the same source. Clocks with the same source have one vote together. See
- * falseticker.h.
+ * Decides which clocks of a report have the same source, for example a crystal. Clocks with the same source agree
+ * even if the source is wrong, so they count only once in a vote. See consensus/falseticker.h.
  */
 #ifndef BARETICK_CLOCK_SOURCES_H
 #define BARETICK_CLOCK_SOURCES_H
@@ -9,22 +9,21 @@
 #include "report/report.h"
 
 /*
- * Returns the clocks' sources for a comparison of rates.
+ * Returns the sources of the clocks for a comparison of their rates.
  *
- * In a guest, one clock of the host drives all emulated devices, and the host's time of day drives the RTC. Both come
- * from one oscillator of the host, so together they are one source. The TSC is another source. A clock that a
- * hypervisor derives from the TSC has the TSC's source.
+ * In a guest, the host calculates all emulated devices from one clock, and the RTC from its time of day. Both depend
+ * on the same crystal of the host, so they are one source. The TSC is another source. A clock that a hypervisor
+ * calculates from the TSC has the TSC's source.
  *
- * On bare metal, two counters count as one source unless their RATES prove that they have two crystals. Counters of one
- * crystal agree exactly. If two different crystals happen to agree that exactly, they have one vote, too. An RTC has
- * its own crystal.
+ * On bare metal, two counters count as one source unless their RATES prove that they have different crystals.
+ * Counters with the same crystal have exactly the same rate error. An RTC has a crystal of its own.
  */
 struct falseticker_sources sources_for_rates(const struct report *report, const struct rate_interval *rates);
 
 /*
- * Returns the clocks' sources for jumps and stops. In a guest the host can stop or set the clock behind the devices
- * without changing its time of day, and the other way round. A hypervisor's clock is set together with the devices'
- * clock.
+ * Returns the sources of the clocks for finding jumps and stops. They differ from the sources for rates, because in a
+ * guest the host can stop or set the clock of the devices without changing its time of day, and vice versa. A
+ * paravirtual clock is set together with the clock of the devices.
  */
 struct falseticker_sources sources_for_jumps(const struct report *report);
 

@@ -1,14 +1,14 @@
-/* Makes names of folders for saved reports, and calculates their size. See folders.h. */
+/* Makes the names of folders for saved reports, and calculates the space that they need. See folders.h. */
 #include "report/folders.h"
 
 #include "base/text.h"
 
 #define DIGITS      4
 #define UNFINISHED  ".new"
-/* maximum number of directories that need one more block: the root, \baretick, and the new folder */
+/* maximum number of directories that need another block: the root, \baretick, and the new folder */
 #define DIRECTORIES 3u
 
-/* Returns true if SUFFIX is .new in any case, because FAT ignores the case of letters. */
+/* Returns true if SUFFIX is ".new" in upper or lower case, because FAT ignores the case. */
 static bool
 is_unfinished(const char *suffix)
 {

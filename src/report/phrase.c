@@ -1,10 +1,10 @@
-/* Makes short texts as parts of sentences. See phrase.h. */
+/* Makes short texts that are parts of sentences. See phrase.h. */
 #include "report/phrase.h"
 
 #include "base/text.h"
 
 #define NS_PER_MS 1000000
-#define LONG_MS   100 /* shortest duration in ms of a time interval that is printed with both ends */
+#define LONG_MS   100 /* a time interval of at least this many ms is printed with both ends */
 
 static void
 append(struct phrase *phrase, const char *format, va_list arguments)
@@ -61,7 +61,10 @@ phrase_tsc_time(const struct report *report, uint64_t tsc)
 	return phrase_run_time(report_run_time_ns(report, tsc));
 }
 
-/* Writes the earliest possible start and the latest possible end of MOMENT. Writes only the end if MOMENT is short. */
+/*
+ * Prints the time interval MOMENT from its earliest possible start to its latest possible end. Prints only the end if
+ * MOMENT is short.
+ */
 static struct phrase
 phrase_times(const struct report *report, struct moment moment, const char *at, const char *from, const char *to)
 {

@@ -1,5 +1,5 @@
 /*
- * Short texts that are parts of sentences. They are passed by value, so that a call can be used as an argument:
+ * Short texts that are parts of sentences. They are returned by value, so that a call can be an argument:
  * text_printf(text, "...%s", phrase("...", ...).bytes).
  */
 #ifndef BARETICK_PHRASE_H
@@ -16,10 +16,12 @@ struct phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2
 /* Appends text to PHRASE. Text that does not fit is cut. */
 void phrase_add(struct phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns the words before item I in a list of COUNT items: "", ", " or " and ". */
+/* Returns the separator before item I in a list of COUNT items: "", ", " or " and ". */
 const char *phrase_joint(size_t i, size_t count);
 
-/* Returns the time in the run at which the boot core's TSC had the value TSC, as "3.1 s" or "312 ms". */
+/*
+ * Returns the time since the start of the run at which the boot core's TSC had the value TSC, as "3.1 s" or "312 ms".
+ */
 struct phrase phrase_tsc_time(const struct report *report, uint64_t tsc);
 
 /* Returns the time interval MOMENT as "at 3.1 s", or as "between 3.1 s and 3.4 s" if it lasts 100 ms or more. */

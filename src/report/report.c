@@ -1,4 +1,4 @@
-/* Words of the report, and figures that all renderers derive from it in the same way. */
+/* Names for values in the report, and values that all renderers calculate from it in the same way. */
 #include "report/report.h"
 
 #include "base/scale.h"
@@ -7,7 +7,10 @@
 #define PS_PER_S       UINT64_C(1000000000000)
 #define PS_PER_NS      1000
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
-/* A measured rate replaces the nominal frequency only if the width of its interval is below 1/1000 of the rate. */
+/*
+ * If the measured interval contains the nominal frequency, and is wider than 1/1000 of it, the nominal frequency is
+ * used.
+ */
 #define COARSE_SHARE        1000
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
 
@@ -131,8 +134,8 @@ claimed_millihz(const struct rate *claimed)
 }
 
 /*
- * Returns the entry with the measured rate of ENTRY's counter. This is ENTRY itself, or the main clock of its device if
- * both read the same counter.
+ * Returns the clock in the report that has the measured rate of ENTRY's counter. It is ENTRY itself, or the main
+ * clock of its device if both read the same counter.
  */
 static const struct report_clock *
 entry_with_rate(const struct report *report, const struct report_clock *entry)
@@ -263,8 +266,8 @@ report_run_time_ns(const struct report *report, uint64_t tsc)
 }
 
 /*
- * Returns an upper bound in ns of the time that counters showed in ROW's interval. A guest's RTC is left out, because
- * it also counts while the guest is paused.
+ * Returns an upper bound in ns of the time that passed according to counters during the discontinuity ROW. A guest's
+ * RTC is ignored, because it also counts while the guest is paused.
  */
 static uint64_t
 counted_ns_max(const struct report *report, const struct report_discontinuity *row)

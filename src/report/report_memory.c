@@ -1,4 +1,4 @@
-/* Divides the memory of a report's figures of cores. See report_memory.h. */
+/* Divides the memory for a report's results of cores. See report_memory.h. */
 #include "report/report_memory.h"
 
 #define ALIGNMENT 8u
@@ -17,7 +17,7 @@ lay_out_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
 	offsets->moments = reserve(next, pairs * sizeof(*offsets->moments));
 }
 
-/* Sets ROWS and the arrays of SKEW to addresses from BEGIN on. Returns the address after the last one. */
+/* Sets ROWS and the arrays of SKEW to addresses from BEGIN on. Returns the address after the last array. */
 static uintptr_t
 lay_out(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores, enum pair_schedule widest)
 {

@@ -1,4 +1,4 @@
-/* The memory of a report's figures of cores and of their pairs. */
+/* Divides a block of memory into the arrays of a report whose size depends on the number of cores. */
 #ifndef BARETICK_REPORT_MEMORY_H
 #define BARETICK_REPORT_MEMORY_H
 
@@ -8,8 +8,8 @@
 #include "report/report.h"
 
 /*
- * Reserves BYTES at *NEXT, and advances *NEXT past them to a multiple of ALIGNMENT. Only calculates addresses, so that
- * it also serves to calculate the size of a block that does not exist yet.
+ * Reserves BYTES at the address *NEXT, and increments *NEXT to the next free multiple of ALIGNMENT. Nothing is
+ * accessed, so this can also calculate the size of a block that does not exist yet.
  */
 static inline void *
 report_reserve(uintptr_t *next, size_t bytes, size_t alignment)
@@ -20,12 +20,15 @@ report_reserve(uintptr_t *next, size_t bytes, size_t alignment)
 	return (void *)reserved;
 }
 
-/* Returns the size of the memory for CORES cores and for schedules up to WIDEST. It must be aligned to 8 bytes. */
+/*
+ * Returns the size of the memory for CORES cores and a schedule of ping-pongs with at most the pairs of WIDEST. The
+ * memory must be aligned to 8 bytes.
+ */
 size_t report_memory_size(size_t cores, enum pair_schedule widest);
 
 /*
- * Divides MEMORY, which has report_memory_size() zeroed bytes, into the rows of report->cores and the arrays of
- * report->skew. The rows have no offsets after this call. A second call keeps all other fields of the rows.
+ * Divides MEMORY, which has report_memory_size() zeroed bytes, into report->cores and the arrays of report->skew.
+ * Sets the offsets of all cores to unknown. If called again, the other fields of report->cores keep their values.
  */
 void report_lay_out(struct report *report, void *memory, size_t cores, enum pair_schedule widest);
 

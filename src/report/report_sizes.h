@@ -1,6 +1,6 @@
 /*
- * Upper bounds of the report's texts in bytes, so that memory can be allocated before the measurements. A test fills
- * the texts with the longest possible figures.
+ * Upper bounds of the size of the report's texts in bytes, so that memory can be allocated before the measurements. A
+ * test fills the report with the longest possible values.
  */
 #ifndef BARETICK_REPORT_SIZES_H
 #define BARETICK_REPORT_SIZES_H
@@ -9,33 +9,31 @@
 
 #include "report/report.h"
 
-/*
- * The size is enough for JSON with all durations that struct latency counts exactly. For twelve clocks they have 6 MB.
- */
+/* This is enough for JSON with all durations that struct latency counts exactly: 6 MB for twelve clocks. */
 #define REPORT_SIZE          ((size_t)8 << 20)
-#define REPORT_SIZE_PER_ROW  144u  /* three figures of 20 digits, with their keys and the clock's id */
+#define REPORT_SIZE_PER_ROW  144u  /* three numbers of 20 digits with their keys, and the clock's id */
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
-#define REPORT_SIZE_PER_PAIR 48u   /* two figures of 20 digits */
-#define REPORT_SIZE_SERIES     256u /* a row of the series: five figures of 20 digits, with their keys */
-#define REPORT_SIZE_SERIES_CLOCK 320u /* one clock in a row of the series: eight figures */
-#define REPORT_SIZE_SERIES_CORE 128u /* one core in a row of the series: three figures */
-#define REPORT_MATRIX_CORES  256u  /* largest number of cores for a report with a matrix of pairs */
-/* With more cores, serial lines get a shorter JSON and CSV: json_render_serial() and csv_render_serial(). */
+#define REPORT_SIZE_PER_PAIR 48u   /* two numbers of 20 digits */
+#define REPORT_SIZE_SERIES     256u /* a row of the series: five numbers of 20 digits with their keys */
+#define REPORT_SIZE_SERIES_CLOCK 320u /* one clock in a row of the series: eight numbers */
+#define REPORT_SIZE_SERIES_CORE 128u /* one core in a row of the series: three numbers */
+#define REPORT_MATRIX_CORES  256u  /* maximum number of cores for a report with a matrix of pairs */
+/* With more cores, the serial line gets shorter versions: json_render_serial() and csv_render_serial(). */
 #define REPORT_SERIAL_CORES  64u
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
-/* a row of the CSV: run, clock, metric, three figures of 20 digits, and the machine in quotes */
+/* a row of the CSV: run, clock, metric, three numbers of 20 digits, and the machine in quotes */
 #define REPORT_SIZE_CSV_ROW  320u
 #define REPORT_SIZE_CSV_TIMERS (REPORT_INTERVALS_MAX * 14 * REPORT_SIZE_CSV_ROW)
 #define REPORT_SIZE_CSV_CORE ((6 * REPORT_CLOCKS_MAX + 8) * REPORT_SIZE_CSV_ROW)
 
-/* Returns the size of the text report with its final 0. */
+/* Returns the maximum size of the text report, with its final 0. */
 static inline size_t
 report_size_table(size_t cores)
 {
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE;
 }
 
-/* Returns the bytes that ROWS of the series add to the JSON and to the page. */
+/* Returns the number of bytes that ROWS rows of the series add to the JSON and to the page. */
 static inline size_t
 report_size_series(size_t cores, size_t rows)
 {
@@ -43,7 +41,7 @@ report_size_series(size_t cores, size_t rows)
 		       cores * REPORT_SIZE_SERIES_CORE);
 }
 
-/* Returns the size of the JSON without a series, with its final 0. */
+/* Returns the maximum size of the JSON without a series, with its final 0. */
 static inline size_t
 report_size_json(size_t cores)
 {
@@ -52,14 +50,14 @@ report_size_json(size_t cores)
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE + pairs * REPORT_SIZE_PER_PAIR;
 }
 
-/* Returns the size of the page, whose template has PAGE_LENGTH bytes. */
+/* Returns the maximum size of the page, if its template has PAGE_LENGTH bytes. */
 static inline size_t
 report_size_html(size_t cores, size_t page_length)
 {
 	return page_length + report_size_json(cores);
 }
 
-/* Returns the size of the CSV with its final 0. */
+/* Returns the maximum size of the CSV, with its final 0. */
 static inline size_t
 report_size_csv(size_t cores)
 {
