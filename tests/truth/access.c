@@ -6,8 +6,11 @@
 #include "machine.h"
 #include "sim_internal.h"
 
-#define PAUSES_SHORT  8   /* number of pauses in a row after which pauses become longer, to save time of this program */
-#define PAUSE_DOUBLED 12  /* largest number of times that a pause is doubled */
+/*
+ * A pause lasts at least 1/8 (1 / WAITED_SHARE) of the wait so far, to save time of this program. A longer pause could
+ * make the other core wait for as long, so that both would never become fast again.
+ */
+#define WAITED_SHARE  8
 #define SLOW_PS       (100 * SIM_PS_PER_US)
 /*
  * less than this time before the RTC's next second, accesses of the RTC are not slowed; this includes the update cycle
@@ -32,7 +35,7 @@ static struct {
 	bool slow, in_warps, in_timers;
 	uint64_t tsc_ps, device_ps; /* additional duration of readings in this phase */
 	struct {
-		unsigned pauses;
+		uint64_t waited_ps; /* sum of the pauses since the last two readings of the TSC in a row */
 		bool read_tsc;
 		uint64_t owed_ps; /* rest of the last access's duration, after the time at which the access took effect */
 	} cores[CORES_MAX];
@@ -99,17 +102,18 @@ device_of(enum sim_access access, uint64_t where)
 }
 
 static uint64_t
-pause_ps(unsigned pauses)
+pause_ps(void)
 {
-	uint64_t ps = sim.cost_ps[SIM_PAUSE];
+	uint64_t ps = sim.cost_ps[SIM_PAUSE], *waited_ps = &state.cores[sim.core].waited_ps;
 
 	if (state.in_warps)
 		return WARPS_PS;
 	if (state.in_timers && machine.is_drawn)
 		return APPROACH_PS;
-	if (pauses <= PAUSES_SHORT)
-		return ps;
-	return ps << (pauses - PAUSES_SHORT < PAUSE_DOUBLED ? pauses - PAUSES_SHORT : PAUSE_DOUBLED);
+	if (ps < *waited_ps / WAITED_SHARE)
+		ps = *waited_ps / WAITED_SHARE;
+	*waited_ps += ps;
+	return ps;
 }
 
 static bool
@@ -185,11 +189,11 @@ cost(enum sim_access access, uint64_t where)
 
 	ps += access_jitter(device == TSC ? sim.cost_ps[access] : ps / 2);
 	if (access == SIM_PAUSE && !sim.interrupts.in_window)
-		ps += pause_ps(++state.cores[sim.core].pauses);
+		ps += pause_ps();
 	else if (access == SIM_PAUSE)
 		ps += interrupt_ps();
 	else if (device == TSC && state.cores[sim.core].read_tsc)
-		state.cores[sim.core].pauses = 0;
+		state.cores[sim.core].waited_ps = 0;
 	state.cores[sim.core].read_tsc = device == TSC;
 	ps += device == TSC ? state.tsc_ps : device < CLOCKS ? state.device_ps : 0;
 	ps = split(ps);
