@@ -1,5 +1,6 @@
 """Reports on machines with known true values have no false statements. The seeds are fixed here; `make truth` uses
 others."""
+import collections
 import pathlib
 import re
 import subprocess
@@ -29,6 +30,12 @@ ONCE_WRONG = [
     ("timers-sick", 96000031),  # a tick at the end of a gap came slightly early for the next deadline
 ]
 
+# Kinds whose drawn and simulated trials are compared. 19 trials of a kind have no simulated one among the drawn ones.
+COMPARED, MACHINES = ["sick", "leap", "drift", "step-first", "busy", "core-back", "stolen", "timers-sick"], 19
+FACTS, GAP = 19, 12  # entries that are not compared: facts have the results of the checks, and gaps are rare
+DIFFERENCE = 0.1     # largest difference between drawn and simulated records
+MISSING = 3          # number of machines of a kind that may have a finding in only one of both
+
 # Faults of an emulator's timers that only figures prove. A report may also leave such a fault undecided, so a search
 # for false statements does not notice a judge that never names a timer.
 NAMED = [("irq-lost", 1), ("irq-lost", 6), ("irq-doubled", 7), ("irq-doubled", 9)]
@@ -54,6 +61,34 @@ def test_nothing_false_is_said_any_more(kind, seed):
 @pytest.mark.parametrize("rule, seed", NAMED)
 def test_a_fault_of_an_emulator_s_timer_is_named(rule, seed):
     assert re.search(r"are named +1, 0 wrong", judge("timers-tcg", seed, 1, "--simulated")), (rule, seed)
+
+
+def count_entries(kind, *options):
+    """Return the number of entries of each kind in all records, their bytes, and the number of machines with each
+    finding."""
+    entries, sizes, findings = collections.Counter(), collections.Counter(), collections.Counter()
+    lines = re.findall(r"^\d+ entries:(.*); findings:(.*)", judge(kind, SEED, MACHINES, "--entries", *options), re.M)
+    assert len(lines) == MACHINES
+    for numbers, rules in lines:
+        for number, count, size in re.findall(r"(\d+)=(\d+)/(\d+)", numbers):
+            entries[int(number)] += int(count)
+            sizes[int(number)] += int(size)
+        findings.update(set(rules.split()))
+    return entries, sizes, findings
+
+
+@pytest.mark.parametrize("kind", COMPARED)
+def test_drawn_records_are_like_simulated_ones(kind):
+    """The true machines are the same, so the records have the same entries and the reports the same findings, except
+    for the events that fall into the checks."""
+    drawn, simulated = count_entries(kind), count_entries(kind, "--simulated")
+    for number in (drawn[0] | simulated[0]).keys() - {FACTS, GAP}:
+        counts, sizes = ([both[i][number] for both in (drawn, simulated)] for i in (0, 1))
+        assert min(counts) >= max(counts) * (1 - DIFFERENCE) - MISSING, (number, drawn, simulated)
+        means = [size / count for size, count in zip(sizes, counts)]
+        assert min(means) >= max(means) * (1 - DIFFERENCE), (number, drawn, simulated)
+    for rule in drawn[2] | simulated[2]:
+        assert abs(drawn[2][rule] - simulated[2][rule]) <= MISSING, (rule, drawn[2], simulated[2])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,11 +1,12 @@
 /*
  * Counts false statements in baretick's reports on random machines with known true values.
  *
- * truth SEED COUNT [--kind NAME]... [--simulated] [--all] [--report]
+ * truth SEED COUNT [--kind NAME]... [--simulated] [--all] [--report] [--entries]
  *
  * Does COUNT trials of each kind, or of the named kinds, with the seeds from SEED on. One in SIMULATED_SHARE trials is
  * simulated, and with --simulated all are. The others have drawn readings. `truth SEED 1 --kind NAME` repeats a single
- * trial. --all prints all errors, not only the first few of each check. --report prints the report.
+ * trial. --all prints all errors, not only the first few of each check. --report prints the report, and --entries
+ * the sizes of the record.
  * Exit status 1 if there was an error.
  */
 #include <stdio.h>
@@ -83,14 +84,42 @@ print_machine(void)
 	       (unsigned long long)sim.accesses);
 }
 
+/* Prints the number of entries and bytes of each kind in the record, and the rules of the findings. */
 static void
-try(const struct kind *kind, uint64_t seed, bool simulated, bool show)
+print_entries(const struct bench *bench, uint64_t seed)
+{
+	const struct record *record = &bench->run.survey.record;
+	size_t bytes[RECORD_KINDS] = { 0 }, before = RECORD_HEADER_BYTES;
+	struct record_reader reader;
+	struct record_entry entry;
+
+	record_open(&reader, record->bytes, record->length);
+	for (; record_next(&reader, &entry); before = reader.at)
+		bytes[entry.kind] += reader.at - before;
+	printf("%llu entries:", (unsigned long long)seed);
+	for (size_t kind = 0; kind < RECORD_KINDS; kind++)
+		if (record->entries_of[kind])
+			printf(" %zu=%u/%zu", kind, record->entries_of[kind], bytes[kind]);
+	printf("; findings:");
+	for (size_t i = 0; i < bench->run.report.finding_count; i++)
+		printf(" %s", bench->run.report.findings[i].rule);
+	printf("\n");
+}
+
+struct arguments {
+	bool simulated, show, entries;
+};
+
+static void
+try(const struct kind *kind, uint64_t seed, const struct arguments *arguments, bool simulated)
 {
 	struct bench *bench;
 
 	tally_trial(seed, simulated);
 	bench = machine_run(kind, seed, !simulated);
-	if (show) {
+	if (arguments->entries)
+		print_entries(bench, seed);
+	if (arguments->show) {
 		print_report(&bench->run.report);
 		if (bench->run.report.skew.first.measured)
 			print_pairs(&bench->run.report, "first", &bench->run.report.skew.first.offsets);
@@ -139,11 +168,16 @@ int
 main(int count, char **words)
 {
 	uint64_t first, trials, wrong = 0;
-	bool all = has_word("--all", count, words), show = has_word("--report", count, words);
-	bool simulated = has_word("--simulated", count, words);
+	bool all = has_word("--all", count, words);
+	const struct arguments arguments = {
+		.simulated = has_word("--simulated", count, words),
+		.show = has_word("--report", count, words),
+		.entries = has_word("--entries", count, words),
+	};
 
 	if (count < 3) {
-		fprintf(stderr, "usage: truth SEED COUNT [--kind NAME]... [--simulated] [--all] [--report]; the kinds:\n");
+		fprintf(stderr, "usage: truth SEED COUNT [--kind NAME]... [--simulated] [--all] [--report] [--entries]; "
+				"the kinds:\n");
 		for (const struct kind *kind = kinds; kind->name; kind++)
 			fprintf(stderr, "  %-14s %s\n", kind->name, kind->what);
 		return 2;
@@ -155,7 +189,7 @@ main(int count, char **words)
 			continue;
 		tally_begin(kind, all);
 		for (uint64_t i = 0; i < trials; i++)
-			try(kind, first + i, simulated || i % SIMULATED_SHARE == SIMULATED_SHARE - 1, show);
+			try(kind, first + i, &arguments, arguments.simulated || i % SIMULATED_SHARE == SIMULATED_SHARE - 1);
 		wrong += tally_end();
 	}
 	return wrong > 0;
