@@ -306,6 +306,8 @@ check_silence(const struct report *report, int clock)
 		      is_named(report, clock, false) ? ": told as one of two" : "");
 	else if (is_named(report, clock, true))
 		return;
+	else if (machine.is_drawn && is_noted(report, "its rate after that is not known"))
+		tally_silent("a clock whose second rate is not known, and that has no check", size);
 	else if (machine.is_obvious)
 		tally(CHECK_CLOCK_SILENT, is_named(report, clock, false), "%s is off by %.0Lf ppm", clock_ids[clock],
 		      machine_off_ppb(clock) / PPM);

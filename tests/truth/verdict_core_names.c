@@ -336,20 +336,20 @@ moves(size_t core)
 static bool
 is_contradiction_true(const struct finding *finding)
 {
-	const char *worst = strstr(finding->text, "the worst ");
+	const char *worst = strstr(finding->text, "the worst "), *by = worst ? strstr(worst, ", by ") : NULL;
 	size_t count = 0, known = 0, moving = 0;
 	struct span span;
 	unsigned ids[3];
 
-	if (worst && sscanf(worst, "the worst core %u and core %u,", &ids[0], &ids[1]) == 2)
+	if (worst && sscanf(worst, "the worst between core %u and core %u,", &ids[0], &ids[1]) == 2)
 		count = 2;
-	else if (worst && sscanf(worst, "the worst of cores %u, %u and %u,", &ids[0], &ids[1], &ids[2]) == 3)
+	else if (worst && sscanf(worst, "the worst among cores %u, %u and %u,", &ids[0], &ids[1], &ids[2]) == 3)
 		count = 3;
 	for (size_t i = 0; i < count; i++) {
 		known += core_of_id(ids[i]) < machine.cores;
 		moving += core_of_id(ids[i]) < machine.cores && moves(core_of_id(ids[i]));
 	}
-	return count && known == count && moving && parse_time_or_pair(finding->text, &span);
+	return count && known == count && moving && by && parse_time_or_pair(by, &span);
 }
 
 /* Checks each core that is named because its TSC stepped back. */
