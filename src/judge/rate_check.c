@@ -141,7 +141,7 @@ fill_same_source_row(struct behaviour *row, const struct pair_rate *same, const 
 	struct phrase agrees = rate_phrase(same, row->clock);
 
 	if (rate->other)
-		behaviour_say(row, "%s, which has the same source; see %s, which has another.", agrees.bytes, rate->other);
+		behaviour_say(row, "%s, which has the same source; see %s, which has another source.", agrees.bytes, rate->other);
 	else
 		behaviour_skip(row, UNCHECKED_NO_REFERENCE, "%s, which has the same source; no clock has another.", agrees.bytes);
 }

@@ -100,7 +100,7 @@ def test_a_fault_on_the_boot_core_while_others_work_ends_the_measuring_and_what_
     report = faulted(run, boot, kind, 0, "together")
     said, = [note for note in report["notes"] if "exception" in note]
     assert re.fullmatch("The boot core took an exception in the phase contended, which ended there: "
-                        f"{KINDS[kind]}. What had been measured by then is reported.", said)
+                        f"{KINDS[kind]}. The results until then are reported.", said)
     assert report["verdict"] == "incomplete"
     assert clocks(report)["acpi_pm"]["latency"]["count"] and report["skew"]["cores"] == 2
     assert all(core["started"] and not core["reason"] for core in report["cores"])
@@ -115,7 +115,7 @@ def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothi
     report = report_of(done)
     said, = [note for note in report["notes"] if "exception" in note]
     assert re.fullmatch(f"The boot core took an exception in the phase timers, which ended there: {KINDS['ud']}. "
-                        "What had been measured by then is reported.", said)
+                        "The results until then are reported.", said)
     assert not any("Not restored" in note for note in report["notes"]), report["notes"]
     assert report["verdict"] == "incomplete"
     assert [row["source"] for row in report["intervals"]] == ["self_ipi", "lapic"]

@@ -371,7 +371,7 @@ judge_warps(struct report *report, const struct warps *warps)
 		return;
 	finding = rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
-				    "after it; %lu warp%s in %lu iterations.",
+				    "later; %lu warp%s in %lu iterations.",
 				    worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
 				    warps->count, warps->count == 1 ? "" : "s", warps->iterations);
 	rules_set_count(finding, warps->count);

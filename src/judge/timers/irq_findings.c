@@ -248,7 +248,8 @@ lost_phrase(const struct report *report, const struct irq_totals *totals, const 
 	if (totals->lost && row->open && totals->uneven)
 		return phrase(", but ticks come late by more than an eighth of a period.");
 	if (totals->lost && row->open)
-		return phrase("; the cause of gaps in %lu others may also have delayed its timer.", totals->periods_excused);
+		return phrase("; the core was preempted in %lu others, which may also have delayed its timer.",
+			      totals->periods_excused);
 	if (totals->lost && report_is_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not explain that.");
 	return excused_phrase(totals->periods_excused, totals->periods);

@@ -174,11 +174,11 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 	row->checked = row->has_figure = true;
 	row->measured = row->low = row->high = (int64_t)result->warps;
 	if (result->warps)
-		behaviour_say(row, "In %lu of %lu reads it went back; core %u was ahead of core %u by %lu ns.", result->warps,
+		behaviour_say(row, "In %lu of %lu reads it stepped back; core %u was ahead of core %u by %lu ns.", result->warps,
 			      result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
 			      clock_ns(clock, result->worst_ticks));
 	else
-		behaviour_say(row, "%lu reads by %zu cores, none of them less than the one before.", result->turns,
+		behaviour_say(row, "%lu reads by %zu cores, none of them below the read before.", result->turns,
 			      result->cores);
 }
 

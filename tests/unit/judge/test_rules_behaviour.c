@@ -191,7 +191,7 @@ TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 		{ 0, OUTCOME_NOT_CHECKED,
 		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; no clock has another." },
 		{ 1000000, OUTCOME_NOT_CHECKED,
-		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; see rtc, which has another." },
+		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; see rtc, which has another source." },
 		{ 50000, OUTCOME_PASSED, "hpet: -50.0 to +50.0 ppm against rtc." },
 	};
 

@@ -182,7 +182,7 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
 					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
-					  "after it; 1 warp in 80000 iterations."),
+					  "later; 1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_pair(&report->findings[0], 6, 2);
 	/* this read method reads the same counter */
@@ -196,7 +196,7 @@ TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
 					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did "
-					  "after it; 12 warps in 160000 iterations."),
+					  "later; 12 warps in 160000 iterations."),
 		      12, 12, 12, 0);
 	assert_pair(&report->findings[0], 4, 2);
 

@@ -8,7 +8,7 @@
 #include "rules/rules.h"
 #include "sim.h"
 
-#define NOTE "The TSC stopped, and everything here is timed by it: nothing was measured from then on."
+#define NOTE "The TSC stopped. It times all measurements, so nothing was measured after that."
 
 static void
 reset(void)

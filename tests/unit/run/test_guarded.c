@@ -130,7 +130,7 @@ TEST(a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete)
 	assert_true(report->incomplete);
 	assert_string_equal(report->notes[report->note_count - 1],
 			    "The boot core took an exception in the phase facts, which ended there: #PF (vector 14, error 2h) at "
-			    "baretick+1a30h, address fed000f0h. What had been measured by then is reported.");
+			    "baretick+1a30h, address fed000f0h. The results until then are reported.");
 	assert_int_not_equal(bench_find(bench, "acpi_pm")->latency->count, 0);
 	bench_close(bench);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
