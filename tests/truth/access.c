@@ -13,17 +13,19 @@
 #define WAITED_SHARE  8
 #define SLOW_PS       (100 * SIM_PS_PER_US)
 /*
- * less than this time before the RTC's next second, accesses of the RTC are not slowed; this includes the update cycle
+ * in this time before the RTC's next second, accesses to the RTC are not slowed, so that its edge is measured exactly;
+ * the time includes the update cycle
  */
 #define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)
-/* less than this time after the RTC's second, accesses of the RTC are not slowed */
+/* in this time after the RTC's second, accesses to the RTC are not slowed */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
-#define AWAY_IN_PS    (3 * SIM_PS_PER_MS)   /* the preemption starts at most this long after the RTC's edge */
-/* duration of a pause in the warp check; it is this long so that the check ends after a few hundred turns */
+/* duration of a pause in the warp check, which ends the check after a few hundred turns */
+#define AWAY_IN_PS    (3 * SIM_PS_PER_MS)
+/* duration of a pause in the warp check, which ends the check after a few hundred turns */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
 #define OBSERVE_PS    (2 * SIM_PS_PER_US) /* duration of a reading in the search for gaps */
 #define CHECKS_PS     (20 * SIM_PS_PER_US) /* duration of a device's access while a second is polled */
-#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* duration of a device's access in the preparation */
+#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* duration of a device access in the phase "prepare" */
 #define LATENCY_PS    (200 * SIM_PS_PER_NS) /* duration of a TSC reading in the latency phase */
 
 #define WAIT_PS       (8 * SIM_PS_PER_US) /* longest drawn wait for an interrupt; 10 us without a reading are a gap */
@@ -31,18 +33,18 @@
 
 static struct {
 	uint64_t due_ps; /* start time of the machine's event, or SIM_NEVER */
-	uint64_t away_at_ps; /* time at which the core is preempted for machine.away_ps, or SIM_NEVER */
+	uint64_t away_at_ps; /* time at which the core is preempted once for machine.away_ps, or SIM_NEVER */
 	bool slow, in_warps, in_timers;
 	uint64_t tsc_ps, device_ps; /* additional duration of readings in this phase */
 	struct {
 		uint64_t waited_ps; /* sum of the pauses since the last two readings of the TSC in a row */
 		bool read_tsc;
-		uint64_t owed_ps; /* rest of the last access's duration, after the time at which the access took effect */
+		uint64_t owed_ps; /* part of the last access's duration that follows its effect */
 	} cores[CORES_MAX];
 	uint64_t tsc_reads, fault_reads;
 } state;
 
-/* Returns the time since the RTC's last second began, in the RTC's own time. */
+/* Returns the time by the RTC since its current second started. */
 static uint64_t
 into_second_ps(void)
 {
@@ -73,8 +75,8 @@ access_slow(bool slow)
 }
 
 /*
- * Returns a random time from 0 to PS. One in 64 is longer: half of these are doubled, a quarter are multiplied by four,
- * and so on.
+ * Returns a random time from 0 to PS. One time in 64 is longer: half of these are doubled, a quarter are multiplied by
+ * four, and so on.
  */
 uint64_t
 access_jitter(uint64_t ps)
@@ -125,8 +127,8 @@ is_edge_near(void)
 }
 
 /*
- * Returns the time from now to the effect of an access that takes PS. This is the rest of the previous access, plus the
- * part of this access before its effect. The part after its effect is left for the next call.
+ * Returns the time from now until an access that takes PS has its effect: the rest of the previous access, and the
+ * part of this access before its effect. The part after its effect is saved for the next call.
  */
 static uint64_t
 split(uint64_t ps)
@@ -138,8 +140,8 @@ split(uint64_t ps)
 }
 
 /*
- * Returns the time until the core gets a processor. The cores share the processors in turns: in each time slice, other
- * cores have them.
+ * Returns the time until the running core gets a processor. There are fewer processors than cores, so the cores use
+ * them in turns, one time slice each.
  */
 static uint64_t
 wait_ps(void)
@@ -206,7 +208,7 @@ cost(enum sim_access access, uint64_t where)
 	return ps;
 }
 
-/* Stops the clocks that a hypervisor keeps for BY_PS. */
+/* Stops all clocks that a hypervisor calculates for its guest, for BY_PS. */
 static void
 hold_devices(uint64_t by_ps)
 {
@@ -287,7 +289,7 @@ halt_tsc(void)
 	machine.back_ticks += (uint64_t)((__int128)by_ps * machine.core[0].microhz / TICK);
 }
 
-/* Acts on a reading of the TSC on the faulty core, at the time when the reading takes effect. */
+/* Called when a TSC reading on the faulty core takes effect: makes this reading too high, or sets the TSC back. */
 static void
 fail_reading(void)
 {
@@ -298,7 +300,7 @@ fail_reading(void)
 	machine.set_back_ps[machine.faults++] = sim.now_ps;
 }
 
-/* Called when an access takes effect. */
+/* Called at the start of an access: lets its duration pass, and starts events that are due. */
 static void
 spent(enum sim_access access, uint64_t where)
 {

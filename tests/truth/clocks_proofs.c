@@ -1,5 +1,5 @@
 /*
- * Finds the faulty clocks of a machine, and the facts about them that the intervals in the report prove. See
+ * Finds the faulty clocks of a machine, and how much the intervals in the report prove about them. See
  * verdict_clocks.h.
  */
 #include "verdict_clocks.h"
@@ -18,8 +18,8 @@ clocks_limit_ppb(const char *rule)
 }
 
 /*
- * Returns true if the clock's own rate error is beyond RULE's limit. For a large limit, 100 ppm less are enough,
- * because the report compares the clock with other clocks, which may be off by 50 ppm themselves.
+ * Returns true if the clock's own rate error is beyond the limit of RULE. For a large limit, an error of 100 ppm below
+ * it also counts: the report compares the clock with clocks that may be off by 50 ppm themselves.
  */
 bool
 clocks_is_off(int clock, const char *rule)
@@ -101,7 +101,7 @@ is_beyond(const struct report *report, int a, int b)
 	return ppb && (ppb->low > limit || ppb->high < -limit);
 }
 
-/* Returns the proven number of oscillators of the COUNT clocks in SET. */
+/* Returns the number of different oscillators that the report proves for the COUNT clocks in SET. */
 static size_t
 count_sources(const struct report *report, const int *set, size_t count)
 {
@@ -120,8 +120,9 @@ count_sources(const struct report *report, const int *set, size_t count)
 }
 
 /*
- * Returns true if the report proves that the clock differs from another clock, and from at least one of any two clocks
- * that differ from each other. Otherwise the clock's intervals are too wide to show which clocks are right.
+ * Returns true if the clock's intervals are narrow enough to show which clocks are right. The report must prove that
+ * the clock differs from another clock. If two clocks differ from each other, it must differ from at least one of
+ * them.
  */
 static bool
 is_narrow_enough(const struct report *report, int clock)
@@ -160,7 +161,10 @@ clocks_most_narrow_are_right(const struct report *report)
 	return rights > wrongs && count_sources(report, right, rights) > count_sources(report, wrong, wrongs);
 }
 
-/* Counts the healthy oscillators that a faulty clock is proven to differ from by more than the limit. */
+/*
+ * Counts the healthy oscillators whose rate differs from the faulty clock's rate by more than the limit, as the report
+ * proves.
+ */
 size_t
 clocks_count_proofs(const struct report *report, int clock)
 {

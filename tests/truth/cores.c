@@ -1,7 +1,7 @@
 /*
- * Cores that run at the same time. Each has its own time, and its access takes effect when no other core is earlier.
- * Therefore writes reach the other cores in the order of world time, and two runs are identical. Each core has a stack,
- * and longjmp() changes between them, which takes almost no time.
+ * Cores that run at the same time. Each core has its own time, and an access takes effect only when no other core has
+ * an earlier time. Therefore writes reach the other cores in the order of world time, and two runs are identical. Each
+ * core has a stack, and longjmp() switches between the stacks, which takes almost no time.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 static struct {
 	bool working;
 	size_t count, self, left;
-	/* time of the core that is the earliest one besides the running core; only the running core advances */
+	/* earliest time of all cores except the running core; while a core runs, only its own time advances */
 	uint64_t others_ps;
 	jmp_buf caller;
 	smp_job *job;
@@ -30,7 +30,7 @@ static struct {
 
 static void enter(size_t core) __attribute__((noreturn));
 
-/* Returns the earliest core except OTHER, or CORES_MAX if there is none. */
+/* Returns the core with the earliest time, except OTHER. Returns CORES_MAX if there is none. */
 static size_t
 earliest_but(size_t other)
 {
@@ -83,8 +83,8 @@ enter(size_t core)
 }
 
 /*
- * Returns when another core jumps back to WHERE. The function is not inlined, so that the caller's variables stay
- * defined.
+ * Switches to another core. Returns when another core switches back to WHERE. Not inlined, because variables of a
+ * function that calls setjmp() may be undefined afterwards.
  */
 static void __attribute__((noinline))
 leave_for(size_t core, jmp_buf *where)
@@ -145,8 +145,8 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 }
 
 /*
- * Returns the time span of the current measurement pass, or NULL outside of the first and the last pass. The survey's
- * own marks decide, because only they distinguish a rehearsal from the first pass.
+ * Returns the time span of the first or last measurement pass over pairs of cores, if one is running; otherwise NULL.
+ * It asks the survey, because a rehearsal of the first pass looks the same from outside.
  */
 static struct span *
 tournament(const struct bench *bench, enum when *when)
@@ -240,7 +240,10 @@ draw_batch(struct pingpong *pingpongs, const uint32_t *cores, size_t count)
 	sim.now_ps = end_ps;
 }
 
-/* Runs a batch of a measurement pass. Cores that step in this batch do so at a random time within it. */
+/*
+ * Runs one call of a measurement pass for several cores. A core whose TSC is to step in this call steps at a random
+ * time within it.
+ */
 static size_t
 run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -279,7 +282,7 @@ run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 	return run_some(context, numbers, machine.cores, job, argument, bound_ns);
 }
 
-/* Runs a job on one core. CPUID then returns the core's APIC id, which includes its package. */
+/* Runs a job on one core. CPUID then returns the APIC id of this core, which includes its package number. */
 static bool
 run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {

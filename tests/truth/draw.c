@@ -6,8 +6,8 @@
 static uint64_t state;
 
 /*
- * Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators (2014). Neighbouring seeds give independent
- * numbers.
+ * SplitMix64: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators (2014). It makes independent numbers
+ * from neighbouring seeds.
  */
 static uint64_t
 mix(uint64_t z)
@@ -24,7 +24,7 @@ draw_begin(uint64_t seed, uint64_t kind)
 	state = mix(mix(seed) + kind) | 1;
 }
 
-/* Marsaglia, Xorshift RNGs (2003). A multiplication improves the low bits (Vigna, xorshift64*). */
+/* xorshift64*: Marsaglia, Xorshift RNGs (2003), with Vigna's multiplication, which improves the low bits. */
 uint64_t
 draw_bits(void)
 {

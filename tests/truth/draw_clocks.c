@@ -6,11 +6,12 @@
 #include "draw.h"
 
 #define MHZ       1000000
-#define PIT_HZ    (105e6L / 88) /* a third of the PM timer's rate; both use a crystal of 14.31818 MHz */
+/* rate of the PIT, a third of the PM timer's rate; both use a crystal of 14.31818 MHz */
+#define PIT_HZ    (105e6L / 88)
 #define PS_PER_NS 1000
 #define SOURCES   CLOCKS
 
-static int64_t deviation_ppb[SOURCES]; /* deviation of each oscillator */
+static int64_t deviation_ppb[SOURCES]; /* rate error of each oscillator in ppb */
 
 static const struct rate pit_claim = { 105000000, 88 }, pm_claim = { 3579545, 1 }, rtc_claim = { 1, 1 };
 
@@ -23,7 +24,7 @@ draw_sources(void)
 		{ 0, 1, 1, 1, 4 }, /* the chip set's three clocks share one oscillator */
 		{ 0, 0, 2, 2, 4 }, /* the HPET shares the TSC's oscillator */
 		{ 0, 1, 1, 1, 1 }, /* all devices follow a hypervisor's time */
-		{ 0, 0, 0, 0, 4 }, /* microcode derives all of these clocks from the TSC's crystal */
+		{ 0, 0, 0, 0, 4 }, /* microcode derives all clocks except the RTC from the TSC's crystal */
 	};
 	size_t pattern = draw_chance(40) ? 0 : draw_below(sizeof(patterns) / sizeof(patterns[0]));
 
@@ -48,7 +49,7 @@ draw_deviations(void)
 	}
 }
 
-/* Sets CPUID for a TSC of NOMINAL Hz. Leaf 15h has a crystal of 25 MHz and RATIO halves. */
+/* Sets the CPUID leaves for a TSC of 25 MHz * RATIO / 2. Leaf 15h has a crystal of 25 MHz. */
 static void
 claim_tsc(uint32_t ratio, unsigned how)
 {
@@ -87,7 +88,7 @@ claim_tsc(uint32_t ratio, unsigned how)
 void
 draw_tsc_claim(enum tsc_claim how)
 {
-	/* a rate of 1 to 5 GHz, in units of 12.5 MHz (half of the crystal's 25 MHz) */
+	/* half of the crystal's rate (12.5 MHz) times this is 1 to 5 GHz */
 	uint32_t ratio = (uint32_t)draw_between(80, 400);
 
 	claim_tsc(ratio, how);
@@ -101,8 +102,9 @@ add_leaf(const char *by, struct rate hz, uint64_t within_hz, bool is_wrong)
 }
 
 /*
- * Returns a factor in millionths. The leaf is off by 500 to 300,000 ppm, or 1.5 to 8 times too high or too low. A
- * host that scales the TSC but shows its own leaf gives such factors.
+ * Returns the factor between a wrong leaf's rate and the true rate, in millionths. The leaf is off by 500 to 300,000
+ * ppm, or is 1.5 to 8 times too high or too low. A host that scales the guest's TSC but passes its own leaf on causes
+ * such factors.
  */
 static uint64_t
 draw_wrong_factor(void)
@@ -124,7 +126,7 @@ draw_leaves(void)
 	if (wrong < LEAVES && has[wrong])
 		factor[wrong] = draw_wrong_factor();
 	if (wrong == LEAF_16 && factor[LEAF_16] > 850000 && factor[LEAF_16] < 1200000)
-		factor[LEAF_16] = 1200000; /* an error that is larger than the leaf's rounding */
+		factor[LEAF_16] = 1200000; /* factor in millionths, which is larger than the leaf's rounding */
 	claim_tsc(ratio, CLAIM_ABSENT);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 	machine.leaf_count = 0;
@@ -157,7 +159,7 @@ any_claim(void)
 }
 
 /*
- * Draws the true rate and the nominal rate of the HPET. The oscillator limits the choice, and the period register
+ * Draws the true and the nominal rate of the HPET. A shared oscillator limits the choice, and the period register
  * rounds the nominal rate.
  */
 static void
@@ -173,8 +175,8 @@ draw_hpet(void)
 }
 
 /*
- * Draws counters that move by several ticks at once: by equal steps, or by uneven ones if the counter is calculated
- * from another.
+ * Draws counters that advance by several ticks at once. A counter that is calculated from another one advances by
+ * uneven steps.
  */
 static void
 draw_steps(void)
@@ -191,7 +193,7 @@ draw_steps(void)
 		sim.pm.counter.source = (struct rate){ draw_log(500000, 100 * MHZ), 1 };
 }
 
-/* Draws the cost of an access, and the frequency of preemption. */
+/* Draws the duration of an access to each device, and how often the core is preempted. */
 static void
 draw_costs(void)
 {
@@ -230,7 +232,7 @@ draw_clocks(void)
 	draw_costs();
 }
 
-/* Sets each clock's rate. Must be called last, after the error of each oscillator was drawn. */
+/* Sets each clock's rate from the errors of the oscillators. Must be called after all of them were drawn. */
 void
 draw_rates(void)
 {
@@ -258,7 +260,10 @@ draw_load(void)
 	machine.preempt_max_ps = 20 * SIM_PS_PER_MS;
 }
 
-/* Gives the clocks one oscillator, like a host that slews its time without affecting the TSC. */
+/*
+ * Lets the clocks share one oscillator. For example, a host that adjusts its time changes all devices of its guest,
+ * but not the TSC.
+ */
 void
 draw_same_source(const int *clocks, size_t count)
 {

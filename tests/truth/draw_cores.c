@@ -18,10 +18,10 @@ draw_cores(void)
 		machine.step_1024 = 1024;
 	machine.wake_ps = draw_log(10 * SIM_PS_PER_US, 30 * SIM_PS_PER_MS);
 	machine.message_ps = draw_chance(50) ? draw_log(5, 200) * SIM_PS_PER_NS : 0;
-	/* a core that waits then polls a few times instead of about a hundred times */
+	/* then a waiting core polls a few times instead of about a hundred times, which makes the simulation faster */
 	sim.cost_ps[SIM_PAUSE] += machine.message_ps;
 	if (machine.preempt_every)
-		/* preemptions come after a number of accesses, and now each core has its own accesses */
+		/* preempt_every counts accesses of a single core, and several cores now make accesses */
 		machine.preempt_every *= 5;
 	draw_rates();
 	for (size_t i = 0; i < machine.cores; i++)

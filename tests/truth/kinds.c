@@ -66,14 +66,14 @@ draw_few(void)
 	draw_own_sources();
 	for (int i = HPET; i < CLOCKS; i++)
 		machine.has[i] = draw_chance(40);
-	/* at least one of these clocks must exist, because a rate window needs it */
+	/* the rate window needs a reference clock, and only these three can be one */
 	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT];
 	if (draw_chance(50))
 		draw_wrong_source((unsigned)draw_below(CLOCKS));
 	draw_rates();
 }
 
-/* Draws when an event happens (the phase, and the time since its start) and how long it lasts. */
+/* Draws the start of an event (its phase, and the time since the phase's start) and its duration. */
 static void
 draw_moment(void)
 {
@@ -95,8 +95,8 @@ draw_jump(void)
 }
 
 /*
- * Draws a TSC that stops for a while, as if a hypervisor moves a core to a processor whose TSC is behind. Rows of all
- * clocks are measured, because most reads of a phase are of other clocks.
+ * Draws a TSC that stops for a while, as if a hypervisor moves the core to a processor whose TSC is behind. The report
+ * then has all read methods, because in most phases few reads are reads of the TSC.
  */
 static void
 draw_tsc_stop(void)
@@ -113,8 +113,8 @@ draw_tsc_stop(void)
 }
 
 /*
- * Draws an event of the whole machine. In half of the trials it has several cores, and the event may happen while their
- * TSCs are compared.
+ * Draws an event that affects the whole machine. In half of the trials the machine has several cores, and the event
+ * may happen while their TSCs are compared.
  */
 static void
 draw_whole(enum event event)
@@ -167,13 +167,13 @@ draw_tsc_back(void)
 	machine.phase = "prepare";
 	machine.delay_ps = draw_below(1500 * MS);
 	machine.back_by_ticks = (uint64_t)(machine.hz[TSC] * by_ns / 1e9L);
-	machine.back_reads = draw_log(100, 5000) + by_ns / 2; /* large enough that the TSC still advances on average */
+	/* large enough that the TSC still advances on average although it is set back */
+	machine.back_reads = draw_log(100, 5000) + by_ns / 2;
 	machine.all_rows = true;
 }
 
 /*
- * Draws a guest that runs on a host whose TSCs disagree. After each exit to the host, the guest may return on another
- * core.
+ * Draws a guest on a host whose TSCs differ. After each exit to the host, the guest may continue on another processor.
  */
 static void
 draw_halts(void)
@@ -188,8 +188,8 @@ draw_halts(void)
 }
 
 /*
- * Draws a guest on a busy host. Either the guest's RTC is far off, or the guest is stopped once. One stop makes an RTC
- * look fast in one part of the run only, so no rate is wrong then.
+ * Draws a guest on a busy host. Either the rate of its RTC is far off, or the guest is stopped once. A stop makes an
+ * RTC look fast in one part of the run, although no rate is wrong.
  */
 static void
 draw_fast_rtc(void)
@@ -210,7 +210,7 @@ draw_fast_rtc(void)
 	draw_rates();
 }
 
-/* Draws a guest that is stopped in the first 0.3 s of the rates' window, before or after its first readings. */
+/* Draws a guest that is stopped in the first 0.3 s of the rate window, before or after the window's first readings. */
 static void
 draw_first_stop(void)
 {
@@ -224,8 +224,8 @@ draw_first_stop(void)
 }
 
 /*
- * Draws a guest whose host takes time from it. The host's counter of stolen time shows all of it, nothing, or three
- * times the amount.
+ * Draws a guest whose host takes processor time from it. The host's counter of stolen time counts all of it, none, or
+ * three times as much.
  */
 static void
 draw_counted(void)
@@ -245,7 +245,7 @@ draw_counted(void)
 	sim.cost_ps[SIM_TSC_LFENCE] = sim.cost_ps[SIM_TSC_MFENCE] = MS / 5000;
 }
 
-/* Draws a machine that is stopped or restored. Its vmclock announces this in half of the trials. */
+/* Draws a machine that is stopped, or restored from a snapshot. In half of the trials its vmclock announces this. */
 static void
 draw_marker(void)
 {

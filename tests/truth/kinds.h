@@ -1,4 +1,4 @@
-/* The kinds of machine that differ in their cores. The table in kinds.c describes them. */
+/* Functions that draw the kinds of machine with faulty cores. The table in kinds.c describes them. */
 #ifndef BARETICK_KINDS_H
 #define BARETICK_KINDS_H
 

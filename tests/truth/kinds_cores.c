@@ -91,7 +91,7 @@ draw_step_in_last(void)
 	draw_step(draw_below(machine.cores), WHEN_LAST);
 }
 
-/* Draws a fault of one core. It is never the boot core, because its TSC times all measurements. */
+/* Draws a fault of one core. The boot core has none, because its TSC times all measurements. */
 static void
 draw_fault(uint64_t *ticks)
 {

@@ -1,4 +1,4 @@
-/* The true values of the machine. See machine.h. */
+/* Calculates the true values of the drawn machine at any time. See machine.h. */
 #include "machine.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ clock_of(const char *id)
 	return clock;
 }
 
-/* Returns the time in ps during which the TSC ran until AT_PS. */
+/* Returns for how many ps the TSC had run at AT_PS, without the time in which it was stopped. */
 static uint64_t
 run_ps(uint64_t at_ps)
 {
@@ -26,7 +26,7 @@ run_ps(uint64_t at_ps)
 	return at_ps - machine.at_ps < machine.by_ps ? machine.at_ps : at_ps - machine.by_ps;
 }
 
-/* Returns how many times the TSC of the faulty core was set back until AT_PS. */
+/* Returns how often the faulty core's TSC had been set back at AT_PS. */
 static size_t
 times_set_back(uint64_t at_ps)
 {
@@ -76,7 +76,7 @@ machine_off_ppb(int clock)
 	within = clock == TSC ? machine.within_hz : 0;
 	low = (machine.hz[clock] / (claim - within) - 1) * PPB;
 	high = (machine.hz[clock] / (claim + within) - 1) * PPB;
-	return low < 0 ? low : high > 0 ? high : 0; /* the distance from the nearest rate that rounds to the claim */
+	return low < 0 ? low : high > 0 ? high : 0; /* distance to the nearest rate that rounds to the nominal rate */
 }
 
 bool

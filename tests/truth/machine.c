@@ -1,4 +1,4 @@
-/* Puts the drawn machine into the simulated machine, and does a whole run on it. See machine.h. */
+/* Sets up the simulated machine with the drawn parameters, and does a whole run on it. See machine.h. */
 #include "machine.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "sim_paravirtual.h"
 #include "timers_truth.h"
 
-#define DURATION_NS   1000000 /* duration of each latency measurement, which is long enough for a figure */
+#define DURATION_NS   1000000 /* duration of each latency measurement, just long enough for a result */
 #define DURATION_LONG_NS 5000000
 #define DURATION_WATCH_NS 50000000
 #define SAMPLE_MAX    256
@@ -31,7 +31,8 @@ reading(size_t core)
 }
 
 /*
- * Returns the clock's rate as a fraction, and rounds machine.hz to it. The true rate is then exactly the simulated one.
+ * Rounds machine.hz of the clock to a fraction, and returns the fraction. The simulation then has exactly the known
+ * true rate.
  */
 static struct rate
 as_rate(int clock)
@@ -84,7 +85,7 @@ begins(void *context, const struct run *run, const struct run_phase *row)
 		machine.rates.from_ps = sim.now_ps;
 	else if (!machine.rates.to_ps && machine.rates.from_ps)
 		machine.rates.to_ps = sim.now_ps;
-	for (size_t i = 0; i < machine.cores; i++) /* the step happens before or after the middle pass */
+	for (size_t i = 0; i < machine.cores; i++) /* WHEN_BETWEEN: the TSC steps before or after the middle pass */
 		if (machine.core[i].when == WHEN_BETWEEN && strcmp(phase, machine.core[i].batch % 2 ? "cores" : "contended") == 0)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
 	samples_phase(phase);
@@ -99,7 +100,7 @@ expired(void *context)
 	return machine.expired;
 }
 
-/* Returns the ids of the machine's clocks. Other read methods of the same clocks are left out. */
+/* Returns the ids of the machine's clocks, without the alternative read methods of a clock. */
 static const char *const *
 rows(void)
 {
@@ -138,7 +139,7 @@ open_bench(struct bench *bench)
 	timers_use(bench);
 }
 
-/* CPUID 15h, if the machine has it, states the rate of its LAPIC's timer next to the TSC's. */
+/* If the machine has CPUID leaf 15h, the leaf states the rate of the LAPIC's timer too. */
 static void
 claim_lapic(void)
 {

@@ -1,6 +1,6 @@
 /*
- * A machine with known true values. It is drawn at random and put into the simulated machine. All values here come from
- * the drawn parameters and from the times of events, and never from baretick's measurements.
+ * A machine with known true values. It is drawn at random and simulated. All values here come from the drawn
+ * parameters and from the times of events, never from baretick's measurements.
  */
 #ifndef BARETICK_MACHINE_H
 #define BARETICK_MACHINE_H
@@ -18,7 +18,7 @@ enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 #define SET_BACK_MAX 16384 /* maximum number of times that a core's TSC may be set back */
 #define PPM       1000       /* 1 ppm in ppb */
 #define PPB       1000000000
-#define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC in the unit of machine_tsc_at() */
+#define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC, in the unit of machine_tsc_at() */
 
 struct kind { /* a kind of machine, for example one with a wrong oscillator */
 	const char *name, *what;
@@ -30,36 +30,38 @@ extern const struct kind kinds[]; /* all kinds of machine; a row with the name N
 /* An event that affects the whole machine, and happens once in a run. */
 enum event {
 	EVENT_NONE,
-	EVENT_PAUSE,    /* all clocks except the RTC stop, as in a pause or a migration */
+	EVENT_PAUSE,    /* all clocks except the RTC stop, as when a guest is paused or migrated */
 	/*
-	 * the machine was saved, and is restored later: TSC and RTC have advanced, and the other clocks have their old
-	 * values
+	 * the machine is saved and restored later: TSC and RTC then show the later time, and the other clocks their
+	 * old values
 	 */
 	EVENT_SNAPSHOT,
 	EVENT_TSC_STOP,    /* only the TSC stops, for by_ps */
 	EVENT_JUMP,     /* one clock jumps ahead by by_ps */
-	EVENT_BEND,     /* an oscillator becomes faster by bend_ppm, with all clocks that share it */
-	EVENT_BACK,     /* from now on, the TSC is set back again and again */
-	EVENT_HALTS,    /* from now on, the TSC stops for up to by_ps, again and again, after accesses of devices */
+	EVENT_BEND,     /* an oscillator becomes faster by bend_ppm, and so do all clocks that use it */
+	EVENT_BACK,     /* from now on, the TSC is set back repeatedly */
+	/* from now on, the TSC stops repeatedly for up to by_ps, each time after an access to a device */
+	EVENT_HALTS,
 };
 
 /* A CPUID leaf that states the TSC's rate. */
 struct leaf {
 	const char *by;      /* name of the leaf in the report */
 	struct rate hz;
-	uint64_t within_hz;  /* rounding of hz, in Hz */
+	uint64_t within_hz;  /* the leaf rounds hz by up to this many Hz */
 	bool is_wrong;
 };
 
 #define LEAVES_MAX 3
 
-enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST }; /* the measurement pass in which a core's TSC steps */
+/* in which measurement pass over pairs of cores a core's TSC steps */
+enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST };
 
 struct core {
 	uint64_t microhz;    /* rate of the core's TSC */
 	int64_t offset;      /* offset of the core's TSC in ticks at the start of the run */
 	enum when when;    /* the pass in which the core's TSC steps */
-	uint64_t batch;      /* the batch of this pass in which it steps, counted from 1 */
+	uint64_t batch;      /* number of the call of the pass in which it steps, from 1 */
 	int64_t step;        /* size of the step in ticks */
 	uint64_t steps_at_ps; /* time of the step; SIM_NEVER until it happens */
 	uint64_t last_seen_ps; /* time at which the core's latest ping-pong began */
@@ -71,45 +73,53 @@ struct span {
 };
 
 struct machine {
-	/* The fields of the clocks. hz and claimed are only set for existing clocks. */
+	/* Values of the clocks. hz and claimed are set only for clocks that exist. */
 	bool has[CLOCKS];
 	long double hz[CLOCKS];
 	struct rate claimed[CLOCKS]; /* nominal rate; den is 0 if there is none */
-	uint64_t within_hz;          /* largest rounding of the TSC's claim, in Hz */
+	uint64_t within_hz;          /* largest rounding error of the TSC's nominal rate, in Hz */
 	struct leaf leaves[LEAVES_MAX]; /* only the kind "claims" has leaves */
 	size_t leaf_count;
 	unsigned source[CLOCKS];     /* clocks with the same number share an oscillator */
 	uint64_t tsc_start;          /* the TSC's value in ticks at world time 0 */
-	uint64_t step_1024;          /* size of a step of the TSC in 1024ths of a tick */
-	/* a core's offset is added to the reading after it was rounded to a step, as by a hypervisor */
+	uint64_t step_1024;          /* size of a step of the TSC in units of 1/1024 tick */
+	/* true if a reading is rounded to a step before the core's offset is added, as under a hypervisor */
 	bool step_before_offset;
 	/* true if messages between cores and waits for interrupts are drawn, and the checks of devices are left out */
 	bool is_drawn;
 	bool is_guest;
 	bool is_emulated;            /* true for a guest of QEMU's TCG, where all devices are emulated */
-	/* true if the fault is so large that the report must name the faulty clock, or two groups that include it */
+	/*
+	 * true if the fault is so large that the report must name the faulty clock, or two groups of clocks that
+	 * include it
+	 */
 	bool is_obvious;
-	bool all_rows;               /* true if the report has all read methods of a clock, and measures them for longer */
+	/* true if the report measures all read methods of each clock, and for a longer time */
+	bool all_rows;
 
 	enum event event;
 	const char *phase;           /* the event happens in this phase, delay_ps after its start */
 	uint64_t delay_ps, by_ps;
 	int clock;
 	int64_t bend_ppm;
-	/* number of TSC readings between two steps back; for EVENT_HALTS, number of device accesses between two stops */
+	/*
+	 * number of TSC readings from one step back to the next; for EVENT_HALTS, number of device accesses from one
+	 * stop to the next
+	 */
 	uint64_t back_reads;
 	uint64_t back_by_ticks;
-	uint64_t back_ticks;         /* sum of all steps back until now */
+	uint64_t back_ticks;         /* sum of all steps back so far */
 	uint64_t at_ps;              /* time of the event; SIM_NEVER until it happens */
 
 	size_t cores;
-	bool is_star;                /* true if memory allows only the star schedule, not all pairs */
+	/* true if memory suffices only for the star schedule (every core with the boot core), not for all pairs */
+	bool is_star;
 	struct core core[CORES_MAX];
-	unsigned package_bits;       /* lowest bit of the package number in APIC ids */
+	unsigned package_bits;       /* number of the lowest bit of the package number in an APIC id */
 
 	/*
-	 * A fault of one core. Each FAULT_READS'th read of its TSC returns a value that is AHEAD_TICKS too high, or sets
-	 * the TSC back by SET_BACK_TICKS. FAULT_READS is 0 if no core has this fault.
+	 * A fault of one core. One in fault_reads readings of its TSC returns a value that is ahead_ticks too high, or
+	 * sets the TSC back by set_back_ticks. fault_reads is 0 if no core has this fault.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
@@ -118,22 +128,25 @@ struct machine {
 	bool is_ahead;               /* true if the current reading is too high */
 
 	/* Costs. */
-	uint64_t port_ps[CLOCKS];    /* duration of an access of the device */
-	/* time within an access at which it takes effect: late, early, or at any time */
+	uint64_t port_ps[CLOCKS];    /* duration of an access to the clock's device */
+	/* when an access takes effect: at its end, at its start, or at any time in between */
 	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect;
 	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
-	/* true if KVM's counter of stolen time is offered, and counts sim_paravirtual.steal_percent of that time */
+	/*
+	 * true if KVM offers its counter of stolen time, which then counts sim_paravirtual.steal_percent of the stolen
+	 * time
+	 */
 	bool counts_stolen;
-	bool has_marker, announces;  /* true if vmclock exists; true if its disruption marker changes at an event */
-	/* duration of a single preemption, right after an RTC's edge in the phase rates-again */
+	bool has_marker, announces;  /* vmclock exists; vmclock's disruption marker changes at an event */
+	/* duration of one preemption right after an edge of the RTC, in the phase rates-again */
 	uint64_t away_ps;
-	/* number of processors that the cores share in time slices; 0 if each core has its own processor */
+	/* number of processors that the cores use in turns; 0 if each core has its own processor */
 	size_t processors;
 	uint64_t slice_ps;
 	uint64_t wake_ps;            /* longest time until a core starts its job */
-	uint64_t message_ps;         /* duration of a message between cores, without the TSC readings */
+	uint64_t message_ps;         /* duration of a message between cores, without the TSC readings in it */
 
-	/* Results of the run, which are set while it runs. */
+	/* Results of the run, set while it runs. */
 	bool expired; /* true if the run did not reach its end */
 	struct span rates, first, last, run;
 };
@@ -149,45 +162,47 @@ int clock_of(const char *id); /* returns CLOCKS if no clock has this id */
  */
 struct bench *machine_run(const struct kind *kind, uint64_t seed, bool is_drawn);
 
-/* Returns the TSC of CORE at world time AT_PS, in TICKths of a tick. */
+/* Returns the TSC of CORE at world time AT_PS, in units of 1/TICK tick. */
 __int128 machine_tsc_at(size_t core, uint64_t at_ps);
 /* the same, but without the offset that a hypervisor adds */
 __int128 machine_tsc_before_offset(size_t core, uint64_t at_ps);
 
 /*
- * Returns the clock's error against its claim, in ppb. For a rounded claim, only the part beyond the rounding counts.
+ * Returns the error of the clock's rate against its nominal rate, in ppb. If the nominal rate is rounded, only the
+ * part beyond the rounding counts.
  */
 long double machine_off_ppb(int clock);
 
-/* Returns true if the clock's own fault made its readings on the boot core uneven at some time. */
+/* Returns true if a fault of this clock made its readings on the boot core uneven at any time. */
 bool machine_broke(int clock);
 
 /*
- * Return true if the core had the drawn fault, or if its TSC stepped back. A reading may then be lower than the
+ * Return true if the core had the drawn fault, or if its TSC was set back. A reading may then be lower than the
  * previous one.
  */
 bool machine_has_fault(size_t core);
 bool machine_steps_back(size_t core);
 
-/* Returns the lowest core in the class of cores whose TSCs always agree with CORE. */
+/* Returns the lowest number of all cores whose TSCs always agree with CORE. It identifies the class of these cores. */
 size_t machine_class(size_t core);
 /*
- * Returns the number of cores in the largest class, and the class. Returns 0 if no class has more than half of the
- * cores.
+ * Returns the number of cores in the largest class, and stores the class. Returns 0 if the class has at most half of
+ * the cores.
  */
 size_t machine_majority(size_t *class);
 
 /* Functions of cores.c: the machine's cores, which run at the same time. */
 void cores_use(struct bench *bench);
-void cores_turn(void);             /* must be called when an access takes effect; the earliest core continues */
+/* must be called when an access takes effect; the core with the earliest time then continues */
+void cores_turn(void);
 void cores_shift(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
 bool cores_work(void);             /* returns true while several cores run at the same time */
 void cores_free(void);
 
-/* Functions of access.c: the cost of each access, and the events during an access. */
+/* Functions of access.c: the duration of each access, and the events during an access. */
 void access_begin(void); /* must be called after sim_reset() */
 void access_phase(const char *phase);
-uint64_t access_jitter(uint64_t ps); /* returns a random time from 0 to PS, in rare cases much more */
-void access_slow(bool slow);         /* slows continuous readings of a clock down, so that a run has fewer of them */
+uint64_t access_jitter(uint64_t ps); /* returns a random time from 0 to PS, and rarely a much longer time */
+void access_slow(bool slow);         /* makes continuous readings of a clock slower, so that a run has fewer of them */
 
 #endif

@@ -1,18 +1,19 @@
-/* Records the readings, and finds the narrowest rate that they allow. See samples.h. */
+/* Records readings, and calculates the narrowest interval for a rate that they allow. See samples.h. */
 #include "samples.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_FIRST  2048 /* initial number of samples with space for each clock; the space doubles when it is full */
+#define KEPT_FIRST  2048 /* initial space for samples of each clock; it doubles when it is full */
 #define PACED       64   /* samples in a batch of continuous readings */
-/* only the readings in the first and in the last quarter (1 / ENDS_SHARE) of the window affect the best width */
+/* only readings in the first and the last quarter (1/ENDS_SHARE) of the window can give the narrowest interval */
 #define ENDS_SHARE  4
 
 struct recorder {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device;
-	size_t count, in_window; /* number of all samples, and of the samples in the rates' window, which come first */
+	/* number of all samples, and of the samples in the rate window, which are recorded first */
+	size_t count, in_window;
 	size_t space;
 	struct sample *kept;
 };
@@ -33,8 +34,8 @@ keep(struct recorder *recorder, const struct sample *sample)
 }
 
 /*
- * Records readings of the rates' phases. Continuous readings are slowed down, for an RTC in all phases, because other
- * phases wait for its edges too.
+ * Records readings in the phases that measure rates. Slows continuous readings down. For the RTC it does so in all
+ * phases, because other phases wait for the RTC's edges too.
  */
 static void
 record(void *context, struct sample *samples, size_t count)
@@ -75,12 +76,15 @@ samples_phase(const char *phase)
 	in_rates = in_window || strcmp(phase, "rates-again") == 0;
 }
 
-/* A reading with certain bounds: the clock was below HIGH at BEGIN, and at LOW or above at END. */
+/* Limits from one reading in ticks: the clock was below HIGH at time BEGIN, and at least LOW at time END. */
 struct bound {
 	long double begin, end, low, high;
 };
 
-/* Returns the largest lag of a reading in ticks: a whole step, including the step of its source. */
+/*
+ * Returns by how many ticks a reading can lag at most: a whole step, and for a calculated counter also the step of the
+ * other counter.
+ */
 static long double
 step_of(int clock)
 {

@@ -1,6 +1,6 @@
 /*
- * Records the readings of the rates' window and of the run's end, to find the best possible result. Also slows down
- * continuous readings, which are not part of any figure.
+ * Records the readings of the rate window and of the run's end. The best possible result is calculated from them. Also
+ * slows continuous readings down. These only wait for an edge, and no figure depends on their number.
  */
 #ifndef BARETICK_SAMPLES_H
 #define BARETICK_SAMPLES_H
@@ -11,9 +11,9 @@ void samples_record(struct bench *bench); /* starts to record the readings of an
 void samples_phase(const char *phase);
 
 /*
- * Returns the smallest possible width in ppb of the interval for the clock's rate against the TSC. It uses all
- * readings, or only the window's readings, and the exact steps of both counters. Returns a negative number if there are
- * too few readings.
+ * Returns the width in ppb of the narrowest possible interval for the clock's rate against the TSC. It uses the
+ * readings of the whole run or only of the window, and the exact steps of both counters. Returns a negative number if
+ * there are too few readings.
  */
 long double samples_best_ppb(int clock, bool whole_run);
 

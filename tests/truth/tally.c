@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX   4   /* largest number of printed errors of each check */
+#define LINES_MAX   4   /* largest number of errors that are printed for each check */
 #define LINE_SIZE   400
 #define CLASSES_MAX 8
 #define VALUES_MAX  65536

@@ -1,4 +1,4 @@
-/* The timers of a machine, which send interrupts. See timers_truth.h. */
+/* The timers of a drawn machine and their interrupts. See timers_truth.h. */
 #include "timers_truth.h"
 
 #include <math.h>
@@ -31,11 +31,14 @@ static const struct timer_source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-#define SHOTS_A_ROW 100 /* number of one-shot interrupts in a row of a quick run */
+#define SHOTS_A_ROW 100 /* number of one-shots that a quick run tests in each row of `intervals` */
 
 struct timers_truth timers_truth;
 
-/* Returns true if the record has all armings of the row. Only armings whose interrupts have a deadline count. */
+/*
+ * Returns true if the record already has all armings of the row. Then any further interrupt of the row is late or
+ * stale.
+ */
 static bool
 is_row_complete(const struct report_interval *row, struct times *times)
 {
@@ -54,8 +57,8 @@ taken(const struct sim_taken *event)
 	struct times *times = &timers_truth.times[row];
 
 	/*
-	 * Interrupts after the row's last arming were delayed or are stale. A second interrupt of a one-shot is
-	 * superfluous.
+	 * Ignores interrupts after the row's last arming, which are late or stale, and a second interrupt of a
+	 * one-shot.
 	 */
 	if (is_row_complete(&report->intervals[row], times) ||
 	    (!report->intervals[row].periodic && sim.interrupts.slot.taken) || times->count == TIMES_MAX)
@@ -67,7 +70,8 @@ static bool
 is_requested(const struct timer_source *source)
 {
 	for (size_t i = 0; timers_truth.tested[i]; i++)
-		if (timers_truth.tested[i]->at == source->at) /* the sources of one device share the fault of that device */
+		/* if a source is tested, all sources of its device count as tested, because they share its fault */
+		if (timers_truth.tested[i]->at == source->at)
 			return true;
 	return false;
 }
@@ -95,7 +99,10 @@ draw_policies(void)
 	}
 }
 
-/* Draws healthy timers. Accesses of devices and the entry into a handler take less time than a gap. */
+/*
+ * Draws healthy timers. An access to a device, and the entry into an interrupt handler, takes less time than counts as
+ * a gap.
+ */
 void
 draw_timers(void)
 {
@@ -154,7 +161,10 @@ draw_sick_timer(void)
 	draw_fault();
 }
 
-/* Draws the timers of a TCG guest that counts instructions. No access waits for the host there. */
+/*
+ * Draws the timers of a guest of QEMU's TCG whose time is a count of instructions. There an access never waits for the
+ * host.
+ */
 void
 draw_emulated_timers(void)
 {
@@ -186,8 +196,8 @@ timers_source(const char *id)
 }
 
 /*
- * Returns the source's rate against its nominal rate, in ppb. Without a nominal rate, ticks are measured in the
- * report's seconds.
+ * Returns the error of the source's rate against its nominal rate, in ppb. For a source without a nominal rate, it is
+ * the error against the second by the report.
  */
 long double
 timers_rate_ppb(const struct report *report, const struct timer_source *source)

@@ -1,5 +1,5 @@
 /*
- * The timers of a machine that send interrupts: the tested sources, the fault of one source, and the time of each
+ * The timers of a drawn machine: the tested sources of interrupts, the fault of one of them, and the lateness of each
  * interrupt.
  */
 #ifndef BARETICK_TIMERS_TRUTH_H
@@ -19,15 +19,19 @@ enum timer_fault {
 struct timer_source {
 	const struct timer_driver *driver;
 	enum sim_source at;
-	unsigned faults;      /* mask of possible faults */
-	/* the clock with the same oscillator; CLOCKS if it has its own oscillator and no nominal rate */
+	unsigned faults;      /* bit mask of the faults that this source can have */
+	/*
+	 * the clock that shares the source's oscillator; CLOCKS if the source has its own oscillator and no nominal
+	 * rate
+	 */
 	int clock;
-	bool lateness;        /* true if the times are known at which the source's interrupts are due */
+	/* true if it is known when the source's interrupts are due, so that their lateness can be checked */
+	bool lateness;
 };
 
-struct times { /* lateness of each interrupt of one row of the report, in ps */
+struct times { /* lateness of each interrupt in one row of `intervals`, in ps */
 	size_t count;
-	uint64_t entries; /* number of entries in the record at the first interrupt */
+	uint64_t entries; /* number of entries in the record when the first interrupt came */
 	int64_t late_ps[TIMES_MAX];
 };
 
@@ -47,12 +51,12 @@ void draw_timers(void);
 void draw_sick_timer(void);
 void draw_emulated_timers(void);
 
-/* Called before the machine's run. Only the drawn sources are tested. */
+/* Installs the drawn sources as the timers to be tested. Must be called before the machine's run. */
 void timers_use(struct bench *bench);
 
 const struct timer_source *timers_source(const char *id); /* returns NULL if this source is not tested */
 
-/* Returns the source's rate error in ppb, measured in seconds of the report. */
+/* Returns the error of the source's rate in ppb, in seconds as the report defines them. */
 long double timers_rate_ppb(const struct report *report, const struct timer_source *source);
 
 #endif

@@ -40,7 +40,9 @@ print_report(const struct report *report)
 		printf("note: %s\n", report->notes[i]);
 }
 
-/* Prints the offsets of B from A in ticks, with their times. All statements about cores are based on them. */
+/*
+ * Prints each pair's offset in ticks, as B minus A, and its time. All statements about cores come from these offsets.
+ */
 static void
 print_pairs(const struct report *report, const char *which, const struct offsets *offsets)
 {
@@ -139,7 +141,7 @@ try(const struct kind *kind, uint64_t seed, const struct arguments *arguments, b
 	cores_free();
 }
 
-/* Returns true if the command line names this kind, or no kind at all. */
+/* Returns true if the command line names this kind of machine, or no kind at all. */
 static bool
 is_requested(const struct kind *kind, int count, char **words)
 {

@@ -1,4 +1,4 @@
-/* Compares the findings on leaves with the leaves that were drawn. See verdict.h. */
+/* Checks the findings about CPUID leaves that state the TSC's rate. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@
 #define OBVIOUS_PPB (2000.0L * PPM) /* if a leaf's rate is off by more than this, the report must name the leaf */
 
 /*
- * Returns the TSC's distance from the leaf's rate in ppb. For a rounded leaf, only the part beyond its rounding counts.
+ * Returns the error of the leaf's rate against the TSC, in ppb. If the leaf is rounded, only the part beyond the
+ * rounding counts.
  */
 static long double
 leaf_off_ppb(const struct leaf *leaf)
@@ -22,7 +23,7 @@ leaf_off_ppb(const struct leaf *leaf)
 	return low < 0 ? low : high > 0 ? high : 0;
 }
 
-/* Returns the leaf whose name TEXT starts with. */
+/* Returns the leaf whose name is at the start of TEXT. */
 static const struct leaf *
 leaf_of(const char *text)
 {
@@ -36,8 +37,8 @@ leaf_of(const char *text)
 }
 
 /*
- * Sets machine.claimed to the leaf that the report used, because its other figures refer to it. This leaf must be a
- * drawn one.
+ * Sets machine.claimed to the leaf that the report uses as the nominal rate, because its other figures refer to this
+ * leaf. Fails if it is not one of the drawn leaves.
  */
 static void
 take_leaf_of_report(const struct report *report)
@@ -59,7 +60,7 @@ take_leaf_of_report(const struct report *report)
 	      (unsigned long long)claimed->den);
 }
 
-/* In this kind of machine the TSC is right, and only leaves are wrong. */
+/* In this kind of machine the TSC is right, and only a leaf can be wrong. */
 static void
 check_finding(const struct report *report, const struct finding *finding)
 {

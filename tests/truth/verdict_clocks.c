@@ -1,4 +1,4 @@
-/* Compares the clocks that a report names with the faulty ones. See verdict.h. */
+/* Checks that the clocks named in a report are the faulty ones. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ is_not_about_rate(const char *rule)
 		if (strcmp(rule, beside[i]) == 0)
 			return true;
 	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, "hpet-stale") == 0 || /* rules that verdict_timers.c checks */
-	       strcmp(rule, "pv-steal") == 0 || strcmp(rule, "pv-untold") == 0; /* rules that verdict_host.c checks */
+	       strcmp(rule, "pv-steal") == 0 || strcmp(rule, "pv-untold") == 0; /* verdict_host.c checks these rules */
 }
 
 static bool
@@ -46,7 +46,10 @@ verdict_leaves_open(const struct finding *finding)
 	return strstr(finding->text, "can't be told") || strstr(finding->text, "nothing tells which");
 }
 
-/* Returns the clocks named at TEXT as a set of bits. The list ends at the first word that is no clock. */
+/*
+ * Returns the clocks that are listed at the start of TEXT, as a set of bits. The list ends at the first word that is
+ * no clock.
+ */
 static unsigned
 group_at(const char *text)
 {
@@ -65,8 +68,8 @@ group_at(const char *text)
 }
 
 /*
- * Returns true if each clock of GROUP is faster than each of OTHERS, by an amount within FINDING's range and above
- * LIMIT.
+ * Returns true if each clock in GROUP is faster than each clock in OTHERS, by an amount that is within the range in
+ * FINDING and above LIMIT.
  */
 static bool
 are_faster(unsigned group, unsigned others, const struct finding *finding, long double limit)
@@ -84,8 +87,8 @@ are_faster(unsigned group, unsigned others, const struct finding *finding, long 
 }
 
 /*
- * Returns true if the two groups truly diverged: the machine was paused or restored, or a clock in one of them jumped,
- * stopped or changed.
+ * Returns true if the clocks of the two groups really diverged: the machine was paused or restored, or a clock in one
+ * group jumped, stopped or changed its rate.
  */
 static bool
 have_diverged(unsigned group, unsigned others)
@@ -97,7 +100,7 @@ have_diverged(unsigned group, unsigned others)
 	return group && others && any;
 }
 
-/* Returns true if a finding about two groups of clocks is true, where one group is said to be off or changed. */
+/* Returns true if a finding is true that says that one of two groups of clocks is off or changed its rate. */
 static bool
 is_true_of_two(const struct finding *finding)
 {
@@ -122,13 +125,17 @@ is_true_of_two(const struct finding *finding)
 	if (strstr(finding->text, ", or the TSC stopped between"))
 		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
-					   machine.core[0].steps_at_ps != SIM_NEVER)) /* all clocks are read with the boot core's TSC */
+					   /*
+					    * all clocks are compared with the boot core's TSC, so its step looks like
+					    * a change of their rates
+					    */
+					   machine.core[0].steps_at_ps != SIM_NEVER))
 		return have_diverged(group, others);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
 	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
-/* Returns how far the event put a clock ahead of the others, in ns. */
+/* Returns how far the machine's event put the clock ahead of the other clocks, in ns. */
 static long double
 moved_ns(int clock)
 {
@@ -169,8 +176,8 @@ check_elapsed(const struct report *report, const struct report_group *a, const s
 }
 
 /*
- * Returns true if the event happened in the step of ROW, whose start was read before and whose end was read after it.
- * These times come from the boot core's TSC, which may itself have stepped, even to before the start.
+ * Returns true if the event happened between the two comparisons of the clocks that ROW reports. Their times are
+ * readings of the boot core's TSC. This TSC may have stepped itself, even to a value before the first comparison.
  */
 static bool
 is_within(const struct report_discontinuity *row, uint64_t at_ps)
@@ -194,8 +201,9 @@ check_discontinuities(const struct report *report)
 }
 
 /*
- * Returns true if a finding on the TSC's nominal rate is true: the TSC must be off by the stated amount against the
- * clock that sets the scale, and that clock must be right. The finding may also leave open which of them is wrong.
+ * Returns true if a finding about the TSC's nominal rate is true. The TSC must be off by the stated amount against the
+ * clock that sets the time scale, and this clock must be right. The finding may also leave open which of the two is
+ * wrong.
  */
 static bool
 is_true_of_claim(const struct report *report, const struct finding *finding)
@@ -218,7 +226,7 @@ static void
 check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
-	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* the clock of this read method */
+	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* the clock that this read method reads */
 
 	if (is_not_about_rate(finding->rule))
 		return;
@@ -248,7 +256,10 @@ is_named(const struct report *report, int clock, bool alone)
 
 		if (clock_of(finding->clock) == clock && !is_not_about_rate(finding->rule))
 			return true;
-		/* A finding on the TSC's nominal rate names the TSC, unless it leaves open which clock is wrong. */
+		/*
+		 * A finding about the TSC's nominal rate names the TSC, unless its text says that the other clock may
+		 * be wrong instead.
+		 */
 		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !strstr(finding->text, "(it or")))
 			return true;
 		if (!alone && !finding->clock && strstr(finding->text, clock_ids[clock]))
@@ -267,8 +278,8 @@ is_noted(const struct report *report, const char *words)
 }
 
 /*
- * Returns true if a note gives the RTC's true rate against a clock that is right, and says that its rate afterwards is
- * not known. The RTC of such a machine has one rate, so a note on a change of its rate explains nothing.
+ * Returns true if a note gives the RTC's true rate against a clock that is right, and says that the rate afterwards is
+ * not known. The rate of a drawn RTC never changes, so a note about a change would explain nothing.
  */
 static bool
 is_rtc_rate_noted(const struct report *report)
@@ -333,7 +344,7 @@ check_scale(const struct report *report)
 		      machine_off_ppb(clock_of(id)) / PPM);
 }
 
-/* If two clocks are within the limit of each other, the note "No two clocks agree" is false. */
+/* The note "No two clocks agree" is false if two clocks agree within the limit. */
 static void
 check_notes(const struct report *report)
 {
@@ -357,8 +368,8 @@ have_one_source(int a, int b)
 }
 
 /*
- * A clock that is off may pass only against a clock with the same oscillator, because such agreement proves nothing. If
- * all clocks have the same error, it cannot be found.
+ * A clock with a wrong rate may pass only if it was compared with a clock that shares its oscillator, because that
+ * comparison cannot show the error. The check also ignores machines in which all clocks have the same error.
  */
 static void
 check_passed_rate(const struct behaviour *row)
@@ -376,7 +387,7 @@ check_passed_rate(const struct behaviour *row)
 	      "%s It is off by %.0Lf ppm", row->text, machine_off_ppb(clock) / PPM);
 }
 
-/* An interval that is wider than twice the limit proves nothing, so the rule must not pass with it. */
+/* A rule must not pass if its interval is wider than twice the limit, because such an interval proves nothing. */
 static void
 check_passes(const struct report *report)
 {

@@ -14,8 +14,8 @@ bool clocks_has_exact_rate(int clock);
 bool clocks_most_right(void);
 
 /*
- * These functions use the intervals of REPORT. They return whether most of the clocks with narrow intervals are right,
- * and how many right oscillators CLOCK is proven to differ from.
+ * These functions use the intervals in REPORT. The first returns whether most of the clocks with narrow intervals are
+ * right. The second returns from how many right oscillators the report proves CLOCK to differ.
  */
 bool clocks_most_narrow_are_right(const struct report *report);
 size_t clocks_count_proofs(const struct report *report, int clock);

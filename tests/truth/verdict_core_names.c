@@ -1,4 +1,7 @@
-/* Compares the cores that a report names, and its statements about them, with the faulty cores. See verdict.h. */
+/*
+ * Checks that the cores named in a report are the faulty ones, and that its statements about them are true. See
+ * verdict.h.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 #include "verdict.h"
 #include "verdict_cores.h"
 
-/* 5 us at 4 GHz: two successive readings in a latency measurement are always closer together */
+/* 20,000 ticks are 5 us at 4 GHz; two successive readings in a latency measurement are always less than this apart */
 #define FAULT_SEEN_TICKS 20000
 
 static size_t majority_class;
@@ -31,10 +34,9 @@ is_sick(size_t core)
 }
 
 /*
- * A core may be off the majority even if no class of exactly equal cores is a majority. Then more than half of all
- * cores are nearer to each other than this core is to any of them. For example, three cores are within 20 ns, and a
- * fourth is 5 us away. If cores are sorted by offset, it is enough to check all ranges that hold more than half of the
- * cores.
+ * Returns true if more than half of all cores are nearer to each other than CORE is to any of them. The report may
+ * then name CORE even if no majority of cores agrees exactly. For example, three cores are within 20 ns, and a fourth
+ * is 5 us away. It is enough to check each range between two cores' positions that holds more than half of the cores.
  */
 bool
 cores_are_most_against(size_t core, const __int128 *positions)
@@ -77,7 +79,10 @@ moves_off(size_t core, struct span span)
 	return cores_are_most_against(core, positions);
 }
 
-/* Returns true if the core differs from a majority at one end of the span, or moved differently within it. */
+/*
+ * Returns true if the core differs from a majority at the start or the end of the span, or moved against it in
+ * between.
+ */
 static bool
 differs_from_majority(size_t core, struct span span)
 {
@@ -134,7 +139,10 @@ parse_time_pair(const char *text, struct span *from, struct span *to)
 	return between && strncmp(between, " and ", 5) == 0 && parse_time(between + 5, to);
 }
 
-/* Widens a printed span of time by its rounding, and by the error of the crystal that defines the report's second. */
+/*
+ * Widens a printed span of time by the rounding in the text, and by the error of the crystal that defines the report's
+ * second.
+ */
 static struct span
 as_said(struct span span)
 {
@@ -143,8 +151,8 @@ as_said(struct span span)
 }
 
 /*
- * Returns true if the printed range of NEAR to FAR ns overlaps HULL, converted to ns of the report. AHEAD gives the
- * sign.
+ * Returns true if the printed range of NEAR to FAR ns overlaps HULL. HULL is converted to ns as the report measures
+ * them. AHEAD gives the sign.
  */
 static bool
 is_in_printed_range(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
@@ -162,8 +170,8 @@ is_in_printed_range(const struct report *report, struct hull hull, unsigned long
 }
 
 /*
- * Returns true if a statement on several cores is true. For a package, it must hold for all of its cores. For "5 cores
- * (core 3 among them)", it must hold for core 3, and for at least five cores.
+ * Returns true if a statement about several cores is true. A statement about a package must be true for all of its
+ * cores. A statement about "5 cores (core 3 among them)" must be true for core 3, and for at least five cores.
  */
 static bool
 is_group_true(const struct report *report, const char *text, size_t other, struct span span, unsigned long near,
@@ -185,7 +193,10 @@ is_group_true(const struct report *report, const char *text, size_t other, struc
 	return right >= count;
 }
 
-/* Returns true if the finding's offset, of a core or a group against another core, was true at the stated time. */
+/*
+ * Returns true if the offset in the finding was true at the stated time. It is the offset of a core or a group of
+ * cores from another core.
+ */
 static bool
 is_offset_true(const struct report *report, const struct finding *finding)
 {
@@ -210,7 +221,7 @@ is_offset_true(const struct report *report, const struct finding *finding)
 	       is_in_printed_range(report, hull_of(core_of_id(other), core_of_id(core), as_said(span)), near, far, ahead);
 }
 
-/* Returns how much faster CORE was than OTHER in ppb. Time is measured in the boot core's ticks. */
+/* Returns by how many ppb CORE's TSC was faster than OTHER's. Time is measured in ticks of the boot core's TSC. */
 static long double
 average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 {
@@ -222,8 +233,9 @@ average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 }
 
 /*
- * Finds the times that the printed TIME may mean: the earliest, the latest, and the times around each step of the two
- * cores between them. A core that steps back repeatedly moves during the measurement, so any time of TOURNAMENT counts.
+ * Stores the times that the printed TIME may mean: the earliest, the latest, and the times just before and after any
+ * step of the two cores in between. If a core's TSC is set back repeatedly, any time in TOURNAMENT may be meant.
+ * Returns the number of times.
  */
 static size_t
 find_possible_times(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
@@ -245,8 +257,8 @@ find_possible_times(struct span time, struct span tournament, size_t core, size_
 }
 
 /*
- * Returns true if the average drift between two printed times is within the printed range, for some choice of the times
- * that they may mean.
+ * Returns true if the average drift between two printed times can be in the printed range, for any times that the
+ * printed ones may mean.
  */
 static bool
 is_average_drift_in_range(size_t core, size_t other, const struct span *stretch, long double near, long double far)
@@ -274,8 +286,8 @@ is_average_drift_in_range(size_t core, size_t other, const struct span *stretch,
 }
 
 /*
- * Returns true if a finding's statement on a core's drift is true. The drift is against another core, or against more
- * than half of all cores.
+ * Returns true if a finding's statement about a core's drift is true. The drift is relative to another core, or to
+ * more than half of all cores.
  */
 static bool
 is_drift_true(const struct finding *finding)
@@ -307,7 +319,10 @@ is_drift_true(const struct finding *finding)
 	return right * 2 > machine.cores;
 }
 
-/* Checks "steadily", or the time of a step. "Steadily or by a step" and "unevenly" claim neither. */
+/*
+ * Checks the word "steadily" in the finding, or the time of a step. "Steadily or by a step" and "unevenly" say nothing
+ * that could be false.
+ */
 static void
 check_kind_of_drift(const struct finding *finding, size_t core)
 {
@@ -332,7 +347,10 @@ moves(size_t core)
 	       (has_majority ? machine.core[core].microhz != machine.core[majority_class].microhz : true);
 }
 
-/* Returns true if one of the cores in a contradiction truly moves: its TSC steps, or its rate is not the majority's. */
+/*
+ * Returns true if at least one of the cores that contradict each other really moves: its TSC steps, or its rate is not
+ * the majority's.
+ */
 static bool
 is_contradiction_true(const struct finding *finding)
 {
@@ -352,7 +370,7 @@ is_contradiction_true(const struct finding *finding)
 	return count && known == count && moving && by && parse_time_or_pair(by, &span);
 }
 
-/* Checks each core that is named because its TSC stepped back. */
+/* Checks a finding that a core's TSC stepped back: the named core must have this fault. */
 static void
 check_steps_back(const struct finding *finding)
 {
@@ -395,7 +413,10 @@ check_finding(const struct report *report, const struct finding *finding)
 	}
 }
 
-/* Returns true if the report's tables mark the core, and a finding says that such cores are off the majority. */
+/*
+ * Returns true if the report's tables mark the core as off, and a finding says that cores with this mark are off the
+ * majority.
+ */
 static bool
 is_marked(const struct report *report, size_t core)
 {
@@ -412,7 +433,10 @@ is_marked(const struct report *report, size_t core)
 	return false;
 }
 
-/* Returns true if one measurement pass proves an offset of the pair of at least 1 ns, because limits are in ns. */
+/*
+ * Returns true if one measurement pass proves that the pair's offset is at least 1 ns. The limits are in ns, so
+ * smaller offsets are not reported.
+ */
 static bool
 proves(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
 {
@@ -421,7 +445,7 @@ proves(const struct report *report, const struct offsets *offsets, size_t a, siz
 	return offset_is_known(offset) && offset_min_size(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
 }
 
-/* Returns true if I and SPEAKER are proven to be nearer to each other than CORE is to either of them. */
+/* Returns true if cores I and SPEAKER are proven to be nearer to each other than CORE is to either of them. */
 static bool
 are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
@@ -432,9 +456,9 @@ are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 }
 
 /*
- * Returns true if CORE could be named. A measurement pass must prove that it differs from more than half of all cores,
- * and with AS_GROUP that these form a group. In a group all cores are nearer to one of them than CORE is. Otherwise it
- * is not known which core is off, and CORE is one of several.
+ * Returns true if the report had enough proof to name CORE. One measurement pass must prove that CORE differs from
+ * more than half of all cores. With AS_GROUP it must also prove that these form a group: all are nearer to one of them
+ * than CORE is. Without such a proof, the report cannot tell which core is off.
  */
 static bool
 can_be_named(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
@@ -483,7 +507,7 @@ check_silence(const struct bench *bench, size_t core)
 		tally_silent("cores that no more than half prove (in round trips)", size);
 }
 
-/* The report must say that some cores differ, or moved during the measurement, even if it names no core. */
+/* Checks that the report says at least that some cores differ or moved, even if it cannot name a core. */
 static void
 check_that_something_is_reported(const struct bench *bench)
 {

@@ -1,4 +1,4 @@
-/* Compares a report's statements about the cores' TSCs with the true values. See verdict.h. */
+/* Checks a report's statements about the offsets and drifts of the cores' TSCs. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ hull_ticks(__int128 ticks)
 	return (long double)ticks / TICK;
 }
 
-/* Returns true if the interval contains the true offset at some time. */
+/* Returns true if the interval contains the true offset at any time of the span. */
 static bool
 meets(struct offset offset, struct hull hull)
 {
@@ -98,7 +98,7 @@ check_place(const struct report *report, size_t core)
 		      hull_ticks(hull.low) / per_ns, hull_ticks(hull.high) / per_ns);
 }
 
-/* Checks the core's drift against the boot core, whose ticks measure time. */
+/* Checks the core's drift against the boot core. Time is measured in the boot core's ticks. */
 static void
 check_drift(const struct report *report, size_t core)
 {
@@ -112,8 +112,8 @@ check_drift(const struct report *report, size_t core)
 }
 
 /*
- * Returns the largest true offset of any two cores, in the time that the passes cover. This is from the start of the
- * first pass until a core had its last ping-pong, because a later movement of that core remains unseen.
+ * Returns the largest true offset between any two cores in the time that the report can cover. This time starts with
+ * the first pass, and ends when the first core had its last ping-pong. Later movements of that core remain unseen.
  */
 static __int128
 furthest(void)
@@ -146,14 +146,15 @@ check_bound(const struct report *report)
 		return;
 	tally(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
 	      (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
-	if (skew->synchronised) /* otherwise the rule is not determined, and the bound is only the best known one */
+	/* without this, the rule is not determined, and the report's bound is only the best known one */
+	if (skew->synchronised)
 		tally(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
 		      (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
 }
 
 /*
- * Compares the widths of offsets with the best possible widths. These use all pairs and all indirect paths over other
- * cores, which is valid if no core moves.
+ * Compares the widths of the offsets in the report with the best possible widths. If no core moves, these follow from
+ * all pairs and all indirect paths over other cores.
  */
 static void
 check_widths(const struct report_skew *skew, const struct report *report)

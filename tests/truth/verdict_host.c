@@ -1,7 +1,4 @@
-/*
- * Compares the findings on a hypervisor (its announcements of stops, and its counter of stolen time) with its drawn
- * faults. See verdict.h.
- */
+/* Checks the findings about a hypervisor: its announcements of stops, and its counter of stolen time. See verdict.h. */
 #include "verdict.h"
 
 #include <string.h>
@@ -9,7 +6,10 @@
 #include "sim_paravirtual.h"
 #include "tally.h"
 
-/* Twice the tolerated amount, because stolen time may fall just outside of the loop that watches for gaps. */
+/*
+ * A stop of at least this duration must be reported. It is twice the tolerated amount, because a stop may be just
+ * outside of the loop that looks for gaps.
+ */
 #define LONG_ENOUGH_PS (20 * SIM_PS_PER_MS)
 
 static const struct finding *

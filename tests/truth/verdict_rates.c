@@ -1,4 +1,4 @@
-/* Compares the rates of a report with the drawn rates. See verdict.h. */
+/* Checks the rates in a report against the drawn rates. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 #include "samples.h"
 #include "tally.h"
 
-#define WIDTHS_SHARE 8 /* the best width is calculated in one of this many trials only, because this takes long */
+/* the best possible width is calculated in one of this many trials only, because it takes long */
+#define WIDTHS_SHARE 8
 
 static bool
 is_inside(long double low, long double truth, long double high)
@@ -22,7 +23,7 @@ claim(int clock)
 	return (long double)machine.claimed[clock].num / machine.claimed[clock].den;
 }
 
-/* Returns the clock that sets the report's time scale, or CLOCKS if no drawn clock does. */
+/* Returns the clock that sets the report's time scale, or CLOCKS if none of the drawn clocks does. */
 static int
 scale_clock(const struct report *report)
 {
@@ -40,7 +41,7 @@ verdict_tsc_hz(const struct report *report)
 	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * claim(scale) / machine.hz[scale];
 }
 
-/* Returns true if nothing happened in the time over which the rates were measured. */
+/* Returns true if no event changed the clocks in the time over which the report measured the rates. */
 static bool
 is_window_even(const struct report *report)
 {
@@ -48,7 +49,7 @@ is_window_even(const struct report *report)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		whole_run |= report->clocks[i].rate_whole_run;
-	/* The rate over the whole run includes a TSC step that is too small to be noticed. */
+	/* A rate over the whole run includes a TSC step if it was too small to be noticed. */
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
 	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps);
@@ -71,8 +72,8 @@ check_pair(const struct report_rate *rate)
 }
 
 /*
- * Returns true if the clock that sets the scale is right within the tolerance of a crystal. Otherwise no figure in Hz
- * can be right. Other checks test the finding on such a clock.
+ * Returns true if the clock that sets the time scale is right within a crystal's tolerance. Otherwise no figure in Hz
+ * can be right. Other checks test whether the report names such a clock.
  */
 static bool
 is_crystal_right(const struct report *report)
@@ -82,7 +83,7 @@ is_crystal_right(const struct report *report)
 	return scale == CLOCKS || fabsl(machine_off_ppb(scale)) <= REPORT_CRYSTAL_PPB;
 }
 
-/* Checks that the parts of an error add up to the whole error. */
+/* Checks that the parts of a rate's error budget add up to the whole error. */
 static void
 check_budget(const struct report_clock *entry)
 {
@@ -132,7 +133,7 @@ check_changes(const struct report_clock *entry, int clock)
 		      entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
 }
 
-/* Checks the rate of the RTC's periodic flag, in ppm by the report's scale. */
+/* Checks the rate of the RTC's periodic flag. Its error in ppm is measured in seconds of the report. */
 static void
 check_periodic(const struct report *report)
 {

@@ -1,4 +1,4 @@
-/* Compares a report's statements about timer interrupts with the simulated ones. See verdict.h. */
+/* Checks a report's statements about timer interrupts. See verdict.h. */
 #include "verdict.h"
 
 #include <math.h>
@@ -9,17 +9,18 @@
 #include "tally.h"
 #include "timers_truth.h"
 
-/* maximum error of the nominal rates of the TSC and of the clock that times the lateness */
+/* largest error of the nominal rates of the TSC and of the clock that times the lateness, in ppm */
 #define CLAIM_PPM   200
 #define ROUNDED_NS  2
 /*
- * number of periods in which ticks are matched to deadlines; the ticks of a source with a wrong rate leave their
- * periods
+ * number of periods over which ticks are matched to their deadlines; with a wrong rate, ticks move into neighbouring
+ * periods in this time
  */
 #define WINDOW_PERIODS 81
-#define AWAITED_NS  60e6L   /* deadlines are predicted at most this long before, by the nominal rate of the counter */
+/* longest time in ns over which a deadline is predicted from the counter's nominal rate */
+#define AWAITED_NS  60e6L
 #define STALE       "hpet-stale"
-#define FIGURE_PPM  1       /* rates in the report are rounded to this */
+#define FIGURE_PPM  1       /* rates in the report are rounded to this many ppm */
 
 static const char *const rule_of[TIMER_FAULTS] = {
 	[FAULT_DROPS] = "irq-lost", [FAULT_DROPS_SHOTS] = "irq-missing", [FAULT_NEVER] = "irq-missing",
@@ -35,7 +36,7 @@ expected_rule(void)
 	return rule_of[timers_truth.fault];
 }
 
-/* Returns true if ticks come so early or late that some periods truly have two ticks or none. */
+/* Returns true if ticks are so early or late that some periods really have two ticks and others have none. */
 static bool
 leaves_slots(const struct sim_timer *timer)
 {
@@ -93,8 +94,8 @@ at_rank(const struct times *times, unsigned milli)
 }
 
 /*
- * Compares the reported lateness of a row with the true lateness. Interrupts that a gap affected are in no figure. If
- * all other interrupts came, the percentiles are compared, too.
+ * Compares the lateness in a row of the report with the true lateness. Interrupts that a gap delayed are not in the
+ * figures. If all other interrupts came, the percentiles are compared too.
  */
 static void
 check_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
@@ -110,7 +111,7 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
-	/* The error against the source's own counter is only the drawn fault. */
+	/* The drawn fault is the whole error against the source's own counter. */
 	drift = fmaxl(fabsl(timers_rate_ppb(report, source)) / PPB,
 		      llabs(sim.interrupts.timers[source->at].fast_ppm) / 1e6L) * lasts_ns;
 	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare);
@@ -135,7 +136,7 @@ check_row(const struct report *report, const struct report_interval *row, struct
 	const struct timer_source *source = timers_source(row->source);
 	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
 	bool doubles = timer && (timer->double_every || timer->storms || timer->sticks || leaves_slots(timer));
-	/* A tick that is late by more than a period comes together with the next. */
+	/* A tick that is late by more than a period arrives together with the next tick. */
 	bool merges = timer && row->periodic && timer->late_ps * 3 / 2 > row->asked_ns * SIM_PS_PER_NS;
 	bool drops = timer && (timer->drop_every || timer->never || timer->wrong_pin || timer->stands || merges ||
 			       leaves_slots(timer));
@@ -165,7 +166,7 @@ is_of_timers(const char *rule)
 	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, STALE) == 0;
 }
 
-/* Returns true if the figure in the finding fits the drawn fault. */
+/* Returns true if the figure in the finding is right for the drawn fault. */
 static bool
 is_figure_right(const struct report *report, const struct finding *finding)
 {
@@ -228,7 +229,7 @@ is_any_excused(const struct report *report)
 	return false;
 }
 
-/* Returns how much of the drawn fault the interrupts show. This may be less than the drawn amount. */
+/* Returns true if the interrupts showed so much of the drawn fault that the report could find it. */
 static bool
 has_shown(void)
 {
