@@ -1,6 +1,6 @@
 /*
- * Findings on stated rates: the wrong rate, the systems that would use it, and the size of their error. In some cases
- * the TSC is named instead.
+ * Findings about stated rates (CPUID leaves and others): which rate is wrong, which systems would use it, and how
+ * wrong their time would be. In some cases the TSC is named instead.
  */
 #include "test.h"
 #include "report_literal.h"
@@ -12,7 +12,7 @@
 
 static struct report *report;
 
-/* Prepares a machine on bare metal. Three of its clocks give the TSC's rate within 1 ppm. */
+/* Makes a machine on bare metal. Three of its clocks confirm the TSC's rate within 1 ppm. */
 static int
 set_up(void **state)
 {
@@ -46,7 +46,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* Adds a stated rate that is PPM below the measured rate. A system that uses it has a clock that runs fast by PPM. */
+/* Adds a stated rate that is PPM below the measured one. The time of a system that uses it is too fast by PPM. */
 static void
 claim(enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz, int64_t ppm, uint64_t within_hz)
 {
@@ -62,8 +62,8 @@ become_a_guest(enum paravirtual_kind kind)
 }
 
 /*
- * Changes the machine so that no majority decides. The TSC's nominal rate then comes from the first stated rate, and
- * all clocks that contradict it share one oscillator.
+ * Changes the machine so that no majority of clocks confirms the TSC's rate. The TSC's nominal rate is then the first
+ * stated rate, and all clocks that contradict it share one oscillator.
  */
 static void
 dispute(void)
@@ -101,7 +101,7 @@ TEST(right_and_rounded_claims_pass)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-TEST(a_wrong_leaf_is_named_with_those_whom_it_misleads_and_the_clock_is_not)
+TEST(a_wrong_leaf_is_named_with_the_systems_that_use_it_and_the_tsc_passes)
 {
 	const struct finding *finding;
 
@@ -130,7 +130,7 @@ TEST(a_leaf_that_is_wrong_by_a_factor_is_off_in_percent)
 	assert_non_null(strstr(finding->text, "Linux's clock would run 64.3 % slow until NTP corrects it"));
 }
 
-TEST(what_nobody_uses_or_what_is_off_by_less_than_ntp_corrects_only_warns)
+TEST(a_wrong_rate_that_no_system_uses_or_that_ntp_can_correct_only_warns)
 {
 	claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", LITERAL_TSC_HZ, 20000, LITERAL_TSC_HZ / 100);
 	assert_int_equal(finding_of("tsc-claim")->severity, VERDICT_WARN);
@@ -141,7 +141,7 @@ TEST(what_nobody_uses_or_what_is_off_by_less_than_ntp_corrects_only_warns)
 	assert_int_equal(report->verdict, VERDICT_WARN);
 }
 
-TEST(in_a_guest_a_leaf_against_clocks_of_one_source_is_named_with_them)
+TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
 {
 	const struct finding *finding;
 
@@ -161,8 +161,8 @@ TEST(in_a_guest_a_leaf_against_clocks_of_one_source_is_named_with_them)
 					    "nothing to check it against: see the finding.");
 }
 
-/* The cause may be that the TSC was migrated to a host with another rate. */
-TEST(two_claims_that_agree_with_each_other_and_not_with_the_clocks_accuse_the_tsc)
+/* A cause may be that the TSC was migrated to a host with another rate. */
+TEST(two_stated_rates_that_agree_against_all_clocks_accuse_the_tsc)
 {
 	report->clock_count = 4;
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
@@ -173,7 +173,7 @@ TEST(two_claims_that_agree_with_each_other_and_not_with_the_clocks_accuse_the_ts
 	assert_string_equal(report->findings[0].rule, "rate-disagree");
 }
 
-TEST(a_lapics_claim_is_named_with_the_timers_that_would_be_wrong)
+TEST(a_wrong_lapic_rate_is_named_with_the_timers_that_would_be_wrong)
 {
 	const struct finding *finding;
 
@@ -190,7 +190,7 @@ TEST(a_lapics_claim_is_named_with_the_timers_that_would_be_wrong)
 	assert_int_equal(report->claims[0].outcome, OUTCOME_PASSED);
 }
 
-TEST(without_a_clock_of_its_own_source_nothing_is_checked)
+TEST(without_an_independent_clock_no_stated_rate_is_checked)
 {
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 30000, 0);
 	report->clocks[1].clock.by_tsc = true;
@@ -209,7 +209,7 @@ assert_users(size_t row, const char *users)
 	assert_string_equal(all, users);
 }
 
-TEST(who_takes_a_claim_depends_on_the_machine)
+TEST(systems_that_use_a_stated_rate_depend_on_the_machine)
 {
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 0, 0);
 	claim(CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX", 25000000, 0, 0);

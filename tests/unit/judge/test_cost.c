@@ -1,6 +1,6 @@
 /*
- * The cost of a read in a program. Each core has a cost without its own bracket, and the median of these costs is
- * reported.
+ * The cost of one read in a program. For each core it is calculated without the cost of the bracketing TSC reads, and
+ * the median over the cores is reported.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -15,7 +15,7 @@ set_core(struct report *report, size_t core, const char *id, uint64_t mean_ps)
 }
 
 /* The cores' costs are 40, 10, 30 and 20 ns, so the median is 25 ns. The boot core's cost is 40 ns. */
-TEST(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all)
+TEST(cost_on_four_cores_is_the_mean_of_the_middle_two)
 {
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
 	struct report *report = literal_clean();
@@ -35,11 +35,12 @@ TEST(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all)
 	assert_int_equal(cost->null_ps, 15000);
 	assert_int_equal(cost->rows_ps.value, UINT64_C(5000000000)); /* 5 ms */
 	/*
-	 * The expected value is the duration of the boot core's loop, minus the duration of the loop that reads no clock.
+	 * The cost in the loop must be the duration of the boot core's loop with this clock, minus the duration of the
+	 * loop that reads no clock.
 	 */
 	scale_init(&scale, report->tsc);
 	assert_int_equal(cost->loop_ps, latency_loop_ps(literal_find(report, "hpet")->latency, &scale) - 20000);
-	/* Without the last core, the median is the cost on the third core, 30 ns. */
+	/* Without the last core, the median is the third core's cost of 30 ns. */
 	report->cores[3].latency[literal_find(report, "null") - report->clocks].count = 0;
 	set_core(report, 2, "null", 14000);
 	judge_report(report);
@@ -48,7 +49,7 @@ TEST(of_four_cores_the_cost_is_the_mean_of_the_middle_two_within_those_of_all)
 	assert_int_equal(cost->null_ps, 14000);
 }
 
-TEST(a_read_that_costs_what_nothing_costs_is_free_and_never_less)
+TEST(a_read_as_fast_as_an_empty_bracket_costs_0_and_not_less)
 {
 	struct report *report = literal_clean();
 	const struct report_cost *cost = &literal_find(report, "tsc")->cost;
@@ -63,7 +64,7 @@ TEST(a_read_that_costs_what_nothing_costs_is_free_and_never_less)
 	assert_int_equal(cost->read_ps.high, 1000);
 }
 
-TEST(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known)
+TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unknown)
 {
 	struct report *report = literal_clean();
 	size_t null = (size_t)(literal_find(report, "null") - report->clocks);
@@ -79,10 +80,10 @@ TEST(cores_that_read_nothing_do_not_count_and_without_null_it_is_not_known)
 }
 
 /*
- * A turn of the loop takes 9.35 ns, if reads that stolen time hit are included. The loop that reads no clock takes 8.00
- * ns on the median core.
+ * A loop that reads the TSC takes 9.35 ns per turn, including turns that stolen time made longer. A loop that reads no
+ * clock takes 8.00 ns on the median core.
  */
-TEST(the_loop_has_its_hits_and_not_its_bracket)
+TEST(cost_in_the_loop_includes_stolen_time_but_not_the_empty_loop)
 {
 	struct report *report = literal_clean();
 

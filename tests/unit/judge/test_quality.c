@@ -1,11 +1,12 @@
 /*
- * The sentence that says if the latencies are reliable, although time was stolen. It mentions failures before warnings.
+ * The sentence that says whether the latencies are reliable in spite of stolen time. The tests also check that
+ * failures come before warnings.
  */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
 
-/* Returns the judged report of a machine without faults. MS of stolen time were found in an observation of 4 s. */
+/* Returns the judged report of a healthy machine. In an observation of 4 s, MS ms of stolen time were found. */
 static struct report *
 stolen(uint64_t ms)
 {
@@ -51,10 +52,10 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
 }
 
 /*
- * 30 more reads are hit by stolen time. This is less than 1 in 1,000 reads of the TSC, but more than 1 in 1,000 reads
+ * Stolen time makes 30 more reads long. This is less than 1 in 1,000 reads of the TSC, but more than 1 in 1,000 reads
  * of the HPET.
  */
-TEST(a_p999_among_the_hits_is_not_the_clocks)
+TEST(a_p999_that_stolen_time_caused_is_reported_as_unreliable)
 {
 	struct report *report = literal_clean();
 
@@ -66,7 +67,7 @@ TEST(a_p999_among_the_hits_is_not_the_clocks)
 				      "unreliable; p99.9 of hpet is from stolen time.");
 }
 
-TEST(long_reads_are_the_clocks_own_where_no_time_is_stolen)
+TEST(without_stolen_time_long_reads_are_the_clocks_own)
 {
 	struct report *report = literal_clean();
 
@@ -75,7 +76,7 @@ TEST(long_reads_are_the_clocks_own_where_no_time_is_stolen)
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
 }
 
-TEST(an_rtc_waits_for_its_update)
+TEST(long_reads_of_an_rtc_are_its_updates_and_not_stolen_time)
 {
 	struct report *report = literal_clean();
 
@@ -86,7 +87,7 @@ TEST(an_rtc_waits_for_its_update)
 	assert_true(report->quality.reliable_tails);
 }
 
-TEST(a_run_that_ended_before_says_what_it_knows)
+TEST(a_run_that_did_not_observe_stolen_time_says_so)
 {
 	struct report *report = literal_empty();
 
@@ -103,8 +104,8 @@ TEST(a_run_that_ended_before_says_what_it_knows)
 				      "from stolen time.");
 }
 
-/* The tolerance is 1 % of the observed time and 10 ms, whichever is more. Below 1 s it is 10 ms. */
-TEST(stolen_time_that_its_counter_does_not_show_fails_beyond_the_tolerance)
+/* The tolerance is 10 ms, or 1 % of the observed time if that is longer. */
+TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 {
 	static const struct {
 		struct report_stolen stolen;
@@ -137,7 +138,7 @@ TEST(stolen_time_that_its_counter_does_not_show_fails_beyond_the_tolerance)
 	}
 }
 
-/* Each row of the series lasts 10 s, in which cores were observed for 1 s. */
+/* Each row of the soak's series lasts 10 s, in which the cores were observed for 1 s. */
 TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 {
 	static const struct {
@@ -165,13 +166,14 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 		report->series.rows = series;
 		report->series.count = 4;
 		judge_report(report);
-		assert_int_equal(report->note_count, rows[i].note ? 2 : 1); /* the first note is on reads that exit */
+		/* the first note is about reads that exit to the hypervisor */
+		assert_int_equal(report->note_count, rows[i].note ? 2 : 1);
 		if (rows[i].note)
 			assert_string_equal(report->notes[1], rows[i].note);
 	}
 }
 
-TEST(failures_come_before_warnings_and_each_stay_in_their_order)
+TEST(failures_come_before_warnings_and_both_keep_their_order)
 {
 	static const char *const found[] = { "acpi-table", "clock-stuck", "tsc-step", "clock-broken", "clock-slow" };
 	static const char *const sorted[] = { "clock-stuck", "clock-broken", "acpi-table", "tsc-step", "clock-slow" };

@@ -1,4 +1,7 @@
-/* The recommendation: which clocks a kernel should use, in which order, on three kinds of machine. */
+/*
+ * The recommendation: which clocks a kernel should use, and in which order. The machines differ in their TSC and in
+ * their faults.
+ */
 #include "test.h"
 #include "judge/judge.h"
 #include "judge/recommend/recommend.h"
@@ -30,7 +33,7 @@ cost(struct report *report, const char *id, uint64_t ps)
 		report->cores[i].latency[clock].mean_ps = report->cores[i].latency[null].mean_ps + ps;
 }
 
-/* Linux rates the HPET higher than the PM timer. Both ratings are in the same class. */
+/* Linux rates the HPET higher than the PM timer, but both ratings belong to the same class ("good"). */
 TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 {
 	static const char *const ids[] = { "tsc", "acpi_pm", "hpet", "pit", "rtc", NULL };
@@ -72,8 +75,8 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 			    "use it for the date only.");
 }
 
-/* The TSC is still the best clock, because its figures are the best. */
-TEST(a_tsc_that_linux_distrusts_says_so)
+/* The TSC is still recommended first, because its figures are the best. */
+TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 {
 	struct report *report = literal_clean();
 
@@ -87,15 +90,16 @@ TEST(a_tsc_that_linux_distrusts_says_so)
 			       ", not reported as invariant; Linux takes hpet instead, as it marks the TSC unstable: see below."));
 	for (size_t i = 1; i < report->advice.count; i++)
 		assert_null(strstr(report->advice.rows[i].reason, "Linux"));
-	report->options.clock_count = 1; /* with clocks missing from the run, it is unknown which clock Linux takes */
+	/* if clocks are missing from the run, it is not known which clock Linux uses */
+	report->options.clock_count = 1;
 	recommend(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
 			       ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
 			       "takes the next clock of this list instead, or the hypervisor's own clock."));
 }
 
-/* Linux rates the TSC above the HPET, even if the CPU does not report the TSC as invariant. */
-TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing)
+/* Linux prefers the TSC to the HPET even if the CPU does not report the TSC as invariant. */
+TEST(the_first_clock_has_a_remark_only_if_linux_uses_another)
 {
 	struct report *report = literal_clean();
 
@@ -108,7 +112,8 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	report = literal_clean();
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
-	literal_find(report, "tsc")->clock.rating = 150; /* the rating that the driver sets on such a machine */
+	/* rating of the TSC driver on a machine without an invariant TSC */
+	literal_find(report, "tsc")->clock.rating = 150;
 	judge_report(report);
 	recommend(report);
 	assert_string_equal(report->advice.rows[0].clock, "hpet");
@@ -116,8 +121,11 @@ TEST(a_first_that_linux_does_not_take_says_so_and_one_that_it_takes_says_nothing
 	assert_non_null(strstr(report->advice.rows[0].reason, "; Linux takes tsc instead: see below."));
 }
 
-/* The TSC's read takes 9 ns, and the HPET's 44 ns, which is 4.89 times as long: printed as 5 times. */
-TEST(how_many_times_the_tscs_a_read_takes_is_rounded)
+/*
+ * A read of the TSC takes 9 ns, and a read of the HPET takes 44 ns, which is 4.89 times as long. The text says 5
+ * times.
+ */
+TEST(the_cost_relative_to_the_tsc_is_rounded)
 {
 	struct report *report = literal_clean();
 
@@ -128,14 +136,15 @@ TEST(how_many_times_the_tscs_a_read_takes_is_rounded)
 	assert_string_equal(report->advice.rows[1].reason, "44.0ns a read, 5 times the TSC's.");
 }
 
-TEST(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer)
+TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
 {
 	static const char *const ids[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc", NULL };
 	struct report *report = literal_clean();
 
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
-	literal_find(report, "tsc")->clock.rating = 150; /* the rating that the driver sets on such a machine */
+	/* rating of the TSC driver on a machine without an invariant TSC */
+	literal_find(report, "tsc")->clock.rating = 150;
 	judge_report(report);
 	recommend(report);
 	assert_order(report, ids, 0);
@@ -143,7 +152,7 @@ TEST(tsc_that_is_not_invariant_on_bare_metal_comes_behind_the_pm_timer)
 			       "or stop when the core sleeps; see the warning tsc-not-invariant."));
 }
 
-TEST(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named)
+TEST(a_failed_clock_is_to_be_avoided_and_an_absent_clock_is_not_named)
 {
 	static const char *const ids[] = { "tsc", "acpi_pm", "rtc", "hpet", NULL };
 	struct report *report = literal_clean();
@@ -158,7 +167,7 @@ TEST(failed_clock_is_to_be_avoided_and_an_absent_one_is_not_named)
 			    "durations and events in the wrong order.");
 }
 
-TEST(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each)
+TEST(a_clock_to_avoid_is_named_with_all_broken_rules_and_their_cores)
 {
 	struct report *report = literal_clean();
 
@@ -177,7 +186,7 @@ TEST(a_clock_to_avoid_is_named_with_all_its_rules_and_the_cores_of_each)
 			    "differ cannot be compared. Also tsc-drift (core 9), tsc-warp.");
 }
 
-TEST(wrong_claim_is_no_reason_against_a_kernel_that_measures)
+TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
 {
 	static const char *const ids[] = { "hpet", "acpi_pm", "pit", "rtc", "tsc", NULL };
 	struct report *report = literal_clean();
@@ -192,7 +201,7 @@ TEST(wrong_claim_is_no_reason_against_a_kernel_that_measures)
 			    "use it.");
 }
 
-TEST(clock_that_kernels_switch_off_comes_behind_all_that_are_well)
+TEST(a_clock_with_a_warning_comes_after_all_healthy_clocks)
 {
 	static const char *const ids[] = { "acpi_pm", "pit", "rtc", "tsc", "hpet", NULL };
 	struct report *report = literal_clean();
@@ -215,7 +224,7 @@ assert_answer(struct report *report, const char *text)
 	assert_string_equal(report->answer.text, text);
 }
 
-TEST(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores)
+TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 {
 	struct report *report = literal_clean();
 
@@ -232,7 +241,8 @@ TEST(the_answer_has_the_clock_its_cost_linuxs_choice_failed_clocks_and_the_cores
 	report->linux_distrusts_tsc = true;
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. "
 		      "The cores' TSCs agree within 29 ns.");
-	report->options.clock_count = 1; /* not all clocks were measured, so the answer is restricted */
+	/* not all clocks were measured, so the answer is limited to the measured ones */
+	report->options.clock_count = 1;
 	report->skew.first.measured = false;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
@@ -255,10 +265,10 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
 }
 
 /*
- * Other read methods of a failed clock must not be listed as further clocks. The remaining PIT cannot be used for
- * timing.
+ * Alternative read methods of a failed clock must not be recommended either. The remaining PIT cannot be used for
+ * timekeeping.
  */
-TEST(the_answer_names_failed_clocks_and_recommends_none_that_is_unfit)
+TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 {
 	struct report *report = literal_sick();
 
@@ -310,7 +320,7 @@ assert_tick(struct report *report, const char *source, const char *reason)
 	assert_string_equal(report->tick.reason, reason);
 }
 
-TEST(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_one)
+TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
 {
 	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
 		    "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, and it runs in "
@@ -323,7 +333,7 @@ TEST(for_its_tick_a_kernel_takes_the_lapic_with_the_tsc_deadline_where_there_is_
 		    "of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
 }
 
-TEST(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core)
+TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core)
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 
@@ -342,7 +352,7 @@ TEST(a_lapic_that_may_stop_is_rated_lower_and_something_else_wakes_the_core)
 		    "of their deadline, +-31. Its interrupts break no rule.");
 }
 
-TEST(a_tick_that_breaks_a_rule_says_how_a_kernel_does_without_it)
+TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)
 {
 	struct report *report = report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true);
 
@@ -361,7 +371,7 @@ without_hpet(void)
 	return report;
 }
 
-TEST(without_a_lapic_it_is_the_hpet_then_the_pit_and_where_none_was_asked_nothing_is_said)
+TEST(without_a_lapic_the_tick_uses_the_hpet_or_the_pit)
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
 

@@ -1,4 +1,4 @@
-/* The clocks that Linux and Windows take on some machines, and the printed reason. */
+/* Which clock Linux and Windows use on several machines, and the printed reason. */
 #include "test.h"
 #include "judge/recommend/recommend.h"
 #include "report_literal.h"
@@ -54,7 +54,7 @@ assert_taken(size_t i, const char *system, const char *clock, const char *reason
 	assert_string_equal(report->taken[i].reason, reason);
 }
 
-TEST(on_bare_metal_the_invariant_tsc_is_taken_by_both)
+TEST(on_bare_metal_linux_and_windows_use_the_invariant_tsc)
 {
 	recommend_clocksource(report);
 	assert_int_equal(report->taken_count, 3);
@@ -166,7 +166,7 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
 }
 
-TEST(a_step_back_makes_it_unstable_too)
+TEST(a_step_back_makes_the_tsc_unstable)
 {
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
@@ -180,7 +180,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	struct report_clock *kvmclock = add("kvmclock");
 
 	offer(PARAVIRTUAL_KVM);
-	kvmclock->clock.rating = 299; /* the rating that the driver sets on such a machine */
+	kvmclock->clock.rating = 299; /* rating of kvm-clock's driver on a machine with an invariant TSC */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
 					"invariant, Linux ranks the hypervisor's clock below it.");
@@ -192,8 +192,8 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	assert_taken(1, "Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant.");
 }
 
-/* QEMU with both interfaces has Hyper-V's leaves first, and KVM's leaves above them. */
-TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
+/* QEMU with both interfaces puts Hyper-V's CPUID leaves first, and KVM's leaves above them. */
+TEST(with_two_interfaces_linux_uses_the_higher_leaves_and_windows_uses_hyperv)
 {
 	report->tsc_is_invariant = false;
 	offer(PARAVIRTUAL_HYPERV);
@@ -219,8 +219,8 @@ TEST(of_stacked_interfaces_linux_takes_the_highest_and_windows_hypervs)
 	assert_string_equal(report->taken[0].clock, "hv_ref");
 }
 
-/* Linux registers Hyper-V's clocksource even if its page cannot be used. It then reads the MSR. */
-TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
+/* Linux registers Hyper-V's page as a clocksource even if the page is invalid. Each read then reads the MSR. */
+TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 {
 	struct report_clock *page;
 
@@ -238,7 +238,7 @@ TEST(of_a_page_that_is_not_to_be_used_linux_takes_the_clocksource_all_the_same)
 			"that may be used.");
 }
 
-TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
+TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 {
 	struct report_clock *xen = add("xen");
 
@@ -255,14 +255,14 @@ TEST(xen_s_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
 		     "so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
-	xen->clock.rating = 299; /* the rating that the driver sets on such a machine */
+	xen->clock.rating = 299; /* rating of the driver on a machine with an invariant TSC */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "
 		     "Xen never emulates it, Linux ranks Xen's clock below it.");
 }
 
-TEST(of_a_run_without_the_tsc_nothing_is_said)
+TEST(a_run_without_the_tsc_names_no_clocksource)
 {
 	report->options.clock_count = 2;
 	report->clocks[0].clock.state = CLOCK_ABSENT;

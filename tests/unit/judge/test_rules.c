@@ -1,6 +1,6 @@
 /*
- * Tests of the rule catalogue and the judge. The rules for the cores' TSCs are in test_rules_skew.c. Each rule is
- * tested with the smallest value that breaks it, and with a value that does not.
+ * Tests of the rule catalogue and the judge. The rules for the cores' TSCs are tested in test_rules_skew.c. Each rule
+ * is tested with the smallest value that breaks it, and with a value that does not.
  */
 #include <stdio.h>
 #include "test.h"
@@ -35,7 +35,7 @@ find_note(const struct report *report, const char *words)
 	return "";
 }
 
-TEST(catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option)
+TEST(catalogue_has_complete_rows_and_distinct_ids_that_fit_an_option)
 {
 	size_t count = 0;
 
@@ -52,7 +52,7 @@ TEST(catalogue_has_whole_rows_and_distinct_ids_that_fit_an_option)
 	assert_null(rules_find("clock"));
 }
 
-TEST(ids_with_a_limit_are_those_of_rules_with_a_figure)
+TEST(rules_with_a_limit_are_the_rules_with_a_figure)
 {
 	const char *ids[RULES_MAX + 1];
 	size_t count = 0;
@@ -76,7 +76,7 @@ TEST(clean_machine_passes_without_a_finding)
 		assert_int_equal(report->clocks[i].verdict, VERDICT_PASS);
 }
 
-TEST(one_step_back_fails_the_clock_with_its_figures)
+TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 {
 	struct report *report = literal_clean();
 	struct report_clock *pm = literal_find(report, "acpi_pm");
@@ -110,7 +110,7 @@ TEST(limit_of_3_steps_allows_3_and_not_4)
 	}
 }
 
-TEST(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once)
+TEST(a_step_back_between_bracketing_reads_is_the_tscs_fault_and_counts_once)
 {
 	struct report *report = literal_clean();
 
@@ -131,8 +131,8 @@ TEST(step_back_of_a_bracket_is_the_tscs_fault_and_counts_once)
 }
 
 /*
- * Judges a report on CORES cores. The TSCs of the last STEPPING cores stepped back twice each. The only finding must
- * have TEXT.
+ * Judges a report about CORES cores. The TSCs of the last STEPPING cores stepped back twice each. The only finding
+ * must have TEXT.
  */
 static void
 assert_cores_text(size_t cores, size_t stepping, const char *text)
@@ -167,8 +167,8 @@ TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
 				 "ticks. No step back was seen on 3 other cores in 300000 reads.");
 }
 
-/* The TSC of the boot core timed everything, and it did not step back. So other clocks are judged as usual. */
-TEST(a_step_back_of_another_core_excuses_no_clock)
+/* The boot core's TSC timed all clocks, and it did not step back. Therefore the other clocks are judged as usual. */
+TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 {
 	struct report *report = literal_clean();
 
@@ -187,10 +187,10 @@ TEST(a_step_back_of_another_core_excuses_no_clock)
 }
 
 /*
- * The TSC sometimes steps back by 10,000 ticks. Another clock that was timed across such a step seems to jump, to
+ * The TSC sometimes steps back by 10,000 ticks. Another clock that is timed across such a step seems to jump, to
  * change its rate or to be slow.
  */
-TEST(what_a_tsc_timed_that_stepped_back_accuses_no_other_clock)
+TEST(no_clock_is_accused_by_a_tsc_that_stepped_back)
 {
 	for (int moved = 0; moved < 2; moved++) {
 		struct report *report = literal_clean();
@@ -230,7 +230,7 @@ keep_devices(struct report *report)
 	report->clock_count = count;
 }
 
-/* Adds a discontinuity between the TSC and all clocks of the report. The TSC is not in the report. */
+/* Adds a discontinuity between the TSC and all clocks in the report. The TSC itself is not in the report. */
 static void
 part_from_tsc(struct report *report)
 {
@@ -241,7 +241,7 @@ part_from_tsc(struct report *report)
 	};
 }
 
-/* Sets the clocks' rates, compared with the TSC. The PIT is 900 ppm faster than the others. */
+/* Sets the clocks' rates against the TSC. The PIT is 900 ppm faster than the others. */
 static void
 set_rates(struct report *report)
 {
@@ -254,8 +254,8 @@ set_rates(struct report *report)
 	}
 }
 
-/* The TSC times all other clocks. This is also so if the TSC itself is not in the report. */
-TEST(a_rate_by_a_tsc_that_parted_from_the_devices_accuses_none_of_them_also_where_the_tsc_is_not_asked_for)
+/* The TSC times all other clocks, even in a run that does not report the TSC itself. */
+TEST(no_device_is_accused_by_a_tsc_that_diverged_from_all_devices)
 {
 	for (int parted = 0; parted < 2; parted++) {
 		struct report *report = literal_clean();
@@ -297,7 +297,10 @@ part(struct report *report, unsigned one, unsigned other)
 	}
 }
 
-/* A jump needs two other clocks. In a guest these must have different sources: its devices count the host's clock. */
+/*
+ * A jump needs two other clocks as proof. In a guest they must have different sources, because all its devices count
+ * the host's clock.
+ */
 TEST(a_clock_jumped_if_two_others_prove_it)
 {
 	static const struct {
@@ -319,8 +322,8 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 	}
 }
 
-/* One clock may have been read before the TSC stopped, and the other clocks after the stop. */
-TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
+/* One clock may have been read before the TSC stopped, and the other clocks after it. */
+TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 {
 	for (int stands = 0; stands < 2; stands++) {
 		struct report *report = literal_clean();
@@ -338,10 +341,10 @@ TEST(in_a_guest_whose_tsc_stands_now_and_then_no_clock_jumps_by_it)
 }
 
 /*
- * In a guest, an RTC that is ahead shows that the machine was stopped if two other clocks agree, or if one of them is
+ * If a guest's RTC gets ahead, the machine was stopped, provided that two other clocks agree or that one of them is
  * undecided.
  */
-TEST(an_rtc_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
+TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 {
 	for (int present = 0; present < 2; present++) {
 		struct report *report = literal_clean();
@@ -367,7 +370,7 @@ TEST(an_rtc_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 	}
 }
 
-/* Sets a clock's rate in the window and after it to nominal plus the given ppm. The error is 10 ppm. */
+/* Sets a clock's rate in the rate window and after it, in ppm above nominal. Both have an error of 10 ppm. */
 static void
 set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t since_ppm)
 {
@@ -380,7 +383,10 @@ set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t si
 		(struct rate_interval){ true, hz + since_ppm * ppm, hz + (since_ppm - 10) * ppm, hz + (since_ppm + 10) * ppm };
 }
 
-/* A hypervisor may stop a guest, whose RTC goes on. Only a rate that holds in the window and after it is a fault. */
+/*
+ * A hypervisor may stop a guest while its RTC continues. Therefore a wrong rate of the RTC is a fault only if it is
+ * the same in the rate window and after it.
+ */
 TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
 {
 	static const struct {
@@ -413,7 +419,7 @@ TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
 	}
 }
 
-/* The rate of one group against the other includes each pair of a clock of one and a clock of the other. */
+/* The rate of one group of clocks against another must include the rates of all pairs with a clock from each group. */
 TEST(the_rate_of_two_groups_includes_all_their_pairs)
 {
 	struct report *report = literal_clean();
@@ -442,8 +448,11 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 		(struct interval_ppb){ true, by_ppb, by_ppb * 8 / 9 - 1000, by_ppb * 10 / 9 + 1000 };
 }
 
-/* In a guest the devices or the TSC may have changed. The TSC timed the PIT, which seems to be 900 ppm too fast. */
-TEST(a_tsc_that_may_have_changed_accuses_no_device)
+/*
+ * In a guest, either the devices or the TSC may have changed. The TSC timed the PIT, which seems to be 900 ppm too
+ * fast.
+ */
+TEST(no_device_is_accused_by_a_tsc_that_may_have_changed)
 {
 	for (int way = 0; way < 3; way++) { /* no change, a change in the rate window, and a change after it */
 		struct report *report = literal_clean();
@@ -456,7 +465,7 @@ TEST(a_tsc_that_may_have_changed_accuses_no_device)
 	}
 }
 
-/* In a soak on bare metal the PIT's rate changes by 300 ppb from the first to the last of three rows. */
+/* In a soak on bare metal, the PIT's rate changes by 300 ppb from the first to the last of three rows of the series. */
 TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 {
 	const uint64_t hz = UINT64_C(3000000000000000), ppb = hz / 1000000000;
@@ -489,7 +498,7 @@ TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
  * Two devices are not read at exactly the same time. If the TSC stopped between their readings, one of them seems to
  * have changed its rate. This may happen in the rate window or at the end of the run.
  */
-TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
+TEST(in_a_guest_a_device_that_seems_to_change_may_be_a_tsc_that_stopped)
 {
 	for (int since = 0; since < 2; since++) {
 		struct report *report = literal_clean();
@@ -519,10 +528,10 @@ TEST(in_a_guest_a_device_that_changed_against_its_like_may_be_a_tsc_that_stood)
 }
 
 /*
- * The TSC's rate is unknown, so its ticks are treated as nanoseconds. This must not make a clock slow, or a device fail
- * its data sheet.
+ * If the TSC's rate is unknown, its ticks are treated as nanoseconds. A clock that then seems slow, or outside of its
+ * data sheet, must not fail.
  */
-TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
+TEST(no_clock_is_accused_by_a_tsc_whose_rate_is_unknown)
 {
 	for (int known = 0; known < 2; known++) {
 		struct report *report = literal_clean();
@@ -537,8 +546,8 @@ TEST(where_the_tscs_rate_is_not_known_nothing_that_it_timed_is_a_fault)
 	}
 }
 
-/* The TSC may have stopped while it timed the RTC's flag. */
-TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
+/* The TSC may have stopped while it timed the RTC's periodic flag. */
+TEST(no_data_sheet_is_broken_according_to_a_tsc_that_diverged_from_all_clocks)
 {
 	for (int parted = 0; parted < 2; parted++) {
 		struct report *report = literal_clean();
@@ -556,8 +565,11 @@ TEST(by_a_tsc_that_parted_from_all_other_clocks_no_device_is_off_its_data_sheet)
 	}
 }
 
-/* A timer that rounds its deadlines, or follows another clock, is early with every length. */
-TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
+/*
+ * A timer that rounds its deadlines, or follows another clock, is early with every requested duration. If it is early
+ * with only one of several durations, the cause is unknown.
+ */
+TEST(one_shots_that_are_early_with_one_duration_only_are_not_determined)
 {
 	for (size_t early = 0; early <= 2; early++) {
 		struct report *report = literal_clean();
@@ -582,10 +594,10 @@ TEST(shots_that_are_early_in_one_length_and_not_in_another_are_not_determined)
 }
 
 /*
- * The same is so for one of several cores, even if the boot core was tested with more lengths. One early shot is not
- * enough.
+ * On one of several cores the same rule holds, even if the boot core was tested with more durations. A single early
+ * one-shot is not enough.
  */
-TEST(shots_that_are_early_on_one_core_name_that_core)
+TEST(one_shots_that_are_early_on_one_core_name_that_core)
 {
 	for (int stray = 0; stray < 2; stray++) {
 		struct report *report = literal_clean();
@@ -622,8 +634,8 @@ TEST(shots_that_are_early_on_one_core_name_that_core)
 #define CORES_OF_LAPIC 4u
 
 /*
- * Returns a report on the LAPIC timers of four cores. Each timer has a row for one-shots and a row for periods. SICK is
- * a mask of the cores that lost some interrupts.
+ * Returns a report about the LAPIC timers of four cores. Each timer has a row for one-shots and a row for periods.
+ * SICK is a bit mask of the cores whose timer lost interrupts.
  */
 static struct report *
 report_of_lapics(unsigned sick)
@@ -649,7 +661,7 @@ report_of_lapics(unsigned sick)
 	return report;
 }
 
-TEST(a_lapic_that_alone_loses_shots_is_named_with_its_core_and_all_alike_without)
+TEST(the_core_is_named_if_only_its_lapic_timer_loses_one_shots)
 {
 	static const struct {
 		unsigned sick;
@@ -684,10 +696,10 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 }
 
 /*
- * A late interrupt of an earlier shot may come while a comparator is armed with a deadline that has passed. This can
- * explain one of four tries, but not most of them.
+ * A comparator that is armed with an expired deadline must not interrupt. A late interrupt of an earlier one-shot may
+ * look like a violation in one of four tries, but not in most of them.
  */
-TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
+TEST(an_interrupt_for_an_expired_deadline_is_a_fault_in_three_of_four_tries_only)
 {
 	static const struct {
 		uint64_t stale;
@@ -715,10 +727,10 @@ TEST(one_interrupt_in_four_behind_a_deadline_that_was_over_names_no_comparator)
 }
 
 /*
- * Deadlines in a gap are excused. The host that preempted the core may also have delayed the timer, because a guest's
- * interrupts need threads of the same host.
+ * Deadlines in a gap do not count. The host that preempted the core may also have delayed the timer, because threads
+ * of the same host send a guest's interrupts.
  */
-TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_most_of_all)
+TEST(lost_ticks_are_not_determined_if_gaps_hit_as_large_a_share)
 {
 	static const struct {
 		uint64_t expected, excused, lost;
@@ -751,10 +763,10 @@ TEST(periods_are_not_determined_where_as_large_a_part_is_excused_as_is_lost_or_m
 }
 
 /*
- * Gaps excuse most one-shots of this source. An interrupt that came is not missing, even if it was late. Nothing is
- * known about the others.
+ * Most one-shots of this source do not count, because of gaps. An interrupt that came is not missing, even if it was
+ * late. Nothing is known about the others.
  */
-TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
+TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 {
 	static const struct {
 		uint64_t excused, delivered;
@@ -794,10 +806,10 @@ TEST(a_source_of_which_gaps_excuse_most_one_shots_has_not_kept_its_promises)
 }
 
 /*
- * A busy host delays an emulator's timers. That explains three lost ticks, or any number if other ticks are late. It
- * does not explain five if all others are in time.
+ * A busy host delays an emulator's timers. This explains three lost ticks, or any number of them if other ticks are
+ * late. It does not explain five lost ticks if all others are in time.
  */
-TEST(interrupts_of_an_emulator_are_judged_if_waiting_for_its_host_explains_nothing)
+TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 {
 	static const struct {
 		const char *accelerator, *rule;
@@ -843,7 +855,9 @@ TEST(interrupts_of_an_emulator_are_judged_if_waiting_for_its_host_explains_nothi
 	}
 }
 
-/* One-shots that never came are a fault if the timer's status shows that they were due and the route works. */
+/*
+ * One-shots that never came are a fault if the timer's status shows that they were due and interrupts reach the core.
+ */
 TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 {
 	static const struct {
@@ -914,8 +928,11 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 #define UNUSABLE_SIGNAL   { "vmclock", "vmclock", false, true, false, 0 }
 #define CHANGED_SIGNAL    { "kvmclock", "kvm-clock", false, false, true, 1 }
 
-/* A hypervisor announces disruptions by signals. A signal of any disruption counts more than one of snapshots only. */
-TEST(a_disruption_that_no_signal_announced_is_a_fault_of_a_signal_for_all_disruptions)
+/*
+ * A hypervisor can announce disruptions by several signals. A signal for any disruption counts more than a signal for
+ * snapshots only.
+ */
+TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 {
 	static const struct {
 		struct signals signals;
@@ -955,7 +972,7 @@ TEST(a_disruption_that_no_signal_announced_is_a_fault_of_a_signal_for_all_disrup
 	}
 }
 
-TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_most_of_one)
+TEST(two_ticks_in_a_period_are_not_determined_if_one_may_be_late_by_most_of_a_period)
 {
 	static const struct {
 		uint64_t shots, error_ns;
@@ -983,8 +1000,8 @@ TEST(two_ticks_in_a_period_are_not_determined_of_a_source_that_may_be_late_by_mo
 	}
 }
 
-/* Only the comparison with the TSC shows this jump. It is also possible that the TSC stopped instead. */
-TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
+/* The HPET jumped only against the TSC. It is also possible that the TSC stopped instead. */
+TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 {
 	struct report *report = literal_clean();
 	const struct behaviour *row;
@@ -999,8 +1016,8 @@ TEST(a_leap_in_which_no_other_clock_takes_a_side_accuses_nobody)
 	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
 }
 
-/* A step back is visible in the readings of this counter alone. So a step back of the TSC does not explain it. */
-TEST(a_counter_of_64_bits_that_steps_back_does_so_by_itself)
+/* A step back is visible in the readings of this counter alone. Therefore a step back of the TSC cannot explain it. */
+TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 {
 	for (int jumped = 0; jumped < 2; jumped++) {
 		struct report *report = literal_clean();
@@ -1025,7 +1042,7 @@ assert_verdicts(struct report *report, const char *const *ids, enum verdict verd
 }
 
 /* The RTC's periodic flag and its seconds are two counters. */
-TEST(what_is_of_the_counter_holds_for_each_way_of_reading_it)
+TEST(a_fault_of_the_counter_fails_each_read_method_of_the_counter)
 {
 	static const struct {
 		const char *rule, *named, *ways[4], *others[4];
@@ -1051,7 +1068,7 @@ TEST(what_is_of_the_counter_holds_for_each_way_of_reading_it)
 	}
 }
 
-TEST(a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read)
+TEST(a_step_back_in_bracketing_reads_fails_each_read_method_of_the_tsc)
 {
 	static const char *const ways[] = { "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", NULL };
 
@@ -1067,7 +1084,7 @@ TEST(a_step_back_that_the_brackets_show_is_of_the_tsc_however_it_is_read)
 	}
 }
 
-TEST(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it)
+TEST(an_undetermined_rule_of_the_counter_counts_for_each_read_method)
 {
 	struct report *report = literal_clean();
 	struct behaviour *row = literal_behaviour(report, "pit-out", "pit", "OUT rose late.");
@@ -1080,8 +1097,11 @@ TEST(what_is_not_determined_of_the_counter_is_so_of_each_way_of_reading_it)
 	assert_int_equal(literal_find(report, "hpet")->open, 0);
 }
 
-/* For the RTC it makes no sense to advise another clocksource=, because no kernel uses the RTC for timekeeping. */
-TEST(a_slow_clock_is_named_with_its_limit_and_what_helps_by_what_it_is_for)
+/*
+ * The advice to select another clocksource= makes no sense for the RTC, because no kernel uses the RTC for
+ * timekeeping.
+ */
+TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 {
 	static const char *const ids[] = { "hpet", "rtc" };
 
@@ -1120,8 +1140,8 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 		latency_add(latency, &scale, &sample, 1);
 }
 
-/* If CPUID exits to the hypervisor, this does not make the TSC slow. */
-TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
+/* A CPUID that exits to the hypervisor makes the read method with CPUID slow, but not the TSC. */
+TEST(a_slow_read_method_fails_together_with_its_slow_clock)
 {
 	struct report *report = literal_clean();
 
@@ -1140,10 +1160,10 @@ TEST(a_way_that_is_as_slow_as_its_clock_does_not_pass_beside_it)
 }
 
 /*
- * The test compares the cost of a read with the cost of CPUID. If a read costs at least half as much, it exits to the
- * hypervisor. If it costs at most a quarter, it does not. Between these values it is unknown.
+ * A read that costs at least half as much as CPUID exits to the hypervisor. If it costs at most a quarter, it does
+ * not. In between it is not known.
  */
-TEST(reads_that_exit_are_told_from_others_by_the_cost_of_cpuid)
+TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 {
 	static const char *const fast[] = { "tsc", "tsc_lfence", "tsc_rdtscp", NULL };
 	static const char *const slow[] = { "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback", "rtc", "rtc_pf", NULL };
@@ -1171,7 +1191,7 @@ TEST(reads_that_exit_are_told_from_others_by_the_cost_of_cpuid)
 	assert_string_equal(find_note(report, "exit to the hypervisor"), "");
 }
 
-TEST(device_that_is_read_two_ways_has_one_finding)
+TEST(a_device_with_two_read_methods_has_one_finding)
 {
 	struct report *report = literal_clean();
 
@@ -1211,8 +1231,8 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 }
 
 /*
- * In QEMU, the HPET interrupts at once if it is armed with a deadline that has passed. This may be seen in one of four
- * tries, or in all of them.
+ * QEMU's HPET interrupts at once if it is armed with an expired deadline. The test shows this in one of four tries, or
+ * in all of them.
  */
 TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 {
@@ -1232,7 +1252,7 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 			    "not judged in QEMU, whose HPETs do so.");
 }
 
-TEST(further_way_of_reading_that_alone_fails_has_a_finding)
+TEST(a_read_method_that_alone_fails_has_a_finding)
 {
 	struct report *report = literal_clean();
 
@@ -1243,7 +1263,7 @@ TEST(further_way_of_reading_that_alone_fails_has_a_finding)
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 }
 
-TEST(broken_clock_without_a_reason_still_makes_a_sentence)
+TEST(a_broken_clock_without_a_reason_still_has_a_sentence)
 {
 	struct report *report = literal_clean();
 
@@ -1308,7 +1328,7 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 	report->interference.worst_ns = 90000000;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
-	/* the stolen time does not explain that this core is missing */
+	/* stolen time of 25 % does not explain that this core is missing */
 	assert_int_equal(report->findings[0].core, report->cores[3].apic_id);
 	assert_int_equal(report->findings[0].measured, 1);
 	for (size_t i = 0; i < report->behaviours.count; i++)
@@ -1337,7 +1357,7 @@ TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
 		       "1 of 4 cores is missing; the first is core 2: did not finish a job in time, and was stopped.");
 }
 
-TEST(cores_left_alone_on_purpose_are_not_missing)
+TEST(cores_that_the_options_exclude_are_not_missing)
 {
 	struct report *report = literal_clean();
 
@@ -1355,7 +1375,7 @@ TEST(cores_left_alone_on_purpose_are_not_missing)
 	assert_finding(report, 0, "core-missing", NULL, "1 of 4 cores is missing; the first is core 2.");
 }
 
-TEST(incomplete_wins_over_warn_and_not_over_fail)
+TEST(the_verdict_incomplete_replaces_warn_but_not_fail)
 {
 	struct report *report = literal_clean();
 
@@ -1382,7 +1402,7 @@ TEST(finding_that_names_a_clock_lowers_its_verdict)
 	assert_int_equal(report->verdict, VERDICT_WARN);
 }
 
-TEST(fault_found_after_64_findings_still_fails_the_run)
+TEST(a_fault_after_64_findings_still_fails_the_run)
 {
 	struct report *report = literal_clean();
 
@@ -1408,7 +1428,7 @@ TEST(unknown_rule_adds_nothing)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-TEST(notes_beyond_16_are_left_out_and_long_ones_cut)
+TEST(notes_after_the_16th_are_left_out_and_long_notes_are_cut)
 {
 	struct report *report = literal_clean();
 	char longest[300];

@@ -1,4 +1,4 @@
-/* Tests that each fault has a single finding. The judge omits a finding if another finding explains it. */
+/* Tests that each fault causes a single finding. The judge omits a finding if another finding explains it. */
 #include "test.h"
 #include "judge/judge.h"
 #include "report_literal.h"
@@ -24,7 +24,7 @@ assert_only(struct report *report, const char *rule, const char *clock, const ch
 		assert_string_equal(report->findings[0].text, text);
 }
 
-TEST(rows_of_one_promise_make_one_finding_that_counts_them)
+TEST(several_failed_checks_of_one_rule_make_one_finding_that_counts_them)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -36,7 +36,7 @@ TEST(rows_of_one_promise_make_one_finding_that_counts_them)
 	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. It failed in 2 more checks.");
 }
 
-TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
+TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 {
 	for (int64_t nearest = 1510; nearest <= 1511; nearest++) {
 		struct report *report = machine_without_behaviours();
@@ -53,10 +53,10 @@ TEST(a_flag_of_a_clock_that_is_off_by_1010_ppm_is_broken_beyond_1510_only)
 }
 
 /*
- * The TSC changed its rate during the window, so the time scale is in doubt. Its error may be larger than the observed
- * change, because a late change affects only a small part of the window.
+ * The TSC's rate changed during the window, so rates measured with it are in doubt. Their error may be larger than the
+ * observed change, because a late change affects only a small part of the window.
  */
-TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
+TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 {
 	static const struct {
 		const char *rule, *clock;
@@ -79,7 +79,7 @@ TEST(a_rate_taken_by_a_tsc_in_doubt_is_not_determined_whatever_it_is)
 
 #define OUT_ROSE "OUT rose between 15712 us before and 38932 us after the end of its count of 11940 clocks."
 
-TEST(what_is_too_wide_is_said_with_what_would_tell)
+TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 {
 	struct report *report = machine_without_behaviours();
 	struct behaviour *flag = literal_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
@@ -93,15 +93,15 @@ TEST(what_is_too_wide_is_said_with_what_would_tell)
 	assert_int_equal(report->finding_count, 0);
 	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide.");
 	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide.");
-	/* the longest sentence of this kind, which must fit */
+	/* the longest sentence of this kind, which must fit into the row's text */
 	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide.");
 	assert_int_equal(literal_find(report, "rtc")->open, 2);
 	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
 }
 
 /*
- * For a clock's rate there are three outcomes, as for other rules. It is within the limit, or beyond it, or not
- * determined because its interval is too wide.
+ * A clock's rate is within the limit, beyond it, or not determined because its interval is too wide, like the results
+ * of other rules.
  */
 TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 {
@@ -142,10 +142,10 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 }
 
 /*
- * If the host takes 1 % of the time or more, this makes the intervals wide. A longer run would not help, so it is not
+ * If the host takes 1 % of the time or more, the intervals become wide. A longer run would not help, so it is not
  * recommended.
  */
-TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
+TEST(if_much_time_was_stolen_a_longer_run_is_not_recommended)
 {
 	static const struct {
 		uint64_t stolen_ns;
@@ -161,7 +161,8 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 		struct report *report = machine_without_behaviours();
 		const struct behaviour *row = NULL;
 
-		report->hypervisor[0] = '\0'; /* in a guest, none of these clocks would be independent */
+		/* bare metal, because in a guest none of these clocks would be independent */
+		report->hypervisor[0] = '\0';
 		report->duration_ns = 1000000000;
 		report->interference.measured = true;
 		report->interference.observed_ns = 1000000000;
@@ -178,10 +179,10 @@ TEST(where_much_time_was_stolen_a_longer_run_is_not_promised_to_tell)
 }
 
 /*
- * A PM timer that is derived from the HPET's crystal has the same error as the HPET. Only a clock with another crystal
- * can show that there is no error.
+ * A PM timer that shares the HPET's crystal has the same error as the HPET. Only a clock with another crystal can
+ * prove that there is no error.
  */
-TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
+TEST(a_rate_passes_only_with_a_clock_of_another_source)
 {
 	static const struct {
 		int64_t rtc_within;
@@ -216,8 +217,8 @@ TEST(a_rate_is_passed_by_a_clock_of_another_source_alone)
 	}
 }
 
-/* The rate of the TSC is not in doubt if another clock is named. */
-TEST(another_clocks_change_is_no_doubt_of_the_tsc)
+/* The TSC's rate is not in doubt if the report says that another clock changed. */
+TEST(another_clocks_change_puts_no_doubt_on_the_tsc)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -228,7 +229,7 @@ TEST(another_clocks_change_is_no_doubt_of_the_tsc)
 	assert_int_equal(report->finding_count, 2);
 }
 
-TEST(clocks_that_claim_no_rate_vouch_for_no_tsc)
+TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -250,17 +251,17 @@ set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc
 	literal_find(report, "rtc")->change_since = (struct interval_ppb){ true, rtc_ppb, rtc_ppb, rtc_ppb };
 }
 
-TEST(a_clock_that_stepped_back_has_no_finding_for_its_change_too)
+TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
 {
 	struct report *report = machine_without_behaviours();
 
-	report->hypervisor[0] = '\0'; /* in a guest the TSC may have stood between two readings */
+	report->hypervisor[0] = '\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
 	set_changes(report, -1000000, 0, 0);
 	judge_report(report);
 	assert_only(report, "rate-changed", "hpet", NULL);
 
 	report = machine_without_behaviours();
-	report->hypervisor[0] = '\0'; /* in a guest the TSC may have stood between two readings */
+	report->hypervisor[0] = '\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
 	set_changes(report, -1000000, 0, 0);
 	literal_find(report, "hpet")->monotonic.backward = 1;
 	judge_report(report);
@@ -268,10 +269,10 @@ TEST(a_clock_that_stepped_back_has_no_finding_for_its_change_too)
 }
 
 /*
- * The TSC was set ahead by one second within about one second. The clocks were not read at the same time after the
- * window, so their times differ by some milliseconds.
+ * The TSC was set ahead by one second. The clocks were not read at the same time afterwards, so the time spans of
+ * their comparisons differ by some milliseconds.
  */
-TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
+TEST(a_tsc_that_was_set_ahead_is_named_and_no_other_clock)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -283,10 +284,10 @@ TEST(a_tsc_that_was_moved_is_named_and_not_those_that_differ_by_their_stretches)
 }
 
 /*
- * The RTC is read at its edges, before the other clocks are read. If the TSC stopped in between, for up to 10 ms, only
- * the RTC seems to have changed. This may happen in the window of a second, or in the 20 s after it.
+ * The RTC is read at its edges, before the other clocks. If the TSC stops in between for up to 10 ms, only the RTC
+ * seems to have changed its rate. This may happen in the window of one second, or in the 20 s after it.
  */
-TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named)
+TEST(an_rtc_is_not_named_if_a_stopped_tsc_explains_its_change)
 {
 	static const struct {
 		int64_t change_ppb;
@@ -312,10 +313,10 @@ TEST(an_rtc_that_seems_to_have_changed_by_what_a_tsc_may_have_stood_is_not_named
 }
 
 /*
- * All devices of a guest follow one clock of its host. The only other witness is the RTC, which may jump. So it is
- * unknown whether the devices or the TSC changed.
+ * All devices of a guest follow one clock of its host. The only independent clock is the RTC, which may jump.
+ * Therefore it is unknown whether the devices or the TSC changed.
  */
-TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
+TEST(a_guests_tsc_that_diverges_from_all_devices_is_not_accused)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -329,8 +330,8 @@ TEST(a_tsc_that_parts_from_a_hosts_time_is_not_accused)
 }
 
 /*
- * Cores that read QEMU's emulated TSC at the same time move it ahead. This is no fault of a clock, but leaves the TSC
- * without a rate.
+ * If several cores read QEMU's emulated TSC at the same time, they move it ahead. This is no fault of a clock, but the
+ * TSC then has no rate.
  */
 TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 {
@@ -369,10 +370,10 @@ rate_row(const struct report *report, const char *clock)
 }
 
 /*
- * In a guest, the RTC and the devices follow the same oscillator of the host. So the RTC cannot confirm the rates of
- * the devices, even if its interval is narrow.
+ * In a guest, the RTC and the devices follow the same oscillator of the host. Therefore the RTC cannot confirm the
+ * rates of the devices, even if its interval is narrow.
  */
-TEST(a_guests_rtc_is_no_other_source_than_its_devices)
+TEST(a_guests_rtc_cannot_confirm_the_rates_of_its_devices)
 {
 	static const int64_t within[] = { 50000, 1000000 };
 
@@ -388,7 +389,7 @@ TEST(a_guests_rtc_is_no_other_source_than_its_devices)
 	}
 }
 
-TEST(a_tsc_of_which_nothing_claims_a_rate_has_a_row_that_says_so)
+TEST(a_tsc_without_a_nominal_rate_has_a_row_that_says_so)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -412,7 +413,7 @@ unchecked(struct report *report, const char *rule, const char *clock, enum unche
 	row->unchecked = kind;
 }
 
-TEST(counts_of_what_is_not_judged_have_their_reasons)
+TEST(counts_of_undecided_rules_are_printed_with_reasons)
 {
 	static const char *const said[] = {
 		"2 not determined (1 too coarse, 1 other), "
@@ -438,7 +439,7 @@ TEST(counts_of_what_is_not_judged_have_their_reasons)
 	}
 }
 
-TEST(rows_with_reasons_of_their_own_are_pointed_to)
+TEST(undecided_rules_with_other_reasons_refer_to_their_rows)
 {
 	struct report *report = machine_without_behaviours();
 
@@ -449,7 +450,7 @@ TEST(rows_with_reasons_of_their_own_are_pointed_to)
 	assert_string_equal(report->unjudged, "1 not determined (see their rows), 1 not checked (see their rows)");
 }
 
-TEST(nothing_is_said_where_all_is_judged)
+TEST(if_all_rules_are_judged_no_count_of_undecided_rules_is_printed)
 {
 	struct report *report = machine_without_behaviours();
 

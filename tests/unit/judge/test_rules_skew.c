@@ -1,6 +1,6 @@
 /*
- * Tests of the judge of the cores' TSCs. Each fault must have its own finding and no other. Without a fault there must
- * be no finding. In these reports the TSC runs at 2 GHz, and each pair's interval has a width of 80 to 118 ticks.
+ * Tests of the judge for the cores' TSCs. Each fault must have its own finding, and a machine without a fault must
+ * have none. In these reports the TSC runs at 2 GHz, and each pair's interval has a width of 80 to 118 ticks.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -11,7 +11,7 @@
 static const struct offset still = { -3, 3 };
 
 /*
- * Returns a report on COUNT cores with even APIC ids, PER_PACKAGE in each package. See literal_tournament() for
+ * Returns a report about COUNT cores with even APIC ids, PER_PACKAGE in each package. See literal_tournament() for
  * TRUTH_TICKS.
  */
 static struct report *
@@ -62,7 +62,7 @@ assert_clean(struct report *report)
 }
 
 /*
- * Asserts the finding's text, without the part on warps at its end. The test
+ * Asserts the finding's text, except for its last part, which is about warps. The test
  * an_offset_says_whether_its_warps_were_seen() checks that part.
  */
 static void
@@ -89,7 +89,10 @@ assert_finding(const struct report *report, size_t index, const char *rule, uint
 	return finding;
 }
 
-/* Asserts that the finding names the pair A and B, because no core is proven to differ. */
+/*
+ * Asserts that the finding names the pair A and B instead of one core, because neither of them is proven to be the
+ * faulty one.
+ */
 static void
 assert_pair(const struct finding *finding, uint32_t a, uint32_t b)
 {
@@ -118,7 +121,7 @@ assert_figure(const struct finding *finding, int64_t measured, int64_t low, int6
 	assert_string_equal(finding->unit, rules_find(finding->rule)->unit);
 }
 
-TEST(six_rules_are_for_the_cores_tscs_and_allow_nothing)
+TEST(six_rules_about_the_cores_tscs_have_the_limit_0)
 {
 	static const struct {
 		const char *id, *unit;
@@ -148,7 +151,7 @@ TEST(machines_of_1_to_128_cores_that_agree_are_clean)
 		assert_clean(machine(sizes[i], 2, NULL));
 }
 
-TEST(star_that_agrees_is_clean)
+TEST(cores_of_a_star_schedule_that_agree_are_clean)
 {
 	struct report *report = literal_clean();
 
@@ -156,7 +159,7 @@ TEST(star_that_agrees_is_clean)
 	assert_clean(report);
 }
 
-/* ---- tsc-warp ---- */
+/* Rule tsc-warp. */
 
 static struct report *
 machine_with_warps(uint64_t locked, uint64_t lock_free)
@@ -185,7 +188,7 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 					  "later; 1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_pair(&report->findings[0], 6, 2);
-	/* this read method reads the same counter */
+	/* another read method of the same TSC */
 	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_FAIL);
 	assert_clean(machine_with_warps(0, 0));
 }
@@ -210,7 +213,7 @@ TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 	assert_int_equal(report->findings[0].limit, 11);
 }
 
-TEST(warps_of_a_check_that_was_not_made_are_no_finding)
+TEST(warps_of_a_check_that_did_not_run_are_no_finding)
 {
 	struct report *report = machine_with_warps(1, 1);
 
@@ -218,7 +221,7 @@ TEST(warps_of_a_check_that_was_not_made_are_no_finding)
 	assert_clean(report);
 }
 
-TEST(warps_without_a_tournament_are_a_finding)
+TEST(warps_without_a_measurement_pass_are_a_finding)
 {
 	struct report *report = machine_with_warps(1, 0);
 
@@ -228,7 +231,7 @@ TEST(warps_without_a_tournament_are_a_finding)
 	assert_string_equal(report->findings[0].rule, "tsc-warp");
 }
 
-TEST(warp_of_a_core_that_is_off_is_no_second_finding)
+TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
 {
 	for (uint32_t core = 2; core <= 6; core += 2) {
 		struct report *report = machine_with_skewed_core(4, core / 2, 20000);
@@ -247,7 +250,7 @@ TEST(warp_of_a_core_that_is_off_is_no_second_finding)
 	}
 }
 
-/* Cores 4 and 2 have the worst warp. */
+/* the worst warp is between cores 4 and 2 */
 TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 {
 	for (size_t core = 0; core < 4; core++) {
@@ -290,9 +293,9 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 	assert_false(report->skew.within_known);
 }
 
-/* ---- tsc-offset ---- */
+/* Rule tsc-offset. */
 
-/* The pair's interval reaches from 46 ticks below the true offset of the third core to 54 ticks above it. */
+/* The interval of the pair extends from 46 ticks below the third core's true offset to 54 ticks above it. */
 TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
@@ -307,8 +310,8 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 }
 
 /*
- * Each core that warps has its own finding on its offset. The warps must be in the finding of this core, not in the
- * first finding.
+ * Two cores are off and warp, and each has its own finding about its offset. A warp must be mentioned in the finding
+ * of its core, not in the first finding.
  */
 TEST(an_offset_says_whether_its_warps_were_seen)
 {
@@ -336,7 +339,7 @@ TEST(an_offset_says_whether_its_warps_were_seen)
 	assert_non_null(strstr(report->findings[0].text, " Whether there are warps (tsc-warp) was not measured."));
 }
 
-TEST(core_behind_is_named_as_such_and_a_guest_has_another_cause)
+TEST(a_core_that_lags_is_named_as_such_and_a_guest_has_another_cause)
 {
 	struct report *report = machine_with_skewed_core(4, 2, -2000);
 
@@ -369,7 +372,7 @@ TEST(offset_without_a_known_rate_is_given_in_ticks)
 	assert_true(report->findings[0].low > 19900);
 }
 
-TEST(two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off)
+TEST(two_cores_that_differ_are_both_named_and_neither_is_called_off)
 {
 	struct report *report = judge(machine_with_skewed_core(2, 1, 2000));
 
@@ -381,8 +384,8 @@ TEST(two_cores_that_differ_are_both_named_and_neither_is_said_to_be_off)
 #define UNDECIDED "and nothing shows which of them is right."
 
 /*
- * Machines with cores whose TSCs are off, and the expected findings. A finding has a core, an offset that its interval
- * must contain, and parts of its text.
+ * Machines with cores whose TSCs are off, and the expected findings: the core, an offset that must be in the finding's
+ * interval, and parts of the text.
  */
 static const struct {
 	const char *name;
@@ -448,7 +451,8 @@ TEST(cores_that_are_off_are_named_with_their_offsets)
 }
 
 /*
- * Returns a report on four cores. Only the pair A and B has a narrow interval, because other round trips took too long.
+ * Returns a report about four cores. Only the pair A and B has a narrow interval, because the round trips of other
+ * pairs took too long.
  */
 static struct report *
 machine_with_one_proven_pair(size_t a, size_t b)
@@ -464,7 +468,7 @@ machine_with_one_proven_pair(size_t a, size_t b)
 	return report;
 }
 
-TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
+TEST(a_single_pair_that_is_proven_to_differ_is_a_finding_about_the_pair)
 {
 	struct report *report = judge(machine_with_one_proven_pair(2, 3));
 
@@ -476,7 +480,8 @@ TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
 	for (size_t i = 0; i < 4; i++)
 		assert_false(report->cores[i].off_majority);
 
-	report = machine_with_one_proven_pair(0, 2); /* if the boot core is one of the pair, it must not be preferred */
+	/* if the boot core is one of the two, it must not be treated differently */
+	report = machine_with_one_proven_pair(0, 2);
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->findings[0].core, REPORT_NO_CORE);
@@ -486,7 +491,7 @@ TEST(pair_that_alone_is_proven_to_differ_is_a_finding_without_a_core)
 	assert_clean(report);
 }
 
-TEST(warp_between_the_two_of_a_proven_pair_is_no_second_finding)
+TEST(a_warp_between_two_cores_that_are_proven_to_differ_is_no_second_finding)
 {
 	for (uint32_t other = 0; other <= 4; other += 4) {
 		struct report *report = machine_with_one_proven_pair(1, 2);
@@ -501,8 +506,8 @@ TEST(warp_between_the_two_of_a_proven_pair_is_no_second_finding)
 	}
 }
 
-/* Only the worst pair is named. A warp between two cores of the same group is not explained by an offset. */
-TEST(warp_between_two_of_three_groups_is_no_second_finding)
+/* Only the worst pair is named. A warp between two cores with the same offset is not explained by an offset. */
+TEST(a_warp_between_two_groups_that_differ_is_no_second_finding)
 {
 	static const struct {
 		uint32_t ahead, behind;
@@ -534,8 +539,8 @@ TEST(pair_with_a_core_that_drifts_is_explained_by_the_drift)
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
 }
 
-/* All cores of the package are off, but one of them does not report its package. */
-TEST(package_whose_last_core_is_of_no_package_is_named_core_by_core)
+/* All cores of the package are off, but one of them does not report its package number. */
+TEST(a_package_with_a_core_of_unknown_package_is_named_core_by_core)
 {
 	int64_t truth_ticks[12] = { [4] = 5000, [5] = 5000, [6] = 5000, [7] = 5000 };
 	struct report *report = machine(12, 4, truth_ticks);
@@ -546,9 +551,9 @@ TEST(package_whose_last_core_is_of_no_package_is_named_core_by_core)
 	assert_null(strstr(report->findings[3].text, ": the same."));
 }
 
-/* ---- tsc-drift ---- */
+/* Rule tsc-drift. */
 
-TEST(core_that_drifts_is_named_with_the_proven_part)
+TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 {
 	struct report *report = machine(4, 4, NULL);
 
@@ -558,7 +563,7 @@ TEST(core_that_drifts_is_named_with_the_proven_part)
 					  "Core 6's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
 					  "steadily or by a step: likely a broken oscillator, a separate clock source, "
 					  "or a write to it."),
-		      49993, 49993, 50007, 0); /* each core of a majority shows this drift */
+		      49993, 49993, 50007, 0); /* drift against each core of a majority, in ppb */
 
 	report = machine(4, 4, NULL);
 	report->cores[3].drift_ppb = (struct offset){ 49996, 50004 };
@@ -566,7 +571,7 @@ TEST(core_that_drifts_is_named_with_the_proven_part)
 	assert_clean(report);
 }
 
-TEST(drift_that_may_be_none_or_is_unknown_is_no_finding)
+TEST(a_drift_that_may_be_0_or_is_unknown_is_no_finding)
 {
 	static const struct offset drifts[] = { { -90000, 0 }, { 0, 90000 }, { INT64_MIN, INT64_MAX } };
 
@@ -602,7 +607,7 @@ TEST(boot_core_that_drifts_alone_is_named_itself)
 			    "a step: likely a broken oscillator, a separate clock source, or a write to it.");
 }
 
-TEST(of_two_cores_that_drift_neither_is_said_to_be_off)
+TEST(if_two_cores_drift_apart_neither_is_called_off)
 {
 	struct report *report = machine(2, 2, NULL);
 
@@ -615,10 +620,10 @@ TEST(of_two_cores_that_drift_neither_is_said_to_be_off)
 }
 
 /*
- * In the last pass, the boot core's TSC steps back. It is 0.2 s lower at a reading than at the previous one, while the
- * HPET counts 0.1 s, so the step is 0.3 s. The pass ends at 21.1 s, a value that the TSC has twice.
+ * In the last measurement pass, the boot core's TSC steps back. One reading is 0.2 s lower than the previous one,
+ * while the HPET counts 0.1 s, so the step is 0.3 s. The pass ends at 21.1 s by the TSC, a value that it has twice.
  */
-TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
+TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 {
 	struct report *report = machine(2, 2, NULL);
 	uint8_t tsc = (uint8_t)(literal_find(report, "tsc") - report->clocks);
@@ -644,10 +649,10 @@ TEST(a_moment_that_a_tsc_may_have_read_twice_is_given_with_both_times)
 }
 
 /*
- * Core 2 drifts against the boot core. The intervals of the other cores' drifts are too wide to show which of the two
- * moves.
+ * Core 2 drifts against the boot core. The other cores' drifts have intervals that are too wide to show which of the
+ * two is faulty.
  */
-TEST(drift_of_a_core_or_of_the_boot_core_names_neither)
+TEST(a_drift_that_may_be_the_boot_cores_names_neither_core)
 {
 	struct report *report = machine(4, 4, NULL);
 
@@ -659,7 +664,7 @@ TEST(drift_of_a_core_or_of_the_boot_core_names_neither)
 			    "shows which of them moved.");
 }
 
-TEST(of_five_cores_that_drift_four_are_named_and_one_is_counted)
+TEST(if_five_cores_drift_four_are_named_and_one_is_counted)
 {
 	struct report *report = machine(16, 16, NULL);
 
@@ -687,10 +692,10 @@ TEST(core_that_drifts_has_no_other_finding)
 }
 
 /*
- * Core 1's place (its offset against the boot core) is not 0. But it comes from an indirect path over a third core.
- * Core 1's own pairs do not prove it.
+ * Core 1's reported offset against the boot core is not 0. It comes from an indirect path over a third core, and core
+ * 1's own pairs do not prove it.
  */
-TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
+TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 {
 	for (unsigned drifting = 0; drifting < 2; drifting++) {
 		struct report *report = machine(4, 4, NULL);
@@ -708,7 +713,7 @@ TEST(core_that_only_its_place_puts_off_the_majority_is_not_accused)
 	}
 }
 
-/* ---- tsc-contradiction ---- */
+/* Rule tsc-contradiction. */
 
 static struct report *
 machine_with_contradiction(void)
@@ -741,8 +746,8 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 	assert_clean(report);
 }
 
-/* Each of the three pairs may be the wrong one. */
-TEST(three_that_contradict_each_other_are_named_all)
+/* The offsets of three pairs contradict each other, and each of the pairs may be wrong. */
+TEST(three_pairs_that_contradict_each_other_are_all_named)
 {
 	struct report *report = machine(3, 3, NULL);
 
@@ -759,7 +764,7 @@ TEST(three_that_contradict_each_other_are_named_all)
 		assert_true(rules_has_core(&report->findings[0], (uint32_t)core));
 }
 
-/* ---- tsc-adjust, tsc-adjust-unequal ---- */
+/* Rules tsc-adjust and tsc-adjust-unequal. */
 
 static struct report *
 machine_with_adjust(int64_t all, int64_t third)
@@ -804,10 +809,10 @@ TEST(unequal_adjust_warns_once_with_the_difference)
 }
 
 /*
- * One core has another value of TSC_ADJUST. It is unknown which core was written if each value is on two cores, or if
+ * One core has another value of TSC_ADJUST. It is unknown which core was changed if each value is on two cores, or if
  * only two or three of four cores were read.
  */
-TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
+TEST(unequal_adjust_names_a_pair_if_no_single_core_differs)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		struct report *report = machine_with_adjust(-10, -1000000);
@@ -824,8 +829,8 @@ TEST(unequal_adjust_of_which_no_core_is_alone_has_a_pair)
 	}
 }
 
-/* The boot core differs from all other cores. The other cores have the larger value, and must not be named. */
-TEST(unequal_adjust_names_the_core_that_has_the_smaller_value_alone)
+/* The boot core has a smaller value than all other cores, which must not be named. */
+TEST(unequal_adjust_names_the_only_core_with_the_smaller_value)
 {
 	struct report *report = machine_with_adjust(-1000000, -1000000);
 
@@ -835,7 +840,7 @@ TEST(unequal_adjust_names_the_core_that_has_the_smaller_value_alone)
 	assert_int_equal(report->findings[0].core, 0);
 }
 
-TEST(adjust_that_is_unequal_within_its_limit_is_still_not_0)
+TEST(adjust_within_its_limit_for_unequal_values_still_warns_if_not_0)
 {
 	struct report *report = machine_with_adjust(7, 9);
 
@@ -848,7 +853,7 @@ TEST(adjust_that_is_unequal_within_its_limit_is_still_not_0)
 		      9, 9, 9, 0);
 }
 
-TEST(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count)
+TEST(adjust_of_cores_that_were_not_read_or_lack_it_does_not_count)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct report *report = machine_with_adjust(0, 5);
@@ -861,7 +866,7 @@ TEST(adjust_of_cores_that_were_not_asked_or_lack_it_does_not_count)
 	}
 }
 
-TEST(extreme_adjusts_differ_by_all_of_63_bits)
+TEST(extreme_adjusts_differ_by_at_most_int64_max)
 {
 	struct report *report = judge(machine_with_adjust(INT64_MAX, INT64_MIN));
 
@@ -880,8 +885,8 @@ assert_whole_sentence(const struct finding *finding)
 	assert_int_equal(finding->text[length - 1], '.');
 }
 
-/* In the first pass the core is right. It differs only in the last pass. */
-TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
+/* In the first measurement pass the core is right. It differs only in the last pass. */
+TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
 	struct report_skew *skew = &last->skew;
@@ -902,10 +907,10 @@ TEST(core_that_is_off_in_the_last_tournament_alone_is_named_with_its_moment)
 }
 
 /*
- * Two cores agree with each other and not with the third. But it is possible that they drift apart. If this drift is
- * proven, they only agree at this time, and no core is named.
+ * Two cores agree with each other and not with the third. But it is possible that the two drift apart. Then they agree
+ * only at this time, and no core is named.
  */
-TEST(a_majority_whose_cores_run_apart_names_nobody)
+TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 {
 	int64_t truth_ticks[3] = { 0, 0, -20000 };
 
@@ -926,11 +931,11 @@ TEST(a_majority_whose_cores_run_apart_names_nobody)
 }
 
 /*
- * Cores 0, 2 and 4 are one group, and cores 1 and 3 are ahead of it. The interval of cores 1 and 2 is wide, so core 1
- * is not named. Core 1 drifts against core 0, but the group still proves that core 3 differs. If WIDE is true, the
- * pairs in the group have wide intervals, and no core is named.
+ * Cores 0, 2 and 4 agree, and cores 1 and 3 are ahead of them. Core 1 is not named, because the interval of cores 1
+ * and 2 is wide. Core 1 drifts against core 0, but cores 0, 2 and 4 still prove that core 3 differs. If WIDE is true,
+ * the pairs of these three cores have wide intervals, and no core is named.
  */
-TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
+TEST(a_group_of_most_cores_names_a_core_although_another_core_drifts)
 {
 	int64_t truth_ticks[5] = { 0, 2500, 0, 2500, 0 };
 
@@ -955,8 +960,11 @@ TEST(a_group_of_most_names_a_core_though_another_core_runs_apart)
 	}
 }
 
-/* Only the last pass shows that the synchronisation of the cores is not known. */
-TEST(a_pair_that_only_the_last_pass_lacks_leaves_the_synchronisation_not_determined)
+/*
+ * In the last measurement pass one pair has no result. Therefore it is not determined whether the cores are
+ * synchronised.
+ */
+TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermined)
 {
 	for (int lacks = 0; lacks < 2; lacks++) {
 		struct report *report = machine(4, 4, NULL);
@@ -971,7 +979,7 @@ TEST(a_pair_that_only_the_last_pass_lacks_leaves_the_synchronisation_not_determi
 	}
 }
 
-/* The limit for synchronised cores is 1 us here, and no second pass was made. */
+/* The limit for synchronised cores is 1 us here, and there was only one measurement pass. */
 TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 {
 	for (int again = 0; again < 2; again++) {
@@ -986,8 +994,8 @@ TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 	}
 }
 
-/* The warp was seen in a check between the passes. The bounds from the passes are still valid. */
-TEST(cores_of_which_one_warped_are_not_synchronised)
+/* The warp check is done between the measurement passes. The bounds from both passes are valid in spite of the warp. */
+TEST(cores_with_a_warp_are_not_called_synchronised)
 {
 	struct report *report = judge(machine(4, 4, NULL));
 
@@ -1001,10 +1009,10 @@ TEST(cores_of_which_one_warped_are_not_synchronised)
 }
 
 /*
- * In a star, each core was only compared with the boot core. If the boot core stepped after some of these comparisons,
- * other cores seem to differ.
+ * In a star schedule, each core is compared with the boot core only. If the boot core's TSC stepped after some of
+ * these comparisons, other cores seem to differ.
  */
-TEST(star_in_which_something_moved_names_nobody)
+TEST(a_star_schedule_in_which_a_core_moved_names_no_core)
 {
 	int64_t truth_ticks[8] = { 0, 0, 0, 0, 0, 0, 20000, 20000 };
 	struct report *report = literal_clean();
@@ -1021,13 +1029,17 @@ TEST(star_in_which_something_moved_names_nobody)
 		assert_false(report->cores[i].off_majority || report->cores[i].drifts);
 }
 
-/* In a long run, a step looks like a very small drift. Only the next pass shows that the boot core stepped. */
-TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
+/*
+ * In a long run, a step looks like a very small drift. Only the next measurement pass shows that the boot core's TSC
+ * stepped.
+ */
+TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 {
 	int64_t truth_ticks[2][8] = { { 0, 0, 0, 0, 0, 0, 20000, 20000 },
 				      { 0, 20000, 20000, 20000, 20000, 20000, 20000, 20000 } };
 
-	for (int way = 0; way < 4; way++) { /* cases of the next pass: different, equal, missing, and too wide to decide */
+	/* results of the next pass: different, equal, missing, and too wide to decide */
+	for (int way = 0; way < 4; way++) {
 		struct report *report = literal_clean(), *last = literal_clean();
 		struct report_skew *skew = &report->skew;
 		bool confirmed = way == 1;
@@ -1048,10 +1060,10 @@ TEST(star_that_the_next_tournament_does_not_confirm_names_nobody)
 }
 
 /*
- * The core is only named if the other cores are nearer to each other than to this core. If this is not certain, the
- * finding names two cores.
+ * A core is named only if the other cores are certainly nearer to each other than to this core. Otherwise the finding
+ * names two cores.
  */
-TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
+TEST(a_core_is_not_named_by_cores_that_may_differ_as_much_from_each_other)
 {
 	for (unsigned known = 0; known < 2; known++) {
 		struct report *report = machine_with_skewed_core(4, 2, 20000);
@@ -1076,10 +1088,10 @@ TEST(core_is_not_named_by_others_that_may_be_as_far_from_each_other)
 }
 
 /*
- * The longest sentence on a step: seven of sixteen cores of a guest stepped by the largest amount, long after the
- * start.
+ * The longest sentence about a step must fit: seven of sixteen cores of a guest stepped by the largest amount, long
+ * after the start.
  */
-TEST(largest_step_fits_its_sentence)
+TEST(the_longest_sentence_about_a_step_fits)
 {
 	struct report *report = machine(16, 16, NULL);
 	struct offset pairs[16 * 15 / 2], still_pairs[16 * 15 / 2];
@@ -1117,8 +1129,8 @@ TEST(largest_step_fits_its_sentence)
 	assert_non_null(strstr(report->findings[3].text, " 3 more cores: the same."));
 }
 
-/* The longest figures: six cores of a guest have the longest ids and the largest possible offsets. */
-TEST(largest_figures_fit_their_sentences)
+/* The longest figures must fit: six cores of a guest have the longest ids and the largest possible offsets. */
+TEST(the_longest_figures_fit_their_sentences)
 {
 	int64_t far = INT64_C(1) << 61;
 

@@ -1,4 +1,4 @@
-/* Helpers for tests of the clocks' drivers: a driver that is opened on the simulated machine. */
+/* Helpers for tests of the clocks' drivers on the simulated machine. */
 #ifndef BARETICK_DRIVER_CHECKS_H
 #define BARETICK_DRIVER_CHECKS_H
 
@@ -33,7 +33,7 @@ open_driver(const struct driver *driver)
 	}
 }
 
-/* Takes COUNT samples of a row, starting at world time AT_PS. */
+/* Takes COUNT samples of a clock, starting at world time AT_PS. */
 static inline void
 take(const struct clock *clock, uint64_t at_ps, struct sample *samples, size_t count)
 {

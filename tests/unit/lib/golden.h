@@ -1,6 +1,6 @@
 /*
- * Compares a text with its golden file, byte for byte. UPDATE_GOLDENS=1 writes the files instead. Look at the
- * differences before you commit them. If tests/ is not in the current folder, BARETICK_TESTS is its path.
+ * Compares a text with its golden file, byte for byte. With UPDATE_GOLDENS=1 it writes the file instead; look at the
+ * difference before you commit it. BARETICK_TESTS is the path of tests/, if it is not in the current folder.
  */
 #ifndef BARETICK_GOLDEN_H
 #define BARETICK_GOLDEN_H
@@ -38,7 +38,7 @@ golden_compare(const char *name, const struct text *text)
 	free(golden);
 }
 
-/* Compares PART with the part of the file NAME between the lines BEGIN and END. */
+/* Compares PART with the text between the lines BEGIN and END in the golden file NAME. */
 static inline void
 golden_compare_part(const char *name, const char *begin, const char *end, const struct text *part)
 {

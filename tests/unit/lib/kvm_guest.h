@@ -1,6 +1,6 @@
 /*
  * A guest under this machine's KVM, without firmware. Its core registers its kvm-clock page. Then it reads its TSC and
- * halts, each time that it is continued. If there is no usable KVM, guest.lacking has the reason.
+ * halts, each time that the test continues it. If no guest can be made, guest.lacking is the reason.
  */
 #ifndef BARETICK_KVM_GUEST_H
 #define BARETICK_KVM_GUEST_H
@@ -21,10 +21,10 @@
 #define CODE_AT     0x1000
 #define PAGE_AT     0x2000
 #define TSC_AT      0x3000
-#define RUN_S       10  /* longest run of the guest, which must halt within this time */
+#define RUN_S       10  /* longest time in seconds that the guest may run until it halts */
 
 /*
- * The guest's code in real mode. It does WRMSR 4B564D01h with the page's address and bit 0. Then it repeats for ever:
+ * The guest's code, in real mode. It writes the page's address with bit 0 to MSR 4B564D01h. Then it repeats for ever:
  * RDTSC, store both halves at TSC_AT, HLT.
  */
 static const uint8_t code[] = {
@@ -59,7 +59,7 @@ goes_on(void)
 	return done == 0 && guest.run->exit_reason == KVM_EXIT_HLT;
 }
 
-/* Returns the TSC as the guest reads it. It is called where baretick would read its TSC. */
+/* Returns the guest's TSC, read by the guest itself. A test calls it instead of baretick's own TSC reading. */
 static uint64_t
 guest_tsc(void)
 {
@@ -85,7 +85,7 @@ nothing(int signal)
 	(void)signal;
 }
 
-/* Returns the reason why no guest can be made, or NULL. */
+/* Makes the guest's memory and core. Returns the reason if that is not possible, otherwise NULL. */
 static const char *
 make_memory_and_core(void)
 {
@@ -138,7 +138,7 @@ guest_set_up(void **state)
 	guest.kvm = guest.vm = guest.cpu = -1;
 	guest.run = MAP_FAILED;
 	guest.memory = MAP_FAILED;
-	/* the signal interrupts a call that waits too long */
+	/* SIGALRM interrupts a KVM_RUN that does not return */
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = nothing }, NULL);
 	guest.begin_ns = host_ns();
 	guest.lacking = make_memory_and_core();

@@ -1,4 +1,4 @@
-/* Makes a report on many cores with random figures. Each figure has as many digits as on real machines. */
+/* Makes a report about many cores with random figures. Each figure has as many digits as on real machines. */
 #ifndef BARETICK_MANY_CORES_H
 #define BARETICK_MANY_CORES_H
 

@@ -1,4 +1,4 @@
-/* Results of pairs of cores for tests, without their ping-pongs. */
+/* Sets the results of pairs of cores directly, without ping-pongs. */
 #ifndef BARETICK_OFFSETS_LITERAL_H
 #define BARETICK_OFFSETS_LITERAL_H
 
@@ -23,7 +23,7 @@ literal_set_offset(struct offsets *offsets, size_t a, size_t b, struct offset of
 		offsets->pairs[pair] = a < b ? offset : offset_negate(offset);
 }
 
-/* Sets the time of the ping-pong of A and B. */
+/* Sets the time interval of the ping-pong of A and B. */
 static inline void
 literal_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment)
 {

@@ -1,4 +1,4 @@
-/* Random numbers, which are the same for the same seed: xorshift64 (Marsaglia, 2003). */
+/* Random numbers by xorshift64 (Marsaglia, Xorshift RNGs, 2003). The same seed gives the same numbers. */
 #ifndef BARETICK_TEST_RANDOM_H
 #define BARETICK_TEST_RANDOM_H
 

@@ -1,6 +1,6 @@
 /*
- * Reports for tests of the renderers and the judge, as a run on some machine would leave them. The TSC runs at 2 GHz in
- * all of them, so a tick is half a nanosecond.
+ * Reports for tests of the renderers and the judge, as real runs make them. In all of them the TSC runs at 2 GHz, so a
+ * tick is half a nanosecond.
  */
 #ifndef BARETICK_REPORT_LITERAL_H
 #define BARETICK_REPORT_LITERAL_H
@@ -16,9 +16,9 @@
 #include "rules/rules.h"
 
 #define LITERAL_TSC_HZ  2000000000u
-#define LITERAL_REPORTS 32 /* maximum number of reports that a test uses at the same time */
+#define LITERAL_REPORTS 32 /* largest number of reports that a test uses at the same time */
 
-struct literal_duration { /* COUNT samples of NS each; a COUNT of 0 ends a list */
+struct literal_duration { /* COUNT reads with a duration of NS each; a COUNT of 0 ends a list */
 	uint64_t ns, count;
 };
 
@@ -90,7 +90,7 @@ static const struct literal_clock literal_clocks[] = {
 
 #define LITERAL_CLOCKS (sizeof(literal_clocks) / sizeof(literal_clocks[0]))
 
-/* Returns the clock's data from its driver. */
+/* Returns the clock with this id as its driver defines it. */
 static inline const struct clock *
 literal_row(const char *id)
 {
@@ -172,9 +172,7 @@ literal_forget_tournament(struct report *report)
 	}
 }
 
-/*
- * Fills in COUNT cores, 64 in each package. Their APIC ids are even, as if the second thread of each core was disabled.
- */
+/* Fills in COUNT cores, 64 per package. Their APIC ids are even, as if the second thread of each core was disabled. */
 static inline void
 literal_fill_cores(struct report *report, size_t count)
 {
@@ -214,7 +212,7 @@ literal_fill_cores(struct report *report, size_t count)
 	};
 }
 
-/* Calculates the results for the cores from the offsets in report->skew.first.offsets. */
+/* Calculates the results for each core from the pairs' offsets in report->skew.first.offsets. */
 static inline void
 literal_solve(struct report *report)
 {
@@ -230,7 +228,7 @@ literal_solve(struct report *report)
 	free(solved);
 	free((bool *)skew->first.outlier);
 	skew->first.outlier = outlier;
-	skew->last.summary = skew->first.summary; /* the results of the last pass are the same */
+	skew->last.summary = skew->first.summary; /* the last measurement pass has the same results as the first */
 	skew->last.offsets.kind = skew->first.offsets.kind;
 	skew->last.offsets.cores = skew->first.offsets.cores;
 	skew->last.offsets.pairs = skew->first.offsets.pairs;
@@ -238,7 +236,7 @@ literal_solve(struct report *report)
 	skew->last.outlier = skew->first.outlier;
 }
 
-/* Recalculates each pair's drift after the drifts of the cores were changed. */
+/* Calculates the drift of each pair again, after the drifts of the cores were changed. */
 static inline void
 literal_drifts(struct report *report)
 {
@@ -256,7 +254,7 @@ literal_drifts(struct report *report)
 	}
 }
 
-/* Marks the core with this RANK as off the majority, as if its pairs had proven it. */
+/* Marks core number RANK as off the majority, as if its pairs had proven it. */
 static inline void
 literal_set_outlier(struct report *report, size_t rank)
 {
@@ -264,8 +262,9 @@ literal_set_outlier(struct report *report, size_t rank)
 }
 
 /*
- * Fills in a measurement pass of the started cores, of schedule KIND. Each pair's interval extends 40 to 59 ticks to
- * each side of the true offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL if all TSCs agree.
+ * Fills in a measurement pass over the pairs of started cores, with schedule KIND. Each pair's interval extends by 40
+ * to 59 ticks to each side of the true offset. TRUTH_TICKS has each core's true lead over the boot core, or is NULL if
+ * all TSCs agree.
  */
 static inline void
 literal_tournament(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
@@ -320,7 +319,7 @@ literal_tournament(struct report *report, enum pair_schedule kind, const int64_t
 	literal_drifts(report);
 }
 
-/* Fills in a watch for gaps of a second on each started core, without stolen time. */
+/* Fills in a search for gaps of one second on each started core, which found none. */
 static inline void
 literal_observe(struct report *report)
 {
@@ -355,7 +354,7 @@ literal_take_away(struct report *report, size_t core, uint64_t at_ms, uint64_t n
 	row->worst_gap_ns = ns > row->worst_gap_ns ? ns : row->worst_gap_ns;
 }
 
-/* Adds a row for a rule that was checked. */
+/* Adds a result of a rule that was checked. */
 static inline struct behaviour *
 literal_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
 {
@@ -375,7 +374,7 @@ literal_figure(struct behaviour *row, int64_t low, int64_t high)
 	row->measured = low + (high - low) / 2;
 }
 
-/* Fills in the words of the report's options, as a run does at its start. */
+/* Fills in the texts of the report's options, as at the start of a run. */
 static inline void
 literal_give_options(struct report *report)
 {
@@ -421,7 +420,7 @@ literal_claim(struct report *report, enum claim_source source, enum claim_clock 
 	return &report->claims[report->claim_count - 1].claim;
 }
 
-/* Adds stated rates: those for the TSC are right, and the LAPIC's timer was not tested. */
+/* Adds stated rates. The rates for the TSC are right, and the rate of the LAPIC's timer was not tested. */
 static inline void
 literal_claims(struct report *report)
 {
@@ -432,7 +431,7 @@ literal_claims(struct report *report)
 	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 1000);
 }
 
-/* Returns an empty report. It stays valid until LITERAL_REPORTS more reports have been made. */
+/* Returns an empty report. It is valid until LITERAL_REPORTS more reports are made. */
 static inline struct report *
 literal_new(void)
 {
@@ -514,7 +513,10 @@ literal_clean(void)
 	return report;
 }
 
-/* Returns a clean report with CORES cores, whose pass has schedule KIND. See literal_tournament() for TRUTH_TICKS. */
+/*
+ * Returns a clean report with CORES cores, whose pairs were measured with schedule KIND. See literal_tournament() for
+ * TRUTH_TICKS.
+ */
 static inline struct report *
 literal_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 {
@@ -547,9 +549,9 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
 }
 
 /*
- * Returns a report that is not yet judged, of a machine with many faults. It has no HPET, a PIT that does not count,
- * and a broken RTC. It has six cores. One is missing, and one was lost in the run. One TSC is off the majority, and one
- * drifts. One has another TSC_ADJUST, and two had a warp.
+ * Returns a report that is not yet judged, about a machine with many faults. The machine has no HPET, a PIT that does
+ * not count, and a broken RTC. It has six cores. One is missing, and one was lost in the run. One core's TSC is off
+ * the majority, and one drifts. One core has another value of TSC_ADJUST, and two had a warp.
  */
 static inline struct report *
 literal_sick(void)
@@ -622,8 +624,8 @@ literal_sick(void)
 }
 
 /*
- * Returns a report that is not yet judged. The deadline passed before any measurement, and little is known of the
- * machine.
+ * Returns a report that is not yet judged, about a run whose deadline passed before any measurement. Little is known
+ * about the machine.
  */
 static inline struct report *
 literal_empty(void)

@@ -1,6 +1,7 @@
 /*
- * TEST(a_sentence_that_the_test_proves), followed by a body, defines and registers a test. The program runs its tests
- * in the order of the source. This header includes cmocka.h and the headers that it needs, and has the main function.
+ * Defines TEST(). TEST(a_sentence_that_the_test_proves), followed by a body, defines and registers a test. The program
+ * runs its tests in the order of the source. This header includes cmocka.h and its requirements, and has the main
+ * function.
  */
 #ifndef BARETICK_TEST_H
 #define BARETICK_TEST_H
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cmocka 2 calls assert_in_range deprecated, but cmocka 1 of Debian 12 and 13 has no other function for this. */
+/* cmocka 2 marks assert_in_range as deprecated, but cmocka 1 of Debian 12 and 13 has no replacement for it. */
 #define CMOCKA_DISABLE_DEPRECATION_WARNINGS
 #include <cmocka.h>
 
@@ -25,8 +26,8 @@ static struct CMUnitTest tests_of_program[TEST_MAX];
 static size_t tests_of_program_count;
 
 /*
- * Functions that run before and after each test of a file. TEST_FIXTURE(set_up, tear_down) defines them once, before
- * the first test.
+ * Functions that run before and after each test of the file. TEST_FIXTURE(set_up, tear_down) sets both. It must come
+ * before the first test.
  */
 static const test_fixture fixture_of_program;
 #define TEST_FIXTURE(set_up, tear_down) static const test_fixture fixture_of_program = { set_up, tear_down }
@@ -40,7 +41,7 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 		.setup_func = fixture[0], .teardown_func = fixture[1] };
 }
 
-/* Adds FUNCTION as the test NAME, with the fixture of the file or with its own set_up and tear_down. */
+/* Registers FUNCTION as the test NAME. The optional arguments are its own set_up and tear_down. */
 #define TEST_ADD(name, function, ...) \
 	static void __attribute__((constructor)) \
 	name##_is_added(void) \
@@ -49,7 +50,7 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 		test_add(#name, function, sizeof(#__VA_ARGS__) > 1 ? own : fixture_of_program); \
 	}
 
-/* TEST(name) uses the fixture of the file, and TEST(name, set_up, tear_down) uses its own. */
+/* TEST(name) runs with the fixture of the file, and TEST(name, set_up, tear_down) with its own. */
 #define TEST(name, ...) \
 	static void name(void **state); \
 	TEST_ADD(name, name, __VA_ARGS__) \
@@ -58,10 +59,7 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 int
 main(void)
 {
-	/*
-	 * The macro cmocka_run_group_tests() would call this function, too, but it only accepts arrays with a size that the
-	 * compiler knows.
-	 */
+	/* Like cmocka_run_group_tests(), which is a macro that accepts only arrays with a constant size. */
 	return _cmocka_run_group_tests("tests", tests_of_program, tests_of_program_count, NULL, NULL);
 }
 
