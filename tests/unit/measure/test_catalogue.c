@@ -1,9 +1,10 @@
 /*
- * Every rule of the catalogue has a fault here, which is switched on in a whole run on the simulated machine. Only that
- * rule must find it, and name the faulty clock. The same run without the fault must be clean. A rule without a row
- * fails the test.
+ * Tests every rule of the catalogue with a fault that breaks it. The fault is switched on in a whole run on the
+ * simulated machine. Only this rule must find it, and name the faulty clock. The same run without the fault must be
+ * clean. A rule without a fault in the table fails the test.
  *
- * With BARETICK_REPORTS=FOLDER each run leaves its report there, for tests/figures.py: they are the same each time.
+ * With BARETICK_REPORTS=FOLDER each run writes its report to FOLDER, for tests/figures.py. These reports are the same
+ * each time.
  */
 #include <stdio.h>
 
@@ -23,18 +24,18 @@
 #define PM_RANGE_24    (UINT64_C(1) << 24)
 #define SICK_CORE      2
 #define OTHER_CORE     1
-#define FAR_TICKS      1000000 /* a time in ticks that is longer than any round trip */
-/* start of the HPET's part of the latency measurements, which is the fifth; each takes 20 ms */
+#define FAR_TICKS      1000000 /* longer than any round trip between cores, in ticks */
+/* time at which the latency measurement of the HPET starts; it is the fifth, and each takes 20 ms */
 #define HPET_TURN_PS   (90 * SIM_PS_PER_MS)
 #define HPET_TICKS_PER_MS 10000
-/* a rate error that is large enough to show that the TSC does not share the chip set's crystal */
+/* rate error that shows that the TSC does not share the chip set's crystal */
 #define TSC_FAST_PPM   40
 #define MSR_TSC_ADJUST 0x3bu
 #define MSR_PKG_CST_CONFIG 0xe2u
 
 enum stage { FROM_THE_START, AFTER_RATES, IN_A_SOAK, BEFORE_CHECKS };
 
-struct machine { /* a machine on which a fault is searched; it is healthy without the fault */
+struct machine { /* a healthy machine, and the table of faults that are tried on it */
 	const char *name;
 	size_t cores;
 	void (*arrange)(struct bench *bench); /* changes the machine before its clocks are opened; may be NULL */
@@ -42,10 +43,11 @@ struct machine { /* a machine on which a fault is searched; it is healthy withou
 };
 
 struct ailment {
-	const char *rule, *clock; /* the rule that must find the fault, and the clock that must be named (NULL: no clock) */
+	/* the rule that must find the fault, and the clock that must be named, or NULL for none */
+	const char *rule, *clock;
 	const char *name;
 	const struct machine *machine;
-	enum stage stage; /* stage of the run at which the fault starts */
+	enum stage stage; /* stage of the run in which the fault starts */
 	void (*switch_on)(struct bench *bench);
 };
 
@@ -54,10 +56,9 @@ static struct {
 	struct bench *bench;
 	const struct machine *machine;
 	const struct ailment *fault;
-	bool is_measured; /* true if the first measurement pass has begun */
+	bool is_measured; /* true after the first measurement pass over pairs of cores has started */
 } stage_of;
 
-/* Functions that prepare the machines. */
 
 static void
 claim_no_tsc_rate_and_have_two_clocks(struct bench *bench)
@@ -134,8 +135,8 @@ plug_timers_in(struct bench *bench)
 }
 
 /*
- * A guest of KVM, with Hyper-V's interface in addition. CPUID states no rate of the TSC, and the chip
- * set's oscillator drives the TSC.
+ * Makes a guest of KVM that also has Hyper-V's interface. CPUID states no rate of the TSC, and the chip set's
+ * oscillator drives the TSC.
  */
 static void
 have_clocks_of_hypervisors(struct bench *bench, const char *const *clocks)
@@ -155,7 +156,10 @@ have_kvms_page(struct bench *bench)
 	have_clocks_of_hypervisors(bench, clocks);
 }
 
-/* The rate in the clock's page has a rule of its own. Its limit is smaller than the limit of the clock's rate. */
+/*
+ * Allows a rate error of 1000 ppm. The rate that the clock's page states has its own rule with a smaller limit, so
+ * that only this rule finds the fault.
+ */
 static void
 allow_a_rate_of_1000_ppm(void)
 {
@@ -183,7 +187,7 @@ have_a_page_and_an_rtc(struct bench *bench)
 	sim_platform(&bench->platform);
 }
 
-/* Gives each core a page that fits the TSCs of cores that run at the same time. */
+/* Gives each core a kvm-clock page that matches its TSC. */
 static void
 have_kvms_pages(struct bench *bench)
 {
@@ -194,8 +198,8 @@ have_kvms_pages(struct bench *bench)
 }
 
 /*
- * Makes the run a soak. Its series has at least two rows of a second, see begins(). Slow reads of the TSC and the HPET
- * keep the number of accesses small.
+ * Makes the run a soak whose series has at least two rows of a second (see begins()). Reads of the TSC and the HPET
+ * are slow, so that the test makes few accesses.
  */
 static void
 be_soaked(struct bench *bench)
@@ -235,7 +239,7 @@ static const struct machine *const machines[] = {
 	&soaked, &three, &several,
 };
 
-/* The faults. Each has a name, and the statements that cause the fault. */
+/* FAULT(name, ...) defines a function that causes a fault with these statements. */
 #define FAULT(name, ...) \
 	static void \
 	name(struct bench *bench) \
@@ -268,7 +272,7 @@ FAULT(tsc_1_ms_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000)))
 FAULT(tsc_a_second_ahead, step_back(&sim.tsc.counter, 0 - UINT64_C(1000000000)))
 FAULT(tsc_and_rtc_a_second_ahead, tsc_a_second_ahead(bench); sim.rtc.ahead_ps += SIM_PS_PER_S)
 FAULT(hpet_above_4_gib_is_not_there, bench->platform.acpi.hpet.base += GIB_4)
-/* a reading of the HPET takes three times as long as usual */
+/* three times the usual duration of a reading of the HPET */
 FAULT(hpet_20_us_slower, sim.hpet.counter.extra_ps = 20 * SIM_PS_PER_US)
 FAULT(pm_at_double_speed, sim_counter_speed_up(&sim.pm.counter, 1000000))
 FAULT(pm_30_us_slower, sim.pm.counter.extra_ps = 30 * SIM_PS_PER_US)
@@ -339,12 +343,13 @@ FAULT(pm_with_high_bits, sim.pm.high_bits = 0xa5000000)
 static void
 pm_counts_32_bits(struct bench *bench)
 {
-	(void)bench; /* the platform already states 24 bits */
+	(void)bench; /* nothing to change, because the platform already states 24 bits */
 	sim.pm.counter.wrap_bits = 32;
-	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000); /* in 28 ms bit 24 would be set */
+	/* the counter has 32 bits, so bit 24 is set after 28 ms */
+	sim_counter_set(&sim.pm.counter, PM_RANGE_24 - 100000);
 }
 
-FAULT(pm_wraps_at_24, sim.pm.counter.wrap_bits = 24) /* the platform states 32 bits already */
+FAULT(pm_wraps_at_24, sim.pm.counter.wrap_bits = 24) /* the counter wraps at 24 bits, but the platform states 32 bits */
 FAULT(pm_not_latched, sim.pm.glitch_ps = 3 * SIM_PS_PER_NS)
 FAULT(pit_by_two, sim.pit.step = 2)
 FAULT(pit_counts_mode_3_for_2, sim.pit.mode_2_as_3 = true)
@@ -364,10 +369,10 @@ FAULT(table_with_a_wrong_sum, read_hpet_table(bench, 1))
 FAULT(core_silent, bench->mute = SICK_CORE; bench->is_dead = true)
 FAULT(core_ahead, sim.tsc.offset_ticks[SICK_CORE] = FAR_TICKS)
 
-/* begins() lets ten seconds pass before the second measurement pass. */
+/* The drift has time to show: begins() lets ten seconds pass before the second measurement pass. */
 FAULT(core_100_ppm_fast, threads_cores[SICK_CORE].drift_ppb = 100000)
 
-/* Acts like a virtual core that moves to another CPU socket for the time of a job, so that its TSC is ahead. */
+/* Runs a job with one core's TSC ahead, as if its virtual core moved to another CPU socket for the job. */
 static size_t
 run_all_with_one_ahead(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
@@ -396,8 +401,8 @@ is_among(uint32_t core, const uint32_t *cores, size_t count)
 }
 
 /*
- * Runs a batch of ping-pongs, and disturbs one pair. CORES lists the cores of the pairs: the first and the
- * second core of a pair follow each other.
+ * Runs ping-pongs of several pairs, and disturbs one pair. CORES lists the cores: the two cores of each pair follow
+ * each other.
  */
 static size_t
 run_some_with_one_pair_off(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
@@ -564,7 +569,6 @@ static const struct ailment faults[] = {
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
-/* Functions for the stages of a run. */
 
 static void
 reach(struct bench *bench, const struct ailment *fault, enum stage stage)
@@ -585,14 +589,14 @@ begins(void *context, const struct run *run, const struct run_phase *phase)
 		sim_advance_ps(10 * SIM_PS_PER_S);
 	stage_of.is_measured |= strcmp(phase->id, "skew") == 0;
 	if (strcmp(phase->id, "series") == 0 && stage_of.machine == &soaked) {
-		sim_advance_ps(2 * SIM_PS_PER_S); /* the present row of the series ends here */
+		sim_advance_ps(2 * SIM_PS_PER_S); /* ends the present row of the series */
 		reach(stage_of.bench, stage_of.fault, IN_A_SOAK);
 	}
 	if (strcmp(phase->id, "checks") != 0)
 		return;
 	if (stage_of.machine->before_checks) {
 		stage_of.machine->before_checks();
-		/* pretends that the counter always had this value */
+		/* Removes all earlier readings, so that the counter seems to have had this value from the start. */
 		for (size_t series = 0; series < RUN_DRIVERS_MAX; series++)
 			survey_drop_earlier_readings(&stage_of.bench->run.survey, series);
 	}
@@ -629,14 +633,14 @@ run(const struct machine *machine, const struct ailment *fault)
 	const struct acpi_facts *acpi;
 
 	sim_reset();
-	/* accesses are slow, so that the test has few of them */
+	/* slow accesses, so that the test makes few of them */
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 	if (machine->cores == 1)
 		sim_counter_speed_up(&sim.tsc.counter, TSC_FAST_PPM);
 	bench = bench_new();
 	if (machine->arrange)
 		machine->arrange(bench);
-	/* The machine's faults start before its clocks are opened. The faults of its cores start when the cores exist. */
+	/* Faults of clocks start before the clocks are opened. Faults of cores start when the cores exist. */
 	if (machine->cores == 1)
 		reach(bench, fault, FROM_THE_START);
 	bench_open(bench, machine->cores);
@@ -664,8 +668,8 @@ run(const struct machine *machine, const struct ailment *fault)
 }
 
 /*
- * Returns the number of findings in one of two sets: findings of the fault's rule on the fault's clock, or all other
- * findings.
+ * Returns the number of findings of the fault's rule about the fault's clock. If OTHERS is true, returns the number of
+ * all other findings.
  */
 static size_t
 count_findings(const struct report *report, const struct ailment *fault, bool others)
@@ -684,13 +688,13 @@ count_findings(const struct report *report, const struct ailment *fault, bool ot
 	return count;
 }
 
-/* Returns true if the finding sets the named clock's verdict, and no other clock's verdict. */
+/* Returns true if the finding changes the verdict of the clock that it names, and of no other clock. */
 static bool
 verdicts_fit(const struct report *report, const struct ailment *fault)
 {
 	enum verdict severity = rules_find(fault->rule)->severity;
 
-	/* a wrong claim is a failure only if some system uses the claim */
+	/* a wrong stated rate is a failure only if some system uses it */
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (strcmp(report->findings[i].rule, fault->rule) == 0)
 			severity = report->findings[i].severity;
@@ -706,7 +710,7 @@ verdicts_fit(const struct report *report, const struct ailment *fault)
 	return report->verdict == severity;
 }
 
-/* Returns true if the report advises against exactly the failed clocks. */
+/* Returns true if the report advises against the failed clocks and no others. */
 static bool
 advice_fits(const struct report *report, const struct ailment *fault)
 {
@@ -779,10 +783,10 @@ static const struct ailment core_faults[] = {
 };
 
 /*
- * The faulty core's TSC also drifts and causes warps. It may be named for the drift, but the warps must not add a
+ * The faulty core's TSC also drifts and causes warps. The core may be named for the drift, but the warps must add no
  * finding, and no other core may be named.
  */
-TEST(a_core_whose_own_reads_step_back_is_named_and_no_other_core)
+TEST(a_core_whose_tsc_steps_back_is_named_and_no_other_core)
 {
 	for (size_t i = 0; i < sizeof(core_faults) / sizeof(core_faults[0]); i++) {
 		struct bench *bench = run(&three, &core_faults[i]);
@@ -808,7 +812,7 @@ TEST(a_core_whose_own_reads_step_back_is_named_and_no_other_core)
 	}
 }
 
-TEST(every_rule_has_a_fault_and_every_fault_a_rule)
+TEST(every_rule_has_a_fault_in_the_table_and_every_fault_has_a_rule)
 {
 	for (const struct rule *rule = rules; rule->id; rule++) {
 		size_t rows = 0;

@@ -1,4 +1,4 @@
-/* Whole runs in a simulated guest with hypervisors' clocks, and their findings. */
+/* Whole runs in a simulated guest that has clocks of KVM, Xen or Hyper-V, and the findings about these clocks. */
 #include "test.h"
 #include "bench.h"
 #include "sim_paravirtual.h"
@@ -40,7 +40,7 @@ run_with(const char *const *clocks, size_t cores)
 	bench = bench_new();
 	bench->clocks = clocks;
 	if (cores > 1)
-		/* the pages already use the TSC that bench_use_threads() sets later */
+		/* the pages must match the TSC, which bench_use_threads() sets to this value later */
 		sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
 	bench_open(bench, cores);
 	if (cores > 1)
@@ -92,7 +92,7 @@ take_away_the_cpus_claims(void)
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 }
 
-TEST(clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found)
+TEST(healthy_clocks_of_hypervisors_have_rows_and_no_finding)
 {
 	static const char *const ids[] = { "kvmclock", "hv_ref", "hv_page" };
 	const struct report *report = run_with(all, CORES);
@@ -118,7 +118,7 @@ TEST(clocks_that_are_well_are_rows_like_any_other_and_nothing_is_found)
 		assert_null(strstr(report->notes[i], "as found"));
 }
 
-TEST(one_core_s_page_behind_the_others_is_named_and_only_that)
+TEST(a_core_whose_kvm_page_lags_is_the_only_finding)
 {
 	sim_paravirtual.page_lead_ns[1] = -50000;
 	(void)run_on(CORES);
@@ -126,7 +126,7 @@ TEST(one_core_s_page_behind_the_others_is_named_and_only_that)
 	assert_non_null(strstr(row_of("pv-warp", "kvmclock")->text, "ahead of core 1 by "));
 }
 
-TEST(where_the_page_is_not_called_stable_the_same_is_no_fault)
+TEST(a_core_whose_page_lags_is_no_fault_if_pages_are_not_called_stable)
 {
 	sim_paravirtual.page_lead_ns[1] = -50000;
 	sim_paravirtual.not_stable = true;
@@ -135,8 +135,8 @@ TEST(where_the_page_is_not_called_stable_the_same_is_no_fault)
 	assert_false(row_of("pv-warp", "kvmclock")->checked);
 }
 
-/* Hyper-V promises that its counter is the same on all cores. Only the page says whether the TSC is. */
-TEST(hypervs_word_is_its_pages)
+/* Hyper-V promises that its counter is the same on all cores. Only its page says whether the TSC is the same too. */
+TEST(only_hypervs_page_says_whether_the_tsc_is_the_same_on_all_cores)
 {
 	sim_paravirtual.no_sequence = true;
 	assert_int_equal(run_with(all, CORES)->paravirtual.interfaces[0].stable, STABLE_UNKNOWN);
@@ -154,10 +154,8 @@ are_some_short_of_time(void)
 	return false;
 }
 
-/*
- * This happens in a nested guest: each access of a device takes so long that the devices' checks use all of their time.
- */
-TEST(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks)
+/* In a nested guest, accesses to devices are so slow that the checks of devices use up their time. */
+TEST(slow_accesses_to_devices_leave_time_for_the_checks_of_pages)
 {
 	for (size_t i = SIM_IN; i <= SIM_MSR_WRITE; i++)
 		sim.cost_ps[i] = SIM_PS_PER_MS;
@@ -168,8 +166,8 @@ TEST(devices_whose_accesses_are_slow_leave_time_for_the_pages_checks)
 	assert_true(are_some_short_of_time());
 }
 
-/* The page's claim is not checked here, because the page would be compared with itself. */
-TEST(where_the_page_itself_sets_the_scale_its_claim_is_not_checked)
+/* The page sets the time scale here. Its rate is not checked, because it would be compared with itself. */
+TEST(the_rate_in_a_page_that_sets_the_time_scale_is_not_checked)
 {
 	static const char *const alone[] = { "tsc", "kvmclock", NULL };
 
@@ -180,7 +178,7 @@ TEST(where_the_page_itself_sets_the_scale_its_claim_is_not_checked)
 			    "No clock that is independent of the TSC and the hypervisor measured the TSC's rate.");
 }
 
-TEST(an_msr_that_is_not_put_back_on_other_cores_is_said)
+TEST(an_msr_that_is_not_restored_on_other_cores_is_reported)
 {
 	const struct report *report;
 	bool said = false;
@@ -192,7 +190,7 @@ TEST(an_msr_that_is_not_put_back_on_other_cores_is_said)
 	assert_true(said);
 }
 
-TEST(a_core_that_does_not_answer_as_it_is_left_is_said)
+TEST(a_core_that_does_not_answer_at_the_end_is_reported)
 {
 	const struct report *report;
 	bool said = false;
@@ -221,8 +219,8 @@ TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-/* Hyper-V's counter is present too. The hypervisor calculates it separately, and it is right. */
-TEST(pages_of_a_wrong_rate_are_named)
+/* Hyper-V's counter is present too, and right, because the hypervisor does not calculate it from the page. */
+TEST(pages_that_state_a_wrong_rate_are_named)
 {
 	static const char *const found[][2] = {
 		{ "pv-rate", "kvmclock" }, { "pv-page-apart", "hv_page" }, { "pv-claim", "hv_page" },
@@ -240,8 +238,8 @@ TEST(pages_of_a_wrong_rate_are_named)
 	assert_int_equal(report->findings[0].measured, 2004);
 }
 
-/* A single page is compared with devices of one host, so nothing shows which of the two is wrong. */
-TEST(a_page_of_a_wrong_rate_beside_the_devices_alone_is_not_named)
+/* The only other clocks are devices of one host, so nothing shows whether the page or the devices are wrong. */
+TEST(a_page_with_a_wrong_rate_is_not_named_if_only_devices_contradict_it)
 {
 	const struct report *report;
 
@@ -268,7 +266,7 @@ be_a_guest_of_xen(void)
 
 static const char *const xens[] = { "tsc", "acpi_pm", "xen", NULL };
 
-TEST(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found)
+TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 {
 	static const char *const clocks[] = { "tsc", "acpi_pm", "hpet", "hv_ref", "hv_page", "xen", NULL };
 	const struct report *report;
@@ -292,8 +290,11 @@ TEST(xens_clock_is_a_row_beside_hypervs_and_nothing_is_found)
 		assert_null(strstr(report->notes[i], "as found"));
 }
 
-/* Xen stops Hyper-V's counter during a pause. The counter loses time, but does not step back. */
-TEST(a_clock_that_its_hypervisor_holds_in_a_pause_is_not_named)
+/*
+ * A pause stops the counter that Xen offers through Hyper-V's interface. The counter loses time, but does not step
+ * back.
+ */
+TEST(a_clock_that_its_hypervisor_stops_in_a_pause_is_not_named)
 {
 	static const char *const clocks[] = { "tsc", "acpi_pm", "hv_ref", "xen", NULL };
 	const struct report *report;
@@ -316,7 +317,7 @@ static struct {
 	bool stopped, flagged, marked;
 } host;
 
-/* After the rates, the host stops the machine for a second, and announces it. */
+/* Stops the machine for a second after the rates were measured, and announces the stop. */
 static void
 disrupt(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -365,7 +366,7 @@ TEST(a_stop_that_kvms_flag_announces_is_no_finding)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-TEST(a_stop_without_the_flag_is_named_and_only_that)
+TEST(a_stop_without_the_flag_is_the_only_finding)
 {
 	host.stopped = true;
 	host.flagged = false;
@@ -413,7 +414,7 @@ TEST(a_page_that_stays_zero_is_a_row_with_a_reason)
 			    "The hypervisor offers vmclock's disruption marker, without its specified contents.");
 }
 
-TEST(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that)
+TEST(a_core_whose_xen_page_lags_is_the_only_finding)
 {
 	be_a_guest_of_xen();
 	sim_paravirtual.page_lead_ns[1] = -50000;
@@ -422,7 +423,7 @@ TEST(one_core_s_page_of_xen_s_that_is_behind_is_named_and_only_that)
 	assert_non_null(strstr(row_of("pv-warp", "xen")->text, "ahead of core 1 by "));
 }
 
-TEST(a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named)
+TEST(a_xen_page_that_stops_is_stuck_and_no_other_clock_is_named)
 {
 	be_a_guest_of_xen();
 	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
@@ -431,7 +432,7 @@ TEST(a_page_of_xen_s_that_stops_is_stuck_and_no_other_clock_is_named)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-TEST(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found)
+TEST(cores_whose_page_xen_refuses_are_counted_and_no_fault_is_found)
 {
 	be_a_guest_of_xen();
 	sim_paravirtual.xen_error = 22;
@@ -442,7 +443,7 @@ TEST(cores_that_xen_refuses_a_page_are_counted_and_nothing_is_found)
 	assert_non_null(strstr(row_of("pv-claim", "xen")->text, " The hypervisor refused a page for 2 other cores."));
 }
 
-/* The host takes time from the core in steps of 2 ms, while baretick watches for gaps. */
+/* Takes 2 ms from the core several times, while baretick looks for gaps. */
 static void
 take_time(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -487,8 +488,11 @@ TEST(stolen_time_that_kvm_counts_is_no_finding)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-/* The bench has no cores of a firmware, so the test removes a part of the time in which the counter was read. */
-TEST(counters_of_lent_cores_are_not_read_and_the_row_says_so)
+/*
+ * If firmware starts the cores, baretick cannot read their counters. The bench has no firmware, so the test removes a
+ * part of the time in which the counter was read.
+ */
+TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 {
 	struct report *report;
 
@@ -504,7 +508,7 @@ TEST(counters_of_lent_cores_are_not_read_and_the_row_says_so)
 			       " The counters of cores that the firmware lends were not read."));
 }
 
-TEST(stolen_time_that_kvm_does_not_count_is_named_and_only_that)
+TEST(stolen_time_that_kvm_does_not_count_is_the_only_finding)
 {
 	(void)run_stolen_by_kvm(0);
 	assert_only("pv-steal", "kvm_steal");
@@ -512,7 +516,7 @@ TEST(stolen_time_that_kvm_does_not_count_is_named_and_only_that)
 			    "The host took at least 16.6 % of the time of the cores, and reports 0.0 %.");
 }
 
-TEST(stolen_time_that_kvm_counts_several_times_is_named_and_only_that)
+TEST(stolen_time_that_kvm_counts_several_times_is_the_only_finding)
 {
 	(void)run_stolen_by_kvm(600);
 	assert_only("pv-steal", "kvm_steal");
@@ -549,7 +553,7 @@ TEST(a_counter_whose_msr_faults_is_a_row_with_a_reason)
 			    "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.");
 }
 
-/* Page faults in the host, for example, cause such gaps. */
+/* Page faults in the host can cause such gaps. */
 TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 {
 	sim_paravirtual.steal_every_ps = 30 * SIM_PS_PER_MS;
@@ -559,8 +563,8 @@ TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 			    "The host took at least 5.6 % of the time of the cores, and reports 0.0 %.");
 }
 
-/* Some hosts do not have this counter, for example one that is booted with no-steal-acc. */
-TEST(without_a_counter_there_is_no_row)
+/* For example, a host that was booted with no-steal-acc does not offer this counter. */
+TEST(without_a_counter_of_stolen_time_there_is_no_row)
 {
 	const struct report *report = run_stolen(NULL);
 
@@ -577,7 +581,7 @@ take_time_and_stop(void *context, const struct run *run, const struct run_phase 
 	sim.rtc.ahead_ps += text_equal(phase->id, "latency") ? SIM_PS_PER_S : 0;
 }
 
-TEST(with_a_discontinuity_it_is_not_determined)
+TEST(stolen_time_is_not_determined_after_a_discontinuity)
 {
 	sim_paravirtual_offer_steal();
 	sim_paravirtual.steal_percent = 0;
@@ -594,7 +598,7 @@ TEST(with_a_discontinuity_it_is_not_determined)
 	assert_true(row_of("pv-steal", "kvm_steal")->open);
 }
 
-TEST(stolen_time_that_xen_counts_is_no_finding_and_uncounted_time_is_named)
+TEST(stolen_time_is_a_finding_only_if_xen_does_not_count_it)
 {
 	be_a_guest_of_xen();
 	(void)run_stolen(NULL);
@@ -607,7 +611,9 @@ TEST(stolen_time_that_xen_counts_is_no_finding_and_uncounted_time_is_named)
 	assert_only("pv-steal", "xen_runstate");
 }
 
-/* vmclock's page claims that the TSC is FAST_PPM faster than it is, and a maximum error of 50 ppm. */
+/*
+ * Runs with a vmclock page that states a rate of the TSC FAST_PPM above its true rate, and a maximum error of 50 ppm.
+ */
 static void
 run_with_vmclock(uint64_t fast_ppm)
 {
@@ -626,7 +632,7 @@ run_with_vmclock(uint64_t fast_ppm)
 	bench_close(bench);
 }
 
-TEST(vmclocks_rate_within_its_claimed_error_is_no_finding_and_outside_it_is_named)
+TEST(vmclocks_rate_is_a_finding_only_beyond_its_stated_error)
 {
 	run_with_vmclock(40);
 	assert_only(NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * A quick run's window for rates ends when all findings that depend on the rates are determined, or at its maximum
+ * The rate window of a quick run ends as soon as all findings that depend on the rates are decided, or at its maximum
  * length.
  */
 #include "test.h"
@@ -34,14 +34,14 @@ play(enum options_profile profile, const char *const *clocks)
 	return played;
 }
 
-/* Returns the interval of CLOCK's rate against the HPET, whose nominal rate is right. */
+/* Returns the interval of CLOCK's rate against the HPET, whose nominal rate is exact here. */
 static const struct interval_ppb *
 error_of(struct bench *bench, const char *clock)
 {
 	return &bench_find(bench, clock)->error;
 }
 
-TEST(it_ends_early_where_all_is_determined)
+TEST(the_window_ends_early_if_all_findings_are_decided)
 {
 	struct played quick, standard;
 
@@ -62,10 +62,10 @@ TEST(it_ends_early_where_all_is_determined)
 }
 
 /*
- * A read of the HPET takes 200 us, as under a nested hypervisor. In a window of one second this is 200 ppm, and the
- * limit is 100 ppm.
+ * A read of the HPET takes 200 us, as under a nested hypervisor. In a window of one second this is an error of 200
+ * ppm, and the limit is 100 ppm.
  */
-TEST(it_goes_to_its_bound_where_a_clock_can_not_be_determined)
+TEST(the_window_has_its_maximum_length_if_a_clock_cannot_be_decided)
 {
 	struct played played;
 
@@ -76,8 +76,8 @@ TEST(it_goes_to_its_bound_where_a_clock_can_not_be_determined)
 	bench_free(played.bench);
 }
 
-/* An RTC's edges are a second apart, and a window must contain one. */
-TEST(it_lasts_from_edge_to_edge_where_there_is_an_rtc)
+/* The RTC's edges are a second apart, and a window must start and end with one. */
+TEST(with_an_rtc_the_window_lasts_from_edge_to_edge)
 {
 	struct played played;
 
@@ -89,10 +89,10 @@ TEST(it_lasts_from_edge_to_edge_where_there_is_an_rtc)
 }
 
 /*
- * The PM timer is OFF_PPM faster than its nominal rate. Near the limit it takes longer to decide on the side. The
- * reported interval must contain the true rate, whenever the window ended.
+ * The PM timer is OFF_PPM faster than its nominal rate. If this is near the limit, it takes longer to decide. The
+ * reported interval must contain the true rate, whenever the window ends.
  */
-TEST(the_truth_is_inside_whenever_it_ends)
+TEST(the_interval_contains_the_true_rate_whenever_the_window_ends)
 {
 	static const int64_t off_ppm[] = { 0, 60, 99, -99, 101, -101, 120, 1000, -1000 };
 

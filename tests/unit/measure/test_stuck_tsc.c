@@ -1,6 +1,6 @@
 /*
- * A TSC that never counts, or stops during the run. It times everything, so the run ends at once, gives the reason, and
- * names no other clock. All times are simulated.
+ * A TSC that never counts, or stops during the run. The TSC times everything, so the run ends at once. It gives the
+ * reason, and names no other clock. All times are simulated.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -14,7 +14,7 @@ static void
 reset(void)
 {
 	sim_reset();
-	/* accesses are slow, so that the test has few of them */
+	/* slow accesses, so that the test makes few of them */
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 4 * SIM_PS_PER_US;
 }
 
@@ -51,8 +51,11 @@ bench_whose_tsc_never_counts(void)
 	return bench;
 }
 
-/* An earlier version took 1,972 s and 920,445,498 accesses to find this, and also named the PIT and the RTC. */
-TEST(one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses)
+/*
+ * A run must not wait for a time that never passes: without a limit it took 1,972 s and 920,445,498 accesses, and also
+ * named the PIT and the RTC.
+ */
+TEST(a_tsc_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses)
 {
 	struct bench *bench;
 	struct report *report;
@@ -80,7 +83,7 @@ TEST(one_that_never_counts_ends_the_run_within_10_ms_and_300000_accesses)
 	bench_free(bench);
 }
 
-TEST(one_that_was_not_asked_for_leaves_the_run_incomplete)
+TEST(a_stuck_tsc_that_was_not_requested_leaves_the_run_incomplete)
 {
 	struct bench *bench;
 	struct report *report;
@@ -100,7 +103,7 @@ TEST(one_that_was_not_asked_for_leaves_the_run_incomplete)
 }
 
 /* The run ends within a second, because the RTC's check already waits for the next second. */
-TEST(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock)
+TEST(a_tsc_that_stops_ends_the_run_within_a_second_and_no_other_clock_is_named)
 {
 	for (uint64_t ms = 10; ms < 4000; ms += 130) {
 		struct bench *bench;
@@ -115,7 +118,7 @@ TEST(one_that_stops_ends_the_run_within_a_second_and_names_no_other_clock)
 		assert_only_the_tsc_is_named(&bench->run.report);
 		tsc = bench_find(bench, "tsc");
 		assert_true(tsc->failed_later);
-		/* 2 ms more, because the drivers are opened first */
+		/* 2 ms of tolerance, because the drivers are opened first */
 		assert_true(tsc->failed_later_ms <= ms && ms <= tsc->failed_later_ms + 2);
 		for (size_t i = 0; i < bench->run.report.clock_count; i++) {
 			const struct report_clock *entry = &bench->run.report.clocks[i];

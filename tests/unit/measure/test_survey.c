@@ -1,6 +1,6 @@
 /*
- * All measurements on the simulated machine. Every figure follows from the costs and rates that the test has set. Each
- * fault that the test causes must be found.
+ * All measurements on the simulated machine. The test sets the duration of each access and the rates, so it knows
+ * every result. Each fault that the test causes must be found.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -12,7 +12,7 @@
 #define MILLION    INT64_C(1000000)
 #define NS_PER_MS  UINT64_C(1000000)
 
-/* Makes a bench whose machine the test may still change. bench_open() opens its drivers. */
+/* Makes a bench for the test, which may still change the machine. bench_open() then opens the drivers. */
 static int
 set_up(void **state)
 {
@@ -41,7 +41,7 @@ measure(struct bench *bench)
 }
 
 /*
- * Asserts that the interval contains the true rate in thousandths of a hertz, and extends at most WIDTH_PPM to either
+ * Asserts that the interval contains the true rate, in thousandths of a hertz, and extends at most WIDTH_PPM to each
  * side.
  */
 static void
@@ -55,7 +55,7 @@ assert_rate(const struct report_clock *entry, uint64_t truth_millihz, uint64_t w
 	assert_true(rate->high - rate->low <= 2 * truth_millihz * width_ppm / MILLION + 2);
 }
 
-TEST(every_rate_holds_the_truth_within_five_ppm)
+TEST(every_interval_contains_the_true_rate_and_is_within_5_ppm)
 {
 	struct bench *bench = *state;
 
@@ -74,17 +74,17 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, which is enough for planning */
+	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, which is enough to plan the run */
 	assert_in_range(scale_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
 }
 
-TEST(latencies_are_the_costs_that_were_set)
+TEST(latencies_are_the_durations_that_were_set)
 {
 	/*
-	 * A latency includes 20 ns for the two TSC reads. A read of the HPET's low half takes 300 ns, and one IN of the PM
-	 * timer 500 ns.
+	 * A latency includes 20 ns for the two bracketing TSC reads. A read of the HPET's low half takes 300 ns, and a
+	 * port read of the PM timer 500 ns.
 	 */
 	static const struct {
 		const char *id;
@@ -107,7 +107,7 @@ TEST(latencies_are_the_costs_that_were_set)
 	}
 }
 
-TEST(a_slow_clock_costs_more_by_just_what_it_is_slower)
+TEST(the_cost_of_a_slower_clock_is_higher_by_the_difference)
 {
 	struct bench *bench = *state;
 
@@ -118,7 +118,7 @@ TEST(a_slow_clock_costs_more_by_just_what_it_is_slower)
 	assert_int_equal(bench_find(bench, "hpet_32")->latency->min_ns, 320);
 }
 
-TEST(healthy_clocks_step_back_never_and_stand_still_never)
+TEST(healthy_clocks_never_step_back_and_never_stop)
 {
 	struct bench *bench = *state;
 
@@ -157,11 +157,11 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 	measure(bench);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_PRESENT);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(4000000000000), 2000);
-	assert_int_equal(bench->run.report.note_count, 1); /* the note says that all rates depend on the RTC alone */
+	assert_int_equal(bench->run.report.note_count, 1); /* the note that all rates depend on the RTC alone */
 }
 
-/* A host that preempts the guest's core in the middle of every reading has this effect. */
-TEST(a_pit_that_is_read_once_in_40_ms_steps_back_never)
+/* A host that preempts the guest's core during every reading has this effect. */
+TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 {
 	struct bench *bench = *state;
 
@@ -175,8 +175,8 @@ TEST(a_pit_that_is_read_once_in_40_ms_steps_back_never)
 	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
-/* Without a nominal rate, the time in which the PIT wraps is unknown. */
-TEST(a_pit_that_claims_no_rate_is_not_said_to_step_back)
+/* Without a nominal rate, it is not known how long the PIT takes to wrap. */
+TEST(a_pit_without_a_nominal_rate_never_steps_back)
 {
 	struct bench *bench = *state;
 
@@ -185,7 +185,7 @@ TEST(a_pit_that_claims_no_rate_is_not_said_to_step_back)
 	bench_find(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
 	survey_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
-	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* the PIT wraps in 55 ms */
+	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* less than the 55 ms in which the PIT wraps */
 	survey_latencies(&bench->run.survey);
 	assert_true(bench_find(bench, "pit")->latency->count > 0);
 	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
@@ -199,17 +199,17 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	/* the fault is in the HPET's part of the measurements, the fifth of 20 ms each */
+	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
-	/* the step is smaller by the duration of a read */
+	/* the observed step is smaller, because the HPET advances during a read */
 	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500);
 	assert_int_equal(bench_find(bench, "acpi_pm")->monotonic.backward, 0);
 }
 
-TEST(a_leap_of_500_ticks_is_counted_once_and_when)
+TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 {
 	struct bench *bench = *state;
 	uint64_t now_ms;
@@ -217,13 +217,13 @@ TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	/* the fault is in the HPET's part of the measurements, the fifth of 20 ms each */
+	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;
 	survey_latencies(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
-	/* the step is larger by the duration of a read */
+	/* the observed jump is larger, because the HPET advances during a read */
 	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
 	analysis_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length, &bench->run.report);
 	judge_report(&bench->run.report);
@@ -239,8 +239,11 @@ TEST(a_leap_of_500_ticks_is_counted_once_and_when)
 	}
 }
 
-/* The clock counts at 20 MHz instead of 10 MHz. Rules for rates must find this, and no step may look like a jump. */
-TEST(a_clock_at_twice_its_rate_does_not_leap)
+/*
+ * The clock counts at 20 MHz instead of 10 MHz. The rules for rates must find this, and no advance may count as a
+ * jump.
+ */
+TEST(a_clock_at_twice_its_rate_does_not_jump)
 {
 	struct bench *bench = *state;
 
@@ -251,7 +254,7 @@ TEST(a_clock_at_twice_its_rate_does_not_leap)
 	assert_int_equal(bench_find(bench, "hpet_32")->monotonic.leaps, 0);
 }
 
-TEST(a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back)
+TEST(a_preempted_core_causes_no_jump_and_no_step_back)
 {
 	struct bench *bench = *state;
 
@@ -268,7 +271,7 @@ TEST(a_host_that_takes_the_core_away_makes_no_leap_and_no_step_back)
 	}
 }
 
-TEST(a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand)
+TEST(a_clock_that_stops_before_its_measurement_is_stuck_and_no_other_clock)
 {
 	struct bench *bench = *state;
 
@@ -284,12 +287,12 @@ TEST(a_clock_that_stops_before_its_turn_is_stuck_and_the_others_stand)
 	assert_int_equal(bench_find(bench, "hpet")->clock.state, CLOCK_PRESENT);
 }
 
-TEST(an_rtc_whose_seconds_stop_costs_a_second_not_the_run)
+TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 {
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	sim.rtc.b |= 0x80; /* the SET bit: updates of the RTC are halted */
+	sim.rtc.b |= 0x80; /* the SET bit in register B, which stops the RTC's updates */
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
@@ -298,7 +301,7 @@ TEST(an_rtc_whose_seconds_stop_costs_a_second_not_the_run)
 	sim.rtc.b &= 0x7f;
 }
 
-TEST(a_pit_two_percent_fast_does_not_drag_the_tsc_along)
+TEST(a_pit_that_is_two_percent_fast_does_not_change_the_tscs_rate)
 {
 	struct bench *bench = *state;
 	const struct report_clock *pit;
@@ -319,7 +322,8 @@ TEST(the_deadline_keeps_what_was_measured)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	survey_rates(&bench->run.survey);
-	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50; /* the deadline passes while the third clock is measured */
+	/* the deadline passes during the measurement of the third clock */
+	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50;
 	survey_latencies(&bench->run.survey);
 	survey_cores(&bench->run.survey);
 	assert_true(bench->run.report.incomplete);
@@ -344,8 +348,8 @@ TEST(each_core_has_its_own_latency)
 }
 
 /*
- * Simulates cores whose frequency falls during a halt. After a halt, all accesses except pauses take twice as long for
- * 12 ms. A core counts as halted if it had no job for 10 ms.
+ * Simulates cores whose frequency is lower after a halt: all accesses except pauses take twice as long for 12 ms. A
+ * core counts as halted if it had no job for 10 ms.
  */
 static struct {
 	bool (*run)(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);
@@ -375,7 +379,7 @@ slow_down(enum sim_access access, uint64_t where)
 		sim.now_ps += sim.cost_ps[access];
 }
 
-TEST(a_core_that_is_slow_after_a_halt_is_measured_when_it_no_longer_is)
+TEST(a_core_that_is_slow_after_a_halt_is_measured_at_full_speed)
 {
 	struct bench *bench = *state;
 
@@ -434,10 +438,10 @@ step_hpet_back(void *context, const char *what, uint64_t done_ns, uint64_t total
 }
 
 /*
- * For 3 s the watch for gaps reads only the TSC. A PM timer that was not read for 1.17 s no longer counts as an
- * independent source.
+ * For 3 s, the search for gaps reads only the TSC. A PM timer that was not read for more than 1.17 s may have wrapped,
+ * so it is no independent source.
  */
-TEST(a_hpet_that_steps_back_in_the_watch_for_gaps_is_named)
+TEST(a_hpet_that_steps_back_in_the_search_for_gaps_is_named)
 {
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", NULL };
 	struct bench *bench = *state;
@@ -450,15 +454,15 @@ TEST(a_hpet_that_steps_back_in_the_watch_for_gaps_is_named)
 	report->duration_ns = 3000 * NS_PER_MS;
 	bench->run.survey.plan.done_ns = 0;
 	bench->run.survey.hooks.progress = step_hpet_back;
-	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* readings are slow, so that the test has few of them */
+	sim.cost_ps[SIM_TSC_LFENCE] = SIM_PS_PER_US; /* slow readings, so that the test makes few of them */
 	watch_and_judge(bench);
 	assert_int_equal(findings_of(report, "clocks-parted"), 0);
 	assert_int_equal(findings_of(report, "clock-backward"), 1);
 	assert_string_equal(report->findings[0].clock, "hpet");
 }
 
-/* The host takes the core for 3 s in a job whose bound is 2 s, and takes 3 s from the boot core as well. */
-TEST(a_core_that_the_host_stops_for_longer_than_a_job_s_bound_is_not_missing)
+/* The host stops the core for 3 s in a job with a limit of 2 s. It also stops the boot core for 3 s. */
+TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 {
 	struct bench *bench = *state;
 	struct report *report = &bench->run.report;
@@ -476,7 +480,7 @@ TEST(a_core_that_the_host_stops_for_longer_than_a_job_s_bound_is_not_missing)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-TEST(a_core_that_is_dead_on_a_quiet_host_is_missing)
+TEST(a_core_that_dies_on_a_quiet_host_is_missing)
 {
 	struct bench *bench = *state;
 	struct report *report = &bench->run.report;
@@ -502,6 +506,6 @@ TEST(a_core_that_falls_silent_leaves_the_others_measured)
 	null = (size_t)(bench_find(bench, "null") - bench->run.report.clocks);
 	assert_true(bench->is_dead);
 	assert_int_equal(bench->run.report.cores[2].latency[null].count, 0);
-	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* the earlier results must be kept */
+	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* the earlier results of this core are kept */
 	assert_true(bench->run.report.cores[3].latency[null].count > 0);
 }

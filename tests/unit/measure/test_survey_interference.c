@@ -1,6 +1,6 @@
 /*
- * The watch for gaps on every core of the simulated machine. The simulated host steals time where the test requests it,
- * and all stolen time must be found on the right core.
+ * The search for gaps on every core of the simulated machine. The simulated host takes time from the cores as the test
+ * requests, and all of it must be found on the right core.
  */
 #include "test.h"
 #include "sim.h"
@@ -17,7 +17,7 @@
 #define WARM_UP      256
 #define AWAY_MAX     256
 
-/* Core CORE is preempted for NS before its READINGth reading of the TSC. */
+/* CORE is preempted for NS just before reading number READING of its TSC. */
 struct away {
 	size_t core;
 	uint64_t reading, ns;
@@ -28,13 +28,13 @@ static struct {
 	struct survey survey;
 	struct smp smp;
 	void *memory;
-	size_t core;                  /* the running core */
+	size_t core;                  /* number of the running core */
 	uint64_t readings[CORES_MAX]; /* number of TSC readings in jobs, for each core */
 	bool in_job;
 	size_t away_count;
 	struct away away[AWAY_MAX];
 	size_t mute;
-	uint64_t mute_after_jobs;     /* number of jobs of core MUTE before it dies */
+	uint64_t mute_after_jobs;     /* number of jobs of core MUTE after which it dies */
 	bool is_dead;
 	uint64_t deadline_ns, longest_job_ns;
 } bench;
@@ -126,7 +126,7 @@ open_bench(size_t cores)
 	survey_begin_record(&bench.survey);
 }
 
-/* Watches all cores for gaps, and fills in the report from the record. */
+/* Searches all cores for gaps, and fills in the report from the record. */
 static void
 observe(void)
 {
@@ -157,7 +157,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* Preempts CORE for NS when it was observed for AFTER_NS. The time stolen before does not count in AFTER_NS. */
+/* Preempts CORE for NS after it was observed for AFTER_NS, without earlier stolen time. */
 static void
 take_away(size_t core, uint64_t after_ns, uint64_t ns)
 {
@@ -167,7 +167,7 @@ take_away(size_t core, uint64_t after_ns, uint64_t ns)
 		(struct away){ core, warm_up_readings + chunks_begun + after_ns / READ_NS, ns };
 }
 
-TEST(four_cores_that_are_left_alone_have_no_gap)
+TEST(four_undisturbed_cores_have_no_gap)
 {
 	const struct report_interference *all = &bench.report.interference;
 
@@ -185,7 +185,7 @@ TEST(four_cores_that_are_left_alone_have_no_gap)
 	assert_in_range(bench.longest_job_ns, 10 * NS_PER_MS, 10 * NS_PER_MS + READ_NS);
 }
 
-TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
+TEST(a_core_that_is_preempted_four_times_has_four_gaps_and_the_others_none)
 {
 	const struct report_interference *all = &bench.report.interference;
 	const struct report_core *core;
@@ -194,7 +194,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 	take_away(2, 1000000, 50000 - READ_NS);
 	take_away(2, 15000000, 60000 - READ_NS);
 	take_away(2, 25000000, 2000000 - READ_NS);
-	take_away(2, 35000000, 9000 - READ_NS); /* this time is too short for a gap */
+	take_away(2, 35000000, 9000 - READ_NS); /* just too short for a gap */
 	take_away(2, 75000000, 70000 - READ_NS);
 	observe();
 	core = &bench.report.cores[2];
@@ -202,7 +202,7 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 	assert_int_equal(all->total_ns, 2180000);
 	assert_int_equal(all->worst_ns, 2000000);
 	assert_int_equal(all->worst_core, ID_OF(2));
-	assert_int_equal(all->octave[16], 2); /* octave 16 has 32,768 to 65,535 ns */
+	assert_int_equal(all->octave[16], 2); /* octave 16 counts gaps of 32,768 to 65,535 ns */
 	assert_int_equal(all->octave[17], 1);
 	assert_int_equal(all->octave[21], 1);
 	assert_int_equal(core->gaps, 4);
@@ -211,8 +211,8 @@ TEST(a_core_that_is_taken_away_four_times_has_four_gaps_and_the_others_none)
 		assert_int_equal(bench.report.cores[i].gaps, i == 2 ? 4 : 0);
 }
 
-/* Cores 0 and 1 are observed for 100 ms each. Core 2 is observed for two chunks of 10 ms, and for 5 ms of the third. */
-TEST(an_event_says_when_in_the_run_it_was)
+/* Cores 0 and 1 are observed for 100 ms each, then core 2 for two chunks of 10 ms and for 5 ms of its third chunk. */
+TEST(an_event_has_its_time_in_the_run)
 {
 	const struct report_gap *event = &bench.report.interference.events[0];
 
@@ -225,8 +225,8 @@ TEST(an_event_says_when_in_the_run_it_was)
 	assert_int_equal(event->core, ID_OF(2));
 }
 
-/* The time in the run comes from the boot core, not from the core's own TSC. */
-TEST(an_event_on_a_core_with_another_tsc_is_when_it_was)
+/* The time of the event comes from the boot core's TSC, not from the TSC of the core with the gap. */
+TEST(the_time_of_an_event_does_not_depend_on_its_cores_own_tsc)
 {
 	open_bench(2);
 	sim.tsc.offset_ticks[1] = -INT64_C(3600000000000);
@@ -235,7 +235,7 @@ TEST(an_event_on_a_core_with_another_tsc_is_when_it_was)
 	assert_int_equal(bench.report.interference.events[0].at_ms, 125);
 }
 
-TEST(the_option_sets_the_threshold)
+TEST(the_option_gap_sets_the_shortest_gap)
 {
 	open_bench(2);
 	bench.report.options.gap_ns = 100000;
@@ -247,7 +247,7 @@ TEST(the_option_sets_the_threshold)
 	assert_int_equal(bench.report.interference.worst_ns, 100001);
 }
 
-TEST(what_first_executions_cost_is_no_gap)
+TEST(slow_first_executions_are_no_gap)
 {
 	open_bench(2);
 	for (size_t core = 0; core < 2; core++)
@@ -258,11 +258,11 @@ TEST(what_first_executions_cost_is_no_gap)
 	assert_int_equal(bench.report.interference.observed_ns, 2 * 100 * NS_PER_MS);
 }
 
-TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed)
+TEST(a_core_that_dies_keeps_its_results_and_the_others_are_observed)
 {
 	open_bench(3);
 	bench.mute = 1;
-	bench.mute_after_jobs = 3; /* the core's warm-up and two chunks */
+	bench.mute_after_jobs = 3; /* the core dies after its warm-up and two chunks */
 	observe();
 	assert_true(bench.is_dead);
 	assert_int_equal(bench.report.cores[1].observed_ns, 20 * NS_PER_MS);
@@ -270,7 +270,7 @@ TEST(a_core_that_falls_silent_keeps_what_it_gave_and_the_others_are_observed)
 	assert_int_equal(bench.report.interference.observed_ns, 220 * NS_PER_MS);
 }
 
-TEST(the_deadline_ends_the_observation_and_keeps_what_was_seen)
+TEST(the_deadline_ends_the_observation_and_keeps_its_results)
 {
 	open_bench(2);
 	bench.deadline_ns = sim.now_ps / SIM_PS_PER_NS + 45 * NS_PER_MS;
@@ -280,7 +280,10 @@ TEST(the_deadline_ends_the_observation_and_keeps_what_was_seen)
 	assert_int_equal(bench.report.cores[1].observed_ns, 0);
 }
 
-/* The cores share 10 durations, as for latency. Each core's first gap is kept as long as there is room for 256. */
+/*
+ * All cores together are observed for 10 durations, as in the latency measurements. The first gap of each core is
+ * kept, because there is room for 256.
+ */
 TEST(observing_300_cores_takes_as_long_as_observing_11)
 {
 	const struct report_interference *all = &bench.report.interference;
@@ -322,8 +325,10 @@ TEST(a_tsc_that_stopped_is_not_observed)
 	assert_true(bench.report.incomplete);
 }
 
-/* Until it stops, two chunks of 10 ms and half of the third are read. Further readings then show that it stopped. */
-TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did)
+/*
+ * Two chunks of 10 ms and half of the third are read until the TSC stops. Further readings then show that it stopped.
+ */
+TEST(the_observation_ends_with_the_chunk_in_which_the_tsc_stops)
 {
 	open_bench(1);
 	sim.tsc.counter.stuck_at_ps = sim.now_ps + 25 * SIM_PS_PER_MS;
@@ -333,7 +338,7 @@ TEST(a_tsc_that_stops_is_left_with_the_chunk_in_which_it_did)
 	assert_int_equal(bench.report.interference.gaps, 0);
 }
 
-TEST(a_tsc_that_steps_back_meanwhile_is_the_tscs_fault)
+TEST(a_step_back_in_the_search_for_gaps_is_the_tscs_fault)
 {
 	open_bench(1);
 	sim.tsc.counter.backward_at_ps = sim.now_ps + 5 * SIM_PS_PER_MS;

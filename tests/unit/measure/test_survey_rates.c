@@ -1,8 +1,7 @@
 /*
- * Measured rates of clocks on simulated machines, compared with the true rates. A seed draws three values for each
- * clock: the rate, the cost of a read, and the time within a read at which the counter is sampled. Each run takes the
- * whole window of one second. The RTC is read more slowly while its next second is far away, so that a run has about
- * 50,000 accesses.
+ * Measured rates of clocks on simulated machines, compared with the true rates. A seed draws for each clock: the rate,
+ * the duration of a read, and the time within a read at which the counter is sampled. Each run has the whole window of
+ * one second. The RTC is read more slowly while its next second is far away, so that a run has about 50,000 accesses.
  */
 #include <stdio.h>
 
@@ -29,13 +28,13 @@
 #define DRIVERS       10
 #define PPM           1000           /* one ppm in ppb */
 #define PPB           1000000000
-#define TENTHS        10000000       /* 100 % in the unit of drawn rate errors, tenths of a ppm */
+#define TENTHS        10000000       /* a rate error of 100 %, in tenths of a ppm */
 #define OFF_MAX_TENTHS 20000
 #define ACCESS_NS_MIN 50
 #define ACCESS_NS_MAX 20000
 #define PIT_HZ_NUM    105000000
 #define PIT_HZ_DEN    88
-/* if the next second is further away than this, a read of the RTC takes RTC_SLOW_PS more */
+/* while the next second is more than RTC_FAR_PS away, a read of the RTC takes RTC_SLOW_PS longer */
 #define RTC_FAR_PS    (10 * SIM_PS_PER_MS)
 #define RTC_SLOW_PS   (200 * SIM_PS_PER_US)
 
@@ -46,38 +45,38 @@ static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" 
 struct bench {
 	uint64_t seed;
 	/*
-	 * Faults of the RTC, normally 0: the largest delay of its updates, and the longest time from the change of the
-	 * second to the end of the update.
+	 * Faults of the RTC, 0 for a healthy one: largest delay of its updates, and longest time from the change of
+	 * its seconds to the update's end.
 	 */
 	uint64_t late_max_ps, early_max_ps;
 	uint64_t leaps_at_ps, leap_ps; /* time at which the RTC jumps ahead, and size of the jump */
 	/*
-	 * The core is preempted once for AWAY_PS: at the first read of the PIT after AWAY_AT_PS, or of the RTC if
-	 * AWAY_AT_RTC is true.
+	 * The core is preempted once for away_ps: in the first read of the PIT after away_at_ps, or in a read of the
+	 * RTC if away_at_rtc is true.
 	 */
 	uint64_t away_at_ps, away_ps;
 	bool away_at_rtc;
-	/* largest duration of a read before the counter is sampled, and largest duration after it */
+	/* longest duration of a read before, and also after, the time at which the counter is sampled */
 	uint64_t jitter_ps;
-	/* error of each clock's true rate, compared with its nominal rate, in tenths of a ppm */
+	/* error of each clock's true rate against its nominal rate, in tenths of a ppm */
 	int64_t off_tenths[CLOCKS];
 	uint64_t tsc_hz;
 	uint64_t changes_at_ps;    /* time at which the clock CHANGING becomes faster by CHANGE_PPM */
 	int changing;
 	int64_t change_ppm;
-	uint64_t draw_ps;          /* duration of one display of the progress */
-	unsigned away_in;          /* number of readings of the PM timer after which the core is preempted; 0 for never */
+	uint64_t draw_ps;          /* duration of drawing the progress line once */
+	unsigned away_in;          /* number of readings of the PM timer until the core is preempted; 0 for never */
 	/*
-	 * Once in each rate window, the HPET jumps. The jump comes this many milliseconds after the window's first edge. If
-	 * the value is 0, there is no jump.
+	 * time after the first edge of a rate window at which the HPET jumps, once in each window, in ms; 0 for no
+	 * jumps
 	 */
 	uint64_t jumps_after_ms;
 	uint64_t rtc_stops_at_ps;  /* time at which the RTC stops, or 0 */
-	uint64_t jumped_in;        /* first edge of the latest window in which the HPET jumped */
+	uint64_t jumped_in;        /* time of the first edge of the latest window in which the HPET jumped */
 	uint64_t shown_ns;         /* progress in ns when it was last shown */
-	unsigned shown;            /* number of times that progress was shown */
+	unsigned shown;            /* number of times that the progress line was drawn */
 
-	bool is_open; /* true if the clocks are open */
+	bool is_open; /* true while the clocks are open */
 	struct platform platform;
 	struct report report;
 	uint8_t record[RECORD_BYTES];
@@ -102,7 +101,6 @@ draw(uint64_t below)
 	return bench->seed % below;
 }
 
-/* Functions that simulate the machine. */
 
 static void
 spend_some(void)
@@ -168,7 +166,7 @@ out_pit(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	spend_some();
 }
 
-/* Returns a part of WHOLE that depends only on SECOND. */
+/* Returns a number below WHOLE that depends only on SECOND. */
 static uint64_t
 part_of(uint64_t second, uint64_t whole)
 {
@@ -187,7 +185,7 @@ rtc_in_at(uint64_t now_ps, uint16_t port)
 	return value;
 }
 
-/* Acts like an emulator that shows each second too late, or like a chip that shows it before the end of its update. */
+/* Simulates an emulator that shows each new second too late, or a chip that shows it before its update ends. */
 static uint32_t
 in_rtc(void *context, uint16_t port, unsigned width_bytes)
 {
@@ -220,7 +218,7 @@ counter_of(int clock)
 	return clock == TSC ? &sim.tsc.counter : clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 }
 
-/* Called between batches. If a rate must change, it changes here. */
+/* Called between groups of readings. Changes the rate that the test wants to change. */
 static bool
 expired(void *context)
 {
@@ -232,7 +230,7 @@ expired(void *context)
 	return false;
 }
 
-/* Takes some simulated time, like drawing on a screen. */
+/* Lets simulated time pass, as drawing on a screen does. */
 static void
 show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
@@ -254,9 +252,7 @@ find(int clock)
 	return NULL;
 }
 
-/*
- * Makes the HPET jump by a second if the jump in the current window is due. The first edge of a window identifies it.
- */
+/* Lets the HPET jump by a second if the jump in the present window is due. A window is identified by its first edge. */
 static void
 jump_if_due(void)
 {
@@ -269,8 +265,8 @@ jump_if_due(void)
 }
 
 /*
- * Sets the counters to their true rates. The PIT's and the RTC's simulated rates are fixed, so their nominal rates are
- * changed instead. The TSC's nominal rate may be right or wrong.
+ * Sets the counters to their true rates. The PIT and the RTC always have the same rate in the simulation, so their
+ * nominal rates are changed instead. The TSC's nominal rate may be right or wrong.
  */
 static void
 set_rates(void)
@@ -343,8 +339,8 @@ close_clocks(void)
 }
 
 /*
- * Starts a machine on which an access of a device takes ACCESS_PS, with a jitter of up to JITTER_PS before and after
- * the sample.
+ * Starts a machine on which an access to a device takes ACCESS_PS, and up to JITTER_PS more before and after the
+ * counter is sampled.
  */
 static void
 begin(uint64_t access_ps, uint64_t jitter_ps)
@@ -352,7 +348,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	close_clocks();
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim.rtc.index_readable = true; /* only the ports with hooks are used */
+	sim.rtc.index_readable = true; /* the test has functions for the ports only */
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
@@ -368,7 +364,7 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	set_claims();
 }
 
-/* Makes the machine a guest, whose RTC edges may be 10 ms late. */
+/* Makes the machine a guest, whose RTC may show its edges up to 10 ms late. */
 static void
 become_a_guest(void)
 {
@@ -389,7 +385,7 @@ measure_window(void)
 	survey_rates(&bench->survey);
 }
 
-/* Measures a whole window, lets RUN_PS pass without readings, and takes the last reading. */
+/* Measures in a whole window, lets RUN_PS pass without readings, and then does the last reading. */
 static void
 measure_for(uint64_t run_ps)
 {
@@ -398,7 +394,7 @@ measure_for(uint64_t run_ps)
 	survey_rates_again(&bench->survey);
 }
 
-/* Measures a whole window, lets about a second pass without readings, and takes the last reading. */
+/* Measures in a whole window, lets about a second pass without readings, and then does the last reading. */
 static void
 measure(void)
 {
@@ -408,7 +404,6 @@ measure(void)
 	assert_false(bench->report.incomplete);
 }
 
-/* Functions that check if the intervals contain the true values. */
 
 static long double
 fraction(const struct rate *rate)
@@ -434,8 +429,8 @@ pace(int clock)
 }
 
 /*
- * Returns pace() of the clock that the TSC was measured against. The report assumes that the nominal rate of this clock
- * is right.
+ * Returns pace() of the reference clock that the TSC was compared with. The report assumes that this clock's nominal
+ * rate is right.
  */
 static long double
 pace_of_reference(void)
@@ -482,7 +477,7 @@ assert_rates_hold_the_truth(void)
 		if (c == TSC)
 			continue;
 		assert_holds_ppb(&entry->change_since, 0);
-		if (c != RTC) /* within one second the RTC has edges only at both ends, and none in the middle */
+		if (c != RTC) /* within one second the RTC has edges only at both ends, so its rate has no halves */
 			assert_holds_ppb(&entry->change_halves, 0);
 	}
 }
@@ -505,7 +500,7 @@ assert_pairs_hold_the_truth(void)
 	assert_int_equal(found, CLOCKS * (CLOCKS - 1) / 2);
 }
 
-/* Draws rates that are up to 2,000 ppm too high or too low. */
+/* Draws rate errors of up to 2,000 ppm. */
 static void
 draw_rates(void)
 {
@@ -514,7 +509,7 @@ draw_rates(void)
 		bench->off_tenths[c] = (int64_t)draw(2 * OFF_MAX_TENTHS + 1) - OFF_MAX_TENTHS;
 }
 
-/* Returns the number of recorded discontinuities between clocks until now. */
+/* Returns the number of recorded discontinuities between clocks so far. */
 static size_t
 discontinuities(void)
 {
@@ -551,19 +546,19 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
+TEST(in_1000_random_runs_every_interval_contains_the_true_rate)
 {
 	for (unsigned run = 0; run < RUNS; run++) {
 		uint64_t access_ns = ACCESS_NS_MIN + draw(run % 2 ? 1000 : ACCESS_NS_MAX - ACCESS_NS_MIN);
 
 		draw_rates();
-		if (run % 4 == 0) { /* if one clock is wrong, two right clocks are needed to outvote it */
+		if (run % 4 == 0) { /* if one clock is wrong, two right clocks are needed to find it */
 			bench->off_tenths[HPET] = OFF_MAX_TENTHS;
 			bench->off_tenths[PM] = bench->off_tenths[PIT] = 0;
 		}
 		begin(access_ns * SIM_PS_PER_NS, draw(2) ? draw(access_ns * SIM_PS_PER_NS) + 1 : 0);
 		sim.tsc.counter.step_ticks = draw(2) ? 26 : 1;
-		if (draw(3) == 0) { /* the host preempts the core for up to 10 ms, a few times a second */
+		if (draw(3) == 0) { /* the host preempts the core a few times per second, for up to 10 ms */
 			sim.preempt_every = 20000;
 			sim.preempt_ps = draw(10 * SIM_PS_PER_MS);
 			sim.preempt_seed = draw(1000000) + 1;
@@ -581,13 +576,13 @@ TEST(in_1000_runs_with_any_rates_and_costs_every_interval_holds_the_truth)
 	}
 }
 
-TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
+TEST(with_reads_of_1_us_hpet_and_pm_timer_are_known_within_5_ppm)
 {
 	for (unsigned run = 0; run < RUNS_AT_1_US; run++) {
 		draw_rates();
 		bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[HPET];
 		begin(SIM_PS_PER_US, 0);
-		/* a reading of the HPET's 64 bits takes three accesses: high, low, high */
+		/* a reading of the HPET's 64 bits takes three accesses: high half, low half, high half */
 		sim.cost_ps[SIM_READ] = SIM_PS_PER_US / 3;
 		measure();
 		for (int c = HPET; c <= PM; c++) {
@@ -599,7 +594,7 @@ TEST(at_1_us_a_read_hpet_and_pm_timer_are_within_5_ppm_of_the_truth)
 	}
 }
 
-/* Asserts that RULE against CLOCK is the only finding, and that the finding's interval contains TRUTH_PPM. */
+/* Asserts that there is a single finding, by RULE and about CLOCK, and that its interval contains TRUTH_PPM. */
 static void
 assert_only(const char *rule, const char *clock, int64_t truth_ppm)
 {
@@ -627,9 +622,7 @@ assert_clean(void)
 		fail_msg("%s: %s", bench->report.findings[i].rule, bench->report.findings[i].text);
 }
 
-/*
- * Gives the TSC a crystal of its own. The chip set's counters and the RTC are then two independent sources that agree.
- */
+/* Gives the TSC its own crystal. The chip set's counters and the RTC are then two independent sources that agree. */
 static void
 give_the_tsc_a_crystal_of_its_own(void)
 {
@@ -658,7 +651,7 @@ TEST(a_machine_within_90_ppm_is_clean)
 	assert_clean();
 }
 
-TEST(one_clock_that_is_off_is_the_one_that_is_named)
+TEST(a_single_clock_with_a_wrong_rate_is_named)
 {
 	static const struct {
 		int64_t ppm;
@@ -677,7 +670,7 @@ TEST(one_clock_that_is_off_is_the_one_that_is_named)
 	}
 }
 
-TEST(an_rtc_that_drifts_alone_is_named)
+TEST(an_rtc_with_a_wrong_rate_is_named)
 {
 	static const int64_t off_ppm[] = { 150, -1000, -20000 };
 
@@ -691,10 +684,10 @@ TEST(an_rtc_that_drifts_alone_is_named)
 }
 
 /*
- * In a window of one second, the rate of a guest's RTC is only known within 10,000 ppm. If its error is larger, it must
- * be named.
+ * In a window of one second, the rate of a guest's RTC is known only within 10,000 ppm. If its error is larger, it
+ * must be named.
  */
-TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
+TEST(in_a_guest_an_rtc_with_a_wrong_rate_is_named_beyond_its_uncertainty_only)
 {
 	bench->off_tenths[RTC] = -200000;
 	begin_as_a_guest();
@@ -708,8 +701,8 @@ TEST(an_rtc_that_drifts_in_a_guest_is_named_beyond_its_error_only)
 
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	uint64_t pit_ahead; /* jump of the PIT before its next reading, in ticks */
-	bool tsc_stands;    /* true if the TSC stops instead, for the same time before that reading */
+	uint64_t pit_ahead; /* size of the PIT's jump before its next reading, in ticks */
+	bool tsc_stands;    /* true if the TSC stops for this time before that reading instead */
 } at_pit;
 
 static void
@@ -726,10 +719,10 @@ sample_pit(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * First the TSC stops for 400 us in the middle of a sweep (a reading of all clocks), before the PIT is read. In the
- * second run the TSC does not stop, but the PIT jumps ahead.
+ * In the first run, the TSC stops for 400 us in the middle of a sweep (a reading of all clocks), before the PIT is
+ * read. In the second run, the PIT jumps ahead instead.
  */
-TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
+TEST(a_guests_tsc_that_stops_during_a_sweep_accuses_no_clock)
 {
 	give_the_tsc_a_crystal_of_its_own();
 	for (int leaps = 0; leaps < 2; leaps++) {
@@ -751,7 +744,10 @@ TEST(a_tsc_that_stands_in_a_guest_while_all_are_read_accuses_none_of_them)
 
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	/* jump of the TSC within the PM timer's next reading, in ticks; that reading is the last one of a batch */
+	/*
+	 * size of the TSC's jump during the PM timer's next reading, in ticks; that reading is the last one of its
+	 * group
+	 */
 	uint64_t tsc_leaps_ticks;
 } at_pm;
 
@@ -766,11 +762,11 @@ sample_pm(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Only few clocks can show the jump of the TSC: the HPET is not compared while its checks run. The reading of the PM
- * timer takes 32 ms, so the jump may be before or after it. The PIT wraps too soon. So only the RTC remains, and it
- * would wrongly seem to be behind.
+ * The reading of the PM timer takes 32 ms, and the TSC jumps before or after the PM timer is sampled. The HPET is not
+ * compared while its checks run, and the PIT wraps too soon. Without care, the RTC alone would remain, and it would
+ * seem to lag.
  */
-TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
+TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
 	give_the_tsc_a_crystal_of_its_own();
 	begin_well();
@@ -794,13 +790,11 @@ TEST(a_tsc_that_leaps_within_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 	find(PM)->clock.sample = at_pm.sample;
 }
 
-#define PHASES   3 /* number of runs, each with another time between the readings and the RTC's edge */
+#define PHASES   3 /* number of runs with different times between the readings and the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
-/*
- * A guest that is stopped in the middle of the window, or after it, looks like this, because its host's RTC continues.
- */
-TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
+/* A guest that is stopped during the window or after it looks like this, because its host's RTC continues. */
+TEST(an_rtc_that_jumps_is_a_finding_on_bare_metal_only)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
 
@@ -814,7 +808,7 @@ TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 		sim_advance_ps(i / 16 * PHASE_PS);
 		survey_prepare(&bench->survey);
 		bench->leap_ps = leaps_ps[i / 4 % 2];
-		/* The window starts with the next second. */
+		/* The window starts with the RTC's next second. */
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2 +
 				     (after ? SIM_PS_PER_S : 0);
 		survey_rates(&bench->survey);
@@ -832,11 +826,11 @@ TEST(an_rtc_that_leaps_is_a_finding_on_bare_metal_only)
 }
 
 /*
- * A guest is stopped after the last sweep of the preparation, and before the first edge of the window. In that sweep
- * the RTC is only read to a whole second. So a stop of 3 s always shows, and a stop of 0.5 s shows in some of the runs
- * only.
+ * A guest is stopped after the last sweep of all clocks before the window, and before the window's first edge. In that
+ * sweep the RTC is read only to a whole second. Therefore a stop of 3 s always shows, and a stop of 0.5 s shows in
+ * some of the runs only.
  */
-TEST(a_stop_before_the_first_edge_of_the_window_is_seen)
+TEST(a_stop_before_the_first_edge_of_the_window_is_reported)
 {
 	static const uint64_t stops_ms[] = { 3000, 500 };
 
@@ -876,10 +870,10 @@ last_end_ps(void)
 }
 
 /*
- * While the other clocks are stopped, the wraps of the PIT cannot be counted. So the time that the PIT shows may be
+ * While the other clocks are stopped, the wraps of the PIT cannot be counted. Therefore the time by the PIT may be
  * wrong by a part of a wrap.
  */
-TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
+TEST(a_snapshot_between_the_last_readings_of_the_window_accuses_no_clock)
 {
 	give_the_tsc_a_crystal_of_its_own();
 	for (uint64_t leap_ms = 130; leap_ms < 1000; leap_ms += 27) {
@@ -907,10 +901,10 @@ TEST(a_snapshot_between_the_windows_last_ends_accuses_nobody)
 }
 
 /*
- * The RTC jumps shortly (EARLY_PS) before the last edge of the window. So a part of the jump is in the window, and the
+ * The RTC jumps EARLY_PS before the last edge of the window. Therefore a part of the jump is in the window, and the
  * rest of it is in the time after the window.
  */
-TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
+TEST(an_rtc_that_jumps_at_the_end_of_the_window_is_not_fast_in_and_after_it)
 {
 	const uint64_t most_ps = 13 * SIM_PS_PER_MS, step_ps = SIM_PS_PER_MS / 8;
 
@@ -929,10 +923,10 @@ TEST(an_rtc_that_leaps_at_the_edge_between_two_stretches_is_not_fast_in_both)
 }
 
 /*
- * The first edge after 300 s is early by a part of the jump, which is within the RTC's possible rate error. So this
- * part is overlooked, and only the rest of the jump, after this edge, is noticed.
+ * The first edge after 300 s is early by a part of the jump, which is within the RTC's possible rate error. Therefore
+ * this part is overlooked. Only the rest of the jump, which comes later, is noticed.
  */
-TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
+TEST(the_interval_of_a_jump_includes_a_part_that_was_overlooked)
 {
 	const int64_t leap_ns = 1018 * (int64_t)SURVEY_NS_PER_MS;
 	size_t seen = 0;
@@ -967,10 +961,10 @@ TEST(a_leap_of_which_part_was_overlooked_is_said_to_be_as_long_as_it_may_be)
 }
 
 /*
- * The RTC jumps after the window. Two rates show the jump: the rate over the whole run, and the rate after the window.
- * They are not independent of each other, so the RTC must not be named.
+ * The RTC jumps after the window. The jump shows in the rate over the whole run and in the rate after the window.
+ * These are not independent of each other, so the RTC must not be named.
  */
-TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
+TEST(a_guests_rtc_that_jumps_after_the_window_in_a_soak_is_no_finding)
 {
 	static const struct {
 		uint64_t run_s, leap_ms;
@@ -984,10 +978,11 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
 		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
-		/* If the jump is larger than the RTC's possible rate error, it is noticed, and no rate spans it. */
+		/* A jump that is larger than the RTC's possible rate error is noticed, and then no rate includes it. */
 		assert_int_equal(find(RTC)->implied_since.known, !discontinuities());
 		assert_int_equal(find(RTC)->implied.high < find(RTC)->implied_window.high,
-				 !discontinuities()); /* if the jump is not noticed, it is only in the rate over the whole run */
+				 /* a jump that is not noticed is only in the rate over the whole run */
+				 !discontinuities());
 		assert_clean();
 		assert_int_equal(bench->report.note_count, discontinuities());
 		bench->leap_ps = 0;
@@ -995,8 +990,8 @@ TEST(a_guest_in_a_soak_whose_rtc_leaps_after_the_window_is_clean)
 }
 
 /*
- * The RTC's rate is so wrong that the minutes since the window cannot be counted. So the run follows the RTC's edges
- * once more, at its end.
+ * The RTC's rate is so wrong that its minutes since the window cannot be counted. Therefore the run measures the RTC's
+ * edges once more at its end.
  */
 TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 {
@@ -1016,11 +1011,11 @@ TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 }
 
 /*
- * At the end of the run, the core is preempted for 1.5 s: after the RTC's edge was seen, or before it. In both cases
- * the run follows the RTC's edges once more. In the first case it starts with a new reading. In the second case the
- * edge is only known within 1.5 s, so the rest of the run shows nothing about the RTC.
+ * At the end of the run, the core is preempted for 1.5 s, just after it saw the RTC's edge or just before. In both
+ * cases the run measures the RTC's edges once more. In the first case it starts with a new reading. In the second case
+ * the edge is known only within 1.5 s, so the rest of the run shows nothing about the RTC.
  */
-TEST(so_is_one_whose_edges_came_while_the_core_was_away)
+TEST(an_rtc_that_is_far_off_is_named_although_the_core_missed_its_edges)
 {
 	for (int before = 0; before < 2; before++) {
 		bench->off_tenths[RTC] = 1000000;
@@ -1038,10 +1033,10 @@ TEST(so_is_one_whose_edges_came_while_the_core_was_away)
 }
 
 /*
- * The core was preempted. Two edges later, it continues during an update of the RTC, in which the seconds cannot be
- * read.
+ * The core is preempted in a measurement of edges. Two edges later it continues during an update of the RTC, in which
+ * the seconds cannot be read.
  */
-TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
+TEST(an_rtc_is_not_stuck_if_a_preempted_core_continues_during_its_update)
 {
 	begin_as_a_guest();
 	measure_window();
@@ -1056,11 +1051,11 @@ TEST(an_rtc_is_not_stuck_if_the_core_comes_back_in_its_update)
 }
 
 /*
- * In a soak, an RTC is named if the first half of the window and the rest of the run both show the error. No further
- * edges must be measured then, which would take another 10 s. The whole window would not be enough: a stop at its end
- * is in the window and in the rest of the run, but not in the first half.
+ * In a soak, an RTC is named if the first half of the window and the rest of the run both show its error. No further
+ * edges may be measured then, which would take another 10 s. The whole window must not be used: a stop at its end is
+ * in the window and in the rest of the run, but not in the first half.
  */
-TEST(so_is_one_that_the_first_half_of_the_window_confirms)
+TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it)
 {
 	for (unsigned stops = 0; stops < 2; stops++) {
 		uint64_t from_ps;
@@ -1087,10 +1082,10 @@ TEST(so_is_one_that_the_first_half_of_the_window_confirms)
 }
 
 /*
- * An error of 4,000 ppm is 14.4 s in an hour. This is too much for counting the minutes of the RTC. Ten further edges
- * decide if the RTC is named.
+ * An error of 5,000 ppm is 18 s in an hour. With this error the RTC's minutes cannot be counted. Ten further edges
+ * decide whether the RTC is named.
  */
-TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
+TEST(an_rtc_that_is_slightly_off_is_named_in_a_soak_of_hours)
 {
 	for (unsigned hours = 1; hours <= 3; hours++) {
 		bench->off_tenths[RTC] = 50000;
@@ -1101,8 +1096,8 @@ TEST(so_is_one_that_is_little_off_in_a_soak_of_hours)
 	}
 }
 
-/* If the RTC was not read after the window, there is no finding about the time after the window. */
-TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
+/* If the RTC was not read after the window, there can be no finding about this time. */
+TEST(a_guests_rtc_that_was_not_read_after_the_window_only_has_a_note)
 {
 	bench->off_tenths[RTC] = 10000000;
 	begin_as_a_guest();
@@ -1114,10 +1109,10 @@ TEST(an_rtc_in_a_guest_that_was_not_seen_again_is_noted_only)
 }
 
 /*
- * A sample of the RTC takes 4 accesses, or 6 if the second has changed. So each edge is known within 10 us, and the
- * rate over one second within 20 ppm. The error of the reference clock adds 10 ppm.
+ * A sample of the RTC takes 4 accesses, or 6 if the second has changed. Therefore each edge is known within 10 us, and
+ * the rate over one second within 20 ppm. The error of the reference clock adds 10 ppm.
  */
-TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_early)
+TEST(on_bare_metal_the_rate_of_an_rtc_is_known_within_15_ppm)
 {
 	const struct interval_ppb *error;
 
@@ -1134,7 +1129,7 @@ TEST(on_bare_metal_an_rtc_is_known_within_15_ppm_wherever_it_shows_the_second_ea
  * The TSC has no nominal rate, so only two sources remain, and they disagree. The interval of the RTC is too wide to
  * show which of the two is right.
  */
-TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
+TEST(if_two_sources_disagree_neither_is_called_wrong)
 {
 	bench->off_tenths[HPET] = 10000;
 	begin_as_a_guest();
@@ -1144,9 +1139,9 @@ TEST(of_two_that_disagree_neither_is_said_to_be_wrong)
 	assert_only("rate-disagree", NULL, 1000);
 }
 
-TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding)
+TEST(a_nominal_rate_rounded_to_hundreds_of_mhz_is_no_finding)
 {
-	begin_well(); /* the TSC runs at 2,303,998,123 Hz here */
+	begin_well(); /* here the TSC runs at 2,303,998,123 Hz */
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
 	find(TSC)->clock.claimed_within_ppb = 21739131; /* 50 MHz */
 	measure();
@@ -1157,7 +1152,7 @@ TEST(a_claim_rounded_to_whole_hundreds_of_mhz_is_no_finding)
 	assert_only("rate-wrong", "tsc", 1738);
 }
 
-TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid)
+TEST(the_option_tsc_hz_replaces_the_rate_in_cpuid)
 {
 	bench->off_tenths[TSC] = -200000;
 	begin_well();
@@ -1171,7 +1166,7 @@ TEST(what_the_reader_says_of_the_tsc_goes_before_cpuid)
 	assert_only("rate-wrong", "tsc", 1001);
 }
 
-/* Returns the TSC of a clock's reading in the middle of the window, from the record. */
+/* Returns the TSC's value in the record at the reading of CLOCK in the middle of the window. */
 static uint64_t
 middle_of(int clock)
 {
@@ -1193,15 +1188,15 @@ middle_of(int clock)
 }
 
 /*
- * Changes a clock's rate by 180 ppm after half a second. Over the whole window this is 90 ppm, which is below any
- * limit. Returns the difference between the rates of both halves in ppm. If the reading in the middle came later, it is
- * smaller than 180 ppm.
+ * Changes a clock's rate by 180 ppm after half a second. Over the whole window this is 90 ppm, which is below all
+ * limits. Returns the difference between the rates of the two halves, in ppm. It is below 180 ppm if the reading in
+ * the middle came later.
  */
 static int64_t
 change_within_the_window(int clock)
 {
 	const uint64_t half_ps = SIM_PS_PER_S / 2;
-	/* The window starts with the next second. */
+	/* The window starts with the RTC's next second. */
 	uint64_t begin_ps, middle_ps, late_ps;
 
 	survey_prepare(&bench->survey);
@@ -1221,7 +1216,7 @@ change_within_the_window(int clock)
  * In a window of one second, the RTC has no edge in the middle. The other clocks have separate crystals here, so they
  * are three independent sources.
  */
-TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is)
+TEST(only_the_clock_whose_rate_changes_within_the_window_is_found)
 {
 	bench->off_tenths[TSC] = 200;
 	bench->off_tenths[PM] = 400;
@@ -1232,7 +1227,7 @@ TEST(a_rate_that_changes_within_the_window_is_found_and_no_other_is)
 	}
 }
 
-TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
+TEST(if_the_tsc_and_all_clocks_of_one_crystal_diverge_none_is_called_changed)
 {
 	give_the_tsc_a_crystal_of_its_own();
 	for (int c = TSC; c <= PM; c++) {
@@ -1245,11 +1240,11 @@ TEST(of_the_tsc_and_the_clocks_of_one_crystal_none_is_said_to_have_changed)
 }
 
 /*
- * Under Xen, the rate of a guest's devices may change like this. They count as one clock, even if their intervals are
- * narrow. A single device cannot be named either: if the TSC stopped between the readings of two devices, it would look
- * the same.
+ * Under Xen, the rates of all of a guest's devices may change together like this. They count as one clock, even if
+ * their intervals are narrow. A single device must not be named either, because a TSC that stops between the readings
+ * of two devices looks the same.
  */
-TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
+TEST(a_rate_change_within_the_window_of_a_guest_accuses_no_clock)
 {
 	for (int c = TSC; c <= PM; c++) {
 		begin_as_a_guest();
@@ -1258,10 +1253,10 @@ TEST(a_change_within_the_window_of_a_guest_accuses_nobody)
 }
 
 /*
- * Only the error of one clock is above the limit. The other crystals have small errors, so their intervals do not
- * overlap, but three of them agree within the limit.
+ * The error of one clock is above the limit. The other crystals have small errors. Their intervals do not overlap, but
+ * three of them agree within the limit.
  */
-TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
+TEST(the_accused_clock_does_not_set_the_time_scale)
 {
 	for (unsigned i = 0; i < 300; i++) {
 		int sick = HPET + (int)(i % 4);
@@ -1284,11 +1279,11 @@ TEST(the_scale_is_not_taken_from_the_clock_that_is_accused)
 }
 
 /*
- * All clocks of one crystal are wrong in the same way, and the RTC and the TSC are right. Depending on the TSC's small
- * error, this counts as one source against two, or as two groups. In both cases the finding names the groups and no
- * single clock.
+ * All clocks of one crystal are wrong by the same amount, and the RTC and the TSC are right. Depending on the TSC's
+ * small error, this is one source against two, or two groups. In both cases the finding names the groups and no single
+ * clock.
  */
-TEST(the_clocks_of_one_crystal_have_one_vote)
+TEST(clocks_of_one_crystal_count_as_one_source)
 {
 	for (unsigned i = 0; i < 40; i++) {
 		int64_t off_tenths = (int64_t)(1500 + draw(50000)) * (draw(2) ? 1 : -1);
@@ -1309,10 +1304,10 @@ TEST(the_clocks_of_one_crystal_have_one_vote)
 }
 
 /*
- * The PIT and the RTC are one group, although they differ by more than the limit. If a finding states by how much the
- * group is faster, this must be true for both.
+ * The PIT and the RTC form one group, although they differ by more than the limit. If a finding states how much faster
+ * the group is, this must be true for both of them.
  */
-TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
+TEST(the_stated_rate_of_a_group_is_true_for_each_of_its_clocks)
 {
 	const struct finding *finding = &bench->report.findings[0];
 
@@ -1332,7 +1327,7 @@ TEST(by_how_much_a_group_is_faster_holds_of_each_in_it)
 }
 
 /* In such a short window, the interval of a guest's RTC is too wide to prove anything. */
-TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
+TEST(a_host_that_adjusts_its_time_does_not_accuse_the_tsc)
 {
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
 	begin_as_a_guest();
@@ -1343,10 +1338,10 @@ TEST(a_host_that_is_slewed_does_not_accuse_the_tsc)
 }
 
 /*
- * With this large error, even the RTC's wide interval shows a difference. But one oscillator of the host drives all
- * devices, including the RTC, so this proves nothing about the TSC.
+ * With this large error, even the wide interval of the RTC shows a difference. But one oscillator of the host drives
+ * all devices, including the RTC, so this proves nothing about the TSC.
  */
-TEST(neither_does_its_rtc_where_it_has_a_vote)
+TEST(a_hosts_rtc_that_differs_from_the_tsc_does_not_accuse_the_tsc)
 {
 	const struct finding *finding = &bench->report.findings[0];
 
@@ -1361,13 +1356,12 @@ TEST(neither_does_its_rtc_where_it_has_a_vote)
 }
 
 /*
- * The advice must not mention options or clocks that the user has already used. This is so on bare metal and in a
- * guest.
+ * The advice must not mention options or clocks that the user has already used, neither on bare metal nor in a guest.
  */
-TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
+TEST(the_advice_on_a_disagreement_names_only_unused_options)
 {
 	static const char *const given[] = {
-		/* the advice does not mention the RTC, because its interval is too wide here */
+		/* the RTC's interval is too wide here, so the advice does not mention it */
 		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours.",
 		"Give the TSC's rate with tsc_hz=. Compare the time with NTP's over some hours: one oscillator of "
 		"the host drives all devices here, the RTC too.",
@@ -1387,7 +1381,7 @@ TEST(what_to_do_about_a_disagreement_is_what_was_not_done)
 	}
 }
 
-TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host)
+TEST(a_guests_device_with_a_wrong_rate_is_named_by_its_other_devices)
 {
 	for (int c = HPET; c <= PIT; c++) {
 		bench->off_tenths[c] = 10000;
@@ -1399,20 +1393,23 @@ TEST(one_device_of_a_guest_is_named_by_the_others_of_its_host)
 	}
 }
 
-TEST(a_rate_that_changes_after_the_window_is_found_at_the_end_and_no_other_is)
+TEST(only_the_clock_whose_rate_changes_after_the_window_is_found)
 {
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
 		measure_window();
 		sim_counter_speed_up(counter_of(c), -1000);
-		/* the PIT wraps so often in this time that the wraps can only be counted with the rate from the window */
+		/*
+		 * in this time the PIT wraps so often that only the rate from the window allows the wraps to be
+		 * counted
+		 */
 		sim_advance_ps(100 * SIM_PS_PER_S);
 		survey_rates_again(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
 	}
 }
 
-TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_and_hides_none)
+TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 {
 	for (int c = TSC; c <= PM; c++) {
 		begin_well();
@@ -1422,7 +1419,7 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 		if (c != TSC)
 			sim_counter_speed_up(counter_of(c), -1000);
 		sim_advance_ps(5 * SIM_PS_PER_S);
-		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* the jump is 5 ms in 5 s, which is 1000 ppm */
+		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* a jump by 5 ms in 5 s, which is 1000 ppm */
 		survey_rates_again(&bench->survey);
 		if (c == TSC)
 			judge();
@@ -1432,14 +1429,14 @@ TEST(an_emulator_that_pushes_the_tsc_ahead_while_cores_read_it_adds_no_finding_a
 	}
 }
 
-TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
+TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 {
 	begin_well();
 	measure_window();
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 10000000; /* the HPET jumps forward by a second (10 MHz) */
 	survey_rates_again(&bench->survey);
-	assert_false(find(HPET)->change_since.known); /* no rate spans the jump */
+	assert_false(find(HPET)->change_since.known); /* no rate includes the jump */
 	assert_int_equal(discontinuities(), 1);
 	assert_int_equal(bench->report.finding_count, 0);
 	assert_int_equal(find(HPET)->monotonic.backward, 0);
@@ -1467,8 +1464,8 @@ TEST(a_counter_that_is_written_after_the_window_is_found_at_the_end)
 	assert_only("clock-backward", "hpet", 1);
 }
 
-/* The window should take 1.5 s. It ends at the next edge of the RTC, which comes 2 s after the first edge. */
-TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
+/* The window should take 1.5 s, but ends with an edge of the RTC, 2 s after the first edge. */
+TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 {
 	begin_well();
 	bench->report.duration_ns = 1500 * SURVEY_NS_PER_MS;
@@ -1489,10 +1486,10 @@ TEST(a_jump_while_each_window_waits_for_its_last_edge_is_in_no_rate)
 }
 
 /*
- * The core was preempted in a reading, while the rates after a jump were measured. This reading must not be used for
- * the rates.
+ * After a jump of the HPET, rates are measured again. The core is preempted in one of these readings, which then must
+ * not be used for rates.
  */
-TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
+TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 {
 	const struct rate_interval *pm;
 
@@ -1501,7 +1498,7 @@ TEST(a_core_that_is_away_after_a_leap_leaves_the_others_rates_known)
 	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 1000000; /* the HPET jumps forward by 100 ms */
-	bench->away_in = 200; /* before the jump, the PM timer is read a few times */
+	bench->away_in = 200; /* the PM timer is read a few times before the jump */
 	survey_observe(&bench->survey);
 	assert_int_equal(bench->away_in, 0);
 	assert_int_equal(discontinuities(), 1);
@@ -1534,12 +1531,13 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 }
 
 /*
- * The PIT is 3 % slow, and the core is away for a second in the window. Its nominal rate then gives one
- * wrap too many. Readings of clocks that wrap later must be in the record, because they contradict this number.
+ * The PIT is 3 % slow, and the core is preempted for up to a second in the window. The PIT's nominal rate then gives
+ * one wrap too many. Readings of clocks that wrap later must be in the record, because they contradict this number.
  */
-TEST(wraps_that_cannot_be_counted_while_the_core_is_away_give_no_rate)
+TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 {
-	for (unsigned ms = 390; ms < 430; ms += 10) { /* the looks at all clocks that are recorded anyway are 40 ms apart */
+	/* sweeps of all clocks, which are recorded in any case, are 40 ms apart */
+	for (unsigned ms = 390; ms < 430; ms += 10) {
 		int is_slow = ms > 390;
 
 		bench->off_tenths[PIT] = is_slow ? -300000 : 0;
@@ -1556,7 +1554,7 @@ TEST(wraps_that_cannot_be_counted_while_the_core_is_away_give_no_rate)
 	}
 }
 
-/* The RTC stops after the second edge in the window. Its rate between the two edges is not used. */
+/* The RTC stops after the second edge in the window. Its rate between these two edges must not be used. */
 TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 {
 	begin_well();
@@ -1570,8 +1568,8 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 	assert_holds_ppb(&find(PM)->error, 0);
 }
 
-/* The host is so busy that no step of the run shows it. */
-TEST(a_counter_that_reads_less_at_the_end_than_in_the_window_has_stepped_back)
+/* A busy host, on which no comparison during the run shows the step back. */
+TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 {
 	begin_well();
 	measure_window();
@@ -1595,7 +1593,7 @@ pair(const char *a, const char *b)
 	return NULL;
 }
 
-TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not)
+TEST(two_clocks_of_one_source_are_marked_and_a_clock_20_ppm_off_is_not)
 {
 	bench->off_tenths[PM] = 200;
 	begin_well();
@@ -1603,14 +1601,14 @@ TEST(two_clocks_of_one_source_are_flagged_and_one_20_ppm_off_is_not)
 	assert_true(pair("tsc", "hpet")->same_source);
 	assert_false(pair("tsc", "acpi_pm")->same_source);
 	assert_false(pair("hpet", "acpi_pm")->same_source);
-	assert_false(pair("hpet", "rtc")->same_source); /* the RTC's interval is too wide to show this */
+	assert_false(pair("hpet", "rtc")->same_source); /* the RTC's interval is too wide to show a different source */
 }
 
 /*
- * The true rate differs from the nominal rate by less than the rounding of the nominal rate. For example, the period of
- * the HPET is half a femtosecond longer than its register states.
+ * The true rate may differ from the nominal rate by the rounding of the nominal rate. For example, the period of the
+ * HPET is half a femtosecond longer than its register states.
  */
-TEST(what_a_claim_is_rounded_by_is_in_each_rate)
+TEST(the_rounding_of_a_nominal_rate_is_part_of_each_interval)
 {
 	static const struct rate pm_hz[] = { { 39375000, 11 }, { 3579545, 1 } };
 
@@ -1635,10 +1633,7 @@ TEST(what_a_claim_is_rounded_by_is_in_each_rate)
 	}
 }
 
-/*
- * This window takes ten seconds, so the RTC has an edge in its middle. In a soak, rates are calculated over the whole
- * run.
- */
+/* In this window of ten seconds, the RTC has an edge in the middle. A soak reports rates over the whole run. */
 TEST(a_soak_reports_the_rates_over_the_whole_run)
 {
 	int64_t narrow;
@@ -1658,8 +1653,8 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 	assert_clean();
 }
 
-/* The TSC was set ahead by 30 ms in 90 s. Its average rate over this time is not its rate at any time. */
-TEST(but_not_where_it_was_the_tsc_that_changed)
+/* The TSC was set ahead by 30 ms in 90 s. Its average rate over this time is not its real rate at any time. */
+TEST(a_soak_whose_tsc_changed_reports_the_rates_of_the_window)
 {
 	struct rate_interval window;
 
@@ -1668,7 +1663,7 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	measure_window();
 	window = find(HPET)->implied;
 	for (size_t i = 0; i < bench->report.clock_count; i++)
-		/* discards the rates of all steps, as on a host that is so busy that no step of the run gives a rate */
+		/* discards the rates of all comparisons, as on a host that is so busy that none of them gives a rate */
 		bench->survey.steps.clocks[i].implied.known = false;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
@@ -1679,8 +1674,8 @@ TEST(but_not_where_it_was_the_tsc_that_changed)
 	assert_int_equal(find(HPET)->implied.high, window.high);
 }
 
-/* In a quick run, rates are also calculated over the whole run, unless something changed during the run. */
-TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
+/* A quick run also reports rates over the whole run, unless something changed during the run. */
+TEST(a_run_without_changes_reports_the_rates_over_the_whole_run)
 {
 	for (unsigned leaps = 0; leaps < 2; leaps++) {
 		uint64_t window;
@@ -1703,20 +1698,21 @@ TEST(a_run_in_which_nothing_changed_reports_the_rates_over_all_of_it)
 	}
 }
 
-/* Drawing the progress line takes 40 ms, in which the PIT almost wraps. */
-TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
+/* Drawing the progress line takes 40 ms. In this time the PIT almost wraps. */
+TEST(progress_is_shown_once_a_second_and_does_not_disturb_the_rates)
 {
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
 		begin_well();
-		/* a standard run, because the window of a quick run could end early */
+		/* the window of a quick run could end early, so this is a standard run */
 		bench->report.options.profile = PROFILE_STANDARD;
-		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* with this duration the window takes 4 s */
+		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* the window then takes 4 s */
 		bench->draw_ps = 40 * SIM_PS_PER_MS;
 		bench->shown = 0;
 		bench->shown_ns = 0;
 		if (without_edges) {
 			find(RTC)->clock.state = CLOCK_ABSENT;
-			bench->draw_ps = 0; /* this run has no edges, so progress is shown at each batch */
+			/* in this run no edges are awaited, so progress is shown after each group of readings */
+			bench->draw_ps = 0;
 		}
 		measure_window();
 		if (without_edges)
@@ -1731,9 +1727,9 @@ TEST(progress_is_shown_once_a_second_and_does_the_rates_no_harm)
 }
 
 /*
- * The window takes ten times the duration of one measurement, but at most 10 s. If three times that duration is longer,
- * the window takes three times the duration. In a quick run it takes one second, or the duration of one measurement if
- * that is longer. A soak's window takes at most 10 s, because its rates cover the whole run.
+ * The window takes ten times the duration of one measurement, but at most 10 s. It is never shorter than three times
+ * this duration. In a quick run it takes one second, or the duration of one measurement if that is longer. A soak's
+ * window takes at most 10 s, because its rates cover the whole run.
  */
 TEST(the_window_grows_with_the_duration)
 {
@@ -1754,7 +1750,7 @@ TEST(the_window_grows_with_the_duration)
 }
 
 /* At the end of the run, the remaining time must not include phases that the run omits, or that take no time. */
-TEST(near_the_end_only_what_comes_then_is_left)
+TEST(near_the_end_the_remaining_time_has_only_the_remaining_phases)
 {
 	begin_well();
 	measure_window();
@@ -1768,7 +1764,7 @@ TEST(near_the_end_only_what_comes_then_is_left)
 	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns, survey_checks_plan_ns(&bench->report));
 }
 
-TEST(what_is_left_goes_by_the_runs_own_pace_from_a_tenth_on)
+TEST(from_a_tenth_of_the_run_on_the_remaining_time_follows_the_runs_pace)
 {
 	assert_int_equal(survey_left_ns(0, 50 * SURVEY_NS_PER_S, 0), 50 * SURVEY_NS_PER_S);
 	assert_int_equal(survey_left_ns(4 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 40 * SURVEY_NS_PER_S),

@@ -1,7 +1,7 @@
 /*
- * Measurement passes, contention and warp checks with many cores. The cores are simulated on host threads, and the test
- * knows their true offsets and drifts. The host's speed does not matter, because one tick is one nanosecond of
- * simulated time, and delays are a number of ticks.
+ * Measurement passes over pairs of cores, contended reads and warp checks with many cores. The cores are simulated on
+ * host threads, and the test knows their true offsets and drifts. The host's speed does not matter: one tick is one
+ * nanosecond of simulated time, and delays are a number of ticks.
  */
 
 #include <pthread.h>
@@ -31,29 +31,27 @@ static struct {
 	struct smp smp;
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
-	uint64_t batch_ticks;   /* time that is added to the duration of each batch of ping-pongs */
-	/*
-	 * number of the batch (from 1) that takes held_up_ticks longer, together with the batches after it; held_up_batches
-	 * is their number
-	 */
+	uint64_t batch_ticks;   /* time added to each call that runs ping-pongs on several pairs at once (a batch) */
+	/* number of the first batch (from 1) that takes held_up_ticks longer, and number of such batches */
 	uint64_t held_up;
 	uint64_t held_up_batches, held_up_ticks;
-	size_t dies;            /* the core that dies in a ping-pong, or NONE */
-	/* number of the dying core's ping-pongs before its death; it dies at its 5th reading of the next one */
+	size_t dies;            /* number of the core that dies in a ping-pong, or NONE */
+	/* number of ping-pongs that the dying core completes; it dies at its 5th TSC reading of the next one */
 	uint64_t dies_pingpongs;
-	/* settings of the spoilt ping-pongs, which are in the measurement pass itself and not in its rehearsal */
+	/* disturbed ping-pongs, which are in the measurement pass itself and not in its rehearsal (a trial run) */
 	struct {
-		size_t first, second;  /* the two cores of the pair; `first` may also be NONE or ALL pairs */
-		uint64_t pingpongs;    /* the number of spoilt ping-pongs of the pair */
-		bool missed;           /* true if these ping-pongs never take place, false if they are delayed */
-		uint64_t late_ticks;   /* delay of the second core's readings */
-		int64_t moves_ticks;   /* movement of the second core's TSC after the delay */
-		uint64_t count;        /* number of the pair's ping-pongs until now */
+		size_t first, second;  /* the two cores of the pair; `first` may also be NONE, or ALL for all pairs */
+		uint64_t pingpongs;    /* number of the pair's disturbed ping-pongs */
+		/* true if these ping-pongs do not take place at all, false if they are delayed */
+		bool missed;
+		uint64_t late_ticks;   /* delay of the second core's TSC readings */
+		int64_t moves_ticks;   /* step of the second core's TSC after the delay */
+		uint64_t count;        /* number of the pair's ping-pongs so far */
 	} spoilt;
 	uint64_t pingpongs[1024]; /* number of each core's ping-pongs in passes */
-	uint64_t expires_pingpongs; /* number of core 1's ping-pongs after which the deadline passes; 0 for never */
+	uint64_t expires_pingpongs; /* number of core 1's ping-pongs until the run's deadline passes; 0 for never */
 	pthread_barrier_t barrier;
-	size_t turns;           /* number of next calls of run_all() that run the cores one after another */
+	size_t turns;           /* number of calls of run_all() from now on in which the cores run one after another */
 } bench;
 
 static bool
@@ -78,8 +76,8 @@ core_facts(struct core_facts *facts)
 }
 
 /*
- * Returns true if this batch includes the pair whose ping-pongs are spoilt. All pairs of the batch run at the same
- * time, so all are delayed.
+ * Returns true if this batch includes the pair with disturbed ping-pongs. All pairs of the batch run at the same time,
+ * so all are delayed.
  */
 static bool
 has_spoilt_pair(const uint32_t *cores, size_t count)
@@ -120,8 +118,8 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 }
 
 /*
- * Opens a bench with CORES cores that START starts. The memory is sufficient for this number of cores and for schedules
- * up to WIDEST.
+ * Opens a bench with CORES cores that START starts. There is enough memory for these cores and for schedules up to
+ * WIDEST.
  */
 static void
 open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule widest, uint64_t hz)
@@ -181,7 +179,7 @@ close_bench(void **state)
 
 TEST_FIXTURE(NULL, close_bench);
 
-/* Runs a pass, and calculates the figures of the report from the record. */
+/* Runs a measurement pass, and calculates the report's figures from the record. */
 static void
 run_pass(void (*pass)(struct survey *survey))
 {
@@ -190,7 +188,10 @@ run_pass(void (*pass)(struct survey *survey))
 	assert_int_equal(bench.survey.record.dropped, 0);
 }
 
-/* Asserts that the report's interval contains CORE's true offset from the boot core, whose TSC is world time. */
+/*
+ * Asserts that the interval in the report contains CORE's true offset from the boot core. The boot core's TSC is the
+ * simulated time.
+ */
 static void
 assert_offset_holds(size_t core, int64_t truth)
 {
@@ -258,12 +259,12 @@ TEST(five_cores_have_their_pairs_in_5_rounds)
 	all_pairs_of(threads_start, 5);
 }
 
-TEST(all_2016_pairs_of_64_cores_come_in_63_rounds)
+TEST(all_2016_pairs_of_64_cores_are_measured_in_63_rounds)
 {
 	all_pairs_of(threads_start_in_turns, 64);
 }
 
-/* Asserts a complete star: each core had one ping-pong with the boot core. */
+/* Asserts that each core had one ping-pong with the boot core, and no other (a complete star schedule). */
 static void
 assert_whole_star(size_t cores)
 {
@@ -282,8 +283,8 @@ assert_whole_star(size_t cores)
 	assert_int_equal(bench.report.note_count, 0);
 }
 
-/* A batch takes 20 ms. Even with 127 pairs at the same time, all pairs would take 5.1 s. A star alone takes as long. */
-TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
+/* A batch takes 20 ms. Even with 127 pairs per batch, all pairs would take 5.1 s. A star schedule takes as long. */
+TEST(a_quick_run_of_255_slow_cores_measures_a_star_schedule_and_says_so)
 {
 	open_bench(255, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 20 * TICKS_PER_MS;
@@ -295,8 +296,8 @@ TEST(a_quick_run_of_255_cores_that_are_slow_to_wake_plays_a_star_and_says_so)
 	assert_int_equal(bench.report.skew.last.offsets.kind, PAIR_SCHEDULE_STAR);
 }
 
-/* There are 15 pairs, and a batch takes a second. All pairs take 5 to 15 s. */
-TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in_a_standard_one)
+/* There are 15 pairs, and a batch takes a second, so all pairs take 5 to 15 s. */
+TEST(six_very_slow_cores_have_a_star_schedule_in_a_quick_run_only)
 {
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
@@ -311,20 +312,23 @@ TEST(six_cores_that_are_slower_still_play_a_star_in_a_quick_run_and_all_pairs_in
 	assert_int_equal(bench.report.skew.pingpongs, 15);
 }
 
-TEST(without_memory_for_all_pairs_1024_cores_play_a_star_and_say_so)
+TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
 {
 	open_bench(1024, PAIR_SCHEDULE_STAR, GHZ);
-	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left for a second ping-pong */
+	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left for second ping-pongs */
 	run_pass(survey_skew);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
-	/* Pairs were not measured at the same time, because no trial run (rehearsal) showed that they can be. */
+	/*
+	 * Without a rehearsal (a trial run) it is not known whether pairs can be measured at the same time, so each
+	 * pair was measured alone.
+	 */
 	assert_int_equal(threads_most(), 2);
 	assert_int_equal(threads_batches(), 1023);
 }
 
-/* 16 cores have 120 pairs, up to 8 at a time. The host delays one batch by 2 s, at any position. */
-TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
+/* 16 cores have 120 pairs, and a batch has up to 8 of them. The host delays one batch by 2 s. */
+TEST(one_delayed_batch_of_the_rehearsal_does_not_cause_a_star_schedule)
 {
 	for (uint64_t batch = 1; batch <= 8; batch++) {
 		open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
@@ -340,8 +344,11 @@ TEST(one_batch_of_the_rehearsal_that_is_held_up_makes_no_star)
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 }
 
-/* Two of three batches take 1.2 s. An estimate from these would be 3.6 s, but the rehearsal did all three in 2.4 s. */
-TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star)
+/*
+ * Two of the three batches take 1.2 s. An estimate from these would be 3.6 s, but the rehearsal did all three in 2.4
+ * s.
+ */
+TEST(few_pairs_that_were_all_rehearsed_in_time_do_not_cause_a_star_schedule)
 {
 	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
 	bench.held_up = 1;
@@ -352,8 +359,8 @@ TEST(few_pairs_that_were_all_rehearsed_in_time_make_no_star)
 	assert_int_equal(bench.report.skew.pingpongs, 3);
 }
 
-/* 12 batches of half a second take 6 s, twice the budget of a quick run. */
-TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
+/* 12 batches of half a second take 6 s, which is twice the time limit of a quick run. */
+TEST(a_pass_that_takes_twice_its_time_limit_keeps_its_results)
 {
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 500 * TICKS_PER_MS;
@@ -368,8 +375,8 @@ TEST(a_tournament_that_overruns_its_budget_twice_keeps_what_was_measured)
 	assert_false(bench.report.incomplete);
 }
 
-/* 12 rounds of half a second end just in time. With 13 rounds, the last one is cut. */
-TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short)
+/* 12 rounds of half a second end just in time. With a 13th round, the pass is cut. */
+TEST(a_pass_that_ends_with_its_last_batch_was_not_cut_short)
 {
 	for (size_t cores = 13; cores <= 14; cores++) {
 		open_bench(cores, PAIR_SCHEDULE_STAR, GHZ);
@@ -383,7 +390,7 @@ TEST(a_tournament_that_ends_with_its_last_batch_was_not_cut_short)
 	assert_non_null(strstr(bench.report.notes[0], "stopped after 6 s, with 12 of 13 rounds"));
 }
 
-TEST(the_deadline_keeps_what_was_measured)
+TEST(the_deadline_keeps_the_results_of_a_pass)
 {
 	const struct report_skew *skew = &bench.report.skew;
 	size_t count = 0;
@@ -393,7 +400,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	run_pass(survey_skew);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->first.measured);
-	/* there are 28 ping-pongs, and the pass ends in core 1's third round of four */
+	/* there are 28 pairs, and the pass ends in core 1's third round of four */
 	assert_in_range(skew->pingpongs, 5, 19);
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
@@ -425,7 +432,7 @@ TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 	assert_int_equal(skew->worst_warp_ns, skew->worst_warp_ticks);
 }
 
-TEST(small_skews_lie_within_what_is_said)
+TEST(small_offsets_are_within_the_reported_intervals)
 {
 	static const int64_t offsets[] = { 0, 20000, -2000, 300, -1 };
 
@@ -444,8 +451,8 @@ holds(struct offset offset, int64_t ticks)
 }
 
 /*
- * Returns the number of entries `exchange` outside of a pass, before the first pass or else after it. LAST is the last
- * ping-pong in them.
+ * Returns the number of entries `exchange` in the record before the first pass, or after it if AFTER is true. LAST is
+ * the last ping-pong in them.
  */
 static size_t
 count_outside(bool after, struct record_pingpong *last)
@@ -487,7 +494,7 @@ TEST(a_rehearsal_is_recorded_outside_of_a_pass_and_its_warps_count)
 	assert_int_equal(bench.report.skew.warps, 400);
 }
 
-/* A soak may have any number of rounds, so the record has one sum for each core. */
+/* A soak may have any number of rounds, so the record has only one sum for each core. */
 TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 {
 	size_t bytes = series_size(1, 3, 4), length;
@@ -520,11 +527,11 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	free(memory);
 }
 
-/* ---- another ping-pong ---- */
+/* Second ping-pongs of a pair. */
 
 #define LATE_TICKS UINT64_C(100000) /* 100 us at 1 GHz, longer than a round trip on any machine */
 
-/* Opens a bench with four cores. The pair of cores 1 and 3 has PINGPONGS spoilt ping-pongs. */
+/* Opens a bench with four cores. The first PINGPONGS ping-pongs of cores 1 and 3 are disturbed. */
 static void
 open_bench_with_spoilt_pair(uint64_t pingpongs)
 {
@@ -544,7 +551,7 @@ width_of_spoilt_pair(void)
 	return (uint64_t)(offset.high - offset.low);
 }
 
-TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
+TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
@@ -555,13 +562,13 @@ TEST(a_pair_whose_first_pingpong_was_spoilt_is_narrow_after_another)
 	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_offset_holds(3, 2000);
-	assert_int_equal(skew->pingpongs, 6); /* one ping-pong for each pair; second ping-pongs are counted separately */
+	assert_int_equal(skew->pingpongs, 6); /* one ping-pong for each pair; second ping-pongs have their own number */
 	assert_int_equal(bench.report.cores[3].pingpongs, 3);
 	assert_int_equal(skew->first.summary.contradictions, 0);
 	assert_int_equal(bench.report.note_count, 0);
 }
 
-TEST(a_pair_that_stays_spoilt_has_another_pingpong_and_no_further)
+TEST(a_pair_that_is_always_disturbed_has_one_more_pingpong)
 {
 	open_bench_with_spoilt_pair(UINT64_MAX);
 	run_pass(survey_skew);
@@ -572,7 +579,7 @@ TEST(a_pair_that_stays_spoilt_has_another_pingpong_and_no_further)
 	assert_offset_holds(3, 0);
 }
 
-TEST(a_pair_that_missed_each_other_has_another_pingpong)
+TEST(a_pair_without_a_first_pingpong_has_another)
 {
 	open_bench_with_spoilt_pair(2);
 	bench.spoilt.missed = true;
@@ -584,8 +591,8 @@ TEST(a_pair_that_missed_each_other_has_another_pingpong)
 }
 
 /*
- * No ping-pong succeeds. A quick run has 3 s: 3 rounds and 2 further ping-pongs of 600 ms each. A standard run has 60
- * s, but stops after 10 s of further ping-pongs: 3 rounds, and 4 further ping-pongs of 2.5 s.
+ * No ping-pong succeeds. A quick run has 3 s for 3 rounds and 2 further ping-pongs, each of 600 ms. A standard run has
+ * 60 s, but only 10 s for further ping-pongs: it has 3 rounds and 4 further ping-pongs, each of 2.5 s.
  */
 TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_most)
 {
@@ -604,7 +611,10 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 	}
 }
 
-/* Returns the interval of a pair whose first ping-pong is wide. Its offset changes by MOVED_TICKS after it. */
+/*
+ * Returns the interval of a pair whose first ping-pong has a wide interval. After it, the pair's offset changes by
+ * MOVED_TICKS.
+ */
 static struct offset
 pair_that_moves(int64_t moved_ticks)
 {
@@ -615,17 +625,17 @@ pair_that_moves(int64_t moved_ticks)
 }
 
 /*
- * The offset moves to a value just inside or just outside of the first ping-pong's interval, so the second interval
- * overlaps the first.
+ * The offset changes to a value just inside or just outside of the first ping-pong's interval. In both cases the
+ * second interval overlaps the first.
  */
-TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
+TEST(the_interval_of_a_pair_that_moved_contains_one_of_its_offsets)
 {
 	struct offset first = pair_that_moves(4 * (int64_t)LATE_TICKS), second;
 
 	assert_true(offset_width(first) >= LATE_TICKS && holds(first, 0));
 	close_bench(state);
 	second = pair_that_moves(0);
-	assert_true(second.low < 0); /* the second interval extends beyond the end of the first, and the two overlap */
+	assert_true(second.low < 0); /* the second interval extends beyond the end of the first, and they overlap */
 	for (int64_t beyond = second.low - 2; beyond <= second.high + 2; beyond++) {
 		int64_t moved = first.high + beyond;
 		struct offset pair;
@@ -637,10 +647,10 @@ TEST(of_a_pair_that_moved_between_its_pingpongs_one_of_both_holds)
 }
 
 /*
- * After the first ping-pong the offset moves, so the second ping-pong contradicts the first. The first result is kept,
- * and the report says so.
+ * After the first ping-pong the offset changes so much that the second ping-pong contradicts the first. The first
+ * result is kept, and the report says so.
  */
-TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
+TEST(a_tsc_that_moves_before_the_second_pingpong_is_reported_as_contradiction)
 {
 	const struct offsets_summary *summary = &bench.report.skew.first.summary;
 
@@ -653,7 +663,7 @@ TEST(a_tsc_that_moves_before_its_pairs_second_pingpong_contradicts)
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 }
 
-/* Measures four cores. The TSC of the last one steps by TICKS, AFTER_TICKS after the start. */
+/* Measures four cores. The TSC of the last one steps by TICKS at AFTER_TICKS after the start. */
 static void
 step(int64_t ticks, uint64_t after_ticks)
 {
@@ -664,10 +674,10 @@ step(int64_t ticks, uint64_t after_ticks)
 }
 
 /*
- * The TSC steps forward or back. Each of the two is tried at 150 different times, from the rehearsal to the end. Some
- * of these times are in the middle of a ping-pong.
+ * The TSC steps forward or back at 150 different times each, from the rehearsal to the end. Some of these times are
+ * within a ping-pong.
  */
-TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
+TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 {
 	size_t in_pingpongs = 0;
 
@@ -682,9 +692,9 @@ TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 			assert_true(holds(pair, 0) || holds(pair, ticks));
 			in_pingpongs += offsets_moved(&skew->first.offsets, a, 3) > 0;
 		}
-		assert_int_equal(skew->pingpongs, 6); /* a pair's second ping-pong is counted separately */
+		assert_int_equal(skew->pingpongs, 6); /* second ping-pongs have their own number */
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
-		assert_in_range(skew->first.summary.contradictions, 0, 3); /* core 3 is in three pairs */
+		assert_in_range(skew->first.summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
 		if (i < 299)
 			close_bench(state);
 	}
@@ -693,7 +703,7 @@ TEST(whenever_a_tsc_steps_each_pair_holds_its_old_or_its_new_offset)
 
 /* ---- drift ---- */
 
-/* In 10^12 ticks, 50 ppm are 50 million ticks, and round trips are negligible. */
+/* In 10^12 ticks, a drift of 50 ppm is 50 million ticks, against which round trips are negligible. */
 TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 {
 	const struct report_skew *skew = &bench.report.skew;
@@ -715,7 +725,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 		assert_true(drift->high - drift->low < 50000);
 	}
 	assert_true(bench.report.cores[2].drift_ppb.low > 0);
-	assert_int_equal(skew->pingpongs, 6); /* the ping-pongs of the first pass */
+	assert_int_equal(skew->pingpongs, 6); /* number of the first pass's ping-pongs */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
@@ -729,8 +739,8 @@ drift_told(void)
 	return bench.report.findings[0].text;
 }
 
-/* With only two passes, a drift and a step look the same. */
-TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
+/* Two passes cannot distinguish a drift from a step. A third pass in the middle can. */
+TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 {
 	static const struct { bool drifts, early, middle; const char *told; } cases[] = {
 		{ true, false, true, ", steadily: " },
@@ -759,18 +769,18 @@ TEST(a_tournament_in_the_middle_tells_a_drift_from_a_step)
 		threads_stop();
 		free(bench.memory);
 	}
-	open_bench(4, PAIR_SCHEDULE_ALL, GHZ); /* close_bench() needs an open bench */
+	open_bench(4, PAIR_SCHEDULE_ALL, GHZ); /* open again, because close_bench() needs an open bench */
 }
 
-/* The middle pass is measured only if the first one took at most a twentieth of the planned run. */
-TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
+/* The middle pass is done only if the first one took at most a twentieth of the planned run. */
+TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 		run_pass(survey_middle_pass);
-		assert_false(skew->middle.measured); /* it is not measured before the first pass */
+		assert_false(skew->middle.measured); /* there is no middle pass before the first pass */
 		run_pass(survey_skew);
 		bench.survey.plan.done_ns = 0;
 		bench.survey.plan.total_ns = 20 * skew->elapsed_ns - !fits;
@@ -789,7 +799,7 @@ TEST(a_tournament_in_the_middle_is_only_played_where_one_is_short)
 	}
 }
 
-/* All other cores drift against the boot core. This common drift shows that the boot core is wrong. */
+/* All other cores drift against the boot core by the same amount, which shows that the boot core is wrong. */
 TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 {
 	const struct report *report = &bench.report;
@@ -812,7 +822,7 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 }
 
 /* A constant offset is not a drift. */
-TEST(a_skewed_core_that_runs_true_does_not_drift)
+TEST(a_core_with_a_constant_offset_does_not_drift)
 {
 	const struct offset *drift;
 
@@ -826,14 +836,14 @@ TEST(a_skewed_core_that_runs_true_does_not_drift)
 	assert_true(drift->high - drift->low < 50000);
 }
 
-/* Each later pass is compared with the first. A movement just before the third pass shows in the third. */
-TEST(a_third_tournament_is_held_against_the_first)
+/* Each later pass is compared with the first. A step just before the third pass must show in the third. */
+TEST(a_third_pass_is_compared_with_the_first)
 {
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	run_pass(survey_skew);
 	threads_pass(UINT64_C(1000000000000));
 	run_pass(survey_skew);
-	threads_cores[1].offset_ticks = 100000000; /* 50 ppm of 2 * 10^12 ticks */
+	threads_cores[1].offset_ticks = 100000000; /* a step of 50 ppm in 2 * 10^12 ticks */
 	threads_pass(UINT64_C(1000000000000));
 	run_pass(survey_skew);
 	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
@@ -841,8 +851,11 @@ TEST(a_third_tournament_is_held_against_the_first)
 	assert_in_range(bench.report.cores[1].drift_ppb.high, 50000, 60000);
 }
 
-/* At 50 MHz, the partner of a dead core waits for at most 13 million ticks. No other pair waits that long. */
-TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
+/*
+ * At a TSC rate of 50 MHz, the partner of a dead core waits for at most 13 million ticks. No other pair waits that
+ * long.
+ */
+TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
@@ -851,7 +864,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 	bench.dies_pingpongs = 1;
 	run_pass(survey_skew);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
-	/* 3 of 10 pairs are missing, because core 3 died before three of its four ping-pongs */
+	/* core 3 dies before three of its four ping-pongs, so three of 10 pairs are missing */
 	assert_int_equal(skew->pingpongs, 7);
 	assert_int_equal(skew->rounds, 5);
 	assert_int_equal(bench.report.cores[3].pingpongs, 1);
@@ -870,7 +883,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_costs_its_own_only)
 	assert_int_equal(bench.survey.memory.warp->slots[4].turns, 20000);
 }
 
-TEST(a_core_that_dies_at_once_never_met_anybody)
+TEST(a_core_that_dies_at_once_has_no_pingpong)
 {
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
@@ -881,7 +894,7 @@ TEST(a_core_that_dies_at_once_never_met_anybody)
 	assert_offset_holds(3, 0);
 }
 
-TEST(each_living_core_says_of_itself_what_it_is)
+TEST(each_living_core_reports_its_own_facts)
 {
 	open_bench(3, PAIR_SCHEDULE_ALL, 10 * TICKS_PER_MS);
 	threads_cores[1].dies_reading = 1;
@@ -892,7 +905,7 @@ TEST(each_living_core_says_of_itself_what_it_is)
 	assert_int_equal(bench.report.cores[2].facts.tsc_aux, 9);
 }
 
-TEST(without_room_nothing_is_asked_of_the_cores)
+TEST(without_memory_the_cores_are_not_measured)
 {
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	bench.survey.memory.cores = 0;
@@ -904,8 +917,8 @@ TEST(without_room_nothing_is_asked_of_the_cores)
 }
 
 /*
- * A reading takes 100 ticks, and 300 ticks on core 2. If all cores must read at the same time, no core may start before
- * the last one is ready.
+ * A reading takes 100 ticks, but 300 ticks on core 2. If all cores read at the same time, no core may start before all
+ * are ready.
  */
 static void
 sample(void *device, struct sample *samples, size_t count)
@@ -944,8 +957,8 @@ dont_wait(void)
 }
 
 /*
- * Measures four clocks on CORES cores: a main clock, a clock that only one core may read at a time, a second read
- * method, and a stuck clock. In the first TURNS attempts the cores read one after another.
+ * Measures four clocks on CORES cores: a main clock, a clock that only one core may read at a time, an alternative
+ * read method, and a stuck clock. In the first TURNS attempts the cores read one after another.
  */
 static void
 contend(size_t cores, size_t turns)
@@ -984,22 +997,22 @@ assert_figures_of(size_t cores)
 	}
 }
 
-TEST(a_clock_that_all_read_at_once_has_a_figure_from_each_core)
+TEST(a_clock_that_all_cores_read_at_once_has_a_figure_from_each_core)
 {
 	contend(4, 0);
 	assert_figures_of(4);
 	assert_int_equal(threads_batches(), 1);
 }
 
-TEST(a_clock_that_is_read_by_one_after_the_other_was_not_contended)
+TEST(a_clock_that_the_cores_read_one_after_another_was_not_contended)
 {
 	contend(3, 100);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
-	assert_int_equal(bench.turns, 96); /* 100 at first, so there were four attempts */
+	assert_int_equal(bench.turns, 96); /* it was 100 before, so there were four attempts */
 }
 
-TEST(cores_that_missed_each_other_are_asked_again)
+TEST(cores_that_did_not_read_at_the_same_time_are_measured_again)
 {
 	contend(3, 2);
 	assert_int_equal(bench.turns, 0);
@@ -1022,7 +1035,7 @@ TEST(equal_cores_have_no_warp)
 	assert_int_equal(bench.survey.memory.warp->slots[1].turns, 20000);
 }
 
-TEST(a_core_a_billion_ticks_ahead_warps_with_a_lock_and_without)
+TEST(a_core_a_billion_ticks_ahead_has_warps_with_and_without_a_lock)
 {
 	const struct report_skew *skew = &bench.report.skew;
 
@@ -1048,8 +1061,8 @@ read_own_tsc(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Opens a bench with four cores. The boot core's TSC, or all TSCs, stop at world time STOPS_AT. If it is 0, no TSC
- * stops.
+ * Opens a bench with four cores. The boot core's TSC stops at world time STOPS_AT, or all TSCs if ALL_STOP is true. If
+ * STOPS_AT is 0, no TSC stops.
  */
 static void
 open_bench_that_stops(uint64_t stops_at, bool all_stop)
@@ -1066,7 +1079,7 @@ open_bench_that_stops(uint64_t stops_at, bool all_stop)
 		threads_cores[i].stops_at = stops_at;
 }
 
-/* Does all measurements on several cores, in the order of a run. */
+/* Does all measurements that need several cores, in the order of a run. */
 static void
 measure_together(void)
 {
@@ -1080,7 +1093,10 @@ measure_together(void)
 	judge_report(&bench.report);
 }
 
-/* Asserts that earlier results are kept. The interrupted measurement has no result: no warp, and no offset of 0 ns. */
+/*
+ * Asserts that earlier results are kept, and that the interrupted measurement has no result: neither a warp nor an
+ * offset of 0 ns.
+ */
 static void
 assert_only_the_tsc_is_said_to_have_stopped(void)
 {
@@ -1102,8 +1118,8 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 }
 
 /*
- * The test has many runs, and in each the TSC stops at a later time than in the run before, by a tenth. In the first
- * run it stops a few ticks after the rehearsal began.
+ * In each run of this test, the TSC stops a tenth later than in the run before. In the first run it stops a few ticks
+ * after the start of the rehearsal.
  */
 TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 {
@@ -1124,13 +1140,13 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 		}
 }
 
-TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
+TEST(a_tsc_that_stops_during_contended_reads_leaves_no_figure)
 {
 	for (uint64_t ticks = 100; ticks <= 2000; ticks += 100) {
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
 		survey_contended(&bench.survey);
 		assert_true(bench.survey.tsc.is_stopped);
-		assert_int_equal(threads_batches(), 1); /* there must be no second attempt */
+		assert_int_equal(threads_batches(), 1); /* the measurement is not tried again */
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
 		if (ticks < 2000)
@@ -1138,8 +1154,11 @@ TEST(a_tsc_that_stops_while_all_read_a_clock_leaves_no_contended_figure)
 	}
 }
 
-/* If the TSC stops during the check with a lock, neither this check nor the later one without a lock has a result. */
-TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
+/*
+ * If the TSC stops during the warp check with a lock, neither this check nor the later one without a lock has a
+ * result.
+ */
+TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 {
 	for (unsigned all = 0; all < 2; all++) {
 		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
@@ -1154,10 +1173,10 @@ TEST(a_tsc_that_stops_while_all_stamp_leaves_no_warp_check)
 }
 
 /*
- * For each of two passes, a quick run plans 2 ms for each pair, but at most 3 s. The time in which each core except the
- * boot core spins first comes in addition.
+ * A quick run plans 2 ms for each pair in each of two passes, but at most 3 s per pass. It adds the time in which each
+ * core except the boot core spins first.
  */
-TEST(the_plan_has_room_for_two_tournaments)
+TEST(the_plan_has_time_for_two_passes)
 {
 	struct report *report = &bench.report;
 	uint64_t alone_ns, pair_ns;
@@ -1172,8 +1191,11 @@ TEST(the_plan_has_room_for_two_tournaments)
 	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 }
 
-/* In addition to each clock's own time, the check wakes all cores together, and then each core: 7 ms. */
-TEST(the_plan_has_room_for_a_warp_check_of_each_hypervisors_clock)
+/*
+ * The plan for the check has 7 ms in addition to each clock's own time, because it wakes all cores together and then
+ * each core.
+ */
+TEST(the_plan_has_time_for_a_warp_check_of_each_hypervisors_clock)
 {
 	struct report *report = &bench.report;
 	uint64_t pair_ns[2];

@@ -1,6 +1,6 @@
 /*
- * Timer tests with a simulated timer, which is defined here. Its interrupts come at times that the test sets. They are
- * written to the recorder's buffer, while the simulated time continues.
+ * Timer tests with an invented timer, which is defined here. Its interrupts come at times that the test sets. They are
+ * written to the recorder's buffer while the simulated time advances.
  */
 #include "test.h"
 #include "bench.h"
@@ -11,21 +11,22 @@
 #define TSC_MICROHZ UINT64_C(1000000000000000)
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */
 #define LATE_PS    UINT64_C(500000)
-#define ERROR_NS   2000 /* error of a source that the TSC times: the bracket around its arming, and its calibration */
-#define FOUND      0x1234 /* value of the source's register before the test */
+/* error in ns of a timer that the TSC times: from the bracket around its arming, and from its calibration */
+#define ERROR_NS   2000
+#define FOUND      0x1234 /* value of the timer's register before the test */
 
 static struct {
 	bool has_counter, well;
 	/* Faults of the timer. */
 	unsigned drop_every;
-	int64_t late_ps; /* delay in addition to LATE_PS */
+	int64_t late_ps; /* delay of the interrupt, in addition to LATE_PS */
 	bool storms;     /* true if the timer interrupts at each poll */
 	uint64_t phase_ticks;
-	uint64_t arming_ps; /* additional time that the arming of a periodic timer takes */
+	uint64_t arming_ps; /* additional duration of arming a periodic timer */
 	bool leaves; /* true if each one-shot leaves an interrupt that comes when the next one-shot is armed */
-	/* number of times that the core is preempted before disarming, until the deadline has passed */
+	/* number of times that the core is preempted before it disarms the timer, until the deadline has passed */
 	unsigned away_armed;
-	uint64_t stall_at, stall_ps; /* number of interrupts after which the core is preempted once, for stall_ps */
+	uint64_t stall_at, stall_ps; /* number of interrupts until the core is preempted once, for stall_ps */
 
 	bool open, armed, periodic, taken, latched;
 	uint64_t due_ps, period_ps, last_due_ps, delivered, pending, left_over, released;
@@ -110,7 +111,7 @@ take_source(struct timer *timer, uint32_t vector)
 	source.taken = true;
 }
 
-/* Acts like KVM's PIT: an interrupt that its thread has not sent yet comes as soon as another count is written. */
+/* Simulates KVM's PIT: an interrupt that its thread has not yet sent comes as soon as a new count is written. */
 static void
 settle_source(struct timer *timer)
 {
@@ -147,10 +148,10 @@ has_expired(const struct timer *timer)
 	return left_of_source(timer) == 0;
 }
 
-#define OVER_PS (20 * SIM_PS_PER_US) /* the deadline after which the timer is enabled */
+#define OVER_PS (20 * SIM_PS_PER_US) /* expired deadline, after which the timer is enabled */
 
 /*
- * Disarms the timer. An interrupt that was due while it was armed comes when it is enabled again, as with some devices.
+ * Disarms the timer. On some devices, an interrupt that became due while it was armed comes when it is enabled again.
  */
 static void
 disarm_source(struct timer *timer)
@@ -237,7 +238,7 @@ close_interrupts(void)
 
 static struct bench *bench;
 
-/* Starts a run, and gives it the exact rate of the TSC. */
+/* Starts a run whose TSC rate is known exactly. */
 static void
 prepare(void)
 {
@@ -277,7 +278,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Tests DRIVER in windows that PLAYS runs. Returns two rows: first the one-shots, then the periods. */
+/* Tests DRIVER in windows that PLAYS runs. Returns two rows: one-shots, then periods. */
 static const struct report_interval *
 tested(const struct timer_driver *driver,
        const char *(*plays)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
@@ -316,8 +317,8 @@ assert_counts(const struct report_interval *row, uint64_t delivered, uint64_t em
 	assert_int_equal(row->excused, excused);
 }
 
-/* The handler is entered after LATE_PS and at most one poll. Its counter is read to one tick. */
-TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_takes)
+/* The handler starts LATE_PS after the deadline, and at most one poll later. The counter is read to one tick. */
+TEST(a_healthy_timer_loses_nothing_and_is_late_by_the_handlers_entry)
 {
 	const struct report_interval *rows;
 
@@ -344,11 +345,11 @@ TEST(a_source_that_is_well_loses_nothing_and_its_lateness_is_what_the_handler_ta
 	assert_true(rows[1].rate.known && rows[1].rate.low <= 0 && rows[1].rate.high >= 0);
 	assert_true(rows[1].rate.high - rows[1].rate.low < 100000);
 	assert_int_equal(rows[1].policy, REPORT_POLICY_DISCARD);
-	assert_int_equal(rows[1].held_delivered, 21); /* 20 ticks, and one masked tick that stayed pending */
+	assert_int_equal(rows[1].held_delivered, 21); /* 20 ticks, and a masked tick that stayed pending */
 	assert_int_equal(rows[1].held_ns / 1000000, 20);
 }
 
-TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_truth)
+TEST(a_timer_without_a_counter_is_timed_by_the_tsc_within_its_stated_error)
 {
 	const struct report_interval *rows;
 
@@ -364,15 +365,15 @@ TEST(a_source_without_a_counter_is_timed_by_the_tsc_and_its_error_holds_the_trut
 	}
 }
 
-/* The count starts up to 10 us after it was armed, so one-shots may be due 10 us earlier than calculated. */
-TEST(a_source_whose_count_may_start_late_has_a_larger_error)
+/* The count may start up to 10 us after the arming, so one-shots may be due 10 us earlier than calculated. */
+TEST(a_timer_whose_count_may_start_late_has_a_larger_error)
 {
 	source.phase_ticks = 1000;
 	assert_in_range(asked(play)[0].lateness.error_ns, 5000, 5000 + ERROR_NS);
 }
 
-/* The times of arming and of the interrupt are both known only to one step of the TSC. */
-TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one)
+/* The times of the arming and of the interrupt are each known only to one step of the TSC. */
+TEST(with_a_tsc_that_counts_in_steps_the_error_is_at_least_a_step)
 {
 	const struct report_interval *rows;
 
@@ -387,9 +388,10 @@ TEST(and_where_the_tsc_counts_in_steps_its_error_is_no_less_than_one)
 }
 
 /*
- * The option gap= concerns only the report of interference. A user who sets a long gap must not get findings on timers.
+ * The option gap= applies only to reported gaps. A user who sets a long gap must not get findings about timers because
+ * of it.
  */
-TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_for)
+TEST(interrupts_in_a_gap_do_not_count_whatever_the_option_gap)
 {
 	const struct report_interval *rows;
 
@@ -404,8 +406,8 @@ TEST(a_core_that_was_away_excuses_what_was_due_whatever_length_of_gap_was_asked_
 	assert_true(rows[0].lateness.max_ns < 2000);
 }
 
-/* No interrupt comes at the end of this gap, which lies between two polls. */
-TEST(a_one_shot_that_never_came_while_the_core_was_away_is_not_lost)
+/* The gap lies between two polls, and no interrupt comes at its end. */
+TEST(a_one_shot_that_is_missing_in_a_gap_is_not_lost)
 {
 	const struct report_interval *rows;
 
@@ -418,7 +420,7 @@ TEST(a_one_shot_that_never_came_while_the_core_was_away_is_not_lost)
 	assert_counts(&rows[0], 99, 0, 0, 0, 1);
 }
 
-TEST(what_is_left_of_one_shot_is_not_early_for_the_next_where_it_can_be_settled)
+TEST(a_late_interrupt_of_one_shot_is_not_early_for_the_next_if_it_can_be_settled)
 {
 	for (int settles = 0; settles < 2; settles++) {
 		struct timer_driver leaving = made_up;
@@ -446,7 +448,7 @@ arm_slowly(struct timer *timer, uint64_t ticks, bool periodic)
 	return due;
 }
 
-/* Does the same as asked() for a timer whose periods take ARMING_PS longer to program. */
+/* Does the same as asked(), with a timer whose periodic mode takes ARMING_PS longer to program. */
 static const struct report_interval *
 asked_slowly(uint64_t arming_ps)
 {
@@ -461,8 +463,8 @@ asked_slowly(uint64_t arming_ps)
 	return rows;
 }
 
-/* After 20 masked ticks, the following ticks are tested only if both fit into a window. */
-TEST(periods_that_take_long_to_be_programmed_are_longer_ones)
+/* 20 masked ticks are followed by ticks that the core accepts. Both are tested only if they fit into one window. */
+TEST(a_timer_that_takes_long_to_program_is_tested_with_longer_periods)
 {
 	static const struct {
 		uint64_t arming_us, period_ms, count;
@@ -489,19 +491,19 @@ TEST(periods_that_take_long_to_be_programmed_are_longer_ones)
 	}
 }
 
-TEST(periods_that_take_too_long_to_be_programmed_are_a_row_with_a_sentence)
+TEST(a_timer_that_takes_too_long_to_program_has_a_row_with_the_reason)
 {
 	const struct report_interval *rows = asked_slowly(2100 * SIM_PS_PER_US);
 
 	assert_int_equal(rows[0].delivered, 100);
 	assert_string_equal(rows[0].reason, "");
 	assert_int_equal(rows[1].asked, 0);
-	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the state shows that the timer lost nothing */
+	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the row's state shows that the timer lost nothing */
 	assert_string_equal(rows[1].reason,
 			    "Programming it takes more than a quarter of its period, so its ticks cannot be matched to deadlines.");
 }
 
-TEST(a_source_that_never_fires_is_given_up_after_three_shots)
+TEST(a_timer_that_never_interrupts_is_tested_with_three_shots_only)
 {
 	const struct report_interval *rows;
 
@@ -531,8 +533,8 @@ open_awaited(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = 1;
 }
 
-/* The wait runs with the firmware active. It is timed by the TSC, which may stop during the wait. */
-TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
+/* This wait runs while the firmware is active. The TSC times it, and may stop during it. */
+TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 {
 	struct timer_driver awaited = made_up;
 
@@ -559,8 +561,8 @@ TEST(a_source_whose_step_is_waited_for_ends_with_its_bound_and_with_the_tsc)
 	}
 }
 
-/* The timer was due while it was still armed, so its interrupt is no fault. */
-TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try)
+/* The timer became due while it was still armed, so its interrupt is no fault. */
+TEST(a_deadline_that_passed_while_the_timer_was_armed_does_not_count)
 {
 	struct timer_driver enabled = made_up;
 	const struct report_interval *row;
@@ -574,26 +576,26 @@ TEST(a_deadline_that_was_over_before_it_was_disarmed_is_no_try)
 	assert_int_equal(row->stale, 0);
 }
 
-TEST(a_storm_ends_and_its_source_is_not_asked_on)
+TEST(a_storm_ends_and_its_timer_is_not_tested_further)
 {
 	const struct report_interval *rows;
 
 	source.has_counter = true;
 	source.storms = true;
-	source.late_ps = (int64_t)SIM_PS_PER_S; /* the delay is so long that no other interrupt comes */
+	source.late_ps = (int64_t)SIM_PS_PER_S; /* so long that no other interrupt comes */
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
 	assert_string_equal(rows[1].reason, "Its interrupts did not stop, so it was not tested further.");
 }
 
-/* The gap lasts five periods, and only one interrupt was pending. */
-TEST(what_is_lost_while_the_core_was_away_is_excused)
+/* The gap lasts five periods, in which only one interrupt stayed pending. */
+TEST(ticks_that_are_lost_in_a_gap_do_not_count)
 {
 	const struct report_interval *rows;
 
 	source.has_counter = true;
-	source.stall_at = 120; /* the core is preempted during the periodic row */
+	source.stall_at = 120; /* the core is preempted during the test of periods */
 	source.stall_ps = 5 * SIM_PS_PER_MS;
 	rows = asked(play);
 	assert_counts(&rows[0], 100, 0, 0, 0, 0);
@@ -601,7 +603,7 @@ TEST(what_is_lost_while_the_core_was_away_is_excused)
 	assert_in_range(rows[1].excused, 4, 7);
 }
 
-TEST(a_firmware_whose_tick_goes_on_is_a_row_that_says_so)
+TEST(a_firmware_whose_tick_continues_has_a_row_that_says_so)
 {
 	const struct report_interval *rows;
 
