@@ -1,4 +1,7 @@
-/* Errors of calibration loops, from records that the tests write. The TSC's rate is 2 GHz, exact to 0.5 ppm. */
+/*
+ * Errors of kernels' calibration loops, calculated from records that the tests write. The TSC's rate is 2 GHz, exact
+ * to 0.5 ppm.
+ */
 #include "test.h"
 #include "analysis/analysis.h"
 #include "base/number.h"
@@ -55,8 +58,8 @@ assert_ppb(const struct interval_ppb *ppb, int64_t value, int64_t low, int64_t h
 
 static const struct record_calibration of_quick = { .loop = "linux_pit" }, of_slow = { .loop = "linux_reference" };
 
-/* The record has two entries of one loop, and an entry of another loop between them. */
-TEST(median_and_worst_error_are_of_all_runs_with_a_rate)
+/* The record has two entries of one loop, with an entry of another loop between them. */
+TEST(median_and_worst_error_include_all_runs_with_a_rate)
 {
 	put(&of_quick, (struct record_calibrated[]){ { 2000100000, NONE }, { 0, 1 }, { 1999800000, NONE } }, 3);
 	put(&of_slow, (struct record_calibrated[]){ { 2000000000, NONE } }, 1);
@@ -76,7 +79,7 @@ TEST(median_and_worst_error_are_of_all_runs_with_a_rate)
 			    "uses the slower loop, which is wrong by up to 0.0 ppm.");
 }
 
-TEST(a_kernel_whose_quick_loop_always_refuses_has_the_slower_one)
+TEST(if_a_kernels_quick_loop_always_fails_its_slower_loop_counts)
 {
 	put(&of_quick, (struct record_calibrated[]){ { 0, 0 }, { 0, 0 } }, 2);
 	put(&of_slow, (struct record_calibrated[]){ { 2000005000, NONE } }, 1);
@@ -86,14 +89,14 @@ TEST(a_kernel_whose_quick_loop_always_refuses_has_the_slower_one)
 			    "the slower loop. The quick loop gives no rate in 2 of 2 runs: it is slow.");
 }
 
-TEST(nothing_is_said_without_a_run)
+TEST(a_loop_without_a_run_has_no_error)
 {
 	assert_int_equal(analyse(0)->runs, 0);
 	assert_string_equal(report.calibrated, "");
 }
 
-/* The timer counts at 100 MHz, so its ticks are exact to 1 in 100,000. The rate of the TSC is exact to 0.5 ppm. */
-TEST(another_clocks_rate_is_known_by_the_ticks_of_both)
+/* The timer counts at 100 MHz, so its number of ticks is exact to 1 in 100,000. The TSC's rate is exact to 0.5 ppm. */
+TEST(the_rate_of_another_clock_follows_from_its_ticks_and_the_tscs)
 {
 	const struct record_calibration fixed = { .loop = "linux_pit", .ticks = 10000000, .slack_ticks = 100,
 						  .tsc_ticks = 200000000 };
@@ -102,7 +105,7 @@ TEST(another_clocks_rate_is_known_by_the_ticks_of_both)
 	assert_ppb(&analyse(0)->worst, 10000, -501, 20501);
 }
 
-TEST(errors_are_not_known_without_the_tscs_rate)
+TEST(errors_are_unknown_without_the_tscs_rate)
 {
 	report.tsc_within.known = false;
 	put(&of_quick, (struct record_calibrated[]){ { 2000000000, NONE }, { 0, 0 } }, 2);
@@ -111,7 +114,7 @@ TEST(errors_are_not_known_without_the_tscs_rate)
 	assert_int_equal(report.calibrations[0].refused, 1);
 }
 
-TEST(a_rate_that_no_clock_has_does_not_overflow)
+TEST(an_impossible_rate_does_not_overflow)
 {
 	put(&of_quick, (struct record_calibrated[]){ { UINT64_MAX, NONE } }, 1);
 	assert_true(analyse(0)->worst.value > 9000000000000);

@@ -1,6 +1,7 @@
 /*
- * Steps of a run in which the clocks disagree, from records that the tests write entry by entry. The TSC counts two
- * ticks in a nanosecond. All clocks have their nominal rates, and one of them jumps.
+ * Finds the times at which the clocks disagree, from records that the tests write entry by entry. A step is the time
+ * from one comparison of all clocks to the next. The TSC counts two ticks per nanosecond. All clocks have their
+ * nominal rates, and one of them jumps.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -9,8 +10,8 @@
 #define US       INT64_C(1000)
 #define MS       (1000 * US)
 #define S        (1000 * MS)
-#define BEGIN    UINT64_C(4000000000) /* the TSC's value at the start of each step */
-#define BRACKET  200                  /* duration of a reading in ticks of the TSC: 100 ns */
+#define BEGIN    UINT64_C(4000000000) /* the TSC's value at the start of the step */
+#define BRACKET  200                  /* duration of a reading: 200 ticks of the TSC, or 100 ns */
 #define MICROHZ  UINT64_C(2000000000000000)
 #define PM_WRAP  UINT64_C(0xffffff)
 
@@ -27,7 +28,7 @@ static uint8_t bytes[65536];
 static struct record record;
 static struct report report;
 
-/* The step that a test writes to the record. */
+/* The entry for one step that a test writes to the record. */
 static struct {
 	struct record_step is;
 	struct record_compared clocks[CLOCKS];
@@ -39,7 +40,7 @@ reading(uint64_t tsc, uint64_t ticks)
 	return (struct sample){ tsc - BRACKET, ticks, tsc };
 }
 
-/* Sets the time that CLOCK counted in the step to NS, and the time that the TSC counted to TSC_NS. */
+/* Sets how long the step lasted by CLOCK (NS) and by the TSC (TSC_NS). */
 static void
 took(unsigned clock, int64_t ns, int64_t tsc_ns)
 {
@@ -53,7 +54,7 @@ took(unsigned clock, int64_t ns, int64_t tsc_ns)
 	step.is.seen_tsc = compared->now.end;
 }
 
-/* Sets the time that all clocks counted in the step to NS, and the time that the TSC counted to TSC_NS. */
+/* Sets how long the step lasted by all clocks (NS) and by the TSC (TSC_NS). */
 static void
 all_took(int64_t ns, int64_t tsc_ns)
 {
@@ -94,7 +95,7 @@ put_step(void)
 	record_put(&record, RECORD_STEP, &step.is, &step.clocks[HPET], CLOCKS - HPET);
 }
 
-/* Returns the number of discontinuities in a record that has only this step. */
+/* Writes a record with only this step. Returns the number of discontinuities that the analysis finds in it. */
 static size_t
 found(void)
 {
@@ -106,8 +107,8 @@ found(void)
 }
 
 /*
- * Asserts that a group of the first discontinuity has exactly the clocks in SET. NS must lie in the interval of the
- * time that passed by these clocks, and this interval must be at most WITHIN_NS wide.
+ * Asserts that a group in the first discontinuity has exactly the clocks in the bit mask SET. The interval of the time
+ * that passed by these clocks must contain NS, and must be at most WITHIN_NS wide.
  */
 static void
 assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
@@ -121,13 +122,13 @@ assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
 	assert_true(elapsed->low <= elapsed->value && elapsed->value <= elapsed->high);
 }
 
-TEST(clocks_that_fit_are_no_discontinuity)
+TEST(clocks_that_agree_are_no_discontinuity)
 {
 	all_took(S, S);
 	assert_int_equal(found(), 0);
 }
 
-TEST(a_clock_that_jumps_is_alone_and_the_others_say_how_long_the_step_was)
+TEST(a_clock_that_jumps_is_a_group_and_the_others_give_the_true_time)
 {
 	all_took(S, S);
 	took(HPET, S + 20 * MS, S);
@@ -144,7 +145,7 @@ TEST(a_clock_that_jumps_is_alone_and_the_others_say_how_long_the_step_was)
 	assert_group(1, set_of(HPET), S - 20 * MS, 10 * US);
 }
 
-TEST(a_tsc_that_stopped_is_alone_also_if_the_report_does_not_have_it)
+TEST(a_tsc_that_stopped_is_a_group_even_if_it_is_not_in_the_report)
 {
 	all_took(S, S - 300 * MS);
 	assert_int_equal(found(), 1);
@@ -155,7 +156,7 @@ TEST(a_tsc_that_stopped_is_alone_also_if_the_report_does_not_have_it)
 	assert_group(1, set_of(REPORT_CLOCKS_MAX), S - 300 * MS + BRACKET / 2, 0);
 }
 
-TEST(clocks_that_differ_by_less_than_the_floor_fit)
+TEST(clocks_that_differ_by_less_than_the_minimum_agree)
 {
 	all_took(S, S);
 	took(HPET, S + 400 * US, S);
@@ -164,7 +165,7 @@ TEST(clocks_that_differ_by_less_than_the_floor_fit)
 	assert_int_equal(found(), 1);
 }
 
-TEST(a_doubt_of_the_rate_counts_for_the_whole_step)
+TEST(an_uncertain_rate_widens_the_time_of_the_whole_step)
 {
 	all_took(S, S);
 	took(HPET, S + 8 * MS, S);
@@ -176,7 +177,7 @@ TEST(a_doubt_of_the_rate_counts_for_the_whole_step)
 	assert_int_equal(found(), 1);
 }
 
-TEST(a_counter_that_moves_in_large_steps_is_known_to_one_of_them)
+TEST(a_counter_with_large_increments_is_known_to_one_increment)
 {
 	all_took(S, S);
 	took(HPET, S + 8 * MS, S);
@@ -186,7 +187,7 @@ TEST(a_counter_that_moves_in_large_steps_is_known_to_one_of_them)
 	assert_int_equal(found(), 1);
 }
 
-TEST(a_counter_that_wraps_in_the_step_fits)
+TEST(a_counter_that_wraps_in_the_step_agrees)
 {
 	all_took(S, S);
 	step.clocks[PM].then.ticks = PM_WRAP - 100;
@@ -196,7 +197,7 @@ TEST(a_counter_that_wraps_in_the_step_fits)
 	assert_int_equal(found(), 1);
 }
 
-/* The step is longer than a quarter of the PM timer's range, which is 4.7 s. */
+/* The step is longer than 4.7 s, a quarter of the time in which the PM timer wraps. */
 TEST(a_counter_is_not_compared_in_a_step_of_more_than_a_quarter_of_its_range)
 {
 	all_took(S, S);
@@ -215,7 +216,7 @@ TEST(a_clock_first_read_within_the_step_is_not_compared)
 	assert_int_equal(found(), 0);
 }
 
-/* The RTC's edge at the end of the step comes late, so the TSC counts more. */
+/* The RTC's edge at the end of the step comes late, so that the TSC counts more. */
 TEST(an_edge_may_come_50_ms_late_in_a_guest_and_5_ms_on_bare_metal)
 {
 	static const int64_t late_ns[] = { 4 * MS, 8 * MS, 49 * MS, 53 * MS };
@@ -230,7 +231,7 @@ TEST(an_edge_may_come_50_ms_late_in_a_guest_and_5_ms_on_bare_metal)
 	}
 }
 
-/* QEMU moves its emulated TSC ahead if several cores read it, and then the edges seem late. */
+/* QEMU moves its emulated TSC ahead if several cores read it, and the RTC's edges then seem late. */
 TEST(an_edge_may_come_150_ms_late_if_several_cores_read_an_emulated_tsc)
 {
 	memcpy(report.accelerator, "tcg", sizeof("tcg"));
@@ -242,7 +243,7 @@ TEST(an_edge_may_come_150_ms_late_if_several_cores_read_an_emulated_tsc)
 	assert_int_equal(found(), 0);
 }
 
-TEST(between_its_edges_an_edge_clock_has_counted_up_to_a_tick_more)
+TEST(between_two_edges_a_clock_may_have_counted_a_tick_more)
 {
 	all_took(S, S);
 	took(RTC, 0, S - 200 * MS);
@@ -252,7 +253,7 @@ TEST(between_its_edges_an_edge_clock_has_counted_up_to_a_tick_more)
 	assert_int_equal(found(), 1);
 }
 
-TEST(two_readings_between_edges_say_nothing)
+TEST(two_readings_between_edges_are_not_compared)
 {
 	all_took(S, S);
 	took(RTC, 10 * S, S);
@@ -262,9 +263,10 @@ TEST(two_readings_between_edges_say_nothing)
 }
 
 /*
- * The RTC's minute wraps. A step back by a part of a minute looks the same as a step ahead by the rest of the minute.
+ * The RTC's seconds wrap each minute. A step back by a part of a minute looks the same as a jump ahead by the rest of
+ * the minute.
  */
-TEST(an_edge_clock_that_seems_far_behind_is_ahead)
+TEST(an_rtc_that_seems_to_step_far_back_jumped_ahead)
 {
 	all_took(S, S);
 	took(RTC, 41 * S, S);
@@ -275,8 +277,8 @@ TEST(an_edge_clock_that_seems_far_behind_is_ahead)
 	assert_group(1, set_of(RTC), -2 * S, 11 * MS);
 }
 
-/* The edge at the start of the step may have been the end of a pause. */
-TEST(how_far_an_edge_clock_jumped_is_not_known_if_it_had_shown_one_edge_only)
+/* The edge at the start of the step may have come at the end of a pause. */
+TEST(the_size_of_an_rtcs_jump_is_unknown_after_a_single_edge)
 {
 	all_took(S, S);
 	took(RTC, 2 * S, S);
@@ -289,19 +291,19 @@ TEST(how_far_an_edge_clock_jumped_is_not_known_if_it_had_shown_one_edge_only)
 	assert_true(report.discontinuities[0].groups[0].elapsed.known);
 }
 
-TEST(a_part_of_a_stop_before_the_step_widens_the_time_of_the_edge_clocks_only)
+TEST(time_hidden_before_the_step_widens_the_rtcs_interval_only)
 {
 	all_took(S, S);
 	took(RTC, 2 * S, S);
 	step.clocks[RTC].hidden_ns = 90 * MS;
 	assert_int_equal(found(), 1);
 	assert_group(1, set_of(RTC), 2 * S + 90 * MS, 101 * MS);
-	all_took(S, S - 300 * MS); /* all clocks except the TSC are in one group */
+	all_took(S, S - 300 * MS); /* all clocks except the TSC agree */
 	assert_int_equal(found(), 1);
 	assert_group(0, set_of(HPET) | set_of(PM) | set_of(RTC), S, 10 * US);
 }
 
-TEST(the_step_of_an_edge_clock_may_have_begun_before_the_others)
+TEST(the_step_of_an_rtc_may_start_before_the_other_clocks_step)
 {
 	all_took(S, S);
 	took(RTC, 2 * S, S);
@@ -327,8 +329,8 @@ TEST(an_emulated_tsc_may_be_100_ms_ahead_if_several_cores_run)
 	assert_int_equal(found(), 1);
 }
 
-/* The TSC's rate was 1 GHz at this time, with bounds that are 1 % apart. */
-TEST(ticks_are_ns_by_the_rate_that_was_known_then)
+/* The latest known rate of the TSC is 1 GHz, with limits that are 1 % apart. */
+TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 {
 	const struct record_scale scale = { 1000000000, 1, UINT64_C(995000000000000), UINT64_C(1005000000000000), 1 };
 
@@ -342,7 +344,7 @@ TEST(ticks_are_ns_by_the_rate_that_was_known_then)
 	assert_group(1, set_of(HPET), 2 * S / 1005 * 1000 + 10 * MS, 200 * US);
 }
 
-TEST(a_clock_that_the_report_does_not_have_or_without_a_rate_is_left_out)
+TEST(clocks_without_a_rate_or_missing_from_the_report_are_left_out)
 {
 	all_took(S, S);
 	took(HPET, S + 5 * MS, S);
@@ -357,7 +359,7 @@ TEST(a_clock_that_the_report_does_not_have_or_without_a_rate_is_left_out)
 	assert_int_equal(found(), 1);
 }
 
-TEST(steps_beyond_the_space_of_the_report_are_lost_and_so_are_those_without_an_entry)
+TEST(discontinuities_without_space_or_without_an_entry_count_as_lost)
 {
 	all_took(S, S);
 	took(HPET, S + 5 * MS, S);

@@ -32,7 +32,10 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-/* Writes a watch of a core for OBSERVED_MS. It has GAPS gaps in OCTAVE, each as long as the longest. */
+/*
+ * Writes the entry for a search for gaps on CORE that lasted OBSERVED_MS. It has GAPS gaps in OCTAVE, all as long as
+ * the longest one.
+ */
 static void
 put_watch(uint32_t core, uint64_t observed_ms, size_t octave, uint64_t gaps, uint64_t worst_ticks)
 {
@@ -60,13 +63,13 @@ analyse(void)
 	return &report.interference;
 }
 
-TEST(a_record_without_a_watch_has_no_stolen_time)
+TEST(a_record_without_a_search_for_gaps_has_no_stolen_time)
 {
 	assert_false(analyse()->measured);
 	assert_int_equal(report.interference.threshold_ns, 0);
 }
 
-TEST(watches_of_two_cores_are_added_up_in_ns_and_the_third_core_was_not_watched)
+TEST(stolen_time_of_two_cores_is_added_up_and_the_third_was_not_observed)
 {
 	const struct report_interference *all = &report.interference;
 
@@ -89,7 +92,7 @@ TEST(watches_of_two_cores_are_added_up_in_ns_and_the_third_core_was_not_watched)
 	assert_int_equal(cores[2].gaps, 2);
 }
 
-TEST(two_watches_of_one_core_are_added_up)
+TEST(two_searches_on_one_core_are_added_up)
 {
 	put_watch(1, 100, 15, 3, 50000);
 	put_watch(1, 100, 16, 1, 70000);
@@ -99,7 +102,7 @@ TEST(two_watches_of_one_core_are_added_up)
 	assert_int_equal(cores[1].worst_gap_ns, 35000);
 }
 
-TEST(a_gap_is_shown_with_its_time_in_the_run_and_its_core)
+TEST(a_gap_has_its_core_and_its_time_in_the_run)
 {
 	const struct report_interference *all = &report.interference;
 
@@ -114,8 +117,8 @@ TEST(a_gap_is_shown_with_its_time_in_the_run_and_its_core)
 	assert_int_equal(all->events[1].ns, 15001);
 }
 
-/* The conversion must use the entry `scale` before the watch, not a later one. */
-TEST(ticks_are_ns_by_the_rate_that_was_known_then)
+/* Ticks must be converted with the entry `scale` before the search for gaps, not with a later one. */
+TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 {
 	put_watch(0, 100, 15, 1, 50000);
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 1000000000, .hz_den = 1 }, NULL, 0);
@@ -126,7 +129,7 @@ TEST(ticks_are_ns_by_the_rate_that_was_known_then)
 	assert_int_equal(report.interference.worst_core, ID_OF(1));
 }
 
-TEST(a_longer_record_gives_the_figures_of_all_of_it_and_the_count_of_smis_stays)
+TEST(a_longer_record_replaces_all_figures_except_the_number_of_smis)
 {
 	put_watch(0, 100, 15, 3, 50000);
 	put_gap(0, 9, 30001);
@@ -143,7 +146,10 @@ TEST(a_longer_record_gives_the_figures_of_all_of_it_and_the_count_of_smis_stays)
 	assert_int_equal(report.interference.smi_count, 5);
 }
 
-/* Writes a watch of a core for 100 ms. The core certainly ran for 70 ms, and its long gaps took 9 ms. */
+/*
+ * Writes the entry for a search for gaps on a core that lasted 100 ms. The core ran for at least 70 ms, and its long
+ * gaps took 9 ms.
+ */
 static void
 put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
 {
@@ -155,7 +161,7 @@ put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
 	record_put(&record, RECORD_WATCH, &watch, octaves, OCTAVES);
 }
 
-TEST(reported_stolen_time_is_added_up_over_the_cores_on_which_it_was_read)
+TEST(stolen_time_that_the_host_reports_is_added_up_over_the_cores)
 {
 	const struct report_stolen *stolen = &report.interference.stolen;
 
@@ -167,14 +173,17 @@ TEST(reported_stolen_time_is_added_up_over_the_cores_on_which_it_was_read)
 	assert_int_equal(report.interference.observed_ns, 300000000);
 	assert_int_equal(stolen->observed_ns, 200000000);
 	assert_int_equal(stolen->reported_ns, 11000000);
-	/* a part of the second core's stolen time may have been just before or after the loop */
+	/*
+	 * a part of the stolen time that the host reports for the second core may have been just before or after the
+	 * loop
+	 */
 	assert_int_equal(stolen->reported_low_ns, 8000000);
 	assert_int_equal(stolen->low_ns, 18000000);
 	assert_int_equal(stolen->high_ns, 60000000);
 	assert_string_equal(report.interference.counter, "kvm_steal");
 }
 
-TEST(a_core_that_the_report_does_not_have_is_left_out)
+TEST(a_core_missing_from_the_report_is_left_out)
 {
 	put_watch(CORES, 100, 15, 3, 50000);
 	put_gap(CORES, 9, 30001);

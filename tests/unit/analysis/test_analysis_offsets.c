@@ -1,6 +1,7 @@
 /*
- * Offsets and drifts of cores, from records that the tests write entry by entry. A tick is half a nanosecond, and the
- * TSC moves by one tick at once. A ping-pong is as wide as its round trip, plus one tick on each side.
+ * Offsets and drifts of cores, calculated from records that the tests write entry by entry. A tick is half a
+ * nanosecond, and the TSC advances by single ticks. The interval of a ping-pong is as wide as its round trip, plus one
+ * tick on each side.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -54,7 +55,9 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Returns a ping-pong with round trips of TRIP ticks. The TSC of SECOND is ahead of FIRST by AHEAD ticks. */
+/*
+ * Returns a ping-pong with round trips of TRIP ticks, in which the TSC of SECOND is AHEAD ticks ahead of FIRST's TSC.
+ */
 static struct record_pingpong
 pingpong(size_t first, size_t second, int64_t ahead, uint32_t trip)
 {
@@ -66,7 +69,7 @@ pingpong(size_t first, size_t second, int64_t ahead, uint32_t trip)
 	};
 }
 
-/* Writes a ping-pong of pass PASS that starts at AT. It takes 1,000 ticks. */
+/* Writes a ping-pong of pass number PASS that starts at TSC AT and takes 1,000 ticks. */
 static void
 put(uint16_t pass, uint64_t at, struct record_pingpong one)
 {
@@ -84,8 +87,8 @@ put_pass(uint16_t number, enum record_pass_stage stage, uint16_t schedule, uint6
 }
 
 /*
- * Writes a pass over all pairs of the first CORES cores from BEGIN_TSC on. Core I is ahead of core 0 by AHEAD[I] ticks.
- * Round trips take 100 ticks, and 10,000 ticks pass from one ping-pong to the next.
+ * Writes a pass over all pairs of the first CORES cores that starts at BEGIN_TSC. Core I is AHEAD[I] ticks ahead of
+ * core 0. Round trips take 100 ticks, and a new ping-pong starts every 10,000 ticks.
  */
 static void
 put_all_pairs(uint16_t number, enum record_pass_stage stage, uint64_t begin_tsc, const int64_t *ahead, size_t cores)
@@ -154,7 +157,7 @@ TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 	assert_false(skew->last.measured || offset_is_known(report.cores[1].last_offset));
 }
 
-/* The TSC moves by 40 ticks at once, from the latest entry `scale` before the ping-pong. */
+/* According to the latest entry `scale` before the ping-pong, the TSC advances by 40 ticks at once. */
 TEST(the_resolution_of_the_tsc_widens_an_offset)
 {
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 40 }, NULL,
@@ -167,7 +170,7 @@ TEST(the_resolution_of_the_tsc_widens_an_offset)
 	assert_offset(report.cores[1].offset, -90, 90);
 }
 
-TEST(the_median_is_over_all_pingpongs_of_the_first_pass_and_the_best_trip_is_the_shortest)
+TEST(the_first_pass_gives_the_median_and_the_shortest_round_trip)
 {
 	put(1, START, pingpong(0, 1, 0, 80));
 	put(1, START + 10000, pingpong(0, 2, 0, 100));
@@ -199,8 +202,8 @@ TEST(a_core_that_is_far_ahead_is_the_outlier_of_both_passes)
 	assert_int_equal(report.cores[3].pingpongs, 4);
 }
 
-/* In 10^8 ticks the offset grows by 10^6 ticks. That is 1 %, or 10^7 ppb. */
-TEST(a_drift_is_the_change_of_the_offset_over_the_time_in_between)
+/* The offset grows by 10^6 ticks in 10^8 ticks. This is 1 %, or 10^7 ppb. */
+TEST(a_drift_is_the_change_of_the_offset_divided_by_the_time)
 {
 	static const int64_t ahead[CORES] = { 0, 0, 1000000 };
 	const struct report_skew *skew;
@@ -229,7 +232,7 @@ TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
 	assert_false(offset_is_known(report.cores[1].last_offset) || offset_is_known(report.cores[1].drift_ppb));
 }
 
-TEST(a_pass_in_the_middle_tells_a_step_from_a_drift)
+TEST(a_middle_pass_distinguishes_a_step_from_a_drift)
 {
 	static const int64_t ahead[CORES] = { 0, 1000000, 0 };
 	const struct report_skew *skew;
@@ -245,7 +248,7 @@ TEST(a_pass_in_the_middle_tells_a_step_from_a_drift)
 			 MOTION_UNKNOWN);
 }
 
-TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_one_before)
+TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_previous_pass)
 {
 	static const int64_t ahead[CORES] = { 0, 500 };
 
@@ -256,8 +259,8 @@ TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_one_before)
 	assert_offset(report.cores[1].last_offset, 500 - 51, 500 + 51);
 }
 
-/* Both bounds contradict each other by 400 ticks, minus one tick of the resolution on each side. */
-TEST(a_pair_that_moved_during_its_pingpong_has_no_offset_and_contradicts)
+/* The bounds from the two directions contradict each other by 400 ticks, minus one tick of resolution on each side. */
+TEST(a_pair_that_moved_during_its_pingpong_is_a_contradiction_without_offset)
 {
 	struct record_pingpong moved = pingpong(0, 1, 0, 100);
 	const struct report_skew *skew;
@@ -302,8 +305,11 @@ TEST(a_repeated_pair_that_contradicts_keeps_its_first_offset)
 	assert_int_equal(report.skew.first.summary.contradictions, 1);
 }
 
-/* Core 3 did not take part, so core 4 has rank 3. A ping-pong of cores 1 and 2 has no place in a star. */
-TEST(a_star_has_only_pairs_with_the_boot_core_and_a_reason)
+/*
+ * Core 3 did not take part, so core 4 is the fourth core of the schedule. A ping-pong of cores 1 and 2 does not belong
+ * to a star schedule.
+ */
+TEST(a_star_schedule_has_only_pairs_with_the_boot_core_and_a_reason)
 {
 	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .schedule = STAR,
 					  .reason = RECORD_PASS_TOO_LONG, .begin_tsc = START, .end_tsc = START + 50000 };
@@ -328,7 +334,7 @@ TEST(a_star_has_only_pairs_with_the_boot_core_and_a_reason)
 	assert_int_equal(report.cores[3].pingpongs, 0);
 }
 
-TEST(a_star_for_lack_of_memory_says_so)
+TEST(a_star_schedule_for_lack_of_memory_says_so)
 {
 	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .reason = RECORD_PASS_NO_MEMORY };
 
@@ -337,8 +343,8 @@ TEST(a_star_for_lack_of_memory_says_so)
 	assert_false(report.skew.first.measured);
 }
 
-/* A rehearsal comes before the first pass, and the rounds of a soak after it. */
-TEST(pingpongs_outside_of_passes_only_have_warps)
+/* A rehearsal (a trial run) comes before the first pass, and the rounds of a soak come after it. */
+TEST(pingpongs_outside_of_passes_count_for_warps_only)
 {
 	struct record_pingpong of_soak = pingpong(0, 2, -5000, 100);
 	const struct report_skew *skew;
@@ -371,8 +377,8 @@ TEST(the_core_that_is_ahead_in_the_worst_warp_may_be_the_second)
 	assert_int_equal(report.skew.worst_warp_b, ID_OF(0));
 }
 
-/* An exception or a reset ended the pass, so its entry is missing. */
-TEST(a_pass_without_its_entry_has_no_offsets)
+/* An exception or a reset ended the pass, so the record has no entry for its end. */
+TEST(a_pass_that_did_not_end_has_no_offsets)
 {
 	put(1, START, pingpong(0, 1, 0, 100));
 	assert_false(analyse()->first.measured);
@@ -380,7 +386,7 @@ TEST(a_pass_without_its_entry_has_no_offsets)
 	assert_int_equal(report.cores[1].pingpongs, 0);
 }
 
-TEST(of_two_first_passes_the_second_counts)
+TEST(if_there_are_two_first_passes_the_second_counts)
 {
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x7);
 	put_all_pairs(2, RECORD_PASS_FIRST, START + 2000, in_step, 2);
@@ -388,13 +394,14 @@ TEST(of_two_first_passes_the_second_counts)
 	assert_int_equal(report.skew.first.offsets.cores, 2);
 }
 
-TEST(a_cut_record_gives_the_passes_that_are_complete_in_it)
+TEST(a_cut_record_gives_its_complete_passes)
 {
 	size_t length;
 
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
 	length = record.length;
-	for (unsigned i = 0; i < 100; i++) /* the last pass starts in the first block, and ends in the second */
+	/* entries that fill the first block, so that the last pass ends in the second */
+	for (unsigned i = 0; i < 100; i++)
 		put(2, START + 100000000, pingpong(0, 1, 0, 100));
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 200000000, 0x7);
 	assert_true(record.blocks > 1 && record.length > length + 4096);
@@ -405,7 +412,7 @@ TEST(a_cut_record_gives_the_passes_that_are_complete_in_it)
 	assert_int_equal(report.skew.last.offsets.cores, 0);
 }
 
-/* The report has 5 cores. Bits of further cores, and ping-pongs with them, are left out. */
+/* The report has 5 cores. Further cores in the record, and ping-pongs with them, are ignored. */
 TEST(unknown_cores_are_left_out)
 {
 	put(1, START, pingpong(0, 1, 0, 100));
@@ -469,8 +476,8 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 	assert_int_equal(report_warps(&report.skew), 3 + 2 + 2);
 }
 
-/* A record of 1,000 bytes has no significant part of 499,500 pairs. */
-TEST(the_schedule_of_the_first_pass_gives_the_memory_but_not_for_many_cores_in_a_short_record)
+/* A record of 1,000 bytes has only a small part of the 499,500 pairs, so memory for all pairs would be wasted. */
+TEST(a_short_record_with_many_cores_gets_memory_for_a_star_schedule_only)
 {
 	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x3);
@@ -482,7 +489,7 @@ TEST(the_schedule_of_the_first_pass_gives_the_memory_but_not_for_many_cores_in_a
 	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
 }
 
-/* Cores of the second item have numbers from 64 on. */
+/* The second item of an entry has cores from number 64 on. */
 TEST(a_pass_may_have_more_than_64_cores)
 {
 	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .begin_tsc = START, .end_tsc = START + 1 };

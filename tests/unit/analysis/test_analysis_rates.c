@@ -1,6 +1,7 @@
 /*
- * Rates from records that the tests write batch by batch. The TSC has two ticks in a nanosecond. The simulated clocks
- * count exactly at their rates. The TSC is read directly before and after each reading of a clock.
+ * Rates of clocks, calculated from records that the tests write. The TSC counts two ticks per nanosecond, and the
+ * simulated clocks count exactly at their rates. The TSC is read directly before and after each reading of a clock. A
+ * batch is a group of readings of one clock at one time. A look is a batch between the ends of the rate window.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -11,7 +12,7 @@
 #define TSC_HZ    UINT64_C(2000000000)
 #define MICROHZ   UINT64_C(1000000)
 #define LIMIT_PPB 100000
-#define BRACKET   200 /* duration of a reading in ticks of the TSC: 100 ns */
+#define BRACKET   200 /* duration of a reading: 200 ticks of the TSC, or 100 ns */
 #define SAMPLES   32
 #define START_NS  UINT64_C(1000000000)
 #define WINDOW_NS UINT64_C(2000000000)
@@ -31,19 +32,20 @@ static struct record record;
 static struct report report;
 static struct rate_outcome outcome;
 
-/* Errors of the simulated clocks: the rate error of each clock, and its change at CHANGES_NS. */
+/* Errors of the simulated clocks: each clock's rate error, and its change at the time CHANGES_NS. */
 static struct {
 	int64_t fast_ppb[CLOCKS];
 	int64_t more_ppb[CLOCKS];
 	uint64_t changes_ns;
-	int64_t jump_ns[CLOCKS]; /* jump of each clock at JUMPS_NS */
+	int64_t jump_ns[CLOCKS]; /* size of each clock's jump at the time JUMPS_NS */
 	uint64_t jumps_ns;
 } world;
 
-static uint64_t last_count[CLOCKS]; /* counts of all clocks at the end of the latest rate window */
-static uint64_t look;               /* number of the next look */
-static uint64_t last_tsc[CLOCKS];   /* TSC after the latest reading of each clock */
-static uint64_t left_out_ns;        /* this long before a reading there was one that is not in the record */
+static uint64_t last_count[CLOCKS]; /* values of all clocks at the end of the latest rate window */
+static uint64_t look;               /* number of the next look, a batch within a rate window */
+static uint64_t last_tsc[CLOCKS];   /* the TSC after the latest reading of each clock */
+/* time between the latest reading that is not in the record and the next one, or 0 */
+static uint64_t left_out_ns;
 
 static uint64_t
 count_of(unsigned clock, uint64_t ns)
@@ -57,7 +59,7 @@ count_of(unsigned clock, uint64_t ns)
 	return (uint64_t)(clock_ns * clocks[clock].hz / 1000000000 / 1000000000);
 }
 
-/* Returns the reading of CLOCK's counter at COUNT. */
+/* Returns the value that CLOCK's register shows when the clock has counted COUNT ticks. */
 static uint64_t
 reading_of(unsigned clock, uint64_t count)
 {
@@ -66,7 +68,7 @@ reading_of(unsigned clock, uint64_t count)
 	return range ? count % range : count;
 }
 
-/* Returns the number of the wraps of CLOCK's counter since the end of the rate window. */
+/* Returns how often CLOCK's counter wrapped since the end of the rate window. */
 static uint64_t
 wraps_until(unsigned clock, uint64_t count)
 {
@@ -75,7 +77,10 @@ wraps_until(unsigned clock, uint64_t count)
 	return range ? count / range - last_count[clock] / range : 0;
 }
 
-/* Records samples of CLOCK at the time NS, as a batch of STAGE. If it is an edge clock, it has an edge at this time. */
+/*
+ * Records readings of CLOCK at the time NS, as a batch of STAGE. An edge clock (read at its edges) has an edge at this
+ * time.
+ */
 static void
 put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, uint64_t ns)
 {
@@ -183,7 +188,8 @@ TEST(rates_and_pairs_contain_the_true_values)
 	analyse();
 	assert_true(report.tsc_within.known);
 	assert_in_range(TSC_HZ * MICROHZ, report.tsc_within.low, report.tsc_within.high);
-	assert_string_equal(report.relative_to, "rtc"); /* the error of the RTC's edges is only the duration of a reading */
+	/* the RTC's edges are exact here, except for the duration of a reading */
+	assert_string_equal(report.relative_to, "rtc");
 	assert_string_equal(report.tsc_source, "measured against rtc");
 	assert_int_equal(report.rate_count, CLOCKS * (CLOCKS - 1) / 2);
 	assert_false(outcome.undecided || outcome.whole_run || outcome.went_back || outcome.unsure);
@@ -242,8 +248,8 @@ TEST(the_first_window_without_a_discontinuity_counts)
 	assert_int_equal(row(HPET)->window_ns, WINDOW_NS);
 }
 
-/* A reading after the jump would give the HPET a wrong rate. */
-TEST(without_such_a_window_the_longest_counts_up_to_the_jump)
+/* A reading after the jump would give a wrong rate of the HPET. */
+TEST(if_all_windows_have_a_discontinuity_the_longest_counts_up_to_the_jump)
 {
 	world.jumps_ns = START_NS + 3 * WINDOW_NS;
 	world.jump_ns[HPET] = 500000000;
@@ -274,7 +280,7 @@ TEST(a_window_that_did_not_end_gives_no_rates)
 #define PIT_WRAP_NS UINT64_C(54925494)
 #define LOOK_NS     UINT64_C(20000000)
 
-/* Lets the counters wrap as on a PC, except the HPET. */
+/* Lets all counters except the HPET wrap as on a PC. */
 static void
 let_counters_wrap(void)
 {
@@ -283,7 +289,7 @@ let_counters_wrap(void)
 	report.clocks[RTC].clock.wrap_ticks = 59;
 }
 
-/* Records a look of all clocks except the RTC at the time NS. */
+/* Records a look (a batch within the window) of all clocks except the RTC, at the time NS. */
 static void
 put_look(uint16_t window, uint64_t ns)
 {
@@ -292,7 +298,7 @@ put_look(uint16_t window, uint64_t ns)
 	look++;
 }
 
-/* Records looks of the PIT from FROM_NS until TO_NS, and the RTC's edges at each second. */
+/* Records looks (batches within the window) of the PIT from FROM_NS to TO_NS, and the RTC's edge in each second. */
 static void
 put_looks(uint16_t window, uint64_t from_ns, uint64_t to_ns)
 {
@@ -303,8 +309,8 @@ put_looks(uint16_t window, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
-/* A counter may be set back below the start of its count. After a step back of the TSC, no time has passed. */
-TEST(a_count_may_go_back)
+/* A counter may be set back to a value below its first reading. If the TSC steps back, no time has passed. */
+TEST(a_clock_may_step_back)
 {
 	static const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
 	struct wraps_count count = { &rtc, 1, 3, 1000 };
@@ -321,7 +327,7 @@ TEST(a_count_may_go_back)
 }
 
 /* The PIT wraps 36 times in the window and 328 times after it, the PM timer four times, and the RTC once. */
-TEST(wraps_are_undone)
+TEST(the_wraps_of_all_counters_are_counted)
 {
 	for (unsigned jumped = 0; jumped < 2; jumped++) {
 		uint64_t from_ns = UINT64_C(59000000000);
@@ -343,8 +349,11 @@ TEST(wraps_are_undone)
 	}
 }
 
-/* A clock that is three times as fast as its nominal rate wraps more than once between two looks. */
-TEST(the_pace_of_a_fast_clock_counts_its_wraps)
+/*
+ * A clock that is three times as fast as its nominal rate wraps more than once between two looks (batches within the
+ * window).
+ */
+TEST(wraps_of_a_fast_clock_are_counted_with_its_measured_rate)
 {
 	for (unsigned known = 0; known < 2; known++) {
 		struct record_batch first = { .clock = PIT, .stage = RECORD_FIRST, .window = 1, .number = known ? 3 : 0,
@@ -369,7 +378,7 @@ TEST(the_pace_of_a_fast_clock_counts_its_wraps)
 	}
 }
 
-/* A reading after the jump must not decide how often the counter had wrapped before it. */
+/* A reading after the jump must not decide how often the counter wrapped before it. */
 TEST(wraps_up_to_a_jump_are_counted_without_the_readings_after_it)
 {
 	let_counters_wrap();
@@ -385,8 +394,9 @@ TEST(wraps_up_to_a_jump_are_counted_without_the_readings_after_it)
 }
 
 /*
- * Records a window in which the core is away for AWAY_NS. Only the estimate of the TSC's rate, which is wrong by
- * SCALE_PPB, then counts the wraps of the PIT. Returns true if the PIT is found to be miscounted.
+ * Records a window in which the core is preempted for AWAY_NS. The wraps of the PIT in this time can be counted only
+ * with the estimate of the TSC's rate, which is wrong by SCALE_PPB. Returns true if the analysis finds that the PIT's
+ * wraps were miscounted.
  */
 static bool
 is_miscounted(uint64_t away_ns, int64_t scale_ppb)
@@ -414,10 +424,11 @@ is_miscounted(uint64_t away_ns, int64_t scale_ppb)
 	return row(PIT)->uncounted;
 }
 
-TEST(a_wrap_too_many_or_too_few_is_seen)
+TEST(one_wrap_too_many_or_too_few_is_noticed)
 {
 	for (uint64_t ms = 400; ms <= 4000; ms += 70) {
-		int64_t wrap_ppb = (int64_t)(PIT_WRAP_NS * 1000 / ms); /* the error of the TSC's rate that is one wrap */
+		/* error of the TSC's rate in ppb that adds one wrap */
+		int64_t wrap_ppb = (int64_t)(PIT_WRAP_NS * 1000 / ms);
 
 		assert_false(is_miscounted(ms * 1000000, 0));
 		assert_true(is_miscounted(ms * 1000000, wrap_ppb));
@@ -426,13 +437,13 @@ TEST(a_wrap_too_many_or_too_few_is_seen)
 	}
 }
 
-TEST(without_a_gap_between_looks_a_wrong_estimate_of_the_tscs_rate_counts_right)
+TEST(without_a_preemption_wraps_are_counted_right_with_a_wrong_tsc_rate)
 {
 	assert_false(is_miscounted(LOOK_NS, 300000000));
 	assert_false(is_miscounted(LOOK_NS, -300000000));
 }
 
-/* Between two looks, it is off by less than half of its range. Over the whole window, it is off by 33 wraps. */
+/* Between two looks, its error is less than half of its range. Over the whole window it is 33 wraps. */
 TEST(a_clock_that_is_far_off_is_not_miscounted)
 {
 	let_counters_wrap();
@@ -449,8 +460,8 @@ TEST(a_clock_that_is_far_off_is_not_miscounted)
 	}
 }
 
-/* If the record had no space for looks, the PIT may have wrapped unseen between two of them. */
-TEST(a_clock_whose_looks_are_missing_has_no_rate)
+/* If the record had no space for looks, the PIT may have wrapped between two of them without being counted. */
+TEST(a_clock_with_missing_looks_has_no_rate)
 {
 	for (unsigned missing = 0; missing < 3; missing++) {
 		begin(NULL);
@@ -468,7 +479,10 @@ TEST(a_clock_whose_looks_are_missing_has_no_rate)
 	}
 }
 
-/* In six seconds the PIT's count is wrong by 1.3 s, more than a quarter of the time in which the PM timer wraps. */
+/*
+ * In six seconds, the time by the PIT is wrong by 1.3 s, which is more than a quarter of the time in which the PM
+ * timer wraps.
+ */
 TEST(only_clocks_that_wrap_later_contradict_a_count)
 {
 	assert_true(is_miscounted(UINT64_C(6000000000), -180000000));
@@ -481,7 +495,7 @@ TEST(only_clocks_that_wrap_later_contradict_a_count)
 	assert_true(row(PIT)->uncounted);
 }
 
-TEST(only_a_clock_that_was_not_followed_may_lack_a_reading_at_the_end)
+TEST(only_a_clock_that_was_not_tracked_may_lack_a_reading_at_the_end)
 {
 	static const struct record_mark mark = { 1, RECORD_MARK_TICK, 1, "" }, other = { 1, RECORD_MARK_SET, 1, "" };
 
@@ -508,7 +522,7 @@ TEST(only_a_clock_that_was_not_followed_may_lack_a_reading_at_the_end)
 	}
 }
 
-/* The third window was ended at its first edge, so only the RTC was tracked in it. */
+/* The third window ended at its first edge, so it has readings of the RTC only. */
 TEST(a_clock_that_was_tracked_only_in_an_earlier_window_keeps_its_rate)
 {
 	put_window(1, RECORD_JUMPED, START_NS, START_NS + 2 * WINDOW_NS);
@@ -522,7 +536,7 @@ TEST(a_clock_that_was_tracked_only_in_an_earlier_window_keeps_its_rate)
 	}
 }
 
-/* A clock that stopped in the window has no batch CLOSE, and its last readings are before the stop. */
+/* A clock that stopped in the window has no batch of stage CLOSE. Its last readings were before the stop. */
 TEST(a_clock_that_stopped_in_the_window_has_no_rate)
 {
 	put_window(1, RECORD_JUMPED, START_NS, START_NS + WINDOW_NS);
@@ -538,8 +552,11 @@ TEST(a_clock_that_stopped_in_the_window_has_no_rate)
 	assert_int_equal(report.rate_count, 6);
 }
 
-/* The RTC jumps between two stretches. A rate from an edge of the first to an edge of the second would be wrong. */
-TEST(two_more_stretches_are_not_joined)
+/*
+ * The RTC jumps between two extra measurements of its edges. A rate from an edge of the first to an edge of the second
+ * would be wrong.
+ */
+TEST(two_extra_measurements_of_edges_are_not_joined)
 {
 	report.hypervisor[0] = 'K';
 	world.jumps_ns = START_NS + 45 * WINDOW_NS;
@@ -554,14 +571,14 @@ TEST(two_more_stretches_are_not_joined)
 	}
 }
 
-TEST(a_counter_that_reads_less_at_the_end_has_gone_back)
+TEST(a_counter_with_a_lower_value_at_the_end_stepped_back)
 {
 	world.jumps_ns = START_NS + 2 * WINDOW_NS;
 	world.jump_ns[PM] = -15 * (int64_t)WINDOW_NS;
 	put_window(1, 0, START_NS + WINDOW_NS / 2, START_NS + WINDOW_NS * 3 / 2);
 	put_all(RECORD_FINAL, 2, 0, END_NS * 2);
 	analyse();
-	assert_int_equal(outcome.went_back, 0); /* the clock has caught up */
+	assert_int_equal(outcome.went_back, 0); /* the clock has advanced beyond its earlier value */
 	assert_true(row(PM)->change_since.high < -1000000);
 	begin(NULL);
 	world.jumps_ns = START_NS + 2 * WINDOW_NS;
@@ -574,10 +591,10 @@ TEST(a_counter_that_reads_less_at_the_end_has_gone_back)
 }
 
 /*
- * The host delays the RTC's edge at the end of the rate window. The time after the window starts with the same edge, so
- * both show a false rate.
+ * The host delays the RTC's edge at the end of the rate window. The time after the window starts with the same edge,
+ * so both times give a false rate.
  */
-TEST(a_guests_late_edge_accuses_no_clock_until_another_stretch_confirms_it)
+TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 {
 	for (unsigned wrong = 0; wrong < 2; wrong++) {
 		int64_t fast_ppb = wrong ? -300000000 : 0;
@@ -608,13 +625,13 @@ TEST(a_guests_late_edge_accuses_no_clock_until_another_stretch_confirms_it)
 		analyse();
 		assert_true(row(RTC)->implied_since.known);
 		assert_int_equal(row(RTC)->implied_since.low > TSC_HZ * MICROHZ, wrong);
-		/* The first half and the new stretch share no edge, so together they decide it. */
+		/* The first half of the window and the extra measurement share no edge, so together they decide it. */
 		assert_int_equal(row(RTC)->implied_window.high != window.high, wrong);
 		assert_int_equal(outcome.unsure, 0);
 	}
 }
 
-TEST(a_stretch_that_was_tried_and_failed_leaves_the_rate_unknown)
+TEST(an_extra_measurement_that_failed_leaves_the_rate_unknown)
 {
 	struct record_batch none = { .clock = RTC, .stage = RECORD_AGAIN, .window = 2 };
 
@@ -645,10 +662,10 @@ TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
 }
 
 /*
- * Only readings that are evenly spread between the ends are kept. Each batch has the corners of its samples (see
- * src/consensus/rate_fit.h), so the rate is known for each number of readings.
+ * Only evenly spread looks are kept. Each keeps the corners of its readings (see src/consensus/rate_fit.h). Therefore
+ * the rate is known for any number of looks.
  */
-TEST(any_number_of_looks_gives_one_rate)
+TEST(the_rate_does_not_depend_on_the_number_of_looks)
 {
 	for (size_t looks = 1; looks < 200; looks = looks * 3 + 1) {
 		begin(NULL);
@@ -684,7 +701,7 @@ TEST(the_same_record_gives_the_same_report_again)
 	assert_memory_equal(&before, &report, sizeof(report));
 }
 
-TEST(a_batch_of_a_clock_that_the_report_does_not_have_is_left_out)
+TEST(a_batch_of_a_clock_missing_from_the_report_is_left_out)
 {
 	struct record_batch batch = { .clock = REPORT_CLOCKS_MAX, .stage = RECORD_FIRST, .window = 1, .begin = 1, .end = 2 };
 

@@ -1,6 +1,7 @@
 /*
- * Figures of timers, from records that the tests write entry by entry. A tick of the TSC is a nanosecond. The tests
- * give times in hundredths of a period (1 ms), counted from the arming. So deadlines are at 100, 200, 300 and so on.
+ * Figures of timer tests, calculated from records that the tests write entry by entry. A tick of the TSC is a
+ * nanosecond. The tests give times in hundredths of a period (1 ms) after the arming of the timer. Therefore deadlines
+ * are at 100, 200, 300 and so on.
  */
 #include "test.h"
 #include "analysis/timer_analysis.h"
@@ -44,8 +45,8 @@ put_timer(uint16_t flags)
 }
 
 /*
- * Writes the entry of a timer with a nominal rate of 1 GHz whose periods do not start at its arming. Lateness is then
- * calculated from the TSC at the arming.
+ * Writes the entry for a timer with a nominal rate of 1 GHz. Its periods do not start when it is armed, and its
+ * lateness is calculated from the TSC at the arming.
  */
 static void
 put_timer_with_own_phase(void)
@@ -61,7 +62,7 @@ moment(double hundredths)
 	return BEGIN + (uint64_t)(hundredths * (double)PERIOD / 100);
 }
 
-/* Adds a gap from FROM to TO, during which the core ran something else. The next arming writes it to the record. */
+/* Adds a gap from FROM to TO, in which the core did not run this program. The next arming writes it to the record. */
 static void
 away(double from, double to)
 {
@@ -82,7 +83,7 @@ put_arming(struct record_interrupts arming, const struct record_event *events, s
 	gap_count = 0;
 }
 
-/* Writes one arming at the time 0 with interrupts at the times TICKS. A value of 0 ends the list. */
+/* Writes one arming at time 0, and its interrupts at the times TICKS. A value of 0 ends the list. */
 static void
 put_ticks(enum record_interrupts_what what, const double *ticks, double opened, double closed)
 {
@@ -103,7 +104,7 @@ analyse(void)
 	return row;
 }
 
-/* Writes an arming with a period for each deadline from 100 to LAST. Returns the row. */
+/* Writes an arming with deadlines from 100 to LAST, and analyses it. Returns the row of `intervals`. */
 static const struct report_interval *
 analysed(const double *ticks, double last)
 {
@@ -119,7 +120,7 @@ assert_counts(uint64_t empty, uint64_t doubled, uint64_t excused)
 	assert_int_equal(row->excused, excused);
 }
 
-TEST(each_tick_that_is_in_time_is_of_its_own_deadline)
+TEST(each_tick_in_time_belongs_to_its_own_deadline)
 {
 	static const double ticks[] = { 100.1, 200.1, 300.1, 400.1, 500.1, 0 };
 
@@ -138,8 +139,8 @@ TEST(each_tick_that_is_in_time_is_of_its_own_deadline)
 }
 
 /*
- * Three or six periods at the end of the window have no tick. In a guest or during a gap, the host may have preempted
- * the core.
+ * In the last three or six periods of the window there is no tick. In a guest or during a gap, the host may have
+ * preempted the core.
  */
 TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
 {
@@ -173,10 +174,7 @@ TEST(a_missing_tick_is_lost_and_one_that_came_twice_is_doubled)
 	assert_int_equal(row->losses, 1);
 }
 
-/*
- * The tick at 290 may be an early tick of the deadline 300, or a late tick of the deadline 200, which then has one tick
- * too many.
- */
+/* The tick at 290 may be an early tick for deadline 300. It may also be a late second tick for deadline 200. */
 TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 {
 	static const double ticks[] = { 100.1, 200.1, 290, 300.1, 400.1, 0 };
@@ -194,7 +192,7 @@ TEST(a_tick_at_the_end_of_a_gap_is_not_early_for_the_next_deadline)
 	assert_int_equal(row->early, 0);
 }
 
-/* The first of these ticks is late by 1.11 periods and the second by 0.58 periods. So both come in the same period. */
+/* The first two ticks after the empty period are late by 1.11 and 0.58 periods, so both come in the same period. */
 TEST(two_ticks_after_an_empty_period_are_not_counted)
 {
 	static const double ticks[] = { 100.1, 311, 358, 400.1, 500.1, 0 };
@@ -204,7 +202,7 @@ TEST(two_ticks_after_an_empty_period_are_not_counted)
 	assert_counts(0, 0, 2);
 }
 
-/* The tick of deadline 200 comes at 310, and the tick of deadline 300 at 320. */
+/* The tick for deadline 200 comes at 310, and the tick for deadline 300 comes at 320. */
 TEST(a_tick_later_than_a_period_belongs_to_the_empty_period_before)
 {
 	double ticks[21] = { 100.1, 310, 320 };
@@ -218,7 +216,7 @@ TEST(a_tick_later_than_a_period_belongs_to_the_empty_period_before)
 	assert_int_equal(row->lateness.max_ns, 1100000);
 }
 
-TEST(a_tick_shortly_before_a_phase_that_was_found_is_its_own)
+TEST(a_tick_shortly_before_its_deadline_belongs_to_it)
 {
 	static const double ticks[] = { 100.1, 199.9, 300.1, 400.1, 0 };
 
@@ -228,7 +226,7 @@ TEST(a_tick_shortly_before_a_phase_that_was_found_is_its_own)
 	assert_int_equal(row->early, 0);
 }
 
-TEST(a_reinjected_tick_well_before_a_deadline_belongs_to_those_before)
+TEST(a_reinjected_tick_long_before_a_deadline_belongs_to_earlier_ones)
 {
 	static const double ticks[] = { 100.1, 200.1, 270, 276, 278, 300.1, 400.1, 0 };
 
@@ -239,10 +237,10 @@ TEST(a_reinjected_tick_well_before_a_deadline_belongs_to_those_before)
 }
 
 /*
- * After each of two gaps, the source sends the missed ticks in a burst. Five other ticks are in time, but a short gap
- * of a busy host comes before each of them.
+ * After each of two gaps, the timer sends the missed ticks in a burst. Each of the five other ticks is in time, but
+ * comes after a short gap of a busy host.
  */
-TEST(bursts_do_not_show_where_a_period_begins)
+TEST(bursts_do_not_show_the_phase_of_the_periods)
 {
 	static const double ticks[] = { 86, 186, 500, 501, 502, 586, 1000, 1001, 1002, 1003, 1086, 1186, 0 };
 	static const double short_gaps[] = { 70, 170, 570, 1070, 1170 };
@@ -259,8 +257,8 @@ TEST(bursts_do_not_show_where_a_period_begins)
 }
 
 /*
- * Two ticks that a gap delayed come together with later ticks. A third surplus tick was not pending, so it is counted
- * as doubled.
+ * Two ticks that a gap delayed come next to later ticks. A third surplus tick was not pending, so it counts as
+ * doubled.
  */
 TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
 {
@@ -272,7 +270,7 @@ TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
 	assert_counts(0, 1, 6);
 }
 
-/* The gap ends before the second period starts, but the burst after the gap continues into this period. */
+/* The gap ends before the second period starts, but the timer sends missed ticks until after its start. */
 TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 {
 	double ticks[41] = { 168, 174, 180, 186, 192 };
@@ -281,7 +279,7 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 		ticks[i] = 200.1 + 100 * (double)(i - 5);
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	analysed(ticks, 3600);
-	assert_true(row->scattered); /* without a gap, some ticks would be early and others late */
+	assert_true(row->scattered); /* without a gap, such ticks count as early and late */
 	begin(state);
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	away(0, 168);
@@ -290,7 +288,10 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 	assert_counts(0, 0, 2);
 }
 
-/* Two ticks make up for the gap. The next tick is very near to its own deadline, so it belongs to this deadline. */
+/*
+ * The first two ticks after the gap replace the ticks that it delayed. The next tick is very near to its own deadline,
+ * so it belongs to this deadline.
+ */
 TEST(the_last_tick_of_a_burst_may_be_in_time)
 {
 	static const double ticks[] = { 100.1, 200.1, 463.7, 480, 499.9, 600, 700.1, 0 };
@@ -302,8 +303,8 @@ TEST(the_last_tick_of_a_burst_may_be_in_time)
 }
 
 /*
- * The gap ended a quarter of a period earlier. The tick comes shortly before its deadline, so it is counted for the
- * previous deadline.
+ * The gap ended a quarter of a period earlier. The tick comes shortly before its deadline, so it counts for the
+ * deadline before.
  */
 TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 {
@@ -320,10 +321,7 @@ TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 	assert_counts(1, 0, 0);
 }
 
-/*
- * Writes 80 ticks, and one more tick in the last period. Every third one of the 80 ticks is late by HUNDREDTHS of a
- * period.
- */
+/* Writes 80 ticks, and one more in the last period. Every third of the 80 ticks is late by HUNDREDTHS of a period. */
 static void
 put_uneven(double hundredths)
 {
@@ -356,8 +354,8 @@ TEST(ticks_spread_over_their_periods_have_no_lateness)
 }
 
 /*
- * Returns the result of lateness_is_scattered() for two kinds of ticks: COUNT ticks that are late by LATE_NS, and then
- * MORE ticks that are late by MORE_NS.
+ * Returns lateness_is_scattered() for COUNT ticks that are late by LATE_NS, followed by MORE ticks that are late by
+ * MORE_NS.
  */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
@@ -371,22 +369,23 @@ is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
 	return lateness_is_scattered(&periods, values, count + more);
 }
 
-TEST(ticks_are_spread_if_one_in_eight_is_half_a_period_after_the_first)
+TEST(ticks_are_scattered_if_one_in_eight_is_half_a_period_late)
 {
 	assert_false(is_scattered(80, 1000, 0, 0));
-	assert_false(is_scattered(80, 900000, 0, 0)); /* all ticks are late by the same time */
+	assert_false(is_scattered(80, 900000, 0, 0)); /* all ticks are equally late */
 	assert_false(is_scattered(73, 1000, 7, 800000));
 	assert_true(is_scattered(70, 1000, 10, 800000));
 	assert_false(is_scattered(70, 1000, 10, 400000));
 	assert_true(is_scattered(1, -200000, 79, 600000));
-	assert_false(is_scattered(79, -200000, 1, 200000)); /* the ticks of this source are early */
+	assert_false(is_scattered(79, -200000, 1, 200000)); /* ticks that are early */
 	assert_false(is_scattered(0, 0, 0, 0));
 }
 
 /*
- * The values are not sorted. A percentile of P % is the smallest value that at least P % of the values do not exceed.
+ * The values are not sorted. The percentile of P % is the smallest value that at least P % of the values do not
+ * exceed.
  */
-TEST(percentiles_are_of_the_sorted_values)
+TEST(percentiles_do_not_depend_on_the_order_of_values)
 {
 	struct report_interval shots = { .periodic = false };
 	struct lateness values[1000];
@@ -407,10 +406,7 @@ TEST(percentiles_are_of_the_sorted_values)
 	assert_int_equal(shots.lateness.p50_ns, 2);
 }
 
-/*
- * Shortly before the third deadline, a source sends two missed ticks. Each of them belongs to one of the two empty
- * periods before.
- */
+/* Shortly before the third deadline, a timer sends two missed ticks, one for each of the two empty periods before. */
 TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 {
 	struct periods periods = { .period_ps = PERIOD * 1000, .count = 5, .ticks = { 1, 0, 0, 0, 0 } };
@@ -422,14 +418,14 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 	periods.ticks[1] = 1;
 	assert_int_equal(periods_assign(&periods, 3, true, 1), 3);
 	periods.ticks[1] = 0;
-	periods.ticks[3] = 1; /* the last of three ticks, which comes after the third deadline */
+	periods.ticks[3] = 1; /* a third tick, which comes after the third deadline */
 	assert_int_equal(periods_assign(&periods, 3, false, 2), 1);
 	assert_int_equal(periods_assign(&periods, 4, false, 1), SIZE_MAX);
 }
 
 /*
- * In the first case, half of the ticks are late by up to 50 us, each by another time. In the second case, all ticks
- * after the first third are late by 50 us.
+ * In the first case, half of the ticks are late by up to 50 us, each by a different time. In the second case, all
+ * ticks after the first third are late by 50 us.
  */
 TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 {
@@ -455,10 +451,10 @@ TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 }
 
 /*
- * If periods are 1.25 % longer, there are fewer ticks: 1 / 1.0125 as many, or 12,346 ppm fewer. If periods are 1.25 %
- * shorter, there are 12,658 ppm more ticks.
+ * With periods that are 1.25 % longer, there are 1 / 1.0125 as many ticks, which is 12,346 ppm fewer. With periods
+ * that are 1.25 % shorter, there are 12,658 ppm more ticks.
  */
-TEST(a_rate_is_of_ticks_and_not_of_their_periods)
+TEST(a_rate_is_a_number_of_ticks_and_not_a_length_of_periods)
 {
 	const int64_t part_ps = (int64_t)PERIOD * 1000 / 80;
 	int64_t residuals[81];
@@ -474,7 +470,7 @@ TEST(a_rate_is_of_ticks_and_not_of_their_periods)
 	}
 }
 
-TEST(the_rate_of_two_windows_that_differ_touches_both)
+TEST(the_rate_of_two_windows_that_differ_includes_both)
 {
 	struct interval_ppb a = { true, 600000, 590000, 610000 }, b = { true, 0, -50000, 50000 }, none = { .known = false };
 	struct interval_ppb joined = lateness_combine_rates(a, b);
@@ -486,7 +482,7 @@ TEST(the_rate_of_two_windows_that_differ_touches_both)
 	assert_int_equal(lateness_combine_rates(b, none).high, 50000);
 }
 
-/* Writes 80 ticks whose periods are shorter by PPM. */
+/* Writes 80 ticks with periods that are too short by PPM. */
 static void
 put_fast(int64_t ppm)
 {
@@ -498,8 +494,8 @@ put_fast(int64_t ppm)
 }
 
 /*
- * The rate is calculated with the TSC. In the first case the TSC's rate is exact. In the second case it is not
- * confirmed by other clocks.
+ * The rate is calculated with the TSC. In the first case the TSC's rate is exact. In the second case no other clock
+ * confirms it.
  */
 TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 {
@@ -522,28 +518,28 @@ TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 	}
 }
 
-/* The timer has no nominal rate. In a calibration it counted 10,000 ticks in 10 ms, with an error of 0.01 %. */
+/* The timer has no nominal rate. A calibration counted 10,000 of its ticks in 10 ms, with an error of 0.01 %. */
 TEST(a_measured_tick_widens_lateness_and_rate)
 {
 	timer.span_ticks = 10000;
 	timer.span_least = 9999000;
 	timer.span_most = 10001000;
 	put_timer(RECORD_PERIODIC);
-	timer.interval_ns = 1000; /* a period of 1,000 ticks of 1 us each */
+	timer.interval_ns = 1000; /* a period of 1,000 ticks, each 1 us */
 	put_fast(0);
 	timer.interval_ns = PERIOD;
 	analyse();
 	assert_counts(0, 0, 0);
 	assert_true(row->rate.known);
 	assert_true(row->rate.low <= -399000 && row->rate.low >= -401000);
-	/* the true period lies between 9,999,000 / 10,001 ns and 10,001,000 / 9,999 ns */
+	/* the true period is between 9,999,000 / 10,001 ns and 10,001,000 / 9,999 ns */
 	assert_in_range(row->rate.high, 399000, 401000);
 	assert_true(row->lateness.error_ns >= 8000); /* the error of 100 ns adds up over 80 periods */
 }
 
 /*
- * Writes a one-shot of 1 ms with interrupts at TICKS after its arming. A value of 0 ends TICKS. DUE is true if the
- * timer's status shows that it expired.
+ * Writes a one-shot of 1 ms, and its interrupts at the times TICKS after the arming. A value of 0 ends TICKS. DUE is
+ * true if the timer's status shows that it expired.
  */
 static void
 put_shot(const double *ticks, bool due)
@@ -581,8 +577,8 @@ TEST(one_shots_are_delivered_lost_doubled_or_early)
 }
 
 /*
- * Without the gap, each of these one-shots would be lost, doubled or late. A gap that ends before the deadline changes
- * nothing.
+ * Without the gap, each of these one-shots would count as lost, doubled or late. A gap that ends before the deadline
+ * has no effect.
  */
 TEST(one_shots_with_a_gap_at_their_deadline_are_not_counted)
 {
@@ -604,7 +600,7 @@ TEST(one_shots_with_a_gap_at_their_deadline_are_not_counted)
 	assert_int_equal(row->lateness.max_ns, 2000);
 }
 
-/* A record has space for 512 gaps of an arming. If it has 512 gaps, further gaps may be missing. */
+/* The record has space for 512 gaps per arming. If all are used, further gaps may be missing. */
 TEST(a_one_shot_with_512_gaps_is_not_counted)
 {
 	put_timer(RECORD_BY_TSC);
@@ -629,7 +625,7 @@ TEST(an_early_interrupt_may_belong_to_a_one_shot_that_never_came)
 	assert_counts(1, 0, 1);
 }
 
-TEST(a_source_that_was_never_due_is_stuck)
+TEST(a_timer_that_never_expired_is_stuck)
 {
 	put_timer(RECORD_BY_TSC);
 	put_shot(never, false);
@@ -642,7 +638,7 @@ TEST(a_source_that_was_never_due_is_stuck)
 	assert_int_equal(analyse()->state, CLOCK_PRESENT);
 }
 
-/* The counter runs at 10 MHz and has 32 bits. It wraps between the deadline and the interrupt. */
+/* The counter has 32 bits and a rate of 10 MHz. It wraps between the deadline and the interrupt. */
 TEST(lateness_by_a_counter_is_modulo_its_range)
 {
 	const struct record_event events[] = { { 2, BEGIN + PERIOD } };
@@ -660,7 +656,7 @@ TEST(lateness_by_a_counter_is_modulo_its_range)
 }
 
 /*
- * The lateness has three errors: the arming took 400 ns, the TSC counts in steps of 500 ticks, and the timer's count
+ * Three errors limit the lateness: the arming took 400 ns, the TSC counts in steps of 500 ticks, and the timer's count
  * may start up to 30 ticks late.
  */
 TEST(lateness_by_the_tsc_has_the_errors_of_both_readings)
@@ -680,7 +676,7 @@ TEST(lateness_by_the_tsc_has_the_errors_of_both_readings)
 	assert_int_equal(row->lateness.error_ns, 714);
 }
 
-TEST(interrupts_that_did_not_stop_are_doubled)
+TEST(interrupts_that_do_not_stop_count_as_doubled)
 {
 	put_timer(RECORD_BY_TSC);
 	put_arming((struct record_interrupts){ .what = RECORD_SHOT, .asked = 1, .deadline = BEGIN + PERIOD,
@@ -692,8 +688,8 @@ TEST(interrupts_that_did_not_stop_are_doubled)
 	assert_int_equal(row->expected, 0);
 }
 
-/* If the status was already set at the first poll, it is unknown when it was set. */
-TEST(a_polled_status_is_late_by_the_time_between_two_looks)
+/* If the status was already set at the first poll, the time at which it was set is unknown. */
+TEST(a_polled_status_is_uncertain_by_the_time_between_two_polls)
 {
 	const struct record_event seen[] = { { BEGIN + PERIOD + 400, BEGIN + PERIOD + 1000 }, { 0, BEGIN + PERIOD } };
 	struct record_interrupts arming = { .what = RECORD_POLLED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,
@@ -718,7 +714,8 @@ TEST(an_event_whose_deadline_is_not_known_is_only_counted)
 {
 	const struct record_event events[] = { { 0, BEGIN + PERIOD } };
 
-	timer.interval_ns = UINT64_C(600000000000); /* an interval as for the status bit of a PM timer with 32 bits */
+	/* a time as for the status bit of a PM timer with 32 bits, which no test can wait for */
+	timer.interval_ns = UINT64_C(600000000000);
 	put_timer(RECORD_UNTIMED);
 	put_arming((struct record_interrupts){ .what = RECORD_WAITED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,
 					       .opened = BEGIN, .closed = BEGIN + PERIOD, .taken = 1 }, events, 1);
@@ -727,7 +724,7 @@ TEST(an_event_whose_deadline_is_not_known_is_only_counted)
 	assert_int_equal(row->lateness.count, 0);
 }
 
-TEST(armings_after_their_deadline_are_counted_and_stale_if_they_interrupt)
+TEST(armings_with_an_expired_deadline_are_counted_and_stale_if_they_interrupt)
 {
 	const struct record_event events[] = { { 0, BEGIN + 10 } };
 
@@ -743,8 +740,8 @@ TEST(armings_after_their_deadline_are_counted_and_stale_if_they_interrupt)
 }
 
 /*
- * Returns the policy that follows from the ticks after 20.5 masked periods. MORE ticks come at once when interrupts are
- * enabled. Then 20 ticks come, each SHIFT after its deadline.
+ * Writes ticks after 20.5 masked periods: MORE ticks at once when interrupts are enabled, and then 20 ticks, each
+ * SHIFT after its deadline. Returns the policy for missed ticks that the analysis finds.
  */
 static enum report_policy
 policy(size_t more, double shift, bool with_gap)
@@ -781,8 +778,8 @@ TEST(ticks_after_masked_periods_show_the_policy_for_missed_deadlines)
 }
 
 /*
- * Interrupts are enabled exactly at a deadline. If the timer restarted its periods now, they would have the same phase
- * as before, so the policy is unknown.
+ * Interrupts are enabled exactly at a deadline. If the timer restarted its periods at this time, their phase would not
+ * change. Therefore the policy is unknown.
  */
 TEST(interrupts_opened_at_a_deadline_show_no_policy)
 {
@@ -795,8 +792,10 @@ TEST(interrupts_opened_at_a_deadline_show_no_policy)
 	assert_int_equal(analyse()->policy, REPORT_POLICY_UNKNOWN);
 }
 
-/* The first tick was pending, and came when interrupts were enabled. The other ticks show the phase. */
-TEST(the_policy_of_a_timer_with_its_own_phase_is_shown_by_its_last_ticks)
+/*
+ * The first tick was pending, and came when interrupts were enabled. The phase is visible only in the ticks after it.
+ */
+TEST(the_last_ticks_show_the_policy_of_a_timer_with_its_own_phase)
 {
 	double ticks[22] = { 2050.1 };
 
@@ -807,10 +806,7 @@ TEST(the_policy_of_a_timer_with_its_own_phase_is_shown_by_its_last_ticks)
 	assert_int_equal(analyse()->policy, REPORT_POLICY_DISCARD);
 }
 
-/*
- * Each of two rows has the armings with the row's number. Armings with another number are ignored. A second call gives
- * the same figures.
- */
+/* There are two rows. Each has only the armings with its own number, and a second call gives the same figures. */
 TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 {
 	report.interval_count = 2;
@@ -822,7 +818,7 @@ TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 	put_shot(in_time, true);
 	timer.timer = 1;
 	put_timer(RECORD_BY_TSC);
-	put_shot(in_time, true); /* this one-shot belongs to row 0, although row 0's entry is not the latest one */
+	put_shot(in_time, true); /* this one-shot belongs to row 0, although the entry of row 1 is the latest one */
 	for (size_t i = 0; i < 2; i++) {
 		analyse();
 		assert_int_equal(row[0].asked, 1);
@@ -833,7 +829,7 @@ TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 	assert_int_equal(row[0].asked_ns, PERIOD);
 }
 
-TEST(periods_of_no_length_are_left_out)
+TEST(periods_of_length_0_are_left_out)
 {
 	const struct record_interrupts good = { .what = RECORD_PERIODS, .asked = 80, .deadline = BEGIN + PERIOD,
 						.armed_before = BEGIN, .armed_after = BEGIN, .opened = BEGIN,
@@ -842,7 +838,7 @@ TEST(periods_of_no_length_are_left_out)
 
 	bad[0].ticks = 0;
 	bad[1].ticks = 1000;
-	bad[2].gaps = 1; /* the entry states more gaps than it has items */
+	bad[2].gaps = 1; /* the entry says that it has more gaps than items */
 	put_timer(RECORD_PERIODIC | RECORD_BY_TSC);
 	for (size_t i = 0; i < 3; i++)
 		record_put(&record, RECORD_INTERRUPTS, &bad[i], NULL, 0);

@@ -1,11 +1,14 @@
-/* The readings of a rate: the looks of a clock from one time to another. */
+/* The readings of a clock between two times. The clock's rate is calculated from them. */
 #include "test.h"
 #include "analysis/rate_readings.h"
 
 static struct report report;
 static struct rate_readings readings;
 
-/* Readings with looks that begin at these TSC values; the first and the last are the ends. */
+/*
+ * Makes readings at these TSC values. The first and the last are the ends, and the others are looks (readings in
+ * between).
+ */
 static void
 set_looks(const uint64_t *begins, size_t count)
 {
@@ -21,7 +24,7 @@ from_to(size_t from, size_t to)
 	return rate_readings_ends(&readings, &readings.batches[from].sample, &readings.batches[to].sample);
 }
 
-TEST(a_rate_has_all_looks_of_its_time_and_no_others)
+TEST(a_rate_uses_all_looks_between_its_ends_and_no_others)
 {
 	static const uint64_t begins[] = { 100, 200, 300, 400, 500 };
 
@@ -36,8 +39,8 @@ TEST(a_rate_has_all_looks_of_its_time_and_no_others)
 		}
 }
 
-/* The TSC stepped back by 150 after the look at 300. */
-TEST(looks_before_the_latest_time_are_left_out)
+/* After the look at 300, the TSC stepped back by 150. */
+TEST(after_a_step_back_looks_before_the_latest_time_are_left_out)
 {
 	static const uint64_t begins[] = { 100, 200, 300, 250, 400 };
 	struct rate_ends ends;

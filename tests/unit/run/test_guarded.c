@@ -1,6 +1,6 @@
 /*
- * Tests of exceptions on the boot core. If a clock was being read, this clock is not used any more. If no clock was
- * being read, all measurements end.
+ * Tests of exceptions on the boot core. If a clock was being read, the run does not read this clock again. Otherwise
+ * all measurements end.
  */
 #include "test.h"
 #include "bench.h"
@@ -16,10 +16,10 @@ static const struct fault page_fault = {
 static struct {
 	jmp_buf *innermost;
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	unsigned batches_left; /* number of batches until a read takes an exception */
+	unsigned batches_left; /* number of groups of reads after which a read causes an exception */
 } guarded;
 
-/* Replaces the guard of boot/guard: runs WORK, and catches a simulated exception. */
+/* Replaces the guard in boot/guard: runs WORK, and returns the simulated exception if there was one. */
 static bool
 guard(void (*work)(void *argument), void *argument, struct fault *fault)
 {
@@ -86,11 +86,8 @@ assert_others_are_measured(struct bench *bench)
 	}
 }
 
-/*
- * A read of the clock takes an exception in each phase that reads the clock: at the first read, in the rate window, and
- * in the latency measurement.
- */
-TEST(a_clock_whose_read_faults_is_broken_and_the_others_are_measured)
+/* A read of the clock causes an exception: in the first read, in the rate window, or in the latency measurement. */
+TEST(a_clock_whose_read_causes_an_exception_is_broken_and_the_others_are_measured)
 {
 	static const unsigned moments[] = { 0, 1, 20, 300 };
 
@@ -119,7 +116,7 @@ ask_and_fault(struct core_facts *facts)
 	take_fault();
 }
 
-TEST(a_fault_at_no_clock_ends_the_measuring_and_the_report_is_incomplete)
+TEST(an_exception_outside_of_clock_reads_ends_the_run_as_incomplete)
 {
 	struct bench *bench = opened(UINT32_MAX);
 	struct report *report = &bench->run.report;
@@ -145,7 +142,7 @@ look_and_fault(const struct checking *checking, struct behaviours *behaviours)
 	take_fault();
 }
 
-TEST(a_device_whose_check_faults_is_broken_and_the_next_is_checked)
+TEST(a_device_whose_check_causes_an_exception_is_broken_and_the_next_is_checked)
 {
 	struct bench *bench = opened(UINT32_MAX);
 	static struct device_check checks[3];
@@ -169,7 +166,7 @@ open_and_fault(const struct platform *platform, struct device *device, struct cl
 	take_fault();
 }
 
-TEST(a_driver_whose_open_faults_leaves_rows_that_say_so)
+TEST(a_driver_that_causes_an_exception_when_opened_has_rows_that_say_so)
 {
 	struct driver driver = acpi_pm_driver;
 	const struct driver *drivers_with_it[] = { &tsc_driver, &driver, NULL };
@@ -201,10 +198,10 @@ close_and_fault(struct device *device)
 }
 
 /*
- * The exception may come before the run, during it, or after it. A driver that faults must not keep other drivers from
- * restoring their changes.
+ * The exception comes before, during or after the run. Although one driver causes exceptions, the other drivers must
+ * restore their changes.
  */
-TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
+TEST(a_run_that_an_exception_ended_restores_all_devices)
 {
 	struct driver faulty = acpi_pm_driver;
 	const struct driver *drivers_here[] = { &tsc_driver, &faulty, &kvmclock_driver, &hv_page_driver, NULL };
@@ -234,7 +231,7 @@ TEST(a_run_that_an_exception_ended_puts_back_what_its_drivers_changed)
 	bench_free(bench);
 }
 
-static uint32_t faulty_msr; /* MSR whose accesses fault; if it is 0, hypercalls fault */
+static uint32_t faulty_msr; /* MSR that causes an exception; if it is 0, hypercalls cause one */
 static bool (*read_any)(uint32_t msr, uint64_t *value);
 static bool (*write_any)(uint32_t msr, uint64_t value);
 
@@ -265,7 +262,7 @@ fault_at_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t th
 	return 0;
 }
 
-/* Asserts that a clock is broken if the hypervisor offers it in CPUID but does not implement it. */
+/* Asserts that a clock which CPUID offers, but the hypervisor does not implement, is broken. */
 static void
 assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 {
@@ -306,7 +303,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	bench_free(bench);
 }
 
-TEST(a_hypervisors_clock_whose_msr_or_hypercall_faults_is_broken_and_leaves_nothing)
+TEST(a_hypervisors_clock_that_causes_an_exception_is_broken_and_restored)
 {
 	assert_broken(&kvmclock_driver, "kvmclock", MSR_KVM_SYSTEM_TIME_NEW);
 	assert_broken(&hv_ref_driver, "hv_ref", MSR_HV_REFERENCE);

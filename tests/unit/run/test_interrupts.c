@@ -1,7 +1,7 @@
 /*
  * Whole runs on a simulated machine with timer interrupts. These tests need several sources of interrupts, or a
- * hypervisor. The faults of single sources are in test_sources, and the figures of single ticks in
- * test_analysis_timers.
+ * hypervisor. The program test_sources tests faults of single sources, and test_analysis_timers tests the figures of
+ * single ticks.
  */
 #include "test.h"
 #include "bench.h"
@@ -16,7 +16,8 @@
 #define KVM         "KVMKVMKVM"
 
 static struct bench *bench;
-static const struct timer_driver *const *asked_drivers; /* the tested sources; NULL for the sources of a quick run */
+/* the sources to be tested; NULL for the usual sources of a quick run */
+static const struct timer_driver *const *asked_drivers;
 
 static int
 begin(void **state)
@@ -38,7 +39,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Does a whole run. HYPERVISOR is "" for bare metal. */
+/* Does a whole run. HYPERVISOR is its name, or "" for bare metal. */
 static const struct report *
 played(const char *hypervisor)
 {
@@ -58,7 +59,7 @@ played(const char *hypervisor)
 	return &bench->run.report;
 }
 
-/* number of requests to the firmware's timer, and number of its callbacks before it is dead */
+/* number of callbacks of the firmware's timer so far, and number after which it is dead */
 static unsigned callbacks, callbacks_max;
 
 static bool
@@ -78,7 +79,7 @@ has_note(const struct report *report, const char *words)
 	return false;
 }
 
-/* If a timer never called back, the run cannot have stopped it. For example, U-Boot has no timer interrupts. */
+/* If a timer never called back, it was not the run that stopped it. For example, U-Boot has no timer interrupts. */
 TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 {
 	static const struct {
@@ -137,7 +138,7 @@ assert_nobody_is_named(const struct report *report)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-/* Returns the report's only finding, which must be RULE on the source of interrupts SOURCE. */
+/* Returns the report's only finding, which must be about RULE and the source SOURCE. */
 static const struct finding *
 named(const struct report *report, const char *rule, const char *source)
 {
@@ -150,7 +151,7 @@ named(const struct report *report, const char *rule, const char *source)
 	return &report->findings[0];
 }
 
-TEST(a_machine_without_a_fault_says_nothing)
+TEST(a_healthy_machine_has_no_finding)
 {
 	static const char *const rules_of_all[] = { "irq-missing", "irq-early", "irq-lost", "irq-doubled", "irq-rate",
 						    "irq-late" };
@@ -172,10 +173,10 @@ TEST(a_machine_without_a_fault_says_nothing)
 }
 
 /*
- * Each tick is late by 0.5 to 1.5 periods. For one-shots this lateness can be measured. But a periodic tick may belong
- * to several deadlines, so no tick can be called lost or doubled.
+ * Each tick is late by 0.5 to 1.5 periods. The lateness of one-shots can be measured. But a periodic tick may belong
+ * to one of several deadlines, so no tick can be called lost or doubled.
  */
-TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
+TEST(a_source_with_ticks_all_over_their_periods_has_none_lost_or_doubled)
 {
 	const struct report *report;
 
@@ -188,10 +189,10 @@ TEST(of_a_source_whose_ticks_lie_all_over_their_periods_none_is_lost_or_doubled)
 }
 
 /*
- * No source of interrupts used this pin successfully in the whole run. So the pin itself may be wrong, and no source is
- * named.
+ * In the whole run no interrupt came through this pin of the I/O APIC. Therefore the route may be wrong, and no source
+ * is named.
  */
-TEST(where_nothing_comes_by_a_pin_nobody_is_named)
+TEST(if_no_interrupt_comes_through_a_pin_no_source_is_named)
 {
 	for (int wrong_pin = 0; wrong_pin < 2; wrong_pin++) {
 		const struct report *report;
@@ -207,14 +208,14 @@ TEST(where_nothing_comes_by_a_pin_nobody_is_named)
 	}
 }
 
-TEST(in_a_guest_lost_ticks_are_a_warning)
+TEST(lost_ticks_in_a_guest_are_a_warning)
 {
 	sim.interrupts.hpet.drop_every = 10;
 	assert_int_equal(named(played(KVM), "irq-lost", "hpet0")->severity, VERDICT_WARN);
 	assert_int_equal(bench->run.report.verdict, VERDICT_WARN);
 }
 
-/* Does a whole run in an emulator, with one source for each device. */
+/* Does a whole run in an emulator that tests one source of each device. */
 static const struct report *
 played_in_an_emulator(void)
 {
@@ -231,7 +232,7 @@ static const struct {
 	const char *name, *rule, *source;
 	enum sim_source at;
 	struct sim_timer fault;
-	int64_t low, high; /* range that the finding's interval must overlap */
+	int64_t low, high; /* limits of a range that must overlap the finding's interval */
 } own_faults[] = {
 	{ "loses each seventh tick", "irq-lost", "rtc", SIM_RTC_PERIODIC, { .drop_every = 7 }, 11, 11 },
 	{ "loses each tenth tick", "irq-lost", "hpet0", SIM_HPET_0, { .drop_every = 10 }, 7, 8 },
@@ -243,10 +244,10 @@ static const struct {
 #define OWN_FAULTS (sizeof(own_faults) / sizeof(own_faults[0]))
 
 /*
- * The interrupts that came were in time, or all were late by the same time. So the emulator did not wait for its host,
- * and the fault is its own.
+ * All interrupts that came were in time, or late by the same time. Therefore the emulator did not wait for a busy
+ * host, and the fault is its own.
  */
-TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named)
+TEST(an_emulators_fault_is_named_if_a_busy_host_does_not_explain_it)
 {
 	for (size_t i = 0; i < OWN_FAULTS; i++) {
 		const struct finding *finding;
@@ -262,10 +263,10 @@ TEST(of_an_emulator_what_no_wait_for_its_host_explains_is_named)
 }
 
 /*
- * If an emulator waits for its busy host, a source may lose few ticks, or lose ticks next to late ones. Its lateness
- * may vary, or all sources may be late by the same time. None of this may be called a fault.
+ * While an emulator waits for its busy host, a source may lose a few ticks, or lose ticks next to late ones. Its
+ * lateness may vary, or all sources may be late by the same time. None of this is a fault.
  */
-TEST(of_an_emulator_what_a_wait_for_its_host_explains_is_not_checked)
+TEST(an_emulators_fault_is_not_checked_if_a_busy_host_explains_it)
 {
 	static const struct sim_timer waits[] = {
 		{ .drop_every = 40 },
@@ -302,10 +303,10 @@ count_left_out(const struct report *report)
 }
 
 /*
- * The timers of the emulator wait for the busy host, but the core continues. So the core has no gap that would explain
- * the lost ticks.
+ * The emulator's timers wait for the busy host, but the core continues. Therefore the core has no gap that would
+ * explain the lost ticks.
  */
-TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
+TEST(an_emulator_whose_timers_wait_for_a_busy_host_has_no_finding)
 {
 	static const uint64_t busy_us[] = { 300, 1000, 1500, 2000, 4500 };
 	uint64_t left_out = 0;
@@ -327,10 +328,10 @@ TEST(an_emulator_whose_busy_host_holds_its_timers_names_nobody)
 }
 
 /*
- * When the wait for the host ends, the emulator sends the interrupt of the earlier one-shot. The next one-shot has
- * already been armed, but the interrupt must not count as its early interrupt.
+ * After the wait for the host, the emulator sends the interrupt of the earlier one-shot. The next one-shot is already
+ * armed. The interrupt must not count as an early interrupt of the next one-shot.
  */
-TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
+TEST(an_interrupt_that_comes_with_the_next_one_shot_is_not_early)
 {
 	const struct report *report;
 
@@ -343,8 +344,8 @@ TEST(an_interrupt_that_comes_with_the_next_shot_is_not_an_early_one)
 	assert_int_equal(outcome(report, "irq-early", "hpet0"), OUTCOME_PASSED);
 }
 
-/* Ticks that are lost while the core is preempted must not be counted as faults. */
-TEST(a_guest_that_is_preempted_names_nobody)
+/* Ticks that are lost while the core is preempted are no fault. */
+TEST(a_guest_that_is_preempted_has_no_finding)
 {
 	const struct report *report;
 

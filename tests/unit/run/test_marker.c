@@ -1,4 +1,4 @@
-/* Tests of the marker: a run keeps it on its boot volume, and the next run uses it. */
+/* Tests of the marker file: a run writes it to its boot volume, so that the next run knows how far this one came. */
 #include "test.h"
 #include "run/marker.h"
 
@@ -21,7 +21,7 @@ begin(enum options_cores cores, bool given)
 	report.options.cores_given = given;
 }
 
-TEST(what_is_printed_is_read_again)
+TEST(a_printed_marker_is_parsed_again)
 {
 	const struct marker marker = { "start-cores", CORES_SIPI, CORES_MP, 9999, false };
 	struct marker read;
@@ -41,8 +41,8 @@ TEST(what_is_printed_is_read_again)
 	assert_string_equal(read.phase, "");
 }
 
-/* The marker has a remark for readers. If it is kept after a run, the remark must not say that a run is in progress. */
-TEST(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one)
+/* The marker has a remark for a human reader. After a run, the remark must not say that a run is in progress. */
+TEST(the_remark_in_a_marker_is_true_during_and_after_a_run)
 {
 	char bytes[MARKER_SIZE + 1] = "";
 
@@ -54,7 +54,7 @@ TEST(its_remark_is_true_of_a_run_and_of_what_is_kept_behind_one)
 	assert_null(strstr(bytes, " a run is going on"));
 }
 
-TEST(what_is_no_marker_is_refused)
+TEST(lines_that_are_no_marker_are_refused)
 {
 	static const char *const lines[] = {
 		"",
@@ -82,7 +82,7 @@ TEST(what_is_no_marker_is_refused)
 	}
 }
 
-TEST(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one)
+TEST(after_a_run_that_starting_cores_ended_the_next_method_is_used)
 {
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
@@ -101,7 +101,7 @@ TEST(a_way_of_starting_cores_that_ended_a_run_is_followed_by_the_next_one)
 	assert_int_equal(report.options.cores, CORES_OFF);
 }
 
-TEST(a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is)
+TEST(a_checkpoint_that_was_not_renamed_has_its_present_name_in_the_note)
 {
 	const struct marker found = { "rates", CORES_OFF, CORES_SIPI, .report = 3, .unrenamed = true };
 
@@ -111,7 +111,7 @@ TEST(a_checkpoint_that_the_firmware_could_not_rename_is_named_as_it_is)
 					     "rates; its report up to there is \\baretick\\0003.new.");
 }
 
-TEST(a_run_that_ended_with_no_other_core_at_work_changes_nothing)
+TEST(a_run_that_ended_while_no_other_core_worked_changes_no_option)
 {
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("rates", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
@@ -121,7 +121,7 @@ TEST(a_run_that_ended_with_no_other_core_at_work_changes_nothing)
 			    "The last run on this machine did not finish: it stopped in its phase rates.");
 }
 
-TEST(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none)
+TEST(after_a_run_that_ended_in_timer_tests_the_next_run_tests_no_interrupts)
 {
 	begin(CORES_SIPI, false);
 	report.options.irq = IRQ_AUTO;
@@ -136,7 +136,7 @@ TEST(a_run_that_ended_as_it_took_interrupts_is_followed_by_one_that_takes_none)
 	assert_int_equal(report.options.irq, IRQ_AUTO);
 }
 
-TEST(what_was_learnt_once_is_kept_by_runs_that_came_to_their_end)
+TEST(a_complete_run_keeps_the_method_that_an_earlier_run_found)
 {
 	begin(CORES_SIPI, false);
 	assert_int_equal(heed("", CORES_OFF, CORES_MP, 0), CORES_MP);
@@ -148,7 +148,7 @@ TEST(what_was_learnt_once_is_kept_by_runs_that_came_to_their_end)
 	assert_int_equal(report.note_count, 0);
 }
 
-TEST(what_the_reader_asks_for_is_done)
+TEST(options_of_the_user_replace_the_method_in_the_marker)
 {
 	begin(CORES_SIPI, true);
 	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);

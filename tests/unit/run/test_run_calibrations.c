@@ -102,7 +102,7 @@ TEST(a_loop_whose_device_is_missing_has_the_reason)
 	assert_true(row_of(report, "linux_reference")->runs >= 1);
 }
 
-/* Linux's loop makes three tries of 50 ms each if there is no PIT, so it needs more than 150 ms. */
+/* Without a PIT, Linux's loop makes three tries of 50 ms each, so it needs more than 150 ms. */
 TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 {
 	sim.pit.absent = true;
@@ -135,7 +135,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	shown.count++;
 }
 
-TEST(the_plan_has_the_loops_time_and_each_round_is_shown)
+TEST(the_plan_has_time_for_the_loops_and_each_round_shows_progress)
 {
 	struct survey *survey = &bench->run.survey;
 
@@ -186,8 +186,8 @@ rate_by_lapic(const uint64_t *r)
 }
 
 /*
- * Calculates the rate from the last four of the loop's eight readings, which are of the TSC and the HPET. Linux uses
- * them, because its first try agrees with the PIT.
+ * Calculates the rate like Linux from the last four of the loop's eight readings, which are TSC, HPET, TSC, HPET.
+ * Linux uses only these, because its first try already agrees with the PIT.
  */
 static uint64_t
 rate_by_reference(const uint64_t *r)
@@ -197,7 +197,7 @@ rate_by_reference(const uint64_t *r)
 	return (r[6] - r[4]) * 1000000 / ns * 1000;
 }
 
-/* Calculates the rate from the last estimate, which covers the longest time. */
+/* Calculates the rate like PostgreSQL from its last estimate, which covers the longest time. */
 static uint64_t
 rate_by_postgresql(const uint64_t *r)
 {
@@ -208,7 +208,7 @@ rate_by_postgresql(const uint64_t *r)
 	return r[last + 1] * 1000000000 / r[last] / 1000 * 1000;
 }
 
-/* Copies the rates of the record's entries CALIBRATION for LOOP to HZ. Returns their number. */
+/* Copies the rates in the record's entries RECORD_CALIBRATION for LOOP to HZ. Returns their number. */
 static size_t
 rates_in_record(const struct report *report, const char *loop, uint64_t hz[8])
 {
@@ -235,7 +235,7 @@ TEST(the_record_has_the_readings_from_which_each_rate_follows)
 {
 	static const struct {
 		const char *loop;
-		size_t readings; /* number of readings; 0 if there are at least 22 */
+		size_t readings; /* expected number of readings; 0 for 22 or more */
 		uint64_t (*rate)(const uint64_t *readings);
 	} loops[] = {
 		{ "edk2", 2, rate_by_edk2 }, { "linux_pit", 5, rate_by_pit }, { "valkey", 6, rate_by_valkey },
@@ -295,7 +295,7 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	assert_int_equal(found, 50);
 }
 
-TEST(clocks_that_are_not_in_the_run_are_not_touched)
+TEST(clocks_that_are_not_in_the_run_are_not_read)
 {
 	static const char *const ids[] = { "tsc", "hpet", NULL };
 	const struct report *report;
@@ -308,7 +308,7 @@ TEST(clocks_that_are_not_in_the_run_are_not_touched)
 	assert_int_equal(sim.pit.channels[2].writes, 0);
 }
 
-TEST(before_the_deadline_nothing_is_begun_that_does_not_fit)
+TEST(no_loop_starts_that_cannot_end_before_the_deadline)
 {
 	const struct report *report;
 
@@ -323,7 +323,7 @@ TEST(before_the_deadline_nothing_is_begun_that_does_not_fit)
 	assert_string_equal(row_of(report, "valkey")->reason, "There was no time for it.");
 }
 
-TEST(a_short_duration_shortens_the_loops_of_the_longer_profiles)
+TEST(the_option_duration_shortens_the_loops_of_longer_profiles)
 {
 	static const struct {
 		enum options_profile profile;

@@ -1,6 +1,6 @@
 /*
- * Tests that checks are repeated if they were disturbed by preemption, as long as there is time. The results of
- * undisturbed checks are kept.
+ * Tests that a check is repeated if a preemption disturbed it and there is time. The results of undisturbed checks are
+ * kept.
  */
 #include "test.h"
 #include "bench.h"
@@ -13,13 +13,13 @@
 #define HPET_SECOND_TICKS 14318180
 
 static unsigned looks,
-	disturbed_looks; /* number of runs of the disturbed check, and number of these runs that lose time */
+	disturbed_looks; /* number of runs of the disturbed check, and number of runs that a preemption disturbs */
 
 static void
 look_once(const struct checking *checking, struct behaviour *row)
 {
 	(void)checking;
-	check_fact(row, looks > 0); /* the row is a failure if this check runs after the disturbed check, or twice */
+	check_fact(row, looks > 0); /* marks the row as failed if the disturbed check ran before */
 	behaviour_say(row, "Seen.");
 }
 
@@ -66,24 +66,25 @@ checked(unsigned disturbed)
 	return bench;
 }
 
-TEST(a_check_that_was_disturbed_is_made_again_and_no_other)
+TEST(only_a_disturbed_check_is_repeated)
 {
 	struct bench *bench = checked(5);
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
 	assert_int_equal(behaviours->count, 4);
-	assert_int_equal(looks, 7); /* there are two devices with a disturbed check each, and five disturbed runs */
+	/* each of two devices has a disturbed check; five of the seven runs are disturbed */
+	assert_int_equal(looks, 7);
 	for (size_t i = 0; i < behaviours->count; i++) {
 		assert_true(behaviours->rows[i].checked);
 		assert_false(behaviours->rows[i].disturbed);
-		/* row 2 failed, because the first device's disturbed check ran before this check */
+		/* row 2 failed, because the disturbed check of the first device ran before it */
 		assert_int_equal(behaviours->rows[i].failed, i == 2);
 		assert_string_equal(behaviours->rows[i].text, i % 2 ? "Seen at last." : "Seen.");
 	}
 	bench_free(bench);
 }
 
-TEST(one_that_is_disturbed_for_ever_ends_with_the_time)
+TEST(a_check_that_is_always_disturbed_ends_when_the_time_is_over)
 {
 	uint64_t bound_ps;
 	struct bench *bench = checked(UINT32_MAX);
@@ -97,7 +98,7 @@ TEST(one_that_is_disturbed_for_ever_ends_with_the_time)
 	bench_free(bench);
 }
 
-/* A check that is disturbed at first because the clock jumps. */
+/* A check during which the PM timer jumps at first, so that it must be repeated. */
 static void
 look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour *row)
 {
@@ -116,12 +117,12 @@ look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
 		{ NULL, 0, NULL },
 	};
 
-	/* a check may stop the HPET like this, which is no discontinuity */
+	/* a check may change the HPET's counter like this, which is no discontinuity */
 	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS;
 	check_each(checking, checks, behaviours);
 }
 
-TEST(checks_in_which_clocks_parted_are_made_again)
+TEST(checks_in_which_clocks_diverged_are_repeated)
 {
 	static const struct device_check checks[] = {
 		{ .driver = &hpet_driver, .run = look_at_hpet, .sets_counter = true }, { .driver = NULL },

@@ -1,4 +1,4 @@
-/* Tests of the record of a whole run on the simulated machine, and of the report's sentence about the record. */
+/* Tests of the record that a whole run on the simulated machine makes, and of the report's sentence about it. */
 #include "test.h"
 #include "bench.h"
 #include "record/record.h"
@@ -38,7 +38,7 @@ play(void)
 	return &bench->run.report;
 }
 
-TEST(the_record_has_each_leaf_and_msr_of_the_claims)
+TEST(the_record_has_each_cpuid_leaf_and_msr_that_states_a_rate)
 {
 	const struct report *report = play();
 	const struct claims *claims = bench->machine.claims;
@@ -64,10 +64,10 @@ TEST(the_record_has_each_leaf_and_msr_of_the_claims)
 		count++;
 	}
 	assert_int_equal(count, claims->raw_count);
-	assert_true(count >= 4); /* the record has at least the leaves 0h, 1h, 15h and 16h */
+	assert_true(count >= 4); /* at least the leaves 0h, 1h, 15h and 16h */
 }
 
-TEST(the_record_is_whole_and_the_report_has_its_sha256)
+TEST(the_record_is_complete_and_the_report_has_its_sha256)
 {
 	const struct report *report = play();
 	uint64_t cores = 0, watches = 0;
@@ -99,8 +99,11 @@ TEST(the_record_is_whole_and_the_report_has_its_sha256)
 	assert_int_equal(watches, CORES);
 }
 
-/* The record has space for the entries run, scale and core, but not for an entry `watch` with gaps. */
-TEST(a_record_without_space_is_said_and_its_figures_are_not_measured)
+/*
+ * The record has space for the entries run, scale and core, but not for an entry `watch` (a search for gaps) with
+ * gaps.
+ */
+TEST(a_full_record_is_reported_and_later_figures_are_not_measured)
 {
 	const struct report *report;
 	bool is_said = false;
@@ -116,8 +119,8 @@ TEST(a_record_without_space_is_said_and_its_figures_are_not_measured)
 	assert_true(is_said);
 }
 
-/* As before, but with space for the facts, so that bench_close() makes the same report from the record. */
-TEST(facts_have_space_of_their_own_in_a_full_record)
+/* The record is full, but has reserved space for facts, so that bench_close() can make the same report from it. */
+TEST(facts_have_reserved_space_in_a_full_record)
 {
 	struct survey_memory *memory = &bench->run.survey.memory;
 	const struct record *record = &bench->run.survey.record;

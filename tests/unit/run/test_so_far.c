@@ -1,6 +1,6 @@
 /*
- * Tests of checkpoints, which are reports of the run up to some phase. A checkpoint must be valid and marked as
- * incomplete. It must not change the final report.
+ * Tests of checkpoints, which are reports of an unfinished run. A checkpoint must be valid and marked as incomplete.
+ * It must not change the final report.
  */
 #include <stdio.h>
 
@@ -14,10 +14,10 @@
 
 static struct {
 	unsigned phases;
-	struct text json; /* the latest checkpoint */
+	struct text json; /* JSON of the latest checkpoint */
 } looked;
 
-/* Reads the TSC once instead of making a checkpoint. This takes the same time, so that both runs are equally long. */
+/* Reads the TSC once instead of making a checkpoint, which also reads it once. Therefore both runs are equally long. */
 static void
 look_away(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -55,7 +55,7 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	test_free(report);
 }
 
-/* Returns the JSON of a run on a healthy machine. */
+/* Returns the JSON report of a run on a healthy machine. BEGINS is called at the start of each phase. */
 static struct text
 json_of_run(void (*begins)(void *context, const struct run *run, const struct run_phase *phase))
 {
@@ -75,7 +75,7 @@ json_of_run(void (*begins)(void *context, const struct run *run, const struct ru
 	return text;
 }
 
-TEST(a_run_that_is_looked_at_as_each_phase_begins_ends_as_one_that_is_not)
+TEST(checkpoints_at_each_phase_do_not_change_the_final_report)
 {
 	struct text seen, unseen;
 	unsigned phases = 0;

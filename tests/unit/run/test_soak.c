@@ -1,4 +1,7 @@
-/* Tests of soaks on the simulated machine: the rows of the series, and the end of the soak. */
+/*
+ * Tests of soaks (long runs with a series of rows) on the simulated machine: the rows of the series, and the end of
+ * the soak.
+ */
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
@@ -7,7 +10,7 @@
 
 #define MS    UINT64_C(1000000)
 
-#define SLOW  10 /* factor for the duration of each access, so that a soak has few accesses */
+#define SLOW  10 /* factor for the duration of each access; slow accesses are few in a soak */
 #define S     (1000 * MS)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
@@ -116,7 +119,10 @@ width(const struct series_clock *clock)
 	return clock->rate.high - clock->rate.low;
 }
 
-/* Asserts that each row starts where the row before ends. Each row except the last must be as long as the interval. */
+/*
+ * Asserts that each row starts at the end of the previous row, and is as long as the interval. The last row may be
+ * shorter.
+ */
 static void
 assert_rows_follow_each_other(const struct series *series)
 {
@@ -132,7 +138,7 @@ assert_rows_follow_each_other(const struct series *series)
 }
 
 /*
- * Asserts that the row has the values of a machine without faults. On this machine all reads on the boot core take the
+ * Asserts that the row's values are right for a healthy machine. On this machine all reads on the boot core take the
  * same time.
  */
 static void
@@ -152,7 +158,7 @@ assert_row_holds_the_truth(const struct report *report, const struct series_row 
 	assert_int_equal(row->gaps, 0);
 }
 
-TEST(each_row_of_a_soak_has_all_of_it)
+TEST(each_row_of_a_soak_has_all_figures)
 {
 	const struct report *report = play(1, S, S);
 	const struct series *series = &report->series;
@@ -171,7 +177,7 @@ TEST(each_row_of_a_soak_has_all_of_it)
 	}
 	for (size_t i = 0; i < report->clock_count; i++)
 		assert_int_equal(reads[i], report->clocks[i].latency->count);
-	/* The observed time of a row is the sum of chunks of 10 ms. Each chunk is rounded to a nanosecond. */
+	/* The observed time of a row is a sum of chunks of 10 ms, and each of them is rounded to a nanosecond. */
 	assert_in_range(observed_ns, report->interference.observed_ns - observed_ns / (10 * MS) / 2,
 			report->interference.observed_ns + observed_ns / (10 * MS) / 2);
 	assert_true(soak.saved_within);
@@ -192,10 +198,10 @@ TEST(each_row_has_the_offset_of_each_core)
 }
 
 /*
- * If there is only space for four rows, rows are merged, and none is lost. The rate of a longer row has a narrower
- * interval.
+ * If there is space for four rows only, rows are merged, and no measurement is lost. The rate in a longer row has a
+ * narrower interval.
  */
-TEST(a_soak_of_more_rows_than_there_is_space_for_has_longer_ones)
+TEST(a_soak_without_space_for_all_rows_has_longer_rows)
 {
 	const struct series *series;
 	int64_t second_ppb;
@@ -213,7 +219,7 @@ TEST(a_soak_of_more_rows_than_there_is_space_for_has_longer_ones)
 	assert_true(second_ppb > 0 && 4 * width(&series->rows[1].clocks[0]) < 3 * second_ppb);
 }
 
-TEST(a_soak_that_is_ended_early_keeps_the_rows_up_to_then)
+TEST(a_soak_that_is_ended_early_keeps_its_rows)
 {
 	const struct report *report;
 
@@ -228,8 +234,8 @@ TEST(a_soak_that_is_ended_early_keeps_the_rows_up_to_then)
 	assert_int_equal(soak.saved_rows, 3);
 }
 
-/* In the row in which a clock jumps, it has no rate. In the next row it has a rate again. */
-TEST(no_rate_of_a_row_spans_a_discontinuity)
+/* In the row in which a clock jumps, the clock has no rate. In the next row it has a rate again. */
+TEST(no_rate_of_a_row_includes_a_discontinuity)
 {
 	const struct report *report;
 

@@ -1,7 +1,7 @@
 /*
- * Tests of soaks that simulate a day. A fault that appears only after hours must be found, with its time. A healthy
- * machine must have no findings. In each round the machine rests for most of a quarter of an hour, so that a day has
- * few accesses.
+ * Tests of soaks that simulate a day. A fault that appears only after hours must be found, together with its time. A
+ * healthy machine must have no findings. In each round the machine rests for most of a quarter of an hour, so that a
+ * day has few accesses.
  */
 #include "test.h"
 #include "bench.h"
@@ -13,17 +13,20 @@
 #define HOUR_PS  (3600 * SIM_PS_PER_S)
 #define DAY_PS   (24 * HOUR_PS)
 #define REST_PS  (600 * SIM_PS_PER_S)
-/* factor for the duration of each access, which is no fault here; tests of a rate use half of it */
+/*
+ * factor for the duration of each access; slow accesses are no fault here, and tests of a rate use half of the factor
+ */
 #define SLOW     20
-#define PER_TICK UINT64_C(100000000) /* the HPET's rate is set in units of 10^-8 Hz, which are 10^-15 of it */
+/* the HPET's rate is set in units of 10^-8 Hz; of its 10 MHz this is a part of 10^-15 */
+#define PER_TICK UINT64_C(100000000)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 
 static struct {
 	struct bench *bench;
 	uint64_t begin_ps, round;
-	int64_t walk_ppb;   /* change of the HPET's rate over the whole day */
-	bool interference;  /* true if time is stolen from the tenth hour to the eleventh */
+	int64_t walk_ppb;   /* change of the HPET's rate over the whole day, in ppb */
+	bool interference;  /* true if time is stolen in the eleventh hour */
 } day;
 
 static void
@@ -111,7 +114,7 @@ assert_nothing_is_said(const struct report *report)
 	assert_int_equal(report->note_count, 0);
 }
 
-TEST(of_a_healthy_machine_nothing_is_said)
+TEST(a_healthy_machine_has_no_finding)
 {
 	for (uint64_t seed = 0; seed < 4; seed++) {
 		assert_nothing_is_said(soak_for_a_day(1, 0, seed));
@@ -119,7 +122,7 @@ TEST(of_a_healthy_machine_nothing_is_said)
 	}
 }
 
-TEST(a_clock_that_walks_by_300_ppb_is_found_with_when)
+TEST(a_clock_whose_rate_changes_by_300_ppb_is_found_with_the_time)
 {
 	const struct report *report;
 	const struct finding *finding;
@@ -151,7 +154,7 @@ TEST(a_core_that_drifts_by_2_ppb_is_found_and_each_row_shows_it)
 		assert_true(series->rows[r].offsets[1].low > series->rows[r - 20].offsets[1].high);
 }
 
-TEST(an_hour_of_interference_is_found_with_when)
+TEST(an_hour_with_stolen_time_is_found_with_the_time)
 {
 	const struct report *report;
 	uint64_t in = 0, out = 0;

@@ -1,6 +1,6 @@
 /*
  * Tests each source of timer interrupts alone, on a simulated machine whose clocks have known rates. The source is
- * first healthy, and then has one fault. The results must only differ because of this fault.
+ * healthy first, and then has one fault. Only this fault may change the results.
  */
 #include "test.h"
 #include "bench.h"
@@ -12,15 +12,15 @@
 
 #define DURATION_NS 1000000
 #define NS          SIM_PS_PER_NS
-/* duration of a pause; long pauses make this program fast, but they are much shorter than a gap */
+/* duration of a pause: long, so that this program is fast, but much shorter than a gap */
 #define PAUSE_PS    (500 * NS)
-#define WAIT_PS     (20 * SIM_PS_PER_US) /* duration of a pause in a wait of a second */
+#define WAIT_PS     (20 * SIM_PS_PER_US) /* duration of a pause in waits of about a second */
 #define NOBODY      ""
 
 struct source {
 	const struct timer_driver *driver;
 	enum sim_source at;
-	bool shots, periods; /* true if the source's one-shots or periods are judged */
+	bool shots, periods; /* true if one-shots are judged; true if periods are judged */
 	bool by_pin, secondary;
 };
 
@@ -30,7 +30,7 @@ static const struct source sources[] = {
 	{ &timer_hpet[0], SIM_HPET_0, true, true, true, false },
 	{ &timer_hpet[1], SIM_HPET_1, true, true, true, true },
 	{ &timer_hpet[8], SIM_HPET_0, true, true, false, true }, /* messages */
-	{ &timer_hpet[9], SIM_HPET_0, true, true, true, true },  /* an HPET with legacy replacement */
+	{ &timer_hpet[9], SIM_HPET_0, true, true, true, true },  /* a comparator of an HPET with legacy replacement */
 	{ &timer_pit[0], SIM_PIT_0, true, true, true, false },
 	{ &timer_rtc[0], SIM_RTC_PERIODIC, false, true, true, false },
 	{ &timer_rtc[1], SIM_RTC_UPDATE, false, false, true, false },
@@ -45,7 +45,7 @@ static const struct source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-enum { /* bits that form sets of sources */
+enum { /* bit masks of sources */
 	LAPIC = 1 << 0, DEADLINE = 1 << 1, HPET0 = 1 << 2, HPET1 = 1 << 3, FSB = 1 << 4, LEGACY = 1 << 5, PIT = 1 << 6,
 	RTC = 1 << 7, UPDATE = 1 << 8, ALARM = 1 << 9, STATUS = 1 << 10, SCI = 1 << 11,
 	PIT_PIC = 1 << 12, RTC_PIC = 1 << 13, HYPERV = 1 << 14, XEN = 1 << 15,
@@ -58,9 +58,9 @@ static const struct {
 	const char *name;
 	unsigned of;
 	struct sim_timer fault;
-	const char *rule;  /* the rule that finds the fault, or NOBODY */
-	const char *words; /* part of the row's reason or of a finding */
-	/* range that the finding's interval must overlap; both are 0 if the finding has no interval */
+	const char *rule;  /* the rule that must find the fault; NOBODY if no rule does */
+	const char *words; /* text that must be part of the row's reason or of a finding */
+	/* limits of a range that must overlap the finding's interval; both are 0 if the finding has no interval */
 	int64_t low, high;
 } faults[] = {
 	{ "drops one tick in ten", PERIODS, { .drop_every = 10 }, "irq-lost", NULL, 7, 8 },
@@ -135,7 +135,7 @@ end_test(void **state)
 
 TEST_FIXTURE(NULL, end_test);
 
-/* Makes pauses longer in a wait with the firmware active, because such waits take seconds. */
+/* Makes pauses longer in waits with the firmware active, which take about a second. */
 static void
 wait_long(void)
 {
@@ -144,7 +144,7 @@ wait_long(void)
 		sim_advance_ps(WAIT_PS);
 }
 
-/* Tests one source in the same way as run.c tests all sources. */
+/* Tests one source in the same way as run.c tests all of them. */
 static void
 ask(const struct source *source)
 {
@@ -198,7 +198,7 @@ assert_nobody_is_named(const struct report *report)
 	assert_int_equal(report->finding_count, 0);
 }
 
-TEST(each_source_without_a_fault_is_asked_and_says_nothing)
+TEST(each_healthy_source_is_tested_and_has_no_finding)
 {
 	for (size_t i = 0; i < SOURCES; i++) {
 		const struct report *report;
@@ -215,8 +215,8 @@ TEST(each_source_without_a_fault_is_asked_and_says_nothing)
 			assert_int_equal(interval->state, CLOCK_PRESENT);
 			assert_true(interval->delivered > 0 && interval->delivered == interval->expected);
 			/*
-			 * It is not known at which time within the RTC's second the interrupts of these two sources are due, so
-			 * they have no lateness.
+			 * These two interrupts are due at an unknown time within the RTC's second, so they have no
+			 * lateness.
 			 */
 			assert_int_equal(interval->lateness.count == 0,
 					 sources[i].at == SIM_RTC_UPDATE || sources[i].at == SIM_RTC_ALARM);
@@ -241,14 +241,17 @@ is_described(const struct report *report, const char *words)
 	return any;
 }
 
-/* Some rules only warn in a guest, and timers of hypervisors are tested in one. */
+/*
+ * Returns the rule's severity for this source. The timers of hypervisors are tested in a guest, and some rules only
+ * warn there.
+ */
 static enum verdict
 severity_of(const struct rule *rule, const struct source *source)
 {
 	return source->at >= SIM_HV_TIMER && rule->warns_in_guest ? VERDICT_WARN : rule->severity;
 }
 
-/* Returns true if the only finding is by the fault's rule, and its interval contains the simulated value. */
+/* Returns true if the only finding is about the fault's rule, and its interval contains the simulated value. */
 static bool
 is_named(const struct report *report, const struct source *source, size_t fault)
 {
@@ -285,7 +288,7 @@ is_told(const struct source *source, size_t fault)
 	return false;
 }
 
-TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described)
+TEST(each_fault_of_each_source_is_found_by_its_rule_only_or_described)
 {
 	unsigned wrong = 0;
 
@@ -296,8 +299,8 @@ TEST(each_fault_of_each_source_is_named_by_its_rule_alone_or_described)
 }
 
 /*
- * Returns true if the source can have this policy for masked ticks. The RTC cannot delay its periods, because the
- * divider of its crystal always continues.
+ * Returns true if the source can have this policy for ticks that come while interrupts are masked. The RTC cannot
+ * delay its periods, because its crystal's divider always continues.
  */
 static bool
 has_policy(const struct source *source, int policy)
@@ -305,7 +308,7 @@ has_policy(const struct source *source, int policy)
 	return source->periods && !source->secondary && !(policy == SIM_DELAY && source->at == SIM_RTC_PERIODIC);
 }
 
-/* This source is only polled and sends no interrupts. So it must not pass the rule that interrupts stop. */
+/* This source is polled and sends no interrupts. Therefore it must not pass the rule that interrupts stop. */
 TEST(a_status_that_cant_be_cleared_passes_nothing)
 {
 	for (size_t i = 0; i < SOURCES; i++) {
@@ -322,7 +325,7 @@ TEST(a_status_that_cant_be_cleared_passes_nothing)
 	}
 }
 
-TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source)
+TEST(the_policy_for_masked_ticks_is_found_for_each_periodic_source)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP, REPORT_POLICY_DELAY };
 
@@ -341,8 +344,8 @@ TEST(what_follows_a_masked_stretch_is_told_of_each_periodic_source)
 		}
 }
 
-/* In this guest, each port access takes 65 us. Six accesses are necessary to program the RTC. */
-TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
+/* In this guest each port access takes 65 us, and programming the RTC takes six accesses. */
+TEST(an_rtc_that_is_slow_to_program_is_tested_at_half_its_rate)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP };
 
@@ -364,15 +367,16 @@ TEST(an_rtc_that_is_slow_to_program_is_asked_for_half_its_rate)
 	}
 }
 
-/* first of these MSRs: SCONTROL, then SVERSION, SIEFP, SIMP, EOM, and SINT0 to SINT15 */
+/* first of the SynIC's MSRs: SCONTROL, then SVERSION, SIEFP, SIMP, EOM, and SINT0 to SINT15 */
 #define MSR_HV_SYNIC_FIRST 0x40000080u
 #define MSR_HV_SYNIC_LAST  0x4000009fu
-#define MSR_HV_TIMER_FIRST 0x400000b0u /* first of these MSRs: configuration and count of each of the four timers */
+/* first of the timers' MSRs: configuration and count of each of the four timers */
+#define MSR_HV_TIMER_FIRST 0x400000b0u
 
 static bool (*write_any)(uint32_t msr, uint64_t value);
 static unsigned timer_writes, other_writes;
 
-/* Counts writes to registers of the synthetic interrupt controller and of all other synthetic timers. */
+/* Counts writes to the synthetic interrupt controller (SynIC) and to all synthetic timers except the last one. */
 static bool
 write_counted(uint32_t msr, uint64_t value)
 {
@@ -387,7 +391,8 @@ write_counted(uint32_t msr, uint64_t value)
 /* The firmware may use the SynIC and the first timer for its tick. */
 TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 {
-	const uint64_t config = 0x1e08; /* direct, vector E0h, auto-enable: not running, because its count is 0 */
+	/* direct mode, vector E0h, auto-enable; the timer does not run, because its count is 0 */
+	const uint64_t config = 0x1e08;
 	const struct source *source = &sources[SOURCES - 2];
 
 	begin_for(source);
@@ -403,10 +408,10 @@ TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 }
 
 /*
- * The 8254's data sheet says that OUT rises N + 1 pulses after the write. The first pulse comes within one clock, so
- * the interrupt comes N to N + 1 clocks after the write.
+ * The 8254's data sheet says that OUT rises N + 1 pulses after the write. The first pulse comes within one clock.
+ * Therefore the interrupt comes N to N + 1 clocks after the write.
  */
-TEST(the_pit_is_due_where_its_data_sheet_says)
+TEST(the_pit_is_due_at_the_time_in_its_data_sheet)
 {
 	const struct report_interval *shots;
 
@@ -441,7 +446,7 @@ fix_lint0(void)
 	sim.lapic.registers[SIM_LINT0] = 0;
 }
 
-TEST(pics_that_are_used_or_lead_elsewhere_are_not_touched)
+TEST(pics_that_are_in_use_or_cannot_interrupt_this_core_are_not_changed)
 {
 	static const struct {
 		void (*prepare)(void);
@@ -472,7 +477,7 @@ TEST(pics_that_are_used_or_lead_elsewhere_are_not_touched)
 	without_pics = false;
 }
 
-TEST(pics_are_left_with_all_masked_and_nothing_in_service)
+TEST(after_a_run_the_pics_have_all_inputs_masked_and_none_in_service)
 {
 	for (size_t i = 12; i < 14; i++) {
 		const struct report *report;

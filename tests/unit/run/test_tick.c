@@ -1,7 +1,7 @@
 /*
  * Tests with a firmware whose tick uses the HPET, and stops the HPET's counter for 10 us in each tick of 10 ms. EDK
- * II's HpetTimerDxe does this, so the HPET loses 1,000 ppm. This must not be a finding on a healthy HPET, and the tick
- * must be restored after the run.
+ * II's HpetTimerDxe does this, so the HPET loses 1,000 ppm. This must not be a finding about a healthy HPET, and the
+ * tick must be restored after the run.
  */
 #include "test.h"
 #include "bench.h"
@@ -9,12 +9,13 @@
 #include "sim.h"
 
 #define INT_ENB UINT64_C(4)
-/* time in which the firmware runs with interrupts enabled, at the start of each phase */
+/* duration of the firmware's work at the start of each phase, in which interrupts are enabled */
 #define WORK_PS (100 * SIM_PS_PER_MS)
 
 static struct {
 	unsigned calls, phases;
-	unsigned refuse_from; /* number of the first refused call, or 0; all later calls are refused, too */
+	/* number of the first call that the firmware refuses, and it refuses all later ones; 0 for none */
+	unsigned refuse_from;
 } firmware;
 
 /* Enables or disables the tick, like SetTimerPeriod() of EDK II's driver. */
@@ -29,7 +30,7 @@ quiet_tick(void *context, bool quiet)
 	return true;
 }
 
-/* Simulates the time in which the firmware writes to a volume. The firmware's tick runs during this time. */
+/* Simulates the firmware's work while it writes to a volume. Its tick runs during this time. */
 static void
 work(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -114,7 +115,7 @@ TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 	bench_free(bench);
 }
 
-TEST(one_that_is_slow_besides_is_accused)
+TEST(a_slow_hpet_is_accused_although_the_firmware_stops_it)
 {
 	struct bench *bench;
 
@@ -131,7 +132,7 @@ TEST(one_that_is_slow_besides_is_accused)
  * The firmware's MP services need the tick while they run jobs on other cores. The HPET's rate must not include this
  * time.
  */
-TEST(the_tick_goes_on_where_the_firmware_runs_the_cores)
+TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 {
 	struct bench *bench;
 	unsigned quiet;
@@ -148,9 +149,9 @@ TEST(the_tick_goes_on_where_the_firmware_runs_the_cores)
 	bench_free(bench);
 }
 
-TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
+TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 {
-	/* in the first run the firmware has no protocol for its tick, in the second run the protocol refuses */
+	/* in the first run the firmware has no protocol for its tick; in the second run the protocol refuses */
 	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) {
 		struct bench *bench;
 		const struct behaviour *row;
@@ -169,20 +170,20 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_rate_open)
 	}
 }
 
-/* the phases prepare and rates make four calls, and the fifth one is refused */
-TEST(a_tick_that_goes_on_later_is_not_compared)
+/* the phases prepare and rates make four calls, and the fifth call is refused */
+TEST(an_hpet_whose_tick_cannot_be_stopped_later_is_not_compared)
 {
 	struct bench *bench;
 
 	switch_on(10 * SIM_PS_PER_US);
-	firmware.refuse_from = 5; /* the phases prepare and rates make four calls, and the fifth one is refused */
+	firmware.refuse_from = 5; /* the phases prepare and rates make four calls, and the fifth call is refused */
 	bench = played(1, true, CORES_SIPI);
 	assert_nobody_accused(bench);
 	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	bench_free(bench);
 }
 
-TEST(an_hpet_without_a_tick_leaves_the_firmware_alone)
+TEST(if_the_tick_does_not_use_the_hpet_the_firmware_is_not_called)
 {
 	struct bench *bench;
 

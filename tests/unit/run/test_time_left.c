@@ -1,7 +1,7 @@
 /*
  * Compares the displayed remaining time with the true one in whole simulated runs, on idle and busy hosts. After a
- * tenth of the run, the display may be wrong by a factor of two at most. Times of less than a second are displayed as
- * one second.
+ * tenth of the run, the display may be wrong by a factor of two at most. Times below a second are displayed as one
+ * second.
  */
 #include <stdio.h>
 
@@ -15,11 +15,11 @@
 #define SHOWN_MAX   100000
 #define SHOWN_NS    UINT64_C(1000000000) /* unit of the displayed time: a second */
 #define MS          UINT64_C(1000000)
-#define MANY        40 /* number of cores, which is larger than the number of the simulated host's processors */
+#define MANY        40 /* number of cores of a large machine, which has more cores than its host has processors */
 #define PREEMPT_PS  UINT64_C(8000000000)
 /*
- * Ticks that a reading takes on a busy host. In a ping-pong, each reading waits until both virtual cores run at the
- * same time, which is seldom. In a loop of readings on one core, only the host's share is lost.
+ * Duration of a reading on a busy host, in ticks. In a ping-pong, each reading waits until both virtual cores run at
+ * the same time, which is rare. In a loop of readings on one core, only the host's share of the time is lost.
  */
 #define PAIR_TICKS  1000000
 #define LOOP_TICKS  25000
@@ -27,9 +27,9 @@
 static struct {
 	uint64_t begin_ps;
 	size_t cores; /* number of cores of a busy host; 0 for an idle host */
-	const char *ends_in; /* text of the progress at which the user ends the run; NULL if the user does not */
-	uint64_t asked_ns;   /* time of the user's request to end the run, or 0 */
-	uint64_t left_ns;    /* remaining time that was displayed at this time */
+	const char *ends_in; /* when the displayed progress has this text, the user ends the run; NULL for never */
+	uint64_t asked_ns;   /* time at which the user ended the run, or 0 */
+	uint64_t left_ns;    /* remaining time that was displayed then */
 	size_t count;
 	struct {
 		uint64_t at_ns, left_ns;
@@ -75,7 +75,7 @@ somebody_asks(void *context)
 	return told.asked_ns != 0;
 }
 
-/* Asserts that the run went through all phases. If the user ends a run early, the remaining phases are shorter. */
+/* Asserts that the run went through all phases. If the user ended it, the remaining phases were shorter. */
 static void
 assert_whole(const struct report *report)
 {
@@ -162,8 +162,8 @@ TEST(quick_run_of_four_cores_on_a_busy_host)
 }
 
 /*
- * The user ends a soak early. When the present measurement on a core has ended, the rest takes as long as in a quick
- * run. The display must show this at once.
+ * The user ends a soak. After the present measurement on a core, the rest takes as long as in a quick run, and the
+ * display must show this at once.
  */
 TEST(soak_that_is_ended_early)
 {
@@ -183,8 +183,8 @@ TEST(soak_that_is_ended_early)
 }
 
 /*
- * Does a run with MANY cores on a host that needs JOB_MS to wake up each core. The run must end before its deadline,
- * and pass.
+ * Does a run with MANY cores on a host that takes JOB_MS to start a job on each core. The run must end before its
+ * deadline, and pass.
  */
 static struct bench *
 play_many(uint64_t job_ms, uint64_t deadline_s)
@@ -248,8 +248,8 @@ count_facts(const struct report *report)
 	return count;
 }
 
-/* All parts of the run must end in time, and each must have some figures. No part may use up the time of the others. */
-TEST(of_40_cores_that_wake_in_5_ms_all_are_checked_for_warps_and_not_all_read)
+/* All parts of the run must end in time and have at least some figures, so no part may use the time of the others. */
+TEST(forty_cores_that_start_in_5_ms_are_all_checked_for_warps)
 {
 	struct bench *bench = play_many(5, 24);
 	const struct report *report = &bench->run.report;
@@ -269,7 +269,7 @@ TEST(of_40_cores_that_wake_in_5_ms_all_are_checked_for_warps_and_not_all_read)
 	bench_free(bench);
 }
 
-TEST(of_40_cores_that_wake_in_50_ms_the_warp_checks_are_left_out_and_counted)
+TEST(forty_cores_that_start_in_50_ms_have_no_warp_checks_and_the_report_says_so)
 {
 	struct bench *bench = play_many(50, 24);
 	const struct report *report = &bench->run.report;
@@ -282,8 +282,8 @@ TEST(of_40_cores_that_wake_in_50_ms_the_warp_checks_are_left_out_and_counted)
 	bench_free(bench);
 }
 
-/* One job on all cores takes 20 s here, longer than any part is allowed to take. */
-TEST(of_40_cores_that_wake_in_500_ms_a_part_says_what_it_is_and_the_rest_is_counted)
+/* One job on all cores takes 20 s here, which is longer than any part of the run may take. */
+TEST(forty_cores_that_start_in_500_ms_have_some_figures_and_a_note_on_the_rest)
 {
 	struct bench *bench = play_many(500, 60);
 	const struct report *report = &bench->run.report;

@@ -1,4 +1,7 @@
-/* Tests of the number of pairs that are measured at the same time. It grows, falls, and then stays. */
+/*
+ * Tests of the number of pairs that are measured at the same time. It grows until the ping-pongs become slow, then
+ * falls and stays.
+ */
 #include "test.h"
 #include "sync/pair_schedule.h"
 
@@ -21,7 +24,7 @@ learn_times(struct concurrency *width, size_t times, uint64_t median_ticks)
 		concurrency_update(width, median_ticks);
 }
 
-TEST(it_doubles_from_1_to_the_greatest_while_none_suffers)
+TEST(the_number_of_pairs_doubles_up_to_its_limit_while_no_pingpong_is_slow)
 {
 	static const size_t expected[] = { 1, 2, 4, 8, 16, 16, 16 };
 	struct concurrency width = width_of(16);
@@ -33,7 +36,7 @@ TEST(it_doubles_from_1_to_the_greatest_while_none_suffers)
 	}
 }
 
-TEST(it_never_exceeds_a_greatest_that_is_no_power_of_two)
+TEST(the_number_of_pairs_never_exceeds_a_limit_that_is_no_power_of_two)
 {
 	static const size_t expected[] = { 1, 2, 4, 8, 13, 13 };
 	struct concurrency width = width_of(13);
@@ -44,7 +47,7 @@ TEST(it_never_exceeds_a_greatest_that_is_no_power_of_two)
 	}
 }
 
-TEST(it_steps_back_and_settles_when_the_median_is_over_32_of_the_best)
+TEST(the_number_of_pairs_falls_and_stays_if_the_median_exceeds_32_times_the_best)
 {
 	struct concurrency width = width_of(64);
 
@@ -57,7 +60,7 @@ TEST(it_steps_back_and_settles_when_the_median_is_over_32_of_the_best)
 	assert_int_equal(width.now, 4);
 }
 
-TEST(a_median_of_exactly_32_times_the_best_is_no_suffering)
+TEST(a_median_of_exactly_32_times_the_best_is_not_slow)
 {
 	struct concurrency width = width_of(64);
 
@@ -67,7 +70,7 @@ TEST(a_median_of_exactly_32_times_the_best_is_no_suffering)
 	assert_false(width.settled);
 }
 
-TEST(it_steps_back_again_whenever_it_suffers_again_but_not_below_1)
+TEST(the_number_of_pairs_falls_each_time_pingpongs_are_slow_but_not_below_1)
 {
 	static const size_t expected[] = { 4, 2, 1, 1, 1 };
 	struct concurrency width = width_of(64);
@@ -79,7 +82,7 @@ TEST(it_steps_back_again_whenever_it_suffers_again_but_not_below_1)
 	}
 }
 
-TEST(it_steps_back_from_the_greatest_too)
+TEST(the_number_of_pairs_falls_from_its_limit_too)
 {
 	struct concurrency width = width_of(5);
 
@@ -91,7 +94,7 @@ TEST(it_steps_back_from_the_greatest_too)
 	assert_int_equal(width.now, 2);
 }
 
-TEST(what_is_suffered_is_measured_against_the_best_of_any_width)
+TEST(pingpongs_are_compared_with_the_best_at_any_number_of_pairs)
 {
 	struct concurrency width = width_of(64);
 
@@ -105,7 +108,7 @@ TEST(what_is_suffered_is_measured_against_the_best_of_any_width)
 	assert_int_equal(width.now, 4);
 }
 
-TEST(a_batch_without_a_pingpong_teaches_nothing)
+TEST(a_batch_without_a_pingpong_changes_nothing)
 {
 	struct concurrency width = width_of(64);
 
@@ -119,7 +122,7 @@ TEST(a_batch_without_a_pingpong_teaches_nothing)
 	assert_int_equal(width.best_ticks, FINE);
 }
 
-TEST(one_pair_has_nothing_to_learn)
+TEST(with_one_pair_the_number_of_pairs_is_always_1)
 {
 	for (size_t max = 0; max <= 1; max++) {
 		struct concurrency width = width_of(max);

@@ -1,6 +1,8 @@
 /*
- * Offsets: intervals, the solution from all pairs, and its change. In written examples every figure is exact. In random
- * ones the true offsets are known, and each round trip has its own delays. The true offset must lie in every interval.
+ * Offsets of cores: their intervals, the solution from all pairs, and their change. An indirect path leads from one
+ * core to another over a third core. A core's place is its offset from the boot core. In hand-written examples every
+ * figure is exact. In random ones the true offsets are known, and each round trip has its own delays. The true offset
+ * must be in every interval.
  */
 #include "test.h"
 #include "consensus/marzullo.h"
@@ -36,7 +38,7 @@ contains(struct offset offset, int64_t value)
 	return offset.low <= value && value <= offset.high;
 }
 
-/* Returns COUNT cores whose TSCs agree, without measured pairs. They are valid until the next call. */
+/* Returns COUNT cores whose TSCs agree, without any measured pair. They are valid until the next call. */
 static struct world *
 world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 {
@@ -57,8 +59,8 @@ world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 }
 
 /*
- * Sets the interval from the best messages in both directions. Each message has its own delay, which makes the interval
- * wider on its side.
+ * Sets the pair's interval from the fastest messages in both directions. Each message has its own delay, which widens
+ * one side of the interval.
  */
 static void
 measure_pair(struct world *world, size_t a, size_t b, int64_t offset)
@@ -91,7 +93,7 @@ set_pairs(struct world *world, const struct pair *pairs, size_t count)
 		literal_set_offset(&world->offsets, pairs[i].a, pairs[i].b, (struct offset){ pairs[i].low, pairs[i].high });
 }
 
-/* Sets the intervals of some pairs. Each pair is written as { A, B, LOW, HIGH }. */
+/* Sets the intervals of several pairs. Each pair is written as { A, B, LOW, HIGH }. */
 #define SET_PAIRS(world, ...) \
 	set_pairs(world, (const struct pair[]){ __VA_ARGS__ }, \
 		  sizeof((const struct pair[]){ __VA_ARGS__ }) / sizeof(struct pair))
@@ -129,7 +131,7 @@ assert_outliers_are_just(const struct world *world, size_t first, size_t count)
 		assert_int_equal(world->outlier[i], i >= first && i < first + count);
 }
 
-/* Asserts the number of contradictions, and the cores that the worst contradiction names. */
+/* Asserts the number of contradictions, and which cores the worst one names. */
 static void
 assert_contradictions(const struct world *world, size_t count, size_t a, size_t b, size_t c)
 {
@@ -174,7 +176,7 @@ TEST(intervals_add_negate_and_intersect)
 	assert_int_equal(offset_max_size((struct offset){ -30, 20 }), 30);
 }
 
-TEST(what_is_unbounded_stays_so_and_sums_saturate)
+TEST(unknown_bounds_stay_unknown_and_sums_saturate)
 {
 	struct offset far = { INT64_MAX - 5, INT64_MAX - 1 }, below = { INT64_MIN, 3 };
 
@@ -192,7 +194,7 @@ TEST(what_is_unbounded_stays_so_and_sums_saturate)
 	assert_int_equal(offset_max_size((struct offset){ INT64_MIN, 0 }), UINT64_C(1) << 63);
 }
 
-TEST(pair_is_kept_once_and_read_from_either_side)
+TEST(a_pair_is_stored_once_and_can_be_read_in_both_directions)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -211,7 +213,7 @@ TEST(pair_is_kept_once_and_read_from_either_side)
 	assert_false(offset_is_known(offsets_pair(&world->offsets, 0, 3)));
 }
 
-/* ---- the majority ---- */
+/* The majority. */
 
 static struct offset
 vote_of_array(const void *context, size_t voter)
@@ -219,9 +221,9 @@ vote_of_array(const void *context, size_t voter)
 	return ((const struct offset *)context)[voter];
 }
 
-TEST(majority_is_where_most_intervals_overlap)
+TEST(the_majority_is_the_range_in_which_most_intervals_overlap)
 {
-	/* The usual example of Marzullo's algorithm: 8..12, 11..13 and 14..15 give 11..12. */
+	/* The standard example of Marzullo's algorithm: 8..12, 11..13 and 14..15 give 11..12. */
 	static const struct offset votes[] = { { 8, 12 }, { 11, 13 }, { 14, 15 }, { INT64_MIN, INT64_MAX } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 4, 4);
 
@@ -235,7 +237,7 @@ TEST(majority_is_where_most_intervals_overlap)
 	assert_offset(majority.shared, 14, 15);
 }
 
-TEST(equal_groups_are_tied_and_both_ends_are_known)
+TEST(groups_of_equal_size_are_tied_and_the_range_includes_both)
 {
 	static const struct offset votes[] = { { 50, 60 }, { 0, 5 }, { 20, 30 }, { 1, 6 }, { 52, 61 } };
 	struct marzullo majority = marzullo_find(vote_of_array, votes, 5, 5);
@@ -261,8 +263,8 @@ TEST(majority_of_none_is_unknown)
 	assert_false(offset_is_known(majority.shared));
 }
 
-/* 200 small sets of 1 to 12 intervals. The result is compared with a count of the votes at every value. */
-TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
+/* 200 random sets of 1 to 12 intervals. The result is compared with a count of the votes at every value. */
+TEST(the_majority_of_random_intervals_agrees_with_a_count_at_every_value)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_STAR, 1, 4711);
 
@@ -299,9 +301,10 @@ TEST(majority_of_seeded_intervals_is_that_of_counting_every_value)
 /* ---- the solution ---- */
 
 /*
- * The two ping-pongs of the indirect path were at two other times. So the path must not narrow the pair's own interval.
+ * The two ping-pongs of the indirect path were at different times. Therefore the path must not narrow the interval of
+ * the pair itself.
  */
-TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
+TEST(an_indirect_path_does_not_narrow_a_pair_that_was_measured)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
@@ -318,8 +321,8 @@ TEST(way_through_a_third_says_nothing_of_a_pair_that_met)
 	assert_false(world->summary.no_majority);
 }
 
-/* Core 2's place (its offset from the boot core) follows from core 3. Core 1's place then follows from core 2. */
-TEST(core_that_met_only_one_that_never_met_the_first_is_placed_through_two)
+/* Core 2's place (its offset from the boot core) follows from core 3, and core 1's place then follows from core 2. */
+TEST(a_core_without_a_pair_to_the_boot_core_is_placed_over_two_cores)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -329,7 +332,7 @@ TEST(core_that_met_only_one_that_never_met_the_first_is_placed_through_two)
 	assert_offset(world->places[1], -4, 6);
 }
 
-TEST(core_unknown_to_the_first_is_placed_through_another)
+TEST(a_core_without_a_pair_to_the_boot_core_is_placed_over_another_core)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
@@ -340,7 +343,10 @@ TEST(core_unknown_to_the_first_is_placed_through_another)
 	assert_int_equal(world->summary.bound_ticks, 115);
 	assert_int_equal(world->summary.worst_b, 1);
 	assert_offset(world->summary.worst, 90, 110);
-	/* Core 2 is only proven to differ from one core. The indirect path to the other core joins two different times. */
+	/*
+	 * Core 2 is proven to differ from one core only. The indirect path to the other core combines two different
+	 * times.
+	 */
 	assert_outliers_are_just(world, 0, 0);
 }
 
@@ -370,7 +376,7 @@ TEST(no_pair_leaves_everything_unknown)
 	assert_false(world->summary.no_majority);
 }
 
-TEST(star_bounds_pairs_that_it_has_not)
+TEST(a_star_schedule_bounds_pairs_that_were_not_measured)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_STAR, 3, 1);
 
@@ -381,7 +387,7 @@ TEST(star_bounds_pairs_that_it_has_not)
 	assert_worst(world, 1, 2, -16, 9);
 }
 
-TEST(truth_lies_in_every_interval_of_1_to_1024_cores)
+TEST(every_interval_of_1_to_1024_cores_contains_the_true_offset)
 {
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 0; s < SIZES; s++) {
@@ -400,8 +406,8 @@ TEST(truth_lies_in_every_interval_of_1_to_1024_cores)
 		}
 }
 
-/* Every core has another offset, so there are no groups. Still every interval must contain the true offset. */
-TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
+/* Every core has a different offset, so there are no groups. Every interval must still contain the true offset. */
+TEST(every_interval_of_cores_with_different_offsets_contains_the_true_one)
 {
 	for (size_t s = 0; s < SIZES; s++) {
 		struct world *world = world_new(PAIR_SCHEDULE_ALL, sizes[s], 99 + s);
@@ -425,10 +431,10 @@ TEST(truth_lies_in_every_interval_of_cores_of_all_offsets)
 }
 
 /*
- * Half of the indirect paths give one value, the other half another value, and one path contains both. It is unknown
- * which half is right.
+ * Half of the indirect paths give one value, the other half give another value, and one path includes both. It is
+ * unknown which half is right.
  */
-TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
+TEST(if_half_of_the_indirect_paths_contradict_a_place_includes_both_values)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
 
@@ -445,10 +451,10 @@ TEST(where_half_of_the_ways_say_otherwise_a_place_holds_both)
 }
 
 /*
- * The cores form four groups, whose rates differ by 70 ppm. The indirect paths are very wide: only one of them
- * contradicts the range that half of the paths share. But all other paths together share no value either.
+ * The cores form four groups whose rates differ by 70 ppm. The indirect paths are very wide. Only one of them
+ * contradicts the range that half of the paths share, but the other paths share no value with each other.
  */
-TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
+TEST(if_wide_indirect_paths_share_no_value_a_place_contains_the_true_offset)
 {
 	static const struct offset ways[] = {
 		{ -92839, 53618 }, { -85301, 14426 }, { -192113, -45361 }, { -38134, 25225 }, { -229775, -28171 },
@@ -467,10 +473,10 @@ TEST(where_wide_ways_share_nothing_a_place_holds_the_truth)
 
 /*
  * There are 15 cores, and every second one is slow by 45,742 ppb. The last core had no ping-pong with the boot core.
- * Most indirect paths to it lead over slow cores. These paths give it a wrong place, because the slow cores moved
- * between their two ping-pongs.
+ * Most indirect paths to it lead over slow cores. These give a wrong place, because the slow cores moved between their
+ * two ping-pongs.
  */
-TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
+TEST(if_most_indirect_paths_lead_over_drifting_cores_a_place_is_right)
 {
 	static const int64_t moved[] = { -378000, -390000, -401000, -412000, -395000, -385000, -407000 };
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 15, 1);
@@ -486,12 +492,12 @@ TEST(where_most_ways_are_by_way_of_cores_that_drift_a_place_holds_the_truth)
 	for (size_t i = 3; i < 14; i += 2)
 		literal_set_offset(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
 	solve(world);
-	assert_offset(world->places[14], -800, 800); /* the place that follows if one core alone has moved */
+	assert_offset(world->places[14], -800, 800); /* place that would follow if only one core had moved */
 }
 
 /* ---- outliers ---- */
 
-TEST(one_skewed_core_of_3_to_1024_is_the_only_outlier)
+TEST(one_core_of_3_to_1024_with_an_offset_is_the_only_outlier)
 {
 	static const int64_t skews[] = { 1000000, 20000, -2000, 300 };
 
@@ -510,7 +516,7 @@ TEST(one_skewed_core_of_3_to_1024_is_the_only_outlier)
 		}
 }
 
-TEST(skewed_boot_core_is_the_outlier)
+TEST(a_boot_core_with_an_offset_is_the_outlier)
 {
 	for (unsigned star = 0; star < 2; star++)
 		for (size_t s = 2; s < SIZES; s++) {
@@ -525,7 +531,7 @@ TEST(skewed_boot_core_is_the_outlier)
 		}
 }
 
-TEST(skewed_socket_of_a_third_are_outliers_all)
+TEST(if_a_third_of_the_cores_has_an_offset_all_of_them_are_outliers)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 63, 5);
 
@@ -554,7 +560,7 @@ TEST(two_cores_that_differ_have_no_majority_and_the_second_is_marked)
 	assert_outliers_are_just(world, 0, 0);
 }
 
-TEST(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked)
+TEST(if_two_halves_differ_the_half_without_the_boot_core_is_marked)
 {
 	static const int64_t skews[] = { 8000, -8000 };
 
@@ -571,10 +577,10 @@ TEST(two_halves_have_no_majority_and_the_one_without_the_boot_core_is_marked)
 }
 
 /*
- * All of these cores differ from most cores, and half of them differ from the boot core. Some are ahead and some
- * behind, or they are ahead by different amounts.
+ * All of these cores differ from most of the others, and half of them differ from the boot core. Some are ahead and
+ * some lag, or they are ahead by different amounts.
  */
-TEST(halves_that_differ_among_themselves_are_none)
+TEST(cores_that_also_differ_among_themselves_are_no_half)
 {
 	static const int64_t truths[][6] = {
 		{ 0, 0, 2000, -20000 }, { 0, 0, 5000, 9000 }, { 0, 0, 0, 5000, -5000, 15000 },
@@ -592,8 +598,8 @@ TEST(halves_that_differ_among_themselves_are_none)
 	}
 }
 
-/* Core 2's place may be 0, but its pairs with all cores except the boot core prove that core 2 differs. */
-TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
+/* Core 2's place may be 0, but its pairs with all cores except the boot core prove that it differs. */
+TEST(a_core_is_an_outlier_if_only_its_pairs_prove_it)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
 
@@ -607,10 +613,10 @@ TEST(core_is_an_outlier_that_only_its_pairs_prove_to_be_so)
 }
 
 /*
- * On a busy host, it may happen that only one pair of the skewed core had a short round trip. Either core of this pair
- * may be the skewed one.
+ * On a busy host it may happen that only one pair of the core with the offset had short round trips. Then either core
+ * of this pair may have the offset.
  */
-TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marked)
+TEST(the_only_pair_that_is_proven_to_differ_marks_neither_core)
 {
 	static const size_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 2, 3 } };
 
@@ -633,10 +639,10 @@ TEST(pair_that_alone_is_proven_to_differ_is_the_worst_and_neither_of_it_is_marke
 }
 
 /*
- * With a second proven pair, it is still possible that core 2 and another core differ from the two others. With a third
- * pair, core 2 is alone.
+ * With two proven pairs, it is still possible that core 2 and another core differ from the other two. With a third
+ * pair, only core 2 can differ.
  */
-TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
+TEST(one_of_four_cores_is_marked_if_three_pairs_prove_that_it_differs)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -651,8 +657,8 @@ TEST(player_of_4_is_marked_once_three_pairs_prove_it_apart)
 	assert_outliers_are_just(world, 2, 1);
 }
 
-/* If one pair between the halves is not proven, three cores may agree, and there are no halves. */
-TEST(halves_that_are_not_proven_pair_by_pair_mark_none)
+/* If one pair between the halves is not proven to differ, three cores may agree, and there are no halves. */
+TEST(halves_that_are_not_proven_by_every_pair_mark_no_core)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -669,7 +675,7 @@ TEST(halves_that_are_not_proven_pair_by_pair_mark_none)
 	}
 }
 
-TEST(three_cores_that_all_differ_mark_none)
+TEST(three_cores_that_all_differ_mark_no_core)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
@@ -683,7 +689,7 @@ TEST(three_cores_that_all_differ_mark_none)
 	assert_int_equal(world->summary.worst_b, 2);
 }
 
-TEST(badly_measured_core_hides_no_skewed_one)
+TEST(a_core_with_wide_intervals_does_not_hide_a_core_with_an_offset)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
 
@@ -698,7 +704,7 @@ TEST(badly_measured_core_hides_no_skewed_one)
 
 /* ---- contradictions ---- */
 
-TEST(contradictory_pair_is_named_and_poisons_nothing)
+TEST(a_contradictory_pair_is_named_and_changes_no_other_result)
 {
 	for (size_t s = 3; s < SIZES; s++)
 		for (unsigned with_boot = 0; with_boot < 2; with_boot++) {
@@ -727,10 +733,10 @@ TEST(contradictory_pair_is_named_and_poisons_nothing)
 }
 
 /*
- * A pair's movement counts even if nothing else is known of the pair. If its interval also contradicts other pairs,
- * this still counts as one contradiction.
+ * A pair that moved counts even if nothing else is known about it. If its interval also contradicts other pairs, it
+ * still counts as one contradiction.
  */
-TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
+TEST(a_pair_that_moved_counts_as_one_contradiction)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -751,7 +757,7 @@ TEST(pair_that_moved_contradicts_once_by_the_most_that_is_known)
 	assert_in_range(world->summary.contradiction_ticks, 4000, 5000);
 }
 
-TEST(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one)
+TEST(two_indirect_paths_outvote_a_wrong_pair_with_the_boot_core)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -766,7 +772,7 @@ TEST(wrong_pair_with_the_boot_core_is_outvoted_by_two_ways_to_one)
 	assert_offset(world->summary.worst, -20, 20);
 }
 
-TEST(of_three_that_contradict_nothing_shows_which_pair_is_wrong)
+TEST(if_three_pairs_contradict_it_is_unknown_which_is_wrong)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 3, 1);
 
@@ -779,10 +785,10 @@ TEST(of_three_that_contradict_nothing_shows_which_pair_is_wrong)
 }
 
 /*
- * The boot core had ping-pongs with two cores before its step, and with two other cores after it. The same number of
- * pairs supports each value, and these four cores never moved.
+ * The boot core had ping-pongs with two cores before its TSC stepped, and with two other cores after it. Two pairs
+ * support each of the two values. The other four cores never moved.
  */
-TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
+TEST(a_boot_core_that_stepped_half_way_is_in_the_named_contradiction)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 5, 1);
 
@@ -794,10 +800,10 @@ TEST(boot_core_that_stepped_half_way_is_named_with_a_pair_that_it_seems_to_part)
 }
 
 /*
- * Core 1 stepped between its ping-pongs with core 0 and core 2. The wrong value that follows from this lies within the
- * wide interval of core 3.
+ * Core 1 stepped between its ping-pongs with core 0 and core 2. The wrong value that follows from them is in the wide
+ * interval of core 3.
  */
-TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
+TEST(a_core_that_moved_does_not_give_another_core_its_place)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -809,10 +815,10 @@ TEST(core_that_moved_alone_does_not_place_another_that_the_first_never_met)
 }
 
 /*
- * The boot core had its ping-pong with core 1 before its step, and with four other cores after the step. Its interval
+ * The boot core had its ping-pong with core 1 before its TSC stepped, and with four other cores after it. Its interval
  * with core 4 is wide. Cores 1 and 4 contradict each other, but no indirect path over a single core shows this.
  */
-TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
+TEST(a_boot_core_that_stepped_is_named_if_only_paths_over_two_cores_show_it)
 {
 	static const bool wide[8][8] = {
 		{ [4] = true, [7] = true }, { [2] = true, [3] = true, [5] = true, [6] = true },
@@ -832,11 +838,11 @@ TEST(boot_core_that_stepped_is_named_where_only_ways_over_two_cores_show_it)
 }
 
 /*
- * Three cores are at 630 ticks, six at 0, and three at -770. The first three differ from all others, and the six differ
- * from none. But the distance of the last three from the six is larger than the distance of the first three. So the
- * nine others are no group that proves the first three wrong.
+ * Three cores are at 630 ticks, six at 0, and three at -770. The first three differ from all others, and the six
+ * differ from none. But the last three are farther from the six than the first three are. Therefore the other nine are
+ * no group that proves the first three wrong.
  */
-TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
+TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
 {
 	static const int64_t truth[4] = { 0, 0, 630, -770 };
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 12, 1);
@@ -859,11 +865,11 @@ TEST(group_at_one_end_is_no_outlier_though_the_middle_differs_from_none)
 }
 
 /*
- * Seven cores: three are at 0 ticks, two at 270 and 350, and two at 8,000 and 14,000. Only one of the first three has
- * pairs with narrow intervals. This core is nearer to each other core than the farthest of the other cores are to each
- * other. So it is not off the majority.
+ * Three cores are at 0 ticks, two at 270 and 350, and two at 8,000 and 14,000. Only one of the first three has pairs
+ * with narrow intervals. This core is nearer to each other core than the most distant of the others are to each other.
+ * Therefore it is not off the majority.
  */
-TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follow)
+TEST(a_core_is_no_outlier_if_the_others_are_farther_from_each_other)
 {
 	static const int64_t truth[7] = { 0, 13794, 355, 0, 7995, 270, 0 };
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 7, 1);
@@ -880,10 +886,10 @@ TEST(first_of_a_line_is_no_outlier_though_the_second_is_nearer_to_all_that_follo
 }
 
 /*
- * One of the two indirect paths is wrong, but it is unknown which one. So neither path is used, and the pair's own
- * interval stays.
+ * One of the two indirect paths is wrong, but it is unknown which one. Therefore neither path is used, and the pair's
+ * own interval is kept.
  */
-TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
+TEST(two_indirect_paths_that_contradict_each_other_are_not_used)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
@@ -896,9 +902,9 @@ TEST(two_ways_that_contradict_only_each_other_leave_room_for_both)
 
 /*
  * Core 2 stepped by 536 ticks in the middle of the pass. The indirect paths to core 2 are twice as wide as its pairs,
- * and just overlap. So the vote on its place is undecided, but ten pairs still prove the step.
+ * and just overlap. Therefore the vote on its place is undecided, but ten pairs still prove the step.
  */
-TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
+TEST(a_core_is_marked_by_ten_pairs_although_the_vote_on_its_place_is_undecided)
 {
 	static const struct offset to_2[] = { { -136, 121 }, { -151, 141 }, { 0, 0 }, { -659, -412 }, { -659, -400 },
 					      { -685, -393 }, { -663, -385 }, { -658, -386 }, { -676, -383 },
@@ -922,8 +928,8 @@ TEST(core_that_ten_pairs_prove_is_marked_where_the_vote_on_its_place_is_open)
 	assert_false(world->summary.no_majority);
 }
 
-/* Core 63 drifts by 1000 ticks from each ping-pong to the next, so none of its pairs agree with each other. */
-TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
+/* Core 63 drifts by 1000 ticks from each ping-pong to the next, so that none of its pairs agree. */
+TEST(a_core_that_drifts_keeps_its_own_pairs_and_changes_no_other_core)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 12);
 
@@ -943,7 +949,7 @@ TEST(core_that_moves_meanwhile_keeps_its_own_pair_and_harms_none)
 	}
 }
 
-TEST(boot_core_that_moves_meanwhile_leaves_each_its_own_pair)
+TEST(if_the_boot_core_drifts_each_core_keeps_its_own_pair)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 1024, 13);
 
@@ -974,8 +980,8 @@ drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_
 TEST(drift_is_rounded_outwards)
 {
 	/*
-	 * The offset grows by 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks each. The drift is at least 5 ppb and
-	 * at most 7.5 ppb.
+	 * The offset grows by 100 to 120 ticks in 8 to 10 seconds of 2 * 10^9 ticks each. The drift is at least 5 ppb
+	 * and at most 7.5 ppb.
 	 */
 	struct offset fast = drift_of((struct offset){ -10, 0 }, (struct offset){ 100, 110 }, SECOND, 9 * SECOND,
 				     10 * SECOND);
@@ -993,8 +999,8 @@ TEST(drift_is_rounded_outwards)
 }
 
 /*
- * Returns the kind of motion between three passes of a TSC of 2 GHz. The passes take 0.1 s each, and start at 0 s, at
- * SECONDS, and at 10 s.
+ * Returns the kind of motion in three passes of a pair with TSCs of 2 GHz. Each pass takes 0.1 s. They start at 0 s,
+ * at SECONDS and at 10 s.
  */
 static enum motion
 motion_of(struct offset first, struct offset middle, int64_t seconds, struct offset last)
@@ -1009,12 +1015,12 @@ motion_of(struct offset first, struct offset middle, int64_t seconds, struct off
 				 .end_tsc = 1000 + 10 * SECOND + SECOND / 10 };
 	enum motion motion = offsets_motion(&one, &two, &three, 0, 1);
 
-	/* the result must be the same with the cores exchanged */
+	/* the result must be the same for the exchanged pair */
 	assert_int_equal(offsets_motion(&one, &two, &three, 1, 0), motion);
 	return motion;
 }
 
-TEST(drift_is_a_straight_line_through_three_moments)
+TEST(a_steady_drift_is_a_straight_line_through_three_passes)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
 
@@ -1024,7 +1030,7 @@ TEST(drift_is_a_straight_line_through_three_moments)
 	assert_int_equal(motion_of(none, (struct offset){ 100, 900 }, 5, far), MOTION_STEADY);
 }
 
-TEST(step_is_off_that_line_and_on_one_side_of_the_middle)
+TEST(a_step_is_off_that_line_and_before_or_after_the_middle_pass)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
 
@@ -1033,14 +1039,14 @@ TEST(step_is_off_that_line_and_on_one_side_of_the_middle)
 	assert_int_equal(motion_of(none, none, 5, far), MOTION_STEP_LATE);
 	assert_int_equal(motion_of(none, (struct offset){ 780, 800 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ -800, -780 }, 5, far), MOTION_UNEVEN);
-	assert_int_equal(motion_of(none, far, 5, none), MOTION_UNEVEN); /* the offset changed, and changed back */
+	assert_int_equal(motion_of(none, far, 5, none), MOTION_UNEVEN); /* the offset changed and then changed back */
 }
 
 /*
- * Half way between [-10, 10] and [990, 1010], at 5.05 s, a steady drift is in [480, 520]. The time of a pass is known
- * to 0.1 s of 10 s, which are 10 ticks more.
+ * With a steady drift from [-10, 10] to [990, 1010], the offset half way, at 5.05 s, is in [480, 520]. Each pass takes
+ * 0.1 s of the 10 s, which adds 10 ticks.
  */
-/* A result counts as the first one until the pair has an offset or is known to have moved. */
+/* Until the pair has an offset or is known to have moved, a result counts as its first one. */
 TEST(the_narrowest_result_of_a_pair_stays_and_contradictions_are_kept)
 {
 	struct offset pair;
@@ -1065,14 +1071,14 @@ TEST(the_narrowest_result_of_a_pair_stays_and_contradictions_are_kept)
 	assert_int_equal(moved_ticks, 130);
 }
 
-TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it)
+TEST(a_motion_within_the_width_of_the_line_has_an_unknown_kind)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
 
 	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far),
-			 MOTION_UNKNOWN); /* the motion may also be a step */
+			 MOTION_UNKNOWN); /* it may also be a step */
 	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNKNOWN);
@@ -1083,7 +1089,7 @@ TEST(line_is_as_wide_as_what_it_is_drawn_through_and_no_motion_is_told_within_it
 				   (struct offset){ INT64_MAX - 4, INT64_MAX - 2 }), MOTION_STEADY);
 }
 
-TEST(drift_is_unknown_without_two_offsets_or_time_between_them)
+TEST(a_drift_is_unknown_without_two_offsets_and_time_between_them)
 {
 	struct offset known = { -1, 1 };
 	struct offset drifts[] = {
@@ -1109,10 +1115,10 @@ TEST(largest_drifts_saturate)
 }
 
 /*
- * There are 10 s between the passes. Each takes 50 ms, and a ping-pong may be at any time in it. The true drift must be
- * in the interval, which is 50 ppb or 2 % wide.
+ * The passes are 10 s apart and take 50 ms each. A ping-pong may be at any time in its pass. The interval must contain
+ * the true drift, and is 50 ppb or 2 % wide.
  */
-TEST(seeded_drifts_lie_in_intervals_that_are_narrow)
+TEST(random_drifts_are_in_their_narrow_intervals)
 {
 	static const int64_t drifts_ppb[] = { 0, 1, -1, 100, -100, 50000, -50000, 2000000 };
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 2, 31);

@@ -1,6 +1,6 @@
 /*
- * Simulated measurement passes of random cores with known true offsets. Each statement about a core must be true at the
- * time of its ping-pong, and only cores in a minority may be named. The tests count the wrong statements, and each
+ * Simulated measurement passes over random cores with known true offsets. Each statement about a core must be true at
+ * the time of its ping-pong, and only cores in a minority may be named. The tests count wrong statements, and each
  * count must be 0.
  */
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #define ROUND_TICKS 1000000
 
 struct core {
-	int64_t ticks;          /* offset of the core's TSC from world time, in ticks */
-	int64_t ppm;            /* number of ticks that the core's TSC gains in a million ticks of world time */
-	int64_t step, step_tsc; /* size and time of a step */
+	int64_t ticks;          /* offset of the core's TSC from the simulated time, in ticks */
+	int64_t ppm;            /* rate error of the core's TSC, in ppm */
+	int64_t step, step_tsc; /* size of the TSC's step in ticks, and time of the step */
 	bool wide;              /* true if the core's ping-pongs have wide intervals */
 };
 
@@ -32,7 +32,7 @@ struct picture {
 	struct offsets_summary summary;
 };
 
-/* Returns the drift of a pair from the first pass to the last. */
+/* Returns the pair's drift from the first pass to the last. */
 static struct offset
 ask(const void *context, size_t a, size_t b)
 {
@@ -45,7 +45,7 @@ struct trial {
 	uint64_t seed;
 	size_t cores;
 	struct core core[CORES_MAX];
-	struct picture pictures[2]; /* results of the first pass and of the last */
+	struct picture pictures[2]; /* results of the first and of the last pass */
 	bool moved[CORES_MAX], disputed[CORES_MAX];
 	struct outliers found;
 };
@@ -78,10 +78,7 @@ truth(const struct trial *trial, size_t a, size_t b, uint64_t tsc)
 	return truth_of(&trial->core[b], tsc) - truth_of(&trial->core[a], tsc);
 }
 
-/*
- * Returns the delay of the fastest message in one direction. In most cases it is small, and sometimes it is much
- * larger.
- */
+/* Returns the delay of the fastest message in one direction. It is small in most cases, and much larger in a few. */
 static int64_t
 delay(struct trial *trial, bool wide)
 {
@@ -90,7 +87,7 @@ delay(struct trial *trial, bool wide)
 	return (int64_t)between(trial, 60, 200) << (random_next(&trial->seed) % 16 ? 0 : 2);
 }
 
-/* Simulates a whole pass from BEGIN_TSC, one round after another. */
+/* Simulates a whole pass that starts at BEGIN_TSC, one round after another. */
 static void
 play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint64_t begin_tsc)
 {
@@ -119,7 +116,10 @@ play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint
 	picture->summary = offsets_solve(&picture->offsets, picture->places, picture->outlier, picture->disputed);
 }
 
-/* Returns the number of cores whose place does not contain the true offset at the time of the ping-pong. */
+/*
+ * Returns the number of cores whose reported offset from the boot core does not contain the true offset at the time of
+ * the ping-pong.
+ */
 static size_t
 count_wrong_places(const struct trial *trial, const struct picture *picture)
 {
@@ -185,20 +185,20 @@ one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), cons
 	assert_int_equal(named, 0);
 }
 
-/* One of the cores drifts by up to 100 ppm. It may be the boot core. */
-TEST(one_core_that_drifts_misplaces_nobody)
+/* One core drifts by up to 100 ppm. It may be the boot core. */
+TEST(a_core_that_drifts_gives_no_other_core_a_wrong_offset)
 {
 	one_core_misplaces_nobody(drift, __func__);
 }
 
-/* One of the cores steps at a random time in the pass, by a random number of ticks. */
-TEST(one_core_that_steps_misplaces_nobody)
+/* One core steps at a random time in the pass, by a random number of ticks. */
+TEST(a_core_that_steps_gives_no_other_core_a_wrong_offset)
 {
 	one_core_misplaces_nobody(step, __func__);
 }
 
 /* If the cores form two equal halves, there is no minority. Some cores have wide intervals. */
-TEST(halves_some_of_which_are_wide_have_no_majority)
+TEST(two_halves_with_some_wide_intervals_have_no_majority)
 {
 	struct trial trial;
 	size_t named = 0;
@@ -240,8 +240,8 @@ TEST(three_groups_have_no_majority)
 #define LATER_TSC 400000000
 
 /*
- * Simulates the first and the last pass. Returns the number of pairs whose interval of the drift does not contain the
- * true drift. Cores must not step.
+ * Simulates the first and the last pass. Returns the number of pairs whose drift interval does not contain the true
+ * drift. No core may step.
  */
 static size_t
 follow(struct trial *trial, enum pair_schedule kind)
@@ -272,10 +272,10 @@ count_moved_but(const struct trial *trial, size_t guilty)
 }
 
 /*
- * One core steps: in the first pass, in the last pass, or between them. It may be the boot core. No other core may be
+ * One core steps in the first pass, in the last pass, or between them. It may be the boot core. No other core may be
  * named.
  */
-TEST(one_core_that_steps_makes_nobody_else_drift)
+TEST(a_core_that_steps_makes_no_other_core_drift)
 {
 	struct trial trial;
 	size_t named = 0, found = 0;
@@ -299,7 +299,7 @@ TEST(one_core_that_steps_makes_nobody_else_drift)
 	assert_in_range(found, TRIALS / 4, TRIALS);
 }
 
-TEST(one_core_that_drifts_is_named_and_every_drift_holds)
+TEST(a_core_that_drifts_is_named_and_every_drift_is_right)
 {
 	struct trial trial;
 	size_t named = 0, silent = 0, wrong = 0;
@@ -322,7 +322,7 @@ TEST(one_core_that_drifts_is_named_and_every_drift_holds)
 }
 
 /*
- * The cores form two halves or three groups, and each group has another rate. Some cores have wide intervals. No group
+ * The cores form two halves or three groups, and each group has its own rate. Some cores have wide intervals. No group
  * has more than half of the cores.
  */
 TEST(three_groups_that_drift_and_halves_have_no_majority)
@@ -347,7 +347,7 @@ TEST(three_groups_that_drift_and_halves_have_no_majority)
 }
 
 /* If all intervals are narrow, the majority names each core of the minority. */
-TEST(minority_is_named_and_nobody_else)
+TEST(a_minority_is_named_and_no_other_core)
 {
 	struct trial trial;
 	size_t silent = 0, named = 0;

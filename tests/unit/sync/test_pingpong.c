@@ -1,8 +1,8 @@
 /*
- * Ping-pongs of two host threads. Both threads share one counter, which each reading increments. A thread's TSC is this
- * counter plus an offset. So the order of events is exact, and each result can be compared with the true offset, even
- * on a busy host. A fault starts at a certain message, not at a certain time. Time only advances quickly when the other
- * side has left, so a busy host cannot cause a limit to be reached.
+ * Ping-pongs between two host threads. Both share one counter, which each TSC reading increments. A thread's TSC is
+ * this counter plus an offset. Therefore the order of events is exact, and each result can be compared with the true
+ * offset, even on a busy host. A fault starts with a certain message, not at a certain time. Time advances quickly
+ * only after the other side has left, so a busy host cannot exceed a time limit.
  */
 
 #include <pthread.h>
@@ -14,15 +14,15 @@
 
 #define TRIPS        200
 #define BOUND_TICKS  (UINT64_C(1) << 32)
-#define ALONE_TICKS  (BOUND_TICKS / 1000) /* duration of a reading in ticks after the other side has left */
-#define IN_MANY      UINT64_MAX /* number of a message that never comes */
+#define ALONE_TICKS  (BOUND_TICKS / 1000) /* duration of a TSC reading in ticks after the other side has left */
+#define IN_MANY      UINT64_MAX /* number of a message that is never sent, for faults that never start */
 #define BASE         (UINT64_C(1) << 40)
 
-/* Faults of one side. Each starts at the message with the given number. */
+/* Faults of one side. Each starts with the message of the given number. */
 struct fault {
 	int64_t offset, later_offset;
 	uint64_t moves_after, dies_after, stops_after;
-	bool stopped, falls; /* true if the side's TSC stops; true if it steps back at each reading */
+	bool stopped, falls; /* the side's TSC stops; the side's TSC steps back at each reading */
 };
 
 static struct {
@@ -96,7 +96,7 @@ exchange(void)
 	return pingpong_result(&sim.pingpong, 1);
 }
 
-/* Runs one side of the ping-pong in this thread. The other side never comes. */
+/* Runs one side of a ping-pong in this thread, while the other side never comes. */
 static struct pingpong_result
 play_alone(enum pingpong_side side)
 {
@@ -133,7 +133,7 @@ assert_all_exchanged(const struct pingpong_result *result)
 }
 
 /*
- * Asserts that the interval contains OFFSET. Its width may be at most the shortest round trip, and one tick on each
+ * Asserts that the interval contains OFFSET, and is at most as wide as the shortest round trip plus one tick on each
  * side.
  */
 static struct pingpong_result
@@ -151,7 +151,7 @@ exchange_at(int64_t offset)
 	return result;
 }
 
-TEST(an_offset_of_0_lies_within_and_is_no_warp)
+TEST(an_offset_of_0_is_in_the_interval_and_causes_no_warp)
 {
 	struct pingpong_result result = exchange_at(0);
 
@@ -159,7 +159,7 @@ TEST(an_offset_of_0_lies_within_and_is_no_warp)
 	assert_int_equal(result.worst_ticks, 0);
 }
 
-/* Asserts that there were warps, and that the worst warp is the lower bound of the second side's offset. */
+/* Asserts that there were warps, and that the worst warp equals the lower bound of the second side's offset. */
 static void
 assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 {
@@ -171,28 +171,28 @@ assert_second_ahead(const struct pingpong_result *result, int64_t offset)
 	assert_in_range(result->worst_ticks, 1, offset - 1);
 }
 
-TEST(an_offset_of_1000000_ticks_excludes_0_and_the_second_is_named)
+TEST(with_an_offset_of_1000000_ticks_the_second_core_is_named)
 {
 	struct pingpong_result result = exchange_at(1000000);
 
 	assert_second_ahead(&result, 1000000);
 }
 
-TEST(an_offset_of_20000_ticks_excludes_0_and_the_second_is_named)
+TEST(with_an_offset_of_20000_ticks_the_second_core_is_named)
 {
 	struct pingpong_result result = exchange_at(20000);
 
 	assert_second_ahead(&result, 20000);
 }
 
-TEST(an_offset_of_300_ticks_excludes_0_and_the_second_is_named)
+TEST(with_an_offset_of_300_ticks_the_second_core_is_named)
 {
 	struct pingpong_result result = exchange_at(300);
 
 	assert_second_ahead(&result, 300);
 }
 
-TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named)
+TEST(with_an_offset_of_minus_2000_ticks_the_first_core_is_named)
 {
 	struct pingpong_result result = exchange_at(-2000);
 
@@ -204,12 +204,12 @@ TEST(an_offset_of_minus_2000_ticks_excludes_0_and_the_first_is_named)
 	assert_in_range(result.worst_ticks, 1, 1999);
 }
 
-/* The result only depends on the difference of both sides' offsets. */
-TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap)
+/* The result depends only on the difference of both sides' offsets. */
+TEST(an_offset_of_the_first_core_has_the_other_sign_also_across_a_wrap)
 {
 	struct pingpong_result result;
 
-	sim.faults[PINGPONG_FIRST].offset = -(int64_t)BASE - 20000; /* the TSC passes 0 during the exchange */
+	sim.faults[PINGPONG_FIRST].offset = -(int64_t)BASE - 20000; /* the TSC passes 0 during the ping-pong */
 	sim.faults[PINGPONG_SECOND].offset = -(int64_t)BASE;
 	result = exchange();
 	assert_all_exchanged(&result);
@@ -217,7 +217,7 @@ TEST(an_offset_of_the_first_counts_the_other_way_and_across_a_wrap)
 	assert_second_ahead(&result, 20000);
 }
 
-TEST(an_offset_that_jumps_in_the_middle_is_one_that_moved)
+TEST(an_offset_that_jumps_in_the_middle_is_reported_as_moved)
 {
 	struct pingpong_result result;
 
@@ -229,7 +229,7 @@ TEST(an_offset_that_jumps_in_the_middle_is_one_that_moved)
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 }
 
-TEST(a_partner_that_never_comes_costs_no_more_than_the_bound)
+TEST(the_wait_for_a_partner_that_never_comes_ends_at_the_limit)
 {
 	for (enum pingpong_side side = PINGPONG_FIRST; side <= PINGPONG_SECOND; side++) {
 		struct pingpong_result result;
@@ -242,13 +242,13 @@ TEST(a_partner_that_never_comes_costs_no_more_than_the_bound)
 		assert_int_equal(result.trips, 0);
 		assert_int_equal(result.best_trip_ticks, 0);
 		assert_int_equal(result.median_trip_ticks, 0);
-		/* two readings are not in the pauses: the first one, and the one beyond the bound */
+		/* 1000 readings in pauses, the first reading, and the reading that shows that the limit is exceeded */
 		assert_int_equal(sim.world, 1000 + 2);
 		assert_int_equal(sim.pauses[side], 1000);
 	}
 }
 
-TEST(where_the_tsc_stopped_the_count_of_pauses_ends_the_wait)
+TEST(if_the_tsc_stops_the_number_of_pauses_ends_the_wait)
 {
 	sim.pingpong.pauses_max = 777;
 	sim.faults[PINGPONG_FIRST].stopped = true;
@@ -256,7 +256,7 @@ TEST(where_the_tsc_stopped_the_count_of_pauses_ends_the_wait)
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 777);
 }
 
-TEST(where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait)
+TEST(if_the_tsc_steps_back_the_number_of_pauses_ends_the_wait)
 {
 	sim.pingpong.pauses_max = 777;
 	sim.faults[PINGPONG_SECOND].falls = true;
@@ -264,16 +264,16 @@ TEST(where_the_tsc_steps_back_the_count_of_pauses_ends_the_wait)
 	assert_int_equal(sim.pauses[PINGPONG_SECOND], 777);
 }
 
-TEST(the_count_of_pauses_is_bounded_without_being_set)
+TEST(the_number_of_pauses_has_a_default_limit)
 {
 	pingpong_begin(&sim.pingpong, TRIPS, 16000);
 	sim.faults[PINGPONG_FIRST].stopped = true;
 	play_alone(PINGPONG_FIRST);
-	/* 1001, because the default limit assumes at least 16 ticks for each turn */
+	/* 1001, because the default limit assumes that a turn takes at least 16 ticks */
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001);
 }
 
-TEST(two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length)
+TEST(a_pingpong_of_two_stopped_tscs_ends_without_round_trips)
 {
 	struct pingpong_result result;
 
@@ -285,7 +285,7 @@ TEST(two_tscs_that_stopped_play_to_the_end_and_no_trip_has_a_length)
 	assert_int_equal(result.warps, 0);
 }
 
-TEST(a_trip_through_which_the_tsc_stepped_back_has_no_length_either)
+TEST(a_round_trip_in_which_the_tsc_stepped_back_does_not_count)
 {
 	struct pingpong_result result;
 
@@ -296,7 +296,7 @@ TEST(a_trip_through_which_the_tsc_stepped_back_has_no_length_either)
 	assert_int_equal(result.median_trip_ticks, 0);
 }
 
-TEST(a_second_that_dies_after_50_messages_leaves_50_trips)
+TEST(if_the_second_core_dies_after_50_messages_there_are_50_round_trips)
 {
 	struct pingpong_result result;
 
@@ -307,10 +307,10 @@ TEST(a_second_that_dies_after_50_messages_leaves_50_trips)
 	assert_int_equal(result.trips, 50);
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 50);
 	assert_true(result.offset.low < 20000 && 20000 < result.offset.high);
-	assert_true(sim.world > BOUND_TICKS); /* the first side waited for this time */
+	assert_true(sim.world > BOUND_TICKS); /* the time limit, which the first side waited for */
 }
 
-TEST(a_first_that_dies_after_50_messages_leaves_49_trips)
+TEST(if_the_first_core_dies_after_50_messages_there_are_49_round_trips)
 {
 	struct pingpong_result result;
 
@@ -322,7 +322,7 @@ TEST(a_first_that_dies_after_50_messages_leaves_49_trips)
 	assert_true(result.offset.low < 0 && 0 < result.offset.high);
 }
 
-TEST(one_way_alone_is_no_pingpong)
+TEST(messages_in_one_direction_are_no_pingpong)
 {
 	struct pingpong_result result;
 
@@ -355,8 +355,8 @@ TEST(a_pingpong_that_is_stopped_in_the_middle_ends_at_the_next_message)
 	assert_in_range(sim.pingpong.records[PINGPONG_SECOND].received, 100, 101);
 }
 
-/* All messages of the other side already exist, so this side never waits. It must still end, after 101 messages. */
-TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time)
+/* All messages of the other side are already there, so this side never waits. It must still end, after 101 messages. */
+TEST(a_side_that_never_waits_ends_if_stopped_or_out_of_time)
 {
 	sim.pingpong.slots[PINGPONG_FIRST].number = TRIPS;
 	sim.faults[PINGPONG_SECOND].stops_after = 100;
@@ -371,7 +371,7 @@ TEST(a_side_that_never_waits_ends_too_when_stopped_or_out_of_time)
 	assert_int_equal(sim.pingpong.records[PINGPONG_SECOND].received, 101);
 }
 
-TEST(a_pingpong_of_no_trips_is_over_at_once)
+TEST(a_pingpong_of_0_round_trips_ends_at_once)
 {
 	pingpong_begin(&sim.pingpong, 0, BOUND_TICKS);
 	assert_false(exchange().played);
@@ -379,7 +379,7 @@ TEST(a_pingpong_of_no_trips_is_over_at_once)
 	assert_int_equal(sim.pingpong.slots[PINGPONG_FIRST].number, 0);
 }
 
-/* Tests with hand-written records. */
+/* Tests with hand-written results of both sides. */
 
 static struct pingpong
 records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ticks)
@@ -390,7 +390,7 @@ records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ti
 	} };
 }
 
-TEST(a_result_widens_what_the_readings_say_by_a_tick_each_side, NULL, NULL)
+TEST(the_interval_is_wider_than_the_readings_by_a_tick_on_each_side, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, 180, 220);
 	struct pingpong_result result = pingpong_result(&pingpong, 1);
@@ -403,7 +403,7 @@ TEST(a_result_widens_what_the_readings_say_by_a_tick_each_side, NULL, NULL)
 	assert_int_equal(result.worst_ticks, 0);
 }
 
-TEST(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0, NULL, NULL)
+TEST(a_warp_of_1_tick_is_a_warp_although_the_offset_may_be_0, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, 180, -1);
 	struct pingpong_result result;
@@ -416,7 +416,7 @@ TEST(a_warp_of_1_tick_is_a_warp_though_the_offset_may_be_0, NULL, NULL)
 	assert_int_equal(result.offset.high, 0);
 }
 
-TEST(bounds_that_contradict_each_other_by_998_ticks_bound_nothing, NULL, NULL)
+TEST(bounds_that_contradict_each_other_give_no_interval, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, -900, -100);
 	struct pingpong_result result;
@@ -424,7 +424,7 @@ TEST(bounds_that_contradict_each_other_by_998_ticks_bound_nothing, NULL, NULL)
 	pingpong.records[PINGPONG_FIRST].warps = 4;
 	pingpong.records[PINGPONG_SECOND].warps = 3;
 	result = pingpong_result(&pingpong, 1);
-	/* the bounds contradict each other: the offset would be at least 899 and at most -99, so it moved by 998 ticks */
+	/* the offset would have to be at least 899 and at most -99, so it moved by 998 ticks */
 	assert_int_equal(result.moved_ticks, 998);
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	assert_int_equal(result.warps, 7);
@@ -432,17 +432,17 @@ TEST(bounds_that_contradict_each_other_by_998_ticks_bound_nothing, NULL, NULL)
 	assert_int_equal(result.ahead, PINGPONG_SECOND);
 }
 
-TEST(bounds_that_meet_within_the_tick_have_not_moved, NULL, NULL)
+TEST(bounds_that_contradict_by_the_resolution_only_have_not_moved, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(1, -100, 98);
 
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 0); /* 99 to 99 */
 	pingpong.records[PINGPONG_SECOND].least_ticks = 97;
-	/* the bounds contradict each other: the offset would be at least 99 and at most 98 */
+	/* the offset would have to be at least 99 and at most 98, so it moved by 1 tick */
 	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1);
 }
 
-/* Returns the reading of a TSC that counts in steps. PHASE is the time of its steps, which differs between TSCs. */
+/* Returns a reading of a TSC that counts in steps of STEP ticks. PHASE is the time of its steps. */
 static int64_t
 read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 {
@@ -451,8 +451,8 @@ read_in_steps(uint64_t world, int64_t ahead, uint64_t step, uint64_t phase)
 	return (int64_t)(tsc - (tsc + phase) % step);
 }
 
-/* Tests 10,000 pairs of TSCs that count in steps of 1 to 36 ticks. Round trips may be as short as a few steps. */
-TEST(offset_of_tscs_that_count_in_steps_holds_the_truth, NULL, NULL)
+/* Tests 10,000 pairs of TSCs that count in steps of 1 to 36 ticks. Some round trips are as short as a few steps. */
+TEST(the_interval_of_tscs_that_count_in_steps_contains_the_true_offset, NULL, NULL)
 {
 	uint64_t seed = 12;
 	size_t wrong = 0;
@@ -481,7 +481,7 @@ TEST(offset_of_tscs_that_count_in_steps_holds_the_truth, NULL, NULL)
 	assert_int_equal(wrong, 0);
 }
 
-TEST(figures_at_the_end_of_their_range_stay_bounds, NULL, NULL)
+TEST(figures_at_the_end_of_their_range_do_not_overflow, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(1, INT64_MAX, INT64_MAX);
 	struct pingpong_result result = pingpong_result(&pingpong, 1);
@@ -493,7 +493,7 @@ TEST(figures_at_the_end_of_their_range_stay_bounds, NULL, NULL)
 	assert_true(result.worst_ticks == UINT64_C(1) << 63);
 }
 
-/* Durations of 0 to 7 ticks have their own bucket. Above that, there are four buckets for each power of two. */
+/* A duration of 0 to 7 ticks has its own bucket. Above that, each power of two has four buckets. */
 TEST(the_median_is_the_upper_end_of_its_bucket, NULL, NULL)
 {
 	static const struct {
@@ -512,17 +512,17 @@ TEST(the_median_is_the_upper_end_of_its_bucket, NULL, NULL)
 	}
 }
 
-TEST(the_median_does_not_mind_the_first_trips, NULL, NULL)
+TEST(the_median_ignores_slow_first_round_trips, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, 1, 1);
 	struct pingpong_record *first = &pingpong.records[PINGPONG_FIRST];
 
 	first->best_trip_ticks = 1024;
-	first->trips[100] = 4; /* the other four round trips are longer */
+	first->trips[100] = 4; /* the other four of nine round trips are longer */
 	first->trips[36] = 5;
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	assert_int_equal(pingpong_result(&pingpong, 1).best_trip_ticks, 1024);
-	first->trips[36] = 4; /* if the number of trips is even, the median is the smaller of the middle two */
+	first->trips[36] = 4; /* if the number of round trips is even, the smaller of the middle two is the median */
 	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
 	first->trips[36] = 3;
 	assert_true(pingpong_result(&pingpong, 1).median_trip_ticks > 1279);

@@ -1,4 +1,7 @@
-/* Tests of both schedules of pairs. For each number of cores, every round and every core is checked. */
+/*
+ * Tests of the two schedules of pairs: all pairs of cores, and a star (each core with the boot core). Every round is
+ * checked for several numbers of cores.
+ */
 #include "sync/pair_schedule.h"
 #include "test.h"
 
@@ -6,7 +9,7 @@ static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 64, 255, 1024 };
 
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-/* Goes through one round, and counts each pair in SEEN by its index. Returns the number of idle cores. */
+/* Goes through one round, and counts each pair in SEEN by the pair's index. Returns the number of idle cores. */
 static size_t
 play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 {
@@ -19,7 +22,7 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 			sitting++;
 			continue;
 		}
-		/* Both cores of a pair must be the partner of each other, so that no core is in two pairs of a round. */
+		/* Each core must be its partner's partner, so that no core is in two pairs of a round. */
 		assert_in_range(opponent, 0, cores - 1);
 		assert_int_not_equal(opponent, core);
 		assert_int_equal(pair_schedule_peer(kind, cores, round, opponent), core);
@@ -36,7 +39,7 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 	return sitting;
 }
 
-/* Asserts that each pair comes once in the schedule, and that each pair has its own index. */
+/* Asserts that each pair is in the schedule once, and that each pair has its own index. */
 static void
 play(enum pair_schedule kind, size_t cores, size_t sitting_each_round)
 {
@@ -70,13 +73,13 @@ TEST(rounds_and_pairs_are_as_many_as_stated)
 	}
 }
 
-TEST(every_pair_comes_once_by_its_own_index_and_an_odd_one_sits_out)
+TEST(every_pair_comes_once_and_with_an_odd_number_one_core_is_idle)
 {
 	for (size_t i = 0; i < SIZES; i++)
 		play(PAIR_SCHEDULE_ALL, sizes[i], sizes[i] % 2);
 }
 
-TEST(in_an_odd_tournament_each_sits_out_once)
+TEST(with_an_odd_number_of_cores_each_core_is_idle_once)
 {
 	for (size_t core = 0; core < 255; core++) {
 		size_t sitting = 0;
@@ -88,7 +91,7 @@ TEST(in_an_odd_tournament_each_sits_out_once)
 	}
 }
 
-TEST(in_a_star_each_is_paired_with_the_first_one_after_another)
+TEST(in_a_star_schedule_the_cores_meet_the_boot_core_one_after_another)
 {
 	for (size_t i = 2; i < SIZES; i++)
 		play(PAIR_SCHEDULE_STAR, sizes[i], sizes[i] - 2);

@@ -1,7 +1,7 @@
 /*
- * Tests of the warp check with host threads as cores, whose TSCs have known offsets. For exact figures, only one thread
- * runs at a time: the one with the baton. The baton moves to the next thread at every pause, and sometimes while a
- * thread holds the lock. So the host's scheduler has no influence. In one test all threads run at once.
+ * Tests of the warp check with host threads as cores, whose TSCs have known offsets. For exact figures, only one
+ * thread runs at a time: the one that has the baton. The baton moves on at every pause, and sometimes while a thread
+ * holds the lock. Therefore the host's scheduler has no influence. In one test all threads run at once.
  */
 
 #include <pthread.h>
@@ -13,10 +13,11 @@
 #define TURNS      1000
 #define CALM       300
 #define TICK       100 /* duration of a reading in ticks */
-/* number of pauses in a row after which a thread counts as waiting in vain, except in one test */
+/* number of pauses in a row after which a thread gives up waiting, except in one test */
 #define PATIENCE   100
-#define RARELY     65536 /* number of pauses after which the baton moves on */
-#define PAUSES_MAX (UINT64_C(6) << 20) /* largest number of pauses of a core: barrier, lock and turns */
+#define RARELY     65536 /* number of pauses after which the baton moves on to the next thread */
+/* largest number of pauses of a core at the barrier, at the lock and in its turns */
+#define PAUSES_MAX (UINT64_C(6) << 20)
 
 static struct {
 	pthread_mutex_t mutex;
@@ -27,23 +28,24 @@ static struct {
 	uint64_t world, random;
 	int64_t offset[CORES];
 	uint64_t reads[CORES], pauses[CORES], idle[CORES];
-	uint64_t dies_reading[CORES]; /* number of the read at which the core dies while it holds the lock; 0 for never */
-	uint64_t calms_reading[CORES]; /* number of the read at which the core's offset falls to CALM; 0 for never */
-	uint64_t dies_pausing[CORES]; /* number of reads after which the core dies at its next pause */
+	/* number of the reading at which the core dies while it holds the lock; 0 for never */
+	uint64_t dies_reading[CORES];
+	uint64_t calms_reading[CORES]; /* number of the reading at which the core's offset falls to CALM; 0 for never */
+	uint64_t dies_pausing[CORES]; /* number of readings after which the core dies at its next pause */
 	uint64_t patience;
 	/*
-	 * Makes a core far from the lock. It looks at the lock less often: the other cores look FAR + 1 times for each of
-	 * its looks.
+	 * Makes a core look at the lock less often, like a core far from the lock: the other cores look FAR + 1 times
+	 * as often.
 	 */
 	unsigned far[CORES];
-	uint64_t lead;       /* the largest lead in turns of a core that holds the lock */
+	uint64_t lead;       /* largest lead in turns of a core that holds the lock over another core */
 	size_t expected;
 	struct warp_table *table;
 } sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
 
 static _Thread_local size_t self;
 
-/* Passes the baton to the next core that still runs. To be called with the mutex held. */
+/* Passes the baton to the next core that still runs. The caller must hold the mutex. */
 static void
 move_on(void)
 {
@@ -237,7 +239,7 @@ TEST(four_equal_cores_have_no_warp)
 	}
 }
 
-TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it)
+TEST(a_core_1000_ticks_ahead_is_named_with_the_core_that_found_it)
 {
 	struct warp_result result;
 
@@ -251,7 +253,7 @@ TEST(a_core_1000_ticks_ahead_is_named_with_the_one_that_saw_it)
 	assert_int_equal(sim.table->slots[2].warps, 0);
 }
 
-TEST(a_core_1000_ticks_behind_sees_the_others_ahead)
+TEST(a_core_that_lags_by_1000_ticks_finds_the_others_ahead)
 {
 	struct warp_result result;
 
@@ -284,7 +286,7 @@ TEST(an_offset_of_101_ticks_is_a_warp_of_1)
 	assert_int_equal(result.worst_ahead, 1);
 }
 
-TEST(the_worst_is_kept_when_lesser_ones_follow)
+TEST(the_worst_warp_is_kept_if_smaller_warps_follow)
 {
 	struct warp_result result;
 
@@ -295,7 +297,7 @@ TEST(the_worst_is_kept_when_lesser_ones_follow)
 	assert_int_equal(result.worst_ahead, 2);
 }
 
-/* The last timestamp is from the core itself. If its TSC steps back, this is one warp of the core with itself. */
+/* The last timestamp is the core's own. If its TSC steps back, this is one warp of the core with itself. */
 TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 {
 	struct warp_result result;
@@ -311,7 +313,7 @@ TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 	assert_int_equal(sim.table->slots[0].handovers, 0);
 }
 
-TEST(the_worst_of_two_faulty_cores_is_the_one_that_is_named)
+TEST(the_worse_of_two_faulty_cores_is_named)
 {
 	struct warp_result result;
 
@@ -323,7 +325,7 @@ TEST(the_worst_of_two_faulty_cores_is_the_one_that_is_named)
 	assert_in_range(result.worst_behind, 0, 2);
 }
 
-TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait)
+TEST(if_a_core_dies_with_the_lock_the_others_wait_for_a_limited_time)
 {
 	struct warp_result result;
 
@@ -331,11 +333,11 @@ TEST(a_core_that_dies_with_the_lock_costs_the_others_a_bounded_wait)
 	result = run(CORES);
 	assert_int_equal(sim.table->slots[1].turns, 50);
 	assert_true(result.starved);
-	assert_in_range(result.turns, 50, 4 * 60); /* the core died, so the other cores have no more turns */
+	assert_in_range(result.turns, 50, 4 * 60); /* no further turns for the other cores after the core died */
 	assert_int_equal(result.warps, 0);
 }
 
-TEST(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns)
+TEST(if_a_core_dies_without_the_lock_the_others_have_all_their_turns)
 {
 	struct warp_result result;
 
@@ -348,7 +350,7 @@ TEST(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns)
 	assert_int_equal(result.warps, 0);
 }
 
-TEST(a_core_that_never_comes_is_waited_for_and_missed)
+TEST(a_core_that_never_comes_is_awaited_and_counted_as_missing)
 {
 	struct warp_result result = run(CORES - 1);
 
@@ -357,7 +359,7 @@ TEST(a_core_that_never_comes_is_waited_for_and_missed)
 	assert_true(result.starved);
 }
 
-/* The two far cores look at the lock so seldom that in most cases a near core has already taken it. */
+/* The two far cores look at the lock so seldom that a near core has usually taken it before. */
 TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 {
 	struct warp_result result;
@@ -368,12 +370,12 @@ TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 	assert_int_equal(result.turns, CORES * TURNS);
 	assert_false(result.starved);
 	assert_int_equal(result.warps, 0);
-	/* the lead of a core is at most one round, and one more if the previous round has ended for all cores */
+	/* a core leads by at most one round of all eight cores, or by two if the previous round has just ended */
 	assert_in_range(sim.lead, 1, 2 * 8);
 }
 
-/* If a core dies between two turns, the other cores continue as before. */
-TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all)
+/* If a core dies between two turns, the other cores continue. */
+TEST(a_core_that_dies_between_two_turns_is_awaited_four_times)
 {
 	sim.dies_pausing[1] = 51;
 	run(CORES);
@@ -382,9 +384,9 @@ TEST(a_core_that_dies_between_two_turns_is_waited_for_four_times_in_all)
 		assert_in_range(sim.pauses[i], 0, UINT64_C(4) << 18);
 }
 
-TEST(cores_that_play_one_after_the_other_prove_nothing)
+TEST(cores_that_run_one_after_another_prove_nothing)
 {
-	sim.expected = 1; /* only one core is expected, so no core waits for another */
+	sim.expected = 1; /* the barrier waits for one core only, so the cores do not wait for each other */
 	sim.free_for_all = true;
 	for (self = 0; self < CORES; self++)
 		warp_run_core(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
@@ -403,8 +405,8 @@ read_what_stands_still(void *context)
 	return 1000;
 }
 
-/* The check reads a hypervisor's clock, but the TSC limits its duration. */
-TEST(a_clock_that_stands_still_does_not_keep_its_core_beyond_the_bound_by_the_tsc)
+/* The check reads a hypervisor's clock, which stands still. The TSC limits the duration of the check. */
+TEST(a_check_of_a_clock_that_stands_still_ends_at_the_limit)
 {
 	sim.free_for_all = true;
 	self = 0;
@@ -424,8 +426,8 @@ TEST(a_check_that_is_stopped_ends_at_once)
 	assert_true(result.starved);
 }
 
-/* In any order of the threads, no core can find a timestamp that is later than its own reading. */
-TEST(cores_that_really_run_at_once_have_none_either)
+/* In any order of the threads, a core must never find a timestamp that is later than its own reading. */
+TEST(equal_cores_that_really_run_at_once_have_no_warp)
 {
 	struct warp_result result;
 
@@ -442,7 +444,10 @@ TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others, begin_l
 
 	sim.offset[2] = 1000000; /* more ticks than all turns take together */
 	result = run(CORES);
-	/* although core 2 never found the timestamp of another core, because its own timestamp was always the latest */
+	/*
+	 * core 2 never found another core's timestamp, because its own was always the latest; this does not count as
+	 * starved
+	 */
 	assert_false(result.starved);
 	assert_in_range(result.warps, TURNS / 2, 3 * TURNS);
 	assert_int_equal(result.worst_ticks, 999900);
@@ -452,7 +457,7 @@ TEST(without_a_lock_a_core_a_million_ticks_ahead_is_named_by_all_others, begin_l
 		assert_true(i == 2 || sim.table->slots[i].warps > 0);
 }
 
-TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing, begin_lock_free, end)
+TEST(without_a_lock_a_core_that_dies_in_its_turn_does_not_delay_the_others, begin_lock_free, end)
 {
 	struct warp_result result;
 
@@ -465,8 +470,8 @@ TEST(without_a_lock_a_core_that_dies_in_its_turn_costs_the_others_nothing, begin
 }
 
 /*
- * A TSC is more than 2^50 ticks away. Such a number does not fit into one word with a core number, so the warp is shown
- * as at least this size.
+ * A TSC differs by more than 2^50 ticks. Such a number does not fit into one word together with a core number, so the
+ * warp is reported as at least this size.
  */
 TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way, begin_lock_free, end)
 {
@@ -485,7 +490,7 @@ TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way, begin_lock_free
 	assert_true(result.worst_ticks > UINT64_C(1) << 50);
 }
 
-TEST(none_writes_on_a_line_that_is_anothers)
+TEST(no_core_writes_to_another_cores_cache_line)
 {
 	assert_int_equal(sizeof(struct warp_slot) % WARP_LINE, 0);
 	assert_int_equal(offsetof(struct warp_table, lock) % WARP_LINE, 0);
@@ -498,17 +503,17 @@ TEST(none_writes_on_a_line_that_is_anothers)
 			 offsetof(struct warp_table, lock) / WARP_LINE);
 }
 
-/* Runs the same test once more for the check without a lock. */
+/* Repeats a test for the warp check without a lock. */
 #define ALSO_LOCK_FREE(name) TEST_ADD(name##_without_a_lock, name, begin_lock_free, end)
 
 ALSO_LOCK_FREE(four_equal_cores_have_no_warp)
-ALSO_LOCK_FREE(a_core_1000_ticks_behind_sees_the_others_ahead)
+ALSO_LOCK_FREE(a_core_that_lags_by_1000_ticks_finds_the_others_ahead)
 ALSO_LOCK_FREE(an_offset_of_99_ticks_hides_between_readings_100_apart)
 ALSO_LOCK_FREE(an_offset_of_101_ticks_is_a_warp_of_1)
-ALSO_LOCK_FREE(the_worst_is_kept_when_lesser_ones_follow)
-ALSO_LOCK_FREE(the_worst_of_two_faulty_cores_is_the_one_that_is_named)
-ALSO_LOCK_FREE(a_core_that_dies_without_the_lock_leaves_the_others_all_their_turns)
-ALSO_LOCK_FREE(a_core_that_never_comes_is_waited_for_and_missed)
-ALSO_LOCK_FREE(cores_that_play_one_after_the_other_prove_nothing)
+ALSO_LOCK_FREE(the_worst_warp_is_kept_if_smaller_warps_follow)
+ALSO_LOCK_FREE(the_worse_of_two_faulty_cores_is_named)
+ALSO_LOCK_FREE(if_a_core_dies_without_the_lock_the_others_have_all_their_turns)
+ALSO_LOCK_FREE(a_core_that_never_comes_is_awaited_and_counted_as_missing)
+ALSO_LOCK_FREE(cores_that_run_one_after_another_prove_nothing)
 ALSO_LOCK_FREE(a_check_that_is_stopped_ends_at_once)
-ALSO_LOCK_FREE(cores_that_really_run_at_once_have_none_either)
+ALSO_LOCK_FREE(equal_cores_that_really_run_at_once_have_no_warp)
