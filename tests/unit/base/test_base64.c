@@ -1,4 +1,4 @@
-/* Base64 is checked with the examples of RFC 4648, and by the length of its lines. */
+/* Tests Base64 with the examples of RFC 4648, and the length of its lines. */
 #include "test.h"
 #include "base/base64.h"
 
@@ -16,7 +16,7 @@ encoded(const char *from, size_t length)
 	return bytes;
 }
 
-TEST(the_examples_of_rfc_4648_come_out)
+TEST(the_examples_of_rfc_4648_have_the_right_results)
 {
 	assert_string_equal(encoded("", 0), "");
 	assert_string_equal(encoded("f", 1), "Zg==\n");

@@ -1,4 +1,4 @@
-/* zlib reads the output of deflate_bytes(). */
+/* Unpacks the output of deflate_bytes() with zlib. */
 #include <zlib.h>
 
 #include "test.h"
@@ -20,7 +20,7 @@ put(void *sink, uint8_t byte)
 	packed[packed_length++] = byte;
 }
 
-/* Returns the packed length of the first LENGTH bytes. */
+/* Packs and unpacks the first LENGTH bytes. Returns their packed length. */
 static size_t
 there_and_back(size_t length)
 {
@@ -29,7 +29,7 @@ there_and_back(size_t length)
 	};
 
 	packed_length = 0;
-	memset(&work, 0xa5, sizeof(work)); /* the result must not depend on the old content */
+	memset(&work, 0xa5, sizeof(work)); /* old contents of the work memory must not change the result */
 	deflate_bytes(&work, bytes, length, put, NULL);
 	zip.avail_in = (unsigned)packed_length;
 	assert_int_equal(inflateInit2(&zip, -MAX_WBITS), Z_OK);
@@ -48,7 +48,7 @@ fill(size_t begin, size_t end, unsigned kinds, uint64_t seed)
 		bytes[i] = (char)(random_next(&seed) % kinds);
 }
 
-TEST(texts_of_0_to_600_bytes_come_back)
+TEST(texts_of_0_to_600_bytes_are_unpacked_unchanged)
 {
 	for (size_t length = 0; length <= 600; length++) {
 		fill(0, length, 3, length + 1);
@@ -56,7 +56,7 @@ TEST(texts_of_0_to_600_bytes_come_back)
 	}
 }
 
-TEST(one_byte_repeated_is_three_bits_for_each_258_and_every_byte_comes_back)
+TEST(a_repeated_byte_takes_three_bits_for_each_258)
 {
 	memset(bytes, 'x', sizeof(bytes));
 	assert_true(there_and_back(258 * 100) < 258);
@@ -64,8 +64,8 @@ TEST(one_byte_repeated_is_three_bits_for_each_258_and_every_byte_comes_back)
 	assert_true(there_and_back(sizeof(bytes)) < sizeof(bytes) * 17 / 16);
 }
 
-/* A repetition is only used if its distance is below 32,768. */
-TEST(a_repetition_is_found_within_the_window_alone)
+/* A repetition is used only if its distance is below 32,768. */
+TEST(a_repetition_is_found_within_the_window_only)
 {
 	for (size_t distance = DEFLATE_WINDOW - 2; distance <= DEFLATE_WINDOW + 2; distance++) {
 		fill(0, distance, 256, 1);
@@ -74,7 +74,7 @@ TEST(a_repetition_is_found_within_the_window_alone)
 	}
 }
 
-TEST(words_that_repeat_at_many_distances_come_back)
+TEST(words_repeated_at_many_distances_are_unpacked_unchanged)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		fill(0, 50, 256, seed);

@@ -1,8 +1,11 @@
-/* The histogram: each value is in one bucket, each bucket is as narrow as specified, and refused values are counted. */
+/*
+ * The histogram: each value belongs to one bucket, each bucket is as narrow as specified, and values that are refused
+ * are counted.
+ */
 #include "test.h"
 #include "base/histogram.h"
 
-TEST(buckets_follow_on_each_other_without_gap_up_to_the_largest_value)
+TEST(buckets_cover_all_values_without_gaps)
 {
 	uint64_t next = 0;
 
@@ -20,7 +23,7 @@ TEST(buckets_follow_on_each_other_without_gap_up_to_the_largest_value)
 	assert_int_equal(next, 0); /* the buckets end after UINT64_MAX */
 }
 
-TEST(the_buckets_at_the_seams_are_known)
+TEST(the_limits_of_some_buckets_are_right)
 {
 	assert_int_equal(histogram_bucket(0), 0);
 	assert_int_equal(histogram_bucket(127), 127);
@@ -46,7 +49,7 @@ TEST(the_largest_values_are_counted_like_any_other)
 	assert_int_equal(histogram_quantile(&histogram, 100000), UINT64_MAX);
 }
 
-TEST(quantiles_of_one_to_a_hundred_are_those_ranks)
+TEST(quantiles_of_the_numbers_1_to_100_are_right)
 {
 	struct histogram histogram;
 
@@ -64,7 +67,7 @@ TEST(quantiles_of_one_to_a_hundred_are_those_ranks)
 	assert_int_equal(histogram_quantile(&histogram, UINT32_MAX), 100);
 }
 
-TEST(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit)
+TEST(a_quantile_of_few_values_is_the_upper_end_of_a_used_bucket)
 {
 	struct histogram histogram;
 
@@ -77,7 +80,7 @@ TEST(a_quantile_of_few_values_is_the_upper_end_of_a_bucket_that_was_hit)
 	assert_int_equal(histogram_quantile(&histogram, 75001), 1007615); /* 999424 to 1007615 */
 }
 
-TEST(a_quantile_of_many_does_not_overflow)
+TEST(a_quantile_of_many_values_does_not_overflow)
 {
 	struct histogram histogram;
 
@@ -89,7 +92,7 @@ TEST(a_quantile_of_many_does_not_overflow)
 	assert_int_equal(histogram_quantile(&histogram, 50001), 9);
 }
 
-TEST(an_octave_counts_what_its_bound_is_the_tightest_for)
+TEST(each_value_is_counted_in_the_smallest_octave_that_includes_it)
 {
 	static const uint64_t values[] = { 0, 1, 2, 3, 4, 7, 8, 1023, 1024, 1024 + 512, UINT64_MAX };
 	struct histogram histogram;
@@ -111,7 +114,7 @@ TEST(an_octave_counts_what_its_bound_is_the_tightest_for)
 	assert_int_equal(total, sizeof(values) / sizeof(values[0]));
 }
 
-TEST(each_octave_ends_where_the_next_begins)
+TEST(each_octave_ends_where_the_next_starts)
 {
 	assert_int_equal(octave_of(0), 0);
 	assert_int_equal(octave_high(0), 0);

@@ -1,11 +1,11 @@
-/* Tests of exact fractions of integers. They are compared with the host's own 128-bit division. */
+/* Tests of exact fractions of integers. The expected values come from the host's own 128-bit division. */
 #include "test.h"
 #include "random.h"
 #include "base/scale.h"
 
 typedef unsigned __int128 wide;
 
-/* Draws a number of 1 to 64 bits, so that small and large numbers are combined. */
+/* Returns a random number of 1 to 64 bits, so that small and large numbers are combined. */
 static uint64_t
 any_length(uint64_t *state)
 {
@@ -25,7 +25,7 @@ TEST(mul_div_rounds_down_up_and_to_nearest)
 	assert_true(scale_mul_div(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
 }
 
-TEST(what_does_not_fit_is_the_largest_number)
+TEST(a_result_that_does_not_fit_is_the_largest_number)
 {
 	assert_true(scale_mul_div(1, 1, 0) == UINT64_MAX);
 	assert_true(scale_mul_div(UINT64_C(1) << 63, 2, 1) == UINT64_MAX);
@@ -33,8 +33,8 @@ TEST(what_does_not_fit_is_the_largest_number)
 	assert_true(scale_mul_div(UINT64_MAX, 3, 3) == UINT64_MAX);
 	assert_true(scale_mul_div_up(UINT64_MAX, 4, 4) == UINT64_MAX);
 	/*
-	 * The first product is (2^64 - 1) * 3 / 2, which does not fit. The second quotient is 2^64 - 1 with a remainder,
-	 * and must not wrap to 0 when it is rounded up.
+	 * The result of the first call does not fit: (2^64 - 1) * 3 / 2. The result of the second call is 2^64 - 1
+	 * with a remainder, and must not wrap to 0 when it is rounded up.
 	 */
 	assert_true(scale_mul_div_up(UINT64_MAX, 3, 2) == UINT64_MAX);
 	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_UP) == UINT64_MAX);
@@ -59,7 +59,7 @@ TEST(mul_div_agrees_with_division_of_128_bits_in_100000_cases)
 	}
 }
 
-/* Multiplies to 256 bits, in four limbs. The host has no wider division for a comparison. */
+/* Multiplies two 128-bit numbers to 256 bits, in four words. The host has no wider division for a comparison. */
 static void
 multiply_256(wide a, wide b, uint64_t limbs[4])
 {
@@ -88,7 +88,7 @@ compare_256(const uint64_t a[4], const uint64_t b[4])
 	return 0;
 }
 
-TEST(a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases)
+TEST(a_ratio_of_192_bits_is_rounded_correctly_in_100000_cases)
 {
 	uint64_t seed = 7;
 	unsigned fitted = 0;
@@ -114,7 +114,7 @@ TEST(a_ratio_of_192_bits_lies_between_its_two_neighbours_in_100000_cases)
 	assert_in_range(fitted, 50000, 100000);
 }
 
-TEST(a_divisor_of_128_bits_loses_no_carry)
+TEST(division_by_128_bits_loses_no_carry)
 {
 	const wide most = ~(wide)0;
 
@@ -124,7 +124,7 @@ TEST(a_divisor_of_128_bits_loses_no_carry)
 	assert_int_equal(scale_ratio(most - 1, 1000000, most, SCALE_NEAREST), 1000000);
 }
 
-TEST(an_unknown_rate_counts_a_tick_as_a_nanosecond)
+TEST(with_an_unknown_rate_a_tick_counts_as_a_nanosecond)
 {
 	const struct rate unknown[] = { { 0, 0 }, { 0, 1 }, { 1, 0 } };
 
@@ -138,7 +138,7 @@ TEST(an_unknown_rate_counts_a_tick_as_a_nanosecond)
 	}
 }
 
-TEST(ticks_become_nanoseconds_within_the_error_that_is_promised)
+TEST(ticks_are_converted_to_nanoseconds_within_the_stated_error)
 {
 	const struct rate rates[] = { { 1000, 1 },	  { 3579545, 1 },	   { 1000000000, 1 },
 				      { 2303998000, 1 },  { 10000000000000, 3333 }, { 5000000000, 1 },
@@ -162,10 +162,10 @@ TEST(ticks_become_nanoseconds_within_the_error_that_is_promised)
 }
 
 /*
- * Each rate within 0.2 ppm may be the true one. The interval must include the duration of 10^10 ticks at each such
+ * Any rate within 0.2 ppm may be the true one. The interval must include the duration of 10^10 ticks at each such
  * rate, and must not be much wider.
  */
-TEST(a_difference_lasts_what_it_does_by_any_rate_that_may_be_true)
+TEST(the_duration_of_a_difference_includes_all_possible_rates)
 {
 	uint64_t seed = 4711;
 
@@ -186,7 +186,7 @@ TEST(a_difference_lasts_what_it_does_by_any_rate_that_may_be_true)
 	}
 }
 
-TEST(differences_are_rounded_outwards_and_stay_in_the_type)
+TEST(differences_are_rounded_outwards_and_do_not_overflow)
 {
 	struct scale scale;
 
@@ -205,7 +205,7 @@ TEST(differences_are_rounded_outwards_and_stay_in_the_type)
 	assert_true(scale_ns_down(&scale, INT64_MAX) == INT64_MAX);
 }
 
-TEST(nanoseconds_become_ticks_exactly)
+TEST(nanoseconds_are_converted_to_ticks_exactly)
 {
 	struct scale scale;
 

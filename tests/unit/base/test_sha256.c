@@ -1,10 +1,10 @@
-/* SHA-256 is compared with published digests. If the input comes in pieces, the digest must be the same. */
+/* Compares SHA-256 with published digests. Input in several pieces must give the same digest as in one piece. */
 #include "test.h"
 #include "base/sha256.h"
 
 TEST(the_published_examples_have_their_digests)
 {
-	/* Example values of FIPS 180-4 for "abc" and the 448-bit message, and for the empty message. */
+	/* Examples of FIPS 180-4 ("abc" and the 448-bit message), and the empty message. */
 	static const struct {
 		const char *message, *digest;
 	} examples[] = {
@@ -39,7 +39,7 @@ TEST(a_million_times_the_letter_a_has_its_published_digest)
 	assert_memory_equal(digest, expected, sizeof(expected));
 }
 
-TEST(every_length_to_200_is_the_same_in_pieces_of_every_size)
+TEST(a_digest_does_not_depend_on_the_pieces_of_the_input)
 {
 	uint8_t message[200], whole[SHA256_DIGEST_SIZE], pieces[SHA256_DIGEST_SIZE];
 	uint8_t before[SHA256_DIGEST_SIZE] = { 0 };

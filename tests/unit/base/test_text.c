@@ -1,4 +1,4 @@
-/* The formatter: the supported part of printf is exact, and nothing is written after the end of the buffer. */
+/* The formatter: it implements a part of printf exactly, and never writes beyond the end of the buffer. */
 #include <stdio.h>
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 
 #define ROOM 256
 
-/* Checks text_printf() with a format that the compiler must not check. */
+/* Checks the output of text_printf(). Has no format attribute, so that the compiler accepts invalid formats. */
 static void
 check(const char *expected, const char *format, ...)
 {
@@ -56,7 +56,7 @@ TEST(bytes_that_are_not_ascii_become_question_marks_in_strings)
 	check("a?b??~ ?\n", "%s%c\n", "a\nb\x7f\xff~ ", '\x01');
 }
 
-TEST(what_is_not_ours_stands_as_it_is)
+TEST(conversions_that_are_not_supported_are_printed_unchanged)
 {
 	check("%", "%%");
 	check("%f %5q %.2u %lc %ls %llu", "%f %5q %.2u %lc %ls %llu");
@@ -67,7 +67,7 @@ TEST(what_is_not_ours_stands_as_it_is)
 	check("%*q 7", "%*q %u", 7u);
 }
 
-TEST(every_size_of_buffer_holds_just_what_fits)
+TEST(a_text_is_cut_to_the_buffer_for_every_buffer_size)
 {
 	static const char whole[] = "ab   7|-0012|cd  ";
 	char bytes[sizeof(whole) + 8];
@@ -91,7 +91,7 @@ TEST(every_size_of_buffer_holds_just_what_fits)
 	}
 }
 
-TEST(all_short_formats_agree_with_the_librarys_where_they_are_ours)
+TEST(all_supported_formats_agree_with_snprintf)
 {
 	static const char *const formats[] = { "%u",  "%7u",  "%-7u", "%07u", "%x",   "%012x",
 					       "%d",  "%9d",  "%-9d", "%09d", "%-09d", "%1d" };
@@ -124,7 +124,7 @@ check_decimal(const char *expected, uint64_t value, unsigned scale, unsigned dig
 	assert_string_equal(bytes, expected);
 }
 
-TEST(decimals_are_rounded_half_up_and_have_just_their_digits)
+TEST(decimals_are_rounded_half_up_and_have_the_requested_digits)
 {
 	check_decimal("1.23", 1234, 3, 2);
 	check_decimal("1.24", 1235, 3, 2);
@@ -156,7 +156,7 @@ TEST(a_decimal_of_four_billion_digits_ends_with_the_buffer)
 	assert_true(text.truncated);
 }
 
-TEST(strings_are_equal_only_when_all_of_them_is)
+TEST(strings_are_equal_only_if_they_are_equal_to_the_end)
 {
 	assert_true(text_equal("", ""));
 	assert_true(text_equal("hpet", "hpet"));
@@ -167,7 +167,7 @@ TEST(strings_are_equal_only_when_all_of_them_is)
 	assert_int_equal(text_length("acpi_pm"), 7);
 }
 
-TEST(a_string_begins_with_another_where_all_of_that_is_its_begin)
+TEST(a_string_starts_with_another_only_if_it_has_all_of_it)
 {
 	assert_true(text_begins("hpet_fsb", "hpet"));
 	assert_true(text_begins("hpet", "hpet"));

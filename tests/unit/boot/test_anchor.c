@@ -1,4 +1,6 @@
-/* Firmware's tables are found by their anchor strings, anywhere in the range that the specification gives. */
+/*
+ * Tables of the firmware are found by their anchor strings, at any address in the range that the specification allows.
+ */
 #include "test.h"
 #include "bare/firmware/bare.h"
 
@@ -7,7 +9,7 @@
 
 static uint8_t memory[RANGE + 16] __attribute__((aligned(16)));
 
-/* Writes an RSDP to AT. The sum of its first 20 bytes is SUM; it must be 0 in a valid RSDP. */
+/* Writes an RSDP at offset AT whose first 20 bytes add up to SUM. The sum of a valid RSDP is 0. */
 static void
 lay(size_t at, uint8_t sum)
 {
@@ -34,7 +36,7 @@ TEST(an_rsdp_is_found_at_each_multiple_of_16_up_to_the_end)
 	}
 }
 
-TEST(an_rsdp_with_a_wrong_sum_or_at_another_place_or_beyond_the_end_is_none)
+TEST(an_rsdp_with_a_wrong_checksum_or_alignment_or_beyond_the_end_is_not_found)
 {
 	lay(32, 1);
 	assert_int_equal(found(), RANGE);

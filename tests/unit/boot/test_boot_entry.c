@@ -35,7 +35,7 @@ TEST(the_entry_of_a_stick_names_its_device_only)
 	assert_false(boot_entry_names_file());
 }
 
-TEST(an_entry_that_is_cut_anywhere_is_read_no_further)
+TEST(a_cut_entry_is_not_read_beyond_its_end)
 {
 	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
 
@@ -59,7 +59,7 @@ TEST(a_node_without_a_length_ends_the_search)
 	assert_false(boot_entry_names_file());
 }
 
-TEST(without_a_current_entry_or_with_one_of_another_size_there_is_none)
+TEST(without_a_current_entry_of_the_right_size_none_is_returned)
 {
 	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
 

@@ -1,4 +1,4 @@
-/* The marker of a run's phase, as the next boot reads it. */
+/* The marker of a run's phase, as it is written for the next boot. */
 #include <stdio.h>
 
 #include "test.h"
@@ -29,7 +29,7 @@ marker_on(const char *name)
 	return marker;
 }
 
-TEST(cores_that_the_firmware_starts_after_all_are_marked_so)
+TEST(the_marker_says_if_the_firmware_starts_the_cores)
 {
 	static const struct run_phase start = { .id = "start-cores", .with_cores = true };
 	struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
@@ -52,8 +52,8 @@ TEST(cores_that_the_firmware_starts_after_all_are_marked_so)
 	free(run);
 }
 
-/* The next run names the checkpoint's folder by its present name on the volume. */
-TEST(a_checkpoint_that_was_not_renamed_is_noted_by_its_name)
+/* The next run's note must name the checkpoint's folder as it is called on the volume. */
+TEST(a_checkpoint_that_was_not_renamed_is_named_as_on_the_volume)
 {
 	static const char *const folders[] = { "\\baretick\\0002", "\\baretick\\0003.new" };
 	const struct smbios_facts smbios = { .product = "sim" };

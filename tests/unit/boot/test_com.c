@@ -1,5 +1,6 @@
 /*
- * A serial port of a boot without UEFI. The simulated ports act like a 16550 with or without a FIFO, or do not answer.
+ * A serial port in a boot without UEFI. The simulated port acts like a 16550 with or without a FIFO, or does not
+ * answer.
  */
 #include "test.h"
 #include "console/com.h"
@@ -13,7 +14,7 @@ static struct {
 	bool has_queue;
 	char written[64];
 	size_t count, status_reads;
-	size_t sent_after; /* number of reads of the status until the last byte was sent */
+	size_t sent_after; /* number of reads of the status until the last byte has been sent */
 } port;
 
 static uint32_t
@@ -63,7 +64,7 @@ unplug(void **state)
 	return 0;
 }
 
-TEST(a_port_that_is_not_there_is_not_opened, unplug, NULL)
+TEST(a_port_that_does_not_exist_is_not_opened, unplug, NULL)
 {
 	struct com com;
 
@@ -78,7 +79,7 @@ TEST(a_port_without_a_status_is_not_opened)
 	assert_false(com_open(&com, COM1_PORT));
 }
 
-TEST(sixteen_bytes_go_into_an_empty_queue_after_one_look)
+TEST(sixteen_bytes_are_written_to_an_empty_fifo_after_one_status_read)
 {
 	struct com com;
 
@@ -90,7 +91,7 @@ TEST(sixteen_bytes_go_into_an_empty_queue_after_one_look)
 	assert_memory_equal(port.written, "0123456789abcdef0123", 20);
 }
 
-TEST(without_a_queue_each_byte_waits_for_the_one_before)
+TEST(without_a_fifo_each_byte_waits_for_the_previous_one)
 {
 	struct com com;
 
@@ -101,7 +102,7 @@ TEST(without_a_queue_each_byte_waits_for_the_one_before)
 	assert_int_equal(port.status_reads, 4);
 }
 
-/* Asserts that the port is not waited for any more. One such wait may take minutes in a slow guest. */
+/* Asserts that no wait for the port follows. Each wait may take minutes in a slow guest. */
 static void
 assert_is_given_up(struct com *com)
 {
@@ -113,7 +114,7 @@ assert_is_given_up(struct com *com)
 	assert_int_equal(port.count, 0);
 }
 
-TEST(a_port_that_never_gets_empty_is_given_up_and_nothing_is_written)
+TEST(a_port_that_never_becomes_empty_is_not_used)
 {
 	struct com com;
 
@@ -136,7 +137,7 @@ TEST(a_drained_port_has_sent_its_last_byte)
 	assert_int_equal(port.status_reads, 100);
 }
 
-TEST(a_port_that_never_sends_its_last_byte_is_not_waited_for_without_end)
+TEST(the_wait_for_a_port_that_never_sends_its_last_byte_ends)
 {
 	struct com com;
 
@@ -146,7 +147,7 @@ TEST(a_port_that_never_sends_its_last_byte_is_not_waited_for_without_end)
 	assert_is_given_up(&com);
 }
 
-TEST(a_byte_is_read_only_if_one_came_in)
+TEST(a_byte_is_read_only_if_one_was_received)
 {
 	struct com com;
 	uint8_t byte;

@@ -1,4 +1,4 @@
-/* The choice of the display and of the serial lines. */
+/* Which display and which serial lines the console uses. */
 #include <stdio.h>
 
 #include "test.h"
@@ -6,7 +6,10 @@
 #include "console_sim.h"
 #include "uefi/console/parts.h"
 
-/* Sizes of paths in ConOut: the first node, a terminal's path with its end node, and a display's path without it. */
+/*
+ * Sizes in bytes of parts of ConOut: a path's first node, a terminal's path with its end node, and a display's path
+ * without it.
+ */
 #define NODE         12u
 #define LINE_PATH    61u
 #define DISPLAY_PATH 18u
@@ -27,7 +30,7 @@ open_firmware(void **state)
 
 TEST_FIXTURE(open_firmware, NULL);
 
-/* Prints a word to all parts of the console. */
+/* Prints a word to the console's display and serial lines. */
 static void
 say(void)
 {
@@ -36,7 +39,7 @@ say(void)
 	console_put(&console, "word\n");
 }
 
-TEST(of_two_cards_the_console_is_written_to_and_not_the_first)
+TEST(with_two_displays_the_one_in_conout_is_used)
 {
 	console_sim_display(&first, 1, false);
 	console_sim_display(&second, 2, true);
@@ -46,7 +49,7 @@ TEST(of_two_cards_the_console_is_written_to_and_not_the_first)
 	assert_int_equal(console.columns, 100);
 }
 
-TEST(where_the_console_goes_over_a_line_too_its_own_display_is_written_to)
+TEST(if_conout_also_has_a_serial_line_its_display_is_used_directly)
 {
 	console_sim_display(&first, 1, false);
 	console_sim_line(&line, 9, true);
@@ -59,7 +62,7 @@ TEST(where_the_console_goes_over_a_line_too_its_own_display_is_written_to)
 	assert_string_equal(line.said, "word\r\n");
 }
 
-TEST(a_console_on_a_line_alone_is_no_screen_but_a_display_is)
+TEST(if_conout_has_only_a_serial_line_a_display_outside_of_it_is_used)
 {
 	console_sim_line(&line, 9, true);
 	say();
@@ -74,7 +77,7 @@ TEST(a_console_on_a_line_alone_is_no_screen_but_a_display_is)
 	assert_int_equal(first.written, 6);
 }
 
-TEST(without_the_variable_the_first_display_is_taken_where_there_are_lines)
+TEST(without_conout_and_with_serial_lines_the_first_display_is_used)
 {
 	console_sim_forget();
 	console_sim_display(&first, 1, false);
@@ -89,8 +92,8 @@ TEST(without_the_variable_the_first_display_is_taken_where_there_are_lines)
 	assert_int_equal(con_out->written, 6);
 }
 
-/* Each round of the test cuts one more byte off the variable, so that it ends at any place within a path. */
-TEST(a_variable_that_is_cut_off_is_read_no_further)
+/* In each round one more byte is cut off the variable, so that it ends at every position within a path. */
+TEST(a_cut_variable_is_not_read_beyond_its_end)
 {
 	EFI_HANDLE display, terminal;
 	size_t left;
@@ -102,7 +105,7 @@ TEST(a_variable_that_is_cut_off_is_read_no_further)
 
 		left = console_sim_shorten(1);
 		parts_open(&parts);
-		if (left < NODE) /* too short for one node */
+		if (left < NODE) /* less than one node is left */
 			assert_false(parts_have(&parts, terminal) || parts_have(&parts, display));
 		if (left >= LINE_PATH)
 			assert_true(parts_have(&parts, terminal));
@@ -112,7 +115,7 @@ TEST(a_variable_that_is_cut_off_is_read_no_further)
 	} while (left);
 }
 
-TEST(a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back)
+TEST(a_firmware_in_graphics_mode_is_switched_to_text_and_restored)
 {
 	console_sim_display(&first, 1, true);
 	console_sim_graphics();
@@ -122,7 +125,7 @@ TEST(a_firmware_in_its_graphics_mode_is_taken_out_of_it_and_put_back)
 	assert_int_equal(console_sim_mode, 1);
 }
 
-TEST(a_firmware_in_its_text_mode_stays_there)
+TEST(a_firmware_in_text_mode_is_not_switched)
 {
 	console_sim_display(&first, 1, true);
 	console_sim_graphics();
@@ -132,7 +135,7 @@ TEST(a_firmware_in_its_text_mode_stays_there)
 	assert_int_equal(console_sim_mode, 0);
 }
 
-TEST(a_line_that_is_no_part_of_the_console_is_left_alone)
+TEST(a_serial_line_outside_of_the_console_is_not_used)
 {
 	console_sim_line(&other, 8, false);
 	console_sim_line(&line, 9, true);
@@ -141,7 +144,7 @@ TEST(a_line_that_is_no_part_of_the_console_is_left_alone)
 	assert_int_equal(other.length, 0);
 }
 
-TEST(where_no_line_is_part_of_it_the_first_one_is_told)
+TEST(if_no_serial_line_is_in_conout_the_first_one_is_used)
 {
 	console_sim_display(&first, 1, true);
 	console_sim_line(&line, 9, false);
@@ -152,7 +155,7 @@ TEST(where_no_line_is_part_of_it_the_first_one_is_told)
 	assert_int_equal(con_out->written, 6);
 }
 
-TEST(before_the_options_are_read_and_with_serial_off_not_a_byte_is_written)
+TEST(without_options_or_with_serial_off_nothing_is_sent)
 {
 	console_sim_line(&line, 9, true);
 	console_open(&console);

@@ -1,4 +1,4 @@
-/* A 16550 that the firmware does not drive. It is used as the console's serial line, and then restored. */
+/* A 16550 that the firmware does not use. It becomes the console's serial line, and is restored afterwards. */
 #include "test.h"
 #include "console/com.h"
 #include "console/console.h"
@@ -99,14 +99,14 @@ assert_as_found(const struct uart *uart)
 	assert_memory_equal(uart->divisor, found.divisor, 2);
 }
 
-TEST(com1_is_told_where_the_firmware_has_no_line_and_is_left_as_it_was)
+TEST(com1_is_used_if_the_firmware_has_no_serial_line_and_is_restored)
 {
 	say(0);
 	assert_string_equal(uarts[0].sent, "word\r\n");
 	assert_as_found(&uarts[0]);
 }
 
-TEST(the_port_that_acpi_names_is_told_instead)
+TEST(the_port_that_acpi_names_is_used_instead)
 {
 	sim_hook_ports((struct sim_port_hook){ COM2_PORT, COM2_PORT + SCRATCH, in, out, &uarts[1] });
 	say(COM2_PORT);
@@ -114,13 +114,13 @@ TEST(the_port_that_acpi_names_is_told_instead)
 	assert_int_equal(uarts[0].writes, 0);
 }
 
-TEST(com1_is_told_where_the_port_that_acpi_names_does_not_answer)
+TEST(com1_is_used_if_the_port_that_acpi_names_does_not_answer)
 {
 	say(COM2_PORT);
 	assert_string_equal(uarts[0].sent, "word\r\n");
 }
 
-TEST(with_a_line_of_the_firmware_no_port_is_touched)
+TEST(if_the_firmware_has_a_serial_line_no_port_is_used)
 {
 	console_sim_line(&line, 9, false);
 	say(COM1_PORT);
@@ -128,7 +128,7 @@ TEST(with_a_line_of_the_firmware_no_port_is_touched)
 	assert_string_equal(line.said, "word\r\n");
 }
 
-TEST(a_port_that_does_not_loop_back_is_left_as_it_was)
+TEST(a_port_that_fails_the_loopback_test_is_restored_and_not_used)
 {
 	uarts[0].loops = false;
 	say(0);
@@ -136,7 +136,7 @@ TEST(a_port_that_does_not_loop_back_is_left_as_it_was)
 	assert_as_found(&uarts[0]);
 }
 
-/* Acts like U-Boot, whose console is a serial line without a protocol. */
+/* Acts like U-Boot, which writes its console to a serial line without a protocol. */
 static EFI_STATUS EFIAPI
 output_by_com1(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
 {
@@ -146,7 +146,7 @@ output_by_com1(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
 	return EFI_SUCCESS;
 }
 
-TEST(a_port_that_the_firmwares_console_writes_to_is_not_told)
+TEST(a_port_that_the_firmwares_console_writes_to_is_not_used)
 {
 	struct console other;
 

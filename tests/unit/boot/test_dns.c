@@ -1,14 +1,14 @@
 /*
- * Look-ups of names with a firmware's DNS protocol that answers, knows no address, does not answer, or is absent. All
- * changes must be undone.
+ * Look-ups of names with a firmware's DNS protocol that answers, knows no address, does not answer, or is absent.
+ * Everything that was changed must be restored.
  */
 #include "test.h"
 #include "uefi/network/network_internal.h"
 #include "firmware_sim.h"
 #include "uefi/network/protocols.h"
 
-#define POLLS      3  /* number of polls until an answer comes */
-#define CHECKS_MAX 50 /* number of checks of the timer until it expires */
+#define POLLS      3  /* number of polls until the answer comes */
+#define CHECKS_MAX 50 /* number of checks of the timer after which it has expired */
 
 static const EFI_GUID guid_dns4_binding = GUID_DNS4_BINDING;
 static const EFI_GUID guid_dns4 = GUID_DNS4;
@@ -16,9 +16,9 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
 static struct {
 	EFI_STATUS status;    /* result of the look-up; EFI_NOT_READY if it never ends */
-	EFI_STATUS refused;   /* the status that the protocol returns at once when a name is requested */
+	EFI_STATUS refused;   /* status that the protocol returns at once when it is asked for a name */
 	UINT32 addresses;     /* number of addresses in the answer */
-	UINTN servers;        /* number of DNS servers from DHCP */
+	UINTN servers;        /* number of DNS servers that DHCP gave */
 	bool has_no_protocol; /* true if the handle for look-ups (a child of the service) lacks the protocol */
 	unsigned polls, checks, children, configured, cancelled;
 	int events;
@@ -160,7 +160,7 @@ stall(UINTN us)
 	return EFI_SUCCESS;
 }
 
-/* Makes a card whose DNS server gives 10.0.2.2 for lab.example. */
+/* Makes a network card. Its DNS server, if WITH_DNS is true, gives 10.0.2.2 for lab.example. */
 static EFI_HANDLE
 card_of(bool with_dns)
 {
@@ -192,7 +192,7 @@ look_up(EFI_HANDLE card, UINT8 ipv4[4])
 	return reason;
 }
 
-TEST(a_name_becomes_its_first_address)
+TEST(a_name_is_replaced_by_its_first_address)
 {
 	UINT8 ipv4[4];
 
@@ -208,7 +208,7 @@ TEST(a_name_becomes_its_first_address)
 	}
 }
 
-TEST(what_does_not_come_is_said_and_taken_back)
+TEST(a_failed_look_up_is_reported_and_undone)
 {
 	static const struct {
 		EFI_STATUS status, refused;
@@ -236,7 +236,7 @@ TEST(what_does_not_come_is_said_and_taken_back)
 	}
 }
 
-TEST(where_nobody_can_be_asked_an_address_is_asked_for)
+TEST(without_a_dns_server_the_user_is_told_to_use_an_address)
 {
 	UINT8 ipv4[4];
 	EFI_HANDLE card = card_of(false);

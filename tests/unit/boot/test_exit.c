@@ -1,4 +1,4 @@
-/* The ways to end a run, with a firmware whose ResetSystem does nothing. */
+/* The ways to end a run, on a firmware whose ResetSystem has no effect. */
 #include "test.h"
 #include "console_sim.h"
 #include "uefi/exit.h"
@@ -16,7 +16,7 @@ static jmp_buf over;
 static struct {
 	EFI_RESET_TYPE types[CALLS_MAX];
 	size_t calls;
-	bool said; /* true if a sentence was printed on the serial line before the first call */
+	bool said; /* true if a message was on the serial line before the first call of ResetSystem */
 	unsigned writes;
 	uint32_t written;
 } machine;
@@ -37,7 +37,7 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 	return EFI_OUT_OF_RESOURCES;
 }
 
-/* Leaves exit_run(), which otherwise calls stall() for ever on a machine that stays on. */
+/* Leaves exit_run(). On a machine that stays on, exit_run() would call stall() for ever. */
 static EFI_STATUS EFIAPI
 stall(UINTN us)
 {
@@ -53,7 +53,7 @@ write_port(void *context, uint16_t port, uint32_t value, unsigned size)
 	machine.written = value;
 }
 
-/* Ends a run in the way HOW. LINE then has all printed text. */
+/* Ends a run with the exit option HOW. LINE then has all printed text. */
 static void
 leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 {
@@ -68,7 +68,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	console_sim_line(&line, 9, false);
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->Stall = stall;
-	/* The function has no return value in gnu-efi 3, and returns a status in gnu-efi 4. No caller reads the status. */
+	/* In gnu-efi 3 the function returns nothing, and in gnu-efi 4 it returns a status, which no caller reads. */
 	firmware_system->RuntimeServices->ResetSystem = (void *)reset_system;
 	memset(&machine, 0, sizeof(machine));
 	pager = (struct pager){ .console = NULL };
@@ -80,7 +80,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	}
 }
 
-TEST(power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off)
+TEST(before_a_power_off_a_message_says_that_the_machine_can_be_switched_off)
 {
 	const struct acpi_fadt fadt = { .reset_port = RESET_PORT, .reset_value = RESET_VALUE };
 
@@ -93,7 +93,7 @@ TEST(power_off_says_first_that_a_machine_that_stays_on_can_be_switched_off)
 	assert_int_equal(machine.writes, 0);
 }
 
-TEST(restart_writes_the_reset_register_after_two_calls_without_effect)
+TEST(if_two_resets_have_no_effect_the_acpi_reset_register_is_written)
 {
 	const struct acpi_fadt fadt = { .reset_port = RESET_PORT, .reset_value = RESET_VALUE };
 

@@ -1,4 +1,4 @@
-/* Folders of a FAT volume whose cluster chains form a loop. */
+/* A FAT volume whose folders have cluster chains that form a loop. Some firmware reads such chains for ever. */
 #include <stdio.h>
 
 #include "test.h"
@@ -6,13 +6,13 @@
 #include "firmware_sim.h"
 
 #define SECTOR   512u
-#define TABLE    1u           /* sector of the only FAT */
+#define TABLE    1u           /* number of the sector with the only FAT */
 #define SECTORS  8192u
 #define END      0x0fffffffu
 
 struct kind {
 	bool is_32;
-	unsigned table_sectors, root_entries, data; /* the first sector of cluster 2 */
+	unsigned table_sectors, root_entries, data; /* data: first sector of cluster 2 */
 };
 
 static const struct kind fat16 = { false, 32, 32, TABLE + 32 + 2 };
@@ -55,7 +55,7 @@ place(unsigned cluster)
 	return (kind->data + cluster - 2) * SECTOR;
 }
 
-/* Writes entry INDEX of the folder at AT. NAME has 11 characters. */
+/* Writes entry number INDEX of the folder at AT. NAME has 11 characters. */
 static void
 add(size_t at, unsigned index, const char *name, uint8_t attributes, unsigned cluster)
 {
@@ -72,8 +72,8 @@ root(void)
 }
 
 /*
- * Makes a volume with the folders \EFI and \BARETICK, which has two clusters. In \BARETICK are ".", "..", "0001" and a
- * file. All chains end.
+ * Makes a volume with the folders \EFI and \BARETICK. \BARETICK has two clusters with ".", "..", "0001" and a file.
+ * All chains end.
  */
 static void
 format(const struct kind *as)
@@ -128,17 +128,17 @@ check(bool endless, const char *inner_wanted)
 		assert_string_equal(inner, inner_wanted);
 }
 
-TEST(folders_that_end_are_no_cause)
+TEST(a_volume_whose_chains_end_is_accepted)
 {
 	format(&fat32);
 	check(false, "");
 	format(&fat16);
 	check(false, "");
-	chain(7, 7); /* the chain of this file forms a loop; the file's size limits the reading */
+	chain(7, 7); /* the chain of this file forms a loop, but the file's size limits a read */
 	check(false, "");
 }
 
-TEST(a_chain_that_leads_to_its_own_begin_is_seen)
+TEST(a_folder_whose_chain_is_a_loop_is_found)
 {
 	format(&fat32);
 	chain(4, 4);
@@ -149,7 +149,7 @@ TEST(a_chain_that_leads_to_its_own_begin_is_seen)
 	assert_in_range(reads, 1, 20);
 }
 
-TEST(so_is_that_of_a_folder_within)
+TEST(a_folder_in_a_folder_whose_chain_is_a_loop_is_found)
 {
 	format(&fat32);
 	chain(6, 8);
@@ -159,7 +159,7 @@ TEST(so_is_that_of_a_folder_within)
 	check(true, "0001.NEW");
 }
 
-TEST(a_root_without_an_end_is_looked_at_within_bounds)
+TEST(the_search_in_a_root_folder_without_an_end_is_limited)
 {
 	format(&fat32);
 	memset(disk + place(2), 0xe5, SECTOR);
@@ -168,7 +168,7 @@ TEST(a_root_without_an_end_is_looked_at_within_bounds)
 	assert_in_range(reads, 1, 3 * (2u << 20) / SECTOR);
 }
 
-TEST(what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware)
+TEST(volumes_without_fat_or_that_cannot_be_read_are_accepted)
 {
 	format(&fat32);
 	chain(4, 4);
@@ -182,6 +182,6 @@ TEST(what_is_no_FAT_or_cannot_be_read_is_left_to_the_firmware)
 	device = NULL;
 	check(false, "");
 	format(&fat32);
-	chain(4, 0x0ffffff0); /* a successor after the end of the table */
+	chain(4, 0x0ffffff0); /* the next cluster is beyond the end of the table */
 	check(false, "");
 }

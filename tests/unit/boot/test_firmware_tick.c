@@ -74,7 +74,7 @@ close_event(EFI_EVENT event)
 	return EFI_SUCCESS;
 }
 
-/* The simulated timer ticks once in a hundred readings, as long as it has a period. */
+/* Each hundredth reading the simulated timer ticks, as long as its period is not 0. */
 static uint64_t
 tsc(void)
 {
@@ -100,7 +100,7 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-TEST(it_is_stopped_and_goes_on_as_found)
+TEST(the_tick_is_stopped_and_restarted_with_its_period)
 {
 	struct tick tick = { 0 };
 
@@ -113,7 +113,7 @@ TEST(it_is_stopped_and_goes_on_as_found)
 	assert_int_equal(period, PERIOD);
 }
 
-TEST(without_the_protocol_or_where_that_refuses_it_goes_on)
+TEST(without_the_protocol_or_if_it_refuses_the_tick_continues)
 {
 	struct tick tick = { 0 };
 
@@ -123,12 +123,12 @@ TEST(without_the_protocol_or_where_that_refuses_it_goes_on)
 	assert_false(tick_set_stopped(&tick, true));
 	assert_int_equal(period, PERIOD);
 	refuses = false;
-	period = 0; /* the tick is already stopped, so its period is unknown and it could not be restarted */
+	period = 0; /* the firmware had already stopped the tick, so its period is unknown */
 	assert_false(tick_set_stopped(&tick, true));
 	assert_int_equal(tick.period_100ns, 0);
 }
 
-TEST(its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end)
+TEST(the_wait_for_the_ticks_callback_ends_with_the_callback_or_at_its_limit)
 {
 	struct tick tick = { 0 };
 
@@ -138,6 +138,6 @@ TEST(its_callback_comes_where_it_was_put_back_and_else_the_wait_has_an_end)
 	assert_in_range(now, 1000, 1010);
 	assert_true(tick_set_stopped(&tick, false));
 	assert_true(tick_is_alive(tsc, 1000));
-	assert_in_range(now, 1011, 1111); /* the callback comes without further waiting */
+	assert_in_range(now, 1011, 1111); /* the wait ends with the callback */
 	assert_int_equal(opened, 0);
 }

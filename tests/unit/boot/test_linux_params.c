@@ -1,9 +1,9 @@
-/* The boot_params of a loader for Linux. */
+/* The boot_params that a loader for Linux passes on. */
 #include "test.h"
 #include "bare/firmware/start_info.h"
 
 #define SIZE    4096u
-#define RSDP    0x70u /* offset of the field in boot_params: Linux, Documentation/arch/x86/zero-page.rst */
+#define RSDP    0x70u /* offset of a field in boot_params: Linux, Documentation/arch/x86/zero-page.rst */
 #define COUNT   0x1e8u
 #define MAGIC   0x202u
 #define LOADER  0x210u
@@ -37,7 +37,7 @@ map_of(const struct start_info *info)
 	return (const void *)(uintptr_t)info->memory_map;
 }
 
-TEST(every_field_that_pvh_has_too_is_taken)
+TEST(every_field_that_pvh_also_has_is_used)
 {
 	put(RSDP, 0x7fe0014, 8);
 	put(RAMDISK, 0x2000000, 4);
@@ -69,7 +69,7 @@ TEST(every_field_that_pvh_has_too_is_taken)
 	assert_int_equal(map_of(info)[1].type, 2);
 }
 
-TEST(a_map_has_at_most_the_128_ranges_that_boot_params_has_room_for)
+TEST(a_memory_map_has_at_most_128_ranges)
 {
 	put(COUNT, 255, 1);
 	put(MAP + 127 * 20, 0x123000, 8);
@@ -79,7 +79,7 @@ TEST(a_map_has_at_most_the_128_ranges_that_boot_params_has_room_for)
 	assert_int_equal(map_of(info)[127].begin, 0x123000);
 }
 
-TEST(without_a_map_and_a_command_line_both_are_absent)
+TEST(without_a_memory_map_and_a_command_line_both_are_absent)
 {
 	const struct start_info *info = linux_params_convert(memory);
 
@@ -87,13 +87,13 @@ TEST(without_a_map_and_a_command_line_both_are_absent)
 	assert_int_equal(info->command_line, 0);
 }
 
-TEST(boot_params_without_linux_header_are_none)
+TEST(boot_params_without_a_linux_header_are_refused)
 {
 	put(MAGIC, 0, 1);
 	assert_null(linux_params_convert(memory));
 }
 
-TEST(the_name_has_the_loaders_number)
+TEST(the_name_of_the_boot_has_the_loaders_number)
 {
 	char name[64];
 	struct text text;

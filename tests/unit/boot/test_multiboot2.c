@@ -1,4 +1,4 @@
-/* The information that a multiboot2 loader passes on, complete and damaged. */
+/* The information that a multiboot2 loader passes on, complete or damaged. */
 #include "test.h"
 #include "bare/firmware/start_info.h"
 
@@ -50,7 +50,7 @@ add_map(uint32_t entry_size)
 	add(6, body, sizeof(body));
 }
 
-TEST(every_tag_that_pvh_has_too_is_taken)
+TEST(every_tag_that_pvh_also_has_is_used)
 {
 	static const uint32_t module[] = { 0x200000, 0x200800, 0 };
 	static const char rsdp_1[20] = "RSD PTR 1", rsdp_2[36] = "RSD PTR 2";
@@ -86,7 +86,7 @@ TEST(every_tag_that_pvh_has_too_is_taken)
 	assert_string_equal(name, "none (multiboot2, GRUB 2.06)");
 }
 
-TEST(without_tags_there_is_no_map_and_no_command_line)
+TEST(without_tags_there_is_no_memory_map_and_no_command_line)
 {
 	char name[64];
 	struct text text;
@@ -101,7 +101,7 @@ TEST(without_tags_there_is_no_map_and_no_command_line)
 	assert_string_equal(name, "none (multiboot2, a loader without a name)");
 }
 
-TEST(information_of_no_or_of_an_endless_size_is_none)
+TEST(information_with_a_size_of_0_or_too_large_is_refused)
 {
 	begin();
 	add_map(24);
@@ -111,7 +111,7 @@ TEST(information_of_no_or_of_an_endless_size_is_none)
 	assert_non_null(convert(8));
 }
 
-TEST(a_tag_that_is_longer_than_what_is_left_or_shorter_than_its_head_is_the_last)
+TEST(a_tag_with_an_invalid_length_is_the_last)
 {
 	for (uint32_t size = 0; size < 9; size++) {
 		begin();
@@ -124,7 +124,7 @@ TEST(a_tag_that_is_longer_than_what_is_left_or_shorter_than_its_head_is_the_last
 		convert(cut);
 }
 
-TEST(a_map_of_other_entries_is_none_and_a_string_without_an_end_is_none)
+TEST(a_map_with_other_entries_and_a_string_without_an_end_are_refused)
 {
 	begin();
 	add_map(20);
@@ -133,7 +133,7 @@ TEST(a_map_of_other_entries_is_none_and_a_string_without_an_end_is_none)
 	assert_int_equal(convert(used)->memory_map | convert(used)->command_line, 0);
 }
 
-TEST(modules_beyond_a_table_of_16_are_passed_over)
+TEST(modules_after_the_16th_are_ignored)
 {
 	static const uint32_t module[] = { 0x200000, 0x200800, 0 };
 

@@ -3,7 +3,7 @@
 #include "firmware_sim.h"
 #include "uefi/network/network.h"
 
-#define CHECKS 50 /* number of checks of an event until it expires */
+#define CHECKS 50 /* number of checks after which an event has happened */
 #define SETS_MAX 8
 
 static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
@@ -15,7 +15,7 @@ static struct {
 	bool refuses; /* true if the policy cannot be changed */
 	UINT32 sets[SETS_MAX];
 	size_t set_count;
-	size_t children; /* number of requested children */
+	size_t children; /* number of children (handles of protocol instances) that were requested */
 	unsigned checks, events;
 } card;
 
@@ -122,7 +122,7 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-/* Returns the reason why there is no answer. */
+/* Tries to get an address. Returns the reason if this fails. */
 static const char *
 ask(void)
 {
@@ -142,7 +142,7 @@ assert_put_back(void)
 	assert_int_equal(card.sets[1], IP4_STATIC);
 }
 
-TEST(a_policy_is_put_back_where_the_server_was_not_reached)
+TEST(a_policy_is_restored_if_the_server_was_not_reached)
 {
 	card.gets_one = true;
 	assert_true(strlen(ask()) > 0);
@@ -150,14 +150,14 @@ TEST(a_policy_is_put_back_where_the_server_was_not_reached)
 	assert_put_back();
 }
 
-TEST(and_where_no_address_came_within_the_bound)
+TEST(a_policy_is_restored_if_no_address_came_in_time)
 {
 	assert_string_equal(ask(), "no network card gets an address by DHCP");
 	assert_int_equal(card.children, 0);
 	assert_put_back();
 }
 
-TEST(what_needs_no_change_is_left_alone)
+TEST(a_card_with_dhcp_or_an_address_is_not_changed)
 {
 	card.policy = IP4_DHCP;
 	ask();
@@ -173,7 +173,7 @@ TEST(what_needs_no_change_is_left_alone)
 	assert_int_equal(card.policy, IP4_STATIC);
 }
 
-TEST(a_firmware_without_tcp_is_said_to_have_none)
+TEST(a_firmware_without_tcp_is_reported)
 {
 	firmware_sim_reset();
 	assert_string_equal(ask(), EXCHANGE_NO_TCP);

@@ -1,4 +1,4 @@
-/* Keys that are pressed while the report is sent over the serial line. */
+/* Keys that are pressed while the report is sent over the serial line, in several blocks. */
 #include <stdio.h>
 
 #include "test.h"
@@ -71,7 +71,7 @@ put_block(char *out, const char *name, const char *bytes, size_t length)
 	sprintf(out + strlen(out), "BARETICK %s BEGIN\n%sBARETICK %s END sha256=%s\n", name, bytes, name, hex);
 }
 
-TEST(a_key_long_after_finds_all_blocks_whole)
+TEST(a_key_after_the_transfer_cuts_no_block)
 {
 	static char wanted[CONSOLE_SIM_SAID];
 
@@ -84,7 +84,7 @@ TEST(a_key_long_after_finds_all_blocks_whole)
 	assert_string_equal(said(), wanted);
 }
 
-TEST(a_way_out_cuts_what_is_left_and_says_how_much)
+TEST(a_key_that_ends_the_run_cuts_the_blocks_and_says_how_much_was_sent)
 {
 	unsigned sent, all;
 	char *end;
@@ -102,10 +102,10 @@ TEST(a_way_out_cuts_what_is_left_and_says_how_much)
 }
 
 /*
- * The key may come between two blocks, within a line that names a block, or at any other time. Lines that programs
- * search for must be complete.
+ * The key may come between two blocks, within the line that names a block, or within a block. Lines that programs look
+ * for must be complete.
  */
-TEST(whenever_it_comes_each_block_has_one_end)
+TEST(whenever_the_key_comes_each_block_has_one_end)
 {
 	static const char *const names[] = { "TEXT", "CSV", "REPORT" };
 
@@ -128,7 +128,7 @@ TEST(whenever_it_comes_each_block_has_one_end)
 	}
 }
 
-TEST(a_line_that_takes_no_more_is_not_waited_for)
+TEST(a_serial_line_that_accepts_no_more_is_not_awaited)
 {
 	line.takes = 100;
 	console_sim_press('p', 5);
@@ -137,7 +137,7 @@ TEST(a_line_that_takes_no_more_is_not_waited_for)
 	assert_false(serial_send_next(&console.serial));
 }
 
-TEST(without_a_key_the_machine_restarts_when_its_patience_ends)
+TEST(without_a_key_the_machine_restarts_after_the_countdown)
 {
 	pager.patience = 200;
 	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_REBOOT);

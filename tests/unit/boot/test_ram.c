@@ -1,4 +1,4 @@
-/* Free memory of a boot without UEFI: memory maps from loaders, and pages that are allocated and freed. */
+/* Free memory in a boot without UEFI: memory maps from loaders, and pages that are allocated and freed. */
 #include "test.h"
 #include "bare/firmware/ram.h"
 
@@ -27,7 +27,7 @@ free_bytes(void)
 	return sum;
 }
 
-TEST(the_highest_pages_at_or_below_the_limit_are_taken)
+TEST(the_highest_pages_at_or_below_the_limit_are_allocated)
 {
 	ram_add(&ram, 0x1000, 0x9e000);
 	ram_add(&ram, 0x100000, 0x100000);
@@ -44,7 +44,7 @@ TEST(a_map_without_space_below_1_mib_has_no_page_there)
 	assert_int_equal(free_bytes(), 0x100000);
 }
 
-TEST(what_is_withheld_is_never_given_out_though_the_map_lists_it_twice)
+TEST(reserved_memory_is_never_allocated_although_the_map_lists_it_twice)
 {
 	ram_add(&ram, 0, 0x8000);
 	ram_add(&ram, 0x4000, 0x8000);
@@ -64,7 +64,7 @@ TEST(parts_of_pages_at_both_ends_of_a_range_are_not_free)
 	assert_int_equal(ram_allocate(&ram, UINT64_MAX, 1), 0x2000);
 }
 
-TEST(pages_that_are_given_back_are_one_range_again)
+TEST(freed_pages_become_one_range_again)
 {
 	uint64_t taken[3];
 
@@ -87,7 +87,7 @@ TEST(a_range_that_ends_beyond_all_addresses_ends_at_the_last_page)
 	assert_int_equal(ram.count, 0);
 }
 
-TEST(a_map_with_more_ranges_than_the_table_holds_loses_memory_and_nothing_else)
+TEST(a_map_with_too_many_ranges_only_loses_memory)
 {
 	for (uint64_t i = 1; i <= 2 * RAM_RANGES_MAX; i++)
 		ram_add(&ram, i * 2 * PAGE, PAGE);

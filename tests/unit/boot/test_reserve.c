@@ -1,4 +1,4 @@
-/* Memory for hypervisors' pages is reserved only if a hypervisor will receive its address. */
+/* Memory for hypervisors' pages is reserved only if a hypervisor gets its address. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "reserve.h"
@@ -25,7 +25,7 @@ assert_none(void)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-TEST(each_core_has_a_page_and_all_have_one_zeroed_and_reserved_below_4_gib)
+TEST(each_core_and_the_machine_get_a_zeroed_page_reserved_below_4_gib)
 {
 	static const enum paravirtual_kind kinds[] = { PARAVIRTUAL_KVM, PARAVIRTUAL_HYPERV, PARAVIRTUAL_XEN };
 
@@ -42,7 +42,7 @@ TEST(each_core_has_a_page_and_all_have_one_zeroed_and_reserved_below_4_gib)
 	}
 }
 
-TEST(none_is_taken_where_nobody_offers_a_page_or_none_is_asked_for)
+TEST(without_a_clock_that_needs_a_page_none_is_reserved)
 {
 	be_a_guest_of(PARAVIRTUAL_KVM);
 	platform.paravirtual.count = 0;
@@ -53,7 +53,7 @@ TEST(none_is_taken_where_nobody_offers_a_page_or_none_is_asked_for)
 	assert_none();
 }
 
-TEST(without_memory_below_4_gib_there_are_none)
+TEST(without_memory_below_4_gib_there_are_no_pages)
 {
 	be_a_guest_of(PARAVIRTUAL_XEN);
 	firmware_sim_low_left = CORES;

@@ -1,11 +1,14 @@
-/* Reports on a volume whose driver can do less than EDK II's driver. */
+/* Saves reports to a volume whose driver can do less than EDK II's driver. */
 #include <stdio.h>
 
 #include "test.h"
 #include "uefi/volume/save.h"
 #include "volume_sim.h"
 
-#define PAGE_BYTES  1000003u /* size of the page; it is no multiple of a sector or of a piece */
+/*
+ * size of the page in bytes, which is no multiple of a sector or of a piece (the largest part that is written at once)
+ */
+#define PAGE_BYTES  1000003u
 #define PIECE_BYTES 0x10000u
 
 static struct text texts[SAVE_FILES];
@@ -68,14 +71,14 @@ check_saved(const char *sentence_wanted, const char *folder)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-TEST(a_driver_that_takes_64_KiB_below_4_GiB_gets_a_megabyte)
+TEST(a_driver_that_accepts_only_64_KiB_below_4_GiB_can_write_a_megabyte)
 {
 	struct volume_sim *volume = *state;
 
 	volume->write_max = PIECE_BYTES;
 	volume->low_only = true;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
-	/* the page has one write per piece, the other files have one write each; the JSON is empty here */
+	/* the page has one write per piece, and each other file has a single write; the JSON is empty here */
 	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 3);
 }
 
@@ -89,7 +92,7 @@ TEST(a_run_that_did_not_start_has_no_record_and_its_report_is_saved)
 	assert_non_null(volume_sim_find("\\baretick\\0001\\report.csv"));
 }
 
-TEST(without_memory_below_4_GiB_it_is_written_from_where_it_is)
+TEST(without_memory_below_4_GiB_a_file_is_written_from_its_own_memory)
 {
 	struct volume_sim *volume = *state;
 
@@ -106,7 +109,7 @@ TEST(a_driver_without_Flush_keeps_the_report)
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
 }
 
-TEST(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun)
+TEST(if_Flush_fails_for_lack_of_space_the_new_folder_is_deleted)
 {
 	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
@@ -118,7 +121,7 @@ TEST(a_Flush_that_fails_for_want_of_space_takes_back_what_was_begun)
 	assert_null(volume_sim_find("\\baretick"));
 }
 
-TEST(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was)
+TEST(if_a_volume_becomes_full_during_a_file_it_is_restored)
 {
 	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
@@ -131,8 +134,8 @@ TEST(a_volume_that_fills_up_between_two_pieces_is_left_as_it_was)
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
-/* The SetInfo of U-Boot cannot rename a folder, and returns EFI_UNSUPPORTED. */
-TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_dropped)
+/* U-Boot's SetInfo cannot rename a folder, and returns EFI_UNSUPPORTED. */
+TEST(a_report_folder_that_cannot_be_renamed_is_complete_and_can_be_deleted)
 {
 	struct volume_sim *volume = *state;
 	char sentence[SAVE_SENTENCE_SIZE];
@@ -149,10 +152,8 @@ TEST(a_report_that_cannot_be_renamed_is_whole_keeps_its_number_and_can_be_droppe
 	check_folder("\\baretick\\0001");
 }
 
-/*
- * These files have a long name and a short name. A listing of the folder shows the long name only, but Open finds both.
- */
-TEST(a_short_name_that_no_list_shows_takes_its_number)
+/* These folders have a long and a short name. A listing shows the long name only, but Open finds both. */
+TEST(the_number_of_a_hidden_short_name_is_not_used_again)
 {
 	volume_sim_add("\\baretick", true);
 	strcpy(volume_sim_add("\\baretick\\0001.newer", false)->alias, "\\baretick\\0001.NEW");
@@ -161,7 +162,7 @@ TEST(a_short_name_that_no_list_shows_takes_its_number)
 	assert_int_equal(save_next_number(), 6);
 }
 
-TEST(the_last_numbers_are_used_too)
+TEST(the_highest_numbers_are_used_too)
 {
 	volume_sim_add("\\baretick", true);
 	volume_sim_add("\\baretick\\9997", true);

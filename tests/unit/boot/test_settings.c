@@ -1,4 +1,4 @@
-/* Options from a volume and from the load options, with arbitrary lengths and contents. */
+/* Options from a file and from the load options, with any length and contents. */
 #include <stdio.h>
 
 #include "test.h"
@@ -31,7 +31,7 @@ close_volume(void **state)
 
 TEST_FIXTURE(open_volume, close_volume);
 
-/* Returns a text of BYTES bytes: FIRST, comments, LAST, and a final 0. */
+/* Returns a text of BYTES bytes that consists of FIRST, comments, LAST, and a final 0. */
 static char *
 long_text(size_t bytes, const char *first, const char *last)
 {
@@ -52,7 +52,7 @@ hold_config(char *text)
 	file->length = strlen(text);
 }
 
-/* Writes PARTS as nodes of a device path. PARTS has at most 3 elements and ends with NULL. */
+/* Writes PARTS as the nodes of a device path. PARTS has at most 3 elements, and NULL ends it. */
 static void
 put_path(uint8_t *bytes, const char *const parts[3])
 {
@@ -70,10 +70,10 @@ put_path(uint8_t *bytes, const char *const parts[3])
 }
 
 /*
- * GRUB and the firmware split the application's path into nodes in different ways. In each way the file next to the
- * application must be found.
+ * GRUB and the firmware split the application's path into nodes in different ways. With each of them, the file next to
+ * the application must be found.
  */
-TEST(the_file_next_to_the_application_is_read_however_its_path_is_split)
+TEST(the_file_next_to_the_application_is_read_for_each_form_of_its_path)
 {
 	static const char *const splits[][3] = {
 		{ "\\EFI\\tool\\baretick.efi" }, { "\\EFI\\tool", "baretick.efi" }, { "\\EFI\\tool\\", "baretick.efi" },
@@ -106,7 +106,7 @@ TEST(a_file_of_8_KiB_is_read)
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
-TEST(a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded)
+TEST(a_file_that_is_too_long_is_an_error_but_its_exit_and_save_are_used)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
@@ -117,7 +117,7 @@ TEST(a_file_that_is_too_long_is_named_and_its_exit_and_save_are_heeded)
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
-TEST(of_a_file_of_a_mebibyte_the_begin_is_looked_at)
+TEST(the_start_of_a_file_of_a_mebibyte_is_read)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
@@ -127,8 +127,11 @@ TEST(of_a_file_of_a_mebibyte_the_begin_is_looked_at)
 	assert_int_equal(report.options.exit, EXIT_REBOOT);
 }
 
-/* Load options must not be cut at 8,192 characters without a message, because the last words would be lost. */
-TEST(load_options_that_are_too_long_are_named_too)
+/*
+ * Load options of more than 8,192 characters must be refused with a message. Otherwise their last words would be lost
+ * without notice.
+ */
+TEST(load_options_that_are_too_long_are_an_error_too)
 {
 	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
 	char *text = long_text(LONG_BYTES, "baretick.efi save=off ", " exit=poweroff");
@@ -145,7 +148,7 @@ TEST(load_options_that_are_too_long_are_named_too)
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 
-/* Passes on SIZE bytes of load options as firmware does, and reads all options. */
+/* Passes on SIZE bytes as load options, like firmware does, and reads all options. */
 static bool
 reads_load_options(const void *bytes, size_t size, char *error)
 {
@@ -156,7 +159,7 @@ reads_load_options(const void *bytes, size_t size, char *error)
 	return settings_read(&no_hypervisor, &names, NULL, &report, error);
 }
 
-/* The load options are the default of U-Boot 2023.01. */
+/* These load options are U-Boot 2023.01's default. */
 TEST(load_options_of_linux_are_a_note)
 {
 	static const CHAR16 linux_arguments[] = L"root=/dev/sdb3 init=/sbin/init rootwait ro\n";
@@ -186,7 +189,7 @@ TEST(binary_load_options_are_a_note)
 		assert_string_equal(report.notes[i], "The load options are 16 bytes of binary data: they are not used.");
 }
 
-TEST(load_options_with_a_key_of_ours_are_read_to_the_last_word)
+TEST(load_options_with_a_baretick_key_are_read_to_the_last_word)
 {
 	static const CHAR16 both[] = L"ro profile=quick", misspelled[] = L"ro porfile=quick";
 	static const CHAR16 typed[] = L"baretick.efi ro";
@@ -200,7 +203,7 @@ TEST(load_options_with_a_key_of_ours_are_read_to_the_last_word)
 	assert_non_null(strstr(error, "\"porfile=quick\" is not an option"));
 	assert_false(reads_load_options(typed, sizeof(typed), error));
 	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
-	/* the word "ro" gave a note in two of these texts; among typed words it is an error */
+	/* two of these texts have the word "ro", which gives a note each; in typed options it is an error */
 	assert_int_equal(report.note_count, 2);
 }
 
@@ -214,7 +217,7 @@ TEST(empty_load_options_are_no_note)
 	assert_int_equal(report.note_count, 0);
 }
 
-/* Returns options that come from a server instead of a file. */
+/* Reads options from a server. TEXT is the server's answer. */
 static bool
 read_other(void *context, char *buffer, size_t size, size_t *length)
 {
@@ -236,7 +239,7 @@ reads_other(char *text, char *error)
 	return settings_read(&no_hypervisor, &names, &other, &report, error);
 }
 
-TEST(what_stands_in_for_the_file_is_read_where_there_is_none)
+TEST(without_a_file_options_from_a_server_are_read)
 {
 	char own[] = "label=other duration=20ms", wrong[] = "lable=x exit=reboot", error[OPTIONS_ERROR_SIZE];
 

@@ -1,4 +1,4 @@
-/* EFI_TIMESTAMP_PROTOCOL states the TSC's rate if it counts the TSC and returns its frequency. */
+/* EFI_TIMESTAMP_PROTOCOL states the TSC's rate if it counts the TSC and returns a frequency. */
 #include "test.h"
 #include "firmware_sim.h"
 #include "hw/hw.h"
@@ -54,13 +54,13 @@ only_claim(void)
 	return &claims.rows[0];
 }
 
-TEST(firmware_without_the_protocol_claims_nothing)
+TEST(firmware_without_the_protocol_states_no_rate)
 {
 	timestamp_add_claim(&claims);
 	assert_int_equal(claims.count, 0);
 }
 
-TEST(the_rate_is_claimed_only_of_the_tsc)
+TEST(the_rate_is_used_only_if_the_protocol_counts_the_tsc)
 {
 	firmware_sim_install(firmware_image, &guid, &protocol);
 	assert_int_equal(only_claim()->hz.num, UINT64_C(2600000000));

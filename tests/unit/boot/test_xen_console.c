@@ -1,4 +1,7 @@
-/* Xen's console and the end of a guest. The simulated Xen takes bytes at an event, later, or never. */
+/*
+ * Xen's console, and how a guest of Xen ends itself. The simulated Xen reads the console's bytes at an event, later,
+ * or never.
+ */
 #include "test.h"
 #include <setjmp.h>
 #include <sys/mman.h>
@@ -8,15 +11,15 @@
 
 enum { IN = 1024, OUT = 2048, SHUTDOWN_NONE = 99 };
 
-/* The ring is in a page below 4 GiB, as in Xen. */
+/* The console's ring is in a page below 4 GiB, as in Xen. */
 static struct {
 	uint8_t in[IN], out[OUT];
 	uint32_t in_consumer, in_producer, out_consumer, out_producer;
 } *ring;
 
 static struct {
-	bool takes;      /* true if the console's daemon reads the ring at an event */
-	bool late;       /* true if the daemon only reads after a yield */
+	bool takes;      /* true if the console's daemon reads the ring when an event comes */
+	bool late;       /* true if the daemon reads the ring only after a yield */
 	uint64_t page;   /* parameter 17 */
 	char taken[3 * OUT];
 	size_t length;
@@ -71,7 +74,7 @@ hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 	return 0;
 }
 
-/* Starts a guest in which Xen's interface comes after another one, as with Xen's option viridian=1. */
+/* Starts a guest whose hypervisor leaves have another interface before Xen's, as with Xen's option viridian=1. */
 static int
 start_xen(void **state)
 {
@@ -92,7 +95,7 @@ start_xen(void **state)
 	return 0;
 }
 
-/* Makes each further hypercall fault. */
+/* Lets each further hypercall cause an exception. */
 static int
 start_without_xen(void **state)
 {
@@ -139,7 +142,7 @@ TEST(a_xen_without_a_console_for_this_guest_is_not_opened)
 	assert_false(xen_console_open(&console));
 }
 
-TEST(a_line_is_one_event_and_a_part_of_a_line_is_none)
+TEST(a_complete_line_sends_one_event_and_a_part_of_a_line_none)
 {
 	struct xen_console console = opened();
 
@@ -157,7 +160,7 @@ TEST(a_full_ring_waits_for_the_console_and_loses_no_byte)
 	static char text[2 * OUT + 100];
 
 	xen.late = true;
-	ring->out_consumer = ring->out_producer = UINT32_MAX - 10; /* both counters wrap at 32 bits soon */
+	ring->out_consumer = ring->out_producer = UINT32_MAX - 10; /* both counters will soon wrap at 32 bits */
 	fill(text, sizeof(text));
 	assert_true(xen_console_write(&console, text, sizeof(text)));
 	assert_int_equal(xen.yields, 2);
@@ -167,7 +170,7 @@ TEST(a_full_ring_waits_for_the_console_and_loses_no_byte)
 	assert_memory_equal(xen.taken, text, sizeof(text));
 }
 
-TEST(a_console_that_takes_nothing_is_waited_for_once)
+TEST(a_console_that_reads_nothing_is_awaited_once)
 {
 	struct xen_console console = opened();
 	static char text[OUT + 1];
@@ -200,7 +203,7 @@ TEST(received_bytes_are_read_once)
 	assert_int_equal(ring->in_consumer, IN + 1);
 }
 
-TEST(the_guest_ends_as_a_power_off_or_a_reboot)
+TEST(the_guest_ends_with_a_power_off_or_a_reboot)
 {
 	xen_end_guest(XEN_POWEROFF);
 	assert_int_equal(xen.shutdown, 0);
@@ -219,8 +222,8 @@ fault(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 	longjmp(faulted, 1);
 }
 
-/* This must be the last test, because hypercalls stay disabled. */
-TEST(a_hypercall_that_faults_is_the_last)
+/* This must be the last test, because hypercalls stay disabled after it. */
+TEST(after_a_hypercall_that_faults_there_are_no_more)
 {
 	struct xen_console console;
 

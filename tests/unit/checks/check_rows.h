@@ -1,4 +1,7 @@
-/* Helpers for tests of the checks of devices: they open a driver on the simulated machine, and check its rows. */
+/*
+ * Helpers for tests of the checks of devices: they open a driver on the simulated machine, run its checks, and compare
+ * the rows that result.
+ */
 #ifndef BARETICK_CHECK_ROWS_H
 #define BARETICK_CHECK_ROWS_H
 
@@ -10,7 +13,8 @@
 #include "rules/rules.h"
 
 #define MS_NS UINT64_C(1000000)
-#define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS) /* longest time with interrupts masked, without preemption */
+/* longest time in which a check may mask interrupts, if no preemption disturbs it */
+#define NEVER_MASKED_LONGER_PS (6 * SIM_PS_PER_MS)
 
 static struct behaviours rows;
 
@@ -21,10 +25,7 @@ catalogue_limit(const void *nothing, const char *rule)
 	return rules_find(rule)->limit;
 }
 
-/*
- * Returns true if the row breaks its rule, with the limit of the rule catalogue. Fails if the catalogue has no such
- * rule.
- */
+/* Returns true if the row breaks its rule's limit from the catalogue. Fails if the catalogue has no such rule. */
 static inline bool
 is_bad(const struct behaviour *row)
 {
@@ -39,7 +40,7 @@ is_bad(const struct behaviour *row)
 	return behaviour_outcome(row, rule->limit) == OUTCOME_FAILED;
 }
 
-/* Returns row NTH of RULE, counted from 0. Fails if there is none. */
+/* Returns the row number NTH (from 0) of RULE. Fails if there is none. */
 static inline const struct behaviour *
 row_of(const char *rule, unsigned nth)
 {
@@ -88,7 +89,7 @@ assert_none_bad(void)
 			fail_msg("%s: %s", rows.rows[i].rule, rows.rows[i].text);
 }
 
-/* All registers that a check may change. Afterwards they must have their old values again. */
+/* Registers that a check may change. After the check they must have their old values. */
 struct touched {
 	uint64_t hpet_configuration, hpet_counter_writes;
 	uint64_t pit_control, pit_reload, pit_null_count, pit_latched, port_61;
@@ -112,7 +113,7 @@ touched(void)
 	};
 }
 
-/* Resets world time before a driver is opened, because reading the machine's facts took some time. */
+/* Sets world time to 0 before a driver is opened, because the set-up of the machine took time. */
 static inline void
 begin_world(void)
 {
@@ -129,7 +130,7 @@ check_of(const struct driver *driver)
 	return check;
 }
 
-/* Runs the checks of the opened driver, with a scale from the true rate of the TSC. */
+/* Runs the checks of the opened driver. Its time scale is the TSC's true rate. */
 static inline void
 check_opened(const struct driver *driver, uint64_t budget_ns)
 {
@@ -150,7 +151,7 @@ check_opened(const struct driver *driver, uint64_t budget_ns)
 	for (size_t i = 0; i < rows.count; i++) {
 		assert_string_equal(rows.rows[i].clock, driver->rows[0].id);
 		assert_true(strlen(rows.rows[i].text) > 0);
-		assert_true(strlen(rows.rows[i].text) < BEHAVIOUR_TEXT_SIZE - 1); /* checks that the text is complete */
+		assert_true(strlen(rows.rows[i].text) < BEHAVIOUR_TEXT_SIZE - 1); /* the text is not cut */
 	}
 	if (sim.preempt_every)
 		return;
@@ -166,7 +167,7 @@ open_and_check(const struct driver *driver, uint64_t budget_ns)
 	check_opened(driver, budget_ns);
 }
 
-/* Opens and checks a driver, while 30 ms are stolen from the core at random accesses. The accesses depend on SEED. */
+/* Opens and checks a driver. At random accesses, which depend on SEED, 30 ms are stolen from the core. */
 static inline void
 open_and_check_preempted(const struct driver *driver, uint64_t every, uint64_t seed, uint64_t budget_ns)
 {

@@ -1,4 +1,4 @@
-/* A run restores all registers that it changes. A register that is not restored is noticed. */
+/* A run must restore all registers that it changes. The test finds registers that are not restored. */
 #include "test.h"
 #include "checks/checks.h"
 #include "sim.h"
@@ -12,8 +12,8 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim.pit.port_61 = 0x02;             /* the bit of the speaker (1) is set, and the bit of the gate (0) is clear */
-	/* mode 3 with the low byte first, in which a BIOS leaves the channel after a beep */
+	sim.pit.port_61 = 0x02;             /* the speaker bit (1) is set, and the gate bit (0) is clear */
+	/* mode 3, low byte first, as a BIOS leaves this channel after a beep */
 	sim.pit.channels[2].control = 0xb6;
 	sim.rtc.a = 0x26;
 	sim.rtc.b = 0x02;
@@ -25,7 +25,7 @@ set_up(void **state)
 
 TEST_FIXTURE(set_up, NULL);
 
-TEST(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found)
+TEST(an_open_clock_is_noticed_and_a_closed_clock_is_restored)
 {
 	struct clock rows[DRIVER_CLOCKS_MAX];
 	struct as_found before, open, after;
@@ -41,10 +41,10 @@ TEST(a_clock_left_open_is_noticed_and_a_closed_one_is_as_found)
 }
 
 /*
- * Xen returns the mode as it was written. The modes 6 and 7 are the same as 2 and 3, because the top bit has no meaning
- * for them.
+ * Xen returns the mode bits as they were written. Modes 6 and 7 are the same as 2 and 3, because the data sheet
+ * ignores their top bit.
  */
-TEST(modes_6_and_7_of_the_pit_are_2_and_3)
+TEST(modes_6_and_7_of_the_pit_equal_2_and_3)
 {
 	static const uint8_t same[] = { 2, 3 }, others[] = { 0, 1 };
 	struct as_found before, after;
@@ -85,7 +85,7 @@ fault(void (*work)(void *argument), void *argument, struct fault *fault)
 }
 
 /* A hypervisor may report a feature whose MSRs do not exist. */
-TEST(msrs_that_fault_are_left_out_and_the_rest_is_read)
+TEST(msrs_that_cause_an_exception_are_left_out_and_the_others_are_read)
 {
 	struct as_found all, rest;
 
@@ -98,7 +98,7 @@ TEST(msrs_that_fault_are_left_out_and_the_rest_is_read)
 	assert_string_equal(rest.registers[6].name, all.registers[6].name);
 }
 
-TEST(a_full_list_leaves_out_what_does_not_fit)
+TEST(a_full_list_leaves_out_further_registers)
 {
 	struct as_found list = { .count = AS_FOUND_MAX - 1 };
 

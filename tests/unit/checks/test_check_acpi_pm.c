@@ -1,4 +1,7 @@
-/* The specified behaviour of the PM timer, on the simulated machine. A reading takes 520 ns, and a tick 279 ns. */
+/*
+ * Checks of the PM timer against its specification, on the simulated machine. A reading takes 520 ns, and a tick takes
+ * 279 ns.
+ */
 #include "check_rows.h"
 
 #define BUDGET_NS (100 * MS_NS)
@@ -12,7 +15,7 @@ open_with_32_bits(uint64_t ticks)
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(a_healthy_timer_keeps_its_promises)
+TEST(a_healthy_timer_passes_all_checks)
 {
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 2);
@@ -20,14 +23,14 @@ TEST(a_healthy_timer_keeps_its_promises)
 	assert_passed("pm-glitch", "4096 single readings, none of them wrong.");
 }
 
-TEST(bits_above_24_are_no_part_of_24)
+TEST(set_bits_above_24_are_a_fault_of_a_24_bit_timer)
 {
 	sim.pm.high_bits = 0xa5000000;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads a5000007h.");
 }
 
-TEST(of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown)
+TEST(the_first_reading_beyond_24_bits_is_shown)
 {
 	sim.pm.counter.wrap_bits = 32;
 	sim.pm.counter.origin_ticks = 0x1000000 - 40;
@@ -35,7 +38,7 @@ TEST(of_readings_some_of_which_are_beyond_24_bits_the_first_of_those_is_shown)
 	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads 1000000h.");
 }
 
-TEST(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once)
+TEST(a_32_bit_timer_above_24_bits_passes_at_once)
 {
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000);
@@ -44,7 +47,7 @@ TEST(a_timer_of_32_bits_that_is_beyond_24_shows_it_at_once)
 	assert_none_bad();
 }
 
-TEST(bit_24_is_waited_for_where_it_comes_within_the_budget)
+TEST(a_check_waits_for_bit_24_if_it_comes_in_time)
 {
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000 - 200000); /* the counter reaches bit 24 after 55.9 ms */
@@ -56,14 +59,14 @@ TEST(bit_24_is_waited_for_where_it_comes_within_the_budget)
 	assert_not_checked("pm-width", "The timer reaches bit 24 in 4686 ms, and less time was left.");
 }
 
-TEST(a_wrap_at_24_bits_is_none_at_32)
+TEST(a_32_bit_timer_that_wraps_at_24_bits_is_a_fault)
 {
 	open_with_32_bits(0x1000000 - 200000);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-width", "The FADT says 32 bits, but after fcf2c7h the timer read 45ebh: it wraps at 24 bits.");
 }
 
-TEST(a_reading_that_is_off_and_the_next_right_again_is_a_glitch)
+TEST(a_single_wrong_reading_is_a_glitch)
 {
 	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
@@ -71,7 +74,7 @@ TEST(a_reading_that_is_off_and_the_next_right_again_is_a_glitch)
 		    "12 of 4096 readings were wrong, and the next reading right: 1cf8h after 1cfah.");
 }
 
-TEST(a_step_back_for_good_is_no_glitch)
+TEST(a_permanent_step_back_is_no_glitch)
 {
 	sim.pm.counter.backward_at_ps = SIM_PS_PER_MS;
 	sim.pm.counter.backward_ticks = 1000;
@@ -80,7 +83,7 @@ TEST(a_step_back_for_good_is_no_glitch)
 	assert_true(row_of("pm-glitch", 0)->checked);
 }
 
-TEST(with_little_time_a_check_is_not_begun)
+TEST(with_little_time_a_check_is_not_started)
 {
 	open_and_check(&acpi_pm_driver, 5 * MS_NS);
 	assert_true(row_of("pm-high-bits", 0)->checked);
@@ -106,7 +109,7 @@ TEST(a_preempted_guest_is_never_accused)
 	assert_true(seen > 0);
 }
 
-TEST(a_timer_that_is_not_there_has_no_rows)
+TEST(an_absent_timer_has_no_rows)
 {
 	sim.pm.absent = true;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);

@@ -1,6 +1,6 @@
 /*
- * The specified behaviour of the HPET, on the simulated machine. A tick is 100 ns, and an access of a register takes
- * 300 ns.
+ * Checks of the HPET against its specification, on the simulated machine. A tick takes 100 ns, and an access to a
+ * register takes 300 ns.
  */
 #include "check_rows.h"
 #include "sim_internal.h"
@@ -10,7 +10,7 @@
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(a_healthy_hpet_keeps_its_promises)
+TEST(a_healthy_hpet_passes_all_checks)
 {
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 5);
@@ -24,7 +24,7 @@ TEST(a_healthy_hpet_keeps_its_promises)
 	assert_int_equal(sim.hpet.configuration, 0);
 }
 
-TEST(a_period_that_can_not_be_has_a_row_though_the_clock_is_broken)
+TEST(an_impossible_period_has_a_row_although_the_clock_is_broken)
 {
 	sim.hpet.capability = UINT64_C(100000001) << 32 | (uint32_t)sim.hpet.capability;
 	open_and_check(&hpet_driver, BUDGET_NS);
@@ -34,7 +34,7 @@ TEST(a_period_that_can_not_be_has_a_row_though_the_clock_is_broken)
 }
 
 /* Without a TSC no clock is opened, so the checks use the address in the ACPI table. */
-TEST(without_a_tsc_its_registers_are_read_where_they_are)
+TEST(without_a_tsc_the_registers_are_read_at_the_acpi_address)
 {
 	platform.cpu.has_tsc = false;
 	open_and_check(&hpet_driver, BUDGET_NS);
@@ -50,24 +50,25 @@ read_above_4_gib(uint64_t address, unsigned width_bytes)
 	return sim_hpet_read(address - (UINT64_C(1) << 32), width_bytes);
 }
 
-TEST(a_base_above_4_gib_is_told)
+TEST(a_base_above_4_gib_is_reported)
 {
 	platform.acpi.hpet.base = UINT64_C(0x1fed00000);
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_int_equal(rows.count, 0); /* nothing is mapped at this address, so the driver reported a broken HPET */
+	/* nothing is mapped at this address, so the driver has already reported a broken HPET */
+	assert_int_equal(rows.count, 0);
 	sim_map((struct sim_region){ UINT64_C(0x1fed00000), 4096, read_above_4_gib, NULL });
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_only("hpet-base", "The HPET's ACPI table gives the base address 1fed00000h, above 4 GiB.");
 }
 
-TEST(counting_while_it_is_off_is_a_fault)
+TEST(an_hpet_that_counts_while_it_is_off_is_a_fault)
 {
 	sim.hpet.counts_when_off = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_only("hpet-stops", "The counter counts while ENABLE_CNF is 0: from 100h to 4ebh.");
 }
 
-TEST(so_is_losing_its_value)
+TEST(an_hpet_that_loses_its_value_is_a_fault)
 {
 	sim.hpet.loses_value = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
@@ -82,7 +83,7 @@ TEST(an_hpet_that_the_firmware_left_on_is_not_stopped)
 	assert_int_equal(sim.hpet.configuration_writes, 0);
 }
 
-/* Lets the low half of the counter roll over in MS. The high half follows LATE_PS later. */
+/* Lets the low half of the counter roll over after MS milliseconds. The high half changes LATE_PS later. */
 static void
 roll_over(uint64_t ms, uint64_t late_ps)
 {
@@ -97,18 +98,18 @@ TEST(a_reading_torn_at_the_rollover_is_a_fault)
 	assert_only("hpet-torn", "At the rollover of the low half the HPET read fffffffah, then 1h.");
 }
 
-TEST(readings_across_the_rollover_follow_each_other)
+TEST(healthy_readings_across_the_rollover_pass)
 {
 	roll_over(20, 0);
 	assert_passed("hpet-torn",
 		      "366 readings across the rollover of the low half are in order, by one access or by several.");
 	reset(state);
-	become_a_guest(); /* in a guest, an access of 64 bits is not tried */
+	become_a_guest(); /* in a guest, 64-bit accesses are not tried */
 	roll_over(20, 0);
 	assert_passed("hpet-torn", "272 readings across the rollover of the low half are in order.");
 }
 
-TEST(thirty_two_bits_are_not_torn)
+TEST(an_hpet_of_32_bits_has_no_torn_readings)
 {
 	sim.hpet.capability &= ~UINT64_C(0x2000);
 	open_and_check(&hpet_driver, BUDGET_NS);
@@ -124,7 +125,7 @@ a_processor_with_deep_c_states(uint64_t limit)
 	sim_msr_set(0xe2, limit);
 }
 
-TEST(a_package_that_may_reach_pc10_stops_it)
+TEST(on_a_package_that_may_reach_pc10_the_hpet_may_stop)
 {
 	a_processor_with_deep_c_states(0x1e008408);
 	open_and_check(&hpet_driver, BUDGET_NS);
@@ -134,8 +135,8 @@ TEST(a_package_that_may_reach_pc10_stops_it)
 	assert_passed("hpet-pc10", "The package's C-state limit (MSR E2h) is 7, which excludes PC10.");
 }
 
-/* A read of an absent MSR ends the test, so this shows that the MSR is not read. */
-TEST(a_guest_is_not_asked_for_the_msr)
+/* A read of an absent MSR would end the test. Therefore the MSR is not read. */
+TEST(in_a_guest_the_msr_is_not_read)
 {
 	a_processor_with_deep_c_states(8);
 	sim.msr_count--;
@@ -160,7 +161,7 @@ TEST(a_preempted_guest_is_never_accused)
 	assert_true(torn_seen > 0);
 }
 
-TEST(an_hpet_that_is_not_there_has_no_rows)
+TEST(an_absent_hpet_has_no_rows)
 {
 	platform.acpi.hpet.found = false;
 	open_and_check(&hpet_driver, BUDGET_NS);

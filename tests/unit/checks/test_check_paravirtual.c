@@ -1,4 +1,4 @@
-/* The specified behaviour of hypervisors' clocks, on the simulated machine with a TSC of 1 GHz. */
+/* Checks of hypervisors' clocks against their specifications, on the simulated machine with a TSC of 1 GHz. */
 #include "check_rows.h"
 #include "sim_paravirtual.h"
 
@@ -16,7 +16,7 @@ look(const struct driver *driver, void (*set)(void))
 	check_opened(driver, BUDGET_NS);
 }
 
-TEST(pages_that_are_right_keep_their_promises)
+TEST(pages_with_the_right_rate_pass_all_checks)
 {
 	look(&kvmclock_driver, NULL);
 	assert_int_equal(rows.count, 1);
@@ -36,7 +36,7 @@ take_the_tsc_for_slower(void)
 	sim_paravirtual.fast_ppm = 150;
 }
 
-TEST(a_page_of_another_rate_is_off_by_so_much)
+TEST(the_error_of_a_page_with_a_wrong_rate_is_measured)
 {
 	look(&kvmclock_driver, take_the_tsc_for_slower);
 	assert_only("pv-claim", "The clock's page states a TSC rate of 999850 kHz, which differs "
@@ -44,7 +44,7 @@ TEST(a_page_of_another_rate_is_off_by_so_much)
 	assert_int_equal(row_of("pv-claim", 0)->measured, -150);
 }
 
-TEST(xens_page_of_another_rate_is_off_by_so_much_too)
+TEST(the_error_of_xens_page_with_a_wrong_rate_is_measured)
 {
 	sim_reset();
 	sim_paravirtual_plug_xen(true);
@@ -56,8 +56,10 @@ TEST(xens_page_of_another_rate_is_off_by_so_much_too)
 		    "from the measured rate by -150 to -149 ppm.");
 }
 
-/* Xen changes the page's rate every second in this way if the CPU's TSC is not constant. */
-TEST(a_page_whose_rate_is_set_anew_is_no_claim)
+/*
+ * If the CPU's TSC is not constant, Xen changes the rate in the page every second. Such a rate is not a nominal rate.
+ */
+TEST(a_page_whose_rate_changes_states_no_nominal_rate)
 {
 	struct pvclock *page;
 
@@ -92,7 +94,7 @@ let_the_msr_be_a_tick_ahead(void)
 	sim_paravirtual.msr_ahead_ticks = 1;
 }
 
-TEST(an_msr_beyond_the_page_is_named_with_its_distance_and_a_tick_is_rounding)
+TEST(an_msr_that_differs_from_the_page_by_more_than_a_tick_is_a_fault)
 {
 	look(&hv_page_driver, let_the_msr_go_ahead);
 	assert_only("pv-page-apart", "In the worst of 1024 reads the MSR was 600 ns ahead of the page.");
@@ -108,7 +110,7 @@ leave_no_sequence(void)
 	sim_paravirtual.no_sequence = true;
 }
 
-TEST(a_sequence_of_0_is_a_fallback_and_nothing_else_is_said)
+TEST(a_sequence_number_of_0_is_a_fallback_and_no_other_fault)
 {
 	look(&hv_page_driver, leave_no_sequence);
 	assert_int_equal(rows.count, 1);
@@ -121,7 +123,7 @@ lose_the_sequence_later(void)
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 }
 
-TEST(one_that_becomes_0_is_counted_and_what_needs_the_page_is_not_checked)
+TEST(a_sequence_number_that_becomes_0_ends_the_checks_of_the_page)
 {
 	struct sample samples[5];
 
@@ -141,8 +143,8 @@ lose_the_sequence_for_a_moment(void)
 	sim_paravirtual.sequence_again_at_ps = 300 * SIM_PS_PER_MS;
 }
 
-/* KVM sets the sequence to 0 for a short time while it rewrites the page. */
-TEST(one_that_was_0_for_a_moment_is_no_fault)
+/* KVM sets the sequence number to 0 for a short time while it rewrites the page. */
+TEST(a_sequence_number_that_is_0_for_a_short_time_is_no_fault)
 {
 	struct sample samples[5];
 

@@ -1,5 +1,6 @@
 /*
- * The specified behaviour of the PIT, on the simulated machine. A clock takes 838 ns, and an access of a port 500 ns.
+ * Checks of the PIT against its data sheet, on the simulated machine. A clock takes 838 ns, and a port access takes
+ * 500 ns.
  */
 #include "check_rows.h"
 
@@ -14,7 +15,7 @@ check_pit(void)
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(a_healthy_pit_keeps_its_promises)
+TEST(a_healthy_pit_passes_all_checks)
 {
 	check_pit();
 	assert_passed("pit-step", "In mode 2, all 256 readings differ by multiples of 1 (expected: 1).");
@@ -23,7 +24,7 @@ TEST(a_healthy_pit_keeps_its_promises)
 	assert_passed("pit-out", "OUT rose between 2 us before and 1 us after the end of its count of 1194 clocks.");
 }
 
-TEST(it_is_left_as_open_left_it)
+TEST(the_checks_restore_the_pit)
 {
 	check_pit();
 	assert_int_equal(sim_pit_status(2) & 0x7f, 0x34);
@@ -32,8 +33,8 @@ TEST(it_is_left_as_open_left_it)
 	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
 }
 
-/* Each of the three accesses of a reading takes one clock, exact to a part in 10^5. */
-TEST(readings_that_take_whole_clocks_are_no_step)
+/* Each of the three accesses of a reading takes one clock of the PIT, exact to a part in 10^5. */
+TEST(readings_that_take_whole_clocks_are_no_fault)
 {
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 838090;
 	sim.cost_ps[SIM_PAUSE] = 0;
@@ -49,8 +50,8 @@ TEST(counting_by_two_is_a_fault)
 	assert_only("pit-step", "In mode 2, all 256 readings differ by multiples of 2 (expected: 1).");
 }
 
-/* OUT is tested in mode 0, where the count decreases by one at each clock. */
-TEST(so_is_counting_by_two_in_mode_2_alone)
+/* The test of OUT uses mode 0, in which the count falls by one at each clock. */
+TEST(counting_by_two_in_mode_2_only_is_a_fault)
 {
 	sim.pit.mode_2_as_3 = true;
 	check_pit();
@@ -59,10 +60,9 @@ TEST(so_is_counting_by_two_in_mode_2_alone)
 }
 
 /*
- * OUT rises at the right time, if time is measured in the PIT's clocks. With a counter that hardly counts, the wait
- * would take too long.
+ * OUT rises at the right time in the PIT's own clocks. For a counter that hardly moves, the wait would take too long.
  */
-TEST(a_slow_pit_keeps_its_promises_in_its_own_time)
+TEST(a_slow_pit_passes_all_checks_measured_in_its_own_clocks)
 {
 	static const unsigned factors[] = { 2, 8, 10, 14, 17, 40, 100, 2000 };
 	struct scale scale;
@@ -90,7 +90,7 @@ TEST(a_latch_that_does_not_hold_is_a_fault)
 	assert_only("pit-latch", "A latched count keeps counting: in 8 of 8 tries.");
 }
 
-TEST(so_is_one_that_takes_a_second_count)
+TEST(a_latch_that_a_second_command_changes_is_a_fault)
 {
 	sim.pit.latches_again = true;
 	check_pit();
@@ -98,8 +98,7 @@ TEST(so_is_one_that_takes_a_second_count)
 }
 
 /*
- * The latch is judged by the channel's own rate. Here the assumed rate of the TSC is five times too high, or five times
- * too low.
+ * The latch is judged by the PIT's measured rate. Here the assumed rate of the TSC is five times too high or too low.
  */
 TEST(a_wrong_rate_is_no_broken_latch)
 {
@@ -119,14 +118,14 @@ TEST(a_wrong_rate_is_no_broken_latch)
 	}
 }
 
-TEST(a_status_that_tells_another_mode_is_a_fault)
+TEST(a_status_with_a_wrong_mode_is_a_fault)
 {
 	sim.pit.status_flipped = 0x02;
 	check_pit();
 	assert_only("pit-status", "The status reads 72h in mode 0, f6h in mode 2, b6h with a count.");
 }
 
-TEST(null_count_is_asked_of_bare_metal_and_not_of_hypervisors)
+TEST(null_count_is_checked_on_bare_metal_only)
 {
 	sim.pit.null_count_never = true;
 	check_pit();
@@ -141,7 +140,7 @@ TEST(null_count_is_asked_of_bare_metal_and_not_of_hypervisors)
 	assert_none_bad();
 }
 
-TEST(null_count_that_stays_is_a_fault)
+TEST(a_null_count_that_stays_set_is_a_fault)
 {
 	sim.pit.status_flipped = 0x40;
 	become_a_guest();
@@ -161,7 +160,7 @@ TEST(an_out_that_never_rises_or_is_never_low_is_a_fault)
 	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
 }
 
-TEST(an_out_that_is_late_is_late_by_its_figure)
+TEST(the_delay_of_a_late_out_is_measured)
 {
 	sim.pit.out_late_ps = 400 * SIM_PS_PER_US;
 	check_pit();
@@ -170,7 +169,7 @@ TEST(an_out_that_is_late_is_late_by_its_figure)
 	assert_int_equal(row_of("pit-out", 0)->high, 401);
 }
 
-TEST(without_port_61_out_is_not_seen)
+TEST(without_port_61_out_is_not_checked)
 {
 	sim.pit.port_61_absent = true;
 	sim.pit.channels[2].gate = true;
@@ -195,7 +194,7 @@ TEST(a_preempted_guest_is_never_accused)
 	assert_true(latch > 0 && out > 0 && unclear > 0);
 }
 
-TEST(a_pit_that_is_not_there_has_no_rows)
+TEST(an_absent_pit_has_no_rows)
 {
 	sim.pit.absent = true;
 	open_and_check(&pit_driver, BUDGET_NS);

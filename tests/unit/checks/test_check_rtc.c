@@ -1,6 +1,6 @@
 /*
- * The specified behaviour of the RTC, on the simulated machine. An access of a register takes 4 us here, and UIP lasts
- * 2,228 us.
+ * Checks of the RTC against its data sheet, on the simulated machine. An access to a register takes 4 us, and the flag
+ * UIP (update in progress) lasts 2,228 us.
  */
 #include "check_rows.h"
 
@@ -9,7 +9,7 @@
 
 enum { HZ_8192, HZ_1024, HZ_64, HZ_2 }; /* order of the rows of rule rtc-periodic */
 
-/* Makes accesses slow, so that tests have few of them. */
+/* Makes accesses slow, so that the tests make few of them. */
 static int
 reset_slow(void **state)
 {
@@ -20,14 +20,14 @@ reset_slow(void **state)
 
 TEST_FIXTURE(reset_slow, NULL);
 
-TEST(a_healthy_rtc_keeps_its_promises)
+TEST(a_healthy_rtc_passes_all_checks)
 {
 	sim.rtc.seconds = 59;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 7);
 	assert_passed("rtc-battery", "VRT in register D is 1: the battery is good.");
 	assert_passed("rtc-update", "The update flag (UIP) stayed 1 for 2203 to 2236 us at its shortest; updates seen: 1.");
-	/* the seconds wrapped from 59 to 0 */
+	/* the seconds wrapped from 59 to 0 in this time */
 	assert_passed("rtc-seconds", "The seconds advanced by one each time; updates seen: 1.");
 	assert_none_bad();
 	for (unsigned i = HZ_8192; i <= HZ_2; i++) {
@@ -39,11 +39,8 @@ TEST(a_healthy_rtc_keeps_its_promises)
 	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* no wait takes longer than necessary */
 }
 
-/*
- * With short windows of 4 ms, an earlier version had a result between -104445 and 27026 ppm, and wrongly counted it as
- * passed.
- */
-TEST(the_flag_is_looked_at_for_long_enough_to_tell)
+/* With short windows of 4 ms the result is between -104445 and 27026 ppm, which decides nothing and must not pass. */
+TEST(the_periodic_flag_is_observed_long_enough_to_decide)
 {
 	static const struct options none;
 
@@ -57,7 +54,7 @@ TEST(the_flag_is_looked_at_for_long_enough_to_tell)
 	assert_int_equal(rules_outcome(row_of("rtc-periodic", HZ_1024), &none), OUTCOME_NOT_DETERMINED);
 }
 
-TEST(a_dead_battery_is_told)
+TEST(a_dead_battery_is_reported)
 {
 	sim.rtc.d = 0;
 	open_and_check(&rtc_driver, BUDGET_NS);
@@ -116,7 +113,7 @@ TEST(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times)
 	assert_only("rtc-update", "The update flag (UIP) stayed 1 for 7213 to 7246 us at its shortest; updates seen: 3.");
 }
 
-TEST(uip_of_244_us_as_qemu_has_it_is_seen)
+TEST(uip_of_244_us_as_in_qemu_is_noticed)
 {
 	become_a_guest();
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
@@ -136,10 +133,11 @@ TEST(uip_of_2472_us_is_no_fault)
 	assert_true(row_of("rtc-update", 0)->low <= 2472 && row_of("rtc-update", 0)->high >= 2472);
 }
 
-TEST(uip_that_a_single_look_saw_may_have_lasted_0_us)
+TEST(uip_that_only_one_poll_found_may_have_lasted_0_us)
 {
 	become_a_guest();
-	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US; /* two polls are at least 280 us apart */
+	/* the time between two polls is at least 280 us */
+	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US;
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
 	open_and_check(&rtc_driver, LONG_NS);
 	assert_none_bad();
@@ -158,8 +156,8 @@ TEST(seconds_that_skip_are_a_fault)
 	assert_only("rtc-seconds", "The seconds changed from 2 to 4; updates seen: 2, with a wrong second: 2.");
 }
 
-/* This looks as if the whole machine was stopped, including its TSC. */
-TEST(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs)
+/* It looks as if the whole machine, including its TSC, was stopped. */
+TEST(in_a_guest_a_single_jump_of_the_seconds_is_no_fault)
 {
 	become_a_guest();
 	sim.rtc.second_step = 5;
@@ -168,7 +166,7 @@ TEST(one_leap_of_the_seconds_in_a_guest_is_none_of_theirs)
 	assert_none_bad();
 }
 
-TEST(seconds_that_are_none_are_a_fault)
+TEST(invalid_seconds_are_a_fault)
 {
 	sim.rtc.seconds_invalid = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
@@ -176,7 +174,7 @@ TEST(seconds_that_are_none_are_a_fault)
 	assert_only("rtc-seconds", "The seconds register reads 7fh, which is not a second.");
 }
 
-TEST(what_an_update_makes_of_the_register_is_not_believed)
+TEST(values_during_an_update_are_ignored)
 {
 	sim.rtc.update_garbage = true;
 	open_and_check(&rtc_driver, LONG_NS);
@@ -184,7 +182,10 @@ TEST(what_an_update_makes_of_the_register_is_not_believed)
 	assert_none_bad();
 }
 
-/* Gives the flag the rate of SELECT, whatever rate is programmed. All rows must fail, except the row of this rate. */
+/*
+ * Gives the periodic flag the rate of SELECT, whatever rate is programmed. All rows must fail, except the row for this
+ * rate.
+ */
 static void
 check_wrong_rate(uint8_t select, unsigned right)
 {
@@ -198,14 +199,14 @@ check_wrong_rate(uint8_t select, unsigned right)
 			assert_string_equal(rows.rows[i].rule, "rtc-periodic");
 }
 
-TEST(a_flag_at_another_rate_than_asked_for_is_a_fault)
+TEST(a_periodic_flag_at_a_wrong_rate_is_a_fault)
 {
 	check_wrong_rate(3, HZ_8192);
 	reset_slow(state);
 	check_wrong_rate(10, HZ_64);
 }
 
-TEST(a_guest_has_to_be_wrong_alike_in_all_windows)
+TEST(in_a_guest_the_flag_is_a_fault_only_if_all_windows_agree)
 {
 	become_a_guest();
 	sim.rtc.pf_needs_pie = true;
@@ -215,22 +216,22 @@ TEST(a_guest_has_to_be_wrong_alike_in_all_windows)
 	assert_false(is_bad(row_of("rtc-periodic", HZ_1024)));
 }
 
-TEST(a_flag_that_needs_pie_has_it_only_while_interrupts_are_masked)
+TEST(a_flag_that_needs_pie_is_tested_with_interrupts_masked)
 {
 	sim.rtc.pf_needs_pie = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_none_bad();
 	assert_true(row_of("rtc-periodic", HZ_8192)->checked && row_of("rtc-periodic", HZ_1024)->checked);
 	assert_false(row_of("rtc-periodic", HZ_64)->checked);
-	assert_int_equal(rows.count, 6); /* there is no row for 2 Hz */
+	assert_int_equal(rows.count, 6); /* the row for 2 Hz is missing */
 }
 
-TEST(a_flag_that_the_firmware_lives_off_is_left_alone)
+TEST(a_periodic_flag_that_the_firmware_uses_is_not_changed)
 {
 	uint64_t reads;
 
 	sim.rtc.b |= 0x40;
-	sim.interrupts_masked = true; /* with interrupts enabled, the simulated machine would count PIE as an error */
+	sim.interrupts_masked = true; /* the simulated machine treats PIE with enabled interrupts as an error */
 	memset(&device, 0, sizeof(device));
 	rtc_driver.open(&platform, &device, clocks);
 	reads = sim.rtc.c_reads;
@@ -278,10 +279,10 @@ TEST(a_preempted_guest_is_never_accused)
 }
 
 /*
- * A period is a sixth shorter than programmed. So the core may miss an edge in a gap that is shorter than a programmed
- * period.
+ * A period is a sixth shorter than programmed. Therefore the core may miss an edge in a gap that is shorter than a
+ * programmed period.
  */
-TEST(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest)
+TEST(in_a_preempted_guest_each_interval_shows_that_the_flag_is_a_fifth_too_fast)
 {
 	unsigned figures = 0;
 
@@ -293,7 +294,7 @@ TEST(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest
 		open_driver(&rtc_driver);
 		sim.preempt_every = 1000 * seed;
 		sim.preempt_seed = seed;
-		sim.preempt_ps = 14 * SIM_PS_PER_MS; /* a period of 64 Hz takes 13 ms here */
+		sim.preempt_ps = 14 * SIM_PS_PER_MS; /* a period of 64 Hz takes 13 ms in this test */
 		check_opened(&rtc_driver, LONG_NS);
 		for (unsigned i = HZ_8192; i <= HZ_2; i++) {
 			const struct behaviour *row = row_of("rtc-periodic", i);
@@ -307,14 +308,14 @@ TEST(a_flag_that_is_a_fifth_too_fast_is_so_in_each_interval_of_a_preempted_guest
 	assert_true(figures > 20);
 }
 
-TEST(an_rtc_that_is_not_there_has_no_rows)
+TEST(an_absent_rtc_has_no_rows)
 {
 	sim.rtc.absent = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 0);
 }
 
-TEST(a_halted_rtc_has_no_update_to_be_seen)
+TEST(in_a_halted_rtc_no_update_is_observed)
 {
 	sim.rtc.b |= 0x80;
 	open_and_check(&rtc_driver, BUDGET_NS);

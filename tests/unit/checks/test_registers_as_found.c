@@ -1,12 +1,12 @@
 /*
- * Opens and closes all drivers, on a healthy machine and on machines with each fault. The devices'
- * state after close must equal the state before open. The simulated machine's internal registers
- * are compared, because some cannot be read by software.
+ * Opens and closes all drivers, on a healthy machine and on machines with each fault. After the close, the devices
+ * must have the same state as before the open. The test compares the simulated machine's internal registers, because
+ * software cannot read some of them.
  */
 #include "driver_checks.h"
 #include "run/run.h"
 
-#define BATCH 200 /* number of samples; together they take longer than a period of the RTC's flag */
+#define BATCH 200 /* number of samples, which together take longer than a period of the RTC's flag */
 
 struct registers {
 	uint64_t hpet;
@@ -30,7 +30,7 @@ registers_now(void)
 	return now;
 }
 
-/* Opens and closes all drivers. Returns the number of rows that could not be sampled. */
+/* Opens all drivers, reads all clocks, and closes the drivers. Returns the number of clocks that could not be read. */
 static unsigned
 open_sample_and_close_all(void)
 {
@@ -129,11 +129,11 @@ tsc_stuck(void)
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(all_registers_are_as_found_after_a_run_with_each_fault)
+TEST(all_registers_are_restored_after_a_run_with_each_fault)
 {
 	static const struct {
 		void (*inject)(void);
-		unsigned left_out; /* number of rows that could not be sampled */
+		unsigned left_out; /* number of clocks that could not be read */
 	} cases[] = {
 		{ set_odd_registers, 0 }, { hpet_on, 0 }, { hpet_dead, 2 }, { hpet_absent, 2 },
 		{ pm_absent, 1 }, { pit_gated, 2 }, { pf_needs_pie, 0 }, { pf_never, 1 },

@@ -1,5 +1,6 @@
 /*
- * Which clocks agree over one step. Some examples are written by hand. In others the true steps are drawn from a seed.
+ * Which clocks agree over one step (the time between two comparisons of all clocks). Some examples are written by
+ * hand. In others the true durations are random.
  */
 #include <stdio.h>
 
@@ -25,7 +26,7 @@ took(int64_t ns, int64_t within)
 	return (struct discontinuity_clock){ true, { ns - within, ns + within }, 0 };
 }
 
-/* Returns the same clock, but with a counter that wraps. */
+/* Returns a clock that counted NS, and whose counter wraps after WRAP. */
 static struct discontinuity_clock
 wraps(int64_t ns, int64_t within, uint64_t wrap)
 {
@@ -33,8 +34,8 @@ wraps(int64_t ns, int64_t within, uint64_t wrap)
 }
 
 /*
- * Compares five clocks over one step: the TSC counted TSC ns in it, the HPET, the PM timer and the PIT DEVICES ns, and
- * the RTC RTC ns. Unless AT_AN_EDGE, the RTC is read between its seconds.
+ * Compares five clocks over one step. In it the TSC counted TSC ns, the HPET, the PM timer and the PIT counted DEVICES
+ * ns, and the RTC counted RTC ns. If AT_AN_EDGE is false, the RTC is read between its seconds.
  */
 static struct discontinuity
 find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
@@ -56,7 +57,7 @@ assert_holds(const struct discontinuity_group *group, uint32_t clocks, int64_t n
 	assert_true(group->elapsed.high - group->elapsed.low <= S);
 }
 
-TEST(clocks_that_fit_are_one_group)
+TEST(clocks_that_agree_are_one_group)
 {
 	struct discontinuity found = find(10 * MS, 10 * MS, 0, false);
 
@@ -83,7 +84,7 @@ TEST(a_pause_leaves_the_rtc_alone_ahead)
 	assert_int_equal(find(200 * MS, 200 * MS, 700 * MS, false).count, 1);
 }
 
-TEST(a_snapshot_parts_them)
+TEST(a_snapshot_separates_the_clocks)
 {
 	struct discontinuity found = find(3110 * MS, 10 * MS, 3110 * MS, true);
 
@@ -92,7 +93,7 @@ TEST(a_snapshot_parts_them)
 	assert_holds(&found.groups[1], 1u << TSC | 1u << RTC, 3110 * MS);
 }
 
-TEST(one_that_leaps_or_goes_back_is_alone)
+TEST(a_clock_that_jumps_or_steps_back_is_a_group)
 {
 	struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(13 * MS, MS / 10),
 						wraps(10 * MS, MS / 10, PM_WRAP), unknown };
@@ -109,8 +110,8 @@ TEST(one_that_leaps_or_goes_back_is_alone)
 	assert_int_equal(discontinuity_find(clocks, 4, FLOOR).count, 1);
 }
 
-/* A counter that wraps may have jumped by whole wraps. Its reading alone does not show how much time passed. */
-TEST(what_wraps_soon_says_nothing_of_its_own)
+/* A counter that wraps may have jumped by whole wraps, so its reading alone does not show how much time passed. */
+TEST(a_counter_that_wraps_soon_proves_nothing_alone)
 {
 	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), wraps(30 * MS, MS / 10, PIT_WRAP) };
 	struct discontinuity found = discontinuity_find(clocks, 2, FLOOR);
@@ -118,17 +119,17 @@ TEST(what_wraps_soon_says_nothing_of_its_own)
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.groups[1].clocks, 1u << 1);
 	assert_false(offset_is_known(found.groups[1].elapsed));
-	/* Two counters that wrap agree if their times agree for some number of wraps of each. */
+	/* Two counters that wrap agree if their times are equal for any numbers of wraps. */
 	const struct discontinuity_clock both[] = { wraps(S, MS / 10, PM_WRAP), wraps(S, MS / 10, PIT_WRAP) };
 
 	assert_int_equal(discontinuity_find(both, 2, FLOOR).count, 1);
 }
 
 /*
- * The result must not depend on the order of the clocks. Here the clock with the widest interval comes first, and the
- * clock with the narrowest one second.
+ * The result must not depend on the order of the clocks. Here the clock with the widest interval comes before the
+ * clock with the narrowest.
  */
-TEST(one_that_wraps_late_is_near_the_clock_that_knows_best)
+TEST(a_counter_that_wraps_late_is_compared_with_the_most_exact_clock)
 {
 	const uint64_t late = (uint64_t)(1200 * S);
 	const struct discontinuity_clock clocks[] = { took(30 * S, 1280 * S), took(0, 0), wraps(MS / 10, MS / 10, late) };
@@ -136,7 +137,7 @@ TEST(one_that_wraps_late_is_near_the_clock_that_knows_best)
 	assert_int_equal(discontinuity_find(clocks, 3, FLOOR).count, 1);
 }
 
-TEST(one_of_which_no_more_is_known_than_its_wrap_is_not_alone)
+TEST(a_counter_with_an_interval_of_many_wraps_agrees_with_all_clocks)
 {
 	const int64_t late = 503 * S;
 	const struct discontinuity_clock clocks[] = {
@@ -148,7 +149,7 @@ TEST(one_of_which_no_more_is_known_than_its_wrap_is_not_alone)
 	assert_int_equal(found.groups[0].clocks, 5);
 }
 
-TEST(one_that_fits_all_has_no_vote)
+TEST(a_clock_that_agrees_with_all_groups_has_no_vote)
 {
 	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(100 * MS, 0), took(50 * MS, 80 * MS) };
 	struct discontinuity found = discontinuity_find(clocks, 3, FLOOR);
@@ -158,7 +159,7 @@ TEST(one_that_fits_all_has_no_vote)
 	assert_int_equal(found.groups[0].clocks | found.groups[1].clocks, 3);
 }
 
-TEST(more_groups_than_there_is_space_for_end_in_the_last)
+TEST(groups_without_space_are_merged_into_the_last)
 {
 	struct discontinuity_clock clocks[6];
 	struct discontinuity found;
@@ -188,7 +189,7 @@ draw(int64_t below)
  * Draws two true durations of a step, intervals that contain one of them, and clocks that wrap. Clocks with the same
  * true duration must never be reported as different, and each statement about a group must be true.
  */
-TEST(machines_of_a_known_truth_are_not_told_wrongly)
+TEST(random_steps_have_no_wrong_result)
 {
 	unsigned told = 0;
 

@@ -1,6 +1,6 @@
 /*
  * Clocks with wrong rates (falsetickers), and cases in which votes do not decide. Rates are written by hand, in ppm
- * from one gigahertz.
+ * above one gigahertz.
  */
 #include "test.h"
 #include "consensus/falseticker.h"
@@ -11,7 +11,7 @@
 
 static const struct rate_interval unknown = { .known = false };
 
-/* Returns a rate that differs by VALUE ppm from one gigahertz, known within WITHIN ppm. */
+/* Returns a rate that is VALUE ppm above one gigahertz, known within WITHIN ppm. */
 static struct rate_interval
 at(int64_t value, int64_t within)
 {
@@ -52,7 +52,7 @@ assert_undecided(const struct rate_interval *rates, size_t count, uint32_t false
 	assert_int_equal(falseticker.b, b);
 }
 
-TEST(those_that_agree_within_the_limit_are_truechimers)
+TEST(clocks_that_agree_within_the_limit_are_truechimers)
 {
 	const struct rate_interval rates[] = { at(0, 2), unknown, at(90, 3), at(-5, 10000), at(1, 1) };
 
@@ -62,15 +62,15 @@ TEST(those_that_agree_within_the_limit_are_truechimers)
 	assert_all_agree(rates, 0, 0);
 }
 
-TEST(one_that_is_150_ppm_off_three_others_is_a_falseticker)
+TEST(a_clock_150_ppm_off_three_others_is_a_falseticker)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(150, 3), unknown, at(1, 4), at(-1, 3) };
 
 	assert_falsetickers(rates, 5, 1u << 1, 0);
 }
 
-/* The clock is 106 ppm off, but only known within 7 ppm, so it may be only 99 ppm off. The limit is 100. */
-TEST(inside_the_error_there_is_no_falseticker)
+/* The clock is 106 ppm off with an uncertainty of 7 ppm, so it may be only 99 ppm off. The limit is 100 ppm. */
+TEST(a_clock_that_may_be_within_the_limit_is_no_falseticker)
 {
 	const struct rate_interval inside[] = { at(0, 2), at(106, 5), at(-1, 3) };
 	const struct rate_interval outside[] = { at(0, 2), at(106, 3), at(-1, 3) };
@@ -87,32 +87,32 @@ TEST(several_falsetickers_are_all_named)
 	assert_falsetickers(rates, 7, 1u << 0 | 1u << 3 | 1u << 4, 2);
 }
 
-TEST(two_that_disagree_are_named_and_neither_is_the_falseticker)
+TEST(two_clocks_that_disagree_are_named_and_neither_is_the_falseticker)
 {
 	const struct rate_interval rates[] = { unknown, at(0, 2), at(1000, 2) };
 
 	assert_undecided(rates, 3, 0, 1, 2);
 }
 
-/* Over one second, an RTC's rate is known within 10,000 ppm. It agrees with both clocks, and so decides nothing. */
-TEST(a_wide_one_does_not_decide_between_two)
+/* Over one second, an RTC's rate is known within 10,000 ppm. It agrees with both clocks, so it decides nothing. */
+TEST(a_clock_with_a_wide_interval_does_not_decide_between_two)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(-200, 10000) };
 	const struct rate_interval narrower[] = { at(0, 2), at(1000, 2), at(-200, 1050) };
 
 	assert_undecided(rates, 3, 0, 0, 1);
-	/* the difference is at most 850 ppm, so this RTC confirms the first clock only */
+	/* this RTC differs by at most 850 ppm, so it confirms only the first clock */
 	assert_falsetickers(narrower, 3, 1u << 1, 0);
 }
 
-TEST(two_pairs_that_agree_leave_it_open_and_the_narrowest_two_are_named)
+TEST(two_pairs_that_agree_are_undecided_and_the_narrowest_two_are_named)
 {
 	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9) };
 
 	assert_undecided(rates, 4, 0, 1, 2);
 }
 
-/* A group of two is the largest of five clocks, but no majority. */
+/* The largest group has two of the five clocks, which is no majority. */
 TEST(the_largest_of_several_groups_is_no_majority)
 {
 	const struct rate_interval rates[] = { at(-20000, 2), at(0, 2), at(1, 1), at(1000, 3), at(300, 3) };
@@ -125,15 +125,15 @@ TEST(the_largest_of_several_groups_is_no_majority)
 	assert_int_equal(found.others, 1u << 3 | 1u << 4);
 }
 
-TEST(who_is_far_from_both_of_two_equal_groups_is_in_neither_and_not_accused)
+TEST(a_clock_far_from_two_equal_groups_is_in_neither_and_not_accused)
 {
 	const struct rate_interval rates[] = { at(0, 5), at(1, 2), at(500, 3), at(501, 9), at(-20000, 1) };
 
 	assert_undecided(rates, 5, 0, 1, 4);
 }
 
-/* The wide clock overlaps both groups, so it counts for neither, however far it is from a third clock. */
-TEST(a_wide_one_has_no_vote_for_two_sides)
+/* The wide clock overlaps both groups. Therefore it counts for neither, however far it is from the fourth clock. */
+TEST(a_clock_with_a_wide_interval_has_no_vote_for_two_groups)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(500, 600), at(-20000, 2), at(1, 5) };
 	struct falseticker found = falseticker_find(rates, 5, NULL, LIMIT_PPB);
@@ -144,7 +144,7 @@ TEST(a_wide_one_has_no_vote_for_two_sides)
 	assert_int_equal((found.group_a | found.group_b | found.others) & 1u << 2, 0);
 }
 
-TEST(three_of_one_source_are_one_against_two)
+TEST(three_clocks_of_one_source_are_one_against_two)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(200, 2), at(201, 2), at(200, 3) };
 	struct falseticker_sources sources = { .separate = { 0x1e, 0x1d, 0x03, 0x03, 0x03 } };
@@ -158,10 +158,10 @@ TEST(three_of_one_source_are_one_against_two)
 }
 
 /*
- * The other three clocks share one source, although their rates differ. Therefore more than half of the clocks do not
- * confirm the first two.
+ * The other three clocks share one source, although their rates differ. But more than half of the clocks must confirm
+ * the first two, and that is not so.
  */
-TEST(two_of_five_are_no_majority_of_whatever_source_the_rest_are)
+TEST(two_of_five_clocks_are_no_majority)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(200, 2), at(500, 2), at(900, 2) };
 	struct falseticker_sources sources = { .separate = { 0x1e, 0x1d, 0x03, 0x03, 0x03 } };
@@ -171,29 +171,29 @@ TEST(two_of_five_are_no_majority_of_whatever_source_the_rest_are)
 	assert_int_equal(found.falsetickers, 0);
 }
 
-TEST(one_of_one_source_against_two_of_it_is_accused_whatever_the_others_say)
+TEST(a_clock_that_differs_from_two_of_its_own_source_is_accused)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(0, 3), at(500, 2) };
 	struct falseticker_sources sources = { .separate = { 0x8, 0x8, 0x8, 0x7 }, .same_source = 0x7 };
 	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
 
 	assert_int_equal(found.falsetickers, 0x2);
-	assert_true(found.undecided); /* it is undecided if the host's clock or another clock is wrong */
+	assert_true(found.undecided); /* either the host's clock or this clock is wrong */
 	assert_int_equal(found.same_source, 0x5);
 	assert_int_equal(found.same_source_reference, 0);
 	assert_int_equal(found.group_a, 0x5);
 	assert_int_equal(found.group_b, 0x8);
 }
 
-/* In a chain only the ends disagree. The middle clock agrees with both and has no vote. */
-TEST(the_ends_of_a_chain_are_the_two_that_disagree)
+/* In a chain of three, only the ends disagree. The clock in the middle agrees with both and has no vote. */
+TEST(the_two_ends_of_a_chain_disagree)
 {
 	const struct rate_interval rates[] = { at(0, 1), at(80, 1), at(160, 1) };
 
 	assert_undecided(rates, 3, 0, 0, 2);
 }
 
-TEST(one_beyond_the_limit_from_a_member_but_not_from_the_group_is_no_falseticker)
+TEST(a_clock_within_the_limit_of_the_groups_rate_is_no_falseticker)
 {
 	/*
 	 * The last clock is 160 and 120 ppm from two clocks of the group, which outvote it. But it is only 65 ppm from the

@@ -1,6 +1,6 @@
 /*
- * Rates in a simulated world with a known time, in thousands of windows with random brackets. The true rate is always
- * inside the interval. It comes so close to the ends that a narrower interval would be wrong.
+ * Rates of simulated clocks, in thousands of windows with random brackets (TSC readings around each reading). The true
+ * rate must always be in the interval. Often it is so near to an end that a narrower interval would be wrong.
  */
 #include "test.h"
 #include "random.h"
@@ -8,15 +8,15 @@
 
 #define WINDOWS        20000
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-/* one tick in picoseconds times microhertz, the unit of products below */
+/* one tick expressed in picoseconds times microhertz, the unit of the products below */
 #define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ)
 
 typedef unsigned __int128 wide;
 
 struct world {
 	uint64_t tsc_microhz, clock_microhz;
-	uint64_t step_ticks; /* the clock shows only multiples of this */
-	uint64_t tsc_resolution_ticks; /* the TSC shows only multiples of this */
+	uint64_t step_ticks; /* the clock shows only multiples of this number */
+	uint64_t tsc_resolution_ticks; /* the TSC shows only multiples of this number */
 	uint64_t seed;
 };
 
@@ -26,10 +26,7 @@ ticks_at(uint64_t ps, uint64_t microhz)
 	return (uint64_t)((wide)ps * microhz / PS_MICROHZ);
 }
 
-/*
- * Returns a reading at about PS. The clock is sampled at the start, at the end or in the middle of a bracket of up to 4
- * us.
- */
+/* Reads the clock at about PS. It is sampled at the start, at the end or in the middle of a bracket of up to 4 us. */
 static struct sample
 read_at(struct world *world, uint64_t ps)
 {
@@ -57,10 +54,10 @@ static const struct world worlds[] = {
 	{ UINT64_C(2303998123456789), UINT64_C(3579545000000), 1, 1, 1 },	     /* PM timer */
 	{ UINT64_C(2303998123456789), UINT64_C(14318180000000), 1, 1, 2 },	     /* HPET */
 	{ UINT64_C(1000000000000000), UINT64_C(100000000000000), 10, 1, 3 },    /* HPET of QEMU */
-	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 1, 4 },	     /* PIT in steps of 2 */
+	{ UINT64_C(5000000000000001), UINT64_C(1193181666667), 2, 1, 4 },	     /* PIT that moves in steps of 2 */
 	{ UINT64_C(800000000000000), UINT64_C(8192000000), 1, 1, 5 },	     /* periodic flag of the RTC */
 	{ UINT64_C(3000000000000000), UINT64_C(3000000000000000), 26, 1, 6 },   /* a clock in large steps */
-	/* a TSC in large steps, whose readings are the brackets */
+	/* a TSC that moves in large steps, so that the brackets are exact only to a step */
 	{ UINT64_C(2445424000000000), UINT64_C(3000000000000000), 1, 26, 7 },
 };
 
@@ -81,8 +78,8 @@ of_clock(const struct rate_window *window, const struct rate_interval *tsc)
 }
 
 /*
- * Returns the distance of the true rate from the nearer end, in thousandths of the distance between the value and this
- * end.
+ * Returns how far the true rate is from the nearer end of the interval, in thousandths of the distance from the
+ * interval's value to this end.
  */
 static uint64_t
 room_left(uint64_t truth, const struct rate_interval *rate)
@@ -100,7 +97,7 @@ assert_holds(uint64_t truth, const struct rate_interval *rate)
 	assert_true(rate->low <= truth && truth <= rate->high);
 }
 
-TEST(the_tscs_rate_is_inside_what_each_of_20000_windows_implies)
+TEST(in_20000_windows_the_interval_of_the_tscs_rate_contains_the_true_rate)
 {
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
 		struct world world = worlds[i];
@@ -128,15 +125,15 @@ TEST(the_tscs_rate_is_inside_what_each_of_20000_windows_implies)
 		assert_in_range(known, WINDOWS * 99 / 100, WINDOWS);
 		assert_in_range(least_room, 0, 200);
 		/*
-		 * This shows that the checks above can fail: without the clock's step or the TSC's step, some intervals exclude
-		 * the true rate.
+		 * The checks above can fail: without the step of the clock or of the TSC, some intervals do not
+		 * contain the true rate.
 		 */
 		assert_in_range(without_slack, i >= 5 ? 0 : 1, WINDOWS);
 		assert_in_range(without_step, world.tsc_resolution_ticks > 1, WINDOWS);
 	}
 }
 
-TEST(the_clocks_rate_is_inside_what_each_of_20000_windows_says)
+TEST(in_20000_windows_the_interval_of_the_clocks_rate_contains_the_true_rate)
 {
 	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++) {
 		struct world world = worlds[i];
@@ -158,7 +155,8 @@ TEST(the_clocks_rate_is_inside_what_each_of_20000_windows_says)
 }
 
 /*
- * The ends of the rate's interval come from the extremes of time and ticks. They are rounded outwards by less than one.
+ * The ends of the interval follow from the longest and shortest time, and the most and fewest ticks. They are rounded
+ * outwards by less than one.
  */
 TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 {
@@ -183,7 +181,7 @@ TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 	}
 }
 
-TEST(between_edges_only_the_brackets_count)
+TEST(for_edges_only_the_brackets_widen_the_interval)
 {
 	/* A window of one second with an RTC. Both edges are known within 200 ticks of 1 GHz. */
 	struct rate_window window = { { 1000, 17, 1200 }, { 1000001000, 18, 1000001200 }, 0, 1 };
@@ -198,8 +196,8 @@ TEST(between_edges_only_the_brackets_count)
 TEST(the_value_is_rounded_to_the_nearest_millionth)
 {
 	/*
-	 * In the middle of the brackets, 1001 and 1000 ticks of the TSC pass for 3 ticks of the clock. The rates are
-	 * 333.666..67 Hz and 333.333..33 Hz.
+	 * From the middle of one bracket to the middle of the other, 1001 or 1000 ticks of the TSC pass for 3 ticks of
+	 * the clock. The rates are 333.666..67 Hz and 333.333..33 Hz.
 	 */
 	const struct rate_window two_thirds = { { 0, 5, 10 }, { 1001, 8, 1011 }, 0, 1 };
 	const struct rate_window a_third = { { 0, 5, 10 }, { 1000, 8, 1010 }, 0, 1 };
@@ -208,7 +206,7 @@ TEST(the_value_is_rounded_to_the_nearest_millionth)
 	assert_int_equal(implied(&a_third, (struct rate){ 1, 1 }).value, 333333333);
 }
 
-TEST(a_window_that_proves_nothing_is_unknown)
+TEST(a_window_that_proves_nothing_has_no_rate)
 {
 	const struct rate one = { 1, 1 };
 	const struct rate_interval tsc = { true, 1000, 1000, 1000 }, none = { .known = false };
@@ -232,11 +230,11 @@ TEST(a_window_that_proves_nothing_is_unknown)
 	assert_false(of_clock(&overlaps, &tsc).known);
 	assert_false(of_clock(&went_back, &tsc).known);
 	assert_true(of_clock(&good, &tsc).known);
-	good.tsc_resolution_ticks = 990; /* the time between the readings may be a single step of the TSC */
+	good.tsc_resolution_ticks = 990; /* the readings may be only a single step of the TSC apart */
 	assert_false(implied(&good, one).known);
 }
 
-TEST(the_tightest_bracket_wins_and_one_that_went_back_never_does)
+TEST(the_narrowest_bracket_is_used_unless_the_tsc_stepped_back_in_it)
 {
 	const struct sample samples[] = { { 100, 1, 190 }, { 190, 2, 180 }, { 180, 3, 220 },
 					  { 220, 4, 260 } };
@@ -248,19 +246,19 @@ TEST(the_tightest_bracket_wins_and_one_that_went_back_never_does)
 	assert_int_equal(rate_shortest_sample(samples, 1).ticks, 1);
 }
 
-TEST(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus)
+TEST(the_consensus_is_the_narrowest_interval_that_agrees_with_most)
 {
 	const struct rate_interval rates[] = {
 		{ .known = false },
 		{ true, 1000, 900, 1100 },  /* a right rate with a wide interval */
-		{ true, 1020, 1019, 1021 }, /* the falseticker, which is the narrowest and the highest */
+		{ true, 1020, 1019, 1021 }, /* the falseticker, whose interval is the narrowest and highest */
 		{ true, 1001, 995, 1007 },
 		{ true, 999, 996, 1002 },   /* the narrowest interval of the right rates */
 	};
 
-	/* Three intervals contain 1000. Two contain the falseticker's value: its own and the wide one. */
+	/* Three intervals contain 1000. Two contain the falseticker's value: its own and the wide interval. */
 	assert_int_equal(rate_consensus(rates, 5), 4);
-	/* The result is the same without the wide interval. */
+	/* Without the wide interval, the result is the same. */
 	const struct rate_interval narrow[] = { rates[0], rates[2], rates[3], rates[4] };
 
 	assert_int_equal(rate_consensus(narrow, 4), 3);
@@ -269,7 +267,7 @@ TEST(the_narrowest_of_those_that_hold_what_most_hold_is_the_consensus)
 	assert_int_equal(rate_consensus(rates, 0), 0);
 }
 
-TEST(a_faster_clock_implies_a_slower_tsc)
+TEST(a_clock_that_is_faster_than_stated_implies_a_slower_tsc)
 {
 	const struct rate_interval a = { true, 1000000000, 999999990, 1000000010 };
 	const struct rate_interval b = { true, 1000100000, 1000099000, 1000101000 };
@@ -290,7 +288,7 @@ TEST(a_faster_clock_implies_a_slower_tsc)
 	assert_false(rate_compare(&none, &a).known);
 }
 
-TEST(an_error_is_exact_against_a_claim_that_is_no_whole_number)
+TEST(a_rate_error_is_exact_if_the_nominal_rate_is_no_whole_number)
 {
 	const struct rate pit = { 105000000, 88 }; /* 1,193,181.818181... Hz */
 	const struct rate_interval floor_of_it = { true, UINT64_C(1193181818181), UINT64_C(1193181818181),
@@ -315,7 +313,7 @@ TEST(an_error_is_exact_against_a_claim_that_is_no_whole_number)
 	assert_false(rate_error(&fast, (struct rate){ 1, 0 }).known);
 }
 
-TEST(wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn)
+TEST(wraps_are_counted_if_the_estimate_is_off_by_less_than_half_a_wrap)
 {
 	const uint64_t wraps[] = { 0xffffff, 0xffff, 59, 0xffffffff };
 	struct world world = { .seed = 42 };
@@ -338,7 +336,7 @@ TEST(wraps_are_undone_while_the_guess_is_off_by_less_than_half_a_turn)
 	}
 }
 
-TEST(known_wraps_are_known_counts)
+TEST(a_known_number_of_wraps_gives_the_exact_count)
 {
 	const struct clock pm = { .wrap_ticks = 0xffffff }, pit = { .wrap_ticks = 0xffff };
 	const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
@@ -351,7 +349,9 @@ TEST(known_wraps_are_known_counts)
 	assert_int_equal(rate_unwrap(&rtc, 58, 1, 3), 3);
 	assert_int_equal(rate_unwrap(&rtc, 58, 1, 64), 63);
 	assert_int_equal(rate_unwrap(&tsc, UINT64_MAX, 4, 77), 5);
-	/* If a reading is 10 less where a few ticks more were expected, this is a step back by 10, and not a whole wrap. */
+	/*
+	 * A reading that is 10 less, where a few ticks more were expected, is a step back by 10 and not a whole wrap.
+	 */
 	assert_true(rate_unwrap(&pm, 1000, 990, 4) == UINT64_C(0) - 10);
 	assert_int_equal(rate_unwrap(&pm, 1000, 990, 0xfffff0), 0xfffff6);
 }

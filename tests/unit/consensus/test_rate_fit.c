@@ -1,6 +1,7 @@
 /*
- * Lines through brackets, in simulated worlds whose rates are known. Counters move evenly, by several ticks at once, or
- * unevenly. They are read at random times at either end of a window. The true rate is always inside the interval.
+ * Rates from lines through many brackets (TSC readings around each reading), with simulated clocks whose rates are
+ * known. Counters move evenly, by several ticks at once, or unevenly. They are read at random times at both ends of a
+ * window. The true rate must always be in the interval.
  */
 #include "test.h"
 #include "random.h"
@@ -9,7 +10,7 @@
 
 #define WINDOWS        1000
 #define READS          RATE_SAMPLES_MAX
-#define LOOK_READS     4 /* number of readings between the ends of a window, at each time */
+#define LOOK_READS     4 /* number of readings at each time between the ends of a window */
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PS_PER_S       UINT64_C(1000000000000)
 #define TSC_HZ         UINT64_C(2500000000)
@@ -19,9 +20,9 @@ typedef unsigned __int128 wide;
 
 struct world {
 	uint64_t clock_hz;
-	uint64_t step_ticks; /* the clock shows only multiples of this */
-	uint64_t source_hz;  /* rate of the underlying counter, 0 if none */
-	uint64_t read_ps;    /* minimum duration of a reading */
+	uint64_t step_ticks; /* the clock shows only multiples of this number */
+	uint64_t source_hz;  /* rate of the other counter, if this counter is calculated from it; otherwise 0 */
+	uint64_t read_ps;    /* shortest duration of a reading in ps */
 	uint64_t seed;
 };
 
@@ -29,7 +30,8 @@ static const struct clock clock_of_64_bits = { .id = "hpet", .main = "hpet", .wr
 
 static const struct world worlds[] = {
 	{ 14318180, 1, 0, 1000000, 1 },	       /* HPET of a chip set */
-	{ 14318180, 1, 1000000, 500000, 2 },   /* calculated from 1 MHz: its steps of 14 and 15 are longer than a reading */
+	/* an HPET that is calculated from 1 MHz: its steps of 14 or 15 ticks are longer than a reading */
+	{ 14318180, 1, 1000000, 500000, 2 },
 	{ 14318180, 1, 1000000, 1400000, 3 },  /* the same clock, with a reading that takes about one step */
 	{ 14318180, 1, 1000000, 5000000, 4 },  /* the same clock, with a reading that takes several steps */
 	{ 100000000, 10, 0, 170000, 5 },       /* a counter that moves in even steps of ten */
@@ -57,8 +59,8 @@ tsc_at(uint64_t ps)
 }
 
 /*
- * Takes readings without pauses. Each takes effect at a random time, but each part before and after it takes at least
- * half of READ_PS.
+ * Reads the clock several times without pauses. Each reading takes effect at a random time, but at least half of
+ * READ_PS after its start and before its end.
  */
 static uint64_t
 read_all(struct world *world, uint64_t ps, struct sample *samples)
@@ -113,7 +115,7 @@ width_ppb(const struct rate_slope *slope)
 			  ((wide)slope->low_ticks * slope->high_time)) - 1000000000;
 }
 
-TEST(the_rate_is_inside_in_each_of_1000_windows)
+TEST(in_1000_windows_the_interval_contains_the_true_rate)
 {
 	static struct window window;
 
@@ -132,7 +134,7 @@ TEST(the_rate_is_inside_in_each_of_1000_windows)
 	}
 }
 
-/* Takes a window as long as in take(). Short series of readings are spread evenly between its ends. */
+/* Makes a window as long as in take(), with BETWEEN short series of readings spread evenly between its ends. */
 static void
 take_with_between(struct world *world, struct window *window, size_t between)
 {
@@ -175,10 +177,10 @@ outside(struct world world, size_t between)
 }
 
 /*
- * The rates of the two counters differ by 2 parts in 1,000. At each end all readings are rounded in the same way, so
- * the counter seems to move one tick at a time.
+ * The rates of the two counters differ by 0.2 %. At each end of the window all readings are rounded in the same way,
+ * so the counter seems to move by single ticks.
  */
-TEST(a_counter_that_is_worked_out_from_one_of_nearly_its_rate_is_found_out_by_looks_between_the_ends)
+TEST(readings_in_between_show_the_steps_of_a_calculated_counter)
 {
 	static const struct world near = { 3579648, 1, 3574179, 80000, 11 };
 
@@ -186,8 +188,8 @@ TEST(a_counter_that_is_worked_out_from_one_of_nearly_its_rate_is_found_out_by_lo
 	assert_int_equal(outside(near, RATE_BETWEEN_MAX), 0);
 }
 
-/* The error from the resolution disappears, because the readings cover all phases of a tick. */
-TEST(all_readings_say_more_than_the_two_tightest)
+/* The error from the resolution disappears, because the readings come at all phases of a tick. */
+TEST(a_line_through_all_readings_is_narrower_than_the_two_best_readings)
 {
 	static struct window window;
 	struct world world = worlds[7];
@@ -209,10 +211,10 @@ TEST(all_readings_say_more_than_the_two_tightest)
 }
 
 /*
- * The counter moves in steps of 14 or 15 ticks, so the greatest common divisor of all differences is 1. A reading takes
- * half the time of a step.
+ * The counter moves by 14 or 15 ticks at once, so the greatest common divisor of all differences is 1. A reading takes
+ * half as long as a step.
  */
-TEST(a_counter_that_moves_unevenly_is_given_its_whole_step)
+TEST(an_uneven_counter_has_the_uncertainty_of_its_largest_step)
 {
 	static struct window window;
 	struct world world = worlds[1];
@@ -225,19 +227,19 @@ TEST(a_counter_that_moves_unevenly_is_given_its_whole_step)
 	assert_int_equal(fit, RATE_FIT_UNEVEN);
 }
 
-TEST(a_rate_that_changes_in_between_is_one_between_the_ends_only)
+TEST(if_the_rate_changes_in_between_only_the_ends_are_used)
 {
 	static struct window window;
 	struct world world = worlds[0];
 	enum rate_fit fit;
 
 	take(&world, &window, 3);
-	window.ends.ends[1].sample.ticks += 40; /* the clock is 3 us ahead in the middle of the window */
+	window.ends.ends[1].sample.ticks += 40; /* the clock is 3 us ahead in the middle of the window only */
 	assert_true(rate_fit(&window.ends, &fit).known);
 	assert_int_equal(fit, RATE_FIT_ENDS);
 }
 
-TEST(where_no_line_explains_an_end_the_two_tightest_are_left)
+TEST(if_no_line_fits_the_two_best_readings_are_used)
 {
 	static struct window window;
 	struct world world = worlds[0];
@@ -255,7 +257,7 @@ TEST(where_no_line_explains_an_end_the_two_tightest_are_left)
 	assert_true(width_ppb(&slope) == width_ppb(&two));
 }
 
-TEST(a_window_in_which_the_clock_went_back_says_nothing)
+TEST(a_window_in_which_the_clock_stepped_back_has_no_rate)
 {
 	static const struct sample sample = { 0, 5, 10 };
 	struct rate_corners own = rate_corners(&clock_of_64_bits, 0, 0, &sample, 1);
@@ -270,8 +272,11 @@ TEST(a_window_in_which_the_clock_went_back_says_nothing)
 	assert_true(rate_fit(&ends, &fit).known);
 }
 
-/* The 16-bit counter wraps, and the core was preempted in one reading for more than a quarter of the range. */
-TEST(corners_are_counted_across_a_wrap_and_not_across_an_absence)
+/*
+ * The 16-bit counter wraps in one case. In the other case the core was preempted in a reading for more than a quarter
+ * of the range.
+ */
+TEST(corners_include_readings_after_a_wrap_but_not_a_long_preemption)
 {
 	static const struct clock pit = { .id = "pit", .main = "pit", .wrap_ticks = 0xffff };
 	static const struct sample samples[] = {
@@ -285,8 +290,8 @@ TEST(corners_are_counted_across_a_wrap_and_not_across_an_absence)
 	assert_int_equal(corners.upper[corners.upper_count - 1].tsc, 80);
 }
 
-/* The counter has 16 bits. In each of three readings, the core was preempted for half of the counter's range. */
-TEST(of_readings_that_all_took_too_long_the_shortest_keeps_its_own_corners)
+/* A 16-bit counter. In each of the three readings, the core was preempted for half of the counter's range. */
+TEST(if_all_readings_took_too_long_the_shortest_is_used)
 {
 	static const struct clock pit = { .id = "pit", .main = "pit", .wrap_ticks = 0xffff };
 	static const struct sample samples[] = {

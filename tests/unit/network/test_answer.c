@@ -1,4 +1,4 @@
-/* Tests the start of an HTTP answer, complete and in parts. */
+/* Parses the start of an HTTP answer, complete and in parts. */
 #include "network/answer.h"
 
 #include "test.h"
@@ -55,7 +55,7 @@ TEST(a_header_may_be_in_capitals_and_have_blanks)
 	assert_int_equal(answer_of("HTTP/1.1 200 OK\r\nContent-Length: 999999999999999\r\n\r\n").length, 999999999999999);
 }
 
-TEST(what_can_not_be_read_is_refused)
+TEST(invalid_headers_are_refused)
 {
 	static const char *const cases[][2] = {
 		{ "Content-Length: ", "its Content-Length is not one number" },
@@ -82,7 +82,7 @@ TEST(what_can_not_be_read_is_refused)
 	}
 }
 
-TEST(what_is_no_answer_has_neither_status_nor_body)
+TEST(text_that_is_no_http_answer_has_neither_status_nor_body)
 {
 	struct answer answer;
 

@@ -1,4 +1,4 @@
-/* The server that the application was loaded from: device paths, addresses and DHCP packets. */
+/* Finds the server that the application was loaded from: device paths, addresses and DHCP packets. */
 #include "network/origin.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@
 #define IPV4 "\x03\x0c\x1b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define END  "\x7f\xff\x04\0"
 
-/* Reads an exact copy, so that the sanitizer finds a read beyond its end. */
+/* Reads a copy of exactly this length, so that the sanitizer finds a read beyond its end. */
 static struct origin
 origin_of(const char *path, size_t length, char uri[64])
 {
@@ -45,7 +45,7 @@ TEST(a_path_has_the_cards_address_and_the_uri)
 	assert_string_equal(uri, "x");
 }
 
-TEST(a_path_without_them_is_none_of_a_network)
+TEST(a_path_without_address_or_uri_is_no_network_path)
 {
 	struct origin origin;
 	char uri[64];
@@ -61,7 +61,7 @@ TEST(a_path_without_them_is_none_of_a_network)
 	assert_null(origin.uri);
 }
 
-TEST(a_path_that_does_not_end_is_left)
+TEST(a_path_without_an_end_is_refused)
 {
 	char path[40 * 4], uri[64];
 
@@ -85,7 +85,7 @@ reason(const char *uri, char address[ORIGIN_ADDRESS_SIZE])
 	return said;
 }
 
-TEST(the_server_is_that_of_the_address)
+TEST(the_server_is_the_host_in_the_address)
 {
 	static const char *const good[][2] = {
 		{ "http://10.0.2.2/baretick.efi", "http://10.0.2.2" },
@@ -111,7 +111,7 @@ TEST(the_server_is_that_of_the_address)
 	assert_string_equal(address, "http://10.0.2.2:8080");
 }
 
-TEST(a_server_that_can_not_be_asked_is_said_to_be_so)
+TEST(a_server_that_cannot_be_used_is_reported)
 {
 	static const char *const names[] = {
 		"http://lab.example./baretick.efi", "http://[fe80::1]/x", "http://u@10.0.2.2/", "http:///x", "http://",
@@ -129,7 +129,7 @@ TEST(a_server_that_can_not_be_asked_is_said_to_be_so)
 		assert_string_equal(reason(others[i], address), "its address does not begin with http://");
 }
 
-/* Returns the server of a packet with the next server NEXT and OPTIONS, or "" if none is found. */
+/* Returns the server that a DHCP packet with the next server NEXT and OPTIONS names, or "" if it names none. */
 static const char *
 server_in(const char *next, const char *options, size_t length)
 {
@@ -152,7 +152,7 @@ server_in(const char *next, const char *options, size_t length)
 #define NONE                     "\0\0\0\0"
 #define BY_54                    "\x36\x04\x0a\0\x02\x03"
 
-TEST(of_a_packet_the_next_server_is_taken_then_option_66_then_54)
+TEST(a_packets_server_is_the_next_server_or_option_66_or_54)
 {
 	assert_string_equal(SERVER_IN("\x0a\0\x02\x02", BY_54 "\x42\x08" "10.0.2.4\xff"), "10.0.2.2");
 	assert_string_equal(SERVER_IN(NONE, BY_54 "\x42\x08" "10.0.2.4\xff"), "10.0.2.4");
@@ -162,7 +162,7 @@ TEST(of_a_packet_the_next_server_is_taken_then_option_66_then_54)
 	assert_string_equal(SERVER_IN(NONE, "\0\0\x35\x01\x05" BY_54), "10.0.2.3");
 }
 
-TEST(of_a_packet_that_is_cut_or_rubbish_nothing_is_taken)
+TEST(a_packet_that_is_cut_or_invalid_names_no_server)
 {
 	uint8_t ipv4[4];
 

@@ -4,7 +4,7 @@
 #include "record/record.h"
 
 #define SIZE 65536u
-#define WIDE 512u /* larger than the struct of any kind of entry */
+#define WIDE 512u /* size of a buffer for one entry, larger than the struct of any kind */
 
 static uint8_t bytes[SIZE];
 static struct record record;
@@ -30,7 +30,8 @@ fill(const struct record_shape *shape, uint8_t *to, uint8_t seed)
 }
 
 /*
- * Reads a copy of exactly SIZE bytes to its end, so that the sanitizer sees a read beyond it. Returns the last state.
+ * Reads a copy of exactly SIZE bytes to its end, so that the sanitizer sees a read beyond the end. Returns the
+ * reader's state at the end.
  */
 static enum record_state
 read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error)
@@ -55,7 +56,7 @@ read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error
 	return reader.state;
 }
 
-/* Writes a record with a few kinds of entries, in two blocks. */
+/* Writes a record with several kinds of entries, in two blocks. */
 static void
 put_some(void)
 {
@@ -72,7 +73,7 @@ put_some(void)
 	assert_int_equal(record.blocks, 2);
 }
 
-TEST(every_kind_comes_back_as_it_was_written)
+TEST(every_kind_of_entry_is_read_as_it_was_written)
 {
 	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
 		const struct record_kind_row *row = &record_kinds[kind];
@@ -81,7 +82,7 @@ TEST(every_kind_comes_back_as_it_was_written)
 		struct record_entry entry;
 
 		if (kind == RECORD_END)
-			continue; /* this entry is written by record_end() */
+			continue; /* record_end() writes this kind of entry */
 		assert_true(row->fixed.bytes > 0);
 		fill(&row->fixed, fixed, (uint8_t)kind);
 		fill(&row->item, item, (uint8_t)(kind + 100));
@@ -104,7 +105,7 @@ TEST(every_kind_comes_back_as_it_was_written)
 	}
 }
 
-/* README.md lists these sizes. */
+/* src/record/README.md lists these sizes. */
 TEST(sizes_in_the_file_are_the_sums_of_the_fields)
 {
 	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
@@ -120,7 +121,7 @@ TEST(sizes_in_the_file_are_the_sums_of_the_fields)
 	}
 }
 
-TEST(several_items_come_back_in_their_order)
+TEST(several_items_are_read_in_their_order)
 {
 	struct record_reader reader;
 	struct record_entry entry;
@@ -138,7 +139,7 @@ TEST(several_items_come_back_in_their_order)
 	}
 }
 
-/* The bytes follow README.md by hand. The checksums are compared further below. */
+/* The expected bytes were written by hand from src/record/README.md. The checksums are compared separately below. */
 TEST(a_record_with_one_gap_has_these_bytes)
 {
 	static const uint8_t expected[] = {
@@ -151,16 +152,16 @@ TEST(a_record_with_one_gap_has_these_bytes)
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 3, UINT64_C(0x1122334455667788), 10000 }, NULL, 0);
 	assert_int_equal(record.length, sizeof(expected));
 	for (size_t i = 0; i < sizeof(expected); i++)
-		if (i < 12 || (i >= 16 && i < 24) || i >= 28) /* all bytes except the checksums */
+		if (i < 12 || (i >= 16 && i < 24) || i >= 28) /* all bytes except the two checksums */
 			assert_int_equal(bytes[i], expected[i]);
-	assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926); /* the check value of CRC-32/ISO-HDLC */
+	assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926); /* published check value of CRC-32/ISO-HDLC */
 	uint32_t sums[2] = { crc32_add(0, bytes, 12), crc32_add(crc32_add(0, bytes + 16, 4), bytes + 28, 28) };
 
 	assert_memory_equal(bytes + 12, &sums[0], 4);
 	assert_memory_equal(bytes + 24, &sums[1], 4);
 }
 
-TEST(a_record_that_goes_on_is_good_after_each_entry)
+TEST(an_unfinished_record_is_valid_after_each_entry)
 {
 	uint64_t entries;
 	const char *error;
@@ -176,7 +177,7 @@ TEST(a_record_that_goes_on_is_good_after_each_entry)
 	assert_int_equal(entries, 500);
 }
 
-/* The replaced entries are in several blocks, some in finished blocks and some in the open block. */
+/* The replaced entries are in finished blocks and in the open block. */
 TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 {
 	size_t at[500];
@@ -209,7 +210,7 @@ TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 	assert_int_equal(reader.entries, 501);
 }
 
-TEST(a_record_cut_off_at_any_byte_is_never_whole)
+TEST(a_record_cut_at_any_byte_is_never_complete)
 {
 	uint64_t entries, all;
 	const char *error;
@@ -223,7 +224,7 @@ TEST(a_record_cut_off_at_any_byte_is_never_whole)
 	}
 }
 
-TEST(a_record_with_any_byte_changed_is_never_whole)
+TEST(a_record_with_any_byte_changed_is_never_complete)
 {
 	uint64_t entries;
 	const char *error;
@@ -265,7 +266,7 @@ TEST(an_entry_that_is_longer_than_its_block_is_damage)
 	record_end(&record);
 	bytes[32] = 0xff; /* 255 items ... */
 	bytes[33] = 0xff;
-	bytes[34] = 0xff; /* its length is now 255 bytes */
+	bytes[34] = 0xff; /* the entry's length field, now 255 bytes */
 	seal();
 	assert_damaged("A block ends within an entry.");
 }
@@ -274,7 +275,7 @@ TEST(an_entry_without_all_fields_is_damage)
 {
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
-	bytes[30] = 12; /* the fixed part now has 12 bytes; the other 8 bytes are an item */
+	bytes[30] = 12; /* the fixed part now has 12 bytes, and the other 8 bytes are an item */
 	bytes[32] = 1;
 	bytes[34] = 8;
 	seal();
@@ -297,7 +298,7 @@ TEST(bytes_after_the_last_entry_are_damage)
 	assert_damaged("More bytes follow its last entry.");
 }
 
-TEST(another_version_and_another_file_are_foreign)
+TEST(records_of_another_version_and_other_files_are_refused)
 {
 	uint64_t entries;
 	const char *error;
@@ -339,7 +340,7 @@ TEST(only_the_first_reader_of_a_record_calculates_its_checksums)
 
 	record_put(&record, RECORD_CORE, &(struct record_core){ 1, 2 }, NULL, 0);
 	record_end(&record);
-	bytes[record.length - 1] ^= 1; /* the number of dropped entries */
+	bytes[record.length - 1] ^= 1; /* a byte in the number of dropped entries */
 	record_open(&reader, bytes, record.length);
 	assert_false(record_next(&reader, &entry));
 	assert_int_equal(reader.flaw, RECORD_BLOCK_SUM);
@@ -352,7 +353,7 @@ TEST(only_the_first_reader_of_a_record_calculates_its_checksums)
 	assert_int_equal(reader.flaw, RECORD_BLOCK_ENDS);
 }
 
-/* A later version adds a field at the end, and this reader uses the fields that it knows. */
+/* If a later version adds a field at the end of an entry, this reader uses the fields that it knows. */
 TEST(fields_that_a_later_version_added_are_skipped)
 {
 	struct record_reader reader;
@@ -361,7 +362,7 @@ TEST(fields_that_a_later_version_added_are_skipped)
 
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 7, UINT64_C(0x100000009), 0 }, NULL, 0);
 	record_end(&record);
-	bytes[28] = RECORD_CORE; /* a core's entry has a fixed part of 8 bytes, but this entry has 20 bytes */
+	bytes[28] = RECORD_CORE; /* the fixed part of a core's entry has 8 bytes, but in this record it has 20 */
 	seal();
 	record_open(&reader, bytes, record.length);
 	assert_true(record_next(&reader, &entry));
@@ -372,7 +373,7 @@ TEST(fields_that_a_later_version_added_are_skipped)
 	assert_int_equal(reader.state, RECORD_WHOLE);
 }
 
-TEST(without_space_entries_are_dropped_and_the_record_stays_whole)
+TEST(without_space_entries_are_dropped_and_the_record_stays_valid)
 {
 	for (size_t size = RECORD_SIZE_MIN; size < RECORD_SIZE_MIN + 200; size++) {
 		uint64_t entries;
@@ -392,7 +393,7 @@ TEST(without_space_entries_are_dropped_and_the_record_stays_whole)
 	}
 }
 
-TEST(an_entry_of_more_than_4096_bytes_has_a_block_of_its_own)
+TEST(an_entry_of_more_than_4096_bytes_has_its_own_block)
 {
 	static struct record_event events[2000];
 	uint64_t entries;
@@ -421,7 +422,7 @@ TEST(an_entry_larger_than_32768_bytes_is_dropped)
 	assert_int_equal(record.entries, 1);
 }
 
-TEST(the_reader_knows_how_many_were_dropped)
+TEST(the_reader_returns_the_number_of_dropped_entries)
 {
 	struct record_reader reader;
 	struct record_entry entry;

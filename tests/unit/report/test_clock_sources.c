@@ -1,4 +1,4 @@
-/* Which clocks have separate oscillators, by their rates and the changes of these rates. */
+/* Decides which clocks have separate oscillators, from their rates and from changes of these rates. */
 #include "report/clock_sources.h"
 #include "test.h"
 
@@ -13,7 +13,10 @@ clock_is(size_t i, const char *id, int64_t change_ppb)
 	report.clocks[i].change_halves = (struct interval_ppb){ true, change_ppb, change_ppb - PPM, change_ppb + PPM };
 }
 
-/* Returns true if two clocks of 1 GHz count as separate sources. The second is faster by FASTER_PPB. */
+/*
+ * Returns true if two clocks of 1 GHz count as separate sources. The second clock is faster by FASTER_PPB, and each
+ * rate changed as given.
+ */
 static bool
 are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_ppb)
 {
@@ -28,24 +31,24 @@ are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_pp
 	return sources_for_rates(&report, rates).separate[0] == 2;
 }
 
-TEST(two_whose_rates_differ_have_two_crystals)
+TEST(two_clocks_whose_rates_differ_have_separate_crystals)
 {
 	assert_true(are_separate(0, 0, 10));
 	assert_false(are_separate(0, 0, 0));
 }
 
 /*
- * The windows of the two clocks do not start and end at exactly the same time. Therefore a common change of 5,000 ppm
- * affects one of them slightly longer.
+ * The rate windows of the two clocks do not start and end at exactly the same time. Therefore a common change of 5,000
+ * ppm is in one of them for slightly longer.
  */
-TEST(two_that_changed_together_have_one_as_far_as_is_seen)
+TEST(two_clocks_that_changed_together_may_share_a_crystal)
 {
 	assert_false(are_separate(5000 * PPM, 5000 * PPM, 20 * PPM));
 	assert_false(are_separate(-5000 * PPM, -5000 * PPM, 20 * PPM));
 	assert_true(are_separate(5000 * PPM, 5000 * PPM, 500 * PPM));
 }
 
-TEST(one_that_changed_alone_is_not_of_the_others)
+TEST(a_clock_whose_rate_changed_alone_has_its_own_crystal)
 {
 	assert_true(are_separate(5000 * PPM, 0, 20 * PPM));
 	assert_true(are_separate(0, 5000 * PPM, 20 * PPM));

@@ -1,23 +1,23 @@
-/* The numbered folders of saved reports. */
+/* Names and sizes of the numbered folders in which reports are saved. */
 #include "report/folders.h"
 
 #include "test.h"
 
-TEST(a_folder_takes_the_number_that_its_name_is)
+TEST(a_folders_number_is_its_name)
 {
 	assert_int_equal(folders_number("0001"), 1);
 	assert_int_equal(folders_number("0420"), 420);
 	assert_int_equal(folders_number("9999"), FOLDERS_MAX);
 }
 
-TEST(an_unfinished_folder_takes_its_number_too_in_whichever_case)
+TEST(an_unfinished_folder_has_its_number_in_upper_or_lower_case)
 {
 	assert_int_equal(folders_number("0007.new"), 7);
 	assert_int_equal(folders_number("0008.NEW"), 8);
 	assert_int_equal(folders_number("0009.New"), 9);
 }
 
-TEST(other_names_take_none)
+TEST(other_names_have_no_number)
 {
 	static const char *const names[] = {
 		"", ".", "..", "0000", "7", "007", "00007", "12345", "2024-notes", "0001 - Copy", "0001.txt", "0001.ne",
@@ -28,7 +28,7 @@ TEST(other_names_take_none)
 		assert_int_equal(folders_number(names[i]), 0);
 }
 
-TEST(a_name_has_four_digits_and_the_suffix_until_it_is_whole)
+TEST(a_name_has_four_digits_and_a_suffix_until_the_folder_is_complete)
 {
 	char name[FOLDERS_NAME_SIZE];
 
@@ -41,7 +41,7 @@ TEST(a_name_has_four_digits_and_the_suffix_until_it_is_whole)
 	assert_int_equal(folders_number(name), 37);
 }
 
-TEST(files_take_whole_blocks_and_three_directories_a_block_each)
+TEST(files_need_whole_blocks_and_three_folders_a_block_each)
 {
 	static const size_t lengths[] = { 0, 1, 512, 513 };
 

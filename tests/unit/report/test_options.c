@@ -1,4 +1,4 @@
-/* The options: every key, every limit, and errors that name the word, its source and the valid values. */
+/* The options: every key, every limit, and errors that name the wrong word, its source and the valid values. */
 #include <stdio.h>
 #include "test.h"
 #include "options/options.h"
@@ -42,7 +42,7 @@ parsed(const char *text)
 	return options;
 }
 
-/* Asserts that TEXT is refused with exactly MESSAGE, and that no option changes. */
+/* Asserts that TEXT is refused with MESSAGE, and that no option changes. */
 static void
 assert_refused_bytes(const char *text, size_t length, const char *message)
 {
@@ -63,7 +63,7 @@ assert_refused(const char *text, const char *message)
 	assert_refused_bytes(text, strlen(text), message);
 }
 
-TEST(defaults_are_those_of_the_readme)
+TEST(defaults_are_as_in_the_readme)
 {
 	struct options options = parsed("");
 
@@ -99,7 +99,7 @@ TEST(every_key_in_one_text_with_comments_and_crlf)
 	assert_int_equal(options.limits[0].value, 12);
 }
 
-TEST(unknown_key_is_answered_with_all_keys)
+TEST(for_an_unknown_key_the_error_lists_all_keys)
 {
 	assert_refused("duration=1s clock=tsc",
 		       "In baretick.cfg: \"clock=tsc\" is not an option (did you mean clocks?); the options are duration, "
@@ -118,7 +118,7 @@ TEST(unknown_key_is_answered_with_all_keys)
 				   "tsc_hz, gap, interval, rules, help, limit.RULE.");
 }
 
-TEST(error_leaves_what_was_read_before_it_undone)
+TEST(an_error_undoes_all_options_of_its_text)
 {
 	struct options before, options = parsed("clocks=tsc limit.tsc-warp=5");
 
@@ -127,7 +127,7 @@ TEST(error_leaves_what_was_read_before_it_undone)
 	assert_memory_equal(&options, &before, sizeof(options));
 }
 
-TEST(each_word_that_is_wrong_is_named_as_far_as_there_is_room)
+TEST(each_wrong_word_is_named_if_there_is_space)
 {
 	static char many[OPTIONS_ERROR_SIZE];
 	struct options options;
@@ -156,7 +156,7 @@ TEST(word_of_4096_bytes_is_shown_by_its_start)
 	assert_non_null(strstr(error, "tsc, hpet, acpi_pm, pit, rtc."));
 }
 
-TEST(error_that_is_too_long_ends_in_dots_behind_a_whole_name)
+TEST(an_error_that_is_too_long_ends_with_dots_after_a_complete_name)
 {
 	static char all[30][OPTIONS_NAME_SIZE + 1];
 	const char *many[31] = { NULL };
@@ -176,7 +176,7 @@ TEST(error_that_is_too_long_ends_in_dots_behind_a_whole_name)
 
 TEST(all_rules_that_have_a_limit_fit_into_the_error)
 {
-	/* The word and its source have exactly as many characters as an error shows. */
+	/* A word and a source that are just short enough to be shown in full in an error. */
 	static const char word[] = "limit.no-such-rule-of-a-long-name-0123456789-0123456789=3";
 	static const char source[] = "a source whose name is as long as 60 characters of it are shown";
 	const char *ids[RULES_MAX + 1];
@@ -193,7 +193,7 @@ TEST(all_rules_that_have_a_limit_fit_into_the_error)
 	assert_int_equal(error[strlen(error) - 1], '.');
 }
 
-TEST(bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks)
+TEST(words_with_bytes_outside_ascii_are_refused_and_shown_with_question_marks)
 {
 	assert_refused("\xc3\xa9x=1", "In baretick.cfg: \"??x=1\" is not an option; the options are duration, clocks, cores, "
 				     "profile, cutoff, exit, save, serial, label, identity, irq, pic, deadline, tsc_hz, gap, "
@@ -202,7 +202,7 @@ TEST(bytes_outside_ascii_are_refused_in_words_and_shown_as_question_marks)
 		       "In baretick.cfg: \"save=?\" is not valid: save= takes off, auto, or http://HOST[:PORT]/PATH.");
 }
 
-TEST(control_characters_are_named_with_their_place)
+TEST(control_characters_are_named_with_their_position)
 {
 	assert_refused_bytes("save=off\0exit=ask", 17,
 			     "In baretick.cfg: the control character 00h at byte 9; options are words key=value of "
@@ -225,7 +225,7 @@ TEST(final_zeros_of_a_string_are_no_control_characters)
 	assert_true(parse_bytes(&options, "\xef\xbb\xbf\0", 4));
 }
 
-TEST(utf16_is_named_with_and_without_its_mark)
+TEST(utf16_is_recognised_with_and_without_a_byte_order_mark)
 {
 	static const char message[] = "In baretick.cfg: the text is UTF-16; save it as ASCII or UTF-8.";
 
@@ -237,10 +237,10 @@ TEST(utf16_is_named_with_and_without_its_mark)
 	assert_refused("\xff\xfe", message);
 }
 
-TEST(words_of_a_loader_are_moved_and_what_may_be_ours_stays)
+TEST(words_of_a_loader_are_removed_and_possible_options_stay)
 {
 	static const struct {
-		const char *text, *foreign; /* the words that are removed, or "" if there are none */
+		const char *text, *foreign; /* words that are removed as words of a loader, or "" if there are none */
 	} lines[] = {
 		{ "root=/dev/sdb3 init=/sbin/init rootwait ro", "root=/dev/sdb3 init=/sbin/init rootwait ro" },
 		{ "console=ttyS0,115200 quiet splash", "console=ttyS0,115200 quiet splash" },
@@ -280,7 +280,7 @@ TEST(words_of_a_loader_are_moved_and_what_may_be_ours_stays)
 	}
 }
 
-TEST(a_run_of_ours_keeps_its_options_next_to_words_of_a_loader)
+TEST(options_are_kept_next_to_words_of_a_loader)
 {
 	char text[] = "profile=quick virtio_mmio.device=512@0xfeb00000:5 cores=2", moved[80];
 	struct text foreign;
@@ -293,7 +293,7 @@ TEST(a_run_of_ours_keeps_its_options_next_to_words_of_a_loader)
 	assert_int_equal(options.cores_max, 2);
 }
 
-TEST(return_goes_with_mp_or_off_only)
+TEST(exit_return_needs_cores_mp_or_off)
 {
 	struct options options = parsed("exit=return");
 
@@ -311,7 +311,7 @@ TEST(return_goes_with_mp_or_off_only)
 	assert_true(options_check(&options, error));
 }
 
-TEST(a_label_that_is_no_such_thing_is_refused)
+TEST(an_invalid_label_is_refused)
 {
 	static const char *const words[] = {
 		"label", "label=\"", "label=\"rack 7", "label=\"rack 7\nleft\"", "label=a\"b", "label=\"a\"b", "label=\"a\tb\"",
@@ -330,7 +330,7 @@ TEST(a_label_that_is_no_such_thing_is_refused)
 	}
 }
 
-TEST(profile_sets_the_duration_unless_one_was_given)
+TEST(a_profile_sets_the_duration_unless_the_user_sets_it)
 {
 	struct options options = parsed("profile=quick");
 
@@ -346,7 +346,10 @@ TEST(profile_sets_the_duration_unless_one_was_given)
 #define CASES_SIZE 65536
 #define SOURCE     "In baretick.cfg: "
 
-/* Checks a LINE of options.cases: TEXT -> the options that differ from the default, or ! and the error. */
+/*
+ * Checks one LINE of the file options.cases: a text, "->", and the options that then differ from the default, or ! and
+ * the error.
+ */
 static void
 check_case(char *line)
 {
@@ -372,7 +375,7 @@ check_case(char *line)
 		assert_string_equal(error + strlen(SOURCE), expected + 2);
 }
 
-TEST(cases_read_as_they_say)
+TEST(all_cases_in_the_file_have_their_results)
 {
 	const char *tests = getenv("BARETICK_TESTS");
 	char path[512], *bytes = calloc(1, CASES_SIZE), *rest = bytes;
@@ -394,7 +397,7 @@ TEST(cases_read_as_they_say)
 	free(bytes);
 }
 
-TEST(misspelled_clock_and_rule_get_the_nearest_name)
+TEST(for_a_misspelled_clock_or_rule_the_nearest_name_is_suggested)
 {
 	assert_refused("clocks=tsc,hept,rct",
 		       SOURCE "\"clocks=tsc,hept,rct\" is not valid (did you mean hpet?): clocks= takes one or more of these, "
@@ -405,7 +408,7 @@ TEST(misspelled_clock_and_rule_get_the_nearest_name)
 						  "tsc-warp?); these have: clock-backward, tsc-warp.");
 }
 
-TEST(words_of_their_own_are_remembered)
+TEST(the_options_remember_if_save_and_cores_were_set)
 {
 	assert_false(parsed("").save_given || parsed("save=http://1.2.3.4/p").save_given);
 	assert_true(parsed("save=auto").save_given && parsed("save=off").save_given);
@@ -414,7 +417,7 @@ TEST(words_of_their_own_are_remembered)
 	assert_true(parsed("help").help && parsed("rules").rules && !parsed("help").rules);
 }
 
-TEST(longest_words_that_can_be_given_fit)
+TEST(the_longest_possible_options_fit_when_printed)
 {
 	struct options options = parsed("profile=standard duration=86399999ms cores=4096 cutoff=99.123456 deadline=86399999ms "
 					"tsc_hz=1000000000000 interval=86399999ms gap=999999us exit=debug-exit save=http://1.2.3.4/p serial=summary "

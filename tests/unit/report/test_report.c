@@ -1,4 +1,4 @@
-/* Values that all renderers derive from the report in the same way. */
+/* Values that are derived from the report and used by all renderers. */
 #include "test.h"
 #include "report/report.h"
 
@@ -6,7 +6,7 @@
 
 static struct report report;
 
-/* Adds a clock ID of the device MAIN, whose nominal rate is 10 MHz. */
+/* Adds a clock ID that reads device MAIN, with a nominal rate of 10 MHz. */
 static struct report_clock *
 add(const char *id, const char *main)
 {
@@ -26,7 +26,7 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-TEST(a_rate_that_was_measured_goes_before_the_one_that_is_claimed)
+TEST(a_measured_rate_is_used_instead_of_the_nominal_rate)
 {
 	struct report_clock *hpet = add("hpet", "hpet");
 
@@ -35,20 +35,20 @@ TEST(a_rate_that_was_measured_goes_before_the_one_that_is_claimed)
 	assert_int_equal(report_clock_millihz(&report, hpet), 10 * MHZ + 1000);
 }
 
-TEST(a_measurement_too_coarse_to_say_more_than_the_claim_leaves_it)
+TEST(a_wide_measurement_that_includes_the_nominal_rate_is_not_used)
 {
 	struct report_clock *rtc = add("rtc", "rtc");
 
 	rtc->measured = (struct interval_millihz){ true, 11 * MHZ, 9 * MHZ, 13 * MHZ };
 	assert_int_equal(report_clock_millihz(&report, rtc), 10 * MHZ);
 	assert_int_equal(report_clock_ps(&report, rtc, 3), 300000);
-	/* The measurement is coarse, but it excludes the nominal rate. */
+	/* The measured interval is wide, but it excludes the nominal rate. */
 	rtc->measured.low = 10 * MHZ + 1;
 	assert_int_equal(report_clock_millihz(&report, rtc), 11 * MHZ);
 }
 
 /* 10^10 ticks of a TSC whose rate is known within 0.1 ppm take 5 s, plus or minus 500 ns. */
-TEST(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate)
+TEST(an_offset_in_nanoseconds_includes_the_error_of_the_tscs_rate)
 {
 	const struct offset offset = { 10000000000, 10000000000 };
 
@@ -61,7 +61,7 @@ TEST(an_offset_in_nanoseconds_carries_what_is_not_known_of_the_tscs_rate)
 	report.tsc_within.known = false;
 }
 
-TEST(another_way_of_reading_one_counter_has_the_rate_measured_for_it)
+TEST(another_read_method_of_a_counter_has_the_counters_measured_rate)
 {
 	struct report_clock *tsc = add("tsc", "tsc"), *fenced = add("tsc_lfence", "tsc"), *rtc = add("rtc", "rtc");
 	struct report_clock *flag = add("rtc_pf", "rtc");
@@ -69,14 +69,14 @@ TEST(another_way_of_reading_one_counter_has_the_rate_measured_for_it)
 	tsc->measured = (struct interval_millihz){ true, 12 * MHZ, 12 * MHZ - 1, 12 * MHZ + 1 };
 	assert_int_equal(report_clock_millihz(&report, fenced), 12 * MHZ);
 	assert_int_equal(report_clock_ps(&report, fenced, 12), 1000000);
-	/* Another counter of the same device has its own rate. */
+	/* A clock with another counter of the same device has its own rate. */
 	rtc->measured = tsc->measured;
 	flag->clock.claimed.num = 8192;
 	assert_int_equal(report_clock_millihz(&report, flag), 8192 * 1000);
 }
 
-/* The TSC's rate is 3 GHz within 100 ppm. An offset of a million ticks then has an error of 33 ns. */
-TEST(the_budget_of_an_offset_is_all_of_its_error, NULL, NULL)
+/* The TSC's rate is 3 GHz with an uncertainty of 100 ppm. An offset of a million ticks then has an error of 33 ns. */
+TEST(the_error_budget_of_an_offset_is_its_whole_error, NULL, NULL)
 {
 	static struct report own;
 	const struct offset offset = { 999000, 1001000 };

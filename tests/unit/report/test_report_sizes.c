@@ -1,4 +1,4 @@
-/* The space that is planned for the report's texts is sufficient for the longest possible text. */
+/* The planned memory for the report's texts must be enough for the longest possible text. */
 #include "test.h"
 #include "render/csv/csv.h"
 #include "render/json/json.h"
@@ -25,15 +25,15 @@ fill_core(struct report_core *core)
 		.drift_ppb = { -FAR, FAR }, .off_majority = true,
 		.observed_ns = UINT64_MAX, .gaps = UINT64_MAX, .worst_gap_ns = UINT64_MAX,
 	};
-	memset(core->reason, '<', sizeof(core->reason) - 1); /* characters that take six bytes each in JSON */
+	memset(core->reason, '<', sizeof(core->reason) - 1); /* each of these characters takes six bytes in JSON */
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		core->latency[i] = core->contended[i] =
 			(struct core_latency){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
 }
 
 /*
- * Makes a report with sixteen clocks that have long ids and no histograms. Their space does not depend on the number of
- * cores.
+ * Makes a report with sixteen clocks that have long ids and no histograms. The memory for clocks does not depend on
+ * the number of cores.
  */
 static struct report *
 make_report(size_t count)
@@ -65,7 +65,7 @@ make_report(size_t count)
 			.lateness = { UINT64_MAX, -FAR, -FAR, -FAR, -FAR, -FAR, UINT64_MAX }, .rate = { true, -FAR, -FAR, -FAR },
 			.held_ns = UINT64_MAX, .held_delivered = UINT64_MAX,
 		};
-	/* characters that take two bytes each in quotes */
+	/* each of these characters takes two bytes in quotes */
 	memset(report->identity.serial, '"', sizeof(report->identity.serial) - 1);
 	report->cores = cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
@@ -97,7 +97,7 @@ length_of(void (*render)(struct text *, const struct report *), size_t count, si
 	return text.length;
 }
 
-TEST(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
+TEST(json_of_255_cores_with_the_longest_figures_fits)
 {
 	size_t one = length_of(json_render, 1, report_size_json(1));
 	size_t all = length_of(json_render, CORES, report_size_json(CORES));
@@ -105,8 +105,8 @@ TEST(json_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 	assert_in_range(all - one, 6000000, report_size_json(CORES) - report_size_json(1));
 }
 
-/* The report has the maximum number of rows, and all figures have the maximum length. */
-TEST(json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room)
+/* The report has as many rows as possible, and all figures are as long as possible. */
+TEST(json_of_a_series_with_the_longest_figures_fits)
 {
 	enum { ROWS = 3 };
 	static struct series_clock clocks[REPORT_CLOCKS_MAX];
@@ -135,7 +135,7 @@ TEST(json_of_a_series_with_the_longest_figures_fits_what_it_adds_to_its_room)
 	free(report);
 }
 
-TEST(table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
+TEST(text_report_of_255_cores_with_the_longest_figures_fits)
 {
 	size_t one = length_of(table_render, 1, report_size_table(1));
 	size_t all = length_of(table_render, CORES, report_size_table(CORES));
@@ -143,7 +143,7 @@ TEST(table_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 	assert_in_range(all - one, 2000, report_size_table(CORES) - report_size_table(1));
 }
 
-TEST(csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
+TEST(csv_of_255_cores_with_the_longest_figures_fits)
 {
 	size_t one = length_of(csv_render, 1, report_size_csv(1));
 	size_t all = length_of(csv_render, CORES, report_size_csv(CORES));
@@ -151,7 +151,7 @@ TEST(csv_of_255_cores_with_the_longest_figures_fits_what_they_add_to_its_room)
 	assert_in_range(all - one, 1000000, report_size_csv(CORES) - report_size_csv(1));
 }
 
-TEST(above_256_cores_the_room_grows_by_the_core_alone)
+TEST(above_256_cores_no_memory_is_planned_for_pairs)
 {
 	assert_int_equal(report_size_json(257), report_size_table(257));
 	assert_int_equal(report_size_json(256) - report_size_table(256),

@@ -1,4 +1,4 @@
-/* The report of many cores on a serial line includes each core, and takes at most a minute. */
+/* The report about many cores on a serial line has an entry for each core, and takes at most a minute. */
 #include <stdio.h>
 
 #include "test.h"
@@ -11,7 +11,7 @@
 #define MATRIX       "\"matrix\": "
 #define CORE         "{\"apic_id\": "
 
-/* Returns the report's text. The caller frees it. */
+/* Returns the rendered report. The caller frees it. */
 static char *
 rendered(void (*render)(struct text *, const struct report *), size_t count, size_t *length)
 {
@@ -56,7 +56,7 @@ TEST(json_and_csv_of_1024_cores_take_a_minute_at_115200_baud)
 	assert_true(length_of(json_render_serial, CORES) + length_of(csv_render_serial, CORES) < 60 * BYTES_A_S);
 }
 
-TEST(each_core_is_in_it_on_a_line_without_its_latencies_and_no_matrix_is)
+TEST(a_serial_report_has_each_core_without_latencies_and_no_matrix)
 {
 	size_t length = 0;
 	char *json = rendered(json_render_serial, 200, &length), *csv = rendered(csv_render_serial, 200, &length);

@@ -1,11 +1,11 @@
-/* Valid and invalid HTTP addresses. */
+/* Parses valid and invalid HTTP addresses. */
 #include "options/url.h"
 
 #include <stdio.h>
 
 #include "test.h"
 
-/* Reads an exact copy, so that the sanitizer finds a read beyond its end. */
+/* Parses a copy of exactly this length, so that the sanitizer finds a read beyond its end. */
 static bool
 reads(const char *text, struct url *url)
 {
@@ -19,7 +19,7 @@ reads(const char *text, struct url *url)
 	return good;
 }
 
-TEST(an_address_has_a_host_and_a_port_that_is_80_unless_said)
+TEST(an_address_has_a_host_and_a_port_with_default_80)
 {
 	struct url url;
 
@@ -53,7 +53,7 @@ TEST(a_host_may_be_a_name)
 	assert_true(url.has_ipv4);
 }
 
-TEST(a_label_has_63_characters_at_most)
+TEST(a_label_of_a_host_name_has_63_characters_at_most)
 {
 	char text[URL_SIZE] = "http://";
 	struct url url;
@@ -65,7 +65,7 @@ TEST(a_label_has_63_characters_at_most)
 	assert_false(reads(text, &url));
 }
 
-TEST(the_path_begins_at_its_slash)
+TEST(the_path_starts_with_its_slash)
 {
 	static const char text[] = "http://1.2.3.4:80/a/b?c";
 	struct url url;
@@ -74,7 +74,7 @@ TEST(the_path_begins_at_its_slash)
 	assert_string_equal(url.path, "/a/b?c");
 }
 
-TEST(what_is_no_such_address_is_refused)
+TEST(invalid_addresses_are_refused)
 {
 	static const char *const bad[] = {
 		"", "h", "http:", "http://", "http:///", "http:///x", "https://1.2.3.4/", "HTTP://1.2.3.4/", "http:/1.2.3.4/",

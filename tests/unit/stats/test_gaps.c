@@ -1,15 +1,15 @@
-/* Tests of the watch for gaps. The tests determine each reading of the TSC. */
+/* Tests of the search for gaps. The tests set each reading of the TSC. */
 #include "test.h"
 #include "stats/gaps.h"
 
-#define STEP   20     /* ticks between two readings */
+#define STEP   20     /* ticks from one reading to the next */
 #define GAPS   128
 #define TURNS  1000000
 #define LONG  16384
 
 /*
- * A simulated TSC that advances by STEP ticks at each reading. At reading number gaps[i].reading it advances by further
- * gaps[i].ticks.
+ * A simulated TSC that advances by STEP ticks at each reading. At reading number gaps[i].reading it advances by
+ * gaps[i].ticks more.
  */
 static struct {
 	uint64_t now, readings, step;
@@ -39,7 +39,8 @@ begin(void **state)
 {
 	(void)state;
 	memset(&tsc, 0, sizeof(tsc));
-	memset(&seen, 0xff, sizeof(seen)); /* old contents, because a watch must set all fields itself */
+	/* old contents, so that the test fails if the search does not set all fields */
+	memset(&seen, 0xff, sizeof(seen));
 	tsc.now = 5000000;
 	tsc.step = STEP;
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
@@ -63,7 +64,7 @@ observe(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_t
 	gaps_observe(&seen, &plan);
 }
 
-TEST(a_core_that_is_left_alone_has_no_gap)
+TEST(an_undisturbed_core_has_no_gap)
 {
 	observe(&gigahertz, 10000, 1000000);
 	assert_int_equal(seen.count, 0);
@@ -75,7 +76,7 @@ TEST(a_core_that_is_left_alone_has_no_gap)
 	assert_int_equal(tsc.readings, 50001);
 }
 
-TEST(three_gaps_are_counted_with_their_sum_worst_octaves_and_places)
+TEST(three_gaps_are_counted_with_their_sum_maximum_octaves_and_times)
 {
 	put_gap(100, 12000 - STEP);
 	put_gap(200, 16384 - STEP);
@@ -84,9 +85,9 @@ TEST(three_gaps_are_counted_with_their_sum_worst_octaves_and_places)
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.total_ticks, 2028384);
 	assert_int_equal(seen.worst_ticks, 2000000);
-	assert_int_equal(seen.octave[14], 1); /* octave 14 is 8,192 to 16,383 ns */
+	assert_int_equal(seen.octave[14], 1); /* octave 14 counts gaps of 8,192 to 16,383 ns */
 	assert_int_equal(seen.octave[15], 1);
-	assert_int_equal(seen.octave[21], 1); /* octave 21 is 1,048,576 to 2,097,151 ns */
+	assert_int_equal(seen.octave[21], 1); /* octave 21 counts gaps of 1,048,576 to 2,097,151 ns */
 	assert_int_equal(seen.long_ticks, 16384 + 2000000 - 2 * 10000);
 	assert_int_equal(seen.turns, 48584);
 	assert_int_equal(seen.least_ticks, STEP);
@@ -98,7 +99,7 @@ TEST(three_gaps_are_counted_with_their_sum_worst_octaves_and_places)
 	assert_int_equal(seen.observed_ticks, 3000004); /* the gaps, and 48,581 steps of 20 ticks */
 }
 
-TEST(a_gap_is_more_than_the_threshold_and_not_as_much)
+TEST(only_a_time_above_the_threshold_is_a_gap)
 {
 	put_gap(100, 10000 - STEP);
 	put_gap(200, 10001 - STEP);
@@ -108,7 +109,7 @@ TEST(a_gap_is_more_than_the_threshold_and_not_as_much)
 }
 
 /* At 3 GHz, 12,000 ticks are 4,000 ns. 12,287 ticks are 4,095.67 ns, which are rounded to 4,096 ns. */
-TEST(octaves_are_of_nanoseconds_whatever_the_rate)
+TEST(octaves_count_nanoseconds_at_any_tsc_rate)
 {
 	struct scale scale;
 
@@ -123,7 +124,7 @@ TEST(octaves_are_of_nanoseconds_whatever_the_rate)
 	assert_int_equal(seen.octave[11], 1); /* 2,001 */
 }
 
-TEST(of_100_gaps_all_are_counted_and_the_first_64_kept)
+TEST(all_100_gaps_are_counted_and_the_first_64_are_kept)
 {
 	for (uint64_t i = 0; i < 100; i++)
 		put_gap(10 + 10 * i, 20000 + (int64_t)i);
@@ -144,7 +145,7 @@ TEST(a_step_back_is_counted_and_is_no_gap)
 	assert_int_equal(seen.observed_ticks, 100000); /* time between the first and the last reading, in ticks */
 }
 
-TEST(a_tsc_that_stopped_ends_the_observation_by_turns)
+TEST(if_the_tsc_stops_the_number_of_readings_ends_the_search)
 {
 	tsc.step = 0;
 	observe(&gigahertz, 10000, 100000);

@@ -21,7 +21,7 @@ begin_empty(void **state)
 
 TEST_FIXTURE(begin_empty, NULL);
 
-/* Adds a series of reads without pauses that took DURATIONS ticks each. */
+/* Adds a series of reads without pauses, which took DURATIONS ticks. */
 static void
 fold(const struct scale *scale, const uint64_t *durations, size_t count)
 {
@@ -35,7 +35,7 @@ fold(const struct scale *scale, const uint64_t *durations, size_t count)
 	latency_add(&latency, scale, samples, count);
 }
 
-TEST(nothing_recorded_gives_zeros)
+TEST(without_reads_all_figures_are_0)
 {
 	fold(&gigahertz, NULL, 0);
 	assert_int_equal(latency.count, 0);
@@ -44,7 +44,7 @@ TEST(nothing_recorded_gives_zeros)
 	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 0);
 }
 
-TEST(four_reads_have_their_least_most_mean_and_counts)
+TEST(four_reads_have_the_right_minimum_maximum_mean_and_counts)
 {
 	fold(&gigahertz, (const uint64_t[]){ 20, 22, 9999, 10000 }, 4);
 	fold(&gigahertz, (const uint64_t[]){ 10000, 0 }, 2);
@@ -61,8 +61,8 @@ TEST(four_reads_have_their_least_most_mean_and_counts)
 	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 5006833);
 }
 
-/* A stolen millisecond adds a quarter of a microsecond to the mean of 4,000 reads. */
-TEST(a_gap_is_not_in_the_clean_mean)
+/* A stolen millisecond would add a quarter of a microsecond to the mean of 4,000 reads. */
+TEST(a_gap_is_not_part_of_the_clean_mean)
 {
 	for (unsigned i = 0; i < 1000; i++)
 		fold(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
@@ -71,7 +71,7 @@ TEST(a_gap_is_not_in_the_clean_mean)
 	assert_int_equal(latency_clean(&latency, 10000).mean_ps, 21000);
 }
 
-TEST(percentiles_stay_within_what_was_seen)
+TEST(percentiles_are_never_above_the_longest_read)
 {
 	uint64_t durations[RUN];
 
@@ -82,15 +82,15 @@ TEST(percentiles_stay_within_what_was_seen)
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50001), 90);
 	assert_int_equal(latency_percentile_ns(&latency, 99000), 90);
-	/* The bucket includes 1000 to 1007, but no read took longer than 1000. */
+	/* The bucket reaches from 1000 to 1007, but no read took longer than 1000 ns. */
 	assert_int_equal(latency_percentile_ns(&latency, 99900), 1000);
 }
 
-TEST(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list)
+TEST(percentiles_are_within_a_64th_of_the_exact_value)
 {
 	uint64_t durations[RUN];
 
-	/* The durations are the squares of 0 to 999, shuffled. Sorted, the k-th is (k - 1) squared. */
+	/* The durations are the squares of 0 to 999 in a mixed order. In sorted order, the k-th is (k - 1) squared. */
 	for (uint64_t i = 0; i < RUN; i++)
 		durations[i] = (i * 387 % RUN) * (i * 387 % RUN);
 	fold(&gigahertz, durations, RUN);
@@ -101,7 +101,7 @@ TEST(percentiles_are_within_a_64th_of_the_rank_in_a_sorted_list)
 	}
 }
 
-TEST(a_sample_whose_end_is_before_its_begin_is_left_out)
+TEST(a_sample_that_ends_before_its_start_is_left_out)
 {
 	const struct sample samples[] = { { 100, 1, 150 }, { 150, 2, 140 }, { 140, 3, 200 } };
 
@@ -111,7 +111,7 @@ TEST(a_sample_whose_end_is_before_its_begin_is_left_out)
 	assert_int_equal(latency.total_ticks, 110);
 }
 
-TEST(a_duration_of_half_an_hour_counts_like_any_other)
+TEST(a_read_of_half_an_hour_is_counted)
 {
 	fold(&gigahertz, (const uint64_t[]){ 30, UINT64_C(1800000000000), 40 }, 3);
 	assert_int_equal(latency.count, 3);
@@ -121,21 +121,24 @@ TEST(a_duration_of_half_an_hour_counts_like_any_other)
 	assert_int_equal(latency_percentile_ns(&latency, 100000), UINT64_C(1800000000000));
 }
 
-/* Returns the probability that the percentile of COUNT reads lies within the ranks, as a sum of binomial terms. */
+/*
+ * Returns the probability that the percentile SHARE of COUNT reads is between the ranks LOW and HIGH, as a sum of
+ * binomial terms.
+ */
 static double
 coverage(uint64_t count, double share, uint64_t low, uint64_t high)
 {
 	double covered = 0;
 
-	/* The quantile lies between the ranks LOW and HIGH if at least LOW and less than HIGH reads are below it. */
+	/* The quantile is between the ranks LOW and HIGH if at least LOW and fewer than HIGH reads are below it. */
 	for (uint64_t k = low; k < high; k++)
 		covered += exp(lgamma((double)count + 1) - lgamma((double)k + 1) - lgamma((double)(count - k) + 1) +
 			       (double)k * log(share) + (double)(count - k) * log1p(-share));
 	return covered;
 }
 
-/* Each read has its own duration below 128 ns, and therefore its own bucket. */
-TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
+/* All reads have different durations below 128 ns, so each is in its own bucket. */
+TEST(the_intervals_of_percentiles_have_at_least_95_percent_confidence)
 {
 	static const uint32_t percentiles[] = { 50000, 90000, 99000, 99900 };
 
@@ -147,8 +150,8 @@ TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 			uint64_t low = 0, high = 0;
 
 			/*
-			 * All reads up to rank R take 1 ns, and all others 2 ns. The R at which an end of the interval changes is
-			 * the rank of this end.
+			 * All reads up to rank R take 1 ns, and all others take 2 ns. The R at which an end of the
+			 * interval changes is the rank of this end.
 			 */
 			latency_clear(&latency);
 			latency.count = latency.histogram.total = count;
@@ -179,8 +182,8 @@ TEST(percentiles_lie_within_ranks_that_hold_them_in_95_of_100_cases_and_more)
 	}
 }
 
-/* With fewer than 1,000 reads, p99.9 is the longest read, which shows nothing about longer ones. */
-TEST(a_percentile_of_too_few_reads_is_not_known)
+/* With fewer than 1,000 reads, p99.9 would be the longest read, which shows nothing about rarer reads. */
+TEST(a_percentile_of_too_few_reads_is_unknown)
 {
 	uint64_t durations[RUN];
 
@@ -200,19 +203,22 @@ TEST(a_percentile_of_too_few_reads_is_not_known)
 	assert_false(latency_percentile_interval(&latency, 50000).known);
 }
 
-TEST(the_loop_cost_is_exact_where_nanoseconds_are_rounded)
+TEST(the_cost_in_the_loop_is_not_rounded_to_nanoseconds)
 {
 	struct scale scale;
 
-	/* At 3 GHz 4 ticks are 1.333 ns, which counts as 1 ns. The loop's cost comes from the ticks. */
+	/*
+	 * At 3 GHz, 4 ticks are 1.333 ns, which the histogram counts as 1 ns. The cost in the loop is calculated from
+	 * ticks.
+	 */
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	fold(&scale, (const uint64_t[]){ 4, 4, 4 }, 3);
 	assert_int_equal(latency_mean_ps(&latency), 1000);
 	assert_int_equal(latency_loop_ps(&latency, &scale), 1333);
 }
 
-/* There are 990 reads of 100 ns, 9 reads of 9 us, and one read of 50 us. A read above 10.1 us is a hit. */
-TEST(a_read_beyond_the_median_and_10_us_is_hit_and_left_out)
+/* There are 990 reads of 100 ns, 9 of 9 us, and one of 50 us. A read above 10.1 us counts as hit by stolen time. */
+TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 {
 	uint64_t durations[RUN];
 	struct latency_clean clean;
@@ -226,12 +232,12 @@ TEST(a_read_beyond_the_median_and_10_us_is_hit_and_left_out)
 	assert_int_equal(clean.p99_ns, 100); /* p99 is the 990th of the 999 remaining reads */
 	assert_in_range(clean.p999_ns, 9000, 9000 + 9000 / 64);
 	assert_in_range(clean.max_ns, 9000, 9000 + 9000 / 64);
-	assert_int_equal(latency.max_ns, 50000); /* the figures with hits do not change */
+	assert_int_equal(latency.max_ns, 50000); /* the figures that include hits do not change */
 	assert_int_equal(latency.count, RUN);
 }
 
 /*
- * Half of the reads take 10 ns, and half 30 ns. Two standard errors of the mean of 1,000 reads are 632.5 ps, and
+ * Half of the reads take 10 ns, and half take 30 ns. Two standard errors of the mean of 1,000 reads are 632.5 ps, and
  * rounding adds half a nanosecond.
  */
 TEST(the_clean_mean_is_within_two_standard_errors)
@@ -252,8 +258,11 @@ TEST(the_clean_mean_is_within_two_standard_errors)
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* a hundred times as many reads have a tenth of the error */
 }
 
-/* The p99.9 of 10,000 reads is the 9,990th read in order of duration. */
-TEST(a_percentile_is_hit_where_its_read_is)
+/*
+ * The p99.9 of 10,000 reads is the 9,990th read in order of duration. It is a hit (a read that stolen time made
+ * longer) if this read is.
+ */
+TEST(a_percentile_is_a_hit_if_its_read_is_a_hit)
 {
 	static const uint64_t hits[] = { 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000, 20000 };
 	uint64_t durations[RUN];
@@ -272,7 +281,7 @@ TEST(a_percentile_is_hit_where_its_read_is)
 	assert_false(latency_percentile_is_hit(&latency, 99000, 10000));
 }
 
-TEST(a_lower_threshold_leaves_more_out)
+TEST(a_lower_threshold_leaves_more_reads_out)
 {
 	uint64_t durations[RUN];
 	struct latency_clean clean;
@@ -287,8 +296,11 @@ TEST(a_lower_threshold_leaves_more_out)
 	assert_int_equal(latency_clean(&latency, 60000).max_ns, 50000);
 }
 
-/* If a read normally takes 1 ms, 1,009 us are no hit. If the threshold is beyond all durations, there are no hits. */
-TEST(slow_clocks_are_not_hit_by_their_own_cost)
+/*
+ * If a read usually takes 1 ms, a read of 1,009 us is no hit. If the threshold is above all durations, there are no
+ * hits.
+ */
+TEST(long_reads_of_a_slow_clock_are_no_hits)
 {
 	fold(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);
 	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
@@ -296,7 +308,7 @@ TEST(slow_clocks_are_not_hit_by_their_own_cost)
 	assert_int_equal(latency_clean(&latency, UINT64_C(1) << 40).hit, 0);
 }
 
-TEST(nothing_recorded_has_nothing_clean)
+TEST(without_reads_there_are_no_clean_figures)
 {
 	struct latency_clean clean = latency_clean(&latency, 10000);
 

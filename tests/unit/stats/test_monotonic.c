@@ -1,4 +1,4 @@
-/* Tests of steps back, jumps and stalls, from samples that are written by hand. */
+/* Tests of steps back, jumps and stalls (times in which a clock does not move), from hand-written samples. */
 #include "test.h"
 #include "stats/monotonic.h"
 
@@ -19,7 +19,7 @@ begin_empty(void **state)
 
 TEST_FIXTURE(begin_empty, NULL);
 
-/* Adds a series of reads without pauses. Each read takes 100 TSC ticks. */
+/* Adds a series of reads without pauses, of 100 TSC ticks each. */
 static void
 fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, size_t count)
 {
@@ -30,7 +30,7 @@ fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, 
 	monotonic_add(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
 }
 
-TEST(a_clock_that_only_counts_up_is_clean_through_its_wrap)
+TEST(a_clock_that_only_counts_up_has_no_fault_at_its_wrap)
 {
 	fold(&bits_24, 100, NULL, 0);
 	fold(&bits_24, 100, (const uint64_t[]){ 0xfffffd, 0xfffffe, 0, 0, 1 }, 5);
@@ -40,8 +40,8 @@ TEST(a_clock_that_only_counts_up_is_clean_through_its_wrap)
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-/* The PIT wraps in 55 ms. If a guest was preempted for 30 ms, the PIT moved by more than half its range. */
-TEST(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known)
+/* The PIT wraps in 55 ms. In a preemption of 30 ms it moves by more than half of its range. */
+TEST(a_pause_of_half_a_wrap_is_no_step_back_if_the_duration_is_known)
 {
 	static const struct clock bits_16 = { .id = "pit", .wrap_ticks = 0xffff };
 	static const struct sample samples[] = { { 0, 100, 10 }, { 10, 40100, 40010 }, { 40010, 40110, 40020 },
@@ -49,11 +49,11 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_where_time_is_known)
 	static const struct monotonic_bounds none = { .trust_ticks = 0 }, trust = { .trust_ticks = 16384 };
 
 	monotonic_add(&monotonic, &bits_16, &none, samples, 3);
-	assert_int_equal(monotonic.backward, 1); /* if every duration is trusted, this counts as a step back */
+	assert_int_equal(monotonic.backward, 1); /* counted as a step back, because here every duration is trusted */
 	monotonic = (struct monotonic){ .reads = 0 };
 	monotonic_add(&monotonic, &bits_16, &trust, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
-	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* a real step back must still be counted */
+	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* a real step back is still counted */
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
@@ -72,19 +72,19 @@ TEST(steps_back_are_counted_and_the_largest_is_kept)
 	assert_int_equal(monotonic.backward, 5);
 }
 
-TEST(a_second_back_is_59_of_60_forward)
+TEST(an_advance_by_59_of_60_seconds_is_a_step_back)
 {
 	fold(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 1);
-	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* the step is half of the range, and not more than half */
+	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* exactly half of the range counts as a step forward */
 	assert_int_equal(monotonic.backward, 1);
 	fold(&seconds, 0, (const uint64_t[]){ 0, 31 }, 2);
 	assert_int_equal(monotonic.backward, 2);
 	assert_int_equal(monotonic.worst_ticks, 29);
 }
 
-TEST(between_two_runs_nothing_is_compared)
+TEST(readings_of_two_series_are_not_compared)
 {
 	fold(&bits_64, 100, (const uint64_t[]){ 50, 51 }, 2);
 	fold(&bits_64, 100, (const uint64_t[]){ 10, 11 }, 2);
@@ -92,20 +92,23 @@ TEST(between_two_runs_nothing_is_compared)
 	assert_int_equal(monotonic.backward, 0);
 }
 
-TEST(a_stall_lasts_from_the_end_of_its_first_read_to_the_begin_of_its_last)
+TEST(a_stall_lasts_from_the_end_of_its_first_read_to_the_start_of_its_last)
 {
-	/* The reading 7 comes first in 100..200, and last in 500..600. This proves that the clock stood for 300 ticks. */
+	/*
+	 * The value 7 is read first in 100..200, and last in 500..600. This proves that the clock did not move for 300
+	 * ticks.
+	 */
 	fold(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
 	assert_int_equal(monotonic.stalls, 1);
 	fold(&bits_64, 300, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
 	assert_int_equal(monotonic.stalls, 1);
 }
 
-TEST(each_stall_counts_once_and_one_at_the_end_of_a_run_counts)
+TEST(each_stall_counts_once_also_at_the_end_of_a_series)
 {
 	fold(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 3);
-	/* each stands for at most 200 ticks */
+	/* no stall is longer than 200 ticks */
 	fold(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 4);
 	fold(&bits_64, 299, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
@@ -114,13 +117,13 @@ TEST(each_stall_counts_once_and_one_at_the_end_of_a_run_counts)
 	assert_int_equal(monotonic.stalls, 5);
 }
 
-TEST(stalls_are_not_looked_for_with_a_limit_of_0)
+TEST(with_a_limit_of_0_stalls_are_not_counted)
 {
 	fold(&bits_64, 0, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-TEST(a_bracket_that_went_back_is_no_step_back_and_proves_no_stall)
+TEST(a_tsc_that_steps_back_in_a_bracket_proves_no_fault_of_the_clock)
 {
 	const struct sample samples[] = { { 1000, 5, 1100 }, { 1100, 5, 900 }, { 900, 5, 1000 } };
 
@@ -129,18 +132,12 @@ TEST(a_bracket_that_went_back_is_no_step_back_and_proves_no_stall)
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-/*
- * The clock ticks at a tenth of the TSC's rate. A step may have an eighth more ticks than expected, and four ticks in
- * addition.
- */
+/* The clock ticks at a tenth of the TSC's rate. It may advance by an eighth more than expected, plus four ticks. */
 static const struct monotonic_bounds leaps = { .leap_rate = (UINT64_C(9) << MONOTONIC_RATE_SHIFT) / 80,
 					       .leap_ticks = 4 };
 
-/*
- * Two readings are at most 200 ticks of the TSC apart. A step may therefore have 22.5 ticks of the clock, and 4 in
- * addition.
- */
-TEST(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap)
+/* Two readings are at most 200 ticks of the TSC apart, so the clock may advance by 22.5 ticks, plus 4. */
+TEST(an_advance_of_27_ticks_in_200_is_a_jump_and_26_is_not)
 {
 	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
 				    { 400, 1563, 500 } };
@@ -153,14 +150,14 @@ TEST(a_step_of_26_in_200_ticks_is_allowed_and_one_of_27_is_a_leap)
 	assert_int_equal(monotonic.backward, 0);
 	monotonic = (struct monotonic){ .reads = 0 };
 	monotonic_add(&monotonic, &bits_64, &(struct monotonic_bounds){ .leap_ticks = 4 }, samples, 5);
-	assert_int_equal(monotonic.leaps, 0); /* without a rate, jumps are not searched for */
+	assert_int_equal(monotonic.leaps, 0); /* without a rate, jumps cannot be found */
 }
 
-TEST(a_core_that_was_taken_away_between_two_readings_makes_no_leap)
+TEST(a_preemption_between_two_readings_causes_no_jump)
 {
 	/*
-	 * The core was preempted for 10 ms at 1 GHz, in the first or in the second bracket. In one case the 24-bit counter
-	 * wraps.
+	 * The core was preempted for 10 ms at 1 GHz, in the first or in the second bracket. In one case the 24-bit
+	 * counter wraps.
 	 */
 	const struct sample behind[] = { { 0, 0xfffff0, 100 }, { 100, 999990, 10000100 } };
 	const struct sample before[] = { { 0, 1000, 10000000 }, { 10000000, 1001000, 10000100 } };
@@ -169,12 +166,12 @@ TEST(a_core_that_was_taken_away_between_two_readings_makes_no_leap)
 	monotonic_add(&monotonic, &bits_24, &leaps, behind, 2);
 	monotonic_add(&monotonic, &bits_24, &leaps, before, 2);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_add(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same step in a time that is too short for it */
+	monotonic_add(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same advance in too short a time */
 	assert_int_equal(monotonic.leaps, 1);
 	assert_int_equal(monotonic.worst_leap_ticks, 1000000);
 }
 
-TEST(a_step_that_makes_good_for_one_back_is_no_leap_but_one_beyond_it_is)
+TEST(an_advance_that_undoes_a_step_back_is_no_jump)
 {
 	const struct sample good[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5020, 300 } };
 	const struct sample beyond[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5123, 300 } };

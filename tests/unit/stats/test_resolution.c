@@ -1,4 +1,4 @@
-/* Tests of a clock's resolution, from readings that are written by hand. */
+/* Tests of a clock's resolution, from hand-written readings. */
 #include "test.h"
 #include "stats/resolution.h"
 
@@ -47,8 +47,11 @@ TEST(steps_of_52_78_and_130_have_the_divisor_26)
 	assert_int_equal(resolution.gcd_ticks, 26);
 }
 
-/* As in an emulator that counts instructions: each turn takes 608 ticks, and the reading comes after 288 of these. */
-TEST(turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32)
+/*
+ * As in an emulator that counts instructions: each turn of the loop takes 608 ticks, and the clock is read after 288
+ * of them.
+ */
+TEST(readings_of_the_tsc_after_288_of_608_ticks_have_the_divisor_32)
 {
 	static const struct sample samples[] = { { 0, 288, 608 }, { 608, 896, 1216 }, { 1216, 1504, 1824 } };
 
@@ -59,7 +62,7 @@ TEST(turns_of_608_around_readings_of_the_tsc_after_288_have_the_divisor_32)
 	assert_int_equal(resolution.smallest_ticks, 608);
 }
 
-TEST(between_two_runs_there_is_no_step)
+TEST(there_is_no_step_between_two_series)
 {
 	fold(&bits_64, (const uint64_t[]){ 0, 10 }, 2);
 	fold(&bits_64, (const uint64_t[]){ 13, 23 }, 2);
@@ -97,7 +100,7 @@ TEST(steps_of_4096_and_more_are_counted_too)
 	assert_int_equal(resolution.gcd_ticks, 3000);
 }
 
-TEST(steps_of_18_sizes_count_for_the_divisor_and_the_least)
+TEST(steps_of_18_sizes_count_for_the_divisor_and_the_minimum)
 {
 	uint64_t readings[19] = { 0 };
 
@@ -111,7 +114,7 @@ TEST(steps_of_18_sizes_count_for_the_divisor_and_the_least)
 	assert_int_equal(resolution.gcd_ticks, 50);
 }
 
-TEST(two_ways_of_reading_know_what_divides_the_steps_of_both)
+TEST(two_read_methods_share_the_divisor_of_all_their_steps)
 {
 	struct resolution other = { 3, 45, 15 };
 

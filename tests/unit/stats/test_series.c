@@ -1,4 +1,4 @@
-/* Tests of a series, from figures that are written by hand: the contents of rows, and rows that are merged. */
+/* Tests of a soak's series, from hand-written figures: the contents of rows, and how rows are merged. */
 #include "test.h"
 #include "stats/series.h"
 
@@ -52,7 +52,7 @@ assert_reads(const struct series_clock *clock, uint64_t count, uint64_t min, uin
 	assert_int_equal(clock->max_ns, max);
 }
 
-TEST(a_row_has_what_was_read_and_watched_in_it)
+TEST(a_row_has_the_reads_and_gaps_of_its_time)
 {
 	const struct series_row *row = series.rows;
 
@@ -79,7 +79,7 @@ TEST(a_row_has_what_was_read_and_watched_in_it)
 	assert_int_equal(series_open_row(&series)->from_tsc, 1060);
 }
 
-TEST(a_row_begins_with_nothing)
+TEST(a_new_row_is_empty)
 {
 	const struct series_row *row = series.rows + 1;
 
@@ -94,7 +94,7 @@ TEST(a_row_begins_with_nothing)
 	assert_false(offset_is_known(row->offsets[1]));
 }
 
-TEST(nothing_is_recorded_before_the_first_row_and_behind_the_last)
+TEST(nothing_is_recorded_before_the_first_row_and_after_the_last)
 {
 	struct series none = { .max = 0 };
 
@@ -113,8 +113,8 @@ TEST(nothing_is_recorded_before_the_first_row_and_behind_the_last)
 }
 
 /*
- * Closes a row of the clock whose rate is measured. The clock counts 10 ticks in each row. With CUT the reading at the
- * end is missing.
+ * Closes a row of the clock whose rate is measured. The clock counts 10 ticks in each row. If CUT is true, the reading
+ * at the row's end is missing.
  */
 static void
 close_row(uint64_t row, bool cut)
@@ -127,7 +127,7 @@ close_row(uint64_t row, bool cut)
 	series_close(&series, 1060 + 60 * row, false);
 }
 
-TEST(full_rows_become_one_with_their_neighbours_and_the_interval_doubles)
+TEST(if_the_series_is_full_rows_are_merged_in_pairs_and_the_interval_doubles)
 {
 	const struct series_row *row = series.rows;
 
@@ -164,8 +164,8 @@ TEST(full_rows_become_one_with_their_neighbours_and_the_interval_doubles)
 	assert_int_equal(series_open_row(&series)->observed_ns, 0);
 }
 
-/* Rows are merged repeatedly. Each tick and each gap of the run is in exactly one row. */
-TEST(a_long_run_is_all_there_in_a_few_rows)
+/* Rows are merged repeatedly. Each tick and each gap of the run must be in exactly one row. */
+TEST(a_few_rows_have_all_figures_of_a_long_run)
 {
 	uint64_t gaps = 0;
 
@@ -184,7 +184,7 @@ TEST(a_long_run_is_all_there_in_a_few_rows)
 	assert_int_equal(series.rows[series.count - 1].to_tsc, 1000 + 60 * 1000 * ROWS);
 }
 
-TEST(no_rate_holds_over_rows_of_which_one_has_none)
+TEST(a_merged_row_has_no_rate_if_one_of_its_rows_has_none)
 {
 	for (uint64_t i = 0; i < ROWS; i++)
 		close_row(i, i == 2);
@@ -192,8 +192,8 @@ TEST(no_rate_holds_over_rows_of_which_one_has_none)
 	assert_int_equal(series.rows[1].clocks[0].last.end, 0);
 }
 
-/* This can happen at the end of a run whose last row still fits. */
-TEST(the_last_row_of_a_full_series_stays_as_it_is)
+/* This may happen at the end of a run, if there is still space for its last row. */
+TEST(the_last_row_of_a_full_series_is_not_merged)
 {
 	for (uint64_t i = 0; i + 1 < ROWS; i++)
 		close_row(i, false);
@@ -203,7 +203,7 @@ TEST(the_last_row_of_a_full_series_stays_as_it_is)
 	assert_null(series_open_row(&series));
 }
 
-TEST(rows_are_1440_and_fewer_with_hundreds_of_cores_always_even)
+TEST(there_are_1440_rows_or_an_even_smaller_number_with_many_cores)
 {
 	assert_int_equal(series_rows(1), 1440);
 	assert_int_equal(series_rows(64), 1440);
