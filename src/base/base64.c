@@ -1,10 +1,10 @@
-/* Encodes bytes as text. See base64.h. */
+/* Encodes bytes in base64. See base64.h. */
 #include "base/base64.h"
 
 #include <stdint.h>
 
-#define GROUP 3u /* number of bytes that are encoded as 4 characters */
-#define LINE  (19 * GROUP) /* number of bytes that are encoded as a line of 76 characters */
+#define GROUP 3u /* number of bytes that 4 characters encode */
+#define LINE  (19 * GROUP) /* number of bytes that a line of 76 characters encodes */
 
 size_t
 base64_size(size_t length)
@@ -12,7 +12,7 @@ base64_size(size_t length)
 	return (length + GROUP - 1) / GROUP * 4 + (length + LINE - 1) / LINE + 1;
 }
 
-/* Writes a group of COUNT <= 3 bytes as 4 characters. */
+/* Writes COUNT bytes (1 to 3) as 4 characters. */
 static void
 put_group(struct text *text, const uint8_t *bytes, size_t count)
 {

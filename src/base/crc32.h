@@ -1,4 +1,4 @@
-/* CRC-32 as zlib and Ethernet compute it: polynomial 04C11DB7h, reflected, start and end inverted. */
+/* CRC-32 as in zlib and Ethernet: polynomial 04C11DB7h, bits reflected, initial and final value inverted. */
 #ifndef BARETICK_CRC32_H
 #define BARETICK_CRC32_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Continues a CRC. CRC is the result for the previous bytes, or 0 at the start. Returns the CRC of these bytes followed
- * by LENGTH BYTES.
+ * Returns the CRC of earlier bytes followed by LENGTH BYTES. CRC is the result for the earlier bytes, or 0 if there
+ * are none.
  */
 uint32_t crc32_add(uint32_t crc, const void *bytes, size_t length);
 

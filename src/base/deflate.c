@@ -1,14 +1,14 @@
-/* Compresses by RFC 1951. See deflate.h. Sections and tables in comments refer to this RFC. */
+/* Compresses as in RFC 1951. See deflate.h. Section numbers in comments are from this RFC. */
 #include "base/deflate.h"
 
-#define MATCH_MIN  3u   /* length of the shortest repetition in bytes (3.2.5) */
+#define MATCH_MIN  3u   /* minimum length of a repetition in bytes (3.2.5) */
 #define MATCH_MAX  258u
-/* number of earlier positions that are compared; a longer search makes the result less than 1 % smaller */
+/* maximum number of earlier positions that are compared; more would make the result less than 1 % smaller */
 #define TRIES_MAX  64u
 #define HASH_PRIME 2654435761u
-#define HASH_SHIFT 19   /* shift of a 32-bit hash to the 13 bits of an index below DEFLATE_HASHES */
+#define HASH_SHIFT 19   /* shifts a 32-bit hash so that 13 bits are left, an index below DEFLATE_HASHES */
 
-#define FINAL_FIXED      3u /* 3.2.3: block header "last block, fixed codes" */
+#define FINAL_FIXED      3u /* block header: last block, fixed Huffman codes (3.2.3) */
 #define FINAL_FIXED_BITS 3u
 #define END_OF_BLOCK     256u
 #define LENGTH_CODES     257u
@@ -18,7 +18,7 @@
 struct stream {
 	void (*put)(void *sink, uint8_t byte);
 	void *sink;
-	uint32_t bits; /* bits that are not sent yet; the first one is bit 0 */
+	uint32_t bits; /* bits that are not written yet; bit 0 is written first */
 	unsigned count;
 };
 
@@ -38,7 +38,7 @@ put_bits(struct stream *stream, uint32_t bits, unsigned count)
 	}
 }
 
-/* Writes a Huffman code, which starts with its highest bit (3.1.1). */
+/* Writes a Huffman code, whose highest bit is written first (3.1.1). */
 static void
 put_code(struct stream *stream, uint32_t code, unsigned count)
 {
@@ -49,7 +49,7 @@ put_code(struct stream *stream, uint32_t code, unsigned count)
 	put_bits(stream, reversed, count);
 }
 
-/* Writes a symbol with its fixed code (3.2.6): a byte, the end of the block, or a length. */
+/* Writes a symbol (a byte, the end of the block, or a length) with its fixed Huffman code (3.2.6). */
 static void
 put_symbol(struct stream *stream, unsigned symbol)
 {
@@ -70,8 +70,8 @@ log2_floor(uint32_t value)
 }
 
 /*
- * Writes the length of a repetition (3.2.5). From length 8 on, one code stands for a group of lengths, and further bits
- * after the code select one of them. There are four codes for each number of further bits.
+ * Writes the length of a repetition (3.2.5). From length 8 on, a code stands for a group of lengths, and extra bits
+ * after the code select one of them. There are four codes for each number of extra bits.
  */
 static void
 put_length(struct stream *stream, uint32_t length)
@@ -88,8 +88,8 @@ put_length(struct stream *stream, uint32_t length)
 }
 
 /*
- * Writes the distance of a repetition. Codes are formed as for lengths, but there are two codes for each number of
- * further bits.
+ * Writes the distance from a repetition to its earlier occurrence. Codes are formed as for lengths, but there are two
+ * codes for each number of extra bits.
  */
 static void
 put_distance(struct stream *stream, uint32_t distance)
@@ -119,7 +119,7 @@ equal_bytes(const char *a, const char *b, size_t max)
 	return count;
 }
 
-/* Finds the longest earlier occurrence of the bytes at position AT. Returns length 0 if there is none. */
+/* Finds the longest earlier occurrence of the bytes at AT. Returns length 0 if there is none. */
 static struct match
 find_match(const struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {
@@ -140,7 +140,7 @@ find_match(const struct deflate_work *work, const char *bytes, size_t length, si
 	return best;
 }
 
-/* Adds the positions from BEGIN to END - 1 to the hash chains of find_match(). */
+/* Adds the positions from BEGIN to END - 1 to the hash chains, which find_match() searches. */
 static void
 add_to_hash_chains(struct deflate_work *work, const char *bytes, size_t length, size_t begin, size_t end)
 {
@@ -153,8 +153,8 @@ add_to_hash_chains(struct deflate_work *work, const char *bytes, size_t length, 
 }
 
 /*
- * Writes either the single byte at AT, or the repetition that starts there. Returns the number of bytes that this
- * replaces. Writes a single byte if a longer repetition starts at the next byte.
+ * Writes the byte at AT, or the repetition that starts there. Returns the number of bytes that were written in this
+ * way. Writes only the byte if a longer repetition starts at the next byte.
  */
 static size_t
 put_next(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)

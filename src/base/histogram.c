@@ -1,4 +1,4 @@
-/* A histogram with log-linear buckets. See histogram.h. */
+/* A log-linear histogram. See histogram.h. */
 #include "base/histogram.h"
 
 #include "base/scale.h"

@@ -1,7 +1,7 @@
 /*
- * A log-linear histogram in fixed memory. Values below 128 have a bucket each. Above that there are 64 buckets
- * for each power of two, so a bucket is at most 1/64 (1.6 %) of its values wide. Counts are exact, and every
- * value has a bucket.
+ * A log-linear histogram of fixed size. Each value below 128 has its own bucket. Above, there are 64 buckets for each
+ * power of two, so the width of a bucket is at most 1/64 (1.6 %) of its values. Counts are exact, and no value is
+ * outside of the buckets.
  */
 #ifndef BARETICK_HISTOGRAM_H
 #define BARETICK_HISTOGRAM_H
@@ -13,8 +13,8 @@
 #define HISTOGRAM_BUCKETS  ((64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
 
 /*
- * An octave is the length of a value in bits. Octave 0 has the value 0, and octave N has the values from 2^(N - 1) to
- * 2^N - 1.
+ * The octave of a value is its length in bits. Octave 0 contains only 0; octave N contains the values from 2^(N - 1)
+ * to 2^N - 1.
  */
 #define OCTAVES 65
 
@@ -38,12 +38,12 @@ struct histogram {
 void histogram_clear(struct histogram *histogram);
 void histogram_record(struct histogram *histogram, uint64_t value);
 
-/* Return the bucket of VALUE, and the smallest and largest value of a bucket. */
+/* These functions return the bucket of VALUE, and the smallest and the largest value of a bucket. */
 size_t histogram_bucket(uint64_t value);
 uint64_t histogram_bucket_low(size_t bucket);
 uint64_t histogram_bucket_high(size_t bucket);
 
-/* Returns the number of recorded values from LOW's bucket to HIGH's bucket. */
+/* Returns the number of recorded values in the buckets from the bucket of LOW to the bucket of HIGH. */
 uint64_t histogram_count(const struct histogram *histogram, uint64_t low, uint64_t high);
 
 /* Returns the number of recorded values in OCTAVE. */
@@ -52,10 +52,12 @@ uint64_t histogram_octave(const struct histogram *histogram, size_t octave);
 /* Returns the bucket of the RANK-th smallest value (the first is 1), or 0 if there are fewer values. */
 size_t histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank);
 
-/* Returns the upper end of the bucket that contains the PER_HUNDRED_THOUSAND quantile; 0 without values. */
+/*
+ * Returns the upper end of the bucket that contains the quantile, or 0 if there are no values. The median is 50000.
+ */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 
-/* The same as histogram_quantile(), but for the COUNT smallest values only. */
+/* The same for only the COUNT smallest values. */
 uint64_t histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * Measured values with their errors. The true value lies between LOW and HIGH, both included. VALUE is the best
- * estimate.
- */
+/* Measured values with their error bounds. The true value is from LOW to HIGH. VALUE is the best estimate. */
 #ifndef BARETICK_INTERVAL_H
 #define BARETICK_INTERVAL_H
 
@@ -36,7 +33,7 @@ interval_ppm_below(int64_t ppb)
 	return ppb / PPB_PER_PPM - (ppb % PPB_PER_PPM < 0);
 }
 
-/* Converts an interval to ppm. The ends are rounded outwards, and the value to the nearest ppm. */
+/* Converts an interval from ppb to ppm. The bounds are rounded outwards, and the value to the nearest ppm. */
 static inline struct interval_ppm
 interval_in_ppm(const struct interval_ppb *ppb)
 {

@@ -15,9 +15,7 @@ offset_negate(struct offset offset)
 	return (struct offset){ offset_negate_bound(offset.high), offset_negate_bound(offset.low) };
 }
 
-/*
- * Adds A and B. If either is UNBOUNDED (INT64_MIN for a lower bound, INT64_MAX for an upper one), the sum is UNBOUNDED.
- */
+/* Returns A + B. The result is UNBOUNDED if A or B is UNBOUNDED, which is the value that means an unknown bound. */
 static int64_t
 add(int64_t a, int64_t b, int64_t unbounded)
 {

@@ -1,4 +1,4 @@
-/* Converts ticks to ns, and computes exact fractions. See scale.h. */
+/* Converts ticks to ns, and calculates exact fractions. See scale.h. */
 #include "base/scale.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #define NS_PER_S        UINT64_C(1000000000)
 #define MICROHZ_PER_HZ  UINT64_C(1000000)
 #define MULTIPLIER_BITS 32
-#define LIMBS           3 /* a product of 128 and 64 bits has three parts of 64 bits */
+#define LIMBS           3 /* number of 64-bit parts in the product of a 128-bit and a 64-bit number */
 #define LIMB_BITS       64
 
 void
@@ -89,7 +89,7 @@ rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding
 	return rounding == SCALE_UP || rest >= divisor - rest;
 }
 
-/* Divides bit by bit, because the compiler's 128-bit division would need a library. */
+/* Divides bit by bit, because the compiler would call a library function for a 128-bit division. */
 uint64_t
 scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding)
 {

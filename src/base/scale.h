@@ -1,13 +1,13 @@
 /*
- * Converts TSC ticks to nanoseconds, and computes exact fractions. It uses no floating point. The conversion in
- * measuring loops needs no division.
+ * Converts TSC ticks to nanoseconds, and calculates exact fractions, without floating point. scale_ns() needs no
+ * division, so that measuring loops can use it.
  */
 #ifndef BARETICK_SCALE_H
 #define BARETICK_SCALE_H
 
 #include <stdint.h>
 
-/* Ticks per second as an exact fraction. If den is 0, no rate is known. */
+/* A rate in ticks per second, as a fraction. If den is 0, the rate is unknown. */
 struct rate {
 	uint64_t num;
 	uint64_t den;
@@ -15,18 +15,21 @@ struct rate {
 
 struct scale {
 	struct rate hz;      /* rate of the TSC; den is never 0 */
-	uint64_t multiplier; /* nanoseconds per tick times 2^32, rounded to nearest */
-	/* MULTIPLIER at the highest possible rate, rounded down, and at the lowest possible rate, rounded up */
+	uint64_t multiplier; /* nanoseconds per tick, multiplied by 2^32 and rounded to nearest */
+	/*
+	 * The same for the highest possible rate, rounded down (least), and for the lowest possible rate, rounded up
+	 * (most).
+	 */
 	uint64_t least, most;
 };
 
 /*
- * Sets the rate. If HZ has den 0 or num 0, the rate is unknown, and one tick counts as one nanosecond. Otherwise it
- * must be from 1 kHz to 1 THz.
+ * Sets the TSC's rate to HZ, which must be between 1 kHz and 1 THz. If den or num is 0, the rate is unknown, and one
+ * tick counts as one nanosecond.
  */
 void scale_init(struct scale *scale, struct rate hz);
 
-/* Sets the lower and upper bound of the rate in millionths of a hertz, for scale_ns_down() and scale_ns_up(). */
+/* Sets the bounds of the rate in microhertz. scale_ns_down() and scale_ns_up() use them. */
 void scale_bound(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz);
 
 /* Converts ticks (up to 2^60) to ns, rounded to nearest. The error is at most ticks / 2^33 + 1/2 ns. */
@@ -39,8 +42,8 @@ scale_ns(const struct scale *scale, uint64_t ticks)
 }
 
 /*
- * Return the shortest and the longest time in ns that TICKS may take within the bounds of the rate. Results are limited
- * to the type's range.
+ * Returns the lower bound (down) or upper bound (up) of the time in ns that TICKS take, from the bounds of the rate.
+ * The result is limited to the range of int64_t.
  */
 int64_t scale_ns_down(const struct scale *scale, int64_t ticks);
 int64_t scale_ns_up(const struct scale *scale, int64_t ticks);
@@ -49,17 +52,20 @@ int64_t scale_ns_up(const struct scale *scale, int64_t ticks);
 uint64_t scale_ticks(const struct scale *scale, uint64_t ns);
 
 /*
- * Return A * B / C with a 128-bit product, rounded down, up, or to nearest. Return UINT64_MAX if the result does not
- * fit or C is 0. They loop up to 128 times, so measuring loops must not use them.
+ * Returns A * B / C with a 128-bit product, rounded down, up, or to nearest. Returns UINT64_MAX if the result does
+ * not fit or C is 0. Measuring loops must not use these functions, because they loop up to 128 times.
  */
 uint64_t scale_mul_div(uint64_t a, uint64_t b, uint64_t c);
 uint64_t scale_mul_div_up(uint64_t a, uint64_t b, uint64_t c);
 uint64_t scale_mul_div_nearest(uint64_t a, uint64_t b, uint64_t c);
 
-/* SCALE_NEAREST rounds up if both neighbours are equally near */
+/* SCALE_NEAREST rounds up if the result is exactly in the middle of two integers */
 enum scale_rounding { SCALE_DOWN, SCALE_UP, SCALE_NEAREST };
 
-/* Returns A * B / C with 128 bits for A and C. The product is exact in 192 bits. Loops up to 192 times. */
+/*
+ * Returns A * B / C. The product is exact, in 192 bits. Returns UINT64_MAX if the result does not fit or C is 0.
+ * Loops up to 192 times.
+ */
 uint64_t scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding);
 
 #endif

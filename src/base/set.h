@@ -1,4 +1,4 @@
-/* A set of numbers below 32 in a word: bit I is set if I is in the set. */
+/* A set of numbers from 0 to 31 in a 32-bit word. Bit I is set if I is in the set. */
 #ifndef BARETICK_SET_H
 #define BARETICK_SET_H
 

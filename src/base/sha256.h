@@ -1,4 +1,4 @@
-/* SHA-256 of a stream of bytes, as in FIPS 180-4. */
+/* Calculates SHA-256 (FIPS 180-4) of a stream of bytes. */
 #ifndef BARETICK_SHA256_H
 #define BARETICK_SHA256_H
 
@@ -11,13 +11,13 @@
 
 struct sha256 {
 	uint32_t state[8];
-	uint64_t length; /* number of bytes that were added, below 2^61 */
-	uint8_t block[SHA256_BLOCK_SIZE]; /* the last (length % 64) bytes, which are not yet processed */
+	uint64_t length; /* number of bytes so far, below 2^61 */
+	uint8_t block[SHA256_BLOCK_SIZE]; /* the last (length % 64) bytes, which are not yet hashed */
 };
 
 void sha256_init(struct sha256 *sha256);
 void sha256_update(struct sha256 *sha256, const void *bytes, size_t length);
-/* Call it once. Afterwards only sha256_init() may be called. */
+/* Call it once at the end; afterwards only sha256_init() may be called. */
 void sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE]);
 
 /* Writes the digest of LENGTH BYTES as 64 lower-case hexadecimal digits and a final 0. */

@@ -1,7 +1,7 @@
-/* Writes text into the caller's buffer. See text.h. */
+/* Builds text in a buffer of the caller. See text.h. */
 #include "base/text.h"
 
-/* largest width of a column; if a conversion has a larger width, it is copied to the output unchanged */
+/* maximum width of a column; a conversion with a larger width is copied to the output unchanged */
 #define WIDTH_MAX       4096u
 #define DIGITS_MAX      20    /* decimal digits of UINT64_MAX, 18,446,744,073,709,551,615 */
 #define DECIMAL         10u
@@ -14,11 +14,15 @@ struct conversion {
 	bool width_given_by_argument;
 	bool has_precision, precision_given_by_argument;
 	unsigned width, precision;
-	bool is_long; /* true if the argument has 64 bits */
+	bool is_long; /* true if the argument has 64 bits, because of l or z */
 	char letter;
 };
 
-struct arguments { /* a struct, because va_list is an array type and cannot be passed by address */
+/*
+ * A va_list in a struct, because functions that get a pointer to it take the next argument. (va_list itself may be an
+ * array type.)
+ */
+struct arguments {
 	va_list list;
 };
 
@@ -120,7 +124,7 @@ put_integer(struct text *text, const struct conversion *conversion, bool negativ
 	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
-/* Reads digits into NUMBER. If the number is larger than WIDTH_MAX, NUMBER is any value above WIDTH_MAX. */
+/* Reads a decimal number. If it is larger than WIDTH_MAX, NUMBER is set to any value above WIDTH_MAX. */
 static const char *
 parse_number(const char *at, unsigned *number)
 {
@@ -178,7 +182,7 @@ is_known(const struct conversion *conversion)
 	}
 }
 
-/* Parses the conversion after a %. Returns its end, or NULL if it is not supported. */
+/* Parses a conversion after the %. Returns the address after it, or NULL if the conversion is not supported. */
 static const char *
 parse_conversion(const char *at, struct conversion *conversion)
 {
@@ -191,8 +195,8 @@ parse_conversion(const char *at, struct conversion *conversion)
 }
 
 /*
- * Reads width and precision. As in C, a negative width means the flag "-" and the width; a negative precision means no
- * precision.
+ * Reads width and precision of a conversion, or takes them from ARGUMENTS if they are *. As in C, a negative width
+ * means the flag "-" and the positive width. A negative precision means that there is none.
  */
 static void
 take_width_and_precision(struct conversion *conversion, struct arguments *arguments)
@@ -277,7 +281,7 @@ divide_by_power_of_ten(uint64_t value, unsigned power)
 {
 	uint64_t divisor = 1;
 
-	if (power >= DIGITS_MAX) /* half of 10^20 is more than any VALUE, so the result is 0 */
+	if (power >= DIGITS_MAX) /* the result is 0, because half of 10^20 is more than any VALUE */
 		return 0;
 	for (unsigned i = 0; i < power; i++)
 		divisor *= DECIMAL;
@@ -291,7 +295,8 @@ void
 text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits)
 {
 	char known[DIGITS_MAX];
-	unsigned fraction = scale < digits ? scale : digits; /* number of decimals in VALUE; the others are 0 */
+	/* number of decimals that VALUE has; further decimals are 0 */
+	unsigned fraction = scale < digits ? scale : digits;
 	size_t count = digits_of(divide_by_power_of_ten(value, scale - fraction), DECIMAL, known);
 	size_t places = count > fraction ? count : (size_t)fraction + 1;
 

@@ -1,4 +1,4 @@
-/* Reads the status line and the headers of an HTTP answer. See answer.h. */
+/* Reads the status line and the headers of an HTTP response. See answer.h. */
 #include "network/answer.h"
 
 #include "base/text.h"
@@ -6,7 +6,7 @@
 
 #define LENGTH_MAX UINT64_C(1000000000000000)
 
-/* One header line. VALUE is the part after its colon. */
+/* A header line. VALUE points to the part after the colon. */
 struct line {
 	const char *bytes, *value;
 	size_t length, value_length;
@@ -18,7 +18,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Returns true if LINE has the header NAME, and sets line->value. */
+/* Returns true if LINE is the header NAME, and sets line->value to its value. */
 static bool
 is_header(struct line *line, const char *name)
 {

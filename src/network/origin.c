@@ -6,14 +6,15 @@
 
 #define SCHEME        "http://"
 #define NODES_MAX     32
-#define NODE_HEAD     4    /* length of a node's type, subtype and length: UEFI 2.10, 10.3.1 */
+/* size of the type, subtype and length at the start of a device path node (UEFI 2.10, 10.3.1) */
+#define NODE_HEAD     4
 #define TYPE_END      0x7f
 #define TYPE_MESSAGE  0x03
 #define SUBTYPE_MAC   0x0b
 #define SUBTYPE_URI   0x18
-#define DHCP_NEXT_AT  20   /* offset of the field `siaddr`, the next server: RFC 2131, 2 */
-#define DHCP_FILE_AT  108  /* offset of the field `file`, the boot file */
-#define DHCP_MAGIC_AT 236  /* offset of the magic cookie before the options */
+#define DHCP_NEXT_AT  20   /* offset of the field `siaddr`, the next server (RFC 2131, 2) */
+#define DHCP_FILE_AT  108  /* offset of the field `file`, the name of the boot file */
+#define DHCP_MAGIC_AT 236  /* offset of the magic cookie, which is followed by the options */
 #define DHCP_HEAD     240
 #define OPTION_PAD    0
 #define OPTION_SERVER 54
@@ -53,7 +54,7 @@ origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZ
 	struct url url;
 
 	address[0] = '\0';
-	if (!url_begins(uri, length, SCHEME)) /* the scheme may be in capitals: RFC 3986, 3.1 */
+	if (!url_begins(uri, length, SCHEME)) /* the scheme may also be in upper case (RFC 3986, 3.1) */
 		return "its address does not begin with http://";
 	text_init(&text, whole, sizeof(whole));
 	text_put(&text, SCHEME);
@@ -70,8 +71,8 @@ origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZ
 }
 
 /*
- * Returns the value of the DHCP option OPTION, and its length in SIZE. Returns NULL if the packet does not have the
- * option.
+ * Returns the value of the DHCP option OPTION, and stores its length in SIZE. Returns NULL if the packet does not
+ * contain the option.
  */
 static const uint8_t *
 find_option(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
@@ -96,7 +97,7 @@ find_option(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 	return NULL;
 }
 
-/* Copies an IPv4 address. Returns false if it is 0.0.0.0. */
+/* Copies an IPv4 address from a DHCP packet. Returns false if it is 0.0.0.0. */
 static bool
 copy_ipv4(const uint8_t *from, uint8_t ipv4[4])
 {

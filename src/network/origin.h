@@ -1,6 +1,6 @@
 /*
- * Finds the server that an application was loaded from in a network boot. The firmware keeps data of the boot: device
- * paths (UEFI 2.10, 10.3.4) and DHCP packets (RFC 2131).
+ * Finds the server from which baretick was loaded in a network boot. It reads data of this boot that the firmware
+ * keeps: device paths (UEFI 2.10, 10.3.4) and DHCP packets (RFC 2131).
  */
 #ifndef BARETICK_ORIGIN_H
 #define BARETICK_ORIGIN_H
@@ -14,37 +14,38 @@
 struct text;
 
 #define ORIGIN_MAC_SIZE     6
-#define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16) /* enough for http://HOST:65535 and a 0, with space for a path after them */
+/* enough for http://HOST:65535 and a final 0; URL_SIZE has space for a path after it */
+#define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16)
 
 struct origin {
-	bool has_mac;  /* true if the device path contains a network card; MAC is the card's address */
+	bool has_mac;  /* true if the device path contains a network card, whose address is then in MAC */
 	uint8_t mac[ORIGIN_MAC_SIZE];
-	const char *uri; /* URI of an HTTP boot in the device path; NULL if it has none */
+	const char *uri; /* the URI of an HTTP boot in the device path; NULL if there is none */
 	size_t uri_length;
 };
 
-/* Reads the device path PATH up to its end node, but at most 32 nodes. Stops at a node that is too short. */
+/* Reads the device path PATH up to its end node, but at most 32 nodes. A node that is too short ends the path. */
 struct origin origin_parse_path(const uint8_t *path);
 
 /*
- * Takes the server from a URI that HTTP boot loaded. Writes it into ADDRESS as http://HOST[:PORT], without a final
- * slash. Returns NULL if the server can be used. Otherwise returns the reason as a clause, and ADDRESS is "".
+ * Writes the server in a URI to ADDRESS, in the form http://HOST[:PORT] without a final slash. Returns NULL on
+ * success. If the server cannot be used, returns the reason as part of a sentence, and sets ADDRESS to "".
  */
 const char *origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZE]);
 
 /*
- * Finds the server of a PXE boot in a packet of LENGTH bytes. The packet comes from the DHCP server, its proxy or the
- * boot server. Takes the first address of these three: the field siaddr, option 66 if it is an IPv4 address, and option
- * 54 (RFC 2132, 9.4 and 9.7). Returns false if there is none.
+ * Finds the server of a PXE boot in a DHCP packet of LENGTH bytes. The packet is from the DHCP server, a proxy DHCP
+ * server or the boot server. The result is the first of these addresses that exists: the field siaddr, option 66 if
+ * it is an IPv4 address, option 54 (RFC 2132, 9.4 and 9.7). Returns false if there is none.
  */
 bool origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4]);
 
-/* Returns true if the field `file` or option 67 names a boot file. */
+/* Returns true if the DHCP packet names a boot file, in the field `file` or in option 67. */
 bool origin_names_a_file(const uint8_t *packet, size_t length);
 
 /*
- * Writes a URL's query that identifies this machine: mac=525400abcdef&serial=A%20B. If SERIAL is "", the query has no
- * serial.
+ * Writes the query part of a URL, which identifies this machine: mac=525400abcdef&serial=A%20B. If SERIAL is "",
+ * there is only mac.
  */
 void origin_put_query(struct text *out, const uint8_t mac[ORIGIN_MAC_SIZE], const char *serial);
 

@@ -1,10 +1,10 @@
-/* Reads options from a text, for example a file or a command line. See options.h. */
+/* Reads options from a text, for example a configuration file or a command line. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
 
-#define SHOWN_MAX       48 /* maximum number of characters of a wrong word that an error shows */
-#define BYTES_LOOKED_AT 64 /* number of bytes that are searched for UTF-16 without a byte order mark */
+#define SHOWN_MAX       48 /* maximum number of characters of a wrong word that an error message shows */
+#define BYTES_LOOKED_AT 64 /* number of bytes that are examined to detect UTF-16 without a byte order mark */
 
 #define LIMIT_PREFIX "limit."
 
@@ -49,8 +49,8 @@ put_near_rule(struct text *error, struct word rule, const struct options_names *
 }
 
 /*
- * Suggests a valid value that is similar to VALUE. For clocks= it suggests the name of a clock for the first part that
- * is no clock.
+ * Adds the valid value that is most similar to VALUE to an error message. For clocks=, it is for the first part of
+ * VALUE that names no clock.
  */
 static void
 put_near_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
@@ -73,7 +73,10 @@ put_keys(struct text *error)
 		text_printf(error, "%s%s", option == options_table ? "" : ", ", option->key);
 }
 
-/* Starts an error with WORD, which is cut if it is long. The first error of a text also names SOURCE. */
+/*
+ * Starts an error message with WORD, which is cut if it is long. The first error message of a text also names its
+ * SOURCE.
+ */
 static void
 begin_error(struct text *error, const char *source, struct word word)
 {
@@ -92,8 +95,8 @@ begin_error(struct text *error, const char *source, struct word word)
 }
 
 /*
- * Ends an error. If it does not fit, it is cut after a word and ends with dots. Always returns false, so that callers
- * can return the result.
+ * Ends an error message. If it does not fit, it is cut after a word, and dots are added. Always returns false, so
+ * that a caller can return the result.
  */
 static bool
 end_error(struct text *error)
@@ -129,7 +132,7 @@ end_with_valid(struct reader *reader, const struct option *option, struct word v
 	return end_error(&reader->error);
 }
 
-/* Reads WORD, which has the form limit.RULE=VALUE. */
+/* Reads a word of the form limit.RULE=VALUE. */
 static bool
 read_limit(struct reader *reader, const struct option *option, struct word word, struct word rule, struct word value,
 	   bool has_value)
@@ -148,7 +151,10 @@ read_limit(struct reader *reader, const struct option *option, struct word word,
 	return end_error(&reader->error);
 }
 
-/* Returns the row of KEY, or the final row if there is no such option. If KEY is limit.RULE, shortens KEY to RULE. */
+/*
+ * Returns the row of options_table for KEY, or the last row (key NULL) if there is no such option. If KEY is
+ * limit.RULE, KEY is set to RULE.
+ */
 static const struct option *
 find_option(struct word *key)
 {
@@ -190,7 +196,7 @@ read_word(struct reader *reader, struct word word)
 	return end_error(&reader->error);
 }
 
-/* Returns true if TEXT has a byte order mark of UTF-16, or if exactly every second of its first bytes is 0. */
+/* Returns true if TEXT is UTF-16: it has a byte order mark, or exactly every second of its first bytes is 0. */
 static bool
 is_utf16(struct word text)
 {
@@ -219,7 +225,7 @@ is_control(char c)
 	return ((unsigned char)c < 0x20 && !is_blank(c)) || c == 0x7f;
 }
 
-/* Rejects a text in UTF-16 or with control characters, before its words are read. */
+/* Returns false, with an error message, if TEXT is UTF-16 or contains control characters. */
 static bool
 check_bytes(struct reader *reader, struct word text)
 {
@@ -241,8 +247,8 @@ check_bytes(struct reader *reader, struct word text)
 }
 
 /*
- * Returns the length of a word, which ends before a blank or a #. Between quotes, blanks and # belong to the word. A
- * quote without a second quote extends to the end of the line.
+ * Returns the length of the first word. A word ends before a space or a #, unless these are between quotes. If the
+ * second quote is missing, the word extends to the end of the line.
  */
 static size_t
 word_length(const char *bytes, size_t length)
@@ -285,7 +291,10 @@ options_next_word(struct word *rest, struct word *word)
 	return length > 0;
 }
 
-/* Reads all words. Continues after a wrong word, so that ERROR lists all wrong words that fit. */
+/*
+ * Reads all words of TEXT. Continues after a wrong word, so that the error message lists all wrong words, as far as
+ * there is space.
+ */
 static bool
 read_words(struct reader *reader, struct word text)
 {
@@ -307,7 +316,7 @@ options_text(const char *bytes, size_t length)
 	if (length >= 3 && options_word_is(mark, "\xef\xbb\xbf"))
 		text = (struct word){ bytes + 3, length - 3 };
 	while (text.length && text.bytes[text.length - 1] == '\0')
-		text.length--; /* LENGTH may include the final 0 of a string, which is not part of the text */
+		text.length--; /* if LENGTH includes the final 0 of a string, this byte is not part of the text */
 	return text;
 }
 

@@ -1,22 +1,21 @@
 /*
- * Finds words among the options that are meant for another program, because the firmware or a loader added them. See
- * options.h.
+ * Finds words that firmware or a loader added to the options, and that are meant for another program. See options.h.
  */
 #include "options/options_internal.h"
 
 #include "base/text.h"
 
-#define LIMIT_KEY "limit" /* the part of "limit.RULE" that is the same for all rules */
+#define LIMIT_KEY "limit" /* the part of "limit.RULE" before the dot */
 
 enum owner {
-	OWNER_US,      /* a key of baretick, or a misspelled one */
+	OWNER_US,      /* the key of a baretick option, possibly misspelled */
 	OWNER_OTHER,   /* a word that is typical for another program */
-	OWNER_UNKNOWN, /* a word of unknown owner: the other words of the text decide */
+	OWNER_UNKNOWN, /* neither is certain, so the other words of the text decide */
 };
 
 /*
- * Linux parameters without a dot and without a path. "pci" and "apic" are listed because they look like "pic"
- * misspelled.
+ * Linux parameters that contain neither a dot nor a path. "pci" and "apic" are listed because they look like a
+ * misspelled "pic".
  */
 static const char *const linux_keys[] = {
 	"BOOT_IMAGE", "acpi", "apic", "clocksource", "console", "crashkernel", "earlycon", "earlyprintk", "hpet", "init",
@@ -25,8 +24,8 @@ static const char *const linux_keys[] = {
 };
 
 /*
- * Returns true if KEY is the key of an option, or similar to one. Ignores dashes before KEY, and the part of
- * "limit.RULE" after the dot.
+ * Returns true if KEY is the key of an option, or similar to it. Dashes before KEY are ignored, and also the rule in
+ * "limit.RULE".
  */
 static bool
 is_near_a_key(struct word key)
@@ -57,13 +56,13 @@ find_option_owner(struct word word)
 		return OWNER_OTHER;
 	if (is_near_a_key(key))
 		return OWNER_US;
-	/* the parameter of a Linux module, as in virtio_mmio.device=512@0xfeb00000:5 */
+	/* a parameter of a Linux module, as in virtio_mmio.device=512@0xfeb00000:5 */
 	module = options_take_until(&parameter, '.');
 	return is_path(word) || is_path(value) || (has_value && module.length && parameter.length) ? OWNER_OTHER
 												   : OWNER_UNKNOWN;
 }
 
-/* Returns true if WORD may be an option with a wrong key or without its key, as in "timeout=5m" or "quick". */
+/* Returns true if WORD may be an option with a wrong key or without a key, such as "timeout=5m" or "quick". */
 static bool
 may_be_an_option(struct word word)
 {
@@ -78,7 +77,8 @@ may_be_an_option(struct word word)
 }
 
 /*
- * Returns true if TEXT has words of another program. Then all words without a key of baretick belong to that program.
+ * Returns true if TEXT contains words of another program. In this case all words without the key of a baretick option
+ * belong to it.
  */
 static bool
 has_foreign_words(struct word text)

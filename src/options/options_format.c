@@ -1,4 +1,4 @@
-/* Writes options in the form in which users type them, and the values that an option takes. See options.h. */
+/* Writes options as users type them, and the values that an option accepts. See options.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@ begin_option(struct text *out, const char *key)
 	text_printf(out, "%s%s=", out->length ? " " : "", key);
 }
 
-/* Writes a time in the largest unit that gives a whole number. */
+/* Writes a time in the largest unit in which it is a whole number. */
 static void
 put_time(struct text *out, uint64_t ns)
 {
@@ -21,7 +21,7 @@ put_time(struct text *out, uint64_t ns)
 	text_printf(out, "%lu%s", ns / best->ns, best->word);
 }
 
-/* Writes a percentage without zeros at its end. */
+/* Writes a percentage without trailing zeros. */
 static void
 put_percent(struct text *out, uint64_t millionths)
 {
@@ -99,7 +99,7 @@ put_string(struct text *out, const struct option *option, const char *string)
 	text_printf(out, "%s%s%s", quote, string, quote);
 }
 
-/* Writes OPTION with its value if the value differs from the default, which is in USUAL. */
+/* Writes OPTION with its value if the value differs from the default in USUAL. */
 static void
 put_changed(struct text *out, const struct option *option, const struct options *options, const struct options *usual)
 {

@@ -1,4 +1,4 @@
-/* Declarations that the files of src/options share. */
+/* Declarations for the files of src/options only. */
 #ifndef BARETICK_OPTIONS_INTERNAL_H
 #define BARETICK_OPTIONS_INTERNAL_H
 
@@ -18,15 +18,18 @@ struct word {
 bool options_word_is(struct word word, const char *string);
 
 /*
- * Returns the part of REST before the first SEPARATOR. REST is then the part after SEPARATOR. If there is no SEPARATOR,
- * returns all of REST.
+ * Removes the part of REST up to and including the first SEPARATOR, and returns this part without SEPARATOR. If there
+ * is no SEPARATOR, removes and returns all of REST.
  */
 struct word options_take_until(struct word *rest, char separator);
 
 /* Returns the text in BYTES, without a UTF-8 byte order mark and without zeros at its end. */
 struct word options_text(const char *bytes, size_t length);
 
-/* Moves the next word from REST to WORD, and skips blanks and comments. Returns false if there are no more words. */
+/*
+ * Removes the next word from REST and stores it in WORD. Skips spaces and comments before it. Returns false if there
+ * are no more words.
+ */
 bool options_next_word(struct word *rest, struct word *word);
 
 const char *options_find_name(const char *const *names, struct word word); /* returns NULL if WORD is not in NAMES */
@@ -35,22 +38,22 @@ const char *options_find_name(const char *const *names, struct word word); /* re
 struct near {
 	struct word word;
 	const char *name; /* NULL if no name is similar */
-	unsigned edits;   /* number of letters that must change to turn WORD into NAME */
+	unsigned edits;   /* number of letters that must be changed to get from WORD to NAME */
 };
 
-/* stores NAME if it is more similar to the word than near->name */
+/* Stores NAME in NEAR if it is more similar to the word than the present name. */
 void options_try_near(struct near *near, const char *name);
 
 /*
- * Removes the digits at the start of WORD, and stores their number in VALUE. Returns false if there are no digits, or
- * if the number would exceed MAX.
+ * Removes the digits at the start of WORD, and stores the number that they form in VALUE. Returns false if there are
+ * no digits, or if the number is above MAX.
  */
 bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
 
-/* returns 0 if there is no such field */
+/* returns the value of FIELD in OPTIONS; 0 if the option has no such field */
 uint64_t options_get(const struct options *options, struct option_field field);
 
-/* Stores VALUE in the fields of OPTION. Returns false if VALUE is not valid; OPTIONS may be partly changed then. */
+/* Stores VALUE in the fields of OPTION. Returns false if VALUE is not valid; OPTIONS may then be partly changed. */
 bool options_take_value(const struct option *option, struct word value, const struct options_names *names,
 			struct options *options);
 

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* at most a third (1 / PART) of the letters may differ, because any two short words have some letters in common */
+/* at most a third of the letters may differ, because any two short words have some letters in common */
 #define PART 3
 
 static char
@@ -19,8 +19,8 @@ smaller(unsigned one, unsigned other)
 }
 
 /*
- * Returns the number of letters that must be inserted, removed, replaced or swapped to change WORD to NAME. WORD and
- * NAME are both shorter than OPTIONS_NAME_SIZE.
+ * Returns the number of letters that must be inserted, removed, replaced or swapped to change WORD to NAME. Both must
+ * be shorter than OPTIONS_NAME_SIZE.
  */
 static unsigned
 count_edits(struct word word, struct word name)

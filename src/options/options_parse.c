@@ -1,4 +1,4 @@
-/* Reads the value of an option. The kind of the option decides how. See options_internal.h. */
+/* Reads the value of an option according to its kind. See options_internal.h. */
 #include "options/options_internal.h"
 
 #include "base/text.h"
@@ -73,7 +73,10 @@ options_get(const struct options *options, struct option_field field)
 	}
 }
 
-/* Stores NUMBER in FIELD, a bool, a uint32_t, an enum or a uint64_t. Does nothing if there is no field. */
+/*
+ * Stores NUMBER in FIELD, which is a bool, a uint32_t, an enum or a uint64_t. Does nothing if the option has no such
+ * field.
+ */
 static void
 store_number(struct options *options, struct option_field field, uint64_t number)
 {
@@ -221,7 +224,7 @@ parse_clocks(struct word value, const struct options_names *names, struct option
 		if (!add_clock(id, names, options))
 			return false;
 		if (id.length == length)
-			return true; /* the name was the last one: no comma follows */
+			return true; /* there is no comma after this name, so it was the last name */
 	}
 }
 

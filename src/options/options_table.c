@@ -1,4 +1,4 @@
-/* The table of options, their defaults and the words that they accept. See options.h. */
+/* The table of options, with their defaults and the words that they accept. See options.h. */
 #include "options/options_internal.h"
 
 #define FIELD(name) { offsetof(struct options, name), sizeof(((struct options *)0)->name) }
@@ -6,7 +6,7 @@
 /* options_get() finds the type of a field from its size. */
 _Static_assert(sizeof(bool) == 1 && sizeof(enum options_exit) == sizeof(uint32_t), "sizes of bool and enum");
 
-#define CORES_COUNT_MAX 4096 /* maximum number of cores that baretick reads from the MADT */
+#define CORES_COUNT_MAX 4096 /* maximum number of cores that baretick reads from the ACPI table MADT */
 
 const struct option_unit options_units[] = {
 	{ "us", OPTIONS_NS_PER_US },

@@ -1,4 +1,4 @@
-/* Reads HTTP addresses, and the status line of HTTP answers. See url.h. */
+/* Reads URLs, and the status line of HTTP responses. See url.h. */
 #include "options/url.h"
 
 #include "base/text.h"
@@ -9,7 +9,8 @@
 #define PORT_MAX  65535
 #define BYTE_MAX  255
 #define LABEL_MAX 63 /* RFC 1035, 2.3.4 */
-#define VERSION   "HTTP/1." /* start of a status line; a digit, a blank and the three digits of the status follow */
+/* start of an HTTP status line; a digit, a space and the status code (three digits) follow */
+#define VERSION   "HTTP/1."
 
 static bool
 is_digit(char c)
@@ -23,7 +24,7 @@ is_alphanumeric(char c)
 	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* Returns true if the character C is valid in a path or a query: RFC 3986, 3.3 and 3.4. */
+/* Returns true if C may occur in a path or a query (RFC 3986, 3.3 and 3.4). */
 static bool
 is_path_character(char c)
 {
@@ -65,8 +66,8 @@ is_dns_label(struct word label)
 }
 
 /*
- * Returns true if HOST is a DNS name. The last part of a DNS name is never a number, which distinguishes it from an
- * IPv4 address: RFC 1123, 2.1.
+ * Returns true if HOST is a DNS name. The last part of a DNS name is never a number, so it cannot be mistaken for an
+ * IPv4 address (RFC 1123, 2.1).
  */
 static bool
 is_dns_name(struct word host)
@@ -122,7 +123,7 @@ url_read(const char *text, size_t length, struct url *url)
 	struct word server = options_take_until(&path, '/');
 
 	if (server.length + skipped == length)
-		return false; /* the address ends after the host, without a slash */
+		return false; /* the URL ends after the host, without a slash */
 	for (size_t i = 0; i < path.length; i++)
 		if (!is_path_character(path.bytes[i]))
 			return false;

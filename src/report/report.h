@@ -100,7 +100,7 @@ struct report_clock {
 	/* MEASURED, widened by the possible error of the crystal of the clock that sets the scale. */
 	struct interval_millihz absolute;
 	struct rate_budget budget;        /* error budget of MEASURED */
-	struct interval_ppb error; /* by how much MEASURED is above the nominal frequency clock.claimed */
+	struct interval_ppb error; /* difference between MEASURED and the nominal frequency clock.claimed */
 	/*
 	 * The TSC's rate if this clock has exactly its nominal frequency. For the TSC itself, its own nominal
 	 * frequency. Wrong clocks are found by comparing these rates.
@@ -178,7 +178,7 @@ struct report_core {
 	uint32_t apic_id;
 	bool started; /* true if the core was started; always true for the boot core */
 	bool boot;
-	/* true if the only problem is that a wait for the core timed out, for which a busy host may be the cause */
+	/* true if the only problem is a wait for the core that timed out, because the cause may be a busy host */
 	bool timed_out;
 	char reason[CLOCK_REASON_SIZE]; /* why the core did not start or stopped answering, otherwise "" */
 	bool facts_known; /* true if FACTS is valid */
@@ -271,8 +271,8 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	struct offset *drifts;
 	uint64_t drift_span_ns;  /* time from the start of the first pass to the end of the last pass */
 	/*
-	 * Working memory: the offset of each rank in the pass that is being solved; histogram of the pairs' median
-	 * round trips.
+	 * SOLVED is working memory: the offset of each rank in the pass that is being solved. TRIPS is working memory
+	 * for the median round trips of all pairs.
 	 */
 	struct offset *solved;
 	struct histogram *trips;
@@ -342,10 +342,7 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 	uint64_t from_tsc, at_tsc;
 	uint64_t from_ms, at_ms;   /* the same in ms since the start of the run; the judge sets them */
 	enum discontinuity_class class; /* set by the judge */
-	/*
-	 * the clocks of the group that jumped, or that continued while all others stopped; 0 if unknown; set by the
-	 * judge
-	 */
+	/* The clocks of the group that alone jumped or alone continued; 0 if this is unknown. The judge sets it. */
 	uint32_t alone;
 	size_t group_count;
 	struct report_group { /* clocks that agree with each other */
@@ -357,7 +354,9 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 	} groups[REPORT_GROUPS_MAX];
 };
 
-/* What a periodic timer does with ticks that become due while interrupts are masked. They cannot all be delivered. */
+/*
+ * The policy of a periodic timer for ticks that become due while interrupts are masked. They cannot all be delivered.
+ */
 enum report_policy {
 	REPORT_POLICY_UNKNOWN,
 	REPORT_POLICY_DISCARD,  /* at most one of these ticks is delivered, and later ticks keep their deadlines */
@@ -397,18 +396,18 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	uint64_t expired;
 	/*
 	 * OVER is the number of one-shots that were programmed with a deadline in the past. STALE is the number of
-	 * these that caused an interrupt.
+	 * interrupts that they caused.
 	 */
 	uint64_t over, stale;
 	struct report_lateness {
 		uint64_t count; /* number of interrupts; the other fields are valid only if it is not 0 */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
 		uint64_t error_ns; /* largest error of any of these values in ns */
-		/* by how much the earliest interrupt came before its deadline, as a positive number */
+		/* time from the earliest interrupt to its deadline, as a positive number */
 		struct interval_ns earliest;
 		int64_t p1_ns;
 	} lateness;
-	struct interval_ppb rate; /* by how much the rate of a periodic source is above the programmed rate */
+	struct interval_ppb rate; /* difference between the rate of a periodic source and the programmed rate */
 	/*
 	 * Time in which interrupts were masked, and number of interrupts in an equally long time afterwards. Both are
 	 * 0 if this was not tested.
@@ -426,7 +425,7 @@ struct report_claim { /* A rate that the machine states (a claim), compared with
 	struct claim claim;
 	/* The judge sets the following fields. Before, they are unknown or 0. */
 	struct interval_millihz measured; /* measured rate of the clock */
-	struct interval_ppb error;        /* by how much the measured rate is above the stated rate */
+	struct interval_ppb error;        /* difference between the measured rate and the stated rate */
 	enum outcome outcome;
 	size_t user_count;
 	const char *users[REPORT_CLAIM_USERS]; /* programs that use this stated rate, in static storage */
@@ -567,7 +566,9 @@ struct report {
 	 * not tested
 	 */
 	struct interval_millihz lapic;
-	/* id of the clock that sets the scale: its nominal frequency is taken as exact; "" if there is none */
+	/*
+	 * id of the clock that sets the scale, because its nominal frequency is taken as exact; "" if there is none
+	 */
 	const char *relative_to;
 
 	size_t clock_count;
@@ -587,7 +588,7 @@ struct report {
 	 * hypervisor offers none.
 	 */
 	struct signals signals;
-	/* number of discontinuities in the array, and of further discontinuities for which there was no space */
+	/* number of discontinuities in the array; number of further discontinuities for which there was no space */
 	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;
@@ -691,7 +692,7 @@ struct offset_budget {
 	 * resolution of both TSCs.
 	 */
 	uint64_t trip_ps;
-	uint64_t tsc_rate_ps;   /* error of the TSC's rate, with which the offset was converted to ns */
+	uint64_t tsc_rate_ps;   /* error of the TSC's rate, because the offset was converted to ns with this rate */
 	uint64_t conversion_ps; /* rounding */
 };
 

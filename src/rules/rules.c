@@ -1,4 +1,4 @@
-/* Looks up rules, and adds findings with their figures. See rules.h. */
+/* Searches the rule catalogue, and adds findings with their values. See rules.h. */
 #include "rules/rules.h"
 
 #include "base/text.h"
