@@ -15,7 +15,9 @@ from serve import handler, limits, store
 
 APPLICATION_MAX = 64 << 20  # largest application in bytes
 REFUSED_MAX = 10_000        # maximum number of refused requests that are printed
+POLL_S = 0.2                # time between two looks for a signal
 GRACE_S = 3.0               # time that open connections have to end
+ENDING = (signal.SIGINT, signal.SIGTERM)
 SHOWN_MAX = 300             # maximum number of characters of a printed line
 
 
@@ -38,6 +40,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.open = set()
         self.reports = self.refusals = 0
         self.deaf = None  # the error that occurred when the output was closed, or None
+        self.ended = False  # true after SIGINT or SIGTERM
         self.read_application()
         try:
             family, _, _, _, address = socket.getaddrinfo(options.listen, options.port, type=socket.SOCK_STREAM,
@@ -50,8 +53,16 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     # The following functions are for connections.
 
+    def service_actions(self):
+        """End the server after a signal. serve_forever() calls this between two connections, so a signal does not interrupt
+        the start of a connection's thread, which would close that connection.
+        """
+        if self.ended:
+            raise KeyboardInterrupt
+
     def process_request(self, request, client_address):
-        self.places.acquire()
+        while not self.places.acquire(timeout=POLL_S):
+            self.service_actions()
         self.open.add(request)
         try:
             super().process_request(request, client_address)
@@ -142,10 +153,6 @@ def format_line_start(request):
     return f"{time.strftime('%H:%M:%S')}  {request.client_address[0]}"
 
 
-def raise_keyboard_interrupt(*_):
-    raise KeyboardInterrupt
-
-
 def run_server(options):
     """Serve until Ctrl-C or SIGTERM. Raise Missing, store.Busy or OSError if the server cannot start."""
     try:
@@ -154,13 +161,19 @@ def run_server(options):
         raise Missing(str(error)) from error
     except store.Full as error:
         raise Missing(f"{options.serve}: {error}") from error
-    signal.signal(signal.SIGTERM, raise_keyboard_interrupt)
+
+    def end_server(*_):
+        server.ended = True
+    for number in ENDING:
+        signal.signal(number, end_server)
     host, port = server.server_address[:2]
     server.print_line(f"http://{f'[{host}]' if ':' in host else host}:{port}/ hands out {options.application} and takes "
                f"reports into {os.path.join(options.serve, 'reports')}; Ctrl-C ends it")
     try:
-        server.serve_forever(poll_interval=0.2)
+        server.serve_forever(POLL_S)
     except KeyboardInterrupt:
+        for number in ENDING:
+            signal.signal(number, signal.default_int_handler)  # a second signal ends the wait for open connections
         with contextlib.suppress(KeyboardInterrupt):
             server.end_connections()
     if server.deaf:

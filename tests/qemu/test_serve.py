@@ -45,7 +45,7 @@ def of(serial, **more):
 class Server:
     """A running server. `process` is its process, and `lab` is the folder that it serves."""
 
-    def __init__(self, lab, *arguments, before=lambda: None):
+    def __init__(self, lab, *arguments, before=lambda: None, environment=None):
         lab.parent.joinpath("app.efi").write_bytes(EFI)
         self.lab, self.said = lab, lab.parent / "said"
         self.errors = open(lab.parent / "errors", "w+")
@@ -56,7 +56,7 @@ class Server:
             before()
         self.process = subprocess.Popen(
             [FLEET, "--serve", lab, "--port", "0", "--application", lab.parent / "app.efi", "--keep-free", "0", *map(str, arguments)],
-            stdout=subprocess.PIPE, stderr=self.errors, text=True, preexec_fn=prepare)
+            stdout=subprocess.PIPE, stderr=self.errors, text=True, preexec_fn=prepare, env={**os.environ, **(environment or {})})
         self.first = self.process.stdout.readline()
         self.port = int(re.search(r":(\d+)/ ", self.first)[1])
 
@@ -300,9 +300,22 @@ def test_it_listens_where_it_is_told_to(serve):
         assert answer(line)[::2] == (200, EFI)
 
 
+# replaces a module that Python imports at its start; each start of a thread then takes a second, as on a busy host
+SLOW_START = """
+import threading, time
+start = threading.Thread.start
+def slow(self):
+    start(self)
+    time.sleep(1)
+threading.Thread.start = slow
+"""
+
+
+@pytest.mark.parametrize("slow", ["", SLOW_START], ids=["idle", "busy"])
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_with_a_report_on_its_way_and_leaves_no_half(serve, by):
-    server = serve()
+def test_it_ends_with_a_report_on_its_way_and_leaves_no_half(serve, tmp_path, by, slow):
+    (tmp_path / "sitecustomize.py").write_text(slow)
+    server = serve(environment={"PYTHONPATH": str(tmp_path)})
     with server.connect() as line:
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" + b" " * 500)
         until(lambda: len(server.reports()) == 1)
