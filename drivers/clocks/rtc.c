@@ -19,10 +19,10 @@
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8
 /*
- * Number of tries in a guest, each 3 to 17 ms. An emulator sets the flag in its main loop, which may be late: QEMU with
- * 1,024 cores on two processors was 240 ms late.
+ * Number of tries in a guest, each 3 to 17 ms. An emulator sets the flag PF and clears UIP in its main loop, which may
+ * be late: QEMU with 1,024 cores on two processors was 240 ms late.
  */
-#define RTC_PF_TRIES_GUEST 128
+#define RTC_TRIES_GUEST    128
 /*
  * Maximum number of polls while an update ends. UIP is set before the update, for 488 us in Intel's chip sets and 244
  * us in others, and the update takes 1,984 us. A poll reads two registers, which takes at least 223 ns.
@@ -187,18 +187,31 @@ rtc_identify(struct device *device, struct clock *clock)
 	return false;
 }
 
-static void
-rtc_open_seconds(struct device *device, struct clock *clock)
+/* Waits for the end of an update. Returns true if UIP stays 1. */
+static bool
+rtc_update_stays(const struct device *device)
 {
 	struct probe_wait wait = { 0 };
 	bool updating, last;
-	uint8_t seconds;
 
 	/* polls once more after the wait, because the core may have been preempted until its end */
 	do {
 		last = !probe_goes_on(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
 	} while (updating && !last);
+	return updating;
+}
+
+static void
+rtc_open_seconds(struct device *device, struct clock *clock)
+{
+	unsigned tries = device->saved[RTC_IN_GUEST] ? RTC_TRIES_GUEST : 1;
+	bool updating;
+	uint8_t seconds;
+
+	do
+		updating = rtc_update_stays(device);
+	while (updating && --tries);
 	seconds = rtc_read_register(device, REGISTER_SECONDS);
 
 	if (device->saved[SAVED_B] & B_SET)
@@ -233,7 +246,7 @@ rtc_pf_is_set_in_time(struct device *device)
 static void
 rtc_open_flag(struct device *device, struct clock *clock)
 {
-	unsigned tries_max = device->saved[RTC_IN_GUEST] ? RTC_PF_TRIES_GUEST : RTC_PF_TRIES;
+	unsigned tries_max = device->saved[RTC_IN_GUEST] ? RTC_TRIES_GUEST : RTC_PF_TRIES;
 	bool comes = false;
 
 	if (device->saved[SAVED_B] & B_PIE) {

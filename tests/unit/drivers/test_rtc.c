@@ -136,6 +136,22 @@ TEST(uip_stuck_at_1_is_broken_and_ends_within_the_bound)
 	assert_in_range(sim.now_ps, 16 * SIM_PS_PER_MS, 18 * SIM_PS_PER_MS);
 }
 
+/* A busy host lets QEMU clear UIP late. A real RTC whose UIP is 1 for as long is broken. */
+TEST(in_a_guest_an_update_that_ends_500_ms_late_is_waited_for)
+{
+	for (int in_guest = 0; in_guest < 2; in_guest++) {
+		reset(state);
+		memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", in_guest ? sizeof("TCGTCGTCGTCG") : 0);
+		sim.rtc.uip_late_ps = 500 * SIM_PS_PER_MS;
+		sim_advance_ps(SIM_PS_PER_S + SIM_PS_PER_MS - sim.now_ps);
+		open_driver(&rtc_driver);
+		assert_int_equal(clocks[RTC].state, in_guest ? CLOCK_PRESENT : CLOCK_BROKEN);
+	}
+	sim.rtc.uip_stuck = true;
+	open_driver(&rtc_driver);
+	assert_int_equal(clocks[RTC].state, CLOCK_BROKEN);
+}
+
 /* The core is preempted for longer than the whole wait, just after the register was read. */
 TEST(an_update_in_which_the_core_is_away_does_not_stick)
 {
