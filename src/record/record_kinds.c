@@ -1,4 +1,7 @@
-/* The fields of all kinds of entries, in the order of the file. New fields may only be added at the end of a list. */
+/*
+ * Lists the fields of all kinds of entries, in the order in which they are in the file. New fields may only be added
+ * at the end of a kind.
+ */
 #include "record/record.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they are");
@@ -8,7 +11,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
 #define TEXT(type, member)  { offsetof(struct type, member), 1, SIZE(type, member) }
 
 /*
- * All fields are in one object without pointers. In the image, each pointer would take 32 bytes, including its
+ * All fields are in one object without pointers, because each pointer would take 32 bytes in the image, including its
  * relocation.
  */
 static const struct all_fields {

@@ -46,7 +46,7 @@ record_open_again(struct record_reader *reader, const void *bytes, size_t size)
 	reader->is_checked = true;
 }
 
-/* Checks the next block. Returns false if the block is invalid. */
+/* Checks the next block. Returns false if it is not valid. */
 static bool
 enter_block(struct record_reader *reader)
 {
@@ -73,7 +73,7 @@ enter_block(struct record_reader *reader)
 	return true;
 }
 
-/* Finds the parts of the next entry, and moves the reader's position after the entry. */
+/* Finds the parts of the next entry, and sets the reader's position after this entry. */
 static bool
 take_entry(struct record_reader *reader, struct record_entry *entry)
 {

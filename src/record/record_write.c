@@ -3,7 +3,7 @@
 
 #include "base/crc32.h"
 
-/* space that is always reserved for the last block, which has the entry END */
+/* space that is always left free for the last block, which contains the entry END */
 #define END_BYTES (RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES + 16u)
 
 _Static_assert(RECORD_SIZE_MIN == RECORD_HEADER_BYTES + END_BYTES, "a record without entries");
@@ -14,7 +14,7 @@ put_number(uint8_t *at, uint32_t number, size_t width)
 	__builtin_memcpy(at, &number, width);
 }
 
-/* Copies the fields of the struct FROM to TO, without padding. Returns the address after the last byte in TO. */
+/* Copies the fields of the struct FROM to TO without padding. Returns the address after the last byte in TO. */
 static uint8_t *
 put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
 {
@@ -28,7 +28,9 @@ put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
 	return to;
 }
 
-/* Returns the size of an item struct. Each item struct has a field of 8 bytes, so its size is a multiple of 8. */
+/*
+ * Returns the size of an item struct. Each item struct contains a field of 8 bytes, so its size is a multiple of 8.
+ */
 static size_t
 stride(const struct record_shape *shape)
 {
@@ -60,7 +62,7 @@ record_bytes_of(enum record_kind kind, size_t count)
 	return RECORD_BLOCK_BYTES + entry_bytes(kind, count);
 }
 
-/* Returns true if an entry of BYTES needs a new block, because an entry must not be divided between two blocks. */
+/* Returns true if an entry of BYTES needs a new block, because an entry must not be in two blocks. */
 static bool
 needs_block(const struct record *record, size_t bytes)
 {
@@ -79,7 +81,7 @@ begin_block(struct record *record)
 	put_number(header + 8, crc32_add(0, header, 4), 4);
 }
 
-/* Adds BYTES to the size of the current block, after an entry was written at the block's end. */
+/* Adds BYTES to the size of the current block, after an entry was appended to the block. */
 static void
 add_to_block(struct record *record, size_t bytes)
 {

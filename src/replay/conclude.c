@@ -1,4 +1,4 @@
-/* From the record to a complete report. See replay.h. */
+/* Calculates a complete report from a record. See replay.h. */
 #include "analysis/analysis.h"
 #include "base/text.h"
 #include "judge/judge.h"

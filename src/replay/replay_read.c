@@ -19,10 +19,10 @@ struct restored {
 	const void *record;
 	size_t size;
 	struct calibration_loop *loops;
-	size_t next[FACTS_LISTS]; /* number of elements of each list so far */
+	size_t next[FACTS_LISTS]; /* number of elements of each list that were read so far */
 	struct latency *latencies;
-	bool has_run;             /* true after the entry `run` */
-	const char *error;        /* first error, or NULL */
+	bool has_run;             /* true if the entry RUN was read */
+	const char *error;        /* the first error, or NULL */
 };
 
 static bool read_struct(struct restored *restored, enum facts_table table, const uint8_t *bytes, size_t length,
@@ -39,8 +39,8 @@ allocate(struct restored *restored, size_t bytes)
 }
 
 /*
- * Copies a text of LENGTH bytes to TO, which has space for one more byte. Other bytes than printable ASCII become
- * '?'.
+ * Copies a text of LENGTH bytes to TO, which has space for one more byte. Bytes that are not printable ASCII are
+ * replaced by '?'.
  */
 static void
 copy_text(char *to, const uint8_t *from, size_t length)
@@ -76,7 +76,7 @@ read_words(struct restored *restored, const uint8_t *bytes, size_t length, uint8
 	return true;
 }
 
-/* Reads element I of FIELD. */
+/* Reads element I of the array FIELD. */
 static bool
 read_element(struct restored *restored, const struct facts_field *field, size_t i, const uint8_t *bytes, size_t length,
 	     uint8_t *object)
@@ -118,8 +118,8 @@ find_field(struct facts_shape shape, uint8_t number)
 }
 
 /*
- * Sets all texts of OBJECT that were missing to "", unless they are optional. Its structs may be missing, too, but not
- * the elements of its lists.
+ * Sets all texts of OBJECT that were not in the record to "", unless they are optional. This includes the texts in
+ * its structs, but not in elements of its lists.
  */
 static void
 fill_words(struct facts_shape shape, uint8_t *object)
@@ -139,7 +139,10 @@ fill_words(struct facts_shape shape, uint8_t *object)
 	}
 }
 
-/* Reads the fields of a struct from LENGTH bytes. Unknown fields, which a later version wrote, are skipped. */
+/*
+ * Reads the fields of a struct from LENGTH bytes. Unknown fields are ignored, because a later version of baretick may
+ * have written them.
+ */
 static bool
 read_struct(struct restored *restored, enum facts_table table, const uint8_t *bytes, size_t length, uint8_t *object)
 {
@@ -166,7 +169,7 @@ read_struct(struct restored *restored, enum facts_table table, const uint8_t *by
 	return true;
 }
 
-/* Allocates the lists whose number of elements depends on the machine. */
+/* Allocates the lists whose size depends on the machine. */
 static bool
 lay_out(struct restored *restored)
 {
@@ -204,7 +207,7 @@ lay_out(struct restored *restored)
 	return true;
 }
 
-/* Reads the elements of an entry, which must follow the elements of the entries before. */
+/* Reads the elements in an entry FACTS. They must follow the elements in the previous entries. */
 static bool
 read_facts(struct restored *restored, const struct record_entry *entry)
 {
@@ -214,7 +217,7 @@ read_facts(struct restored *restored, const struct record_entry *entry)
 
 	record_fixed(entry, &facts);
 	if (facts.list >= FACTS_LISTS || entry->item_bytes != sizeof(struct record_taken))
-		return true; /* written by a later version */
+		return true; /* a later version of baretick wrote this list */
 	next = &restored->next[facts.list];
 	if (facts.first != *next || facts.length > (size_t)entry->item_count * entry->item_bytes ||
 	    (facts.list != FACTS_REPORT && !restored->next[FACTS_REPORT]))
@@ -236,7 +239,10 @@ read_facts(struct restored *restored, const struct record_entry *entry)
 	return facts.list != FACTS_REPORT || (*next == 1 && !facts.first && lay_out(restored));
 }
 
-/* Reads a number that put_varint() of facts_write.c wrote. Returns false if it does not end within LENGTH bytes. */
+/*
+ * Reads a number in LEB128, as put_varint() in facts_write.c writes it. Returns false if it does not end within
+ * LENGTH bytes.
+ */
 static bool
 read_varint(const uint8_t *bytes, size_t length, size_t *at, uint64_t *value)
 {
@@ -322,7 +328,7 @@ read_entry(struct restored *restored, const struct record_entry *entry)
 	}
 }
 
-/* Returns true if all elements of all lists were in the record, and all cells of the latencies. */
+/* Returns true if the record contained all elements of all lists, and all cells of the latencies. */
 static bool
 is_complete(struct restored *restored)
 {
@@ -337,7 +343,7 @@ is_complete(struct restored *restored)
 	return restored->has_run;
 }
 
-/* Returns false if a fact of REPORT breaks a rule that the judge and the renderers rely on. */
+/* Returns false if the facts in REPORT break an assumption of the judge or the renderers. */
 static bool
 is_plausible(const struct report *report)
 {
@@ -353,7 +359,7 @@ is_plausible(const struct report *report)
 	return true;
 }
 
-/* Removes the rows of rules that this version does not have. */
+/* Removes the results of rules that this version of baretick does not have. */
 static void
 remove_unknown_rules(struct behaviours *behaviours)
 {
@@ -365,7 +371,9 @@ remove_unknown_rules(struct behaviours *behaviours)
 	behaviours->count = kept;
 }
 
-/* Adds the findings of the record again, because their rules may have another severity in this version. */
+/*
+ * Adds the findings in the record again, because their rules may have another severity in this version of baretick.
+ */
 static bool
 restore_findings(struct restored *restored)
 {
