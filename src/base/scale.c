@@ -9,6 +9,7 @@
 #define MULTIPLIER_BITS 32
 #define LIMBS           3 /* number of 64-bit parts in the product of a 128-bit and a 64-bit number */
 #define LIMB_BITS       64
+#define DIGIT_BITS      32
 
 void
 scale_init(struct scale *scale, struct rate hz)
@@ -89,28 +90,73 @@ rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding
 	return rounding == SCALE_UP || rest >= divisor - rest;
 }
 
+/*
+ * Divides HIGH:LOW by DIVISOR, which must be larger than HIGH. The method is Knuth's (The Art of Computer Programming,
+ * 4.3.1, algorithm D), with two digits of 32 bits: each is guessed from the first digit of the divisor, and is then too
+ * large by at most two.
+ */
+static uint64_t
+divide(uint64_t high, uint64_t low, uint64_t divisor, unsigned __int128 *rest)
+{
+	unsigned shift = (unsigned)__builtin_clzll(divisor);
+	uint64_t quotient = 0, first = divisor << shift >> DIGIT_BITS, second = (uint32_t)(divisor << shift);
+
+	if (shift)
+		high = high << shift | low >> (LIMB_BITS - shift);
+	low <<= shift;
+	for (unsigned digit = 0; digit < 2; digit++) {
+		uint64_t next = digit ? (uint32_t)low : low >> DIGIT_BITS, guess = high / first, left = high % first;
+
+		for (; guess >> DIGIT_BITS || guess * second > (left << DIGIT_BITS | next); guess--) {
+			left += first;
+			if (left >> DIGIT_BITS) {
+				guess--;
+				break;
+			}
+		}
+		high = (high << DIGIT_BITS | next) - guess * (divisor << shift);
+		quotient = quotient << DIGIT_BITS | guess;
+	}
+	*rest = high >> shift;
+	return quotient;
+}
+
 /* Divides bit by bit, because the compiler would call a library function for a 128-bit division. */
+static uint64_t
+divide_bitwise(const uint64_t product[LIMBS], unsigned __int128 divisor, unsigned __int128 *rest)
+{
+	uint64_t quotient = 0;
+
+	*rest = 0;
+	for (unsigned bit = significant_bits(product); bit-- > 0;) {
+		bool carry = *rest >> 127;
+
+		if (quotient >> (LIMB_BITS - 1))
+			return UINT64_MAX;
+		*rest = *rest << 1 | (product[bit / LIMB_BITS] >> (bit % LIMB_BITS) & 1);
+		quotient <<= 1;
+		if (carry || *rest >= divisor) {
+			*rest -= divisor;
+			quotient |= 1;
+		}
+	}
+	return quotient;
+}
+
+/* Most divisors have at most 64 bits. Their division is much faster. */
 uint64_t
 scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding)
 {
-	uint64_t product[LIMBS], quotient = 0;
-	unsigned __int128 rest = 0;
+	uint64_t product[LIMBS], quotient;
+	unsigned __int128 rest;
 
 	multiply(a, b, product);
 	if (!c)
 		return UINT64_MAX;
-	for (unsigned bit = significant_bits(product); bit-- > 0;) {
-		bool carry = rest >> 127;
-
-		if (quotient >> (LIMB_BITS - 1))
-			return UINT64_MAX;
-		rest = rest << 1 | (product[bit / LIMB_BITS] >> (bit % LIMB_BITS) & 1);
-		quotient <<= 1;
-		if (carry || rest >= c) {
-			rest -= c;
-			quotient |= 1;
-		}
-	}
+	if (!(c >> LIMB_BITS) && !product[2] && product[1] < c)
+		quotient = divide(product[1], product[0], (uint64_t)c, &rest);
+	else
+		quotient = divide_bitwise(product, c, &rest);
 	if (quotient < UINT64_MAX && rounds_up(rest, c, rounding))
 		quotient++;
 	return quotient;
