@@ -34,14 +34,15 @@
 /* size of the shortest record: header of the record, header of a block, entry END */
 #define RECORD_SIZE_MIN     52u
 
-/* The kinds of entries, by their number in the file. A new kind gets a new number, and numbers are never reused. */
+/*
+ * The kinds of entries, by their number in the file. A new kind gets a new number, and numbers are never reused. No
+ * version of baretick wrote entries of the kinds 4 and 6. A reader skips them like unknown kinds.
+ */
 enum record_kind {
 	RECORD_RUN = 1,
 	RECORD_SCALE = 2,
 	RECORD_CORE = 3,
-	RECORD_CLOCK = 4,
 	RECORD_MARK = 5,
-	RECORD_READING = 6,
 	RECORD_BATCH = 7,
 	RECORD_LATENCY = 8,
 	RECORD_EXCHANGE = 9,
@@ -78,14 +79,6 @@ struct record_core {
 	uint32_t apic_id;
 };
 
-struct record_clock {
-	uint16_t clock; /* the clock's number in other entries */
-	char id[16];
-	uint64_t wrap_ticks;             /* the highest reading plus 1; 0 if that is 2^64 */
-	/* nominal frequency in Hz as a fraction; claimed_den is 0 if there is none */
-	uint64_t claimed_num, claimed_den;
-};
-
 enum record_mark_what {
 	RECORD_MARK_PHASE = 1,     /* a phase of the run starts; TEXT is its id */
 	RECORD_MARK_CORES = 2,     /* the other cores were started; VALUE is the number of all cores */
@@ -101,19 +94,6 @@ struct record_mark {
 	uint16_t what; /* a value of enum record_mark_what */
 	uint64_t value;
 	char text[24];
-};
-
-/*
- * flag of a reading: it is the first after a tick of an edge clock (a clock that ticks much less often than it is
- * read)
- */
-#define RECORD_AT_EDGE 1u
-
-struct record_reading {
-	uint16_t clock, flags;
-	uint32_t core;
-	/* as in struct sample; TICKS is the counter's value, without wraps */
-	uint64_t begin, ticks, end;
 };
 
 /*

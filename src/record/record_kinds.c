@@ -15,8 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as 
  * relocation.
  */
 static const struct all_fields {
-	struct record_field run[3], scale[5], core[2], clock[5], mark[4], reading[6],
-		batch[11], corner[3], latency[8], exchange[4], pingpong[8],
+	struct record_field run[3], scale[5], core[2], mark[4], batch[11], corner[3], latency[8], exchange[4], pingpong[8],
 		pass[8], members[1], event[2], interrupts[12], watch[11], octave[1],
 		gap[3], calibrated[2], calibration[4], end[2], timer[13], step[5], compared[15],
 		stated[7], loop[2], taken[1], facts[3];
@@ -29,16 +28,8 @@ static const struct all_fields {
 		FIELD(record_scale, high_microhz), FIELD(record_scale, step_ticks),
 	},
 	.core = { FIELD(record_core, core), FIELD(record_core, apic_id) },
-	.clock = {
-		FIELD(record_clock, clock), TEXT(record_clock, id), FIELD(record_clock, wrap_ticks),
-		FIELD(record_clock, claimed_num), FIELD(record_clock, claimed_den),
-	},
 	.mark = {
 		FIELD(record_mark, tsc), FIELD(record_mark, what), FIELD(record_mark, value), TEXT(record_mark, text),
-	},
-	.reading = {
-		FIELD(record_reading, clock), FIELD(record_reading, flags), FIELD(record_reading, core),
-		FIELD(record_reading, begin), FIELD(record_reading, ticks), FIELD(record_reading, end),
 	},
 	.batch = {
 		FIELD(record_batch, clock), FIELD(record_batch, stage), FIELD(record_batch, window), FIELD(record_batch, flags),
@@ -130,9 +121,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 	[RECORD_RUN] = PLAIN(run, 48),
 	[RECORD_SCALE] = PLAIN(scale, 40),
 	[RECORD_CORE] = PLAIN(core, 8),
-	[RECORD_CLOCK] = PLAIN(clock, 42),
 	[RECORD_MARK] = PLAIN(mark, 42),
-	[RECORD_READING] = PLAIN(reading, 32),
 	[RECORD_BATCH] = LIST(batch, 64, corner, 18),
 	[RECORD_LATENCY] = LIST(latency, 52, taken, 8),
 	[RECORD_EXCHANGE] = LIST(exchange, 20, pingpong, 36),

@@ -73,6 +73,13 @@ put_some(void)
 	assert_int_equal(record.blocks, 2);
 }
 
+/* Returns true if no entry has the kind, which src/record/README.md must then say. */
+static bool
+is_unused(unsigned kind)
+{
+	return kind == 4 || kind == 6;
+}
+
 TEST(every_kind_of_entry_is_read_as_it_was_written)
 {
 	for (unsigned kind = RECORD_RUN; kind < RECORD_KINDS; kind++) {
@@ -83,6 +90,10 @@ TEST(every_kind_of_entry_is_read_as_it_was_written)
 
 		if (kind == RECORD_END)
 			continue; /* record_end() writes this kind of entry */
+		if (is_unused(kind)) {
+			assert_int_equal(row->fixed.bytes, 0);
+			continue;
+		}
 		assert_true(row->fixed.bytes > 0);
 		fill(&row->fixed, fixed, (uint8_t)kind);
 		fill(&row->item, item, (uint8_t)(kind + 100));
