@@ -38,11 +38,13 @@ clear_figures(struct report *report)
 		report_lay_out(report, skew->memory, skew->cores_max, skew->widest);
 }
 
-/* Sets the ranks of the cores that took part in the pass ENTRY. Returns their number. */
+/*
+ * Returns the number of cores that took part in the pass ENTRY. Writes the core with each rank to CORE_OF, unless CORE_OF
+ * is NULL.
+ */
 static size_t
-read_members(struct report *report, const struct record_entry *entry)
+read_members(const struct report *report, const struct record_entry *entry, uint32_t *core_of)
 {
-	struct report_skew *skew = &report->skew;
 	struct record_members set;
 	size_t cores = 0;
 
@@ -51,8 +53,11 @@ read_members(struct report *report, const struct record_entry *entry)
 		for (size_t k = 0; k < RECORD_MEMBERS_CORES; k++) {
 			size_t core = i * RECORD_MEMBERS_CORES + k;
 
-			if ((set.cores >> k & 1) && core < report->core_count && cores < skew->cores_max)
-				skew->core_of[cores++] = (uint32_t)core;
+			if (!(set.cores >> k & 1) || core >= report->core_count || cores >= report->skew.cores_max)
+				continue;
+			if (core_of)
+				core_of[cores] = (uint32_t)core;
+			cores++;
 		}
 	}
 	return cores;
@@ -68,16 +73,23 @@ read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 	enum pair_schedule kind;
 	struct recorded_pass *stage;
 	size_t cores;
+	bool is_first;
 
 	record_fixed(entry, &pass);
+	is_first = pass.stage == RECORD_PASS_FIRST;
 	if (!pass.pass || pass.stage < RECORD_PASS_FIRST || pass.stage > RECORD_PASS_LAST)
 		return;
 	stage = &analysis->passes[pass.stage - RECORD_PASS_FIRST];
 	kind = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
-	cores = pass.stage == RECORD_PASS_FIRST ? read_members(report, entry) : first->cores;
+	cores = is_first ? read_members(report, entry, NULL) : first->cores;
 	if (cores < 2 || pair_schedule_pairs(kind, cores) > pair_schedule_pairs(report->skew.widest, report->skew.cores_max) ||
-	    (pass.stage != RECORD_PASS_FIRST && kind != first->kind))
+	    (!is_first && kind != first->kind))
 		return;
+	if (is_first) {
+		read_members(report, entry, report->skew.core_of);
+		for (size_t i = 1; i < REPORT_PASSES; i++) /* they had the cores of an earlier first pass */
+			analysis->passes[i].entry.pass = 0;
+	}
 	stage->entry = pass;
 	stage->offsets->kind = kind;
 	stage->offsets->cores = cores;

@@ -394,6 +394,26 @@ TEST(if_there_are_two_first_passes_the_second_counts)
 	assert_int_equal(report.skew.first.offsets.cores, 2);
 }
 
+TEST(a_first_pass_that_is_not_accepted_does_not_change_the_cores_of_the_accepted_one)
+{
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x6); /* cores 1 and 2 */
+	put(1, START, pingpong(1, 2, 500, 100));
+	put_pass(2, RECORD_PASS_FIRST, ALL, START + 2000, START + 3000, 0x1);
+	assert_int_equal(analyse()->pingpongs, 1);
+	assert_int_equal(report.skew.core_of[0], 1);
+	assert_int_equal(report.skew.core_of[1], 2);
+}
+
+TEST(a_last_pass_does_not_count_after_another_first_pass)
+{
+	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, 3);
+	put_all_pairs(2, RECORD_PASS_LAST, START + 100000000, in_step, 3);
+	put_all_pairs(3, RECORD_PASS_FIRST, START + 200000000, in_step, 2);
+	assert_true(analyse()->first.measured);
+	assert_false(report.skew.last.measured);
+	assert_int_equal(report.skew.first.offsets.cores, 2);
+}
+
 TEST(a_cut_record_gives_its_complete_passes)
 {
 	size_t length;
