@@ -39,8 +39,8 @@ clear_figures(struct report *report)
 }
 
 /*
- * Returns the number of cores that took part in the pass ENTRY. Writes the core with each rank to CORE_OF, unless CORE_OF
- * is NULL.
+ * Returns the number of cores that took part in the pass ENTRY. Writes the core with each rank to CORE_OF, unless
+ * CORE_OF is NULL.
  */
 static size_t
 read_members(const struct report *report, const struct record_entry *entry, uint32_t *core_of)

@@ -359,16 +359,32 @@ is_plausible(const struct report *report)
 	return true;
 }
 
-/* Removes the results of rules that this version of baretick does not have. */
+/* Removes the results of rules that this version of baretick does not have. Adds a note if there are any. */
 static void
-remove_unknown_rules(struct behaviours *behaviours)
+remove_unknown_rules(struct report *report)
 {
-	size_t kept = 0;
+	struct behaviours *behaviours = &report->behaviours;
+	size_t rows = 0, findings = 0, unknown = behaviours->count + report->finding_count;
+	const char *example = "";
 
-	for (size_t i = 0; i < behaviours->count; i++)
+	for (size_t i = 0; i < behaviours->count; i++) {
 		if (rules_find(behaviours->rows[i].rule))
-			behaviours->rows[kept++] = behaviours->rows[i];
-	behaviours->count = kept;
+			behaviours->rows[rows++] = behaviours->rows[i];
+		else
+			example = behaviours->rows[i].rule;
+	}
+	for (size_t i = 0; i < report->finding_count; i++) {
+		if (rules_find(report->findings[i].rule))
+			report->findings[findings++] = report->findings[i];
+		else
+			example = report->findings[i].rule;
+	}
+	behaviours->count = rows;
+	report->finding_count = findings;
+	unknown -= rows + findings;
+	if (unknown)
+		report_note(report, "%zu result%s of rules that this version of baretick does not have %s left out. The last "
+			    "one is of the rule %s.", unknown, unknown == 1 ? "" : "s", unknown == 1 ? "is" : "are", example);
 }
 
 /*
@@ -417,7 +433,7 @@ replay_read(const void *record, size_t size, const struct replay_memory *memory,
 		return NO_FACTS;
 	if (!is_good || !is_plausible(report))
 		return BAD_FACTS;
-	remove_unknown_rules(&report->behaviours);
+	remove_unknown_rules(report);
 	if (!restore_findings(&restored))
 		return restored.error;
 	report->duration_ns = options_duration_ns(&report->options);

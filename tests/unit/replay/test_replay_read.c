@@ -1,4 +1,6 @@
 /* A report's facts come back from a record, and a record with contradictory or damaged facts gives a sentence. */
+#include <stdio.h>
+
 #include "test.h"
 #include "analysis/facts.h"
 #include "replay/replay.h"
@@ -301,6 +303,30 @@ TEST(record_needs_exactly_one_entry_run)
 	record_begin(&record, bytes, sizeof(bytes));
 	put_empty(FACTS_REPORT, 0);
 	assert_string_equal(replay_all(), BAD_FACTS);
+}
+
+/* The options are in one element, which has to fit into an entry. put_facts() finds a dropped entry. */
+TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
+{
+	struct report *from = literal_clean();
+	struct options *options = &from->options;
+	const char *ids[RULES_MAX + 1];
+
+	rules_limit_ids(ids);
+	for (size_t i = 0; ids[i]; i++) {
+		assert_true(options->limit_count < OPTIONS_LIMITS_MAX);
+		snprintf(options->limits[options->limit_count].rule, sizeof(options->limits[0].rule), "%s", ids[i]);
+		options->limits[options->limit_count++].value = UINT64_MAX;
+	}
+	memset(options->save_url, 'x', sizeof(options->save_url) - 1);
+	memset(options->label, 'l', sizeof(options->label) - 1);
+	options->clock_count = OPTIONS_CLOCKS_MAX;
+	for (size_t i = 0; i < OPTIONS_CLOCKS_MAX; i++)
+		memset(options->clocks[i], 'c', sizeof(options->clocks[i]) - 1);
+	put_facts(from);
+	assert_null(replay(bytes, record.length));
+	assert_int_equal(report.options.limit_count, options->limit_count);
+	assert_memory_equal(report.options.limits, options->limits, sizeof(options->limits));
 }
 
 TEST(fields_and_lists_of_a_later_version_are_skipped)
@@ -649,4 +675,7 @@ TEST(rules_of_another_version_are_omitted)
 	assert_string_equal(report.behaviours.rows[0].rule, "rtc-update");
 	assert_int_equal(report.finding_count, 1);
 	assert_string_equal(report.findings[0].rule, "rtc-update");
+	assert_int_equal(report.note_count, 1);
+	assert_string_equal(report.notes[0], "2 results of rules that this version of baretick does not have are left out. "
+					     "The last one is of the rule no-such-rule.");
 }
