@@ -1,14 +1,14 @@
 /* Compresses as in RFC 1951. See deflate.h. Section numbers in comments are from this RFC. */
 #include "base/deflate.h"
 
-#define MATCH_MIN  3u   /* minimum length of a repetition in bytes (3.2.5) */
+#define MATCH_MIN  3u   /* minimum length of a repetition in bytes (RFC 1951, 3.2.5) */
 #define MATCH_MAX  258u
 /* maximum number of earlier positions that are compared; more would make the result less than 1 % smaller */
 #define TRIES_MAX  64u
 #define HASH_PRIME 2654435761u
 #define HASH_SHIFT 19   /* shifts a 32-bit hash so that 13 bits are left, an index below DEFLATE_HASHES */
 
-#define FINAL_FIXED      3u /* block header: last block, fixed Huffman codes (3.2.3) */
+#define FINAL_FIXED      3u /* block header: last block, fixed Huffman codes (RFC 1951, 3.2.3) */
 #define FINAL_FIXED_BITS 3u
 #define END_OF_BLOCK     256u
 #define LENGTH_CODES     257u
@@ -38,7 +38,7 @@ put_bits(struct stream *stream, uint32_t bits, unsigned count)
 	}
 }
 
-/* Writes a Huffman code, whose highest bit is written first (3.1.1). */
+/* Writes a Huffman code, whose highest bit is written first (RFC 1951, 3.1.1). */
 static void
 put_code(struct stream *stream, uint32_t code, unsigned count)
 {
@@ -49,7 +49,7 @@ put_code(struct stream *stream, uint32_t code, unsigned count)
 	put_bits(stream, reversed, count);
 }
 
-/* Writes a symbol (a byte, the end of the block, or a length) with its fixed Huffman code (3.2.6). */
+/* Writes a symbol (a byte, the end of the block, or a length) with its fixed Huffman code (RFC 1951, 3.2.6). */
 static void
 put_symbol(struct stream *stream, unsigned symbol)
 {
@@ -70,8 +70,8 @@ log2_floor(uint32_t value)
 }
 
 /*
- * Writes the length of a repetition (3.2.5). From length 8 on, a code stands for a group of lengths, and extra bits
- * after the code select one of them. There are four codes for each number of extra bits.
+ * Writes the length of a repetition (RFC 1951, 3.2.5). From length 8 on, a code stands for a group of lengths, and
+ * extra bits after the code select one of them. There are four codes for each number of extra bits.
  */
 static void
 put_length(struct stream *stream, uint32_t length)
@@ -102,7 +102,7 @@ put_distance(struct stream *stream, uint32_t distance)
 }
 
 static uint32_t
-hash(const char *bytes)
+hash_three_bytes(const char *bytes)
 {
 	uint32_t three = (uint8_t)bytes[0] | (uint32_t)(uint8_t)bytes[1] << 8 | (uint32_t)(uint8_t)bytes[2] << 16;
 
@@ -128,7 +128,7 @@ find_match(const struct deflate_work *work, const char *bytes, size_t length, si
 
 	if (max < MATCH_MIN)
 		return best;
-	uint32_t next = work->latest[hash(bytes + at)];
+	uint32_t next = work->latest[hash_three_bytes(bytes + at)];
 
 	for (unsigned tries = 0; tries < TRIES_MAX && next && at - (next - 1) <= DEFLATE_WINDOW - 1; tries++) {
 		size_t place = next - 1, found = equal_bytes(bytes + place, bytes + at, max);
@@ -145,7 +145,7 @@ static void
 add_to_hash_chains(struct deflate_work *work, const char *bytes, size_t length, size_t begin, size_t end)
 {
 	for (size_t at = begin; at < end && length - at >= MATCH_MIN; at++) {
-		uint32_t *latest = &work->latest[hash(bytes + at)];
+		uint32_t *latest = &work->latest[hash_three_bytes(bytes + at)];
 
 		work->earlier[at % DEFLATE_WINDOW] = *latest;
 		*latest = (uint32_t)at + 1;

@@ -17,7 +17,7 @@ offset_negate(struct offset offset)
 
 /* Returns A + B. The result is UNBOUNDED if A or B is UNBOUNDED, which is the value that means an unknown bound. */
 static int64_t
-add(int64_t a, int64_t b, int64_t unbounded)
+add_bounds(int64_t a, int64_t b, int64_t unbounded)
 {
 	int64_t sum;
 
@@ -31,7 +31,7 @@ add(int64_t a, int64_t b, int64_t unbounded)
 struct offset
 offset_add(struct offset a, struct offset b)
 {
-	return (struct offset){ add(a.low, b.low, INT64_MIN), add(a.high, b.high, INT64_MAX) };
+	return (struct offset){ add_bounds(a.low, b.low, INT64_MIN), add_bounds(a.high, b.high, INT64_MAX) };
 }
 
 struct offset

@@ -29,7 +29,7 @@ scale_bound(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz)
 }
 
 static int64_t
-signed_ns(bool negative, uint64_t ticks, uint64_t multiplier, bool up)
+to_signed_ns(bool negative, uint64_t ticks, uint64_t multiplier, bool up)
 {
 	unsigned __int128 product = (unsigned __int128)ticks * multiplier;
 	unsigned __int128 ns = (product >> MULTIPLIER_BITS) + (up && (uint32_t)product);
@@ -42,15 +42,15 @@ signed_ns(bool negative, uint64_t ticks, uint64_t multiplier, bool up)
 int64_t
 scale_ns_down(const struct scale *scale, int64_t ticks)
 {
-	return ticks < 0 ? signed_ns(true, 0 - (uint64_t)ticks, scale->most, true) :
-			   signed_ns(false, (uint64_t)ticks, scale->least, false);
+	return ticks < 0 ? to_signed_ns(true, 0 - (uint64_t)ticks, scale->most, true) :
+			   to_signed_ns(false, (uint64_t)ticks, scale->least, false);
 }
 
 int64_t
 scale_ns_up(const struct scale *scale, int64_t ticks)
 {
-	return ticks < 0 ? signed_ns(true, 0 - (uint64_t)ticks, scale->least, false) :
-			   signed_ns(false, (uint64_t)ticks, scale->most, true);
+	return ticks < 0 ? to_signed_ns(true, 0 - (uint64_t)ticks, scale->least, false) :
+			   to_signed_ns(false, (uint64_t)ticks, scale->most, true);
 }
 
 uint64_t

@@ -2,15 +2,15 @@
 #include "base/sha256.h"
 
 #define ROUNDS      64
-#define LENGTH_SIZE 8 /* 5.1.1: size in bytes of the message's length, which ends the last block */
+#define LENGTH_SIZE 8 /* FIPS 180-4, 5.1.1: size in bytes of the message's length, which ends the last block */
 
-/* 5.3.3: fractional parts of the square roots of the first 8 primes. */
+/* FIPS 180-4, 5.3.3: fractional parts of the square roots of the first 8 primes. */
 static const uint32_t initial_state[8] = {
 	0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 	0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
 
-/* 4.2.2: fractional parts of the cube roots of the first 64 primes. */
+/* FIPS 180-4, 4.2.2: fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t round_constants[ROUNDS] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
 	0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,

@@ -71,7 +71,7 @@ put_repeated(struct text *text, char c, size_t count)
 }
 
 static char
-printable(char c)
+replace_unprintable(char c)
 {
 	return c >= PRINTABLE_FIRST && c <= PRINTABLE_LAST ? c : '?';
 }
@@ -88,13 +88,13 @@ put_string(struct text *text, const struct conversion *conversion, const char *s
 
 	put_repeated(text, ' ', conversion->left ? 0 : pad);
 	for (size_t i = 0; i < length && !text->truncated; i++)
-		text_put_char(text, printable(string[i]));
+		text_put_char(text, replace_unprintable(string[i]));
 	put_repeated(text, ' ', conversion->left ? pad : 0);
 }
 
 /* Writes the digits of VALUE, least significant first. Returns their number, at least 1. */
 static size_t
-digits_of(uint64_t value, unsigned base, char digits[DIGITS_MAX])
+write_digits(uint64_t value, unsigned base, char digits[DIGITS_MAX])
 {
 	size_t count = 0;
 
@@ -110,7 +110,7 @@ put_integer(struct text *text, const struct conversion *conversion, bool negativ
 	    uint64_t magnitude)
 {
 	char digits[DIGITS_MAX];
-	size_t count = digits_of(magnitude, conversion->letter == 'x' ? HEXADECIMAL : DECIMAL, digits);
+	size_t count = write_digits(magnitude, conversion->letter == 'x' ? HEXADECIMAL : DECIMAL, digits);
 	size_t length = count + negative;
 	size_t pad = conversion->width > length ? conversion->width - length : 0;
 	bool zeros = conversion->zero && !conversion->left;
@@ -164,7 +164,7 @@ parse_length(const char *at, struct conversion *conversion)
 }
 
 static bool
-is_known(const struct conversion *conversion)
+is_supported(const struct conversion *conversion)
 {
 	if (conversion->width > WIDTH_MAX || conversion->precision > WIDTH_MAX)
 		return false;
@@ -191,7 +191,7 @@ parse_conversion(const char *at, struct conversion *conversion)
 	at = parse_precision(at, conversion);
 	at = parse_length(at, conversion);
 	conversion->letter = *at;
-	return is_known(conversion) ? at + 1 : NULL;
+	return is_supported(conversion) ? at + 1 : NULL;
 }
 
 /*
@@ -199,7 +199,7 @@ parse_conversion(const char *at, struct conversion *conversion)
  * means the flag "-" and the positive width. A negative precision means that there is none.
  */
 static void
-take_width_and_precision(struct conversion *conversion, struct arguments *arguments)
+read_width_and_precision(struct conversion *conversion, struct arguments *arguments)
 {
 	if (conversion->width_given_by_argument) {
 		int width = va_arg(arguments->list, int);
@@ -220,13 +220,13 @@ take_width_and_precision(struct conversion *conversion, struct arguments *argume
 static void
 put_conversion(struct text *text, struct conversion *conversion, struct arguments *arguments)
 {
-	take_width_and_precision(conversion, arguments);
+	read_width_and_precision(conversion, arguments);
 	if (conversion->letter == 's') {
 		const char *string = va_arg(arguments->list, const char *);
 
 		put_string(text, conversion, string ? string : "(null)");
 	} else if (conversion->letter == 'c') {
-		char c[2] = { printable((char)va_arg(arguments->list, int)), '\0' };
+		char c[2] = { replace_unprintable((char)va_arg(arguments->list, int)), '\0' };
 
 		put_string(text, conversion, c);
 	} else if (conversion->letter == 'd') {
@@ -297,7 +297,7 @@ text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned dig
 	char known[DIGITS_MAX];
 	/* number of decimals that VALUE has; further decimals are 0 */
 	unsigned fraction = scale < digits ? scale : digits;
-	size_t count = digits_of(divide_by_power_of_ten(value, scale - fraction), DECIMAL, known);
+	size_t count = write_digits(divide_by_power_of_ten(value, scale - fraction), DECIMAL, known);
 	size_t places = count > fraction ? count : (size_t)fraction + 1;
 
 	for (size_t place = places; place-- > 0 && !text->truncated;) {

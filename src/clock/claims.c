@@ -60,7 +60,7 @@ claim_set(struct claim *claim, struct rate hz, uint64_t within_hz)
  * src/port/pg_cpu_x86.c, "have been observed to be wildly incorrect when virtualized".
  */
 static bool
-is_hypervisors(const struct claim *claim)
+is_from_hypervisor(const struct claim *claim)
 {
 	return claim->source == CLAIM_KHZ_LEAF || claim->source == CLAIM_HYPERV || claim->source == CLAIM_XEN;
 }
@@ -75,7 +75,7 @@ claims_first_of_tsc(const struct claims *claims)
 
 		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den)
 			continue;
-		if (!first || (is_hypervisors(claim) && !is_hypervisors(first)))
+		if (!first || (is_from_hypervisor(claim) && !is_from_hypervisor(first)))
 			first = claim;
 	}
 	return first;

@@ -29,7 +29,7 @@ enum claim_source {
 	CLAIM_LEAF_16,        /* CPUID leaf 16h, which states the base frequency in MHz */
 	CLAIM_KHZ_LEAF,       /* a hypervisor's CPUID leaf base + 10h, which states rates in kHz */
 	CLAIM_HYPERV,         /* Hyper-V's MSRs 40000022h (TSC) and 40000023h (APIC) */
-	CLAIM_XEN,            /* Xen's CPUID leaf base + 3 */
+	CLAIM_XEN,            /* Xen's CPUID leaf base + 3, which states the TSC's rate in kHz */
 	/* Intel's MSR CEh (PLATFORM_INFO), which states the ratio of the TSC to the bus clock */
 	CLAIM_PLATFORM_INFO,
 	CLAIM_AMD_P0,         /* AMD's MSR C0010064h, which states the frequency of P-state 0 */

@@ -45,7 +45,7 @@ wraps_to_reach(const struct discontinuity_clock *clock, int64_t from, int64_t to
 }
 
 static bool
-contains(const struct panel *panel, size_t clock, int64_t ns)
+may_last(const struct panel *panel, size_t clock, int64_t ns)
 {
 	int64_t by = wraps_to_reach(&panel->clocks[clock], elapsed_high(panel, clock), ns);
 
@@ -59,7 +59,7 @@ clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 	uint32_t holding = 0;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(set, i) && contains(panel, i, ns))
+		if (set_has(set, i) && may_last(panel, i, ns))
 			holding |= set_of(i);
 	return holding;
 }

@@ -16,7 +16,7 @@ struct group {
 };
 
 static void
-compare_all(struct panel *panel)
+find_disagreements(struct panel *panel)
 {
 	for (size_t a = 0; a < panel->count; a++) {
 		for (size_t b = 0; b < panel->count; b++) {
@@ -200,7 +200,7 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	uint32_t among, voting, rest;
 	struct group largest;
 
-	compare_all(&panel);
+	find_disagreements(&panel);
 	judge_same_source(&panel, &found);
 	among = known_rates(&panel) & ~found.falsetickers;
 	voting = find_voters(&panel, among);

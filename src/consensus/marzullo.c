@@ -8,10 +8,10 @@ struct voters {
 };
 
 struct tally { /* The result of counting the intervals at one value. */
-	size_t votes;     /* number of intervals that contain the value */
-	size_t below;     /* number of intervals that start below the value */
-	int64_t high;     /* the lowest upper end of the intervals that contain the value */
-	int64_t next_low; /* the highest lower end below the value; INT64_MIN if there is none */
+	size_t votes;     /* number of intervals that contain the tested value */
+	size_t below;     /* number of intervals that start below the tested value */
+	int64_t high;     /* lowest upper end of the intervals that contain the tested value */
+	int64_t next_low; /* highest lower end below the tested value; INT64_MIN if there is none */
 };
 
 static struct tally
@@ -59,7 +59,7 @@ find_unanimity(const struct voters *all)
 }
 
 static bool
-overlap(struct offset a, struct offset b)
+intervals_overlap(struct offset a, struct offset b)
 {
 	return a.low <= b.high && b.low <= a.high;
 }
@@ -78,7 +78,7 @@ count_decided(const struct voters *all, struct offset shared)
 	for (size_t i = 0; i < all->count; i++) {
 		struct offset vote = all->vote(all->context, i);
 
-		if (!offset_is_known(vote) || overlap(vote, shared))
+		if (!offset_is_known(vote) || intervals_overlap(vote, shared))
 			continue;
 		if (vote.low > shared.high && vote.low - 1 < ours.high)
 			ours.high = vote.low - 1;
@@ -88,7 +88,7 @@ count_decided(const struct voters *all, struct offset shared)
 	for (size_t i = 0; i < all->count; i++) {
 		struct offset vote = all->vote(all->context, i);
 
-		count += offset_is_known(vote) && overlap(vote, shared) && vote.low >= ours.low &&
+		count += offset_is_known(vote) && intervals_overlap(vote, shared) && vote.low >= ours.low &&
 			 vote.high <= ours.high;
 	}
 	return count;

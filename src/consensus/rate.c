@@ -27,7 +27,7 @@ rate_shortest_sample(const struct sample *samples, size_t count)
  * struct rate_window. Returns false if the last sample does not certainly start after the end of the first.
  */
 static bool
-window_time(const struct rate_window *window, struct span *time)
+time_between_readings(const struct rate_window *window, struct span *time)
 {
 	const struct sample *first = &window->first, *last = &window->last;
 	uint64_t resolution = window->tsc_resolution_ticks;
@@ -43,7 +43,7 @@ window_time(const struct rate_window *window, struct span *time)
  * than RATE_TICKS_MAX.
  */
 static bool
-window_ticks(const struct rate_window *window, struct span *ticks)
+ticks_between_readings(const struct rate_window *window, struct span *ticks)
 {
 	uint64_t counted = window->last.ticks - window->first.ticks;
 
@@ -65,7 +65,7 @@ rate_slope(const struct rate_window *window)
 {
 	struct span time, ticks;
 
-	if (!window_time(window, &time) || !window_ticks(window, &ticks))
+	if (!time_between_readings(window, &time) || !ticks_between_readings(window, &ticks))
 		return (struct rate_slope){ .known = false };
 	return (struct rate_slope){ true, ticks.low, time.high, ticks.high, time.low };
 }

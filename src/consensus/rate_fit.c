@@ -63,7 +63,7 @@ touched_corner(const struct hull *hull, uint64_t rise)
  * touches.
  */
 static size_t
-keep_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
+copy_corners_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
 	size_t at = touched_corner(hull, rise), count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
 	size_t from = at > RATE_CORNERS_MAX / 2 ? at - RATE_CORNERS_MAX / 2 : 0;
@@ -93,8 +93,8 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 		add_corner(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
 		add_corner(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
 	}
-	corners.lower_count = keep_around_touched(&lower, rise, corners.lower);
-	corners.upper_count = keep_around_touched(&upper, rise, corners.upper);
+	corners.lower_count = copy_corners_around_touched(&lower, rise, corners.lower);
+	corners.upper_count = copy_corners_around_touched(&upper, rise, corners.upper);
 	return corners;
 }
 

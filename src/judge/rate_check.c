@@ -204,7 +204,7 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 	uint32_t others = clocks_of_other_source(report, row->clock);
 	struct pair_rate rate = nearest_pair(report, row->clock, others), same = nearest_pair(report, row->clock, ~others);
 
-	if (entry->stands_in_ticks) {
+	if (entry->stops_in_ticks) {
 		row->checked = row->open = true;
 		behaviour_say(row, "%s: it drives the firmware's tick, which could not be stopped and may stop its counter for "
 			      "short times.", row->clock);

@@ -16,36 +16,36 @@ put_list(struct text *error, const char *const *names)
 }
 
 static void
-put_near(struct text *error, const struct near *near)
+put_suggestion(struct text *error, const struct near *near)
 {
 	if (near->name)
 		text_printf(error, " (did you mean %s?)", near->name);
 }
 
 static void
-try_names(struct near *near, const char *const *names)
+try_similar_names(struct near *near, const char *const *names)
 {
 	for (; names && *names; names++)
-		options_try_near(near, *names);
+		options_try_similar(near, *names);
 }
 
 static void
-put_near_key(struct text *error, struct word key)
+suggest_key(struct text *error, struct word key)
 {
 	struct near near = { .word = key };
 
 	for (const struct option *option = options_table; option->key; option++)
-		options_try_near(&near, option->key);
-	put_near(error, &near);
+		options_try_similar(&near, option->key);
+	put_suggestion(error, &near);
 }
 
 static void
-put_near_rule(struct text *error, struct word rule, const struct options_names *names)
+suggest_rule(struct text *error, struct word rule, const struct options_names *names)
 {
 	struct near near = { .word = rule };
 
-	try_names(&near, names->rules);
-	put_near(error, &near);
+	try_similar_names(&near, names->rules);
+	put_suggestion(error, &near);
 }
 
 /*
@@ -53,17 +53,17 @@ put_near_rule(struct text *error, struct word rule, const struct options_names *
  * VALUE that names no clock.
  */
 static void
-put_near_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
+suggest_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
 {
 	struct near near = { .word = value };
 
 	while (option->kind == OPTION_CLOCKS && value.length) {
-		near.word = options_take_until(&value, ',');
+		near.word = options_split_off(&value, ',');
 		if (!options_find_name(names->clocks, near.word))
 			break;
 	}
-	try_names(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
-	put_near(error, &near);
+	try_similar_names(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
+	put_suggestion(error, &near);
 }
 
 static void
@@ -122,11 +122,11 @@ struct reader {
 };
 
 static bool
-end_with_valid(struct reader *reader, const struct option *option, struct word value, bool has_value)
+end_with_valid_values(struct reader *reader, const struct option *option, struct word value, bool has_value)
 {
 	text_put(&reader->error, has_value ? "is not valid" : "has no value");
 	if (has_value)
-		put_near_value(&reader->error, option, value, reader->names);
+		suggest_value(&reader->error, option, value, reader->names);
 	text_printf(&reader->error, ": %s= takes ", option->key);
 	options_put_valid(&reader->error, option, reader->names);
 	return end_error(&reader->error);
@@ -139,13 +139,13 @@ read_limit(struct reader *reader, const struct option *option, struct word word,
 {
 	const char *name = options_find_name(reader->names->rules, rule);
 
-	if (name && has_value && options_take_limit(option, name, value, reader->options))
+	if (name && has_value && options_store_limit(option, name, value, reader->options))
 		return true;
 	begin_error(&reader->error, reader->source, word);
 	if (name)
-		return end_with_valid(reader, option, value, has_value);
+		return end_with_valid_values(reader, option, value, has_value);
 	text_put(&reader->error, "names no rule that has a limit");
-	put_near_rule(&reader->error, rule, reader->names);
+	suggest_rule(&reader->error, rule, reader->names);
 	text_put(&reader->error, "; these have:");
 	put_list(&reader->error, reader->names->rules);
 	return end_error(&reader->error);
@@ -165,7 +165,7 @@ find_option(struct word *key)
 	while (option->key && (is_limit ? option->kind != OPTION_LIMIT : !options_word_is(*key, option->key)))
 		option++;
 	if (is_limit)
-		options_take_until(key, '.');
+		options_split_off(key, '.');
 	return option;
 }
 
@@ -173,25 +173,25 @@ static bool
 read_word(struct reader *reader, struct word word)
 {
 	struct word value = word;
-	struct word key = options_take_until(&value, '=');
+	struct word key = options_split_off(&value, '=');
 	bool has_value = key.length < word.length;
 	const struct option *option = find_option(&key);
 
 	if (option->kind == OPTION_LIMIT)
 		return read_limit(reader, option, word, key, value, has_value);
 	if (option->key && has_value == (option->kind != OPTION_FLAG) &&
-	    options_take_value(option, value, reader->names, reader->options))
+	    options_store_value(option, value, reader->names, reader->options))
 		return true;
 	begin_error(&reader->error, reader->source, word);
 	if (!option->key) {
 		text_put(&reader->error, "is not an option");
-		put_near_key(&reader->error, key);
+		suggest_key(&reader->error, key);
 		text_put(&reader->error, "; the options are ");
 		put_keys(&reader->error);
 		return end_error(&reader->error);
 	}
 	if (option->kind != OPTION_FLAG)
-		return end_with_valid(reader, option, value, has_value);
+		return end_with_valid_values(reader, option, value, has_value);
 	text_printf(&reader->error, "is not valid: %s takes no value", option->key);
 	return end_error(&reader->error);
 }

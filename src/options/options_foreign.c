@@ -30,12 +30,12 @@ static const char *const linux_keys[] = {
 static bool
 is_near_a_key(struct word key)
 {
-	struct near near = { .word = options_take_until(&key, '.') };
+	struct near near = { .word = options_split_off(&key, '.') };
 
 	while (near.word.length && near.word.bytes[0] == '-')
 		near.word = (struct word){ near.word.bytes + 1, near.word.length - 1 };
 	for (const struct option *option = options_table; option->key; option++)
-		options_try_near(&near, option->kind == OPTION_LIMIT ? LIMIT_KEY : option->key);
+		options_try_similar(&near, option->kind == OPTION_LIMIT ? LIMIT_KEY : option->key);
 	return near.name;
 }
 
@@ -48,7 +48,7 @@ is_path(struct word word)
 static enum owner
 find_option_owner(struct word word)
 {
-	struct word value = word, module, key = options_take_until(&value, '=');
+	struct word value = word, module, key = options_split_off(&value, '=');
 	struct word parameter = key;
 	bool has_value = key.length < word.length;
 
@@ -57,7 +57,7 @@ find_option_owner(struct word word)
 	if (is_near_a_key(key))
 		return OWNER_US;
 	/* a parameter of a Linux module, as in virtio_mmio.device=512@0xfeb00000:5 */
-	module = options_take_until(&parameter, '.');
+	module = options_split_off(&parameter, '.');
 	return is_path(word) || is_path(value) || (has_value && module.length && parameter.length) ? OWNER_OTHER
 												   : OWNER_UNKNOWN;
 }
@@ -66,7 +66,7 @@ find_option_owner(struct word word)
 static bool
 may_be_an_option(struct word word)
 {
-	struct word key = options_take_until(&word, '=');
+	struct word key = options_split_off(&word, '=');
 
 	if (key.bytes + key.length != word.bytes)
 		return true;

@@ -21,7 +21,7 @@ bool options_word_is(struct word word, const char *string);
  * Removes the part of REST up to and including the first SEPARATOR, and returns this part without SEPARATOR. If there
  * is no SEPARATOR, removes and returns all of REST.
  */
-struct word options_take_until(struct word *rest, char separator);
+struct word options_split_off(struct word *rest, char separator);
 
 /* Returns the text in BYTES, without a UTF-8 byte order mark and without zeros at its end. */
 struct word options_text(const char *bytes, size_t length);
@@ -42,22 +42,22 @@ struct near {
 };
 
 /* Stores NAME in NEAR if it is more similar to the word than the present name. */
-void options_try_near(struct near *near, const char *name);
+void options_try_similar(struct near *near, const char *name);
 
 /*
  * Removes the digits at the start of WORD, and stores the number that they form in VALUE. Returns false if there are
  * no digits, or if the number is above MAX.
  */
-bool options_take_number(struct word *word, uint64_t max, uint64_t *value);
+bool options_read_number(struct word *word, uint64_t max, uint64_t *value);
 
 /* returns the value of FIELD in OPTIONS; 0 if the option has no such field */
 uint64_t options_get(const struct options *options, struct option_field field);
 
 /* Stores VALUE in the fields of OPTION. Returns false if VALUE is not valid; OPTIONS may then be partly changed. */
-bool options_take_value(const struct option *option, struct word value, const struct options_names *names,
+bool options_store_value(const struct option *option, struct word value, const struct options_names *names,
 			struct options *options);
 
 /* Stores VALUE as the limit of RULE. Returns false if VALUE is not valid. */
-bool options_take_limit(const struct option *option, const char *rule, struct word value, struct options *options);
+bool options_store_limit(const struct option *option, const char *rule, struct word value, struct options *options);
 
 #endif

@@ -13,7 +13,7 @@ to_lower(char c)
 }
 
 static uint8_t
-smaller(unsigned one, unsigned other)
+minimum(unsigned one, unsigned other)
 {
 	return (uint8_t)(one < other ? one : other);
 }
@@ -38,16 +38,16 @@ count_edits(struct word word, struct word name)
 		for (size_t j = 1; j <= name.length; j++) {
 			char mine = to_lower(word.bytes[i - 1]), its = to_lower(name.bytes[j - 1]);
 
-			row[j] = smaller(above[j - 1] + (mine != its), smaller(above[j], row[j - 1]) + 1u);
+			row[j] = minimum(above[j - 1] + (mine != its), minimum(above[j], row[j - 1]) + 1u);
 			if (i > 1 && j > 1 && mine == to_lower(name.bytes[j - 2]) && its == to_lower(word.bytes[i - 2]))
-				row[j] = smaller(row[j], before[j - 2] + 1u);
+				row[j] = minimum(row[j], before[j - 2] + 1u);
 		}
 	}
 	return rows[word.length % 3][name.length];
 }
 
 void
-options_try_near(struct near *near, const char *name)
+options_try_similar(struct near *near, const char *name)
 {
 	struct word other = { name, text_length(name) };
 	size_t longer = other.length > near->word.length ? other.length : near->word.length;

@@ -18,7 +18,7 @@ options_word_is(struct word word, const char *string)
 }
 
 struct word
-options_take_until(struct word *rest, char separator)
+options_split_off(struct word *rest, char separator)
 {
 	struct word taken = { rest->bytes, 0 };
 
@@ -39,7 +39,7 @@ options_find_name(const char *const *names, struct word word)
 }
 
 bool
-options_take_number(struct word *word, uint64_t max, uint64_t *value)
+options_read_number(struct word *word, uint64_t max, uint64_t *value)
 {
 	size_t at = 0;
 
@@ -122,7 +122,7 @@ copy_name(char out[OPTIONS_NAME_SIZE], const char *name)
 static bool
 parse_count(struct word value, uint64_t max, uint64_t *number)
 {
-	return options_take_number(&value, max, number) && !value.length;
+	return options_read_number(&value, max, number) && !value.length;
 }
 
 static bool
@@ -131,7 +131,7 @@ parse_time(struct word value, uint64_t max, uint64_t *ns)
 	const struct option_unit *unit = options_units;
 	uint64_t count;
 
-	if (!options_take_number(&value, max, &count))
+	if (!options_read_number(&value, max, &count))
 		return false;
 	while (unit->word && !options_word_is(value, unit->word))
 		unit++;
@@ -144,7 +144,7 @@ parse_time(struct word value, uint64_t max, uint64_t *ns)
 static bool
 parse_percent(struct word value, uint64_t max, uint64_t *millionths)
 {
-	struct word whole = options_take_until(&value, '.');
+	struct word whole = options_split_off(&value, '.');
 	bool has_point = whole.bytes + whole.length != value.bytes;
 	size_t decimals = value.length;
 	uint64_t percent, fraction = 0;
@@ -219,7 +219,7 @@ parse_clocks(struct word value, const struct options_names *names, struct option
 	options->clock_count = 0;
 	for (;;) {
 		size_t length = value.length;
-		struct word id = options_take_until(&value, ',');
+		struct word id = options_split_off(&value, ',');
 
 		if (!add_clock(id, names, options))
 			return false;
@@ -267,7 +267,7 @@ parse_by_kind(const struct option *option, struct word value, const struct optio
 }
 
 bool
-options_take_value(const struct option *option, struct word value, const struct options_names *names,
+options_store_value(const struct option *option, struct word value, const struct options_names *names,
 		   struct options *options)
 {
 	if (option->kind == OPTION_FLAG) {
@@ -284,7 +284,7 @@ options_take_value(const struct option *option, struct word value, const struct 
 }
 
 bool
-options_take_limit(const struct option *option, const char *rule, struct word value, struct options *options)
+options_store_limit(const struct option *option, const char *rule, struct word value, struct options *options)
 {
 	uint64_t limit;
 	size_t i = 0;

@@ -134,9 +134,9 @@ struct record_batch {
 	uint16_t window;
 	uint16_t flags;
 	/*
-	 * For stage FIRST, the clock's pace, see analysis/wraps.h. For stage LOOK, the number of the batch in its
-	 * rate window, from 0. For stages FINAL and AGAIN, the number of the counter's wraps since stage LAST, which
-	 * was counted with all readings in between.
+	 * For stage FIRST, the clock's first measured rate as a multiple of its nominal rate (see analysis/wraps.h).
+	 * For stage LOOK, the number of the batch in its rate window, from 0. For stages FINAL and AGAIN, the number
+	 * of the counter's wraps since stage LAST, which was counted with all readings in between.
 	 */
 	uint64_t number;
 	uint64_t begin, ticks, end; /* as in struct sample */
@@ -222,7 +222,7 @@ struct record_pass {
 	uint64_t begin_tsc, end_tsc;
 };
 
-#define RECORD_MEMBERS_CORES 64u /* number of cores in each item */
+#define RECORD_MEMBERS_CORES 64u /* number of cores that one struct record_members describes */
 
 struct record_members { /* item of a PASS: bit K of item N is 1 if core 64 * N + K took part */
 	uint64_t cores;
@@ -289,7 +289,8 @@ struct record_interrupts {
 	uint16_t timer;
 	uint16_t what;
 	uint16_t gaps;  /* number of gaps among the items */
-	uint16_t due;   /* 1 if the source's status showed after the wait that an interrupt was due */
+	/* 1 if the source's status showed, after waiting for the interrupt, that an interrupt was due */
+	uint16_t due;
 	uint16_t asked; /* number of periods with interrupts enabled; 1 in other modes */
 	uint64_t ticks; /* programmed interval in ticks of the source's counter */
 	uint64_t deadline;                  /* value of the source's counter at the deadline, or 0 */
@@ -356,7 +357,8 @@ struct record_calibration {
 };
 
 struct record_stated { /* kind STATED: a CPUID leaf or an MSR that may state a clock's rate */
-	uint16_t is_msr, faulted; /* 1 for an MSR, 0 for a leaf; 1 if reading it caused an exception */
+	/* IS_MSR is 1 for an MSR, 0 for a CPUID leaf. FAULTED is 1 if reading it caused an exception. */
+	uint16_t is_msr, faulted;
 	uint32_t number;
 	uint32_t eax, ebx, ecx, edx; /* the registers that CPUID returned, or the MSR's value in EDX:EAX */
 };
@@ -377,13 +379,13 @@ struct record_taken {
  * in 2 bytes, followed by its fields. Each field is a field number in 1 byte, a length in 2 bytes, and the value.
  */
 struct record_facts {
-	uint16_t list;   /* number of the list */
+	uint16_t list;   /* number of the list: a value of enum facts_list (analysis/facts.h) */
 	/* number of bytes in use; the items have 8 bytes each, so the last item may be partly unused */
 	uint16_t length;
-	uint32_t first;  /* index of the first element in this entry */
+	uint32_t first;  /* index in the list of the first element in this entry */
 };
 
-struct record_compared { /* Item of a STEP: one clock. */
+struct record_compared { /* Item of a STEP: the readings of one clock at the start and at the end of the step. */
 	uint16_t clock;
 	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is the first after a tick of an edge clock */
 	uint8_t confirmed;            /* 1 if a later tick of this clock confirmed the first tick */
@@ -400,7 +402,10 @@ struct record_step {
 	uint64_t begin_tsc, seen_tsc;
 	uint64_t floor_ns; /* clocks agree if they differ by less than this */
 	uint32_t cores;    /* number of cores that were running */
-	uint64_t more;     /* 0; but if there are no items, the number of further steps with the same properties */
+	/*
+	 * Usually 0. In an entry without items, it is the number of further steps, which have no entry of their own.
+	 */
+	uint64_t more;
 };
 
 struct record_end { /* kind END: the last entry */

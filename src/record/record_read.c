@@ -4,7 +4,7 @@
 #include "base/crc32.h"
 
 static uint32_t
-number_at(const uint8_t *at, size_t width)
+read_number_at(const uint8_t *at, size_t width)
 {
 	uint32_t number = 0;
 
@@ -13,7 +13,7 @@ number_at(const uint8_t *at, size_t width)
 }
 
 static bool
-stop(struct record_reader *reader, enum record_state state, enum record_flaw flaw)
+stop_reading(struct record_reader *reader, enum record_state state, enum record_flaw flaw)
 {
 	reader->state = state;
 	reader->flaw = flaw;
@@ -27,13 +27,13 @@ record_open(struct record_reader *reader, const void *bytes, size_t size)
 
 	*reader = (struct record_reader){ .bytes = bytes, .size = size, .state = RECORD_READS };
 	if (magic && __builtin_memcmp(bytes, RECORD_MAGIC, magic)) {
-		stop(reader, RECORD_FOREIGN, RECORD_NO_MAGIC);
+		stop_reading(reader, RECORD_FOREIGN, RECORD_NO_MAGIC);
 	} else if (size < RECORD_HEADER_BYTES) {
-		stop(reader, RECORD_CUT, RECORD_HEADER_ENDS);
-	} else if (number_at(reader->bytes + 12, 4) != crc32_add(0, bytes, 12)) {
-		stop(reader, RECORD_DAMAGED, RECORD_HEADER_SUM);
-	} else if (number_at(reader->bytes + 8, 4) != RECORD_VERSION) {
-		stop(reader, RECORD_FOREIGN, RECORD_OTHER_VERSION);
+		stop_reading(reader, RECORD_CUT, RECORD_HEADER_ENDS);
+	} else if (read_number_at(reader->bytes + 12, 4) != crc32_add(0, bytes, 12)) {
+		stop_reading(reader, RECORD_DAMAGED, RECORD_HEADER_SUM);
+	} else if (read_number_at(reader->bytes + 8, 4) != RECORD_VERSION) {
+		stop_reading(reader, RECORD_FOREIGN, RECORD_OTHER_VERSION);
 	} else {
 		reader->at = reader->block_end = RECORD_HEADER_BYTES;
 	}
@@ -54,19 +54,19 @@ enter_block(struct record_reader *reader)
 	size_t left = reader->size - reader->at, length;
 
 	if (left == 0)
-		return stop(reader, RECORD_CUT, RECORD_NO_END);
+		return stop_reading(reader, RECORD_CUT, RECORD_NO_END);
 	if (left < RECORD_BLOCK_BYTES)
-		return stop(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
-	length = number_at(header + 4, 4);
+		return stop_reading(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
+	length = read_number_at(header + 4, 4);
 	if (length == 0 || length > RECORD_ENTRY_MAX)
-		return stop(reader, RECORD_DAMAGED, RECORD_BLOCK_LENGTH);
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_BLOCK_LENGTH);
 	if (length > left - RECORD_BLOCK_BYTES)
-		return stop(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
+		return stop_reading(reader, RECORD_CUT, RECORD_BLOCK_ENDS);
 	if (!reader->is_checked &&
-	    crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length) != number_at(header + 8, 4))
-		return stop(reader, RECORD_DAMAGED, RECORD_BLOCK_SUM);
-	if (number_at(header, 4) != reader->blocks)
-		return stop(reader, RECORD_DAMAGED, RECORD_BLOCK_NUMBER);
+	    crc32_add(crc32_add(0, header, 4), header + RECORD_BLOCK_BYTES, length) != read_number_at(header + 8, 4))
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_BLOCK_SUM);
+	if (read_number_at(header, 4) != reader->blocks)
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_BLOCK_NUMBER);
 	reader->blocks++;
 	reader->at += RECORD_BLOCK_BYTES;
 	reader->block_end = reader->at + length;
@@ -75,44 +75,44 @@ enter_block(struct record_reader *reader)
 
 /* Finds the parts of the next entry, and sets the reader's position after this entry. */
 static bool
-take_entry(struct record_reader *reader, struct record_entry *entry)
+find_entry(struct record_reader *reader, struct record_entry *entry)
 {
 	const uint8_t *header = reader->bytes + reader->at;
 	size_t left = reader->block_end - reader->at, fixed_bytes, bytes;
 
 	if (left < RECORD_ENTRY_BYTES)
-		return stop(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
-	fixed_bytes = number_at(header + 2, 2);
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
+	fixed_bytes = read_number_at(header + 2, 2);
 	*entry = (struct record_entry){
-		.kind = (enum record_kind)number_at(header, 2),
-		.item_count = (uint16_t)number_at(header + 4, 2),
-		.item_bytes = (uint16_t)number_at(header + 6, 2),
+		.kind = (enum record_kind)read_number_at(header, 2),
+		.item_count = (uint16_t)read_number_at(header + 4, 2),
+		.item_bytes = (uint16_t)read_number_at(header + 6, 2),
 		.fixed = header + RECORD_ENTRY_BYTES,
 		.items = header + RECORD_ENTRY_BYTES + fixed_bytes,
 	};
 	bytes = RECORD_ENTRY_BYTES + fixed_bytes + (size_t)entry->item_count * entry->item_bytes;
 	if (bytes > left)
-		return stop(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_ENDS);
 	if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed.bytes &&
 	    (fixed_bytes < record_kinds[entry->kind].fixed.bytes ||
 	     (entry->item_count && entry->item_bytes < record_kinds[entry->kind].item.bytes)))
-		return stop(reader, RECORD_DAMAGED, RECORD_ENTRY_SHORT);
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_ENTRY_SHORT);
 	reader->at += bytes;
 	return true;
 }
 
 static bool
-take_end(struct record_reader *reader, const struct record_entry *entry)
+read_end_entry(struct record_reader *reader, const struct record_entry *entry)
 {
 	struct record_end end;
 
 	record_fixed(entry, &end);
 	if (reader->at != reader->size)
-		return stop(reader, RECORD_DAMAGED, RECORD_BYTES_FOLLOW);
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_BYTES_FOLLOW);
 	if (end.entries != reader->entries)
-		return stop(reader, RECORD_DAMAGED, RECORD_OTHER_COUNT);
+		return stop_reading(reader, RECORD_DAMAGED, RECORD_OTHER_COUNT);
 	reader->dropped = end.dropped;
-	return stop(reader, RECORD_WHOLE, RECORD_NO_FLAW);
+	return stop_reading(reader, RECORD_WHOLE, RECORD_NO_FLAW);
 }
 
 bool
@@ -121,10 +121,10 @@ record_next(struct record_reader *reader, struct record_entry *entry)
 	while (reader->state == RECORD_READS) {
 		if (reader->at == reader->block_end && !enter_block(reader))
 			break;
-		if (!take_entry(reader, entry))
+		if (!find_entry(reader, entry))
 			break;
 		if (entry->kind == RECORD_END)
-			return take_end(reader, entry);
+			return read_end_entry(reader, entry);
 		reader->entries++;
 		if (entry->kind < RECORD_KINDS && record_kinds[entry->kind].fixed.bytes)
 			return true;
@@ -134,7 +134,7 @@ record_next(struct record_reader *reader, struct record_entry *entry)
 }
 
 static void
-take_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
+read_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
 {
 	for (size_t i = 0; i < shape->count; i++) {
 		const struct record_field *field = record_field(shape, i);
@@ -148,13 +148,13 @@ take_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
 void
 record_fixed(const struct record_entry *entry, void *fixed)
 {
-	take_fields(&record_kinds[entry->kind].fixed, entry->fixed, fixed);
+	read_fields(&record_kinds[entry->kind].fixed, entry->fixed, fixed);
 }
 
 void
 record_item(const struct record_entry *entry, size_t i, void *item)
 {
-	take_fields(&record_kinds[entry->kind].item, entry->items + i * entry->item_bytes, item);
+	read_fields(&record_kinds[entry->kind].item, entry->items + i * entry->item_bytes, item);
 }
 
 const char *

@@ -32,7 +32,7 @@ put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
  * Returns the size of an item struct. Each item struct contains a field of 8 bytes, so its size is a multiple of 8.
  */
 static size_t
-stride(const struct record_shape *shape)
+item_struct_size(const struct record_shape *shape)
 {
 	size_t end = 0;
 
@@ -105,11 +105,11 @@ put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *ite
 	put_number(at + 6, row->item.bytes, 2);
 	at = put_fields(&row->fixed, at + RECORD_ENTRY_BYTES, fixed);
 	for (size_t i = 0; i < count; i++)
-		at = put_fields(&row->item, at, (const uint8_t *)items + i * stride(&row->item));
+		at = put_fields(&row->item, at, (const uint8_t *)items + i * item_struct_size(&row->item));
 }
 
 static void
-append(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
+append_entry(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
 {
 	size_t bytes = entry_bytes(kind, count);
 
@@ -131,7 +131,7 @@ record_put(struct record *record, enum record_kind kind, const void *fixed, cons
 		record->dropped++;
 		return false;
 	}
-	append(record, kind, fixed, items, count);
+	append_entry(record, kind, fixed, items, count);
 	record->entries++;
 	record->entries_of[kind]++;
 	return true;
@@ -172,5 +172,5 @@ record_end(struct record *record)
 	if (record->ended)
 		return;
 	record->ended = true;
-	append(record, RECORD_END, &end, NULL, 0);
+	append_entry(record, RECORD_END, &end, NULL, 0);
 }

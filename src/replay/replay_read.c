@@ -65,7 +65,7 @@ read_number(const struct facts_field *field, const uint8_t *bytes, size_t length
 }
 
 static bool
-read_words(struct restored *restored, const uint8_t *bytes, size_t length, uint8_t *member)
+read_text(struct restored *restored, const uint8_t *bytes, size_t length, uint8_t *member)
 {
 	char *words = allocate(restored, length + 1);
 
@@ -101,7 +101,7 @@ read_field(struct restored *restored, const struct facts_field *field, size_t i,
 	if (field->kind == FACTS_NUMBER)
 		return read_number(field, bytes, length, member);
 	if (field->kind != FACTS_TEXT)
-		return read_words(restored, bytes, length, member);
+		return read_text(restored, bytes, length, member);
 	if (length >= field->size)
 		return false;
 	copy_text((char *)member, bytes, length);
@@ -122,7 +122,7 @@ find_field(struct facts_shape shape, uint8_t number)
  * its structs, but not in elements of its lists.
  */
 static void
-fill_words(struct facts_shape shape, uint8_t *object)
+fill_missing_texts(struct facts_shape shape, uint8_t *object)
 {
 	for (size_t i = 0; i < shape.count; i++) {
 		const struct facts_field *field = &shape.fields[i];
@@ -130,7 +130,7 @@ fill_words(struct facts_shape shape, uint8_t *object)
 
 		if (field->kind == FACTS_STRUCTS && field->count == FACTS_NO_COUNT)
 			for (size_t k = 0; k < field->max; k++)
-				fill_words(facts_shape(field->table), object + field->offset + k * field->size);
+				fill_missing_texts(facts_shape(field->table), object + field->offset + k * field->size);
 		if (field->kind != FACTS_WORDS)
 			continue;
 		__builtin_memcpy(&words, object + field->offset, sizeof(words));
@@ -165,13 +165,13 @@ read_struct(struct restored *restored, enum facts_table table, const uint8_t *by
 			return false;
 		at += FACTS_HEAD_BYTES + size;
 	}
-	fill_words(shape, object);
+	fill_missing_texts(shape, object);
 	return true;
 }
 
 /* Allocates the lists whose size depends on the machine. */
 static bool
-lay_out(struct restored *restored)
+allocate_lists(struct restored *restored)
 {
 	struct report *report = restored->report;
 	enum pair_schedule widest = analysis_schedule(restored->record, restored->size, report->core_count);
@@ -236,7 +236,7 @@ read_facts(struct restored *restored, const struct record_entry *entry)
 			return false;
 		at += length;
 	}
-	return facts.list != FACTS_REPORT || (*next == 1 && !facts.first && lay_out(restored));
+	return facts.list != FACTS_REPORT || (*next == 1 && !facts.first && allocate_lists(restored));
 }
 
 /*

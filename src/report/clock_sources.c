@@ -25,7 +25,7 @@ is_rtc(const struct report_clock *entry)
  * window, in ppb.
  */
 static uint64_t
-change_ppb(const struct report_clock *entry)
+proven_change_ppb(const struct report_clock *entry)
 {
 	const struct interval_ppb *change = &entry->change_halves;
 
@@ -42,7 +42,7 @@ change_ppb(const struct report_clock *entry)
 static bool
 have_two_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
 {
-	uint64_t first = change_ppb(&report->clocks[a]), second = change_ppb(&report->clocks[b]);
+	uint64_t first = proven_change_ppb(&report->clocks[a]), second = proven_change_ppb(&report->clocks[b]);
 	uint64_t both = first < second ? first : second;
 	struct rate_interval of_a = rate_widen(rates[a], both / READ_TOGETHER);
 
@@ -64,7 +64,7 @@ jumps_with_tsc(const struct report_clock *entry)
  * returns true.
  */
 static struct falseticker_sources
-siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
+same_source_devices(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
 {
 	struct falseticker_sources sources = { .same_source = 0 };
 
@@ -77,7 +77,7 @@ siblings_of(const struct report *report, bool (*is_tscs)(const struct report_clo
 struct falseticker_sources
 sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
-	struct falseticker_sources sources = siblings_of(report, is_tsc);
+	struct falseticker_sources sources = same_source_devices(report, is_tsc);
 	bool guest = report->hypervisor[0];
 
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -97,7 +97,7 @@ sources_for_rates(const struct report *report, const struct rate_interval *rates
 struct falseticker_sources
 sources_for_jumps(const struct report *report)
 {
-	struct falseticker_sources sources = siblings_of(report, jumps_with_tsc);
+	struct falseticker_sources sources = same_source_devices(report, jumps_with_tsc);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *a = &report->clocks[i];

@@ -81,7 +81,8 @@ struct report_cost {
 	struct interval_ns read_ps; /* in ps */
 	struct interval_ns rows_ps; /* cost of two reads for each of 100,000 database rows, in ps */
 	size_t cores;               /* number of cores on which both clocks were read */
-	uint64_t null_ps;           /* mean latency of the null clock that was subtracted, on the median core */
+	/* mean latency of the null clock that was subtracted, on the core with the median cost */
+	uint64_t null_ps;
 	/*
 	 * Time per read in a loop on the boot core, minus the mean latency of the null clock. It includes reads that
 	 * a gap interrupted. PostgreSQL's pg_test_timing prints at least this value.
@@ -146,10 +147,10 @@ struct report_clock {
 	struct monotonic monotonic;
 	struct report_cost cost;
 	/*
-	 * True if this clock stops for a short time at each tick of the firmware, and may have done so. Its rate is
-	 * then not judged.
+	 * True if the firmware's timer tick may have stopped this clock for short times. The clock's rate is then not
+	 * judged.
 	 */
-	bool stands_in_ticks;
+	bool stops_in_ticks;
 	enum verdict verdict;
 	size_t open; /* number of rules on this clock that are not determined; the judge sets it */
 };
@@ -178,7 +179,7 @@ struct report_core {
 	uint32_t apic_id;
 	bool started; /* true if the core was started; always true for the boot core */
 	bool boot;
-	/* true if the only problem is a wait for the core that timed out, because the cause may be a busy host */
+	/* true if the only problem is that the core did not answer in time, for example because the host was busy */
 	bool timed_out;
 	char reason[CLOCK_REASON_SIZE]; /* why the core did not start or stopped answering, otherwise "" */
 	bool facts_known; /* true if FACTS is valid */
@@ -204,7 +205,8 @@ struct report_core {
 	bool off_majority;        /* true if this core's TSC differs from the TSCs of most other cores */
 	bool steps_back;          /* true if successive readings on this core prove that its TSC steps back */
 	bool drifts;              /* true if this core's TSC drifts relative to the TSCs of most other cores */
-	struct offset from_most;   /* proven minimum and possible maximum of this drift in ppb */
+	/* proven minimum and possible maximum of this core's drift relative to most other cores, in ppb */
+	struct offset from_most;
 };
 
 /*
@@ -226,8 +228,8 @@ struct report_pass {
 	bool measured; /* true if at least one pair had a ping-pong */
 	struct offsets offsets;
 	/*
-	 * The next two fields are results of offsets_solve(). The middle pass does not have them. In them, a core is
-	 * given by its rank.
+	 * The next two fields are results of offsets_solve() for the first and the last pass. The middle pass does
+	 * not have them. Cores are numbered by their rank.
 	 */
 	struct offsets_summary summary;
 	bool *outlier; /* for each rank, true if the TSC of this core differs from the majority */
@@ -259,7 +261,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	union {
 		struct report_pass passes[REPORT_PASSES];
 		struct {
-			/* MIDDLE is measured only if FIRST took a small part of the run. */
+			/* The middle pass is made only if the first pass took a small part of the run. */
 			struct report_pass first, middle, last;
 		};
 	};
@@ -315,8 +317,8 @@ struct report_interference { /* stolen time on all cores together */
 	uint32_t worst_core;  /* APIC id of the core with the longest gap */
 	/*
 	 * COUNTER is the id of the hypervisor's own counter of stolen time, or NULL if there is none. COUNTER_REASON
-	 * states why it was not used, or is NULL. The next fields are sums over the cores whose counter was read,
-	 * otherwise 0.
+	 * states why it was not used, or is NULL. The fields in STOLEN are sums over the cores whose counter was
+	 * read. They are 0 if it was not read.
 	 */
 	const char *counter, *counter_reason;
 	struct report_stolen {
@@ -340,8 +342,9 @@ enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTI
 struct report_discontinuity { /* A discontinuity: a time interval in which clocks disagree on how much time passed. */
 	/* TSC at the start and at the end of this interval; from_tsc is 0 if the start is unknown */
 	uint64_t from_tsc, at_tsc;
-	uint64_t from_ms, at_ms;   /* the same in ms since the start of the run; the judge sets them */
-	enum discontinuity_class class; /* set by the judge */
+	/* start and end of this interval in ms since the start of the run; the judge sets them */
+	uint64_t from_ms, at_ms;
+	enum discontinuity_class class; /* kind of the discontinuity; the judge sets it */
 	/* The clocks of the group that alone jumped or alone continued; 0 if this is unknown. The judge sets it. */
 	uint32_t alone;
 	size_t group_count;
@@ -349,7 +352,7 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 		/* Bit I is clock I of the report. Bit REPORT_CLOCKS_MAX is the TSC, if it is not in the report. */
 		uint32_t clocks;
 		size_t clock_count;
-		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* the same clocks as a list */
+		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* indices of these clocks, as a list */
 		struct interval_ns elapsed; /* time that passed according to these clocks */
 	} groups[REPORT_GROUPS_MAX];
 };
@@ -402,7 +405,7 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	struct report_lateness {
 		uint64_t count; /* number of interrupts; the other fields are valid only if it is not 0 */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
-		uint64_t error_ns; /* largest error of any of these values in ns */
+		uint64_t error_ns; /* largest error of the times in this struct, in ns */
 		/* time from the earliest interrupt to its deadline, as a positive number */
 		struct interval_ns earliest;
 		int64_t p1_ns;
@@ -474,8 +477,8 @@ struct finding {
 	const char *rule;     /* id of the rule in the catalogue (src/rules) */
 	enum verdict severity; /* warn or fail */
 	const char *clock;    /* id of the clock, or NULL */
-	uint32_t core;        /* APIC id of the core that is proven to differ, or REPORT_NO_CORE */
-	/* APIC ids of two or more cores, if it is not proven which of them is wrong. CORE is then REPORT_NO_CORE. */
+	uint32_t core;        /* APIC id of the core that is proven to be faulty, or REPORT_NO_CORE */
+	/* APIC ids of two or more cores, if it is not proven which of them is faulty. CORE is then REPORT_NO_CORE. */
 	size_t core_count;
 	uint32_t cores[REPORT_FINDING_CORES];
 	/* true if the finding is about one read method of the clock, and not about its counter */
@@ -511,7 +514,7 @@ struct report_calibration { /* Results of a calibration loop (see clock/calibrat
 	size_t refusal_count;
 	struct report_refusal {
 		const char *reason; /* why the loop refused the result, in static storage */
-		uint64_t count;     /* number of runs that were refused for this reason */
+		uint64_t count;     /* number of runs whose result was refused for this reason */
 	} refusals[CALIBRATION_REFUSALS];
 	/*
 	 * Median and worst error of the accepted results, against the measured rate. Unknown if the rate was not
@@ -559,7 +562,7 @@ struct report {
 	 * ns.
 	 */
 	struct rate tsc;
-	struct rate_interval tsc_within; /* the same with its bounds; unknown if the rate was not measured */
+	struct rate_interval tsc_within; /* the TSC's rate with its bounds; unknown if it was not measured */
 	char tsc_source[64]; /* where this rate comes from, as text */
 	/*
 	 * input frequency of the boot core's local APIC timer (before the divider), measured with the TSC; unknown if
@@ -623,7 +626,7 @@ struct report {
 	 */
 	bool incomplete;
 	size_t finding_count;
-	struct finding findings[REPORT_FINDINGS_MAX]; /* failures first, then warnings */
+	struct finding findings[REPORT_FINDINGS_MAX]; /* sorted by severity: failures first, then warnings */
 	struct report_quality quality;
 	enum verdict verdict;
 };

@@ -10,7 +10,7 @@ reserve(uintptr_t *next, size_t bytes)
 }
 
 static void
-lay_out_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
+divide_memory_of_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
 {
 	offsets->pairs = reserve(next, pairs * sizeof(*offsets->pairs));
 	offsets->moved_ticks = reserve(next, pairs * sizeof(*offsets->moved_ticks));
@@ -19,7 +19,8 @@ lay_out_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
 
 /* Sets ROWS and the arrays of SKEW to addresses from BEGIN on. Returns the address after the last array. */
 static uintptr_t
-lay_out(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores, enum pair_schedule widest)
+divide_memory(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores,
+	      enum pair_schedule widest)
 {
 	size_t pairs = pair_schedule_pairs(widest, cores);
 	uintptr_t next = begin;
@@ -27,7 +28,7 @@ lay_out(struct report_core **rows, struct report_skew *skew, uintptr_t begin, si
 	*rows = reserve(&next, cores * sizeof(**rows));
 	skew->core_of = reserve(&next, cores * sizeof(*skew->core_of));
 	for (size_t i = 0; i < REPORT_PASSES; i++) {
-		lay_out_pairs(&skew->passes[i].offsets, &next, pairs);
+		divide_memory_of_pairs(&skew->passes[i].offsets, &next, pairs);
 		skew->passes[i].outlier = reserve(&next, cores * sizeof(*skew->passes[i].outlier));
 	}
 	skew->drifts = reserve(&next, pairs * sizeof(*skew->drifts));
@@ -44,7 +45,7 @@ report_memory_size(size_t cores, enum pair_schedule widest)
 	struct report_skew skew;
 	struct report_core *rows;
 
-	return lay_out(&rows, &skew, 0, cores, widest);
+	return divide_memory(&rows, &skew, 0, cores, widest);
 }
 
 void
@@ -53,7 +54,7 @@ report_lay_out(struct report *report, void *memory, size_t cores, enum pair_sche
 	report->skew.memory = memory;
 	report->skew.cores_max = cores;
 	report->skew.widest = widest;
-	lay_out(&report->cores, &report->skew, (uintptr_t)memory, cores, widest);
+	divide_memory(&report->cores, &report->skew, (uintptr_t)memory, cores, widest);
 	for (size_t i = 0; i < cores; i++) {
 		struct report_core *row = &report->cores[i];
 

@@ -12,7 +12,7 @@
 
 #include "report/report.h"
 
-/* maximum number of rules, so that the option limit.RULE can set the limit of each rule */
+/* maximum number of rules; the option limit.RULE has space for the limit of each */
 #define RULES_MAX OPTIONS_LIMITS_MAX
 
 struct rule {

@@ -26,10 +26,10 @@ run_needs_tick(const struct run *run, const struct run_phase *phase)
  * Clocks whose rate was already measured are not marked.
  */
 static void
-mark_clocks_in_ticks(struct report *report)
+mark_clocks_stopped_by_ticks(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].stands_in_ticks |= report->clocks[i].clock.firmware_ticks &&
+		report->clocks[i].stops_in_ticks |= report->clocks[i].clock.firmware_ticks &&
 						     !report->clocks[i].implied.known;
 }
 
@@ -42,7 +42,7 @@ run_restore_tick(struct run *run, bool needed)
 	if (!run->tick_from_clock || run->survey.ticking == needed)
 		return;
 	if (!machine->stop_tick || !machine->stop_tick(machine->context, !needed))
-		mark_clocks_in_ticks(&run->report);
+		mark_clocks_stopped_by_ticks(&run->report);
 	else
 		survey_note_firmware_tick(&run->survey, needed);
 }

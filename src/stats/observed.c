@@ -22,7 +22,7 @@ reached_cutoff(const struct observed_list *list)
 }
 
 static bool
-next_counted(struct observed_list *list, struct observed *row)
+next_exact_row(struct observed_list *list, struct observed *row)
 {
 	while (list->next_ns < LATENCY_EXACT_NS && !reached_cutoff(list)) {
 		uint64_t ns = list->next_ns++;
@@ -42,7 +42,7 @@ observed_next(struct observed_list *list, struct observed *row)
 {
 	const struct latency *latency = list->latency;
 
-	if (!latency->count || next_counted(list, row))
+	if (!latency->count || next_exact_row(list, row))
 		return latency->count != 0;
 	if (list->running == latency->count)
 		return false;

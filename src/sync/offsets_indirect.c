@@ -36,7 +36,7 @@ count_paths(const struct offsets *offsets, size_t rank, int64_t low, int64_t hig
 }
 
 static struct offset
-path_vote(const void *context, size_t through)
+vote_of_path(const void *context, size_t through)
 {
 	const struct target *target = context;
 
@@ -51,7 +51,7 @@ static bool
 all_but_one_agree(const struct offsets *offsets, size_t rank)
 {
 	const struct target target = { offsets, rank };
-	struct marzullo paths = marzullo_find(path_vote, &target, offsets->cores, AGREE_STEPS);
+	struct marzullo paths = marzullo_find(vote_of_path, &target, offsets->cores, AGREE_STEPS);
 
 	return paths.votes + 1 >= paths.voters;
 }

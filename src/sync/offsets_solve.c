@@ -25,8 +25,8 @@
 /* number of votes on each core's offset; the second vote uses the more accurate offsets that the first has found */
 #define VOTE_ROUNDS     2
 /*
- * Maximum number of wrong votes that marzullo_find() can leave out. It is limited because each takes another loop
- * over all votes.
+ * Maximum number of wrong votes that a vote can tolerate. It is limited because finding each wrong vote takes another
+ * loop over all votes.
  */
 #define WRONG_VOTES_MAX 16
 
@@ -73,7 +73,7 @@ range_without_any_one(const struct vote_input *input, struct offset shared)
 }
 
 static struct offset
-vote(const struct vote_input *input, bool *decided)
+vote_on_core(const struct vote_input *input, bool *decided)
 {
 	struct offset own = offsets_pair(input->offsets, 0, input->rank);
 	struct marzullo majority = marzullo_find(path_through, input, input->offsets->cores,
@@ -96,7 +96,7 @@ vote_on_offsets(const struct offsets *offsets, struct offset *voted, bool *decid
 		decided[i] = i == 0;
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t i = 1; i < offsets->cores; i++)
-			voted[i] = vote(&(struct vote_input){ offsets, voted, i }, &decided[i]);
+			voted[i] = vote_on_core(&(struct vote_input){ offsets, voted, i }, &decided[i]);
 }
 
 /* Returns the offset of core B against core A, calculated from their offsets against the boot core. */
@@ -164,7 +164,7 @@ half_of_votes_agree(const struct offsets *offsets, const struct offset *voted, s
 
 /* Returns the third core whose indirect path contradicts the ping-pong of A and B most. Returns B if no path does. */
 static size_t
-find_third(const struct offsets *offsets, size_t a, size_t b)
+find_third_core(const struct offsets *offsets, size_t a, size_t b)
 {
 	struct offset own = offsets_pair(offsets, a, b);
 	uint64_t worst = 0;
@@ -200,7 +200,7 @@ name_contradicting_cores(struct offsets_summary *summary, const struct offsets *
 	summary->contradiction_c = b;
 	if (!summary->contradictions || by_itself || outvoted)
 		return;
-	summary->contradiction_c = find_third(offsets, a, b);
+	summary->contradiction_c = find_third_core(offsets, a, b);
 	if (a && summary->contradiction_c == b)
 		summary->contradiction_c = 0;
 }
