@@ -28,7 +28,7 @@
 struct rate_span {
 	struct rate_slope slope;
 	enum rate_fit fit;
-	uint64_t brackets; /* sum of the narrowest brackets at both ends, in TSC ticks */
+	uint64_t brackets; /* sum of the shortest brackets (TSC reads around a sample) at both ends, in TSC ticks */
 	struct rate_interval implied, halves[2];
 };
 

@@ -25,8 +25,8 @@ enum facts_list {
 	FACTS_LOOPS,       /* the calibration loops of report.calibrations */
 	FACTS_LOOP_REASONS,
 	FACTS_ROWS,        /* completed rows of a soak's series */
-	FACTS_ROW_CLOCKS,  /* clocks of all rows: row 0 first */
-	FACTS_ROW_OFFSETS, /* offsets of the cores in all rows: row 0 first */
+	FACTS_ROW_CLOCKS,  /* the clocks of all rows of the series, in the order of the rows */
+	FACTS_ROW_OFFSETS, /* the cores' offsets in all rows of the series, in the order of the rows */
 	FACTS_FINDINGS,    /* findings on the firmware's tables, which were made before the measurements */
 	FACTS_LISTS
 };

@@ -15,9 +15,10 @@ struct rate_windows { /* numbers of the rate windows whose batches are used; 0 i
 
 struct rate_batches {
 	struct rate_readings readings; /* its resolution is from readings until the end of the window */
-	struct sample middle;          /* zero without a reading in the middle */
-	struct record_batch close;     /* zero if the clock was not followed, or if the window did not end */
-	struct record_batch final;     /* zero without readings at the end of the run */
+	struct sample middle;          /* reading in the middle of the window; zero if there is none */
+	/* end of the window; zero if the clock was not followed, or if the window did not end */
+	struct record_batch close;
+	struct record_batch final;     /* reading at the end of the run; zero if there is none */
 	/* the ends of an additional measurement of an edge clock at the end of the run */
 	struct sample again[2];
 	bool has_again;                /* true if the run tried this measurement */

@@ -13,7 +13,7 @@
  * main loop, which a busy host delays: by 47 us to 1.3 ms as seen with QEMU, by milliseconds if the host is
  * overloaded.
  */
-#define EDGE_LATE_NS UINT64_C(10000000) /* in a guest */
+#define EDGE_LATE_NS UINT64_C(10000000) /* longest delay of an edge in a guest */
 
 /* Returns NS in TSC ticks, calculated from the periods of an edge clock (an RTC, see clock.h). */
 static uint64_t

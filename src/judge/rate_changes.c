@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 #define PPB             INT64_C(1000000000)
-#define UNCHANGED       UINT64_C(1000000000000000) /* a ratio of 1 */
+#define UNCHANGED       UINT64_C(1000000000000000) /* the ratio 1, in units of 10^-15 */
 #define PER_PPB         INT64_C(1000000)           /* a change of the ratio by 1 ppb */
 #define STOP_MAX_NS     INT64_C(10000000)          /* 10 ms: a longer stop of the TSC is found as a discontinuity */
 /*

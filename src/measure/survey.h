@@ -25,7 +25,8 @@
 
 /* a core halts if it must wait longer than this for its next batch of reads */
 #define SURVEY_AWAKE_NS    UINT64_C(10000000)
-#define SURVEY_SPIN_NS     UINT64_C(15000000) /* value of hooks.spin_ns on a real machine */
+/* time that a core spins after a halt on a real machine, so that its frequency can rise: see hooks.spin_ns */
+#define SURVEY_SPIN_NS     UINT64_C(15000000)
 #define SURVEY_SAMPLES_MIN 256 /* minimum size of the sample buffer */
 
 struct survey_hooks {
@@ -98,7 +99,7 @@ struct survey_memory {
 	struct sample *samples;  /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
 	uint32_t *others;        /* for each core, the number of other cores that read the clock at the same time */
 	struct gaps *gaps;       /* gaps of the core that is observed; written by that core */
-	struct survey_watch *watches; /* watches of all cores */
+	struct survey_watch *watches; /* for each core, its watch */
 	uint8_t *record;         /* memory of the record, with record_size bytes */
 	size_t record_size, facts_size; /* FACTS_SIZE bytes are kept free for the facts at the end of the run */
 };

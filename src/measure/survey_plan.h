@@ -22,7 +22,7 @@ uint64_t survey_duration_ns(const struct report *report); /* returns the duratio
 
 /* returns the duration of the rate window, with the waits for RTC ticks at its ends */
 uint64_t survey_rates_ns(const struct report *report);
-/* returns the time for measuring one core, including the start of its jobs */
+/* returns the time for measuring one core other than the boot core, including the start of its jobs */
 uint64_t survey_core_ns(const struct report *report, size_t cores);
 /* returns the time for measuring one core, without the start of its jobs */
 uint64_t survey_core_share_ns(const struct report *report, size_t cores);

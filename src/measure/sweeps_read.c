@@ -2,7 +2,8 @@
 #include "measure/sweeps.h"
 
 #define TIGHT_NS     (STEPS_SETTLE_NS / 64)
-#define TIGHT_SWEEPS 16         /* maximum number of sweeps until no bracket is longer than TIGHT_NS */
+/* maximum number of sweeps (readings of all clocks) until no reading took longer than TIGHT_NS */
+#define TIGHT_SWEEPS 16
 /* longest duration of an undisturbed sweep; slow reads of the RTC take 10 ms */
 #define APART_NS     (50 * SURVEY_NS_PER_MS)
 #define APART_SWEEPS 4          /* maximum number of sweeps until one is not longer than APART_NS */

@@ -23,8 +23,8 @@ set_figure_to_size(struct finding *finding, struct offset offset)
 }
 
 /*
- * Returns the end of the finding on core number COUNT of OFF faulty cores. It counts the remaining cores if COUNT is
- * NAMED_MAX; otherwise it is empty.
+ * At most NAMED_MAX of OFF faulty cores get a finding. Returns the end of finding number COUNT: for the last finding,
+ * the number of cores without one; otherwise "".
  */
 static struct phrase
 remaining_cores_phrase(size_t count, size_t off)

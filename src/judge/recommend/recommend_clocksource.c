@@ -14,7 +14,7 @@
 #define TSC_RATING 300 /* Linux's rating of the TSC, whether it is invariant or not */
 
 static const struct {
-	const char *id, *name; /* our id, and the clocksource's name */
+	const char *id, *name; /* baretick's id of the clock, and Linux's name */
 } linux_names[] = {
 	{ "tsc", "tsc" }, { "hpet", "hpet" }, { "acpi_pm", "acpi_pm" }, { "kvmclock", "kvm-clock" },
 	{ "hv_ref", "hyperv_clocksource_msr" }, { "hv_page", "hyperv_clocksource_tsc_page" },

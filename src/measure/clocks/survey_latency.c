@@ -20,7 +20,7 @@
 #define LEAP_SHARE       8
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
-/* all clocks are compared each time after this; a 24-bit PM timer wraps in 4.7 s */
+/* time between two comparisons of all clocks; a 24-bit PM timer wraps in 4.7 s */
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
 #define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
 #define CORE_BATCHES_MIN 2

@@ -3,7 +3,8 @@
 
 #include "base/text.h"
 
-#define FOLLOW_NS         (10 * SURVEY_NS_PER_MS) /* the PIT wraps in 55 ms */
+/* time between two readings of a clock for its wraps; the PIT wraps in 55 ms */
+#define FOLLOW_NS         (10 * SURVEY_NS_PER_MS)
 /* number of samples of an edge clock (an RTC, see clock.h) between two checks of the time */
 #define EDGE_SAMPLES      64
 #define WRAP_QUARTERS     4

@@ -5,9 +5,10 @@
 
 #define PROVISIONAL_NS    (5 * SURVEY_NS_PER_MS)
 #define PROVISIONAL_SAMPLES 64
-/* Maximum number of batches until the clock must have moved. */
+/* maximum number of batches in which a clock must advance by PROVISIONAL_NS */
 #define PROVISIONAL_TURNS 4096
-#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS) /* an RTC at half its rate counts as slow, not as stopped */
+/* longest wait for an RTC's tick, so that an RTC with half its rate counts as slow and not as stopped */
+#define EDGE_BOUND_NS     (2400 * SURVEY_NS_PER_MS)
 #define HIGHEST_TSC_HZ    UINT64_C(10000000000) /* highest rate of a TSC, for time limits while its rate is uncertain */
 /* number of clocks that must agree on the TSC's rate before a time limit relies on it */
 #define VOTES_MIN         2

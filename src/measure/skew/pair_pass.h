@@ -80,8 +80,8 @@ void survey_pair_pass_add_to_series(const struct survey_pair_pass *pass);
 uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 
 /*
- * Displays progress: PLANNED_NS of the plan are done. Adds the elapsed time, up to the additional time that the host is
- * expected to take.
+ * Displays the progress of the run. Of this pass, PLANNED_NS of the plan are done. If a delay by a busy host is
+ * planned, the elapsed time is added, up to this delay.
  */
 void survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns);
 
