@@ -27,7 +27,10 @@ sort_values(struct lateness *values, size_t count)
 	}
 }
 
-/* Returns the percentile MILLI/1000: the smallest value that at least this share of the values does not exceed. */
+/*
+ * Returns the percentile MILLI / 1000 (50000 is the median): the smallest value that at least this share of the values
+ * does not exceed.
+ */
 static int64_t
 percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 {

@@ -193,9 +193,10 @@ periods_assign(const struct periods *periods, size_t k, bool before_due, size_t 
 }
 
 /*
- * Returns true if a tick in period K belongs to period K - 1. HIGH_PS is the upper bound of its lateness. With an
- * unknown phase no tick counts as early: if HIGH_PS is below 0, the tick is late for the deadline before. But if period
- * K - 1 has its own tick, or if this tick is the LAST of a burst, it must be earlier than the uncertainty of the phase.
+ * Returns true if a tick in period K is a late tick of period K - 1. The phase of the source is not known exactly, so
+ * no tick counts as early. HIGH_PS is the upper bound of the tick's lateness against deadline K. If it is below 0, the
+ * tick belongs to K - 1. If K - 1 already has a tick, or if this tick is the LAST of a burst, it must be below 0 by
+ * more than the uncertainty of the phase.
  */
 static bool
 belongs_to_previous(const struct periods *periods, size_t k, int64_t high_ps, bool last)

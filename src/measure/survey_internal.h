@@ -52,8 +52,8 @@ uint64_t survey_pass_end(const struct survey *survey);
 bool survey_pass_is_over(const struct survey *survey, uint64_t end_tsc);
 
 /*
- * Runs JOB on all cores at once, and stores its duration without WORK_TICKS for survey_joint_job_ticks(). WORK_TICKS is
- * the longest time for which the cores work.
+ * Runs JOB on all cores at once. Stores the time that it took for survey_joint_job_ticks(), minus WORK_TICKS, the
+ * longest time for which the cores work.
  */
 void survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
 

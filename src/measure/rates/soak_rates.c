@@ -50,7 +50,10 @@ take_end(struct survey *survey, struct survey_track *track)
 	return end;
 }
 
-/* Reads edge clocks (RTCs, see clock.h) first, because this waits for their edges. */
+/*
+ * Reads all clocks at the end of a row. Reads edge clocks (RTCs, see clock.h) first, because it must wait for their
+ * edges.
+ */
 static void
 take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
 {
@@ -147,7 +150,7 @@ survey_series_close(struct survey *survey, bool last)
 	series_close(series, now_tsc, last);
 	if (!last)
 		begin_row(survey, ends);
-	/* Rows that were merged have other ends, so all rates are computed again. */
+	/* Merged rows start and end at other readings, so all rates are calculated again. */
 	calculate_row_rates(survey, series->count > closed ? closed : 0);
 	if (survey->hooks.row)
 		survey->hooks.row(survey->hooks.context, survey->report);
