@@ -57,7 +57,7 @@ size_t histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank
  */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 
-/* The same for only the COUNT smallest values. */
+/* Returns the same as histogram_quantile(), but only for the COUNT smallest values. */
 uint64_t histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand);
 
 #endif

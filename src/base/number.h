@@ -17,7 +17,8 @@ struct number {
  * "1.00 s", ">1 day".
  */
 struct number number_ns(uint64_t ns);
-struct number number_ps(uint64_t ps); /* the same for picoseconds; it may also return "434 ps" or "9.84ns" */
+/* converts a duration in ps, as number_ns() does; it may also return "434 ps" or "9.84ns" */
+struct number number_ps(uint64_t ps);
 
 /*
  * Returns a rate with seven significant digits, in at most 12 characters: "3.579545 MHz", "8.192000 kHz", "1.000 Hz".

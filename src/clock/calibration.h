@@ -50,7 +50,7 @@ struct calibration_loop {
 	/* reasons for refusing a result, as parts of sentences: "the PIT's reads are too slow" */
 	const char *refusals[CALIBRATION_REFUSALS];
 	uint64_t longest_ns; /* approximate maximum duration of one run on a core that is not preempted */
-	/* the same if the first device of `uses` is missing; 0 if this makes no difference */
+	/* maximum duration if the first device of `uses` is missing; 0 if this makes no difference */
 	uint64_t without_first_ns;
 	/* Returns NULL if the loop can be run on this machine, otherwise a sentence that states the reason. */
 	const char *(*missing)(const struct calibrating *calibrating);

@@ -28,8 +28,9 @@ struct smp {
 	 */
 	size_t (*run_all)(void *context, smp_job *job, void *argument, uint64_t bound_ns);
 	/*
-	 * The same on the COUNT cores in CORES, while all other cores halt. The entries must be different, and may
-	 * include the boot core. Stopped cores are ignored.
+	 * Runs JOB at the same time on the COUNT cores in CORES, while all other cores halt. The entries must be
+	 * different, and may include the boot core. Stopped cores are ignored. Returns the number of cores that
+	 * completed it in time.
 	 */
 	size_t (*run_some)(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 			   uint64_t bound_ns);

@@ -60,11 +60,11 @@ struct falseticker {
 	 */
 	uint32_t others;
 	/*
-	 * Clocks that certainly have the same source and agree, and that are more than half of such clocks with a
-	 * vote.
+	 * Clocks that certainly have the same source, agree with each other, and are the majority of such clocks with
+	 * a vote.
 	 */
 	uint32_t same_source;
-	size_t same_source_reference;        /* index of the rate that represents these clocks */
+	size_t same_source_reference;        /* index of the rate that represents the clocks in SAME_SOURCE */
 };
 
 /*

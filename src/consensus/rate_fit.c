@@ -182,7 +182,7 @@ bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ti
 }
 
 /*
- * Returns the greatest common divisor of all differences between readings, also between readings of different groups.
+ * Returns the greatest common divisor of all differences between readings, also between readings of different batches.
  */
 static uint64_t
 common_divisor(const struct rate_ends *ends)

@@ -1,5 +1,6 @@
 /*
- * Calculates a clock's rate from many readings, as the slopes of all straight lines that fit them.
+ * Calculates a clock's rate from many readings, as the slopes of all straight lines that fit them. A batch is a
+ * series of readings in direct succession.
  *
  * Imagine a diagram of the clock's count against the TSC. Each reading happened between two TSC reads, and its error
  * is below the clock's resolution. It gives two points, called corners. At the second TSC read the clock had reached
@@ -20,21 +21,21 @@
 #include "consensus/rate.h"
 
 /*
- * Maximum number of lower (or upper) corners that are kept of each group of readings. A line with about the clock's
- * rate touches only one or two of them.
+ * Maximum number of lower (or upper) corners that are kept for each batch. A line with about the clock's rate touches
+ * only one or two of them.
  */
 #define RATE_CORNERS_MAX 8
-#define RATE_BETWEEN_MAX 16 /* maximum number of short groups of readings between the first and the last group */
+#define RATE_BETWEEN_MAX 16 /* maximum number of batches between the first and the last */
 /*
- * Maximum number of groups of readings: first, middle, last (or the latest before a discontinuity), end of the run,
- * and the groups in between.
+ * Maximum number of batches: first, middle, last (or the latest before a discontinuity), end of the run, and the
+ * batches in between.
  */
 #define RATE_ENDS_MAX    (4 + RATE_BETWEEN_MAX)
 
 /*
- * Batches are short series of readings between the ends of a rate window, numbered from 0. To limit their number, only
- * batches whose number is a multiple of the result are kept. After batch NUMBER these are at most RATE_BETWEEN_MAX
- * batches, spread evenly over the window so far.
+ * The batches between the ends of a rate window are numbered from 0. To limit how many are kept, only batches whose
+ * number is a multiple of the result are kept. After batch NUMBER these are at most RATE_BETWEEN_MAX batches, spread
+ * evenly over the window so far.
  */
 static inline uint64_t
 rate_batch_interval(uint64_t number)
@@ -46,12 +47,12 @@ rate_batch_interval(uint64_t number)
 	return every;
 }
 
-struct rate_corner { /* a corner; its coordinates are relative to the shortest sample of the same group */
+struct rate_corner { /* a corner; its coordinates are relative to the shortest sample of the same batch */
 	int64_t tsc, ticks;
 };
 
 /*
- * The corners of one group of readings that a line may touch. The group has at most RATE_SAMPLES_MAX readings. If
+ * The corners of one batch that a line may touch. A batch has at most RATE_SAMPLES_MAX readings. If
  * corners are left out, the resulting interval only becomes wider.
  */
 struct rate_corners {
@@ -61,7 +62,7 @@ struct rate_corners {
 	struct rate_corner lower[RATE_CORNERS_MAX], upper[RATE_CORNERS_MAX];
 };
 
-#define RATE_SAMPLES_MAX 128 /* maximum number of readings in one group */
+#define RATE_SAMPLES_MAX 128 /* maximum number of readings in one batch */
 
 /*
  * Returns the corners of COUNT successive samples. TRUST_TICKS is explained at clock_comparable(). RISE is the
@@ -72,13 +73,13 @@ struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks
 				 const struct sample *samples, size_t count);
 
 struct rate_end {
-	struct sample sample;               /* the shortest sample of a group; wraps of its ticks are added */
+	struct sample sample;               /* the shortest sample of a batch; wraps of its ticks are added */
 	const struct rate_corners *corners;
 };
 
-struct rate_ends { /* The groups of readings that the lines must fit, in order of time. */
+struct rate_ends { /* The batches that the lines must fit, in order of time. */
 	struct rate_end ends[RATE_ENDS_MAX];
-	size_t count;                  /* number of groups, at least 2 */
+	size_t count;                  /* number of batches, at least 2 */
 	/*
 	 * The clock's resolution if it advances in steps of equal size: the greatest common divisor of all
 	 * differences.

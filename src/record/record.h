@@ -222,7 +222,7 @@ struct record_pass {
 	uint64_t begin_tsc, end_tsc;
 };
 
-#define RECORD_MEMBERS_CORES 64u /* number of cores that one struct record_members describes */
+#define RECORD_MEMBERS_CORES 64u /* number of cores that each item of a PASS describes */
 
 struct record_members { /* item of a PASS: bit K of item N is 1 if core 64 * N + K took part */
 	uint64_t cores;
@@ -508,8 +508,8 @@ struct record_entry {
 void record_open(struct record_reader *reader, const void *bytes, size_t size);
 
 /*
- * The same for bytes that this program itself wrote, or that a reader has found valid before. Checksums are not
- * calculated again, because that would take longer than analysing most entries.
+ * Starts a reader like record_open(), for bytes that this program itself wrote, or that a reader has found valid
+ * before. Checksums are not calculated again, because that would take longer than analysing most entries.
  */
 void record_open_again(struct record_reader *reader, const void *bytes, size_t size);
 

@@ -198,7 +198,7 @@ struct report_core {
 	uint64_t pingpongs;
 	/* offset of this core's TSC against the boot core's TSC in the first pass, in ticks */
 	struct offset offset;
-	struct offset last_offset; /* the same in the last pass; unknown if there was only one pass */
+	struct offset last_offset; /* the offset in the last pass; unknown if there was only one pass */
 	/* drift of this core's TSC against the boot core's TSC, from the first pass to the last */
 	struct offset drift_ppb;
 	/* The judge sets the following fields. */
@@ -710,7 +710,10 @@ bool report_has_clock(const struct report *report, const char *id);
 /* Returns the time in ns since the start of the run at which the boot core's TSC had the value TSC. */
 uint64_t report_run_time_ns(const struct report *report, uint64_t tsc);
 
-/* Returns the latest such time. If the TSC stepped back, it had some values a second time. */
+/*
+ * Returns the latest time in ns since the start of the run at which the boot core's TSC may have had the value TSC.
+ * If the TSC stepped back, it had some values a second time.
+ */
 uint64_t report_run_time_ns_max(const struct report *report, uint64_t tsc);
 
 /* Prints NS, a time since the start of the run, as "3.1 s" or "312 ms". */

@@ -91,7 +91,7 @@ const char *rules_advice(const struct finding *finding);
 /* Sets the measured value of FINDING (may be NULL) and its bounds LOW and HIGH. */
 void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high);
 
-/* The same for a count, which is exact, so that value and bounds are equal. FINDING may be NULL. */
+/* Sets the measured value of FINDING (may be NULL) to a count. A count is exact, so both bounds are equal to it. */
 void rules_set_count(struct finding *finding, uint64_t count);
 
 /* Adds a core to the list in FINDING (may be NULL), if there is space. */

@@ -83,7 +83,7 @@ struct run {
 	const struct run_machine *machine;
 	struct report report;
 	struct latency latencies[REPORT_CLOCKS_MAX];
-	struct device devices[RUN_DRIVERS_MAX];                /* same index as machine->drivers */
+	struct device devices[RUN_DRIVERS_MAX];                /* indices as in machine->drivers */
 	/* clocks of each driver, as its open() function set them */
 	struct clock rows[RUN_DRIVERS_MAX][DRIVER_CLOCKS_MAX];
 	struct smp smp;

@@ -30,8 +30,8 @@ struct latency {
 void latency_clear(struct latency *latency);
 
 /*
- * Adds COUNT samples of one chain (see clock/sample.h). Samples with end < begin are ignored here; monotonic.h counts
- * them.
+ * Adds COUNT samples of one chain (see clock/sample.h). Samples with end < begin are ignored, because the TSC stepped
+ * back. struct tsc_steps counts such steps.
  */
 void latency_add(struct latency *latency, const struct scale *scale, const struct sample *samples,
 		 size_t count);

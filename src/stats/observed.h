@@ -19,7 +19,7 @@ struct observed { /* one row of the list; COUNT is the number of samples with th
 
 struct observed_list {
 	const struct latency *latency;
-	uint32_t cutoff_millionths; /* percent times 1,000,000 */
+	uint32_t cutoff_millionths; /* cut-off in percent, multiplied by 1,000,000 */
 	uint64_t next_ns;
 	uint64_t running;
 };

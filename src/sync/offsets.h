@@ -84,7 +84,7 @@ struct offsets_summary {
 	 * to contradiction_b if there is no such core.
 	 */
 	size_t contradiction_c;
-	uint64_t contradiction_ticks;            /* size of that pair's contradiction */
+	uint64_t contradiction_ticks;            /* size of the largest contradiction in ticks */
 	/*
 	 * Ranks of the pair whose TSCs are farthest apart: the pair with the largest proven distance, or with the
 	 * largest possible distance if none is proven. WORST is the offset of worst_b against worst_a; OFFSET_UNKNOWN
@@ -135,13 +135,14 @@ struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
  */
 struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
-/* How a pair's offset changed over three passes */
+/* How a pair's offset changed from the first to the last of three passes. */
 enum motion {
 	MOTION_UNKNOWN,     /* no change is proven, or it fits none of the cases below */
 	MOTION_STEADY,     /* the offset changed at a constant rate */
 	/* The offset changed between the first two passes, and not at a constant rate. No later change is proven. */
 	MOTION_STEP_EARLY,
-	MOTION_STEP_LATE,  /* the same between the last two passes; no earlier change is proven */
+	/* The offset changed between the last two passes, and not at a constant rate. No earlier change is proven. */
+	MOTION_STEP_LATE,
 	MOTION_UNEVEN,     /* the offset changed before and after the middle pass, but at different rates */
 };
 

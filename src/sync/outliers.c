@@ -60,10 +60,12 @@ middle_distance(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Returns true if OTHER and REPRESENTATIVE are proven to be close: their distance is at most the likely distance of
- * CORE to the nearer of the two. The proof is the offset of this pair. If its interval is too wide, the sum of CORE's
- * offsets against both may prove it, if it allows both to be equal. Without this condition, three TSCs with
- * increasing offsets would make the first an outlier, only because the second is nearer to the third.
+ * Returns true if OTHER and REPRESENTATIVE are proven to be close: their distance must be at most the likely distance
+ * of CORE to the nearer of the two. This is proven by the offset between OTHER and REPRESENTATIVE. If that interval
+ * is too wide, it can be proven by the sum of CORE's offsets against both, which must also allow both to be equal.
+ *
+ * Without this condition, three TSCs with increasing offsets would make the first an outlier, only because the second
+ * is nearer to the third.
  */
 static bool
 agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)

@@ -23,7 +23,7 @@
 #include "clock/sample.h"
 
 #define WARP_LINE      BARRIER_LINE
-#define WARP_CORE_BITS 12 /* number of low bits for the core in a word that contains stamp and core */
+#define WARP_CORE_BITS 12 /* number of low bits that contain the core, in a word that combines stamp and core */
 #define WARP_CORES_MAX (1u << WARP_CORE_BITS)
 
 /* Results of one core. Only that core writes them, and the boot core reads them when all cores are done. */
@@ -36,7 +36,7 @@ struct warp_slot {
 } __attribute__((aligned(WARP_LINE)));
 
 enum warp_kind {
-	WARP_LOCKED,    /* one core at a time, as in Linux */
+	WARP_LOCKED,    /* one core at a time has a turn, as in Linux's check */
 	/* all cores at the same time; a core replaces the stamp only by a higher one */
 	WARP_LOCK_FREE,
 };
