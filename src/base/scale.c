@@ -91,9 +91,9 @@ rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding
 }
 
 /*
- * Divides HIGH:LOW by DIVISOR, which must be larger than HIGH. The method is Knuth's (The Art of Computer Programming,
- * 4.3.1, algorithm D), with two digits of 32 bits: each is guessed from the first digit of the divisor, and is then too
- * large by at most two.
+ * Divides HIGH:LOW by DIVISOR, which must be larger than HIGH. The method is algorithm D of Knuth, The Art of Computer
+ * Programming, 4.3.1, with two digits of 32 bits. Each digit is guessed from the first digit of the divisor. The guess
+ * is too large by at most two.
  */
 static uint64_t
 divide(uint64_t high, uint64_t low, uint64_t divisor, unsigned __int128 *rest)
