@@ -48,7 +48,8 @@ struct claim {
 	enum claim_clock clock;
 	char by[CLAIM_SOURCE_SIZE];     /* name of the source, for the report */
 	struct rate hz;                 /* the stated rate; if its den is 0 there is none, and `reason` states why */
-	uint64_t within_hz;             /* rounding error of `hz`: the rate that was meant may differ by up to this */
+	/* rounding error of `hz`, as the largest difference from the rate that the source means */
+	uint64_t within_hz;
 	/* ticks of the clock per TSC tick, if the source states this ratio; otherwise den is 0 */
 	struct rate per_tsc;
 	/* the first CPUID leaf of the hypervisor interface that states the rate, or 0 */

@@ -30,8 +30,9 @@ struct paravirtual_interface {
 	char version[24];         /* version of the hypervisor; "" if it reports none */
 	char offers[96];          /* names of the offered features; "" if none of them is known to baretick */
 	struct rate tsc;          /* TSC frequency that the interface reports; den is 0 if it reports none */
-	uint64_t tsc_within_hz;   /* rounding error of that frequency in Hz, if known */
-	const char *tsc_by;       /* name of the CPUID leaf or MSR that reports this frequency, in static storage */
+	uint64_t tsc_within_hz;   /* rounding error of the reported TSC frequency in Hz, if known */
+	/* name of the CPUID leaf or MSR that reports the TSC frequency, in static storage */
+	const char *tsc_by;
 	enum paravirtual_stable stable;
 	uint32_t features_edx;    /* Hyper-V only: register EDX of the CPUID leaf for features */
 	/*

@@ -96,8 +96,8 @@ struct timer {
 	/* Only the driver uses the following fields. */
 	uint64_t address, pin_address;
 	uint32_t entry; /* number of the redirection entry in the I/O APIC at pin_address */
-	uint64_t line_bits;  /* trigger mode and polarity bits of this redirection entry */
-	uint64_t line_found; /* value of this redirection entry before the test */
+	uint64_t line_bits;  /* trigger mode and polarity bits of the redirection entry in the I/O APIC */
+	uint64_t line_found; /* value of the redirection entry in the I/O APIC before the test */
 	uint64_t saved[TIMER_SAVED_MAX];
 };
 
@@ -125,11 +125,14 @@ struct timer_driver {
 	bool in_quick;       /* true if the source is tested even with profile=quick */
 	bool only_all;       /* true if the source is tested only with irq=all */
 	/*
-	 * True if the interrupts are routed through the PICs. The source is then tested only with pic=on, and then
-	 * with each profile.
+	 * True if the interrupts are routed through the PICs. The source is then tested only with pic=on, whatever
+	 * the profile is.
 	 */
 	bool by_pic;
-	/* true if each core has such a source; set_up() and all functions after it are then called on this core */
+	/*
+	 * true if each core has a source of this kind; set_up() and all functions after it are then called on that
+	 * core
+	 */
 	bool on_each_core;
 	unsigned unit, route_kind; /* only for the driver: number of the unit, and kind of its interrupt route */
 	/*

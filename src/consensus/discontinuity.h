@@ -23,7 +23,7 @@ struct discontinuity_clock {
 	 * Duration of the step in ns by this clock. The interval includes the errors of its readings and of its rate.
 	 */
 	struct offset elapsed;
-	/* the duration is known only modulo this, because the clock wraps; 0 if the clock does not wrap */
+	/* the duration is known only modulo this time, because the clock wraps; 0 if the clock does not wrap */
 	uint64_t wrap_ns;
 };
 

@@ -15,7 +15,7 @@ struct answer {
 	size_t body_at;  /* offset of the body; 0 if the headers are not complete yet */
 	/* The next fields are valid only if the headers are complete. */
 	bool has_length; /* true if there is a header Content-Length */
-	uint64_t length; /* value of this header: the length of the body in bytes */
+	uint64_t length; /* value of the header Content-Length: the length of the body in bytes */
 	const char *refused; /* why the body cannot be read, as part of a sentence; NULL if it can be read */
 };
 

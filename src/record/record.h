@@ -140,7 +140,7 @@ struct record_batch {
 	 */
 	uint64_t number;
 	uint64_t begin, ticks, end; /* as in struct sample */
-	uint64_t unread_ticks; /* TSC ticks since the previous reading of this clock */
+	uint64_t unread_ticks; /* TSC ticks since the previous reading of the clock */
 	/*
 	 * The greatest common divisor of all differences between readings so far, and the smallest difference. Both
 	 * are 0 if there are none.
@@ -217,7 +217,7 @@ struct record_pass {
 	uint16_t stage;    /* a value of enum record_pass_stage */
 	uint16_t schedule; /* a value of enum pair_schedule (sync/pair_schedule.h): 1 means all pairs */
 	uint16_t reason;   /* why not all pairs were measured: a value of enum record_pass_reason */
-	uint32_t concurrency; /* number of pairs that were measured at the same time at the end of the pass */
+	uint32_t concurrency; /* number of pairs that had ping-pongs at the same time, at the end of the pass */
 	uint32_t rounds;      /* number of rounds that were started */
 	uint64_t begin_tsc, end_tsc;
 };
@@ -238,7 +238,7 @@ struct record_members { /* item of a PASS: bit K of item N is 1 if core 64 * N +
  * report.intervals.
  */
 struct record_timer {
-	uint16_t timer; /* number of this test in other entries, which is the index in report.intervals */
+	uint16_t timer; /* number of the timer test in other entries, which is its index in report.intervals */
 	uint16_t flags;
 	uint32_t core;
 	char source[16];
@@ -312,7 +312,7 @@ struct record_watch {
 	uint64_t begin_tsc;       /* the boot core's TSC before the loop started */
 	/* time from the first to the last reading of the loop, added up for all parts */
 	uint64_t observed_ticks;
-	/* two successive readings have a gap between them if they differ by more than this */
+	/* threshold: there is a gap between two successive readings if they differ by more than this */
 	uint64_t threshold_ticks;
 	uint64_t gaps, total_ticks, worst_ticks; /* number of gaps, sum of their lengths, and longest gap */
 	/*
@@ -382,13 +382,13 @@ struct record_facts {
 	uint16_t list;   /* number of the list: a value of enum facts_list (analysis/facts.h) */
 	/* number of bytes in use; the items have 8 bytes each, so the last item may be partly unused */
 	uint16_t length;
-	uint32_t first;  /* index in the list of the first element in this entry */
+	uint32_t first;  /* index in the list of the first element that the entry contains */
 };
 
 struct record_compared { /* Item of a STEP: the readings of one clock at the start and at the end of the step. */
 	uint16_t clock;
 	uint8_t then_at_edge, now_at_edge; /* 1 if the reading is the first after a tick of an edge clock */
-	uint8_t confirmed;            /* 1 if a later tick of this clock confirmed the first tick */
+	uint8_t confirmed;            /* 1 if a later tick of the clock confirmed its first tick */
 	struct sample then, now;      /* readings at the start and at the end of the step, with wraps added */
 	uint64_t resolution_ticks;    /* upper bound of the counter's resolution */
 	/* upper bound of the lead that an edge clock already had at the start of the step */
@@ -400,7 +400,7 @@ struct record_compared { /* Item of a STEP: the readings of one clock at the sta
 /* kind STEP: the interval between two successive readings of all clocks, if the clocks disagree on its duration */
 struct record_step {
 	uint64_t begin_tsc, seen_tsc;
-	uint64_t floor_ns; /* clocks agree if they differ by less than this */
+	uint64_t floor_ns; /* clocks agree if their durations of the step differ by less than this */
 	uint32_t cores;    /* number of cores that were running */
 	/*
 	 * Usually 0. In an entry without items, it is the number of further steps, which have no entry of their own.
@@ -409,7 +409,7 @@ struct record_step {
 };
 
 struct record_end { /* kind END: the last entry */
-	uint64_t entries; /* number of entries before this one */
+	uint64_t entries; /* number of entries before the entry END */
 	uint64_t dropped; /* number of entries that were omitted because there was no space */
 };
 
@@ -476,7 +476,7 @@ enum record_state {
 	RECORD_WHOLE,   /* the record is valid and was read to its end */
 	RECORD_CUT,     /* the record is valid, but its end is missing */
 	RECORD_DAMAGED,
-	RECORD_FOREIGN, /* this is no record, or a record of another version */
+	RECORD_FOREIGN, /* the bytes are no record, or a record of another version */
 };
 
 enum record_flaw {

@@ -62,13 +62,16 @@ enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VER
  */
 struct rate_budget {
 	bool known;
-	uint64_t bracket;        /* duration of the readings: the shortest samples at both ends of the rate window */
-	uint64_t resolution;     /* resolution of the clock, as far as many readings do not average it out */
-	uint64_t tsc_resolution; /* resolution of the TSC, which is read before and after each reading of the clock */
-	/* error of the TSC's rate, which includes the whole error of the clock that sets the scale */
+	/* part due to the duration of a reading: the shortest samples at both ends of the rate window */
+	uint64_t bracket;
+	/* part due to the clock's resolution, as far as many readings do not average it out */
+	uint64_t resolution;
+	/* part due to the resolution of the TSC, which is read before and after each reading of the clock */
+	uint64_t tsc_resolution;
+	/* part due to the error of the TSC's rate, which includes the whole error of the clock that sets the scale */
 	uint64_t tsc_rate;
-	uint64_t claim;          /* rounding of the nominal frequency of the clock that sets the scale */
-	uint64_t conversion;     /* rounding in calculations, and combinations of the other parts */
+	uint64_t claim;          /* part due to rounding of the nominal frequency of the clock that sets the scale */
+	uint64_t conversion;     /* part due to rounding, and due to combinations of the other parts */
 };
 
 /*
@@ -113,8 +116,8 @@ struct report_clock {
 	/* the same as IMPLIED, but measured only over the rate window or its first half */
 	struct rate_interval implied_window;
 	/*
-	 * the same as IMPLIED, but measured from the end of that window to the end of the run, or only at the end of
-	 * the run
+	 * the same as IMPLIED, but measured from the end of the rate window to the end of the run, or only at the end
+	 * of the run
 	 */
 	struct rate_interval implied_since;
 	/*
@@ -246,7 +249,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	/* the pairs that have ping-pongs: all pairs, or only the pairs with the boot core */
 	enum pair_schedule kind;
 	const char *kind_reason; /* why not all pairs were measured, or ""; in static storage */
-	/* number of pairs that were measured at the same time at the end of the first pass */
+	/* number of pairs that had ping-pongs at the same time, at the end of the first pass */
 	size_t concurrency;
 	size_t rounds;
 	uint64_t elapsed_ns;     /* duration of the first pass */
@@ -312,7 +315,7 @@ struct report_gap {
 struct report_interference { /* stolen time on all cores together */
 	bool measured;
 	uint64_t threshold_ns;
-	uint64_t observed_ns; /* time in which cores were observed, added up for all cores */
+	uint64_t observed_ns; /* time in which cores were observed for gaps, added up for all cores */
 	uint64_t gaps, worst_ns, total_ns;
 	uint32_t worst_core;  /* APIC id of the core with the longest gap */
 	/*
@@ -340,9 +343,9 @@ struct report_interference { /* stolen time on all cores together */
 enum discontinuity_class { DISCONTINUITY_PARTED, DISCONTINUITY_STOPPED, DISCONTINUITY_JUMPED };
 
 struct report_discontinuity { /* A discontinuity: a time interval in which clocks disagree on how much time passed. */
-	/* TSC at the start and at the end of this interval; from_tsc is 0 if the start is unknown */
+	/* TSC at the start and at the end of the discontinuity; from_tsc is 0 if the start is unknown */
 	uint64_t from_tsc, at_tsc;
-	/* start and end of this interval in ms since the start of the run; the judge sets them */
+	/* start and end of the discontinuity in ms since the start of the run; the judge sets them */
 	uint64_t from_ms, at_ms;
 	enum discontinuity_class class; /* kind of the discontinuity; the judge sets it */
 	/* The clocks of the group that alone jumped or alone continued; 0 if this is unknown. The judge sets it. */
@@ -352,8 +355,9 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 		/* Bit I is clock I of the report. Bit REPORT_CLOCKS_MAX is the TSC, if it is not in the report. */
 		uint32_t clocks;
 		size_t clock_count;
-		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* indices of these clocks, as a list */
-		struct interval_ns elapsed; /* time that passed according to these clocks */
+		uint8_t members[REPORT_CLOCKS_MAX + 1]; /* indices of the clocks in the group, as a list */
+		/* time that passed in the discontinuity, according to the clocks of the group */
+		struct interval_ns elapsed;
 	} groups[REPORT_GROUPS_MAX];
 };
 
@@ -362,9 +366,13 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
  */
 enum report_policy {
 	REPORT_POLICY_UNKNOWN,
-	REPORT_POLICY_DISCARD,  /* at most one of these ticks is delivered, and later ticks keep their deadlines */
-	REPORT_POLICY_CATCH_UP, /* several of these ticks are delivered one after another */
-	/* at most one of these ticks is delivered, and the next tick follows a full period after it */
+	/* at most one of the ticks that were due while masked is delivered; later ticks keep their deadlines */
+	REPORT_POLICY_DISCARD,
+	REPORT_POLICY_CATCH_UP, /* several of the ticks that were due while masked are delivered one after another */
+	/*
+	 * at most one of the ticks that were due while masked is delivered; the next tick follows a full period after
+	 * it
+	 */
 	REPORT_POLICY_DELAY,
 };
 
@@ -405,7 +413,7 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	struct report_lateness {
 		uint64_t count; /* number of interrupts; the other fields are valid only if it is not 0 */
 		int64_t min_ns, p50_ns, p99_ns, p999_ns, max_ns;
-		uint64_t error_ns; /* largest error of the times in this struct, in ns */
+		uint64_t error_ns; /* largest error of the latenesses in this struct, in ns */
 		/* time from the earliest interrupt to its deadline, as a positive number */
 		struct interval_ns earliest;
 		int64_t p1_ns;
@@ -431,7 +439,7 @@ struct report_claim { /* A rate that the machine states (a claim), compared with
 	struct interval_ppb error;        /* difference between the measured rate and the stated rate */
 	enum outcome outcome;
 	size_t user_count;
-	const char *users[REPORT_CLAIM_USERS]; /* programs that use this stated rate, in static storage */
+	const char *users[REPORT_CLAIM_USERS]; /* programs that use the stated rate, in static storage */
 };
 
 struct report_quality { /* Effect of stolen time on the measured latencies; set by the judge. */
@@ -455,7 +463,7 @@ struct report_advice {
 struct report_answer { /* A short summary of the report. */
 	char text[2 * REPORT_SENTENCE]; /* all fields below as sentences; "" before the judge has set it */
 	const char *clock;       /* id of the clock to use; NULL if no clock is suitable */
-	uint64_t read_ps;        /* cost of one read of this clock, see struct report_cost; 0 if unknown */
+	uint64_t read_ps;        /* cost of one read of the clock to use, see struct report_cost; 0 if unknown */
 	const char *linux_takes; /* id of the clock that Linux would use; NULL if unknown */
 	size_t wrong_count;
 	const char *wrong[REPORT_CLOCKS_MAX]; /* ids of the clocks that failed */
@@ -563,7 +571,7 @@ struct report {
 	 */
 	struct rate tsc;
 	struct rate_interval tsc_within; /* the TSC's rate with its bounds; unknown if it was not measured */
-	char tsc_source[64]; /* where this rate comes from, as text */
+	char tsc_source[64]; /* where the TSC's rate comes from, as text */
 	/*
 	 * input frequency of the boot core's local APIC timer (before the divider), measured with the TSC; unknown if
 	 * not tested

@@ -15,7 +15,9 @@
 #define NS_PER_MS         UINT64_C(1000000)
 /* maximum wait for a callback of the firmware's timer; on an idle host there is one every 10 ms */
 #define FIRMWARE_TICK_NS (1000 * NS_PER_MS)
-/* maximum wait for such a callback while the TSC's rate is unknown, in TSC ticks: 0.2 s at 5 GHz */
+/*
+ * maximum wait for a callback of the firmware's timer in TSC ticks, while the TSC's rate is unknown: 0.2 s at 5 GHz
+ */
 #define FIRST_TICK_TSC   (UINT64_C(1) << 30)
 #define DEADLINE_FACTOR   3 /* the default deadline is this multiple of the planned duration of the run */
 #define DEADLINE_EXTRA_NS (60 * UINT64_C(1000000000)) /* one more minute for the default deadline */

@@ -8,7 +8,7 @@
 /* checks that need events with a period of one second (RTC) get 5/6 of the time for all checks */
 #define SECONDS_SHARE_NUM 5
 #define SECONDS_SHARE_DEN 6
-/* maximum time for these checks, because they need no more than 5 s */
+/* maximum time for checks that wait for such events, because they need no more than 5 s */
 #define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S)
 #define ROUNDS_MAX        64 /* maximum number of repetitions of disturbed checks; their time is also limited */
 #define POOL_SHARE_DEN    2 /* each of the other checks gets half of the time that is left */

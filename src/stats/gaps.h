@@ -38,7 +38,7 @@ struct gaps { /* The results of one observation. The observed core writes them. 
 
 struct gaps_plan { /* The parameters of one observation. */
 	const struct scale *scale;
-	/* two successive readings have a gap between them if they differ by more than this */
+	/* Threshold in ticks: there is a gap between two successive readings if they differ by more than this. */
 	uint64_t threshold_ticks;
 	uint64_t duration_ticks;
 	uint64_t turns_max;       /* maximum number of readings; it ends the loop if the TSC stops */

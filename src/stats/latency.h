@@ -66,8 +66,8 @@ struct latency_clean {
 	uint64_t p99_ns, p999_ns, max_ns;  /* percentiles and maximum without hits */
 	uint64_t mean_ps;                  /* mean without hits */
 	/*
-	 * Bounds of this mean. They allow for the width of the histogram's buckets, the rounding to nanoseconds, and
-	 * two standard errors of the mean.
+	 * Bounds of the mean without hits. They allow for the width of the histogram's buckets, the rounding to
+	 * nanoseconds, and two standard errors of the mean.
 	 */
 	uint64_t mean_low_ps, mean_high_ps;
 };

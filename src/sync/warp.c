@@ -12,7 +12,7 @@
  * may preempt a core, and a core may stop answering.
  */
 #define ROUND_PAUSES   1024
-/* if this many waits at the end of a round time out, no core waits there any more */
+/* if this many waits at the end of a round have timed out, no core waits there any more */
 #define ROUNDS_MISSED  4
 /*
  * maximum number of attempts to replace the shared stamp; each failure means that another core has just replaced it
