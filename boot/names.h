@@ -12,7 +12,7 @@ struct names {
 	struct options_names options; /* points at both arrays */
 };
 
-/* Fills NAMES, which must not be moved afterwards. */
+/* Fills NAMES, which must not be moved afterwards, because it contains pointers to itself. */
 void names_collect(struct names *names);
 
 #endif

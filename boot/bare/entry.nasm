@@ -14,7 +14,7 @@
 NOTE_PHYS32_ENTRY equ 18		; Xen, public/elfnote.h: XEN_ELFNOTE_PHYS32_ENTRY
 PAGE		equ 4096
 ENTRIES		equ 512
-TABLES		equ 7			; PML4, PDPT, four page directories, one page table
+TABLES		equ 7			; number of page tables: PML4, PDPT, four page directories, one for pages of 4 KiB
 GIBS		equ 4
 ENTRY		equ 3			; present, writable: SDM vol. 3A, 4.5.4
 LARGE		equ 80h

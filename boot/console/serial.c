@@ -20,7 +20,7 @@ serial_enable(struct serial *serial, enum options_serial how)
 	serial->is_enabled = how != SERIAL_OFF;
 }
 
-/* Sends BYTES to each line. Removes a line that does not accept all of them. */
+/* Sends BYTES over each serial line. Removes a line that does not accept all bytes. */
 static void
 send(struct serial *serial, const char *bytes, size_t size)
 {

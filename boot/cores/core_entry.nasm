@@ -28,7 +28,7 @@ bits 64
 core_entry:
 	mov r8, [rbx + trampoline_parameters.setup]
 	mov rax, [rbx + trampoline_parameters.boot_cr3]
-	mov cr3, rax			; both sets of tables map this page to itself
+	mov cr3, rax			; the code continues, because both sets of page tables map this page to itself
 	mov rax, [r8 + core_setup.cr0]
 	mov cr0, rax
 	mov rax, [r8 + core_setup.cr4]

@@ -49,7 +49,7 @@ arena_take_part(struct arena *arena, size_t size)
 }
 
 /*
- * Allocates a page below 1 MiB. Page 0 cannot be used, because its address means a failure. If the firmware returns
+ * Allocates a page below 1 MiB. Page 0 cannot be used, because its address, 0, means a failure. If the firmware returns
  * page 0, it stays allocated, so that the next attempt returns another page.
  */
 static uint8_t *

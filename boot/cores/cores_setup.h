@@ -97,8 +97,8 @@ SAME_OFFSET(trampoline_parameters, setup, 56);
 #undef SAME_OFFSET
 
 /*
- * The code in boot/cores/trampoline.nasm. It is position-independent and copied below 1 MiB. C writes into the copy at
- * these labels.
+ * The code in boot/cores/trampoline.nasm. It is position-independent and copied below 1 MiB. boot/cores/cores_memory.c
+ * writes to the copy at these labels.
  */
 #define HIDDEN __attribute__((visibility("hidden")))
 extern const uint8_t trampoline[] HIDDEN, trampoline_gdt[] HIDDEN, trampoline_protected[] HIDDEN;

@@ -10,8 +10,8 @@
 #define US                UINT64_C(1000)
 #define STEP_READS        256u
 /*
- * Waits between readings: 0 to 6 times STEP_WAIT_NS, which is a seventh of a PIT tick. They shift the readings within a
- * tick, even if a reading takes a whole number of ticks.
+ * Waits between readings are 0 to 6 times STEP_WAIT_NS, a seventh of a PIT tick. They shift each reading within a tick,
+ * even if a reading takes a whole number of ticks.
  */
 #define STEP_WAITS        7u
 #define STEP_WAIT_NS      120u

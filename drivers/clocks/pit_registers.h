@@ -9,11 +9,11 @@
 #define PIT_DATA_2        0x42u
 #define PIT_CONTROL       0x43u
 #define PORT_B            0x61u
-#define PORT_B_GATE_2     0x01u /* name in Intel's PCH data sheets, register NMI_SC: TIM_CNT2_EN */
-#define PORT_B_SPEAKER    0x02u /* connects OUT to the speaker: SPKR_DAT_EN in these data sheets */
+#define PORT_B_GATE_2     0x01u /* TIM_CNT2_EN of NMI_SC in Intel's PCH data sheets: channel 2 counts */
+#define PORT_B_SPEAKER    0x02u /* SPKR_DAT_EN of NMI_SC: OUT drives the speaker */
 #define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN, which are not changed; bits 4 to 7 are written as 0 */
 #define PORT_B_WRITABLE   0x0fu /* bits 0 to 3; the other bits are status */
-#define PORT_B_OUT_2      0x20u /* state of OUT: TMR2_OUT_STS in these data sheets */
+#define PORT_B_OUT_2      0x20u /* TMR2_OUT_STS of NMI_SC: state of OUT */
 
 /* From the Intel 8254 data sheet: control word format, counter latch command, read-back command, status byte. */
 #define CONTROL_CHANNEL_2 0x80u

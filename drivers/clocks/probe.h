@@ -27,7 +27,7 @@ void probe_close(struct device *device);
 void probe_state(struct clock *clock, enum clock_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Copies the state and the sentence of CLOCKS[0] to the other rows, which read the same device. */
+/* Copies the state and the sentence of CLOCKS[0] to the other clocks, which read the same device. */
 void probe_copy_state(struct clock *clocks, size_t count);
 
 /* Appends a sentence to the clock's reason. */

@@ -194,7 +194,7 @@ rtc_update_stays(const struct device *device)
 	struct probe_wait wait = { 0 };
 	bool updating, last;
 
-	/* polls once more after the wait, because the core may have been preempted until its end */
+	/* polls once more at the end, because the core may have been preempted during the wait */
 	do {
 		last = !probe_goes_on(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;

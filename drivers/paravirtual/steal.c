@@ -16,7 +16,7 @@ struct kvm_area {
 };
 _Static_assert(sizeof(struct kvm_area) == AREA_ALIGNMENT, "layout of KVM");
 
-/* Xen's answer: xen/include/public/vcpu.h, struct vcpu_runstate_info. */
+/* Layout of Xen's result: xen/include/public/vcpu.h, struct vcpu_runstate_info. */
 struct xen_runstate {
 	uint32_t state, pad;
 	uint64_t entered_ns;
@@ -25,7 +25,7 @@ struct xen_runstate {
 
 struct reading {
 	const struct stolen_counter *counter;
-	volatile const struct kvm_area *area; /* NULL for Xen */
+	volatile const struct kvm_area *area; /* memory that KVM writes; NULL for Xen */
 	uint64_t ns;
 	bool known;
 };

@@ -26,7 +26,7 @@
 #define CONSOLE_EVENT    18u
 #define DOMAIN_SELF      0x7ff0u
 #define PAGE_SHIFT       12
-#define PAGES_END        (UINT64_C(1) << 20) /* boot/bare/entry.nasm maps 4 GiB */
+#define PAGES_END        (UINT64_C(1) << 20) /* number of pages in the 4 GiB that boot/bare/entry.nasm maps */
 
 #define IN_SIZE  1024u
 #define OUT_SIZE 2048u

@@ -10,7 +10,7 @@
 
 struct ram {
 	size_t count;
-	struct ram_range { uint64_t begin, end; } ranges[RAM_RANGES_MAX]; /* multiples of a page, in any order, disjoint */
+	struct ram_range { uint64_t begin, end; } ranges[RAM_RANGES_MAX]; /* disjoint, whole pages, in any order */
 };
 
 /*

@@ -5,7 +5,7 @@
 #include "firmware/firmware.h"
 
 #define KEYS_AT_ONCE 64 /* maximum number of keys between two drawings; a held key must not delay the drawing */
-#define PRINT_COLUMNS 100 /* number of columns of one pane */
+#define PRINT_COLUMNS 100 /* maximum width of the printed page in columns, so that it has one pane */
 #define PROMPT_LINES 4    /* number of lines that a shell prints after baretick has ended */
 #define WAITING           "Waiting for a key: P powers off, R restarts\n"
 #define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"

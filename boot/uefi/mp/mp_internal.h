@@ -15,12 +15,12 @@ struct mp_core {
 	struct mp *mp;
 	size_t core;     /* the core's number in struct smp */
 	bool usable;
-	size_t number;   /* the firmware's number, for startup_this */
+	size_t number;   /* the core's number in the firmware, for startup_this */
 	/* True from the start of a job until the firmware has noticed the job's end and signals EVENT. */
 	bool busy;
 	EFI_EVENT event;
-	uint32_t posted; /* written by the boot core */
-	uint32_t done;   /* written by the core */
+	uint32_t posted; /* number of the latest job; written by the boot core */
+	uint32_t done;   /* number of the latest finished job; written by the core */
 	uint32_t faulted; /* written by the core if an exception ended its job */
 	struct fault fault; /* that exception */
 };

@@ -301,7 +301,9 @@ save_on(struct saving *saving, unsigned number)
 	return true;
 }
 
-/* Opens the volume. saving->sentence writes to SENTENCE, which has the reason after a failure. */
+/*
+ * Opens the volume, and prepares saving->sentence, which writes into SENTENCE. After a failure SENTENCE is the reason.
+ */
 static bool
 open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 {
