@@ -9,7 +9,7 @@
 
 /* Returns the length of TEXT up to its detailed part, which fills many screens. */
 static size_t
-summary_length(const struct text *text)
+get_summary_length(const struct text *text)
 {
 	static const char detail[] = "\n" TABLE_DURATIONS "\n";
 
@@ -25,7 +25,7 @@ blocks_queue(struct serial *serial, struct plan *plan, const struct report *repo
 	bool full = report->options.serial == SERIAL_FULL;
 	const struct text *json, *csv, *record, *compact;
 
-	serial_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : summary_length(&plan->table));
+	serial_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : get_summary_length(&plan->table));
 	if (report->options.serial == SERIAL_COMPACT) {
 		compact = plan_render_compact(plan, report);
 		serial_block(serial, "COMPACT", compact->bytes, compact->length);

@@ -41,7 +41,7 @@ static struct application *application; /* NULL until it is allocated */
 static bool is_ending;                  /* true once an exception is being printed */
 
 static void
-leave(struct application *app, enum exit_result result)
+exit_application(struct application *app, enum exit_result result)
 {
 	exit_run(&app->console, app->run.report.options.exit, result, &app->machine.platform.acpi);
 }
@@ -53,7 +53,7 @@ refuse_run(struct application *app, const char *error)
 	console_serial(&app->console, "error: ");
 	console_serial(&app->console, error);
 	console_serial(&app->console, "\nNothing was measured.\n");
-	leave(app, EXIT_ERROR);
+	exit_application(app, EXIT_ERROR);
 }
 
 /* Prints the list that the option rules or help requests, and ends the run. */
@@ -62,7 +62,7 @@ show_list(struct application *app)
 {
 	if (!blocks_queue_list(&app->console.serial, &app->run.report.options, &app->names.options))
 		refuse_run(app, NO_MEMORY);
-	leave(app, EXIT_PASS);
+	exit_application(app, EXIT_PASS);
 }
 
 /*
@@ -139,7 +139,7 @@ run_all(void *argument)
 	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), NULL, report))
 		refuse_run(app, NO_MEMORY);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
-	leave(app, deliver(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
+	exit_application(app, deliver(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
 }
 
 static void
@@ -176,7 +176,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	watchdog_disarm(&app->machine.watchdog);
 	console_serial(&app->console, bytes);
 	console_serial(&app->console, "\n");
-	leave(app, EXIT_ERROR);
+	exit_application(app, EXIT_ERROR);
 }
 
 /*
@@ -186,7 +186,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 void
 bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
-	const struct fault fault = guard_fault(vector, at, error, address);
+	const struct fault fault = guard_describe_fault(vector, at, error, address);
 
 	if (is_ending)
 		exit_reset();

@@ -22,7 +22,7 @@ serial_enable(struct serial *serial, enum options_serial how)
 
 /* Sends BYTES over each serial line. Removes a line that does not accept all bytes. */
 static void
-send(struct serial *serial, const char *bytes, size_t size)
+send_on_all_lines(struct serial *serial, const char *bytes, size_t size)
 {
 	for (size_t i = 0; size && serial->is_enabled && i < serial->count; i++) {
 		struct serial_line *line = &serial->lines[i];
@@ -58,7 +58,7 @@ serial_put(struct serial *serial, const char *text)
 		char chunk[CHUNK] = "";
 		size_t used = 0, taken = fill_chunk(chunk, &used, text, length);
 
-		send(serial, chunk, used);
+		send_on_all_lines(serial, chunk, used);
 		text += taken;
 		length -= taken;
 	}
@@ -107,7 +107,7 @@ send_chunk(struct serial *serial)
 	char chunk[CHUNK] = "";
 
 	serial->at += fill_chunk(chunk, &used, bytes + serial->at, length - serial->at);
-	send(serial, chunk, used);
+	send_on_all_lines(serial, chunk, used);
 	if (serial->at < length)
 		return;
 	serial->at = 0;

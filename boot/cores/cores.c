@@ -20,7 +20,7 @@ cores_alive(void *context, size_t core)
 
 /* Copies the state of CORE's slot into its record. Called after each change of slot->state. */
 static void
-cores_record(struct cores *cores, size_t core)
+cores_update_record(struct cores *cores, size_t core)
 {
 	const struct core_slot *slot = &cores->startup.slots[core];
 	struct core_record *record = &cores->records[core];
@@ -29,11 +29,11 @@ cores_record(struct cores *cores, size_t core)
 	record->started = slot->arrived != 0 && slot->state != CORE_SILENT;
 	record->timed_out = slot->state == CORE_SILENT || slot->state == CORE_LATE;
 	text_init(&text, record->reason, sizeof(record->reason));
-	text_put(&text, startup_explain(slot->state));
+	text_put(&text, startup_explain_state(slot->state));
 	if (slot->state != CORE_EXCEPTION)
 		return;
-	struct fault fault = guard_fault(slot->fault & ~CORE_FAULTED, slot->fault_at, slot->fault_error,
-					 slot->fault_address);
+	struct fault fault = guard_describe_fault(slot->fault & ~CORE_FAULTED, slot->fault_at, slot->fault_error,
+						  slot->fault_address);
 
 	text_put(&text, ": ");
 	fault_print(&text, &fault);
@@ -52,7 +52,7 @@ cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *work,
 		size_t core = dispatch_core(list, i);
 
 		if (core > 0 && core < startup->count && startup->slots[core].state != CORE_ALIVE)
-			cores_record(cores, core);
+			cores_update_record(cores, core);
 	}
 	job_finish(&job);
 	return finished;
@@ -120,7 +120,7 @@ cores_assign_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t
 		} else {
 			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);
 			text_put(&text, core < wanted ? "left out: no memory for it" :
-				 startup_explain(CORE_NOT_REQUESTED));
+				 startup_explain_state(CORE_NOT_REQUESTED));
 		}
 		core++;
 	}
@@ -232,12 +232,12 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores->setup->unlisted_ids = &cores->unlisted_id;
 	cores->setup->unlisted_space = 1;
 
-	size_t alive = startup_cores(&cores->startup);
+	size_t alive = startup_start_cores(&cores->startup);
 
 	cores->firmware_lost_cores = true;
 	report_unlisted(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
-		cores_record(cores, i);
+		cores_update_record(cores, i);
 	return alive > 0;
 }
 
@@ -274,7 +274,7 @@ core_main(struct core_slot *slot)
 	lapic_join(slot->lapic);
 	dispatch_report_running(slot);
 	for (;;) {
-		switch (dispatch_work(slot)) {
+		switch (dispatch_run_pending(slot)) {
 		case DISPATCH_IDLE:
 			sleep_until_interrupt();
 			break;

@@ -34,17 +34,17 @@ struct arena {
 };
 
 static size_t
-arena_round(size_t size)
+round_to_cache_line(size_t size)
 {
 	return (size + 63) & ~(size_t)63;
 }
 
 static void *
-arena_take_part(struct arena *arena, size_t size)
+arena_allocate(struct arena *arena, size_t size)
 {
 	void *part = arena->next;
 
-	arena->next += arena_round(size);
+	arena->next += round_to_cache_line(size);
 	return part;
 }
 
@@ -103,8 +103,8 @@ fill_gates(struct gate *gates, uint16_t selector)
 static void
 fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
 {
-	struct gate *gates = arena_take_part(arena, VECTORS * sizeof(*gates));
-	void *gdt = arena_take_part(arena, gdtr->limit + 1u);
+	struct gate *gates = arena_allocate(arena, VECTORS * sizeof(*gates));
+	void *gdt = arena_allocate(arena, gdtr->limit + 1u);
 
 	__asm__ volatile("movq %%cs, %0" : "=r"(setup->cs));
 	__asm__ volatile("movq %%ss, %0" : "=r"(setup->ss));
@@ -170,10 +170,10 @@ cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32
 	size_t slots_size = working * sizeof(*cores->startup.slots);
 	size_t ids_size = working * sizeof(**ids);
 	size_t stacks_size = (working - 1) * STACK_SIZE;
-	size_t size = arena_round(stacks_size) + arena_round(slots_size) +
-		      arena_round(sizeof(struct core_setup)) +
-		      arena_round(VECTORS * sizeof(struct gate)) + arena_round(gdtr.limit + 1u) +
-		      arena_round(ids_size) + arena_round(records_size);
+	size_t size = round_to_cache_line(stacks_size) + round_to_cache_line(slots_size) +
+		      round_to_cache_line(sizeof(struct core_setup)) +
+		      round_to_cache_line(VECTORS * sizeof(struct gate)) + round_to_cache_line(gdtr.limit + 1u) +
+		      round_to_cache_line(ids_size) + round_to_cache_line(records_size);
 	size_t pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
 	uint8_t *memory = firmware_allocate_pages(UINT64_MAX, pages);
 	uint64_t *tables = firmware_allocate_pages(TABLES_MAX, TABLES_PAGES);
@@ -186,16 +186,16 @@ cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32
 		return false;
 	}
 	struct arena arena = { memory };
-	uint8_t *stacks = arena_take_part(&arena, stacks_size);
+	uint8_t *stacks = arena_allocate(&arena, stacks_size);
 
-	cores->startup.slots = arena_take_part(&arena, slots_size);
+	cores->startup.slots = arena_allocate(&arena, slots_size);
 	cores->startup.count = working;
 	cores->startup.page = (uint8_t)((uintptr_t)page / PAGE_SIZE);
-	struct core_setup *setup = arena_take_part(&arena, sizeof(*setup));
+	struct core_setup *setup = arena_allocate(&arena, sizeof(*setup));
 
 	fill_setup(setup, &arena, &gdtr);
-	*ids = arena_take_part(&arena, ids_size);
-	cores->records = arena_take_part(&arena, records_size);
+	*ids = arena_allocate(&arena, ids_size);
+	cores->records = arena_allocate(&arena, records_size);
 	setup->ids = *ids;
 	setup->count = working;
 	setup->slots = cores->startup.slots;

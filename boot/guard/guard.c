@@ -98,7 +98,7 @@ guard_close(void)
 }
 
 void
-guard_work(struct guard *guard)
+guard_call_work(struct guard *guard)
 {
 	guard->work(guard->argument);
 }
@@ -124,7 +124,7 @@ guard_handles(const struct guard *guard, const uint64_t *stack)
 }
 
 struct fault
-guard_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
+guard_describe_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
 	bool in_image = is_within(at, image_begin, image_end);
 
@@ -138,7 +138,7 @@ run_guarded(struct guard **top, void (*work)(void *argument), void *argument, st
 	bool back = guard_enter(&guard, top);
 
 	if (!back)
-		*fault = guard_fault((uint32_t)guard.vector, guard.at, guard.error, guard.address);
+		*fault = guard_describe_fault((uint32_t)guard.vector, guard.at, guard.error, guard.address);
 	return back;
 }
 

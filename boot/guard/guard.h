@@ -31,6 +31,6 @@ bool guard_run_on_core(void (*work)(void *argument), void *argument, struct faul
 void guard_raise(const struct fault *fault) __attribute__((noreturn));
 
 /* Returns a struct fault for an exception whose instruction is at the address AT. */
-struct fault guard_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address);
+struct fault guard_describe_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address);
 
 #endif

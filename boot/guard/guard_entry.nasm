@@ -13,7 +13,7 @@ endstruc
 VECTORS		equ 32			; number of exceptions, as GUARD_VECTORS in C
 ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ERRORS in C
 
-extern guard_work
+extern guard_call_work
 extern guard_top
 extern guard_firmware
 extern guard_handles
@@ -26,8 +26,9 @@ global guard_unwind:function hidden
 global guard_stubs_boot:data hidden
 global guard_stubs_core:data hidden
 
-; bool guard_enter(struct guard *guard, struct guard **top), by C's calling convention. On exit AL = 1 if guard_work()
-; returned, and 0 if it was unwound. The flags are restored, so interrupts are masked or enabled as on entry.
+; bool guard_enter(struct guard *guard, struct guard **top), by C's calling convention. On exit AL = 1 if
+; guard_call_work() returned, and 0 if it was unwound. The flags are restored, so interrupts are masked or enabled as on
+; entry.
 guard_enter:
 	push rbx
 	push rbp
@@ -42,7 +43,7 @@ guard_enter:
 	mov [rdi + guard.outer], rax
 	mov [rdi + guard.stack], rsp
 	mov [rsi], rdi
-	call guard_work
+	call guard_call_work
 	mov eax, 1
 guard_leave:
 	pop rdi

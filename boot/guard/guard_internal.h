@@ -36,8 +36,8 @@ SAME_OFFSET(address, 40);
 extern const uint8_t guard_stubs_boot[] HIDDEN, guard_stubs_core[] HIDDEN; /* arrays of GUARD_VECTORS stubs */
 
 /*
- * Calls guard_work(GUARD). During the call *TOP is GUARD, the innermost guard. Returns true if guard_work() returned,
- * false if an exception ended GUARD.
+ * Calls guard_call_work(GUARD). During the call *TOP is GUARD, the innermost guard. Returns true if guard_call_work()
+ * returned, false if an exception ended GUARD.
  */
 bool guard_enter(struct guard *guard, struct guard **top) HIDDEN;
 
@@ -45,7 +45,7 @@ bool guard_enter(struct guard *guard, struct guard **top) HIDDEN;
 void guard_unwind(struct guard *guard) __attribute__((noreturn)) HIDDEN;
 
 /* Defined in guard.c, for guard_entry.nasm. */
-void guard_work(struct guard *guard) HIDDEN;
+void guard_call_work(struct guard *guard) HIDDEN;
 bool guard_handles(const struct guard *guard, const uint64_t *stack) HIDDEN; /* STACK is RSP at the exception */
 extern struct guard *guard_top HIDDEN;                      /* innermost guard of the boot core, or NULL */
 extern uint64_t guard_firmware[GUARD_VECTORS] HIDDEN;       /* the firmware's own handlers */

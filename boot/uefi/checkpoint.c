@@ -15,7 +15,7 @@
  * identity=off, because the hash does not reveal it.
  */
 static void
-name_machine(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
+make_marker_name(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
 {
 	char bytes[sizeof(report->cpu) + sizeof(report->hypervisor) + sizeof(report->firmware) + sizeof(*smbios)];
 	char hex[SHA256_HEX_SIZE];
@@ -52,7 +52,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 
 	if (!report->options.save || !save_check_volume(checkpoint->damage))
 		return;
-	name_machine(checkpoint->name, report, smbios);
+	make_marker_name(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
 	if (marker_parse(bytes, running_read(checkpoint->name, bytes, sizeof(bytes)), &found)) {
 		found.unrenamed = found.report && save_is_unrenamed(found.report);

@@ -15,8 +15,8 @@
  * first shows the summary and SAVING.
  */
 static void
-save(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
-     struct checkpoint *checkpoint, struct pager *pager)
+save_and_show(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
+	      struct checkpoint *checkpoint, struct pager *pager)
 {
 	unsigned number = checkpoint_end_measurements(checkpoint);
 	const char *damage = checkpoint->damage;
@@ -53,7 +53,7 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 		pager_document(pager, console, "Error", DELIVER_TOO_LARGE);
 		return false;
 	}
-	save(console, plan, report, texts, checkpoint, pager);
+	save_and_show(console, plan, report, texts, checkpoint, pager);
 	blocks_queue(&console->serial, plan, report);
 	return true;
 }

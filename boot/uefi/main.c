@@ -58,7 +58,7 @@ release_all(struct application *app)
 }
 
 static void
-leave(struct application *app, enum exit_result result, bool can_return)
+exit_application(struct application *app, enum exit_result result, bool can_return)
 {
 	exit_run(&app->console, app->run.report.options.exit, result, can_return, &app->pager,
 		 &app->machine.platform.acpi.fadt);
@@ -103,7 +103,7 @@ refuse_run(struct application *app, const char *error, const char *saved)
 	if (saved[0])
 		text_printf(&text, "%s\n", saved);
 	show_error(app, bytes);
-	leave(app, EXIT_ERROR, true);
+	exit_application(app, EXIT_ERROR, true);
 	release_all(app);
 	return EFI_INVALID_PARAMETER;
 }
@@ -117,7 +117,7 @@ show_list(struct application *app)
 	if (!bytes)
 		return refuse_run(app, NO_MEMORY, "");
 	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
-	leave(app, EXIT_PASS, true);
+	exit_application(app, EXIT_PASS, true);
 	release_all(app);
 	firmware_free(bytes);
 	return EFI_SUCCESS;
@@ -197,7 +197,7 @@ run_all(struct application *app)
 		send_later(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
 	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
 
-	leave(app, result, !machine->cores.firmware_lost_cores);
+	exit_application(app, result, !machine->cores.firmware_lost_cores);
 	release_all(app);
 	return result == EXIT_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
@@ -237,7 +237,7 @@ end_by_fault(struct application *app, const struct fault *fault)
 	fault_print_own(&text, fault);
 	text_put_char(&text, '\n');
 	show_error(app, bytes);
-	leave(app, EXIT_ERROR, !app->machine.cores.firmware_lost_cores);
+	exit_application(app, EXIT_ERROR, !app->machine.cores.firmware_lost_cores);
 	release_all(app);
 	return EFI_ABORTED;
 }

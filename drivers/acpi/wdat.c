@@ -25,7 +25,7 @@
 #define ENTRY_SIZE        24u
 
 static uint8_t
-access_bits(const struct acpi_table *table, size_t entry)
+get_access_bits(const struct acpi_table *table, size_t entry)
 {
 	uint64_t access = acpi_field(table, entry + ENTRY_ACCESS, 1);
 
@@ -41,7 +41,7 @@ read_entry(const struct acpi_table *table, size_t at)
 		.action = (uint8_t)acpi_field(table, at + ENTRY_ACTION, 1),
 		.instruction = (uint8_t)acpi_field(table, at + ENTRY_INSTRUCTION, 1),
 		.space = (uint8_t)acpi_field(table, at + ENTRY_SPACE, 1),
-		.bits = access_bits(table, at),
+		.bits = get_access_bits(table, at),
 		.shift = (uint8_t)acpi_field(table, at + ENTRY_SHIFT, 1),
 		.address = acpi_field(table, at + ENTRY_ADDRESS, sizeof(uint64_t)),
 		.value = (uint32_t)acpi_field(table, at + ENTRY_VALUE, sizeof(uint32_t)),

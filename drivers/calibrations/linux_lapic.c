@@ -28,7 +28,7 @@ struct reading {
 };
 
 static struct reading
-read_both(const struct calibrating *c, const struct lapic *lapic)
+read_count_and_pm(const struct calibrating *c, const struct lapic *lapic)
 {
 	struct reading r = { .before_tsc = hw_tsc_lfence() };
 
@@ -61,16 +61,16 @@ count_ticks(const struct calibrating *c, const struct lapic *lapic, struct readi
 
 	if (!wait_tick(c, &due_tsc))
 		return false;
-	*first = read_both(c, lapic);
+	*first = read_count_and_pm(c, lapic);
 	for (unsigned i = 0; i < TICKS; i++)
 		if (!wait_tick(c, &due_tsc))
 			return false;
-	*last = read_both(c, lapic);
+	*last = read_count_and_pm(c, lapic);
 	return true;
 }
 
 static void
-read_into(struct calibration_result *result, const struct reading *reading)
+store_reading(struct calibration_result *result, const struct reading *reading)
 {
 	calibration_read(result, reading->before_tsc);
 	calibration_read(result, reading->count);
@@ -83,8 +83,8 @@ calculate_result(const struct reading *first, const struct reading *last, struct
 {
 	uint64_t ticks = first->count - last->count, pm = (last->pm - first->pm) & ACPI_PM_MASK_24, period;
 
-	read_into(result, first);
-	read_into(result, last);
+	store_reading(result, first);
+	store_reading(result, last);
 	result->refusal = CALIBRATION_NONE;
 	result->ticks = ticks * DIVISOR;
 	result->tsc_ticks = last->before_tsc - first->before_tsc;

@@ -18,7 +18,7 @@
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
 
 static bool
-high_byte_is(uint8_t high)
+is_high_byte(uint8_t high)
 {
 	(void)hw_in8(PIT_DATA_2); /* discards the low byte */
 	return hw_in8(PIT_DATA_2) == high;
@@ -30,7 +30,7 @@ struct change { /* a change of the high byte from one value to the next */
 };
 
 static void
-read_into(struct calibration_result *result, unsigned i, const struct change *first, const struct change *now)
+store_readings(struct calibration_result *result, unsigned i, const struct change *first, const struct change *now)
 {
 	calibration_read(result, i);
 	calibration_read(result, first->tsc);
@@ -46,7 +46,7 @@ wait_for_end(uint8_t high, struct change *change)
 	uint64_t tsc = 0, before = 0;
 	unsigned reads = 0;
 
-	for (; reads < READS_MAX && high_byte_is(high); reads++) {
+	for (; reads < READS_MAX && is_high_byte(high); reads++) {
 		before = tsc;
 		tsc = hw_tsc();
 	}
@@ -63,7 +63,7 @@ run_loop(struct calibration_result *result)
 
 	if (!wait_for_end(0xff, &first)) {
 		calibration_refuse(result, SKIPPED);
-		read_into(result, 0, &first, &first);
+		store_readings(result, 0, &first, &first);
 		return;
 	}
 	calibration_refuse(result, NEVER_PRECISE);
@@ -80,13 +80,13 @@ run_loop(struct calibration_result *result)
 		}
 		if (unsure >= ticks >> PRECISION_LOG2)
 			continue;
-		if (!high_byte_is((uint8_t)(0xfe - i)))
+		if (!is_high_byte((uint8_t)(0xfe - i)))
 			calibration_refuse(result, SKIPPED);
 		else
 			calibration_find(result, ticks * PIT_RATE / (i * CLOCKS_EACH * 1000));
 		break;
 	}
-	read_into(result, i, &first, &now);
+	store_readings(result, i, &first, &now);
 }
 
 static void
@@ -98,7 +98,7 @@ linux_pit_run(const struct calibrating *calibrating, struct calibration_result *
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, 0xff);
 	hw_out8(PIT_DATA_2, 0xff);
-	(void)high_byte_is(0); /* waits for the next PIT tick, at which the PIT loads the count */
+	(void)is_high_byte(0); /* waits for the next PIT tick, at which the PIT loads the count */
 	run_loop(result);
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);

@@ -73,7 +73,7 @@ wait_ms(const struct calibrating *c, unsigned ms)
  * Without a PIT, returns NONE after 50 ms.
  */
 static uint64_t
-khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_result *result)
+measure_khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_result *result)
 {
 	uint32_t count = PIT_RATE / (1000 / ms);
 	uint64_t begin, last, now, shortest = NONE, longest = 0, loops = 0;
@@ -107,7 +107,7 @@ khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_result *
 
 /* Returns the TSC's rate in kHz, measured by the reference clock, or NONE if a reading was disturbed. */
 static uint64_t
-khz_by_reference(const struct calibrating *c, struct end first, struct end last)
+get_khz_by_reference(const struct calibrating *c, struct end first, struct end last)
 {
 	uint64_t ticks, ns;
 
@@ -140,7 +140,7 @@ try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *
 	uint64_t interrupts = hw_interrupts_mask(), khz, by_pit;
 	struct end first = read_end(c), last;
 
-	by_pit = khz_by_pit(c, ms, result);
+	by_pit = measure_khz_by_pit(c, ms, result);
 	last = read_end(c);
 	hw_interrupts_restore(interrupts);
 	calibration_read(result, first.tsc);
@@ -148,7 +148,7 @@ try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *
 	calibration_read(result, last.tsc);
 	calibration_read(result, last.reference);
 	*pit_khz = by_pit < *pit_khz ? by_pit : *pit_khz;
-	khz = khz_by_reference(c, first, last);
+	khz = get_khz_by_reference(c, first, last);
 	*reference_khz = khz < *reference_khz ? khz : *reference_khz;
 	if (khz == NONE)
 		return TRY_DISTURBED;

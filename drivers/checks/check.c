@@ -14,7 +14,7 @@
 static uint64_t
 read_tsc(void *device)
 {
-	return check_tsc(device);
+	return check_read_tsc(device);
 }
 
 void
@@ -54,7 +54,7 @@ has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *r
 }
 
 void
-check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
+check_run_all(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
 {
 	for (; checks->rule; checks++) {
 		bool asked = check_is_due(checking, behaviours, 1);
@@ -78,13 +78,13 @@ check_is_due(const struct checking *checking, const struct behaviours *behaviour
 }
 
 uint64_t
-check_tsc(const struct device *device)
+check_read_tsc(const struct device *device)
 {
 	return device->bracket_with_mfence ? hw_tsc_mfence() : hw_tsc_lfence();
 }
 
 uint64_t
-check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks)
+check_count_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks)
 {
 	return scale_ratio((unsigned __int128)tsc_ticks * scale->hz.den, rate.num,
 			   (unsigned __int128)scale->hz.num * rate.den, SCALE_UP);
@@ -97,21 +97,21 @@ check_is_guest(const struct checking *checking)
 }
 
 void
-check_fact(struct behaviour *row, bool failed)
+check_set_outcome(struct behaviour *row, bool failed)
 {
 	row->checked = true;
 	row->failed = failed;
 }
 
 void
-check_disturbed(struct behaviour *row)
+check_mark_disturbed(struct behaviour *row)
 {
 	row->disturbed = true;
 	behaviour_say(row, "Time was stolen from the core in each try.");
 }
 
 void
-check_figure(struct behaviour *row, int64_t low, int64_t high)
+check_set_figure(struct behaviour *row, int64_t low, int64_t high)
 {
 	row->checked = row->has_figure = true;
 	row->low = low;
@@ -126,15 +126,15 @@ check_watch(const struct checking *checking, uint64_t bound_ns)
 		.device = checking->device,
 		.bound_ticks = scale_ticks(checking->scale, bound_ns),
 		.poll_ticks_max = scale_ticks(checking->scale, WATCH_POLL_NS_MAX),
-		.last_tsc = check_tsc(checking->device),
+		.last_tsc = check_read_tsc(checking->device),
 		.polls_left = bound_ns / WATCH_POLL_NS_MIN + 1,
 	};
 }
 
 bool
-check_goes_on(struct check_watch *watch)
+check_watch_goes_on(struct check_watch *watch)
 {
-	uint64_t now = check_tsc(watch->device), ticks = now - watch->last_tsc;
+	uint64_t now = check_read_tsc(watch->device), ticks = now - watch->last_tsc;
 
 	watch->last_tsc = now;
 	watch->seen_ticks += ticks < watch->poll_ticks_max ? ticks : watch->poll_ticks_max;

@@ -26,7 +26,7 @@ struct check {
 };
 
 /* Runs CHECKS, a list that ends with a NULL rule. Adds one row for each check to BEHAVIOURS, in the same order. */
-void check_each(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
+void check_run_all(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
 
 /* If the TSC has stopped, marks the rows from index FIRST on as not checked, because the TSC timed their checks. */
 void check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
@@ -35,19 +35,19 @@ void check_discard_if_tsc_stopped(const struct checking *checking, struct behavi
 uint64_t check_left_ns(const struct checking *checking);
 
 /* Reads the TSC after all earlier instructions have completed, by the same fence as a clock's samples. */
-uint64_t check_tsc(const struct device *device);
+uint64_t check_read_tsc(const struct device *device);
 
 /* Returns the number of ticks of a clock with RATE in TSC_TICKS, rounded up. */
-uint64_t check_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
+uint64_t check_count_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
 
 /* Returns true if baretick runs in a guest, where emulated devices may react late. */
 bool check_is_guest(const struct checking *checking);
 
 /* Sets the outcome of ROW: failed if FAILED is true, otherwise passed. The caller adds the sentence. */
-void check_fact(struct behaviour *row, bool failed);
+void check_set_outcome(struct behaviour *row, bool failed);
 
 /* Marks ROW as not checked, because the core was preempted in each try. The check may be repeated later. */
-void check_disturbed(struct behaviour *row);
+void check_mark_disturbed(struct behaviour *row);
 
 /*
  * Returns true if one of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
@@ -56,7 +56,7 @@ void check_disturbed(struct behaviour *row);
 bool check_is_due(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
 /* Stores the measured interval from LOW to HIGH in ROW, in the rule's unit. */
-void check_figure(struct behaviour *row, int64_t low, int64_t high);
+void check_set_figure(struct behaviour *row, int64_t low, int64_t high);
 
 /*
  * A bounded wait for a device. It counts only time in which the core ran, so that the device gets the full time even if
@@ -71,6 +71,6 @@ struct check_watch {
 };
 
 struct check_watch check_watch(const struct checking *checking, uint64_t bound_ns);
-bool check_goes_on(struct check_watch *watch); /* called once for each poll; returns false when the wait is over */
+bool check_watch_goes_on(struct check_watch *watch); /* called for each poll; returns false when the wait is over */
 
 #endif

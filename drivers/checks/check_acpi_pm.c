@@ -44,7 +44,7 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 	acpi_pm_take_raw(checking, samples, PM_BATCH);
 	while (i < PM_BATCH && samples[i].ticks <= ACPI_PM_MASK_24)
 		i++;
-	check_fact(row, i < PM_BATCH);
+	check_set_outcome(row, i < PM_BATCH);
 	if (row->failed)
 		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads %lxh.",
 			       samples[i].ticks);
@@ -78,7 +78,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "The timer did not reach bit 24 in time.");
 		return;
 	}
-	check_fact(row, last.ticks <= ACPI_PM_MASK_24);
+	check_set_outcome(row, last.ticks <= ACPI_PM_MASK_24);
 	if (row->failed)
 		behaviour_say(row, "The FADT says 32 bits, but after %lxh the timer read %lxh: it wraps at 24 bits.",
 			       first.ticks, last.ticks);
@@ -91,7 +91,7 @@ static bool
 acpi_pm_jumps(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
 	uint64_t ticks = clock_elapsed_ticks(checking->rows, then->ticks, now->ticks);
-	uint64_t allowed = check_ticks(checking->scale, checking->rows->claimed, now->end - then->begin);
+	uint64_t allowed = check_count_ticks(checking->scale, checking->rows->claimed, now->end - then->begin);
 
 	return ticks > PM_LEAP_FACTOR * allowed + PM_LEAP_TICKS;
 }
@@ -135,7 +135,7 @@ acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "There was time for %u readings only.", reads);
 		return;
 	}
-	check_fact(row, glitches != 0);
+	check_set_outcome(row, glitches != 0);
 	if (glitches)
 		behaviour_say(row, "%u of %u readings were wrong, and the next reading right: %lxh after %lxh.",
 			       glitches, reads, off, before);
@@ -159,5 +159,5 @@ acpi_pm_check(const struct checking *checking, struct behaviours *behaviours)
 	bool is_24_bits = checking->device->saved[ACPI_PM_MASK] == ACPI_PM_MASK_24;
 
 	if (checking->rows->state == CLOCK_PRESENT)
-		check_each(checking, is_24_bits ? as_24_bits : as_32_bits, behaviours);
+		check_run_all(checking, is_24_bits ? as_24_bits : as_32_bits, behaviours);
 }

@@ -30,7 +30,7 @@ check_period(const struct checking *checking, struct behaviour *row)
 	/* reads the address in the ACPI table, because the driver may not have opened the device */
 	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD);
 
-	check_fact(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
+	check_set_outcome(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
 	behaviour_say(row, "The period register reads %u fs (valid: %u to %u).", period_fs,
 		       HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 }
@@ -40,7 +40,7 @@ check_base(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t base = checking->platform->acpi.hpet.base;
 
-	check_fact(row, base >> 32);
+	check_set_outcome(row, base >> 32);
 	behaviour_say(row, "The HPET's ACPI table gives the base address %lxh, %s 4 GiB.", base,
 		       row->failed ? "above" : "below");
 }
@@ -56,22 +56,22 @@ static struct stop
 stop_and_start(const struct checking *checking)
 {
 	uint64_t configuration_at = checking->device->address + HPET_CONFIGURATION;
-	uint64_t interrupts = hw_interrupts_mask(), begin = check_tsc(checking->device);
+	uint64_t interrupts = hw_interrupts_mask(), begin = check_read_tsc(checking->device);
 	uint32_t configuration = hw_read32(configuration_at);
 	struct stop stop = { .running = hpet_read_low(checking) };
 	struct wait wait;
 
 	hw_write32(configuration_at, configuration & ~HPET_ENABLE_CNF);
 	stop.stopped = hpet_read_low(checking);
-	stop.off_ticks = check_tsc(checking->device) - begin;
+	stop.off_ticks = check_read_tsc(checking->device) - begin;
 	wait = wait_begin(checking->scale, STOPPED_NS);
 	while (wait_goes_on(&wait))
 		;
 	stop.stopped_later = hpet_read_low(checking);
-	begin = check_tsc(checking->device);
+	begin = check_read_tsc(checking->device);
 	hw_write32(configuration_at, configuration);
 	stop.running_again = hpet_read_low(checking);
-	stop.on_ticks = check_tsc(checking->device) - begin;
+	stop.on_ticks = check_read_tsc(checking->device) - begin;
 	hw_interrupts_restore(interrupts);
 	return stop;
 }
@@ -82,7 +82,7 @@ test_stop_once(const struct checking *checking, struct behaviour *row)
 	struct hpet_pace pace = hpet_measure_pace(checking);
 	struct stop stop = stop_and_start(checking);
 
-	check_fact(row, true);
+	check_set_outcome(row, true);
 	if (stop.stopped != stop.stopped_later)
 		behaviour_say(row, "The counter counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
@@ -122,7 +122,7 @@ check_stopping(const struct checking *checking, struct behaviour *row)
  * bare metal are tested, because others lack the MSR, and in a guest the access may fault.
  */
 static bool
-may_reach_pc10(const struct cpu_facts *cpu)
+can_reach_pc10(const struct cpu_facts *cpu)
 {
 	struct hw_cpuid mwait = { 0, 0, 0, 0 };
 
@@ -142,13 +142,13 @@ check_pc10(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "Checked on Intel processors on bare metal only.");
 		return;
 	}
-	if (!may_reach_pc10(cpu)) {
-		check_fact(row, false);
+	if (!can_reach_pc10(cpu)) {
+		check_set_outcome(row, false);
 		behaviour_say(row, "CPUID 5h reports no C-state as deep as PC10.");
 		return;
 	}
 	limit = (unsigned)(hw_msr_read(MSR_PKG_CST_CONFIG) & PKG_CST_LIMIT);
-	check_fact(row, limit >= PKG_CST_PC10);
+	check_set_outcome(row, limit >= PKG_CST_PC10);
 	behaviour_say(row, "The package's C-state limit (MSR E2h) is %u, which %s PC10.", limit,
 		       row->failed ? "allows" : "excludes");
 }
@@ -184,7 +184,7 @@ hpet_check(const struct checking *checking, struct behaviours *behaviours)
 	if (!table->found || table->space != ACPI_SPACE_MEMORY)
 		return;
 	if (hpet_answers(table))
-		check_each(checking, always, behaviours);
+		check_run_all(checking, always, behaviours);
 	if (checking->rows->state == CLOCK_PRESENT)
-		check_each(checking, running, behaviours);
+		check_run_all(checking, running, behaviours);
 }

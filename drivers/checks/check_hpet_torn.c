@@ -22,11 +22,11 @@
 static struct sample
 take_reading(const struct checking *checking, bool plain)
 {
-	struct sample sample = { .begin = check_tsc(checking->device) };
+	struct sample sample = { .begin = check_read_tsc(checking->device) };
 
 	sample.ticks = plain ? hw_read64(checking->device->address + HPET_COUNTER) :
 			       hpet_read64(checking->device);
-	sample.end = check_tsc(checking->device);
+	sample.end = check_read_tsc(checking->device);
 	return sample;
 }
 
@@ -54,7 +54,7 @@ can_be_read_at_once(const struct checking *checking, const struct hpet_pace *pac
 
 /* Takes readings until the counter's low half has rolled over, and fills ROW with the result. */
 static void
-read_across(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace, bool plain)
+read_across_rollover(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace, bool plain)
 {
 	struct check_watch watch = check_watch(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
 	uint64_t interrupts = hw_interrupts_mask(), crossing_ticks = 0;
@@ -62,7 +62,7 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 	unsigned after = 0, readings = 1;
 	bool torn = false;
 
-	while (!torn && after < TORN_READINGS_AFTER && check_goes_on(&watch)) {
+	while (!torn && after < TORN_READINGS_AFTER && check_watch_goes_on(&watch)) {
 		now = take_reading(checking, plain && readings % 2);
 		readings++;
 		torn = !is_plausible_step(pace, &then, &now);
@@ -74,10 +74,10 @@ read_across(const struct checking *checking, struct behaviour *row, const struct
 	}
 	hw_interrupts_restore(interrupts);
 	if (!torn && (!crossing_ticks || crossing_ticks > scale_ticks(checking->scale, TORN_CROSSING_NS))) {
-		check_disturbed(row);
+		check_mark_disturbed(row);
 		return;
 	}
-	check_fact(row, torn);
+	check_set_outcome(row, torn);
 	if (torn)
 		behaviour_say(row, "At the rollover of the low half the HPET read %lxh, then %lxh.",
 			       then.ticks, now.ticks);
@@ -112,5 +112,5 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 	wait = wait_begin(checking->scale, rollover_ns);
 	while (low <= UINT32_MAX - before && wait_goes_on(&wait))
 		low = hpet_read_low(checking);
-	read_across(checking, row, &pace, plain);
+	read_across_rollover(checking, row, &pace, plain);
 }

@@ -19,7 +19,7 @@
  * ns per tick times 2^32. Rounds up if UP is set, otherwise down.
  */
 static int64_t
-ppm_above(uint64_t measured, uint64_t multiplier, bool up)
+get_ppm_above(uint64_t measured, uint64_t multiplier, bool up)
 {
 	uint64_t apart = measured > multiplier ? measured - multiplier : multiplier - measured;
 
@@ -29,7 +29,7 @@ ppm_above(uint64_t measured, uint64_t multiplier, bool up)
 }
 
 static void
-check_claim(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
+check_stated_rate(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
 {
 	const struct scale *scale = checking->scale;
 	uint64_t khz;
@@ -44,7 +44,7 @@ check_claim(const struct checking *checking, struct behaviour *row, uint64_t mul
 		return;
 	}
 	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
-	check_figure(row, ppm_above(scale->least, multiplier, false), ppm_above(scale->most, multiplier, true));
+	check_set_figure(row, get_ppm_above(scale->least, multiplier, false), get_ppm_above(scale->most, multiplier, true));
 	behaviour_say(row, "The clock's page states a TSC rate of %lu kHz, which differs from the measured rate by %ld to %ld "
 			   "ppm.", khz, row->low,
 		      row->high);
@@ -56,9 +56,9 @@ check_claim(const struct checking *checking, struct behaviour *row, uint64_t mul
  * (xen/arch/x86/time.c, local_time_calibration()).
  */
 static bool
-rate_was_changed(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
+was_rate_changed(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
 {
-	uint64_t first = pvclock_multiplier_at_first(checking->device);
+	uint64_t first = pvclock_get_first_multiplier(checking->device);
 
 	if (!multiplier || multiplier == first)
 		return false;
@@ -77,8 +77,8 @@ pvclock_check_claim(const struct checking *checking, struct behaviour *row)
 	size_t length;
 
 	multiplier = pvclock_copy_page(checking->rows, &taken) ? pvclock_multiplier(&taken) : 0;
-	if (!rate_was_changed(checking, row, multiplier))
-		check_claim(checking, row, multiplier);
+	if (!was_rate_changed(checking, row, multiplier))
+		check_stated_rate(checking, row, multiplier);
 	length = text_length(row->text);
 	if (!refused)
 		return;
@@ -92,8 +92,8 @@ hv_page_check_claim(const struct checking *checking, struct behaviour *row)
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	check_claim(checking, row, hv_page_copy(checking->device, &taken, &tsc) && taken.sequence ?
-		    hv_tsc_page_multiplier(&taken) : 0);
+	check_stated_rate(checking, row, hv_page_copy(checking->device, &taken, &tsc) && taken.sequence ?
+			  hv_tsc_page_multiplier(&taken) : 0);
 }
 
 /* Returns true if the page is invalid in each read for LASTING_NS. An update makes the page invalid only briefly. */
@@ -114,13 +114,13 @@ page_stays_invalid(const struct checking *checking)
 static void
 hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t fallbacks = hv_page_fallbacks(checking->device);
+	uint64_t fallbacks = hv_page_count_fallbacks(checking->device);
 
 	if (checking->rows->state != CLOCK_PRESENT && !fallbacks) {
 		behaviour_say(row, "There is no page to check.");
 		return;
 	}
-	check_fact(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
+	check_set_outcome(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
 	if (!fallbacks)
 		behaviour_say(row, "The page's sequence number was never 0.");
 	else if (checking->rows->state == CLOCK_PRESENT)
@@ -136,7 +136,7 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
  * negative if it is behind, and 0 if it is within.
  */
 static int64_t
-ticks_outside(uint64_t before, uint64_t msr, uint64_t after)
+get_ticks_outside(uint64_t before, uint64_t msr, uint64_t after)
 {
 	if ((int64_t)(msr - before) < 0)
 		return (int64_t)(msr - before);
@@ -144,7 +144,7 @@ ticks_outside(uint64_t before, uint64_t msr, uint64_t after)
 }
 
 static bool
-hv_page_ticks(const struct checking *checking, uint64_t *ticks)
+hv_page_read_ticks(const struct checking *checking, uint64_t *ticks)
 {
 	struct hv_tsc_page taken;
 	uint64_t tsc;
@@ -163,13 +163,13 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 	unsigned reads = 0;
 	int64_t worst = 0;
 
-	while (reads < APART_TRIES && wait_goes_on(&wait) && hv_page_ticks(checking, &before)) {
+	while (reads < APART_TRIES && wait_goes_on(&wait) && hv_page_read_ticks(checking, &before)) {
 		int64_t apart;
 
 		msr = hw_msr_read(MSR_HV_REFERENCE);
-		if (!hv_page_ticks(checking, &after))
+		if (!hv_page_read_ticks(checking, &after))
 			break;
-		apart = ticks_outside(before, msr, after);
+		apart = get_ticks_outside(before, msr, after);
 		reads++;
 		if ((apart < 0 ? -apart : apart) > (worst < 0 ? -worst : worst))
 			worst = apart;
@@ -178,7 +178,7 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "The page was marked as unusable when it was read.");
 		return;
 	}
-	check_figure(row, worst * HV_TICK_NS, worst * HV_TICK_NS);
+	check_set_figure(row, worst * HV_TICK_NS, worst * HV_TICK_NS);
 	if (worst)
 		behaviour_say(row, "In the worst of %u reads the MSR was %ld ns %s the page.", reads,
 			      (worst < 0 ? -worst : worst) * HV_TICK_NS, worst < 0 ? "behind" : "ahead of");
@@ -196,7 +196,7 @@ pvclock_check(const struct checking *checking, struct behaviours *behaviours)
 	};
 
 	if (checking->rows->state == CLOCK_PRESENT)
-		check_each(checking, checks, behaviours);
+		check_run_all(checking, checks, behaviours);
 }
 
 void
@@ -214,5 +214,5 @@ hv_page_check(const struct checking *checking, struct behaviours *behaviours)
 	};
 
 	if (!checking->rows->unoffered)
-		check_each(checking, checking->rows->state == CLOCK_PRESENT ? all : unusable, behaviours);
+		check_run_all(checking, checking->rows->state == CLOCK_PRESENT ? all : unusable, behaviours);
 }

@@ -71,9 +71,9 @@ static void
 wait_varying_time(const struct checking *checking, unsigned reading)
 {
 	uint64_t ticks = scale_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS);
-	uint64_t begin = check_tsc(checking->device);
+	uint64_t begin = check_read_tsc(checking->device);
 
-	for (unsigned polls = STEP_POLLS; polls > 0 && check_tsc(checking->device) - begin < ticks; polls--)
+	for (unsigned polls = STEP_POLLS; polls > 0 && check_read_tsc(checking->device) - begin < ticks; polls--)
 		hw_pause();
 }
 
@@ -90,7 +90,7 @@ check_step(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "The counter did not change in %u readings.", STEP_READS);
 		return;
 	}
-	check_fact(row, step != 1);
+	check_set_outcome(row, step != 1);
 	behaviour_say(row, "In mode 2, all %u readings differ by multiples of %u (expected: 1).", STEP_READS, (unsigned)step);
 }
 
@@ -141,14 +141,14 @@ try_latch(const struct checking *checking, bool again)
 	struct wait wait;
 
 	hw_out8(PIT_CONTROL, CONTROL_LATCH);
-	l.latched_tsc = check_tsc(checking->device);
+	l.latched_tsc = check_read_tsc(checking->device);
 	l.wait_ticks = LATCH_FACTOR * (l.latched_tsc - l.before.begin) +
 		       scale_ticks(checking->scale, LATCH_HELD_NS);
 	wait = wait_begin(checking->scale, scale_ns(checking->scale, l.wait_ticks) < LATCH_HELD_NS_MAX ?
 			  scale_ns(checking->scale, l.wait_ticks) : 0);
 	while (wait_goes_on(&wait))
 		;
-	l.waited_tsc = check_tsc(checking->device);
+	l.waited_tsc = check_read_tsc(checking->device);
 	if (again)
 		hw_out8(PIT_CONTROL, CONTROL_LATCH);
 	l.ticks = pit_read_latched();
@@ -169,18 +169,18 @@ check_latch(const struct checking *checking, struct behaviour *row)
 		unsigned held = counts[again][LATCH_HELD], lost = counts[again][LATCH_LOST];
 
 		if (lost > held) {
-			check_fact(row, true);
+			check_set_outcome(row, true);
 			behaviour_say(row, "%s: in %u of %u tries.", again ?
 				       "A second latch command takes a new count" :
 				       "A latched count keeps counting", lost, LATCH_TRIES);
 			return;
 		}
 		if (held == 0) {
-			check_disturbed(row);
+			check_mark_disturbed(row);
 			return;
 		}
 	}
-	check_fact(row, false);
+	check_set_outcome(row, false);
 	behaviour_say(row, "A latched count is held until it is read; a second latch command is ignored.");
 }
 
@@ -222,7 +222,7 @@ check_status(const struct checking *checking, struct behaviour *row)
 		    (s.loaded & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL);
 	bool waits = s.mode_0 & s.mode_2 & STATUS_NULL_COUNT;
 
-	check_fact(row, !is_read_back || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
+	check_set_outcome(row, !is_read_back || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
 	behaviour_say(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
 		       s.mode_2, s.loaded, waits ? "" : "; NULL COUNT is never set");
 }
@@ -239,5 +239,5 @@ pit_check(const struct checking *checking, struct behaviours *behaviours)
 	};
 
 	if (checking->rows->state == CLOCK_PRESENT)
-		check_each(checking, checks, behaviours);
+		check_run_all(checking, checks, behaviours);
 }

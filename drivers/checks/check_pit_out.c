@@ -22,7 +22,7 @@ struct duration {
 };
 
 static struct duration
-time_by_nominal_rate(const struct checking *checking)
+get_nominal_duration(const struct checking *checking)
 {
 	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
 	uint64_t ticks = scale_ratio((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
@@ -36,7 +36,7 @@ time_by_nominal_rate(const struct checking *checking)
  * rate. The result allows any duration if the core was preempted, because the counter may have wrapped.
  */
 static struct duration
-time_by_measured_rate(const struct checking *checking, uint64_t ns)
+measure_duration(const struct checking *checking, uint64_t ns)
 {
 	uint64_t interrupts = hw_interrupts_mask(), clocks;
 	struct sample first, last;
@@ -63,7 +63,7 @@ time_by_measured_rate(const struct checking *checking, uint64_t ns)
 }
 
 static bool
-overlap(const struct duration *a, const struct duration *b)
+do_overlap(const struct duration *a, const struct duration *b)
 {
 	return a->low_ticks <= b->high_ticks && b->low_ticks <= a->high_ticks;
 }
@@ -75,11 +75,11 @@ overlap(const struct duration *a, const struct duration *b)
 static struct duration
 get_requested_time(const struct checking *checking)
 {
-	struct duration claim = time_by_nominal_rate(checking);
+	struct duration claim = get_nominal_duration(checking);
 	uint64_t ns = scale_ns(checking->scale, claim.high_ticks);
-	struct duration pace = time_by_measured_rate(checking, ns), again = time_by_measured_rate(checking, ns / 2);
+	struct duration pace = measure_duration(checking, ns), again = measure_duration(checking, ns / 2);
 
-	return overlap(&claim, &pace) || overlap(&claim, &again) || !overlap(&pace, &again) ? claim : pace;
+	return do_overlap(&claim, &pace) || do_overlap(&claim, &again) || !do_overlap(&pace, &again) ? claim : pace;
 }
 
 enum out { OUT_ROSE, OUT_NEVER_LOW, OUT_NEVER_HIGH, OUT_UNCLEAR, OUT_KINDS };
@@ -98,19 +98,19 @@ test_out_pin(const struct checking *checking, const struct duration *requested, 
 
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, OUT_COUNT & 0xff);
-	written_begin = check_tsc(checking->device);
+	written_begin = check_read_tsc(checking->device);
 	hw_out8(PIT_DATA_2, OUT_COUNT >> 8);
-	written_end = check_tsc(checking->device);
+	written_end = check_read_tsc(checking->device);
 	watch = check_watch(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, requested->high_ticks));
 	do {
-		begin = check_tsc(checking->device);
+		begin = check_read_tsc(checking->device);
 		high = hw_in8(PORT_B) & PORT_B_OUT_2;
-		end = check_tsc(checking->device);
+		end = check_read_tsc(checking->device);
 		if (!high) {
 			was_low = true;
 			low_tsc = begin;
 		}
-	} while (!high && check_goes_on(&watch));
+	} while (!high && check_watch_goes_on(&watch));
 	if (!high)
 		return OUT_NEVER_HIGH;
 	if (!was_low)
@@ -133,7 +133,7 @@ report_rise(const struct checking *checking, struct behaviour *row, const struct
 	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)requested->high_ticks);
 	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)requested->low_ticks);
 
-	check_figure(row, round_down_to_us(low_ns), -round_down_to_us(-high_ns));
+	check_set_figure(row, round_down_to_us(low_ns), -round_down_to_us(-high_ns));
 	if (row->low >= 0)
 		behaviour_say(row, "OUT rose %ld to %ld us after the end of its count of %u clocks.", row->low, row->high,
 			      OUT_CLOCKS);
@@ -161,7 +161,7 @@ get_distance(const struct rise *rise, const struct duration *requested)
  * several tries counts, because a real fault appears in every try, but a stopped TSC may spoil a single try.
  */
 static bool
-is_better(const struct rise *rise, const struct rise *best, const struct duration *requested)
+is_better_rise(const struct rise *rise, const struct rise *best, const struct duration *requested)
 {
 	uint64_t far = get_distance(rise, requested), best_far = get_distance(best, requested);
 
@@ -183,7 +183,7 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	time = get_requested_time(checking);
-	if (time.high_ticks > PACE_SLOWEST_FACTOR * time_by_nominal_rate(checking).high_ticks) {
+	if (time.high_ticks > PACE_SLOWEST_FACTOR * get_nominal_duration(checking).high_ticks) {
 		behaviour_say(row, "The counter hardly counts.");
 		return;
 	}
@@ -194,7 +194,7 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		pit_start_counting();
 		hw_interrupts_restore(interrupts);
 		counts[out]++;
-		if (out == OUT_ROSE && (counts[OUT_ROSE] == 1 || is_better(&rise, &best, &time)))
+		if (out == OUT_ROSE && (counts[OUT_ROSE] == 1 || is_better_rise(&rise, &best, &time)))
 			best = rise;
 	}
 	if (counts[OUT_ROSE]) {
@@ -202,10 +202,10 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	if (counts[OUT_UNCLEAR] == OUT_TRIES) {
-		check_disturbed(row);
+		check_mark_disturbed(row);
 		return;
 	}
-	check_fact(row, true);
+	check_set_outcome(row, true);
 	if (counts[OUT_NEVER_HIGH])
 		behaviour_say(row, "OUT (port 61h bit 5) was set to rise after 1 ms and did not within %u ms.",
 			       (unsigned)(OUT_BOUND_FACTOR * scale_ns(checking->scale, time.high_ticks) / WAIT_NS_PER_MS));

@@ -60,12 +60,12 @@ struct update_watch {
 static struct update_poll
 take_poll(const struct device *device, uint64_t good_ticks)
 {
-	struct update_poll poll = { .begin = check_tsc(device) };
+	struct update_poll poll = { .begin = check_read_tsc(device) };
 
 	poll.updating = rtc_read_register(device, REGISTER_A) & A_UIP;
-	poll.after_a = check_tsc(device);
+	poll.after_a = check_read_tsc(device);
 	poll.raw = rtc_read_register(device, REGISTER_SECONDS);
-	poll.end = check_tsc(device);
+	poll.end = check_read_tsc(device);
 	poll.good = !poll.updating && poll.end - poll.begin < good_ticks;
 	return poll;
 }
@@ -116,7 +116,7 @@ changed_without_uip(const struct update_watch *w, const struct update_poll *poll
 static void
 record_second(struct update_watch *w, const struct update_poll *poll)
 {
-	unsigned second = rtc_decode(poll->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
+	unsigned second = rtc_decode_seconds(poll->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
 
 	if (second > RTC_SECONDS_MAX) {
 		w->invalid++;
@@ -192,7 +192,7 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 			record_second(w, &poll);
 		w->last = poll;
 		settled = is_settled(w) && (!flag || flag->edges >= 2);
-	} while (!settled && check_goes_on(&watch) && check_left_ns(checking) &&
+	} while (!settled && check_watch_goes_on(&watch) && check_left_ns(checking) &&
 		 ((saw_update(w) && !is_settled(w)) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
 	w->seen_ticks = watch.seen_ticks;
 }
@@ -210,7 +210,7 @@ report_update(const struct update_watch *w, struct behaviour *row)
 	uint64_t high_us = scale_ns(w->checking.scale, w->shortest_high_ticks) / US + 1;
 
 	if (w->updates && uip_is_settled(w)) {
-		check_figure(row, (int64_t)low_us, (int64_t)high_us);
+		check_set_figure(row, (int64_t)low_us, (int64_t)high_us);
 		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu to %lu us at its shortest; updates seen: %u.",
 			       low_us, high_us, w->updates);
 	} else if (w->updates) {
@@ -218,10 +218,10 @@ report_update(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu us, in fewer than %u updates: a busy host may have "
 				   "cleared it late.", low_us, w->long_min);
 	} else if (w->first_tsc) {
-		check_figure(row, (int64_t)(get_seen_ms(w) * US), (int64_t)(get_seen_ms(w) * US + US));
+		check_set_figure(row, (int64_t)(get_seen_ms(w) * US), (int64_t)(get_seen_ms(w) * US + US));
 		behaviour_say(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls, get_seen_ms(w));
 	} else if (w->without_uip >= w->times_min) {
-		check_fact(row, true);
+		check_set_outcome(row, true);
 		behaviour_say(row, "The update flag (UIP) was never 1 in %u ms, not even before the seconds changed.",
 			      get_seen_ms(w));
 	} else if (w->without_uip) {
@@ -229,7 +229,7 @@ report_update(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "The update flag (UIP) was not 1 before the seconds changed, in fewer than %u cases.",
 			       w->times_min);
 	} else if (saw_update(w)) {
-		check_disturbed(row);
+		check_mark_disturbed(row);
 	} else {
 		behaviour_say(row, "No update came in %u ms.", get_seen_ms(w));
 	}
@@ -239,10 +239,10 @@ static void
 report_seconds(const struct update_watch *w, struct behaviour *row)
 {
 	if (!w->second_known && w->invalid) {
-		check_fact(row, true);
+		check_set_outcome(row, true);
 		behaviour_say(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
 	} else if (w->wrong && second_is_settled(w)) {
-		check_fact(row, true);
+		check_set_outcome(row, true);
 		behaviour_say(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.", w->from,
 			       w->to, w->right + w->wrong, w->wrong);
 	} else if (w->wrong) {
@@ -250,7 +250,7 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "The seconds were %u after %u once: the whole machine may have been stopped.", w->to,
 			       w->from);
 	} else if (w->right) {
-		check_fact(row, false);
+		check_set_outcome(row, false);
 		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
 	} else {
 		behaviour_say(row, "No update came in %u ms.", get_seen_ms(w));
@@ -264,7 +264,7 @@ check_battery(const struct checking *checking, struct behaviour *row)
 	uint8_t d = rtc_read_register(checking->device, REGISTER_D);
 
 	hw_interrupts_restore(interrupts);
-	check_fact(row, !(d & D_VRT));
+	check_set_outcome(row, !(d & D_VRT));
 	behaviour_say(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->failed ?
 		       "the battery failed: time and settings are not valid" : "the battery is good");
 }
@@ -274,7 +274,7 @@ check_battery(const struct checking *checking, struct behaviour *row)
  * time, because each observation takes over a second.
  */
 static void
-check_slow(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
+check_updates_and_slow_flag(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
 {
 	bool guest = check_is_guest(checking);
 	struct update_watch w = {
@@ -329,12 +329,12 @@ rtc_check(const struct checking *checking, struct behaviours *behaviours)
 
 	if (rows[RTC].state == CLOCK_ABSENT)
 		return;
-	check_each(checking, battery, behaviours);
+	check_run_all(checking, battery, behaviours);
 	if (with_flag)
 		rtc_check_fast_rates(checking, behaviours);
 	else
-		check_each(checking, no_flag, behaviours);
+		check_run_all(checking, no_flag, behaviours);
 	if (rows[RTC].state != CLOCK_STUCK)
-		check_slow(checking, with_flag && !checking->device->saved[RTC_NEEDS_PIE], behaviours);
+		check_updates_and_slow_flag(checking, with_flag && !checking->device->saved[RTC_NEEDS_PIE], behaviours);
 	leave_as_found(checking, with_flag);
 }

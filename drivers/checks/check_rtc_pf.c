@@ -47,7 +47,7 @@ rtc_flag_start(const struct checking *checking, uint64_t hz, uint8_t select)
 	struct rtc_flag flag = { .hz = hz };
 
 	rtc_write_register(device, REGISTER_A, (device->saved[SAVED_A] & A_DIVIDER) | select);
-	flag.begin = flag.polled = flag.end = check_tsc(device);
+	flag.begin = flag.polled = flag.end = check_read_tsc(device);
 	rtc_pf_start(device);
 	return flag;
 }
@@ -55,10 +55,10 @@ rtc_flag_start(const struct checking *checking, uint64_t hz, uint8_t select)
 void
 rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag)
 {
-	uint64_t begin = check_tsc(checking->device);
+	uint64_t begin = check_read_tsc(checking->device);
 	bool came = rtc_read_register(checking->device, REGISTER_C) & C_PF;
 
-	flag->end = check_tsc(checking->device);
+	flag->end = check_read_tsc(checking->device);
 	if (flag->end - flag->polled > flag->longest_ticks)
 		flag->longest_ticks = flag->end - flag->polled;
 	if (came) {
@@ -119,7 +119,7 @@ get_flag_rate(const struct checking *checking, const struct rtc_flag *flag, uint
 static void
 report_flag_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
-	check_figure(row, ppm.low, ppm.high);
+	check_set_figure(row, ppm.low, ppm.high);
 	behaviour_say(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
 		       ppm.low, ppm.high, flag->edges);
 }
@@ -137,7 +137,7 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
  * assumption that each edge may be up to LATE_NS late.
  */
 static struct ppm
-rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
+get_rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
 {
 	struct ppm ppm = get_flag_rate(checking, flag, 0);
 
@@ -148,12 +148,12 @@ void
 rtc_flag_report(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
 	if (!saw_all_edges(checking, flag))
-		check_disturbed(row);
+		check_mark_disturbed(row);
 	else if (scale_ns(checking->scale, flag->polled - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
 		behaviour_say(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
 	else
-		report_flag_rate(row, flag, rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
+		report_flag_rate(row, flag, get_rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
 }
 
 static bool
@@ -178,7 +178,7 @@ observe_long(const struct checking *checking, uint64_t hz, uint8_t select, uint6
 		rtc_flag_poll(checking, &flag);
 		hw_interrupts_restore(interrupts);
 		interrupts = hw_interrupts_mask();
-	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_goes_on(&watch));
+	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_watch_goes_on(&watch));
 	hw_interrupts_restore(interrupts);
 	return saw_all_edges(checking, &flag) || before.edges < LONG_EDGES_MIN ? flag : before;
 }
@@ -310,10 +310,10 @@ check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t
 			record_observation(&w, &flag, get_flag_rate(checking, &flag, 0));
 	}
 	if (w.whole == 0)
-		check_disturbed(row);
+		check_mark_disturbed(row);
 	else if (shows_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
 		 measure_longer(checking, hz, select, &w.best_flag))
-		report_flag_rate(row, &w.best_flag, rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
+		report_flag_rate(row, &w.best_flag, get_rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
 	else
 		report_observations(checking, &w, row);
 }
@@ -363,5 +363,5 @@ rtc_check_fast_rates(const struct checking *checking, struct behaviours *behavio
 		{ NULL, 0, NULL },
 	};
 
-	check_each(checking, checks, behaviours);
+	check_run_all(checking, checks, behaviours);
 }

@@ -19,12 +19,12 @@ struct hpet_pace
 hpet_measure_pace(const struct checking *checking)
 {
 	uint32_t first = hpet_read_low(checking), ticks;
-	uint64_t begin = check_tsc(checking->device), end;
+	uint64_t begin = check_read_tsc(checking->device), end;
 	struct wait wait = wait_begin(checking->scale, PACE_NS);
 
 	while (wait_goes_on(&wait))
 		;
-	end = check_tsc(checking->device);
+	end = check_read_tsc(checking->device);
 	ticks = hpet_read_low(checking) - first;
 	return (struct hpet_pace){ ticks, end > begin ? end - begin : 1 };
 }

@@ -13,7 +13,7 @@
  * channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
-pit_mode(void)
+get_pit_mode(void)
 {
 	uint8_t mode = pit_read_status() & STATUS_CONTROL;
 
@@ -27,7 +27,7 @@ add_rtc(struct as_found *registers)
 {
 	struct device rtc = { .opened = false };
 
-	rtc_find(&rtc);
+	rtc_find_ports(&rtc);
 	as_found_add(registers, "RTC register A", rtc_read_register(&rtc, REGISTER_A) & (uint8_t)~A_UIP);
 	as_found_add(registers, "RTC register B", rtc_read_register(&rtc, REGISTER_B));
 	(void)rtc_read_register(&rtc, REGISTER_D);
@@ -76,7 +76,7 @@ registers_read(struct as_found *registers, const struct platform *platform, faul
 		as_found_add(registers, "the HPET's configuration",
 			     hw_read32(hpet->base + HPET_CONFIGURATION));
 	as_found_add(registers, "port 61h", hw_in8(PORT_B) & PORT_B_WRITABLE);
-	as_found_add(registers, "the mode of PIT channel 2", pit_mode());
+	as_found_add(registers, "the mode of PIT channel 2", get_pit_mode());
 	if (!(platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent))
 		add_rtc(registers);
 	as_found_add(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));

@@ -49,11 +49,11 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 	       uint8_t *space)
 {
 	if (!fadt->found) {
-		probe_state(clock, CLOCK_ABSENT, "There is no FADT in ACPI.");
+		probe_set_state(clock, CLOCK_ABSENT, "There is no FADT in ACPI.");
 		return false;
 	}
 	if (fadt->hw_reduced) {
-		probe_state(clock, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
+		probe_set_state(clock, CLOCK_ABSENT, "ACPI is hardware-reduced, which has no PM timer.");
 		return false;
 	}
 	*space = ACPI_SPACE_IO;
@@ -65,9 +65,9 @@ acpi_pm_locate(const struct acpi_fadt *fadt, struct device *device, struct clock
 		return true;
 	}
 	if (fadt->pm_tmr_len == 0 || fadt->pm_tmr_blk == 0) {
-		probe_state(clock, CLOCK_ABSENT,
-			    "The FADT lists no PM timer (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
-			    fadt->pm_tmr_len, fadt->pm_tmr_blk);
+		probe_set_state(clock, CLOCK_ABSENT,
+				"The FADT lists no PM timer (PM_TMR_LEN %u, PM_TMR_BLK %xh).",
+				fadt->pm_tmr_len, fadt->pm_tmr_blk);
 		return false;
 	}
 	device->address = fadt->pm_tmr_blk;
@@ -81,11 +81,11 @@ acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *cl
 	uint64_t address = device->address;
 
 	if (space == ACPI_SPACE_IO && address > PORT_MAX)
-		probe_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh.", address);
+		probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh.", address);
 	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
-		probe_state(clock, CLOCK_BROKEN, "The FADT gives the address %lxh, which is not aligned.", address);
+		probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the address %lxh, which is not aligned.", address);
 	else if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
-		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %lxh.", address);
+		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %lxh.", address);
 	else
 		return true;
 	return false;
@@ -117,11 +117,11 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	if (moves)
 		clocks->state = CLOCK_PRESENT;
 	else if (reading == UINT32_MAX)
-		probe_state(clocks, CLOCK_ABSENT, "The timer reads all ones: nothing answers at %s %lxh.",
-			    space == ACPI_SPACE_IO ? "port" : "address",
-			    device->address);
+		probe_set_state(clocks, CLOCK_ABSENT, "The timer reads all ones: nothing answers at %s %lxh.",
+				space == ACPI_SPACE_IO ? "port" : "address",
+				device->address);
 	else
-		probe_state(clocks, CLOCK_STUCK, "The timer reads %lxh every time.", reading);
+		probe_set_state(clocks, CLOCK_STUCK, "The timer reads %lxh every time.", reading);
 }
 
 const struct driver acpi_pm_driver = {

@@ -62,15 +62,15 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 	uint64_t base = table->base;
 
 	if (!table->found)
-		probe_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
+		probe_set_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
 	else if (table->space != ACPI_SPACE_MEMORY)
-		probe_state(clock, CLOCK_BROKEN,
-			    "Its ACPI table puts the HPET into address space %u, not into memory.",
-			    table->space);
+		probe_set_state(clock, CLOCK_BROKEN,
+				"Its ACPI table puts the HPET into address space %u, not into memory.",
+				table->space);
 	else if (base == 0 || base % sizeof(uint64_t))
-		probe_state(clock, CLOCK_BROKEN, "The HPET's ACPI table gives the base address %lxh.", base);
+		probe_set_state(clock, CLOCK_BROKEN, "The HPET's ACPI table gives the base address %lxh.", base);
 	else if (!hw_is_mapped(base, HPET_SIZE))
-		probe_state(clock, CLOCK_BROKEN, "The firmware has not mapped its base address %lxh.", base);
+		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped its base address %lxh.", base);
 	else
 		return true;
 	return false;
@@ -87,14 +87,14 @@ hpet_identify(uint64_t base, struct clock *clocks)
 	struct clock *clock = &clocks[HPET];
 
 	if ((id == 0 && period_fs == 0) || (id == UINT32_MAX && period_fs == UINT32_MAX)) {
-		probe_state(clock, CLOCK_BROKEN,
-			    "The HPET's capability register reads %s: nothing answers at %lxh.",
-			    id ? "all ones" : "0", base);
+		probe_set_state(clock, CLOCK_BROKEN,
+				"The HPET's capability register reads %s: nothing answers at %lxh.",
+				id ? "all ones" : "0", base);
 		return false;
 	}
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX) {
-		probe_state(clock, CLOCK_BROKEN, "The HPET's period register reads %u fs, not %u to %u.",
-			    period_fs, HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
+		probe_set_state(clock, CLOCK_BROKEN, "The HPET's period register reads %u fs, not %u to %u.",
+				period_fs, HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 		return false;
 	}
 	if (id & HPET_COUNT_SIZE_CAP) {
@@ -127,7 +127,7 @@ hpet_enable_timers(const struct device *device, uint64_t timers, bool on)
 }
 
 static uint64_t
-hpet_enabled_timers(const struct device *device)
+hpet_get_enabled_timers(const struct device *device)
 {
 	uint32_t count = HPET_TIMERS(hw_read32(device->address + HPET_ID));
 	uint64_t timers = 0;
@@ -157,28 +157,28 @@ hpet_start(struct device *device, struct clock *clock)
 
 	if (!(configuration & HPET_ENABLE_CNF)) {
 		device->saved[SAVED_CONFIGURATION] = configuration;
-		device->saved[SAVED_ARMED] = hpet_enabled_timers(device);
+		device->saved[SAVED_ARMED] = hpet_get_enabled_timers(device);
 		device->opened = true;
 		hpet_enable_timers(device, device->saved[SAVED_ARMED], false);
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
-		probe_note(clock, "The HPET was off. It is switched on for the run, and off again afterwards.");
+		probe_append_note(clock, "The HPET was off. It is switched on for the run, and off again afterwards.");
 	} else {
 		/*
 		 * EDK II's tick by HPET stops the main counter while it sets a comparator (HpetTimerDxe,
 		 * TimerInterruptHandler()).
 		 */
-		clock->firmware_ticks = hpet_enabled_timers(device) != 0;
+		clock->firmware_ticks = hpet_get_enabled_timers(device) != 0;
 		if (clock->firmware_ticks)
-			probe_note(clock, "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
+			probe_append_note(clock, "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
 	}
 	if (probe_counter_moves(hpet_read32, device))
 		return true;
 	bool still_off = !(hw_read32(device->address + HPET_CONFIGURATION) & HPET_ENABLE_CNF);
 
 	if (still_off)
-		probe_state(clock, CLOCK_DISABLED, "The HPET is off, and ENABLE_CNF can't be set.");
+		probe_set_state(clock, CLOCK_DISABLED, "The HPET is off, and ENABLE_CNF can't be set.");
 	else
-		probe_state(clock, CLOCK_STUCK, "The HPET is on, but its main counter does not count.");
+		probe_set_state(clock, CLOCK_STUCK, "The HPET is on, but its main counter does not count.");
 	hpet_close(device);
 	return false;
 }
@@ -195,13 +195,13 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 	    hpet_start(device, &clocks[HPET])) {
 		clocks[HPET].state = CLOCK_PRESENT;
 		if (table->base >> 32)
-			probe_note(&clocks[HPET], "The HPET's base address is above 4 GiB.");
+			probe_append_note(&clocks[HPET], "The HPET's base address is above 4 GiB.");
 	}
 	probe_copy_state(clocks, HPET_COUNT);
 	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;
 	if (clocks[HPET].width_bits == 32)
-		probe_state(&clocks[HPET_32], CLOCK_ABSENT,
-			    "This HPET is 32 bits wide: the row hpet reads the same.");
+		probe_set_state(&clocks[HPET_32], CLOCK_ABSENT,
+				"This HPET is 32 bits wide: the row hpet reads the same.");
 }
 
 const struct driver hpet_driver = {

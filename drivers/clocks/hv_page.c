@@ -26,7 +26,7 @@ hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *n
 }
 
 uint64_t
-hv_page_fallbacks(const struct device *device)
+hv_page_count_fallbacks(const struct device *device)
 {
 	return device->saved[HV_PAGE_FALLBACKS];
 }
@@ -70,7 +70,7 @@ hv_page_get_stability(void *device)
 }
 
 static uint64_t
-hv_page_assumed(void *device)
+hv_page_get_assumed(void *device)
 {
 	struct hv_tsc_page taken;
 	uint64_t tsc;
@@ -82,7 +82,7 @@ static const struct clock hv_page_row = {
 	.id = "hv_page", .title = "Hyper-V's reference time, from its page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .paged = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
-	.get_stability = hv_page_get_stability, .assumed = hv_page_assumed,
+	.get_stability = hv_page_get_stability, .assumed = hv_page_get_assumed,
 	.get_core_device = hv_page_get_core_device, .read = hv_page_read,
 };
 
@@ -102,15 +102,15 @@ hv_page_test(struct device *device, struct clock *clock)
 	uint64_t tsc;
 
 	if (!hv_page_copy(device, &taken, &tsc))
-		probe_state(clock, CLOCK_BROKEN, "The hypervisor changed the page during each of %u reads.",
-			    PAGES_TRIES);
+		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor changed the page during each of %u reads.",
+				PAGES_TRIES);
 	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
-		probe_state(clock, CLOCK_DISABLED, "The page's sequence is 0: readers fall back to the MSR, which is the "
+		probe_set_state(clock, CLOCK_DISABLED, "The page's sequence is 0: readers fall back to the MSR, which is the "
 				"clock hv_ref.");
 	else if (!taken.scale)
-		probe_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into the page.");
+		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into the page.");
 	else if (!probe_counter_moves(hv_page_read, device))
-		probe_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
+		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
 	else
 		return true;
 	return false;
@@ -125,20 +125,20 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 		return;
 	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_TSC);
 	if (clocks->unoffered) {
-		probe_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer this clock." :
-			    "There is no interface of Hyper-V, which would offer this clock.");
+		probe_set_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer this clock." :
+				"There is no interface of Hyper-V, which would offer this clock.");
 		return;
 	}
 	if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER)) {
-		probe_state(clocks, CLOCK_DISABLED, "CPUID 40000003h does not offer the MSR that readers may have to fall back to.");
+		probe_set_state(clocks, CLOCK_DISABLED, "CPUID 40000003h does not offer the MSR that readers may have to use.");
 		return;
 	}
 	if (platform->cpu.memory_encrypted) {
-		probe_state(clocks, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its page.");
+		probe_set_state(clocks, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its page.");
 		return;
 	}
 	if (!platform->pages.count) {
-		probe_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its page.");
+		probe_set_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its page.");
 		return;
 	}
 	/* Uses the last page, because the other pages are for the cores. */

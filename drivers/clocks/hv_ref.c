@@ -74,8 +74,8 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 		return;
 	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_COUNTER);
 	if (clocks->unoffered) {
-		probe_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer this clock." :
-			    "There is no interface of Hyper-V, which would offer this clock.");
+		probe_set_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer this clock." :
+				"There is no interface of Hyper-V, which would offer this clock.");
 		return;
 	}
 	hyperv_write_identity(device, hyperv->features);
@@ -85,7 +85,7 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 		clocks->state = CLOCK_PRESENT;
 		return;
 	}
-	probe_state(clocks, CLOCK_STUCK, "The MSR reads the same every time.");
+	probe_set_state(clocks, CLOCK_STUCK, "The MSR reads the same every time.");
 	hv_ref_close(device);
 }
 

@@ -54,7 +54,7 @@ static const struct clock kvmclock_row = {
 	.id = "kvmclock", .title = "KVM's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_KVM, .rating = 400, .found_by = "KVM's CPUID 40000001h",
-	.sample = kvmclock_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_assumed,
+	.sample = kvmclock_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed,
 	.get_core_device = kvmclock_get_core_device, .read = pvclock_read,
 };
 
@@ -71,8 +71,8 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 		return;
 	clocks->unoffered = !(features & (KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE));
 	if (clocks->unoffered) {
-		probe_state(clocks, CLOCK_ABSENT, "%s", kvm ? "KVM's CPUID leaf of features does not offer this clock." :
-			    "There is no KVM, which would offer this clock.");
+		probe_set_state(clocks, CLOCK_ABSENT, "%s", kvm ? "KVM's CPUID leaf of features does not offer this clock." :
+				"There is no KVM, which would offer this clock.");
 		return;
 	}
 	if (!pvclock_begin(platform, device, clocks, false))
@@ -87,7 +87,7 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 		return;
 	}
 	clocks->state = CLOCK_PRESENT;
-	probe_note(clocks, "By MSR %xh.", (uint32_t)device->saved[KVMCLOCK_MSR]);
+	probe_append_note(clocks, "By MSR %xh.", (uint32_t)device->saved[KVMCLOCK_MSR]);
 	pvclock_note_stable(clocks);
 }
 

@@ -36,6 +36,6 @@ void hyperv_remove_identity(struct device *device);
 
 /* Copies the page of Hyper-V's reference time. Returns false if the page is off, or changes in all tries. */
 bool hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
-uint64_t hv_page_fallbacks(const struct device *device); /* number of reads that used the MSR */
+uint64_t hv_page_count_fallbacks(const struct device *device); /* number of reads that used the MSR */
 
 #endif

@@ -134,12 +134,12 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 	if (moves) {
 		clocks[PIT].state = CLOCK_PRESENT;
 	} else if (!pit_answers()) {
-		probe_state(&clocks[PIT], CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
+		probe_set_state(&clocks[PIT], CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
 	} else if (!platform->cpu.hypervisor[0]) {
-		probe_state(&clocks[PIT], CLOCK_DISABLED,
-			    "Channel 2 does not count: likely the firmware has gated the 8254's clock, as many do.");
+		probe_set_state(&clocks[PIT], CLOCK_DISABLED,
+				"Channel 2 does not count: likely the firmware has gated the 8254's clock, as many do.");
 	} else {
-		probe_state(&clocks[PIT], CLOCK_STUCK, "Channel 2 does not count.");
+		probe_set_state(&clocks[PIT], CLOCK_STUCK, "Channel 2 does not count.");
 	}
 	if (!moves)
 		pit_close(device);

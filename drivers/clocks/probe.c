@@ -24,7 +24,7 @@ probe_begin(const struct platform *platform, struct device *device, struct clock
 		clocks[i].main = driver->rows[0].id;
 		clocks[i].device = device;
 		if (!platform->cpu.has_tsc)
-			probe_state(&clocks[i], CLOCK_ABSENT, "CPUID 1h EDX[4] reports no TSC.");
+			probe_set_state(&clocks[i], CLOCK_ABSENT, "CPUID 1h EDX[4] reports no TSC.");
 	}
 	return platform->cpu.has_tsc;
 }
@@ -48,7 +48,7 @@ append_reason(struct clock *clock, const char *format, va_list arguments)
 }
 
 void
-probe_state(struct clock *clock, enum clock_state state, const char *format, ...)
+probe_set_state(struct clock *clock, enum clock_state state, const char *format, ...)
 {
 	va_list arguments;
 
@@ -60,7 +60,7 @@ probe_state(struct clock *clock, enum clock_state state, const char *format, ...
 }
 
 void
-probe_note(struct clock *clock, const char *format, ...)
+probe_append_note(struct clock *clock, const char *format, ...)
 {
 	va_list arguments;
 
@@ -73,11 +73,11 @@ void
 probe_copy_state(struct clock *clocks, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		probe_state(&clocks[i], clocks[0].state, "%s", clocks[0].reason);
+		probe_set_state(&clocks[i], clocks[0].state, "%s", clocks[0].reason);
 }
 
 bool
-probe_goes_on(struct probe_wait *wait)
+probe_wait_goes_on(struct probe_wait *wait)
 {
 	uint64_t now = hw_tsc();
 
@@ -95,7 +95,7 @@ probe_counter_moves(sample_read *read, struct device *device)
 	struct probe_wait wait = { 0 };
 	uint64_t first = read(device);
 
-	while (probe_goes_on(&wait))
+	while (probe_wait_goes_on(&wait))
 		if (read(device) != first)
 			return true;
 	return false;

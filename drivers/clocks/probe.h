@@ -24,14 +24,14 @@ bool probe_begin(const struct platform *platform, struct device *device, struct 
 void probe_close(struct device *device);
 
 /* Sets a clock's state and the sentence that explains it. A sentence that is too long is cut. */
-void probe_state(struct clock *clock, enum clock_state state, const char *format, ...)
+void probe_set_state(struct clock *clock, enum clock_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Copies the state and the sentence of CLOCKS[0] to the other clocks, which read the same device. */
 void probe_copy_state(struct clock *clocks, size_t count);
 
 /* Appends a sentence to the clock's reason. */
-void probe_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void probe_append_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Returns true if two readings of a counter differ within 2^24 TSC ticks. Use it for counters that tick at least every
@@ -40,13 +40,13 @@ void probe_note(struct clock *clock, const char *format, ...) __attribute__((for
 bool probe_counter_moves(sample_read *read, struct device *device);
 
 /*
- * A wait with the same limits as in probe_counter_moves(). Initialize it with { 0 }. probe_goes_on() returns false when
- * the wait is over.
+ * A wait with the same limits as in probe_counter_moves(). Initialize it with { 0 }. probe_wait_goes_on() returns
+ * false when the wait is over.
  */
 struct probe_wait {
 	uint64_t polls, begin;
 };
-bool probe_goes_on(struct probe_wait *wait);
+bool probe_wait_goes_on(struct probe_wait *wait);
 
 /*
  * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. Each kind of TSC read around

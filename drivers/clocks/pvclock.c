@@ -13,11 +13,11 @@ bool
 pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper)
 {
 	if (platform->cpu.memory_encrypted) {
-		probe_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
+		probe_set_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
 		return false;
 	}
 	if (platform->pages.count < 2) { /* one page for a core, in addition to the last page, which hv_page.c uses */
-		probe_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
+		probe_set_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
 		return false;
 	}
 	device->address = (uintptr_t)platform->pages.memory + (upper ? PVCLOCK_SLOT_SIZE : 0);
@@ -70,7 +70,7 @@ pvclock_copy_page(const struct clock *clock, struct pvclock *taken)
 }
 
 uint64_t
-pvclock_multiplier_at_first(const struct device *device)
+pvclock_get_first_multiplier(const struct device *device)
 {
 	return device->saved[PVCLOCK_MULTIPLIER];
 }
@@ -82,7 +82,7 @@ pvclock_count_refusals(const struct device *device)
 }
 
 uint64_t
-pvclock_assumed(void *context)
+pvclock_get_assumed(void *context)
 {
 	const struct device *device = context;
 	struct pvclock_slot *slot = pvclock_find_slot(device);
@@ -92,7 +92,7 @@ pvclock_assumed(void *context)
 	if (!slot || !pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
 		return 0;
 	multiplier = pvclock_multiplier(&taken);
-	return multiplier == pvclock_multiplier_at_first(device) ? multiplier : 0;
+	return multiplier == pvclock_get_first_multiplier(device) ? multiplier : 0;
 }
 
 enum paravirtual_stable
@@ -117,13 +117,13 @@ pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 	uint64_t tsc;
 
 	if (!pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
-		probe_state(clock, CLOCK_BROKEN, "The page is always being updated: version %u stays odd in %u reads.", taken.version,
-			    PAGES_TRIES);
+		probe_set_state(clock, CLOCK_BROKEN, "The page is always being updated: version %u stays odd in %u reads.",
+				taken.version, PAGES_TRIES);
 	else if (!pvclock_multiplier(&taken))
-		probe_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.", whose,
-			    taken.tsc_to_system_mul, taken.tsc_shift);
+		probe_set_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.", whose,
+				taken.tsc_to_system_mul, taken.tsc_shift);
 	else if (!probe_counter_moves(pvclock_read, (void *)slot))
-		probe_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
+		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
 	else {
 		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_multiplier(&taken);
 		return true;
@@ -134,7 +134,7 @@ pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 void
 pvclock_note_stable(struct clock *clock)
 {
-	probe_note(clock, pvclock_get_stability(clock->device) == STABLE_YES ?
-		   "The hypervisor sets TSC_STABLE: readings on different cores may be compared." :
-		   "The hypervisor does not set TSC_STABLE: readings on different cores must not be compared.");
+	probe_append_note(clock, pvclock_get_stability(clock->device) == STABLE_YES ?
+			  "The hypervisor sets TSC_STABLE: readings on different cores may be compared." :
+			  "The hypervisor does not set TSC_STABLE: readings on different cores must not be compared.");
 }

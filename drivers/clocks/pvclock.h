@@ -54,7 +54,7 @@ bool pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *wh
 bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 
 /* Returns the page's first multiplier, in ns per TSC tick times 2^32. */
-uint64_t pvclock_multiplier_at_first(const struct device *device);
+uint64_t pvclock_get_first_multiplier(const struct device *device);
 
 /* Returns the number of cores whose pages the hypervisor refused to write. */
 uint64_t pvclock_count_refusals(const struct device *device);
@@ -70,7 +70,7 @@ enum paravirtual_stable pvclock_get_stability(void *device);
  * Returns the TSC rate that this core's page states, for clock.assumed. Returns 0 if the rate has changed since the
  * first reading.
  */
-uint64_t pvclock_assumed(void *device);
+uint64_t pvclock_get_assumed(void *device);
 
 /* Adds a sentence about the flag TSC_STABLE to a clock that is present. */
 void pvclock_note_stable(struct clock *clock);

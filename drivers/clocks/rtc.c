@@ -30,7 +30,7 @@
 #define RTC_UPDATE_POLLS_MAX 12000u
 
 unsigned
-rtc_decode(uint8_t seconds, uint8_t b)
+rtc_decode_seconds(uint8_t seconds, uint8_t b)
 {
 	if (b & B_BINARY)
 		return seconds;
@@ -61,8 +61,8 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 {
 	bool updating = rtc_read_register(device, REGISTER_A) & A_UIP;
 
-	*seconds = rtc_decode(rtc_read_register(device, REGISTER_SECONDS),
-			      (uint8_t)device->saved[SAVED_B]);
+	*seconds = rtc_decode_seconds(rtc_read_register(device, REGISTER_SECONDS),
+				      (uint8_t)device->saved[SAVED_B]);
 	if (!updating && *seconds != device->saved[RTC_SECOND])
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
 	return !updating || (device->saved[RTC_IN_GUEST] && rtc_is_expected(device, *seconds));
@@ -179,9 +179,9 @@ rtc_identify(struct device *device, struct clock *clock)
 	device->saved[SAVED_B] = b;
 	if ((a & b & rtc_read_register(device, REGISTER_D) &
 	     rtc_read_register(device, REGISTER_SECONDS)) == RTC_UNREADABLE)
-		probe_state(clock, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
+		probe_set_state(clock, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
 	else if ((a & A_DIVIDER_RESET) == A_DIVIDER_RESET)
-		probe_state(clock, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads %02xh).", a);
+		probe_set_state(clock, CLOCK_STUCK, "The RTC's divider is held in reset (register A reads %02xh).", a);
 	else
 		return true;
 	return false;
@@ -196,7 +196,7 @@ rtc_update_stays(const struct device *device)
 
 	/* polls once more at the end, because the core may have been preempted during the wait */
 	do {
-		last = !probe_goes_on(&wait);
+		last = !probe_wait_goes_on(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
 	} while (updating && !last);
 	return updating;
@@ -215,18 +215,18 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	seconds = rtc_read_register(device, REGISTER_SECONDS);
 
 	if (device->saved[SAVED_B] & B_SET)
-		probe_state(clock, CLOCK_STUCK, "The RTC is halted: SET in register B was 1 at the start.");
+		probe_set_state(clock, CLOCK_STUCK, "The RTC is halted: SET in register B was 1 at the start.");
 	else if (updating)
-		probe_state(clock, CLOCK_BROKEN, "The update flag (UIP) stays 1; an update takes 2,472 us at most.");
-	else if (rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
-		probe_state(clock, CLOCK_BROKEN,
-			    "The seconds register reads %02xh, which is not a second in %s.",
-			    seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
+		probe_set_state(clock, CLOCK_BROKEN, "The update flag (UIP) stays 1; an update takes 2,472 us at most.");
+	else if (rtc_decode_seconds(seconds, (uint8_t)device->saved[SAVED_B]) > RTC_SECONDS_MAX)
+		probe_set_state(clock, CLOCK_BROKEN,
+				"The seconds register reads %02xh, which is not a second in %s.",
+				seconds, device->saved[SAVED_B] & B_BINARY ? "binary" : "BCD");
 	else
 		clock->state = CLOCK_PRESENT;
-	device->saved[RTC_SECOND] = rtc_decode(seconds, (uint8_t)device->saved[SAVED_B]);
+	device->saved[RTC_SECOND] = rtc_decode_seconds(seconds, (uint8_t)device->saved[SAVED_B]);
 	if (!(rtc_read_register(device, REGISTER_D) & D_VRT))
-		probe_note(clock, "The RTC's battery failed (VRT is 0).");
+		probe_append_note(clock, "The RTC's battery failed (VRT is 0).");
 }
 
 /* Returns true if the flag is set within the limits of probe.c, which are many periods of the flag. */
@@ -237,7 +237,7 @@ rtc_pf_is_set_in_time(struct device *device)
 	uint64_t before = device->edges;
 
 	rtc_pf_start(device);
-	while (rtc_pf_read(device) == before && probe_goes_on(&wait))
+	while (rtc_pf_read(device) == before && probe_wait_goes_on(&wait))
 		;
 	rtc_pf_stop(device);
 	return device->edges != before;
@@ -250,8 +250,8 @@ rtc_open_flag(struct device *device, struct clock *clock)
 	bool comes = false;
 
 	if (device->saved[SAVED_B] & B_PIE) {
-		probe_state(clock, CLOCK_DISABLED,
-			    "PIE is set: the firmware uses this flag, so it is not read.");
+		probe_set_state(clock, CLOCK_DISABLED,
+				"PIE is set: the firmware uses this flag, so it is not read.");
 		return;
 	}
 	device->opened = true;
@@ -265,9 +265,9 @@ rtc_open_flag(struct device *device, struct clock *clock)
 	for (unsigned tries = 0; tries < tries_max && !comes; tries++)
 		comes = rtc_pf_is_set_in_time(device);
 	if (comes)
-		probe_note(clock, "The flag needs PIE, which is set only while the clock is read, with IRQ 8 masked.");
+		probe_append_note(clock, "The flag needs PIE, which is set only while the clock is read, with IRQ 8 masked.");
 	else
-		probe_state(clock, CLOCK_STUCK, "The periodic flag is never set, with PIE or without.");
+		probe_set_state(clock, CLOCK_STUCK, "The periodic flag is never set, with PIE or without.");
 }
 
 /*
@@ -294,7 +294,7 @@ rtc_has_alias(uint8_t found)
 }
 
 void
-rtc_find(struct device *device)
+rtc_find_ports(struct device *device)
 {
 	uint8_t index = hw_in8(RTC_INDEX), alias = index == RTC_UNREADABLE ? hw_in8(RTC_INDEX_ALIAS) : RTC_UNREADABLE;
 
@@ -324,13 +324,13 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	if (!probe_begin(platform, device, clocks, &rtc_driver))
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
-		probe_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
+		probe_set_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
 		probe_copy_state(clocks, RTC_COUNT);
 		return;
 	}
 	device->saved[RTC_IN_GUEST] = platform->cpu.hypervisor[0] != 0;
 	interrupts = hw_interrupts_mask();
-	rtc_find(device);
+	rtc_find_ports(device);
 	if (device->address == RTC_INDEX_ALIAS)
 		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, as Intel's chip sets have it";
 	if (rtc_identify(device, &clocks[RTC])) {

@@ -6,7 +6,7 @@
 #include "hw/hw.h"
 
 #define RTC_INDEX          0x70u
-#define RTC_INDEX_ALIAS    0x74u /* a second index port in Intel's chip sets: see rtc_find() */
+#define RTC_INDEX_ALIAS    0x74u /* a second index port in Intel's chip sets: see rtc_find_ports() */
 #define RTC_DATA           1u    /* offset of the data port from the index port */
 #define RTC_INDEX_NMI      0x80u
 #define RTC_UNREADABLE     0xffu
@@ -41,7 +41,7 @@ enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_
  * Finds the RTC's ports, and saves the index register in DEVICE. Afterwards rtc_read_register() works. The caller masks
  * interrupts until rtc_restore_index().
  */
-void rtc_find(struct device *device);
+void rtc_find_ports(struct device *device);
 
 static inline uint8_t
 rtc_read_register(const struct device *device, uint8_t number)
@@ -58,7 +58,7 @@ rtc_write_register(const struct device *device, uint8_t number, uint8_t value)
 }
 
 /* Decodes the value of the seconds register, for register B. Returns a number above 59 if the value is invalid. */
-unsigned rtc_decode(uint8_t seconds, uint8_t b);
+unsigned rtc_decode_seconds(uint8_t seconds, uint8_t b);
 
 /* Called before and after the periodic flag is polled, while interrupts are masked. */
 void rtc_pf_start(struct device *device);

@@ -82,13 +82,13 @@ tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)
 		clock->claimed = claim->hz;
 		clock->claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB,
 							claim->hz.num, SCALE_UP);
-		probe_note(clock, "The TSC's rate is stated by %s%s.", claim->by,
-			   claim->source == CLAIM_LEAF_16 ? " (rounded)" : "");
+		probe_append_note(clock, "The TSC's rate is stated by %s%s.", claim->by,
+				  claim->source == CLAIM_LEAF_16 ? " (rounded)" : "");
 	} else {
-		probe_note(clock, "CPUID states no rate of the TSC.");
+		probe_append_note(clock, "CPUID states no rate of the TSC.");
 	}
 	if (!platform->cpu.tsc_is_invariant)
-		probe_note(clock, "CPUID 80000007h does not report the TSC as invariant.");
+		probe_append_note(clock, "CPUID 80000007h does not report the TSC as invariant.");
 }
 
 static void
@@ -102,11 +102,11 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 	for (size_t i = 1; i < TSC_COUNT; i++)
 		clocks[i].claimed = clocks[TSC].claimed;
 	if (!probe_counter_moves(tsc_read, device)) {
-		probe_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same every time.");
+		probe_set_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same every time.");
 		probe_copy_state(clocks, TSC_COUNT);
 	}
 	if (!platform->cpu.has_rdtscp)
-		probe_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");
+		probe_set_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");
 }
 
 const struct driver tsc_driver = {

@@ -85,7 +85,7 @@ static const struct clock xen_row = {
 	.id = "xen", .title = "Xen's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_XEN, .rating = 400, .found_by = "Xen's features, by hypercall",
-	.sample = xen_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_assumed,
+	.sample = xen_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed,
 	.get_core_device = xen_get_core_device, .read = pvclock_read,
 };
 
@@ -97,7 +97,7 @@ static const struct clock xen_row = {
 
 /* Returns the reason why the clock is not offered, or NULL if it is offered. */
 static const char *
-xen_missing(const struct paravirtual_interface *xen)
+xen_explain_absence(const struct paravirtual_interface *xen)
 {
 	struct xen_features query = { 0, 0 };
 
@@ -121,10 +121,10 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 
 	if (!probe_begin(platform, device, clocks, &xen_driver))
 		return;
-	missing = xen_missing(xen);
+	missing = xen_explain_absence(xen);
 	clocks->unoffered = missing != NULL;
 	if (missing) {
-		probe_state(clocks, CLOCK_ABSENT, "%s", missing);
+		probe_set_state(clocks, CLOCK_ABSENT, "%s", missing);
 		return;
 	}
 	if (!pvclock_begin(platform, device, clocks, true))
@@ -136,7 +136,7 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 	device->opened = true;
 	answer = xen_register_slot(device, pvclock_find_slot(device));
 	if (answer)
-		probe_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
+		probe_set_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
 	if (answer || !pvclock_test(pvclock_find_slot(device), clocks, "Xen")) {
 		xen_close(device);
 		return;

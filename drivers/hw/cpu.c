@@ -151,7 +151,7 @@ lfence_serialises(const struct cpu_facts *facts)
  * cannot detect this. QEMU's TCG has it for every CPU model.
  */
 static bool
-counts_smis(const struct cpu_facts *facts)
+can_count_smis(const struct cpu_facts *facts)
 {
 	struct hw_cpuid r;
 
@@ -190,7 +190,7 @@ is_trust_domain(const struct cpu_facts *facts)
 }
 
 static bool
-memory_encrypted(const struct cpu_facts *facts)
+is_memory_encrypted(const struct cpu_facts *facts)
 {
 	if (!facts->hypervisor[0])
 		return false;
@@ -236,6 +236,6 @@ cpu_read_facts(struct cpu_facts *facts)
 		read_hypervisor(facts);
 	read_extended(facts);
 	facts->lfence_serialises = lfence_serialises(facts);
-	facts->counts_smis = counts_smis(facts);
-	facts->memory_encrypted = memory_encrypted(facts);
+	facts->counts_smis = can_count_smis(facts);
+	facts->memory_encrypted = is_memory_encrypted(facts);
 }

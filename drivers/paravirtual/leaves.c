@@ -108,7 +108,7 @@ find_missing(uint32_t eax, uint32_t edx)
  * without a SynIC may refuse only writes. If the timer is enabled, nothing is written.
  */
 static void
-try_timer(void *argument)
+test_timer_access(void *argument)
 {
 	uint64_t found = hw_msr_read(MSR_HV_TIMER_CONFIG);
 
@@ -170,7 +170,7 @@ read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 	interface->features_edx = r.edx;
 	interface->missing = find_missing(r.eax, r.edx);
 	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&
-				  !guarded(try_timer, NULL, &fault);
+				  !guarded(test_timer_access, NULL, &fault);
 	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_read_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
 		set_tsc_rate(interface, hz, "Hyper-V's MSR 40000022h");
 }

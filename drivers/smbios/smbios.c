@@ -45,7 +45,7 @@ smbios_set_problem(struct smbios_facts *facts, const char *format, ...)
 
 /* Returns true if the entry point is complete and valid, otherwise sets the problem. */
 static bool
-entry_is_valid(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
+is_entry_valid(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
 {
 	size_t length = (size_t)smbios_field(found, entry->length, 1);
 	uint8_t sum = 0;
@@ -94,7 +94,7 @@ read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64
 		smbios_set_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
 		return false;
 	}
-	if (!entry_is_valid(entry, found, facts))
+	if (!is_entry_valid(entry, found, facts))
 		return false;
 	at = smbios_field(found, entry->address, entry->address_size);
 	table.length = (size_t)smbios_field(found, entry->table_length, entry->table_length_size);

@@ -89,7 +89,7 @@ batch_wake(const struct batch *batch, size_t first)
  * no such core.
  */
 static size_t
-batch_first_pending(const struct batch *batch, size_t first, enum stage stage)
+batch_find_pending(const struct batch *batch, size_t first, enum stage stage)
 {
 	for (; first < batch->count; first++) {
 		const struct core_slot *slot = get_batch_slot(batch, first);
@@ -112,7 +112,7 @@ batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 	struct wait again = wait_begin(scale, WAKE_AGAIN_NS);
 	size_t first = 0;
 
-	while ((first = batch_first_pending(batch, first, stage)) < batch->count && wait_goes_on(&wait)) {
+	while ((first = batch_find_pending(batch, first, stage)) < batch->count && wait_goes_on(&wait)) {
 		if (wait_goes_on(&again))
 			continue;
 		batch_wake(batch, first);
@@ -150,7 +150,7 @@ batch_stop_unfinished(const struct batch *batch)
 }
 
 static void
-dispatch_run_here(smp_job *job, void *argument)
+dispatch_run_on_boot_core(smp_job *job, void *argument)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 
@@ -172,7 +172,7 @@ dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t c
 		 * until the other cores have started.
 		 */
 		batch_await(&batch, STAGE_STARTED, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
-		dispatch_run_here(job, argument);
+		dispatch_run_on_boot_core(job, argument);
 	}
 	batch_await(&batch, STAGE_DONE, bound_ns);
 	return here + batch_stop_unfinished(&batch);
@@ -185,7 +185,7 @@ dispatch_report_running(struct core_slot *slot)
 }
 
 enum dispatch_turn
-dispatch_work(struct core_slot *slot)
+dispatch_run_pending(struct core_slot *slot)
 {
 	uint32_t posted = __atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE);
 	smp_job *job = slot->job;

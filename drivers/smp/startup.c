@@ -29,7 +29,7 @@ startup_delay(const struct startup *startup, uint64_t ns)
 }
 
 static bool
-slot_arrived(const struct core_slot *slot)
+has_slot_arrived(const struct core_slot *slot)
 {
 	return __atomic_load_n(&slot->arrived, __ATOMIC_ACQUIRE) != 0;
 }
@@ -41,7 +41,7 @@ startup_count_arrived(const struct startup *startup)
 	size_t arrived = 0;
 
 	for (size_t i = 1; i < startup->count; i++)
-		if (startup->slots[i].state == CORE_REQUESTED && slot_arrived(&startup->slots[i]))
+		if (startup->slots[i].state == CORE_REQUESTED && has_slot_arrived(&startup->slots[i]))
 			arrived++;
 	return arrived;
 }
@@ -54,7 +54,7 @@ startup_send_inits(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->state != CORE_REQUESTED || slot_arrived(slot))
+		if (slot->state != CORE_REQUESTED || has_slot_arrived(slot))
 			continue;
 		if (!lapic_can_address(&startup->lapic, slot->apic_id))
 			slot->state = CORE_UNADDRESSABLE;
@@ -80,7 +80,7 @@ startup_send_sipis(const struct startup *startup, enum core_state unsent)
 
 		if (slot->state != CORE_REQUESTED)
 			continue;
-		if (!slot_arrived(slot) &&
+		if (!has_slot_arrived(slot) &&
 		    !lapic_send_startup(&startup->lapic, slot->apic_id, startup->page))
 			slot->state = unsent;
 		expected += slot->state == CORE_REQUESTED;
@@ -120,7 +120,7 @@ startup_try_once(const struct startup *startup)
 }
 
 size_t
-startup_cores(const struct startup *startup)
+startup_start_cores(const struct startup *startup)
 {
 	size_t alive = 0;
 
@@ -129,7 +129,7 @@ startup_cores(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
-		if (slot->state == CORE_REQUESTED && slot_arrived(slot)) {
+		if (slot->state == CORE_REQUESTED && has_slot_arrived(slot)) {
 			slot->state = CORE_ALIVE;
 			alive++;
 		}
@@ -210,7 +210,7 @@ startup_stop(const struct startup *startup, size_t first, size_t end,
 }
 
 const char *
-startup_explain(enum core_state state)
+startup_explain_state(enum core_state state)
 {
 	static const char *const reasons[] = {
 		[CORE_NOT_REQUESTED] = "left out: fewer cores were requested",

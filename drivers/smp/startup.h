@@ -76,7 +76,7 @@ struct rate startup_tsc_rate(struct rate tsc);
  * have not checked in. Afterwards each state is CORE_ALIVE or the reason of the failure. A silent core is stopped by
  * INIT, so that it does not start later. Returns the number of living cores.
  */
-size_t startup_cores(const struct startup *startup);
+size_t startup_start_cores(const struct startup *startup);
 
 /*
  * Starts all other cores at once, whatever their APIC ids are: INIT, 10 ms, SIPI, 200 us, SIPI. Each started core adds
@@ -109,6 +109,6 @@ void startup_stop(const struct startup *startup, size_t first, size_t end,
 		  enum core_state before, enum core_state after);
 
 /* Returns a sentence that explains STATE in the report; "" for CORE_ALIVE and CORE_STOPPED. */
-const char *startup_explain(enum core_state state);
+const char *startup_explain_state(enum core_state state);
 
 #endif

@@ -32,8 +32,8 @@ add_rtc(struct as_found *registers)
 {
 	struct device device = { .opened = false };
 
-	rtc_find(&device);
-	as_found_add(registers, "the RTC's alarm", timer_rtc_alarm(&device));
+	rtc_find_ports(&device);
+	as_found_add(registers, "the RTC's alarm", timer_get_rtc_alarm(&device));
 	rtc_restore_index(&device);
 }
 
@@ -42,9 +42,9 @@ add_rtc(struct as_found *registers)
  * are modes 2 and 3. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
-pit_mode(void)
+get_pit_mode(void)
 {
-	uint8_t mode = timer_pit_status() & STATUS_CONTROL;
+	uint8_t mode = timer_get_pit_status() & STATUS_CONTROL;
 
 	if (mode & CONTROL_MODE_BIT_1)
 		mode &= (uint8_t)~CONTROL_MODE_BIT_2;
@@ -77,7 +77,7 @@ timers_as_found(struct as_found *registers, const struct platform *platform)
 	add_hpet(registers, &platform->acpi.hpet);
 	add_lapic_in_service(registers);
 	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_digest(&platform->acpi.madt));
-	as_found_add(registers, "the mode of PIT channel 0", pit_mode());
+	as_found_add(registers, "the mode of PIT channel 0", get_pit_mode());
 	as_found_add(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));
 	if (!(fadt->found && fadt->cmos_rtc_absent))
 		add_rtc(registers);

@@ -50,7 +50,7 @@ ioapic_write(uint64_t address, uint32_t entry, uint64_t value)
 }
 
 uint64_t
-ioapic_edge_to(uint32_t apic_id, uint32_t vector)
+ioapic_make_edge_entry(uint32_t apic_id, uint32_t vector)
 {
 	return (uint64_t)apic_id << 56 | vector;
 }
@@ -76,7 +76,7 @@ ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *addres
 }
 
 static uint64_t
-to_bits(uint16_t flags, uint64_t bus)
+get_line_bits(uint16_t flags, uint64_t bus)
 {
 	uint64_t bits = 0;
 
@@ -91,18 +91,18 @@ find_line(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
 	for (size_t i = 0; i < madt->override_count; i++)
 		if (madt->overrides[i].irq == irq)
 			return (struct ioapic_line){ irq, madt->overrides[i].pin,
-						     to_bits(madt->overrides[i].flags, bus) };
+						     get_line_bits(madt->overrides[i].flags, bus) };
 	return (struct ioapic_line){ irq, irq, bus };
 }
 
 struct ioapic_line
-ioapic_line_of(const struct acpi_madt *madt, uint32_t irq)
+ioapic_get_line(const struct acpi_madt *madt, uint32_t irq)
 {
 	return find_line(madt, irq, 0);
 }
 
 struct ioapic_line
-ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq)
+ioapic_get_sci_line(const struct acpi_madt *madt, uint32_t irq)
 {
 	return find_line(madt, irq, LEVEL | ACTIVE_LOW);
 }

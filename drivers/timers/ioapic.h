@@ -24,7 +24,7 @@ uint64_t ioapic_read(uint64_t address, uint32_t entry);
 void ioapic_write(uint64_t address, uint32_t entry, uint64_t value);
 
 /* Returns an entry for edge-triggered, active-high interrupts to the core APIC_ID. */
-uint64_t ioapic_edge_to(uint32_t apic_id, uint32_t vector);
+uint64_t ioapic_make_edge_entry(uint32_t apic_id, uint32_t vector);
 
 struct ioapic_line {
 	uint32_t irq;  /* ISA interrupt number, as at the PICs */
@@ -36,10 +36,10 @@ struct ioapic_line {
  * Returns the I/O APIC pin of ISA interrupt IRQ. Without an override in the MADT, the pin has the number IRQ, and is
  * edge-triggered and active high.
  */
-struct ioapic_line ioapic_line_of(const struct acpi_madt *madt, uint32_t irq);
+struct ioapic_line ioapic_get_line(const struct acpi_madt *madt, uint32_t irq);
 
 /* Returns the I/O APIC pin of the SCI, which is level-triggered and active low unless an override says otherwise. */
-struct ioapic_line ioapic_line_of_sci(const struct acpi_madt *madt, uint32_t irq);
+struct ioapic_line ioapic_get_sci_line(const struct acpi_madt *madt, uint32_t irq);
 
 /*
  * Returns a hash of all entries of all I/O APICs, without the two bits that hardware changes (remote IRR and pending).

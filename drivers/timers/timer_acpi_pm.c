@@ -43,7 +43,7 @@ static void
 pm_timer_open(const struct platform *platform, struct timer *timer)
 {
 	const struct acpi_fadt *fadt = &platform->acpi.fadt;
-	struct ioapic_line line = ioapic_line_of_sci(&platform->acpi.madt, fadt->sci_int);
+	struct ioapic_line line = ioapic_get_sci_line(&platform->acpi.madt, fadt->sci_int);
 
 	timer->route = (struct timer_route){ .kind = timer->driver->route_kind == BY_SCI ? "ioapic" : "status" };
 	timer->hz = (struct rate)ACPI_PM_EXACT_HZ;

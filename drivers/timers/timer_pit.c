@@ -22,7 +22,7 @@
 enum { SAVED_STATUS };
 
 uint8_t
-timer_pit_status(void)
+timer_get_pit_status(void)
 {
 	hw_out8(PIT_CONTROL, STATUS_OF_0);
 	return hw_in8(DATA_0);
@@ -31,14 +31,14 @@ timer_pit_status(void)
 static void
 pit_timer_open(const struct platform *platform, struct timer *timer)
 {
-	struct ioapic_line line = ioapic_line_of(&platform->acpi.madt, IRQ);
+	struct ioapic_line line = ioapic_get_line(&platform->acpi.madt, IRQ);
 
 	timer->hz = (struct rate){ 105000000, 88 };
 	timer->ticks_max = TICKS_MAX - 1;
 	timer->phase_ticks = 1; /* the count starts at the PIT's next tick, so an interrupt may be one tick late */
 	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic", .pin = line.pin };
 	timer->state = CLOCK_PRESENT;
-	if (timer_pit_status() == 0xff)
+	if (timer_get_pit_status() == 0xff)
 		timer_refuse(timer, CLOCK_ABSENT, "Ports 40h and 43h read all ones: there is no PIT.");
 	else if (timer_pic_is_masked(timer))
 		timer_find_line(platform, timer, line);
@@ -68,7 +68,7 @@ static void
 pit_timer_end_count(struct timer *timer)
 {
 	pit_timer_load(MODE_0_WORD, TICKS_MIN);
-	for (unsigned polls = 0; polls < POLLS_MAX && !(timer_pit_status() & STATUS_OUT); polls++)
+	for (unsigned polls = 0; polls < POLLS_MAX && !(timer_get_pit_status() & STATUS_OUT); polls++)
 		continue;
 	pit_timer_disarm(timer);
 }
@@ -88,7 +88,7 @@ pit_timer_settle(struct timer *timer)
 static void
 pit_timer_set_up(struct timer *timer, uint32_t vector)
 {
-	timer->saved[SAVED_STATUS] = timer_pit_status();
+	timer->saved[SAVED_STATUS] = timer_get_pit_status();
 	pit_timer_end_count(timer);
 	timer_route_line(timer, vector);
 }
@@ -105,7 +105,7 @@ static bool
 pit_timer_expired(const struct timer *timer)
 {
 	(void)timer;
-	return timer_pit_status() & STATUS_OUT;
+	return timer_get_pit_status() & STATUS_OUT;
 }
 
 static uint64_t
@@ -114,7 +114,7 @@ pit_timer_get_ticks_left(const struct timer *timer)
 	uint32_t low, high;
 
 	(void)timer;
-	if (timer_pit_status() & STATUS_OUT)
+	if (timer_get_pit_status() & STATUS_OUT)
 		return 0;
 	hw_out8(PIT_CONTROL, LATCH_0);
 	low = hw_in8(DATA_0);

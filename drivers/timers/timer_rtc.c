@@ -35,7 +35,7 @@ find_ports(struct timer *timer)
 {
 	struct device device = { .opened = false };
 
-	rtc_find(&device);
+	rtc_find_ports(&device);
 	timer->address = device.address;
 	timer->saved[FOUND_NMI] = device.saved[RTC_NMI];
 	timer->saved[FOUND_INDEX] = device.saved[SAVED_INDEX];
@@ -44,7 +44,7 @@ find_ports(struct timer *timer)
 static void
 check_availability(const struct platform *platform, struct timer *timer)
 {
-	struct ioapic_line line = ioapic_line_of(&platform->acpi.madt, IRQ);
+	struct ioapic_line line = ioapic_get_line(&platform->acpi.madt, IRQ);
 	struct device device = make_device(timer);
 	uint8_t a = rtc_read_register(&device, REGISTER_A), b = rtc_read_register(&device, REGISTER_B);
 
@@ -88,7 +88,7 @@ write_alarm(const struct device *device, uint32_t alarm)
 }
 
 uint32_t
-timer_rtc_alarm(const struct device *device)
+timer_get_rtc_alarm(const struct device *device)
 {
 	return rtc_read_register(device, SECONDS_ALARM) | (uint32_t)rtc_read_register(device, MINUTES_ALARM) << 8 |
 	       (uint32_t)rtc_read_register(device, HOURS_ALARM) << 16;
@@ -103,7 +103,7 @@ rtc_timer_set_up(struct timer *timer, uint32_t vector)
 	device = make_device(timer);
 	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
 	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);
-	timer->saved[FOUND_ALARM] = timer_rtc_alarm(&device);
+	timer->saved[FOUND_ALARM] = timer_get_rtc_alarm(&device);
 	(void)rtc_read_register(&device, REGISTER_C);
 	timer_route_line(timer, vector);
 }

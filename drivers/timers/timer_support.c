@@ -75,7 +75,7 @@ timer_route_line(struct timer *timer, uint32_t vector)
 	}
 	timer->line_found = ioapic_read(timer->pin_address, timer->entry);
 	if (!lapic_open(&lapic))
-		ioapic_write(timer->pin_address, timer->entry, ioapic_edge_to(lapic_id(&lapic), vector) | timer->line_bits);
+		ioapic_write(timer->pin_address, timer->entry, ioapic_make_edge_entry(lapic_id(&lapic), vector) | timer->line_bits);
 }
 
 void

@@ -68,7 +68,7 @@ remove_page(const struct timer *timer)
 }
 
 static void
-detach(struct timer *timer)
+unbind_event_and_unmap_page(struct timer *timer)
 {
 	uint32_t port = (uint32_t)timer->saved[PORT];
 
@@ -81,7 +81,7 @@ detach(struct timer *timer)
  * Maps the shared page, and binds the timer's event to a port. Returns false if Xen refuses; nothing is changed then.
  */
 static bool
-attach(struct timer *timer)
+map_page_and_bind_event(struct timer *timer)
 {
 	struct {
 		uint16_t domain, size;
@@ -101,7 +101,7 @@ attach(struct timer *timer)
 	timer->saved[PORT] = event.port;
 	timer->saved[IS_ATTACHED] = event.port < PORTS_MAX;
 	if (!timer->saved[IS_ATTACHED])
-		detach(timer);
+		unbind_event_and_unmap_page(timer);
 	return timer->saved[IS_ATTACHED];
 }
 
@@ -125,10 +125,10 @@ xen_timer_open(const struct platform *platform, struct timer *timer)
 			     "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
 	} else if (!(leaf.eax & XEN_VCPU_ID_PRESENT) || leaf.ebx >= VCPUS_MAX) {
 		timer_refuse(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not state the vCPU number of a core.");
-	} else if (!attach(timer)) {
+	} else if (!map_page_and_bind_event(timer)) {
 		timer_refuse(timer, CLOCK_BROKEN, "Xen refused its shared page or the timer's event.");
 	} else {
-		detach(timer);
+		unbind_event_and_unmap_page(timer);
 	}
 }
 
@@ -165,8 +165,8 @@ set_callback(uint64_t value)
 }
 
 /*
- * Masks the first 64 events except the timer's event, for example the console's event. If attach() fails here, although
- * it worked in xen_timer_open(), the timer is not armed and never expires.
+ * Masks the first 64 events except the timer's event, for example the console's event. If map_page_and_bind_event()
+ * fails here, although it worked in xen_timer_open(), the timer is not armed and never expires.
  */
 static void
 xen_timer_set_up(struct timer *timer, uint32_t vector)
@@ -176,7 +176,7 @@ xen_timer_set_up(struct timer *timer, uint32_t vector)
 	timer->route.vector = vector;
 	(void)xen_call(HVM_OP, GET_PARAM, &found);
 	timer->saved[FOUND_CALLBACK] = found.value;
-	if (!attach(timer))
+	if (!map_page_and_bind_event(timer))
 		return;
 	timer->saved[FOUND_MASK] = get_shared_page(timer)->masked[0];
 	get_shared_page(timer)->masked[0] = ~(UINT64_C(1) << timer->saved[PORT]);
@@ -233,7 +233,7 @@ xen_timer_restore(struct timer *timer)
 	set_callback(timer->saved[FOUND_CALLBACK]);
 	get_shared_page(timer)->masked[0] = timer->saved[FOUND_MASK];
 	xen_timer_acknowledge(timer);
-	detach(timer);
+	unbind_event_and_unmap_page(timer);
 }
 
 const struct timer_driver timer_xen = {

@@ -98,7 +98,7 @@ describe_cores(void *context, struct report *report)
 			continue;
 		report->cores[i].started = false;
 		report->cores[i].timed_out = true;
-		strcpy(report->cores[i].reason, startup_explain(bench->is_late ? CORE_LATE : CORE_SILENT));
+		strcpy(report->cores[i].reason, startup_explain_state(bench->is_late ? CORE_LATE : CORE_SILENT));
 	}
 }
 

@@ -103,7 +103,7 @@ xen_console_open(struct xen_console *console)
 
 /* Notifies Xen's console daemon that the ring has changed. */
 static void
-notify(const struct xen_console *console)
+notify_daemon(const struct xen_console *console)
 {
 	(void)call_xen(EVENT_CHANNEL_OP, EVENT_SEND, &console->event_channel);
 }
@@ -115,7 +115,7 @@ wait_for_ring(struct xen_console *console, uint32_t held)
 	const struct xen_ring *ring = console->ring;
 
 	if (!console->is_given_up)
-		notify(console);
+		notify_daemon(console);
 	for (unsigned yields = 0; yields < YIELDS_MAX && !console->is_given_up; yields++) {
 		if (ring->out_producer - __atomic_load_n(&ring->out_consumer, __ATOMIC_ACQUIRE) <= held)
 			return true;
@@ -142,7 +142,7 @@ xen_console_write(void *device, const char *bytes, size_t size)
 		__atomic_store_n(&ring->out_producer, at + 1, __ATOMIC_RELEASE);
 	}
 	if (size && bytes[size - 1] == '\n')
-		notify(console);
+		notify_daemon(console);
 	return !console->is_given_up;
 }
 

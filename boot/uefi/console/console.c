@@ -40,7 +40,7 @@ static const UINTN attributes[INKS] = {
 
 /* Returns the largest mode with at most CONSOLE_COLUMNS_MAX columns and ROWS_MAX rows, or mode 0 if there is none. */
 static UINTN
-best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
+find_best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
 {
 	UINTN best = 0, cells = 0;
 
@@ -64,7 +64,7 @@ static void
 set_mode(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
-	UINTN mode = console->shared ? 0 : best_mode(screen), columns = 0, rows = 0;
+	UINTN mode = console->shared ? 0 : find_best_mode(screen), columns = 0, rows = 0;
 
 	if (EFI_ERROR(screen->SetMode(screen, mode)) ||
 	    EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)) || !columns || !rows) {
@@ -242,7 +242,7 @@ console_close(struct console *console)
  * number.
  */
 static size_t
-write_run(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t *inks, size_t columns)
+write_cells_of_one_colour(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *bytes, const uint8_t *inks, size_t columns)
 {
 	CHAR16 wide[SCREEN_CHUNK + 1];
 	size_t length = 0;
@@ -268,7 +268,7 @@ console_cells(struct console *console, size_t row, const char *bytes, const uint
 	columns -= row + 1 == console->rows;
 	screen->SetCursorPosition(screen, 0, row);
 	for (size_t i = 0; i < columns;)
-		i += write_run(screen, bytes + i, inks + i, columns - i);
+		i += write_cells_of_one_colour(screen, bytes + i, inks + i, columns - i);
 	screen->SetAttribute(screen, attributes[INK_PLAIN]);
 }
 

@@ -26,7 +26,7 @@ is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
 
 /* Draws the rows that changed. The screen is not cleared before, so that it does not flicker. */
 static void
-draw(struct pager *pager)
+draw_changed_rows(struct pager *pager)
 {
 	struct screen_row row;
 
@@ -55,7 +55,7 @@ open_screen(struct pager *pager, struct console *console)
 	screen_open(screen);
 	if (!pager->shown && console->rows)
 		pager->shown = firmware_allocate(console->rows * sizeof(pager->shown[0]));
-	draw(pager);
+	draw_changed_rows(pager);
 }
 
 void
@@ -80,7 +80,7 @@ pager_set_saved(struct pager *pager, const char *saved)
 	text_init(&text, pager->saved, sizeof(pager->saved));
 	text_printf(&text, "%s", saved);
 	screen_open(&pager->screen);
-	draw(pager);
+	draw_changed_rows(pager);
 }
 
 void
@@ -145,9 +145,9 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 
 	pager->screen.can_quit = can_quit;
 	keys_open(&keys);
-	draw(pager);
+	draw_changed_rows(pager);
 	while ((action = handle_keys(pager)) == SCREEN_STAY) {
-		draw(pager);
+		draw_changed_rows(pager);
 		if (pager->patience && waits > pager->patience) {
 			action = SCREEN_RESTART;
 			break;

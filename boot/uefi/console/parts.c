@@ -13,7 +13,7 @@ is_uart(const EFI_DEVICE_PATH *node)
 }
 
 static size_t
-node_size(const EFI_DEVICE_PATH *node)
+get_node_size(const EFI_DEVICE_PATH *node)
 {
 	return (size_t)DevicePathNodeLength(node);
 }
@@ -24,7 +24,7 @@ get_node(const struct parts *parts, size_t at)
 {
 	const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(parts->paths + at);
 
-	if (at + sizeof(*node) > parts->size || node_size(node) < sizeof(*node) || node_size(node) > parts->size - at)
+	if (at + sizeof(*node) > parts->size || get_node_size(node) < sizeof(*node) || get_node_size(node) > parts->size - at)
 		return NULL;
 	return node;
 }
@@ -40,7 +40,7 @@ skip_path(const struct parts *parts, size_t at, bool *serial)
 
 	*serial = false;
 	while ((node = get_node(parts, at))) {
-		at += node_size(node);
+		at += get_node_size(node);
 		*serial |= is_uart(node);
 		if (DevicePathType(node) == END_DEVICE_PATH_TYPE)
 			return DevicePathSubType(node) == END_ENTIRE_DEVICE_PATH_SUBTYPE ? parts->size : at;
@@ -86,7 +86,7 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 {
 	if (is_uart(a) && is_uart(b))
 		return true;
-	return node_size(a) == node_size(b) && __builtin_memcmp(a, b, node_size(a)) == 0;
+	return get_node_size(a) == get_node_size(b) && __builtin_memcmp(a, b, get_node_size(a)) == 0;
 }
 
 /*
@@ -103,9 +103,9 @@ shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *pa
 		if (!nodes_match(node, path))
 			return false;
 		same++;
-		at += node_size(node);
+		at += get_node_size(node);
 		node = get_node(parts, at);
-		path = (const EFI_DEVICE_PATH *)((const uint8_t *)path + node_size(path));
+		path = (const EFI_DEVICE_PATH *)((const uint8_t *)path + get_node_size(path));
 	}
 	return same > 0;
 }

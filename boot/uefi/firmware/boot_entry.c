@@ -2,7 +2,7 @@
 #include "uefi/firmware/uefi.h"
 
 #define ENTRY_MAX 4096u /* largest size of an entry; efibootmgr's entries have about 150 bytes */
-/* UEFI 2.10, 3.1.3: offset of the text before the paths. It is after the attributes (4 bytes) and the paths' size (2). */
+/* UEFI 2.10, 3.1.3: offset of the description, after 4 bytes of attributes and 2 bytes with the size of the paths */
 #define PATHS_AT  6u
 
 static const EFI_GUID guid_global_variable = EFI_GLOBAL_VARIABLE;

@@ -115,7 +115,7 @@ guid_equal(const EFI_GUID *a, const EFI_GUID *b)
 }
 
 static uint64_t
-configuration_table(const EFI_GUID *guid)
+find_configuration_table(const EFI_GUID *guid)
 {
 	for (UINTN i = 0; i < firmware_system->NumberOfTableEntries; i++)
 		if (guid_equal(&firmware_system->ConfigurationTable[i].VendorGuid, guid))
@@ -126,21 +126,21 @@ configuration_table(const EFI_GUID *guid)
 uint64_t
 firmware_rsdp(void)
 {
-	uint64_t address = configuration_table(&guid_acpi_20);
+	uint64_t address = find_configuration_table(&guid_acpi_20);
 
-	return address ? address : configuration_table(&guid_acpi_10);
+	return address ? address : find_configuration_table(&guid_acpi_10);
 }
 
 uint64_t
 firmware_smbios_3(void)
 {
-	return configuration_table(&guid_smbios_3);
+	return find_configuration_table(&guid_smbios_3);
 }
 
 uint64_t
 firmware_smbios_2(void)
 {
-	return configuration_table(&guid_smbios_2);
+	return find_configuration_table(&guid_smbios_2);
 }
 
 uint64_t

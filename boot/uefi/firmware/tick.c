@@ -17,7 +17,7 @@ static const EFI_GUID guid_timer_arch = { 0x26baccb3, 0x6f42, 0x11d4,
 #define POLLS_MAX 100000000u /* maximum number of polls, which ends the wait if the TSC has stopped */
 
 static bool
-stop(struct tick *tick, struct timer_arch *timer)
+stop_tick(struct tick *tick, struct timer_arch *timer)
 {
 	UINT64 period_100ns = 0;
 
@@ -37,7 +37,7 @@ tick_pause(struct tick *tick)
 	tick->period_100ns = 0;
 	if (!timer || EFI_ERROR(timer->get_period(timer, &period_100ns)))
 		return false;
-	return period_100ns == 0 || stop(tick, timer);
+	return period_100ns == 0 || stop_tick(tick, timer);
 }
 
 bool
@@ -48,7 +48,7 @@ tick_set_stopped(struct tick *tick, bool stopped)
 	if (!timer || stopped == (tick->period_100ns != 0))
 		return false;
 	if (stopped)
-		return stop(tick, timer);
+		return stop_tick(tick, timer);
 	if (EFI_ERROR(timer->set_period(timer, tick->period_100ns)))
 		return false;
 	tick->period_100ns = 0;

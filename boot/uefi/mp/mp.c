@@ -11,7 +11,7 @@ mp_explain_refusal(UINT32 status, size_t used, size_t started_max)
 	if (!(status & MP_IS_HEALTHY))
 		return "the firmware's MP services report it as unhealthy";
 	if (used >= started_max)
-		return startup_explain(CORE_NOT_REQUESTED);
+		return startup_explain_state(CORE_NOT_REQUESTED);
 	return NULL;
 }
 

@@ -74,7 +74,7 @@ request_address(struct cards *cards, struct card *card)
 }
 
 static bool
-is_wanted(EFI_HANDLE handle, const uint8_t *mac)
+is_wanted_card(EFI_HANDLE handle, const uint8_t *mac)
 {
 	const struct origin card = origin_parse_path(firmware_protocol(handle, &guid_device_path));
 
@@ -90,7 +90,7 @@ open_cards(struct cards *cards, const uint8_t *mac)
 	for (size_t i = 0; i < count && cards->count < CARDS_MAX; i++) {
 		struct card card = { handles[i], firmware_protocol(handles[i], &guid_ip4_config2), false, false };
 
-		if (!card.config || !is_wanted(card.handle, mac))
+		if (!card.config || !is_wanted_card(card.handle, mac))
 			continue;
 		request_address(cards, &card);
 		cards->each[cards->count++] = card;

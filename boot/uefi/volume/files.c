@@ -39,7 +39,7 @@ find_device(const EFI_LOADED_IMAGE *image)
 }
 
 EFI_HANDLE
-files_device(void)
+files_get_device(void)
 {
 	return find_device(firmware_protocol(firmware_image, &guid_loaded_image));
 }
@@ -168,7 +168,7 @@ files_space(EFI_FILE_HANDLE root)
 }
 
 EFI_STATUS
-files_info(EFI_FILE_HANDLE file, union files_information *information)
+files_get_info(EFI_FILE_HANDLE file, union files_information *information)
 {
 	UINTN size = sizeof(*information);
 
@@ -184,7 +184,7 @@ files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder)
 
 	if (EFI_ERROR(status))
 		return status;
-	status = files_info(file, &information);
+	status = files_get_info(file, &information);
 	*folder = !EFI_ERROR(status) && (information.file.Attribute & EFI_FILE_DIRECTORY);
 	file->Close(file);
 	return status;

@@ -21,7 +21,7 @@ bool files_read_options(char *buffer, size_t size, size_t *length);
  * Returns the handle of the volume. Returns NULL if the application was not loaded from a volume, or if the volume was
  * removed.
  */
-EFI_HANDLE files_device(void);
+EFI_HANDLE files_get_device(void);
 
 /* Returns EFI_NOT_FOUND if the application was not loaded from a volume, and EFI_NO_MEDIA if the volume was removed. */
 EFI_STATUS files_open_volume(EFI_FILE_HANDLE *root);

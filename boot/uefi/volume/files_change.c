@@ -114,7 +114,7 @@ files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
 
 	if (EFI_ERROR(status))
 		return status;
-	status = files_info(file, &information);
+	status = files_get_info(file, &information);
 	if (!EFI_ERROR(status)) {
 		size_t length = files_to_wide(name, information.file.FileName, FILES_NAME_MAX + 1);
 		const EFI_TIME unchanged = { 0 };

@@ -20,6 +20,6 @@ size_t files_to_wide(const char *ascii, CHAR16 *wide, size_t size);
 
 EFI_STATUS files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes,
 			   EFI_FILE_HANDLE *file);
-EFI_STATUS files_info(EFI_FILE_HANDLE file, union files_information *information);
+EFI_STATUS files_get_info(EFI_FILE_HANDLE file, union files_information *information);
 
 #endif

@@ -112,7 +112,7 @@ check_space(struct saving *saving)
 }
 
 static EFI_STATUS
-try_space(struct saving *saving, const char *path)
+test_space(struct saving *saving, const char *path)
 {
 	const struct text *page = saving->texts[LONGEST];
 	EFI_STATUS status = files_write(saving->root, path, page->bytes, page->length);
@@ -130,7 +130,7 @@ try_space(struct saving *saving, const char *path)
 static EFI_STATUS
 make_folder(struct saving *saving, const char *path)
 {
-	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? try_space(saving, path) : EFI_SUCCESS;
+	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? test_space(saving, path) : EFI_SUCCESS;
 
 	return EFI_ERROR(status) ? status : files_make_folder(saving->root, path);
 }
@@ -153,7 +153,7 @@ has_reports_folder(struct saving *saving)
 }
 
 static void
-see_name(void *context, const char *name)
+record_highest_number(void *context, const char *name)
 {
 	unsigned *highest = context, number = folders_number(name);
 
@@ -191,7 +191,7 @@ static EFI_STATUS
 find_free_number(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
 {
 	unsigned highest = 0, in_a_row = 0;
-	EFI_STATUS status = files_list(root, folder, see_name, &highest);
+	EFI_STATUS status = files_list(root, folder, record_highest_number, &highest);
 
 	*number = 0;
 	for (unsigned i = highest + 1; !EFI_ERROR(status) && i <= FOLDERS_MAX && in_a_row < NUMBERS_IN_A_ROW; i++) {
@@ -278,7 +278,7 @@ rename_folder(struct saving *saving, const char *folder, unsigned number)
 }
 
 static bool
-save_on(struct saving *saving, unsigned number)
+save_on_volume(struct saving *saving, unsigned number)
 {
 	char folder[FOLDERS_NAME_SIZE];
 
@@ -324,7 +324,7 @@ save_check_volume(char sentence[SAVE_SENTENCE_SIZE])
 	char inner[FAT_NAME_SIZE];
 	struct text text;
 
-	if (!fat_has_endless_chain(files_device(), SAVE_FOLDER_ON_FAT, inner))
+	if (!fat_has_endless_chain(files_get_device(), SAVE_FOLDER_ON_FAT, inner))
 		return true;
 	text_init(&text, sentence, SAVE_SENTENCE_SIZE);
 	text_printf(&text, NO_REPORT "its file system is damaged: the folder " SAVE_FOLDER "%s%s has no end.",
@@ -339,7 +339,7 @@ save_report(const struct text *const texts[SAVE_FILES], unsigned number, char se
 
 	if (!open_volume(&saving, sentence))
 		return false;
-	bool saved = save_on(&saving, number);
+	bool saved = save_on_volume(&saving, number);
 
 	saving.root->Close(saving.root);
 	return saved;
@@ -355,7 +355,7 @@ save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
 	if (!open_volume(&saving, sentence))
 		return false;
 	if (check_space(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
-		saved = save_on(&saving, number);
+		saved = save_on_volume(&saving, number);
 	saving.root->Close(saving.root);
 	return saved;
 }
@@ -416,7 +416,7 @@ save_next_number(void)
 }
 
 static bool
-has_bytes(struct saving *saving, const char *folder, const struct text *json, char *buffer)
+has_same_json(struct saving *saving, const char *folder, const struct text *json, char *buffer)
 {
 	size_t length = 0;
 
@@ -436,7 +436,7 @@ save_is_latest(const struct text *json)
 	if (buffer && open_volume(&saving, sentence)) {
 		folders_name(whole, number - 1, true);
 		folders_name(unfinished, number - 1, false);
-		is_latest = has_bytes(&saving, whole, json, buffer) || has_bytes(&saving, unfinished, json, buffer);
+		is_latest = has_same_json(&saving, whole, json, buffer) || has_same_json(&saving, unfinished, json, buffer);
 		saving.root->Close(saving.root);
 	}
 	if (buffer)

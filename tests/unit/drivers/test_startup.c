@@ -97,13 +97,13 @@ assert_sent(size_t place, uint32_t destination, uint32_t command)
 TEST(three_cores_get_init_then_10_ms_later_one_sipi_each)
 {
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(startup_start_cores(&startup), 3);
 	assert_int_equal(sim.lapic.ipi_count, 6);
 	for (uint32_t i = 1; i < CORES; i++) {
 		assert_sent(i - 1, i, INIT);
 		assert_sent(i + 2, i, SIPI);
 		assert_int_equal(slots[i].state, CORE_ALIVE);
-		assert_string_equal(startup_explain(slots[i].state), "");
+		assert_string_equal(startup_explain_state(slots[i].state), "");
 	}
 	assert_in_range(first_sipi_ps - last_init_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	assert_in_range(sim.now_ps, 10200 * SIM_PS_PER_US, 10300 * SIM_PS_PER_US);
@@ -113,7 +113,7 @@ TEST(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later)
 {
 	deaf = 2;
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(startup_start_cores(&startup), 3);
 	assert_int_equal(sim.lapic.ipi_count, 7);
 	assert_sent(6, 2, SIPI);
 	assert_in_range(last_sipi_ps - first_sipi_ps, 200 * SIM_PS_PER_US, 210 * SIM_PS_PER_US);
@@ -124,11 +124,11 @@ TEST(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped)
 	sim.lapic.never_start[0] = 2;
 	sim.lapic.never_start_count = 1;
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 2);
+	assert_int_equal(startup_start_cores(&startup), 2);
 	assert_int_equal(slots[1].state, CORE_ALIVE);
 	assert_int_equal(slots[2].state, CORE_SILENT);
 	assert_int_equal(slots[3].state, CORE_ALIVE);
-	assert_string_equal(startup_explain(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
+	assert_string_equal(startup_explain_state(CORE_SILENT), "did not answer INIT-SIPI-SIPI");
 	assert_int_equal(sim.lapic.ipi_count, 11);
 	assert_sent(6, 2, SIPI);
 	assert_sent(7, 2, INIT);
@@ -145,7 +145,7 @@ TEST(a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try)
 	deaf_to_sipis = 2;
 	deaf = 2;
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(startup_start_cores(&startup), 3);
 	assert_int_equal(sim.lapic.ipi_count, 9);
 	assert_sent(7, 2, INIT);
 	assert_sent(8, 2, SIPI);
@@ -157,7 +157,7 @@ TEST(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing)
 	slots[2].apic_id = 0;
 	slots[0].state = CORE_REQUESTED;
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(startup_start_cores(&startup), 3);
 	slots[0].state = CORE_ALIVE;
 	startup_stop(&startup, 0, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 9);
@@ -171,7 +171,7 @@ TEST(one_core_alone_sends_nothing_and_waits_for_nothing)
 	open_lapic();
 	uint64_t before_ps = sim.now_ps;
 
-	assert_int_equal(startup_cores(&startup), 0);
+	assert_int_equal(startup_start_cores(&startup), 0);
 	assert_int_equal(sim.lapic.ipi_count, 0);
 	assert_int_equal(sim.now_ps, before_ps);
 }
@@ -180,10 +180,10 @@ TEST(a_core_left_out_hears_nothing_and_says_why)
 {
 	slots[3].state = CORE_NOT_REQUESTED;
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 2);
+	assert_int_equal(startup_start_cores(&startup), 2);
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	assert_int_equal(slots[3].state, CORE_NOT_REQUESTED);
-	assert_string_equal(startup_explain(CORE_NOT_REQUESTED), "left out: fewer cores were requested");
+	assert_string_equal(startup_explain_state(CORE_NOT_REQUESTED), "left out: fewer cores were requested");
 }
 
 TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)
@@ -192,7 +192,7 @@ TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)
 	slots[2].apic_id = 255;
 	slots[3].apic_id = 300;
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 1);
+	assert_int_equal(startup_start_cores(&startup), 1);
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_sent(0, 254, INIT);
 	assert_sent(1, 254, SIPI);
@@ -209,7 +209,7 @@ TEST(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone)
 	assert_true(startup.lapic.x2apic);
 	uint64_t reads = sim.count[SIM_READ], writes = sim.count[SIM_WRITE];
 
-	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(startup_start_cores(&startup), 3);
 	assert_int_equal(sim.lapic.ipi_count, 6);
 	assert_sent(1, 255, INIT);
 	assert_sent(5, 300, SIPI);
@@ -237,7 +237,7 @@ TEST(cores_that_no_init_reaches_are_not_waited_for)
 {
 	open_lapic();
 	sim.lapic.delivery_stuck = true;
-	assert_int_equal(startup_cores(&startup), 0);
+	assert_int_equal(startup_start_cores(&startup), 0);
 	assert_int_equal(sim.lapic.ipi_count, 0);
 	for (uint32_t i = 1; i < CORES; i++)
 		assert_int_equal(slots[i].state, CORE_UNSENT);
@@ -247,7 +247,7 @@ TEST(cores_that_no_sipi_reaches_are_not_waited_for)
 {
 	open_lapic();
 	stuck_at_sipi = 1;
-	assert_int_equal(startup_cores(&startup), 0);
+	assert_int_equal(startup_start_cores(&startup), 0);
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	for (uint32_t i = 1; i < CORES; i++)
 		assert_int_equal(slots[i].state, CORE_UNSENT);
@@ -260,7 +260,7 @@ TEST(a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent)
 	deaf = 2;
 	open_lapic();
 	stuck_at_sipi = 4;
-	assert_int_equal(startup_cores(&startup), 2);
+	assert_int_equal(startup_start_cores(&startup), 2);
 	assert_int_equal(slots[2].state, CORE_UNSENT);
 }
 
@@ -279,7 +279,7 @@ TEST(no_interrupt_comes_between_the_halves_of_a_command)
 {
 	open_lapic();
 	assert_false(sim.interrupts_masked);
-	startup_cores(&startup);
+	startup_start_cores(&startup);
 	assert_int_equal(sim.lapic.ipi_count, 6);
 	assert_false(sent_unmasked);
 	assert_false(sim.interrupts_masked);
@@ -291,7 +291,7 @@ TEST(of_the_boot_core_s_lapic_only_the_command_register_is_written)
 
 	open_lapic();
 	memcpy(before, sim.lapic.registers, sizeof(before));
-	startup_cores(&startup);
+	startup_start_cores(&startup);
 	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
 	for (size_t i = 0; i < 0x40; i++)
 		if (i != 0x30 && i != 0x31)
@@ -340,7 +340,7 @@ TEST(with_a_tsc_that_stands_still_the_delays_end_by_count)
 {
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
-	assert_int_equal(startup_cores(&startup), 3);
+	assert_int_equal(startup_start_cores(&startup), 3);
 	/* The waits of 10 ms and 200 us have turns of 4 ns, and one additional turn each. No further wait follows. */
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }

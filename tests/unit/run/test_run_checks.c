@@ -19,7 +19,7 @@ static void
 look_once(const struct checking *checking, struct behaviour *row)
 {
 	(void)checking;
-	check_fact(row, looks > 0); /* marks the row as failed if the disturbed check ran before */
+	check_set_outcome(row, looks > 0); /* marks the row as failed if the disturbed check ran before */
 	behaviour_say(row, "Seen.");
 }
 
@@ -29,10 +29,10 @@ look_where_time_is_stolen(const struct checking *checking, struct behaviour *row
 	assert_int_not_equal(check_left_ns(checking), 0);
 	sim_advance_ps(LOOK_PS);
 	if (looks++ < disturbed_looks) {
-		check_disturbed(row);
+		check_mark_disturbed(row);
 		return;
 	}
-	check_fact(row, false);
+	check_set_outcome(row, false);
 	behaviour_say(row, "Seen at last.");
 }
 
@@ -43,7 +43,7 @@ look_at_both(const struct checking *checking, struct behaviours *behaviours)
 		{ "hpet-stops", 0, look_once }, { "hpet-base", 0, look_where_time_is_stolen }, { NULL, 0, NULL },
 	};
 
-	check_each(checking, checks, behaviours);
+	check_run_all(checking, checks, behaviours);
 }
 
 static struct bench *
@@ -105,7 +105,7 @@ look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour 
 	(void)checking;
 	if (looks == 0)
 		sim.pm.counter.origin_ticks += PM_SECOND_TICKS;
-	check_fact(row, looks++ == 0);
+	check_set_outcome(row, looks++ == 0);
 	behaviour_say(row, "Seen.");
 }
 
@@ -119,7 +119,7 @@ look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
 
 	/* a check may change the HPET's counter like this, which is no discontinuity */
 	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS;
-	check_each(checking, checks, behaviours);
+	check_run_all(checking, checks, behaviours);
 }
 
 TEST(checks_in_which_clocks_diverged_are_repeated)
