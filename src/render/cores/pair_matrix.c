@@ -1,16 +1,19 @@
-/* Map of pairs: one character for each pair if all cores fit, otherwise the worst pairs and counts by package. */
+/*
+ * The map of pairs of cores has one character for each pair. If it does not fit the line, the worst pairs are listed
+ * instead, with counts for each package.
+ */
 #include "render/cores/table_cores.h"
 
 #include "base/scale.h"
 
-#define MAP_MARGIN      19 /* columns of a row's label and blanks, which leave 60 for cores in TABLE_COLUMNS */
+#define MAP_MARGIN      19 /* width of a row's label and blanks; 60 columns of TABLE_COLUMNS are left for cores */
 #define WORST_PAIRS     8
 #define OFFSET_COLUMNS  8
 #define ID_COLUMNS      10 /* digits of the largest APIC id */
 #define GROUP_COLUMNS   18
 #define COUNT_COLUMNS   7
 
-/* How the row's core compares with the column's core, as a character of the map. */
+/* The character in the map for a pair of cores: the core of the row and the core of the column. */
 enum pair {
 	PAIR_AGREE = '.',
 	PAIR_BEHIND = '<',
@@ -109,7 +112,7 @@ struct worst {
 	struct offset offset;
 };
 
-/* Returns true if OFFSET has the larger proven minimum or, if these are equal, the larger possible maximum. */
+/* Returns true if OFFSET has the larger lower bound of its size or, if these are equal, the larger upper bound. */
 static bool
 is_worse(struct offset offset, struct offset than)
 {

@@ -91,7 +91,8 @@ rows_at_most(enum table_remark remark)
 {
 	if (remark == TABLE_PLAIN)
 		return 0;
-	return remark == TABLE_SLOWEST ? SIZE_MAX : TABLE_REMARKED_MAX; /* one core for each clock at most */
+	/* TABLE_SLOWEST marks at most one core for each clock, so it needs no limit. */
+	return remark == TABLE_SLOWEST ? SIZE_MAX : TABLE_REMARKED_MAX;
 }
 
 const struct report_core *

@@ -6,12 +6,12 @@
 #include "base/number.h"
 #include "base/scale.h"
 
-#define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* with a mark */
+#define LABEL_COLUMNS    (TABLE_CORE_COLUMNS + 1) /* an APIC id and one character for a mark */
 #define TOPOLOGY_COLUMNS 8
 #define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
 #define OFFSET_COLUMNS   8  /* width of one end of an interval of offsets */
 #define DRIFT_COLUMNS    7
-#define ADJUST_COLUMNS   19 /* INT64_MIN needs 20 and takes the blank before it, too */
+#define ADJUST_COLUMNS   19 /* only INT64_MIN needs 20 columns, and then replaces the blank before it */
 #define BOTH_ENDS(columns) (2 * (columns) + 4) /* two ends and " .. " between them */
 #define LABEL_SIZE       64
 

@@ -67,7 +67,10 @@ put_pass_time(struct text *text, const struct report *report)
 	text_put_char(text, ':');
 }
 
-/* Writes the difference of the worst pair, the largest contradiction, and the bound for all pairs. */
+/*
+ * Writes the offset of the worst pair, the largest contradiction of a pair with the others, and the bound for all
+ * pairs.
+ */
 static void
 put_distances(struct text *text, const struct report *report)
 {

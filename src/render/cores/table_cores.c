@@ -15,7 +15,8 @@ struct block {
 	/* Sets *FIGURE to figure WHICH, from 0, of a core and a clock. Returns false if it is not known. */
 	bool (*figure)(const struct report_core *core, size_t clock, size_t which, uint64_t *figure);
 	struct number (*show)(size_t which, uint64_t figure);
-	bool started_only; /* true: no rows for cores that did not start, since another block has them */
+	/* true: cores that did not start have no rows in this block, because they have rows in another block */
+	bool started_only;
 };
 
 /* A block and the clocks that have columns in it. */
@@ -167,7 +168,7 @@ count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64
 	return count;
 }
 
-/* Returns the figure at PLACE, from 0, in ascending order. It is found by bisection: there is no memory for sorting. */
+/* Returns the figure at index PLACE in ascending order. Uses bisection, because there is no memory for sorting. */
 static uint64_t
 figure_at(const struct column *column, size_t place)
 {
@@ -291,7 +292,7 @@ has_dash(const struct columns *columns)
 	return false;
 }
 
-/* Explains the dashes in the table, and that stolen time makes the ratios unreliable. */
+/* Writes why the table has dashes, and that stolen time makes the ratios unreliable. */
 static void
 put_caveats(struct text *out, const struct columns *columns)
 {

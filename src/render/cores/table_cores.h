@@ -25,7 +25,7 @@ size_t table_group_of(const struct table_groups *groups, const struct report_cor
 /* Writes "package 0 (64)" or "all cores (64)", with the number of cores. */
 void table_group_label(struct text *out, const struct table_groups *groups, size_t group);
 
-/* Why a core has its own row although its group shares one; the first reason that applies. */
+/* The reason why a core has its own row although its group shares a row. The first reason that applies is used. */
 enum table_remark {
 	TABLE_PLAIN,   /* no reason */
 	TABLE_BOOT,    /* it is the boot core */
@@ -46,9 +46,9 @@ struct table_rows {
 	const struct report *report;
 	bool rows_shared;       /* true: groups share rows, because there are more than TABLE_ROWS_MAX cores */
 	bool started_only; /* true: cores that did not start are skipped */
-	size_t next;       /* index of the next core to look at */
-	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count; /* indices of the cores that read some clock slowest */
-	size_t counts[TABLE_REMARKS]; /* cores with each remark so far, with and without a row */
+	size_t next;       /* index of the core that table_next_row() checks next */
+	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count; /* for each clock, the index of the core with the slowest reads */
+	size_t counts[TABLE_REMARKS]; /* number of cores with each remark so far, with or without a row of their own */
 };
 
 struct table_rows table_rows(const struct report *report, bool started_only);
@@ -77,6 +77,6 @@ void table_last_shown(struct text *out, const struct report *report, const char 
 void table_pair_map(struct text *out, const struct report *report);        /* the map of pairs, or the worst pairs */
 /* Returns the width that a map of all pairs needs. On narrower lines table_pair_map() writes the worst pairs. */
 size_t table_pair_map_columns(const struct report *report);
-void table_skew_in_short(struct text *out, const struct report *report); /* the same in less than a line */
+void table_skew_in_short(struct text *out, const struct report *report); /* the synchronisation in short */
 
 #endif

@@ -85,7 +85,7 @@ are_equal(const char *a, const char *b)
 	return a == b || (a && b && text_equal(a, b));
 }
 
-/* Number of findings before FINDING with the same rule, clock and core. */
+/* Returns the number of findings before FINDING with the same rule, clock and core. */
 static unsigned
 count_before(const struct report *report, const struct finding *finding)
 {

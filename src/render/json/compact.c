@@ -12,10 +12,10 @@ _Static_assert(COMPACT_COLUMNS % GROUP_CHARS == 0, "a line has whole groups");
 
 struct lines {
 	struct text *out;
-	uint32_t bits;       /* the incomplete group of up to GROUP_BYTES bytes */
-	unsigned bytes;      /* number of bytes in this group */
+	uint32_t bits;       /* bytes that are not yet written, because base64 is written for groups of GROUP_BYTES bytes */
+	unsigned bytes;      /* number of bytes in BITS */
 	unsigned column;     /* characters in the current line, without its prefix */
-	unsigned count;      /* number of lines, with the current one */
+	unsigned count;      /* number of lines, including the current one */
 };
 
 static void

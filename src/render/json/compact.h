@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 #define COMPACT_COLUMNS   72u
-#define COMPACT_LINE_SIZE (COMPACT_COLUMNS + 9) /* plus the prefix "bt0001:" and the line end CR LF */
+#define COMPACT_LINE_SIZE (COMPACT_COLUMNS + 9) /* with the prefix "bt0001:" and the line end CR LF */
 /*
  * Limits the lines to 48 KiB, less 160 bytes for the marker lines before and after them. Cloud consoles keep only
  * the last 64 KB, and the tables of the run need the rest.

@@ -65,7 +65,10 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 	json_close(&walk->json, is_map ? '}' : ']');
 }
 
-/* Writes all durations with their counts. They are most of a report and a page does not use them: its JSON has null. */
+/*
+ * Writes all durations with their counts. They are the largest part of a report. A page does not use them and has
+ * null.
+ */
 static void
 put_exact(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {

@@ -7,7 +7,7 @@
 
 #define TABLE_COLUMNS 79 /* width of lines in a file */
 
-#define TABLE_SENTENCE_SIZE 2048 /* bytes for a paragraph: twice the longest one with its longest figures */
+#define TABLE_SENTENCE_SIZE 2048 /* bytes for a paragraph: twice the size of the longest paragraph */
 
 #define TABLE_SENTENCE_COLUMNS 100 /* longer lines are hard to read, however wide a screen is */
 
@@ -48,8 +48,8 @@ struct table_sentence {
 	char bytes[TABLE_SENTENCE_SIZE];
 };
 
-struct text *table_sentence(struct table_sentence *sentence); /* starts it; returns the text to write its parts into */
-void table_sentence_end(struct text *out, struct table_sentence *sentence); /* prints it */
+struct text *table_sentence(struct table_sentence *sentence); /* starts a paragraph; returns the text for its parts */
+void table_sentence_end(struct text *out, struct table_sentence *sentence); /* prints the paragraph */
 
 /* Prints the formatted text as such a paragraph. */
 void table_say(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -51,8 +51,8 @@ put_rate(struct text *out, const struct report_clock *entry)
 }
 
 /*
- * Writes the rate of each pair of clocks that includes this clock. A rate of A against B is not printed as one of B
- * against A, because that is not exactly its negative.
+ * Writes the rate of each pair of clocks that includes this clock. The rate of clock A against B is not printed as a
+ * rate of B against A, because that is not exactly its negative.
  */
 static void
 put_pairs(struct text *out, const struct report *report, const struct report_clock *entry)

@@ -63,7 +63,10 @@ go_left(struct screen *screen)
 			   screen->page == SCREEN_CLOCK + 1 && clocks ? clocks - 1 : screen->clock);
 }
 
-/* Shows the clock STEP places further; after the last comes the first. On other pages, shows the latest clock again. */
+/*
+ * Shows the clock STEP places after the current one; the first follows the last. On other pages, shows the current
+ * clock.
+ */
 static void
 go_to_clock(struct screen *screen, size_t step)
 {

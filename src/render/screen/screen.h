@@ -11,7 +11,9 @@
 
 #define SCREEN_COLUMNS_MAX 320 /* the rest of a wider screen stays empty */
 
-/* Bytes, enough for any page: the durations of a clock's reads are 600 KB, and their colours need as much again. */
+/*
+ * Size in bytes that is enough for any page: a clock's durations need up to 600 KB, and their colours the same again.
+ */
 #define SCREEN_BUFFER_SIZE ((size_t)4 << 20)
 
 enum screen_page {
@@ -54,7 +56,7 @@ struct screen {
 	const char *version;
 	const struct report *report; /* after judge_report(); if NULL, only DOCUMENT is shown, under TITLE */
 	const char *title, *document;
-	const char *saved;           /* a sentence: where the report was saved, or why it was not */
+	const char *saved;           /* a sentence: the place of the saved report, or the reason why it was not saved */
 	bool can_quit;               /* true if there is a program to return to */
 	size_t columns, rows;
 	char *buffer;                /* memory for the text of a page and its colours */
@@ -74,13 +76,13 @@ struct screen_row {
 	uint8_t inks[SCREEN_COLUMNS_MAX + 1];
 };
 
-/* Shows the start of the first page. */
+/* Prepares SCREEN to show the start of the first page. */
 void screen_open(struct screen *screen);
 
 /* Performs the function of KEY. Returns what the caller must do. */
 enum screen_action screen_key(struct screen *screen, unsigned key);
 
-/* Renders row INDEX of the screen as it now looks: the title, a line of the page, or the bar of keys. */
+/* Renders row INDEX of the screen in its present state: the title, a line of the page, or the bar of keys. */
 void screen_row(const struct screen *screen, size_t index, struct screen_row *row);
 
 #endif

@@ -125,7 +125,7 @@ put_all_keys(struct text *out, const struct screen *screen, enum fit fit)
 		put_key(out, 'Q', "quit", false, fit);
 }
 
-/* Uses the longest words and widest spaces that fit, so that no key is left out. */
+/* Writes the bar of keys in its widest form that fits, so that no key is left out. */
 static void
 put_keys(struct text *out, const struct screen *screen)
 {

@@ -10,9 +10,10 @@
 #define THOUSAND 1000
 
 /*
- * How finely latencies are divided into rows. A row starts with OCTAVES octaves (an octave is a factor of two). It is
- * halved, at most HALVINGS times, while it has at least PER_THOUSAND of a clock's reads. Grains are tried from the
- * finest until the rows fit HISTOGRAM_LINES_MAX. The last grain always fits: 17 rows, with a gap before each, are 34.
+ * A grain defines how finely latencies are divided into rows. A row starts with OCTAVES octaves (an octave is a
+ * factor of two). It is halved, at most HALVINGS times, while it has at least PER_THOUSAND of a clock's reads. Grains
+ * are tried from the finest until the rows fit HISTOGRAM_LINES_MAX. The last grain always fits: 17 rows, with a gap
+ * before each, are 34.
  */
 struct grain {
 	unsigned octaves, halvings;

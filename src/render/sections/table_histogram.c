@@ -41,12 +41,12 @@ put_bar(struct text *out, uint64_t count, uint64_t most, size_t bar_columns)
 		text_put_char(out, 2 * i + 1 < halves ? '#' : 2 * i < halves ? ':' : ' ');
 }
 
-/* Clocks whose histograms are next to each other. */
+/* A block of clocks whose histograms are printed next to each other. */
 struct block {
 	size_t count, bar_columns;
 	const char *ids[REPORT_CLOCKS_MAX];
 	const struct latency *clocks[REPORT_CLOCKS_MAX];
-	uint64_t most[REPORT_CLOCKS_MAX]; /* reads of the clock in its fullest row */
+	uint64_t most[REPORT_CLOCKS_MAX]; /* number of reads of each clock in its row with the most reads */
 };
 
 static uint64_t

@@ -1,12 +1,12 @@
-/* Timer tests: programmed intervals, and when their interrupts came. */
+/* Timer tests: programmed intervals, and the lateness of their interrupts. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
 
 #define SOURCE_COLUMNS 14
 #define CORE_COLUMNS   7
-#define WIDE           7 /* columns of a lateness that may be negative */
-#define NARROW         6 /* columns of other figures */
+#define WIDE           7 /* width of a lateness, which may have a sign */
+#define NARROW         6 /* width of other figures */
 
 static void
 put_figure(struct text *out, bool known, int64_t ns, int width)
@@ -81,13 +81,15 @@ put_other_cores(struct text *out, const struct report *report)
 	}
 }
 
-/* Writes which interrupts came after some periods in which they were masked. No rule judges them. */
+/*
+ * Writes which interrupts came after interrupts had been masked for some periods. No rule judges this, so an unknown
+ * policy is not counted as undetermined.
+ */
 static void
 put_after_masking(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
 		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined.",
-		/* No rule covers this, so it is not counted as undetermined. */
 		[REPORT_POLICY_DISCARD] = "missed deadlines are dropped (discard).",
 		[REPORT_POLICY_CATCH_UP] = "missed deadlines are sent later (catch up).",
 		[REPORT_POLICY_DELAY] = "the first is late, and the next follows a period later (delay).",

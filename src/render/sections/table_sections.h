@@ -7,13 +7,13 @@
 /* Heading of the last section. qemu/run shows the lines before it. */
 #define TABLE_DURATIONS "Durations of each clock's reads, as pg_test_timing prints them"
 
-void table_run_start(struct text *out, const struct report *report);      /* what ran, when and for how long */
-/* The best clock, its cost and what Linux takes, in two short lines. Nothing if nothing was judged. */
+void table_run_start(struct text *out, const struct report *report); /* version, start time and duration of the run */
+/* The best clock, its cost and the clock that Linux takes, in two short lines. Writes nothing before the judgement. */
 void table_answer(struct text *out, const struct report *report);
 void table_cpu(struct text *out, const struct report *report);
 void table_machine(struct text *out, const struct report *report);    /* hypervisor, firmware, cores, options, TSC */
 void table_verdict(struct text *out, const struct report *report);
-/* Stolen time, and whether latencies are reliable. Nothing before the report is judged. */
+/* Stolen time, and whether latencies are reliable. Writes nothing before the report is judged. */
 void table_quality(struct text *out, const struct report *report);
 /* Returns true if there is a finding on ENTRY. */
 bool table_has_findings(const struct report *report, const struct report_clock *entry);
@@ -31,9 +31,9 @@ void table_durations_of(struct text *out, const struct report *report, const str
 void table_interference(struct text *out, const struct report *report); /* stolen time, and latencies without it */
 /* Timers' interrupts, if any were tested. */
 void table_intervals(struct text *out, const struct report *report);
-/* Claims about rates, with their errors and users. Nothing if the machine has no source of any. */
+/* Stated rates of clocks, with their errors and users. Writes nothing if the machine states none. */
 void table_claims(struct text *out, const struct report *report);
-/* A soak over time, in at most a dozen lines. */
+/* The course of a soak, in at most a dozen lines. */
 void table_series(struct text *out, const struct report *report);
 /*
  * Parts of table_series() for the progress display: the column headings, the line of the latest complete row, and
@@ -46,10 +46,10 @@ void table_series_marks(struct text *out, const struct report *report, size_t mo
 void table_behaviours(struct text *out, const struct report *report);
 /* Every device check of the clock with the id CLOCK. */
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
-/* Loops that find a clock's rate, and how wrong they were. Nothing if none was run. */
+/* Calibration loops, and the errors of the rates that they found. Writes nothing if no loop was run. */
 void table_calibrations(struct text *out, const struct report *report);
 void table_advice(struct text *out, const struct report *report);     /* the recommended clocks in order */
 void table_database(struct text *out, const struct report *report);   /* cost of timing 100,000 rows of a database */
-void table_database_in_short(struct text *out, const struct report *report); /* the same in a sentence */
+void table_database_in_short(struct text *out, const struct report *report); /* in a sentence */
 
 #endif

@@ -1,10 +1,10 @@
-/* A soak over time: each line has the measurements of one or more rows of the series. See table_sections.h. */
+/* The course of a soak. Each line summarises one or more rows of the series. See table_sections.h. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"
 
-#define LINES_MAX   12 /* in a report */
-#define CLOCKS_SIDE_BY_SIDE     3  /* clocks next to each other */
+#define LINES_MAX   12 /* maximum number of lines in a report */
+#define CLOCKS_SIDE_BY_SIDE     3  /* number of clocks that are printed next to each other */
 #define CELL_SIZE   24
 #define NS_PER_S    UINT64_C(1000000000)
 #define PERCENT     100
