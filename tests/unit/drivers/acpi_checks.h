@@ -1,4 +1,4 @@
-/* Invariants of acpi_facts for any input, for the unit tests and the fuzz target. */
+/* Conditions that acpi_facts must meet for any input, for the unit tests and the fuzz target. */
 #ifndef BARETICK_TESTS_ACPI_CHECKS_H
 #define BARETICK_TESTS_ACPI_CHECKS_H
 
@@ -19,7 +19,7 @@ acpi_sentence_is_good(const char *sentence)
 	return 1;
 }
 
-/* Returns NULL, or the broken invariant. */
+/* Returns NULL, or a description of the condition that FACTS breaks. */
 static inline const char *
 acpi_broken_invariant(const struct acpi_facts *facts)
 {

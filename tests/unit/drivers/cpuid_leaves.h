@@ -1,10 +1,10 @@
-/* Sets CPUID leaves that contain text on the simulated machine. To be included after cmocka.h. */
+/* Sets CPUID leaves that contain text on the simulated machine. Include it after cmocka.h. */
 #ifndef BARETICK_CPUID_LEAVES_H
 #define BARETICK_CPUID_LEAVES_H
 
 #include "sim.h"
 
-/* Returns four characters as a register holds them. */
+/* Returns four characters as they are in a register. */
 static inline uint32_t
 four(const char *text)
 {
@@ -20,7 +20,7 @@ set_vendor(const char *vendor, uint32_t basic_max)
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ basic_max, four(vendor), four(vendor + 8), four(vendor + 4) });
 }
 
-/* Sets a hypervisor's name of twelve characters. The leaf has it in EBX, ECX and EDX, in this order. */
+/* Sets a hypervisor's name of twelve characters in EBX, ECX and EDX, and the maximum leaf in EAX. */
 static inline void
 set_hypervisor_leaf(const char *name, uint32_t max)
 {

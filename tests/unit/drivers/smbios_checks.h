@@ -1,4 +1,4 @@
-/* Invariants of smbios_facts for any input, for the unit tests and the fuzz target. */
+/* Conditions that smbios_facts must meet for any input, for the unit tests and the fuzz target. */
 #ifndef BARETICK_TESTS_SMBIOS_CHECKS_H
 #define BARETICK_TESTS_SMBIOS_CHECKS_H
 
@@ -19,7 +19,7 @@ smbios_string_is_good(const char *string, size_t size)
 	return 1;
 }
 
-/* Returns NULL, or the broken invariant. */
+/* Returns NULL, or a description of the condition that FACTS breaks. */
 static inline const char *
 smbios_broken_invariant(const struct smbios_facts *facts)
 {

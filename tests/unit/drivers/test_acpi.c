@@ -1,4 +1,4 @@
-/* ACPI tables built byte by byte: the facts from valid tables, and the problems of invalid ones. */
+/* ACPI tables built byte by byte: the facts that valid tables give, and the problems that invalid tables cause. */
 #include <stdio.h>
 
 #include "test.h"
@@ -14,11 +14,12 @@
 #define MADT_AT     0x50000u
 #define DSDT_AT     0x60000u
 
-/* A machine's memory. A range can be read only if it lies completely inside one region. */
+/* The simulated machine's memory. A range can be read only if one region contains all of it. */
 struct machine {
 	struct region {
 		uint64_t address;
-		uint8_t *bytes; /* memory of exactly this length, so that the sanitizer sees a read beyond its end */
+		/* allocated with exactly this length, so that the sanitizer sees a read beyond its end */
+		uint8_t *bytes;
 		size_t length;
 	} regions[REGIONS_MAX];
 	size_t count;
@@ -48,7 +49,7 @@ put(uint8_t *bytes, size_t offset, size_t size, uint64_t value)
 		bytes[offset + i] = (uint8_t)(value >> (8 * i));
 }
 
-/* Sets the byte at CHECKSUM_AT so that LENGTH bytes add up to 0. */
+/* Sets the checksum byte at CHECKSUM_AT so that all LENGTH bytes add up to 0. */
 static void
 seal(uint8_t *bytes, size_t length, size_t checksum_at)
 {
@@ -133,7 +134,7 @@ add_root(struct machine *machine, uint64_t address, const char *signature, const
 	seal_at(machine, address);
 }
 
-/* The FADT of QEMU's q35: the PM timer at 608h, here with a 64-bit field too. */
+/* Adds the FADT of QEMU's q35: its PM timer is at port 608h. In addition, it has the 64-bit field. */
 static void
 add_fadt(struct machine *machine, uint64_t address, size_t length)
 {
@@ -191,7 +192,7 @@ add_madt(struct machine *machine, uint64_t address, size_t length)
 	return madt;
 }
 
-/* Adds three good tables with two cores, and both root tables with an RSDP of revision 2. */
+/* Adds three valid tables with two cores, both root tables, and an RSDP of revision 2. */
 static void
 add_everything(struct machine *machine)
 {
@@ -213,7 +214,7 @@ read_at(struct machine *machine, uint64_t rsdp)
 {
 	const struct acpi_memory memory = { machine_at, machine };
 
-	/* old contents, which the reader must overwrite completely */
+	/* old contents; the reader must overwrite all of them */
 	memset(&machine->facts, 0xa5, sizeof(machine->facts));
 	machine->facts.madt.apic_ids = machine->apic_ids;
 	machine->facts.madt.core_max = 16;
@@ -265,15 +266,16 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* --- from the RSDP to the tables --- */
+/* From the RSDP to the tables. */
 
-TEST(xsdt_of_revision_2_leads_to_all_three_tables)
+TEST(an_rsdp_of_revision_2_leads_through_the_xsdt_to_all_tables)
 {
 	struct machine *machine = *state;
 	const struct acpi_facts *facts = &machine->facts;
 
 	add_everything(machine);
-	put(region_at(machine, RSDT_AT, NULL), 36, 4, 0); /* invalidates the RSDT's checksum, which is not checked */
+	/* invalidates the checksum of the RSDT, which must not be read here */
+	put(region_at(machine, RSDT_AT, NULL), 36, 4, 0);
 	read_machine(machine);
 	assert_all_found(facts);
 	assert_int_equal(facts->problem_count, 0);
@@ -288,7 +290,7 @@ TEST(xsdt_of_revision_2_leads_to_all_three_tables)
 	assert_int_equal(machine->apic_ids[1], 1);
 }
 
-TEST(oem_ids_of_the_root_table_are_without_what_fills_them_and_printable)
+TEST(oem_ids_are_printed_without_padding_and_control_characters)
 {
 	static const struct {
 		const char id[7], table_id[9], oem[16];
@@ -310,12 +312,12 @@ TEST(oem_ids_of_the_root_table_are_without_what_fills_them_and_printable)
 		read_machine(machine);
 		assert_string_equal(machine->facts.oem, cases[i].oem);
 	}
-	root[9]++; /* a root table that is not used gives no OEM id */
+	root[9]++; /* an invalid root table gives no OEM id */
 	read_machine(machine);
 	assert_string_equal(machine->facts.oem, "");
 }
 
-TEST(rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt)
+TEST(an_rsdp_of_revision_0_has_20_bytes_and_leads_through_the_rsdt)
 {
 	struct machine *machine = *state;
 	const uint64_t entries[] = { FADT_AT, HPET_AT };
@@ -332,7 +334,7 @@ TEST(rsdp_of_revision_0_is_20_bytes_and_leads_by_the_rsdt)
 	assert_int_equal(machine->facts.problem_count, 0);
 }
 
-TEST(no_rsdp_is_one_sentence_and_nothing_found)
+TEST(without_an_rsdp_one_sentence_is_printed_and_nothing_is_found)
 {
 	struct machine *machine = *state;
 
@@ -368,7 +370,7 @@ TEST(rsdp_with_a_wrong_signature_or_checksum_is_not_used)
 		       "RSDP: its signature is not RSD PTR; no ACPI table is used");
 }
 
-TEST(second_checksum_of_the_rsdp_guards_the_xsdt_only)
+TEST(the_second_checksum_of_the_rsdp_protects_the_xsdt_only)
 {
 	struct machine *machine = *state;
 
@@ -382,7 +384,7 @@ TEST(second_checksum_of_the_rsdp_guards_the_xsdt_only)
 	assert_problem(&machine->facts, 1, "RSDT: it is used instead of the XSDT");
 }
 
-TEST(rsdp_length_is_36_or_more_and_can_be_read)
+TEST(the_rsdp_needs_a_length_of_36_or_more_that_can_be_read)
 {
 	struct machine *machine = *state;
 	const uint32_t wrong[] = { 0, 35, 37, 0x100001, 0xffffffff };
@@ -395,14 +397,14 @@ TEST(rsdp_length_is_36_or_more_and_can_be_read)
 		put(rsdp, 20, 4, wrong[i]);
 		seal(rsdp, 36, 32);
 		read_machine(machine);
-		assert_all_found(&machine->facts); /* the tables were found through the RSDT */
+		assert_all_found(&machine->facts); /* all tables were found, through the RSDT */
 		snprintf(sentence, sizeof(sentence),
 			 "RSDP: its length of %u bytes is not valid; its XSDT is not used", wrong[i]);
 		assert_problem(&machine->facts, 0, sentence);
 	}
 }
 
-TEST(rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt)
+TEST(an_rsdp_of_revision_2_that_ends_after_20_bytes_leads_through_the_rsdt)
 {
 	struct machine *machine = *state;
 	uint8_t *rsdp;
@@ -420,7 +422,7 @@ TEST(rsdp_of_revision_2_that_ends_after_20_bytes_leads_by_the_rsdt)
 	assert_problem(&machine->facts, 0, "RSDP: only its first 20 bytes can be read");
 }
 
-TEST(xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used)
+TEST(an_xsdt_with_a_bad_checksum_is_reported_and_the_rsdt_is_used)
 {
 	struct machine *machine = *state;
 
@@ -433,7 +435,7 @@ TEST(xsdt_with_a_bad_checksum_is_said_and_the_rsdt_used)
 	assert_problem(&machine->facts, 1, "RSDT: it is used instead of the XSDT");
 }
 
-TEST(xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt)
+TEST(if_the_xsdt_is_invalid_or_unreadable_the_rsdt_is_used)
 {
 	struct machine *machine = *state;
 
@@ -448,7 +450,7 @@ TEST(xsdt_that_is_garbage_or_unreadable_gives_way_to_the_rsdt)
 	assert_problem(&machine->facts, 0, "XSDT: nothing can be read at its address, 10000h");
 }
 
-TEST(two_bad_root_tables_leave_nothing_found)
+TEST(with_two_bad_root_tables_nothing_is_found)
 {
 	struct machine *machine = *state;
 
@@ -462,7 +464,7 @@ TEST(two_bad_root_tables_leave_nothing_found)
 	assert_problem(&machine->facts, 2, "RSDT: its checksum is off by 2h; it is not used");
 }
 
-TEST(rsdp_without_root_tables_is_a_sentence)
+TEST(an_rsdp_without_root_tables_is_reported)
 {
 	struct machine *machine = *state;
 
@@ -473,7 +475,7 @@ TEST(rsdp_without_root_tables_is_a_sentence)
 	assert_problem(&machine->facts, 0, "RSDP: it names neither an XSDT nor an RSDT");
 }
 
-TEST(root_table_without_entries_is_good)
+TEST(a_root_table_without_entries_is_valid)
 {
 	struct machine *machine = *state;
 
@@ -484,7 +486,7 @@ TEST(root_table_without_entries_is_good)
 	assert_int_equal(machine->facts.problem_count, 0);
 }
 
-TEST(root_entries_of_0_are_passed_over_and_unreadable_ones_counted)
+TEST(root_entries_of_0_are_ignored_and_unreadable_entries_are_counted)
 {
 	struct machine *machine = *state;
 	const uint64_t entries[] = { 0, 0x7000, UINT64_MAX - 8, HPET_AT, 0 };
@@ -500,7 +502,7 @@ TEST(root_entries_of_0_are_passed_over_and_unreadable_ones_counted)
 		       "XSDT: 2 of its 5 entries have an address at which nothing can be read");
 }
 
-TEST(root_table_is_read_to_its_256th_entry)
+TEST(a_root_table_is_read_up_to_its_256th_entry)
 {
 	struct machine *machine = *state;
 	uint64_t entries[257] = { 0 };
@@ -525,7 +527,7 @@ TEST(root_table_is_read_to_its_256th_entry)
 		       "XSDT: it has 257 entries; only the first 256 are read");
 }
 
-TEST(first_good_table_of_its_kind_wins)
+TEST(the_first_valid_table_of_a_kind_is_used)
 {
 	struct machine *machine = *state;
 	const uint64_t entries[] = { 0x41000, 0x42000, 0x43000 };
@@ -545,7 +547,7 @@ TEST(first_good_table_of_its_kind_wins)
 	assert_problem(&machine->facts, 0, "HPET table: its checksum is off by 1h; it is not used");
 }
 
-TEST(problems_end_with_the_eighth)
+TEST(at_most_eight_problems_are_reported)
 {
 	struct machine *machine = *state;
 	uint64_t entries[12];
@@ -565,7 +567,7 @@ TEST(problems_end_with_the_eighth)
 
 /* --- headers --- */
 
-TEST(table_length_is_held_against_the_header_the_memory_and_one_mebibyte)
+TEST(a_tables_length_is_checked_against_header_memory_and_one_mebibyte)
 {
 	struct machine *machine = *state;
 	struct acpi_facts *facts = &machine->facts;
@@ -596,7 +598,7 @@ TEST(table_length_is_held_against_the_header_the_memory_and_one_mebibyte)
 	assert_true(facts->hpet.found);
 }
 
-TEST(bytes_behind_the_length_in_the_header_are_not_the_tables)
+TEST(bytes_after_the_length_in_the_header_do_not_belong_to_the_table)
 {
 	struct machine *machine = *state;
 	uint8_t *fadt = add_table(machine, FADT_AT, "FACP", 244);
@@ -609,7 +611,7 @@ TEST(bytes_behind_the_length_in_the_header_are_not_the_tables)
 	assert_int_equal(machine->facts.fadt.x_pm_tmr_address, 0);
 }
 
-TEST(fadt_with_a_bad_checksum_leaves_no_fact)
+TEST(a_fadt_with_a_bad_checksum_gives_no_facts)
 {
 	struct machine *machine = *state;
 	uint8_t *fadt;
@@ -678,7 +680,7 @@ TEST(reset_register_at_a_port_is_kept_if_its_flag_is_set)
 	}
 }
 
-TEST(s5_is_the_first_constant_of_a_package_that_is_named_so)
+TEST(the_sleep_type_of_s5_is_the_first_constant_of_its_package)
 {
 	static const struct {
 		const char *aml;
@@ -710,7 +712,7 @@ TEST(s5_is_the_first_constant_of_a_package_that_is_named_so)
 	}
 }
 
-TEST(dsdt_and_control_register_are_those_of_the_fadt)
+TEST(the_fadt_gives_the_dsdt_and_the_control_register)
 {
 	struct machine *machine = *state;
 	uint8_t *fadt = add_table(machine, FADT_AT, "FACP", 244);
@@ -775,7 +777,7 @@ TEST(fadt_flags_are_bits_8_and_20_and_boot_bit_5)
 	assert_true(fadt->cmos_rtc_absent);
 }
 
-TEST(boot_flags_count_from_133_bytes_on_because_they_were_reserved_before)
+TEST(boot_flags_are_used_in_fadts_of_at_least_133_bytes)
 {
 	struct machine *machine = *state;
 
@@ -803,7 +805,7 @@ TEST(hpet_table_of_55_bytes_is_not_used)
 		       "HPET table: its length is 55 bytes, not 56 or more; it is not used");
 }
 
-TEST(hpet_table_tells_its_64_bit_address_and_its_space)
+TEST(the_hpet_table_gives_a_64_bit_address_and_its_address_space)
 {
 	struct machine *machine = *state;
 	uint8_t *table;
@@ -834,7 +836,7 @@ read_madt(struct machine *machine, uint8_t *table, size_t length)
 	return good;
 }
 
-TEST(madt_of_43_bytes_is_not_used_and_one_of_44_is_empty)
+TEST(a_madt_of_43_bytes_is_not_used_and_of_44_bytes_is_empty)
 {
 	struct machine *machine = *state;
 
@@ -855,9 +857,9 @@ TEST(only_enabled_processors_become_cores_in_table_order)
 	size_t at = put_lapic(table, 44, 1, 6, 1);
 
 	at = put_lapic(table, at, 2, 4, 0);    /* absent */
-	at = put_lapic(table, at, 3, 5, 2);    /* the core is only online-capable, so it must not be started */
-	at = put_lapic(table, at, 4, 255, 0);  /* a common form of a processor that does not exist */
-	at = put_x2apic(table, at, 5, 300, 3); /* a core with both flags, enabled and online-capable, counts as enabled */
+	at = put_lapic(table, at, 3, 5, 2);    /* online-capable only, so it must not be started */
+	at = put_lapic(table, at, 4, 255, 0);  /* common form of an entry for a processor that does not exist */
+	at = put_x2apic(table, at, 5, 300, 3); /* both enabled and online-capable, which counts as enabled */
 	at = put_x2apic(table, at, 6, 0xffffffff, 0);
 	at = put_lapic(table, at, 7, 0, 1);
 	assert_int_equal(at, length);
@@ -870,8 +872,8 @@ TEST(only_enabled_processors_become_cores_in_table_order)
 	assert_int_equal(machine->facts.problem_count, 0);
 }
 
-/* The PIT's interrupt comes at pin 2, and the SCI at pin 9, as level and active low. */
-TEST(overrides_say_by_which_pin_an_isa_interrupt_comes)
+/* The PIT's interrupt comes at pin 2, and the SCI at pin 9, level-triggered and active low. */
+TEST(source_overrides_give_the_pin_of_an_isa_interrupt)
 {
 	struct machine *machine = *state;
 	const struct acpi_madt *madt = &machine->facts.madt;
@@ -896,7 +898,7 @@ TEST(overrides_say_by_which_pin_an_isa_interrupt_comes)
 	assert_int_equal(madt->overrides[1].flags, 0xf);
 }
 
-TEST(apic_id_that_comes_twice_counts_once_whatever_its_type)
+TEST(an_apic_id_that_occurs_twice_counts_once)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 3 * 8 + 16;
@@ -910,7 +912,7 @@ TEST(apic_id_that_comes_twice_counts_once_whatever_its_type)
 	assert_int_equal(machine->facts.madt.enabled, 2);
 }
 
-TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said)
+TEST(an_enabled_processor_with_the_broadcast_id_is_left_out_and_reported)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 2 * 8 + 2 * 16;
@@ -918,7 +920,7 @@ TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said)
 	size_t at = put_lapic(table, 44, 0, 0xff, 1);
 
 	at = put_x2apic(table, at, 1, 0xffffffff, 1);
-	at = put_x2apic(table, at, 2, 0xff, 1); /* in x2APIC mode, FFh is a valid id */
+	at = put_x2apic(table, at, 2, 0xff, 1); /* a valid id in an x2APIC structure */
 	put_lapic(table, at, 3, 0, 1);
 	assert_false(read_madt(machine, table, length));
 	assert_true(machine->facts.madt.found);
@@ -929,7 +931,7 @@ TEST(enabled_processor_with_the_id_of_all_is_left_out_and_said)
 		       "they are left out");
 }
 
-TEST(structures_of_other_types_are_passed_over)
+TEST(structures_of_other_types_are_ignored)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 2 * 12 + 3 * 10 + 12 + 6 + 12 + 2 + 8;
@@ -951,8 +953,7 @@ TEST(structures_of_other_types_are_passed_over)
 }
 
 /*
- * Tests a good processor, then a structure of TYPE and LENGTH bytes, then another good processor. Only the first must
- * be read.
+ * Asserts that the MADT is read only up to a structure of TYPE and LENGTH bytes, which is between two good processors.
  */
 static void
 assert_stops_at_the_second(struct machine *machine, uint8_t type, uint8_t length)
@@ -973,7 +974,7 @@ assert_stops_at_the_second(struct machine *machine, uint8_t type, uint8_t length
 	assert_problem(&machine->facts, 0, sentence);
 }
 
-TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length)
+TEST(a_madt_is_read_up_to_the_first_structure_with_a_wrong_length)
 {
 	struct machine *machine = *state;
 
@@ -981,7 +982,7 @@ TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length)
 	assert_stops_at_the_second(machine, 0, 1);
 	assert_stops_at_the_second(machine, 0x80, 0);
 	assert_stops_at_the_second(machine, 0x80, 1);
-	assert_stops_at_the_second(machine, 0x80, 17); /* the structure has 17 bytes, but only 16 bytes are left */
+	assert_stops_at_the_second(machine, 0x80, 17); /* 17 bytes, but only 16 are left */
 	assert_stops_at_the_second(machine, 0, 7);
 	assert_stops_at_the_second(machine, 1, 11);
 	assert_stops_at_the_second(machine, 2, 9);
@@ -989,7 +990,7 @@ TEST(madt_is_read_up_to_the_first_structure_with_a_wrong_length)
 	assert_stops_at_the_second(machine, 9, 15);
 }
 
-TEST(madt_with_one_byte_left_over_is_read_and_said)
+TEST(a_madt_with_one_additional_byte_is_read_and_reported)
 {
 	struct machine *machine = *state;
 	uint8_t *table = add_madt(machine, MADT_AT, 44 + 8 + 1);
@@ -1001,7 +1002,7 @@ TEST(madt_with_one_byte_left_over_is_read_and_said)
 		       "it and what follows are not used");
 }
 
-TEST(cores_beyond_the_callers_room_are_counted_once_each)
+TEST(cores_beyond_the_callers_space_are_counted_once_each)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 6 * 8, at = 44;
@@ -1017,13 +1018,15 @@ TEST(cores_beyond_the_callers_room_are_counted_once_each)
 	machine->facts.madt.core_max = 0;
 }
 
-TEST(no_more_than_4096_processors_are_counted_and_the_rest_said)
+TEST(at_most_4096_processors_are_counted_and_the_rest_is_reported)
 {
 	struct machine *machine = *state;
 	size_t length = 44 + 4200 * 16, at = 44;
 	uint8_t *table = add_madt(machine, MADT_AT, length);
 
-	/* The ids are squares, so that some of them get the same slot of the hash table. 100 of the ids occur twice. */
+	/*
+	 * The ids are square numbers, so that some of them share a slot of the hash table. 100 of the ids occur twice.
+	 */
 	for (uint32_t i = 0; i < 4100; i++)
 		at = put_x2apic(table, at, i, i * i, 1);
 	for (uint32_t i = 0; i < 100; i++)

@@ -1,7 +1,7 @@
 /*
- * The tables of real machines, in the folder $ACPI_CORPUS. Every field must be as an independent decoder read it
- * (expected.json). Every table is also read cut short, and with bits flipped. The test is skipped without such a
- * folder.
+ * Reads the ACPI tables of real machines in the folder $ACPI_CORPUS. Every field must be as an independent decoder
+ * read it (expected.json). Every table is also read cut short, and with flipped bits. Without such a folder the test
+ * is skipped.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "acpi/acpi.h"
 #include "acpi_checks.h"
 
-#define CORPUS_DEFAULT "../shared/acpi-corpus" /* path from the repository's root */
+#define CORPUS_DEFAULT "../shared/acpi-corpus" /* default folder, relative to the repository's root */
 #define FILE_MAX       65536
-#define FLIPPED_BYTES  64  /* number of bytes in which every bit is flipped */
-#define RANDOM_FLIPS   256 /* number of further flips at random places */
+#define FLIPPED_BYTES  64  /* number of bytes at the start of a table in which each bit is flipped */
+#define RANDOM_FLIPS   256 /* number of further flips at random positions */
 
 typedef bool reader(const uint8_t *table, size_t length, struct acpi_facts *facts);
 
@@ -29,7 +29,7 @@ static const struct kind {
 static uint32_t apic_ids[ACPI_CORES_MAX];
 
 struct content {
-	uint8_t bytes[FILE_MAX + 1]; /* contents of the file, and a final 0 */
+	uint8_t bytes[FILE_MAX + 1]; /* the file and a final 0 */
 	size_t length;
 };
 
@@ -58,7 +58,7 @@ load(const char *machine, const char *file, struct content *content)
 	return true;
 }
 
-/* Returns the value after "KEY": in TEXT, or NULL. Each key occurs once in expected.json. */
+/* Returns the text after "KEY": in TEXT, or NULL. Each key occurs once in expected.json. */
 static const char *
 find(const char *text, const char *key)
 {
@@ -114,7 +114,7 @@ by_apic_id(const void *a, const void *b)
 	return (id_a > id_b) - (id_a < id_b);
 }
 
-/* Compares the MADT with expected.json, where the ids are sorted. Some tables have another order. */
+/* Compares the MADT with expected.json. The ids there are sorted, but some tables have another order. */
 static void
 compare_madt(const char *json, const struct acpi_madt *madt)
 {
@@ -168,7 +168,7 @@ check_machine(const char *machine, void *state)
 	assert_int_equal(facts.problem_count, 0);
 }
 
-/* Reads a copy of TABLE without bytes after its end, and checks the invariants of the result. */
+/* Reads a copy of TABLE that is exactly LENGTH bytes long, and checks the conditions for any input. */
 static void
 survive(const struct kind *kind, const uint8_t *table, size_t length, bool seal)
 {
@@ -196,7 +196,7 @@ survive(const struct kind *kind, const uint8_t *table, size_t length, bool seal)
 	free(copy);
 }
 
-/* Marsaglia, "Xorshift RNGs", 2003. The flips are the same in every run. */
+/* xorshift32 (Marsaglia, Xorshift RNGs, 2003). The flips are the same in every run. */
 static uint32_t
 next_random(uint32_t *state)
 {
@@ -247,7 +247,7 @@ is_machine(const struct dirent *entry)
 	return entry->d_name[0] != '.' && load(entry->d_name, "expected.json", &json);
 }
 
-/* The machine that is being tested, for messages on a failure. It is "" between tests. */
+/* name of the machine that is being tested, for a message on failure; "" between tests */
 static char current[256];
 
 static int
@@ -285,12 +285,12 @@ run(void (*each)(const char *machine, void *state), const char *done)
 	print_message("%zu tables of %d machines %s\n", tables, count, done);
 }
 
-TEST(every_field_of_real_tables_is_as_an_independent_decoder_read_it)
+TEST(every_field_of_real_tables_agrees_with_an_independent_decoder)
 {
 	run(check_machine, "read");
 }
 
-TEST(real_tables_cut_short_and_with_flipped_bits_are_survived)
+TEST(real_tables_cut_short_or_with_flipped_bits_cause_no_bad_access)
 {
 	run(damage_machine, "damaged");
 }

@@ -1,6 +1,6 @@
 /*
- * The PM timer's driver on the simulated machine. The timer counts at 3,579,545 Hz. An IN takes 500 ns, an MMIO read
- * 300 ns, and a bracket 20 ns.
+ * The PM timer's driver on the simulated machine. The timer counts at 3,579,545 Hz. A port read takes 500 ns, an MMIO
+ * read 300 ns, and the bracket's TSC reads 20 ns.
  */
 #include "driver_checks.h"
 
@@ -26,7 +26,7 @@ make_32_bits_wide(void)
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(a_reading_is_one_in_of_500_ns)
+TEST(a_reading_is_one_port_read_of_500_ns)
 {
 	struct sample samples[2];
 
@@ -37,11 +37,11 @@ TEST(a_reading_is_one_in_of_500_ns)
 	assert_int_equal(clocks[0].wrap_ticks, 0xffffff);
 	assert_int_equal(clocks[0].claimed.num / clocks[0].claimed.den, 3579545); /* and 5/11 */
 	take(&clocks[0], SIM_PS_PER_S, samples, 2);
-	assert_sample(samples[0], 1000000020, 3579546, 1000000540); /* the reading is at 520 ns, which are 1.86 ticks */
-	assert_sample(samples[1], 1000000540, 3579548, 1000001060); /* the reading is at 1,040 ns, which are 3.72 ticks */
+	assert_sample(samples[0], 1000000020, 3579546, 1000000540); /* read at 520 ns, which is tick 1.86 */
+	assert_sample(samples[1], 1000000540, 3579548, 1000001060); /* read at 1,040 ns, which is tick 3.72 */
 }
 
-TEST(a_reading_in_memory_is_one_read_of_300_ns)
+TEST(a_reading_in_memory_is_one_mmio_read_of_300_ns)
 {
 	struct sample sample;
 
@@ -54,20 +54,21 @@ TEST(a_reading_in_memory_is_one_read_of_300_ns)
 	assert_int_equal(sim.count[SIM_IN], 0);
 }
 
-TEST(it_wraps_from_fffffeh_to_3_at_24_bits_and_is_5_ticks_on)
+TEST(a_24_bit_timer_that_wraps_from_fffffeh_to_3_advanced_by_5)
 {
 	struct sample samples[2];
 
 	open_driver(&acpi_pm_driver);
-	sim.pm.counter.origin_ticks = 0xfffffe - 1; /* the first reading is at 520 ns: 1.86 ticks */
+	sim.pm.counter.origin_ticks = 0xfffffe - 1; /* the first reading is at 520 ns, which is tick 1.86 */
 	take(&clocks[0], 0, &samples[0], 1);
-	take(&clocks[0], 1397 * SIM_PS_PER_NS, &samples[1], 1); /* the second reading is at 1,917 ns: 6.86 ticks */
+	/* the second reading is at 1,917 ns, which is tick 6.86 */
+	take(&clocks[0], 1397 * SIM_PS_PER_NS, &samples[1], 1);
 	assert_int_equal(samples[0].ticks, 0xfffffe);
 	assert_int_equal(samples[1].ticks, 3);
 	assert_int_equal(clock_elapsed_ticks(&clocks[0], samples[0].ticks, samples[1].ticks), 5);
 }
 
-TEST(bits_above_the_24_that_count_are_masked)
+TEST(bits_above_24_are_ignored)
 {
 	struct sample sample;
 
@@ -84,7 +85,7 @@ TEST(bits_above_the_24_that_count_are_masked)
 	assert_int_equal(sample.ticks, 0xab000001);
 }
 
-TEST(an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20)
+TEST(a_wrap_at_20_bits_is_a_step_back_of_2_to_the_20)
 {
 	struct sample sound, sick;
 
@@ -96,9 +97,9 @@ TEST(an_early_wrap_at_20_bits_shows_as_a_step_back_of_2_to_the_20)
 	assert_int_equal(sick.ticks, 3579546 - 3 * (1 << 20));
 }
 
-TEST(a_timer_that_is_not_latched_shows_its_glitch)
+TEST(a_timer_without_a_latch_has_a_wrong_reading)
 {
-	/* Tick 16 comes 4,469,842 ps after the origin. Its bit is not yet set 158 ps later. */
+	/* Tick 16 is 4,469,842 ps after the counter's start. 158 ps later, its new bit is not yet set. */
 	uint64_t origin_ps = SIM_PS_PER_MS;
 	uint64_t start_ps = origin_ps + 4470000 - 520 * SIM_PS_PER_NS;
 	struct sample sound, sick;
@@ -112,7 +113,7 @@ TEST(a_timer_that_is_not_latched_shows_its_glitch)
 	assert_int_equal(sick.ticks, 0);
 }
 
-TEST(the_old_field_counts_where_the_new_address_is_0_or_elsewhere)
+TEST(the_32_bit_field_is_used_if_the_64_bit_address_is_0_or_invalid)
 {
 	platform.acpi.fadt.has_x_pm_tmr = true;
 	platform.acpi.fadt.x_pm_tmr_space = ACPI_SPACE_IO;
@@ -127,7 +128,7 @@ TEST(the_old_field_counts_where_the_new_address_is_0_or_elsewhere)
 	assert_int_equal(clocks[0].state, CLOCK_PRESENT);
 }
 
-TEST(no_fadt_a_reduced_one_and_one_without_the_timer_are_sentences)
+TEST(without_a_timer_in_the_fadt_the_reason_is_a_sentence)
 {
 	platform.acpi.fadt.pm_tmr_len = 0;
 	open_driver(&acpi_pm_driver);
@@ -158,13 +159,13 @@ TEST(an_address_that_cannot_be_read_is_not_read)
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_READ], 0);
 }
 
-TEST(a_timer_that_stands_is_stuck_and_one_of_all_ones_is_absent)
+TEST(a_timer_that_does_not_move_is_stuck_and_all_ones_means_absent)
 {
 	sim.pm.counter.origin_ticks = 0x1234;
 	sim.pm.counter.stuck_at_ps = 0;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_STUCK, "The timer reads 1234h every time.");
-	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 510 ns. */
+	/* The driver waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 510 ns. */
 	assert_in_range(sim.count[SIM_IN], 32800, 33000);
 	sim.pm.absent = true;
 	open_driver(&acpi_pm_driver);

@@ -1,6 +1,7 @@
 /*
- * The calibration loops on the simulated machine. The TSC counts at 1 GHz, and a read of it costs 10 ns. An access of a
- * port costs 500 ns, and of memory 300 ns. A tick of the PIT takes 838 ns, and of the PM timer 279 ns.
+ * The calibration loops of kernels on the simulated machine. The TSC counts at 1 GHz, and a read of it takes 10 ns. A
+ * port access takes 500 ns, and a memory access 300 ns. A tick of the PIT takes 838 ns, and a tick of the PM timer 279
+ * ns.
  */
 #include "driver_checks.h"
 
@@ -44,7 +45,8 @@ play_ppm(const struct calibration_loop *loop)
 }
 
 /*
- * Asserts for many runs that the rate is between LOW and HIGH ppm off. The runs start at different times within a tick.
+ * Runs the loop many times, from different times within a tick. Asserts that its error is always between LOW and HIGH
+ * ppm.
  */
 static void
 assert_within(const struct calibration_loop *loop, double low, double high)
@@ -78,8 +80,8 @@ TEST(linuxs_quick_loop_is_right_within_488_ppm)
 }
 
 /*
- * Without an HPET, Linux measures 10 ms with the PM timer. The error at each end is a tick of 279 ns and a read of 1.02
- * us.
+ * Without an HPET, Linux measures 10 ms with the PM timer. At each end, the error is a tick of 279 ns and a read of
+ * 1.02 us.
  */
 TEST(linuxs_slower_loop_is_right_within_130_ppm_by_the_pm_timer)
 {
@@ -89,23 +91,23 @@ TEST(linuxs_slower_loop_is_right_within_130_ppm_by_the_pm_timer)
 	assert_within(&calibration_linux_reference, -130, 130);
 }
 
-/* A tick of the HPET takes 100 ns, and a read 300 ns. */
+/* A tick of the HPET takes 100 ns, and a read of it 300 ns. */
 TEST(linuxs_slower_loop_is_right_within_50_ppm_by_the_hpet)
 {
 	assert_within(&calibration_linux_reference, -50, 50);
 }
 
 /*
- * The loop waits for 364 ticks and counts 363, so it is 0 to 2,755 ppm too high. A read of 510 ns adds 5,030 ppm of 101
- * us.
+ * The loop waits for 364 ticks and counts 363, so its result is 0 to 2,755 ppm too high. A read of 510 ns adds 5,030
+ * ppm of 101 us.
  */
-TEST(edk2s_loop_is_too_high_by_up_to_a_tick_and_a_read)
+TEST(the_rate_of_edk2s_loop_is_too_high_by_up_to_a_tick_and_a_read)
 {
 	assert_within(&calibration_edk2, -1, 2755 + 5031 + 500);
 }
 
 /*
- * The multiplier is 2^24 divided by 1000 ticks per us: 16777.2, rounded down to 16777. Time counts in whole
+ * The multiplier is 2^24 divided by 1000 ticks per us, which is 16777.2, rounded down to 16777. The loop counts whole
  * microseconds.
  */
 TEST(valkeys_loop_is_right_within_a_microsecond_in_ten_milliseconds)
@@ -127,7 +129,7 @@ assert_pit_as_open_left_it(void)
 	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
 }
 
-TEST(the_pit_is_left_as_open_left_it)
+TEST(the_loops_restore_the_pit)
 {
 	assert_null(open_for(&calibration_linux_pit));
 	(void)play_ppm(&calibration_linux_pit);
@@ -137,7 +139,7 @@ TEST(the_pit_is_left_as_open_left_it)
 	assert_pit_as_open_left_it();
 }
 
-TEST(the_lapic_timer_is_left_as_it_was)
+TEST(the_loops_restore_the_lapic_timer)
 {
 	static const uint64_t registers[] = { 0x320, 0x380, 0x3e0 };
 
@@ -151,14 +153,14 @@ TEST(the_lapic_timer_is_left_as_it_was)
 		assert_int_equal(hw_read32(SIM_LAPIC_BASE + registers[i]), i == 0 ? 0x10020 : i == 1 ? 4000000000 : 0xb);
 }
 
-TEST(a_lapic_timer_by_which_the_firmware_has_a_deadline_is_not_touched)
+TEST(a_lapic_timer_that_the_firmware_uses_is_not_changed)
 {
 	hw_write32(SIM_LAPIC_BASE + 0x320, 0x40020);
 	assert_string_equal(open_for(&calibration_linux_lapic),
 			    "The firmware uses this core's local APIC timer with deadlines.");
 }
 
-/* Four reads of 2.9 us each are needed at both ends. Together they take 23.2 us, which is 1/2048 of 47.5 ms. */
+/* The loop needs four reads of 2.9 us at each end. Together they take 23.2 us, which is 1/2048 of 47.5 ms. */
 TEST(a_pit_of_2900_ns_a_read_is_just_fast_enough)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -175,10 +177,10 @@ TEST(a_pit_of_3100_ns_a_read_is_too_slow)
 	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long for 500 ppm");
 }
 
-static uint64_t late_ps; /* delay of one TSC reading; each test chooses the reading */
+static uint64_t late_ps; /* delay of one TSC reading, which the test chooses */
 static unsigned tscp_reads;
 
-/* Returns true while the loop's count is between HIGH and LOW. The loop uses mode 0. */
+/* Returns true while the PIT's count is between HIGH and LOW. The loop uses mode 0. */
 static bool
 counts_within(uint16_t high, uint16_t low)
 {
@@ -198,8 +200,8 @@ be_late_at_the_first_end(enum sim_access access, uint64_t where)
 }
 
 /*
- * The start is seen 18 us too late, and is uncertain by 18 us and two reads. Therefore the loop continues for about 45
- * ms, and 18 us of this are 398 ppm. One read more or less at either end is 45 ppm.
+ * The loop notices its start 18 us too late, with an uncertainty of 18 us and two reads. Therefore it runs for about
+ * 45 ms, and 18 us of this are 398 ppm. A read more or less at either end is 45 ppm.
  */
 TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
 {
@@ -227,10 +229,10 @@ be_away_at_f000(enum sim_access access, uint64_t where)
 }
 
 /*
- * The core is preempted for 300 us, longer than the 215 us in which the PIT's high byte keeps a value. Slow reads keep
- * the loop running until then.
+ * The core is preempted for 300 us. This is longer than the 215 us in which the PIT's high byte keeps its value. Slow
+ * reads keep the loop running until then.
  */
-TEST(a_value_that_was_missed_ends_the_quick_loop)
+TEST(a_missed_value_of_the_high_byte_ends_the_quick_loop)
 {
 	assert_null(open_for(&calibration_linux_pit));
 	sim.pit.extra_ps = 1 * SIM_PS_PER_US;
@@ -248,7 +250,7 @@ grow_slower(enum sim_access access, uint64_t where)
 		sim.pit.extra_ps = 3 * SIM_PS_PER_US;
 }
 
-/* A read takes 2.75 us at first. It then becomes slower, so that the error of 1/2048 would need 51 ms. */
+/* A read takes 2.75 us at first. Then it becomes slower, so that the loop would need 51 ms for an error of 1/2048. */
 TEST(reads_that_become_slower_end_the_quick_loop_after_50_ms)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -257,7 +259,7 @@ TEST(reads_that_become_slower_end_the_quick_loop_after_50_ms)
 	assert_refuses(&calibration_linux_pit, "500 ppm were not reached in 50 ms (\"Fast TSC calibration failed\")");
 }
 
-/* In some chip sets, channel 2 of the PIT stops. */
+/* In some chip sets, channel 2 of the PIT may stop. */
 TEST(a_pit_that_stops_ends_the_quick_loop)
 {
 	assert_null(open_for(&calibration_linux_pit));
@@ -270,7 +272,7 @@ TEST(a_machine_without_a_pit_has_no_quick_loop)
 	sim.pit.absent = true;
 	assert_string_equal(open_for(&calibration_linux_pit), "No PIT can be read in this run.");
 	assert_null(open_for(&calibration_linux_reference));
-	sim.preempt_every = 1000000000; /* rare preemptions save time here, because the loop waits three times for 50 ms */
+	sim.preempt_every = 1000000000; /* preemptions are rare here, because the loop waits for 50 ms three times */
 	assert_true(play_ppm(&calibration_linux_reference) < 10);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 	assert_true(result.hz > TRUE_HZ - 10000);
@@ -283,7 +285,7 @@ have_no_reference(void)
 	platform.acpi.hpet.found = false;
 }
 
-TEST(a_machine_without_an_hpet_and_a_pm_timer_is_left_to_the_pit)
+TEST(without_an_hpet_and_a_pm_timer_linux_uses_the_pit)
 {
 	have_no_reference();
 	assert_string_equal(open_for(&calibration_edk2), "No PM timer can be read in this run.");
@@ -305,18 +307,18 @@ be_uneven(enum sim_access access, uint64_t where)
 		sim_advance_ps(late_ps);
 }
 
-TEST(an_uneven_pit_leaves_the_reference)
+TEST(with_an_uneven_pit_linux_uses_the_reference_clock)
 {
 	assert_null(open_for(&calibration_linux_reference));
 	late_ps = 0;
 	sim.spent = be_uneven;
-	sim.preempt_every = 1000000000; /* rare preemptions save time here, because the third try takes 50 ms */
+	sim.preempt_every = 1000000000; /* preemptions are rare here, because the third try takes 50 ms */
 	assert_true(play_ppm(&calibration_linux_reference) < 50);
 	assert_int_equal(result.refusal, CALIBRATION_NONE);
 }
 
-/* Reads of the HPET take 200 us, which is more than 131,072 ticks of the TSC. */
-TEST(if_all_is_disturbed_linux_has_no_rate)
+/* Reads of the HPET take 200 us. Linux rejects readings that take more than 131,072 ticks of the TSC. */
+TEST(if_all_clocks_are_disturbed_linux_has_no_rate)
 {
 	assert_null(open_for(&calibration_linux_reference));
 	late_ps = 200 * SIM_PS_PER_US;
@@ -324,7 +326,7 @@ TEST(if_all_is_disturbed_linux_has_no_rate)
 	assert_refuses(&calibration_linux_reference, "all readings were disturbed (\"HPET/PMTIMER calibration failed\")");
 }
 
-TEST(an_uneven_pit_alone_gives_no_rate)
+TEST(with_only_an_uneven_pit_linux_has_no_rate)
 {
 	have_no_reference();
 	assert_null(open_for(&calibration_linux_reference));
@@ -332,11 +334,11 @@ TEST(an_uneven_pit_alone_gives_no_rate)
 	assert_refuses(&calibration_linux_reference, "the PIT was disturbed (\"No reference (HPET/PMTIMER) available\")");
 }
 
-TEST(a_pm_timer_that_stops_does_not_hang_edk2s_loop)
+TEST(edk2s_loop_ends_if_the_pm_timer_stops)
 {
 	assert_null(open_for(&calibration_edk2));
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
-	sim.preempt_every = 1000000000; /* rare preemptions save time here, because the bound is 20 ms */
+	sim.preempt_every = 1000000000; /* preemptions are rare here, because the limit is 20 ms */
 	assert_refuses(&calibration_edk2, "the PM timer stopped, where EDK II waits for ever");
 }
 
@@ -356,7 +358,7 @@ delay_each_second_estimate(enum sim_access access, uint64_t where)
 		sim_advance_ps(20 * SIM_PS_PER_US);
 }
 
-/* A delay of 20 us is more than 1/10,000 of 50 ms. */
+/* The delay of 20 us is more than 1/10,000 of 50 ms. */
 TEST(estimates_that_do_not_settle_give_postgresql_no_rate)
 {
 	assert_null(open_for(&calibration_postgresql));
@@ -371,7 +373,10 @@ TEST(postgresql_needs_rdtscp)
 	assert_string_equal(open_for(&calibration_postgresql), "PostgreSQL needs RDTSCP, which this CPU does not have.");
 }
 
-/* The loop counts 25 ticks of 4 ms. Its count at 6.25 MHz is exact to 1 in 625,000, and the PM timer agrees. */
+/*
+ * Returns the error of Linux's loop for the LAPIC timer. The loop counts 25 kernel ticks of 4 ms. At 6.25 MHz this
+ * count is exact to 1 in 625,000, and the PM timer agrees.
+ */
 static double
 lapic_ppm(uint64_t lapic_hz)
 {
@@ -393,8 +398,8 @@ TEST(linuxs_lapic_loop_is_right_within_two_counts)
 	assert_true(result.slack_ticks >= 16 && result.slack_ticks < 100);
 }
 
-/* The PM timer is 2 % fast, and Linux corrects the result by it. */
-TEST(linuxs_lapic_loop_believes_the_pm_timer)
+/* The PM timer is 2 % fast, and Linux corrects the loop's result with it. */
+TEST(linuxs_lapic_loop_is_corrected_by_the_pm_timer)
 {
 	double ppm;
 
@@ -403,7 +408,7 @@ TEST(linuxs_lapic_loop_believes_the_pm_timer)
 	assert_true(ppm > -19608 - 10 && ppm < -19608 + 10);
 }
 
-/* A difference of 0.5 % is too small for a correction. */
+/* Linux makes no correction for a difference of 0.5 %. */
 TEST(a_pm_timer_that_is_half_a_percent_fast_changes_nothing)
 {
 	double ppm;

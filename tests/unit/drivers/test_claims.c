@@ -1,6 +1,6 @@
 /*
  * Rates of the TSC that CPUID leaves, MSRs and hypervisors state, on the simulated machine. A read of an absent MSR
- * faults, as on a real machine.
+ * causes an exception, as on a real machine.
  */
 #include "test.h"
 #include "cpuid_leaves.h"
@@ -22,7 +22,7 @@ reset(void **state)
 
 TEST_FIXTURE(reset, NULL);
 
-/* The argument of a guarded read starts with the MSR's number. */
+/* Simulates the guard: the read causes an exception if the MSR is absent. ARGUMENT starts with the MSR's number. */
 static bool
 guard(void (*work)(void *argument), void *argument, struct fault *fault)
 {
@@ -89,7 +89,7 @@ set_leaf_15(uint32_t eax, uint32_t ebx, uint32_t ecx)
 	read_claims();
 }
 
-TEST(leaf_15h_claims_the_tsc_its_crystal_and_the_lapics_timer)
+TEST(leaf_15h_states_the_rates_of_tsc_crystal_and_lapic_timer)
 {
 	set_leaf_15(2, 192, 24000000);
 	assert_claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", UINT64_C(2304000000), 0);
@@ -100,7 +100,7 @@ TEST(leaf_15h_claims_the_tsc_its_crystal_and_the_lapics_timer)
 	assert_claim(CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", 1000000000, 50000000);
 }
 
-TEST(leaf_15h_that_is_no_claim_has_the_reason)
+TEST(a_leaf_15h_that_states_no_rate_has_the_reason)
 {
 	set_leaf_15(0, 0, 0);
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It is 0.");
@@ -117,8 +117,8 @@ TEST(leaf_15h_that_is_no_claim_has_the_reason)
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_TSC, "It says 6148914688373205675 Hz, which no such clock has.");
 }
 
-/* On Skylake, Linux derives the crystal's rate from leaf 16h, and uses it for the timer of the LAPIC. */
-TEST(leaf_15h_without_its_crystal_claims_one_only_with_16h)
+/* On Skylake, Linux derives the crystal's rate from leaf 16h, and uses it for the LAPIC's timer. */
+TEST(a_leaf_15h_without_its_crystal_needs_leaf_16h)
 {
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 2700, 0, 0, 0 });
 	set_leaf_15(2, 226, 0);
@@ -143,7 +143,7 @@ TEST(atom_c3000_has_a_crystal_of_25_mhz)
 	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC));
 }
 
-TEST(leaf_16h_is_16_bits_of_megahertz)
+TEST(leaf_16h_states_megahertz_in_16_bits)
 {
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0xdead0e10, 0, 0, 0 });
 	read_claims();
@@ -160,7 +160,7 @@ set_interface(uint32_t base, const char *name, uint32_t max)
 	sim_cpuid_set(base, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
 }
 
-TEST(a_hypervisors_leaf_of_khz_comes_before_15h_and_16h)
+TEST(a_hypervisors_leaf_in_khz_is_used_before_15h_and_16h)
 {
 	set_interface(0x40000000, KVM, 0x40000010);
 	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2893437, 1000000, 0, 0 });
@@ -181,7 +181,7 @@ TEST(a_hypervisors_leaf_of_khz_comes_before_15h_and_16h)
 	assert_null(find(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC));
 }
 
-TEST(hyperv_and_xen_claim_by_their_msrs_and_leaf_and_a_fault_is_no_claim)
+TEST(hyperv_states_its_rates_in_msrs_and_xen_in_a_leaf)
 {
 	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
@@ -205,8 +205,8 @@ TEST(hyperv_and_xen_claim_by_their_msrs_and_leaf_and_a_fault_is_no_claim)
 	assert_claim(CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", UINT64_C(2893437000), 1000);
 }
 
-/* A hypervisor's MSR may state the rate in Hz. Each case has the stated rate and the resulting row. */
-TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_reason)
+/* A hypervisor's MSR states the rate in Hz. Each case has the stated rate and the row that results. */
+TEST(an_msr_that_is_absent_or_states_an_impossible_rate_has_the_reason)
 {
 	static const struct {
 		uint64_t hz;
@@ -227,7 +227,7 @@ TEST(an_msr_that_faults_or_states_0_or_1_hz_or_2_to_the_63_is_no_claim_with_the_
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, 1000000000);
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1000000000);
 	read_claims();
-	sim.msr_count -= 2; /* from now on, reads of both MSRs fault */
+	sim.msr_count -= 2; /* both MSRs are absent from now on */
 	platform_read_claims(&platform, guard);
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_TSC, "Reading the MSR caused an exception.");
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading the MSR caused an exception.");
@@ -257,7 +257,7 @@ find_raw(bool is_msr, uint32_t number)
 	return NULL;
 }
 
-TEST(leaves_and_msrs_are_kept_as_they_were_read_each_once)
+TEST(each_leaf_and_msr_is_kept_once_as_it_was_read)
 {
 	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
@@ -265,7 +265,7 @@ TEST(leaves_and_msrs_are_kept_as_they_were_read_each_once)
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(0x123456789));
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1);
 	set_leaf_15(0, 192, 24000000);
-	sim.msr_count--; /* from now on, a read of the last MSR faults */
+	sim.msr_count--; /* the last MSR is absent from now on */
 	platform_read_claims(&platform, guard);
 	assert_memory_equal(find_raw(false, 0x15), &((struct claim_raw){ .number = 0x15, .ebx = 192, .ecx = 24000000 }),
 			    sizeof(struct claim_raw));
@@ -280,7 +280,7 @@ TEST(leaves_and_msrs_are_kept_as_they_were_read_each_once)
 		assert_ptr_equal(find_raw(platform.claims.raw[i].is_msr, platform.claims.raw[i].number), &platform.claims.raw[i]);
 }
 
-TEST(a_leaf_of_xen_that_is_0_and_a_rate_with_a_denominator_of_0_are_no_claims)
+TEST(a_leaf_of_0_and_a_denominator_of_0_state_no_rate)
 {
 	struct claim claim = { .hz = { 0, 0 } };
 
@@ -296,7 +296,7 @@ TEST(a_leaf_of_xen_that_is_0_and_a_rate_with_a_denominator_of_0_are_no_claims)
 	assert_refused(CLAIM_LEAF_15, CLAIM_OF_LAPIC, "It says 1 Hz, which no such clock has.");
 }
 
-TEST(platform_info_is_a_ratio_of_100_mhz_on_cores_with_avx)
+TEST(platform_info_states_a_multiple_of_100_mhz_on_cores_with_avx)
 {
 	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
 	read_claims();
@@ -312,7 +312,7 @@ TEST(platform_info_is_a_ratio_of_100_mhz_on_cores_with_avx)
 	assert_null(find(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC));
 }
 
-TEST(amds_p0_and_the_secure_tscs_megahertz)
+TEST(amds_p0_state_and_secure_tsc_state_rates)
 {
 	set_cpu("AuthenticAMD", 0x00a20f12, UINT32_C(1) << 31); /* family 19h */
 	set_hypervisor_leaf(KVM, 0x40000000);
@@ -321,10 +321,10 @@ TEST(amds_p0_and_the_secure_tscs_megahertz)
 	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 8 << 8 | 148);
 	read_claims();
 	assert_claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", UINT64_C(3700000000), 37000000);
-	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 148); /* a divisor of 0 */
+	sim_msr_set(0xc0010064, UINT64_C(1) << 63 | 148); /* the divisor is 0 */
 	read_claims();
 	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "It is 0.");
-	sim_msr_set(0xc0010064, 8 << 8 | 148); /* this definition is not enabled */
+	sim_msr_set(0xc0010064, 8 << 8 | 148); /* the definition of this P-state is not enabled */
 	read_claims();
 	assert_refused(CLAIM_AMD_P0, CLAIM_OF_TSC, "It is 0.");
 	assert_null(find(CLAIM_SECURE_TSC, CLAIM_OF_TSC));
@@ -341,7 +341,7 @@ TEST(amds_p0_and_the_secure_tscs_megahertz)
 	assert_claim(CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h", UINT64_C(2400000000), 24000000);
 }
 
-TEST(without_a_guard_no_msr_is_read_that_cpuid_does_not_offer)
+TEST(without_a_guard_only_msrs_that_cpuid_reports_are_read)
 {
 	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
 	sim_platform(&platform);
@@ -364,7 +364,7 @@ read_vmclock(uint32_t counter, uint64_t period, uint64_t max_error)
 
 #define PERIOD UINT64_C(19342813113834066) /* 1 ns in units of 2^-84 s */
 
-TEST(vmclock_claims_the_tsc_with_its_own_maximum_error)
+TEST(vmclock_states_the_tscs_rate_with_its_maximum_error)
 {
 	sim_paravirtual_plug(false);
 	sim_paravirtual_plug_vmclock();
@@ -386,21 +386,22 @@ TEST(a_page_of_vmclock_that_changes_while_it_is_read_is_read_again)
 	read_vmclock(1, PERIOD, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page was being updated in each of 1024 reads.");
 	sim_paravirtual.vmclock_updates = 0;
-	sim_paravirtual.vmclock_sequence = 1; /* an odd sequence number: the update never ends */
+	/* an odd sequence number that stays, so that the page can never be read */
+	sim_paravirtual.vmclock_sequence = 1;
 	read_vmclock(1, PERIOD, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page was being updated in each of 1024 reads.");
 }
 
-/* QEMU 10 fills only the disruption marker of the page. */
+/* QEMU 10 fills in only the disruption marker of the page. */
 TEST(vmclock_without_a_time_has_the_reason)
 {
 	sim_paravirtual_plug(false);
-	read_vmclock(1, PERIOD, 0); /* no page is mapped at this address */
+	read_vmclock(1, PERIOD, 0); /* an address without memory */
 	assert_null(find(CLAIM_VMCLOCK, CLAIM_OF_TSC));
 	sim_paravirtual_plug_vmclock();
 	read_vmclock(0xff, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no time: its counter id is FFh, invalid.");
-	read_vmclock(0, PERIOD, 0); /* the counter of ARM */
+	read_vmclock(0, PERIOD, 0); /* counter id of ARM */
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no valid period of the TSC.");
 	read_vmclock(1, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no valid period of the TSC.");

@@ -1,4 +1,4 @@
-/* Tests of cpu.c on the simulated machine: CPUID's leaves are read only up to the maximum leaf. */
+/* Facts about the CPU from CPUID and MSRs, on the simulated machine. Leaves above the maximum leaf must not be read. */
 #include "test.h"
 #include "hw/cpu.h"
 #include "cpuid_leaves.h"
@@ -30,7 +30,7 @@ facts_now(void)
 {
 	struct cpu_facts facts;
 
-	memset(&facts, 0xa5, sizeof(facts)); /* old contents, which the reader must overwrite completely */
+	memset(&facts, 0xa5, sizeof(facts)); /* old contents; the reader must overwrite all of them */
 	cpu_read_facts(&facts);
 	return facts;
 }
@@ -47,7 +47,7 @@ TEST_FIXTURE(set_up, NULL);
 
 /* --- names --- */
 
-TEST(vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends)
+TEST(vendor_and_brand_are_read_in_the_right_order_and_trimmed)
 {
 	struct cpu_facts facts;
 
@@ -60,7 +60,7 @@ TEST(vendor_is_ebx_edx_ecx_and_brand_48_bytes_without_blanks_at_its_ends)
 	assert_string_equal(facts.hypervisor, "");
 }
 
-TEST(brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced)
+TEST(a_brand_of_48_characters_is_complete_and_printable)
 {
 	set_extended_max(0x80000004);
 	set_brand("0123456789abcdef0123456789abcdef0123456789abcde\x7f");
@@ -71,7 +71,7 @@ TEST(brand_of_48_characters_is_kept_whole_and_unprintable_ones_replaced)
 	assert_string_equal(facts_now().brand, "??[2J<script>?");
 }
 
-TEST(brand_is_read_only_where_all_three_leaves_are)
+TEST(the_brand_is_read_only_if_all_three_leaves_exist)
 {
 	set_brand("Some Processor                                  ");
 	set_extended_max(0x80000003);
@@ -80,7 +80,7 @@ TEST(brand_is_read_only_where_all_three_leaves_are)
 	assert_string_equal(facts_now().brand, "Some Processor");
 }
 
-TEST(hypervisor_is_named_only_where_its_bit_is_set)
+TEST(the_hypervisor_is_named_only_if_its_bit_is_set)
 {
 	set_hypervisor("KVMKVMKVM\0\0\0", 0x40000001);
 	assert_string_equal(facts_now().hypervisor, "KVMKVMKVM");
@@ -95,7 +95,7 @@ TEST(hypervisor_is_named_only_where_its_bit_is_set)
 
 /* --- features --- */
 
-TEST(each_feature_is_its_own_bit)
+TEST(each_feature_has_its_own_bit)
 {
 	struct cpu_facts facts;
 
@@ -106,7 +106,7 @@ TEST(each_feature_is_its_own_bit)
 	assert_true(facts.has_tsc_adjust);
 	assert_true(facts.has_rdtscp);
 	assert_true(facts.tsc_is_invariant);
-	/* Sets all bits except the bits that the reader tests. */
+	/* Sets all bits except the tested bits. */
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ ~0u, ~0u, ~(1u << 21) & ~(1u << 31), ~(1u << 4) });
 	sim_cpuid_set(6, 0, (struct hw_cpuid){ ~(1u << 2), ~0u, ~0u, ~0u });
 	sim_cpuid_set(7, 0, (struct hw_cpuid){ ~0u, ~(1u << 1), ~0u, ~0u });
@@ -120,7 +120,7 @@ TEST(each_feature_is_its_own_bit)
 	assert_false(facts.tsc_is_invariant);
 }
 
-TEST(leaf_beyond_its_maximum_is_not_read)
+TEST(a_leaf_beyond_the_maximum_is_not_read)
 {
 	struct cpu_facts facts;
 
@@ -144,7 +144,7 @@ TEST(leaf_beyond_its_maximum_is_not_read)
 	assert_int_equal(facts_now().apic_id, 0);
 }
 
-TEST(extended_leaf_beyond_its_maximum_is_not_read)
+TEST(an_extended_leaf_beyond_the_maximum_is_not_read)
 {
 	set_extended_max(0x80000007);
 	assert_true(facts_now().tsc_is_invariant);
@@ -155,17 +155,17 @@ TEST(extended_leaf_beyond_its_maximum_is_not_read)
 	assert_true(facts_now().has_rdtscp);
 	set_extended_max(0x80000000);
 	assert_false(facts_now().has_rdtscp);
-	/* A CPU without extended leaves returns another leaf's data for them. */
+	/* A CPU without extended leaves returns other data for them. */
 	set_extended_max(0x7fffffff);
 	assert_int_equal(facts_now().extended_leaf_max, 0);
 	assert_false(facts_now().has_rdtscp);
 }
 
 /*
- * Linux 6.1 in QEMU printed "Marking TSC unstable due to TSCs unsynchronized" with two cores of -cpu max, and not with
- * one.
+ * With two cores of QEMU's -cpu max, Linux 6.1 prints "Marking TSC unstable due to TSCs unsynchronized", and with one
+ * core it does not.
  */
-TEST(linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_intels, NULL, NULL)
+TEST(linux_distrusts_a_tsc_of_several_cores_that_is_not_invariant_and_not_intels, NULL, NULL)
 {
 	struct cpu_facts facts = { .vendor = "AuthenticAMD" };
 
@@ -182,7 +182,7 @@ TEST(linux_distrusts_the_tsc_of_several_cores_that_is_neither_invariant_nor_inte
 	assert_false(cpu_tsc_is_distrusted(&facts, 2));
 }
 
-TEST(apic_id_is_of_leaf_b_where_that_counts_logical_processors)
+TEST(the_apic_id_is_from_leaf_b_if_it_counts_logical_processors)
 {
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 0xfe123456, 0, 0 });
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 1, 2, 0x100, 0x12345678 });
@@ -193,7 +193,7 @@ TEST(apic_id_is_of_leaf_b_where_that_counts_logical_processors)
 
 /* --- LFENCE --- */
 
-TEST(lfence_serialises_by_vendor_and_on_amd_by_its_bit)
+TEST(lfence_serialises_on_intel_and_on_amd_if_its_bit_is_set)
 {
 	set_extended_max(0x80000021);
 	set_vendor("GenuineIntel", 1);
@@ -214,7 +214,7 @@ TEST(lfence_serialises_by_vendor_and_on_amd_by_its_bit)
 	assert_true(facts_now().lfence_serialises);
 	set_vendor("HygonGenuine", 1);
 	assert_true(facts_now().lfence_serialises);
-	set_vendor("GenuineTMx86", 1); /* the bit is not defined for this vendor */
+	set_vendor("GenuineTMx86", 1); /* this vendor does not define the bit */
 	assert_false(facts_now().lfence_serialises);
 	set_vendor("AuthenticAMD", 1);
 	set_extended_max(0x80000020);
@@ -232,11 +232,11 @@ counts_smis(uint32_t family_model, uint32_t ecx)
 	return facts_now().counts_smis;
 }
 
-TEST(smis_are_counted_by_intels_family_6_with_sse4_2_on_bare_metal)
+TEST(smis_are_counted_on_intels_family_6_with_sse4_2_on_bare_metal)
 {
 	assert_true(counts_smis(0x000106a5, SSE4_2));  /* Nehalem */
 	assert_true(counts_smis(0x00030673, SSE4_2));  /* Silvermont */
-	assert_false(counts_smis(0x0001067a, 1u << 19)); /* a Core 2 with only SSE4.1 */
+	assert_false(counts_smis(0x0001067a, 1u << 19)); /* a Core 2, which has only SSE4.1 */
 	assert_false(counts_smis(0x000106c2, 0));      /* Bonnell */
 	assert_false(counts_smis(0x00000f29, SSE4_2)); /* family 15 */
 	set_vendor("AuthenticAMD", 1);
@@ -252,7 +252,7 @@ counts_smis_under(const char *hypervisor)
 	return counts_smis(0x000106a5, SSE4_2 | UINT32_C(1) << 31);
 }
 
-TEST(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults)
+TEST(in_a_guest_smis_are_read_only_under_tcg_which_never_faults)
 {
 	set_vendor("GenuineIntel", 1);
 	assert_false(counts_smis_under("KVMKVMKVM\0\0"));
@@ -264,9 +264,12 @@ TEST(of_hypervisors_tcg_alone_is_asked_for_smis_since_it_never_faults)
 	assert_true(counts_smis_under("TCGTCGTCGTCG"));
 }
 
-#define SEV_STATUS 0xc0010131u /* address of the MSR: APM vol. 2, 15.34.10 */
+#define SEV_STATUS 0xc0010131u /* MSR SEV_STATUS: AMD APM vol. 2, 15.34.10 */
 
-/* Acts like a KVM guest on an AMD processor, whose leaf 8000001Fh has EAX. */
+/*
+ * Returns whether the memory of a KVM guest on an AMD processor counts as encrypted. EAX is in leaf 8000001Fh, and
+ * STATUS in the MSR.
+ */
 static bool
 is_encrypted_by_amd(uint32_t eax, uint64_t status)
 {
@@ -278,20 +281,21 @@ is_encrypted_by_amd(uint32_t eax, uint64_t status)
 	return facts_now().memory_encrypted;
 }
 
-TEST(a_guests_memory_is_encrypted_where_sev_is_active_and_not_where_it_could_be)
+TEST(a_guests_memory_is_encrypted_only_if_sev_is_active)
 {
 	assert_true(is_encrypted_by_amd(1u << 1, 1));
 	assert_true(is_encrypted_by_amd(1u << 1, 7)); /* SEV-ES and SEV-SNP are active */
 	assert_false(is_encrypted_by_amd(1u << 1, 0));
-	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* with SME alone, the host encrypts its own memory */
+	assert_false(is_encrypted_by_amd(1u << 0, 1)); /* with SME only, the host encrypts its own memory */
 	set_extended_max(0x8000001e);
 	assert_false(facts_now().memory_encrypted);
 	is_encrypted_by_amd(1u << 1, 1);
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0 });
-	assert_false(facts_now().memory_encrypted); /* a host that supports encrypted guests, and no guest itself */
+	/* the host supports encrypted guests, but this machine is not one */
+	assert_false(facts_now().memory_encrypted);
 }
 
-TEST(so_is_a_trust_domains)
+TEST(the_memory_of_a_tdx_trust_domain_is_encrypted)
 {
 	set_vendor("GenuineIntel", 0x21);
 	sim_cpuid_set(0x21, 0, (struct hw_cpuid){ 0, four("Inte"), four("    "), four("lTDX") });
@@ -307,7 +311,7 @@ TEST(the_smi_count_is_the_low_half_of_its_msr)
 	assert_int_equal(cpu_smi_count(), 0x17);
 }
 
-/* --- facts about one core --- */
+/* Facts about one core. */
 
 #define LEVEL(n, type) ((uint32_t)(type) << 8 | (n))
 #define THREAD 1
@@ -336,7 +340,7 @@ assert_place(uint32_t package, uint32_t core, uint32_t thread)
 }
 
 /*
- * Sets Intel's topology leaf for a core with ID. One bit of the id is the thread, and the next three bits are the core.
+ * Sets Intel's topology leaf of a core with ID. One bit of the id is the thread, and the next three bits are the core.
  */
 static void
 set_levels(uint32_t leaf, uint32_t id)
@@ -346,7 +350,7 @@ set_levels(uint32_t leaf, uint32_t id)
 	sim_cpuid_set(leaf, 2, (struct hw_cpuid){ 0, 0, LEVEL(2, 0), id });
 }
 
-TEST(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it)
+TEST(tsc_adjust_is_signed_and_read_only_if_cpuid_reports_it)
 {
 	sim_msr_set(0xc0000103, 0);
 	sim_msr_set(0x3b, (uint64_t)-2000);
@@ -361,7 +365,7 @@ TEST(tsc_adjust_is_signed_and_read_only_where_cpuid_has_it)
 	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
 }
 
-TEST(tsc_aux_is_32_bits_and_read_only_where_rdtscp_is)
+TEST(tsc_aux_has_32_bits_and_is_read_only_with_rdtscp)
 {
 	sim_msr_set(0xc0000103, UINT64_C(0x1234567800001007));
 	assert_true(core_now().has_tsc_aux);
@@ -380,17 +384,17 @@ TEST(apic_id_37_with_1_bit_of_threads_and_4_of_both_is_package_2_core_2_thread_1
 	set_levels(0xb, 37);
 	assert_place(2, 2, 1);
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 1, LEVEL(0, THREAD), 37 });
-	assert_place(2, 5, 0); /* a core has one thread, so the id has no bit for it */
+	assert_place(2, 5, 0); /* the core has one thread, so its id has no bit for the thread */
 	set_levels(0xb, 0xffffffff);
 	assert_place(0x0fffffff, 7, 1);
 }
 
-TEST(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package)
+TEST(leaf_1f_is_used_before_leaf_b_and_dies_belong_to_the_package)
 {
 	sim_msr_set(0xc0000103, 0);
 	set_levels(0xb, 37);
 	set_vendor("GenuineIntel", 0x1f);
-	assert_place(2, 2, 1); /* leaf 1Fh is not above the maximum, but it is empty */
+	assert_place(2, 2, 1); /* leaf 1Fh is allowed by the maximum leaf, but it is empty */
 	set_levels(0x1f, 37);
 	sim_cpuid_set(0x1f, 2, (struct hw_cpuid){ 5, 24, LEVEL(2, DIE), 37 });
 	sim_cpuid_set(0x1f, 3, (struct hw_cpuid){ 0, 0, LEVEL(3, 0), 37 });
@@ -399,7 +403,7 @@ TEST(leaf_1f_wins_over_leaf_b_and_dies_belong_to_the_package)
 	assert_place(2, 2, 1);
 }
 
-TEST(levels_without_an_end_are_read_8_deep)
+TEST(topology_levels_without_an_end_are_read_up_to_the_8th)
 {
 	sim_msr_set(0xc0000103, 0);
 	for (uint32_t i = 0; i < 20; i++)
@@ -416,7 +420,7 @@ TEST(on_amd_without_leaf_b_leaf_8000001e_splits_the_id)
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 4u << 12 | 11, 0 });
 	sim_cpuid_set(0x8000001e, 0, (struct hw_cpuid){ 37, 1u << 8 | 2, 0, 0 });
 	assert_place(2, 2, 1);
-	/* If the id's size is not stated, it has as many bits as the 12 threads need, which is also 4. */
+	/* Without a stated size, the id has as many bits as the 12 threads need, which is also 4. */
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 11, 0 });
 	assert_place(2, 2, 1);
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 15, 0 });
@@ -432,7 +436,7 @@ TEST(on_amd_without_leaf_b_leaf_8000001e_splits_the_id)
 	assert_place(1, 2, 1);
 }
 
-TEST(a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one)
+TEST(the_threads_of_a_package_are_from_its_last_level_or_leaf_1)
 {
 	set_levels(0xb, 21);
 	assert_int_equal(cpu_threads(), 12);
@@ -443,7 +447,7 @@ TEST(a_package_has_the_threads_of_its_last_level_or_of_leaf_1_or_one)
 	assert_int_equal(cpu_threads(), 1);
 }
 
-TEST(topology_that_contradicts_itself_or_is_not_told_is_unknown)
+TEST(a_topology_that_is_contradictory_or_missing_is_unknown)
 {
 	sim_msr_set(0xc0000103, 0);
 	assert_false(core_now().has_topology);

@@ -55,18 +55,18 @@ assert_signature(const char *vendor, uint32_t signature, uint32_t family, uint32
 	assert_string_equal(identity.host, "");
 }
 
-TEST(extensions_of_family_and_model_count_where_the_short_fields_are_full)
+TEST(extended_family_and_model_are_used_if_the_short_fields_are_full)
 {
-	assert_signature("GenuineIntel", 0x00050654, 6, 85, 4);   /* the signature of Skylake-SP */
+	assert_signature("GenuineIntel", 0x00050654, 6, 85, 4);   /* signature of Skylake-SP */
 	assert_signature("GenuineIntel", 0x00000f29, 15, 2, 9);   /* Pentium 4 */
 	assert_signature("AuthenticAMD", 0x00a00f11, 25, 1, 1);   /* Milan */
 	assert_signature("AuthenticAMD", 0x00000662, 6, 6, 2);    /* Athlon */
-	/* the signature of a Pentium MMX; its reserved upper bits are ignored */
+	/* signature of a Pentium MMX, with reserved upper bits that must be ignored */
 	assert_signature("GenuineIntel", 0xfff0f543, 5, 4, 3);
 }
 
-/* The simulated MSR has the revision only after CPUID 1h. Its earlier value must not be used. */
-TEST(intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr)
+/* The simulated MSR has the revision only after CPUID 1h was executed. Its earlier value must not be used. */
+TEST(intels_microcode_revision_is_in_the_msr_after_cpuid)
 {
 	set_cpu("GenuineIntel", 0x00050654, false);
 	sim_msr_set(MICROCODE, UINT64_C(0x7777777700000000));
@@ -77,7 +77,7 @@ TEST(intels_microcode_is_what_cpuid_puts_into_the_upper_half_of_the_msr)
 	assert_int_equal(identity_now().microcode, 0);
 }
 
-TEST(amds_microcode_is_the_lower_half_and_is_not_written)
+TEST(amds_microcode_revision_is_the_lower_half_and_is_not_written)
 {
 	set_cpu("AuthenticAMD", 0x00a00f11, false);
 	sim_msr_set(MICROCODE, UINT64_C(0x12345678) << 32 | 0x0a0011d5);
@@ -85,8 +85,8 @@ TEST(amds_microcode_is_the_lower_half_and_is_not_written)
 	assert_int_equal(sim_msr(MICROCODE) >> 32, 0x12345678);
 }
 
-/* The simulated machine fails the test at an access to an MSR that it doesn't have. */
-TEST(the_msr_is_left_alone_where_it_may_fault)
+/* The simulated machine fails the test if an absent MSR is accessed. */
+TEST(the_msr_is_not_read_if_it_may_be_absent)
 {
 	set_cpu("GenuineIntel", 0x00050654, true);
 	set_host("VMwareVMware", 0x40000010);
@@ -101,7 +101,7 @@ TEST(the_msr_is_left_alone_where_it_may_fault)
 	assert_int_equal(identity_now().microcode, 0);
 }
 
-TEST(kvm_and_tcg_are_asked_for_the_microcode)
+TEST(under_kvm_and_tcg_the_microcode_revision_is_read)
 {
 	static const char *const hosts[] = { "KVMKVMKVM\0\0\0", "TCGTCGTCGTCG" };
 
@@ -116,13 +116,13 @@ TEST(kvm_and_tcg_are_asked_for_the_microcode)
 	}
 }
 
-TEST(hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say)
+TEST(hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_none)
 {
 	set_cpu("GenuineIntel", 0x00050654, true);
 	set_host("Microsoft Hv", 0x40000006);
 	sim_cpuid_set(0x40000002, 0, (struct hw_cpuid){ 17763, 10 << 16 | 3, 0, 0 });
 	assert_string_equal(identity_now().host, "version 10.3.17763");
-	set_host("Microsoft Hv", 0x40000001); /* the leaf with the version is absent */
+	set_host("Microsoft Hv", 0x40000001); /* the leaf with the version does not exist */
 	assert_string_equal(identity_now().host, "CPUID leaves to 40000001h");
 	set_host("bhyve bhyve ", 0x40000000);
 	assert_string_equal(identity_now().host, "");
@@ -131,7 +131,7 @@ TEST(hyper_v_has_a_version_and_a_hypervisor_with_one_leaf_has_nothing_to_say)
 	assert_string_equal(identity_now().host, "version 65535.65535.4294967295"); /* the longest version fits */
 }
 
-TEST(a_cpu_without_leaf_1_is_not_known)
+TEST(a_cpu_without_leaf_1_has_no_identity)
 {
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0, four("Genu"), four("ntel"), four("ineI") });
 	assert_false(identity_now().known);

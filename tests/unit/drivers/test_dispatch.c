@@ -1,4 +1,4 @@
-/* Jobs for started cores on the simulated machine. A wake-up calls the core's part of the protocol directly. */
+/* Jobs for started cores on the simulated machine. A wake-up directly calls the function that a real core would run. */
 #include "test.h"
 #include <sanitizer/asan_interface.h>
 
@@ -14,7 +14,7 @@
 enum manner { WORKS, MISSES_FIRST_WAKE, NEVER_WAKES, NEVER_ENDS, ENDS_LATER, FALLS };
 
 static struct core_slot slots[CORES];
-static struct core_slot *heard_by; /* SLOTS, or a longer array that a test has made */
+static struct core_slot *heard_by; /* the array of slots that cores use: SLOTS, or a longer array of a test */
 static struct startup startup;
 static enum manner manners[CORES];
 static unsigned wakes[CORES];
@@ -132,7 +132,7 @@ TEST(a_lost_wake_is_repeated_after_5_ms)
 	assert_in_range(sim.now_ps - before_ps, 5 * SIM_PS_PER_MS, 5100 * SIM_PS_PER_US);
 }
 
-TEST(a_core_that_never_ends_is_late_after_its_bound_and_stopped)
+TEST(a_core_that_never_ends_its_job_is_stopped_at_the_limit)
 {
 	manners[1] = NEVER_ENDS;
 	uint64_t before_ps = sim.now_ps;
@@ -140,13 +140,13 @@ TEST(a_core_that_never_ends_is_late_after_its_bound_and_stopped)
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
 	assert_in_range(sim.now_ps - before_ps, 110 * SIM_PS_PER_MS, 111 * SIM_PS_PER_MS);
 	assert_int_equal(slots[1].state, CORE_LATE);
-	assert_int_equal(wakes[1], 1); /* not woken again, because it had started the job */
+	assert_int_equal(wakes[1], 1); /* the core had started the job, so it was not woken again */
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_int_equal(sim.lapic.ipis[1].destination, 1);
 	assert_int_equal(sim.lapic.ipis[1].command, INIT);
 }
 
-TEST(a_core_that_never_wakes_hears_a_wake_every_5_ms_until_its_bound)
+TEST(a_core_that_never_wakes_is_woken_every_5_ms_until_the_limit)
 {
 	manners[1] = NEVER_WAKES;
 	assert_false(run_one(1, count_run, NULL, BOUND_NS));
@@ -195,7 +195,7 @@ TEST(run_all_runs_once_on_each_of_4_cores)
 	assert_false(ran_unmasked);
 }
 
-TEST(run_all_loses_the_late_and_the_fallen_and_keeps_the_others)
+TEST(run_all_drops_cores_that_are_late_or_took_an_exception)
 {
 	manners[1] = NEVER_ENDS;
 	manners[3] = FALLS;
@@ -207,7 +207,7 @@ TEST(run_all_loses_the_late_and_the_fallen_and_keeps_the_others)
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 2);
 }
 
-TEST(run_all_repeats_a_lost_wake_before_the_boot_core_begins)
+TEST(run_all_repeats_a_lost_wake_before_the_boot_core_starts)
 {
 	manners[3] = MISSES_FIRST_WAKE;
 	assert_int_equal(run_all(count_run, NULL, BOUND_NS), 4);
@@ -222,7 +222,7 @@ run_some(const uint32_t *cores, size_t count)
 	return dispatch_run_some(&startup, cores, count, count_run, NULL, BOUND_NS);
 }
 
-TEST(run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits)
+TEST(run_some_runs_on_its_2_cores_and_the_boot_core_only_waits)
 {
 	assert_int_equal(run_some((const uint32_t[]){ 3, 1 }, 2), 2);
 	assert_int_equal(runs[1] + runs[3], 2);
@@ -232,7 +232,7 @@ TEST(run_some_runs_on_its_2_cores_alone_and_the_boot_core_only_waits)
 	assert_int_equal(sim.lapic.ipis[1].destination, 1);
 }
 
-TEST(run_some_with_the_boot_core_runs_there_once_the_others_have_begun)
+TEST(run_some_runs_on_the_boot_core_after_the_others_have_started)
 {
 	manners[3] = MISSES_FIRST_WAKE;
 	assert_int_equal(run_some((const uint32_t[]){ 3, 0 }, 2), 2);
@@ -243,7 +243,7 @@ TEST(run_some_with_the_boot_core_runs_there_once_the_others_have_begun)
 	assert_false(ran_unmasked);
 }
 
-TEST(run_some_passes_over_the_lost_and_loses_only_its_own)
+TEST(run_some_leaves_out_lost_cores_and_loses_only_its_own)
 {
 	slots[2].state = CORE_SILENT;
 	manners[1] = manners[3] = NEVER_ENDS;
@@ -256,8 +256,8 @@ TEST(run_some_passes_over_the_lost_and_loses_only_its_own)
 	assert_int_equal(runs[0], 0);
 }
 
-/* The time for a batch must not depend on the number of cores in the machine, for example a thousand. */
-TEST(run_some_looks_at_no_slot_outside_its_batch)
+/* A call for two cores must not take longer on a machine with a thousand cores. */
+TEST(run_some_reads_no_slot_of_other_cores)
 {
 	struct startup many = startup;
 	struct core_slot *thousand = calloc(1000, sizeof(*thousand));
@@ -274,7 +274,7 @@ TEST(run_some_looks_at_no_slot_outside_its_batch)
 	free(thousand);
 }
 
-TEST(a_core_works_once_for_each_post_even_where_the_numbers_wrap)
+TEST(a_core_works_once_for_each_job_even_if_the_numbers_wrap)
 {
 	slots[1].posted = slots[1].started = slots[1].done = UINT32_MAX;
 	assert_false(dispatch_run_pending(&slots[1]));
@@ -291,20 +291,21 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
 	assert_int_equal(slots[1].state, CORE_LATE);
 	/*
-	 * The boot core pauses for the job's bound, and at the same time for each next wake-up. INIT adds 10 ms at the end.
+	 * The boot core pauses until the job's limit, and once more as long while it sends wake-ups. INIT at the end
+	 * adds 10 ms.
 	 */
 	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
 }
 
-TEST(checking_in_is_one_word_in_the_slot)
+TEST(a_core_reports_its_start_by_one_word_in_its_slot)
 {
 	assert_int_equal(slots[1].arrived, 0);
 	dispatch_report_running(&slots[1]);
 	assert_int_equal(slots[1].arrived, 1);
 }
 
-/* An SMI reaches a core that halts, but not a core that waits for a SIPI. */
-TEST(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answer)
+/* An SMI reaches a core that halts, but not a core that waits for a SIPI after an INIT. */
+TEST(at_the_end_cores_are_halted_by_a_wake_and_get_init_only_without_answer)
 {
 	slots[2].state = CORE_SILENT;
 	manners[3] = NEVER_WAKES;
@@ -317,10 +318,11 @@ TEST(at_rest_cores_have_heard_a_wake_and_no_init_but_for_one_that_does_not_answe
 	for (size_t i = 0; i < sim.lapic.ipi_count; i++)
 		assert_true(sim.lapic.ipis[i].command == WAKE || sim.lapic.ipis[i].destination == 3);
 	assert_int_equal(sim.lapic.ipis[sim.lapic.ipi_count - 1].command, INIT);
-	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS); /* 20 ms of waiting, and 10 ms after INIT */
+	/* 20 ms of waiting, and 10 ms after the INIT */
+	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS);
 }
 
-TEST(a_core_is_told_once_to_rest_after_its_last_job)
+TEST(a_core_halts_after_its_last_job)
 {
 	struct core_slot *slot = &slots[1];
 
@@ -335,7 +337,7 @@ TEST(a_core_is_told_once_to_rest_after_its_last_job)
 	assert_int_equal(runs[1], 1);
 }
 
-/* The next job comes while the core waits, at this pause. It never comes if post_at is 0. */
+/* pause at which the next job comes while the core waits; 0 if it never comes */
 static unsigned post_at, pauses;
 
 static void
@@ -346,7 +348,7 @@ post_in_time(enum sim_access access, uint64_t where)
 		slots[1].posted++;
 }
 
-TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
+TEST(a_core_waits_without_halting_for_a_limited_time)
 {
 	sim.spent = post_in_time;
 	for (unsigned at = 0; at < 2; at++) {
@@ -354,7 +356,8 @@ TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
 
 		pauses = 0;
 		post_at = at * 500;
-		slots[1].awake_ticks = 1000000; /* 1 ms; here a pause takes 990 ns, and a reading of the TSC 10 ns */
+		/* 1 ms; in this test a pause takes 990 ns, and a reading of the TSC 10 ns */
+		slots[1].awake_ticks = 1000000;
 		assert_int_equal(dispatch_poll_for_job(&slots[1]), at > 0);
 		assert_int_equal(pauses, at > 0 ? 500 : 1000);
 		assert_in_range(sim.now_ps - begin_ps, (at > 0 ? 499 : 999) * SIM_PS_PER_US, 1001 * SIM_PS_PER_US);
@@ -362,12 +365,15 @@ TEST(a_core_waits_awake_for_its_next_job_and_no_longer_than_it_may)
 	slots[1].done = slots[1].posted;
 	slots[1].awake_ticks = 0;
 	pauses = 0;
-	assert_false(dispatch_poll_for_job(&slots[1])); /* a core of a guest does not wait */
+	assert_false(dispatch_poll_for_job(&slots[1])); /* in a guest a core does not wait */
 	assert_int_equal(pauses, 0);
 	sim.spent = NULL;
 }
 
-/* Core 1 ends its job after pauses_to_end pauses of the boot core. After pauses_to_leap the TSC jumps by 3 s once. */
+/*
+ * Core 1 ends its job at pause number pauses_to_end of the boot core. At pause number pauses_to_leap, the TSC jumps by
+ * 3 s once.
+ */
 static unsigned pauses_to_end, pauses_to_leap;
 
 static void
@@ -382,11 +388,11 @@ restore_a_snapshot(enum sim_access access, uint64_t where)
 		slots[1].done = slots[1].posted;
 }
 
-TEST(a_core_at_work_in_a_machine_whose_tsc_leaps_is_not_late)
+TEST(a_working_core_is_not_late_if_the_tsc_jumps)
 {
 	manners[1] = ENDS_LATER;
 	pauses_to_leap = 10;
-	pauses_to_end = 1000; /* 1,000 pauses of 990 ns are less than the limit of 100 ms */
+	pauses_to_end = 1000; /* 1,000 pauses of 990 ns, which is less than the limit of 100 ms */
 	sim.spent = restore_a_snapshot;
 	assert_true(run_one(1, count_run, NULL, BOUND_NS));
 	sim.spent = NULL;

@@ -1,4 +1,4 @@
-/* fw_cfg on a simulated device, which follows QEMU's docs/specs/fw_cfg.rst for ports 510h and 511h. */
+/* fw_cfg on a simulated device, which follows QEMU's docs/specs/fw_cfg.rst at ports 510h and 511h. */
 #include <stdio.h>
 
 #include "test.h"
@@ -51,7 +51,7 @@ fw_cfg_out(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	fw_cfg.offset = 0;
 }
 
-/* Appends an entry to the directory, and updates the number of entries in its first four bytes. */
+/* Appends an entry to the directory, and updates the number of entries at its start. */
 static void
 add_entry(const char *name, uint32_t size, uint16_t key)
 {
@@ -99,7 +99,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-TEST(file_is_found_by_its_name_and_read_whole)
+TEST(a_file_is_found_by_its_name_and_read_completely)
 {
 	char buffer[24];
 	size_t length = 99;
@@ -114,7 +114,7 @@ TEST(file_is_found_by_its_name_and_read_whole)
 	assert_memory_equal(buffer, "duration=500ms\n#########", 24);
 }
 
-TEST(file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes)
+TEST(a_file_is_read_up_to_the_size_of_the_buffer)
 {
 	char buffer[16] = "###############";
 	size_t length;
@@ -129,7 +129,7 @@ TEST(file_that_fills_the_buffer_is_read_and_of_a_longer_one_its_first_bytes)
 	assert_memory_equal(buffer, "duration=500ms\n", 15);
 }
 
-TEST(of_four_gibibytes_the_first_bytes_are_read)
+TEST(the_first_bytes_of_a_file_of_four_gibibytes_are_read)
 {
 	char buffer[4];
 	size_t length;
@@ -160,7 +160,7 @@ TEST(missing_file_is_not_read)
 	assert_int_equal(length, 0);
 }
 
-TEST(ports_that_do_not_say_qemu_are_asked_for_four_bytes_only)
+TEST(ports_without_the_signature_qemu_are_read_four_times_only)
 {
 	char buffer[4];
 	size_t length = 99;
@@ -171,11 +171,11 @@ TEST(ports_that_do_not_say_qemu_are_asked_for_four_bytes_only)
 	assert_int_equal(length, 0);
 	assert_int_equal(fw_cfg.selected, 0);
 	assert_int_equal(fw_cfg.offset, 4);
-	sim_reset(); /* no device answers at these ports, so they read all ones */
+	sim_reset(); /* without a device, these ports read all ones */
 	assert_false(fw_cfg_read_file("a", buffer, sizeof(buffer), &length));
 }
 
-TEST(directory_is_read_to_its_1024th_entry_whatever_its_count)
+TEST(the_directory_is_read_up_to_its_1024th_entry)
 {
 	char buffer[4], name[16];
 	size_t length;
@@ -192,7 +192,7 @@ TEST(directory_is_read_to_its_1024th_entry_whatever_its_count)
 	assert_int_equal(fw_cfg.offset, 4 + 1024 * 64);
 }
 
-TEST(name_of_56_bytes_without_an_end_is_read_no_further)
+TEST(a_name_of_56_bytes_without_an_end_is_not_read_further)
 {
 	char buffer[4];
 	const char *name = "01234567890123456789012345678901234567890123456789012345";

@@ -1,6 +1,6 @@
 /*
- * The HPET driver on the simulated machine. The HPET counts at 10 MHz. An MMIO read takes 300 ns, a bracket 20 ns, and
- * a TSC tick 1 ns.
+ * The HPET driver on the simulated machine. The HPET counts at 10 MHz. An MMIO read takes 300 ns, the bracket's TSC
+ * reads take 20 ns, and a TSC tick takes 1 ns.
  */
 #include "driver_checks.h"
 
@@ -29,7 +29,7 @@ set_period(uint32_t period_fs)
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(sixty_four_bits_are_three_reads_and_the_low_half_is_one)
+TEST(a_reading_of_64_bits_takes_three_reads_and_of_32_bits_one)
 {
 	struct sample samples[2];
 
@@ -37,13 +37,13 @@ TEST(sixty_four_bits_are_three_reads_and_the_low_half_is_one)
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT, "");
 	assert_int_equal(clocks[HPET].width_bits, 64);
-	/* a reading writes no register, so several cores may read at the same time */
+	/* several cores may read at the same time, because a reading writes no register */
 	assert_false(clocks[HPET].one_core_only);
 	assert_int_equal(clocks[HPET].wrap_ticks, UINT64_MAX);
 	assert_int_equal(clocks[HPET].claimed.num, 1000000000000000);
 	assert_int_equal(clocks[HPET].claimed.den, 100000000);
 	take(&clocks[HPET], 10 * SIM_PS_PER_US, samples, 2);
-	/* The low half is read in the second of three reads, at 10,020 + 600 ns. This is in tick 106. */
+	/* The low half is the second of three reads, at 10,020 + 600 ns, in tick 106. */
 	assert_sample(samples[0], 10020, 106, 10940);
 	assert_sample(samples[1], 10940, 115, 11860);
 
@@ -58,8 +58,8 @@ TEST(sixty_four_bits_are_three_reads_and_the_low_half_is_one)
 #define INT_ENB  UINT64_C(4)
 #define PERIODIC UINT64_C(8)
 
-/* The firmware left its timers armed. They would interrupt if the counter was switched on. */
-TEST(one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again)
+/* The firmware left timers armed that would interrupt if the counter was switched on. */
+TEST(an_hpet_that_is_off_never_runs_with_armed_timers_and_is_restored)
 {
 	sim.hpet.timers[0] = INT_ENB | PERIODIC;
 	sim.hpet.timers[2] = INT_ENB;
@@ -77,7 +77,7 @@ TEST(one_that_is_off_with_armed_timers_never_runs_with_them_and_has_them_again)
 }
 
 /* The firmware uses this HPET for its tick. */
-TEST(one_that_runs_keeps_its_armed_timers)
+TEST(an_hpet_that_runs_keeps_its_armed_timers)
 {
 	switch_on();
 	sim.hpet.timers[0] = INT_ENB | PERIODIC;
@@ -88,7 +88,7 @@ TEST(one_that_runs_keeps_its_armed_timers)
 	assert_int_equal(sim.hpet.configuration, 1);
 }
 
-TEST(a_32_bit_hpet_is_one_read_and_has_no_second_row)
+TEST(a_32_bit_hpet_takes_one_read_and_has_no_second_read_method)
 {
 	struct sample sample;
 
@@ -105,7 +105,7 @@ TEST(a_32_bit_hpet_is_one_read_and_has_no_second_row)
 		     "This HPET is 32 bits wide: the row hpet reads the same.");
 }
 
-/* Returns a reading that does not check for a rollover: it reads the high half, then the low half. */
+/* Returns a reading without a check for a rollover: it reads the high half, and then the low half. */
 static uint64_t
 read_naively(uint64_t at_ps)
 {
@@ -115,24 +115,25 @@ read_naively(uint64_t at_ps)
 	return high << 32 | hw_read32(SIM_HPET_BASE + 0xf0);
 }
 
-TEST(a_32_bit_rollover_is_exact_where_the_naive_reading_is_torn)
+TEST(a_reading_at_a_rollover_is_right_although_a_naive_reading_is_torn)
 {
-	uint64_t start_ps = ROLLOVER * TICK_PS - 500 * SIM_PS_PER_NS; /* the rollover comes between the two reads */
+	/* the low half rolls over between the two reads */
+	uint64_t start_ps = ROLLOVER * TICK_PS - 500 * SIM_PS_PER_NS;
 	struct sample sample;
 
 	switch_on();
 	open_driver(&hpet_driver);
-	assert_int_equal(read_naively(start_ps), 1); /* this reading is torn; 2^32 + 1 would be right */
+	assert_int_equal(read_naively(start_ps), 1); /* a torn reading, where 2^32 + 1 would be right */
 	/*
-	 * At 320 ns high is 0, at 620 ns low is 1, at 920 ns high is 1. So low is read again at
-	 * 1,220 ns, which is 720 ns after the rollover.
+	 * At 320 ns the high half is 0, at 620 ns the low half is 1, and at 920 ns the high half is 1. Therefore the
+	 * low half is read again at 1,220 ns, which is 720 ns after the rollover.
 	 */
 	take(&clocks[HPET], start_ps, &sample, 1);
 	assert_int_equal(sample.ticks, ROLLOVER + 7);
 	assert_int_equal(sample.end - sample.begin, 1220);
 }
 
-TEST(every_reading_around_the_rollover_lies_within_its_bracket)
+TEST(every_reading_around_the_rollover_is_within_its_bracket)
 {
 	switch_on();
 	open_driver(&hpet_driver);
@@ -144,9 +145,9 @@ TEST(every_reading_around_the_rollover_lies_within_its_bracket)
 	}
 }
 
-TEST(one_that_is_off_is_put_back_and_its_counter_is_never_written)
+TEST(an_hpet_that_is_off_is_switched_off_again_and_its_counter_is_not_written)
 {
-	sim.hpet.configuration = 2; /* legacy replacement must stay enabled */
+	sim.hpet.configuration = 2; /* legacy replacement is on, and must stay on */
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_PRESENT,
 		     "The HPET was off. It is switched on for the run, and off again afterwards.");
@@ -167,7 +168,7 @@ TEST(an_hpet_that_is_on_is_not_written_at_all)
 	assert_int_equal(sim.count[SIM_WRITE], 0);
 }
 
-TEST(a_stuck_counter_is_found_within_the_bound_and_put_back)
+TEST(a_stuck_counter_is_found_in_time_and_restored)
 {
 	sim.hpet.dead = true;
 	open_driver(&hpet_driver);
@@ -175,11 +176,11 @@ TEST(a_stuck_counter_is_found_within_the_bound_and_put_back)
 	assert_state(HPET_32, CLOCK_STUCK, "The HPET is on, but its main counter does not count.");
 	assert_int_equal(sim.hpet.configuration, 0);
 	assert_int_equal(sim.hpet.configuration_writes, 2);
-	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 310 ns. */
+	/* The driver waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 310 ns. */
 	assert_in_range(sim.count[SIM_READ], 54000, 54200);
 }
 
-TEST(a_stuck_counter_is_found_even_where_the_tsc_stands_too)
+TEST(a_stuck_counter_is_found_even_if_the_tsc_is_stuck)
 {
 	sim.hpet.dead = true;
 	sim.tsc.counter.stuck_at_ps = 0;
@@ -188,7 +189,7 @@ TEST(a_stuck_counter_is_found_even_where_the_tsc_stands_too)
 	assert_in_range(sim.count[SIM_READ], 100000, 100010);
 }
 
-TEST(no_table_or_a_bad_address_is_a_sentence_without_an_access)
+TEST(without_a_table_or_with_a_bad_address_nothing_is_accessed)
 {
 	platform.acpi.hpet.base = 0xfed40000;
 	open_driver(&hpet_driver);
@@ -211,7 +212,7 @@ TEST(no_table_or_a_bad_address_is_a_sentence_without_an_access)
 	assert_int_equal(sim.count[SIM_READ] + sim.count[SIM_WRITE], 0);
 }
 
-TEST(a_capability_register_of_all_ones_or_zero_is_nobody)
+TEST(a_capability_register_of_all_ones_or_zero_means_absent)
 {
 	sim.hpet.absent = true;
 	open_driver(&hpet_driver);
@@ -225,7 +226,7 @@ TEST(a_capability_register_of_all_ones_or_zero_is_nobody)
 	assert_int_equal(sim.count[SIM_WRITE], 0);
 }
 
-TEST(a_period_outside_100000_to_100000000_fs_is_named)
+TEST(a_period_outside_of_100000_to_100000000_fs_is_reported)
 {
 	switch_on();
 	set_period(100000);
@@ -245,7 +246,7 @@ TEST(a_period_outside_100000_to_100000000_fs_is_named)
 		     "The HPET's period register reads 0 fs, not 100000 to 100000000.");
 }
 
-TEST(a_step_back_of_30_ticks_shows)
+TEST(a_step_back_of_30_ticks_is_visible)
 {
 	struct sample sound[2], sick[2];
 

@@ -1,13 +1,13 @@
 /*
- * Readings from pages that a real KVM wrote. They are compared with KVM's own value of the same clock before and after
- * each reading. No other time is used.
+ * Readings from pages that a real KVM filled. Each is compared with KVM's own value of the same clock before and after
+ * it. No other time is used.
  */
 #include "kvm_guest.h"
 
 #define READS       50
 #define MSR_TSC     0x10
 #define WAIT_NS     20000000
-/* largest rate difference: NTP may change the rate of KVM's clock by 500 ppm, while the page follows the TSC */
+/* largest difference of the rates: NTP may change the rate of KVM's clock by 500 ppm, and the page follows the TSC */
 #define SLEW_PPM    1000
 #define ROUND_NS    1000
 
@@ -21,7 +21,8 @@ clock_of_kvm(void)
 }
 
 /*
- * Returns the allowed difference in ns between KVM's clock and the page's clock, for the time since the guest started.
+ * Returns the allowed difference in ns between KVM's clock and the page's clock, which grows with the time since the
+ * guest's start.
  */
 static uint64_t
 slack_ns(void)
@@ -29,7 +30,7 @@ slack_ns(void)
 	return ROUND_NS + (host_ns() - guest.begin_ns) / 1000000 * SLEW_PPM;
 }
 
-/* Checks that a reading lies between KVM's values before and after it. */
+/* Checks that a reading from the page is between KVM's values before and after it. */
 static struct pvclock
 check_reading(void)
 {
@@ -64,7 +65,7 @@ skip_unless(bool can, const char *lacking)
 
 TEST_FIXTURE(guest_set_up, guest_tear_down);
 
-TEST(each_reading_lies_between_what_kvm_says_before_and_after)
+TEST(each_reading_is_between_kvms_values_before_and_after)
 {
 	skip_unless(!guest.lacking, guest.lacking);
 	for (unsigned i = 0; i < READS; i++) {
@@ -74,7 +75,7 @@ TEST(each_reading_lies_between_what_kvm_says_before_and_after)
 	}
 }
 
-TEST(and_none_is_less_than_the_one_before)
+TEST(no_reading_is_lower_than_the_previous_one)
 {
 	struct pvclock taken;
 	uint64_t last = 0, ns, tsc;
@@ -87,7 +88,7 @@ TEST(and_none_is_less_than_the_one_before)
 	}
 }
 
-TEST(a_clock_that_was_set_has_another_page)
+TEST(if_the_clock_is_set_the_page_changes)
 {
 	uint32_t version;
 
@@ -118,7 +119,7 @@ guest_tsc_of_a_clock_that_is_set_meanwhile(void)
 	return guest_tsc();
 }
 
-TEST(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again)
+TEST(a_page_that_kvm_changes_during_a_reading_is_read_again)
 {
 	struct pvclock taken;
 	uint64_t ns, tsc;
@@ -132,8 +133,8 @@ TEST(a_page_that_kvm_writes_in_the_middle_of_a_reading_is_read_again)
 	assert_true(ns + slack_ns() >= set_meanwhile_ns && ns <= clock_of_kvm() + slack_ns());
 }
 
-/* When a guest is moved to another host, its TSC continues from another value, but its clock does not change. */
-TEST(a_tsc_that_was_set_leaves_the_clock_as_it_was)
+/* When a guest moves to another host, its TSC may have another value, but its clock continues. */
+TEST(if_the_tsc_is_set_the_clock_does_not_change)
 {
 	struct {
 		struct kvm_msrs head;
@@ -148,7 +149,7 @@ TEST(a_tsc_that_was_set_leaves_the_clock_as_it_was)
 	check_reading();
 }
 
-TEST(a_tsc_of_another_rate_has_its_own_multiplier)
+TEST(a_tsc_with_another_rate_has_its_own_multiplier)
 {
 	uint64_t khz, by_page;
 	struct pvclock taken;

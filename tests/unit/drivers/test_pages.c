@@ -1,6 +1,6 @@
 /*
- * Readings from hypervisors' pages, as functions of a page in memory and of the TSC. In these tests a read of the TSC
- * changes the page.
+ * Readings from hypervisors' pages, calculated from a page in memory and the TSC. In these tests a read of the TSC may
+ * change the page.
  */
 #include "test.h"
 #include "paravirtual/pages.h"
@@ -44,20 +44,20 @@ reading(void)
 	return pvclock_ns(&taken, at);
 }
 
-TEST(half_a_nanosecond_a_tick_since_the_time_stamp)
+TEST(a_tick_of_half_a_nanosecond_is_added_to_the_time_stamp)
 {
 	assert_int_equal(reading(), 50 + 50);
 	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 31);
 }
 
-TEST(the_shift_goes_either_way_before_the_multiplier)
+TEST(the_shift_is_to_the_left_or_right_and_before_the_multiplication)
 {
 	page.tsc_shift = 3;
 	assert_int_equal(reading(), 50 + 400);
 	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 34);
 	page.tsc_shift = -1;
 	page.tsc_to_system_mul = UINT32_MAX;
-	/* each of the 50 ticks is slightly less than 1 ns, and the sum is rounded down */
+	/* each of the 50 ticks takes slightly less than 1 ns, and the sum is rounded down */
 	assert_int_equal(reading(), 50 + 49);
 	assert_int_equal(pvclock_multiplier(&page), UINT32_MAX >> 1);
 	page.tsc_shift = -32; /* all 32 bits are shifted out */
@@ -67,10 +67,10 @@ TEST(the_shift_goes_either_way_before_the_multiplier)
 }
 
 /*
- * 2^63 ticks of 4 ns are 2^65 ns, and the reading must be its lower 64 bits. A product of only 64 bits would lose bits
- * before the shift.
+ * 2^63 ticks of 4 ns are 2^65 ns, and the reading must be the lower 64 bits. A 64-bit product would lose bits before
+ * the shift.
  */
-TEST(nothing_is_cut_off_before_the_end)
+TEST(a_product_of_more_than_64_bits_loses_no_bits)
 {
 	page.system_time = 0;
 	page.tsc_timestamp = 0;
@@ -92,7 +92,7 @@ write_whole(void)
 	}
 }
 
-TEST(a_page_that_was_written_meanwhile_is_read_again)
+TEST(a_page_that_changed_during_a_reading_is_read_again)
 {
 	meanwhile = write_whole;
 	assert_int_equal(reading(), 7000);
@@ -106,7 +106,7 @@ end_writing(void)
 		page.version = 4;
 }
 
-TEST(a_page_that_is_being_written_is_waited_for)
+TEST(a_reading_waits_while_the_page_is_being_written)
 {
 	page.version = 3;
 	meanwhile = end_writing;
@@ -114,7 +114,7 @@ TEST(a_page_that_is_being_written_is_waited_for)
 	assert_int_equal(reads, 4);
 }
 
-TEST(one_that_stays_odd_ends_after_so_many_tries)
+TEST(a_reading_of_a_page_that_stays_odd_ends_after_a_number_of_tries)
 {
 	struct pvclock taken;
 	uint64_t at;
@@ -135,7 +135,7 @@ TEST(hyperv_scales_the_whole_tsc_and_adds_a_signed_offset)
 	hv_page.scale = UINT64_MAX;
 	hv_page.offset = 0;
 	assert_true(hv_tsc_page_ticks(&hv_page, UINT64_MAX) == UINT64_MAX - 1); /* the product needs 128 bits */
-	hv_page.scale = UINT64_C(184467440737095516); /* the scale from 1 GHz to 10 MHz */
+	hv_page.scale = UINT64_C(184467440737095516); /* the factor from 1 GHz to 10 MHz */
 	assert_in_range(hv_tsc_page_multiplier(&hv_page), (UINT64_C(1) << 32) - 1, UINT64_C(1) << 32);
 }
 
@@ -145,7 +145,7 @@ change_sequence(void)
 	hv_page.sequence++;
 }
 
-TEST(hyperv_s_page_is_read_again_while_its_sequence_changes_and_not_for_ever)
+TEST(hypervs_page_is_read_again_a_limited_number_of_times)
 {
 	struct hv_tsc_page taken;
 	uint64_t at;

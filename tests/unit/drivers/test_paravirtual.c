@@ -1,4 +1,7 @@
-/* The interfaces that hypervisors offer in CPUID leaves. A read of an absent MSR faults on the simulated machine. */
+/*
+ * The interfaces that hypervisors offer in CPUID leaves, on the simulated machine. A read of an absent MSR causes an
+ * exception.
+ */
 #include "test.h"
 #include "cpuid_leaves.h"
 #include "paravirtual/leaves.h"
@@ -54,13 +57,13 @@ TEST(on_bare_metal_and_under_tcg_nothing_is_offered_and_no_msr_is_read)
 {
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, four("KVMK"), four("VMKV"), four("M\0\0\0") });
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2, 0, 0, 0 });
-	assert_int_equal(offered().count, 0); /* CPUID 1h reports no hypervisor, so the leaves must be ignored */
+	assert_int_equal(offered().count, 0); /* CPUID 1h reports no hypervisor, so further leaves must be ignored */
 	set_interface(0x40000000, "TCGTCGTCGTCG", 0x40000001);
 	assert_int_equal(offered().count, 0);
 	assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE], 0);
 }
 
-TEST(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum)
+TEST(kvms_features_and_its_rate_in_khz_are_read_up_to_its_maximum_leaf)
 {
 	struct paravirtual found;
 
@@ -80,8 +83,8 @@ TEST(kvms_features_and_its_claim_in_khz_are_read_under_its_own_maximum)
 	assert_int_equal(offered().interfaces[0].tsc.den, 0);
 }
 
-/* QEMU's hv- flags give such leaves. */
-TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
+/* QEMU's hv- flags give such leaves: Hyper-V's first, and then KVM's. */
+TEST(several_interfaces_are_found_in_the_order_of_their_leaves)
 {
 	struct paravirtual found;
 
@@ -103,7 +106,7 @@ TEST(interfaces_that_are_stacked_are_all_found_the_lowest_leaf_first)
 	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
 	assert_ptr_equal(paravirtual_find(&found, PARAVIRTUAL_KVM), &found.interfaces[1]);
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437001));
-	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* the rounding error of such a rate is unknown */
+	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* an unknown rounding error of a rate in kHz */
 	found = offered_under(fault);
 	assert_int_equal(found.interfaces[0].tsc.den, 0);
 	assert_int_equal(found.count, 2);
@@ -122,7 +125,7 @@ missing_of(uint32_t eax, uint32_t edx)
 	return missing ? missing : "";
 }
 
-TEST(a_feature_that_systems_need_and_hyper_v_lacks_is_named)
+TEST(a_feature_that_hyper_v_lacks_is_named)
 {
 	const uint32_t clocks = HV_ACCESS_REFERENCE_COUNTER | HV_ACCESS_REFERENCE_TSC;
 	const uint32_t timers = HV_ACCESS_TIMERS | HV_ACCESS_SYNIC;
@@ -135,8 +138,8 @@ TEST(a_feature_that_systems_need_and_hyper_v_lacks_is_named)
 	assert_non_null(strstr(missing_of(clocks | timers, 0), "EDX bit 19"));
 }
 
-/* VirtualBox presents itself as no other hypervisor here, see GIMMinimal.cpp. */
-TEST(virtualboxs_claim_is_read)
+/* Here VirtualBox does not present itself as another hypervisor: see its source GIMMinimal.cpp. */
+TEST(virtualboxs_stated_rate_is_read)
 {
 	struct paravirtual found;
 
@@ -149,7 +152,7 @@ TEST(virtualboxs_claim_is_read)
 	assert_int_equal(found.interfaces[0].tsc_within_hz, 1000);
 }
 
-TEST(a_name_alone_proves_nothing)
+TEST(a_hypervisors_name_without_its_interface_proves_nothing)
 {
 	struct paravirtual found;
 
@@ -160,14 +163,14 @@ TEST(a_name_alone_proves_nothing)
 	assert_int_equal(found.interfaces[0].features, 0);
 	assert_string_equal(found.interfaces[0].offers, "");
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
-	/* register EDX does not report these MSRs */
+	/* EDX does not report that these MSRs exist */
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_FREQUENCY_MSRS, 0, 0, 0 });
 	assert_int_equal(offered().interfaces[0].features, 0);
 	assert_int_equal(sim.count[SIM_MSR_READ], 0);
 }
 
-/* With Xen's option viridian=1, Hyper-V's leaves come first. */
-TEST(xens_leaf_has_the_tscs_mode_and_its_khz)
+/* With Xen's option viridian=1, Hyper-V's leaves come before Xen's. */
+TEST(xens_leaf_states_the_tscs_mode_and_its_rate_in_khz)
 {
 	struct paravirtual found;
 

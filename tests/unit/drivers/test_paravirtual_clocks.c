@@ -1,5 +1,5 @@
 /*
- * The drivers of KVM's and Hyper-V's clocks on the simulated machine. The TSC counts at 1 GHz, so a tick is a
+ * The drivers of KVM's and Hyper-V's clocks on the simulated machine. The TSC counts at 1 GHz, so a tick takes a
  * nanosecond.
  */
 #include "driver_checks.h"
@@ -14,7 +14,7 @@ plug(bool hyperv)
 	sim_platform(&platform);
 }
 
-TEST(without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_are_named)
+TEST(without_a_hypervisor_no_msr_is_accessed)
 {
 	static const struct driver *const all[] = { &kvmclock_driver, &xen_driver, &hv_ref_driver, &hv_page_driver };
 
@@ -29,7 +29,7 @@ TEST(without_a_hypervisor_no_msr_is_touched_and_they_are_rows_only_where_they_ar
 	assert_state(0, CLOCK_ABSENT, "There is no interface of Hyper-V, which would offer this clock.");
 }
 
-TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
+TEST(kvmclock_reads_its_page_and_restores_the_msr)
 {
 	struct sample samples[2];
 
@@ -39,7 +39,7 @@ TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
 			"may be compared.");
 	assert_int_equal(sim_paravirtual.kvm_msrs[0] & 1, 1);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-	/* the reading is the world time in ns at which the driver read the TSC */
+	/* world time in ns at which the driver read the TSC */
 	assert_int_equal(samples[0].ticks, samples[0].end - 20);
 	assert_int_equal(samples[1].ticks, samples[1].end - 20);
 	assert_int_equal(samples[1].begin, samples[0].end);
@@ -49,7 +49,7 @@ TEST(kvmclock_reads_its_page_and_puts_the_msr_back)
 	assert_int_equal(sim_paravirtual.writes, 2);
 }
 
-TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
+TEST(each_core_registers_its_own_page_and_unregisters_it)
 {
 	struct sample sample;
 
@@ -65,11 +65,12 @@ TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
 	sim_paravirtual.keeps_msr = true;
 	sim.core = 2;
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_false(kvmclock_driver.restore_core(&device)); /* the MSR has the value that was written */
+	/* leave() returns false, because the MSR keeps the written value */
+	assert_false(kvmclock_driver.restore_core(&device));
 	sim.core = 0;
 }
 
-TEST(a_page_without_the_flag_and_the_old_msr_are_said)
+TEST(a_page_without_the_stable_flag_and_the_old_msr_are_reported)
 {
 	plug(false);
 	sim_paravirtual.not_stable = true;
@@ -79,7 +80,7 @@ TEST(a_page_without_the_flag_and_the_old_msr_are_said)
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
 	kvmclock_driver.close(&device);
 	plug(false);
-	/* neither bit 0 nor bit 3 offers the clock */
+	/* neither bit 0 nor bit 3, which offer the clock */
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x00000002, 0, 0, 0 });
 	sim_platform(&platform);
 	open_driver(&kvmclock_driver);
@@ -87,7 +88,7 @@ TEST(a_page_without_the_flag_and_the_old_msr_are_said)
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
+TEST(a_page_that_is_never_valid_is_broken_and_unregistered)
 {
 	plug(false);
 	sim_paravirtual.odd = true;
@@ -106,7 +107,7 @@ TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-TEST(a_page_that_stays_odd_later_stands_still)
+TEST(a_clock_whose_page_stays_odd_later_does_not_move)
 {
 	struct sample samples[3];
 
@@ -123,7 +124,7 @@ TEST(a_page_that_stays_odd_later_stands_still)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-TEST(where_the_tsc_is_invariant_kvmclock_comes_behind_it)
+TEST(if_the_tsc_is_invariant_kvmclock_is_rated_below_it)
 {
 	plug(false);
 	open_driver(&kvmclock_driver);
@@ -135,7 +136,7 @@ TEST(where_the_tsc_is_invariant_kvmclock_comes_behind_it)
 	kvmclock_driver.close(&device);
 }
 
-TEST(hypervs_counter_and_page_are_one_time_and_everything_is_put_back)
+TEST(hypervs_counter_and_page_agree_and_everything_is_restored)
 {
 	struct sample sample;
 
@@ -143,19 +144,19 @@ TEST(hypervs_counter_and_page_are_one_time_and_everything_is_put_back)
 	open_driver(&hv_ref_driver);
 	assert_state(0, CLOCK_PRESENT, "");
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
-	assert_int_equal(sample.ticks, 10001); /* the time is 1 ms and 120 ns, in units of 100 ns */
-	assert_true(sim_msr(0x40000000) >> 63); /* the guest identifies itself as an open source system */
+	assert_int_equal(sample.ticks, 10001); /* 1 ms and 120 ns, in units of 100 ns */
+	assert_true(sim_msr(0x40000000) >> 63); /* bit 63: an open source system */
 	hv_ref_driver.close(&device);
 	open_driver(&hv_page_driver);
 	assert_state(0, CLOCK_PRESENT, "");
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
-	/* the time is 1 ms and 40 ns, in units of 100 ns, and the page's scale is rounded */
+	/* 1 ms and 40 ns, in units of 100 ns; the page's factor is rounded */
 	assert_in_range(sample.ticks, 9999, 10000);
 	hv_page_driver.close(&device);
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-/* Firmware may use the same clocks. */
+/* The firmware may use the same clocks, so their MSRs may have values before the run. */
 TEST(values_of_the_msrs_that_are_not_zero_are_restored)
 {
 	static struct pvclock firmware_page;
@@ -178,12 +179,13 @@ TEST(values_of_the_msrs_that_are_not_zero_are_restored)
 	sim_msr_set(MSR_HV_REFERENCE_TSC, hv_found);
 	open_driver(&hv_page_driver);
 	assert_int_equal(clocks[0].state, CLOCK_PRESENT);
-	assert_int_equal(sim_msr(MSR_HV_REFERENCE_TSC) & 0xfff, 0xfff); /* reserved bits are kept, and bit 0 is set */
+	/* reserved bits keep their values, and bit 0 is set */
+	assert_int_equal(sim_msr(MSR_HV_REFERENCE_TSC) & 0xfff, 0xfff);
 	hv_page_driver.close(&device);
 	assert_int_equal(sim_msr(MSR_HV_REFERENCE_TSC), hv_found);
 }
 
-TEST(a_firmware_that_signed_already_is_left_so)
+TEST(a_guest_id_that_the_firmware_wrote_is_kept)
 {
 	plug(true);
 	sim_msr_set(0x40000000, 77);
@@ -193,7 +195,7 @@ TEST(a_firmware_that_signed_already_is_left_so)
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
+TEST(a_page_with_the_sequence_number_0_is_not_used)
 {
 	struct sample sample;
 
@@ -207,12 +209,12 @@ TEST(a_sequence_of_0_is_a_page_that_is_not_to_be_used)
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	assert_int_equal(sample.ticks, 20001); /* this is the value of the MSR, not of the page */
+	assert_int_equal(sample.ticks, 20001); /* value of the MSR, because the page is invalid */
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_NO);
 	hv_page_driver.close(&device);
 }
 
-TEST(where_hypervs_page_is_never_whole_later_its_msr_is_read)
+TEST(if_hypervs_page_is_never_valid_later_its_msr_is_read)
 {
 	struct sample samples[3];
 
@@ -227,7 +229,7 @@ TEST(where_hypervs_page_is_never_whole_later_its_msr_is_read)
 	hv_page_driver.close(&device);
 }
 
-TEST(into_encrypted_memory_no_page_is_asked_for)
+TEST(with_encrypted_memory_no_page_is_registered)
 {
 	static const struct driver *const paged[] = { &kvmclock_driver, &hv_page_driver };
 

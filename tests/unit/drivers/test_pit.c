@@ -1,6 +1,6 @@
 /*
- * The PIT's driver on the simulated machine. With 105/88 MHz a clock takes 838.095 ns. IN and OUT
- * take 500 ns each, so a reading takes 1,500 ns, and its first access latches. A bracket takes 20 ns.
+ * The PIT's driver on the simulated machine. The clock of 105/88 MHz has a period of 838.095 ns. A port access takes
+ * 500 ns, so a reading takes 1,500 ns. Its first access latches the count. The bracket's TSC reads take 20 ns.
  */
 #include "driver_checks.h"
 
@@ -8,7 +8,7 @@ enum { PIT, PIT_READBACK };
 
 #define CHANNEL (&sim.pit.channels[2])
 
-/* Returns the number of clocks from the load of the count until NS. */
+/* Returns the number of clocks from the load of the count to the time NS. */
 static uint64_t
 clocks_at(uint64_t ns)
 {
@@ -19,13 +19,13 @@ clocks_at(uint64_t ns)
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch)
+TEST(a_reading_is_a_port_write_and_two_reads_and_counts_up)
 {
 	struct sample samples[2];
 
 	open_driver(&pit_driver);
 	assert_int_equal(sim.pit.port_61, 1);
-	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* the channel is in mode 2, with the low byte first */
+	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* mode 2, low byte first */
 	assert_int_equal(CHANNEL->reload, 65536);
 	for (size_t row = 0; row < 2; row++) {
 		assert_state(row, CLOCK_PRESENT, "");
@@ -40,7 +40,7 @@ TEST(a_reading_is_an_out_and_two_ins_and_counts_up_from_the_latch)
 	}
 }
 
-TEST(it_wraps_from_65535_to_0_after_65536_clocks)
+TEST(a_pit_wraps_from_65535_to_0_after_65536_clocks)
 {
 	struct sample before, after;
 	uint64_t wrap_ns;
@@ -53,7 +53,7 @@ TEST(it_wraps_from_65535_to_0_after_65536_clocks)
 	assert_int_equal(after.ticks, 0);
 }
 
-/* Opens and closes the driver. CONTROL and PORT_61 give the channel's state before it. */
+/* Opens and closes the driver. CONTROL, PORT_61 and NULL_COUNT are the state before it. */
 static void
 open_and_close(uint8_t control, uint8_t port_61, bool null_count)
 {
@@ -68,7 +68,7 @@ open_and_close(uint8_t control, uint8_t port_61, bool null_count)
 	pit_driver.close(&device);
 }
 
-TEST(every_mode_access_and_port_61h_are_as_found_after_close)
+TEST(close_restores_mode_access_and_port_61h)
 {
 	static const uint8_t modes[] = { 0, 1, 2, 3, 4, 5 };
 
@@ -85,15 +85,18 @@ TEST(every_mode_access_and_port_61h_are_as_found_after_close)
 					assert_int_equal(sim.pit.port_61, port_61);
 					if (!null)
 						assert_int_equal(CHANNEL->reload, 65536);
-					/* Opening writes 3 bytes. Closing writes a control word and a count. */
+					/*
+					 * The open writes 3 bytes. The close writes a control word and a count of one
+					 * or two bytes, or no count.
+					 */
 					assert_int_equal(CHANNEL->writes,
 							 null ? 4 : access == 3 ? 6 : 5);
 				}
 }
 
-TEST(an_access_of_0_becomes_low_byte_then_high_and_the_mode_stays)
+TEST(an_access_mode_of_0_becomes_two_bytes_and_the_mode_stays)
 {
-	open_and_close(0x06, 0, false); /* the state after QEMU's reset; access mode 0 is a latch command */
+	open_and_close(0x06, 0, false); /* state after a reset of QEMU, whose access mode 0 means a latch command */
 	assert_int_equal(sim_pit_status(2) & 0x7f, 0x36);
 	assert_int_equal(sim.pit.port_61, 0);
 }
@@ -117,7 +120,7 @@ TEST(the_speaker_is_silent_from_open_to_close)
 
 #define GATED "Channel 2 does not count: likely the firmware has gated the 8254's clock, as many do."
 
-TEST(a_clock_gated_pit_is_disabled_within_the_bound_and_put_back)
+TEST(a_pit_without_an_input_clock_is_disabled_and_restored)
 {
 	sim.pit.gated = true;
 	sim.pit.port_61 = 2;
@@ -126,12 +129,12 @@ TEST(a_clock_gated_pit_is_disabled_within_the_bound_and_put_back)
 	assert_state(PIT_READBACK, CLOCK_DISABLED, GATED);
 	assert_int_equal(sim.pit.port_61, 2);
 	assert_int_equal(sim_pit_status(2) & 0x3f, 0x36);
-	/* The core waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 1,510 ns. */
+	/* The driver waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 1,510 ns. */
 	assert_in_range(sim.count[SIM_OUT], 11100, 11200);
 }
 
-/* A guest's PIT has no input clock that a chip set could switch off. */
-TEST(a_guest_s_pit_that_never_counts_is_stuck)
+/* A guest's PIT has no input clock that a chip set can switch off, so it cannot be disabled. */
+TEST(a_guests_pit_that_never_counts_is_stuck)
 {
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x80200000, 0x00000210 });
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, 0x4b4d564b, 0x564b4d56, 0x4d });
@@ -141,7 +144,7 @@ TEST(a_guest_s_pit_that_never_counts_is_stuck)
 	assert_state(PIT, CLOCK_STUCK, "Channel 2 does not count.");
 }
 
-TEST(a_pit_that_is_not_there_is_absent)
+TEST(a_pit_that_reads_all_ones_is_absent)
 {
 	sim.pit.absent = sim.pit.port_61_absent = true;
 	open_driver(&pit_driver);
@@ -150,7 +153,7 @@ TEST(a_pit_that_is_not_there_is_absent)
 		     "Ports 42h and 43h read all ones: there is no PIT.");
 }
 
-TEST(a_step_back_of_100_clocks_and_a_standstill_show)
+TEST(a_step_back_of_100_clocks_and_a_stop_are_visible)
 {
 	struct sample sound[2], sick[2];
 

@@ -1,6 +1,6 @@
 /*
- * The RTC's driver on the simulated machine. An access of a register is an OUT and an IN of 500 ns
- * each, and a bracket takes 20 ns. UIP rises 2,228 us before each second of world time.
+ * The RTC's driver on the simulated machine. An access to a register is a port write and a port read of 500 ns each,
+ * and the bracket's TSC reads take 20 ns. UIP (update in progress) rises 2,228 us before each second of world time.
  */
 #include "driver_checks.h"
 
@@ -8,7 +8,7 @@ enum { RTC, RTC_PF };
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(a_reading_is_the_update_flag_and_the_second_2_us_in_all)
+TEST(a_reading_of_uip_and_the_seconds_takes_2_us)
 {
 	struct sample samples[2];
 
@@ -22,8 +22,8 @@ TEST(a_reading_is_the_update_flag_and_the_second_2_us_in_all)
 	assert_int_equal(clocks[RTC].claimed.den, 1);
 	take(&clocks[RTC], 12 * SIM_PS_PER_S, samples, 2);
 	/*
-	 * Both registers are read once before the first sample. Register A is read again for a new second. In all this
-	 * takes 3,000 ns.
+	 * Before the first sample, both registers are read once. For a new second, register A is read again. Together
+	 * this takes 3,000 ns.
 	 */
 	assert_sample(samples[0], UINT64_C(12000003020), 57, UINT64_C(12000005040));
 	assert_sample(samples[1], UINT64_C(12000005040), 57, UINT64_C(12000007060));
@@ -33,7 +33,7 @@ TEST(a_reading_is_the_update_flag_and_the_second_2_us_in_all)
 	assert_int_equal(samples[0].ticks, 0);
 }
 
-TEST(seconds_in_binary_are_read_as_such)
+TEST(seconds_in_binary_are_not_read_as_bcd)
 {
 	struct sample sample;
 
@@ -41,22 +41,22 @@ TEST(seconds_in_binary_are_read_as_such)
 	sim.rtc.seconds = 19;
 	open_driver(&rtc_driver);
 	take(&clocks[RTC], 0, &sample, 1);
-	assert_int_equal(sample.ticks, 19); /* 13h is 19; in BCD it would be 13 */
+	assert_int_equal(sample.ticks, 19); /* 13h in binary is 19, in BCD 13 */
 }
 
-/* Takes one sample in an update, whose read of register A ends at A_PS, and returns its second. */
+/* Takes a sample whose read of register A ends at A_PS. Returns the sample's second. */
 static uint64_t
 second_at(uint64_t a_ps)
 {
 	struct sample sample;
 
-	/* Two registers are read before the first sample, then a bracket comes, then register A. */
+	/* The times before the read of register A: two register reads, and the bracket's start. */
 	take(&clocks[RTC], a_ps - 3020 * SIM_PS_PER_NS, &sample, 1);
 	assert_in_range(sample.end - sample.begin, 2020, 3020); /* register A is read again for a new second */
 	return sample.ticks;
 }
 
-TEST(the_new_second_shows_when_uip_falls_and_no_earlier)
+TEST(on_bare_metal_a_new_second_is_visible_when_uip_falls)
 {
 	for (int late = 0; late < 2; late++) {
 		uint64_t late_ps = late ? 150 * SIM_PS_PER_US : 0;
@@ -67,13 +67,13 @@ TEST(the_new_second_shows_when_uip_falls_and_no_earlier)
 		open_driver(&rtc_driver);
 		assert_int_equal(second_at(SIM_PS_PER_S - 3000 * SIM_PS_PER_US), 59);
 		assert_int_equal(second_at(SIM_PS_PER_S - 2000 * SIM_PS_PER_US), 59);
-		/* The seconds are read 1,000 ns after register A, so they may already have changed. */
+		/* The seconds are read 1,000 ns after register A, so they may have changed in between. */
 		assert_int_equal(second_at(SIM_PS_PER_S + late_ps - 1), 59);
 		assert_int_equal(second_at(SIM_PS_PER_S + late_ps), 0);
 	}
 }
 
-TEST(in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls)
+TEST(in_a_guest_a_new_second_is_visible_when_the_register_changes)
 {
 	sim.rtc.uip_late_ps = 36 * SIM_PS_PER_MS;
 	sim.rtc.seconds = 59;
@@ -85,23 +85,23 @@ TEST(in_a_guest_the_new_second_shows_with_the_register_however_late_uip_falls)
 	assert_int_equal(second_at(SIM_PS_PER_S - 1000 * SIM_PS_PER_NS), 0);
 }
 
-TEST(what_an_update_makes_of_the_register_is_not_believed)
+TEST(values_during_an_update_are_ignored)
 {
 	static struct sample samples[1200];
 
 	sim.rtc.update_garbage = true;
 	open_driver(&rtc_driver);
-	/* Takes samples of 2,020 ns each, from 100 us before UIP rises until after the second. */
+	/* Samples of 2,020 ns each, from 100 us before the rise of UIP until after the change of the second. */
 	take(&clocks[RTC], SIM_PS_PER_S - 2328 * SIM_PS_PER_US, samples, 1200);
 	for (size_t i = 0; i < 1200; i++) {
-		/* Register A is read 1,020 ns before the sample's end, minus the bracket's 20 ns. */
+		/* Register A is read 1,020 ns before the sample's end, which includes the bracket's 20 ns. */
 		bool fell = samples[i].end - 1020 >= SIM_PS_PER_S / 1000;
 
 		assert_int_equal(samples[i].ticks, fell ? 1 : 0);
 	}
 }
 
-TEST(a_run_that_begins_in_an_update_with_an_old_second_waits_it_out)
+TEST(a_run_that_starts_in_an_update_waits_for_its_end)
 {
 	struct sample sample;
 
@@ -112,8 +112,11 @@ TEST(a_run_that_begins_in_an_update_with_an_old_second_waits_it_out)
 	assert_in_range(sample.begin, UINT64_C(9000000000), UINT64_C(9000004020));
 }
 
-/* Intel's chip sets set UIP 488 us before the update cycle of 1,984 us. The reads are as fast as on the fastest bus. */
-TEST(an_update_of_2472_us_is_waited_out_with_the_fastest_reads)
+/*
+ * Intel's chip sets set UIP 488 us before the update cycle of 1,984 us. The register reads are as fast as on the
+ * fastest bus.
+ */
+TEST(the_wait_for_an_update_of_2472_us_is_long_enough_with_the_fastest_reads)
 {
 	struct sample sample;
 
@@ -127,7 +130,7 @@ TEST(an_update_of_2472_us_is_waited_out_with_the_fastest_reads)
 	assert_in_range(sample.begin, UINT64_C(9000000000), UINT64_C(9000000500));
 }
 
-TEST(uip_stuck_at_1_is_broken_and_ends_within_the_bound)
+TEST(an_rtc_with_uip_stuck_at_1_is_broken_and_the_wait_ends)
 {
 	sim.rtc.uip_stuck = true;
 	open_driver(&rtc_driver);
@@ -152,8 +155,8 @@ TEST(in_a_guest_an_update_that_ends_500_ms_late_is_waited_for)
 	assert_int_equal(clocks[RTC].state, CLOCK_BROKEN);
 }
 
-/* The core is preempted for longer than the whole wait, just after the register was read. */
-TEST(an_update_in_which_the_core_is_away_does_not_stick)
+/* The core is preempted just after it read the register, for longer than the whole wait. */
+TEST(uip_is_not_stuck_if_the_core_is_preempted_in_an_update)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		reset(state);
@@ -166,7 +169,7 @@ TEST(an_update_in_which_the_core_is_away_does_not_stick)
 	}
 }
 
-TEST(uip_that_sticks_later_is_waited_for_12000_polls_once)
+TEST(the_wait_for_uip_that_sticks_later_takes_12000_polls_once)
 {
 	struct sample sample;
 
@@ -180,7 +183,7 @@ TEST(uip_that_sticks_later_is_waited_for_12000_polls_once)
 	assert_int_equal(second_at(10 * SIM_PS_PER_S), 9);
 }
 
-TEST(all_registers_ffh_an_fadt_without_one_and_a_reset_divider)
+TEST(an_rtc_that_is_absent_or_held_in_reset_has_the_reason)
 {
 	sim.rtc.absent = true;
 	open_driver(&rtc_driver);
@@ -201,7 +204,7 @@ TEST(all_registers_ffh_an_fadt_without_one_and_a_reset_divider)
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_OUT], 0);
 }
 
-TEST(set_is_left_set_and_halts_the_seconds_but_not_the_flag)
+TEST(the_set_bit_stays_set_and_stops_the_seconds_but_not_the_flag)
 {
 	sim.rtc.b = 0x82;
 	open_driver(&rtc_driver);
@@ -211,7 +214,7 @@ TEST(set_is_left_set_and_halts_the_seconds_but_not_the_flag)
 	assert_int_equal(sim.rtc.b, 0x82);
 }
 
-TEST(seconds_of_7fh_are_broken_and_a_flat_battery_is_noted)
+TEST(an_rtc_with_seconds_of_7fh_is_broken_and_a_flat_battery_is_noted)
 {
 	sim.rtc.seconds_invalid = true;
 	open_driver(&rtc_driver);
@@ -223,7 +226,7 @@ TEST(seconds_of_7fh_are_broken_and_a_flat_battery_is_noted)
 	assert_state(RTC, CLOCK_PRESENT, "The RTC's battery failed (VRT is 0).");
 }
 
-TEST(the_flag_is_counted_at_8192_hz_from_one_register_a_read)
+TEST(the_periodic_flag_is_counted_at_8192_hz_by_single_register_reads)
 {
 	static struct sample samples[1000];
 	uint64_t start;
@@ -235,7 +238,7 @@ TEST(the_flag_is_counted_at_8192_hz_from_one_register_a_read)
 	assert_int_equal(sim.rtc.a, 0x23);
 	assert_int_equal(sim.rtc.b, 0x02);
 	start = device.edges;
-	/* The first read clears old flags and takes 1,000 ns. Then each sample takes 1,020 ns. */
+	/* The first read clears old flags and takes 1,000 ns. After it, each sample takes 1,020 ns. */
 	take(&clocks[RTC_PF], SIM_PS_PER_S, samples, 1000);
 	assert_int_equal(samples[0].begin, 1000001020);
 	assert_int_equal(samples[999].end, 1000001020 + 1000 * 1020);
@@ -244,17 +247,17 @@ TEST(the_flag_is_counted_at_8192_hz_from_one_register_a_read)
 
 		assert_int_equal(samples[i].ticks - start, now_ps * 8192 / SIM_PS_PER_S);
 	}
-	assert_int_equal(samples[999].ticks - start, 8); /* the samples take 1.021 ms, which are 8.36 periods */
+	assert_int_equal(samples[999].ticks - start, 8); /* 1.021 ms, which is 8.36 periods */
 }
 
-TEST(a_flag_from_before_the_run_is_not_counted_in_it)
+TEST(a_flag_from_before_the_run_is_not_counted)
 {
 	struct sample sample;
 	uint64_t start;
 
 	open_driver(&rtc_driver);
 	start = device.edges;
-	take(&clocks[RTC_PF], 5 * SIM_PS_PER_S, &sample, 1); /* several seconds after the latest reading */
+	take(&clocks[RTC_PF], 5 * SIM_PS_PER_S, &sample, 1); /* several seconds after the last reading */
 	assert_int_equal(sample.ticks, start);
 }
 
@@ -279,7 +282,7 @@ TEST(pie_is_set_only_while_interrupts_and_irq_8_are_masked)
 	assert_int_equal(sim.rtc.a, 0x26);
 }
 
-TEST(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed)
+TEST(a_flag_that_is_never_set_is_stuck_and_all_registers_are_restored)
 {
 	sim.rtc.pf_never = true;
 	open_driver(&rtc_driver);
@@ -290,22 +293,22 @@ TEST(a_flag_that_never_comes_is_stuck_and_leaves_nothing_changed)
 	assert_int_equal(sim.rtc.b, 0x02);
 	assert_int_equal(sim.pic_mask[1], 0xff);
 	assert_int_equal(sim.rtc.exposed_ps, 0);
-	/* The wait takes 16.8 ms nine times: once without PIE, and eight times with it. */
+	/* The driver waits for 16.8 ms nine times: once without PIE, and eight times with it. */
 	assert_in_range(sim.now_ps, 151 * SIM_PS_PER_MS, 153 * SIM_PS_PER_MS);
 }
 
-/* In an emulator with many cores, the main loop may set the flag late. */
-TEST(in_a_guest_the_flag_is_waited_for_2_s_before_it_is_stuck)
+/* In an emulator with many cores, its main loop may set the flag late. */
+TEST(in_a_guest_the_flag_is_stuck_only_after_2_s)
 {
 	memcpy(platform.cpu.hypervisor, "TCGTCGTCGTCG", sizeof("TCGTCGTCGTCG"));
 	sim.rtc.pf_never = true;
 	open_driver(&rtc_driver);
 	assert_int_equal(clocks[RTC_PF].state, CLOCK_STUCK);
-	/* The wait takes 16.8 ms 129 times, and the first time is without PIE. */
+	/* The driver waits for 16.8 ms 129 times: once without PIE, and then with it. */
 	assert_in_range(sim.now_ps, 2160 * SIM_PS_PER_MS, 2200 * SIM_PS_PER_MS);
 }
 
-TEST(a_periodic_interrupt_of_the_firmwares_keeps_its_rate)
+TEST(the_firmwares_periodic_interrupt_keeps_its_rate)
 {
 	sim.rtc.b |= 0x40;
 	open_driver(&rtc_driver);
@@ -316,7 +319,7 @@ TEST(a_periodic_interrupt_of_the_firmwares_keeps_its_rate)
 	assert_int_equal(sim.rtc.a_writes + sim.rtc.b_writes + sim.rtc.c_reads, 0);
 }
 
-TEST(index_and_nmi_bit_are_as_found_where_port_70h_can_be_read)
+TEST(index_and_nmi_bit_are_restored_if_port_70h_can_be_read)
 {
 	static const uint8_t found[] = { 0x0f, 0x8f, 0x00, 0x80, 0x0c };
 
@@ -331,7 +334,7 @@ TEST(index_and_nmi_bit_are_as_found_where_port_70h_can_be_read)
 	}
 }
 
-TEST(index_is_left_at_register_d_where_port_70h_reads_ffh)
+TEST(the_index_stays_at_register_d_if_port_70h_reads_ffh)
 {
 	struct sample sample;
 
@@ -339,16 +342,13 @@ TEST(index_is_left_at_register_d_where_port_70h_reads_ffh)
 	open_driver(&rtc_driver);
 	assert_int_equal(sim.rtc.index, 0x8d);
 	take(&clocks[RTC], 0, &sample, 1);
-	assert_int_equal(sim.rtc.index, 0x80); /* only the NMI bit is set in the index register */
+	assert_int_equal(sim.rtc.index, 0x80); /* only the NMI bit of the index register is set */
 	rtc_driver.close(&device);
 	assert_int_equal(sim.rtc.index, 0x8d);
 }
 
-/*
- * At these ports the mask of NMIs cannot be read. It keeps its value, because accesses at ports 74h and 75h do not
- * change it.
- */
-TEST(by_intels_other_ports_nmis_and_the_index_are_as_found)
+/* At these ports the NMI mask cannot be read, but accesses at ports 74h and 75h do not change it. */
+TEST(index_and_nmi_bit_are_restored_through_intels_other_ports)
 {
 	static const uint8_t found[] = { 0x0f, 0x8f };
 
@@ -390,7 +390,7 @@ out_latch(void *context, uint16_t port, uint32_t value, unsigned width_bytes)
 	latch_writes++;
 }
 
-/* Another device may answer at those ports, for example two registers that return the last written value. */
+/* Another device may use those ports, for example two registers that return the value written last. */
 TEST(other_devices_at_ports_74h_and_75h_are_no_rtc)
 {
 	uint8_t latches[2] = { 0x11, 0x00 };

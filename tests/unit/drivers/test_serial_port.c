@@ -1,4 +1,4 @@
-/* The port of a 16550 from the ACPI tables SPCR and DBG2, both as firmware writes them and damaged. */
+/* The port of a 16550 from the ACPI tables SPCR and DBG2, which are valid or damaged. */
 #include "test.h"
 #include "acpi/acpi.h"
 
@@ -25,7 +25,7 @@ seal(uint8_t *table, const char *signature, size_t length)
 	table[9] = (uint8_t)-sum;
 }
 
-/* Writes a generic address structure for a register of 8 bits. */
+/* Writes a generic address structure for an 8-bit register. */
 static void
 put_register(uint8_t *bytes, uint8_t space, uint64_t address)
 {
@@ -52,16 +52,16 @@ TEST(spcr_names_a_16550_at_an_io_port)
 	assert_int_equal(port_of_spcr(0x12, ACPI_SPACE_IO, 0x3f8), 0x3f8);
 }
 
-TEST(spcr_of_another_device_or_of_memory_or_switched_off_names_none)
+TEST(an_spcr_of_another_device_or_in_memory_or_disabled_names_no_port)
 {
-	assert_int_equal(port_of_spcr(3, ACPI_SPACE_IO, 0x2f8), 0); /* type 3 is ARM's PL011, which is no 16550 */
+	assert_int_equal(port_of_spcr(3, ACPI_SPACE_IO, 0x2f8), 0); /* ARM's PL011, which is no 16550 */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_MEMORY, 0x2f8), 0);
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0), 0);
-	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* the last registers would be beyond port FFFFh */
+	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0xffff), 0); /* its last registers would be beyond port FFFFh */
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0x1000002f8), 0);
 }
 
-/* Makes a table with two devices: a debugger's USB port, and a serial port at PORT. */
+/* Makes a table with two devices: a USB debug port, and a serial port at PORT. */
 static void
 make_dbg2(uint64_t port)
 {
@@ -85,7 +85,7 @@ TEST(dbg2_names_the_first_serial_device)
 	assert_int_equal(facts.serial_port, 0x2f8);
 }
 
-TEST(spcr_counts_more_than_dbg2_in_either_order)
+TEST(spcr_is_used_before_dbg2_in_any_order)
 {
 	assert_int_equal(port_of_spcr(0, ACPI_SPACE_IO, 0x3f8), 0x3f8);
 	make_dbg2(0x2f8);
@@ -98,7 +98,7 @@ TEST(spcr_counts_more_than_dbg2_in_either_order)
 	assert_int_equal(facts.serial_port, 0x3f8);
 }
 
-TEST(damaged_tables_name_none_and_are_read_no_further_than_they_are_long)
+TEST(damaged_tables_name_no_port_and_are_not_read_beyond_their_end)
 {
 	for (size_t at = 36; at < 128; at++) {
 		make_dbg2(0x2f8);

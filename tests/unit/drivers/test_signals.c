@@ -1,4 +1,4 @@
-/* Announcements of a hypervisor: their addresses from ACPI, and their values. */
+/* A hypervisor's signals that announce disruptions: their addresses from ACPI, and their values. */
 #include "test.h"
 #include "acpi/acpi.h"
 #include "paravirtual/leaves.h"
@@ -21,7 +21,7 @@ TEST_FIXTURE(set_up, NULL);
 
 static uint8_t table[128];
 
-/* Reads an SSDT for OEM_TABLE whose body is the SIZE bytes of BODY. */
+/* Reads an SSDT with the table id OEM_TABLE and the SIZE bytes of BODY. */
 static bool
 read_ssdt(const char *oem_table, const char *body, size_t size, struct acpi_facts *facts)
 {
@@ -38,7 +38,7 @@ read_ssdt(const char *oem_table, const char *body, size_t size, struct acpi_fact
 	return acpi_read_ssdt(table, 36 + size, facts);
 }
 
-TEST(qemus_tables_lead_to_the_generation_id_and_to_vmclock)
+TEST(qemus_tables_give_the_addresses_of_generation_id_and_vmclock)
 {
 	static const char vgia[] = "....\x08VGIA\x0c\x00\x00\x00\x07...", none[] = "....\x08VGIA\x0c\0\0\0\0...",
 			  memory[] = "..\x8a\x2b\x00\x00\x0c\x02" "GRANULAR" "\x00\xb0\xff\xfe\0\0\0\0" "........";
@@ -79,13 +79,13 @@ read_signals(uint64_t vmgenid, uint64_t vmclock, bool clear)
 	return signals;
 }
 
-TEST(without_a_page_in_use_and_without_devices_there_is_no_signal)
+TEST(without_a_page_and_without_devices_there_is_no_signal)
 {
 	assert_int_equal(read_signals(0, 0, true).count, 0);
-	assert_int_equal(read_signals(GUID_AT, SIM_VMCLOCK_BASE, true).count, 0); /* no page is mapped at this address */
+	assert_int_equal(read_signals(GUID_AT, SIM_VMCLOCK_BASE, true).count, 0); /* an address without memory */
 }
 
-TEST(the_flag_is_cleared_at_the_start_and_read_at_the_end)
+TEST(kvms_flag_is_cleared_at_the_start_and_read_at_the_end)
 {
 	hw_msr_write(MSR_KVM_SYSTEM_TIME_NEW, (uintptr_t)sim_paravirtual.memory | 1);
 	sim_paravirtual_announce();
@@ -96,7 +96,7 @@ TEST(the_flag_is_cleared_at_the_start_and_read_at_the_end)
 	assert_true(((struct pvclock *)sim_paravirtual.memory)->flags & PVCLOCK_TSC_STABLE);
 }
 
-TEST(both_halves_of_the_generation_id_count_and_zeros_are_no_id)
+TEST(both_halves_of_the_generation_id_are_compared_and_0_is_no_id)
 {
 	struct signals signals;
 	uint64_t first;
@@ -115,7 +115,7 @@ TEST(both_halves_of_the_generation_id_count_and_zeros_are_no_id)
 	}
 }
 
-static uint64_t vmclock_page[14]; /* the fields of struct vmclock_abi, in units of 8 bytes */
+static uint64_t vmclock_page[14]; /* the page: struct vmclock_abi as an array of 8-byte words */
 
 static uint64_t
 read_vmclock_page(uint64_t address, unsigned width_bytes)
@@ -134,7 +134,7 @@ vmclock_value(void)
 	return signals.list[0].value;
 }
 
-TEST(vmclock_s_generation_counts_only_if_its_flag_is_set)
+TEST(vmclocks_generation_is_used_only_if_its_flag_is_set)
 {
 	uint64_t first;
 
@@ -151,7 +151,7 @@ TEST(vmclock_s_generation_counts_only_if_its_flag_is_set)
 	first = vmclock_value();
 	vmclock_page[13]++;
 	assert_int_not_equal(vmclock_value(), first);
-	vmclock_page[12]++; /* changes a field that is no signal */
+	vmclock_page[12]++; /* changes a field that announces nothing */
 	first = vmclock_value();
 	vmclock_page[12]++;
 	assert_int_equal(vmclock_value(), first);

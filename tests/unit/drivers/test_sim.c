@@ -1,4 +1,4 @@
-/* Tests of the simulated machine itself, which the other tests depend on. */
+/* Tests of the simulated machine itself, on which the other tests depend. */
 #include "driver_checks.h"
 
 static int64_t
@@ -9,7 +9,7 @@ add_up(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(an_access_costs_its_time_first_and_is_counted)
+TEST(the_time_of_an_access_passes_before_its_effect_and_it_is_counted)
 {
 	sim_reset();
 	assert_int_equal(hw_tsc(), 10);
@@ -32,7 +32,7 @@ TEST(an_access_costs_its_time_first_and_is_counted)
 		assert_int_equal(sim.count[i], 1);
 }
 
-TEST(a_host_takes_the_core_away_at_about_one_of_so_many_accesses)
+TEST(the_host_preempts_the_core_at_about_one_in_so_many_accesses)
 {
 	sim_reset();
 	sim.preempt_every = 10;
@@ -43,7 +43,7 @@ TEST(a_host_takes_the_core_away_at_about_one_of_so_many_accesses)
 	assert_int_equal(sim.now_ps % sim.preempt_ps, 1000 * 10 * SIM_PS_PER_NS);
 }
 
-TEST(the_tsc_of_another_core_is_off_by_its_offset)
+TEST(the_tsc_of_another_core_differs_by_its_offset)
 {
 	sim.tsc.offset_ticks[3] = -25;
 	sim.now_ps = SIM_PS_PER_US;
@@ -53,7 +53,7 @@ TEST(the_tsc_of_another_core_is_off_by_its_offset)
 	assert_int_equal(hw_msr_read(0x10), 975 + 100);
 }
 
-TEST(a_counter_steps_stands_goes_back_and_wraps_when_it_is_told_to)
+TEST(a_counter_moves_in_steps_stops_steps_back_and_wraps_on_request)
 {
 	struct sim_counter counter = {
 		.hz = { 3, 1 }, .origin_ticks = 7, .step_ticks = 1,
@@ -84,7 +84,7 @@ load_channel_2(uint8_t control, uint16_t count)
 	hw_out8(0x42, (uint8_t)(count >> 8));
 }
 
-/* Sets world time to the moment when the channel has counted COUNT clocks since it was loaded. */
+/* Sets world time to the time at which the channel has counted COUNT clocks since its count was loaded. */
 static void
 go_to_clock(uint64_t count)
 {
@@ -119,7 +119,7 @@ TEST(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up)
 	load_channel_2(0xb0, 1000);
 	go_to_clock(400);
 	sim.cost_ps[SIM_OUT] = 0;
-	hw_out8(0x61, 0); /* clears the gate, which stops the count at 400 */
+	hw_out8(0x61, 0); /* closes the gate, which stops the count at 400 */
 	uint16_t held = sim_pit_count(2);
 
 	sim_advance_ps(SIM_PS_PER_S);
@@ -129,7 +129,7 @@ TEST(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up)
 	sim.cost_ps[SIM_IN] = 0;
 	go_to_clock(600);
 	assert_int_equal(hw_in8(0x61), 0x01);
-	go_to_clock(601); /* the time is N + 1 clocks after the load */
+	go_to_clock(601); /* N + 1 clocks after the load */
 	assert_int_equal(hw_in8(0x61), 0x21);
 }
 
@@ -184,7 +184,7 @@ TEST(uip_is_1_for_2228_us_and_reading_c_clears_its_flags)
 	sim.now_ps = SIM_PS_PER_S;
 	assert_int_equal(rtc_register(0x0a), 0x26);
 	assert_int_equal(rtc_register(0x00), 0x00);
-	assert_int_equal(rtc_register(0x0c), 0x50); /* an update ended, and a period at 1,024 Hz passed */
+	assert_int_equal(rtc_register(0x0c), 0x50); /* flags of an update that ended and of a period at 1,024 Hz */
 	assert_int_equal(rtc_register(0x0c), 0x00);
 }
 
@@ -201,7 +201,7 @@ TEST(the_periodic_rates_are_those_of_the_data_sheet)
 	}
 }
 
-TEST(pie_with_interrupts_on_is_remembered)
+TEST(pie_with_enabled_interrupts_is_recorded)
 {
 	sim.rtc.b |= 0x40;
 	uint64_t saved = hw_interrupts_mask();
@@ -213,7 +213,7 @@ TEST(pie_with_interrupts_on_is_remembered)
 	assert_int_equal(sim.rtc.exposed_ps, 7);
 }
 
-TEST(the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood)
+TEST(the_hpet_counts_only_while_it_is_on_and_keeps_its_value)
 {
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_WRITE] = 0;
 	assert_int_equal(hw_read64(SIM_HPET_BASE), 0x05f5e1008086a201);
@@ -227,7 +227,7 @@ TEST(the_hpet_counts_only_while_it_is_on_and_goes_on_from_where_it_stood)
 	assert_int_equal(hw_read64(SIM_HPET_BASE + 0xf0), 10);
 }
 
-TEST(cpuid_above_its_maximum_answers_as_the_highest_basic_leaf)
+TEST(cpuid_above_the_maximum_returns_the_highest_basic_leaf)
 {
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0x7, 1, 2, 3 });
 	sim_cpuid_set(0x7, 0, (struct hw_cpuid){ 0, 0x1234, 0, 0 });
@@ -235,7 +235,7 @@ TEST(cpuid_above_its_maximum_answers_as_the_highest_basic_leaf)
 	assert_int_equal(hw_cpuid(0x40000000, 0).eax, 0);
 }
 
-TEST(what_is_mapped_is_mapped_to_its_last_byte)
+TEST(a_region_is_mapped_up_to_its_last_byte)
 {
 	sim_map((struct sim_region){ 0x1000, 0x1000, NULL, NULL });
 	assert_true(hw_is_mapped(0x1ffc, 4));
@@ -256,7 +256,7 @@ remember(uint32_t destination, uint32_t command)
 	commands++;
 }
 
-TEST(a_lapic_command_arrives_in_both_modes_but_not_at_a_dead_core)
+TEST(a_lapic_command_reaches_a_core_in_both_modes_but_not_a_dead_core)
 {
 	commands = 0;
 	sim.on_ipi = remember;
@@ -284,7 +284,7 @@ hook_in(void *context, uint16_t port, unsigned width_bytes)
 	return *(uint32_t *)context + port + width_bytes;
 }
 
-TEST(a_port_hook_answers_for_its_ports_alone)
+TEST(a_port_function_is_called_for_its_ports_only)
 {
 	uint32_t base = 0x20;
 

@@ -1,4 +1,4 @@
-/* SMBIOS tables built byte by byte: the facts from valid tables, and the problems of invalid ones. */
+/* SMBIOS tables built byte by byte: the facts that valid tables give, and the problems that invalid tables cause. */
 #include <stdio.h>
 
 #include "test.h"
@@ -11,7 +11,10 @@
 #define ENTRY_3    24u
 #define ENTRY_2    31u
 
-/* The memory of the machine. Each region has exactly its length, so that the sanitizer sees a read beyond its end. */
+/*
+ * The simulated machine's memory. Each region is allocated with exactly its length, so that the sanitizer sees a read
+ * beyond its end.
+ */
 struct machine {
 	uint8_t *entry_3, *entry_2, *table;
 	size_t entry_3_length, entry_2_length, table_length;
@@ -97,14 +100,14 @@ read_facts(struct machine *machine)
 {
 	const struct smbios_memory memory = { machine_at, machine };
 
-	/* old contents, which the reader must overwrite completely */
+	/* old contents; the reader must overwrite all of them */
 	memset(&machine->facts, 0xa5, sizeof(machine->facts));
 	smbios_read_facts(&memory, machine->entry_3 ? ENTRY_3_AT : 0, machine->entry_2 ? ENTRY_2_AT : 0, &machine->facts);
 	assert_ptr_equal(smbios_broken_invariant(&machine->facts), NULL);
 	return &machine->facts;
 }
 
-/* Sets a table after a valid 64-bit entry point, and reads it. */
+/* Puts a table after a valid 64-bit entry point, and reads it. */
 #define READ(machine, bytes) (SET_TABLE(machine, bytes), read_table(machine))
 
 static const struct smbios_facts *
@@ -139,8 +142,8 @@ tear_down(void **state)
 TEST_FIXTURE(set_up, tear_down);
 
 /*
- * Each structure has type, length, handle, and a formatted area. Then come its strings, each ended by 0. Literals are
- * split after hex digits.
+ * Each structure has a type, a length, a handle and a formatted area. Then its strings follow, each ended by 0.
+ * Literals are split after hex digits, so that the next character is not read as a digit.
  */
 #define BIOS   "\0\x12\0\0" "\1\2\0\xe8\3\0\0\0\0\0\0\0\0\0" "Example BIOS\0" "2.10.0\0" "11/30/2020\0" "\0"
 #define SYSTEM "\1\x1b\1\0" "\1\2\3\4" "uuid: 16 bytes..\6\0\0" "Example Inc.\0" "Server 9\0" "rev A\0" "SN-0042\0" "\0"
@@ -167,7 +170,7 @@ TEST(the_64_bit_entry_point_leads_to_bios_system_and_board)
 	assert_is_example(READ(*state, BIOS SYSTEM BOARD END));
 }
 
-TEST(so_does_the_32_bit_one)
+TEST(the_32_bit_entry_point_leads_to_bios_system_and_board)
 {
 	struct machine *machine = *state;
 
@@ -176,13 +179,14 @@ TEST(so_does_the_32_bit_one)
 	assert_is_example(read_facts(machine));
 }
 
-TEST(the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_checksum_is_wrong)
+TEST(if_the_64_bit_entry_point_has_a_wrong_checksum_the_32_bit_one_is_used)
 {
 	struct machine *machine = *state;
 
 	SET_TABLE(machine, BIOS SYSTEM BOARD END);
 	add_entry_3(machine, (uint32_t)machine->table_length);
-	add_entry_2(machine, 6, 1); /* the table is too short for the first structure */
+	/* the entry point says that the table has 6 bytes, which is less than one structure */
+	add_entry_2(machine, 6, 1);
 	assert_is_example(read_facts(machine));
 	machine->entry_3[5]++;
 	free(machine->entry_2);
@@ -191,7 +195,7 @@ TEST(the_64_bit_entry_point_goes_first_and_the_32_bit_one_is_used_where_its_chec
 	assert_string_equal(machine->facts.problem, "SMBIOS: the checksum of the entry point _SM3_ is off by 1h");
 }
 
-TEST(a_machine_without_either_has_nothing_and_nothing_is_wrong)
+TEST(a_machine_without_entry_points_has_no_facts_and_no_problem)
 {
 	const struct smbios_facts *facts = read_facts(*state);
 
@@ -199,7 +203,7 @@ TEST(a_machine_without_either_has_nothing_and_nothing_is_wrong)
 	assert_string_equal(facts->problem, "");
 }
 
-TEST(what_is_wrong_with_an_entry_point_is_said)
+TEST(problems_of_an_entry_point_are_reported)
 {
 	static const struct {
 		uint8_t at, value;
@@ -230,7 +234,7 @@ TEST(what_is_wrong_with_an_entry_point_is_said)
 	}
 }
 
-TEST(an_entry_point_longer_than_today_is_read_whole)
+TEST(an_entry_point_of_a_later_version_is_read_to_its_length)
 {
 	struct machine *machine = *state;
 
@@ -244,7 +248,7 @@ TEST(an_entry_point_longer_than_today_is_read_whole)
 	assert_string_equal(read_facts(machine)->serial, "SN-0042");
 }
 
-TEST(only_as_many_structures_are_read_as_the_32_bit_entry_point_counts)
+TEST(the_32_bit_entry_point_limits_the_number_of_structures)
 {
 	struct machine *machine = *state;
 
@@ -255,7 +259,7 @@ TEST(only_as_many_structures_are_read_as_the_32_bit_entry_point_counts)
 	assert_string_equal(machine->facts.problem, "");
 }
 
-TEST(nothing_is_read_behind_the_end_of_table)
+TEST(nothing_is_read_after_the_end_of_table_structure)
 {
 	const struct smbios_facts *facts = READ(*state, SYSTEM END BOARD);
 
@@ -264,25 +268,25 @@ TEST(nothing_is_read_behind_the_end_of_table)
 	assert_string_equal(facts->problem, "");
 }
 
-TEST(an_end_of_table_without_its_two_zeros_is_an_end)
+TEST(an_end_of_table_structure_without_final_zeros_is_accepted)
 {
 	assert_string_equal(READ(*state, SYSTEM "\x7f\4\3\0")->problem, "");
 }
 
-TEST(what_does_not_end_within_the_table_is_left_out_and_said)
+TEST(a_structure_that_does_not_end_in_the_table_is_reported)
 {
 	static const struct {
 		const char *bytes;
 		size_t length;
 	} cases[] = {
 #define CASE(bytes) { bytes, sizeof(bytes) - 1 }
-		CASE("\2\0\0\0"),                      /* the structure has the length 0, so there is no next structure */
-		CASE("\2\3\0\0\0\0"),                  /* the length is smaller than the structure's header */
-		CASE("\2"),                            /* the structure's length is missing */
-		CASE("\2\x08\2\0" "\1\2\0"),           /* the structure is shorter than its length */
-		CASE("\2\x08\2\0" "\1\2\0\3"),         /* the strings and the final zeros are missing */
+		CASE("\2\0\0\0"),                      /* length 0, so that the next structure cannot be found */
+		CASE("\2\3\0\0\0\0"),                  /* a length that is less than the structure's header */
+		CASE("\2"),                            /* no length */
+		CASE("\2\x08\2\0" "\1\2\0"),           /* a structure that is shorter than its length */
+		CASE("\2\x08\2\0" "\1\2\0\3"),         /* no strings and no final zeros */
 		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99"),
-		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99\0"), /* the strings end with one zero instead of two */
+		CASE("\2\x08\2\0" "\1\2\0\3" "A board\0" "X99\0"), /* strings that end with one zero instead of two */
 		CASE("\2\x08\2\0" "\0\0\0\0" "\0"),
 #undef CASE
 	};
@@ -303,7 +307,7 @@ TEST(what_does_not_end_within_the_table_is_left_out_and_said)
 	}
 }
 
-TEST(a_string_that_is_not_among_those_of_its_structure_is_none)
+TEST(a_string_number_that_its_structure_does_not_have_is_ignored)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\7\0\xff" "Example Inc.\0" "\0" END);
 
@@ -314,8 +318,8 @@ TEST(a_string_that_is_not_among_those_of_its_structure_is_none)
 	assert_string_equal(((struct machine *)*state)->facts.board_product, "X99-B");
 }
 
-/* A structure of an older version ends before this field. The next byte is already its first string. */
-TEST(a_field_beyond_its_structure_is_none)
+/* An older version of this structure ends before the field. The byte at its position is already part of a string. */
+TEST(a_field_beyond_its_structure_is_ignored)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\5\1\0" "\1" "\1 Inc.\0" "Server 9\0" "\0" END);
 
@@ -323,15 +327,15 @@ TEST(a_field_beyond_its_structure_is_none)
 	assert_string_equal(facts->product, "");
 }
 
-TEST(the_first_structure_of_a_type_counts)
+TEST(the_first_structure_of_a_type_is_used)
 {
 	assert_string_equal(READ(*state, BOARD "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "X99-B");
-	/* Fields of two structures must not be combined, even if the first structure is incomplete. */
+	/* Fields of two structures must not be combined, even if the first one is incomplete. */
 	assert_string_equal(READ(*state, "\2\x08\2\0" "\1\0\0\0" "Example Boards\0" "\0"
 				 "\2\x08\2\0" "\1\2\0\0" "Other\0" "Riser\0" "\0" END)->board_product, "");
 }
 
-TEST(strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_question_marks)
+TEST(strings_are_trimmed_cut_at_64_characters_and_printable)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\x08\1\0" "\1\2\0\3" "  Exa\tmple\x80  \0"
 		"0123456789012345678901234567890123456789012345678901234567890123456789\0" "   \0" "\0" END);
@@ -341,7 +345,7 @@ TEST(strings_are_trimmed_and_cut_at_64_characters_and_their_controls_are_questio
 	assert_string_equal(facts->serial, "");
 }
 
-TEST(words_that_firmware_is_delivered_with_are_none)
+TEST(placeholder_words_of_firmware_are_ignored)
 {
 	static const char *const none[] = {
 		"To be filled by O.E.M.", "To Be Filled By O.E.M", "TO BE FILLED BY O.E.M.", "Default string",
@@ -363,7 +367,7 @@ TEST(words_that_firmware_is_delivered_with_are_none)
 	}
 }
 
-TEST(a_date_of_another_form_stays_as_it_is)
+TEST(a_date_in_another_format_is_not_changed)
 {
 	static const char *const dates[][2] = {
 		{ "02/06/2015", "2015-02-06" }, { "02/06/15", "02/06/15" }, { "2015-02-06", "2015-02-06" },
@@ -379,7 +383,7 @@ TEST(a_date_of_another_form_stays_as_it_is)
 	}
 }
 
-TEST(a_table_cut_anywhere_is_read_up_to_there)
+TEST(a_cut_table_is_read_up_to_its_end)
 {
 	const char whole[] = BIOS SYSTEM BOARD END;
 	const char board[] = BOARD END, end[] = END;

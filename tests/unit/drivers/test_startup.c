@@ -1,6 +1,6 @@
 /*
- * The start of cores on the simulated machine: the commands to each core, their times, and the
- * state of silent cores.
+ * The start of cores on the simulated machine: the commands to each core and their times, and cores that do not
+ * answer.
  */
 #include "test.h"
 #include "hw/lapic.h"
@@ -21,15 +21,15 @@
 
 static struct core_slot slots[CORES];
 static struct startup startup;
-static uint32_t deaf; /* APIC id of a core that ignores SIPIs, or NOBODY */
-static unsigned deaf_to_sipis; /* number of SIPIs that this core ignores */
+static uint32_t deaf; /* APIC id of a core that ignores SIPIs at first, or NOBODY */
+static unsigned deaf_to_sipis; /* number of SIPIs that this core still ignores */
 static unsigned sipis_to_deaf;
 static uint64_t last_init_ps, first_sipi_ps, last_sipi_ps;
 static bool sent_unmasked;
-static uint64_t stuck_at_sipi; /* the LAPIC sends no command from this SIPI on, counted from 1; 0 if it always does */
+static uint64_t stuck_at_sipi; /* number of the SIPI (from 1) at which the LAPIC stops to send commands; 0 for never */
 static uint64_t sipis;
 
-/* Lets every core answer at its first SIPI after an INIT. The deaf core first ignores DEAF_TO_SIPIS SIPIs. */
+/* Lets each core start at its first SIPI after an INIT. The deaf core ignores DEAF_TO_SIPIS SIPIs first. */
 static void
 core_hears(uint32_t destination, uint32_t command)
 {
@@ -54,7 +54,7 @@ core_hears(uint32_t destination, uint32_t command)
 			slots[i].arrived = 1;
 }
 
-/* Sets up boot core 0 and cores 1, 2 and 3, which are all to be started. A turn of a wait costs 1 us. */
+/* Makes a machine whose boot core is 0, and which has to start cores 1, 2 and 3. A turn of a wait takes 1 us. */
 static int
 set_up(void **state)
 {
@@ -94,7 +94,7 @@ assert_sent(size_t place, uint32_t destination, uint32_t command)
 	assert_int_equal(sim.lapic.ipis[place].command, command);
 }
 
-TEST(three_cores_get_init_then_10_ms_later_one_sipi_each)
+TEST(three_cores_get_init_and_10_ms_later_one_sipi_each)
 {
 	open_lapic();
 	assert_int_equal(startup_start_cores(&startup), 3);
@@ -119,7 +119,7 @@ TEST(only_the_core_that_missed_the_first_sipi_gets_a_second_200_us_later)
 	assert_in_range(last_sipi_ps - first_sipi_ps, 200 * SIM_PS_PER_US, 210 * SIM_PS_PER_US);
 }
 
-TEST(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped)
+TEST(a_core_that_never_starts_is_stopped_after_two_tries_of_1_s)
 {
 	sim.lapic.never_start[0] = 2;
 	sim.lapic.never_start_count = 1;
@@ -135,12 +135,12 @@ TEST(a_core_that_never_starts_is_given_up_after_two_tries_of_1_s_and_stopped)
 	assert_sent(8, 2, SIPI);
 	assert_sent(9, 2, SIPI);
 	assert_sent(10, 2, INIT);
-	/* Two tries of 10 ms, 200 us and 1 s each, and 10 ms for the last INIT. */
+	/* Two tries of 10 ms, 200 us and 1 s, and 10 ms after the last INIT. */
 	assert_in_range(sim.now_ps, 2030 * SIM_PS_PER_MS, 2033 * SIM_PS_PER_MS);
 }
 
-/* The second try must not affect the other cores, which already work. */
-TEST(a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try)
+/* The second try must not disturb the other cores, which already work. */
+TEST(a_core_that_lost_both_sipis_in_smm_starts_in_the_second_try)
 {
 	deaf_to_sipis = 2;
 	deaf = 2;
@@ -151,7 +151,7 @@ TEST(a_core_that_lost_both_sipis_in_smm_comes_at_the_second_try)
 	assert_sent(8, 2, SIPI);
 }
 
-TEST(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing)
+TEST(the_boot_core_has_slot_0_and_gets_no_command)
 {
 	slots[0].apic_id = 2;
 	slots[2].apic_id = 0;
@@ -165,7 +165,7 @@ TEST(the_boot_core_is_slot_0_whatever_its_id_and_hears_nothing)
 		assert_int_not_equal(sim.lapic.ipis[i].destination, 2);
 }
 
-TEST(one_core_alone_sends_nothing_and_waits_for_nothing)
+TEST(with_one_core_no_command_is_sent)
 {
 	startup.count = 1;
 	open_lapic();
@@ -176,7 +176,7 @@ TEST(one_core_alone_sends_nothing_and_waits_for_nothing)
 	assert_int_equal(sim.now_ps, before_ps);
 }
 
-TEST(a_core_left_out_hears_nothing_and_says_why)
+TEST(a_core_that_is_left_out_gets_no_command_and_has_a_reason)
 {
 	slots[3].state = CORE_NOT_REQUESTED;
 	open_lapic();
@@ -200,7 +200,7 @@ TEST(xapic_mode_starts_id_254_and_refuses_255_and_300)
 	assert_int_equal(slots[3].state, CORE_UNADDRESSABLE);
 }
 
-TEST(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone)
+TEST(x2apic_mode_starts_ids_255_and_300_by_msr_830h_only)
 {
 	sim_msr_set(0x1b, APIC_BASE_X2APIC);
 	slots[2].apic_id = 255;
@@ -215,10 +215,10 @@ TEST(x2apic_mode_starts_ids_255_and_300_by_msr_830h_alone)
 	assert_sent(5, 300, SIPI);
 	assert_int_equal(sim.count[SIM_READ], reads);
 	assert_int_equal(sim.count[SIM_WRITE], writes);
-	assert_int_equal(sim.count[SIM_TSC_MFENCE], 6); /* a fence before each WRMSR */
+	assert_int_equal(sim.count[SIM_TSC_MFENCE], 6); /* one fence before each WRMSR */
 }
 
-TEST(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads)
+TEST(the_wait_for_a_busy_lapic_ends_after_100000_reads)
 {
 	open_lapic();
 	uint64_t before = sim.count[SIM_READ];
@@ -233,7 +233,7 @@ TEST(a_lapic_that_never_reports_idle_is_given_up_after_100000_reads)
 	assert_int_equal(sim.lapic.ipi_count, 1);
 }
 
-TEST(cores_that_no_init_reaches_are_not_waited_for)
+TEST(if_no_init_can_be_sent_there_is_no_wait)
 {
 	open_lapic();
 	sim.lapic.delivery_stuck = true;
@@ -243,7 +243,7 @@ TEST(cores_that_no_init_reaches_are_not_waited_for)
 		assert_int_equal(slots[i].state, CORE_UNSENT);
 }
 
-TEST(cores_that_no_sipi_reaches_are_not_waited_for)
+TEST(if_no_sipi_can_be_sent_there_is_no_wait)
 {
 	open_lapic();
 	stuck_at_sipi = 1;
@@ -251,11 +251,11 @@ TEST(cores_that_no_sipi_reaches_are_not_waited_for)
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	for (uint32_t i = 1; i < CORES; i++)
 		assert_int_equal(slots[i].state, CORE_UNSENT);
-	/* the boot core does not wait for the whole second in which the core may answer */
+	/* the boot core does not wait for the second in which cores may answer */
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS);
 }
 
-TEST(a_core_that_no_second_sipi_and_no_second_init_reach_is_unsent)
+TEST(a_core_without_a_second_sipi_and_a_second_init_is_reported_as_unsent)
 {
 	deaf = 2;
 	open_lapic();
@@ -285,7 +285,7 @@ TEST(no_interrupt_comes_between_the_halves_of_a_command)
 	assert_false(sim.interrupts_masked);
 }
 
-TEST(of_the_boot_core_s_lapic_only_the_command_register_is_written)
+TEST(only_the_command_register_of_the_boot_cores_lapic_is_written)
 {
 	uint32_t before[0x40];
 
@@ -300,7 +300,7 @@ TEST(of_the_boot_core_s_lapic_only_the_command_register_is_written)
 	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
 }
 
-TEST(a_lapic_that_is_off_or_not_mapped_is_a_sentence)
+TEST(a_lapic_that_is_off_or_not_mapped_has_the_reason)
 {
 	struct lapic lapic;
 
@@ -318,7 +318,7 @@ TEST(a_started_core_switches_its_lapic_on_with_spurious_vector_255)
 	struct lapic lapic;
 
 	assert_null(lapic_open(&lapic));
-	sim.lapic.registers[0x0f] = 0x10f0; /* the LAPIC is switched off, as after INIT, and another bit is set */
+	sim.lapic.registers[0x0f] = 0x10f0; /* the LAPIC is switched off as after an INIT, and another bit is set */
 	lapic_join(&lapic);
 	assert_int_equal(sim.lapic.registers[0x0f], 0x11ff);
 	assert_int_equal(lapic_eoi_address(&lapic), SIM_LAPIC_BASE + 0xb0);
@@ -336,16 +336,16 @@ TEST(a_started_core_follows_the_boot_core_into_x2apic_mode)
 	assert_int_equal(lapic_eoi_address(&lapic), 0);
 }
 
-TEST(with_a_tsc_that_stands_still_the_delays_end_by_count)
+TEST(with_a_stopped_tsc_the_delays_end_after_a_number_of_turns)
 {
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
 	assert_int_equal(startup_start_cores(&startup), 3);
-	/* The waits of 10 ms and 200 us have turns of 4 ns, and one additional turn each. No further wait follows. */
+	/* The waits of 10 ms and 200 us, in turns of 4 ns, with one additional turn each. No other wait follows. */
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }
 
-TEST(a_tsc_that_steps_back_makes_a_wait_no_longer_and_no_shorter)
+TEST(a_tsc_that_steps_back_does_not_change_the_length_of_a_wait)
 {
 	struct wait wait;
 
@@ -357,8 +357,8 @@ TEST(a_tsc_that_steps_back_makes_a_wait_no_longer_and_no_shorter)
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 2 * SIM_PS_PER_US);
 }
 
-/* The TSC jumps by 3 s between any two polls. A single poll must not use up more than its share of the bound. */
-TEST(a_tsc_that_leaps_at_every_poll_leaves_a_wait_its_polls)
+/* The TSC jumps by 3 s between any two polls. A single poll must use up no more than its share of the limit. */
+TEST(a_tsc_that_jumps_at_every_poll_does_not_end_a_wait_early)
 {
 	struct wait wait = wait_begin(&startup.scale, 10 * WAIT_NS_PER_MS);
 	unsigned polls = 0;
@@ -377,8 +377,8 @@ TEST(a_tsc_of_unknown_rate_counts_as_10_ghz)
 	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).den, 3);
 }
 
-static uint32_t called;       /* number of cores that answered a broadcast */
-static uint32_t calls_left;   /* number of cores that answer at the next SIPI */
+static uint32_t called;       /* number of cores that have answered the broadcast */
+static uint32_t calls_left;   /* number of cores that will answer the next SIPI */
 static uint64_t first_call_ps;
 
 static void
@@ -403,8 +403,8 @@ set_up_calls(uint32_t cores)
 	open_lapic();
 }
 
-/* Bits 18 and 19 select "all excluding self": SDM vol. 3A, 10.6.1. */
-TEST(a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others)
+/* Bits 18 and 19 select the destination "all excluding self": Intel SDM vol. 3A, 10.6.1. */
+TEST(a_broadcast_sends_init_and_10_ms_later_two_sipis_to_all_other_cores)
 {
 	set_up_calls(3);
 	startup_broadcast(&startup, &called, 3);
@@ -416,14 +416,14 @@ TEST(a_broadcast_is_init_then_10_ms_later_two_sipis_to_all_others)
 	assert_int_equal(called, 3);
 }
 
-TEST(a_broadcast_that_all_have_answered_ends_20_ms_later)
+TEST(a_broadcast_ends_20_ms_after_all_cores_have_answered)
 {
 	set_up_calls(3);
 	startup_broadcast(&startup, &called, 3);
 	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS);
 }
 
-TEST(a_broadcast_that_fewer_have_answered_ends_1_s_later)
+TEST(a_broadcast_ends_after_1_s_if_fewer_cores_answer)
 {
 	set_up_calls(2);
 	startup_broadcast(&startup, &called, 3);
@@ -431,8 +431,8 @@ TEST(a_broadcast_that_fewer_have_answered_ends_1_s_later)
 	assert_int_equal(called, 2);
 }
 
-/* CPUID gives the number of threads of one package. With one thread each, no other core is expected. */
-TEST(a_broadcast_that_none_has_answered_waits_1_s_even_if_none_is_expected)
+/* CPUID gives the number of threads in one package. For one thread, no other core is expected. */
+TEST(a_broadcast_without_an_answer_ends_after_1_s)
 {
 	set_up_calls(0);
 	startup_broadcast(&startup, &called, 0);
@@ -445,7 +445,7 @@ TEST(an_id_that_a_core_has_not_written_yet_is_not_read_as_0)
 
 	startup_clear_ids(ids, 4);
 	ids[0] = 7;
-	ids[2] = 0; /* this core has the id 0; the core before it has not written its id yet */
+	ids[2] = 0; /* id 0 of a core that has written it; the core before it has not yet */
 	assert_int_equal(startup_gather_ids(ids, 3), 2);
 	assert_int_equal(ids[0], 7);
 	assert_int_equal(ids[1], 0);
@@ -467,7 +467,7 @@ TEST(an_unlisted_core_that_has_not_written_its_id_yet_is_printed_without_one)
 	assert_string_equal(bytes, "Some core arrived with an APIC id that the MADT does not list, the first with 0.");
 }
 
-TEST(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody)
+TEST(if_the_lapic_does_not_send_a_broadcast_there_is_no_wait)
 {
 	set_up_calls(3);
 	sim.lapic.delivery_stuck = true;
@@ -476,7 +476,7 @@ TEST(a_broadcast_that_the_lapic_does_not_send_waits_for_nobody)
 	assert_true(sim.now_ps < 1000 * SIM_PS_PER_MS);
 }
 
-TEST(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once)
+TEST(the_stop_sends_init_to_started_cores_only_and_waits_10_ms_once)
 {
 	open_lapic();
 	slots[1].state = slots[3].state = CORE_ALIVE;
@@ -496,8 +496,8 @@ TEST(stopping_sends_init_to_the_living_alone_and_waits_10_ms_once)
 	assert_int_equal(sim.now_ps, before_ps);
 }
 
-/* The firmware may have changed the id of a LAPIC. CPUID still returns the initial id. */
-TEST(an_id_is_the_lapic_s_in_either_mode)
+/* The firmware may have changed the LAPIC's id, and CPUID still returns the initial id. */
+TEST(in_both_modes_a_cores_id_is_its_lapics_id)
 {
 	struct lapic lapic;
 

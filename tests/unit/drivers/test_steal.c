@@ -1,11 +1,11 @@
-/* KVM's counter of stolen time: its MSR is restored, also after an exception of the watched work. */
+/* KVM's counter of stolen time: its MSR is restored, even if the observed work causes an exception. */
 #include "test.h"
 #include "paravirtual/leaves.h"
 #include "paravirtual/steal.h"
 #include "sim.h"
 #include "sim_paravirtual.h"
 
-#define FOUND UINT64_C(0x7000040) /* address in the MSR before the test; the firmware's area, but disabled */
+#define FOUND UINT64_C(0x7000040) /* value of the MSR before the test: the firmware's area, which is disabled */
 
 static jmp_buf *guard_top;
 static struct fault raised;
@@ -73,7 +73,7 @@ count(void *argument)
 	assert_true(counter.count(&counter, *work, NULL, &stolen));
 }
 
-TEST(the_msr_has_an_area_during_the_work_and_its_earlier_value_afterwards)
+TEST(the_msr_is_set_during_the_work_and_restored_afterwards)
 {
 	void (*work)(void *argument) = look_at_msr;
 
@@ -82,7 +82,7 @@ TEST(the_msr_has_an_area_during_the_work_and_its_earlier_value_afterwards)
 	assert_int_equal(hw_msr_read(MSR_KVM_STEAL_TIME), FOUND);
 }
 
-TEST(an_exception_of_the_work_reaches_the_outer_guard_after_the_msr_is_restored)
+TEST(an_exception_reaches_the_outer_guard_after_the_msr_is_restored)
 {
 	void (*work)(void *argument) = look_and_fall;
 	struct fault fault = { .vector = 0 };
@@ -94,12 +94,12 @@ TEST(an_exception_of_the_work_reaches_the_outer_guard_after_the_msr_is_restored)
 	assert_int_equal(hw_msr_read(MSR_KVM_STEAL_TIME), FOUND);
 }
 
-TEST(on_a_lent_core_the_work_runs_without_the_counter_so_an_exception_leaves_no_area)
+TEST(on_a_core_that_firmware_started_the_counter_is_not_used)
 {
 	struct stolen_counter counter = opened();
 	struct stolen stolen;
 
-	counter.boot_apic_id++; /* the test now runs on another core */
+	counter.boot_apic_id++; /* pretends that the test runs on another core */
 	assert_true(counter.count(&counter, look_at_msr, NULL, &stolen));
 	assert_int_equal(msr_in_work & 63, 1);
 	counter.are_others_lent = true;

@@ -1,4 +1,4 @@
-/* Tests under which conditions Hyper-V's synthetic timer is used, and that its registers are restored. */
+/* Tests when Hyper-V's synthetic timer may be used, and that its registers are restored. */
 #include "test.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
@@ -39,14 +39,14 @@ opened(void)
 	return opened_under(NULL);
 }
 
-/* Offers the features EAX and EDX of leaf 40000003h. */
+/* Sets EAX and EDX of leaf 40000003h, which list the offered features. */
 static void
 offer(uint32_t eax, uint32_t edx)
 {
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ eax, 0, 0, edx });
 }
 
-TEST(it_is_listed_only_where_hyper_v_offers_timers)
+TEST(the_timer_is_listed_only_if_hyper_v_offers_timers)
 {
 	assert_int_equal(opened().state, CLOCK_PRESENT);
 	assert_false(opened().unlisted);
@@ -57,7 +57,7 @@ TEST(it_is_listed_only_where_hyper_v_offers_timers)
 	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
 }
 
-TEST(each_missing_part_is_a_row_with_a_reason)
+TEST(for_each_missing_part_the_row_has_a_reason)
 {
 	struct timer timer;
 
@@ -92,7 +92,7 @@ run(void (*work)(void *argument), void *argument, struct fault *fault)
 	return true;
 }
 
-TEST(an_offered_timer_whose_msr_faults_is_broken_and_not_touched_again)
+TEST(an_offered_timer_whose_msr_is_absent_is_broken_and_not_used_again)
 {
 	struct timer timer = opened_under(refuse_access);
 
@@ -101,10 +101,10 @@ TEST(an_offered_timer_whose_msr_faults_is_broken_and_not_touched_again)
 	ran = 0;
 	assert_int_equal(opened_under(run).state, CLOCK_PRESENT);
 	assert_int_equal(ran, 1);
-	assert_int_equal(sim_paravirtual.writes, 1); /* only the configuration was written, with the value that it had */
+	assert_int_equal(sim_paravirtual.writes, 1); /* the only write restored the configuration */
 }
 
-TEST(a_timer_that_the_firmware_uses_is_neither_written_nor_tested)
+TEST(a_timer_that_the_firmware_uses_is_not_changed_or_tested)
 {
 	struct timer timer;
 
@@ -117,7 +117,7 @@ TEST(a_timer_that_the_firmware_uses_is_neither_written_nor_tested)
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-TEST(its_configuration_and_count_are_restored)
+TEST(the_timers_configuration_and_count_are_restored)
 {
 	struct timer timer;
 

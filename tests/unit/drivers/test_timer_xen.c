@@ -1,4 +1,4 @@
-/* Tests under which conditions Xen's single-shot timer is tested, and that Xen's settings are restored. */
+/* Tests when Xen's single-shot timer may be tested, and that Xen's settings are restored. */
 #include "test.h"
 #include "paravirtual/leaves.h"
 #include "sim.h"
@@ -17,7 +17,7 @@ opened(void)
 	return timer;
 }
 
-TEST(it_is_a_row_with_a_reason_only_in_a_guest_of_xen)
+TEST(in_a_guest_of_xen_the_timer_has_a_row_with_a_reason)
 {
 	sim_reset();
 	assert_true(opened().unlisted);
@@ -29,7 +29,7 @@ TEST(it_is_a_row_with_a_reason_only_in_a_guest_of_xen)
 	assert_int_equal(opened().state, CLOCK_DISABLED);
 	assert_string_equal(opened().reason,
 			    "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
-	/* the route needs a kind, because the schema allows no empty one */
+	/* the route has a kind even without a test, because the schema allows no empty kind */
 	assert_string_equal(opened().route.kind, "lapic");
 	assert_int_equal(sim.count[SIM_HYPERCALL], 0);
 }
@@ -44,7 +44,7 @@ opened_without_firmware(void)
 	return opened();
 }
 
-TEST(without_firmware_it_is_tested_and_a_refusal_is_a_row_with_a_reason)
+TEST(without_firmware_the_timer_is_tested_unless_xen_refuses)
 {
 	struct timer timer = opened_without_firmware();
 
@@ -70,7 +70,7 @@ TEST(the_page_the_event_and_its_vector_are_restored)
 	uint64_t *masked = (uint64_t *)(uintptr_t)(sim.unused_page + 2560);
 
 	*masked = 6;
-	sim_paravirtual.xen_callback = 0x100000000000009; /* this callback is an IRQ line */
+	sim_paravirtual.xen_callback = 0x100000000000009; /* a callback by an IRQ line instead of a vector */
 	timer_xen.set_up(&timer, SIM_TIMER_VECTOR);
 	assert_int_equal(sim_paravirtual.xen_callback, UINT64_C(2) << 56 | SIM_TIMER_VECTOR);
 	assert_int_equal(*masked, ~(UINT64_C(1) << sim_paravirtual.xen_port));
@@ -95,7 +95,7 @@ TEST(after_a_refusal_in_the_window_the_page_and_the_port_are_not_used)
 
 	*masked = 6;
 	*has_events = 1;
-	sim_paravirtual.xen_port = 5; /* the port that open() had is in use again */
+	sim_paravirtual.xen_port = 5; /* the event port that open() had bound was bound again */
 	timer_xen.set_up(&timer, SIM_TIMER_VECTOR);
 	calls = sim.count[SIM_HYPERCALL];
 	timer_xen.arm(&timer, 100000, false);

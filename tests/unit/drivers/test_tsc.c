@@ -1,4 +1,4 @@
-/* The TSC driver and the null clock on the simulated machine. The TSC counts at 1 GHz, so a tick is a nanosecond. */
+/* The TSC driver and the null clock on the simulated machine. The TSC counts at 1 GHz, so a tick takes a nanosecond. */
 #include "driver_checks.h"
 #include "run/run.h"
 
@@ -6,7 +6,7 @@ enum { TSC, LFENCE, RDTSCP, CPUID };
 
 TEST_FIXTURE(reset, NULL);
 
-TEST(each_way_of_reading_costs_what_its_instructions_do)
+TEST(the_duration_of_each_read_method_is_that_of_its_instructions)
 {
 	static const uint64_t cost_ns[] = { 10, 20, 25, 110 };
 	struct sample samples[3];
@@ -26,7 +26,7 @@ TEST(each_way_of_reading_costs_what_its_instructions_do)
 	}
 }
 
-TEST(a_sample_of_the_null_clock_is_its_bracket_of_20_ns)
+TEST(a_sample_of_the_null_clock_only_has_its_bracket_of_20_ns)
 {
 	struct sample samples[2];
 
@@ -39,7 +39,7 @@ TEST(a_sample_of_the_null_clock_is_its_bracket_of_20_ns)
 	assert_sample(samples[1], 40, 0, 60);
 }
 
-TEST(the_bracket_has_a_mfence_only_where_lfence_does_not_serialise)
+TEST(the_bracket_has_mfence_only_if_lfence_does_not_serialise)
 {
 	for (int serialises = 0; serialises < 2; serialises++)
 		for (size_t i = 0; drivers[i]; i++) {
@@ -57,7 +57,7 @@ TEST(the_bracket_has_a_mfence_only_where_lfence_does_not_serialise)
 		}
 }
 
-TEST(the_claim_is_the_hypervisors_then_the_first)
+TEST(the_nominal_rate_is_the_hypervisors_or_the_first_stated_rate)
 {
 	struct claim *claim;
 
@@ -87,7 +87,7 @@ TEST(the_claim_is_the_hypervisors_then_the_first)
 	assert_int_equal(clocks[TSC].claimed.den, 0);
 }
 
-TEST(without_rdtscp_only_its_row_is_absent)
+TEST(without_rdtscp_only_its_read_method_is_absent)
 {
 	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	sim_platform(&platform);
@@ -98,7 +98,7 @@ TEST(without_rdtscp_only_its_row_is_absent)
 	assert_int_equal(sim.count[SIM_TSCP], 0);
 }
 
-/* The bit for an invariant TSC counts only on bare metal. In a guest the hypervisor may hide it. */
+/* The bit for an invariant TSC decides only on bare metal. In a guest the hypervisor may hide it. */
 TEST(a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pit)
 {
 	open_driver(&tsc_driver);
@@ -113,16 +113,18 @@ TEST(a_tsc_that_is_not_called_invariant_is_rated_between_the_pm_timer_and_the_pi
 	assert_true(clocks[TSC].rating > hpet_driver.rows[0].rating);
 }
 
-/* Each device has a rating for one of its read methods. The null clock has none, because it counts no time. */
-TEST(of_each_device_but_the_null_clock_one_row_is_rated)
+/*
+ * Each device has a rating for exactly one of its read methods. The null clock has none, because it measures no time.
+ */
+TEST(each_device_except_the_null_clock_has_one_rated_read_method)
 {
 	for (size_t i = 0; drivers[i]; i++)
 		for (size_t row = 0; row < drivers[i]->clock_count; row++)
 			assert_int_equal(drivers[i]->rows[row].rating != 0, row == 0 && drivers[i] != &null_driver);
 }
 
-/* If the table had more clocks, a run would omit them without a message. */
-TEST(the_table_fits_into_a_run_and_its_rows_into_a_report, NULL, NULL)
+/* If there were more clocks than this, a run would leave some out without a message. */
+TEST(a_run_and_a_report_have_space_for_all_clocks, NULL, NULL)
 {
 	size_t count = 0, rows = 0;
 
@@ -135,7 +137,7 @@ TEST(the_table_fits_into_a_run_and_its_rows_into_a_report, NULL, NULL)
 	assert_true(rows <= OPTIONS_CLOCKS_MAX);
 }
 
-TEST(without_a_tsc_no_driver_reads_anything_and_every_row_says_so)
+TEST(without_a_tsc_no_driver_reads_a_clock_and_every_row_says_so)
 {
 	platform.cpu.has_tsc = false;
 	memset(sim.count, 0, sizeof(sim.count));
@@ -150,7 +152,7 @@ TEST(without_a_tsc_no_driver_reads_anything_and_every_row_says_so)
 		assert_int_equal(sim.count[i], 0);
 }
 
-TEST(a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows)
+TEST(a_tsc_that_does_not_move_is_stuck_after_100000_reads)
 {
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_driver(&tsc_driver);
@@ -159,13 +161,13 @@ TEST(a_tsc_that_stands_is_stuck_after_100000_reads_in_all_its_rows)
 	assert_in_range(sim.count[SIM_TSC], 100000, 210000);
 }
 
-TEST(a_step_back_of_500_ticks_shows_in_the_one_sample_around_it)
+TEST(a_step_back_of_500_ticks_is_in_exactly_one_sample)
 {
 	struct sample sound[3], sick[3];
 
 	open_driver(&tsc_driver);
 	take(&clocks[TSC], 0, sound, 3);
-	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* the time is within the second sample's own reading */
+	sim.tsc.counter.backward_at_ps = 60 * SIM_PS_PER_NS; /* a time within the second sample's own TSC reading */
 	sim.tsc.counter.backward_ticks = 500;
 	take(&clocks[TSC], 0, sick, 3);
 	assert_sample(sound[1], 50, 60, 80);

@@ -1,9 +1,12 @@
-/* The board's watchdog: a WDAT for the TCO timer of an Intel chip set (ICH9 data sheet, 13.9), and its registers. */
+/*
+ * The board's watchdog: the ACPI table WDAT for the TCO timer of an Intel chip set (ICH9 data sheet, 13.9), and the
+ * timer's registers.
+ */
 #include "test.h"
 #include "sim.h"
 #include "watchdog/watchdog.h"
 
-#define PORT_RELOAD  0x660 /* port of the register TCO_RLD */
+#define PORT_RELOAD  0x660 /* port of the register TCO_RLD, which restarts the countdown */
 #define PORT_CONTROL 0x668 /* port of the register TCO1_CNT; its bit 11 halts the timer */
 #define PORT_TIMER   0x672 /* port of the register TCO_TMR; its bits 9:0 are the time */
 #define HALT         (1u << 11)
@@ -11,7 +14,8 @@
 #define COUNT_MAX    1023
 #define GCS          UINT64_C(0xfed1f410)
 #define NO_REBOOT    (1u << 5)
-#define ENTRIES      6 /* number of entries that the driver needs; a further one lets the watchdog reset the machine */
+/* number of WDAT entries that the driver needs; one more entry allows the watchdog to reset the machine */
+#define ENTRIES      6
 #define SIZE         (68 + 24 * ENTRIES)
 
 static struct {
@@ -130,13 +134,13 @@ set_up(void **state)
 
 #define FIXTURE set_up, NULL
 
-TEST(it_is_armed_for_300_s_and_fed_and_left_as_it_was_found, FIXTURE)
+TEST(the_watchdog_is_armed_for_300_s_restarted_and_restored, FIXTURE)
 {
 	assert_true(read_table(SIZE));
 	assert_null(watchdog_arm(&watchdog, &facts.watchdog));
 	assert_int_equal(watchdog.seconds, 300);
 	assert_int_equal(tco.timer, 500);
-	assert_int_equal(tco.control, 1u << 8); /* the timer runs, and all other bits keep their values */
+	assert_int_equal(tco.control, 1u << 8); /* the timer runs (bit 11 is 0), and all other bits are unchanged */
 	assert_int_equal(tco.reloads, 1);
 	watchdog_feed(&watchdog);
 	assert_int_equal(tco.reloads, 2);
@@ -148,7 +152,7 @@ TEST(it_is_armed_for_300_s_and_fed_and_left_as_it_was_found, FIXTURE)
 	assert_int_equal(tco.reloads, 2);
 }
 
-TEST(it_may_reset_the_machine_while_it_is_armed, FIXTURE)
+TEST(the_watchdog_may_reset_the_machine_while_it_is_armed, FIXTURE)
 {
 	put(wdat + 64, ENTRIES + 1, 4);
 	assert_true(read_table(SIZE + 24));
@@ -158,7 +162,7 @@ TEST(it_may_reset_the_machine_while_it_is_armed, FIXTURE)
 	assert_int_equal(tco.gcs, 0x80 | NO_REBOOT);
 }
 
-TEST(a_short_countdown_is_used_from_30_s_on, FIXTURE)
+TEST(a_countdown_shorter_than_300_s_is_used_if_it_is_at_least_30_s, FIXTURE)
 {
 	put(wdat + 52, 50, 4);
 	assert_true(read_table(SIZE));
@@ -172,7 +176,7 @@ TEST(a_short_countdown_is_used_from_30_s_on, FIXTURE)
 	assert_int_equal(tco.writes, 0);
 }
 
-TEST(a_watchdog_that_runs_or_is_disabled_or_not_supported_is_left_alone, FIXTURE)
+TEST(a_watchdog_that_runs_or_is_disabled_or_unsupported_is_not_changed, FIXTURE)
 {
 	const char *reason = "the WDAT lacks an action that this needs, or has registers that are not supported";
 
@@ -187,11 +191,11 @@ TEST(a_watchdog_that_runs_or_is_disabled_or_not_supported_is_left_alone, FIXTURE
 	for (size_t i = 0; i < ENTRIES; i++) {
 		uint8_t *entry = wdat + 68 + 24 * i, action = entry[0];
 
-		entry[0] = 32; /* number of an action that the driver does not use */
+		entry[0] = 32; /* an action that the driver does not use */
 		assert_true(read_table(SIZE));
 		assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), reason);
 		entry[0] = action;
-		entry[4] = 3; /* address space of the embedded controller */
+		entry[4] = 3; /* address space of the embedded controller, which the driver does not use */
 		assert_true(read_table(SIZE));
 		assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), reason);
 		entry[4] = ACPI_SPACE_IO;

@@ -1,4 +1,4 @@
-/* The driver of Xen's clock on the simulated machine. The TSC counts at 1 GHz, so a tick is a nanosecond. */
+/* The driver of Xen's clock on the simulated machine. The TSC counts at 1 GHz, so a tick takes a nanosecond. */
 #include "driver_checks.h"
 #include "paravirtual/leaves.h"
 #include "sim_paravirtual.h"
@@ -11,17 +11,17 @@ plug(bool hyperv)
 	sim_platform(&platform);
 }
 
-TEST(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close)
+TEST(xens_clock_is_read_from_its_page_which_xen_does_not_write_after_the_close)
 {
 	struct sample samples[2];
 
-	/* The second time, Hyper-V's interface exists in addition, as with Xen's option viridian=1. */
+	/* In the second round, Hyper-V's interface exists too, as with Xen's option viridian=1. */
 	for (unsigned hyperv = 0; hyperv < 2; hyperv++) {
 		plug(hyperv);
 		open_driver(&xen_driver);
 		assert_state(0, CLOCK_PRESENT, "The hypervisor sets TSC_STABLE: readings on different cores may be compared.");
 		take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-		/* the reading is the world time in ns at which the driver read the TSC */
+		/* world time in ns at which the driver read the TSC */
 		assert_int_equal(samples[0].ticks, samples[0].end - 20);
 		assert_int_equal(samples[1].ticks, samples[1].end - 20);
 		assert_int_equal(samples[1].begin, samples[0].end);
@@ -34,7 +34,7 @@ TEST(it_reads_its_page_and_xen_writes_it_no_longer_after_the_close)
 	}
 }
 
-TEST(each_core_asks_for_a_page_of_its_own_and_leaves_it)
+TEST(each_core_registers_its_own_page_and_unregisters_it)
 {
 	struct sample sample;
 
@@ -68,14 +68,14 @@ TEST(a_faster_tsc_has_a_negative_shift)
 	xen_driver.close(&device);
 }
 
-TEST(a_page_that_is_written_while_it_is_read_is_read_again)
+TEST(a_page_that_xen_changes_during_a_reading_is_read_again)
 {
 	struct sample sample;
 
 	plug(false);
 	open_driver(&xen_driver);
 	sim_paravirtual.update_ns = 1000;
-	sim_paravirtual.updates = 3; /* the bracket's read, and two tries */
+	sim_paravirtual.updates = 3; /* the bracket's TSC reading, and two tries */
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, sample.end - 20 + 3000);
 	xen_driver.close(&device);
@@ -89,7 +89,7 @@ assert_broken(const char *reason)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
+TEST(a_page_that_is_never_valid_is_broken_and_unregistered)
 {
 	struct sample samples[3];
 
@@ -109,7 +109,7 @@ TEST(a_page_that_is_never_whole_or_never_written_is_broken_and_given_back)
 	assert_true(sim_paravirtual_is_as_found());
 }
 
-TEST(what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind)
+TEST(a_missing_or_refused_page_has_a_reason_and_everything_is_restored)
 {
 	plug(true);
 	sim_paravirtual.no_safe_pvclock = true;
@@ -134,7 +134,7 @@ TEST(what_xen_does_not_offer_or_refuses_is_said_and_nothing_is_left_behind)
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
-TEST(a_core_that_is_refused_one_stands_still_and_no_cores_are_compared)
+TEST(if_xen_refuses_a_cores_page_no_cores_are_compared)
 {
 	struct sample samples[2];
 
@@ -154,7 +154,7 @@ TEST(a_core_that_is_refused_one_stands_still_and_no_cores_are_compared)
 	xen_driver.close(&device);
 }
 
-TEST(where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it)
+TEST(if_the_tsc_is_invariant_and_never_emulated_xens_clock_is_rated_below_it)
 {
 	plug(false);
 	open_driver(&xen_driver);
@@ -171,8 +171,8 @@ TEST(where_the_tsc_is_invariant_and_never_emulated_it_comes_behind_it)
 	xen_driver.close(&device);
 }
 
-/* KVM can offer Xen's interface to its guests in addition to its own clock. */
-TEST(kvms_page_and_xens_of_one_core_are_apart)
+/* KVM can offer Xen's interface to its guests, next to its own clock. */
+TEST(kvms_page_and_xens_page_of_a_core_are_separate)
 {
 	struct device kvm = { .opened = false };
 	struct clock kvmclock;

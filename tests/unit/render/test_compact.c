@@ -1,6 +1,6 @@
 /*
- * Tests of the short report: its length, and the parts that it omits. tests/qemu/test_console_log.py reads the same
- * format.
+ * Tests of the short report for a serial line: its length, and the parts that it leaves out.
+ * tests/qemu/test_console_log.py reads the same format.
  */
 #include "test.h"
 #include "render/json/compact.h"
@@ -39,7 +39,7 @@ give_memory(void **state)
 
 TEST_FIXTURE(take_memory, give_memory);
 
-/* Renders REPORT, and returns the number of bytes that are sent over a serial line. */
+/* Renders REPORT. Returns the number of bytes that a serial line sends. */
 static size_t
 rendered(const struct report *report)
 {
@@ -59,7 +59,7 @@ rendered(const struct report *report)
 	return out.length + lines + AROUND;
 }
 
-TEST(a_report_of_64_cores_takes_48_KiB_at_most_with_the_latencies_of_each)
+TEST(a_report_of_64_cores_with_all_latencies_takes_at_most_48_KiB)
 {
 	struct report *report = make_report(64);
 
@@ -68,7 +68,7 @@ TEST(a_report_of_64_cores_takes_48_KiB_at_most_with_the_latencies_of_each)
 	free(report);
 }
 
-TEST(latencies_of_cores_are_left_out_if_it_would_be_longer)
+TEST(a_report_that_would_be_longer_leaves_out_the_latencies_of_cores)
 {
 	struct report *report = make_report(256);
 	size_t length = rendered(report);
@@ -78,7 +78,7 @@ TEST(latencies_of_cores_are_left_out_if_it_would_be_longer)
 	free(report);
 }
 
-TEST(a_series_is_left_out_if_it_would_be_longer_still)
+TEST(a_report_that_would_still_be_longer_leaves_out_the_series)
 {
 	struct report *report = make_report(64);
 	struct series_row *rows = calloc(1440, sizeof(*rows));
@@ -104,7 +104,7 @@ TEST(a_series_is_left_out_if_it_would_be_longer_still)
 	free(report);
 }
 
-TEST(it_has_no_histogram_and_no_matrix_and_is_as_its_golden)
+TEST(a_short_report_has_no_histogram_and_no_matrix_and_matches_its_golden)
 {
 	struct report *report = literal_sick();
 

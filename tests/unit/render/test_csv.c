@@ -1,6 +1,4 @@
-/*
- * Tests of the report in CSV, which is one tidy table. It is compared with goldens, and must be quoted as in RFC 4180.
- */
+/* The CSV report is a single tidy table. It is compared with goldens, and must be quoted as in RFC 4180. */
 #include "test.h"
 #include "judge/judge.h"
 #include "render/csv/csv.h"
@@ -34,23 +32,23 @@ compare(struct report *(*literal)(void), const char *golden)
 	golden_compare(golden, &csv);
 }
 
-TEST(clean_machine_renders_as_its_golden)
+TEST(a_healthy_machines_report_matches_its_golden)
 {
 	compare(literal_clean, "clean.csv");
 }
 
-TEST(sick_machine_renders_as_its_golden)
+TEST(a_faulty_machines_report_matches_its_golden)
 {
 	compare(literal_sick, "sick.csv");
 }
 
-TEST(unmeasured_machine_renders_as_its_golden)
+TEST(a_report_without_measurements_matches_its_golden)
 {
 	compare(literal_empty, "empty.csv");
 }
 
-/* No field of this report contains a comma, so the number of commas gives the number of columns. */
-TEST(every_row_has_nine_columns_and_an_end)
+/* No field in this report has a comma, so the number of commas gives the number of columns. */
+TEST(every_row_has_nine_columns_and_a_line_end)
 {
 	struct report *report = literal_sick();
 	struct text csv;
@@ -85,7 +83,7 @@ TEST(fields_with_commas_quotes_or_line_ends_are_quoted)
 	assert_non_null(strstr(buffer, ",finding_c,,,,\"s\r\n\",SN-0042\n"));
 }
 
-TEST(second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own)
+TEST(two_findings_of_one_rule_clock_and_core_have_different_names)
 {
 	struct report *report = literal_clean();
 
@@ -100,12 +98,12 @@ TEST(second_finding_of_one_rule_clock_and_core_has_a_name_of_its_own)
 				       "2026-01-01T00:00:05,,,finding_a_3,,,,,SN-0042\n"));
 }
 
-TEST(interval_has_its_ends_and_a_negative_figure_its_sign)
+TEST(an_interval_has_its_ends_and_a_negative_figure_has_its_sign)
 {
 	struct report *report = literal_clean();
 
 	rendered(report);
 	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm,SN-0042\n"));
 	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,pit,,rate,1193180.000,1193179.881,1193180.119,Hz,SN-0042\n"));
-	assert_null(strstr(buffer, "rate_against_rtc")); /* this rate is not known */
+	assert_null(strstr(buffer, "rate_against_rtc")); /* this rate is unknown */
 }

@@ -1,4 +1,4 @@
-/* Tests of the histogram that compares clocks: the choice of its rows, its bars, and its width. */
+/* Tests of the histogram that compares clocks: how its rows are chosen, its bars, and its width. */
 #include "test.h"
 #include "render/sections/histogram_rows.h"
 #include "random.h"
@@ -9,7 +9,7 @@
 
 static char buffer[1 << 16];
 
-/* Returns the histogram of a report with two clocks. A and B are the durations of their reads; B may be NULL. */
+/* Returns the histogram of a report with two clocks. A and B are the durations of the clocks' reads; B may be NULL. */
 static const char *
 render(const struct literal_duration *a, const struct literal_duration *b)
 {
@@ -31,7 +31,7 @@ render(const struct literal_duration *a, const struct literal_duration *b)
 	return strstr(buffer, "reads\n\n") + sizeof("reads\n\n") - 1;
 }
 
-TEST(one_peak_shows_its_width)
+TEST(a_single_peak_has_a_row_for_each_duration)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 96, 10 }, { 100, 200 }, { 104, 600 }, { 108, 150 },
 								 { 116, 40 }, { 0, 0 } }, NULL),
@@ -43,7 +43,7 @@ TEST(one_peak_shows_its_width)
 			    "<= 116 ns   4.0 :");
 }
 
-TEST(two_peaks_have_a_valley_between_them)
+TEST(two_peaks_have_rows_with_few_reads_between_them)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 40, 50 }, { 42, 400 }, { 44, 30 }, { 46, 15 },
 								 { 48, 50 }, { 50, 425 }, { 52, 30 }, { 0, 0 } }, NULL),
@@ -58,8 +58,8 @@ TEST(two_peaks_have_a_valley_between_them)
 }
 
 /*
- * Each of these durations has less than 1 in 100 reads, so they share rows. The row for the octave up to 1023 ns has
- * 700 and 900 ns, and the row up to 2047 ns has 1100 and 2000 ns.
+ * Each of these durations has less than 1 in 100 reads, so they share rows by octave. The row up to 1023 ns has 700
+ * and 900 ns, and the row up to 2047 ns has 1100 and 2000 ns.
  */
 TEST(a_tail_has_a_row_for_each_octave)
 {
@@ -72,7 +72,7 @@ TEST(a_tail_has_a_row_for_each_octave)
 			    "<= 3.00us  <0.1");
 }
 
-TEST(a_long_empty_stretch_is_one_row_of_dots)
+TEST(a_long_range_without_reads_is_one_row_of_dots)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 20, 500 }, { 0, 0 } },
 				   (struct literal_duration[]){ { 300, 499 }, { 100000, 1 }, { 0, 0 } }),
@@ -85,10 +85,10 @@ TEST(a_long_empty_stretch_is_one_row_of_dots)
 }
 
 /*
- * Many TSCs count in steps of 10 ns. The durations in between do not occur, and must not be marked as an empty range,
- * because otherwise dots would follow almost each row.
+ * Many TSCs count in steps of 10 ns. The durations in between never occur, and must not count as empty ranges.
+ * Otherwise a row of dots would follow almost each row.
  */
-TEST(the_step_of_a_coarse_tsc_is_no_empty_stretch)
+TEST(the_step_of_a_coarse_tsc_is_no_empty_range)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 0, 100 }, { 10, 700 }, { 20, 100 }, { 30, 100 },
 								 { 0, 0 } }, NULL),
@@ -99,7 +99,7 @@ TEST(the_step_of_a_coarse_tsc_is_no_empty_stretch)
 			    "<=  30 ns  10.0 #");
 }
 
-TEST(reads_that_are_all_alike_are_one_row)
+TEST(reads_of_the_same_duration_are_one_row)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 26, 100000 }, { 0, 0 } }, NULL),
 			    "           tsc\n<=  26 ns 100.0 #######");
@@ -115,16 +115,14 @@ TEST(one_read_is_one_row)
 			    "           tsc\n<=   0 ns 100.0 #######");
 }
 
-/* One of 3,000,000 reads is 0.00003 %. It must have a row, although this share is rounded to 0.0 %. */
-TEST(a_single_read_beside_millions_is_seen)
+/* One of 3,000,000 reads is 0.00003 %. It must have a row, although this share is printed as 0.0 %. */
+TEST(a_single_read_among_millions_has_a_row)
 {
 	assert_non_null(strstr(render((struct literal_duration[]){ { 26, 2999999 }, { 60, 1 }, { 0, 0 } }, NULL),
 			       "<=  26 ns >99.9 #######\n    . . .\n<=  60 ns  <0.1"));
 }
 
-/*
- * The bars of a clock are relative to its own row with the most reads. The reads of the other clock have no influence.
- */
+/* The longest bar of each clock belongs to its own row with the most reads. The other clock has no influence. */
 TEST(bars_are_scaled_for_each_clock)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 20, 10 }, { 22, 5 }, { 24, 5 }, { 0, 0 } },
@@ -153,7 +151,7 @@ draw(struct latency *latency, uint64_t *seed)
 	}
 }
 
-TEST(drawn_histograms_fit_and_lose_no_read)
+TEST(random_histograms_fit_and_lose_no_read)
 {
 	static struct latency latencies[CLOCKS];
 	uint64_t seed = 2026;
@@ -186,7 +184,7 @@ TEST(drawn_histograms_fit_and_lose_no_read)
 	}
 }
 
-TEST(drawn_histograms_are_no_wider_than_79_columns)
+TEST(random_histograms_are_at_most_79_columns_wide)
 {
 	struct report *report = literal_clean();
 	uint64_t seed = 7;

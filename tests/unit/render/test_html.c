@@ -1,4 +1,7 @@
-/* Tests of the report as a page: the text around the placeholder, the report that replaces it, and the size. */
+/*
+ * Tests of the report as an HTML page: the text around the placeholder, the report that replaces the placeholder, and
+ * the size.
+ */
 #include <stdio.h>
 
 #include "test.h"
@@ -21,7 +24,7 @@ rendered(struct html_page page, const struct report *report)
 	return html;
 }
 
-TEST(report_takes_the_place_of_the_mark)
+TEST(the_report_replaces_the_placeholder)
 {
 	struct report *report = literal_clean();
 	struct text html = rendered(PAGE("<p>\xc2\xb5s</p>@REPORT@\n</script>"), report), json;
@@ -34,7 +37,7 @@ TEST(report_takes_the_place_of_the_mark)
 	assert_string_equal(html.bytes + 10 + json.length, "\n</script>");
 }
 
-TEST(page_without_a_whole_mark_gives_nothing)
+TEST(a_page_without_a_complete_placeholder_gives_no_text)
 {
 	struct report *report = literal_clean();
 
@@ -44,7 +47,7 @@ TEST(page_without_a_whole_mark_gives_nothing)
 	assert_int_equal(rendered(PAGE(""), report).length, 0);
 }
 
-TEST(mark_may_come_after_its_own_beginning)
+TEST(a_placeholder_may_follow_a_part_of_itself)
 {
 	struct report *report = literal_clean();
 
@@ -63,7 +66,7 @@ TEST(charts_are_in_base64_at_their_mark)
 	assert_int_equal(html_length(page), page.length + sizeof("H4v/\n"));
 }
 
-TEST(small_buffer_is_said_to_be_truncated)
+TEST(a_page_that_does_not_fit_is_marked_as_truncated)
 {
 	struct report *report = literal_clean();
 	struct text html;
@@ -74,7 +77,7 @@ TEST(small_buffer_is_said_to_be_truncated)
 	assert_true(html.length < 1000);
 }
 
-/* The CPU's name in this report is </script>. */
+/* In this report, the CPU's name is </script>. */
 TEST(nothing_in_the_report_can_end_its_script)
 {
 	struct report *report = literal_sick();
@@ -85,7 +88,7 @@ TEST(nothing_in_the_report_can_end_its_script)
 	assert_null(strchr(html_bytes, '<'));
 }
 
-/* Returns the end of the list that begins at FROM. */
+/* Returns the end of the JSON list that starts at FROM. */
 static const char *
 end_of_list(const char *from)
 {
@@ -97,8 +100,8 @@ end_of_list(const char *from)
 }
 
 /*
- * Copies WHOLE without white space outside of strings. Leaves out the lists of exact durations, and the matrices of all
- * passes except number SHOWN, counted from 1.
+ * Copies WHOLE without white space outside of strings. Leaves out the lists of exact durations, and the matrices of
+ * all passes except pass number SHOWN (from 1).
  */
 static void
 make_brief(char *whole, size_t shown)
@@ -145,7 +148,7 @@ check_brief(struct report *report)
 	assert_non_null(strstr(html_bytes, "\"exact\":null"));
 }
 
-TEST(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_nothing_else)
+TEST(a_pages_report_leaves_out_exact_durations_other_matrices_and_white_space)
 {
 	struct report *shows_last = literal_clean();
 
@@ -155,7 +158,7 @@ TEST(brief_report_leaves_out_exact_durations_other_matrices_and_white_space_and_
 	check_brief(literal_sick());
 }
 
-/* A page has less than 600,000 bytes. The template has less than 400,000 of these. */
+/* A page has at most 600,000 bytes. The template has at most 400,000 of them. */
 TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
 	struct report *report = literal_of(64, PAIR_SCHEDULE_ALL, NULL);

@@ -26,22 +26,22 @@ compare(struct report *(*literal)(void), const char *golden)
 	golden_compare(golden, &text);
 }
 
-TEST(clean_machine_renders_as_its_golden)
+TEST(a_healthy_machines_report_matches_its_golden)
 {
 	compare(literal_clean, "clean.json");
 }
 
-TEST(sick_machine_renders_as_its_golden)
+TEST(a_faulty_machines_report_matches_its_golden)
 {
 	compare(literal_sick, "sick.json");
 }
 
-TEST(unmeasured_machine_renders_as_its_golden)
+TEST(a_report_without_measurements_matches_its_golden)
 {
 	compare(literal_empty, "empty.json");
 }
 
-/* The series of this report has two rows, and the second one is nearly empty. The TSC runs at 2 GHz. */
+/* The report's series has two rows, and the second row is nearly empty. The TSC runs at 2 GHz. */
 TEST(series_is_a_list_of_rows_by_clock_and_core)
 {
 	static const char expected[] =
@@ -91,7 +91,7 @@ TEST(strings_are_escaped_to_ascii)
 	assert_string_equal(text.bytes, "\"a\\\"b\\\\c\\u003c/script>\\u000a\\u007f\\u00e9\"");
 }
 
-TEST(key_is_escaped_like_any_string)
+TEST(a_key_is_escaped_like_any_string)
 {
 	struct text text;
 	struct json json = writer(&text);
@@ -102,7 +102,7 @@ TEST(key_is_escaped_like_any_string)
 	assert_string_equal(text.bytes, "{\"\\u003c\\\"\": null}");
 }
 
-TEST(decimals_are_exact_and_lose_zeros_at_their_end)
+TEST(decimals_are_exact_and_have_no_zeros_at_their_end)
 {
 	struct text text;
 	struct json json = writer(&text);
@@ -148,7 +148,7 @@ TEST(empty_and_nested_brackets_need_no_comma)
 					"  ],\n  \"last\": -3\n}");
 }
 
-TEST(report_that_does_not_fit_is_truncated_and_says_so)
+TEST(a_report_that_does_not_fit_is_truncated_and_says_so)
 {
 	struct report *report = literal_clean();
 	struct text text;
@@ -162,7 +162,7 @@ TEST(report_that_does_not_fit_is_truncated_and_says_so)
 }
 
 /*
- * Returns the end of the JSON value that begins at AT. Numbers and strings may only have the forms that occur in
+ * Returns the end of the JSON value that starts at AT. Numbers and strings may have only the forms that occur in
  * reports.
  */
 static const char *
@@ -228,8 +228,8 @@ render(const struct report *report)
 	return text.length;
 }
 
-/* The size may be at most 20 bytes for each entry of the two matrices, 6 KB for each core, and 40 KB for the clocks. */
-TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
+/* The size is limited to 20 bytes for each entry of the two matrices, 6 KB for each core, and 40 KB for the clocks. */
+TEST(reports_of_1_to_1024_cores_are_complete_and_limited_in_size)
 {
 	static const size_t counts[] = { 1, 2, 60, 61, 255, 256, 257, 1024 };
 
@@ -246,14 +246,14 @@ TEST(reports_of_1_to_1024_cores_are_whole_and_of_bounded_size)
 }
 
 /*
- * The first row and the first column of the matrix are for the boot core. A pair without a ping-pong has null. A core
- * that took part in no pass has only null entries.
+ * The first row and the first column of the matrix belong to the boot core. For a pair without a ping-pong the entry
+ * is null. A core that took part in no pass has only null entries.
  */
-TEST(matrix_has_the_offset_of_the_columns_core_against_the_rows)
+TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 {
 	int64_t truth_ticks[4] = { [3] = 2000 };
 	struct report *report = report_of(4, PAIR_SCHEDULE_STAR, truth_ticks);
-	/* offsets of the pairs of the three cores that took part */
+	/* offsets of the three pairs of the cores that took part */
 	struct offset later[3] = { { -100, 120 }, OFFSET_UNKNOWN, { -300, -200 } };
 
 	render(report);

@@ -1,6 +1,6 @@
 /*
- * A core that differs is judged in one place. So the finding, the rows of the table, the map, the screen and the JSON
- * must name the same cores and no others.
+ * The judge decides once which cores are off. Therefore the finding, the rows of the table, the map of pairs, the
+ * screen and the JSON must name the same cores.
  */
 #include <stdio.h>
 #include "test.h"
@@ -28,7 +28,9 @@ judged(struct report *report)
 	return report;
 }
 
-/* Makes a report on eight cores. Only the boot core is wrong, by 1 ppm, so the other seven cores drift against it. */
+/*
+ * Makes a report about eight cores. Only the boot core is wrong, by 1 ppm, so the other seven cores drift against it.
+ */
 static struct report *
 boot_core_off_by_1_ppm(void)
 {
@@ -57,8 +59,8 @@ set_limit(struct report *report, const char *rule, uint64_t limit)
 }
 
 /*
- * Returns a mask of the cores that are marked or red in a table. The table starts with HEADING and ends with an empty
- * line.
+ * Returns a bit mask of the cores that are marked or red in a table. The table starts with HEADING and ends with an
+ * empty line.
  */
 static uint64_t
 marked_in_table(const struct report *report)
@@ -72,7 +74,7 @@ marked_in_table(const struct report *report)
 	table_render(&text, report);
 	row = strstr(buffer, "\nOffset and drift");
 	assert_non_null(row);
-	row = strstr(strstr(row, "\n\n") + 2, "\n") + 1; /* the first row after the row of headings */
+	row = strstr(strstr(row, "\n\n") + 2, "\n") + 1; /* first row below the headings */
 	for (size_t i = 0; i < CORES; i++, row = strchr(row, '\n') + 1) {
 		const char *end = strchr(row, '\n'), *mark = memchr(row, '!', (size_t)(end - row));
 		bool is_red = false;
@@ -111,7 +113,7 @@ marked_in_json(const struct report *report, const char *key)
 	return marked;
 }
 
-/* Returns the number of red marks in the map of pairs. The map shows each pair in both directions. */
+/* Returns the number of red marks in the map of pairs, which has each pair in both directions. */
 static size_t
 marked_in_map(const struct report *report)
 {
@@ -126,7 +128,7 @@ marked_in_map(const struct report *report)
 	return marked;
 }
 
-/* Counts the red rows of the screen's page on the cores. */
+/* Returns the number of red rows on the screen's page about the cores. */
 static size_t
 red_rows_on_screen(const struct report *report)
 {
@@ -149,7 +151,7 @@ red_rows_on_screen(const struct report *report)
 	return red;
 }
 
-/* Returns a mask of the cores that are named in findings of RULE. */
+/* Returns a bit mask of the cores that findings of RULE name. */
 static uint64_t
 named_by(const struct report *report, const char *rule)
 {
@@ -182,7 +184,7 @@ assert_says(const struct report *report, const char *sentence)
 		fail_msg("\"%s\" is not in:\n%s", sentence, buffer);
 }
 
-TEST(a_boot_core_that_alone_is_off_by_1_ppm_is_named_once_and_no_other_is_marked)
+TEST(a_boot_core_that_drifts_by_1_ppm_is_named_once_and_no_other_core_is_marked)
 {
 	struct report *report = judged(boot_core_off_by_1_ppm());
 
@@ -210,7 +212,7 @@ TEST(a_drift_within_its_limit_is_marked_nowhere)
 	assert_says(report, "none proven on 7 of 7 other cores");
 }
 
-TEST(a_core_that_is_off_is_named_once_and_no_other_is_marked)
+TEST(a_core_that_is_off_is_named_once_and_no_other_core_is_marked)
 {
 	struct report *report = judged(core_500_ticks_ahead());
 
@@ -219,7 +221,7 @@ TEST(a_core_that_is_off_is_named_once_and_no_other_is_marked)
 	assert_int_equal(marked_in_table(report), 1 << 3);
 	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	/* the pair of this core with each other core, in both directions */
+	/* the core's pair with each other core, in both directions */
 	assert_int_equal(marked_in_map(report), 2 * (CORES - 1));
 	assert_says(report, "not synchronised at 3.1 s, 1 of 8 cores");
 }

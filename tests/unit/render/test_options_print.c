@@ -1,6 +1,6 @@
 /*
- * Tests of texts that list the options. They are generated from one table: the texts in README, in the stick's
- * baretick.cfg and in the help.
+ * Tests of the texts that list the options: in the README, in the stick's baretick.cfg and in the help. All are
+ * generated from one table.
  */
 #include "test.h"
 #include "clocks/drivers.h"
@@ -35,7 +35,7 @@ empty_text(void)
 	return text;
 }
 
-TEST(each_option_has_a_sentence_and_what_it_takes_a_default)
+TEST(each_option_has_a_sentence_a_default_and_a_sample)
 {
 	size_t count = 0;
 
@@ -77,7 +77,7 @@ TEST(help_shows_each_option_in_79_columns)
 	golden_compare("../../qemu/options.txt", &text);
 }
 
-TEST(readme_has_the_table_of_the_options)
+TEST(the_readme_has_the_table_of_options)
 {
 	const struct options_names names = names_of_all();
 	struct text text = empty_text();
@@ -103,7 +103,7 @@ put_json_names(struct text *out, const char *key, const char *const *list)
 	text_put(out, "]");
 }
 
-TEST(runner_has_the_grammar_of_the_options)
+TEST(the_runner_has_the_grammar_of_the_options)
 {
 	static const char *const kinds[] = {
 		[OPTION_WORDS] = "words",     [OPTION_FLAG] = "flag", [OPTION_COUNT] = "count",
@@ -133,7 +133,7 @@ TEST(runner_has_the_grammar_of_the_options)
 	golden_compare("../../qemu/runner/options.json", &text);
 }
 
-/* Prints SENTENCES as lines of a comment. */
+/* Prints SENTENCES as lines of a comment that starts with #. */
 static void
 put_comment(struct text *out, const char *sentences)
 {
@@ -146,7 +146,7 @@ put_comment(struct text *out, const char *sentences)
 		text_printf(out, "# %.*s\n", (int)(end - line), line);
 }
 
-TEST(file_on_the_stick_has_each_option_behind_a_comment_sign)
+TEST(the_file_on_the_stick_has_each_option_as_a_comment)
 {
 	const struct options_names names = names_of_all();
 	struct text text = empty_text();

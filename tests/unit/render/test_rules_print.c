@@ -1,6 +1,6 @@
 /*
- * Tests of the rule catalogue as text. The table in src/judge/README.md is generated from it. The help on options must
- * list every rule that has a limit.
+ * Tests of the rule catalogue as text. The table in src/judge/README.md is generated from the catalogue. The help on
+ * options must list every rule that has a limit.
  */
 #include "test.h"
 #include "golden.h"
@@ -23,7 +23,7 @@ print_markdown(struct text *out)
 	}
 }
 
-TEST(readme_has_the_table_of_the_catalogue)
+TEST(the_readme_has_the_table_of_rules)
 {
 	static char bytes[64 << 10];
 	struct text table;
@@ -33,7 +33,7 @@ TEST(readme_has_the_table_of_the_catalogue)
 	golden_compare_part("../../src/judge/README.md", BEGIN, END, &table);
 }
 
-TEST(option_rules_shows_each_rule_with_the_limit_of_this_run_in_79_columns)
+TEST(the_option_rules_shows_each_rule_with_its_present_limit_in_79_columns)
 {
 	static char bytes[64 << 10];
 	struct options options = { .limit_count = 1, .limits = { { "rate-off", 7 } } };

@@ -1,6 +1,4 @@
-/*
- * Tests of the screen: the effect of each key, and the text and colour of each row. The screens have different sizes.
- */
+/* Tests of the screen: the effect of each key, and the text and colour of each row, on screens of different sizes. */
 #include "test.h"
 #include "judge/judge.h"
 #include "golden.h"
@@ -34,7 +32,7 @@ screen_of(const struct report *report, size_t columns, size_t rows)
 	return screen;
 }
 
-/* Returns row INDEX without blanks at its end. Checks first the properties that all rows must have. */
+/* Returns row INDEX without blanks at its end. First checks the properties that all rows must have. */
 static const char *
 row_of(const struct screen *screen, size_t index)
 {
@@ -66,7 +64,7 @@ ink_at(const struct screen *screen, size_t index, const char *words)
 	return row.inks[at - row.bytes];
 }
 
-/* Returns the index of the row that begins with START on the present page. */
+/* Returns the index of the row on the present page that starts with START. */
 static size_t
 find_row(const struct screen *screen, const char *start)
 {
@@ -83,7 +81,7 @@ press(struct screen *screen, unsigned key)
 	assert_int_equal(screen_key(screen, key), SCREEN_STAY);
 }
 
-/* Prints all pages as users see them. Below each line, letters show the colour of text that is not plain. */
+/* Prints all pages as users see them. Below each line, letters show the colours of text that is not plain. */
 static void
 put_pages(struct text *out, struct screen *screen)
 {
@@ -91,7 +89,7 @@ put_pages(struct text *out, struct screen *screen)
 	struct screen_row row;
 
 	for (unsigned key = '1'; key <= '7'; key++) {
-		screen_open(screen); /* another page is shown, so that key 3 changes the page */
+		screen_open(screen); /* resets the page, so that key 3 changes it */
 		press(screen, key);
 		for (size_t i = 0; i < screen->rows; i++) {
 			char inks[SCREEN_COLUMNS_MAX];
@@ -132,7 +130,7 @@ TEST(pages_are_as_their_goldens_at_80x25_and_at_160x53)
 	compare(literal_sick, 160, 53, "sick-160x53.screen");
 }
 
-TEST(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_key)
+TEST(the_first_page_shows_verdict_saved_report_and_failed_clocks)
 {
 	struct report *report = judged(literal_sick);
 	struct screen screen = screen_of(report, 80, 25);
@@ -156,7 +154,7 @@ TEST(first_screen_tells_verdict_place_of_the_report_and_sick_clocks_without_a_ke
 	assert_int_equal(ink_at(&screen, find_row(&screen, "fail"), "fail"), INK_FAIL);
 }
 
-TEST(digits_go_to_their_pages_and_the_bar_marks_them)
+TEST(digit_keys_show_their_pages_and_the_bar_marks_them)
 {
 	static const char *const titles[SCREEN_PAGES] = { "Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings",
 							  "About", "Timers" };
@@ -180,7 +178,7 @@ TEST(digits_go_to_their_pages_and_the_bar_marks_them)
 	assert_int_equal(screen.page, SCREEN_SUMMARY);
 }
 
-TEST(clock_keys_go_round_all_clocks)
+TEST(clock_keys_show_all_clocks_in_turn)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
@@ -197,11 +195,11 @@ TEST(clock_keys_go_round_all_clocks)
 	press(&screen, ']');
 	assert_int_equal(screen.clock, 1);
 	press(&screen, '5');
-	press(&screen, '3'); /* key 3 returns to the clock that was shown before */
+	press(&screen, '3'); /* key 3 shows the last clock again */
 	assert_int_equal(screen.clock, 1);
 }
 
-TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
+TEST(arrow_keys_change_page_and_clock_and_tab_changes_the_page)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
@@ -231,8 +229,8 @@ TEST(right_and_left_go_through_pages_and_clocks_and_tab_through_pages)
 }
 
 /*
- * The low bytes of the letters U+0101 to U+0117 are equal to the scan codes 1 to 17h. Scan codes are stored above the
- * low 16 bits, so these letters must have no effect.
+ * The low bytes of the letters U+0101 to U+0117 equal the scan codes 1 to 17h. Scan codes are above the low 16 bits,
+ * so these letters must have no effect.
  */
 TEST(letters_above_latin_are_no_scan_codes)
 {
@@ -252,7 +250,7 @@ TEST(letters_above_latin_are_no_scan_codes)
 }
 
 /*
- * The document has 60 numbered lines, and the screen's 25 rows show 23 of them. So line 37 is the last line that can be
+ * The document has 60 numbered lines, and a screen of 25 rows shows 23 of them. Therefore no line after line 37 can be
  * at the top.
  */
 TEST(scrolling_stops_at_both_ends)
@@ -286,13 +284,13 @@ TEST(scrolling_stops_at_both_ends)
 		assert_string_equal(row_of(&screen, 23), last);
 		assert_non_null(strstr(row_of(&screen, 0), position));
 	}
-	press(&screen, '3'); /* a document has no pages, so page keys have no effect */
+	press(&screen, '3'); /* a document has no pages, so keys for pages have no effect */
 	press(&screen, SCREEN_KEY_RIGHT);
 	assert_int_equal(screen.line, 14);
-	assert_null(strstr(row_of(&screen, 24), "Summary")); /* the last line offers no page keys either */
+	assert_null(strstr(row_of(&screen, 24), "Summary")); /* the last row offers no keys for pages */
 }
 
-TEST(page_that_fits_has_no_position_and_does_not_scroll)
+TEST(a_page_that_fits_has_no_position_and_does_not_scroll)
 {
 	struct screen screen = screen_of(NULL, 80, 25);
 
@@ -305,7 +303,7 @@ TEST(page_that_fits_has_no_position_and_does_not_scroll)
 	assert_string_equal(row_of(&screen, 0), " baretick 0.1.0   Rules");
 }
 
-TEST(ways_out_are_restart_power_off_and_quit_only_where_it_may)
+TEST(keys_end_the_screen_with_restart_power_off_or_an_allowed_quit)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
@@ -326,7 +324,7 @@ TEST(ways_out_are_restart_power_off_and_quit_only_where_it_may)
 }
 
 /* On each page, the down key must reach all lines up to the last one. */
-TEST(every_line_of_every_page_is_reached_by_keys)
+TEST(every_line_of_every_page_can_be_reached_by_keys)
 {
 	static const size_t sizes[][2] = { { 80, 25 }, { 100, 31 }, { 128, 40 }, { 160, 53 }, { 240, 60 } };
 	struct report *report = judged(literal_sick);
@@ -350,7 +348,7 @@ TEST(every_line_of_every_page_is_reached_by_keys)
 }
 
 /* No line may be wider than its part of the screen, because it would be cut off at the right. */
-TEST(lines_fit_their_panes_from_80_columns_on)
+TEST(on_screens_of_80_columns_or_more_no_line_is_cut)
 {
 	struct report *(*const literals[])(void) = { literal_clean, literal_sick, literal_empty };
 
@@ -373,7 +371,7 @@ TEST(lines_fit_their_panes_from_80_columns_on)
 	}
 }
 
-/* On a screen wider than 320 columns, the columns beyond 320 stay empty. */
+/* On a screen wider than 320 columns, only the first 320 are used. */
 TEST(screens_wider_than_320_columns_have_rows_of_320)
 {
 	static const size_t sizes[][2] = { { 319, 53 }, { 320, 53 }, { 321, 53 }, { 400, 120 } };
@@ -397,7 +395,7 @@ TEST(screens_wider_than_320_columns_have_rows_of_320)
 	}
 }
 
-TEST(tiny_screens_do_nothing_wrong)
+TEST(tiny_screens_cause_no_bad_access)
 {
 	static const size_t sizes[] = { 0, 1, 2, 3, 7, 79 };
 	struct report *report = judged(literal_sick);
@@ -419,7 +417,7 @@ TEST(tiny_screens_do_nothing_wrong)
 	}
 }
 
-TEST(smallest_room_cuts_and_does_not_overflow)
+TEST(a_small_buffer_cuts_the_text_and_does_not_overflow)
 {
 	struct report *report = judged(literal_sick);
 	struct screen screen = screen_of(report, 80, 25);
@@ -438,10 +436,10 @@ TEST(smallest_room_cuts_and_does_not_overflow)
 }
 
 /*
- * The histogram has every exact duration below 10,000 ns, and every bucket above. With the option cutoff=100, all of
+ * The histogram has each exact duration below 10,000 ns, and each bucket above. With the option cutoff=100, all of
  * them are listed.
  */
-TEST(longest_page_fits_its_room)
+TEST(the_longest_page_fits_into_its_buffer)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 160, 53);
@@ -459,7 +457,7 @@ TEST(longest_page_fits_its_room)
 	assert_false(screen.left.text.truncated);
 }
 
-TEST(no_clocks_is_a_sentence)
+TEST(a_report_without_clocks_has_a_sentence)
 {
 	struct report *report = literal_empty();
 	size_t clocks = report->clock_count;
@@ -491,10 +489,10 @@ clock_page(struct screen *screen, const char *id)
 }
 
 /*
- * The TSC counts at half the rate of the PIT. So the TSC is -500,000 ppm away from the PIT, and the PIT is +1,000,000
- * ppm away from the TSC, not +500,000 ppm.
+ * The TSC has half the rate of the PIT. Therefore the TSC is 500,000 ppm slower than the PIT, but the PIT is 1,000,000
+ * ppm faster than the TSC.
  */
-TEST(pairs_stand_on_both_clocks_pages_with_the_figures_of_their_own_direction)
+TEST(a_pair_is_on_both_clocks_pages_with_the_rate_of_its_direction)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 80, 25);
@@ -528,7 +526,7 @@ report_of(size_t cores)
 	return report;
 }
 
-TEST(cores_page_of_100_cores_has_their_map_where_160_columns_are)
+TEST(the_page_of_100_cores_has_their_map_on_160_columns)
 {
 	struct report *report = report_of(100);
 	struct screen screen = screen_of(report, 160, 53);
@@ -548,7 +546,7 @@ TEST(cores_page_of_100_cores_has_their_map_where_160_columns_are)
 	assert_non_null(strstr(screen.right.text.bytes, "Pairs of cores: "));
 }
 
-TEST(cores_page_of_255_cores_is_folded_and_whole)
+TEST(the_page_of_255_cores_has_one_row_per_package_and_is_complete)
 {
 	struct report *report = report_of(255);
 	struct screen screen = screen_of(report, 80, 25);
@@ -560,10 +558,7 @@ TEST(cores_page_of_255_cores_is_folded_and_whole)
 	assert_string_equal(row_of(&screen, 23), "package 3 (63)       1953      0      0      0  12096      0      0      0");
 }
 
-/*
- * row_of() checks every byte of a row. In this test, all text fields of the report and a document contain all possible
- * bytes.
- */
+/* row_of() checks every byte of a row. Here all texts in the report and in a document have all possible bytes. */
 TEST(bytes_outside_ascii_never_reach_a_row)
 {
 	struct report *report = judged(literal_sick);
@@ -594,13 +589,13 @@ TEST(bytes_outside_ascii_never_reach_a_row)
 	for (size_t row = 0; row < 25; row++)
 		row_of(&screen, row);
 	assert_string_equal(row_of(&screen, 1), "?????????");
-	room[3] = '\x9b'; /* a byte that the renderers would not filter out */
+	room[3] = '\x9b'; /* a byte that renderers do not filter out */
 	assert_string_equal(row_of(&screen, 1), "?????????");
 	room[3] = '#';
 	assert_string_equal(row_of(&screen, 1), "???#?????");
 }
 
-TEST(bars_fill_their_rows_and_the_page_has_no_bar)
+TEST(the_bars_at_top_and_bottom_fill_their_rows)
 {
 	struct report *report = judged(literal_clean);
 	struct screen screen = screen_of(report, 100, 31);
@@ -615,8 +610,8 @@ TEST(bars_fill_their_rows_and_the_page_has_no_bar)
 	}
 }
 
-/* A colour must never be the only information: each verdict with a colour is also a word. */
-TEST(inks_stand_on_words)
+/* Colour must not be the only information: each coloured verdict is also a word. */
+TEST(each_coloured_verdict_is_also_a_word)
 {
 	static const struct {
 		enum verdict verdict;
@@ -640,7 +635,7 @@ TEST(inks_stand_on_words)
 	}
 }
 
-TEST(stolen_time_stands_beside_the_verdict_on_every_page)
+TEST(every_page_has_stolen_time_next_to_the_verdict)
 {
 	struct report *report = literal_clean();
 

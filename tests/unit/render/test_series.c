@@ -1,4 +1,7 @@
-/* A run over time, from figures that the tests write: the lines of the text, their number, and their marks. */
+/*
+ * The table of a run over time (soak), from hand-written figures: the text of its lines, their number, and their
+ * marks.
+ */
 #include "test.h"
 #include "report_literal.h"
 #include "render/sections/table_sections.h"
@@ -45,8 +48,8 @@ clock_of(struct series_row *row, const char *id)
 }
 
 /*
- * Adds a row for one more minute. The arguments are the largest duration of a TSC read, the offset of core 1's TSC, and
- * the PM timer's rate.
+ * Adds a row for one more minute: the longest TSC read, the offset of core 1's TSC, the PM timer's rate and its
+ * uncertainty.
  */
 static struct series_row *
 add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error_ppb)
@@ -92,7 +95,7 @@ TEST(a_run_without_a_series_has_no_table)
 	assert_string_equal(here.bytes, "");
 }
 
-TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known)
+TEST(a_line_has_the_worst_figures_of_its_rows_and_the_known_rates)
 {
 	struct series_row *row;
 
@@ -110,10 +113,10 @@ TEST(a_line_has_the_worst_of_its_rows_and_rates_as_far_as_they_are_known)
 }
 
 /*
- * 40 minutes must be shown in 12 lines, and the last line must end at the end of the run. In one of the minutes a read
- * took long, and a line must show it.
+ * 40 minutes are shown in 12 lines, and the last line ends with the run. In one of the minutes a read took long, and a
+ * line must show it.
  */
-TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out)
+TEST(a_long_run_has_a_dozen_lines_that_include_every_minute)
 {
 	for (size_t i = 0; i < ROWS; i++)
 		add_minute(i == 17 ? 4000 : 85, 0, (int64_t)i, 5);
@@ -123,7 +126,7 @@ TEST(a_long_run_has_a_dozen_lines_and_none_of_its_minutes_is_left_out)
 	assert_non_null(strstr(here.bytes, "A line covers up to 4 rows of the series"));
 }
 
-TEST(the_latest_row_is_a_line_of_its_own)
+TEST(the_latest_row_has_its_own_line)
 {
 	add_minute(85, 0, 10, 5);
 	add_minute(170, 0, 20, 5);
@@ -131,7 +134,7 @@ TEST(the_latest_row_is_a_line_of_its_own)
 	assert_string_equal(here.bytes, "   120 s       -    2 ns  170 ns         -  600 ns         -  1.20us    +0.020\n");
 }
 
-TEST(a_mark_says_by_how_much_the_p99_grew_over_its_least)
+TEST(a_mark_shows_how_much_the_p99_exceeds_its_minimum)
 {
 	static const uint64_t p99_ns[] = { 100, 109, 110, 125, 150, 200, 399, 400, 799, 800, 5000 };
 

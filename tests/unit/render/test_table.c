@@ -1,6 +1,6 @@
 /*
- * Compares the text report with its goldens. Also tests properties of every report: line width, order, and
- * completeness.
+ * Compares the text report with its goldens. Also tests properties that every text report must have: line width,
+ * order, and completeness.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -30,7 +30,7 @@ render(renderer *put, struct report *report)
 
 	if (report->skew.drifts)
 		literal_drifts(report);
-	analyse_offsets(report, &first, &last); /* decides which rows get a mark */
+	analyse_offsets(report, &first, &last); /* decides which rows are marked */
 	judge_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
@@ -70,22 +70,22 @@ compare(renderer *put, struct report *(*literal)(void), const char *golden)
 	golden_compare(golden, &text);
 }
 
-TEST(clean_machine_renders_as_its_golden)
+TEST(a_healthy_machines_report_matches_its_golden)
 {
 	compare(table_render, literal_clean, "clean.txt");
 }
 
-TEST(sick_machine_renders_as_its_golden)
+TEST(a_faulty_machines_report_matches_its_golden)
 {
 	compare(table_render, literal_sick, "sick.txt");
 }
 
-TEST(unmeasured_machine_renders_as_its_golden)
+TEST(a_report_without_measurements_matches_its_golden)
 {
 	compare(table_render, literal_empty, "empty.txt");
 }
 
-TEST(longest_strings_keep_79_columns)
+TEST(the_longest_strings_fit_into_79_columns)
 {
 	struct report *report = literal_sick();
 	struct text text;
@@ -105,7 +105,7 @@ TEST(longest_strings_keep_79_columns)
 }
 
 /*
- * Returns true if a paragraph was cut, which means that its last line ends in dots. A line of dots alone is no cut: it
+ * Returns true if a paragraph was cut: its last line ends with dots. A line with only dots is no cut, because it
  * separates a clock's common durations from its longest one.
  */
 static bool
@@ -117,7 +117,7 @@ has_cut_paragraph(const struct text *text)
 	return false;
 }
 
-TEST(paragraph_with_the_longest_figures_is_whole)
+TEST(a_paragraph_with_the_longest_figures_is_complete)
 {
 	struct report *report = literal_sick();
 	struct text text;
@@ -145,10 +145,10 @@ TEST(paragraph_with_the_longest_figures_is_whole)
 }
 
 /*
- * A core may have a warp with itself, when its own TSC stepped back. The sentence must not name this core twice. It
- * says instead that the core read less than before.
+ * A core has a warp with itself if its own TSC stepped back. The sentence must not name the core twice. It says
+ * instead that the core read a lower value than before.
  */
-TEST(warp_of_a_core_against_itself_has_words_of_its_own)
+TEST(a_warp_of_a_core_with_itself_has_its_own_sentence)
 {
 	for (uint32_t other = 2; other <= 4; other += 2) {
 		struct report *report = literal_clean();
@@ -162,7 +162,7 @@ TEST(warp_of_a_core_against_itself_has_words_of_its_own)
 	}
 }
 
-TEST(paragraph_that_does_not_fit_ends_with_dots)
+TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 {
 	static char words[3 * TABLE_SENTENCE_SIZE];
 	struct text text;
@@ -176,7 +176,7 @@ TEST(paragraph_that_does_not_fit_ends_with_dots)
 	assert_false(has_cut_paragraph(&text));
 }
 
-TEST(table_cut_off_at_any_size_is_the_start_of_the_whole_one)
+TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 {
 	struct report *report = literal_sick();
 	static char whole[TEXT_SIZE];
@@ -198,7 +198,7 @@ TEST(table_cut_off_at_any_size_is_the_start_of_the_whole_one)
 	}
 }
 
-TEST(lines_break_between_words_as_late_as_they_can)
+TEST(lines_break_between_words_as_late_as_possible)
 {
 	assert_int_equal(table_fit("aaa bbb cc", 10), 10);
 	assert_int_equal(table_fit("aaa bbb cc", 9), 7);
@@ -208,7 +208,7 @@ TEST(lines_break_between_words_as_late_as_they_can)
 	assert_int_equal(table_fit("", 5), 0);
 }
 
-TEST(starved_warp_check_is_inconclusive_unless_it_saw_a_warp)
+TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_warp)
 {
 	struct report *report = literal_clean();
 
@@ -221,7 +221,7 @@ TEST(starved_warp_check_is_inconclusive_unless_it_saw_a_warp)
 	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
 }
 
-/* Returns the first line that begins with START, from position FROM on. */
+/* Returns the first line at or after FROM that starts with START. */
 static const char *
 find_line(const char *from, const char *start)
 {
@@ -234,7 +234,7 @@ find_line(const char *from, const char *start)
 	return NULL;
 }
 
-/* Returns the number of lines after the line that begins with START, up to the next empty line. */
+/* Returns the number of lines from the line after START to the next empty line. */
 static size_t
 lines_below(const char *from, const char *start)
 {
@@ -248,7 +248,7 @@ lines_below(const char *from, const char *start)
 
 static const char *const headings[] = { "    core     p50    p99", "    core     p50  ratio", "    core  pkg.c.t" };
 
-TEST(up_to_64_cores_have_a_row_each_in_every_block)
+TEST(each_of_up_to_64_cores_has_a_row_in_every_block)
 {
 	static const size_t counts[] = { 2, 4, 60, 61, 64 };
 
@@ -264,10 +264,10 @@ TEST(up_to_64_cores_have_a_row_each_in_every_block)
 }
 
 /*
- * A report with one more driver than today: clocks that do not fit side by side follow in a second block below, which
- * has its own rows.
+ * The report has one more driver than the application. Clocks that do not fit next to each other follow in a second
+ * block with its own rows.
  */
-TEST(six_devices_have_a_second_block_for_the_last)
+TEST(with_six_devices_the_last_has_a_second_block)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
@@ -282,10 +282,10 @@ TEST(six_devices_have_a_second_block_for_the_last)
 }
 
 /*
- * With 255 cores there are 4 packages, and each has a group of rows. With 1024 cores there are 16 packages. These are
- * more than 8, so all cores share one group.
+ * 255 cores are 4 packages, and each has a group of rows. 1024 cores are 16 packages, which is more than 8, so all
+ * cores share one group.
  */
-TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
+TEST(rows_of_more_cores_are_grouped_by_package_or_in_one_group)
 {
 	static const struct {
 		size_t cores, groups;
@@ -298,7 +298,7 @@ TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 		render(table_render, report);
 		assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 		/*
-		 * Each group has a label and three rows. Two cores also have a row of their own: the boot core, and the last
+		 * Each group has a label and three rows. Two cores have their own rows: the boot core, and the last
 		 * core, because it is the slowest.
 		 */
 		for (size_t h = 0; h < 2; h++)
@@ -311,7 +311,7 @@ TEST(rows_of_more_cores_are_folded_by_package_or_into_one)
 	assert_non_null(find_line(buffer, "all cores (1024)        -30 ..      +30  -0.003 ..  +0.003"));
 }
 
-TEST(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_each)
+TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 {
 	int64_t truth_ticks[255] = { [200] = -1000000 };
 	struct report *report = literal_of(255, PAIR_SCHEDULE_ALL, NULL);
@@ -334,7 +334,7 @@ TEST(folded_rows_show_what_stands_apart_drifts_or_is_dead_one_by_one_up_to_8_eac
 	assert_non_null(find_line(buffer, "package 3 (63)          -30 ..      +30  -0.003 ..  +0.003"));
 }
 
-TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
+TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 {
 	int64_t truth_ticks[192] = { 0 };
 	struct report *report;
@@ -346,12 +346,12 @@ TEST(row_of_a_package_that_stands_apart_as_a_whole_says_by_how_much)
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
 	assert_non_null(find_line(buffer, "56 more are off the majority: see report.json.\n"));
-	/* In package 1, 64 * 63 / 2 pairs are within the package, and 64 * 128 pairs are with other packages. */
+	/* Package 1 has 64 * 63 / 2 pairs within the package, and 64 * 128 pairs with other packages. */
 	assert_non_null(find_line(buffer, "package 1 (64)       2016      0      0      0      0   8192      0      0\n"));
 	assert_non_null(find_line(buffer, "package 2 (64)       2016      0      0      0   4096   4096      0      0\n"));
 }
 
-TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
+TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 {
 	int64_t truth_ticks[61] = { [30] = 300 };
 	struct report *report = literal_of(60, PAIR_SCHEDULE_ALL, truth_ticks);
@@ -370,7 +370,7 @@ TEST(map_has_a_row_and_a_column_for_each_of_60_cores_and_none_for_61)
 	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
 }
 
-TEST(map_of_a_star_is_the_row_of_the_boot_core)
+TEST(the_map_of_a_star_schedule_is_the_row_of_the_boot_core)
 {
 	int64_t truth_ticks[300] = { [3] = -400 };
 	struct report *report = literal_of(12, PAIR_SCHEDULE_STAR, truth_ticks);
@@ -400,7 +400,7 @@ assert_says(struct report *report, const char *words)
 		fail_msg("\"%s\" is not in:\n%s", words, buffer);
 }
 
-TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
+TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 {
 	struct report *report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
 
@@ -416,8 +416,8 @@ TEST(map_shows_the_pair_that_contradicts_and_the_one_that_never_met)
 	assert_says(report, " Cores 4 and 8 contradicted the rest the most, by ");
 }
 
-/* The interval of each pair extends up to 59 ticks to each side of the true offset. A tick is half a nanosecond. */
-TEST(sentence_on_synchrony_is_what_the_pairs_prove)
+/* The interval of each pair extends by up to 59 ticks to each side of the true offset. A tick is half a nanosecond. */
+TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL), *skewed;
@@ -469,7 +469,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	skewed = literal_of(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	skewed->skew.first.offsets.begin_tsc = report->skew.last.offsets.begin_tsc;
 	skewed->skew.first.offsets.end_tsc = report->skew.last.offsets.end_tsc;
-	/* the intervals of the last pass are narrower, so it is known which core is off */
+	/* the intervals of the last pass are narrower, so they show which core is off */
 	report->skew.last.offsets = skewed->skew.first.offsets;
 	report->skew.last.outlier = skewed->skew.first.outlier;
 	report->skew.last.summary = skewed->skew.first.summary;
@@ -478,7 +478,7 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
-	/* the ping-pong of each pair was at some time in that second */
+	/* each ping-pong was some time in the second from 20.1 s to 21.1 s */
 	report->skew.last.offsets.begin_tsc = report->skew.last.offsets.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
@@ -487,8 +487,8 @@ TEST(sentence_on_synchrony_is_what_the_pairs_prove)
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 }
 
-/* If only the last pass shows a fault, the sentence, the rows, the map and the worst pairs use its results. */
-TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
+/* If only the last pass shows a fault, the sentence, the rows, the map and the worst pairs must show the last pass. */
+TEST(the_sentence_and_the_tables_show_the_same_pass)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL), *last = literal_of(4, PAIR_SCHEDULE_ALL, truth_ticks);
@@ -516,16 +516,16 @@ TEST(tournament_that_the_sentence_is_of_is_the_one_that_is_shown)
 }
 
 /*
- * Three bounds do not prove synchrony: a large bound, a bound at one time only, and a bound that is no longer valid at
- * the end of the run.
+ * Three bounds on the offsets do not prove synchrony. The first is large, the second is valid at one time only, and
+ * the third is not valid at the end of the run.
  */
-TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
+TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
 	report->skew.last.summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	/* the bound of the first pass is lower, so it is the best known one */
+	/* the first pass has the lower bound, so it is printed */
 	assert_says(report, ", best round trip 41 ns. At 3.1 s: ");
 	report->skew.last.summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
@@ -533,7 +533,7 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
-	/* a round trip that waited until a core was scheduled proves nothing about the clocks */
+	/* such a round trip waited until a core was scheduled, and proves nothing about the clocks */
 	report->skew.best_trip_ns = UINT64_MAX;
 	report->skew.last.summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
@@ -552,7 +552,7 @@ TEST(synchrony_is_said_only_of_a_bound_that_means_something_to_the_end)
 	assert_says(report, "\nSynchronisation not determined: only within 29 ns at 3.1 s, and not measured again: ");
 }
 
-TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
+TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
 {
 	struct report *report = literal_of(2, PAIR_SCHEDULE_ALL, NULL);
 
@@ -564,7 +564,7 @@ TEST(offset_that_may_be_10_ms_or_more_has_units_at_both_ends)
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }
 
-TEST(sentence_on_drift_names_the_core_that_drifts_most)
+TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
@@ -585,7 +585,7 @@ TEST(sentence_on_drift_names_the_core_that_drifts_most)
 	assert_says(report, "\nDrift against the boot core's TSC: not measured.\n");
 }
 
-TEST(sentence_on_tsc_adjust_says_none_equal_or_which)
+TEST(the_sentence_about_tsc_adjust_distinguishes_none_equal_and_different)
 {
 	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 
@@ -605,7 +605,7 @@ TEST(sentence_on_tsc_adjust_says_none_equal_or_which)
 	assert_says(report, "\nTSC_ADJUST: not read.\n");
 }
 
-TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
+TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 {
 	static const size_t counts[] = { 60, 255 };
 
@@ -631,8 +631,8 @@ TEST(longest_ids_and_figures_of_60_and_255_cores_keep_79_columns)
 	}
 }
 
-/* If only one core at a time may read a clock, the clock is not named, because this is no failure. */
-TEST(clocks_that_no_two_cores_read_at_once_are_named)
+/* A clock that only one core at a time may read is not named, because this is no failure. */
+TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 {
 	struct report *report = literal_clean();
 	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
@@ -647,11 +647,8 @@ TEST(clocks_that_no_two_cores_read_at_once_are_named)
 			       "  same moment, or too little time was left.\n"));
 }
 
-/*
- * If the host takes much of the time, it also changes the medians. In addition, cores do not read at the
- * same time.
- */
-TEST(ratios_of_contended_reads_are_doubted_where_time_was_stolen_and_a_dash_is_explained)
+/* If the host takes much of the time, it changes the medians, and the cores do not read at the same time. */
+TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 {
 	struct report *report = literal_clean();
 	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
@@ -698,7 +695,7 @@ TEST(durations_take_at_most_6_characters)
 		assert_in_range(strlen(number_ps(ps).text), 4, 6);
 }
 
-TEST(a_cost_whose_range_overlaps_the_best_is_not_determined)
+TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
 {
 	static char bytes[8192];
 	struct report *report = literal_clean();
@@ -715,10 +712,10 @@ TEST(a_cost_whose_range_overlaps_the_best_is_not_determined)
 }
 
 /*
- * At 8192 Hz, the RTC's periodic flag changes only each 122 us. A read of it is cheap, but the flag cannot time the
- * short work on a database's row.
+ * At 8192 Hz, the RTC's periodic flag changes every 122 us. A read of it is cheap, but the flag cannot time the short
+ * work on a row in a database.
  */
-TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
+TEST(a_clock_whose_steps_are_longer_than_a_read_is_not_the_cheapest)
 {
 	static char bytes[8192];
 	struct report *report = literal_clean();
@@ -731,14 +728,15 @@ TEST(a_clock_that_counts_in_steps_longer_than_a_read_is_not_the_cheapest)
 	table_database(&text, report);
 	assert_non_null(strstr(strstr(bytes, "\ntsc "), "  0.0  "));
 	assert_memory_equal(strstr(bytes, "\nrtc_pf ") + 50, "  -", 3);
-	rtc->verdict = VERDICT_FAIL; /* the RTC's seconds are another counter, so the verdict on the flag does not change */
+	/* the RTC's seconds are another counter, so their failure does not change the verdict on the flag */
+	rtc->verdict = VERDICT_FAIL;
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
 	assert_non_null(strstr(bytes, "\nrtc! "));
 	assert_non_null(strstr(bytes, "\nrtc_pf "));
 }
 
-TEST(what_a_key_left_of_the_plan_is_said_with_the_moment)
+TEST(a_run_that_a_key_shortened_says_so_with_the_time)
 {
 	static char bytes[4096];
 	struct report *report = literal_clean();
@@ -757,7 +755,7 @@ TEST(what_a_key_left_of_the_plan_is_said_with_the_moment)
 	assert_non_null(strstr(bytes, "; 100 ms per clock; "));
 }
 
-TEST(a_figure_has_no_digit_that_its_error_does_not_let_be_told)
+TEST(a_figure_is_rounded_to_the_digits_that_its_error_allows)
 {
 	static const struct {
 		int64_t value;
@@ -815,8 +813,8 @@ TEST(shares_are_rounded_to_nearest)
 }
 
 /*
- * There are 10 samples: 7 of 10 ns, 2 of 20 ns, and 1 of 20,000 ns. The list continues until the share of the listed
- * samples reaches the cut-off (the option cutoff=). It ends with the longest duration.
+ * There are 10 samples: 7 of 10 ns, 2 of 20 ns, and 1 of 20,000 ns. Durations are listed until their share of the
+ * samples reaches the option cutoff=. The longest duration is always the last.
  */
 TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {

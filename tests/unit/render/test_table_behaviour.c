@@ -1,6 +1,6 @@
 /*
- * Tests of three blocks of the text report: interference, the behaviour that data sheets specify, and the recommended
- * clock.
+ * Tests of three blocks of the text report: interference, the checks of devices against their data sheets, and the
+ * recommended clock.
  */
 #include "test.h"
 #include "judge/judge.h"
@@ -35,7 +35,7 @@ assert_has(renderer *put, const struct report *report, const char *words)
 		fail_msg("not there: %s\nin: %s", words, buffer);
 }
 
-TEST(cores_that_were_left_alone_are_said_to_be)
+TEST(cores_without_gaps_are_reported)
 {
 	struct report *report = literal_clean();
 
@@ -48,7 +48,7 @@ TEST(cores_that_were_left_alone_are_said_to_be)
 		   "in 1.00 s of observation on 1 core. The boot core\n  counted no SMI in the whole run.\n");
 }
 
-TEST(gaps_are_described_with_the_worst_and_blamed_on_nobody)
+TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 {
 	struct report *report = literal_clean();
 
@@ -74,7 +74,7 @@ TEST(gaps_are_described_with_the_worst_and_blamed_on_nobody)
 	assert_int_equal(report->verdict, VERDICT_PASS);
 }
 
-TEST(on_bare_metal_there_is_no_host_to_be_busy)
+TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 {
 	struct report *report = literal_clean();
 
@@ -83,7 +83,7 @@ TEST(on_bare_metal_there_is_no_host_to_be_busy)
 	assert_has(table_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
 }
 
-TEST(cores_that_were_not_watched_are_said_not_to_be)
+TEST(cores_that_were_not_observed_are_reported)
 {
 	struct report *report = literal_empty();
 
@@ -96,10 +96,10 @@ TEST(cores_that_were_not_watched_are_said_not_to_be)
 }
 
 /*
- * The median of the PM timer's reads is 1.12 us, and the threshold is 10 us. So a read of 11,117 ns is no hit, and a
- * read of 11,500 ns is a hit.
+ * The PM timer's reads have a median of 1.12 us, and the threshold is 10 us above it. Therefore a read of 11,117 ns
+ * does not count as hit by a gap, and a read of 11,500 ns does.
  */
-TEST(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for)
+TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 {
 	struct report *report = literal_clean();
 	struct latency *latency = literal_find(report, "acpi_pm")->latency;
@@ -112,7 +112,7 @@ TEST(reads_that_a_gap_hit_are_counted_and_left_out_by_the_threshold_asked_for)
 	assert_has(table_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
 }
 
-TEST(promises_come_out_in_four_ways)
+TEST(checks_have_four_outcomes)
 {
 	struct report *report = literal_clean();
 
@@ -133,7 +133,7 @@ TEST(promises_come_out_in_four_ways)
 			    "failed         rtc-update     UIP was seen twice.\n");
 }
 
-TEST(timers_are_a_matrix_and_reasons_are_grouped)
+TEST(timers_are_a_table_and_reasons_are_grouped)
 {
 	static const char *const timers[] = { "lapic", "hpet0" };
 	struct report *report = literal_clean();
@@ -166,8 +166,8 @@ TEST(timers_are_a_matrix_and_reasons_are_grouped)
 			    "not checked    No independent reference: rate-off (tsc, hpet).\n");
 }
 
-/* The limit of this run decides on the row, just as it decides on the finding. */
-TEST(a_limit_that_was_raised_keeps_the_promise)
+/* The limit in the options of this run decides about the row, as it decides about the finding. */
+TEST(a_check_passes_if_its_limit_was_raised)
 {
 	struct report *report = literal_clean();
 
@@ -181,7 +181,7 @@ TEST(a_limit_that_was_raised_keeps_the_promise)
 	assert_has(table_behaviours, report, "failed         rtc-update     UIP was seen.\n");
 }
 
-TEST(the_recommendation_numbers_the_clocks_and_names_those_to_avoid)
+TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 {
 	struct report *report = literal_clean();
 
@@ -199,7 +199,7 @@ TEST(the_recommendation_numbers_the_clocks_and_names_those_to_avoid)
 			    "avoid  pit: for a reason.\n");
 }
 
-TEST(longest_sentences_keep_79_columns)
+TEST(the_longest_sentences_fit_into_79_columns)
 {
 	struct report *report = literal_clean();
 	struct report_interference *all = &report->interference;
@@ -232,7 +232,7 @@ assert_outcome(struct behaviour *row, int64_t low, int64_t high, uint64_t limit,
 	assert_int_equal(behaviour_outcome(row, limit), outcome);
 }
 
-TEST(an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side)
+TEST(an_interval_is_within_its_limit_beyond_it_or_undecided)
 {
 	struct behaviour row = { .checked = true };
 
@@ -243,7 +243,8 @@ TEST(an_interval_is_beyond_its_limit_within_it_or_tells_nothing_on_either_side)
 	assert_outcome(&row, -300, -100, 300, OUTCOME_PASSED);
 	assert_outcome(&row, -300, -100, 100, OUTCOME_NOT_DETERMINED);
 	assert_outcome(&row, -300, -100, 99, OUTCOME_FAILED);
-	assert_outcome(&row, -104445, 27026, 500, OUTCOME_NOT_DETERMINED); /* an earlier version counted this as passed */
+	/* an interval with values on both sides of the limit decides nothing */
+	assert_outcome(&row, -104445, 27026, 500, OUTCOME_NOT_DETERMINED);
 	assert_outcome(&row, -300, 300, 0, OUTCOME_NOT_DETERMINED);
 	assert_outcome(&row, INT64_MIN, INT64_MIN, INT64_MAX, OUTCOME_FAILED);
 	assert_outcome(&row, INT64_MIN, INT64_MIN, UINT64_MAX, OUTCOME_PASSED);

@@ -1,4 +1,4 @@
-/* A report's facts come back from a record, and a record with contradictory or damaged facts gives a sentence. */
+/* A report's facts are restored from a record. A record with contradictory or damaged facts gives an error. */
 #include <stdio.h>
 
 #include "test.h"
@@ -12,7 +12,7 @@
 #define BAD_FACTS   "Its facts of the machine contradict each other."
 #define NO_MEMORY   "There is no memory for it."
 
-/* Numbers of fields in analysis/facts.def. */
+/* Numbers of fields, in the order of analysis/facts.def. */
 enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24, CLOCK_COUNT = 26, CORE_COUNT = 28,
        INTERVAL_COUNT = 29, BEHAVIOUR_COUNT = 32, FINDING_COUNT = 33 };
 enum { OPTIONS_CLOCKS = 2, OPTIONS_CORES = 3 };
@@ -47,7 +47,7 @@ replay(const uint8_t *from, size_t size)
 
 	while (block_count)
 		free(blocks[--block_count]);
-	/* memory of exactly this size, so that the sanitizer sees a read beyond its end */
+	/* allocated with exactly this size, so that the sanitizer sees a read beyond its end */
 	memcpy(copy, from, size);
 	error = replay_read(copy, size, &memory, &report, &found);
 	free(copy);
@@ -122,7 +122,7 @@ put_words(uint8_t number, const char *words)
 	put_bytes(number, words, strlen(words));
 }
 
-/* Appends an entry with the elements so far. */
+/* Appends an entry that consists of the elements so far. */
 static void
 put_entry(uint16_t list, uint32_t first)
 {
@@ -133,7 +133,7 @@ put_entry(uint16_t list, uint32_t first)
 	memset(elements, 0, sizeof(elements));
 }
 
-/* Appends a report with one field of one byte. */
+/* Appends a report that has only the one-byte field NUMBER. */
 static void
 put_report(uint8_t number, uint8_t value)
 {
@@ -176,14 +176,14 @@ put_literal(void)
 
 	literal_intervals(from);
 	literal_record(from->clocks[0].latency, 5000, 127);
-	literal_record(from->clocks[0].latency, 5001, 128); /* the smallest count that takes two bytes */
+	literal_record(from->clocks[0].latency, 5001, 128); /* the smallest count that takes two bytes in the record */
 	literal_record(from->clocks[0].latency, 90000, 300);
 	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
 	put_facts(from);
 	return from;
 }
 
-TEST(facts_come_back_as_they_were_written)
+TEST(facts_are_restored_as_they_were_written)
 {
 	const struct report *from = put_literal();
 
@@ -237,7 +237,7 @@ TEST(restored_facts_can_be_written_and_restored_again)
 	assert_memory_equal(bytes, first, length);
 }
 
-TEST(record_that_is_cut_anywhere_gives_an_error)
+TEST(a_record_cut_at_any_byte_gives_an_error)
 {
 	put_literal();
 	for (size_t size = 0; size < record.length; size += size < 200 || size + 200 > record.length ? 1 : 61)
@@ -251,7 +251,7 @@ TEST(record_that_is_cut_anywhere_gives_an_error)
 	}
 }
 
-TEST(record_with_one_wrong_byte_gives_an_error)
+TEST(a_record_with_one_wrong_byte_gives_an_error)
 {
 	put_literal();
 	for (size_t at = 0; at < record.length; at += at < 100 ? 1 : 37) {
@@ -262,7 +262,7 @@ TEST(record_with_one_wrong_byte_gives_an_error)
 	assert_null(replay(bytes, record.length));
 }
 
-TEST(record_without_memory_gives_an_error)
+TEST(without_memory_a_record_gives_an_error)
 {
 	put_literal();
 	assert_null(replay(bytes, record.length));
@@ -272,7 +272,7 @@ TEST(record_without_memory_gives_an_error)
 	}
 }
 
-TEST(report_without_fields_is_accepted)
+TEST(a_report_without_fields_is_accepted)
 {
 	put_empty(FACTS_REPORT, 0);
 	assert_null(replay_all());
@@ -290,12 +290,12 @@ TEST(texts_of_missing_structs_are_empty)
 	assert_null(report.clocks[0].clock.caveat);
 }
 
-TEST(record_without_facts_is_from_an_older_version)
+TEST(a_record_without_facts_is_from_an_older_version)
 {
 	assert_string_equal(replay_all(), NO_FACTS);
 }
 
-TEST(record_needs_exactly_one_entry_run)
+TEST(a_record_needs_exactly_one_entry_run)
 {
 	record_put(&record, RECORD_RUN, &(struct record_run){ .version = "2" }, NULL, 0);
 	put_empty(FACTS_REPORT, 0);
@@ -391,7 +391,7 @@ TEST(report_that_is_missing_in_its_entry_gives_an_error)
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
-/* Appends a report with OPTIONS, in which the field NUMBER has VALUE. */
+/* Appends a report whose options have only the field NUMBER, with VALUE. */
 static void
 put_option(uint8_t number, uint8_t value)
 {
@@ -486,11 +486,11 @@ TEST(counts_above_their_maximum_give_an_error)
 		begin(NULL);
 		put_report(counts[i].number, (uint8_t)(counts[i].most + 1));
 		assert_string_equal(replay_all(), BAD_FACTS);
-		assert_int_equal(block_count, 1); /* only the texts of `run` */
+		assert_int_equal(block_count, 1); /* the only block has the texts of `run` */
 	}
 }
 
-/* Replays a report with 2 clocks, 2 cores, and a row of a series that has CLOCKS and CORES. */
+/* Replays a report with 2 clocks, 2 cores, and a series whose row has CLOCKS and CORES. */
 static const char *
 replay_series(uint8_t clocks, uint8_t cores)
 {
@@ -542,7 +542,7 @@ TEST(lengths_beyond_their_container_give_an_error)
 		else if (which == 1)
 			elements[3]++; /* the field is longer than the element */
 		else
-			elements[0] = 2; /* the element ends within the head of a field */
+			elements[0] = 2; /* the element ends within a field's header */
 		put_entry(FACTS_REPORT, 0);
 		assert_string_equal(replay_all(), BAD_FACTS);
 	}
@@ -555,7 +555,7 @@ TEST(entry_that_states_more_bytes_than_it_has_gives_an_error)
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
-/* Appends a report with one clock, whose width and rate are given. */
+/* Appends a report with one clock, which has the given width and rate. */
 static void
 put_clock(uint8_t width, uint8_t numerator, uint8_t denominator)
 {
@@ -587,7 +587,7 @@ TEST(clock_needs_a_possible_width_and_rate)
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
-/* Appends the latency of CLOCK with COUNT reads, and the cells CELLS. */
+/* Appends the latency of CLOCK with COUNT reads, whose histogram cells are CELLS. Replays it. */
 static const char *
 replay_latency(uint16_t clock, uint64_t count, const char *cells, uint16_t length)
 {
@@ -625,9 +625,9 @@ TEST(tested_timer_needs_the_kind_of_its_route)
 	}
 }
 
-TEST(cells_of_a_latency_come_back)
+TEST(the_cells_of_a_latency_are_restored)
 {
-	assert_null(replay_latency(0, 300, "\5\xaa\2\1\2", 5)); /* 298 reads of 5 ns, 2 of 6 ns */
+	assert_null(replay_latency(0, 300, "\5\xaa\2\1\2", 5)); /* 298 reads of 5 ns and 2 reads of 6 ns */
 	assert_int_equal(report.clocks[0].latency->exact[5], 298);
 	assert_int_equal(report.clocks[0].latency->exact[6], 2);
 	assert_int_equal(report.clocks[0].latency->histogram.total, 300);
@@ -638,8 +638,8 @@ TEST(wrong_cells_of_a_latency_give_an_error)
 {
 	assert_string_equal(replay_latency(1, 1, "\5\1", 2), BAD_FACTS);                   /* there is no clock 1 */
 	assert_string_equal(replay_latency(0, 1, "\5\1", 33), BAD_FACTS);                  /* longer than the entry */
-	assert_string_equal(replay_latency(0, 1, "\5\x81", 2), BAD_FACTS);                 /* the count does not end */
-	assert_string_equal(replay_latency(0, 1, "\5", 1), BAD_FACTS);                     /* no count */
+	assert_string_equal(replay_latency(0, 1, "\5\x81", 2), BAD_FACTS);                 /* a count without an end */
+	assert_string_equal(replay_latency(0, 1, "\5", 1), BAD_FACTS);                     /* a cell without a count */
 	assert_string_equal(replay_latency(0, 2, "\5\1", 2), BAD_FACTS);                   /* fewer cells than reads */
 	assert_string_equal(replay_latency(0, 1, "\x80\x80\x80\x01\1", 5), BAD_FACTS);     /* cell 2^21 */
 	assert_string_equal(replay_latency(0, 2, "\xff\x4f\1\xff\x4f\1", 6), BAD_FACTS);   /* cells 10,239 and 20,478 */
