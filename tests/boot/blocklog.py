@@ -1,6 +1,5 @@
-"""Reads the log of a guest's writes to a block device (QEMU's driver blklogwrites), and makes the device's contents
-after each sector. If a device keeps the order of writes, a power cut leaves one of these contents on it.
-"""
+"""Reads a log of all writes of a guest to a block device (QEMU's driver blklogwrites), and calculates the device's
+contents after each sector. After a power cut a device that keeps the order of writes has one of these contents."""
 import struct
 
 from boots import qemu
@@ -8,7 +7,7 @@ from boots import qemu
 MAGIC = 0x6A736677736872  # magic number of Linux's drivers/md/dm-log-writes.c, whose format QEMU uses
 DISCARD = 4               # the flag LOG_DISCARD_FLAG: no data follows
 SECTOR = 512
-LOG_BYTES = 64 << 20      # size of the log, many times the writes of one run; the file is sparse
+LOG_BYTES = 64 << 20      # size of the sparse log file, which is many times the writes of one run
 
 
 def record(log):

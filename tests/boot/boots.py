@@ -1,4 +1,4 @@
-"""Helpers for tests that boot the application: arguments of qemu/run, and checks of each report."""
+"""Helpers for tests that boot the application: arguments for qemu/run, and checks of each report."""
 import json
 import re
 import shutil
@@ -17,12 +17,12 @@ EFI = ROOT / "build" / "baretick.efi"
 NO_REPORT = "No report on the boot volume: "
 REPLAY = ROOT / "build" / "baretick-replay"
 VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
-SERIAL_CORES = 64  # machines with more cores do not send their record, see src/report/report_sizes.h
+SERIAL_CORES = 64  # with more cores a report has no record, see src/report/report_sizes.h
 SECURE = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
 ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
 
-# Output of the firmware when it continues after the application and has nothing else to boot. Debian's firmware has had
-# no shell since 2026.
+# Output of firmware that continues after the application and finds nothing else to boot. Debian's firmware has had no
+# shell since 2026.
 FIRMWARE_AGAIN = (b"Shell>", b"No bootable option or device was found.")
 
 EFI_BUILT = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")
@@ -49,8 +49,8 @@ def check_latency(clock):
 
 
 def faults(report):
-    """Return the findings except those on ticks that QEMU's HPET sends twice. This fault of QEMU appears if the
-    HPET's timers are in time, as with -icount."""
+    """Return the findings, without those about ticks that QEMU's HPET sends twice. QEMU has this fault if the HPET's
+    timers are never late, as with -icount."""
     return [finding for finding in report["findings"]
             if finding["rule"] != "irq-doubled" or not finding["clock"].startswith("hpet")]
 
@@ -61,9 +61,8 @@ def check_interval(interval):
 
 
 def check_replay(done):
-    """Check that the record gives the same report again, to the byte. The record does not have the note that the
-    report could not be saved, because this is known only after the record was made. Then only the JSON is compared.
-    """
+    """Check that a replay of the record gives the same report, byte for byte. A note that the report could not be saved
+    is not in the record, because it is known only after the record was made. In this case only the JSON is compared."""
     again = done.out / "again"
     subprocess.run([REPLAY, done.out / "report.record", "--out", again], stdout=subprocess.DEVNULL)
     late = [note for note in done.report["notes"] if note.startswith(NO_REPORT)]
@@ -76,7 +75,7 @@ def check_replay(done):
 
 
 def checked(done, started=None, accelerator="tcg"):
-    """Return the report of a complete run. Check first what must be true for every report."""
+    """Check the properties that each report of a complete run must have, and return the report."""
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
     tidy.check(done.file("report.json"), done.file("report.csv"))

@@ -1,4 +1,4 @@
-"""A Debian system in QEMU that runs qemu/nextboot. debootstrap makes the system once."""
+"""A Debian system in QEMU that runs qemu/nextboot. debootstrap makes it once."""
 import hashlib
 import os
 import pathlib
@@ -23,9 +23,9 @@ ExecStart=/opt/baretick/trial
 TimeoutStartSec=1200
 """
 CACHE = ROOT / "build" / "debian"
-# Without the word "quiet", the kernel's messages on the serial line take seconds.
+# The word "quiet" saves seconds, in which the kernel's messages would be sent over the serial line.
 COMMAND_LINE = "root=LABEL=root rw console=ttyS0 quiet"
-# GRUB reads Debian's grub.cfg. Until this file exists, it starts the kernel of the system partition.
+# GRUB reads Debian's grub.cfg. As long as this file does not exist, GRUB starts the kernel on the system partition.
 GRUB_CONFIG = f"""search --no-floppy --label root --set=root
 set prefix=($root)/boot/grub
 if [ -f $prefix/grub.cfg ]; then
@@ -69,8 +69,8 @@ def _system(root):
 
 
 def installed():
-    """Return the folder with the file system `root` and with its `vmlinuz` and `initrd`. It is made once, because
-    this takes minutes."""
+    """Return the folder with the file system `root`, `vmlinuz` and `initrd`. They are made once, because this takes
+    minutes."""
     recipe = hashlib.sha256(repr((SUITE, FIRST, THEN, FSTAB, UNIT)).encode()).hexdigest()[:8]
     folder = CACHE / recipe
     if folder.exists():
@@ -114,7 +114,7 @@ class Debian(Machine):
         if has_second_disk:
             empty_disk(folder / "second", ESP_MIB)
             drives += ["-drive", f"file={folder / 'second'},format=raw,if=virtio"]
-        # Changes of the root file system are lost when QEMU ends.
+        # The disk with the root file system is a snapshot, so changes to it are lost when QEMU ends.
         loader = grub_file(folder, GRUB_CONFIG, GRUB_MODULES) if is_by_grub else LOADER
         super().__init__(folder, loader=loader, kernel=made / "vmlinuz", initrd=made / "initrd", command_line=COMMAND_LINE,
                          partition_mib=ESP_MIB, memory="1G", drives=drives)

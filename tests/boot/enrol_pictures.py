@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""`make pictures`: the screens of a shim and its MokManager on which a certificate is enrolled, as one picture.
+"""`make pictures`: makes one picture of the screens on which shim's MokManager enrols a certificate.
 
-Usage: enrol_pictures.py FILE.png
-"""
+Usage: enrol_pictures.py FILE.png"""
 import pathlib
 import subprocess
 import sys
@@ -25,7 +24,7 @@ COLOURS = 16
 
 
 def signed(folder):
-    """Make a stick for a shim, with an application that is signed by a new key."""
+    """Make a stick with a shim and an application that is signed by a new key."""
     subprocess.run(["openssl", "req", "-new", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=baretick of our lab",
                     "-keyout", folder / "key", "-out", folder / "cert"], check=True, capture_output=True)
     subprocess.run([ROOT / "qemu" / "sign", folder / "key", folder / "cert", EFI, folder / "signed", "1"], check=True)

@@ -1,6 +1,5 @@
-"""Causes faults in an unchanged QEMU while baretick runs: registers are written from outside, the host's time is
-changed, or the process is stopped. All of this uses features of QEMU itself, so no test needs a patched QEMU.
-"""
+"""Causes faults in an unchanged QEMU while baretick runs: writes registers from outside, changes the host's time, or
+stops the process. QEMU itself has all these features, so no test needs a patched QEMU."""
 import json
 import os
 import pathlib
@@ -17,7 +16,7 @@ from harness import Run
 from boots import qemu
 
 POLL_S = 0.002
-ANSWER_S = 90  # limit for one command; QEMU's main loop may have to wait for a busy host
+ANSWER_S = 90  # time limit for one command in seconds; a busy host may delay QEMU's main loop
 
 
 class Registers:
@@ -30,7 +29,7 @@ class Registers:
         self._answers = self._socket.makefile("r")
 
     def ask(self, *lines):
-        """Send all LINES at once, so that the guest cannot access its devices in between. Return the answer to the
+        """Send all LINES at once, so that the guest cannot access its devices between them. Return the answer to the
         last line."""
         self._socket.sendall("".join(f"{line}\n" for line in lines).encode())
         for line in lines:
@@ -70,13 +69,13 @@ class Monitor:
         return message["return"]
 
     def freeze(self, seconds):
-        """Stop all cores and all clocks except the RTC, like a hypervisor's pause."""
+        """Stop all cores and all clocks except the RTC for some seconds, as a hypervisor does in a pause."""
         self._execute("stop")
         time.sleep(seconds)
         self._execute("cont")
 
     def unplug(self, kind):
-        """Remove the device of this kind from the machine."""
+        """Remove the device of this kind, such as a stick, from the machine."""
         folder = "/machine/peripheral-anon"
         names = [entry["name"] for entry in self._execute("qom-list", path=folder) if entry["type"] == f"child<{kind}>"]
         assert len(names) == 1, names
@@ -107,7 +106,7 @@ class Process:
         signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
     def hold(self, seconds):
-        """Stop the whole machine, like a guest that its host preempts."""
+        """Stop the whole machine for some seconds, as if the host preempted it."""
         signal.pidfd_send_signal(self._process, signal.SIGSTOP)
         try:
             time.sleep(seconds)
@@ -116,8 +115,7 @@ class Process:
 
 
 class Machine:
-    """The argument of a function PULL: the machine's registers, its process, and whether the run is still in
-    progress."""
+    """The running machine, for a function PULL: its registers and process, and whether the run is still in progress."""
 
     def __init__(self, folder, log, over):
         self._folder, self._log, self._over = folder, log, over
@@ -143,7 +141,7 @@ class Machine:
         return False
 
     def repeat(self, action, times, pause_s, until=None):
-        """Do ACTION this many times, or until the run ended or printed UNTIL. Return the number of times."""
+        """Do ACTION this many times, or until the run has ended or has printed UNTIL. Return how often it was done."""
         done = 0
         try:
             while done < times and not self._over.is_set() and not (until and self.has_said(until)):
@@ -151,12 +149,12 @@ class Machine:
                 done += 1
                 time.sleep(pause_s)
         except (ConnectionError, ProcessLookupError):
-            pass  # QEMU has ended already
+            pass  # QEMU has already ended
         return done
 
 
 def run_while(pull, out, *arguments):
-    """Return a finished run. Unless PULL is None, PULL(machine) was called in a thread during the run."""
+    """Do a run and return it. If PULL is given, PULL(machine) is called in a thread during the run."""
     over, problems = threading.Event(), []
 
     def work(machine):
@@ -166,7 +164,8 @@ def run_while(pull, out, *arguments):
         except BaseException as problem:  # an error in a thread would be lost, so it is raised again in the test
             problems.append(problem)
 
-    with tempfile.TemporaryDirectory(prefix="baretick-") as name:  # a socket's path has 107 characters at most
+    # the temporary folder keeps the path of the socket below 108 characters
+    with tempfile.TemporaryDirectory(prefix="baretick-") as name:
         folder = pathlib.Path(name)
         thread = threading.Thread(target=work, args=[Machine(folder, out / "serial.log", over)])
         thread.start()
@@ -182,8 +181,8 @@ def run_while(pull, out, *arguments):
 
 
 def faked(folder, rate, monotonic=True):
-    """Return a QEMU that sees the host's time run at RATE. This applies to every clock except the TSC, and without
-    MONOTONIC to the RTC only."""
+    """Return a QEMU that lets the host's time run RATE times as fast. All clocks except the TSC follow this time; if
+    MONOTONIC is false, only the RTC does."""
     if not shutil.which("faketime"):
         pytest.skip("faketime is not installed")
     script = folder / "qemu-faked"

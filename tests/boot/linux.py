@@ -1,4 +1,4 @@
-"""A Linux in QEMU that runs qemu/nextboot: its disks, its firmware's variables, and its results."""
+"""A Linux in QEMU that runs qemu/nextboot: its disks, its firmware variables, and its results."""
 import os
 import pathlib
 import shutil
@@ -11,13 +11,13 @@ from harness import WHOLE_FIRMWARE
 
 MIB = 1 << 20
 SECTORS = MIB // 512
-# limit for a command in which firmware starts four times and a system three times; this takes 80 s on an idle machine
+# time limit for a command that starts firmware four times and a system three times, which takes 80 s on an idle machine
 COMMAND_BOUND_S = 1500
-FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # the PATH of commands; sbin has mkfs.fat
+FOLDERS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"  # search path for commands; mkfs.fat is in sbin
 LOADER = "/usr/lib/systemd/boot/efi/systemd-bootx64.efi"
 
-# Lists everything that --remove must leave unchanged: the partition's files and folders, GRUB's files, and the
-# variables of boot entries.
+# A shell function that lists everything that --remove must leave unchanged: files and folders of the system partition,
+# GRUB's files, and the variables of boot entries.
 LOOK = """look() {
   (cd /boot/efi && find . -type f -exec sha256sum {} + | sort && find . -type d | sort
    sha256sum /boot/grub/*
@@ -32,7 +32,7 @@ def run(*words, timeout=COMMAND_BOUND_S, **more):
 
 
 def grub_file(folder, text, modules):
-    """Make GRUB as one file in FOLDER, with MODULES and the configuration TEXT inside."""
+    """Make a GRUB in one file in FOLDER. It includes MODULES and the configuration TEXT."""
     if not shutil.which("grub-mkstandalone"):
         pytest.skip("there is no grub-mkstandalone: it is in the package grub-common")
     if not pathlib.Path("/usr/lib/grub/x86_64-efi").is_dir():
@@ -44,14 +44,14 @@ def grub_file(folder, text, modules):
 
 
 def empty_disk(path, partition_mib):
-    """Make the disk PATH with a system partition that has no file system."""
+    """Make the disk PATH with a system partition, which has no file system yet."""
     path.touch()
     os.truncate(path, (1 + partition_mib + 1) * MIB)
     run("sfdisk", "-q", path, input=f"label: gpt\nstart=2048,size={partition_mib * SECTORS},type=uefi\n".encode())
 
 
 def copy_tool(tree):
-    """Copy the files of a clone that nextboot needs to the folder TREE."""
+    """Copy the files that nextboot needs from this repository to the folder TREE."""
     for name in ("next", "runner", "machine", "results"):
         shutil.copytree(ROOT / "qemu" / name, tree / "qemu" / name)
     shutil.copy(ROOT / "qemu/nextboot", tree / "qemu/nextboot")
@@ -60,11 +60,10 @@ def copy_tool(tree):
 
 
 class Machine:
-    """A Linux that LOADER starts. FOLDER gets its disks. DRIVES are disks in addition to the one with the system
-    partition.
+    """A Linux that the boot loader LOADER starts. Its disks are in FOLDER. DRIVES are disks in addition to the disk
+    with the system partition.
 
-    MORE has additional files of the system partition by their paths.
-    """
+    MORE is a dictionary of further files on the system partition, by their paths."""
 
     cores = "2"
 
@@ -91,8 +90,8 @@ class Machine:
         run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")
 
     def _firmware(self, code):
-        """Return the arguments for the firmware CODE, if it is given. Otherwise code and variables are in one file
-        if possible, because this starts sooner."""
+        """Return arguments for the firmware CODE. Without CODE, use firmware that has code and variables in one file if
+        possible, because it starts sooner."""
         variables = self.folder / "variables.fd"
         if not code and os.path.exists(WHOLE_FIRMWARE):
             shutil.copy(WHOLE_FIRMWARE, variables)
@@ -110,5 +109,5 @@ class Machine:
                 "-drive", f"file={self.disk},format=raw,if=virtio", *self._words]
 
     def run(self):
-        """Run the machine until it switched itself off."""
+        """Run the machine until it switches itself off."""
         run(*self.command())

@@ -1,4 +1,4 @@
-"""Machine owner keys: a guest whose firmware has Microsoft's keys, and a simulated person who enrols a certificate
+"""Machine owner keys (MOK): a guest whose firmware has Microsoft's keys, and a simulated user who enrols a certificate
 in shim's MokManager."""
 import os
 import re
@@ -15,7 +15,7 @@ from screens import BOUND_S, POLL_S, screen
 
 # firmware with Microsoft's keys, from the package ovmf of Debian and Ubuntu
 MICROSOFTS_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.ms.fd"
-# Firmware with a test key, from the same package. The private half of the key is included.
+# Firmware with a test key, from the same package, which includes the private key.
 OWN_KEYS = "/usr/share/OVMF/OVMF_CODE_4M.snakeoil.fd"
 TEST_KEY, TEST_CERT = "/usr/share/ovmf/PkKek-1-snakeoil.key", "/usr/share/ovmf/PkKek-1-snakeoil.pem"
 PASS_PHRASE = "snakeoil"
@@ -28,35 +28,36 @@ WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
 FRAME = rb"(?:\xb3|\xe2\x94\x82)"
 CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H" + FRAME + rb" *([^ \xb3\xe2][^\xb3\xe2]*?) *" + FRAME)
 ENTRIES_MAX = 8
-# Values of variables' attributes: NON_VOLATILE and BOOTSERVICE_ACCESS. A shim deletes a list that an operating system
-# could change.
+# Attributes of a UEFI variable: NON_VOLATILE and BOOTSERVICE_ACCESS. Shim deletes a list of keys that an operating
+# system could change.
 ATTRIBUTES, BOOT_SERVICES_ONLY = 4, 3
-# EDK II: the headers of OVMF's volume (72 bytes) and variable store (28 bytes) come before the first variable.
+# EDK II's file of variables: the first variable follows the headers of the volume (72 bytes) and of the variable store
+# (28 bytes).
 FIRST_VARIABLE, VARIABLE_ALIGNMENT = 72 + 28, 4
 
 
 def guest(firmware, image, *words, pixels=(800, 600)):
-    """Start a machine for a user at its keyboard. It really restarts on a reset, because the firmware must keep the
+    """Start a machine for a user at its keyboard. After a reset it really restarts, because its firmware must keep the
     enrolled keys."""
     more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
     return screen((80, 25), pixels, [*WORDS, *words], *more)
 
 
 def can_sign():
-    """Return true if there is firmware with a known key, and a program for signing."""
+    """Return true if there is firmware with a known key, and the program that signs."""
     return os.path.exists(OWN_KEYS) and os.path.exists(TEST_KEY) and bool(shutil.which("sbsign"))
 
 
 def key_pair(folder):
-    """Return the key that OWN_KEYS trusts and its certificate. The key has no pass phrase."""
+    """Return the key that OWN_KEYS trusts, without its pass phrase, and its certificate."""
     key = folder / "key"
     subprocess.run(["openssl", "pkey", "-in", TEST_KEY, "-passin", f"pass:{PASS_PHRASE}", "-out", key], check=True, capture_output=True)
     return key, TEST_CERT
 
 
 def with_mok(store, der):
-    """Return the firmware's variables STORE with the certificate DER as a machine owner's key, as MokManager enrols
-    it."""
+    """Return the firmware's variables STORE with the certificate DER added as a machine owner key, like MokManager
+    does."""
     name = "MokList\0".encode("utf-16-le")
     vendor = uuid.UUID(dict(firmware.KEYS)["MokListRT"]).bytes_le
     size = firmware.OWNER_SIZE + len(der)
@@ -73,10 +74,10 @@ def with_mok(store, der):
 
 
 class Manager:
-    """Controls MokManager, which prints the contents of its screen on the serial line too."""
+    """Operates MokManager, which also prints its screen on the serial line."""
 
     def __init__(self, shown, look=lambda: None):
-        """Call LOOK for each screen before leaving it."""
+        """LOOK is called for each screen before the user leaves it."""
         self.shown, self._look, self._at = shown, look, 0
 
     def _leave(self):
@@ -87,8 +88,8 @@ class Manager:
         return self.shown.serial()[self._at:]
 
     def wait_for(self, *words):
-        """Wait until the output has all WORDS in this order, after the words that were awaited before. Return the
-        output before them."""
+        """Wait until the output has all WORDS in this order, after the words of earlier calls. Return the output before
+        them."""
         for word in words:
             end = time.monotonic() + BOUND_S
             while (at := self._new().find(word)) < 0:
@@ -98,7 +99,7 @@ class Manager:
         return before
 
     def choose(self, title, entry):
-        """Choose the row ENTRY in the menu TITLE. MokManager draws the menu first, and again after each key."""
+        """Choose the row ENTRY in the menu TITLE. MokManager draws the menu again after each key."""
         self.wait_for(title)
         for drawn in range(1, ENTRIES_MAX):
             end = time.monotonic() + BOUND_S
@@ -111,7 +112,7 @@ class Manager:
         raise AssertionError((title, entry, rows))
 
     def enrol(self):
-        """Do all steps from the shim's refusal to the restart."""
+        """Do all steps of an enrolment, from shim's refusal to the restart."""
         self.wait_for(b"Verification failed", b" OK ")
         self._leave()
         self.wait_for(b"Press any key to perform MOK management")

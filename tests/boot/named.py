@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs QEMU in a separate network. Its DNS server knows one machine, lab.example, whose server keeps posted data.
+"""Runs QEMU in a separate network with a DNS server that knows one name, lab.example. An HTTP server at this name keeps
+posted data.
 
 Usage: unshare --map-root-user --mount --net named.py FOLDER QEMU [ARGUMENT...]
 
-FOLDER gets the posted body as `posted`. QEMU's user network passes DNS requests on to the host's DNS server,
-which is the one here. It does not answer for silent.example, and answers that no other name exists. The servers
-end with QEMU.
-"""
+The file `posted` in FOLDER gets the posted body. QEMU's user network passes DNS requests on to the host's DNS server,
+which is this one. It does not answer for silent.example. For all other names it answers that they do not exist. The
+servers end with QEMU."""
 import ctypes
 import fcntl
 import os
@@ -21,7 +21,7 @@ import sys
 import test_network
 
 LOOPBACK, HTTP_PORT = "127.0.0.1", 8080
-# names of the DNS server; the address is the host's in QEMU's user network
+# names that the DNS server knows; the address is the host's in QEMU's user network
 NAMES = {"lab.example": bytes([10, 0, 2, 2])}
 SILENT = "silent.example"
 # RFC 2308, 3: the answer "no such name" includes the root's SOA record
@@ -55,7 +55,7 @@ def answer_to(question):
 
 
 def serve(names, posts, folder):
-    """Keep the data that was posted last in FOLDER."""
+    """Save the data of the latest post in FOLDER."""
     ready = selectors.DefaultSelector()
     for each in (names, posts):
         ready.register(each, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""Makes firmware variables for a boot from a URI: EDK II's store of variables, with two more variables in it."""
+"""Makes firmware variables for a boot from a URI: EDK II's variable store with two more variables."""
 import pathlib
 import struct
 import uuid
@@ -9,7 +9,7 @@ HEADER = struct.Struct("<HBxIQ16xIII16s")
 START, ADDED, KEPT = 0x55AA, 0x3F, 7
 STORE_HEAD = 28   # size of VARIABLE_STORE_HEADER; it follows the volume's header, whose length is the word at offset 48
 ACTIVE = 1        # UEFI 2.10, 3.1.3
-NUMBER = 0x99     # number of the boot option; OVMF keeps the option, because it is not in the boot order
+NUMBER = 0x99     # number of the boot option; OVMF does not delete it, because it is not in the boot order
 
 
 def variable(name, data):
@@ -19,13 +19,13 @@ def variable(name, data):
 
 
 def option(uri):
-    """Return a load option with a short path: a URI that any network card may use."""
+    """Return a load option whose short device path is only a URI, so that any network card may use it."""
     path = struct.pack("<BBH", 3, 24, 4 + len(uri)) + uri + b"\x7f\xff\4\0"
     return struct.pack("<IH", ACTIVE, len(path)) + "baretick\0".encode("utf-16-le") + path
 
 
 def firmware_that_boots(uri, folder, code, variables):
-    """Link the code into FOLDER, next to a copy of VARIABLES that has only the boot option and BootNext."""
+    """Link the firmware CODE into FOLDER, next to a copy of VARIABLES that also has the boot option and BootNext."""
     store = bytearray(pathlib.Path(variables).read_bytes())
     at = int.from_bytes(store[48:50], "little") + STORE_HEAD
     more = variable(f"Boot{NUMBER:04X}", option(uri.encode("ascii"))) + variable("BootNext", struct.pack("<H", NUMBER))

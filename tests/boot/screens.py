@@ -1,5 +1,5 @@
-"""Controls a guest that stays on, like a person at its screen and keyboard. Keys are sent, and rows of characters
-are read from pictures of the screen."""
+"""Operates a guest like a user at its screen and keyboard. It sends keys, and reads text from the pixels of the
+screen."""
 import contextlib
 import functools
 import json
@@ -22,7 +22,7 @@ POLL_S = 0.05
 
 
 class Picture:
-    """The pixels of one screen, divided into cells. The text is in the middle of the screen."""
+    """The pixels of one screen, divided into character cells. The text area is in the middle of the screen."""
 
     def __init__(self, path, columns, rows):
         data = path.read_bytes()
@@ -34,16 +34,16 @@ class Picture:
         self._top = (height - rows * GLYPH_ROWS) // 2
 
     def cell(self, row, column):
-        """Return (background, colour, shape) of a cell. The colour of an empty cell is its background."""
+        """Return (background colour, text colour, shape) of a cell. An empty cell has its background as text colour."""
         first = 3 * ((self._top + row * GLYPH_ROWS) * self._width + self._left + column * GLYPH_COLUMNS)
         starts = range(first, first + 3 * self._width * GLYPH_ROWS, 3 * self._width)
         return decode(b"".join(self._pixels[at:at + 3 * GLYPH_COLUMNS] for at in starts))
 
 
-@functools.lru_cache(maxsize=None)  # the cells of a screen have few different pixels, so a cache saves time
+@functools.lru_cache(maxsize=None)  # a cache saves time, because most cells have one of a few contents
 def decode(cell):
     pixels = [cell[at:at + 3] for at in range(0, len(cell), 3)]
-    background = pixels[0]  # the corner of a cell always has the background colour
+    background = pixels[0]  # the first pixel of a cell always has the background colour
     inks = set(pixels) - {background}
     assert len(inks) <= 1, inks
     lines = [pixels[at:at + GLYPH_COLUMNS] for at in range(0, len(pixels), GLYPH_COLUMNS)]
@@ -52,7 +52,7 @@ def decode(cell):
 
 
 class Glyphs:
-    """The firmware's letters. They are learned from a screen whose text is known."""
+    """The shapes of the firmware's letters, which are learned from a screen with known text."""
 
     def __init__(self):
         self._letters = {bytes(GLYPH_ROWS): " "}
@@ -63,7 +63,7 @@ class Glyphs:
             assert self._letters.setdefault(shape, letter) == letter, (row, column, letter)
 
     def learn_all(self, picture, lines):
-        """Learn the letters of LINES, which are below the title."""
+        """Learn the letters from LINES, the known text below the title."""
         for row, line in enumerate(lines, 1):
             self.learn(picture, row, line.ljust(picture.columns))
 
@@ -74,7 +74,7 @@ class Glyphs:
 
 
 class Screen:
-    """A guest with a screen. Its text mode should have this number of COLUMNS and ROWS."""
+    """A guest with a screen whose text mode has COLUMNS and ROWS."""
 
     def __init__(self, folder, process, near, size):
         self._folder, self._process, self._socket, self._size = folder, process, near, size
@@ -106,7 +106,7 @@ class Screen:
         return (self._folder / "serial").read_bytes()
 
     def text(self):
-        """Return the lines of the block TEXT on the serial line."""
+        """Return the lines of the text report on the serial line."""
         said = self.serial().replace(b"\r", b"").decode("ascii", "replace")
         return said.split("BARETICK TEXT BEGIN\n")[1].split("BARETICK TEXT END")[0].splitlines()
 
@@ -124,7 +124,7 @@ class Screen:
         return Picture(path, *self._size)
 
     def wait_until(self, holds, say):
-        """Return the first picture that makes HOLDS(picture) true. If none comes in time, SAY(picture) describes
+        """Return the first picture that makes HOLDS(picture) true. If none comes in time, fail with SAY(picture) for
         the last one."""
         end = time.monotonic() + BOUND_S
         while not holds(picture := self.picture()):
@@ -151,8 +151,8 @@ class Screen:
 
 @contextlib.contextmanager
 def screen(size, pixels, words, *more):
-    """Start a guest with the options WORDS and a screen of PIXELS, whose text mode is SIZE. The guest ends with the
-    block."""
+    """Start a guest with the options WORDS and a screen of PIXELS whose text mode is SIZE. The guest ends with the
+    `with` block."""
     video = ["-vga", "none", "-device", f"VGA,edid=on,xres={pixels[0]},yres={pixels[1]}"]
     run = arguments.parse_run([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
     arguments.read_baseline(run)

@@ -1,4 +1,4 @@
-"""A Linux with only those parts that nextboot needs: the distribution's kernel, and an initramfs with busybox and
+"""A Linux with only the parts that nextboot needs: the distribution's kernel, and an initramfs with busybox and
 Python."""
 import hashlib
 import lzma
@@ -13,7 +13,7 @@ from linux import FOLDERS, LOADER, MIB, Machine, copy_tool, run
 from mok import MICROSOFTS_KEYS, OWN_KEYS, SHIM, with_mok
 
 PACKAGE = "linux-image-cloud-amd64"
-PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # names of packages that contain parts of a kernel
+PARTS = re.compile(r"linux-(?:image|binary|modules)-\S+")  # matches names of packages that contain parts of a kernel
 MODULES = ["virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "efivarfs"]
 CACHE = ROOT / "build" / "linux"
 DOWNLOAD_BOUND_S = 120
@@ -42,7 +42,7 @@ poweroff -f
 SYSTEMCTL = """#!/bin/sh
 [ "$*" = reboot ] && touch /restart
 """
-# Compiles all modules that nextboot imports to the folder `target`.
+# A script that compiles all modules that nextboot imports to the folder `target`.
 IMPORTED = """
 import os, py_compile, shutil, sys
 target, tool = sys.argv[1:]
@@ -64,7 +64,7 @@ os.makedirs(target + library + "lib-dynload", exist_ok=True)
 
 
 def lacking():
-    """Return the reason why this machine cannot be made on this host, or ""."""
+    """Return the reason why this Linux cannot be made on this host, or "" if it can."""
     for name in (*PROGRAMS, "apt-get", "dpkg-deb"):
         if not shutil.which(name, path=FOLDERS):
             return f"there is no {name}"
@@ -79,7 +79,8 @@ def lacking():
 
 
 def kernel():
-    """Return the folder with vmlinuz and the modules, whose names give the loading order. They are downloaded once."""
+    """Return the folder with vmlinuz and the modules, which is downloaded once. The modules' names sort in loading
+    order."""
     folder = CACHE / hashlib.sha256(repr((PACKAGE, MODULES)).encode()).hexdigest()[:8]
     if folder.exists():
         return folder
@@ -105,7 +106,8 @@ def kernel():
 
 
 def _modules(tree):
-    """Return the data of MODULES and of their dependencies, in loading order. A built-in module has no file."""
+    """Return the contents of MODULES and of the modules that they need, in loading order. A built-in module has no
+    file."""
     paths = {path.name.partition(".ko")[0].replace("-", "_"): path for path in tree.rglob("*.ko*")}
     loaded = {}
 
@@ -133,8 +135,8 @@ def _libraries(path):
 
 
 def _initramfs(folder, trial, programs, signed):
-    """Make an initramfs with PROGRAMS that runs the script TRIAL, and return its path. SIGNED is an application in
-    addition to the built one."""
+    """Make an initramfs with PROGRAMS that runs the script TRIAL. Return its path. SIGNED is a second application, next
+    to the built one."""
     tree = folder / "tree"
     for name in ("bin", "usr/bin", "dev", "proc", "sys", "tmp", "boot/efi", "trial", "modules", "opt/baretick"):
         (tree / name).mkdir(parents=True, exist_ok=True)
@@ -171,17 +173,16 @@ def _entry(name, mode, data):
 
 
 class SmallLinux(Machine):
-    """The kernel of the distribution with an initramfs that runs the script TRIAL at each start."""
+    """The distribution's kernel with an initramfs that runs the script TRIAL at each start."""
 
     cores = "1"  # with one core, Linux starts sooner
 
     def __init__(self, folder, trial, keys=None, is_by_shim=False):
-        """If KEYS is given, the firmware enforces Secure Boot and trusts these keys. Loader, kernel and
-        build/signed.efi are signed.
+        """If KEYS is given, the firmware enforces Secure Boot and trusts these keys. They also sign the loader, the
+        kernel and build/signed.efi.
 
-        If IS_BY_SHIM, the firmware trusts Microsoft's keys only. The distribution's shim is started, and trusts
-        KEYS.
-        """
+        If IS_BY_SHIM is true, the firmware trusts Microsoft's keys only. It starts the distribution's shim, which
+        trusts KEYS."""
         self.trial = folder / "trial"
         self.trial.touch()
         os.truncate(self.trial, TRIAL_MIB * MIB)

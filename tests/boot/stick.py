@@ -10,16 +10,16 @@ IMAGE = ROOT / "build" / "baretick.img"
 CD = ROOT / "build" / "baretick.iso"
 PARTITION = 1 << 20
 STICK = [*QUICK_TCG, "--cpus", "1", "--boot", "usb"]
-# if something outside the guest must happen in time
+# arguments for a boot from a stick, if something outside of the guest must happen at a certain time
 REAL_TIME_STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
 FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
-# files on the stick, and their blocks on the serial line
+# files that a run saves on the stick, and the names of their blocks on the serial line
 FILES = {"report.json": "REPORT", "report.txt": "TEXT", "report.csv": "CSV", "report.html": None}
 ON_STICK = sorted([*FILES, "report.record"])
 
 
 def mtools(stick, tool, *arguments):
-    """Run TOOL of mtools. STICK is an image with the same layout as IMAGE, or mtools' own form FILE@@OFFSET."""
+    """Run TOOL of mtools on STICK, which is an image like IMAGE, or has mtools' form FILE@@OFFSET."""
     drive = stick if "@@" in str(stick) else f"{stick}@@{PARTITION}"
     return subprocess.run([tool, "-i", drive, *map(str, arguments)], check=True, capture_output=True,
                           env={**os.environ, "MTOOLS_SKIP_CHECK": "1"}).stdout
@@ -36,7 +36,7 @@ def volume_of(image):
 
 
 def folders(volume):
-    """Return the files of all complete runs as a dictionary: the run's folder, then the name of the file."""
+    """Return the saved files of all complete runs as {folder: {file name: content}}."""
     if "baretick" not in volume.folder(""):
         return {}
     return {name: volume.files(f"baretick/{name}") for name, entry in volume.folder("baretick").items()

@@ -14,14 +14,14 @@ FAULTING = ROOT / "build" / "baretick-fault.elf"
 WITHOUT_UEFI = ("Started without UEFI: the report is on the serial line only. There is no boot volume, no screen, no "
                 "network, and no Secure Boot.")
 ALL = ("tsc", "hpet", "acpi_pm", "pit", "rtc")
-OPTION_ROM_MAX = 8193  # longest command line that the ROM of QEMU 10 and 11 can pass to the kernel
-LINE_MAX = 8192  # largest command line in bytes
+OPTION_ROM_MAX = 8193  # longest command line that the option ROM of QEMU 10 and 11 passes to the kernel
+LINE_MAX = 8192  # longest command line that baretick accepts, in bytes
 
 pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is not there: type make")
 
 
 def measured(run, *arguments, started, boot=QUICK_BARE, words=SHORT, lacking=()):
-    """Return the report of a run without findings that measured every clock, except the clocks in LACKING."""
+    """Return the report of a run that had no findings and measured every clock except those in LACKING."""
     report = checked(run(*boot, "--cpus", str(started), *arguments, "--", *words), started)
     assert WITHOUT_UEFI in report["notes"], report["notes"]
     assert report["machine"]["firmware"].startswith("none (PVH"), report["machine"]
@@ -35,10 +35,11 @@ def measured(run, *arguments, started, boot=QUICK_BARE, words=SHORT, lacking=())
 
 @pytest.mark.parametrize("machine, cpus", [("q35", 1), ("q35", 4), ("pc", 2), pytest.param("q35", 64, marks=pytest.mark.long)])
 def test_every_clock_and_every_core_is_measured(run, machine, cpus):
-    report = measured(run, "--machine", machine, started=cpus, boot=BARE if cpus > 2 else QUICK_BARE)  # several cores run at once
+    # with more than two cores, they must run at the same time
+    report = measured(run, "--machine", machine, started=cpus, boot=BARE if cpus > 2 else QUICK_BARE)
     states = {timer["source"]: timer["state"] for timer in report["intervals"]}
     assert states["lapic"] == states["self_ipi"] == "present", states
-    # on the machine pc, the HPET can only use a pin that is already in use
+    # on the machine pc, the HPET's only pin is already in use
     assert states["hpet0"] == "present" or machine == "pc", states
 
 
@@ -57,7 +58,7 @@ def test_without_acpi_and_rsdp_all_cores_are_found_by_a_broadcast(run):
     assert sorted(core["apic_id"] for core in report["cores"]) == [0, 1, 2, 3]
 
 
-def test_a_microvm_without_pit_and_rtc_has_the_tsc_alone(run):
+def test_a_microvm_without_pit_and_rtc_has_only_the_tsc(run):
     report = run(*QUICK_BARE, "--cpus", "1", "--machine", "microvm,acpi=off,pit=off,rtc=off,pic=off", "--", *SHORT).report
     assert clocks(report)["tsc"]["latency"]["count"]
     assert all(clocks(report)[name]["state"] != "present" for name in ALL[1:]), report["clocks"]
@@ -75,10 +76,9 @@ def qemu_major():
 
 @pytest.mark.parametrize("length", [LINE_MAX + 1, 65536])
 def test_a_command_line_that_is_too_long_is_an_error(run, length):
-    """The test uses a microvm, because QEMU's option ROM for PVH has a buffer of only 4 KiB on q35 and pc. A longer
-    line overflows it and destroys PVH's start info. In QEMU 7.2 a microvm has a loader of its own. From QEMU 8 on
-    it uses the option ROM, too. In QEMU 10 the ROM then overwrites itself with 64 KiB and never starts the
-    kernel."""
+    """The test uses a microvm. On q35 and pc, QEMU's option ROM for PVH has a buffer of only 4 KiB. A longer line
+    overflows the buffer, and destroys PVH's start info. In QEMU 7.2 a microvm has its own loader. From QEMU 8 on it
+    uses the option ROM, too. In QEMU 10 the ROM then overwrites itself with 64 KiB, and never starts the kernel."""
     if length > OPTION_ROM_MAX and qemu_major() >= 8:
         pytest.skip("QEMU's option ROM may overwrite itself before it starts the kernel")
     words = "exit=debug-exit #" + "x" * (length - 17)
@@ -93,10 +93,10 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
 
 @pytest.mark.parametrize("port, name", [(0x2F8, "SPCR"), (0x3E8, "DBG2")])
 def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port, name):
-    """The runner is not used, because its serial line is always COM1."""
+    """This does not use the runner, because the runner's serial line is always COM1."""
     table, log = tmp_path / "table", tmp_path / "log"
     address = bytes([1, 8, 0, 1]) + port.to_bytes(8, "little")
-    # Both tables are written without their header of 36 bytes, because QEMU adds it.
+    # Both tables lack their header of 36 bytes, which QEMU adds.
     table.write_bytes({"SPCR": bytes(4) + address + bytes(28),
                        "DBG2": struct.pack("<IIBHBHHHHHHHHH", 44, 1, 0, 38, 1, 0, 0, 0, 0, 0x8000, 0, 0, 22, 34) + address + bytes(4)}[name])
     subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-display", "none", "-no-reboot", "-nodefaults",
@@ -112,9 +112,9 @@ def test_a_wrong_option_of_the_command_line_is_named(run):
 
 
 @pytest.mark.parametrize("way", ["reboot", "poweroff", "ask", "return"])
-def test_each_way_out_ends_the_machine_with_its_report(run, way):
-    """Each way must end the machine. QEMU only calls a power-off a shutdown, and its log then has this event.
-    Otherwise a reset ended QEMU."""
+def test_each_exit_option_ends_the_machine_after_its_report(run, way):
+    """Each exit option must end the machine. For a power-off, QEMU's log has the event of a shutdown. Otherwise a reset
+    ended QEMU."""
     words = [*SHORT, "clocks=tsc", "cores=off", f"exit={way}"]
     done = run(*QUICK_BARE, "--cpus", "1", *qemu("-trace", "qemu_system_shutdown_request"), "--", *words)
     assert done.status == VERDICT_STATUS[done.report["verdict"]], done

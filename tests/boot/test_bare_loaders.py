@@ -15,7 +15,7 @@ BIN = ROOT / "build" / "baretick.bin"
 GRUB_FOR_BIOS, SEABIOS = pathlib.Path("/usr/lib/grub/i386-pc"), pathlib.Path("/usr/share/seabios/bios-256k.bin")
 ISOLINUX, PXELINUX = pathlib.Path("/usr/lib/ISOLINUX/isolinux.bin"), pathlib.Path("/usr/lib/PXELINUX/pxelinux.0")
 LDLINUX = pathlib.Path("/usr/lib/syslinux/modules/bios/ldlinux.c32")
-SETUP_SIZE = 0x1400  # number of bytes in baretick.bin before its image
+SETUP_SIZE = 0x1400  # number of bytes in baretick.bin before the image (Linux's setup code)
 BOOT_IMAGE = 'The words "BOOT_IMAGE='
 
 pytestmark = [pytest.mark.skipif(not ELF.exists() or not BIN.exists(), reason="build/baretick.elf and .bin are not there: type make"),
@@ -35,7 +35,7 @@ def complete(report, firmware):
 
 
 def from_cd(run, cd, firmware):
-    """Return the report of a machine with a BIOS that boots CD. The CD's loader gives the option label=rack."""
+    """Return the report of a machine with a BIOS that boots from CD. The loader on the CD sets label=rack."""
     report = checked(run("--accel", "tcg", *BY_INSTRUCTIONS, "--boot", "cd", "--image", cd, "--firmware", SEABIOS, "--cpus", "2", "--", *SHORT), 2)
     complete(report, firmware)
     assert report["options"]["label"] == "rack"
@@ -44,7 +44,7 @@ def from_cd(run, cd, firmware):
 
 @pytest.mark.parametrize("command", ["multiboot2", "linux", pytest.param("linux16", marks=pytest.mark.long)])
 def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path, command):
-    """A BIOS leaves a running PIT, enabled PICs, and its own data in memory."""
+    """After a BIOS, the PIT runs, the PICs are enabled, and memory contains the BIOS's data."""
     needed(GRUB_FOR_BIOS, pathlib.Path("/usr/bin/grub-mkrescue"))
     image, firmware = (ELF, "multiboot2, GRUB") if command == "multiboot2" else (BIN, "Linux boot protocol, loader 72h")
     tree = tmp_path / "tree" / "boot" / "grub"
@@ -59,7 +59,7 @@ def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path,
 
 
 def syslinux_tree(folder, configuration, words, *files):
-    """Put FILES, the image and a CONFIGURATION that starts it with WORDS into FOLDER."""
+    """Put FILES, the image, and a CONFIGURATION that starts the image with WORDS into FOLDER."""
     (folder / configuration).parent.mkdir(parents=True)
     for file in (BIN, LDLINUX, *files):
         shutil.copy(file, folder)
@@ -98,7 +98,8 @@ def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
 
 @pytest.mark.long
 def test_pxelinux_starts_it_over_the_network(tmp_path):
-    """The runner is not used, because it has no network. The network card's ROM waits some seconds for its link."""
+    """This does not use the runner, because the runner has no network. The network card's ROM waits some seconds for
+    its link."""
     needed(PXELINUX, LDLINUX)
     syslinux_tree(tmp_path / "tftp", "pxelinux.cfg/default", "label=rack", PXELINUX)
     log = tmp_path / "log"
@@ -111,7 +112,7 @@ def test_pxelinux_starts_it_over_the_network(tmp_path):
 
 
 def loader_of(folder, words, *definitions):
-    """Make a loader for QEMU's -kernel that starts the image, see tests/boot/loader.nasm."""
+    """Make a loader from tests/boot/loader.nasm that QEMU's -kernel starts, and that starts the image."""
     elf = ELF.read_bytes()
     entry = struct.unpack_from("<Q", elf, elf.index(b"Xen\0") + 4 if "PVH" in definitions else 24)[0]
     subprocess.run(["nasm", "-f", "bin", f'-DIMAGE="{BIN}"', f"-DSKIP={SETUP_SIZE}", f"-DENTRY={entry}", f'-DWORDS="{words}"',
@@ -121,9 +122,9 @@ def loader_of(folder, words, *definitions):
 
 
 def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
-    """crosvm and libkrun start an ELF file in this way. No address of the RSDP is passed on, and the memory after
-    the image is not zero."""
-    # in Linux's protocol the entry is 200h after the start of baretick.bin's image
+    """crosvm and libkrun start an ELF file in this way. They pass no address of the RSDP, and the memory after the
+    image is not zero."""
+    # Linux's protocol puts the 64-bit entry 200h after the start of baretick.bin's image
     assert struct.unpack_from("<Q", ELF.read_bytes(), 24)[0] == 0x100200
     loader = loader_of(tmp_path, "label=rack virtio_mmio.device=4K@0xd0000000:5 --")
     report = checked(run(*QUICK_BARE, "--image", loader, "--cpus", "2", "--", *SHORT), 2)

@@ -1,4 +1,4 @@
-"""Boots in Bochs, an emulator whose clocks share no code with QEMU. ISOLINUX starts the image without UEFI."""
+"""Boots in Bochs, an emulator whose clocks share no code with QEMU's. ISOLINUX starts the image without UEFI."""
 import pathlib
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from test_bare_loaders import BIN, isolinux_cd
 
 BOCHS_BIOS = pathlib.Path("/usr/share/bochs/BIOS-bochs-latest")
 VGA_BIOS = pathlib.Path("/usr/share/bochs/VGABIOS-lgpl-latest")
-IPS = 50_000_000  # instructions per second; the TSC counts each instruction
+IPS = 50_000_000  # instructions per second of emulated time; the TSC counts each instruction
 BOCHSRC = f"""\
 megs: 256
 romimage: file={BOCHS_BIOS}
@@ -33,11 +33,12 @@ pytestmark = [pytest.mark.skipif(not shutil.which("bochs") or not BOCHS_BIOS.exi
 
 
 def test_bochs_measures_every_clock_and_finds_no_fault(tmp_path):
-    """All clocks of Bochs count its instructions, so each rate is the nominal one. The test takes 14 s, because
+    """All clocks of Bochs count its instructions, so each rate is exactly the nominal one. The test takes 14 s, because
     Bochs interprets each instruction. The run ends with a power-off."""
     isolinux_cd(tmp_path, "profile=quick duration=10ms clocks=tsc,hpet,acpi_pm,pit,rtc exit=poweroff")
     (tmp_path / "bochsrc").write_text(BOCHSRC)
-    (tmp_path / "commands").write_text("c\n")  # the package has Bochs's debugger, which waits for a command
+    # the package's Bochs has a debugger, which waits for the command to continue
+    (tmp_path / "commands").write_text("c\n")
     with open(tmp_path / "words", "wb") as words:
         subprocess.run(["bochs", "-q", "-f", "bochsrc", "-rc", "commands"], cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=words,
                        stderr=words, timeout=300, check=False)

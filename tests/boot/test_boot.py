@@ -1,9 +1,8 @@
-"""Boots the application in QEMU with qemu/run, on machines with missing, wrong or many parts.
+"""Boots the application in QEMU with qemu/run, on machines that are large, small, or have missing or wrong parts.
 
-Only TCG is used, so that every machine can run the tests, and no test depends on absolute times. If a test checks
-figures, instructions drive the guest's clocks (-icount). A boot takes long. Therefore tests that only read a
-report share a boot (marker boot), and measurements are short if their length does not matter.
-"""
+The tests use TCG only, so that every machine can run them. No test depends on absolute times. If a test checks figures,
+instructions drive the guest's clocks (-icount). A boot takes long. Therefore tests that only read a report share a boot
+(marker boot), and measurements are short if their length does not matter."""
 import os
 import re
 import subprocess
@@ -36,8 +35,8 @@ def presence(report):
     return {name: state == "present" for name, state in states(report).items()}
 
 
-# Healthy machines. Under TCG every core reads the host's TSC, no core has TSC_ADJUST, and TSC_AUX has its value after a
-# reset.
+# Healthy machines. Under TCG, every core reads the host's TSC, TSC_ADJUST does not exist, and TSC_AUX has its value
+# after a reset.
 
 PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
 on_q35 = pytest.mark.boot(*TCG, "--cpus", "4", *PLACES, "--", "profile=quick")
@@ -126,7 +125,8 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(booted, cores):
 
 
 def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
-    # With some amounts of memory there is space for a report, but not for 255 cores. 40 MB are such an amount today.
+    # Tries several sizes of memory. With the right one there is space for a report, but not for 255 cores. Today it is
+    # 40 MB.
     megabytes, tried, planned = 40, set(), None
     while not planned and megabytes not in tried:
         tried.add(megabytes)
@@ -180,7 +180,7 @@ def built_by_clang(tmp_path_factory):
     ("baretick.elf", ["--accel", "tcg", "--boot", "bare", "--image"], "none (PVH"),
 ], ids=["efi", "elf"])
 def test_what_clang_builds_without_a_warning_boots(run, built_by_clang, file, words, firmware):
-    """Takes a minute, because the whole application is built again."""
+    """Takes a minute, because clang builds the whole application again."""
     report = checked(run(*words, built_by_clang / file, "--cpus", "2", "--", *SHORT))
     assert report["machine"]["firmware"].startswith(firmware)
 
@@ -196,8 +196,8 @@ def test_only_the_clocks_asked_for_are_measured_and_null(run):
     assert all(clocks(report)[name]["cost"] for name in ("hpet", "tsc")), "null is read always, for it is subtracted"
 
 
-# Machines with missing devices: each must have a row with a reason, and the run must not hang. Other runs use fewer
-# cores than exist.
+# Machines without some device: each device must have a row with the reason, and the run must not hang. Also runs that
+# use fewer cores than exist.
 
 no_hpet_and_2 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *qemu("-machine", "hpet=off"), "--", *SHORT, "cores=2")
 no_pit_and_1 = pytest.mark.boot(*QUICK_TCG, "--cpus", "4", *qemu("-machine", "pit=off", "-cpu", "qemu64"), "--", *SHORT, "cores=off")
@@ -223,7 +223,7 @@ def test_cores_off_leaves_the_boot_core_alone(booted):
     assert report["machine"]["cores_listed"] == 4
 
 
-# without an RTC this firmware cannot start the file of -kernel, but it can start a stick
+# without an RTC, this firmware cannot start the file of -kernel, but it can boot from a stick
 FROM_STICK = [*FAST_TCG, "--boot", "usb"]
 
 
@@ -259,7 +259,7 @@ def test_a_machine_without_acpi_tables_has_all_cores_and_the_clocks_that_need_no
 
 
 def test_a_root_table_of_garbage_leaves_the_clocks_that_need_no_table(run, tmp_path):
-    """The test adds a second FADT, so that QEMU and the firmware disagree on the tables. The XSDT's entries are then
+    """The test adds a second FADT, so that QEMU and the firmware disagree about the tables. The XSDT's entries are then
     0, and one table is invalid."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
@@ -292,7 +292,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     assert clocks(report)["hpet"]["verdict"] == "fail"
 
 
-# An error names the wrong option and the valid ones, and nothing is started.
+# Options that are wrong: an error names them and the valid ones, and nothing is measured.
 
 @pytest.mark.parametrize("word, sentences", [
     pytest.param("colour=red", ["colour", "duration"], id="key"),
@@ -328,19 +328,19 @@ def test_the_screen_shows_something_at_the_end(booted):
     checked(booted)
     data = booted.file("screen.ppm.png")
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    assert len(data) > 4000  # a blank screen of this size gives a smaller file
+    assert len(data) > 4000  # larger than the picture of a blank screen
 
 
-# Figures that can be calculated by hand.
+# Figures that follow from the count of instructions.
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
-    # The machine has one core, because the order in which several cores run depends slightly on the host.
+    # The machine has one core. With several cores, the order in which they run depends slightly on the host.
     runs = [run(*BARE, "--cpus", "1", *qemu(*ICOUNT), "--", "duration=10ms") for _ in range(2)]
     report = checked(runs[0], started=1)
     assert runs[0].file("report.json") == runs[1].file("report.json")
     tsc = clocks(report)["tsc"]["measured_hz"]
     assert tsc["low"] <= 1_000_000_000 <= tsc["high"]
-    assert tsc["high"] - tsc["low"] < 1_000_000  # within 1000 ppm, otherwise this test would prove nothing
+    assert tsc["high"] - tsc["low"] < 1_000_000  # within 1000 ppm; with a wider interval, the test would prove nothing
     for name in ("hpet", "acpi_pm", "pit"):
         clock = clocks(report)[name]
         assert clock["measured_hz"]["low"] <= clock["claimed_hz"] <= clock["measured_hz"]["high"], clock
@@ -374,7 +374,7 @@ def test_stricter_firmware_boots_it(run, firmware):
     checked(run(*TCG, *BY_INSTRUCTIONS, "--cpus", "2", "--firmware", firmware, "--", *SHORT, "clocks=tsc,hpet"), started=2)
 
 
-# Machines whose CPU or tables have missing parts. Each run uses its options, ends in time, and gives the reason.
+# Machines whose CPU or tables have missing parts. Each run must follow its options, end in time, and give the reason.
 
 no_tsc = pytest.mark.boot(*QUICK_BARE, "--cpus", "2", *qemu("-cpu", "max,-tsc"), "--", *SHORT)
 hidden = pytest.mark.boot(*QUICK_TCG, "--cpus", "2", *qemu("-cpu", "max,-hypervisor"), "--", *SHORT)

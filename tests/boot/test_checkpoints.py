@@ -1,4 +1,4 @@
-"""The stick of a machine that hangs, is reset or loses power, and the reaction of the next boot."""
+"""The stick of a machine that hung, was reset or lost its power during a run, and how the next boot reacts."""
 import contextlib
 import json
 import re
@@ -14,18 +14,19 @@ from machine.events import PHASES
 pytestmark = IMAGE_BUILT
 
 TWO_CORES = [*FAST_TCG, "--cpus", "2", "--boot", "usb"]
-QUICK_CORES = [*QUICK_TCG, "--cpus", "2", "--boot", "usb"]  # if the firmware does not start them (mp)
+# arguments for a machine with several cores that the firmware does not start (no cores=mp)
+QUICK_CORES = [*QUICK_TCG, "--cpus", "2", "--boot", "usb"]
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,acpi_pm"]
 WITH_CORES = PHASES[PHASES.index("start-cores"):PHASES.index("stop-cores") + 1]
 IN_CHECK = {"rates", "start-cores", "checks"}
 MP = "started by the firmware's MP services (cores=mp)"
 
 
-TRIES = 5  # on a busy host the test may see a phase only after it ended, or after the whole run
+TRIES = 5  # number of tries: on a busy host, the test may notice a phase only after it has ended
 
 
 def killed_in(phase, folder, stick, *options, machine=()):
-    """Return the stick of a run whose QEMU was killed in PHASE, or in a later phase if the host was too busy."""
+    """Return the stick of a run whose QEMU was killed in PHASE, or later if the host was too busy."""
     fresh, left = stick.read_bytes(), None
     for number in range(TRIES):
         stick.write_bytes(fresh)
@@ -40,12 +41,12 @@ def killed_in(phase, folder, stick, *options, machine=()):
 
 
 def kill_in(phase, folder, stick, *options, machine):
-    """Do the run and kill QEMU. The status is 2 if QEMU still existed then."""
+    """Do a run, and kill QEMU in PHASE. The run's status is 2 if QEMU was still there."""
     folder.mkdir()
 
     def kill(machine):
         machine.wait_for(f"phase: {phase}\r".encode())
-        # the process may have ended already
+        # the process may already have ended
         with contextlib.suppress(FileNotFoundError, ProcessLookupError), machine.process() as process:
             process.kill()
 
@@ -61,7 +62,7 @@ def notes(report):
 
 
 @pytest.mark.parametrize("phase", [phase if phase in IN_CHECK else pytest.param(phase, marks=pytest.mark.long) for phase in PHASES])
-def test_the_boot_after_a_run_that_was_killed_says_in_which_phase_and_takes_the_safer_way(run, tmp_path, phase):
+def test_the_boot_after_a_killed_run_names_its_phase_and_uses_safer_methods(run, tmp_path, phase):
     stick = killed_in(phase, tmp_path, copy_of_stick(tmp_path))
     left, (marker,) = folders(volume_of(stick.read_bytes())), markers(stick).values()
     assert f"phase={phase} " in marker
@@ -89,8 +90,8 @@ def killed_stick(tmp_path_factory):
 
 
 def marked(folder, killed_stick, marker):
-    """Return a stick with MARKER as an earlier run of this machine would leave it. KILLED_STICK has the file's name
-    from such a run."""
+    """Return a stick with MARKER, as an earlier run of this machine would leave it. The file's name comes from
+    KILLED_STICK."""
     stick = folder / "stick"
     stick.write_bytes(killed_stick.read_bytes())
     name, = markers(stick)
@@ -104,7 +105,8 @@ def line(**words):
     return " ".join(f"{key}={value}" for key, value in words.items()).ljust(159) + "\n"
 
 
-# The chip set's watchdog (ICH9 data sheet, 13.9) counts in steps of 0.6 s, and its second time-out resets the machine.
+# The chip set's watchdog (ICH9 data sheet, 13.9) counts in steps of 0.6 s. When it expires for the second time, it
+# resets the machine.
 RCBA_GCS, TCO_RLD, TCO1_CNT, TCO_TMR = 0xfed1c000 + 0x3410, 0x660, 0x668, 0x672
 NO_REBOOT, HALTED = 0x20, 0x800
 
@@ -118,7 +120,7 @@ def arm_watchdog(machine):
 
 
 def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_in_which_phase(run, tmp_path):
-    """The chip set's watchdog continues even if the firmware's own watchdog is stopped."""
+    """The chip set's watchdog runs even while the firmware's own watchdog is off."""
     done = run_while(arm_watchdog, tmp_path / "reset", *QUICK_CORES, *qemu("-global", "ICH9-LPC.noreboot=false"),
                      "--image", copy_of_stick(tmp_path), "--", "profile=standard", "duration=60s", "clocks=tsc,acpi_pm")
     assert done.status == 2, done
@@ -128,14 +130,14 @@ def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_
     assert f"did not finish: it stopped in its phase {phase}" in notes(report)
 
 
-@pytest.mark.xdist_group("killed_stick")  # one worker, so that there is only one killed run
+@pytest.mark.xdist_group("killed_stick")  # tests in one worker share the killed run
 @pytest.mark.parametrize("marker, options, cores, sentence", [
     (line(phase="skew", cores="mp", least="mp", report=0), [], "off", "so in this run they are not started (cores=off)"),
     (line(phase="", cores="off", least="mp", report=0), [], "mp", MP),
     (line(phase="start-cores", cores="sipi", least="sipi", report=0), ["cores=sipi"], "sipi", "in its phase start-cores"),
     ("rubbish\n", [], "sipi", None),
 ], ids=["mp-ended-it-too", "long-ago", "asked-for", "no-marker"])
-def test_what_ended_a_run_is_not_tried_again_unless_it_is_asked_for(run, tmp_path, killed_stick, marker, options, cores, sentence):
+def test_a_method_that_ended_a_run_is_not_tried_again_unless_requested(run, tmp_path, killed_stick, marker, options, cores, sentence):
     done = run(*(TWO_CORES if cores == "mp" else QUICK_CORES), "--image", marked(tmp_path, killed_stick, marker), "--", *SHORT, *options)
     report = checked(done)
     assert report["options"]["cores"] == cores
@@ -143,7 +145,7 @@ def test_what_ended_a_run_is_not_tried_again_unless_it_is_asked_for(run, tmp_pat
     stick = tmp_path / "after"
     stick.write_bytes(done.file("stick.img"))
     left = markers(stick)
-    # the marker remains if a phase ended a run, so that the next run still knows this phase
+    # if a phase ended an earlier run, the marker stays, so that the next run still avoids this phase
     assert bool(left) == (sentence is not None)
     for text in left.values():
         assert re.match(r"phase= cores=off least=(mp|off) report=0 #", text)

@@ -1,4 +1,4 @@
-"""A run that the user ends early. Its report is complete, and states this."""
+"""Runs that the user ends early. The report must be complete, and must say that the run was ended."""
 import json
 import re
 import signal
@@ -15,8 +15,8 @@ DURATION_S = 60
 
 
 def ended_after(line, out, *options):
-    """Return the report of a soak with measurements of DURATION_S. Its runner gets a Ctrl-C when its
-    serial line has LINE, a regular expression."""
+    """Return the report of a soak whose measurements take DURATION_S. The runner gets a Ctrl-C when the serial line
+    matches the regular expression LINE."""
     words = [RUNNER, *QUICK_TCG, "--cpus", "2", "--out", out, "--", "profile=soak", f"duration={DURATION_S}s", "irq=off",
              "clocks=tsc,acpi_pm", *options]
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -31,7 +31,7 @@ def ended_after(line, out, *options):
     return json.loads((out / "report.json").read_text()), (out / "report.txt").read_text()
 
 
-def test_what_is_left_of_a_soak_is_measured_as_a_quick_run_does(tmp_path):
+def test_the_rest_of_a_soak_that_is_ended_early_is_measured_like_a_quick_run(tmp_path):
     report, text = ended_after(rb"^phase: rates$", tmp_path / "out")
     check_schema(report)
     assert report["verdict"] == "pass" and 0 < report["ended_early_ms"] < report["elapsed_ms"]
@@ -46,7 +46,7 @@ def test_what_is_left_of_a_soak_is_measured_as_a_quick_run_does(tmp_path):
 
 
 def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
-    """Takes 18 s of processor time, because a soak measures for some seconds before its series."""
+    """Takes 18 s of processor time, because a soak measures for some seconds before its series starts."""
     report, text = ended_after(rb"(?s)^phase: series\n(.*?^ +\d+ s ){4}", tmp_path / "out", "interval=1s")
     check_schema(report)
     assert report["verdict"] == "pass" and report["ended_early_ms"] and report["options"]["interval_ms"] == 1000
@@ -54,7 +54,7 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
     assert len(rows) >= 3
     assert [row["to_ms"] for row in rows[:-1]] == [row["from_ms"] for row in rows[1:]]
     assert all(row["to_ms"] - row["from_ms"] >= 999 for row in rows[:-1])
-    # If the key comes while a row is being closed, it is noticed only after the row's end was set.
+    # A key that comes while a row is being closed is noticed only after the end of the row was set.
     assert report["ended_early_ms"] - 1000 <= rows[-1]["to_ms"] < report["elapsed_ms"]
     for clock in report["clocks"]:
         reads = [row["clocks"][clock["id"]] for row in rows]
@@ -62,12 +62,13 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
         assert min(read["min_ns"] for read in reads if read["count"]) == clock["latency"]["min_ns"]
         assert max(read["max_ns"] for read in reads if read["count"]) == clock["latency"]["max_ns"]
     assert sum(row["gaps"] or 0 for row in rows) == report["interference"]["gaps"]
-    # A row adds up parts of up to 10 ms, and each part is rounded to a nanosecond. The report's figure is rounded only
+    # A row adds up parts of up to 10 ms, and each part is rounded to a nanosecond. The report's total is rounded only
     # once.
     observed_ns = report["interference"]["observed_ns"]
     assert abs(sum(row["observed_ns"] for row in rows) - observed_ns) <= observed_ns / 10 ** 6
     assert any(row["cores"][1]["offset_ns"] for row in rows)
-    # Each row was printed as a line during the run, with a mark in the progress line, and again in the report.
+    # During the run, each row was printed as a line, with a mark in the progress line. In the report it was printed
+    # again.
     log = (tmp_path / "out" / "serial.log").read_bytes().decode("ascii", "replace").replace("\r", "")
     told = re.findall(r"^ +(\d+) s .* +[\d.]+ ?[num]s +-\n", log[:log.index("phase: stop-cores")], re.M)
     assert len(told) == len(rows)

@@ -1,9 +1,9 @@
-"""Exceptions in baretick's code, on any core. In a test image (tests/fault) a clock's driver causes them. The
-machine must continue, and the report must give the exception, its address, and the measurement that it ended.
+"""Exceptions in baretick's code, on any core. In a test image (tests/fault) the driver of a clock causes them. The
+machine must continue. The report must give the exception, its address, and the measurement that it ended.
 
-The guards are the same code in both boots, but a boot by UEFI needs more processor time. So each row with UEFI tests
-something that UEFI does differently: the firmware's tables and stacks, its interrupts, and cores that it lends.
-"""
+The guards are the same code in both boots, but a boot with UEFI needs more processor time. Therefore each case with
+UEFI tests something that UEFI does differently: the firmware's tables, stacks and interrupts, and cores that it
+starts."""
 import re
 
 import pytest
@@ -13,24 +13,25 @@ from harness import FAST_TCG, QUICK_BARE, QUICK_TCG, ROOT
 from stick import STICK, copy_of_stick, folders, mtools, volume_of
 
 FAULTING = ROOT / "build" / "baretick-fault.efi"
-# Cores that the firmware lends (mp) must run at the same time, because the firmware's waits expect this.
+# Cores that the firmware starts (mp) must run at the same time, because the firmware's waits depend on it.
 BOOTS = {"uefi": [*QUICK_TCG, "--efi", FAULTING], "mp": [*FAST_TCG, "--efi", FAULTING],
          "bare": [*QUICK_BARE, "--image", FAULTING.with_suffix(".elf")]}
 IN_IMAGE = r" at baretick\+[0-9a-f]+h"
 KINDS = {"gp": rf"#GP \(vector 13, error 0h\){IN_IMAGE}",
          "pf": rf"#PF \(vector 14, error 0h\){IN_IMAGE}, address 123456789000h",
          "ud": rf"#UD \(vector 6\){IN_IMAGE}"}
-# A page fault with firmware that gives #PF a separate stack, as EDK II of 2026 does. A core that the firmware only
-# lends has no such stack.
+# A page fault with firmware that has a separate stack for #PF, as EDK II of 2026. A core that the firmware starts has
+# no such stack.
 OWN_STACK = {"is": KINDS["pf"]}
-# Calls to addresses without code: unmapped memory, or the stack, which may be executable. Bit 4 of the error code marks
-# an instruction fetch.
+# Calls to addresses without code: unmapped memory, or the stack, which may be executable. Bit 4 of a page fault's error
+# code marks an instruction fetch.
 ASTRAY = {"vo": r"#PF \(vector 14, error 1?0h\) at 123456789000h, address 123456789000h",
           "st": r"(#UD \(vector 6\) at [0-9a-f]+h|#PF \(vector 14, error 11h\) at ([0-9a-f]+)h, address \2h)"}
 ALL_KINDS = KINDS | ASTRAY | OWN_STACK
 FIRMWARES_DUMP = "X64 Exception Type"
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
-LATER = 3  # number of batches of samples on another core, which then measures its own figures
+# number of sample batches on another core after which it causes an exception; it then measures its own figures
+LATER = 3
 
 pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")
 long = pytest.mark.long
@@ -57,7 +58,7 @@ def report_of(done):
 
 
 def check_row(report, kind):
-    """Check that the clock's row names the exception, and that all other rows are as usual."""
+    """Check that the clock's row names the exception, and that all other rows are as in a normal run."""
     row = clocks(report)["acpi_pm"]
     assert row["state"] == "broken" and row["verdict"] == "fail", row
     assert re.fullmatch(f"Access to it faulted: {ALL_KINDS[kind]}\\.", row["reason"]), row
@@ -108,7 +109,8 @@ def test_a_fault_on_the_boot_core_while_others_work_ends_the_measuring_and_what_
 
 @IMAGE_BUILT
 def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothing_left_in_service(run, tmp_path):
-    """An interrupt that stays in service blocks the firmware's tick. The firmware saves the report afterwards."""
+    """An interrupt that stays in service would block the firmware's tick, which the firmware needs to save the
+    report."""
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mcopy", "-o", FAULTING, "::/EFI/BOOT/BOOTX64.EFI")
     done = run(*STICK, "--image", stick, *fault("ha", 0, 0), "--", *SHORT)
@@ -123,8 +125,8 @@ def test_a_fault_in_a_handler_ends_the_timers_and_the_report_is_saved_with_nothi
 
 
 def test_what_the_firmware_takes_in_its_own_code_goes_to_the_firmwares_handler(run):
-    """The firmware's CopyMem() reads unmapped memory. The firmware prints a dump, and nothing follows. The runner
-    must not wait for its time-out."""
+    """The firmware's CopyMem() reads unmapped memory. The firmware prints a dump and then hangs. The runner must notice
+    this before its time-out."""
     done = run(*faulting("fw", 0, 0), "--", *SHORT)
     assert FIRMWARES_DUMP in done.file("serial.log").decode("ascii", "replace")
     assert done.status == 2 and "verdict" not in done.stdout, done

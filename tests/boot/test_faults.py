@@ -1,7 +1,6 @@
 """Faults of real clocks in an unchanged QEMU, see levers.py. Each boot is compared with the same boot without the
-fault. If possible, instructions drive the guest's time (-icount), so that a busy host does not affect the guest.
-The figures before the fault are then equal to the last digit, and the host causes no gap.
-"""
+fault. If possible, instructions drive the guest's time (-icount), so that a busy host changes no figure and causes no
+gap. Then all figures before the fault must be equal to the last digit."""
 import contextlib
 from fractions import Fraction
 import os
@@ -39,15 +38,16 @@ def exact(number):
 
 @pytest.fixture(scope="session")
 def clean(tmp_path_factory):
-    """The machine without a fault. The other boots get its TSC's rate as an option, as if it came from a data sheet."""
+    """Return the report of the machine without a fault. The other boots get its measured TSC rate as an option, as if
+    from a data sheet."""
     report = checked(levers.run_while(None, tmp_path_factory.mktemp("clean"), *ONE_CORE, "--", *QUICK))
     assert report["findings"] == []
     return report
 
 
 def faked(folder, clean, rate, **which):
-    """Return the report of a boot whose host's time runs at RATE. Also return a range for how many times faster the
-    TSC is than its given rate. It is a range because the clean boot measured an interval."""
+    """Return the report of a boot in which the host's time runs RATE times as fast. Also return the range of the true
+    TSC rate divided by the given rate. It is a range because the clean boot measured an interval."""
     measured = clocks(clean)["tsc"]["measured_hz"]
     claim = round(measured["value"])
     report = checked(levers.run_while(None, folder / "out", *ONE_CORE, *levers.faked(folder, rate, **which), "--",
@@ -60,7 +60,7 @@ def overlap(interval, low, high):
 
 
 long = pytest.mark.long
-# runs these tests in one worker, so that the clean boot is done only once
+# tests in one worker share the clean boot
 with_clean = pytest.mark.xdist_group("clean")
 with_undisturbed = pytest.mark.xdist_group("undisturbed")
 
@@ -71,7 +71,8 @@ with_undisturbed = pytest.mark.xdist_group("undisturbed")
     ("0.999", "rate-disagree"), pytest.param("0.95", "rate-disagree", marks=long),
 ])
 def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_other(tmp_path, clean, rate, rule):
-    """The devices and the RTC follow the host's oscillator. The TSC is the only other source, so two groups remain."""
+    """The devices and the RTC follow the host's oscillator. The TSC is the only other source, so the clocks form two
+    groups."""
     report, tsc = faked(tmp_path, clean, rate)
     low, high = ((end / Fraction(rate) - 1) * 10 ** 6 for end in tsc)
     pairs = {b: ppm for (a, b), ppm in rates(report).items() if a == "tsc"}
@@ -85,7 +86,7 @@ def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_oth
 @with_clean
 @pytest.mark.parametrize("rate", ["3", pytest.param("1.3", marks=long), pytest.param("1.05", marks=long)])
 def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
-    """The RTC's error is so large that a window of one second shows it, even if a busy host shows the RTC's edges
+    """The error of the RTC is so large that a window of one second shows it, even if a busy host shows the RTC's edges
     late."""
     report, _ = faked(tmp_path, clean, rate, monotonic=False)
     assert ("rate-wrong", "rtc") in accused(report), report["findings"]
@@ -118,8 +119,8 @@ def load(loops):
 
 @long
 def test_an_rtc_that_is_two_percent_fast_is_reported_on_a_busy_host(tmp_path):
-    """On a busy host QEMU shows the RTC's edges late, and the core misses some. The TSC has no nominal rate, so
-    there are two groups."""
+    """A busy host lets QEMU show the RTC's edges late, and the core misses some. The TSC has no nominal rate, so there
+    are two groups of clocks."""
     machine = [*ONE_CORE, *levers.faked(tmp_path, "1.02", monotonic=False)]
     with load(2):
         report = checked(levers.run_while(None, tmp_path / "out", *machine, "--", "clocks=tsc,hpet,acpi_pm,pit,rtc"))
@@ -141,7 +142,8 @@ def stop_hpet(registers):
 
 
 def move_hpet_back(registers):
-    """Set the HPET's counter to 0, which is possible only while it is stopped. Repeat it if the counter went on."""
+    """Set the HPET's counter to 0, which is possible only while it is stopped. Repeat this if the counter has continued
+    with its old value."""
     enabled, before = registers.read32(HPET_CONFIGURATION), registers.read32(HPET_COUNTER)
     for _ in range(TRIES):
         registers.ask(f"writel {HPET_CONFIGURATION:#x} {enabled & ~HPET_ENABLE:#x}", f"writel {HPET_COUNTER:#x} 0",
@@ -152,7 +154,7 @@ def move_hpet_back(registers):
 
 
 def stop_rtc(registers):
-    """Set the bit SET in register B, in addition to the 24-hour mode (MC146818 data sheet, register B)."""
+    """Set the bit SET in the RTC's register B, and keep its 24-hour mode (MC146818 data sheet, register B)."""
     registers.ask("outb 0x70 0x0b", "outb 0x71 0x82")
 
 
@@ -167,16 +169,16 @@ def undisturbed(tmp_path_factory):
     return report
 
 
-# The fault comes after the window of the rates and before the cores are started. Later, two seconds pass between two
-# sweeps of all clocks, and the wraps of the PM timer are not counted there. Only the TSC and the RTC then disagree with
-# the HPET, and the report warns that the clocks diverged.
+# The fault comes after the rate window and before the cores are started. Later, two seconds pass between two
+# comparisons of all clocks, in which the wraps of the PM timer are not counted. Then only the TSC and the RTC
+# contradict the HPET, and the report warns that clocks diverged.
 @with_undisturbed
 @pytest.mark.parametrize("clock, disturb, after, rule, state", [
     ("hpet", stop_hpet, "hpet", "clock-stuck", "stuck"),
     ("hpet", move_hpet_back, "hpet", "clock-backward", "present"),
     ("rtc", stop_rtc, "hpet", "clock-stuck", "stuck"),
 ], ids=["hpet-stops", "hpet-goes-back", "rtc-stops"])
-def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_before(
+def test_a_clock_that_fails_is_named_with_the_time_and_keeps_earlier_results(
         tmp_path, undisturbed, clock, disturb, after, rule, state):
     def pull(machine):
         late.append(True)
@@ -185,7 +187,7 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
                 disturb(registers)
             late[-1] = machine.has_said(b"\nphase: start-cores")
 
-    late = []  # for each try: true if a busy host stopped this thread until the last row was measured
+    late = []  # for each try: true if a busy host delayed this thread until the last clock was measured
     while len(late) < TRIES and False not in late:
         done = levers.run_while(pull, tmp_path / f"out{len(late)}", *LONG)
     assert False in late, done
@@ -200,25 +202,25 @@ def test_a_clock_that_turns_sick_is_named_with_when_and_keeps_what_was_measured_
         assert (now[name]["measured_hz"] is None) == (before[name]["measured_hz"] is None), name
         if now[name]["rate_over"] == before[name]["rate_over"] == "window":
             assert now[name]["measured_hz"] == before[name]["measured_hz"], name
-        elif now[name]["measured_hz"]:  # if not, the clean boot measured the rate over the whole run
+        elif now[name]["measured_hz"]:  # otherwise the clean boot measured the rate over the whole run
             assert overlap(now[name]["measured_hz"], *map(exact, bounds_of(before[name]["measured_hz"]))), name
         assert now[name]["main"] == clock or now[name]["verdict"] == "pass", now[name]
     for name in ROWS[:ROWS.index(after) + 1]:
         assert now[name]["latency"] == before[name]["latency"] is not None, name
 
 
-# Interference: the host stops the machine, and no clock may be named.
+# Stolen time: the host stops the machine, and no clock may be named.
 
 FREEZE_S, RUN_S, FREEZES = 0.4, 0.2, 3
-RATE_WRONG_PPM = 500  # limit of the rules for wrong rates, in the rule catalogue
+RATE_WRONG_PPM = 500  # limit of the rules for wrong rates in the rule catalogue, in ppm
 HOLDS, HOLDS_MAX = 5, 100
-HOLD_S = 0.3  # longer than the option gap= of QUICK, and than usual gaps of a busy host
+HOLD_S = 0.3  # longer than the option gap= in QUICK, and than usual gaps on a busy host
 
 
 @with_clean
-def test_a_machine_that_is_held_again_and_again_has_gaps_and_no_sick_clock(tmp_path, clean):
-    """The machine is held from the window of the rates until the search for gaps is over. This search comes between
-    the latencies and the checks, at a time that depends on the host."""
+def test_a_machine_that_is_stopped_repeatedly_has_gaps_and_no_failed_clock(tmp_path, clean):
+    """The machine is stopped again and again, from the rate window until the search for gaps has ended. This search
+    comes between the latencies and the checks, at a time that depends on the host."""
     held = []
 
     def hold(machine):
@@ -241,8 +243,8 @@ def freeze_while(machine, wanted):
             time.sleep(RUN_S)
 
 
-def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp_path):
-    """The RTC gains time in each freeze, so much that the rule would name it. A note must explain this instead."""
+def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_failed_clock(tmp_path):
+    """In each freeze the RTC gains so much time that a rule would accuse it. A note must explain this instead."""
     def freeze(machine):
         assert machine.wait_for(b"baretick ")
         freeze_while(machine, lambda: not machine.has_said(b"\n  tsc "))
@@ -256,9 +258,8 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_sick_clock(tmp
         assert rates(report)[name, "rtc"]["high"] < -RATE_WRONG_PPM, rates(report)
 
 
-def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
-    """After the freezes the RTC is ahead of all other clocks, and a note says so. No rate of a clock spans the
-    freezes."""
+def test_a_machine_that_is_frozen_after_the_rates_has_no_failed_clock(tmp_path):
+    """After the freezes the RTC is ahead of all other clocks, and a note says so. No rate may include the freezes."""
     def freeze(machine):
         assert machine.wait_for(b"\n  hpet ")
         freezes = iter(range(FREEZES))
@@ -269,12 +270,12 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_sick_clock(tmp_path):
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
     assert any("The machine was stopped for " in note and "(by the rtc)" in note for note in report["notes"]), report["notes"]
     rtc = clocks(report)["rtc"]
-    # the change between the halves of the window; only known if the window was long enough for an edge in its middle
+    # the change between the two halves of the window, which is only known if the RTC has an edge in the middle
     change = rtc["change_ppm"]
     assert rtc["rate_over"] == "window" and (not change or change["low"] <= 0 <= change["high"]), rtc
 
 
-# ports of the chip set; a write to the first raises an SMI, a write to the second has no effect
+# ports of the chip set: a write to the first raises an SMI, and a write to the second has no effect
 APM_COMMAND, APM_STATUS = 0xB2, 0xB3
 WRITES_MAX = 10000
 

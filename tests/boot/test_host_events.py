@@ -1,6 +1,5 @@
-"""A pause, a snapshot and a migration while baretick runs. These tests check that the event happened at the
-requested time, and that the run reached its end. Other tests check the findings on clocks.
-"""
+"""A pause, a snapshot or a migration while baretick runs. These tests check that the event came at the requested time,
+and that the run reached its end. Other tests check findings about clocks."""
 import re
 
 import pytest
@@ -9,13 +8,13 @@ from boots import EFI_BUILT, IMAGE_BUILT, checked
 from harness import BARE, FAST_TCG, case, junit
 from machine import events
 
-SLACK_S = 0.02  # rounding error of two times that have two decimals
+SLACK_S = 0.02  # two times are compared that are rounded to two decimals
 
 pytestmark = EFI_BUILT
 
 
 def happened(done, text, after, seconds):
-    """Assert that the event TEXT happened, at least AFTER seconds into the run, for SECONDS, and that the report is
+    """Assert that the event TEXT came at least AFTER seconds into the run and took SECONDS, and that the report is
     complete."""
     assert done.status in (0, 1), done
     line = rf"^qemu/run: --event {re.escape(text)}: from ([0-9.]+) s to ([0-9.]+) s after"
@@ -27,7 +26,7 @@ def happened(done, text, after, seconds):
 
 
 @pytest.mark.parametrize("what", list(events.KINDS))
-def test_it_happens_to_a_machine_and_the_run_comes_to_its_end(run, tmp_path, what):
+def test_a_run_reaches_its_end_after_each_event(run, tmp_path, what):
     text = f"rates+200ms={what}:1s"
     done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "profile=quick")
     happened(done, text, 0.2, 1)
@@ -39,16 +38,15 @@ def test_it_happens_to_a_machine_and_the_run_comes_to_its_end(run, tmp_path, wha
 @pytest.mark.long
 @pytest.mark.parametrize("what", list(events.KINDS))
 @pytest.mark.parametrize("moment", ["1.5s", "latency+100ms", "skew", "cores"])
-def test_with_several_cores_in_each_phase(run, tmp_path, moment, what):
+def test_a_run_with_several_cores_reaches_its_end_after_an_event_in_each_phase(run, tmp_path, moment, what):
     text = f"{moment}={what}:500ms"
     done = run(*BARE, "--cpus", "4", "--event", text, *junit(tmp_path), "--", "profile=quick")
     happened(done, text, 1.5 if moment == "1.5s" else 0, 0.5)
 
 
 @pytest.mark.long
-def test_a_machine_that_was_set_back_does_again_what_it_did(run, tmp_path):
-    """After the restore, the progress starts again at an earlier phase. The table of the report is printed only
-    once."""
+def test_a_machine_that_was_restored_repeats_its_phases(run, tmp_path):
+    """After the restore, the progress continues from an earlier phase. The report's table must be printed only once."""
     text = "latency=snapshot:5s"
     done = run(*BARE, "--cpus", "1", "--event", text, *junit(tmp_path), "--", "duration=1s")
     happened(done, text, 0, 5)
@@ -57,7 +55,7 @@ def test_a_machine_that_was_set_back_does_again_what_it_did(run, tmp_path):
 
 
 @pytest.mark.long
-def test_one_after_another_to_one_machine(run, tmp_path):
+def test_several_events_happen_one_after_another(run, tmp_path):
     texts = ["latency=migrate:500ms", "rates=stop:500ms", "latency=snapshot:500ms", "latency=snapshot:300ms",
              "latency=migrate:1s"]
     asked = [f"--event={text}" for text in texts]
@@ -69,7 +67,7 @@ def test_one_after_another_to_one_machine(run, tmp_path):
 @IMAGE_BUILT
 @pytest.mark.long
 @pytest.mark.parametrize("boot, what", [("usb", "stop"), ("usb", "migrate"), ("cd", "snapshot"), ("cd", "migrate")])
-def test_to_one_that_booted_from_an_image(run, tmp_path, boot, what):
+def test_an_event_happens_to_a_machine_that_booted_from_an_image(run, tmp_path, boot, what):
     text = f"rates={what}:500ms"
     done = run(*FAST_TCG, "--boot", boot, "--event", text, *junit(tmp_path), "--", "profile=quick")
     happened(done, text, 0, 0.5)
@@ -77,7 +75,7 @@ def test_to_one_that_booted_from_an_image(run, tmp_path, boot, what):
 
 
 def test_a_stop_as_the_rates_are_announced_is_noted(run):
-    """The stop comes before the first edge of the RTC. The reading of the RTC before the stop is only exact to a
+    """The stop comes before the RTC's first edge in the window. The RTC's reading before the stop is exact only to a
     second."""
     done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
     stops = [re.match(r"The machine was stopped for ([0-9.]+) (?:to ([0-9.]+) )?s at ", note)

@@ -94,15 +94,15 @@ def of_serial(number):
 
 @pytest.fixture(scope="session")
 def killed_stick(tmp_path_factory):
-    """The stick of a run that was killed on the machine SN-0042."""
+    """The stick of a run on the machine SN-0042 that was killed."""
     folder = tmp_path_factory.mktemp("killed_stick")
     return killed_in("start-cores", folder, copy_of_stick(folder), "identity=off", machine=of_serial("SN-0042"))
 
 
 @IMAGE_BUILT
-@pytest.mark.xdist_group("twins")  # one worker, so that there is only one killed run
+@pytest.mark.xdist_group("twins")  # tests in one worker share the killed run
 @pytest.mark.parametrize("serial, heeds", [("SN-0042", True), ("SN-0043", False)])
-def test_what_ended_a_run_is_heeded_on_that_machine_and_not_on_its_twin(run, killed_stick, serial, heeds):
+def test_a_marker_is_used_on_its_own_machine_only(run, killed_stick, serial, heeds):
     machine = [*(TWO_CORES if heeds else QUICK_CORES), *of_serial(serial), "--image", killed_stick]
     report = checked(run(*machine, "--", *SHORT, "clocks=tsc,acpi_pm"))
     assert ("did not finish: it stopped" in notes(report)) == heeds, report["notes"]

@@ -1,5 +1,5 @@
-"""Firmware without the things that INIT-SIPI-SIPI needs, from the test image of tests/fault. The firmware's MP
-services start the cores instead."""
+"""Machines that lack the requirements of INIT-SIPI-SIPI, from the test image in tests/fault. The firmware's MP services
+must start the cores instead."""
 import pytest
 
 from boots import VERDICT_STATUS

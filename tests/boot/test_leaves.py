@@ -1,18 +1,18 @@
-"""CPUID leaves with a wrong rate: a test image (tests/skew) whose boot core runs as an SVM guest and reads other
-leaves. Instructions drive the guest's time (-icount), so the TSC and the local APIC's timer count exactly 1 GHz.
-"""
+"""CPUID leaves with a wrong rate. In a test image (tests/skew) the boot core runs as an SVM guest whose leaves have
+other values. Instructions drive the guest's time (-icount), so the TSC and the local APIC's timer count at exactly 1
+GHz."""
 import pytest
 
 from boots import EFI_BUILT, ICOUNT, checked, qemu
 from harness import FAST_TCG, ROOT
 
 IMAGE = ROOT / "build" / "baretick-skew.efi"
-NO_SVM = "QEMU ended with status 65"  # EXIT_NO_SVM of tests/skew/skew.c, as isa-debug-exit returns it
+NO_SVM = "QEMU ended with status 65"  # QEMU's exit status for EXIT_NO_SVM of tests/skew/skew.c
 AS_IT_IS = -1
 BASIC_MAX = (0, 0x16, AS_IT_IS, AS_IT_IS, AS_IT_IS)
 VMWARE = (0x40000000, 0x40000010, *(int.from_bytes(part, "little") for part in (b"VMwa", b"reVM", b"ware")))
 HZ = 10 ** 9
-WRONG = 1_001_740  # wrong rate in millionths of the right one, as in acrn-hypervisor#7890
+WRONG = 1_001_740  # the wrong rate as a multiple of the right one, in millionths; from acrn-hypervisor#7890
 ZERO_16 = (0x16, 0, 0, 0, 0)
 
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not IMAGE.exists(),
@@ -20,7 +20,7 @@ pytestmark = [EFI_BUILT, pytest.mark.skipif(not IMAGE.exists(),
 
 
 def claims(run, *leaves):
-    """Return the report of a boot whose CPUID LEAVES have these values of EAX, EBX, ECX and EDX."""
+    """Return the report of a boot in which CPUID LEAVES have these values of EAX, EBX, ECX and EDX."""
     words = " ".join(":".join(map(str, leaf)) for leaf in leaves)
     done = run(*FAST_TCG, "--cpus", "1", "--efi", IMAGE, *qemu(*ICOUNT),
                *qemu("-fw_cfg", f"name=opt/baretick/leaves,string={words}"), "--", "profile=quick")

@@ -1,4 +1,4 @@
-"""Boot loaders that start baretick and pass options on. Each loader is on a stick, in the place of the application."""
+"""Boot loaders that start baretick and pass options on. Each loader replaces the application on a stick."""
 import pathlib
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ GRUB_MODULES = "part_msdos part_gpt fat chain search search_fs_file search_fs_uu
 
 
 def grub(folder, options):
-    """Make GRUB as one file that starts baretick with OPTIONS."""
+    """Make a GRUB in one file that starts baretick with OPTIONS."""
     text = f"search --no-floppy --set=root --file {APPLICATION}\nchainloader {APPLICATION} {options}\nboot\n"
     return grub_file(folder, text, GRUB_MODULES), {}
 
@@ -78,7 +78,7 @@ def test_ipxe_fetches_baretick_with_its_options_and_the_report_comes_by_the_seri
     assert folders(volume_of(done.file("stick.img"))) == {}
 
 
-# From a grub.cfg of GRUB 2.06's grub-mkconfig: the lines on next_entry, which chooses an entry for one start.
+# Part of the grub.cfg that GRUB 2.06's grub-mkconfig writes: next_entry chooses the entry for the next start only.
 MENU = """load_env
 if [ "${next_entry}" ] ; then
    set default="${next_entry}"

@@ -1,6 +1,5 @@
-"""Machines that boot by PXE and by HTTP boot. They get their options from the boot server, and send their report to
-it. Each failure in this is reported, and the run continues.
-"""
+"""Machines that boot by PXE or by HTTP. They get their options from the boot server, and send their report to it. Each
+failure must be reported, and the run must continue."""
 import errno
 import http.server
 import re
@@ -24,7 +23,7 @@ ME = "mac=525400abcdef&serial=rack%207"
 SERIAL = ["-smbios", "type=1,serial=rack 7"]
 NO_VOLUME = "No report on the boot volume: the application was not started from one."
 CLIENT_S = 300     # longest wait for a client
-HELD = object()    # marks a part of an answer that never comes
+HELD = object()    # marks the place in an answer after which the server sends nothing more
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -64,8 +63,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Sends the application and receives reports. ANSWER has the parts of the answer to other requests. If ANSWER is
-    None, the server stops before it answers."""
+    """A server that sends the application and receives reports. ANSWER lists the parts of its answer to other requests.
+    If ANSWER is None, the server stops before it answers."""
     daemon_threads = True
 
     def __init__(self, *answer):
@@ -101,7 +100,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def by_http(run, disk, tmp_path):
-    """Return a function that boots http://.../baretick.efi from a server. WORDS are the machine's own options."""
+    """Return a function that boots http://.../baretick.efi from a server. WORDS are options on the machine itself."""
     def boot(url, *words):
         code = firmware_that_boots(f"{url}/baretick.efi", tmp_path / "firmware", CODE, VARIABLES)
         return run("--accel", "tcg", "--firmware", code, *disk, *qemu("-netdev", "user,id=net", *CARD, *SERIAL),
@@ -135,7 +134,7 @@ def fleet(tmp_path):
 
 
 def port_80():
-    """A socket on port 80 that accepts no connection. Skips the test if the port cannot be used."""
+    """Open a socket on port 80 that accepts no connection. Skip the test if the port cannot be used."""
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -149,7 +148,7 @@ def port_80():
 
 
 def said(done):
-    """Return the sentence about sending the report, which follows the report on the serial line."""
+    """Return the sentence about sending the report, which is on the serial line after the report."""
     serial = done.file("serial.log").replace(b"\r", b"").decode("ascii", "replace")
     return re.findall(r"^The report was .*", serial.rpartition("\nBARETICK REPORT END")[2], re.M)
 

@@ -1,6 +1,5 @@
-"""save=http://...: the firmware's network sends the report. If this fails, the stick and the serial line still have
-the report, and a sentence gives the reason.
-"""
+"""With save=http://... the firmware's network sends the report. If this fails, the stick and the serial line must still
+have the report, and a sentence gives the reason."""
 import contextlib
 import re
 import shlex
@@ -24,7 +23,7 @@ NOBODY = "10.0.2.77"  # an address in that network that no machine uses
 CLIENT_S = 300        # longest wait for a client
 
 def body_of(line):
-    """Return the body that a client posts, with the length from its headers."""
+    """Return the body of a client's post. LINE is the connection, and the headers give the body's length."""
     data = b""
     while b"\r\n\r\n" not in data:
         if not (piece := line.recv(65536)):
@@ -39,7 +38,8 @@ def body_of(line):
 
 
 class Server:
-    """Accepts connections one after another, and sends ANSWER to each. `bodies` has the received data."""
+    """A server that accepts connections one after another, and answers each with ANSWER. `bodies` has the received
+    data."""
 
     def __init__(self, answer=None, reads=True, closes=True):
         self.answer, self.reads, self.closes = answer, reads, closes
@@ -59,7 +59,7 @@ class Server:
     def _one(self, line):
         body = body_of(line) if self.reads else b"a part" * bool(line.recv(1000))
         if not body:
-            return  # a connection without data, which was only an attempt
+            return  # a connection without data, from a client that only tried to connect
         self.bodies.append(body)
         if self.answer:
             line.sendall(self.answer)
@@ -88,8 +88,8 @@ def status(line):
 
 
 def sent(run, address, card=CARD):
-    """Return the run's report from the serial line, and the sentence about sending it. Assert that the stick has the
-    report, too."""
+    """Return the report from the serial line, and the sentence about sending it. Assert that the stick also has the
+    report."""
     done = run(*REAL_TIME_STICK, *card, "--", *FAST, f"save={address}")
     assert checked(done)["options"]["save"] == address
     saved = folders(volume_of(done.file("stick.img")))["0001"]
@@ -120,7 +120,7 @@ def test_the_labs_server_gets_the_report_byte_for_byte(run, tmp_path):
     pytest.param("503 Service Unavailable", "503: it can't accept it now", marks=pytest.mark.long),
     pytest.param("301 Moved Permanently", "301", marks=pytest.mark.long)])
 def test_a_server_that_refuses_is_quoted(run, server, line, words):
-    """The answer has one byte more than its stated length."""
+    """The body of the answer is one byte longer than its stated length."""
     lab = server(status(line) + b"!")
     address = f"http://{HOST}:{lab.port}/some/where?x=1"
     report, said = sent(run, address)
@@ -144,8 +144,8 @@ def test_a_server_that_gives_no_answer_is_waited_for_a_while(run, server, how, w
 
 
 def test_a_server_that_reads_nothing_and_closes_the_connection_is_said_to_have(run, server):
-    """The connection is closed before or after all data was sent. This depends on QEMU's user network, which may
-    already have accepted all data."""
+    """The server closes the connection, before or after all data was sent. Which of the two depends on QEMU's user
+    network, which may already have accepted all data."""
     address = f"http://{HOST}:{server(reads=False).port}/some/where?x=1"
     assert sent(run, address)[1] in [f"The report was not accepted by {address}: {words}." for words in (CUT_OFF, CLOSED)]
 

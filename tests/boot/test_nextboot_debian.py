@@ -1,5 +1,5 @@
-"""qemu/nextboot from start to end. A Debian system in QEMU prepares the next start, restarts into baretick, comes
-back, collects the report, and removes everything.
+"""qemu/nextboot on a complete Debian in QEMU. It prepares the next start, restarts into baretick, comes back, collects
+the report, and removes everything.
 
 Except for the tests of the cache, this needs a mirror and takes minutes, so it belongs to `make check-long`."""
 import json
@@ -38,15 +38,15 @@ fi
 """
 
 
-# Each way to choose the next start: nextboot's arguments, and a text that then names baretick.
+# Each way to choose the next start: nextboot's arguments, and the text in its output that then names baretick.
 WAYS = {"firmware": ("", "\nBootNext-"), "systemd-boot": ("--loader systemd-boot", "\nLoaderEntryOneShot-"),
         "grub": ("--loader grub", "\nnext_entry=baretick-once\n")}
-# Debian makes its own configuration of GRUB.
+# Lets Debian make its own configuration of GRUB.
 MAKES_GRUB_CONFIG = "mkdir /boot/grub && grub-mkconfig -o /boot/grub/grub.cfg && grub-editenv /boot/grub/grubenv create"
 
 
 def on_debian(test):
-    """Mark TEST as one that boots the Debian system."""
+    """Mark TEST as a test that boots the Debian system."""
     for mark in MARKS:
         test = mark(test)
     return test
@@ -54,7 +54,7 @@ def on_debian(test):
 
 @pytest.fixture
 def makings(tmp_path, monkeypatch):
-    """The list of the Debian systems that were made, each as the names of its packages. No system is really made."""
+    """Return the list of Debian systems that would be made, each as the names of its packages. None is really made."""
     made = []
 
     def system(root):
@@ -80,7 +80,7 @@ def test_the_debian_is_made_once_and_again_for_another_recipe(makings, monkeypat
 
 @pytest.fixture(scope="module", params=WAYS)
 def restarted(request, tmp_path_factory):
-    """A machine that ran the whole script TRIAL and switched itself off."""
+    """Return a machine that ran the script TRIAL to its end and switched itself off."""
     is_by_grub = request.param == "grub"
     trial = TRIAL.replace("{words}", WAYS[request.param][0]).replace("{first}", MAKES_GRUB_CONFIG if is_by_grub else ":")
     machine = Debian(tmp_path_factory.mktemp("nextboot"), trial, is_by_grub)
@@ -129,7 +129,7 @@ else
   sync; systemctl poweroff
 fi
 """
-CUT_AT = b"phase: timers"  # the phase comes after some checkpoints
+CUT_AT = b"phase: timers"  # a phase before which some checkpoints were saved
 
 
 @on_debian

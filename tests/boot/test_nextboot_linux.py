@@ -1,5 +1,5 @@
-"""qemu/nextboot from start to end, in a short form. A kernel with a small initramfs prepares the next start,
-restarts into baretick, comes back, collects the report, and removes everything.
+"""qemu/nextboot on a small Linux in QEMU, a kernel with an initramfs. It prepares the next start, restarts into
+baretick, comes back, collects the report, and removes everything.
 
 It takes more than 15 s: three starts of the firmware, two of Linux, and a run of baretick."""
 import json
@@ -31,7 +31,7 @@ fi
 
 
 def ended(folder, trial, keys=None, is_by_shim=False):
-    """Return a machine that ran the whole script TRIAL and switched itself off."""
+    """Return a machine that ran the script TRIAL to its end and switched itself off."""
     if reason := lacking():
         pytest.skip(reason)
     machine = SmallLinux(folder, trial, keys, is_by_shim)
@@ -88,7 +88,7 @@ def test_with_secure_boot_a_signed_application_runs_and_an_unsigned_one_is_refus
 
 @pytest.mark.long
 def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
-    """This test takes half a minute longer, because the application waits for a key."""
+    """Takes half a minute more than the others, because the application waits for a key."""
     machine = ended(tmp_path, TRIAL.replace(WORDS, f"{WORDS} exit=ask"))
     assert machine.read("trial.txt").decode().count("status 0\n") == 3
     assert "exit" not in json.loads(machine.read("report/report.json"))["options"]["given"]
@@ -97,8 +97,8 @@ def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
 
 @pytest.mark.long
 def test_a_wrong_option_is_collected_as_a_report_that_names_it_and_the_machine_comes_back(tmp_path):
-    """nextboot refuses this option, so the option is written to the file afterwards. It is wrong, because the right
-    word is exit=reboot."""
+    """nextboot would refuse the option, so the script writes it to the file afterwards. The right word would be
+    exit=reboot."""
     prepare = "qemu/nextboot; echo exit=restart >/boot/efi/EFI/baretick/baretick.cfg; touch /restart; echo"
     machine = ended(tmp_path, TRIAL.replace(f"qemu/nextboot --reboot -- {WORDS}; echo", prepare))
     said = machine.read("trial.txt").decode()

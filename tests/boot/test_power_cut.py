@@ -1,5 +1,5 @@
-"""Several runs on one stick, with the power cut at every possible time of each run. There are ten runs, or three
-without --long."""
+"""Several runs on one stick, one after another. In each of them the power is cut at every possible time. There are ten
+runs, or three without --long."""
 import collections
 import datetime
 import hashlib
@@ -17,15 +17,15 @@ from harness import Run
 from stick import FAST, FILES, IMAGE, ON_STICK, PARTITION, STICK, block_sums, folders, mtools, volume_of
 from boots import IMAGE_BUILT, checked
 
-# All tests run in one worker, so that the row of runs is done only once.
+# tests in one worker share the runs
 pytestmark = [IMAGE_BUILT, pytest.mark.xdist_group("row")]
 
-CLOCK_STEP_S = 2  # resolution of a date on FAT
+CLOCK_STEP_S = 2  # resolution of a time on FAT, in seconds
 STALE = b"0001    NEW an older file's bytes, in a cluster that is free again. "
 
 
 def used_stick():
-    """Return a stick as after years of use: free space contains old data."""
+    """Return a stick as after years of use: its free space contains old data."""
     image = bytearray(IMAGE.read_bytes())
     volume = volume_of(image)
     stale = (STALE * volume.cluster_bytes)[:volume.cluster_bytes]
@@ -41,7 +41,7 @@ def system(volume):
 
 @pytest.fixture(scope="module")
 def row(pytestconfig, tmp_path_factory):
-    """A row of runs, each on the stick that the previous run left. Includes the first stick, and each run's writes
+    """Return the results of runs that each used the stick of the previous run: the first stick, and each run's writes
     and output."""
     folder = tmp_path_factory.mktemp("row")
     first = used_stick()
@@ -69,12 +69,12 @@ def test_runs_in_a_row_give_a_folder_each_and_leave_the_earlier_ones_alone(row):
 
 
 def inside(page):
-    """Return the report that is inside a page."""
+    """Return the report in an HTML page."""
     return without_exact(json.loads(re.search(rb'<script type="application/json" id="report">(.*?)</script>', page, re.S)[1]))
 
 
 def without_exact(report):
-    """Return the report without exact durations, because a page does not contain them."""
+    """Return REPORT without exact durations, which an HTML page does not contain."""
     return {**report, "clocks": [{**clock, "latency": clock["latency"] and {**clock["latency"], "exact": []}}
                                  for clock in report["clocks"]]}
 
@@ -109,19 +109,19 @@ def test_folder_and_files_bear_the_date_of_the_firmwares_clock(row):
             assert begun <= entry.made <= ended and begun <= entry.written <= ended
 
 
-ORDER = ["nothing", "checkpoint", "report"]  # possible remains of a run, in the order in which a run creates them
+# what may exist of a run after a power cut, in the order in which a run creates it
+ORDER = ["nothing", "checkpoint", "report"]
 
 
 def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
-    """The folders are checked after every written sector. From a run's first checkpoint on, its folder exists. Also
-    checks that no write is missing in the log.
-    """
+    """The folders are checked after each written sector. From a run's first checkpoint on, its folder must exist. The
+    test also checks that the log has all writes."""
     image, cuts = bytearray(row.first), collections.Counter()
     kept = system(volume_of(row.first))
     for number, run in enumerate(row.runs, 1):
         earlier, rests_on, left = row.runs[number - 2].folders if number > 1 else {}, None, "nothing"
         for sector in blocklog.cuts(image, run.writes):
-            if rests_on is None or sector in rests_on:  # other sectors cannot change the result
+            if rests_on is None or sector in rests_on:  # after other sectors the result is the same
                 before = left
                 left, rests_on = what_is_left(image, kept, earlier, run.folders)
                 assert ORDER.index(left) >= ORDER.index(before)
@@ -131,15 +131,15 @@ def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
 
 
 def check(is_so, sentence):
-    """An assertion for large values. If the variable CI is set, pytest's own explanation would compare reports of
-    100 KB line by line, which takes minutes."""
+    """Assert for large values. If the variable CI is set, pytest explains a failed comparison line by line, which takes
+    minutes for reports of 100 KB."""
     if not is_so:
         raise AssertionError(sentence)
 
 
 def what_is_left(image, kept, earlier, later):
-    """Return the element of ORDER that exists of the run after EARLIER, and the sectors on which the result depends.
-    All folders must be complete."""
+    """Return the element of ORDER that exists for the run after EARLIER, and the sectors that decide this. All folders
+    must be complete."""
     volume = volume_of(image)
     check(system(volume) == kept, "of the system something is not as it was")
     found = folders(volume)
@@ -167,7 +167,7 @@ def check_checkpoint(files):
 
 
 def test_a_write_that_a_device_forgets_is_seen_by_that_test(row):
-    """The last run is replayed with one write missing, for each write in turn. The check must find some of these,
+    """The last run is repeated without one of its writes, for each write in turn. The check must notice some of them,
     otherwise it would test nothing."""
     run, earlier, image = row.runs[-1], row.runs[-2].folders, bytearray(row.first)
     kept, missed = system(volume_of(row.first)), 0
@@ -180,11 +180,11 @@ def test_a_write_that_a_device_forgets_is_seen_by_that_test(row):
             what_is_left(forgetful, kept, earlier, run.folders)
         except (AssertionError, Damaged):
             missed += 1
-    assert missed >= 4  # the data of report.html takes at least four writes of 64 KiB
+    assert missed >= 4  # the data of report.html needs at least four writes of 64 KiB
 
 
 def test_the_run_after_a_power_cut_takes_the_next_number_and_leaves_the_rest_alone(row, run, tmp_path):
-    """The power is cut before the last folder is renamed. The next run must not change what exists of it."""
+    """The power is cut before the last folder is renamed. The next run must not change this unfinished folder."""
     image, stick, last = bytearray(row.first), tmp_path / "stick", f"{len(row.runs):04}"
     for past in row.runs[:-1]:
         collections.deque(blocklog.cuts(image, past.writes), maxlen=0)

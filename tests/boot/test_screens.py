@@ -1,5 +1,5 @@
-"""The screen and its keys, read from the pixels of a guest's screen. The letters of the firmware's font are learned
-from the rule catalogue, which is also on the serial line."""
+"""The screen and its keys, tested with the pixels of a guest's screen. The letters of the firmware's font are learned
+from the rule catalogue, whose text is also on the serial line."""
 import collections
 import json
 import pathlib
@@ -11,18 +11,18 @@ from boots import EFI, EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, qemu
 from screens import Glyphs, screen
 from stick import copy_of_stick, mtools
 
-# All tests run in one worker, so that the letters are learned only once.
+# tests in one worker share the learned letters
 pytestmark = [EFI_BUILT, pytest.mark.xdist_group("letters")]
 
 SMALL, SMALL_PIXELS = (80, 25), (640, 480)
 LARGE, LARGE_PIXELS = (160, 53), (1280, 1024)
 ONE_CORE, TWO_CORES = ["--cpus", "1"], ["--cpus", "2"]
 SHORT = ["profile=quick", "duration=10ms"]
-# Debian's firmware has had no shell since 2026; the shell is in a separate package.
+# the shell comes from a separate package, because Debian's firmware has had none since 2026
 EFI_SHELL = pathlib.Path("/usr/share/efi-shell-x64/shellx64.efi")
 SHELL = (80, 50)  # text mode of EDK II's shell on a screen of LARGE_PIXELS
 
-# EDK II's GraphicsConsole defines the colours of EFI_LIGHTGRAY, EFI_BLUE and others.
+# Colours of EDK II's GraphicsConsole: EFI_LIGHTGRAY, EFI_BLUE and others.
 BLACK, GRAY, BLUE = b"\x00\x00\x00", b"\x98\x98\x98", b"\x00\x00\x98"
 BARS = {"pass": b"\x00\x98\x00", "warn": b"\x98\x98\x00", "fail": b"\x98\x00\x00"}
 INKS = {"pass": b"\x00\xff\x00", "warn": b"\xff\xff\x00", "fail": b"\xff\x00\x00",
@@ -31,7 +31,7 @@ PAGES = ["Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings", "Ab
 
 
 class Reader:
-    """A guest's screen as text."""
+    """Reads a guest's screen as text."""
 
     def __init__(self, shown, letters):
         self.shown, self._letters = shown, letters
@@ -45,7 +45,7 @@ class Reader:
                                      lambda picture: "\n".join(self.rows(picture)))
 
     def title(self, words):
-        """Wait until the title has WORDS. Check that the bar at the bottom, which is drawn last, fits the title."""
+        """Wait until the title has WORDS. Check that the bar at the bottom, which is drawn last, matches the title."""
         name = words.split()[0][:3]  # the bar of a narrow screen uses short words
 
         def holds(picture):
@@ -56,20 +56,19 @@ class Reader:
 
 
 def same(seen, wanted):
-    """Compare the rows line by line. A letter that was never learned is a tilde, which counts as equal to any
-    letter."""
+    """Compare rows of text. A letter that was never learned is read as a tilde, which equals any letter."""
     return len(seen) == len(wanted) and all(
         len(a) == len(b) and all(x in (y, "~") for x, y in zip(a, b)) for a, b in zip(seen, wanted))
 
 
 def last_line(rows):
-    """Return the number of the document's last visible line from the title, or 0 if there is none yet."""
+    """Return the number of the document's last visible line, which the title shows, or 0 if it shows none."""
     found = re.search(r"lines \d+-(\d+) of \d+", rows[0])
     return int(found[1]) if found else 0
 
 
 def drawn(picture):
-    """Return true if the bar at the bottom exists, because it is drawn last."""
+    """Return true if the bar at the bottom is drawn, which comes last."""
     return picture.cell(picture.rows - 1, 1)[0] in (GRAY, BLUE)
 
 
@@ -81,24 +80,24 @@ def letters():
         picture = shown.wait_until(drawn, lambda _: "nothing was drawn")
         reader, text, shown_to = Reader(shown, glyphs), shown.text(), LARGE[1] - 2
         glyphs.learn_all(picture, text[:shown_to])
-        while shown_to < len(text):  # the test shows all pages, so that it learns all letters of the rules
+        while shown_to < len(text):  # all pages are shown, so that all letters of the rules are learned
             shown.press("pgdn")
             picture = reader.wait_for(lambda rows: (end := last_line(rows)) > shown_to and same(
                 rows[1:-1], text[end - LARGE[1] + 2:end]))
             shown_to = last_line(reader.rows(picture))
             glyphs.learn_all(picture, text[shown_to - LARGE[1] + 2:shown_to])
-        # A document has no pages to choose from. It scrolls to its end, and no further.
+        # A document has no pages to choose. It can be scrolled only to its end.
         reader.wait_for(lambda rows: same([" ".join(rows[-1].split())],
                                           ["R restart P power off Q quit arrows, PgUp, PgDn scroll"]))
         shown.press("end", "down", "pgdn")
         reader.wait_for(lambda rows: same(rows[1:-1], text[-(LARGE[1] - 2):]))
-        shown.press("q")  # q returns to the firmware, which has nothing to boot but its shell
+        shown.press("q")  # q returns to the firmware, which has nothing to boot except its shell
         shown.wait_for_serial(*FIRMWARE_AGAIN)
     return glyphs
 
 
 def section(lines, start, end):
-    """Return the lines of the report's text from START up to END, without empty lines at the end."""
+    """Return the lines of the text report from START up to END, without empty lines at their end."""
     lines = lines[lines.index(start):lines.index(end)]
     while not lines[-1]:
         lines.pop()
@@ -106,7 +105,7 @@ def section(lines, start, end):
 
 
 def stolen(report):
-    """Return the part of the title after the verdict, which says that too much time was stolen."""
+    """Return the part of the title after the verdict, which warns that too much time was stolen."""
     quality = report["quality"]
     if quality["reliable_tails"] is not False:
         return ""
@@ -122,27 +121,28 @@ def check_bars(picture, report):
     inks[BARS["warn"]] += len(stolen(report))
     assert collections.Counter(top) == +inks + collections.Counter({GRAY: columns - inks.total()})
     assert set(bottom) == {GRAY, BLUE}
-    # the last cell must stay empty, because writing to it would scroll the screen
+    # the last cell must stay empty, because a letter in it would scroll the screen
     assert picture.cell(rows - 1, columns - 1)[0] == BLACK
     assert {picture.cell(row, column)[0] for row in range(1, rows - 1) for column in range(columns)} == {BLACK}
 
 
 def from_verdict(rows):
-    """Return the rows from the verdict on, which follows the two lines of the answer."""
+    """Return the rows from the verdict on, which comes after the two lines of the answer."""
     first = next(i for i, row in enumerate(rows) if row.startswith("verdict  "))
     assert any(row.startswith("answer   ") for row in rows[:first])
     return rows[first:]
 
 
 def after_verdict(rows, report):
-    """The row after the verdict and the stolen time. Both may go on in further rows, which start with blanks."""
+    """Return the rows after the verdict and the stolen time. Each of these may continue in rows that start with
+    blanks."""
     stolen, following = [row for row in rows[1:] if not row.startswith(" ")][:2]
     assert report["quality"]["text"] and stolen.startswith("stolen "), rows
     return following
 
 
 def word_of(clock):
-    """Return a clock's word in the tables: its verdict, or n.d. if it passed but some of its rules were not
+    """Return a clock's word in the tables: its verdict, or n.d. if it passed but some of its rules are not
     determined."""
     return "n.d." if clock["verdict"] == "pass" and clock["not_determined"] else clock["verdict"]
 
@@ -167,7 +167,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
     with screen(SMALL, SMALL_PIXELS, SHORT, *TWO_CORES) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"baretick ")
-        shown.press("p", "ret", "end")  # as long as no keys are offered, they must neither power off nor scroll
+        shown.press("p", "ret", "end")  # while no keys are offered, these keys must neither power off nor scroll
         shown.wait_for_serial(b"Waiting for a key")
         text, report = shown.text(), report_of(shown)
         last = shown.serial().replace(b"\r", b"").partition(b"BARETICK REPORT END")[2].splitlines()[1:]
@@ -187,8 +187,8 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         shown.press("left", "left", "left")
         reader.title("Histograms")
 
-        # The page on the cores has the same lines as the serial line. It is read page by page and then line by line, to
-        # both ends and no further.
+        # The page about the cores has the same lines as the serial line. It is scrolled by pages and by lines, to both
+        # ends and no further.
         cores = section(text, "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
                         "Specified behaviour")
         rows = SMALL[1] - 2
@@ -203,8 +203,8 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         reader.wait_for(lambda seen: same(seen[1:-1], cores[:rows]))
         shown.press("tab")
         reader.title("Findings")
-        shown.press("q", "esc")  # cores were started, so a return to the firmware is not possible
-        # only one core waits for a key; if this core did not sleep, the share would be 1
+        shown.press("q", "esc")  # the cores were started, so no return to the firmware is possible
+        # only one core waits for a key, and it must sleep; otherwise the share would be 1
         assert shown.processor_share(2) < 0.6
         reader.title("Findings")
         shown.press("r")
@@ -214,7 +214,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
 
 @IMAGE_BUILT
 def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tmp_path):
-    """Instructions drive the guest's time, so that the minute passes as fast as the host allows."""
+    """Instructions drive the guest's time, so that the minute passes as fast as the host can run."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     config.write_text("colour=red\n")
     mtools(stick, "mcopy", "-o", config, "::/")
@@ -252,8 +252,8 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
 
 @IMAGE_BUILT
 def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
-    """The key is pressed while the stick is written, at ten writes a second. This takes ten seconds, so no byte of a
-    block was sent before."""
+    """The key comes while the stick is written with ten writes a second. This takes ten seconds, so the serial line has
+    sent no byte of a block yet."""
     slow = [f"--qemu-arg={word}" for word in ("-set", "drive.stick.throttling.iops-write=10")]
     with screen(SMALL, SMALL_PIXELS, [*SHORT, "cores=off", "clocks=tsc"], *ONE_CORE, "--boot", "usb", "--image",
                 copy_of_stick(tmp_path), *slow) as shown:
@@ -274,7 +274,7 @@ def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(le
     if EFI_SHELL.exists():
         mtools(stick, "mcopy", "-o", EFI_SHELL, "::/EFI/BOOT/BOOTX64.EFI")
     else:
-        mtools(stick, "mdeltree", "::/EFI")  # without its loader on the stick, the firmware starts its own shell
+        mtools(stick, "mdeltree", "::/EFI")  # without a loader on the stick, the firmware starts its own shell
     mtools(stick, "mcopy", EFI, "::/baretick.efi")
     mtools(stick, "mcopy", script, "::/startup.nsh")
     with screen(SHELL, LARGE_PIXELS, [*SHORT, "cores=off"], *ONE_CORE, "--boot", "usb", "--image", stick) as shown:

@@ -1,5 +1,5 @@
-"""Firmware that enforces Secure Boot runs only signed applications, by their own key or by shim and an enrolled
-certificate."""
+"""Firmware that enforces Secure Boot runs only signed applications. They are trusted by the firmware's own key, or by
+shim and an enrolled certificate."""
 import json
 import os
 import re
@@ -38,13 +38,13 @@ def with_shim(keys, tmp_path_factory):
 
 
 def tampered(data):
-    """Change one bit of the page's text, so that the application would still run."""
+    """Change one bit in the text of the HTML page, so that the application would still run."""
     at = data.index(b"<!DOCTYPE html>")
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
 
 
 def altered(stick, name, how, folder):
-    """Return a copy of STICK with the application NAME. HOW is the way in which the application is changed."""
+    """Return a copy of STICK whose application NAME is changed by the function HOW."""
     copy, file = folder / "stick", folder / "application"
     shutil.copyfile(stick, copy)
     application = mtools(copy, "mtype", f"::/{name}")

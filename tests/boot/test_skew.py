@@ -1,6 +1,5 @@
-"""TSC offsets on several cores. In a test image (tests/skew), started cores run as SVM guests whose TSC has an exact
-offset, or steps back. See boots.py for checks of every boot here.
-"""
+"""TSC offsets between cores. In a test image (tests/skew), started cores run as SVM guests whose TSC has an exact
+offset, or steps back. boots.py checks the report of every boot."""
 import itertools
 import re
 from fractions import Fraction
@@ -13,15 +12,15 @@ from boots import checked, of_16, qemu
 SKEWED = ROOT / "build" / "baretick-skew.efi"
 PLAIN = ROOT / "build" / "baretick.efi"
 QUICK = ["profile=quick", "clocks=tsc,acpi_pm"]
-NO_SVM = "QEMU ended with status 65"  # EXIT_NO_SVM of tests/skew/skew.c, as isa-debug-exit returns it
+NO_SVM = "QEMU ended with status 65"  # QEMU's exit status for EXIT_NO_SVM of tests/skew/skew.c
 
 pytestmark = pytest.mark.skipif(not (SKEWED.exists() and PLAIN.exists()),
                                 reason="build/baretick-skew.efi is not there: type make check")
 
 
 def skewed(run, cpus, skews):
-    """Return the report of a boot in which core NUMBER is ahead by SKEWS[NUMBER] ticks. A string has the form of
-    tests/skew/skew.c."""
+    """Return the report of a boot in which core NUMBER is SKEWS[NUMBER] ticks ahead. A string in SKEWS has the form
+    that tests/skew/skew.c defines."""
     words = " ".join(f"{number}:{ticks}" for number, ticks in skews.items())
     done = run(*FAST_TCG, "--cpus", str(cpus), "--efi", SKEWED,
                *qemu("-fw_cfg", f"name=opt/baretick/skew,string={words}"), "--", *QUICK)
@@ -31,13 +30,13 @@ def skewed(run, cpus, skews):
 
 
 def within(interval, ticks, hz):
-    """Return true if the interval contains the offset, or if there is no interval. On a busy host some pairs may
-    have no ping-pong."""
+    """Return true if the interval contains the offset, or if there is no interval. On a busy host some pairs may have
+    no ping-pong."""
     return interval is None or interval[0] <= Fraction(ticks) * 10 ** 9 / hz <= interval[1]
 
 
 def accused(report):
-    """Return the findings by core. The core is None if only a pair is proven to differ."""
+    """Return the findings by core. A finding about a pair has the core None."""
     return {finding["core"]: finding["text"] for finding in report["findings"] if finding["rule"] == "tsc-offset"}
 
 
@@ -50,7 +49,7 @@ def excludes_zero(interval):
 
 
 def matrices(report):
-    """Return the matrix of each measurement pass of all pairs."""
+    """Return the matrices of the measurement passes."""
     return [report["skew"]["matrix"], *(later["matrix"] for later in report["skew"]["later"])]
 
 
@@ -60,7 +59,8 @@ def pairs_of(matrix, number):
 
 
 def is_proven(matrix, number):
-    """Return true if each other core differs from NUMBER, and is known to be nearer to all others than NUMBER is."""
+    """Return true if the matrix proves that core NUMBER is off: each other core differs from it, and is nearer to all
+    others."""
     pairs = pairs_of(matrix, number)
     others = [cell for a, b in itertools.permutations(range(len(matrix)), 2) if number not in (a, b)
               for cell in [matrix[a][b]]]
@@ -69,8 +69,8 @@ def is_proven(matrix, number):
 
 
 def check_offsets(report, skews):
-    """Check that each core's offset, and each pair's in each pass, contains the true offset. SKEWS has exactly one
-    core."""
+    """Check that the offset of each core, and of each pair in each pass, contains the true offset. SKEWS has exactly
+    one core."""
     hz = Fraction(report["machine"]["tsc_hz"])
     true = [skews.get(number, 0) for number in range(len(report["cores"]))]
     for number, core in enumerate(report["cores"]):
@@ -87,10 +87,9 @@ def cases(long, *others):
 @pytest.mark.parametrize("ticks, cpus", cases(
     [(1_000_000, 2), (20_000, 4), (-2_000, 4), (300, 2)], (1_000_000, 4), (20_000, 2), (-2_000, 2), (300, 4)))
 def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_prove_it(run, cpus, ticks):
-    """On a busy host every round trip of a pass may be long. Therefore the intervals in the report decide which
-    cores must be named. If only one of several pairs is proven to differ, the finding names both cores but blames
-    neither. No other core may be blamed.
-    """
+    """On a busy host all round trips of a pass may be long. Therefore the intervals in the report decide which cores
+    must be named. If only one of several pairs is proven to differ, the finding names its two cores without a decision.
+    No other core may be named."""
     number = cpus // 2
     report = skewed(run, cpus, {number: ticks})
     check_offsets(report, {number: ticks})
@@ -99,7 +98,7 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
     seen = (core["offset_ns"], [pairs_of(matrix, number) for matrix in matrices(report)], report["findings"])
     named = accused(report)
     assert bool(named) == any(proofs), seen
-    # with two cores it is unknown which core is right, so no core is named
+    # with two cores it is unknown which one is right, so no single core is named
     guilty = core["apic_id"] if cpus > 2 else None
     assert set(named) <= {guilty, None}, seen
     assert any(is_proven(matrix, number) for matrix in matrices(report)) <= (guilty in named), seen
@@ -108,10 +107,9 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
 
 
 @pytest.mark.parametrize("fault", ["0/200:1000000:0", "0/200:0:1000000"], ids=["set-back", "too-high"])
-def test_a_core_whose_own_reads_step_back_is_named_and_no_other_core(run, fault):
-    """One reading in 200 of core 1 sets its TSC back by 1,000,000 ticks, or is itself too high by this amount. A
-    reading takes about 10 us here, which is 25,000 ticks.
-    """
+def test_a_core_whose_tsc_steps_back_is_named_and_no_other_core(run, fault):
+    """One in 200 readings of core 1 sets its TSC back by 1,000,000 ticks, or is itself too high by this amount. A
+    reading takes about 10 us here, which is 25,000 ticks."""
     report = skewed(run, 3, {1: fault})
     seen = (report["findings"], [core["monotonic"] for core in report["cores"]])
     assert [core["steps_back"] for core in report["cores"]] == [False, True, False], seen
@@ -126,8 +124,8 @@ def test_a_core_whose_own_reads_step_back_is_named_and_no_other_core(run, fault)
 
 @pytest.mark.parametrize("cpus", cases([(4,)], 2))
 def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
-    """The core runs as an SVM guest without an offset. The test shows that the results of the other tests come from
-    the offset, and not from the guest."""
+    """The core runs as an SVM guest without an offset. This shows that the offset, and not the guest, causes the
+    results of the other tests."""
     report = skewed(run, cpus, {cpus // 2: 0})
     check_offsets(report, {cpus // 2: 0})
     assert report["skew"]["warps"] == 0, report["skew"]
@@ -139,7 +137,7 @@ def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     pytest.param(16, marks=of_16),
     pytest.param(64, marks=[pytest.mark.boot(*TCG, "--cpus", "64", "--timeout", "600", "--", *QUICK), pytest.mark.long])])
 def test_many_cores_are_all_started_and_the_run_ends_with_a_verdict(booted, cpus):
-    """The host has fewer processors than the guest has cores. `make bench` shows the duration of such a run."""
+    """The guest has more cores than the host has processors. `make bench` shows how long such a run takes."""
     report = checked(booted, started=cpus)
     assert report["skew"]["cores"] == cpus
     assert report["skew"]["schedule"] in ("all", "star")

@@ -1,5 +1,5 @@
 """Firmware whose tick uses the HPET, and stops the HPET's counter in each tick. A test image (tests/skew/ticking.c)
-changes OVMF in this way."""
+makes OVMF do this."""
 import json
 
 import pytest
@@ -8,15 +8,15 @@ from boots import EFI_BUILT, SHORT, checked, clocks, qemu
 from harness import FAST_TCG, QUICK_TCG, ROOT
 
 TICKING = ROOT / "build" / "baretick-skew.efi"
-AS_FOUND = "QEMU ended with status 69"  # EXIT_AS_FOUND of tests/skew/ticking.c, as isa-debug-exit returns it
+AS_FOUND = "QEMU ended with status 69"  # QEMU's exit status for EXIT_AS_FOUND of tests/skew/ticking.c
 
 pytestmark = [EFI_BUILT, pytest.mark.skipif(not TICKING.exists(),
                                             reason="build/baretick-skew.efi is not there: type make check")]
 
 
 def ticking(run, word, *options):
-    """Boot the image with this word. Its tick takes 100 us in each 10 ms from the counter, or 10,000 ppm. This is
-    far more than a busy host changes a healthy clock."""
+    """Boot the image with this word in its fw_cfg item. Each 10 ms its tick stops the counter for 100 us, which is
+    10,000 ppm. A busy host changes a healthy clock far less."""
     machine = FAST_TCG if "cores=mp" in options else QUICK_TCG
     return run(*machine, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
 
@@ -30,7 +30,7 @@ def of_hpet(report):
 
 def test_a_tick_that_stops_the_hpet_is_quiet_while_that_is_compared(run):
     report = checked(ticking(run, "on", "profile=quick"))
-    # the HPET has the same oscillator as QEMU's other clocks, so its rate is right
+    # the HPET has the same oscillator as QEMU's other clocks, so its rate must be right
     assert of_hpet(report)["outcome"] in ("passed", "not_checked")
     low, high = (clocks(report)["hpet"]["error_ppm"][end] for end in ("low", "high"))
     assert -2000 < low <= high < 2000
@@ -47,8 +47,7 @@ def test_without_a_way_to_stop_the_tick_the_hpets_rate_is_left_open(run):
 
 @pytest.mark.parametrize("cores", ["off", "mp"])
 def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
-    """In one case the run tests timer interrupts, in the other it does not. Afterwards baretick returns to the
-    shell."""
+    """One run tests timer interrupts, and the other run does not. Afterwards baretick returns to the shell."""
     done = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", f"cores={cores}", "exit=return")
     assert AS_FOUND in done.stderr, done
     assert json.loads(done.file("report.json"))["intervals"], "they were asked"
@@ -56,7 +55,8 @@ def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
 
 
 def test_a_tick_that_does_not_go_on_after_timers_were_asked_is_said(run):
-    """The firmware's timer stops, so its callback is never called again. A note must explain that no key can be read."""
+    """The firmware's timer stays stopped, so that its callback is never called again. A note must explain why no key
+    can be read."""
     done = ticking(run, "dead", *SHORT, "clocks=tsc,hpet,acpi_pm", "cores=off")
     notes = json.loads(done.file("report.json"))["notes"]
     assert [note for note in notes if "the firmware's timer did not call back within " in note], notes

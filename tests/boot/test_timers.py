@@ -1,5 +1,5 @@
-"""Timer interrupts without UEFI, and with UEFI while the firmware is active. On a machine whose time is driven by
-instructions they are exact. Their exact figures are tested without UEFI, because that needs less processor time."""
+"""Timer interrupts without UEFI, and with UEFI while the firmware is active. If instructions drive a machine's time,
+all figures are exact. They are tested without UEFI, because that needs less processor time."""
 import pytest
 
 from boots import EFI_BUILT, ICOUNT, SECURE, checked, qemu
@@ -39,8 +39,8 @@ def test_nothing_is_lost_or_early_and_each_shot_comes_as_late_as_the_others(boot
 
 @pytest.mark.boot(*BARE, "--cpus", "1", *qemu("-icount", "shift=4,sleep=off", *ICOUNT[2:], "-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on")
 def test_each_source_is_taken_once_for_each_deadline(booted):
-    """All timers of QEMU are tested, with each route. Nothing delays QEMU's HPET here, so it sends ticks twice,
-    which gives the only warning."""
+    """All timers of QEMU are tested with each route. QEMU's HPET is never late here, so it sends ticks twice. This
+    gives the only warning."""
     report = checked(booted)
     found = rows(report)
     doubled = {source for (source, mode), row in found.items() if mode == "periodic" and row["doubled"] >= 4}
@@ -73,8 +73,8 @@ def test_each_source_is_taken_once_for_each_deadline(booted):
 
 
 def test_every_source_gives_the_firmware_back_its_tick_and_its_registers(run):
-    """Under UEFI the firmware uses some of these devices. checked() searches for registers that were not restored,
-    and a note would say that the firmware's tick stopped."""
+    """The firmware uses some of these devices. checked() looks for registers that were not restored, and a note would
+    say that the firmware's tick stopped."""
     report = checked(run(*QUICK_TCG, "--cpus", "1", *qemu("-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on"))
     sources = {row["source"] for row in report["intervals"] if row["delivered"]}
     assert sources >= {"lapic", "hpet0", "hpet_fsb", "hpet_legacy", "pit0", "pit0_pic", "rtc", "rtc_pic", "acpi_pm_sci"}, sources
@@ -83,8 +83,8 @@ def test_every_source_gives_the_firmware_back_its_tick_and_its_registers(run):
 
 @IN_CASE
 def test_whatever_comes_the_counts_add_up_and_nothing_is_left_behind(booted):
-    """checked() searches for registers that were not restored. The firmware's own tick still works, because the
-    report was sent with it."""
+    """checked() looks for registers that were not restored. The firmware's tick still works, because it was needed to
+    send the report."""
     report = checked(booted)
     assert rows(report)
     for row in report["intervals"]:
@@ -102,7 +102,8 @@ def test_with_irq_off_none_is_asked(run):
 
 @pytest.mark.parametrize("hpet, arguments", [
     pytest.param("present", [*TCG, "--cpus", "2", "--firmware", SECURE], id="smm", marks=long),
-    pytest.param("disabled", [*QUICK_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),  # this timer can only use pin 2
+    # on the machine pc this timer can use only pin 2
+    pytest.param("disabled", [*QUICK_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),
     pytest.param("absent", [*FAST_TCG, "--cpus", "1", *qemu("-machine", "hpet=off")], id="without-hpet", marks=long),
 ])
 def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, arguments):
@@ -113,11 +114,11 @@ def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, a
 
 
 def test_an_rtc_that_makes_up_for_what_was_masked_is_told_from_one_that_does_not(run):
-    """QEMU's option driftfix decides if the RTC sends masked ticks later. On a busy host a boot may leave the policy
-    open, but no boot may report the wrong one."""
+    """QEMU's option driftfix decides whether the RTC sends masked ticks later. On a busy host a boot may not determine
+    the policy, but no boot may report the wrong policy."""
     def policies(driftfix, boots):
         for _ in range(boots):
             done = run(*QUICK_BARE, "--cpus", "1", *qemu("-rtc", f"driftfix={driftfix}"), "--", *SHORT, "irq=all")
             yield rows(checked(done))["rtc", "periodic"]["policy"]
     assert "catch up" not in policies("none", 1)
-    assert "catch up" in policies("slew", 5)  # policies() stops after the first boot whose report names the policy
+    assert "catch up" in policies("slew", 5)  # policies() stops after the first boot that determines the policy

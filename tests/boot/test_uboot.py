@@ -1,4 +1,4 @@
-"""Boots from U-Boot, an EFI implementation that is not EDK II and has fewer parts of UEFI."""
+"""Boots from U-Boot, whose EFI implementation has fewer features than EDK II's."""
 import pathlib
 
 import pytest
@@ -15,9 +15,10 @@ def test_uboot_boots_the_stick_and_its_report_has_a_verdict(run):
     done = run(*TCG, "--machine", "pc", "--boot", "disk", "--firmware", UBOOT, "--cpus", "2", "--", "profile=quick")
     report = checked(done, started=2)
     assert "U-Boot" in report["machine"]["firmware"]
-    # U-Boot cannot rename files. It also lacks EFI_SERIAL_IO_PROTOCOL, so the runner takes this report from the stick.
+    # U-Boot cannot rename files. It also lacks EFI_SERIAL_IO_PROTOCOL, so the runner reads the report from the stick.
     assert "\\baretick\\0001.new" in done.file("serial.log").decode("ascii", "replace")
-    # U-Boot's console is a serial line and already has the screen's text, so the text is not sent to this line again.
+    # U-Boot's console is a serial line, which already has the screen's text. Therefore the text report is not sent
+    # there again.
     assert b"BARETICK TEXT BEGIN" not in done.file("serial.log")
     notes = [note for note in report["notes"] if "load options" in note or "call back" in note]
     assert notes == ['The words "root=/dev/sdb3 init=/sbin/init rootwait ro" in the load options are no options of baretick: they are not used.']

@@ -1,6 +1,5 @@
-"""The boot volume when it is full, write-protected, broken, pulled out, or absent. The serial line still has the
-whole report, and gives the reason.
-"""
+"""Boot volumes that are full, write-protected, broken, pulled out, or absent. The serial line must still have the whole
+report, with the reason."""
 import hashlib
 import json
 import re
@@ -17,8 +16,8 @@ pytestmark = IMAGE_BUILT
 
 
 def told(done, *sentences):
-    """Return the report of a run that could not write to the volume. Check that all other places have the report,
-    with the reason."""
+    """Return the report of a run that could not write to the volume. Check that the report is in all other places, with
+    the reason."""
     report = checked(done)
     notes = [note for note in report["notes"] if note.startswith(NO_REPORT)]
     assert len(notes) == 1 and notes[0] + "\n" in done.stdout, done
@@ -33,8 +32,8 @@ def told(done, *sentences):
 
 
 def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
-    """This includes the page. The application and the runner each make it from the same report, with any name of the
-    CPU."""
+    """This includes the HTML page. The application and the runner each make it from the same report, whatever the CPU
+    is called."""
     name = 'A "CPU" \\ </script> @REPORT@'
     done = run(*QUICK_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
     assert done.report["machine"]["cpu"] == name
@@ -45,7 +44,7 @@ def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
 
 
 def fill(stick, folder, leave_bytes):
-    """Put a file on the stick that leaves LEAVE_BYTES free."""
+    """Put a file on the stick that leaves only LEAVE_BYTES free."""
     volume = volume_of(stick.read_bytes())
     filler = folder / "filler"
     with open(filler, "wb") as file:
@@ -55,7 +54,7 @@ def fill(stick, folder, leave_bytes):
 
 
 def set_free_count(stick, clusters):
-    """Set the volume's count of free clusters (FAT specification, FSI_Free_Count)."""
+    """Set the number of free clusters that the volume states (FAT specification, FSI_Free_Count)."""
     image = bytearray(stick.read_bytes())
     information = PARTITION + 512 * image[PARTITION + 48]
     image[information + 488:information + 492] = clusters.to_bytes(4, "little")
@@ -63,7 +62,7 @@ def set_free_count(stick, clusters):
 
 
 def held(stick):
-    """Return the contents of a stick without the times of folders, and its free space."""
+    """Return the stick's files without the times of folders, and its free space."""
     volume = volume_of(stick)
     paths = ["", "baretick"] if "baretick" in volume.folder("") else [""]
     entries = [{name: entry._replace(written=entry.folder or entry.written) for name, entry in volume.folder(path).items()}
@@ -76,7 +75,7 @@ def test_a_stick_with_too_little_room_is_left_as_it_is(run, tmp_path, leave_byte
     stick = copy_of_stick(tmp_path)
     fill(stick, tmp_path, leave_bytes)
     done = run(*STICK, "--image", stick, "--", *FAST)
-    # the marker's file also needs space during the run
+    # the marker file also needs space during the run
     marker_bytes = min(leave_bytes, volume_of(stick.read_bytes()).cluster_bytes)
     told(done, f"it is full: {leave_bytes - marker_bytes >> 10} KiB are free, ")
     assert held(done.file("stick.img")) == held(stick.read_bytes())
@@ -92,8 +91,8 @@ def test_a_stick_with_no_room_for_its_first_folder_is_left_as_it_is(run, tmp_pat
 
 
 def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
-    """The state after an earlier removal: 100 clusters of 512 bytes are counted as free, although nearly all
-    clusters are free."""
+    """The stick was pulled out earlier. It states 100 free clusters of 512 bytes, although nearly all clusters are
+    free."""
     stick = copy_of_stick(tmp_path)
     set_free_count(stick, 100)
     done = run(*STICK, "--image", stick, "--", *FAST)
@@ -102,9 +101,7 @@ def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
 
 
 def test_what_was_begun_on_a_stick_that_turns_out_full_is_removed(run, tmp_path):
-    """The count of free clusters is too high, so that a report seems to have space. In fact only some of the files
-    do, because report.html alone needs more.
-    """
+    """The stick states too many free clusters, so that a report seems to fit. In fact report.html alone does not."""
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mrd", "::/baretick")
     fill(stick, tmp_path, 64 << 10)
@@ -145,13 +142,13 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
     done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     told(done, "it was removed")
     volume = volume_of(done.file("stick.img"))
-    # only the marker of the unfinished run exists
+    # only the marker file of the unfinished run exists
     assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]
 
 
 def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_serial_carries(tmp_path):
-    """The stick allows 48 writes a second. A report needs more than a hundred writes, so there is enough time to
-    remove the stick, even on a busy host."""
+    """The stick does 48 writes a second, and a report needs more than a hundred. Therefore there is enough time to pull
+    the stick out, even on a busy host."""
     def pull(machine):
         assert machine.wait_for(b"baretick ")
         with machine.monitor() as monitor:
@@ -160,11 +157,12 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
 
     done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *qemu("-set", "drive.stick.throttling.iops-write=48"), "--", *FAST)
     told(done)
-    assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]  # the folder 0001 was only a checkpoint
+    # the folder 0001 was a checkpoint, which is gone
+    assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]
 
 
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
-    """After the first failure the stick is not used any more, because a driver may wait at each failure."""
+    """After the first failed write the stick is not used any more, because a driver may wait long at each failure."""
     done = run(*STICK, *qemu("-set", "drive.stick.format=blkdebug", "-set", "drive.stick.inject-error.0.event=none", "-set",
                              "drive.stick.inject-error.0.iotype=write"), "--", *FAST)
     if "the firmware took an exception in its own code" in done.stderr:
@@ -177,9 +175,9 @@ def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
-    """The machine boots by TFTP from QEMU's own server, because the stick before it in the boot order is empty."""
+    """The machine boots by TFTP from QEMU's own server, because the disk before it in the boot order has no loader."""
     stick = tmp_path / "stick"
-    # a boot sector without code, so that the next device is tried
+    # a boot sector without code, so that the firmware tries the next device
     stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))
     network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
                    "-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1")
@@ -219,7 +217,8 @@ def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, se
 
 @pytest.mark.parametrize("path", ["baretick", "baretick/0003"])
 def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_path, path):
-    """Some firmware never finds the end of such a folder. Therefore neither the folder nor its parent may be read."""
+    """Some firmware never finds the end of such a folder. Therefore neither this folder nor the folder that contains it
+    may be read."""
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mmd", "::/baretick/0003")
     image = bytearray(stick.read_bytes())
@@ -233,8 +232,8 @@ def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_pat
 
 
 def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
-    """The entry `0001.newer` is written byte by byte, because mtools would choose another short name. Open finds it
-    by both names."""
+    """The entry `0001.newer` is written byte by byte, because mtools would choose another short name. Open finds it by
+    both of its names."""
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
     file.write_bytes(b"mine")
     mtools(stick, "mcopy", file, "::/baretick/0001.newer")
@@ -266,14 +265,14 @@ def test_options_on_the_stick_are_read_and_those_of_the_runner_win(run, tmp_path
 
 @pytest.mark.parametrize("how", ["summary", "off"])
 def test_the_serial_line_gets_what_it_is_to_get_and_the_stick_all(run, tmp_path, how):
-    """The machine has a screen, whose text must not come over the serial line, although the firmware's console uses
+    """The machine has a screen. Its text must not be sent to the serial line, although the firmware's console uses
     both."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     config.write_text(f"serial={how}\n")
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
     done = run(*QUICK_SCREEN, "--cpus", "1", "--boot", "usb", "--image", stick, "--", *FAST)
     saved = folders(volume_of(done.file("stick.img")))["0001"]
-    if how == "off":  # without a report on the serial line, the runner took it from the stick
+    if how == "off":  # there is no report on the serial line, so the runner took it from the stick
         assert done.status == VERDICT_STATUS[json.loads(saved["report.json"])["verdict"]], done
         assert done.file("report.json") == saved["report.json"]
     else:
@@ -299,8 +298,7 @@ def test_options_that_are_too_long_are_named_and_the_run_ends(run):
 
 
 def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run, tmp_path):
-    """A machine that restarts after this error must not fill the stick. There are two boots, and the second must add
-    nothing."""
+    """A machine that restarts after this error must not fill its stick. The second boot must add nothing."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     error = "In baretick.cfg: the text has 10240 bytes; at most 8192 are read."
     config.write_text("\n".join(LONG_WORDS) + "\n")

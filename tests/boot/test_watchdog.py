@@ -1,4 +1,4 @@
-"""The board's watchdog. QEMU's q35 has the TCO timer of an ICH9 chip set, and the test adds the WDAT that describes
+"""The board's watchdog. QEMU's q35 has the TCO timer of an ICH9 chip set, and the test adds an ACPI table WDAT for
 it."""
 import struct
 
@@ -9,12 +9,12 @@ from harness import ROOT
 
 ELF = ROOT / "build" / "baretick.elf"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
-# addresses of the TCO's registers; SeaBIOS puts the block of the PM registers at 600h
+# ports of the TCO's registers, which SeaBIOS puts at 600h and above
 RELOAD, CONTROL, TIMER = 0x660, 0x668, 0x672
-GCS = 0xFED1F410  # SeaBIOS puts the chip set's registers at FED1C000h; bit 5 of this one prevents a reset by the timer
+GCS = 0xFED1F410  # register of the chip set at SeaBIOS's address FED1C000h; its bit 5 prevents a reset by the timer
 MEMORY, IO = (0, 32, 3), (1, 16, 2)  # address space, width, access size
-# SeaBIOS does not set the bit that halts the timer, but QEMU's timer only starts at the first reload. So the table of
-# this test states another sign for a running timer: its countdown has the value of an armed watchdog.
+# SeaBIOS does not halt the timer, but QEMU's timer starts only at the first reload. Therefore the table in this test
+# gives another sign of a running timer: its countdown has the value of an armed watchdog.
 ENTRIES = [  # action, instruction, register, shift, value, mask; see drivers/watchdog
     (1, 2, RELOAD, 0, 1, 0xFFFF), (5, 1, TIMER, 0, 0, 0x3FF), (6, 0x83, TIMER, 0, 0, 0x3FF),
     (8, 0, TIMER, 0, None, 0x3FF), (9, 0x82, CONTROL, 11, 0, 1), (11, 0x82, CONTROL, 11, 1, 1),
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is 
 
 
 def wdat(folder, period_ms, count_max, count):
-    """Return QEMU's arguments for a file with a WDAT. COUNT is the countdown of an armed watchdog."""
+    """Return QEMU's arguments for a file with a WDAT. COUNT is the countdown value that means an armed watchdog."""
     table = struct.pack("<IHBBB3xIIIB3xI", 32, 0xFFFF, 0, 0, 0, period_ms, count_max, 2, 1, len(ENTRIES))
     for action, instruction, port, shift, value, mask in ENTRIES:
         space, width, access = MEMORY if port == GCS else IO
@@ -40,7 +40,7 @@ def wdat(folder, period_ms, count_max, count):
 
 @pytest.mark.parametrize("leave", ["reboot", "debug-exit"])
 def test_it_is_armed_only_where_the_machine_is_to_restart_by_itself(run, tmp_path, leave):
-    """A run that ends in time must not be reset, because the countdown of 300 s is longer than the run."""
+    """The countdown of 300 s is longer than the run, so a run that ends in time must not be reset."""
     report = checked(run(*BOARD, *wdat(tmp_path, 600, 1023, 500), "--", *SHORT, f"exit={leave}"), 1)
     armed = [note for note in report["notes"] if "watchdog" in note]
     assert armed == (["The board's watchdog was armed: it would have reset the machine 300 s after a hang."]
@@ -50,8 +50,8 @@ def test_it_is_armed_only_where_the_machine_is_to_restart_by_itself(run, tmp_pat
 @pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.elf is not there: type make check")
 @pytest.mark.parametrize("leave", ["reboot", "debug-exit"])
 def test_a_hang_ends_by_a_reset_only_if_the_watchdog_is_armed(run, tmp_path, leave):
-    """The table states ten times the TCO's period, so its 30 s are 3 s. QEMU resets at the second expiry. Without
-    the watchdog the runner has to end the hang, which takes 15 s."""
+    """The table states a period ten times as long as the TCO's, so its 30 s are really 3 s. QEMU resets at the second
+    expiry. Without the watchdog the runner has to end the hang, which takes 15 s."""
     done = run(*BOARD, "--image", FAULTING, *qemu("-fw_cfg", "name=opt/baretick/fault,string=no 0 1"), *wdat(tmp_path, 6000, 5, 5),
                "--timeout", "15", "--", *SHORT, f"exit={leave}")
     assert done.status == (2 if leave == "reboot" else 124), done
