@@ -1,4 +1,4 @@
-"""Drives a headless Chromium over a pipe, with the standard library only. Every wait has a time limit."""
+"""Controls a headless Chromium over a pipe, with Python's standard library only. Every wait has a time limit."""
 import base64
 import json
 import os
@@ -11,8 +11,8 @@ import tempfile
 import time
 
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-ANSWER_S = 90  # longest wait for an answer; the machine may be busy
-# Chromium expects its two pipes as file descriptors 3 and 4.
+ANSWER_S = 90  # longest wait for an answer in seconds; the machine may be busy
+# Starts Chromium with its two pipes as file descriptors 3 and 4, as it expects.
 PIPES = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
 
 
@@ -46,7 +46,7 @@ class Browser:
         self.profile.cleanup()
 
     def _read(self, deadline):
-        """Return the next message that is no event. Events are kept for later."""
+        """Return the next message that is not an event. Events are kept for later."""
         while b"\0" not in self.rest:
             if not select.select([self.back], [], [], max(deadline - time.monotonic(), 0))[0]:
                 raise TimeoutError("the browser does not answer")
@@ -79,7 +79,7 @@ class Browser:
 
 
 class Page:
-    """A tab that shows a file. `problems` has the tab's errors, and `requests` has its requests."""
+    """A browser tab that shows a file. `problems` has the errors in the tab, and `requests` its requests."""
 
     def __init__(self, browser, path, width, height, dark):
         self.browser = browser
@@ -111,7 +111,7 @@ class Page:
             time.sleep(0.02)
 
     def settle(self):
-        """Wait for two frames. Afterwards everything is laid out and drawn."""
+        """Wait for two frames, after which everything is laid out and drawn."""
         self.evaluate("new Promise(go => requestAnimationFrame(() => requestAnimationFrame(() => go(true))))")
 
     def choose_file(self, selector, *paths):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`make pictures` makes the pictures in the READMEs. They show the top of a report's page to its first chart, in light,
-in dark and in a comparison. One shows the screen at the end of a run.
+"""`make pictures` makes the pictures in the READMEs. Three show the top of a report's page down to the first chart: in
+light, in
+dark and in a comparison. One shows the screen at the end of a run.
 
-Usage: pictures.py REPORT.html OTHER.json SCREEN.png FOLDER
-"""
+Usage: pictures.py REPORT.html OTHER.json SCREEN.png FOLDER"""
 import base64
 import io
 import pathlib
@@ -25,8 +25,8 @@ def save(image, path):
 
 
 def take(page, last):
-    """Take a picture of the page from its top to the end of the element LAST. The table of costs is left out,
-    because the README has it as text."""
+    """Take a picture of the page from its top to the end of the element LAST. The table of costs is hidden, because the
+    README has it as text."""
     page.evaluate("document.getElementById('costs')?.remove()")
     page.evaluate("window.scrollTo(0, 0)")
     page.settle()

@@ -1,4 +1,4 @@
-"""The scripts of the page are joined to one text. Each script may use only names from the files before it."""
+"""The page's scripts are joined to one text. Each script may use only names that earlier scripts define."""
 import pathlib
 import re
 
@@ -10,18 +10,19 @@ FLOORS = ["lib", "sections", "compare", "."]
 DEFINED = re.compile(r"^(?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 KEY = re.compile(r"([{,]\s*)[\w$]+\s*:")
-# A name that is used. A member of an object does not count, but the name in ...name does.
+# Matches a name that is used. A member of an object is no such name, but the name in ...name is.
 USED = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[A-Za-z_$][\w$]*")
 
 
 def plain(text):
-    """Return TEXT without comments, quoted strings and keys of objects. Expressions in a template's ${} stay."""
+    """Return TEXT without comments, quoted strings and keys of objects. Expressions in ${} of a template string
+    stay."""
     return KEY.sub(r"\1", COMMENT_OR_STRING.sub(" ", text))
 
 
 def arrows_up(texts):
-    """Return (file, name, later file) for each name that a file uses and a later one defines. A local variable of this
-    name counts, because it hides the other."""
+    """Return (file, name, later file) for each name that a file uses and a later file defines. A local variable with
+    such a name counts too, because it hides the other name."""
     texts = [(name, plain(text)) for name, text in texts]
     return [(name, word, later) for i, (name, text) in enumerate(texts) for later, other in texts[i + 1:]
             for word in sorted(set(DEFINED.findall(other)) & set(USED.findall(text)))]

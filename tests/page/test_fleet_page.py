@@ -1,5 +1,5 @@
-"""fleet.html in a headless Chromium. Its tables are drawn, can be sorted, have links, and fit. It makes no requests, and hostile text
-has no effect."""
+"""fleet.html in a headless Chromium. Its tables must be drawn, be sortable, have links, and fit. It must make no
+requests, and hostile text must have no effect."""
 import re
 
 import pytest
@@ -13,7 +13,7 @@ WIDER = """[...document.querySelectorAll("main *")].filter((each) => !each.close
 
 
 class Answers:
-    """The results of the queries for a fleet with three outliers; see lab/questions.py."""
+    """Answers of the queries (see lab/questions.py) for a fleet with three outliers."""
     runs, not_done, known, unknown, failed, warned, misdated = 231, 1, 99, 1, 1, 0, 1
     cut, shown_max = ["changes"], 20000
 

@@ -1,4 +1,5 @@
-"""report.html in a headless Chromium: it is drawn, makes no requests, and is not affected by a hostile report."""
+"""report.html in a headless Chromium. It must be drawn and make no requests, and a hostile report must have no
+effect."""
 import base64
 import copy
 import gzip
@@ -17,7 +18,7 @@ import pytest
 import browser as chromium
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.dont_write_bytecode = True  # avoids a folder __pycache__ in qemu/
+sys.dont_write_bytecode = True  # Python then makes no folder __pycache__ in qemu/
 sys.path.insert(0, str(ROOT / "qemu"))
 
 from results import baseline  # noqa: E402
@@ -32,7 +33,7 @@ TIMERS = {"chart-timers"}
 SERIES = {"chart-series-rates", "chart-series-reads", "chart-series-offsets", "chart-series-gaps"}
 STEADY = {"chart-series-adev", "chart-series-mtie"}
 COMPARED = {"chart-compare-medians", "chart-compare-percentiles"}
-# The contents of each chart: whether it has visible figures, and whether its pixels are not empty.
+# For each chart: whether it has visible figures, and whether its pixels are not empty.
 DRAWN = """Object.fromEntries([...document.querySelectorAll("canvas")].map((canvas) => {
     const chart = Chart.getChart(canvas);
     const sets = chart.data.datasets.filter((_, i) => chart.isDatasetVisible(i));
@@ -68,7 +69,7 @@ def browser():
 
 @pytest.fixture
 def show(browser, template, tmp_path):
-    """Return a function that opens the page of a report. It has the same keywords as Browser.open."""
+    """Return a function that opens the page of a report. It has the same keyword arguments as Browser.open."""
     opened = []
 
     def call(report, **keywords):
@@ -90,7 +91,7 @@ def golden(name):
 
 
 def of_cores(count):
-    """Return the report of the clean machine with COUNT cores. The last quarter is behind, and the third core cannot
+    """Return the clean machine's report with COUNT cores. The last quarter of the cores lags, and the third core cannot
     be compared."""
     report = golden("clean")
     one = report["cores"][0]
@@ -115,13 +116,14 @@ def test_the_machines_made_here_meet_the_schema(cores):
 
 
 def by_name(value, key):
-    """Return true if the keys of the object VALUE are names and not fields: ids of clocks (in cores[]) or rules (in
-    options). KEY is the object's own key."""
+    """Return true if the keys of the object VALUE are names instead of fields of the schema: ids of clocks (in cores[])
+    or rules (in options). KEY is the key of the object itself."""
     return key == "limits" or key in ("latency", "latency_contended") and "min_ns" not in value and "count" not in value
 
 
 def hostile(value, key=None):
-    """Return VALUE with hostile text at the end of every string except the schema's name. Equal strings stay equal."""
+    """Return VALUE with hostile text at the end of every string, except for the schema's name. Equal strings stay
+    equal."""
     if isinstance(value, str):
         return value if key == "schema" else HOSTILE + value
     if isinstance(value, list):
@@ -134,7 +136,7 @@ def hostile(value, key=None):
 def assert_quiet(page):
     assert page.problems == []
     assert page.requests == []
-    # reports of this test may have inconsistent figures
+    # messages about inconsistent figures are allowed here
     assert page.evaluate("document.querySelectorAll('.problem:not(.other)').length") == 0
 
 
@@ -158,7 +160,7 @@ def test_clean_machine_is_drawn_without_an_error_or_a_request(show, dark):
 
 
 def soaked(rows, minutes=1):
-    """Return the report of the clean machine after a soak. Its last core drifts, and one row in ten has gaps."""
+    """Return the clean machine's report after a soak. The last core drifts, and one in ten rows has gaps."""
     report = golden("clean")
 
     def reads(clock, i):
@@ -196,8 +198,8 @@ def test_a_soak_is_drawn_over_time(show, rows, unit, words):
 
 
 def steps_of(page):
-    """Return the charts' values for the clock tsc over each time in ms: (deviation and its floor in ppb, error in
-    ns)."""
+    """Return the values in the charts for the clock tsc, by the time span in ms: (deviation and its lower limit in ppb,
+    error in ns)."""
     drawn = page.evaluate("['adev', 'mtie'].map((name) => Object.fromEntries((Chart.getChart(`chart-series-${name}`)?.data.datasets ?? [])"
                           ".map((set) => [set.label, set.data.map(({x, y}) => [x, y])])))")
     deviations, floors, errors = (dict(each) for each in (drawn[0].get("tsc", []), drawn[0].get("tsc, floor", []), drawn[1].get("tsc", [])))
@@ -212,24 +214,24 @@ def with_rates(rates, within=1.0):
 
 
 def steady(show, rates, within=1.0):
-    """Return steps_of() for a clock with these rates in ppm, one for each row of a minute. None is a row without a
+    """Return steps_of() for a clock with these rates in ppm, one for each minute's row. None is a row without a
     rate."""
     return steps_of(show(with_rates(rates, within)))
 
 
-# tau in ms; the 100 rows have no second differences over more than 64 rows
+# time spans (tau) in ms; with 100 rows, there are no second differences over more than 64 rows
 MINUTES = [60_000 * 2 ** n for n in range(6)]
 
 
 def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
-    """With a drift of D, the deviation is D tau / sqrt(2). The error within tau is the distance of a parabola from its
-    straight line."""
+    """With a drift of D, the deviation is D tau / sqrt(2). The largest error within tau is the distance of a parabola
+    from a straight line."""
     steps = steady(show, [0.1 * i for i in range(100)], within=0.002)
     assert list(steps) == MINUTES
     for n, (deviation, floor, _) in enumerate(steps.values()):
         assert deviation == pytest.approx(100 * 2 ** n / math.sqrt(2), rel=1e-6)
         assert floor == pytest.approx(2 / 2 ** n * math.sqrt(2), rel=1e-6)
-    # the second value is the change from the first row to the last
+    # the rate changes by this much from the first row to the last
     assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)
 
 
@@ -239,7 +241,8 @@ def deviation_of(phases, m):
 
 
 def test_deviations_are_those_that_were_published_of_the_same_data(show):
-    """The data are 1,000 frequencies from a Lehmer generator, as in NIST SP 1065, 12.4."""
+    """The data are 1,000 frequencies from a Lehmer generator, as in NIST SP 1065, 12.4, which publishes the
+    deviations."""
     seed, rates, phases = 1234567890, [], [0.0]
     for _ in range(1000):
         rates.append(seed / 2147483647)
@@ -263,7 +266,7 @@ def test_a_rate_that_stays_deviates_by_nothing_whatever_it_is(show):
 def test_a_step_of_the_phase_is_the_error_over_any_time_that_holds_it(show):
     steps = steady(show, [10.0 if i == 50 else 0.0 for i in range(100)])
     assert steps[60_000][2] == pytest.approx(9.9 * 60_000)
-    # the two sides have opposite signs, so the differences add up
+    # the errors on both sides of the step have opposite signs, so their difference is the sum
     assert steps[480_000][2] == pytest.approx(9.9 * 60_000)
 
 
@@ -280,7 +283,7 @@ def test_rows_of_other_lengths_are_brought_to_one(show):
     for i, row in enumerate(report["series"]):
         row["from_ms"], at = at, at + 60_000 + (500 if i % 3 else -700)
         row["to_ms"] = at
-        rate = (row["from_ms"] + row["to_ms"]) / 2 / 600_000  # the rate drifts by 1/600 ppm per second
+        rate = (row["from_ms"] + row["to_ms"]) / 2 / 600_000  # the rate grows by 1/600 ppm per second
         row["clocks"]["tsc"]["ppm"] = {"value": rate, "low": rate - 1, "high": rate + 1}
     steps = steps_of(show(report))
     assert len(steps) == 5
@@ -298,7 +301,7 @@ def test_a_clock_of_the_same_source_has_no_deviation_of_its_own(show):
 
 
 @pytest.mark.parametrize("packed, reason", [
-    # the hash of this script is not in the page's policy
+    # the page's policy does not have the hash of this script
     (base64.b64encode(gzip.compress(b"window.Chart = {};")).decode(), "its Chart.js was changed"),
     ("@@@", None), ("AAAA", None),
 ], ids=["other-script", "no-base64", "no-gzip"])
@@ -346,7 +349,7 @@ def test_the_top_says_whether_the_cores_are_in_step_as_the_text_does(show):
         report = golden(name)
         assert show(report).evaluate(said) == f"TSCs of the cores: {report['skew']['text']}."
     assert report["skew"]["text"].startswith("not synchronised at ")
-    report["skew"]["text"] = None  # reports of earlier releases have no text here
+    report["skew"]["text"] = None  # as in reports of earlier releases, which have no text here
     page = show(report)
     assert_quiet(page)
     assert page.evaluate(said) is None
@@ -395,8 +398,7 @@ def test_255_cores_are_drawn_with_their_whole_matrix(show):
     assert_quiet(page)
     assert_drawn(page, ALWAYS)
     assert page.evaluate("document.querySelectorAll('#matrix td').length") == 255 * 255
-    # Each of the last 63 cores is behind 191 other cores, and these are ahead of it. Core 2 had no ping-pong with any
-    # core.
+    # Each of the last 63 cores lags behind 191 other cores, which are ahead of it. Core 2 had no ping-pong.
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=behind]').length") == 63 * 191
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead]').length") == 63 * 191
     assert page.evaluate("document.querySelectorAll('#matrix td.unknown').length") == 2 * 254
@@ -443,7 +445,7 @@ def test_what_a_stall_is_stands_below_the_clocks_where_there_are_some(show, stal
 
 
 def over_best(page):
-    """Return the column "Over best" of the table of costs, by clock."""
+    """Return the column "Over best" in the table of costs, by clock."""
     return dict(page.evaluate("[...document.querySelectorAll('#costs tbody tr')].map((row) => "
                               "[row.cells[0].textContent, row.cells[2].textContent.replaceAll('\\u00a0', ' ')])"))
 
@@ -487,7 +489,8 @@ def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, 
 
 
 def compare(page, there, path):
-    """Choose the report THERE, which is written to PATH. Return the rows of differences, and the section's text."""
+    """Choose the report THERE as the other report, by the file PATH. Return the rows of differences, and the section's
+    text."""
     path.write_text(json.dumps(there))
     page.choose_file("#compare-file", path)
     page.wait(f"document.getElementById('compare')?.textContent.includes({json.dumps(path.name)})")
@@ -542,7 +545,7 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
                                asked_for("hpet0", hpet_ns, "periodic", 1_000_000), *rows]
         return report
     gone = {"state": "broken", "reason": "Its interrupts did not stop.", "lateness_ns": None}
-    # 1950 ns is more than twice 730 ns, plus 400 ns for the entry into the handler
+    # 1950 ns is more than twice 730 ns plus 400 ns for the entry into the handler
     here = machine(2000, 900, asked_for("pit0", 0, **gone))
     there = machine(700, 900, asked_for("pit0", 500), asked_for("rtc", 500))
     rows, said = compare(show(here), there, tmp_path / "before.json")
@@ -555,7 +558,7 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
 
 def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp_path):
     here, there = golden("clean"), golden("clean")
-    there["machine"]["identity"] = None  # reports of earlier releases have no identity
+    there["machine"]["identity"] = None  # as in reports of earlier releases, which have no identity
     there["machine"].update(cpu="Other CPU", hypervisor="TCGTCGTCGTCG", accelerator="tcg", firmware="Other 1", cores_started=2)
     there["options"].update(profile="quick", duration_ms=100, cores="mp", gap_us=20, given="profile=quick cores=mp gap=20us")
     there["tool"]["version"] = "0.2.0"
@@ -580,7 +583,7 @@ def test_comparison_says_first_how_the_machines_and_the_options_differ(show, tmp
 @pytest.mark.parametrize("bracket_ns, rows", [(9, 1), (10, 0)])
 def test_one_bracket_more_or_less_is_the_same_latency(show, tmp_path, bracket_ns, rows):
     here, there = golden("clean"), golden("clean")
-    for report, median_ns in (here, 30), (there, 72):  # the fastest read of the second report takes 70 ns
+    for report, median_ns in (here, 30), (there, 72):  # the fastest read in the second report takes 70 ns
         clock_of(report, "tsc")["latency"].update(p50_ns=median_ns, p50_within_ns=[median_ns, median_ns], min_ns=median_ns - 2,
                                                   loop_ns=None)
         clock_of(report, "null")["latency"].update(p50_ns=bracket_ns, p50_within_ns=[bracket_ns, bracket_ns])
@@ -590,7 +593,7 @@ def test_one_bracket_more_or_less_is_the_same_latency(show, tmp_path, bracket_ns
 
 
 def baselines(here):
-    """Return reports by name, each with a small difference from HERE."""
+    """Return other reports by name. Each differs slightly from HERE."""
     def latency(name, **figures):
         return lambda report: clock_of(report, name)["latency"].update(figures)
 
@@ -646,20 +649,20 @@ def baselines(here):
 
 
 def worse_than(before, now):
-    """Return the clocks that are worse according to `qemu/run --baseline`."""
+    """Return the clocks that `qemu/run --baseline` calls worse."""
     return {name for name, said in baseline.Comparison(before, now, baseline.TOLERANCE).by_name.items() if said}
 
 
 @pytest.mark.parametrize("machine", ["clean", "sick"])
 def test_worse_and_better_are_what_the_runner_says_of_the_same_two_reports(show, tmp_path, machine):
     here = golden(machine)
-    if machine == "sick":  # the HPET and the PM timer were present in the earlier run
+    if machine == "sick":  # in the earlier run, the HPET and the PM timer existed
         here["clocks"] = [clock if clock["verdict"] != "absent" else clock_of(golden("clean"), clock["id"]) for clock in here["clocks"]]
     page, seen = show(here), set()
     for name, there in baselines(here):
         rows, _ = compare(page, there, tmp_path / f"{name}.json")
         said = {kind: {row[0].split(", ")[-1] for row in rows if row[4].strip() == kind} for kind in ("worse", "better")}
-        # If a rule belongs to no clock, its row counts for the machine.
+        # The row of a rule without a clock counts for the machine.
         said = {kind: {"machine" if "-" in row else row for row in names} for kind, names in said.items()}
         worse, better = worse_than(there, here), worse_than(here, there)
         assert said["worse"] == worse and better - worse <= said["better"] <= better, name
@@ -681,7 +684,7 @@ SHOWN = """[[...document.querySelectorAll('#main section')].map((each) => [each.
 
 
 def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
-    """The old report is read twice: as the page's own report, and as the other report in a comparison."""
+    """The old report is shown twice: as the page's own report, and as the other report of a comparison."""
     assert OLDER["schema"] == "baretick.report/1"
     now = copy.deepcopy(OLDER)
     now["schema"] = "baretick.report/2"
@@ -703,7 +706,7 @@ def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
     assert shown[0] == shown[1]
     assert "not checked" in dict(shown[0][0])["behaviours"]
     drifts = page.evaluate("[...document.querySelectorAll(\"#skew [aria-label^='Offset and drift'] tbody tr\")].map((row) => row.cells[8].textContent)")
-    # reports of schema 1 have no mark for cores that drift
+    # reports of schema 1 do not say which cores drift
     assert len(drifts) == len(now["cores"]) and set(drifts) == {"–"}
     assert compare(page, OLDER, tmp_path / "older.json")[0] == []
 
@@ -746,8 +749,8 @@ def test_what_is_no_report_is_refused_with_the_reason(show, tmp_path, text, reas
 
 
 def unchecked(value, shape, place=""):
-    """Return the places in VALUE that lib/check.js would not check, or would refuse. Null needs no check, except in
-    a list."""
+    """Return the paths of values that lib/check.js does not check, or would refuse. Null needs no check, except in a
+    list."""
     if isinstance(value, list):
         return [found for i, item in enumerate(value) if not (item is None and shape[1:])
                 for found in unchecked(item, shape[0], f"{place}[{i}]")] if isinstance(shape, list) else [place]
@@ -860,7 +863,7 @@ def test_the_tscs_rate_has_its_error(show):
 
 
 class Listener:
-    """A server that counts all connections and then closes them."""
+    """A server that counts connections and closes them at once."""
 
     def __init__(self):
         self.over, self.calls, self.server = False, 0, socket.create_server(("127.0.0.1", 0))
@@ -874,7 +877,7 @@ class Listener:
             if self.over:
                 caller.close()
                 return
-            self.calls += 1  # incremented before the browser can notice that the connection was closed
+            self.calls += 1  # counted before the browser can notice that the connection is closed
             caller.close()
 
     def close(self):
@@ -907,7 +910,7 @@ def test_policy_lets_nothing_out_and_no_text_become_markup(show, listener):
 
 
 def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
-    """Shows that errors and requests are noticed. Otherwise the tests above would prove nothing."""
+    """Errors and requests must be noticed. Otherwise the other tests would prove nothing."""
     path = tmp_path / "bad.html"
     path.write_text("<html data-ready=yes><body><img src='missing.png'><script>console.error('x'); throw 1;</script>")
     page = browser.open(path)
@@ -920,12 +923,12 @@ def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
 
 
 def test_page_is_small_even_for_64_cores_of_a_busy_host(template):
-    """On a busy host the reads of each clock fill about 400 buckets, up to milliseconds."""
+    """On a busy host, the reads of each clock are in about 400 buckets, up to milliseconds."""
     report = of_cores(64)
     for clock in report["clocks"]:
         clock["latency"]["histogram"] = [{"le_ns": round(20 * 1.035 ** k), "count": 1000} for k in range(400)]
     assert len(template) < 200_000
-    # the template takes a third of these bytes, and the matrix and the buckets most of the rest
+    # a third of these bytes is the template, and most of the rest are the matrix and the buckets
     assert 400_000 < len(page_of(template, report)) < 530_000
 
 
@@ -1074,15 +1077,15 @@ def test_no_report_that_is_true_is_said_to_contradict_itself(show, name):
 
 
 DRAWS_WITHIN_MS = 2000
-PARSES = 10  # the page's time is compared with the time for parsing the report 10 times, because the host may be busy
-# The time is measured from the page's own start, because the time for loading such a large file does not count.
+PARSES = 10  # the page's time is compared with 10 times the time for parsing the report, because the host may be busy
+# The time starts with the page's own script, because loading such a large file takes long.
 TIMED = "performance.getEntriesByName('drawn')[0]?.duration"
 PARSED = """(() => { const text = document.getElementById('report').textContent, begun = performance.now();
     JSON.parse(text); return performance.now() - begun; })()"""
 
 
 def endless():
-    """Return a valid report in which everything is longer than in any real one."""
+    """Return a valid report in which all lists and texts are longer than in any real report."""
     report = golden("clean")
     for clock in report["clocks"]:
         if clock["latency"]:
@@ -1170,7 +1173,7 @@ def test_several_reports_and_pages_are_compared_with_their_machines_first(show, 
 
 
 def test_files_of_one_name_are_told_apart_by_number_and_label(show, tmp_path):
-    """The files are report.json of two runs, each in its own folder."""
+    """The two files are both called report.json, and are in different folders."""
     paths = [tmp_path / str(i) / "report.json" for i in range(2)] + [tmp_path / "other.json"]
     for path, label in zip(paths, (None, "row 7", None)):
         report = golden("clean")

@@ -1,4 +1,4 @@
-"""The pictures in the READMEs must exist, be complete, and be small."""
+"""The pictures in the READMEs must exist, be complete and be small."""
 from PIL import Image
 import pytest
 
@@ -29,7 +29,7 @@ def test_picture_of_a_page_has_its_width_and_ground(name):
 
 
 def test_picture_of_the_screen_has_bars_at_top_and_bottom():
-    """The picture has the size that OVMF chooses, with character cells of 8 x 19 pixels: see tests/boot/screens.py."""
+    """The picture is as large as OVMF's screen, and character cells have 8 x 19 pixels: see tests/boot/screens.py."""
     image = picture(SCREEN)
     rows = image.height // 19
     top = (image.height - rows * 19) // 2
@@ -38,7 +38,7 @@ def test_picture_of_the_screen_has_bars_at_top_and_bottom():
 
 
 def test_picture_of_the_enrolment_has_six_screens_of_which_no_two_are_the_same():
-    """The picture shows screens of MokManager, white and black on blue, two in each row."""
+    """The picture has six screens of MokManager, white and black on blue, two in each row."""
     image = picture(ENROL)
     width, height = image.width // 2, image.height // 3
     screens = [image.crop((x, y, x + width, y + height)) for y in range(0, 3 * height, height) for x in (0, width)]

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Random output of a guest for the runner: fuzz_serial.py COUNT [SEED]
+"""Tests the runner with random output of a guest. Usage: fuzz_serial.py COUNT [SEED]
 
-Serial streams are cut, joined, repeated and spoiled, half of them with sums that are right, and go the runner's way:
-transcript, verdict, comparison, JUnit, TAP, Markdown, page, terminal. Nothing may raise, nothing that is no text may be
-shown, 0 and 1 are for whole reports alone, and the memory stays bounded. A failure prints SEED and the number that
-shows it again: fuzz_serial.py 1 SEED:NUMBER.
-"""
+The output of a guest is cut, joined, repeated and damaged. In half of the trials its checksums are corrected. It then
+goes
+through all of the runner: transcript, verdict, comparison, JUnit, TAP, Markdown, page, terminal. No exception may be
+raised,
+only text may be shown, only complete reports may give the exit statuses 0 and 1, and memory must stay limited. For a
+failure,
+the program prints SEED and a number. `fuzz_serial.py 1 SEED:NUMBER` repeats the trial."""
 import copy
 import json
 import pathlib
@@ -31,11 +33,11 @@ SPOIL = [b"\x00", b"\xff", b"\x1b[2J", b"\x9b31m", b"\r", b"\n", b"\r\n", b" ", 
          b"progress: 1%\n", b"error: \x1b[31m\n", b"BARETICK REPORT BEGIN\n", b"BARETICK TEXT END sha256=", b"baretick 1\n"]
 VALUES = [None, True, False, 0, -1, 1, 10 ** 300, -10 ** 300, 5e-324, 1.5, "", "a", "\x1b]0;x\x07", "\u202e\ud800", [], {}, [[]],
           [None], {"a": 1}, [{"id": "x", "verdict": "pass"}], "pass", "warn", "fail", "absent", "incomplete", "x" * 5000]
-LARGE = 4 << 20  # size in bytes of a part that is sometimes repeated
+LARGE = 4 << 20  # size in bytes of a large part of the output, which is sometimes repeated
 
 
 def seeds():
-    """Return the reports that are changed. Most are small, so that many trials are possible."""
+    """Return the reports that are changed. Most are small, so that a trial takes little time."""
     small = {"schema": "baretick.report/2", "verdict": "fail", "options": {"clocks": ["tsc"]}, "machine": {
         "cpu": "A CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg", "cores_started": 4, "tsc_hz": 1e9},
         "clocks": [{"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.4, "step_ticks": 1, "claimed_hz": None,
@@ -59,7 +61,7 @@ def places(value, path=()):
 
 
 def spoil_document(draw, document):
-    """Return a copy of DOCUMENT with a few values changed, removed or exchanged."""
+    """Return a copy of DOCUMENT in which a few values are changed, removed or exchanged."""
     document = json.loads(json.dumps(document))
     for _ in range(draw.choice([0, 1, 1, 2, 5])):
         path = draw.choice(list(places(document))[1:] or [()])
@@ -101,7 +103,7 @@ def spoil_bytes(draw, data):
 def stream(draw, small, whole):
     document = spoil_document(draw, draw.choice(whole if draw.random() < 0.05 else small))
     how = draw.random()
-    if how < 0.5:  # a change before the checksum is calculated, so that the JSON reader gets the changed report
+    if how < 0.5:  # a change before the checksum is calculated reaches the JSON reader
         body = spoil_bytes(draw, json.dumps(document, indent=draw.choice([None, 1])).encode() + b"\n")
         if draw.random() < 0.004:
             part = draw.choice([b"[", b"[],", b'{"a":1},', b" ", b"\n", b'"a",', b"1.5,", b'{"rule":"a"},'])
@@ -160,8 +162,8 @@ def one(draw, small, whole, before):
 
 
 def peak_kib():
-    """Return the peak memory of this program in KiB. getrusage() would return the peak of the parent process if that
-    is larger."""
+    """Return the peak memory of this process in KiB. getrusage() would return the peak of the parent process if that is
+    higher."""
     return int(re.search(r"^VmHWM:\s+(\d+) kB$", pathlib.Path("/proc/self/status").read_text(), re.MULTILINE)[1])
 
 

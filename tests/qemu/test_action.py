@@ -1,4 +1,4 @@
-"""Runs the steps of qemu/action.yml, with scripts in place of make, sudo, docker and QEMU."""
+"""Runs the steps of qemu/action.yml. Scripts replace make, sudo, docker and QEMU."""
 import json
 import os
 import re
@@ -111,9 +111,9 @@ def test_an_image_is_run_in_place_of_a_build(job):
     assert (job.folder / "baretick-report" / "report.json").exists()
 
 
-def test_inputs_are_only_handed_on_in_the_environment(action):
-    """GitHub inserts an expression into a script as plain text, including any quotes. A hostile input could thus run
-    commands."""
+def test_inputs_are_passed_on_only_as_environment_variables(action):
+    """GitHub puts the value of an expression into a script as plain text, including quotes. A hostile input could then
+    run commands."""
     scripts = [step["run"] for step in action["runs"]["steps"] if "run" in step]
     assert len(scripts) == 3 and not any("${{" in text for text in scripts)
     assert all(step.get("shell") == "bash" for step in action["runs"]["steps"] if "run" in step)

@@ -1,8 +1,7 @@
-"""A hostile guest, folder or user must not harm the runner. The runner only reports the problem.
+"""A hostile guest, folder or user must not harm the runner, which must only report the problem.
 
-Each test is on a problem that the runner had once: memory, time, escape sequences, tracebacks, lost inputs,
-signals.
-"""
+Each test is about a problem that the runner once had: memory, time, escape sequences, tracebacks, lost inputs,
+signals."""
 import contextlib
 import json
 import os
@@ -21,12 +20,12 @@ from test_run import BOUND_S, alive, start, wait_until
 
 MEMORY_MAX_KIB = 500 << 10
 LATE_S = 2.0
-# Escapes: a terminal's title, a colour, C1's CSI, text from right to left, and a line that imitates the runner.
+# Escape sequences: a terminal's title, a colour, CSI as a C1 character, right-to-left text, and a line that imitates
+# the runner.
 ESCAPES = "a\x1b]0;owned\x07b\x1b[31mc\x9b31md\u202ee\nqemu/run: all is well"
 
 
-# Runs a command and prints its peak memory. A process starts with the peak memory of its parent process, so the parent
-# must be small.
+# Runs a command and prints its peak memory. A process inherits the peak memory of its parent, so this parent is small.
 WATCH = """
 import json, os, sys, time
 begin, pid = time.monotonic(), os.fork()
@@ -38,7 +37,7 @@ json.dump([os.waitstatus_to_exitcode(status), time.monotonic() - begin, used.ru_
 
 
 class Ended:
-    """A run that has ended, with its peak memory and its duration."""
+    """A finished run, with its peak memory and its duration."""
 
     def __init__(self, tmp_path, words, **keywords):
         self.out = tmp_path / "out"
@@ -90,7 +89,7 @@ FLOODS = {
 
 @pytest.fixture(scope="module")
 def startup_s(tmp_path_factory):
-    """Return the duration of a run that ends at once, on this machine."""
+    """Return how long a run takes on this machine that ends at once."""
     begin = time.monotonic()
     subprocess.run([str(RUNNER), "--help"], capture_output=True, check=True)
     return 2 * (time.monotonic() - begin)
@@ -100,13 +99,13 @@ def flooded(fake, tmp_path, name):
     try:
         return Ended(tmp_path, ["--timeout", "3", *fake(b"", SAY + FLOODS[name])])
     finally:
-        for folder in os.listdir("/proc"):  # finds the child that left its process group intentionally
+        for folder in os.listdir("/proc"):  # finds a child process that has left its process group
             with contextlib.suppress(OSError, ValueError):
                 if os.stat(f"/proc/{int(folder)}").st_uid == os.getuid() and os.readlink(f"/proc/{folder}/cwd") == str(tmp_path):
                     os.kill(int(folder), signal.SIGKILL)
 
 
-TRIES = 3  # The host may be so busy that a try is late. A slow runner is late in all tries.
+TRIES = 3  # On a busy host some tries are late. If the runner is slow, all tries are late.
 
 
 @pytest.mark.parametrize("name", FLOODS)
@@ -125,7 +124,7 @@ def test_a_flood_costs_neither_memory_nor_time(fake, tmp_path, startup_s, name):
 
 
 def whole(middle):
-    """Return a report that follows the schema, with MIDDLE at an unknown key."""
+    """Return a report that follows the schema and has MIDDLE as the value of an unknown key."""
     return b'{"schema": "baretick.report/2", "verdict": "pass", "clocks": [], ' + middle + b"}\n"
 
 
@@ -149,7 +148,7 @@ LARGE = {
 def test_a_large_report_is_read_or_refused_within_bounds(fake, tmp_path, name, most):
     large = LARGE[name]()
     body = whole(large)
-    if most:  # a report with too many values is cut to a number of values that is still read
+    if most:  # if it has too many values, it is cut until it can be read
         part = large[:reports.VALUES_MAX]
         body = whole(part[:part.rfind(b",")] + (b"]" if b"[" in part else b"}")) if b"," in part else body
         body = body if name != "keys" else whole(b'"news": {' + b",".join(b'"%06x":1' % n for n in range(700_000)) + b"}")
@@ -189,7 +188,7 @@ def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     for more in [], ["--tap"], ["--matrix", tmp_path / "matrix"]:
         (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
         if "--matrix" in more:
-            words = words[:-2]  # with --matrix, --baseline needs a folder, so it is left out
+            words = words[:-2]  # --baseline is left out, because with --matrix it needs a folder
         done = Ended(tmp_path, [*words, *more, *([] if more else files)])
         assert done.status == 1, done.stderr
         assert (done.stdout + done.stderr).replace("\n", "").isprintable()
@@ -207,13 +206,13 @@ def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     (b"", "sys.stderr.buffer.write(open(here + '/words', 'rb').read()); sys.exit(1)"),
     (b"", "sys.stderr.buffer.write(b'qemu: \\x1b[31m\\xff\\xc2\\x9b1m'); sys.exit(1)"),
 ])
-def test_nor_does_a_reason(fake, tmp_path, serial, body):
+def test_no_reason_of_a_failed_run_reaches_a_terminal_raw(fake, tmp_path, serial, body):
     (tmp_path / "words").write_bytes(ESCAPES.encode())
     done = Ended(tmp_path, fake(serial, body or "sys.exit(37)"))
     assert done.status == 2 and done.stderr.count("\n") == 1 and done.stderr[:-1].isprintable(), done.stderr
 
 
-# The exit status 1 means that a clock failed, and has no other meaning.
+# Exit status 1 means that a clock failed, and must not be caused by anything else.
 
 FIGURES = ["1e400", "-1e400", "1" + "0" * 400, "NaN", "Infinity", '"1"', "true", "[]", "{}"]
 
@@ -253,7 +252,7 @@ def test_a_bad_report_is_a_row_of_the_matrix(fake, tmp_path):
 
 
 def broken(tmp_path, where):
-    """Make a copy of the runner with a defect in it."""
+    """Make a copy of the runner with an error in its code."""
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-r", RUNNER.parent, copy], check=True)
     for name in "src", "build":
@@ -298,7 +297,7 @@ def test_the_time_out_holds_though_nobody_reads(fake, tmp_path, startup_s):
     assert done.status == 124 and done.seconds < 2 + LATE_S + startup_s
 
 
-# Inputs are not lost, and symbolic links are not followed.
+# Tests that inputs are not lost, and that symbolic links are not followed.
 
 def stick(path):
     path.write_bytes(bytes(510) + b"\x55\xaa")
@@ -354,7 +353,7 @@ def test_a_link_that_somebody_planted_is_not_followed(fake, tmp_path, name):
 
 
 @pytest.mark.parametrize("what", ["a", "a/junit.xml", "a/summary.md"])
-def test_nor_is_one_in_the_folder_of_a_matrix(fake, tmp_path, what):
+def test_a_link_that_somebody_planted_in_a_matrix_folder_is_not_followed(fake, tmp_path, what):
     (tmp_path / "matrix").write_text("[a]\ncpus = 1\n")
     (tmp_path / "out" / "a").mkdir(parents=True)
     victim = tmp_path / "victim"
@@ -399,10 +398,10 @@ def test_a_second_run_is_told_who_has_the_folder(fake, tmp_path):
     assert (tmp_path / "out" / "qemu.log").read_bytes() == before
     first.kill()
     first.wait(BOUND_S)
-    assert Ended(tmp_path, fake(spoken())).status == 0  # the lock must not exist any more
+    assert Ended(tmp_path, fake(spoken())).status == 0  # the lock was removed
 
 
-def test_of_many_at_once_one_runs_and_no_file_is_mixed(fake, tmp_path):
+def test_of_many_runs_in_one_folder_only_one_starts(fake, tmp_path):
     words = [str(RUNNER), "--out", str(tmp_path / "out"), *map(str, fake(spoken(), "time.sleep(2); sys.exit(33)"))]
     every = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(6)]
     said = [process.communicate(timeout=BOUND_S)[1] for process in every]
@@ -414,7 +413,7 @@ def test_of_many_at_once_one_runs_and_no_file_is_mixed(fake, tmp_path):
 # Tests of a full disk.
 
 def limit(size):
-    """Set a limit that acts like a full disk when a file reaches SIZE. The kernel first sends a signal."""
+    """Limit the size of files to SIZE, which acts like a full disk. Before a write fails, the kernel sends a signal."""
     def bound():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -446,7 +445,7 @@ def small_disk(tmp_path):
 
 
 @pytest.mark.parametrize("length", [30_000, 50_000, 100_000])
-def test_so_is_a_real_one(fake, tmp_path, small_disk, length):
+def test_a_real_full_disk_is_named(fake, tmp_path, small_disk, length):
     words = [str(RUNNER), *map(str, fake(spoken({**report(), "news": "x" * length}))), "--out", str(small_disk / "out")]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 2 and "No space left on device" in done.stderr and "Traceback" not in done.stderr
@@ -481,23 +480,23 @@ def test_a_burst_of_signals_is_one_line_and_no_traceback(fake, tmp_path, seed):
             time.sleep(draw.random() * 0.004)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode in {128 + number for number in sent} | {-number for number in sent}, said
-    if process.returncode > 0:  # with a negative status the runner had not started yet
+    if process.returncode > 0:  # a negative status means that the signal came before the runner could handle it
         name = signal.Signals(process.returncode - 128).name
         assert said == f"qemu/run: interrupted by {name}\n"
     pid = tmp_path / "pid"
     assert not pid.exists() or not pid.read_text() or wait_until(lambda: not alive(int(pid.read_text())))
 
 
-def test_ctrl_c_is_130_and_said_so_where_one_looks():
+def test_ctrl_c_is_status_130_and_is_reported():
     help_ = subprocess.run([str(RUNNER), "--help"], capture_output=True, text=True, check=True).stdout
     assert "130 after Ctrl-C" in " ".join(help_.split())
     assert "| 130 | Ctrl-C" in (RUNNER.parent / "README.md").read_text()
 
 
-def test_what_was_ignored_from_the_beginning_stays_so(fake, tmp_path):
+def test_a_signal_that_is_ignored_at_the_start_stays_ignored(fake, tmp_path):
     words = fake(spoken(), "time.sleep(3); sys.exit(33)")
     process, _ = start(tmp_path, words, stdout=subprocess.DEVNULL,
-                       # nohup sets the signal in the same way
+                       # the runner starts with SIGHUP ignored, as under nohup
                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     process.send_signal(signal.SIGHUP)
     assert process.wait(BOUND_S) == 0
@@ -506,7 +505,7 @@ def test_what_was_ignored_from_the_beginning_stays_so(fake, tmp_path):
 # Tests of invalid answers of QEMU in its machine protocol.
 
 @pytest.mark.parametrize("answer", ["1", "[]", '{"return": 1}', '{"error": 7}', '{"return": [1]}', "{}"])
-def test_an_answer_that_is_none_is_no_traceback(fake, tmp_path, answer):
+def test_an_invalid_answer_of_qemu_gives_no_traceback(fake, tmp_path, answer):
     odd = """
         line = monitor()
         while True:
@@ -535,7 +534,7 @@ def test_any_machine_of_the_two_families_with_properties_goes_on(run, fake, tmp_
     assert words[words.index("-machine") + 1] == machine
 
 
-def test_in_a_matrix_too(run, fake, tmp_path):
+def test_a_matrix_accepts_machines_with_properties(run, fake, tmp_path):
     (tmp_path / "matrix").write_text("[a]\nmachine = pc-q35-7.2,hpet=off | pc-i440fx-6.2\n")
     done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [
@@ -560,7 +559,7 @@ READ_OPTIONS = """
 
 
 def test_a_display_leaves_the_end_to_the_user_and_has_no_time_out(run, fake, tmp_path):
-    """After its report the machine stays on for a long time, until the user closes its window."""
+    """After its report, the machine stays on until the user closes its window."""
     done = run(*fake(spoken(), READ_OPTIONS), "--display", "vnc")
     assert done.status == 0 and done.report["verdict"] == "pass", done
     port, number = map(int, re.search(r"VNC, port (\d+) of this machine: vncviewer localhost:(\d+)", done.stderr).groups())

@@ -1,5 +1,5 @@
-"""The comparison of a run with an earlier run. If something became worse, both figures must be printed. A change
-within the error must not be reported."""
+"""Compares a run with an earlier run. If something became worse, both figures must be printed. A change within the
+error must not be reported."""
 import json
 
 import pytest
@@ -10,8 +10,8 @@ from results.baseline import Comparison
 
 
 def clock(name="hpet", verdict="pass", p50=400, least=380, loop=430.0, hit=0, step=10, hz=(1e8, 10), claimed=1e8):
-    """Return a clock with these latencies, step and rate. HZ is the rate and the distance from it to both ends of
-    its interval."""
+    """Return a clock with these latencies, resolution and rate. HZ has the rate, and its distance to both ends of its
+    interval."""
     value, error = hz
     ppm = error / value * 1e6
     off = claimed and (value / claimed - 1) * 1e6
@@ -135,7 +135,8 @@ def test_a_source_that_was_not_asked_for_is_no_loss_but_a_note(options):
 
 def test_interrupts_are_later_where_even_the_earliest_is_beyond_what_both_may_be_off_by():
     before = timed(timer(p50=1000, error=50))
-    for least, worse in (2450, False), (2451, True):  # the limit is 2 * (1000 + 50) ns + 300 ns of self_ipi + 50 ns
+    # the limit on the smallest lateness is 2 * (1000 + 50) ns, plus 300 ns of self_ipi and 50 ns
+    for least, worse in (2450, False), (2451, True):
         now = timed(timer(least=least, p50=9000, error=50))
         assert compare(before, now).worse == (["hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: "
                                                "more than 2 times that"] if worse else [])
@@ -145,7 +146,7 @@ def test_a_busy_host_that_delays_most_interrupts_makes_none_worse():
     assert compare(timed(timer()), timed(timer(least=900, p50=900000))).worse == []
 
 
-def test_what_comes_as_late_as_before_and_what_came_early_before_is_not_worse():
+def test_interrupts_that_are_as_late_as_before_or_were_early_are_not_worse():
     early = timed(timer(least=-900, p50=-500, error=40))
     assert compare(early, early).worse == [] == compare(early, timed(timer(least=350, p50=360, error=40))).worse
 
@@ -159,7 +160,7 @@ def test_only_the_boot_cores_sources_are_compared_for_others_may_not_be_asked():
     assert compare(timed(timer(), timer(core=1)), timed(timer(), timer(core=1, least=90000, p50=90000))).worse == []
 
 
-def test_a_rule_that_is_no_clocks_is_the_runs():
+def test_a_rule_without_a_clock_is_compared_for_the_whole_run():
     now = document(clock(), verdict="warn", findings=[("core-missing", None)])
     assert compare(document(clock()), now).worse == ["the verdict is warn, it was pass: core-missing"]
 
@@ -213,15 +214,15 @@ def test_the_tolerance_is_the_factor(factor, accused):
 
 
 @pytest.mark.parametrize("bracket, accused", [(9, True), (10, False)])
-def test_what_is_within_one_bracket_around_nothing_is_no_accusation(bracket, accused):
-    """Time stamps have steps of 10 ns. If a read took one step and now takes three, it may have become slower by
-    much less than two steps."""
+def test_a_median_that_changed_by_less_than_a_bracket_is_not_worse(bracket, accused):
+    """Time stamps have steps of 10 ns. If a read took one step before and takes three now, it may have become slower by
+    only a little more than one step."""
     before = document(clock("tsc", p50=10, least=10), clock("null", p50=bracket, least=bracket))
     now = document(clock("tsc", p50=30, least=30), clock("null", p50=bracket, least=bracket))
     assert bool(compare(before, now).worse) == accused
 
 
-def test_the_loop_is_taken_at_its_word_only_where_nothing_interrupted_it():
+def test_the_cost_in_the_loop_is_compared_only_without_interruptions():
     assert worse(clock(), clock(loop=900.0)) == [
         "hpet has a loop time of 900 ns, it was 430 ns: more than 2 times that"]
     assert worse(clock(), clock(loop=5000.0, hit=3)) == []
@@ -268,7 +269,7 @@ def test_a_rate_proven_to_have_moved_is_named_with_both_intervals():
 @pytest.mark.parametrize("hz, accused", [
     ((100_049_000, 10), False),     # 490 ppm
     ((100_052_000, 10), True),      # 520 ppm
-    ((100_052_000, 3000), False),   # a rate that is off by 520 ppm, with an error of 30 ppm
+    ((100_052_000, 3000), False),   # off by 520 ppm, with an uncertainty of 30 ppm
     ((99_948_000, 10), True),       # -520 ppm
     ((100_052_000, 60_000_000), False),
 ])
@@ -279,7 +280,7 @@ def test_inside_the_error_no_rate_is_accused(hz, accused):
 def test_a_rate_that_moved_towards_its_claim_is_not_worse():
     off = clock(hz=(100_090_000, 10))
     assert worse(off, clock()) == []
-    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # a rate that is equally wrong in the other direction
+    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # off by the same amount in the other direction
 
 
 def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note():
@@ -300,7 +301,7 @@ def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note(
      "is a report of a run that is incomplete: there is nothing to compare with"),
     (json.dumps({**report(), "clocks": [7]}).encode(), "clocks[0] is no object"),
 ])
-def test_what_is_no_baseline_is_named_before_anything_starts(run, fake, tmp_path, body, sentence):
+def test_an_invalid_baseline_is_named_before_anything_starts(run, fake, tmp_path, body, sentence):
     path = tmp_path / "before.json"
     path.write_bytes(body)
     done = run(*fake(spoken()), "--baseline", path)
@@ -323,7 +324,7 @@ def test_the_runner_names_what_is_worse_everywhere_and_ends_with_1(run, fake, tm
     assert 'classname="baretick.baseline" name="tsc" />' in file.read_text()
     assert "### Beside the baseline\n\n- hpet has a median latency of 1200 ns" in words.read_text()
     assert run(*fake(spoken(now)), *arguments, "--tolerance", "3").status == 0
-    # the comparison does not change the run's own verdict
+    # the comparison does not change the verdict of the run itself
     assert json.loads(done.file("report.json"))["verdict"] == "pass"
 
 

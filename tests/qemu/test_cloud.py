@@ -1,5 +1,5 @@
-"""The images of `make cloud`: each has the form for its cloud, two builds are identical, and a machine boots from
-the cloud's type of disk controller."""
+"""The images of `make cloud`. Each must have the format that its cloud requires, two builds must be identical, and a
+machine must boot from the cloud's type of disk controller."""
 import os
 import pathlib
 import shutil
@@ -21,13 +21,13 @@ PASSED = (0x10 << 1) | 1  # QEMU's exit status if 10h is written to isa-debug-ex
 pytestmark = pytest.mark.skipif(not shutil.which("qemu-img"), reason="there is no qemu-img: it is in the package qemu-utils")
 
 
-# runs these tests in one worker, so that the images are built only once
+# tests in one worker share the built images
 with_built = pytest.mark.xdist_group("cloud")
 
 
 @pytest.fixture(scope="module")
 def stick(tmp_path_factory):
-    """A stick without an application, because make-images only checks the disk."""
+    """Return a stick without an application, because make-images checks only the disk's layout."""
     folder = tmp_path_factory.mktemp("stick")
     (folder / "some.efi").write_bytes(b"MZ" + bytes(1000))
     subprocess.run([ROOT / "qemu" / "image", folder / "some.efi", folder / "some.img", folder / "some.iso"], check=True, timeout=60)
@@ -36,11 +36,11 @@ def stick(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def built(stick, tmp_path_factory):
-    """The folders of two builds from one stick, at different times."""
+    """Return the folders of two builds from one stick, at different times."""
     folders = [tmp_path_factory.mktemp(name) for name in ("a", "b")]
     for folder in folders:
         subprocess.run([MAKE, stick, folder], check=True, timeout=120)
-        time.sleep(1.1)  # a VHD contains the time of its creation in seconds, so the second build is in another second
+        time.sleep(1.1)  # a VHD contains its creation time in seconds, which must differ between the builds
     return folders
 
 
@@ -92,7 +92,7 @@ def test_the_vhd_is_what_azure_takes(built):
 
 @with_built
 def test_the_tar_is_what_gce_takes(built, stick, tmp_path):
-    """GCE needs one file disk.raw of whole GiB in the old GNU format. The GPT's second table is at the end of the
+    """GCE needs one file disk.raw of whole GiB in the old GNU format. The GPT's backup table must be at the end of the
     disk."""
     with tarfile.open(built[0] / "baretick.tar.gz") as tar:
         member, = tar.getmembers()
@@ -135,8 +135,8 @@ CONTROLLERS = {
 @pytest.mark.skipif(not STICK.exists(), reason="build/baretick.img is not there: type make image")
 @pytest.mark.parametrize("cloud", [each if each == "ec2" else pytest.param(each, marks=pytest.mark.long) for each in CONTROLLERS])
 def test_each_image_boots_from_a_controller_of_its_cloud_and_saves_the_report(tmp_path, cloud):
-    """The runner is not used, because it has the stick on USB. Firmware takes 5 s to start, and then searches for
-    disks."""
+    """This does not use the runner, because the runner connects the stick by USB. Firmware takes 5 s to start, and then
+    searches for disks."""
     suffix, form, device = CONTROLLERS[cloud]
     if suffix == "img":
         image = shutil.copy(STICK, tmp_path / "baretick.img")

@@ -1,4 +1,4 @@
-"""Reports in the logs of consoles (serial=compact): complete, wrapped, cut, mixed with other lines, and damaged."""
+"""Reports in logs of consoles (serial=compact): complete, wrapped, cut, mixed with other lines, or damaged."""
 import base64
 import hashlib
 import json
@@ -12,11 +12,11 @@ from results import reports
 
 GOLDENS = ROOT / "tests" / "goldens"
 ELF = ROOT / "build" / "baretick.elf"
-LOG_KEPT = 64 << 10  # number of bytes that a cloud's console keeps
+LOG_KEPT = 64 << 10  # number of bytes of a console's output that a cloud keeps
 
 
 def compact(report):
-    """Return REPORT as serial=compact prints it, made with Python's libraries."""
+    """Return REPORT as serial=compact prints it. This uses Python's libraries instead of baretick's code."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_FIXED)
     packed = packer.compress(json.dumps(report, separators=(",", ":")).encode()) + packer.flush()
     text = base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -36,7 +36,7 @@ def short(value):
 
 
 def of_64_cores():
-    """Return a report of a machine with 64 cores that is as long as a real one."""
+    """Return a report about a machine with 64 cores that is as long as a real report."""
     report = short(json.loads((GOLDENS / "clean.json").read_text()))
     core = report["cores"][-1]
     report["cores"] += [{**core, "apic_id": at, "core": at} for at in range(len(report["cores"]), 64)]

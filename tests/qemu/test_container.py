@@ -1,4 +1,5 @@
-"""qemu/Containerfile: copied files, installed packages, and the entry point with a script in place of QEMU."""
+"""qemu/Containerfile: the files that it copies, the packages that it installs, and its entry point with a script
+instead of QEMU."""
 import json
 import os
 import pathlib
@@ -30,7 +31,7 @@ def test_it_installs_what_make_run_needs():
 
 
 def test_the_build_has_all_that_it_needs(tmp_path):
-    """In a folder with only the copied files, make must find everything that it needs to build the application."""
+    """make must find everything that it needs for the application in a folder with only the copied files."""
     copied = [rest.split() for word, rest in INSTRUCTIONS if word == "COPY" and not rest.startswith("--from")]
     for source, target in copied:
         if source != ".git":
@@ -45,7 +46,8 @@ def test_the_build_has_all_that_it_needs(tmp_path):
 
 @pytest.fixture
 def container(tmp_path, fake):
-    """Return a function container(words) that calls the entry point in a folder with the files of the last stage."""
+    """Return a function container(words) that calls the entry point in a folder with the files of the last build
+    stage."""
     fake(spoken(report("pass", (("tsc", "pass"),))))
     root = tmp_path / "root"
     for word, rest in FINAL:

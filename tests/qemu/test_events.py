@@ -28,7 +28,7 @@ def test_an_event_is_a_moment_a_kind_and_a_time(text, phase, after, what, second
 @pytest.mark.parametrize("text", [
     "", "stop:3s", "2=stop", "2=stop:", "2=stop:0s", "2=stop:-1s", "2=halt:3s", "2h=stop:3s", "-2=stop:3s",
     "tea=stop:3s", "rates+=stop:3s", "+1=stop:3s", "=stop:3s", "1e3=stop:3s", "2=stop:nan"])
-def test_what_is_none_is_refused_with_what_would_be_one(text):
+def test_an_invalid_event_is_refused_with_a_valid_example(text):
     with pytest.raises(UserError, match=f"argument --event: {re.escape(repr(text))} is not AFTER=WHAT:TIME.*rates-again"):
         arguments.parse_run([f"--event={text}"])
 
@@ -56,7 +56,7 @@ def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
 
 @pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("snapshot", "host"), ("migrate", "host")])
 def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp_path):
-    """If the CPU is not migratable it has an invariant TSC, but QEMU then refuses to save the machine."""
+    """A CPU that is not migratable has an invariant TSC, but QEMU then refuses to save the machine."""
     run = arguments.parse_run(["--event", f"2={what}:3s"])
     run.code, run.image = tmp_path / "whole.fd", "x"
     run.code.write_bytes(bytes(4096))
@@ -71,7 +71,7 @@ def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp
 # Tests of the execution of events.
 
 class Stand:
-    """Replaces a guest. It records the commands, and has the times at which phases began."""
+    """A simulated guest, which records the commands that it gets. It knows the times at which phases started."""
 
     def __init__(self, *began):
         self.transcript = Transcript(None)
@@ -91,7 +91,7 @@ class Stand:
         return asked, Events(asked, self, self.said.append)
 
     def step(self, happening, answer=None):
-        """Do one step and the answer to its command. Return the command's name."""
+        """Let HAPPENING do one step, and answer the command that it sends. Return the command's name."""
         happening.continue_events()
         name, label = self.sent[-1]
         happening.receive_answer({"id": label, **(answer or {"return": {}})})
@@ -152,7 +152,7 @@ def test_an_answer_is_not_waited_for_for_ever(monkeypatch):
     assert event.problem == "stop: QEMU gave no answer within 0.01 s"
 
 
-def test_nor_is_the_end_of_what_was_begun(monkeypatch):
+def test_the_end_of_an_event_is_not_awaited_for_ever(monkeypatch):
     monkeypatch.setattr(events, "WORK_S", 0.01)
     stand = Stand()
     (event,), happening = stand.events("0=migrate:1s")
@@ -201,7 +201,8 @@ ANSWERS = r"""
 
 
 def answering(fake, tmp_path, answer, verdict="pass"):
-    """Make a script in place of QEMU that gives ANSWER to every command, and sends its report when it is continued."""
+    """Make a script instead of QEMU that answers every command with ANSWER. It sends its report after it is
+    continued."""
     (tmp_path / "rest").write_bytes(spoken(report(verdict)))
     status = {"pass": "33", "fail": "35"}[verdict]
     return fake(b"baretick 1\n", ANSWERS.replace("ANSWER", repr(answer)).replace("STATUS", status))
@@ -227,7 +228,7 @@ def test_one_that_could_not_happen_is_a_case_that_failed_and_status_2(run, fake,
                            "not carried out: the run ended before its phase checks began\n")
 
 
-def test_one_of_a_run_that_was_refused_is_a_case_too(run, fake, tmp_path):
+def test_an_event_of_a_refused_run_is_a_test_case_too(run, fake, tmp_path):
     done = run(*fake(boots_efi=False), "--efi", "/nowhere/x", "--event", "0=stop:1s", *junit(tmp_path))
     assert done.status == 2
     assert case(done, "0=stop:1s") == [("failure", "not carried out: the run did not get so far")]
@@ -239,7 +240,7 @@ def test_the_time_out_holds_while_one_goes_on(run, fake, tmp_path):
     assert case(done, "0=stop:10m") == [("failure", "not carried out: the run ended meanwhile")]
 
 
-GONE = {"return": {"status": "completed"}}  # this answer ends a migration at once
+GONE = {"return": {"status": "completed"}}  # answer to the command for a migration: the migration has ended
 
 
 @pytest.mark.parametrize("arrived, reason", [
@@ -273,7 +274,7 @@ def test_no_qemu_stays_behind_where_the_machine_has_moved(fake, tmp_path):
 def test_in_a_matrix_it_is_a_key(run, fake, tmp_path):
     (tmp_path / "matrix").write_text("[a]\nevent = 0=stop:100ms | 0=stop:200ms 100ms=stop:1ms\n")
     done = run(*answering(fake, tmp_path, {"return": {}}), "--matrix", tmp_path / "matrix")
-    assert done.status == 2, done  # this machine ends when it is continued for the first time
+    assert done.status == 2, done  # this machine ends when it is continued
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:-1]] == [
         ["a-0-stop-100ms", "pass"], ["a-0-stop-200ms-100ms-stop-1ms", "not"]]
     assert [len(re.findall("baretick.event", (path / "junit.xml").read_text()))

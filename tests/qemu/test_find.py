@@ -1,4 +1,4 @@
-"""qemu/find searches the places where distributions put files of other packages. The tests use a folder in place of
+"""qemu/find searches the places in which distributions put files of other packages. In these tests a folder replaces
 /."""
 import os
 import subprocess
@@ -12,8 +12,8 @@ CHART_JS = "/*!\n * Chart.js v{}.9.1\n * Released under the MIT License\n */\n"
 
 @pytest.fixture
 def find(tmp_path):
-    """Return a function that calls qemu/find. The places that this machine's compiler and pkg-config know are
-    hidden."""
+    """Return a function that calls qemu/find. This machine's compiler and pkg-config are hidden, because they would add
+    places."""
     silent = tmp_path / "silent"
     silent.mkdir()
     (silent / "pkg-config").symlink_to("/bin/false")

@@ -1,4 +1,4 @@
-"""qemu/fleet: accepted and refused files, findings on a fleet, and exit statuses."""
+"""qemu/fleet: which files it accepts and refuses, what it finds in a fleet, and its exit statuses."""
 import contextlib
 import itertools
 import json
@@ -43,7 +43,7 @@ def gathered(maker, reports):
 
 
 def ask(folder, query):
-    """Return the rows of QUERY from the data set in a DuckDB database."""
+    """Return the rows of QUERY from the data set in FOLDER, by DuckDB."""
     with engine.connect_to_duckdb(str(folder)) as base:
         return base.execute(query).fetchall()
 
@@ -55,7 +55,7 @@ def golden(name="clean"):
 def long_file(path, size=1 << 30):
     with open(path, "wb") as file:
         file.write(b'{"schema": "baretick.report/2", ')
-        file.truncate(size)  # makes a large file that takes no space on the disk
+        file.truncate(size)  # a large sparse file that takes no space on the disk
 
 
 BAD = {
@@ -192,7 +192,7 @@ def test_of_a_folder_with_both_the_table_is_left(fleet, tmp_path):
     (tmp_path / "run").mkdir()
     for name in ("csv", "json"):
         shutil.copy(GOLDENS / f"clean.{name}", tmp_path / "run" / f"report.{name}")
-    # this file of nextboot --collect is not a report
+    # this file, which nextboot --collect writes, is no report
     (tmp_path / "run" / "kernel.json").write_text('{"schema": "baretick.kernel/1"}')
     assert fleet(tmp_path / "run").stdout.startswith("1 report taken, 0 in already, 0 skipped; 1 in")
 
@@ -204,7 +204,7 @@ def test_reports_of_schema_1_are_read(fleet, tmp_path):
 
 
 def stick(path, files):
-    """Make an image with a partition at the same place as in `make image`. The partition's folder baretick has FILES
+    """Make an image whose partition is at the same place as in images of `make image`. Its folder baretick has FILES
     {name: text}."""
     with open(path, "wb") as image:
         image.truncate(4 << 20)
@@ -291,7 +291,7 @@ def test_twenty_oddities_are_on_top_of_a_fleet(fleet, maker, tmp_path):
 
 def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker, tmp_path):
     reports = [maker.report(n) for n in (1, 2)]
-    clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # not a valid clock id, but hostile SQL
+    clock(reports[0], "hpet")["id"] = "x'; DROP TABLE clocks; --"  # invalid id of a clock, which is hostile SQL
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     fleet(tmp_path / "all.json")
     text = re.search(r'id="fleet">(.*?)</script>', (tmp_path / "out" / "fleet.html").read_text(), re.DOTALL)[1]
@@ -305,7 +305,7 @@ def test_the_page_has_the_median_reads_of_each_machines_newest_run(fleet, maker,
 
 
 def collected(maker, folder, number, ppm_off, **kernel):
-    """Make a folder as nextboot --collect leaves it. The kernel uses a TSC rate that is PPM_OFF too low."""
+    """Make a folder like nextboot --collect does. The kernel's rate of the TSC is PPM_OFF too low."""
     report = maker.report(number)
     measured = clock(report, "tsc")["measured_hz"]
     kernel = {"schema": "baretick.kernel/1", "release": "6.1.0-44-amd64", "clocksource": "tsc",
@@ -320,7 +320,7 @@ def test_a_kernel_whose_rate_of_the_tsc_is_outside_of_the_interval_is_named(flee
     off = collected(maker, tmp_path / "in" / "a", 1, 205.0)
     clocksource = collected(maker, tmp_path / "in" / "b", 2, -10.0, clocksource="hpet")
     collected(maker, tmp_path / "in" / "c", 3, 0.0)
-    (tmp_path / "in" / "d.json").write_text(maker.text(maker.report(4)))  # a report without a kernel's messages
+    (tmp_path / "in" / "d.json").write_text(maker.text(maker.report(4)))  # a report without messages of a kernel
     done = fleet(tmp_path / "in")
     assert done.returncode == 0, done.stderr
     rows = on_page(tmp_path / "out" / "fleet.html")["kernels"]
@@ -372,7 +372,7 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
                 each["latency"].update(min_ns=0, p50_ns=-10, p50_within_ns=None, max_ns=10 ** 200)
     (tmp_path / "all.json").write_text("".join(maker.text(report) + "\n" for report in reports))
     done = fleet(tmp_path / "all.json")
-    # status 1, because this fleet has an outlier: too many SMIs
+    # status 1, because the fleet has an outlier with too many SMIs
     assert done.returncode == 1 and not done.stderr, done.stderr
     assert "9 machines known" in done.stdout
     text = json.dumps(on_page(tmp_path / "out" / "fleet.html"))
@@ -380,8 +380,8 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
 
 
 def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
-    """The median absolute deviation is 0. A machine that differs by 1 ppm or 1 ns would be infinitely many
-    deviations away."""
+    """The median absolute deviation is 0. Therefore a machine that differs by 1 ppm or 1 ns would count as an outlier,
+    if only deviations were compared."""
     reports = []
     for n in range(20):
         report = maker.report(0)
@@ -471,7 +471,7 @@ def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path)
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     said = fleet(tmp_path / "all.json", "--db", tmp_path / "db").stdout
     part = said.partition("What a version did")[2].partition("\n\n")[0]
-    # once for the step to the new version, and once for the step back
+    # counted for the change to the new version and for the change back
     assert " ".join(part.split()).count("not determined: 4 machines") == 2, said
 
 
@@ -537,7 +537,8 @@ def test_what_could_not_be_said_is_new_the_next_time(fleet, maker, tmp_path):
     said, again = fleet(tmp_path / "all.json"), fleet(tmp_path / "all.json")
     assert (said.returncode, again.returncode) == (1, 0), said.stdout
     (tmp_path / "out" / "told.json").write_text("{")
-    assert fleet(tmp_path / "all.json").returncode == 0  # the data set has the same information as the damaged file
+    # nothing is new, because the data set already has the contents of the damaged file
+    assert fleet(tmp_path / "all.json").returncode == 0
 
 
 def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
@@ -561,7 +562,7 @@ def test_a_folder_may_be_named_with_any_characters(fleet, maker, tmp_path):
     assert "0 reports taken, 1 in already, 0 skipped; 1 in the data set" in done.stdout
 
 
-def test_what_an_older_one_wrote_lacks_columns_and_is_read(fleet, maker, tmp_path):
+def test_a_data_set_of_an_older_version_is_read_without_its_missing_columns(fleet, maker, tmp_path):
     (tmp_path / "one.json").write_text(maker.text(maker.report(1)))
     (tmp_path / "two.json").write_text(maker.text(maker.report(2)))
     fleet(tmp_path / "one.json")
@@ -579,7 +580,8 @@ def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
     fleet(tmp_path / "one.json")
     data = tmp_path / "out" / "data"
     made = next((data / "clocks").glob("day=*/*.parquet"))
-    shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))  # no run of the data set has this file
+    # a file that belongs to no run in the data set
+    shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))
     fleet(tmp_path / "two.json", "--db", tmp_path / "db")
     assert not list(data.glob("clocks/*/20990101*"))
     assert ask(tmp_path / "db", "SELECT DISTINCT count(*) FROM clocks GROUP BY run, clock") == [(1,)]

@@ -1,4 +1,4 @@
-"""Runs qemu/fresh, with scripts in place of debootstrap, chroot and mount."""
+"""Runs qemu/fresh. Scripts replace debootstrap, chroot and mount."""
 import os
 import subprocess
 
@@ -11,8 +11,8 @@ SETTINGS = ('Acquire::http::Proxy "http://proxy:3142";\nAcquire::Check-Valid-Unt
 
 @pytest.fixture
 def fresh(tmp_path):
-    """Return a function that calls fresh(SUITE...). Its list `calls` has the called commands, and `failing` names a
-    command that fails in the new system."""
+    """Return a function that calls fresh(SUITE...). The list `calls` has the commands that were called. `failing` names
+    a command that fails in the new system."""
     tools = tmp_path / "bin"
     tools.mkdir()
     scripts = {
@@ -57,7 +57,7 @@ def test_a_goal_that_fails_is_named_and_the_next_release_is_tried(fresh, goal, t
 
 
 def test_apt_has_the_settings_of_this_machine_inside(fresh):
-    """The package lists of a mirror of an earlier day have expired. apt only accepts them with these settings."""
+    """The package lists of an old mirror have expired. apt accepts them only with these settings."""
     fresh("sid")
     assert fresh.settings.read_text() == SETTINGS
     asked, = (line for line in fresh.calls if line.startswith("apt-config "))

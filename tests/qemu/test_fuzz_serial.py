@@ -1,4 +1,5 @@
-"""Tests the runner with random output of a guest. fuzz_serial.py prints the seed, which repeats a trial."""
+"""Tests the runner with random output of a guest, for a short time. fuzz_serial.py prints the seed of a failure, which
+repeats the trial."""
 import pathlib
 import re
 import subprocess

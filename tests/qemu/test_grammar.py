@@ -1,4 +1,4 @@
-"""qemu/run must accept the same options as baretick, and refuse others with the same sentences. This needs no boot."""
+"""qemu/run must accept the same options as baretick, and refuse others with the same sentences. No test boots."""
 import re
 import xml.etree.ElementTree as xml
 
@@ -20,7 +20,7 @@ def cases():
 
 
 def test_it_gives_the_answers_of_the_application():
-    """tests/unit/report/test_options.c reads the same cases."""
+    """The file of cases is shared with tests/unit/report/test_options.c."""
     grammar, seen = Grammar(GRAMMAR), [0, 0]
     for text, expected in cases():
         flaws = grammar.find_flaws(text)
@@ -50,8 +50,8 @@ def test_a_wrong_value_is_found_before_qemu_is_started(run, word, end):
 
 
 def test_an_application_of_another_version_has_its_own_options_beside_it(run, fake, tmp_path):
-    """An application of another version has its own file of options next to it. Without this file, only the
-    application checks the options."""
+    """An application of another version has a file with its options next to it. Without this file, qemu/run does not
+    check the options."""
     words = [*fake(spoken()), "--", "duration=9x", "warp=9"]
     assert run(*words).status == 0
     (tmp_path / "options.json").write_text(GRAMMAR.read_text().replace('"duration"', '"warp"'))

@@ -1,5 +1,5 @@
-"""The images of the stick and the CD. Two builds of a commit must give the same bytes, and the layout must be the
-one that firmware and Windows expect."""
+"""The images for a stick and a CD. Two builds of a commit must give the same bytes, and the layout must be as firmware
+and Windows expect it."""
 import json
 import os
 import struct
@@ -18,8 +18,7 @@ PAYLOAD = b"MZ" + bytes(range(256)) * 500
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Return the images of two builds from one file, at different times and in different time zones: [(img, iso),
-    (img, iso)]."""
+    """Return the images of two builds, at different times and in different time zones: [(img, iso), (img, iso)]."""
     folder = tmp_path_factory.mktemp("images")
     efi = folder / "some.efi"
     efi.write_bytes(PAYLOAD)
@@ -49,7 +48,7 @@ def test_the_mbr_has_the_protective_entry_and_an_active_fat32_partition_that_win
 
 
 def test_the_gpt_has_the_same_partition_as_an_efi_system_partition_and_is_whole(built, tmp_path):
-    """sfdisk checks both headers and tables. It must also work for a user's own PATH."""
+    """sfdisk checks both headers and both tables. This test must also work if sfdisk is not in the user's PATH."""
     stick = tmp_path / "stick"
     stick.write_bytes(built[0][0])
     tools = {"env": {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}, "capture_output": True, "text": True, "check": True}

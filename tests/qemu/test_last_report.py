@@ -1,4 +1,4 @@
-"""A report in a run's folder is only replaced by a new report."""
+"""A report in the folder of a run is replaced only by a new report."""
 import json
 import os
 

@@ -25,7 +25,7 @@ cpus = 4
 qemu-arg = -cpu qemu64
 options = profile=quick cores=mp
 """
-# Replaces QEMU. Its clocks give a warning with 2 cores, and otherwise fail on pc.
+# Replaces QEMU. The report depends on the machine: a warning with 2 cores, a failure on pc, otherwise a pass.
 BY_MACHINE = """
     if sys.argv[sys.argv.index("-smp") + 1] == "2":
         sys.stdout.buffer.write(open(here + "/warning", "rb").read()); sys.stdout.flush(); sys.exit(33)
@@ -127,7 +127,7 @@ def test_a_run_that_cannot_be_done_is_a_row_and_the_others_go_on(run, fake, tmp_
 
 
 def test_cases_that_cannot_be_written_are_said_and_the_runs_go_on(run, fake, tmp_path):
-    # a file where the folder of the first run should be
+    # a file that prevents the folder of the first run
     (tmp_path / "matrix").write_text("[junit.xml]\ncpus = 1\n[here]\ncpus = 1\n")
     done = run(*fake(spoken()), "--matrix", tmp_path / "matrix")
     assert done.status == 2

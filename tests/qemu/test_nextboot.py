@@ -1,4 +1,4 @@
-"""Runs qemu/nextboot on a folder in place of /, with EFI variables, a system partition, and simulated commands."""
+"""Runs qemu/nextboot on a folder instead of /, with EFI variables, a system partition, and simulated commands."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -18,7 +18,7 @@ from results import files
 
 GUID = "11223344-5566-7788-99aa-bbccddeeff00"
 ESP = volume.KIND[0]
-# Replaces efibootmgr, with the functions that nextboot needs. The folder has real variables in the form of UEFI 2.10,
+# Replaces efibootmgr, as far as nextboot needs it. It changes real files of variables in the format of UEFI 2.10,
 # 3.1.3.
 EFIBOOTMGR = """
     import os, pathlib, struct, sys
@@ -42,8 +42,8 @@ EFIBOOTMGR = """
 """
 
 
-# Replaces lsblk of util-linux 2.38, with the functions that nextboot needs. Only with the column NAME is a device
-# printed inside its parent.
+# Replaces lsblk of util-linux 2.38, as far as nextboot needs it. Devices are printed inside their parents only if the
+# column NAME is requested.
 LSBLK = """
     import json, sys
     def flat(rows):
@@ -56,13 +56,13 @@ LSBLK = """
 
 
 def hard_drive(guid):
-    """Return a device path with one partition of a GPT and an end node."""
+    """Return a device path that consists of one GPT partition and an end node."""
     node = struct.pack("<BBHIQQ", 4, 1, 42, 1, 2048, 1 << 20) + uuid.UUID(guid).bytes_le + bytes([2, 2])
     return node + bytes([0x7F, 0xFF, 4, 0])
 
 
 class Machine:
-    """A folder in place of /. The machine was started by UEFI from the partition GUID, which is mounted at
+    """A folder that acts as / of a machine. UEFI started the machine from the partition GUID, which is mounted at
     /boot/efi."""
 
     def __init__(self, folder):
@@ -70,7 +70,7 @@ class Machine:
         self.efivars = self.root / firmware.FOLDER.lstrip("/")
         self.esp = self.root / "boot/efi"
         self.starts = 1
-        self.full = folder / "full"  # while this file exists, the NVRAM is full
+        self.full = folder / "full"  # the NVRAM is full while this file exists
         for path in (self.efivars, self.esp / "EFI/debian", self.bin, self.root / "etc"):
             path.mkdir(parents=True)
         (self.esp / "EFI/debian/shimx64.efi").write_bytes(b"a shim")
@@ -106,11 +106,10 @@ class Machine:
                      .replace("null", "None"))
 
     def is_restarted(self, report=None, ignored=False, suffix=""):
-        """Simulate a restart. The firmware uses BootNext, or ignores it if IGNORED is true. baretick leaves REPORT,
-        or nothing. Then Linux starts again.
+        """Simulate a restart: the firmware uses BootNext, or ignores it if IGNORED is true. baretick saves REPORT, or
+        nothing. Then Linux starts again.
 
-        SUFFIX is .new if the firmware cannot rename the report's folder.
-        """
+        SUFFIX is .new if the firmware cannot rename the report's folder."""
         if not ignored:
             (self.efivars / f"BootNext-{firmware.GLOBAL}").unlink(missing_ok=True)
         self.starts += 1
@@ -122,7 +121,8 @@ class Machine:
                 shutil.copy(f"{report}.{name}", folder / f"report.{name}")
 
     def state(self):
-        """Return all files of the system partition and of GRUB, and all EFI variables."""
+        """Return everything that must be unchanged in the end: all files of the system partition and of GRUB, and all
+        EFI variables."""
         return {str(path.relative_to(self.root)): path.read_bytes() if path.is_file() else None
                 for top in (self.efivars, self.root / "boot") for path in sorted(top.rglob("*"))}
 
@@ -134,7 +134,7 @@ def machine(tmp_path):
 
 @pytest.fixture(scope="module")
 def application(tmp_path_factory):
-    """Return a file that has only the header of a UEFI application for x86-64, without code."""
+    """Return a file that has the header of a UEFI application for x86-64, but no code."""
     path = tmp_path_factory.mktemp("application") / "baretick.efi"
     data = bytearray(0x200)
     data[0:2], data[0x3C:0x40], data[0x80:0x84] = b"MZ", struct.pack("<I", 0x80), b"PE\0\0"
@@ -164,7 +164,7 @@ def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, a
     assert machine.state() == before
 
 
-def test_what_the_user_gives_is_not_given_again():
+def test_an_option_of_the_user_is_not_added_again():
     assert actions.make_options_file(["exit=poweroff", "deadline=5m"]) == b"exit=poweroff\ndeadline=5m\n"
 
 
@@ -258,7 +258,7 @@ def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
 
 
 def fills_the_disk(monkeypatch, full):
-    """Simulate a disk that is full after some bytes of the file FULL are written."""
+    """Let writes fail like on a full disk, after some bytes of the file FULL are written."""
     real = files.write_all
 
     def write_all(file, data):
@@ -272,7 +272,7 @@ def fills_the_disk(monkeypatch, full):
 @pytest.mark.parametrize("full", [actions.STATE, actions.APPLICATION, actions.OPTIONS])
 def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monkeypatch, full):
     actions.prepare_start(machine.system, application, ["profile=quick"])
-    machine.is_restarted(ignored=True)  # the restart changes the time in prepared.json
+    machine.is_restarted(ignored=True)  # the restart must change the time in prepared.json
     before = machine.state()
     fills_the_disk(monkeypatch, full)
     with pytest.raises(Refused, match=f"{full}: No space left on device; what was prepared before stays"):
@@ -289,7 +289,7 @@ def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(m
                         "prepared, and the machine was not restarted since")
     assert (tmp_path / "first/report.json").exists()
     machine.is_restarted()
-    # the report in 0001 is from an earlier start and was already collected
+    # the report in 0001 belongs to an earlier start and was already collected
     with pytest.raises(Refused, match="there is no report"):
         list(actions.collect_reports(machine.system, str(tmp_path / "second")))
 
@@ -378,8 +378,8 @@ LINUX_RAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
 
 
 def mirror_of_type_raid(machine, *places, kind="vfat", guid=GUID.replace("1", "3")):
-    """Return a mirror that consists of two partitions of the type Linux RAID. They are next to the system partition
-    of a stick, and the first one has GUID."""
+    """Return a mirror (RAID 1) of two partitions of the type Linux RAID, next to a stick's system partition. The first
+    of them has GUID."""
     md = {"path": "/dev/md127", "fstype": kind, "mountpoints": list(places)}
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": LINUX_RAID, "partuuid": each, "fstype": "linux_raid_member",
              "mountpoints": [None], "children": [md]} for disk, each in (("sda", guid), ("sdb", GUID.replace("1", "4")))]
@@ -397,7 +397,8 @@ def started_mirror(machine):
 
 
 def mirror_of_one_half(machine, bitmap="none"):
-    """Return a mirror without its other half, /dev/sda1, which was taken out. The firmware started from that half."""
+    """Return a mirror (RAID 1) whose other half, /dev/sda1, was removed from it. The firmware started from that
+    half."""
     rows = [{"path": f"/dev/{disk}1", "pkname": disk, "partn": 1, "parttype": ESP, "partuuid": guid, "uuid": "of-the-mirror",
              "fstype": "linux_raid_member", "mountpoints": [None]} for disk, guid in (("sda", GUID), ("sdb", GUID.replace("1", "4")))]
     rows[1]["children"] = [{"path": "/dev/md127", "pkname": "sdb1", "uuid": "1234-ABCD", "fstype": "vfat", "mountpoints": ["/boot/efi"]}]
@@ -459,7 +460,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
     mirror_of_one_half(machine)
     found = volume.find_system_partition(machine.system)
     assert (found.path, found.disk, found.number, found.guid) == ("/dev/md127", "/dev/sdb", 1, GUID.replace("1", "4"))
-    assert found.uuid is None  # there is no UUID, because GRUB would find the file system on either half
+    assert found.uuid is None  # no UUID is used, because GRUB would find the file system on either half
     before = machine.state()
     assert "from /dev/md127" in actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
@@ -470,7 +471,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
 
 @pytest.mark.parametrize("action", ["--status", "--collect", "--remove"])
 def test_no_action_reads_one_half_of_a_mirror(command, machine, application, capsys, monkeypatch, tmp_path, action):
-    """After the preparation, the machine's only partition became half of a mirror. The report is on one half only."""
+    """After the preparation, the machine's only partition became half of a mirror. The report is on this half only."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
@@ -696,7 +697,7 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
      {"unstable": "the skew is too large"}),
     (["clocksource: Switched to clocksource tsc-early", "clocksource: Switched to clocksource hpet"],
      {"switched_to": ["tsc-early", "hpet"]}),
-    # If the TSC's rate comes from CPUID, an MSR or a hypervisor, Linux only prints "Detected", and names no source.
+    # If the TSC's rate comes from CPUID, an MSR or a hypervisor, Linux prints only "Detected" without the source.
     (["tsc: Detected 2400.000 MHz processor", "clocksource: Switched to clocksource tsc"],
      {"processor_hz": 2_400_000_000, "switched_to": ["tsc"]}),
     # Messages of kernels under hypervisors: see arch/x86/kernel/kvmclock.c, arch/x86/kernel/cpu/mshyperv.c,
@@ -730,7 +731,7 @@ def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machi
 
 
 def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_clock():
-    """The case is from a machine in QEMU: the kernel's rate of the TSC was 205 ppm too low, but the kernel used the
+    """The case comes from a machine in QEMU, whose kernel had a TSC rate that was 205 ppm too low, but used the
     HPET."""
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     said = {"tsc": {**kernel.parse_rates([]), "believed_hz": 1_999_590_000}, "clocksource": "hpet", "log_is_whole": True}
@@ -771,7 +772,7 @@ def test_the_command_ends_with_0_or_with_2_and_one_sentence(command, machine, ap
     assert capsys.readouterr().err.count("\n") == 1
 
 
-# The relevant parts of a grub.cfg from grub-mkconfig 2.06, and Python code that acts like its commands.
+# The relevant parts of a grub.cfg from grub-mkconfig 2.06, and Python code that simulates its commands.
 GRUB_CONFIG = """set default="0"
 if [ "${next_entry}" ] ; then
    set default="${next_entry}"
@@ -958,7 +959,7 @@ def without_command(name):
 
 
 def fails(name, after):
-    """Return a change of the machine that makes the command NAME fail if AFTER is one of its arguments."""
+    """Return a change of the machine: the command NAME fails if one of its arguments is AFTER."""
     def spoil(machine):
         path = machine.bin / name
         path.write_text(path.read_text().replace("import", f"import sys\nif {after!r} in sys.argv: sys.exit('no')\nimport", 1))

@@ -1,4 +1,4 @@
-"""Runs qemu/packages, with scripts in place of dpkg-query, apt-get, sudo and id."""
+"""Runs qemu/packages. Scripts replace dpkg-query, apt-get, sudo and id."""
 import os
 import re
 import shutil
@@ -13,8 +13,8 @@ BASE_TOOLS = ["sh", "tr", "flock", "env"]
 
 @pytest.fixture
 def machine(tmp_path):
-    """A machine whose PATH has only these scripts. The file INSTALLED lists the installed packages, and apt-get
-    install adds to it."""
+    """A machine on which only these scripts can be called. The file INSTALLED lists the installed packages, and apt-get
+    install appends to it."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in BASE_TOOLS:
@@ -41,7 +41,7 @@ def machine(tmp_path):
             installed.write_text("".join(f"{package}\n" for package in packages))
 
         def apt(self, first):
-            """Make an apt-get that runs the command FIRST and then installs the last word of its arguments."""
+            """Make an apt-get that runs the command FIRST, and then installs the package that is its last argument."""
             script("apt-get", f'echo "apt-get $*" >>{log}\n{first}\n'
                               f'for p; do :; done; [ "$p" = update ] || echo $p >>{installed}')
 
@@ -116,7 +116,8 @@ def test_a_user_without_sudo_is_told_what_root_would_type(machine):
     assert machine.asked == []
 
 
-# Systems without dpkg use the table packages.txt, whose second column names a file or program of each package.
+# Systems without dpkg use the table packages.txt. Its second column names a file or a program that exists if the
+# package is installed.
 
 def rows():
     lines = (ROOT / "qemu" / "packages.txt").read_text().splitlines()
@@ -125,14 +126,14 @@ def rows():
 
 @pytest.fixture
 def elsewhere(machine):
-    """A machine without dpkg, but with the script TOOL and the given programs."""
+    """A machine without dpkg. It has the package manager TOOL and the given programs."""
     (machine.tools / "dpkg-query").unlink()
     for name in ("dirname", "awk", "head", "grep"):
         (machine.tools / name).symlink_to(shutil.which(name))
 
     def has(*programs):
         for name in programs:
-            machine.script(name, "exit 3")  # a script that fails, so that a call of it would be noticed
+            machine.script(name, "exit 3")  # a script that fails, so that a call of it is noticed
         return machine
     return has
 
@@ -202,8 +203,7 @@ def test_every_package_that_is_asked_for_has_a_row():
 
 @pytest.mark.parametrize("package", rows())
 def test_what_tells_that_a_package_is_there_is_true_of_debians(package, elsewhere):
-    """If this machine has the package in Debian's form, the file or program in the second column must be enough to
-    find it."""
+    """If this machine has Debian's package, the file or program in the second column must be found."""
     if f"{package} installed" not in subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"], text=True, check=True,
                                                     stdout=subprocess.PIPE).stdout.splitlines():
         pytest.skip(f"{package} is not installed here")

@@ -1,4 +1,4 @@
-"""The recipes for CI in the READMEs, as far as they can be tested without these services."""
+"""The recipes for CI services in the READMEs, as far as they can be tested without these services."""
 import hashlib
 import json
 import os
@@ -20,7 +20,7 @@ FIRST = (ROOT / "README.md").read_text()
 
 
 def recipe(heading):
-    """Return the indented text after a paragraph that begins with HEADING."""
+    """Return the indented text after the paragraph that starts with HEADING."""
     return indented(README.partition(f"**{heading}.**")[2])
 
 
@@ -35,7 +35,7 @@ def steps():
 
 
 def elsewhere():
-    """Return the complete job for a repository other than this one."""
+    """Return the complete job for a repository that is not this one."""
     return yaml.safe_load(recipe("A job of another repository"))
 
 
@@ -86,7 +86,7 @@ def test_every_target_of_make_is_there():
     assert all(re.search(rf"^(?:[\w-]+ )*{target}\b[\w -]*:", make, re.M) for target in targets)
 
 
-# Files in YAML, as the services document them.
+# Recipes in YAML are as the services document them.
 
 def test_the_steps_for_github_are_steps():
     assert [sorted(step) for step in steps()] == [["uses"], ["name", "run"], ["run"], ["run"], ["if", "uses", "with"]]
@@ -149,7 +149,7 @@ def test_the_action_for_lava_is_an_action():
     assert set(re.compile(monitor["pattern"]).groupindex) == {"test_case_id", "result"}
 
 
-# Tests of the same files with the services' published schemas. The action is checked, too.
+# Recipes follow the schemas that the services publish, and so does the action.
 
 def read_on(workflow):
     """Return WORKFLOW with the key `on`, which PyYAML reads as true, as in YAML 1.1."""
@@ -175,10 +175,10 @@ def test_it_fits_the_published_schema(schema, document):
     jsonschema.Draft7Validator(json.loads(found[0].read_bytes())).validate(document())
 
 
-# Tests of the recipes' commands, with scripts in place of sudo, udev and QEMU.
+# The commands of recipes, with scripts instead of sudo, udev and QEMU.
 
 def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
-    """The rule comes from GitHub's announcement that Android emulators can use KVM there."""
+    """The rule is from GitHub's announcement that Android emulators can use KVM on its runners."""
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != tee ] || cat >"$RULE"\n')
     sudo.chmod(0o755)
@@ -192,7 +192,7 @@ def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
 
 @pytest.fixture
 def checkout(tmp_path, fake):
-    """Return a folder that has the runner, and a home folder. Both have everything that the recipes need."""
+    """Return a folder with the runner, and a home folder. They contain all that the recipes need."""
     fake(spoken(report("pass", (("tsc", "pass"),))))
     folder, home = tmp_path / "checkout", tmp_path / "home"
     shutil.copytree(ROOT / "qemu", folder / "qemu")
@@ -202,7 +202,7 @@ def checkout(tmp_path, fake):
     (home / "qemu" / "build").mkdir(parents=True)
     (home / "qemu" / "build" / "qemu-system-x86_64").symlink_to(tmp_path / FAKE)
     (folder / "build" / "matrix").mkdir(parents=True)
-    (folder / "baretick").symlink_to(".")  # a job of another repository has such a link
+    (folder / "baretick").symlink_to(".")  # the job of another repository makes such a link
     (folder / "build" / "baretick.efi").write_bytes(b"MZ")
     (folder / "build" / "baretick.img").write_bytes(bytes(510) + b"\x55\xaa")
     (folder / "build" / "baretick.iso").write_bytes(bytes(0x8001) + b"CD001")
@@ -210,7 +210,8 @@ def checkout(tmp_path, fake):
 
 
 def stand_in(command):
-    """Return COMMAND with replacements, because this machine may have no firmware, and KVM needs a real QEMU."""
+    """Return COMMAND changed so that it works here: this machine may have no firmware, and the script instead of QEMU
+    cannot use KVM."""
     firmware = "" if "--firmware" in command else " --firmware ~/edk2/OVMF.fd"
     return command.replace("qemu/run", f"qemu/run --accel tcg{firmware}", 1)
 
@@ -236,14 +237,14 @@ def test_the_runner_does_what_the_recipe_says(checkout, command):
 
 
 def report_bytes():
-    """Return the report as the script in place of QEMU sends it over the serial line."""
+    """Return the report as the script instead of QEMU sends it over the serial line."""
     line = spoken(report("pass", (("tsc", "pass"),))).replace(b"\r", b"")
     return line.partition(b"REPORT BEGIN\n")[2].partition(b"BARETICK REPORT END")[0]
 
 
 def test_lava_finds_each_clock_of_the_table():
-    """The test acts like LAVA's monitor. After START it searches for END or the next PATTERN, where . matches every
-    character."""
+    """The test does the same as LAVA's monitor: after START it searches for END or the next PATTERN, where . matches
+    every character."""
     golden = (ROOT / "tests" / "goldens" / "sick.txt").read_bytes().replace(b" pass\n", b" n.d.\n", 1)
     line = spoken(text=golden).decode("ascii")
     at = re.search(quoted("start"), line).end()

@@ -1,4 +1,4 @@
-"""qemu/fleet --rejudge: reports with a record are judged again, and other reports and damaged records are counted."""
+"""qemu/fleet --rejudge judges reports with a record again. It counts other reports and damaged records."""
 import json
 import lzma
 import shutil
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not REPLAY.exists(), reason="there is no build/b
 
 @pytest.fixture
 def rejudge(tmp_path):
-    """Return a function that calls qemu/fleet --rejudge on tmp_path/in."""
+    """Return a function that calls qemu/fleet --rejudge for tmp_path/in."""
     try:
         engine.load_duckdb()
     except engine.Missing as error:
@@ -31,7 +31,7 @@ def rejudge(tmp_path):
 
 
 def judged_run(folder, name="bare", limit="limit.clock-slow=1"):
-    """Make a folder with a record and its report, which was judged by another limit."""
+    """Make a folder with a record and its report, which was judged with another limit."""
     folder.mkdir(parents=True)
     record = folder / "report.record"
     record.write_bytes(lzma.decompress((RECORDS / f"{name}.record.xz").read_bytes()))

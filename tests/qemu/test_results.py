@@ -1,4 +1,4 @@
-"""Output for other programs: JUnit, TAP, the job summary and the page. Also tests of invalid reports."""
+"""Results for other programs: JUnit, TAP, the job summary and the HTML page. Also tests of invalid reports."""
 import html
 import itertools
 import json
@@ -22,7 +22,7 @@ def behaviour(rule, clock, severity, outcome, text):
 
 
 def full():
-    """Return a report with a clock of each verdict, and a rule of each outcome."""
+    """Return a report that has a clock with each verdict, and a rule with each outcome."""
     return {
         "schema": "baretick.report/2", "verdict": "fail",
         "options": {"clocks": [], "label": "rack 7", "given": "profile=quick clocks=tsc,hpet"},
@@ -88,7 +88,7 @@ EXPECTED = [
 
 
 def hostile(value):
-    """Return VALUE with hostile text in every string, as far as the schema allows it."""
+    """Return VALUE with hostile text in each string that the schema does not restrict."""
     if isinstance(value, dict):
         return {key: text if key in ("schema", "verdict", "outcome", "severity") else hostile(text)
                 for key, text in value.items()}
@@ -345,7 +345,7 @@ def test_a_page_without_a_template_shows_the_text():
 # Tests of valid and invalid reports.
 
 def with_news(value):
-    """Return VALUE as a later release might write it, with one more key in each object."""
+    """Return VALUE as a later release might write it: each object has one key more."""
     if isinstance(value, dict):
         return {**{key: with_news(each) for key, each in value.items()}, "news": [{"of": 1}]}
     return [with_news(each) for each in value] if isinstance(value, list) else value
@@ -405,7 +405,8 @@ def test_a_number_that_is_none_is_refused(number):
 
 
 def places(value, path=()):
-    """Yield each place in VALUE. Only the first item of each list is used, because the items are alike."""
+    """Yield the path of each value in VALUE. Only the first item of each list is included, because the items have the
+    same form."""
     yield path
     if isinstance(value, dict):
         for key in value:
@@ -416,7 +417,7 @@ def places(value, path=()):
 
 
 def put(value, path, other):
-    """Return VALUE with OTHER at PATH, or without the value there if OTHER is GONE."""
+    """Return VALUE with OTHER at PATH. If OTHER is GONE, the value at PATH is removed."""
     if not path:
         return other
     changed = dict(value) if isinstance(value, dict) else list(value)

@@ -1,4 +1,4 @@
-"""Tests of the runner, with a script in place of QEMU, so that no guest has to start."""
+"""Tests of the runner. A script replaces QEMU, so no guest starts."""
 import base64
 import contextlib
 import hashlib
@@ -27,7 +27,7 @@ from runner import arguments as command_line
 from test_console_log import compact, framed
 
 LEFT = ["qemu.log", "report.csv", "report.html", "report.json", "report.txt", "serial.log"]
-BOUND_S = 60  # limit for actions that take a fraction of a second on an idle machine
+BOUND_S = 60  # limit in seconds for actions that take a fraction of a second on an idle machine
 
 
 def alive(pid):
@@ -48,8 +48,8 @@ def wait_until(condition):
 
 
 def start(tmp_path, arguments, **keywords):
-    """Start the runner without waiting for its end. Return its process, and the pid of the script in place of QEMU
-    when it has started."""
+    """Start the runner, and do not wait for its end. Return its process, and the process id of the script instead of
+    QEMU after it has started."""
     process = subprocess.Popen([str(RUNNER), "--out", str(tmp_path / "out"), *map(str, arguments)],
                                **keywords)
     pid = tmp_path / "pid"
@@ -87,7 +87,7 @@ def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
 
 
 def test_without_firmware_it_is_said_where_it_was_looked_for_and_who_has_it(run, fake, tmp_path):
-    """The variable FIND_ROOT names a folder in place of /, which has no firmware."""
+    """FIND_ROOT names a folder that is used instead of /, and has no firmware."""
     arguments = fake(b"")
     at = arguments.index("--firmware")
     done = run(*arguments[:at], *arguments[at + 2:], environment={"FIND_ROOT": str(tmp_path / "nothing"), "OVMF": ""})
@@ -239,7 +239,7 @@ RECORD = bytes(range(256))
 
 
 def with_record(record=RECORD, encoded=None):
-    """Return the output of a run whose report names RECORD. ENCODED is the block with the record."""
+    """Return the output of a run whose report has the checksum of RECORD. ENCODED is the block with the record."""
     document = {**report(), "record": {"bytes": len(record), "dropped": 0, "sha256": hashlib.sha256(record).hexdigest()}}
     return spoken(document, more=block("RECORD", base64.encodebytes(RECORD) if encoded is None else encoded))
 
@@ -441,7 +441,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_report(fake, tmp_path):
 
 
 def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
-    """The situation on a busy host: QEMU has ended, but half of its output has not been read yet."""
+    """As on a busy host: QEMU has ended, but half of its output is not read yet."""
     said, heard, process = b"x" * 10, [], Process()
     with open(os.devnull, "wb") as null:
         process.start_process(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], QemuMessages(null))
@@ -681,7 +681,7 @@ def test_a_misspelt_option_is_named_before_anything_is_started(run, fake, tmp_pa
     for flaw in '"profil=quick" is not an option (did you mean profile?); ', '"=1" is not an option; ':
         assert f"{flaw}the options are duration, clocks, " in done.stderr
     assert '"limit.tsc-sync' not in done.stderr and '"label=' not in done.stderr
-    # the application is not the one that was built here, so its options are unknown
+    # this application was not built here, so its options are unknown
     assert "not an option" not in run(*fake(spoken()), *words).stderr
 
 
@@ -716,10 +716,10 @@ def test_words_that_are_no_text_are_handed_on_as_they_are(run, fake, tmp_path):
     assert b"\xff\xfe" in (tmp_path / odd / "qemu.log").read_bytes()
 
 
-# Tests without KVM. KVM is tried once if it may exist, and otherwise not used.
+# Machines without KVM. The runner tries KVM once if it may exist, and otherwise does not use it.
 
 def no_kvm_script(under_kvm):
-    """Return a script in place of QEMU. If KVM is requested, it runs UNDER_KVM, otherwise it sends a report."""
+    """Return a script instead of QEMU. It runs UNDER_KVM if KVM is requested, and otherwise sends a report."""
     return "if 'kvm' in sys.argv:\n" + textwrap.indent(textwrap.dedent(under_kvm), "    ") + textwrap.dedent("""
         sys.stdout.buffer.write(open(here + "/later", "rb").read())
         sys.stdout.flush()
@@ -781,7 +781,7 @@ def test_what_qemu_says_of_its_command_line_is_not_kvms_fault(run, fake, tmp_pat
     ("kvm", "time.sleep(14)"),
 ], ids=["auto", "kvm"])
 def test_kvm_is_waited_for_where_the_guest_gets_on_or_it_was_asked_for(run, fake, tmp_path, accelerator, wait):
-    """The guest prints its first word after 14 s, which can happen on a busy machine or in a nested guest."""
+    """The guest prints its first word after 14 s, as on a busy machine or in a nested guest."""
     (tmp_path / "later").write_bytes(spoken())
     done = run(*fake(b"", no_kvm_script(wait)), "--accel", accelerator)
     assert done.status == 0 and done.stderr == ""
@@ -798,7 +798,7 @@ def test_kvm_asked_for_is_never_replaced(run, fake, tmp_path):
     assert value_of(arguments_of(tmp_path), "-accel") == ["kvm"]
 
 
-# Tests that no process and no file remains after the runner's end.
+# No process and no file remains after the runner has ended.
 
 def test_killing_the_runner_kills_qemu(fake, tmp_path):
     process, pid = start(tmp_path, fake(b"baretick 1\n", "time.sleep(600)"), stdout=subprocess.DEVNULL)
@@ -827,7 +827,7 @@ def test_a_signal_ends_qemu_and_keeps_the_logs(fake, tmp_path, number, status):
     assert left["verdict"] == "incomplete" and "interrupted" in left["reason"]
 
 
-# Tests of the keyboard. The first signal only ends the measurements early.
+# The keyboard: the first Ctrl-C only ends the measurements early.
 
 KEYBOARD = r"""
     line = monitor()
@@ -855,7 +855,7 @@ def measuring(fake, tmp_path, *how, **keywords):
     assert process.stdout.readline() == b"baretick 1\n"
     log = tmp_path / "out" / "serial.log"
     assert wait_until(lambda: log.read_bytes().endswith(b"phase: rates\n") or b"phase" not in keywords.get("serial", MEASURING))
-    time.sleep(0.3)  # the runner reads the log slightly later than it is written
+    time.sleep(0.3)  # the runner reads the log a little later than it is written
     return process
 
 
@@ -919,20 +919,20 @@ def test_killing_the_runner_kills_the_children_of_a_wrapper_around_qemu(fake, tm
 
 
 def started_from(folder):
-    """Return the processes that have FOLDER in their command line: the runner, its watcher, and the script in place
-    of QEMU."""
+    """Return the processes that have FOLDER in their command line: the runner, its watcher process, and the script
+    instead of QEMU."""
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if os.fsencode(folder) in path.read_bytes():
                 found.append(int(path.parent.name))
         except OSError:
-            pass  # the process has already ended
+            pass  # the process has ended
     return found
 
 
 def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
-    """The runner is killed at different times, from before QEMU's start to the middle of the report."""
+    """The runner is killed at different times, from before the start of QEMU to the middle of the report."""
     arguments = fake(spoken()[:-40], "time.sleep(600)")
     seen = 0
     for delay_ms in range(20, 420, 40):
@@ -943,7 +943,7 @@ def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
         process.kill()
         process.wait(BOUND_S)
         assert wait_until(lambda: not started_from(tmp_path)), delay_ms
-    assert seen  # if no processes had existed, the test would prove nothing
+    assert seen  # without any process, the test would prove nothing
 
 
 def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
@@ -953,8 +953,8 @@ def test_children_of_a_wrapper_around_qemu_end_with_it(run, fake, tmp_path):
 
 
 def test_a_runner_that_is_killed_leaves_no_file_but_in_out(fake, tmp_path):
-    """The firmware's variables and the options are in no temporary folder, because a killed runner could not remove
-    it."""
+    """The firmware's variables and the options must not be in a temporary folder, because a killed runner could not
+    remove it."""
     arguments = fake(b"baretick 1\n", "time.sleep(600)")
     private, code = tmp_path / "private", tmp_path / "OVMF_CODE.fd"
     private.mkdir()
@@ -990,7 +990,7 @@ def test_a_pass_with_too_much_stolen_time_is_none(run, fake, tmp_path, stolen, m
     assert done.stderr.startswith(f"qemu/run: {said}") if said else done.stderr == ""
     assert ("<error message=" in file.read_text()) == bool(said)
     assert ("Reason: " in words.read_text()) == bool(said)
-    assert done.report["verdict"] == "pass"  # the option does not change the machine's report
+    assert done.report["verdict"] == "pass"  # the option --max-stolen does not change the machine's report
     assert run(*fake(spoken(of_stolen(stolen)))).status == 0
 
 
@@ -1017,7 +1017,7 @@ def test_other_verdicts_end_as_ever_where_a_warning_fails(run, fake, verdict, st
 
 
 def test_a_python_without_any_module_of_others_will_do(run, fake, tmp_path):
-    """The runner must need nothing but Python's standard library."""
+    """The runner may use only Python's standard library."""
     done = subprocess.run(["/usr/bin/python3", "-S", "-E", RUNNER, "--out", tmp_path / "out", *map(str, fake(spoken()))],
                           capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == ""

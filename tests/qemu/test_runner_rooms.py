@@ -1,15 +1,15 @@
-"""The folders of the runner. A file may import only from its own folder and from folders below it."""
+"""The layers of the runner. A file may import only from its own folder and from folders below it."""
 import ast
 import pathlib
 
 import pytest
 
 QEMU = pathlib.Path(__file__).resolve().parents[2] / "qemu"
-# Each folder may use itself and the folders after it. The SCRIPTS may use all folders.
+# A folder may use itself and the folders after it in this list. The SCRIPTS may use all folders.
 ROOMS = ["next", "runner", "machine", "lab", "serve", "readers", "results"]
 SCRIPTS = ["run", "fleet", "nextboot"]
 FILES_MAX = 12
-# Maximum number of commands in qemu. That folder only has the commands, and files whose paths users rely on.
+# Largest number of commands in qemu. Only commands, and files whose paths users rely on, are in this folder.
 COMMANDS_MAX = 18
 
 
@@ -22,7 +22,7 @@ def name_of(path):
 
 
 def imports(text, known):
-    """Yield the files among KNOWN that the source TEXT imports: `from room import file`, `from room.file import
+    """Yield the files among KNOWN that the source TEXT imports by `from room import file` or `from room.file import
     name`."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -39,7 +39,7 @@ def arrows(sources):
 
 
 def up(uses):
-    """Return each import of a file from a folder that is not below."""
+    """Return each import from a folder that is not below the importing file."""
     def floor(name):
         room, _, file = name.partition(".")
         return ROOMS.index(room) if file else -1
@@ -72,16 +72,16 @@ def test_imports_run_down_and_in_no_circle():
     ({"machine.a": "import runner.b", "runner.b": ""}, "machine.a -> runner.b"),
     ({"runner.a": "import run", "run": ""}, "runner.a -> run"),
 ])
-def test_an_arrow_up_is_seen(sources, arrow):
+def test_an_import_from_a_folder_above_is_found(sources, arrow):
     assert up(arrows(sources)) == [arrow]
 
 
-def test_a_circle_is_seen():
+def test_a_circle_of_imports_is_found():
     assert circle(arrows({"results.a": "from results import b", "results.b": "import results.a"})) == [
         "results.a", "results.b", "results.a"]
 
 
-def test_each_file_lies_in_such_a_folder_and_each_folder_says_what_it_is():
+def test_each_file_is_in_a_listed_folder_and_each_folder_has_a_readme():
     assert {path.parent.name for path in files()} == {"qemu", *ROOMS}
     for folder in (QEMU, *(QEMU / room for room in ROOMS)):
         assert (folder / "README.md").is_file(), folder

@@ -1,5 +1,5 @@
 """qemu/fleet --serve: the files that it sends, the reports that it accepts, and the requests that it refuses. All
-connections are on 127.0.0.1."""
+connections use 127.0.0.1."""
 import collections
 import concurrent.futures
 import contextlib
@@ -43,7 +43,7 @@ def of(serial, **more):
 
 
 class Server:
-    """A running server. `process` is its process, and `lab` is the folder that it serves."""
+    """A running server: `process` is its process, and `lab` is the folder that it serves."""
 
     def __init__(self, lab, *arguments, before=lambda: None, environment=None):
         lab.parent.joinpath("app.efi").write_bytes(EFI)
@@ -51,7 +51,7 @@ class Server:
         self.errors = open(lab.parent / "errors", "w+")
 
         def prepare():
-            # resets the signal, because the tests' parent process may ignore it
+            # the server must handle the signal, even if the tests' parent process ignores it
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             before()
         self.process = subprocess.Popen(
@@ -86,7 +86,7 @@ class Server:
         return int(re.search(r"VmHWM:\s*(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1]) >> 10
 
     def end(self, by=signal.SIGINT):
-        """End the server. Return (status, output after the first line)."""
+        """End the server with the signal BY. Return (status, output after the first line)."""
         self.process.send_signal(by)
         out, _ = self.process.communicate(timeout=WAIT_S)
         self.errors.seek(0)
@@ -108,8 +108,8 @@ def answer(line):
 
 @pytest.fixture
 def serve(tmp_path):
-    """Return a function that starts a server with further arguments. Each server is ended, and must not have
-    reported an internal error."""
+    """Return a function that starts a server with further arguments. At the end of the test each server is stopped, and
+    must not have reported an internal error."""
     started = []
 
     def start(*arguments, lab="lab", **more):
@@ -236,7 +236,7 @@ def test_the_fleet_reads_what_was_gathered(serve, tmp_path):
         report["machine"]["identity"]["serial"] = f"SN-{n // 2}"
         report["elapsed_ms"] = n
         assert server.post(json.dumps(report).encode())[0] == 201
-    with server.connect() as line:  # an incomplete report must not be counted
+    with server.connect() as line:  # a report that is being sent, which must not be counted
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{")
         until(lambda: len(server.reports()) == 7)
         done = subprocess.run([FLEET, server.lab / "reports", "--out", tmp_path / "out"], capture_output=True, text=True, timeout=WAIT_S)
@@ -403,7 +403,7 @@ def test_an_answer_is_not_lost_by_a_reset(serve):
     with server.connect() as line:
         line.sendall(b"POST /elsewhere HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + bytes(500000))
         assert answer(line)[0] == 404
-        # waits until the server has closed the connection; with unread data, closing it would be a reset
+        # waits until the server has closed the connection; a close with unread data would be a reset
         until(lambda: threads(server) == 1)
         assert line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
 
@@ -468,7 +468,7 @@ def test_no_path_leads_out(serve, secret):
 
 
 def tree(folder):
-    """Return {path: the bytes of a file, or for other paths whether it is a symbolic link}."""
+    """Return {path: bytes} for all files in FOLDER. For other paths, the value is true if it is a symbolic link."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else path.is_symlink() for path in folder.rglob("*")
             if path.name != "errors"}
 
@@ -540,7 +540,7 @@ def test_sixteen_mebibytes_of_values_cost_bounded_memory_and_the_next_is_served(
 
 
 def trickle(server, head, stop):
-    """Send a byte now and then on a connection. Return the time in s until the server ends the connection, and its
+    """Send a byte from time to time on a connection. Return the time in s until the server ends the connection, and its
     answer."""
     begin_s = time.monotonic()
     with server.connect(0.1) as line:
@@ -625,7 +625,7 @@ def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve)
             line.connect_ex(("127.0.0.1", server.port))
         until(lambda: look() > 32)
         until(lambda: look() < 8)
-    assert max(seen) <= 65  # the server has one thread of its own, and one for each connection
+    assert max(seen) <= 65  # one thread of the server, and one for each connection
     assert server.memory_mib() < MEMORY_MAX_MIB and server.get("/baretick.efi")[0] == 200
 
 
@@ -693,8 +693,7 @@ def test_a_disk_that_gets_full_leaves_no_half_a_report(serve):
 # Tests of the configurations in the server's README.
 
 def recipes():
-    """Return the configurations of dnsmasq in the README. The configuration for PXE is an addition to the one before
-    it."""
+    """Return the configurations of dnsmasq in the README. The one for PXE is added to the previous one."""
     text = (ROOT / "qemu" / "serve" / "README.md").read_text()
     http, pxe, proxy = (textwrap.dedent(block) for block in re.findall(r"^\*\*[\s\S]*?\n\n((?: {4}.*\n)+)", text, re.M))
     return {"http": http, "pxe": http + pxe, "proxy": proxy}
@@ -722,7 +721,7 @@ WHOLE = [b"GET /baretick.efi HTTP/1.1\r\nHost: a\r\n\r\n", b"POST /reports HTTP/
 
 
 def drawn(draw):
-    """Return the bytes that are sent on a connection: random pieces, or a complete request with changes."""
+    """Return the bytes to send on a connection: random pieces, or a complete request with changes."""
     if draw.random() < 0.5:
         return b"".join(draw.choice(PIECES) for _ in range(draw.randrange(1, 30)))
     data = bytearray(draw.choice(WHOLE))

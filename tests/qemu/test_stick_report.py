@@ -1,4 +1,4 @@
-"""Reports of runs whose firmware gives applications no serial line. qemu/run takes them from the stick."""
+"""Reports from firmware that gives applications no serial line. qemu/run takes them from the stick."""
 import json
 import shutil
 
@@ -9,7 +9,7 @@ from test_fleet import stick
 
 pytestmark = pytest.mark.skipif(not shutil.which("mformat"), reason="there are no mtools")
 
-# Replaces QEMU: it saves the files NAMES, which are in its own folder, on the stick.
+# Replaces QEMU: saves the reports NAMES on the stick. Their files are in the script's folder.
 SAVES = """
     import subprocess
     image = here + "/out1/stick.img@@1M"
@@ -31,8 +31,8 @@ def saved(folder, name, verdict):
 
 @pytest.fixture(name="booted")
 def boot_from_stick(run, fake, tmp_path):
-    """Start the runner with a stick that has an earlier report. The script in place of QEMU saves the reports NAMES
-    and ends with STATUS."""
+    """Return a function that starts the runner with a stick that has an earlier report. The script instead of QEMU
+    saves the reports NAMES, and ends with STATUS."""
     image = tmp_path / "some.img"
     stick(image, {"0001/report.json": json.dumps(report("pass"))})
     with open(image, "r+b") as file:
