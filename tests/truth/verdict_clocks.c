@@ -100,6 +100,24 @@ have_diverged(unsigned group, unsigned others)
 	return group && others && any;
 }
 
+/*
+ * Returns true if the change in FINDING, of the clocks in GROUP against others, has the sign of the drawn change, and
+ * is not larger. A change within a half of the window shows only in part.
+ */
+static bool
+is_bend_right(const struct finding *finding, unsigned group)
+{
+	bool is_bent = false;
+	long double by;
+
+	for (int i = 0; i < CLOCKS; i++)
+		is_bent |= group >> i & 1 && machine.source[i] == machine.source[machine.clock];
+	by = is_bent ? machine.bend_ppm : -(long double)machine.bend_ppm;
+	if (machine.event != EVENT_BEND || strncmp(finding->rule, "rate-changed", 12) != 0)
+		return true;
+	return by > 0 ? finding->high > 0 && finding->low <= by * 1.01L : finding->low < 0 && finding->high >= by * 1.01L;
+}
+
 /* Returns true if a finding is true that says that one of two groups of clocks is off or changed its rate. */
 static bool
 is_true_of_two(const struct finding *finding)
@@ -130,7 +148,7 @@ is_true_of_two(const struct finding *finding)
 					    * a change of their rates
 					    */
 					   machine.core[0].steps_at_ps != SIM_NEVER))
-		return have_diverged(group, others);
+		return have_diverged(group, others) && is_bend_right(finding, group);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
 	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
@@ -245,7 +263,8 @@ check_finding(const struct report *report, const struct finding *finding)
 	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_most_narrow_are_right(report))
 		tally_silent("a clock named by most of those that know, which are off alike", 0);
 	else
-		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule), "%s: %s", finding->rule, finding->text);
+		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule) && is_bend_right(finding, 1u << clock), "%s: %s",
+		      finding->rule, finding->text);
 }
 
 static bool
