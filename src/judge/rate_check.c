@@ -106,8 +106,8 @@ is_busy(const struct report_interference *all)
 }
 
 /*
- * Returns which run would decide the rate. The error comes from the readings at the two ends, so a run that is TIMES as
- * long reduces it by that factor. On a busy host the readings of a longer run may be less exact again.
+ * Returns a clause on how to get a result. The error comes from the readings at the two ends of the run, so a run that
+ * is TIMES as long reduces it by that factor. On a busy host the readings of a longer run may be less exact again.
  */
 static struct phrase
 remedy_phrase(const struct report *report, uint64_t times)
@@ -132,8 +132,9 @@ rate_phrase(const struct pair_rate *pair, const char *clock)
 }
 
 /*
- * Fills the row of a clock that agrees only with clocks of its own source. That proves the common source, but not the
- * rate. The row refers to the row of a clock with another source, so that the doubt is counted once.
+ * Fills the row of a clock that agrees only with clocks of its own source (oscillator). That proves the common source,
+ * but not the rate. The row refers to the row of a clock with another source, so that a wrong rate is reported only
+ * once.
  */
 static void
 fill_same_source_row(struct behaviour *row, const struct pair_rate *same, const struct pair_rate *rate)

@@ -6,7 +6,10 @@
 
 /* Judges offsets and drifts, and marks the cores that are off the majority or drift. */
 void judge_skew(struct report *report);
-/* Writes the sentence on synchronisation and chooses the pass that reports show. Call it after judge_skew(). */
+/*
+ * Writes the sentence on synchronisation, and chooses whether reports show the first or the last pass over the cores.
+ * Call it after judge_skew().
+ */
 void judge_synchrony(struct report *report);
 /*
  * Marks each core whose TSC stepped back more than ALLOWED times. Returns true if it marked any. Call it before

@@ -229,7 +229,7 @@ measure_source(struct survey *survey, struct survey_timers *all, struct timer *t
 	for (const struct plan *plan = get_plan(&test); plan->count; plan++) {
 		measure_row(&test, plan, false);
 		if (timer->state != CLOCK_PRESENT)
-			return; /* one row is enough to report the state */
+			return; /* one row is enough to report that the source is not usable */
 	}
 	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && test.misses < TEST_MISSES_MAX)
 		run_window(&test, run_expired_window);
