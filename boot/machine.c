@@ -94,7 +94,7 @@ void
 machine_choose_start_method(struct machine *machine, struct report *report)
 {
 	if (report->options.cores == CORES_MP && !machine->boot.start_firmware_cores)
-		start_by_firmware(machine, "No firmware lends the other cores (cores=mp)", report);
+		start_by_firmware(machine, "No firmware can start the other cores (cores=mp)", report);
 	if (report->options.cores != CORES_SIPI)
 		return;
 	if (machine->platform.cpu.memory_encrypted)
