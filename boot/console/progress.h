@@ -9,7 +9,8 @@
 #include "firmware/alarm.h"
 #include "measure/survey.h"
 
-#define PROGRESS_MARKS 16 /* number of a soak's latest rows that the screen shows */
+/* number of the latest rows of a soak (a long run with a row for each interval) that the screen shows */
+#define PROGRESS_MARKS 16
 
 struct progress {
 	struct console *console;

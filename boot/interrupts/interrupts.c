@@ -45,9 +45,7 @@ is_spurious(unsigned vector)
 	return vector == VECTOR_SPURIOUS || vector == LAPIC_SPURIOUS_VECTOR;
 }
 
-/*
- * Fills baretick's interrupt table. Exceptions keep their handlers of the table FOUND.
- */
+/* Fills baretick's interrupt table. Exceptions get the handlers that they have in the table FOUND. */
 static void
 fill_gates(const struct gate *found, uint16_t selector)
 {

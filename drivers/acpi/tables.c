@@ -128,7 +128,8 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/*
-	 * The field exists if the table is long enough. The revision does not tell, because it is wrong in some tables.
+	 * The table has this field if it is long enough. The revision is not used for this test, because it is wrong in
+	 * some tables.
 	 */
 	if (table.length > FADT_SIZE_2)
 		fadt->cmos_rtc_absent = acpi_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &

@@ -12,7 +12,7 @@
 #define CLOCKS_EACH     256u
 #define VALUES_MAX      233u /* number of changes of the high byte in 50 ms */
 #define READS_MAX       50000u
-#define READS_MIN       5u   /* Linux gives up if a value of the high byte was read only so often */
+#define READS_MIN       5u   /* Linux gives up if a value of the high byte was read no more often than this */
 #define PRECISION_LOG2  11
 
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };

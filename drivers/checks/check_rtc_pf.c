@@ -96,7 +96,7 @@ get_rate_error_ppm(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enu
 
 /*
  * Returns an interval for the rate, measured from the first edge to the last edge. Each edge may be LATE_NS late. With
- * fewer than two edges there is no lower bound. The upper bound then assumes that one more edge nearly came.
+ * fewer than two edges there is no lower bound. The upper bound then assumes that another edge was about to come.
  */
 static struct ppm
 get_flag_rate(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)

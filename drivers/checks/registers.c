@@ -8,9 +8,9 @@
 #include "paravirtual/leaves.h"
 
 /*
- * Returns the counting mode and access mode of channel 2. Different codes of one state give one value. Modes 6 and 7
- * are modes 2 and 3, because the 8254 ignores the top bit (data sheet, control word format), but Xen returns it. QEMU's
- * channel has no access mode after reset, which counts as "low byte then high byte".
+ * Returns the counting mode and access mode of channel 2. Codes with the same meaning are returned as one code. Modes 6
+ * and 7 are modes 2 and 3, because the 8254 ignores the top bit (data sheet, control word format), but Xen returns it.
+ * QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
 get_pit_mode(void)

@@ -6,12 +6,12 @@
 #include "clock/paravirtual.h"
 #include "hw/cpu.h"
 
-/* Leaves of an interface, as offsets from its first leaf. */
-#define LEAF_INTERFACE 1u /* offset of Hyper-V's signature, KVM's features, Xen's version */
-#define LEAF_VERSION   2u /* offset of Hyper-V's build and version, Xen's hypercall page */
-#define LEAF_TIME      3u /* offset of Hyper-V's privileges and features, Xen's TSC mode and rate */
-#define LEAF_XEN_HVM   4u /* offset of Xen's leaf with the core's vCPU number */
-/* offset of VMware's and KVM's leaf with the rates of the TSC and of the APIC's bus, in kHz */
+/* Leaves of an interface. The numbers are relative to the interface's first leaf. */
+#define LEAF_INTERFACE 1u /* leaf of Hyper-V's signature, KVM's features, Xen's version */
+#define LEAF_VERSION   2u /* leaf of Hyper-V's build and version, Xen's hypercall page */
+#define LEAF_TIME      3u /* leaf of Hyper-V's privileges and features, Xen's TSC mode and rate */
+#define LEAF_XEN_HVM   4u /* leaf of the core's vCPU number in Xen */
+/* VMware's and KVM's leaf of the rates of the TSC and of the APIC's bus, in kHz */
 #define LEAF_RATES     0x10u
 
 /* EAX of KVM's leaf 40000001h: Linux Documentation/virt/kvm/x86/cpuid.rst */

@@ -38,8 +38,8 @@ add_rtc(struct as_found *registers)
 }
 
 /*
- * Returns the counting mode and access mode of channel 0. Different codes of one state give one value: modes 6 and 7
- * are modes 2 and 3. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
+ * Returns the counting mode and access mode of channel 0. Codes with the same meaning are returned as one code: modes 6
+ * and 7 are modes 2 and 3. QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
  */
 static uint8_t
 get_pit_mode(void)
