@@ -160,8 +160,8 @@ add_leaf_16_claim(const struct reading *reading)
 }
 
 /*
- * Adds a row for a leaf or an MSR of a hypervisor's interface. FORMAT names the source, with the NUMBER of the leaf or
- * MSR.
+ * Adds a row to the claims, for a leaf or an MSR of a hypervisor's interface. FORMAT names the source, with the NUMBER
+ * of the leaf or MSR.
  */
 static struct claim *
 add_interface_claim(const struct reading *reading, const struct paravirtual_interface *interface,

@@ -26,7 +26,7 @@
 #define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as in the control word */
 #define STATUS_ACCESS     0x30u
 #define CONTROL_MODE_BIT_1 0x04u /* bit 1 of the mode's three bits: set in modes 2, 3, 6 and 7 */
-#define CONTROL_MODE_BIT_2 0x08u /* bit 2 of the mode, which the 8254 ignores in these modes */
+#define CONTROL_MODE_BIT_2 0x08u /* bit 2 of the mode's three bits; the 8254 ignores it in modes 2, 3, 6 and 7 */
 #define ACCESS_WORD       0x30u
 
 static inline uint8_t

@@ -104,7 +104,7 @@ mp_alive(void *context, size_t core)
 	return core == 0 || (cores->mp && core < cores->count && cores->mp->core[core].usable);
 }
 
-/* Returns the limit in us, at least 1, because 0 would mean no limit to the firmware. */
+/* Returns the firmware's time limit for BOUND_NS in us. It is at least 1, because 0 means no limit. */
 static UINTN
 mp_bound_us(uint64_t bound_ns)
 {
