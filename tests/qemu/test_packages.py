@@ -13,8 +13,8 @@ BASE_TOOLS = ["sh", "tr", "flock", "env"]
 
 @pytest.fixture
 def machine(tmp_path):
-    """A machine on which only these scripts can be called. The file INSTALLED lists the installed packages, and apt-get
-    install appends to it."""
+    """A machine that has no other commands than these scripts. The file INSTALLED lists the installed packages, and
+    apt-get install appends to it."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in BASE_TOOLS:

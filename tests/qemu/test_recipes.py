@@ -202,7 +202,7 @@ def checkout(tmp_path, fake):
     (home / "qemu" / "build").mkdir(parents=True)
     (home / "qemu" / "build" / "qemu-system-x86_64").symlink_to(tmp_path / FAKE)
     (folder / "build" / "matrix").mkdir(parents=True)
-    (folder / "baretick").symlink_to(".")  # the job of another repository makes such a link
+    (folder / "baretick").symlink_to(".")  # the job of another repository makes such a link to its clone of baretick
     (folder / "build" / "baretick.efi").write_bytes(b"MZ")
     (folder / "build" / "baretick.img").write_bytes(bytes(510) + b"\x55\xaa")
     (folder / "build" / "baretick.iso").write_bytes(bytes(0x8001) + b"CD001")

@@ -70,7 +70,8 @@ struct sim_paravirtual {
 	uint64_t xen_shared;                /* address at which Xen's shared page is mapped, or 0 */
 	uint64_t xen_callback;              /* HVM parameter 0, which sets the interrupt vector of events */
 	uint32_t xen_port;                  /* event port of the timer, or 0 */
-	bool high_port;                     /* true if Xen binds the event to port 64 */
+	/* true if Xen binds the event to port 64, whose bit is in the second word of event bits */
+	bool high_port;
 	bool no_events;                     /* true if Xen refuses to bind events */
 	unsigned writes;                    /* number of written MSRs and registered areas */
 };

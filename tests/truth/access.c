@@ -17,7 +17,10 @@
  * the time includes the update cycle
  */
 #define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)
-/* in this time after the RTC's second, accesses to the RTC are not slowed */
+/*
+ * in this time after the start of the RTC's second, accesses to the RTC are not slowed, so that its edge is measured
+ * exactly
+ */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
 /* duration of a pause in the warp check, which ends the check after a few hundred turns */
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)

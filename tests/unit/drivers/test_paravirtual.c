@@ -138,7 +138,7 @@ TEST(a_feature_that_hyper_v_lacks_is_named)
 	assert_non_null(strstr(missing_of(clocks | timers, 0), "EDX bit 19"));
 }
 
-/* Here VirtualBox does not present itself as another hypervisor: see its source GIMMinimal.cpp. */
+/* VirtualBox offers these leaves without presenting itself as Hyper-V, KVM or Xen: see its source GIMMinimal.cpp. */
 TEST(virtualboxs_stated_rate_is_read)
 {
 	struct paravirtual found;

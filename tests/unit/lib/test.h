@@ -59,7 +59,10 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 int
 main(void)
 {
-	/* Like cmocka_run_group_tests(), which is a macro that accepts only arrays with a constant size. */
+	/*
+	 * The macro cmocka_run_group_tests() accepts only arrays with a constant size, so this calls the function
+	 * behind it.
+	 */
 	return _cmocka_run_group_tests("tests", tests_of_program, tests_of_program_count, NULL, NULL);
 }
 

@@ -160,7 +160,10 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 	assert_int_equal(bench->run.report.note_count, 1); /* the note that all rates depend on the RTC alone */
 }
 
-/* A host that preempts the guest's core during every reading has this effect. */
+/*
+ * Readings that are 40 ms apart, as if a host preempts the guest's core in every reading. This is most of the 55 ms in
+ * which the PIT wraps.
+ */
 TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 {
 	struct bench *bench = *state;

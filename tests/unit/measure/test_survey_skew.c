@@ -49,7 +49,7 @@ static struct {
 		uint64_t count;        /* number of the pair's ping-pongs so far */
 	} spoilt;
 	uint64_t pingpongs[1024]; /* number of each core's ping-pongs in passes */
-	uint64_t expires_pingpongs; /* number of core 1's ping-pongs until the run's deadline passes; 0 for never */
+	uint64_t expires_pingpongs; /* the run's deadline passes after this many ping-pongs of core 1; 0 for never */
 	pthread_barrier_t barrier;
 	size_t turns;           /* number of calls of run_all() from now on in which the cores run one after another */
 } bench;

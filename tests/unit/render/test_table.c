@@ -647,7 +647,10 @@ TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 			       "  same moment, or too little time was left.\n"));
 }
 
-/* If the host takes much of the time, it changes the medians, and the cores do not read at the same time. */
+/*
+ * Stolen time makes the medians of contended reads longer, and the cores then do not read at the same time. Therefore
+ * the ratios of these medians are doubtful.
+ */
 TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 {
 	struct report *report = literal_clean();

@@ -39,7 +39,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Does a whole run. HYPERVISOR is its name, or "" for bare metal. */
+/* Does a whole run under HYPERVISOR, a name of a hypervisor, or "" for bare metal. */
 static const struct report *
 played(const char *hypervisor)
 {

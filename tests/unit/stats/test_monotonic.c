@@ -136,7 +136,10 @@ TEST(a_tsc_that_steps_back_in_a_bracket_proves_no_fault_of_the_clock)
 static const struct monotonic_bounds leaps = { .leap_rate = (UINT64_C(9) << MONOTONIC_RATE_SHIFT) / 80,
 					       .leap_ticks = 4 };
 
-/* Two readings are at most 200 ticks of the TSC apart, so the clock may advance by 22.5 ticks, plus 4. */
+/*
+ * Two readings are at most 200 ticks of the TSC apart. At an eighth above its rate the clock advances by 22.5 ticks in
+ * this time, and 4 more are allowed.
+ */
 TEST(an_advance_of_27_ticks_in_200_is_a_jump_and_26_is_not)
 {
 	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
