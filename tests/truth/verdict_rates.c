@@ -9,6 +9,7 @@
 #include "tally.h"
 
 /* the best possible width is calculated in one of this many trials only, because it takes long */
+#define NOTICED_PS   (50 * SIM_PS_PER_MS) /* smallest jump that a run certainly notices */
 #define WIDTHS_SHARE 8
 
 static bool
@@ -41,6 +42,17 @@ verdict_tsc_hz(const struct report *report)
 	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * claim(scale) / machine.hz[scale];
 }
 
+/*
+ * Returns true if a clock jumped so far between the window and the end of the run that no rate may include the jump. An
+ * RTC shows less than a second only at its edges.
+ */
+static bool
+is_jump_noticed(void)
+{
+	return machine.event == EVENT_JUMP && strcmp(machine.phase, "latency") == 0 && machine.clock != RTC &&
+	       machine.by_ps > NOTICED_PS;
+}
+
 /* Returns true if no event changed the clocks in the time over which the report measured the rates. */
 static bool
 is_window_even(const struct report *report)
@@ -52,7 +64,8 @@ is_window_even(const struct report *report)
 	/* A rate over the whole run includes a TSC step if it was too small to be noticed. */
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
-	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps);
+	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps) ||
+	       (whole_run && is_jump_noticed());
 }
 
 static bool
