@@ -30,8 +30,9 @@ struct rate_outcome {
 };
 
 /*
- * Rates: fills the TSC's rate and its source, report->rates, and each clock's rates, errors and changes. May choose
- * another claim as the TSC's nominal frequency. Two clocks disagree if their rates differ by more than LIMIT_PPB.
+ * Rates: fills the TSC's rate and its source, report->rates, and each clock's rates, errors and changes, also in each
+ * row of a soak. May choose another claim as the TSC's nominal frequency. Two clocks disagree if their rates differ by
+ * more than LIMIT_PPB.
  */
 struct rate_outcome analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report);
 

@@ -96,6 +96,22 @@ set_final(struct rate_batches *batches, struct clock_rates *clock)
 	clock->change_since = rate_readings_change(readings, &readings->first, &readings->last, &clock->final);
 }
 
+/* Sets the TSC's rate by clock I in each row of a soak's series. The rows have its first and its last reading. */
+static void
+set_rows(const struct rate_readings *readings, size_t i)
+{
+	const struct series *series = &readings->report->series;
+
+	for (size_t r = 0; r < series->count; r++) {
+		struct series_clock *row = &series->rows[r].clocks[i];
+
+		if (row->last.end)
+			row->implied = readings->entry->clock.edges_only ?
+				       rate_readings_implied_exactly(readings, &row->first, &row->last) :
+				       rate_readings_implied_by_two(readings, &row->first, &row->last);
+	}
+}
+
 /* Calculates the rates of clock I between its readings. */
 static void
 read_clock(struct rates *rates, const void *record, size_t size, const struct rate_windows *windows, size_t i)
@@ -116,6 +132,7 @@ read_clock(struct rates *rates, const void *record, size_t size, const struct ra
 	set_span(&batches, &readings->last, &clock->window);
 	clock->change_halves = rate_readings_change(readings, &readings->first, &batches.middle, &readings->last);
 	set_final(&batches, clock);
+	set_rows(readings, i);
 	if (batches.has_again && batches.again[0].end)
 		clock->again = rate_readings_implied(readings, &batches.again[0], &batches.again[1]);
 }
@@ -590,6 +607,35 @@ has_tsc_changed(const struct rates *rates)
 	return gained != lost;
 }
 
+/* Sets each clock's rate in each row of the series, relative to the clock that sets the TSC's rate. */
+static void
+compare_in_rows(const struct report *report)
+{
+	const struct report_clock *by = report_find_clock(report, report->relative_to);
+	const struct report_clock *tsc = report_find_clock(report, "tsc");
+
+	for (size_t r = 0; by && r < report->series.count; r++) {
+		struct series_clock *row = report->series.rows[r].clocks;
+		struct rate_interval rates[REPORT_CLOCKS_MAX];
+
+		for (size_t i = 0; i < report->clock_count; i++)
+			rates[i] = &report->clocks[i] == tsc ? rate_claimed(&tsc->clock) :
+				   rate_widen(row[i].implied, report->clocks[i].clock.claimed_within_ppb);
+		for (size_t i = 0; i < report->clock_count; i++)
+			row[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);
+		if (rates[by - report->clocks].known)
+			row[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
+	}
+}
+
+static void
+clear_rows(const struct report *report)
+{
+	for (size_t r = 0; r < report->series.count; r++)
+		for (size_t i = 0; i < report->clock_count; i++)
+			report->series.rows[r].clocks[i].implied.known = report->series.rows[r].clocks[i].rate.known = false;
+}
+
 struct rate_outcome
 analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
 {
@@ -598,6 +644,7 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
 	struct scale scale;
 
+	clear_rows(report);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		if (set_has(windows.clocks, i))
 			read_clock(&rates, record, size, &windows, i);
@@ -608,13 +655,14 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 	calculate_rates(&rates, false);
 	scale = report_scale(report);
 	store_window_rates(&rates, &scale);
-	if (!windows.final)
-		return rates.outcome;
-	fill_changes(&rates, &scale);
-	check_edge_clocks(&rates, &scale);
-	rates.outcome.whole_run = is_steady(&rates) ||
-				  (report->options.profile == PROFILE_SOAK && !has_tsc_changed(&rates));
+	if (windows.final) {
+		fill_changes(&rates, &scale);
+		check_edge_clocks(&rates, &scale);
+		rates.outcome.whole_run = is_steady(&rates) ||
+					  (report->options.profile == PROFILE_SOAK && !has_tsc_changed(&rates));
+	}
 	if (rates.outcome.whole_run)
 		calculate_rates(&rates, true);
+	compare_in_rows(report);
 	return rates.outcome;
 }

@@ -10,7 +10,7 @@
 #define CORE_BYTES       2500u
 #define LATENCY_BYTES    (FACTS_CELLS * 3u) /* a cell takes 2 to 3 bytes */
 #define ROW_BYTES        64u
-#define ROW_CLOCK_BYTES  200u
+#define ROW_CLOCK_BYTES  136u
 #define ROW_OFFSET_BYTES 28u
 
 #define SIZE_OF(member)     sizeof(((object *)0)->member)

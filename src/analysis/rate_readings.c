@@ -70,9 +70,8 @@ rate_readings_slope(const struct rate_readings *readings, const struct sample *f
 	return rate_slope(&window);
 }
 
-/* Returns the TSC's rate from FROM to TO, as if the clock's nominal frequency was exact. */
-static struct rate_interval
-implied_exactly(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+struct rate_interval
+rate_readings_implied_exactly(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {
 	enum rate_fit fit;
 	struct rate_slope slope = rate_readings_slope(readings, from, to, &fit);
@@ -85,7 +84,7 @@ implied_exactly(const struct rate_readings *readings, const struct sample *from,
 struct rate_interval
 rate_readings_implied(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {
-	return rate_widen(implied_exactly(readings, from, to), readings->entry->clock.claimed_within_ppb);
+	return rate_widen(rate_readings_implied_exactly(readings, from, to), readings->entry->clock.claimed_within_ppb);
 }
 
 struct rate_interval
@@ -103,8 +102,8 @@ struct interval_ppb
 rate_readings_change(const struct rate_readings *readings, const struct sample *from, const struct sample *middle,
 		     const struct sample *to)
 {
-	struct rate_interval before = implied_exactly(readings, from, middle);
-	struct rate_interval after = implied_exactly(readings, middle, to);
+	struct rate_interval before = rate_readings_implied_exactly(readings, from, middle);
+	struct rate_interval after = rate_readings_implied_exactly(readings, middle, to);
 
 	return rate_compare(&after, &before);
 }

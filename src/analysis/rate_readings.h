@@ -44,6 +44,10 @@ struct rate_slope rate_readings_slope(const struct rate_readings *readings, cons
 struct rate_interval rate_readings_implied(const struct rate_readings *readings, const struct sample *from,
 					   const struct sample *to);
 
+/* Returns the same as if the clock's nominal frequency was exact. */
+struct rate_interval rate_readings_implied_exactly(const struct rate_readings *readings, const struct sample *from,
+						   const struct sample *to);
+
 /*
  * Returns the TSC's rate by these two readings only, as if the clock's nominal frequency was exact. Not for edge
  * clocks.

@@ -273,7 +273,7 @@ find_largest_change(struct change *change, size_t i)
 	struct interval_ppb by;
 
 	for (const struct series_row *row = series->rows; row < series->rows + series->count; row++) {
-		if (!row->clocks[i].implied.known)
+		if (!row->clocks[i].implied.known || change->vote->report->clocks[i].clock.edges_only)
 			continue;
 		if (!low || row->clocks[i].implied.high < low->clocks[i].implied.high)
 			low = row;

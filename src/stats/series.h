@@ -32,7 +32,7 @@ struct series_clock { /* Results of one clock in one row of the series. */
 	 */
 	struct sample first, last;
 	/*
-	 * The caller sets these fields. IMPLIED is the TSC's rate if the clock has exactly its nominal frequency.
+	 * src/analysis sets these fields. IMPLIED is the TSC's rate if the clock has exactly its nominal frequency.
 	 * RATE is the clock's rate relative to the clock that sets the scale, in ppb.
 	 */
 	struct rate_interval implied;

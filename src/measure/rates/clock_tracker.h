@@ -109,7 +109,4 @@ bool survey_is_window_enough(const struct survey *survey);
 /* Starts the series of a soak, at the end of the rate window. */
 void survey_series_begin(struct survey *survey);
 
-/* Computes the rates in each row of the series, against the clock that sets the TSC's rate now. */
-void survey_series_rates(const struct survey *survey);
-
 #endif

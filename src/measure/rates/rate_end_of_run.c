@@ -178,5 +178,4 @@ survey_rates_again(struct survey *survey)
 	}
 	if (outcome.whole_run)
 		survey_set_scale(survey, report_scale(survey->report));
-	survey_series_rates(survey);
 }

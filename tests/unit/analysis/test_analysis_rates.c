@@ -712,3 +712,44 @@ TEST(a_batch_of_a_clock_missing_from_the_report_is_left_out)
 	analyse();
 	assert_holds(&row(HPET)->error, 0);
 }
+
+#define ROWS   2
+#define ROW_NS (5 * WINDOW_NS)
+
+static struct sample
+read_at(unsigned clock, uint64_t ns)
+{
+	return (struct sample){ 2 * ns - BRACKET / 2, count_of(clock, ns), 2 * ns + BRACKET / 2 };
+}
+
+/* The PM timer becomes faster by 300 ppm in the second row, in which the HPET has no last reading. */
+TEST(each_row_of_a_soak_has_the_rates_between_its_own_readings)
+{
+	static uint64_t memory[32768];
+	uint64_t ns = START_NS + WINDOW_NS;
+	const struct series_row *rows;
+
+	assert_true(series_size(CLOCKS, 1, ROWS) <= sizeof(memory));
+	series_init(&report.series, memory, CLOCKS, 1, ROWS, ROW_NS);
+	rows = report.series.rows;
+	world.changes_ns = ns + ROW_NS;
+	world.more_ppb[PM] = 300000;
+	put_window(1, 0, START_NS, ns);
+	for (size_t r = 0; r < ROWS; r++, ns += ROW_NS)
+		for (unsigned i = HPET; i < CLOCKS; i++) {
+			rows[r].clocks[i].first = read_at(i, ns);
+			if (r == 0 || i != HPET)
+				rows[r].clocks[i].last = read_at(i, ns + ROW_NS);
+		}
+	rows[1].clocks[HPET].implied.known = rows[1].clocks[HPET].rate.known = true;
+	report.series.count = ROWS;
+	analyse();
+	assert_string_equal(report.relative_to, "rtc");
+	for (unsigned i = TSC; i < CLOCKS; i++)
+		assert_holds(&rows[0].clocks[i].rate, 0);
+	assert_holds(&rows[1].clocks[PM].rate, 300000);
+	assert_true(rows[1].clocks[PM].implied.high < rows[0].clocks[PM].implied.low);
+	assert_holds(&rows[1].clocks[PIT].rate, 0);
+	assert_false(rows[1].clocks[HPET].implied.known || rows[1].clocks[HPET].rate.known);
+	assert_int_equal(rows[1].clocks[RTC].rate.high - rows[1].clocks[RTC].rate.low, 0);
+}

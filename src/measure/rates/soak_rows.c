@@ -1,10 +1,8 @@
 /*
- * Reads the clocks at the ends of the series' rows, and computes their rates in each row. The end of a row is
- * the start of the next, so merged rows have rates as narrow as one long row. See survey_rates.h.
+ * Reads the clocks at the ends of the series' rows. The end of a row is the start of the next, so merged rows have
+ * rates as narrow as one long row. See survey_rates.h.
  */
 #include "measure/rates/clock_tracker.h"
-
-#include "base/text.h"
 
 /*
  * Returns true if TRACK's clock is read at the ends of rows. A guest's RTC is not, because the guest may see an edge 10
@@ -86,58 +84,12 @@ survey_series_begin(struct survey *survey)
 	begin_row(survey, ends);
 }
 
-/*
- * Returns the TSC's rate in a row by TRACK's clock, with the uncertainty of the clock's nominal frequency. Sets
- * clock->implied to the rate without this uncertainty, for comparisons from row to row.
- */
-static struct rate_interval
-tsc_rate_in_row(const struct survey *survey, const struct survey_track *track, struct series_clock *clock)
-{
-	struct rate_readings readings;
-
-	clock->implied.known = false;
-	if (!clock->last.end || !track->entry)
-		return clock->implied;
-	readings = survey_readings(survey, track);
-	if (track->entry->clock.edges_only)
-		return rate_readings_implied(&readings, &clock->first, &clock->last);
-	clock->implied = rate_readings_implied_by_two(&readings, &clock->first, &clock->last);
-	return rate_widen(clock->implied, track->entry->clock.claimed_within_ppb);
-}
-
-static void
-calculate_row_rates(const struct survey *survey, size_t from_row)
-{
-	const struct report *report = survey->report;
-	const struct report_clock *by = report_find_clock(report, report->relative_to);
-	struct rate_interval rates[REPORT_CLOCKS_MAX];
-
-	for (size_t r = from_row; by && r < report->series.count; r++) {
-		const struct series_row *row = &report->series.rows[r];
-
-		for (size_t i = 0; i < report->clock_count; i++)
-			rates[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_claimed(&report->clocks[i].clock) :
-				   tsc_rate_in_row(survey, &survey->tracks[i], &row->clocks[i]);
-		for (size_t i = 0; i < report->clock_count; i++)
-			row->clocks[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);
-		if (rates[by - report->clocks].known)
-			row->clocks[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
-	}
-}
-
-void
-survey_series_rates(const struct survey *survey)
-{
-	calculate_row_rates(survey, 0);
-}
-
 void
 survey_series_close(struct survey *survey, bool last)
 {
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 	struct series *series = &survey->report->series;
 	struct series_row *row = series_open_row(series);
-	size_t closed = series->count;
 	uint64_t now_tsc = survey->hooks.tsc_ordered();
 
 	if (!row)
@@ -150,8 +102,8 @@ survey_series_close(struct survey *survey, bool last)
 	series_close(series, now_tsc, last);
 	if (!last)
 		begin_row(survey, ends);
-	/* Merged rows start and end at other readings, so all rates are calculated again. */
-	calculate_row_rates(survey, series->count > closed ? closed : 0);
-	if (survey->hooks.row)
-		survey->hooks.row(survey->hooks.context, survey->report);
+	if (!survey->hooks.row)
+		return;
+	survey_analyse_rates(survey);
+	survey->hooks.row(survey->hooks.context, survey->report);
 }
