@@ -313,3 +313,15 @@ def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run
         assert sorted(saved) == ["0001"] and sorted(saved["0001"]) == sorted(FILES)
         assert report["notes"] == [error, "Nothing was measured."] and report["verdict"] == "incomplete"
         assert error.encode() in saved["0001"]["report.txt"]
+
+
+# The snapshot from which the tests start the machine.
+
+@pytest.mark.long
+def test_a_start_from_a_snapshot_has_the_figures_of_a_whole_start(run):
+    """The second start makes the snapshot at the latest. The serial line then lacks its first bytes."""
+    whole = run(*STICK, "--qemu", "qemu-system-x86_64", "--", *FAST)
+    later = [run(*STICK, "--", *FAST) for _ in range(2)][1]
+    said, after = (done.file("serial.log").partition(b"BdsDxe")[0] for done in (whole, later))
+    assert said != after and said.endswith(after)
+    assert {**whole.report, "record": None} == {**later.report, "record": None}

@@ -14,8 +14,10 @@ SCHEMA = ROOT / "src" / "report" / "report.schema.json"
 # Firmware in one file starts in three quarters of the time of firmware with separate files for code and variables.
 WHOLE_FIRMWARE = "/usr/share/ovmf/OVMF.fd"
 TCG = ["--accel", "tcg"]
-BARE = [*TCG, "--boot", "bare"]  # arguments for a boot without UEFI, which takes 3 s less of processor time
-FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE] if os.path.exists(WHOLE_FIRMWARE) else [])]
+BARE = [*TCG, "--boot", "bare"]  # arguments for a boot without UEFI, which takes 2 s less of processor time
+# The firmware starts in half the time from a saved state.
+FROM_SNAPSHOT = ["--qemu", str(ROOT / "tests" / "lib" / "qemu_from_snapshot")]
+FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE, *FROM_SNAPSHOT] if os.path.exists(WHOLE_FIRMWARE) else [])]
 # The machine's time advances by 64 ns with each instruction. Therefore a wait needs hardly any processor time, and a
 # busy host changes no figure. All cores run in turn on one processor. QEMU's HPET sends periodic ticks twice in this
 # mode.
