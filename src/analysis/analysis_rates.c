@@ -68,15 +68,6 @@ set_span(const struct rate_batches *batches, const struct sample *to, struct rat
 		span->brackets = ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
 }
 
-/* Returns the expected ticks of a clock in UNREAD_TICKS of the TSC after its last sample in the window. */
-static uint64_t
-expected_ticks(const struct rate_readings *readings, uint64_t unread_ticks)
-{
-	uint64_t window_ticks = readings->last.begin - readings->first.begin;
-
-	return window_ticks ? scale_mul_div(readings->last.ticks - readings->first.ticks, unread_ticks, window_ticks) : 0;
-}
-
 static void
 set_final(struct rate_batches *batches, struct clock_rates *clock)
 {
@@ -90,7 +81,7 @@ set_final(struct rate_batches *batches, struct clock_rates *clock)
 	readings->gcd_ticks = final->gcd_ticks;
 	readings->smallest_ticks = final->smallest_ticks;
 	clock->expected_ticks = readings->entry->clock.edges_only ? final->ticks - readings->last.ticks :
-				expected_ticks(readings, final->unread_ticks);
+				rate_readings_expected(readings, final->unread_ticks);
 	set_span(batches, &clock->final, &clock->whole);
 	clock->since = rate_readings_implied(readings, &readings->last, &clock->final);
 	clock->change_since = rate_readings_change(readings, &readings->first, &readings->last, &clock->final);

@@ -147,6 +147,18 @@ store_batch(struct rate_batches *batches, const struct record_entry *entry, cons
 	add_batch(&batches->readings, entry, batch);
 }
 
+/* Updates COUNT with a batch after the window, and adds the wraps until then to the batch's ticks. */
+static void
+count_after_window(const struct rate_readings *readings, struct wraps_count *count, struct record_batch *batch)
+{
+	uint64_t passed = wraps_passed(count, batch->end);
+
+	if (!batch->end)
+		return;
+	wraps_count_to(count, batch->ticks, batch->end, rate_readings_expected(readings, passed));
+	batch->ticks = count->ticks;
+}
+
 void
 rate_read_batches(const void *record, size_t size, const struct report *report, size_t i,
 		  const struct rate_windows *windows, struct rate_batches *batches)
@@ -179,11 +191,15 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 		if (rate_is_in_window(windows, &batch)) {
 			wraps_add_batch(&count, clock, &batches->readings.scale, &batch);
 			batch.ticks = count.ticks;
-		} else if (batch.window && batch.window == windows->final) {
-			batch.ticks = wraps_add(clock, batches->readings.last.ticks, batch.number, batch.ticks);
+		} else if (rate_is_after_window(windows, &batch) && batches->close.window) {
+			count_after_window(&batches->readings, &count, &batch);
 		} else {
 			continue;
 		}
 		store_batch(batches, &entry, &batch);
+		if (batch.stage == RECORD_CLOSE) {
+			count.ticks = batches->readings.last.ticks;
+			count.tsc = batches->readings.last.end;
+		}
 	}
 }

@@ -32,7 +32,16 @@ rate_is_in_window(const struct rate_windows *windows, const struct record_batch 
 {
 	uint64_t until_tsc = windows->until_tsc[batch->clock];
 
-	return batch->window && batch->window == windows->window && (!until_tsc || batch->begin <= until_tsc);
+	return batch->stage < RECORD_FINAL && batch->window && batch->window == windows->window &&
+	       (!until_tsc || batch->begin <= until_tsc);
+}
+
+/* Returns true if BATCH was taken after the rate window, until the end of the run. */
+static inline bool
+rate_is_after_window(const struct rate_windows *windows, const struct record_batch *batch)
+{
+	return batch->stage >= RECORD_FINAL && batch->window &&
+	       (batch->window == windows->window || batch->window == windows->final);
 }
 
 struct rate_windows rate_find_windows(const void *record, size_t size);

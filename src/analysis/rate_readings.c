@@ -33,6 +33,14 @@ widened(const struct sample *end, uint64_t late_ticks)
 	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
 
+uint64_t
+rate_readings_expected(const struct rate_readings *readings, uint64_t passed_tsc)
+{
+	uint64_t window_ticks = readings->last.begin - readings->first.begin;
+
+	return window_ticks ? scale_mul_div(readings->last.ticks - readings->first.ticks, passed_tsc, window_ticks) : 0;
+}
+
 struct rate_ends
 rate_readings_ends(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {

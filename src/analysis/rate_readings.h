@@ -27,6 +27,9 @@ struct rate_readings {
 	size_t batch_count;
 };
 
+/* Returns the expected ticks of the clock in PASSED_TSC, by its rate in the rate window. */
+uint64_t rate_readings_expected(const struct rate_readings *readings, uint64_t passed_tsc);
+
 /* Returns the batches from FROM to TO that may bound a rate. Not for edge clocks. */
 struct rate_ends rate_readings_ends(const struct rate_readings *readings, const struct sample *from,
 				    const struct sample *to);

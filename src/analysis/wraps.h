@@ -33,23 +33,6 @@ wraps_reading(const struct clock *clock, uint64_t ticks)
 	return (uint64_t)(range && rest < 0 ? rest + range : rest);
 }
 
-/* Returns the number of wraps from TICKS to LATER_TICKS. A negative number is in two's complement. */
-static inline uint64_t
-wraps_between(const struct clock *clock, uint64_t ticks, uint64_t later_ticks)
-{
-	int64_t range = wraps_range(clock);
-	uint64_t whole = later_ticks - wraps_reading(clock, later_ticks) - (ticks - wraps_reading(clock, ticks));
-
-	return range ? (uint64_t)((int64_t)whole / range) : 0;
-}
-
-/* Returns the ticks at the reading LATER, if the counter has wrapped WRAPS times since TICKS. */
-static inline uint64_t
-wraps_add(const struct clock *clock, uint64_t ticks, uint64_t wraps, uint64_t later)
-{
-	return ticks - wraps_reading(clock, ticks) + wraps * (uint64_t)wraps_range(clock) + later;
-}
-
 /* Returns the TSC ticks from COUNT's latest reading to NOW_TSC, or 0 if the TSC stepped back. */
 static inline uint64_t
 wraps_passed(const struct wraps_count *count, uint64_t now_tsc)

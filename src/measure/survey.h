@@ -118,7 +118,9 @@ struct survey_track {
 	struct wraps_count count;   /* the latest reading, and the wraps before it */
 	/* Latest reading at which all clocks agreed on the time. A discontinuity ends the window at this reading. */
 	struct sample fit;
-	bool edge_seen;
+	/* latest reading after the rate window that is in the record; its END is 0 if there is none */
+	struct sample recorded;
+	bool edge_seen, is_unrecorded; /* IS_UNRECORDED: the record had no space for a reading after the window */
 };
 
 /* The readings since the last time at which all clocks agreed, as in the record's entry `step`. See sweeps.c. */

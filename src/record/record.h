@@ -117,6 +117,8 @@ enum record_stage {
 	 * first and last edge of an additional measurement of an edge clock, which is made if its rate is uncertain
 	 */
 	RECORD_AGAIN = 7,
+	/* after a rate window, without corners: a reading without which the wraps until the next one cannot be counted */
+	RECORD_BETWEEN = 8,
 };
 
 /* flag of a batch of stage CLOSE: the clocks disagreed after this sample, so no rate may include the time after it */
@@ -130,13 +132,12 @@ enum record_stage {
 struct record_batch {
 	uint16_t clock;
 	uint16_t stage;  /* a value of enum record_stage */
-	/* number of the rate window, from 1; the stages FINAL and AGAIN have window numbers of their own */
+	/* number of the rate window, from 1; the stages after CLOSE at the end of a run have a window number of their own */
 	uint16_t window;
 	uint16_t flags;
 	/*
 	 * For stage FIRST, the clock's first measured rate as a multiple of its nominal rate (see analysis/wraps.h).
-	 * For stage LOOK, the number of the batch in its rate window, from 0. For stages FINAL and AGAIN, the number
-	 * of the counter's wraps since stage LAST, which was counted with all readings in between.
+	 * For stage LOOK, the number of the batch in its rate window, from 0. For the other stages, 0.
 	 */
 	uint64_t number;
 	uint64_t begin, ticks, end; /* as in struct sample */

@@ -46,12 +46,34 @@ survey_track_expected(const struct survey *survey, const struct survey_track *tr
 	return wraps_expected(&track->count, &survey->scale, passed_tsc);
 }
 
-void
-survey_track_update(const struct survey *survey, struct survey_track *track, const struct sample *sample)
+/*
+ * Returns true if the record needs another reading for the wraps of TRACK's counter. In the time since the last reading
+ * in the record, the counter then differs from its rate in the rate window by more than a quarter of its range.
+ */
+static bool
+is_between_needed(const struct survey *survey, const struct survey_track *track)
 {
+	const struct sample *from = track->recorded.end ? &track->recorded : &track->last;
+	uint64_t range = (uint64_t)wraps_range(&track->entry->clock), passed = track->count.tsc - from->end;
+
+	return range && survey_can_follow(track) && !(passed >> 63) &&
+	       survey_apart(track->count.ticks - from->ticks, survey_track_expected(survey, track, passed)) > range / WRAP_QUARTERS;
+}
+
+void
+survey_track_update(struct survey *survey, struct survey_track *track, const struct sample *sample)
+{
+	const struct survey_batch_end before = { .tightest = { track->begin, track->count.ticks, track->count.tsc } };
+
 	wraps_count_to(&track->count, sample->ticks, sample->end,
 		       survey_track_expected(survey, track, wraps_passed(&track->count, sample->end)));
 	track->begin = sample->begin;
+	if (before.tightest.end == track->recorded.end || !is_between_needed(survey, track))
+		return;
+	track->is_unrecorded |= survey->record.entries_of[RECORD_BATCH] >= SURVEY_BATCHES_MAX;
+	if (!track->is_unrecorded)
+		survey_record_end(survey, track, RECORD_BETWEEN, 0, &before);
+	track->recorded = before.tightest;
 }
 
 /* Returns the expected ticks of the clock in 2^32 TSC ticks, by the provisional rate. */
@@ -89,12 +111,10 @@ copy_corners(const struct rate_corner *corners, size_t count, bool upper, struct
 
 /* Returns the field NUMBER of a batch in the record. See struct record_batch. */
 static uint64_t
-batch_number(const struct survey_track *track, enum record_stage stage, const struct survey_batch_end *end)
+batch_number(const struct survey_track *track, enum record_stage stage)
 {
 	if (stage == RECORD_FIRST)
 		return track->count.pace;
-	if (stage == RECORD_FINAL || stage == RECORD_AGAIN)
-		return wraps_between(&track->entry->clock, track->last.ticks, end->tightest.ticks);
 	return stage == RECORD_LOOK ? track->batch_count : 0;
 }
 
@@ -105,7 +125,7 @@ survey_record_end(struct survey *survey, const struct survey_track *track, enum 
 	struct resolution resolution = resolution_of(survey, track);
 	const struct record_batch batch = {
 		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->rates.count, .flags = flags,
-		.number = batch_number(track, stage, end), .begin = end->tightest.begin,
+		.number = batch_number(track, stage), .begin = end->tightest.begin,
 		.ticks = wraps_reading(&track->entry->clock, end->tightest.ticks), .end = end->tightest.end,
 		.unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks, .smallest_ticks = resolution.smallest_ticks,
 	};
@@ -132,7 +152,7 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
  * samples (see rate_fit.h).
  */
 static struct survey_batch_end
-update_to_shortest(const struct survey *survey, struct survey_track *track, size_t count)
+update_to_shortest(struct survey *survey, struct survey_track *track, size_t count)
 {
 	const struct clock *clock = &track->entry->clock;
 	struct survey_batch_end end = { .tightest = rate_shortest_sample(survey->buffer.samples, count) };

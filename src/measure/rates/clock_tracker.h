@@ -46,8 +46,11 @@ bool survey_can_follow(const struct survey_track *track);
  */
 uint64_t survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc);
 
-/* Updates TRACK with a newer reading. The expected ticks since the previous reading give the number of wraps. */
-void survey_track_update(const struct survey *survey, struct survey_track *track, const struct sample *sample);
+/*
+ * Updates TRACK with a newer reading. The expected ticks since the previous reading give the number of wraps. After the
+ * rate window, records the previous reading if the wraps can only be counted with it.
+ */
+void survey_track_update(struct survey *survey, struct survey_track *track, const struct sample *sample);
 
 struct survey_batch_end { /* a batch of samples of a clock */
 	struct sample tightest; /* the sample with the shortest bracket; its ticks include all wraps */

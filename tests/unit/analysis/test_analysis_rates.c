@@ -41,7 +41,6 @@ static struct {
 	uint64_t jumps_ns;
 } world;
 
-static uint64_t last_count[CLOCKS]; /* values of all clocks at the end of the latest rate window */
 static uint64_t look;               /* number of the next look, a batch within a rate window */
 static uint64_t last_tsc[CLOCKS];   /* the TSC after the latest reading of each clock */
 /* time between the latest reading that is not in the record and the next one, or 0 */
@@ -66,15 +65,6 @@ reading_of(unsigned clock, uint64_t count)
 	uint64_t range = report.clocks[clock].clock.wrap_ticks + 1;
 
 	return range ? count % range : count;
-}
-
-/* Returns how often CLOCK's counter wrapped since the end of the rate window. */
-static uint64_t
-wraps_until(unsigned clock, uint64_t count)
-{
-	uint64_t range = report.clocks[clock].clock.wrap_ticks + 1;
-
-	return range ? count / range - last_count[clock] / range : 0;
 }
 
 /*
@@ -105,9 +95,7 @@ put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, ui
 		items[count++] = (struct record_corner){ (uint64_t)corners.lower[i].tsc, (uint64_t)corners.lower[i].ticks, 0 };
 	for (size_t i = 0; i < corners.upper_count; i++)
 		items[count++] = (struct record_corner){ (uint64_t)corners.upper[i].tsc, (uint64_t)corners.upper[i].ticks, 1 };
-	if (stage == RECORD_LAST)
-		last_count[clock] = count_of(clock, ns);
-	batch.number = stage == RECORD_LOOK ? look : stage >= RECORD_FINAL ? wraps_until(clock, count_of(clock, ns)) : 0;
+	batch.number = stage == RECORD_LOOK ? look : 0;
 	if (stage < RECORD_FINAL && last_tsc[clock])
 		batch.unread_ticks = left_out_ns ? 2 * left_out_ns : samples[0].end - last_tsc[clock];
 	last_tsc[clock] = samples[0].end;
@@ -320,10 +308,7 @@ TEST(a_clock_may_step_back)
 	wraps_count_to(&count, 55, 1100, 0);
 	assert_true(count.ticks == UINT64_C(0) - 5);
 	assert_int_equal(wraps_reading(&rtc, count.ticks), 55);
-	assert_true(wraps_between(&rtc, 3, count.ticks) == UINT64_MAX);
-	assert_true(wraps_add(&rtc, 3, wraps_between(&rtc, 3, count.ticks), 55) == count.ticks);
 	assert_true(wraps_reading(&tsc, count.ticks) == count.ticks);
-	assert_int_equal(wraps_between(&tsc, 3, count.ticks), 0);
 }
 
 /* The PIT wraps 36 times in the window and 328 times after it, the PM timer four times, and the RTC once. */
@@ -346,6 +331,34 @@ TEST(the_wraps_of_all_counters_are_counted)
 		assert_int_equal(outcome.whole_run, !jumped);
 		for (unsigned i = HPET; i < CLOCKS; i++)
 			assert_holds(&row(i)->error, world.fast_ppb[i]);
+	}
+}
+
+/*
+ * The PIT becomes faster by 2 % after the window, so it wraps six times more until the end of the run than its rate in
+ * the window implies. Readings in between show this.
+ */
+TEST(wraps_after_the_window_are_counted_with_the_readings_in_between)
+{
+	uint64_t to_ns = START_NS + WINDOW_NS;
+
+	for (unsigned between = 0; between < 2; between++) {
+		begin(NULL);
+		let_counters_wrap();
+		world.changes_ns = to_ns;
+		world.more_ppb[PIT] = 20000000;
+		put_all(RECORD_FIRST, 1, 0, START_NS);
+		put_looks(1, START_NS + LOOK_NS, to_ns);
+		put_all(RECORD_LAST, 1, 0, to_ns);
+		put_all(RECORD_CLOSE, 1, 0, to_ns);
+		for (uint64_t ns = to_ns; between && ns < END_NS; ns += WINDOW_NS / 4)
+			put(PIT, RECORD_BETWEEN, ns < END_NS / 2 ? 1 : 2, 0, ns);
+		put_all(RECORD_FINAL, 2, 0, END_NS);
+		analyse();
+		assert_true(row(PIT)->change_since.known);
+		assert_int_equal(row(PIT)->change_since.low <= 20000000 && row(PIT)->change_since.high >= 20000000, between);
+		assert_holds(&row(PIT)->error, 0);
+		assert_holds(&row(PM)->change_since, 0);
 	}
 }
 

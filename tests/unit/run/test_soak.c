@@ -14,11 +14,13 @@
 #define S     (1000 * MS)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
+static const char *const clocks_with_pit[] = { "tsc", "hpet", "acpi_pm", "pit", NULL };
 
 static struct {
 	struct bench *bench;
 	size_t end_after_rows; /* number of rows after which the user ends the run; 0 for never */
 	size_t leap_in_row;    /* number of the row in which the HPET jumps by a second; 0 for none */
+	size_t bend_in_row;    /* number of the row in which the PIT becomes faster by 0.6 %; 0 for none */
 	size_t rows_max;       /* maximum number of rows in the series; 0 for the default */
 	size_t saved_rows;     /* number of rows in the latest checkpoint */
 	bool saved_within;     /* true if a checkpoint within a phase had a row */
@@ -56,6 +58,14 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 		sim.hpet.counter.origin_ticks += 10000000;
 		soak.leap_in_row = 0;
 	}
+	if (soak.bend_in_row && series->count == soak.bend_in_row) {
+		struct sim_pit_channel *channel = &sim.pit.channels[2];
+
+		channel->held_clocks += sim_clocks(channel->loaded_ps, sim.now_ps, sim.pit.hz);
+		channel->loaded_ps = sim.now_ps;
+		sim.pit.hz.num += sim.pit.hz.num * 6 / 1000;
+		soak.bend_in_row = 0;
+	}
 	if (series->open && series->count > soak.saved_rows) {
 		save(&soak.bench->run, &phase);
 		soak.saved_within = true;
@@ -81,7 +91,7 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 	soak.bench = bench = bench_new();
 	bench->duration_ns = duration_ns;
 	bench->interval_ns = interval_ns;
-	bench->clocks = clocks;
+	bench->clocks = soak.bend_in_row ? clocks_with_pit : clocks;
 	bench_open(bench, cores);
 	sim.tsc.offset_ticks[1] = 5000;
 	if (cores > 1)
@@ -247,6 +257,28 @@ TEST(no_rate_of_a_row_includes_a_discontinuity)
 		for (size_t i = 0; i < report->clock_count; i++)
 			if (report_clock_is_main_method(&report->clocks[i]))
 				assert_int_equal(report->series.rows[r].clocks[i].rate.known, r != 2);
+}
+
+/*
+ * The PIT becomes faster by 0.6 %. Until the end of the soak, it therefore wraps more often than its rate in the rate
+ * window implies. The record has the readings that show this.
+ */
+TEST(the_record_of_a_soak_shows_how_often_each_counter_wrapped)
+{
+	const struct report *report;
+	const struct report_clock *pit;
+
+	soak.bend_in_row = 1;
+	report = play(1, 8 * S, S);
+	pit = report_find_clock(report, "pit");
+	assert_int_equal(report->discontinuity_count, 0);
+	assert_in_range(report->series.count, 20, 100);
+	assert_true(pit->change_since.known && pit->change_since.low > 5700000 && pit->change_since.high < 6000000);
+	for (size_t r = 2; r < report->series.count; r++) {
+		const struct interval_ppb *rate = &report->series.rows[r].clocks[pit - report->clocks].rate;
+
+		assert_true(rate->known && rate->low <= 6000000 && rate->high >= 6000000);
+	}
 }
 
 TEST(a_run_that_is_no_soak_has_no_series)
