@@ -311,6 +311,7 @@ analysis_offsets(const void *record, size_t size, struct report *report)
 	scale_init(&analysis.scale, report->tsc);
 	read_entries(&analysis, record, size, true);
 	read_entries(&analysis, record, size, false);
+	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
 	if (analysis.passes[0].entry.pass)
 		report_first(&analysis);
 	for (size_t i = 0; i < REPORT_PASSES; i++)

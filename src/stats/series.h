@@ -44,7 +44,10 @@ struct series_row {
 	uint64_t gaps, worst_gap_ns; /* number of gaps on all cores, and length of the longest gap */
 	uint64_t observed_ns;        /* time in which cores were observed for gaps, added up for all cores */
 	struct series_clock *clocks;
-	/* for each core, the narrowest interval of its TSC's offset against the boot core's TSC, in ticks */
+	/*
+	 * for each core, the offset of its TSC against the boot core's TSC in ticks, as its best ping-pong shows it
+	 * without the resolution of the TSC; see series_add_resolution()
+	 */
 	struct offset *offsets;
 };
 
@@ -58,9 +61,19 @@ struct series {
 	size_t clocks, cores, max; /* MAX is the maximum number of rows, or 0 if there is no series */
 	size_t count;              /* number of completed rows */
 	bool open;                 /* true if rows[count] is being filled */
+	uint64_t tsc_resolution_ticks; /* src/analysis sets it */
 	struct series_row *rows;   /* memory for max + 1 rows */
 	struct series_reads *reads;
 };
+
+/* Returns an OFFSET of a row with the error by the resolution of the TSC. */
+static inline struct offset
+series_add_resolution(const struct series *series, struct offset offset)
+{
+	int64_t ticks = series->tsc_resolution_ticks < INT64_MAX ? (int64_t)series->tsc_resolution_ticks : INT64_MAX;
+
+	return offset_add(offset, (struct offset){ -ticks, ticks });
+}
 
 /* Returns the maximum number of rows of a series with CORES cores. It is an even number. */
 size_t series_rows(size_t cores);

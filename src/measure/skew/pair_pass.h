@@ -74,9 +74,6 @@ void survey_insert_sorted(uint64_t *sorted, size_t count, uint64_t value);
 /* Ends the pass and records it. REASON is a value of enum record_pass_reason. */
 void survey_pair_pass_end(struct survey_pair_pass *pass, uint16_t reason);
 
-/* Adds the offset of each core against the boot core to the current row of a soak. */
-void survey_pair_pass_add_to_series(const struct survey_pair_pass *pass);
-
 uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 
 /*

@@ -95,7 +95,8 @@ record_sum(struct survey *survey, const struct record_exchange *exchange, const 
 }
 
 /*
- * Stores the result of the pair at PLACE, also in PINGPONG. Returns false if no message was exchanged or a core died.
+ * Stores the result of the pair at PLACE, also in PINGPONG and in the current row of a soak. Returns false if no
+ * message was exchanged or a core died.
  */
 static bool
 store_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)
@@ -115,6 +116,9 @@ store_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong
 		.median_trip_ticks = to_32_bits(result.median_trip_ticks),
 		.least_to_second = result.least_to_second, .least_to_first = result.least_to_first,
 	};
+	if (ranks[0] == 0 && offset_is_known(result.offset))
+		series_offset(&survey->report->series, cores[1],
+			      (struct offset){ offset_negate_bound(result.least_to_first), result.least_to_second });
 	return true;
 }
 

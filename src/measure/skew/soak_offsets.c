@@ -8,15 +8,6 @@
 #define STAR_NS (2 * SURVEY_NS_PER_S)
 
 void
-survey_pair_pass_add_to_series(const struct survey_pair_pass *pass)
-{
-	const uint32_t *core_of = pass->survey->memory.core_of;
-
-	for (size_t rank = 1; rank < pass->offsets->cores; rank++)
-		series_offset(&pass->survey->report->series, core_of[rank], offsets_pair(pass->offsets, 0, rank));
-}
-
-void
 survey_series_offsets(struct survey *survey)
 {
 	struct survey_pair_pass pass;
@@ -31,5 +22,4 @@ survey_series_offsets(struct survey *survey)
 	while (survey_pair_pass_elapsed_ns(&pass) < STAR_NS && survey_pair_pass_run_next_batch(&pass))
 		;
 	survey->soak.star_next = survey_pair_pass_is_over(&pass) ? 0 : pass.round;
-	survey_pair_pass_add_to_series(&pass);
 }

@@ -182,7 +182,6 @@ run_first_pass(struct survey *survey)
 	survey->passes.kind = pass.offsets->kind;
 	survey->passes.measured = pass.pingpongs > 0;
 	survey->passes.elapsed_ns = scale_ns(&survey->scale, pass.offsets->end_tsc - pass.offsets->begin_tsc);
-	survey_pair_pass_add_to_series(&pass);
 	note_if_cut_short(&pass, "The");
 }
 

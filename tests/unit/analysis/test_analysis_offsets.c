@@ -522,3 +522,18 @@ TEST(a_pass_may_have_more_than_64_cores)
 	assert_int_equal(report.skew.core_of[1], 70);
 	assert_offset(report.cores[70].offset, 800 - 51, 800 + 51);
 }
+
+/* A row of a soak has the bounds by one ping-pong. The TSC of this record advances by up to 5 ticks at once. */
+TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
+{
+	struct offset offset;
+
+	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 5 }, NULL,
+		   0);
+	for (unsigned calls = 0; calls < 2; calls++)
+		analysis_offsets(record.bytes, record.length, &report);
+	offset = series_add_resolution(&report.series, (struct offset){ -20, 30 });
+	assert_int_equal(offset.low, -25);
+	assert_int_equal(offset.high, 35);
+	assert_false(offset_is_known(series_add_resolution(&report.series, OFFSET_UNKNOWN)));
+}

@@ -201,9 +201,11 @@ TEST(each_row_has_the_offset_of_each_core)
 	assert_in_range(report->series.count, 2, 8);
 	for (size_t r = 0; r < report->series.count; r++) {
 		const struct offset *offsets = report->series.rows[r].offsets;
+		struct offset offset = series_add_resolution(&report->series, offsets[1]);
 
 		assert_false(offset_is_known(offsets[0]));
-		assert_true(offsets[1].low <= 5000 && offsets[1].high >= 5000 && offset_width(offsets[1]) < 2000);
+		assert_true(offset.low <= 5000 && offset.high >= 5000 && offset_width(offset) < 2000);
+		assert_true(offset.low < offsets[1].low && offset.high > offsets[1].high);
 	}
 }
 
