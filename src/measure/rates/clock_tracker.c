@@ -55,9 +55,10 @@ is_between_needed(const struct survey *survey, const struct survey_track *track)
 {
 	const struct sample *from = track->recorded.end ? &track->recorded : &track->last;
 	uint64_t range = (uint64_t)wraps_range(&track->entry->clock), passed = track->count.tsc - from->end;
+	uint64_t ticks = track->count.ticks - from->ticks;
 
 	return range && survey_can_follow(track) && !(passed >> 63) &&
-	       survey_apart(track->count.ticks - from->ticks, survey_track_expected(survey, track, passed)) > range / WRAP_QUARTERS;
+	       survey_apart(ticks, survey_track_expected(survey, track, passed)) > range / WRAP_QUARTERS;
 }
 
 void
@@ -109,15 +110,6 @@ copy_corners(const struct rate_corner *corners, size_t count, bool upper, struct
 	return count;
 }
 
-/* Returns the field NUMBER of a batch in the record. See struct record_batch. */
-static uint64_t
-batch_number(const struct survey_track *track, enum record_stage stage)
-{
-	if (stage == RECORD_FIRST)
-		return track->count.pace;
-	return stage == RECORD_LOOK ? track->batch_count : 0;
-}
-
 void
 survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
 		  const struct survey_batch_end *end)
@@ -125,9 +117,10 @@ survey_record_end(struct survey *survey, const struct survey_track *track, enum 
 	struct resolution resolution = resolution_of(survey, track);
 	const struct record_batch batch = {
 		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->rates.count, .flags = flags,
-		.number = batch_number(track, stage), .begin = end->tightest.begin,
-		.ticks = wraps_reading(&track->entry->clock, end->tightest.ticks), .end = end->tightest.end,
-		.unread_ticks = end->unread_ticks, .gcd_ticks = resolution.gcd_ticks, .smallest_ticks = resolution.smallest_ticks,
+		.number = stage == RECORD_FIRST ? track->count.pace : stage == RECORD_LOOK ? track->batch_count : 0,
+		.begin = end->tightest.begin, .ticks = wraps_reading(&track->entry->clock, end->tightest.ticks),
+		.end = end->tightest.end, .unread_ticks = end->unread_ticks,
+		.gcd_ticks = resolution.gcd_ticks, .smallest_ticks = resolution.smallest_ticks,
 	};
 	struct record_corner items[2 * RATE_CORNERS_MAX];
 	size_t count = copy_corners(end->corners.lower, end->corners.lower_count, false, items);
@@ -338,19 +331,6 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 	record_batches(survey, ends, miscounted);
 	survey_compare_tracks(survey);
 	return true;
-}
-
-struct rate_readings
-survey_readings(const struct survey *survey, const struct survey_track *track)
-{
-	const struct resolution *resolution = &track->entry->resolution;
-
-	return (struct rate_readings){
-		.report = survey->report, .entry = track->entry, .scale = survey->scale,
-		.tsc_resolution_ticks = survey->tsc.resolution_ticks,
-		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0,
-		.first = track->first, .last = track->last,
-	};
 }
 
 struct rate_outcome

@@ -94,12 +94,6 @@ bool survey_follow_others(struct survey *survey, struct survey_window *window, u
 /* Compares the latest readings of all tracks, to find a discontinuity. */
 void survey_compare_tracks(struct survey *survey);
 
-/*
- * Returns the data of TRACK's clock from which rates between two readings are calculated. They contain no batches
- * between the ends, so they are only for edge clocks and for rate_readings_implied_by_two().
- */
-struct rate_readings survey_readings(const struct survey *survey, const struct survey_track *track);
-
 /* Calculates all rates of the report, as far as the record shows them. */
 struct rate_outcome survey_analyse_rates(struct survey *survey);
 

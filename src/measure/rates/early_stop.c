@@ -19,9 +19,15 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 {
 	const struct clock *clock = &track->entry->clock;
 	const struct sample now = { track->begin, track->count.ticks, track->count.tsc };
-	struct rate_readings readings = survey_readings(survey, track);
+	const struct resolution *resolution = &track->entry->resolution;
+	/* without the batches in between, which neither of the two functions below uses for this clock */
+	struct rate_readings readings = {
+		.report = survey->report, .entry = track->entry, .scale = survey->scale,
+		.tsc_resolution_ticks = survey->tsc.resolution_ticks,
+		.smallest_ticks = resolution->steps ? resolution->smallest_ticks : 0,
+		.first = track->first, .last = track->edge,
+	};
 
-	readings.last = track->edge;
 	if (clock->edges_only)
 		return rate_readings_implied(&readings, &track->first, &track->edge);
 	return rate_widen(rate_readings_implied_by_two(&readings, &track->first, &now), clock->claimed_within_ppb);
