@@ -15,7 +15,7 @@ from boots import EFI, IMAGE_BUILT, NO_REPORT, VERDICT_STATUS, checked, clocks, 
 pytestmark = IMAGE_BUILT
 
 
-def told(done, *sentences):
+def check_unsaved(done, *sentences):
     """Return the report of a run that could not write to the volume. Check that the report is in all other places, with
     the reason."""
     report = checked(done)
@@ -61,7 +61,7 @@ def set_free_count(stick, clusters):
     stick.write_bytes(image)
 
 
-def held(stick):
+def contents_of(stick):
     """Return the stick's files without the times of folders, and its free space."""
     volume = volume_of(stick)
     paths = ["", "baretick"] if "baretick" in volume.folder("") else [""]
@@ -77,8 +77,8 @@ def test_a_stick_with_too_little_room_is_left_as_it_is(run, tmp_path, leave_byte
     done = run(*STICK, "--image", stick, "--", *FAST)
     # the marker file also needs space during the run
     marker_bytes = min(leave_bytes, volume_of(stick.read_bytes()).cluster_bytes)
-    told(done, f"it is full: {leave_bytes - marker_bytes >> 10} KiB are free, ")
-    assert held(done.file("stick.img")) == held(stick.read_bytes())
+    check_unsaved(done, f"it is full: {leave_bytes - marker_bytes >> 10} KiB are free, ")
+    assert contents_of(done.file("stick.img")) == contents_of(stick.read_bytes())
 
 
 def test_a_stick_with_no_room_for_its_first_folder_is_left_as_it_is(run, tmp_path):
@@ -86,8 +86,8 @@ def test_a_stick_with_no_room_for_its_first_folder_is_left_as_it_is(run, tmp_pat
     mtools(stick, "mrd", "::/baretick")
     fill(stick, tmp_path, 0)
     done = run(*STICK, "--image", stick, "--", *FAST)
-    told(done, "it is full: 0 KiB are free, ")
-    assert held(done.file("stick.img")) == held(stick.read_bytes())
+    check_unsaved(done, "it is full: 0 KiB are free, ")
+    assert contents_of(done.file("stick.img")) == contents_of(stick.read_bytes())
 
 
 def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
@@ -107,14 +107,14 @@ def test_what_was_begun_on_a_stick_that_turns_out_full_is_removed(run, tmp_path)
     fill(stick, tmp_path, 64 << 10)
     set_free_count(stick, 1000)
     done = run(*STICK, "--image", stick, "--", *FAST)
-    told(done, "it is full (\\baretick\\0001.new\\report.")
+    check_unsaved(done, "it is full (\\baretick\\0001.new\\report.")
     assert len(done.file("report.html")) > 64 << 10
-    assert held(done.file("stick.img")) == held(stick.read_bytes())
+    assert contents_of(done.file("stick.img")) == contents_of(stick.read_bytes())
 
 
 def test_a_write_protected_stick_says_so(run):
     done = run(*STICK, *qemu("-set", "drive.stick.readonly=on"), "--", *FAST)
-    told(done, "it is read-only")
+    check_unsaved(done, "it is read-only")
     assert done.file("stick.img") == IMAGE.read_bytes()
 
 
@@ -129,7 +129,7 @@ def test_the_hybrid_image_on_a_stick_keeps_the_report_too(run):
 
 
 def test_a_cd_says_that_it_cannot_be_written(run):
-    told(run(*QUICK_TCG, "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
+    check_unsaved(run(*QUICK_TCG, "--cpus", "1", "--boot", "cd", "--", *FAST), "it is read-only")
 
 
 def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
@@ -140,7 +140,7 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
             monitor.unplug("usb-storage")
 
     done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
-    told(done, "it was removed")
+    check_unsaved(done, "it was removed")
     volume = volume_of(done.file("stick.img"))
     # only the marker file of the unfinished run exists
     assert not folders(volume) and [name[8:] for name in volume.files("baretick")] == [".run"]
@@ -156,7 +156,7 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
             monitor.unplug("usb-storage")
 
     done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *qemu("-set", "drive.stick.throttling.iops-write=48"), "--", *FAST)
-    told(done)
+    check_unsaved(done)
     # the folder 0001 was a checkpoint, which is gone
     assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]
 
@@ -167,11 +167,11 @@ def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
                              "drive.stick.inject-error.0.iotype=write"), "--", *FAST)
     if "the firmware took an exception in its own code" in done.stderr:
         pytest.skip("this firmware crashes in Open() after a failed write, as OVMF 2025.02 does")
-    told(done, "it does not answer (")
+    check_unsaved(done, "it does not answer (")
 
 
 def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
-    told(run(*QUICK_TCG, "--cpus", "1", "--", "save=auto", *FAST), "it is read-only")
+    check_unsaved(run(*QUICK_TCG, "--cpus", "1", "--", "save=auto", *FAST), "it is read-only")
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
@@ -181,7 +181,7 @@ def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(
     stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))
     network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
                    "-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1")
-    told(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
+    check_unsaved(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
 
 
 # Other entries in the folder \baretick.
@@ -211,7 +211,7 @@ def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, se
     for command in make:
         mtools(stick, *[file if word == "FILE" else word for word in command])
     done = run(*STICK, "--image", stick, "--", *FAST)
-    told(done, sentence)
+    check_unsaved(done, sentence)
     assert done.file("stick.img") == stick.read_bytes()
 
 
@@ -227,7 +227,7 @@ def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_pat
     volume.link(chain[-1], chain[0])
     stick.write_bytes(image)
     done = run(*STICK, "--image", stick, "--", *FAST)
-    told(done, f"its file system is damaged: the folder \\{path} has no end.".replace("/", "\\"))
+    check_unsaved(done, f"its file system is damaged: the folder \\{path} has no end.".replace("/", "\\"))
     assert done.file("stick.img") == stick.read_bytes()
 
 

@@ -98,7 +98,7 @@ TEST(if_the_clock_is_set_the_page_changes)
 
 		version = check_reading().version;
 		assert_int_equal(ioctl(guest.vm, KVM_SET_CLOCK, &set), 0);
-		assert_true(goes_on());
+		assert_true(run_to_next_halt());
 		assert_true(check_reading().version != version);
 		assert_true(clock_of_kvm() >= set.clock);
 		wait_a_little();
@@ -162,7 +162,7 @@ TEST(a_tsc_with_another_rate_has_its_own_multiplier)
 	assert_true(found > 0);
 	khz = (uint64_t)found / 2;
 	assert_int_equal(ioctl(guest.cpu, KVM_SET_TSC_KHZ, khz), 0);
-	assert_true(goes_on());
+	assert_true(run_to_next_halt());
 	taken = check_reading();
 	by_page = (UINT64_C(1000000) << 32) / pvclock_multiplier(&taken);
 	assert_true(by_page + 1 >= khz && by_page <= khz + 1);

@@ -13,7 +13,7 @@ stolen(uint64_t ms)
 	struct report *report = literal_clean();
 
 	if (ms)
-		literal_take_away(report, 1, 12034, ms * 1000000);
+		literal_add_stolen_time(report, 1, 12034, ms * 1000000);
 	judge_report(report);
 	return report;
 }
@@ -59,7 +59,7 @@ TEST(a_p999_that_stolen_time_caused_is_reported_as_unreliable)
 {
 	struct report *report = literal_clean();
 
-	literal_take_away(report, 1, 12034, 1000000);
+	literal_add_stolen_time(report, 1, 12034, 1000000);
 	literal_record(literal_find(report, "tsc")->latency, 50000, 30);
 	literal_record(literal_find(report, "hpet")->latency, 50000, 30);
 	judge_report(report);
@@ -80,7 +80,7 @@ TEST(long_reads_of_an_rtc_are_its_updates_and_not_stolen_time)
 {
 	struct report *report = literal_clean();
 
-	literal_take_away(report, 1, 12034, 1000000);
+	literal_add_stolen_time(report, 1, 12034, 1000000);
 	literal_record(literal_find(report, "rtc")->latency, 2100, 20000);
 	literal_record(literal_find(report, "rtc")->latency, 2000000, 60);
 	judge_report(report);

@@ -11,7 +11,7 @@
 static const struct offset still = { -3, 3 };
 
 /*
- * Returns a report about COUNT cores with even APIC ids, PER_PACKAGE in each package. See literal_tournament() for
+ * Returns a report about COUNT cores with even APIC ids, PER_PACKAGE in each package. See literal_pass() for
  * TRUTH_TICKS.
  */
 static struct report *
@@ -23,7 +23,7 @@ machine(size_t count, size_t per_package, const int64_t *truth_ticks)
 	literal_fill_cores(report, count);
 	for (size_t i = 0; i < count; i++)
 		report->cores[i].facts.package = (uint32_t)(i / per_package);
-	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	return report;
 }
 
@@ -155,7 +155,7 @@ TEST(cores_of_a_star_schedule_that_agree_are_clean)
 {
 	struct report *report = literal_clean();
 
-	literal_tournament(report, PAIR_SCHEDULE_STAR, NULL);
+	literal_pass(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_clean(report);
 }
 
@@ -225,7 +225,7 @@ TEST(warps_without_a_measurement_pass_are_a_finding)
 {
 	struct report *report = machine_with_warps(1, 0);
 
-	literal_forget_tournament(report);
+	literal_remove_pass(report);
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-warp");
@@ -1019,7 +1019,7 @@ TEST(a_star_schedule_in_which_a_core_moved_names_no_core)
 
 	report->hypervisor[0] = '\0';
 	literal_fill_cores(report, 8);
-	literal_tournament(report, PAIR_SCHEDULE_STAR, truth_ticks);
+	literal_pass(report, PAIR_SCHEDULE_STAR, truth_ticks);
 	report->cores[1].drift_ppb = (struct offset){ 90, 100 };
 	judge(report);
 	assert_int_not_equal(report->finding_count, 0);
@@ -1045,9 +1045,9 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 		bool confirmed = way == 1;
 
 		literal_fill_cores(report, 8);
-		literal_tournament(report, PAIR_SCHEDULE_STAR, truth_ticks[0]);
+		literal_pass(report, PAIR_SCHEDULE_STAR, truth_ticks[0]);
 		literal_fill_cores(last, 8);
-		literal_tournament(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
+		literal_pass(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
 		for (size_t i = 1; i < 8 && way == 3; i++)
 			literal_set_offset(&last->skew.first.offsets, 0, i, (struct offset){ -30000, 30000 });
 		skew->middle.offsets = last->skew.first.offsets;

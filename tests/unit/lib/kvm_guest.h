@@ -49,7 +49,7 @@ page(void)
 
 /* Runs the guest until its next HLT. */
 static bool
-goes_on(void)
+run_to_next_halt(void)
 {
 	int done;
 
@@ -65,7 +65,7 @@ guest_tsc(void)
 {
 	uint64_t tsc;
 
-	assert_true(goes_on());
+	assert_true(run_to_next_halt());
 	memcpy(&tsc, guest.memory + TSC_AT, sizeof(tsc));
 	return tsc;
 }
@@ -125,7 +125,7 @@ start(void)
 	sregs.cs.selector = 0;
 	if (ioctl(guest.cpu, KVM_SET_SREGS, &sregs) < 0 || ioctl(guest.cpu, KVM_SET_REGS, &regs) < 0)
 		return "/dev/kvm does not take a core's registers";
-	if (!goes_on())
+	if (!run_to_next_halt())
 		return "a guest of a few instructions does not come to its HLT under /dev/kvm";
 	return page()->version ? NULL : "KVM writes no page for kvm-clock";
 }

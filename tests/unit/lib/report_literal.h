@@ -154,7 +154,7 @@ literal_copy(char *out, size_t size, const char *string)
 #define LITERAL_COPY(field, string) literal_copy(field, sizeof(field), string)
 
 static inline void
-literal_forget_tournament(struct report *report)
+literal_remove_pass(struct report *report)
 {
 	free(report->skew.first.offsets.pairs);
 	free(report->skew.first.offsets.moved_ticks);
@@ -176,7 +176,7 @@ literal_forget_tournament(struct report *report)
 static inline void
 literal_fill_cores(struct report *report, size_t count)
 {
-	literal_forget_tournament(report);
+	literal_remove_pass(report);
 	free(report->cores);
 	report->cores = calloc(count, sizeof(*report->cores));
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
@@ -267,13 +267,13 @@ literal_set_outlier(struct report *report, size_t rank)
  * all TSCs agree.
  */
 static inline void
-literal_tournament(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
+literal_pass(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
 {
 	struct report_skew *skew = &report->skew;
 	uint32_t *cores = calloc(report->core_count, sizeof(*cores));
 	size_t count = 0;
 
-	literal_forget_tournament(report);
+	literal_remove_pass(report);
 	for (uint32_t i = 0; i < report->core_count; i++)
 		if (report->cores[i].started)
 			cores[count++] = i;
@@ -337,7 +337,7 @@ literal_observe(struct report *report)
 
 /* Adds stolen time: core CORE was preempted for NS, AT_MS after the run's start. */
 static inline void
-literal_take_away(struct report *report, size_t core, uint64_t at_ms, uint64_t ns)
+literal_add_stolen_time(struct report *report, size_t core, uint64_t at_ms, uint64_t ns)
 {
 	struct report_interference *all = &report->interference;
 	struct report_core *row = &report->cores[core];
@@ -442,7 +442,7 @@ literal_new(void)
 	for (size_t i = 0; old && i < old->clock_count; i++)
 		free(old->clocks[i].latency);
 	if (old) {
-		literal_forget_tournament(old);
+		literal_remove_pass(old);
 		free(old->cores);
 		free(old);
 	}
@@ -503,7 +503,7 @@ literal_clean(void)
 	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
 	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
 	literal_fill_cores(report, 4);
-	literal_tournament(report, PAIR_SCHEDULE_ALL, NULL);
+	literal_pass(report, PAIR_SCHEDULE_ALL, NULL);
 	literal_observe(report);
 	literal_behaviour(report, "hpet-stops", "hpet",
 			  "The counter stops at 8cad4651h with ENABLE_CNF 0 and continues from there.");
@@ -514,7 +514,7 @@ literal_clean(void)
 }
 
 /*
- * Returns a clean report with CORES cores, whose pairs were measured with schedule KIND. See literal_tournament() for
+ * Returns a clean report with CORES cores, whose pairs were measured with schedule KIND. See literal_pass() for
  * TRUTH_TICKS.
  */
 static inline struct report *
@@ -523,7 +523,7 @@ literal_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 	struct report *report = literal_clean();
 
 	literal_fill_cores(report, cores);
-	literal_tournament(report, kind, truth_ticks);
+	literal_pass(report, kind, truth_ticks);
 	return report;
 }
 
@@ -585,7 +585,7 @@ literal_sick(void)
 		.worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
 	report->skew.lock_free.warps = 0;
 	report->skew.lock_free.starved = true;
-	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	report->skew.warps = 3;
 	report->skew.worst_warp_ticks = 999952;
 	report->skew.worst_warp_ns = 499976;
@@ -596,9 +596,9 @@ literal_sick(void)
 	literal_drifts(report);
 	report->cores[4].facts.tsc_adjust = -1000000;
 	literal_observe(report);
-	literal_take_away(report, 1, 12034, 9876543);
-	literal_take_away(report, 3, 14001, 12345);
-	literal_take_away(report, 3, 14002, 16384);
+	literal_add_stolen_time(report, 1, 12034, 9876543);
+	literal_add_stolen_time(report, 3, 14001, 12345);
+	literal_add_stolen_time(report, 3, 14002, 16384);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 2;
 	report->interference.counter = "kvm_steal";
@@ -648,7 +648,7 @@ literal_empty(void)
 	report->started_at[0] = report->tsc_source[0] = '\0';
 	report->elapsed_known = report->tsc_is_invariant = false;
 	report->tsc = (struct rate){ 0, 0 };
-	literal_forget_tournament(report);
+	literal_remove_pass(report);
 	report->skew.locked.measured = report->skew.lock_free.measured = false;
 	report->cores[0].facts_known = false;
 	report->cores[0].observed_ns = 0;

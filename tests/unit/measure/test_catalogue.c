@@ -202,7 +202,7 @@ have_kvms_pages(struct bench *bench)
  * are slow, so that the test makes few accesses.
  */
 static void
-be_soaked(struct bench *bench)
+become_a_soak(struct bench *bench)
 {
 	static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
 
@@ -229,7 +229,7 @@ static const struct machine
 	hyper_vs = { "guest with Hyper-V's page", 1, have_hyper_vs_page, NULL },
 	stoppable = { "guest with KVM's page and an RTC", 1, have_a_page_and_an_rtc, NULL },
 	kvms_cores = { "guest with KVM's pages, three cores", 3, have_kvms_pages, NULL },
-	soaked = { "soak", 1, be_soaked, NULL },
+	soaked = { "soak", 1, become_a_soak, NULL },
 	three = { "three cores", 3, NULL, NULL },
 	several = { "four cores", 4, NULL, NULL };
 

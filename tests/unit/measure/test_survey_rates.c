@@ -630,7 +630,7 @@ give_the_tsc_a_crystal_of_its_own(void)
 }
 
 static void
-begin_well(void)
+begin_healthy(void)
 {
 	begin(SIM_PS_PER_US / 2, SIM_PS_PER_US / 4);
 }
@@ -638,7 +638,7 @@ begin_well(void)
 static void
 begin_as_a_guest(void)
 {
-	begin_well();
+	begin_healthy();
 	become_a_guest();
 }
 
@@ -646,7 +646,7 @@ TEST(a_machine_within_90_ppm_is_clean)
 {
 	for (int c = 0; c < CLOCKS; c++)
 		bench->off_tenths[c] = c % 2 ? 450 : -450;
-	begin_well();
+	begin_healthy();
 	measure();
 	assert_clean();
 }
@@ -662,7 +662,7 @@ TEST(a_single_clock_with_a_wrong_rate_is_named)
 	for (int c = TSC; c <= PIT; c++) {
 		for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 			bench->off_tenths[c] = 10 * faults[i].ppm;
-			begin_well();
+			begin_healthy();
 			measure();
 			assert_only(faults[i].rule, ids[c], faults[i].ppm);
 			bench->off_tenths[c] = 0;
@@ -677,7 +677,7 @@ TEST(an_rtc_with_a_wrong_rate_is_named)
 	give_the_tsc_a_crystal_of_its_own();
 	for (size_t i = 0; i < sizeof(off_ppm) / sizeof(off_ppm[0]); i++) {
 		bench->off_tenths[RTC] = 10 * off_ppm[i];
-		begin_well();
+		begin_healthy();
 		measure();
 		assert_only(i ? "rate-wrong" : "rate-off", "rtc", off_ppm[i]);
 	}
@@ -769,7 +769,7 @@ sample_pm(void *device, struct sample *samples, size_t count)
 TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
 	give_the_tsc_a_crystal_of_its_own();
-	begin_well();
+	begin_healthy();
 	measure_window();
 	survey_observe(&bench->survey);
 	at_pm.sample = find(PM)->clock.sample;
@@ -802,7 +802,7 @@ TEST(an_rtc_that_jumps_is_a_finding_on_bare_metal_only)
 	for (unsigned i = 0; i < 16 * PHASES; i++) {
 		bool guest = i % 2, after = i / 2 % 2;
 
-		begin_well();
+		begin_healthy();
 		if (guest)
 			become_a_guest();
 		sim_advance_ps(i / 16 * PHASE_PS);
@@ -1141,12 +1141,12 @@ TEST(if_two_sources_disagree_neither_is_called_wrong)
 
 TEST(a_nominal_rate_rounded_to_hundreds_of_mhz_is_no_finding)
 {
-	begin_well(); /* here the TSC runs at 2,303,998,123 Hz */
+	begin_healthy(); /* here the TSC runs at 2,303,998,123 Hz */
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
 	find(TSC)->clock.claimed_within_ppb = 21739131; /* 50 MHz */
 	measure();
 	assert_clean();
-	begin_well();
+	begin_healthy();
 	find(TSC)->clock.claimed = (struct rate){ 2300000000, 1 };
 	measure();
 	assert_only("rate-wrong", "tsc", 1738);
@@ -1155,12 +1155,12 @@ TEST(a_nominal_rate_rounded_to_hundreds_of_mhz_is_no_finding)
 TEST(the_option_tsc_hz_replaces_the_rate_in_cpuid)
 {
 	bench->off_tenths[TSC] = -200000;
-	begin_well();
+	begin_healthy();
 	bench->report.options.tsc_hz = bench->tsc_hz;
 	measure();
 	assert_clean();
 	bench->off_tenths[TSC] = 0;
-	begin_well();
+	begin_healthy();
 	bench->report.options.tsc_hz = bench->tsc_hz - bench->tsc_hz / 1000;
 	measure();
 	assert_only("rate-wrong", "tsc", 1001);
@@ -1222,7 +1222,7 @@ TEST(only_the_clock_whose_rate_changes_within_the_window_is_found)
 	bench->off_tenths[PM] = 400;
 	bench->off_tenths[PIT] = -200;
 	for (int c = TSC; c <= PM; c++) {
-		begin_well();
+		begin_healthy();
 		assert_only("rate-changed", ids[c], change_within_the_window(c));
 	}
 }
@@ -1231,7 +1231,7 @@ TEST(if_the_tsc_and_all_clocks_of_one_crystal_diverge_none_is_called_changed)
 {
 	give_the_tsc_a_crystal_of_its_own();
 	for (int c = TSC; c <= PM; c++) {
-		begin_well();
+		begin_healthy();
 		assert_only("rate-changed", c == TSC ? NULL : ids[c], change_within_the_window(c));
 		if (c == TSC)
 			assert_non_null(strstr(bench->report.findings[0].text,
@@ -1291,7 +1291,7 @@ TEST(clocks_of_one_crystal_count_as_one_source)
 		bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = i ? off_tenths : 2000;
 		bench->off_tenths[TSC] = (int64_t)draw(401) - 200;
 		bench->off_tenths[RTC] = (int64_t)draw(401) - 200;
-		begin_well();
+		begin_healthy();
 		measure();
 		judge();
 		assert_int_equal(bench->report.finding_count, 1);
@@ -1315,7 +1315,7 @@ TEST(the_stated_rate_of_a_group_is_true_for_each_of_its_clocks)
 	bench->off_tenths[PM] = 128;
 	bench->off_tenths[PIT] = 1830;
 	bench->off_tenths[RTC] = 2750;
-	begin_well();
+	begin_healthy();
 	find(TSC)->clock.claimed = (struct rate){ 0, 0 };
 	measure();
 	judge();
@@ -1369,7 +1369,7 @@ TEST(the_advice_on_a_disagreement_names_only_unused_options)
 
 	for (int guest = 0; guest < 2; guest++) {
 		bench->off_tenths[HPET] = 10000;
-		begin_well();
+		begin_healthy();
 		if (guest)
 			become_a_guest();
 		find(TSC)->clock.claimed = (struct rate){ 0, 0 };
@@ -1396,7 +1396,7 @@ TEST(a_guests_device_with_a_wrong_rate_is_named_by_its_other_devices)
 TEST(only_the_clock_whose_rate_changes_after_the_window_is_found)
 {
 	for (int c = TSC; c <= PM; c++) {
-		begin_well();
+		begin_healthy();
 		measure_window();
 		sim_counter_speed_up(counter_of(c), -1000);
 		/*
@@ -1412,7 +1412,7 @@ TEST(only_the_clock_whose_rate_changes_after_the_window_is_found)
 TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 {
 	for (int c = TSC; c <= PM; c++) {
-		begin_well();
+		begin_healthy();
 		strcpy(bench->report.accelerator, "tcg");
 		bench->report.cores_started = 2;
 		measure_window();
@@ -1431,7 +1431,7 @@ TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 
 TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 {
-	begin_well();
+	begin_healthy();
 	measure_window();
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 10000000; /* the HPET jumps forward by a second (10 MHz) */
@@ -1444,7 +1444,7 @@ TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 	assert_int_equal(bench->report.finding_count, 1);
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
 
-	begin_well();
+	begin_healthy();
 	measure_window();
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks -= 5000000; /* the HPET jumps back by half a second */
@@ -1455,7 +1455,7 @@ TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 	assert_string_equal(bench->report.findings[0].rule, "clock-backward");
 	assert_string_equal(bench->report.findings[0].clock, "hpet");
 
-	begin_well();
+	begin_healthy();
 	measure_window();
 	sim.hpet.counter.origin_ticks = 0;
 	sim.hpet.counter.origin_ps = sim.now_ps;
@@ -1467,7 +1467,7 @@ TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 /* The window should take 1.5 s, but ends with an edge of the RTC, 2 s after the first edge. */
 TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 {
-	begin_well();
+	begin_healthy();
 	bench->report.duration_ns = 1500 * SURVEY_NS_PER_MS;
 	survey_prepare(&bench->survey);
 	bench->jumps_after_ms = 1700;
@@ -1493,7 +1493,7 @@ TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 {
 	const struct rate_interval *pm;
 
-	begin_well();
+	begin_healthy();
 	measure_window();
 	pm = &bench->survey.steps.clocks[find(PM) - bench->report.clocks].implied;
 	sim_advance_ps(SIM_PS_PER_S);
@@ -1516,7 +1516,7 @@ TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 
 TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 {
-	begin_well();
+	begin_healthy();
 	measure_window();
 	sim_advance_ps(3 * SIM_PS_PER_S);
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
@@ -1541,7 +1541,7 @@ TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 		int is_slow = ms > 390;
 
 		bench->off_tenths[PIT] = is_slow ? -300000 : 0;
-		begin_well();
+		begin_healthy();
 		survey_prepare(&bench->survey);
 		bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + ms * SIM_PS_PER_MS;
 		bench->away_ps = SIM_PS_PER_S;
@@ -1557,7 +1557,7 @@ TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 /* The RTC stops after the second edge in the window. Its rate between these two edges must not be used. */
 TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 {
-	begin_well();
+	begin_healthy();
 	bench->report.duration_ns = 3 * SURVEY_NS_PER_S;
 	survey_prepare(&bench->survey);
 	bench->rtc_stops_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S + 300 * SIM_PS_PER_MS;
@@ -1571,7 +1571,7 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 /* A busy host, on which no comparison during the run shows the step back. */
 TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 {
-	begin_well();
+	begin_healthy();
 	measure_window();
 	for (size_t i = 0; i < bench->report.clock_count; i++)
 		bench->survey.steps.clocks[i].implied.known = false;
@@ -1596,7 +1596,7 @@ pair(const char *a, const char *b)
 TEST(two_clocks_of_one_source_are_marked_and_a_clock_20_ppm_off_is_not)
 {
 	bench->off_tenths[PM] = 200;
-	begin_well();
+	begin_healthy();
 	measure();
 	assert_true(pair("tsc", "hpet")->same_source);
 	assert_false(pair("tsc", "acpi_pm")->same_source);
@@ -1616,7 +1616,7 @@ TEST(the_rounding_of_a_nominal_rate_is_part_of_each_interval)
 		const struct interval_millihz *tsc;
 		const char *gone = i / 2 == 0 ? "" : i / 2 == 1 ? "hpet" : "acpi_pm";
 
-		begin_well();
+		begin_healthy();
 		become_a_soak();
 		sim.hpet.counter.hz = (struct rate){ UINT64_C(2000000000000000), 2 * SIM_HPET_PERIOD_FS + 2 * (i % 2) - 1 };
 		sim.pm.counter.hz = pm_hz[i % 2];
@@ -1640,7 +1640,7 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 
 	for (int c = 0; c < CLOCKS; c++)
 		bench->off_tenths[c] = 50;
-	begin_well();
+	begin_healthy();
 	become_a_soak();
 	measure_window();
 	assert_true(find(RTC)->change_halves.known);
@@ -1658,7 +1658,7 @@ TEST(a_soak_whose_tsc_changed_reports_the_rates_of_the_window)
 {
 	struct rate_interval window;
 
-	begin_well();
+	begin_healthy();
 	become_a_soak();
 	measure_window();
 	window = find(HPET)->implied;
@@ -1680,7 +1680,7 @@ TEST(a_run_without_changes_reports_the_rates_over_the_whole_run)
 	for (unsigned leaps = 0; leaps < 2; leaps++) {
 		uint64_t window;
 
-		begin_well();
+		begin_healthy();
 		measure_window();
 		assert_false(find(HPET)->rate_whole_run);
 		window = find(HPET)->implied.high - find(HPET)->implied.low;
@@ -1702,7 +1702,7 @@ TEST(a_run_without_changes_reports_the_rates_over_the_whole_run)
 TEST(progress_is_shown_once_a_second_and_does_not_disturb_the_rates)
 {
 	for (unsigned without_edges = 0; without_edges < 2; without_edges++) {
-		begin_well();
+		begin_healthy();
 		/* the window of a quick run could end early, so this is a standard run */
 		bench->report.options.profile = PROFILE_STANDARD;
 		bench->report.duration_ns = 400 * SURVEY_NS_PER_MS; /* the window then takes 4 s */
@@ -1752,7 +1752,7 @@ TEST(the_window_grows_with_the_duration)
 /* At the end of the run, the remaining time must not include phases that the run omits, or that take no time. */
 TEST(near_the_end_the_remaining_time_has_only_the_remaining_phases)
 {
-	begin_well();
+	begin_healthy();
 	measure_window();
 	assert_true(bench->survey.plan.done_ns < bench->survey.plan.total_ns / 2);
 	survey_rates_again(&bench->survey);

@@ -639,7 +639,7 @@ TEST(every_page_has_stolen_time_next_to_the_verdict)
 {
 	struct report *report = literal_clean();
 
-	literal_take_away(report, 1, 12034, 2440000000);
+	literal_add_stolen_time(report, 1, 12034, 2440000000);
 	judge_report(report);
 	recommend(report);
 	struct screen screen = screen_of(report, 80, 25);

@@ -320,7 +320,7 @@ TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 		report->cores[i].started = false;
 		LITERAL_COPY(report->cores[i].reason, "it did not check in");
 	}
-	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
 		report->cores[i].drift_ppb = (struct offset){ -3000, -2000 };
 	render(table_cores, report);
@@ -426,12 +426,12 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 			    "3 rounds, 2 at a "
 			    "time), best round trip 41 ns. No two cores' TSCs differed by more than 29 ns in the first pass "
 			    "(its offsets are below), or by more than 29 ns in the last.\nDrift");
-	literal_tournament(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
-	literal_tournament(report, PAIR_SCHEDULE_STAR, NULL);
+	literal_pass(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others (3 in 3 rounds, 1 at "
 			    "a time), best round trip 41 ns. No two cores' TSCs differed by more than 52 ns in the first "
@@ -444,7 +444,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	literal_solve(report);
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
 			    "ping-pongs of 2 of 3 pairs of 4 cores (");
-	literal_forget_tournament(report);
+	literal_remove_pass(report);
 	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
 
 	report = literal_of(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
@@ -661,7 +661,7 @@ TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 	assert_null(strstr(text.bytes, "not reliable"));
 	assert_null(strstr(text.bytes, "-: no other core"));
 	literal_observe(report);
-	literal_take_away(report, 1, 100, report->interference.observed_ns / 2);
+	literal_add_stolen_time(report, 1, 100, report->interference.observed_ns / 2);
 	judge_report(report);
 	report->cores[1].contended[hpet].count = 0;
 	text = render(table_cores, report);

@@ -52,12 +52,12 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 {
 	struct report *report = literal_clean();
 
-	literal_take_away(report, 2, 12, 20000000);
+	literal_add_stolen_time(report, 2, 12, 20000000);
 	assert_has(table_interference, report,
 		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
 		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. A busy host or SMIs\n"
 		   "  (system management interrupts) steal time; this changes no clock's verdict.\n");
-	literal_take_away(report, 3, 13, 60000000);
+	literal_add_stolen_time(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
 	assert_has(table_interference, report,
@@ -78,7 +78,7 @@ TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 {
 	struct report *report = literal_clean();
 
-	literal_take_away(report, 0, 12, 150000);
+	literal_add_stolen_time(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
 	assert_has(table_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
 }

@@ -130,7 +130,7 @@ outcome(const struct report *report, const char *rule, const char *source)
 }
 
 static void
-assert_nobody_is_named(const struct report *report)
+assert_no_findings(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
 		print_error("%s: %s\n", report->findings[i].rule, report->findings[i].text);
@@ -157,7 +157,7 @@ TEST(a_healthy_machine_has_no_finding)
 						    "irq-late" };
 	const struct report *report = played("");
 
-	assert_nobody_is_named(report);
+	assert_no_findings(report);
 	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(outcome(report, rules_of_all[i], "lapic"), OUTCOME_PASSED);
 		assert_int_equal(outcome(report, rules_of_all[i], "hpet0"), OUTCOME_PASSED);
@@ -202,7 +202,7 @@ TEST(if_no_interrupt_comes_through_a_pin_no_source_is_named)
 		sim.interrupts.hpet.wrong_pin = wrong_pin;
 		sim.interrupts.hpet.never = !wrong_pin;
 		report = played("");
-		assert_nobody_is_named(report);
+		assert_no_findings(report);
 		assert_int_equal(outcome(report, "irq-missing", "hpet0"), OUTCOME_NOT_DETERMINED);
 		assert_non_null(strstr(promise(report, "irq-missing", "hpet0")->text, "none came through pin 23"));
 	}
@@ -287,7 +287,7 @@ TEST(an_emulators_fault_is_not_checked_if_a_busy_host_explains_it)
 			if (i == 5 || source == SIM_HPET_0)
 				sim.interrupts.timers[source] = waits[i];
 		report = played_in_an_emulator();
-		assert_nobody_is_named(report);
+		assert_no_findings(report);
 		assert_int_equal(outcome(report, rule_of[i], "hpet0"), OUTCOME_NOT_CHECKED);
 	}
 }

@@ -5,7 +5,7 @@
 static struct report report;
 
 static enum options_cores
-heed(const char *phase, enum options_cores cores, enum options_cores least, unsigned number)
+evaluate_marker(const char *phase, enum options_cores cores, enum options_cores least, unsigned number)
 {
 	struct marker found = { .cores = cores, .least = least, .report = number };
 
@@ -85,7 +85,7 @@ TEST(lines_that_are_no_marker_are_refused)
 TEST(after_a_run_that_starting_cores_ended_the_next_method_is_used)
 {
 	begin(CORES_SIPI, false);
-	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
+	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_MP);
 	assert_int_equal(report.note_count, 2);
 	assert_string_equal(report.notes[0],
@@ -97,7 +97,7 @@ TEST(after_a_run_that_starting_cores_ended_the_next_method_is_used)
 			    "tries the usual method again.");
 
 	begin(CORES_SIPI, false);
-	assert_int_equal(heed("start-cores", CORES_MP, CORES_MP, 0), CORES_OFF);
+	assert_int_equal(evaluate_marker("start-cores", CORES_MP, CORES_MP, 0), CORES_OFF);
 	assert_int_equal(report.options.cores, CORES_OFF);
 }
 
@@ -114,7 +114,7 @@ TEST(a_checkpoint_that_was_not_renamed_has_its_present_name_in_the_note)
 TEST(a_run_that_ended_while_no_other_core_worked_changes_no_option)
 {
 	begin(CORES_SIPI, false);
-	assert_int_equal(heed("rates", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
+	assert_int_equal(evaluate_marker("rates", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
 	assert_int_equal(report.options.cores, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 	assert_string_equal(report.notes[0],
@@ -125,38 +125,38 @@ TEST(after_a_run_that_ended_in_timer_tests_the_next_run_tests_no_interrupts)
 {
 	begin(CORES_SIPI, false);
 	report.options.irq = IRQ_AUTO;
-	assert_int_equal(heed("timers", CORES_OFF, CORES_SIPI, 2), CORES_SIPI);
+	assert_int_equal(evaluate_marker("timers", CORES_OFF, CORES_SIPI, 2), CORES_SIPI);
 	assert_int_equal(report.options.irq, IRQ_OFF);
 	assert_string_equal(report.notes[1], "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 
 	begin(CORES_SIPI, false);
 	report.options.irq = IRQ_AUTO;
-	heed("checks", CORES_OFF, CORES_SIPI, 2);
-	heed("", CORES_OFF, CORES_SIPI, 0);
+	evaluate_marker("checks", CORES_OFF, CORES_SIPI, 2);
+	evaluate_marker("", CORES_OFF, CORES_SIPI, 0);
 	assert_int_equal(report.options.irq, IRQ_AUTO);
 }
 
 TEST(a_complete_run_keeps_the_method_that_an_earlier_run_found)
 {
 	begin(CORES_SIPI, false);
-	assert_int_equal(heed("", CORES_OFF, CORES_MP, 0), CORES_MP);
+	assert_int_equal(evaluate_marker("", CORES_OFF, CORES_MP, 0), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_MP);
 	assert_int_equal(report.note_count, 1);
 
 	begin(CORES_SIPI, false);
-	assert_int_equal(heed("", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
+	assert_int_equal(evaluate_marker("", CORES_OFF, CORES_SIPI, 0), CORES_SIPI);
 	assert_int_equal(report.note_count, 0);
 }
 
 TEST(options_of_the_user_replace_the_method_in_the_marker)
 {
 	begin(CORES_SIPI, true);
-	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
+	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 
 	begin(CORES_OFF, false); /* a run without other cores already uses the safest method */
-	assert_int_equal(heed("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
+	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_OFF);
 	assert_int_equal(report.note_count, 1);
 }

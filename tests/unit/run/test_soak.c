@@ -73,7 +73,7 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 }
 
 static bool
-somebody_asks(void *context)
+user_ends_run(void *context)
 {
 	(void)context;
 	return soak.end_after_rows && soak.bench->run.report.series.count >= soak.end_after_rows;
@@ -99,7 +99,7 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 	if (soak.rows_max)
 		bench->run.report.series.max = soak.rows_max;
 	bench->machine.hooks.progress = bench->run.survey.hooks.progress = progress;
-	bench->machine.hooks.asked = bench->run.survey.hooks.asked = somebody_asks;
+	bench->machine.hooks.asked = bench->run.survey.hooks.asked = user_ends_run;
 	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);

@@ -104,7 +104,7 @@ end(void **state)
 TEST_FIXTURE(NULL, end);
 
 static void
-assert_nothing_is_said(const struct report *report)
+assert_no_findings(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
 		print_message("%s\n", report->findings[i].text);
@@ -117,7 +117,7 @@ assert_nothing_is_said(const struct report *report)
 TEST(a_healthy_machine_has_no_finding)
 {
 	for (uint64_t seed = 0; seed < 4; seed++) {
-		assert_nothing_is_said(soak_for_a_day(1, 0, seed));
+		assert_no_findings(soak_for_a_day(1, 0, seed));
 		end(state);
 	}
 }

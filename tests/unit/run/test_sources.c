@@ -191,7 +191,7 @@ print_findings(const struct report *report)
 }
 
 static void
-assert_nobody_is_named(const struct report *report)
+assert_no_findings(const struct report *report)
 {
 	if (report->finding_count)
 		print_findings(report);
@@ -206,7 +206,7 @@ TEST(each_healthy_source_is_tested_and_has_no_finding)
 		print_message("%s\n", sources[i].driver->id);
 		begin_for(&sources[i]);
 		report = played(&sources[i]);
-		assert_nobody_is_named(report);
+		assert_no_findings(report);
 		assert_true(report->interval_count > 0);
 		for (size_t row = 0; row < report->interval_count; row++) {
 			const struct report_interval *interval = &report->intervals[row];
@@ -339,7 +339,7 @@ TEST(the_policy_for_masked_ticks_is_found_for_each_periodic_source)
 			begin_for(&sources[i]);
 			sim.interrupts.timers[sources[i].at].policy = (enum sim_policy)policy;
 			report = played(&sources[i]);
-			assert_nobody_is_named(report);
+			assert_no_findings(report);
 			assert_int_equal(report->intervals[report->interval_count - 1].policy, words[policy]);
 		}
 }
@@ -357,7 +357,7 @@ TEST(an_rtc_that_is_slow_to_program_is_tested_at_half_its_rate)
 		sim.interrupts.rtc.policy = (enum sim_policy)policy;
 		sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 65 * SIM_PS_PER_US;
 		report = played(&sources[7]);
-		assert_nobody_is_named(report);
+		assert_no_findings(report);
 		periods = &report->intervals[report->interval_count - 1];
 		assert_int_equal(periods->asked_ns, 1953125);
 		assert_string_equal(periods->reason, "");
@@ -400,7 +400,7 @@ TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 	write_any = sim.write_msr;
 	sim.write_msr = write_counted;
 	timer_writes = other_writes = 0;
-	assert_nobody_is_named(played(source));
+	assert_no_findings(played(source));
 	assert_true(timer_writes > 0);
 	assert_int_equal(other_writes, 0);
 	assert_int_equal(hw_msr_read(MSR_HV_TIMER_CONFIG), config);
@@ -467,7 +467,7 @@ TEST(pics_that_are_in_use_or_cannot_interrupt_this_core_are_not_changed)
 		machines[i].prepare();
 		memcpy(masks, sim.pic_mask, sizeof(masks));
 		report = played(&sources[12]);
-		assert_nobody_is_named(report);
+		assert_no_findings(report);
 		assert_int_equal(report->interval_count, 1);
 		assert_int_equal(report->intervals[0].state, machines[i].state);
 		assert_non_null(strstr(report->intervals[0].reason, machines[i].words));

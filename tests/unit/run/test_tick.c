@@ -90,7 +90,7 @@ rate_of_hpet(const struct bench *bench)
 }
 
 static void
-assert_nobody_accused(const struct bench *bench)
+assert_no_clock_is_accused(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
 
@@ -107,7 +107,7 @@ TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 
 	switch_on(10 * SIM_PS_PER_US);
 	bench = played(1, true, CORES_SIPI);
-	assert_nobody_accused(bench);
+	assert_no_clock_is_accused(bench);
 	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	assert_false(bench_find(bench, "hpet")->rate_whole_run);
 	assert_string_equal(bench_find(bench, "hpet")->clock.reason,
@@ -143,7 +143,7 @@ TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 	bench_free(bench);
 	switch_on(10 * SIM_PS_PER_US);
 	bench = played(1, true, CORES_MP);
-	assert_nobody_accused(bench);
+	assert_no_clock_is_accused(bench);
 	assert_true(sim.hpet.ticks > quiet);
 	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	bench_free(bench);
@@ -159,7 +159,7 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 		switch_on(10 * SIM_PS_PER_US);
 		firmware.refuse_from = refuse_from;
 		bench = played(1, refuse_from > 0, CORES_SIPI);
-		assert_nobody_accused(bench);
+		assert_no_clock_is_accused(bench);
 		row = rate_of_hpet(bench);
 		assert_int_equal(rules_outcome(row, &bench->run.report.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text,
@@ -178,7 +178,7 @@ TEST(an_hpet_whose_tick_cannot_be_stopped_later_is_not_compared)
 	switch_on(10 * SIM_PS_PER_US);
 	firmware.refuse_from = 5; /* the phases prepare and rates make four calls, and the fifth call is refused */
 	bench = played(1, true, CORES_SIPI);
-	assert_nobody_accused(bench);
+	assert_no_clock_is_accused(bench);
 	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	bench_free(bench);
 }
@@ -189,7 +189,7 @@ TEST(if_the_tick_does_not_use_the_hpet_the_firmware_is_not_called)
 
 	switch_on(0);
 	bench = played(1, true, CORES_SIPI);
-	assert_nobody_accused(bench);
+	assert_no_clock_is_accused(bench);
 	assert_int_equal(firmware.calls, 0);
 	assert_true(bench_find(bench, "hpet")->rate_whole_run);
 	bench_free(bench);

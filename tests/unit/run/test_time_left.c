@@ -69,7 +69,7 @@ note(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 }
 
 static bool
-somebody_asks(void *context)
+user_ends_run(void *context)
 {
 	(void)context;
 	return told.asked_ns != 0;
@@ -108,7 +108,7 @@ play(size_t cores, enum options_profile profile, uint64_t duration_ns, uint64_t 
 	told.cores = preempt_every ? cores : 0;
 	be_late(PAIR_TICKS);
 	bench->machine.hooks.progress = bench->run.survey.hooks.progress = note;
-	bench->machine.hooks.asked = bench->run.survey.hooks.asked = somebody_asks;
+	bench->machine.hooks.asked = bench->run.survey.hooks.asked = user_ends_run;
 	told.count = 0;
 	told.asked_ns = 0;
 	told.begin_ps = sim.now_ps;

@@ -23,7 +23,7 @@ TEST_FIXTURE(begin_empty, NULL);
 
 /* Adds a series of reads without pauses, which took DURATIONS ticks. */
 static void
-fold(const struct scale *scale, const uint64_t *durations, size_t count)
+add_reads(const struct scale *scale, const uint64_t *durations, size_t count)
 {
 	struct sample samples[RUN];
 	uint64_t tsc = 1000000;
@@ -37,7 +37,7 @@ fold(const struct scale *scale, const uint64_t *durations, size_t count)
 
 TEST(without_reads_all_figures_are_0)
 {
-	fold(&gigahertz, NULL, 0);
+	add_reads(&gigahertz, NULL, 0);
 	assert_int_equal(latency.count, 0);
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 0);
 	assert_int_equal(latency_mean_ps(&latency), 0);
@@ -46,8 +46,8 @@ TEST(without_reads_all_figures_are_0)
 
 TEST(four_reads_have_the_right_minimum_maximum_mean_and_counts)
 {
-	fold(&gigahertz, (const uint64_t[]){ 20, 22, 9999, 10000 }, 4);
-	fold(&gigahertz, (const uint64_t[]){ 10000, 0 }, 2);
+	add_reads(&gigahertz, (const uint64_t[]){ 20, 22, 9999, 10000 }, 4);
+	add_reads(&gigahertz, (const uint64_t[]){ 10000, 0 }, 2);
 	assert_int_equal(latency.count, 6);
 	assert_int_equal(latency.min_ns, 0);
 	assert_int_equal(latency.max_ns, 10000);
@@ -65,7 +65,7 @@ TEST(four_reads_have_the_right_minimum_maximum_mean_and_counts)
 TEST(a_gap_is_not_part_of_the_clean_mean)
 {
 	for (unsigned i = 0; i < 1000; i++)
-		fold(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
+		add_reads(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
 	assert_int_equal(latency_mean_ps(&latency), 270995);
 	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
 	assert_int_equal(latency_clean(&latency, 10000).mean_ps, 21000);
@@ -77,7 +77,7 @@ TEST(percentiles_are_never_above_the_longest_read)
 
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 500 ? 50 : i < 990 ? 90 : 1000;
-	fold(&gigahertz, durations, RUN);
+	add_reads(&gigahertz, durations, RUN);
 	assert_int_equal(latency.min_ns, 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 50);
 	assert_int_equal(latency_percentile_ns(&latency, 50001), 90);
@@ -93,7 +93,7 @@ TEST(percentiles_are_within_a_64th_of_the_exact_value)
 	/* The durations are the squares of 0 to 999 in a mixed order. In sorted order, the k-th is (k - 1) squared. */
 	for (uint64_t i = 0; i < RUN; i++)
 		durations[i] = (i * 387 % RUN) * (i * 387 % RUN);
-	fold(&gigahertz, durations, RUN);
+	add_reads(&gigahertz, durations, RUN);
 	for (uint32_t k = 1; k <= RUN; k++) {
 		uint64_t exact = (uint64_t)(k - 1) * (k - 1), told = latency_percentile_ns(&latency, k * 100);
 
@@ -113,7 +113,7 @@ TEST(a_sample_that_ends_before_its_start_is_left_out)
 
 TEST(a_read_of_half_an_hour_is_counted)
 {
-	fold(&gigahertz, (const uint64_t[]){ 30, UINT64_C(1800000000000), 40 }, 3);
+	add_reads(&gigahertz, (const uint64_t[]){ 30, UINT64_C(1800000000000), 40 }, 3);
 	assert_int_equal(latency.count, 3);
 	assert_int_equal(latency.max_ns, UINT64_C(1800000000000));
 	assert_int_equal(latency.max_count, 1);
@@ -189,13 +189,13 @@ TEST(a_percentile_of_too_few_reads_is_unknown)
 
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 999 ? 100 : 5000;
-	fold(&gigahertz, durations, RUN);
+	add_reads(&gigahertz, durations, RUN);
 	assert_false(latency_percentile_interval(&latency, 99900).known);
 	assert_true(latency_percentile_interval(&latency, 99000).known);
 	assert_int_equal(latency_percentile_interval(&latency, 50000).low_ns, 100);
 	assert_int_equal(latency_percentile_interval(&latency, 50000).high_ns, 100);
 	for (size_t i = 0; i < 9; i++)
-		fold(&gigahertz, durations, RUN);
+		add_reads(&gigahertz, durations, RUN);
 	assert_true(latency_percentile_interval(&latency, 99900).known);
 	assert_int_equal(latency_percentile_interval(&latency, 99900).low_ns, 100);
 	assert_int_equal(latency_percentile_interval(&latency, 99900).high_ns, 5000);
@@ -212,7 +212,7 @@ TEST(the_cost_in_the_loop_is_not_rounded_to_nanoseconds)
 	 * ticks.
 	 */
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
-	fold(&scale, (const uint64_t[]){ 4, 4, 4 }, 3);
+	add_reads(&scale, (const uint64_t[]){ 4, 4, 4 }, 3);
 	assert_int_equal(latency_mean_ps(&latency), 1000);
 	assert_int_equal(latency_loop_ps(&latency, &scale), 1333);
 }
@@ -225,7 +225,7 @@ TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
-	fold(&gigahertz, durations, RUN);
+	add_reads(&gigahertz, durations, RUN);
 	clean = latency_clean(&latency, 10000);
 	assert_int_equal(clean.hit, 1);
 	assert_int_equal(clean.count, 999);
@@ -247,13 +247,13 @@ TEST(the_clean_mean_is_within_two_standard_errors)
 
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i % 2 ? 10 : 30;
-	fold(&gigahertz, durations, RUN);
+	add_reads(&gigahertz, durations, RUN);
 	clean = latency_clean(&latency, 10000);
 	assert_int_equal(clean.mean_ps, 20000);
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 633);
 	assert_int_equal(clean.mean_high_ps, 20000 + 500 + 633);
 	for (size_t run = 0; run < 99; run++)
-		fold(&gigahertz, durations, RUN);
+		add_reads(&gigahertz, durations, RUN);
 	clean = latency_clean(&latency, 10000);
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* a hundred times as many reads have a tenth of the error */
 }
@@ -270,12 +270,12 @@ TEST(a_percentile_is_a_hit_if_its_read_is_a_hit)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = 100;
 	for (size_t run = 0; run < 9; run++)
-		fold(&gigahertz, durations, RUN);
-	fold(&gigahertz, hits, 10);
-	fold(&gigahertz, durations, RUN - 10);
+		add_reads(&gigahertz, durations, RUN);
+	add_reads(&gigahertz, hits, 10);
+	add_reads(&gigahertz, durations, RUN - 10);
 	assert_int_equal(latency.count, 10000);
 	assert_false(latency_percentile_is_hit(&latency, 99900, 10000));
-	fold(&gigahertz, hits, 2);
+	add_reads(&gigahertz, hits, 2);
 	assert_true(latency_percentile_is_hit(&latency, 99900, 10000));
 	assert_false(latency_percentile_is_hit(&latency, 99900, 20000));
 	assert_false(latency_percentile_is_hit(&latency, 99000, 10000));
@@ -288,7 +288,7 @@ TEST(a_lower_threshold_leaves_more_reads_out)
 
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
-	fold(&gigahertz, durations, RUN);
+	add_reads(&gigahertz, durations, RUN);
 	clean = latency_clean(&latency, 2000);
 	assert_int_equal(clean.hit, 10);
 	assert_int_equal(clean.max_ns, 100);
@@ -302,7 +302,7 @@ TEST(a_lower_threshold_leaves_more_reads_out)
  */
 TEST(long_reads_of_a_slow_clock_are_no_hits)
 {
-	fold(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);
+	add_reads(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);
 	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
 	assert_int_equal(latency_clean(&latency, 10000).count, 3);
 	assert_int_equal(latency_clean(&latency, UINT64_C(1) << 40).hit, 0);

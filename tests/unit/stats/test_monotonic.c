@@ -21,7 +21,7 @@ TEST_FIXTURE(begin_empty, NULL);
 
 /* Adds a series of reads without pauses, of 100 TSC ticks each. */
 static void
-fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, size_t count)
+add_reads(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, size_t count)
 {
 	struct sample samples[RUN];
 
@@ -32,9 +32,9 @@ fold(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readings, 
 
 TEST(a_clock_that_only_counts_up_has_no_fault_at_its_wrap)
 {
-	fold(&bits_24, 100, NULL, 0);
-	fold(&bits_24, 100, (const uint64_t[]){ 0xfffffd, 0xfffffe, 0, 0, 1 }, 5);
-	fold(&seconds, 100, (const uint64_t[]){ 59, 0, 1 }, 3);
+	add_reads(&bits_24, 100, NULL, 0);
+	add_reads(&bits_24, 100, (const uint64_t[]){ 0xfffffd, 0xfffffe, 0, 0, 1 }, 5);
+	add_reads(&seconds, 100, (const uint64_t[]){ 59, 0, 1 }, 3);
 	assert_int_equal(monotonic.reads, 8);
 	assert_int_equal(monotonic.backward, 0);
 	assert_int_equal(monotonic.stalls, 0);
@@ -60,34 +60,34 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_if_the_duration_is_known)
 
 TEST(steps_back_are_counted_and_the_largest_is_kept)
 {
-	fold(&bits_64, 0, (const uint64_t[]){ 1000, 990, 1010, 0, 5 }, 5);
+	add_reads(&bits_64, 0, (const uint64_t[]){ 1000, 990, 1010, 0, 5 }, 5);
 	assert_int_equal(monotonic.backward, 2);
 	assert_int_equal(monotonic.worst_ticks, 1010);
-	fold(&bits_24, 0, (const uint64_t[]){ 3, 0xfffffe }, 2); /* 5 ticks back across the wrap */
+	add_reads(&bits_24, 0, (const uint64_t[]){ 3, 0xfffffe }, 2); /* 5 ticks back across the wrap */
 	assert_int_equal(monotonic.backward, 3);
 	assert_int_equal(monotonic.worst_ticks, 1010);
-	fold(&bits_24, 0, (const uint64_t[]){ 0x400000, 0 }, 2);
+	add_reads(&bits_24, 0, (const uint64_t[]){ 0x400000, 0 }, 2);
 	assert_int_equal(monotonic.worst_ticks, 0x400000);
-	fold(&bits_64, 0, (const uint64_t[]){ 10, 11, 10 }, 3);
+	add_reads(&bits_64, 0, (const uint64_t[]){ 10, 11, 10 }, 3);
 	assert_int_equal(monotonic.backward, 5);
 }
 
 TEST(an_advance_by_59_of_60_seconds_is_a_step_back)
 {
-	fold(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
+	add_reads(&seconds, 0, (const uint64_t[]){ 30, 29 }, 2);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 1);
-	fold(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* exactly half of the range counts as a step forward */
+	add_reads(&seconds, 0, (const uint64_t[]){ 0, 30 }, 2); /* exactly half of the range counts as a step forward */
 	assert_int_equal(monotonic.backward, 1);
-	fold(&seconds, 0, (const uint64_t[]){ 0, 31 }, 2);
+	add_reads(&seconds, 0, (const uint64_t[]){ 0, 31 }, 2);
 	assert_int_equal(monotonic.backward, 2);
 	assert_int_equal(monotonic.worst_ticks, 29);
 }
 
 TEST(readings_of_two_series_are_not_compared)
 {
-	fold(&bits_64, 100, (const uint64_t[]){ 50, 51 }, 2);
-	fold(&bits_64, 100, (const uint64_t[]){ 10, 11 }, 2);
+	add_reads(&bits_64, 100, (const uint64_t[]){ 50, 51 }, 2);
+	add_reads(&bits_64, 100, (const uint64_t[]){ 10, 11 }, 2);
 	assert_int_equal(monotonic.reads, 4);
 	assert_int_equal(monotonic.backward, 0);
 }
@@ -98,28 +98,28 @@ TEST(a_stall_lasts_from_the_end_of_its_first_read_to_the_start_of_its_last)
 	 * The value 7 is read first in 100..200, and last in 500..600. This proves that the clock did not move for 300
 	 * ticks.
 	 */
-	fold(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
+	add_reads(&bits_64, 299, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
 	assert_int_equal(monotonic.stalls, 1);
-	fold(&bits_64, 300, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
+	add_reads(&bits_64, 300, (const uint64_t[]){ 6, 7, 7, 7, 7, 7, 8 }, 7);
 	assert_int_equal(monotonic.stalls, 1);
 }
 
 TEST(each_stall_counts_once_also_at_the_end_of_a_series)
 {
-	fold(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
+	add_reads(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 3);
 	/* no stall is longer than 200 ticks */
-	fold(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
+	add_reads(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 4);
-	fold(&bits_64, 299, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
+	add_reads(&bits_64, 299, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
 	assert_int_equal(monotonic.stalls, 5);
-	fold(&bits_64, 300, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
+	add_reads(&bits_64, 300, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
 	assert_int_equal(monotonic.stalls, 5);
 }
 
 TEST(with_a_limit_of_0_stalls_are_not_counted)
 {
-	fold(&bits_64, 0, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
+	add_reads(&bits_64, 0, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
 	assert_int_equal(monotonic.stalls, 0);
 }
 

@@ -21,7 +21,7 @@ begin_empty(void **state)
 TEST_FIXTURE(begin_empty, NULL);
 
 static void
-fold(const struct clock *clock, const uint64_t *readings, size_t count)
+add_reads(const struct clock *clock, const uint64_t *readings, size_t count)
 {
 	struct sample samples[RUN];
 
@@ -32,16 +32,16 @@ fold(const struct clock *clock, const uint64_t *readings, size_t count)
 
 TEST(a_clock_that_does_not_move_has_no_steps)
 {
-	fold(&bits_24, NULL, 0);
-	fold(&bits_24, (const uint64_t[]){ 7 }, 1);
-	fold(&bits_24, (const uint64_t[]){ 5, 5, 5 }, 3);
+	add_reads(&bits_24, NULL, 0);
+	add_reads(&bits_24, (const uint64_t[]){ 7 }, 1);
+	add_reads(&bits_24, (const uint64_t[]){ 5, 5, 5 }, 3);
 	assert_int_equal(resolution.steps, 0);
 	assert_int_equal(resolution.gcd_ticks, 0);
 }
 
 TEST(steps_of_52_78_and_130_have_the_divisor_26)
 {
-	fold(&bits_64, (const uint64_t[]){ 0, 78, 130, 130, 182, 312 }, 6); /* 78, 52, 0, 52, 130 */
+	add_reads(&bits_64, (const uint64_t[]){ 0, 78, 130, 130, 182, 312 }, 6); /* 78, 52, 0, 52, 130 */
 	assert_int_equal(resolution.steps, 4);
 	assert_int_equal(resolution.smallest_ticks, 52);
 	assert_int_equal(resolution.gcd_ticks, 26);
@@ -64,37 +64,37 @@ TEST(readings_of_the_tsc_after_288_of_608_ticks_have_the_divisor_32)
 
 TEST(there_is_no_step_between_two_series)
 {
-	fold(&bits_64, (const uint64_t[]){ 0, 10 }, 2);
-	fold(&bits_64, (const uint64_t[]){ 13, 23 }, 2);
+	add_reads(&bits_64, (const uint64_t[]){ 0, 10 }, 2);
+	add_reads(&bits_64, (const uint64_t[]){ 13, 23 }, 2);
 	assert_int_equal(resolution.steps, 2);
 	assert_int_equal(resolution.gcd_ticks, 10);
 }
 
 TEST(a_wrap_is_a_step_like_any_other)
 {
-	fold(&bits_24, (const uint64_t[]){ 0xfffffe, 3 }, 2);
+	add_reads(&bits_24, (const uint64_t[]){ 0xfffffe, 3 }, 2);
 	assert_int_equal(resolution.gcd_ticks, 5);
 	resolution = (struct resolution){ .steps = 0 };
-	fold(&seconds, (const uint64_t[]){ 58, 59, 0, 1 }, 4);
+	add_reads(&seconds, (const uint64_t[]){ 58, 59, 0, 1 }, 4);
 	assert_int_equal(resolution.steps, 3);
 	assert_int_equal(resolution.gcd_ticks, 1);
 }
 
 TEST(a_step_of_more_than_half_the_range_is_not_a_step_forward)
 {
-	fold(&seconds, (const uint64_t[]){ 31, 30 }, 2); /* 59 of 60 */
-	fold(&seconds, (const uint64_t[]){ 0, 31 }, 2);
-	fold(&bits_24, (const uint64_t[]){ 0, 0x800001 }, 2);
-	fold(&bits_64, (const uint64_t[]){ 1, 0 }, 2);
+	add_reads(&seconds, (const uint64_t[]){ 31, 30 }, 2); /* 59 of 60 */
+	add_reads(&seconds, (const uint64_t[]){ 0, 31 }, 2);
+	add_reads(&bits_24, (const uint64_t[]){ 0, 0x800001 }, 2);
+	add_reads(&bits_64, (const uint64_t[]){ 1, 0 }, 2);
 	assert_int_equal(resolution.steps, 0);
-	fold(&seconds, (const uint64_t[]){ 0, 30 }, 2);
+	add_reads(&seconds, (const uint64_t[]){ 0, 30 }, 2);
 	assert_int_equal(resolution.steps, 1);
 	assert_int_equal(resolution.smallest_ticks, 30);
 }
 
 TEST(steps_of_4096_and_more_are_counted_too)
 {
-	fold(&bits_64, (const uint64_t[]){ 0, 6000, 12000, 15000, 21000 }, 5);
+	add_reads(&bits_64, (const uint64_t[]){ 0, 6000, 12000, 15000, 21000 }, 5);
 	assert_int_equal(resolution.steps, 4);
 	assert_int_equal(resolution.smallest_ticks, 3000);
 	assert_int_equal(resolution.gcd_ticks, 3000);
@@ -108,7 +108,7 @@ TEST(steps_of_18_sizes_count_for_the_divisor_and_the_minimum)
 		readings[i] = readings[i - 1] + 100000 * i + 100000;
 	readings[17] = readings[16] + 50050;
 	readings[18] = readings[17] + 50050;
-	fold(&bits_64, readings, 19);
+	add_reads(&bits_64, readings, 19);
 	assert_int_equal(resolution.steps, 18);
 	assert_int_equal(resolution.smallest_ticks, 50050);
 	assert_int_equal(resolution.gcd_ticks, 50);
@@ -120,7 +120,7 @@ TEST(two_read_methods_share_the_divisor_of_all_their_steps)
 
 	resolution_merge(&resolution, &resolution);
 	assert_int_equal(resolution.steps, 0);
-	fold(&bits_64, (const uint64_t[]){ 0, 60, 80 }, 3);
+	add_reads(&bits_64, (const uint64_t[]){ 0, 60, 80 }, 3);
 	resolution_merge(&other, &resolution);
 	assert_int_equal(other.steps, 5);
 	assert_int_equal(other.smallest_ticks, 20);

@@ -166,7 +166,7 @@ step(struct trial *trial, size_t guilty)
 }
 
 static void
-one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), const char *name)
+one_core_gives_no_wrong_offset(void (*move)(struct trial *trial, size_t guilty), const char *name)
 {
 	struct trial trial;
 	size_t wrong = 0, named = 0;
@@ -188,13 +188,13 @@ one_core_misplaces_nobody(void (*move)(struct trial *trial, size_t guilty), cons
 /* One core drifts by up to 100 ppm. It may be the boot core. */
 TEST(a_core_that_drifts_gives_no_other_core_a_wrong_offset)
 {
-	one_core_misplaces_nobody(drift, __func__);
+	one_core_gives_no_wrong_offset(drift, __func__);
 }
 
 /* One core steps at a random time in the pass, by a random number of ticks. */
 TEST(a_core_that_steps_gives_no_other_core_a_wrong_offset)
 {
-	one_core_misplaces_nobody(step, __func__);
+	one_core_gives_no_wrong_offset(step, __func__);
 }
 
 /* If the cores form two equal halves, there is no minority. Some cores have wide intervals. */
