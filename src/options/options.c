@@ -343,7 +343,7 @@ options_check(const struct options *options, char *error)
 	text_init(&text, error, OPTIONS_ERROR_SIZE);
 	if (options->exit != EXIT_RETURN || options->cores != CORES_SIPI)
 		return true;
-	text_put(&text, "exit=return goes with cores=mp or cores=off only: cores that baretick starts itself are "
-			"lost to the firmware; the other ways out are ask, reboot, poweroff and debug-exit.");
+	text_put(&text, "exit=return needs cores=mp or cores=off, because the firmware cannot use cores that baretick "
+			"started itself. The other values are ask, reboot, poweroff and debug-exit.");
 	return false;
 }

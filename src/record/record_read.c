@@ -169,7 +169,7 @@ record_error(const struct record_reader *reader)
 		[RECORD_BLOCK_ENDS] = "It ends within a block.",
 		[RECORD_BLOCK_LENGTH] = "A block has an impossible length.",
 		[RECORD_BLOCK_SUM] = "The checksum of a block is wrong.",
-		[RECORD_BLOCK_NUMBER] = "A block is missing, or is there twice.",
+		[RECORD_BLOCK_NUMBER] = "A block is missing or occurs twice.",
 		[RECORD_ENTRY_ENDS] = "A block ends within an entry.",
 		[RECORD_ENTRY_SHORT] = "An entry is shorter than its fields.",
 		[RECORD_BYTES_FOLLOW] = "More bytes follow its last entry.",

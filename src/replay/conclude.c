@@ -16,8 +16,8 @@ replay_conclude(struct report *report, void *record, size_t length, uint64_t ent
 	if (length)
 		sha256_hex(record, length, report->record.sha256);
 	if (dropped)
-		report_note(report, "The record of the run had no space for %lu of %lu entries: figures made from them are "
-			    "missing.", dropped, entries + dropped);
+		report_note(report, "The record of the run had no space for %lu of %lu entries: results that need them "
+			    "are missing.", dropped, entries + dropped);
 	(void)analysis_rates(record, length, judge_rate_limit_ppb(report), report);
 	analysis_gaps(record, length, report);
 	analysis_discontinuities(record, length, report);

@@ -8,9 +8,9 @@
 #include "stats/series.h"
 #include "sync/warp.h"
 
-#define NO_FACTS   "It has no facts of the machine, because an older version made it."
-#define BAD_FACTS  "Its facts of the machine contradict each other."
-#define LOST_FACTS "The run had no space in it for all facts of the machine."
+#define NO_FACTS   "It contains no facts on the machine, because an older version wrote it."
+#define BAD_FACTS  "Its facts on the machine contradict each other."
+#define LOST_FACTS "It had no space for all facts on the machine."
 #define NO_MEMORY  "There is no memory for it."
 
 struct restored {

@@ -440,7 +440,7 @@ run_report_so_far(const struct run *run, const struct run_phase *phase, struct r
 
 	*report = run->report;
 	report->incomplete = true;
-	report_note(report, "Saved in the phase %s: the run was not over.", phase->id);
+	report_note(report, "Saved in the phase %s, before the end of the run.", phase->id);
 	/* the entries of the copy must start a new block, because the run later overwrites the unfinished block */
 	record.block = 0;
 	complete_report(run, &record, report);

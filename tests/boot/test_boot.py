@@ -149,8 +149,8 @@ def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured
 
 def test_a_return_that_is_not_possible_is_an_error_and_no_wait(run):
     done = run(*QUICK_TCG, "--cpus", "1", "--", "exit=return")
-    assert done.status == 2 and "goes with cores=mp" in done.stderr
-    assert "goes with cores=mp" in done.report["reason"]
+    assert done.status == 2 and "needs cores=mp" in done.stderr
+    assert "needs cores=mp" in done.report["reason"]
 
 
 def test_help_prints_the_options_that_the_runners_own_help_ends_with(run):

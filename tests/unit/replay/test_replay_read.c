@@ -8,8 +8,8 @@
 
 #define RECORD_SIZE ((size_t)1 << 20)
 #define BLOCKS_MAX  4096
-#define NO_FACTS    "It has no facts of the machine, because an older version made it."
-#define BAD_FACTS   "Its facts of the machine contradict each other."
+#define NO_FACTS    "It contains no facts on the machine, because an older version wrote it."
+#define BAD_FACTS   "Its facts on the machine contradict each other."
 #define NO_MEMORY   "There is no memory for it."
 
 /* Numbers of fields, in the order of analysis/facts.def. */

@@ -298,9 +298,8 @@ TEST(exit_return_needs_cores_mp_or_off)
 	struct options options = parsed("exit=return");
 
 	assert_false(options_check(&options, error));
-	assert_string_equal(error, "exit=return goes with cores=mp or cores=off only: cores that baretick starts itself "
-				   "are lost to the firmware; the other ways out are ask, reboot, poweroff and "
-				   "debug-exit.");
+	assert_string_equal(error, "exit=return needs cores=mp or cores=off, because the firmware cannot use cores that "
+				   "baretick started itself. The other values are ask, reboot, poweroff and debug-exit.");
 	options = parsed("exit=return cores=1");
 	assert_false(options_check(&options, error));
 	options = parsed("exit=return cores=mp");

@@ -46,7 +46,7 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	assert_true(report->incomplete);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
 	assert_int_equal(report->finding_count, 0);
-	snprintf(note, sizeof(note), "Saved in the phase %s: the run was not over.", phase->id);
+	snprintf(note, sizeof(note), "Saved in the phase %s, before the end of the run.", phase->id);
 	assert_string_equal(report->notes[report->note_count - 1], note);
 	text_init(&looked.json, looked.json.bytes, looked.json.size);
 	json_render(&looked.json, report);
