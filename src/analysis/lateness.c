@@ -6,6 +6,7 @@
 #define PS_PER_NS   1000
 #define PPB         UINT64_C(1000000000)
 #define SCATTERED_ONE_IN 8
+#define SPREAD_SHARE     8 /* a few ticks show less than the whole spread; the difference is at most 1/8 of it */
 
 static int64_t
 middle(const struct lateness *value)
@@ -80,12 +81,12 @@ lateness_record(struct report_interval *row, struct lateness *values, size_t cou
 bool
 lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count)
 {
-	int64_t half_ns = (int64_t)(row->asked_ns / 2);
+	int64_t half_ns = (int64_t)(row->asked_ns / 2), spread_ns = row->lateness.max_ns - row->lateness.min_ns;
 	size_t many = count < SCATTERED_ONE_IN ? 1 : count / SCATTERED_ONE_IN;
 
 	if (!count)
 		return false;
-	return (row->early && row->lateness.max_ns > half_ns) ||
+	return (row->early && spread_ns > half_ns - half_ns / SPREAD_SHARE) ||
 	       values[count - many].low / PS_PER_NS > row->lateness.min_ns + half_ns;
 }
 

@@ -16,9 +16,8 @@ void lateness_record(struct report_interval *row, struct lateness *values, size_
 
 /*
  * Returns true if the ticks of a periodic row are spread over their periods, so that none can be matched to its
- * deadline. This is so if some ticks are proven to be early while others are late by more than half a period. It is
- * also so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
- * lateness_record().
+ * deadline. This is so if some ticks are proven to be early while others come 7/16 of a period after them. It is also
+ * so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by lateness_record().
  */
 bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
 

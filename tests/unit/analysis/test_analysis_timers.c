@@ -378,6 +378,7 @@ TEST(ticks_are_scattered_if_one_in_eight_is_half_a_period_late)
 	assert_false(is_scattered(70, 1000, 10, 400000));
 	assert_true(is_scattered(1, -200000, 79, 600000));
 	assert_false(is_scattered(79, -200000, 1, 200000)); /* ticks that are early */
+	assert_true(is_scattered(1, -85000, 79, 407000)); /* ticks that are late by half a period to one and a half */
 	assert_false(is_scattered(0, 0, 0, 0));
 }
 
