@@ -12,7 +12,8 @@ FAULTING = ROOT / "build" / "baretick-fault.elf"
 # ports of the TCO's registers, which SeaBIOS puts at 600h and above
 RELOAD, CONTROL, TIMER = 0x660, 0x668, 0x672
 GCS = 0xFED1F410  # register of the chip set at SeaBIOS's address FED1C000h; its bit 5 prevents a reset by the timer
-MEMORY, IO = (0, 32, 3), (1, 16, 2)  # address space, width, access size
+# address space, register width in bits, and access size, as in an ACPI generic address structure
+MEMORY, IO = (0, 32, 3), (1, 16, 2)
 # SeaBIOS does not halt the timer, but QEMU's timer starts only at the first reload. Therefore the table in this test
 # gives another sign of a running timer: its countdown has the value of an armed watchdog.
 ENTRIES = [  # action, instruction, register, shift, value, mask; see drivers/watchdog

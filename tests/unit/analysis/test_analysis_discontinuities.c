@@ -40,7 +40,7 @@ reading(uint64_t tsc, uint64_t ticks)
 	return (struct sample){ tsc - BRACKET, ticks, tsc };
 }
 
-/* Sets how long the step lasted by CLOCK (NS) and by the TSC (TSC_NS). */
+/* Sets the duration of the step: NS by CLOCK, and TSC_NS by the TSC. */
 static void
 took(unsigned clock, int64_t ns, int64_t tsc_ns)
 {

@@ -132,7 +132,10 @@ TEST(a_clock_far_from_two_equal_groups_is_in_neither_and_not_accused)
 	assert_undecided(rates, 5, 0, 1, 4);
 }
 
-/* The wide clock overlaps both groups. Therefore it counts for neither, however far it is from the fourth clock. */
+/*
+ * The clock with the wide interval overlaps both groups. Therefore it counts for neither, however far it is from the
+ * fourth clock.
+ */
 TEST(a_clock_with_a_wide_interval_has_no_vote_for_two_groups)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(500, 600), at(-20000, 2), at(1, 5) };

@@ -702,7 +702,7 @@ TEST(in_a_guest_an_rtc_with_a_wrong_rate_is_named_beyond_its_uncertainty_only)
 static struct {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	uint64_t pit_ahead; /* size of the PIT's jump before its next reading, in ticks */
-	bool tsc_stands;    /* true if the TSC stops for this time before that reading instead */
+	bool tsc_stands;    /* true if the PIT does not jump, and the TSC stops for the same time before that reading */
 } at_pit;
 
 static void

@@ -29,7 +29,7 @@ static struct {
 	size_t cores; /* number of cores of a busy host; 0 for an idle host */
 	const char *ends_in; /* when the displayed progress has this text, the user ends the run; NULL for never */
 	uint64_t asked_ns;   /* time at which the user ended the run, or 0 */
-	uint64_t left_ns;    /* remaining time that was displayed then */
+	uint64_t left_ns;    /* remaining time in ns that was displayed when the user ended the run */
 	size_t count;
 	struct {
 		uint64_t at_ns, left_ns;
