@@ -40,7 +40,8 @@ struct options {
 	size_t clock_count;   /* 0: all */
 	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
 	enum options_cores cores;
-	bool cores_given;     /* true if the user gave cores=; a marker of an earlier run then does not change it */
+	/* true if the user gave cores=; the run then uses this method, even if an earlier run with it hung */
+	bool cores_given;
 	uint32_t cores_max; /* maximum number of cores to use, including the boot core; UINT32_MAX means no limit */
 	enum options_profile profile;
 	uint32_t cutoff_millionths; /* a percentage, multiplied by 1,000,000: 0 to 100,000,000 */

@@ -402,7 +402,7 @@ struct record_compared { /* Item of a STEP: the readings of one clock at the sta
 struct record_step {
 	uint64_t begin_tsc, seen_tsc;
 	uint64_t floor_ns; /* clocks agree if their durations of the step differ by less than this */
-	uint32_t cores;    /* number of cores that were running */
+	uint32_t cores;    /* number of cores that had been started by the end of the step */
 	/*
 	 * Usually 0. In an entry without items, it is the number of further steps, which have no entry of their own.
 	 */

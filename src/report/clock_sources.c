@@ -1,4 +1,4 @@
-/* Decides which clocks have the same source. See clock_sources.h. */
+/* Decides which clocks have the same source, such as a crystal. See clock_sources.h. */
 #include "report/clock_sources.h"
 
 #include "base/text.h"
