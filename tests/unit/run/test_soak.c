@@ -5,6 +5,7 @@
 #include "test.h"
 #include "bench.h"
 #include "sim.h"
+#include "sim_internal.h"
 #include "base/text.h"
 #include "threads.h"
 
