@@ -51,10 +51,14 @@ struct update_watch {
 	bool preempted;                 /* true if the core was preempted since UIP rose */
 	unsigned updates, preempted_updates, without_uip;
 	uint64_t shortest_low_ticks, shortest_high_ticks;
-	/* Observations of the seconds. */
-	bool second_known;
-	unsigned second, right, wrong, from, to;
-	uint64_t second_tsc, invalid;
+	struct { /* observations of the seconds */
+		bool known;              /* true if a valid second was read */
+		unsigned latest;
+		uint64_t latest_tsc;     /* TSC before the latest second was read */
+		unsigned right, wrong;   /* number of updates that advanced by one second, and of others */
+		unsigned from, to;       /* the latest wrong update */
+		uint64_t invalid;        /* number of readings that are no second */
+	} seconds;
 };
 
 static struct update_poll
@@ -119,23 +123,23 @@ record_second(struct update_watch *w, const struct update_poll *poll)
 	unsigned second = rtc_decode_seconds(poll->raw, (uint8_t)w->checking.device->saved[SAVED_B]);
 
 	if (second > RTC_SECONDS_MAX) {
-		w->invalid++;
+		w->seconds.invalid++;
 		return;
 	}
-	if (w->second_known && second != w->second &&
-	    poll->end - w->second_tsc < scale_ticks(w->checking.scale, SECOND_NS_MAX)) {
-		if (second == (w->second + 1) % (RTC_SECONDS_MAX + 1)) {
-			w->right++;
+	if (w->seconds.known && second != w->seconds.latest &&
+	    poll->end - w->seconds.latest_tsc < scale_ticks(w->checking.scale, SECOND_NS_MAX)) {
+		if (second == (w->seconds.latest + 1) % (RTC_SECONDS_MAX + 1)) {
+			w->seconds.right++;
 		} else {
-			w->wrong++;
-			w->from = w->second;
-			w->to = second;
+			w->seconds.wrong++;
+			w->seconds.from = w->seconds.latest;
+			w->seconds.to = second;
 		}
 		w->without_uip += changed_without_uip(w, poll);
 	}
-	w->second_known = true;
-	w->second = second;
-	w->second_tsc = poll->begin;
+	w->seconds.known = true;
+	w->seconds.latest = second;
+	w->seconds.latest_tsc = poll->begin;
 }
 
 static bool
@@ -149,7 +153,7 @@ uip_is_settled(const struct update_watch *w)
 static bool
 second_is_settled(const struct update_watch *w)
 {
-	return w->wrong ? w->wrong >= w->times_min : w->right != 0;
+	return w->seconds.wrong ? w->seconds.wrong >= w->times_min : w->seconds.right != 0;
 }
 
 static bool
@@ -161,7 +165,7 @@ is_settled(const struct update_watch *w)
 static bool
 saw_update(const struct update_watch *w)
 {
-	return w->right || w->wrong || w->updates || w->preempted_updates;
+	return w->seconds.right || w->seconds.wrong || w->updates || w->preempted_updates;
 }
 
 /*
@@ -238,20 +242,20 @@ report_update(const struct update_watch *w, struct behaviour *row)
 static void
 report_seconds(const struct update_watch *w, struct behaviour *row)
 {
-	if (!w->second_known && w->invalid) {
+	if (!w->seconds.known && w->seconds.invalid) {
 		check_set_outcome(row, true);
 		behaviour_say(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
-	} else if (w->wrong && second_is_settled(w)) {
+	} else if (w->seconds.wrong && second_is_settled(w)) {
 		check_set_outcome(row, true);
-		behaviour_say(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.", w->from,
-			       w->to, w->right + w->wrong, w->wrong);
-	} else if (w->wrong) {
+		behaviour_say(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.",
+			       w->seconds.from, w->seconds.to, w->seconds.right + w->seconds.wrong, w->seconds.wrong);
+	} else if (w->seconds.wrong) {
 		row->disturbed = true;
-		behaviour_say(row, "The seconds were %u after %u once: the whole machine may have been stopped.", w->to,
-			       w->from);
-	} else if (w->right) {
+		behaviour_say(row, "The seconds were %u after %u once: the whole machine may have been stopped.",
+			       w->seconds.to, w->seconds.from);
+	} else if (w->seconds.right) {
 		check_set_outcome(row, false);
-		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->right);
+		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->seconds.right);
 	} else {
 		behaviour_say(row, "No update came in %u ms.", get_seen_ms(w));
 	}
