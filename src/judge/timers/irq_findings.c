@@ -166,16 +166,16 @@ static bool
 judge_missing(struct report *report, const struct irq_totals *totals)
 {
 	bool proven = totals->came || text_equal(totals->kind, "lapic");
-	struct behaviour *row = totals->shots ? irq_add_row(report, "irq-missing", totals) : NULL;
-	uint64_t known = totals->shots - totals->shots_unknown;
+	struct behaviour *row = totals->shots.count ? irq_add_row(report, "irq-missing", totals) : NULL;
+	uint64_t known = totals->shots.count - totals->shots.unknown;
 
 	if (!row)
 		return false;
-	row->failed = totals->missing && proven;
-	row->open = !row->failed && totals->shots_empty;
+	row->failed = totals->shots.missing && proven;
+	row->open = !row->failed && totals->shots.empty;
 	if (row->failed)
 		behaviour_say(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
-			      totals->missing, totals->shots);
+			      totals->shots.missing, totals->shots.count);
 	else if (row->open && !totals->came && irq_is_polled(totals))
 		behaviour_say(row, "its counter passed the deadline, but its status never showed that.");
 	else if (row->open && !totals->came)
@@ -183,13 +183,13 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 			      totals->pin);
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
-			      totals->shots_empty, totals->shots);
+			      totals->shots.empty, totals->shots.count);
 	else if (!known)
-		skip_excused_shots(row, totals->shots);
+		skip_excused_shots(row, totals->shots.count);
 	else {
-		row->open = are_most_excused(totals->shots_unknown, totals->shots);
+		row->open = are_most_excused(totals->shots.unknown, totals->shots.count);
 		behaviour_say(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
-			      excused_phrase(totals->shots_unknown, totals->shots).bytes);
+			      excused_phrase(totals->shots.unknown, totals->shots.count).bytes);
 	}
 	return row->failed;
 }
@@ -201,29 +201,29 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 static void
 judge_early(struct report *report, const struct irq_totals *totals)
 {
-	struct interval_ns by = totals->earliest;
-	struct behaviour *row = totals->came && totals->shots > 1 ? irq_add_row(report, "irq-early", totals) : NULL;
-	uint64_t seen = totals->shots - totals->shots_excused;
+	struct interval_ns by = totals->shots.earliest;
+	struct behaviour *row = totals->came && totals->shots.count > 1 ? irq_add_row(report, "irq-early", totals) : NULL;
+	uint64_t seen = totals->shots.count - totals->shots.excused;
 
 	if (!row)
 		return;
 	if (!seen) {
-		skip_excused_shots(row, totals->shots);
+		skip_excused_shots(row, totals->shots.count);
 		return;
 	}
 	if (text_begins(totals->source, "pit"))
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		row->open = are_most_excused(totals->shots_excused, totals->shots);
+		row->open = are_most_excused(totals->shots.excused, totals->shots.count);
 		behaviour_say(row, "none of %lu one-shot%s came earlier than its error allows%s", seen, seen == 1 ? "" : "s",
-			      excused_phrase(totals->shots_excused, totals->shots).bytes);
+			      excused_phrase(totals->shots.excused, totals->shots.count).bytes);
 		return;
 	}
 	behaviour_set_figure(row, by.value, by.low, by.high);
-	row->open = !totals->early_always;
-	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->early, seen, by.low, by.high,
-		      row->open ? ", but only for some of the intervals." : ".");
+	row->open = !totals->shots.early_always;
+	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->shots.early, seen, by.low,
+		      by.high, row->open ? ", but only for some of the intervals." : ".");
 }
 
 /*
@@ -233,10 +233,10 @@ judge_early(struct report *report, const struct irq_totals *totals)
 static bool
 may_share_cause_of_gaps(const struct irq_totals *totals)
 {
-	uint64_t seen = totals->periods - totals->periods_excused;
+	uint64_t seen = totals->periods.count - totals->periods.excused;
 
-	return 2 * totals->periods_excused >= totals->periods ||
-	       totals->lost * totals->periods <= totals->periods_excused * seen;
+	return 2 * totals->periods.excused >= totals->periods.count ||
+	       totals->periods.lost * totals->periods.count <= totals->periods.excused * seen;
 }
 
 /* Returns the end of the sentence on periods without a tick. ROW is the result of the rule irq-lost. */
@@ -245,42 +245,45 @@ lost_phrase(const struct report *report, const struct irq_totals *totals, const 
 {
 	if (!row->checked)
 		return phrase(": not judged in an emulator, which waits for its host.");
-	if (totals->lost && row->open && totals->uneven)
+	if (totals->periods.lost && row->open && totals->periods.uneven)
 		return phrase(", but ticks come late by more than an eighth of a period.");
-	if (totals->lost && row->open)
+	if (totals->periods.lost && row->open)
 		return phrase("; the core was preempted in %lu others, which may also have delayed its timer.",
-			      totals->periods_excused);
-	if (totals->lost && report_is_emulated(report))
+			      totals->periods.excused);
+	if (totals->periods.lost && report_is_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not explain that.");
-	return excused_phrase(totals->periods_excused, totals->periods);
+	return excused_phrase(totals->periods.excused, totals->periods.count);
 }
 
 static void
 judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
 {
-	struct behaviour *row = totals->periods ? irq_add_row(report, "irq-lost", totals) : NULL;
-	uint64_t seen = totals->periods - totals->periods_excused;
+	struct behaviour *row = totals->periods.count ? irq_add_row(report, "irq-lost", totals) : NULL;
+	uint64_t seen = totals->periods.count - totals->periods.excused;
+	int64_t lost = (int64_t)totals->periods.lost;
 
 	if (!row)
 		return;
-	if (totals->scattered) {
+	if (totals->periods.scattered) {
 		explain_scattered(row);
 		return;
 	}
 	row->checked = seen && totals->came &&
-		       !(totals->lost && (misses || can_host_explain_count(report, totals, true, totals->losses)));
-	row->open = row->checked && (totals->lost ? totals->uneven || may_share_cause_of_gaps(totals) :
-				     are_most_excused(totals->periods_excused, totals->periods));
-	behaviour_set_figure(row, (int64_t)totals->lost, (int64_t)totals->lost, (int64_t)totals->lost);
+		       !(totals->periods.lost && (misses ||
+			 can_host_explain_count(report, totals, true, totals->periods.losses)));
+	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_share_cause_of_gaps(totals) :
+				     are_most_excused(totals->periods.excused, totals->periods.count));
+	behaviour_set_figure(row, lost, lost, lost);
 	if (!seen) {
-		behaviour_say(row, "the core was preempted in each of %lu periods.", totals->periods);
+		behaviour_say(row, "the core was preempted in each of %lu periods.", totals->periods.count);
 	} else if (!totals->came) {
 		behaviour_say(row, "none of %lu ticks came.", seen);
-	} else if (misses && totals->lost) {
-		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->lost, seen);
+	} else if (misses && totals->periods.lost) {
+		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->periods.lost, seen);
 	} else {
 		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
-		behaviour_say(row, "%lu of %lu periods had no tick%s", totals->lost, seen, lost_phrase(report, totals, row).bytes);
+		behaviour_say(row, "%lu of %lu periods had no tick%s", totals->periods.lost, seen,
+			      lost_phrase(report, totals, row).bytes);
 	}
 }
 
@@ -293,19 +296,21 @@ static void
 judge_doubled(struct report *report, const struct irq_totals *totals)
 {
 	struct behaviour *row = totals->came && !irq_is_polled(totals) ? irq_add_row(report, "irq-doubled", totals) : NULL;
-	uint64_t excused = totals->shots_excused + totals->periods_excused, all = totals->shots + totals->periods;
+	uint64_t excused = totals->shots.excused + totals->periods.excused;
+	uint64_t all = totals->shots.count + totals->periods.count;
 	uint64_t seen = all - excused;
 
 	if (!row)
 		return;
-	if (totals->scattered && !totals->storms && !totals->doubled) {
+	if (totals->periods.scattered && !totals->storms && !totals->doubled) {
 		explain_scattered(row);
 		return;
 	}
 	row->checked = totals->storms ||
 		       (totals->doubled ? !can_host_explain_count(report, totals, false, totals->doubled) : seen != 0);
 	row->open = row->checked && !totals->storms &&
-		    (totals->doubled ? totals->uneven && totals->doubled == totals->doubled_periods : are_most_excused(excused, all));
+		    (totals->doubled ? totals->periods.uneven && totals->doubled == totals->periods.doubled :
+				       are_most_excused(excused, all));
 	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
 	if (totals->storms)
 		behaviour_say(row, "its interrupts did not stop after one deadline.");
@@ -316,7 +321,7 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 			       "sends late ones at once.", totals->doubled, seen);
 	else if (row->open && totals->doubled)
 		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come late by more than an eighth of a period.",
-			      totals->doubled, totals->periods - totals->periods_excused);
+			      totals->doubled, totals->periods.count - totals->periods.excused);
 	else if (totals->doubled && report_is_emulated(report))
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of the "
 			      "interval, so waiting for the host does not explain that.", totals->doubled, seen);
@@ -340,7 +345,7 @@ has_device_finding(const struct report *report, const char *source)
 static void
 judge_rate(struct report *report, const struct irq_totals *totals)
 {
-	struct behaviour *row = totals->periods ? irq_add_row(report, "irq-rate", totals) : NULL;
+	struct behaviour *row = totals->periods.count ? irq_add_row(report, "irq-rate", totals) : NULL;
 	struct interval_ppm rate = interval_in_ppm(&totals->rate);
 
 	if (!row)
@@ -361,7 +366,7 @@ judge_rate(struct report *report, const struct irq_totals *totals)
 static void
 judge_late(struct report *report, const struct irq_totals *totals)
 {
-	struct behaviour *row = totals->shots > 1 ? irq_add_row(report, "irq-late", totals) : NULL;
+	struct behaviour *row = totals->shots.count > 1 ? irq_add_row(report, "irq-late", totals) : NULL;
 	const struct report_lateness *late;
 	struct number_within rounded;
 

@@ -11,28 +11,28 @@
 static void
 add_early(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
-	if (always && !totals->early_always) {
-		totals->early = 0;
-		totals->earliest.known = false;
-		totals->early_always = true;
+	if (always && !totals->shots.early_always) {
+		totals->shots.early = 0;
+		totals->shots.earliest.known = false;
+		totals->shots.early_always = true;
 	}
-	if (totals->early_always && !always)
+	if (totals->shots.early_always && !always)
 		return;
-	totals->early += row->early;
+	totals->shots.early += row->early;
 	if (row->lateness.earliest.known &&
-	    (!totals->earliest.known || row->lateness.earliest.low > totals->earliest.low))
-		totals->earliest = row->lateness.earliest;
+	    (!totals->shots.earliest.known || row->lateness.earliest.low > totals->shots.earliest.low))
+		totals->shots.earliest = row->lateness.earliest;
 }
 
 static void
 add_shots(struct irq_totals *totals, const struct report_interval *row)
 {
-	totals->shots += row->expected;
-	totals->shots_excused += row->excused;
-	totals->shots_empty += row->empty;
+	totals->shots.count += row->expected;
+	totals->shots.excused += row->excused;
+	totals->shots.empty += row->empty;
 	if (row->expected > row->delivered + row->empty)
-		totals->shots_unknown += row->expected - row->delivered - row->empty;
-	totals->missing += row->expired;
+		totals->shots.unknown += row->expected - row->delivered - row->empty;
+	totals->shots.missing += row->expired;
 	if (row->asked_ns == IRQ_LATE_SHOT_NS && row->lateness.count >= IRQ_LATE_SHOTS_MIN &&
 	    (!totals->late || row->lateness.p50_ns > totals->late->lateness.p50_ns))
 		totals->late = row;
@@ -48,14 +48,14 @@ rate_size_ppb(const struct interval_ppb *ppb)
 static void
 add_periods(struct irq_totals *totals, const struct report_interval *row)
 {
-	totals->periods += row->expected;
-	totals->periods_excused += row->excused;
-	totals->lost += row->empty;
-	totals->losses += row->empty ? row->losses : 0;
-	totals->doubled_periods += row->doubled;
-	totals->uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
+	totals->periods.count += row->expected;
+	totals->periods.excused += row->excused;
+	totals->periods.lost += row->empty;
+	totals->periods.losses += row->empty ? row->losses : 0;
+	totals->periods.doubled += row->doubled;
+	totals->periods.uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
 						(int64_t)(row->asked_ns / UNEVEN_SHARE);
-	totals->scattered |= row->scattered;
+	totals->periods.scattered |= row->scattered;
 	if (row->rate.known && (!totals->rate.known || rate_size_ppb(&row->rate) > rate_size_ppb(&totals->rate)))
 		totals->rate = row->rate;
 }
