@@ -128,12 +128,11 @@ is_followed_by(const struct series_clock *a, const struct series_clock *b)
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
 
-/* Merges the results of one clock in two successive rows, A and B, into A. The caller calculates the rate. */
+/* Merges the results of one clock in two successive rows, A and B, into A. src/analysis calculates the rate. */
 static void
 merge_clock(struct series_clock *a, const struct series_clock *b)
 {
 	a->last = is_followed_by(a, b) ? b->last : (struct sample){ 0, 0, 0 };
-	a->implied.known = a->rate.known = false;
 	if (b->count && (!a->count || b->min_ns < a->min_ns))
 		a->min_ns = b->min_ns;
 	a->p50_ns = b->p50_ns > a->p50_ns ? b->p50_ns : a->p50_ns;

@@ -240,8 +240,9 @@ latest_reading(const struct survey *survey, size_t i, bool *at_edge)
 	return sample;
 }
 
-void
-survey_compare_tracks(struct survey *survey)
+/* Compares the latest readings of all tracks, to find a discontinuity. */
+static void
+compare_tracks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		bool at_edge;
@@ -329,7 +330,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	record_batches(survey, ends, miscounted);
-	survey_compare_tracks(survey);
+	compare_tracks(survey);
 	return true;
 }
 

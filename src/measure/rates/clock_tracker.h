@@ -91,9 +91,6 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
  */
 bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
-/* Compares the latest readings of all tracks, to find a discontinuity. */
-void survey_compare_tracks(struct survey *survey);
-
 /* Calculates all rates of the report, as far as the record shows them. */
 struct rate_outcome survey_analyse_rates(struct survey *survey);
 
