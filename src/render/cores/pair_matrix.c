@@ -6,7 +6,7 @@
 
 #include "base/scale.h"
 
-#define MAP_MARGIN      19 /* width of a row's label and blanks; 60 columns of TABLE_COLUMNS are left for cores */
+#define MAP_MARGIN      19 /* columns of a row before its map, so that 60 columns are left for cores */
 #define WORST_PAIRS     8
 #define OFFSET_COLUMNS  8
 #define ID_COLUMNS      10 /* digits of the largest APIC id */
@@ -112,7 +112,10 @@ struct worst {
 	struct offset offset;
 };
 
-/* Returns true if OFFSET has the larger lower bound of its size or, if these are equal, the larger upper bound. */
+/*
+ * Returns true if OFFSET is worse than THAN: the lower bound of its absolute value is larger or, if the lower bounds
+ * are equal, the upper bound.
+ */
 static bool
 is_worse(struct offset offset, struct offset than)
 {
@@ -123,7 +126,10 @@ is_worse(struct offset offset, struct offset than)
 	return offset_max_size(offset) > offset_max_size(than);
 }
 
-/* Inserts PAIR into the sorted list of the COUNT worst pairs. A full list loses its last. Returns the new count. */
+/*
+ * Inserts PAIR into the sorted list of the COUNT worst pairs, and drops the last if it is full. Returns the new
+ * count.
+ */
 static size_t
 insert_worst(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 {
@@ -172,7 +178,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	}
 }
 
-/* Number of pairs in each state, within a group or between it and all other groups. */
+/* Numbers of pairs of cores in each state: within one group of cores, or between this group and all others. */
 struct counts {
 	size_t agree, differ, contradict, unknown;
 };

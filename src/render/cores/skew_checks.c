@@ -14,13 +14,14 @@ put_early_messages(struct text *out, const struct report_skew *skew)
 }
 
 /*
- * Drifts of the other cores' TSCs against the boot core's. If the boot core's TSC drifts itself, it is included, and
- * the largest drift is against the majority of the cores.
+ * Drifts of the other cores' TSCs against the boot core's TSC. If the boot core's TSC itself drifts, it is one of the
+ * drifting cores, and the largest drift is given against the majority of the cores.
  */
 struct drifts {
 	bool from_most;                 /* true if the boot core's TSC drifts */
-	size_t others;                  /* started cores without the boot core */
-	size_t known, drifting;         /* numbers of cores: with a known drift, and with a drift that is surely not 0 */
+	size_t others;                  /* number of started cores, without the boot core */
+	/* numbers of cores: with a known drift, and with a drift that is surely not 0 */
+	size_t known, drifting;
 	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
 	struct offset most_ppb;         /* drift of this core against the majority of the cores */
@@ -91,8 +92,8 @@ put_drifts(struct text *out, const struct report *report)
 
 /* Summary of the cores' TSC_ADJUST. */
 struct adjusts {
-	size_t known, have; /* number of cores with known facts, and of cores with the register */
-	const struct report_core *least, *greatest; /* the cores with the smallest and the largest value */
+	size_t known, have; /* number of cores whose CPUID was read, and number of cores with the register TSC_ADJUST */
+	const struct report_core *least, *greatest; /* the cores with the smallest and the largest TSC_ADJUST */
 };
 
 static struct adjusts

@@ -19,7 +19,7 @@
 #define PPM_DIGITS    3       /* maximum number of decimals of a drift */
 #define DRIFT_PPM_MAX 999999  /* largest drift that fits DRIFT_COLUMNS with its sign */
 
-/* Figures of one core, or of all unmarked cores of one group. */
+/* Figures of one core, or of all cores of a group that have no row of their own. */
 struct figures {
 	bool has_offset, has_drift, has_adjust, adjusts_differ;
 	struct offset offset;
@@ -33,7 +33,7 @@ magnitude(int64_t value)
 	return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-/* Returns "+31" or "-500123"; if IN_SHORT "+31 ns" or "-500 us". */
+/* Formats an offset in ns, as "+31" or "-500123". If IN_SHORT is true, with a unit, as "+31 ns" or "-500 us". */
 static struct number
 signed_ns(int64_t ns, bool in_short)
 {
@@ -49,7 +49,7 @@ signed_ns(int64_t ns, bool in_short)
 	return number;
 }
 
-/* Returns "+0.003" or "-123.46", with as many decimals as fit. */
+/* Formats a drift in ppm, as "+0.003" or "-123.46", with as many decimals as fit. */
 static struct number
 signed_ppm(int64_t ppb)
 {
@@ -104,7 +104,7 @@ figures_of(const struct report *report, const struct report_core *core)
 	};
 }
 
-/* Widens ALL, the figures of several cores, so that it includes ONE. */
+/* Widens the ranges in ALL, the figures of several cores, so that they include the figures ONE of another core. */
 static void
 include_figures(struct figures *all, const struct figures *one)
 {

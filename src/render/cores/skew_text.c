@@ -52,7 +52,7 @@ put_pairs(struct text *text, const struct report *report)
 
 /*
  * Writes the time of the measurement pass that the next sentences are about. This is needed if the sentence before
- * has a bound for both passes, and this pass has a smaller bound.
+ * gives one bound for both passes, and this pass alone has a smaller bound.
  */
 static void
 put_pass_time(struct text *text, const struct report *report)
@@ -93,8 +93,8 @@ put_distances(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the bound of each pass. The sentence before has one bound for both passes, but the table below has the
- * offsets of the first pass only.
+ * Writes the bound of each measurement pass. The sentence before gives one bound for both passes, but the table below
+ * shows only the offsets of the first pass.
  */
 static void
 put_each_bound(struct text *text, const struct report *report)

@@ -1,11 +1,11 @@
-/* A row for each core: its read latency of each clock, alone and while all cores read it. */
+/* A row for each core: its read latency of each clock, while it reads the clock alone and while all cores read it. */
 #include "render/cores/table_cores.h"
 
 #include "base/number.h"
 #include "base/scale.h"
 
 #define LABEL_COLUMNS (TABLE_CORE_COLUMNS + 1) /* width of a core's label, with the mark of the boot core */
-#define CLOCK_COLUMNS 14                       /* width of a clock's two figures: 6 columns and a blank before each */
+#define CLOCK_COLUMNS 14                       /* width of a clock's two figures: each has 6 columns, after a blank */
 #define FIGURES 2 /* number of figures of each clock in a row */
 
 /* A block of rows: latencies while one core reads a clock, or while all cores read it at once. */
@@ -137,7 +137,7 @@ put_core(struct text *out, const struct columns *columns, const struct report_co
 		put_reason(out, out->length, core);
 }
 
-/* One figure of all cores in one group. */
+/* One figure (such as the median latency of a clock) of all cores in one group. */
 struct column {
 	const struct columns *columns;
 	const struct table_groups *groups;
@@ -168,7 +168,10 @@ count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64
 	return count;
 }
 
-/* Returns the figure at index PLACE in ascending order. Uses bisection, because there is no memory for sorting. */
+/*
+ * Returns the figure with index PLACE in the ascending order of COLUMN's figures. Searches by bisection, because there
+ * is no memory to sort them.
+ */
 static uint64_t
 figure_at(const struct column *column, size_t place)
 {
@@ -209,7 +212,7 @@ put_group(struct text *out, const struct columns *columns, const struct table_gr
 	}
 }
 
-/* Adds to ROWS for each clock the first core with the greatest figure, unless all figures are equal. */
+/* Adds to ROWS, for each clock, the first core with the greatest figure, unless all cores have the same figure. */
 static void
 find_slowest(struct table_rows *rows, const struct columns *columns)
 {
@@ -292,7 +295,7 @@ has_dash(const struct columns *columns)
 	return false;
 }
 
-/* Writes why the table has dashes, and that stolen time makes the ratios unreliable. */
+/* Writes notes below the table: why it has dashes, and whether stolen time makes the ratios unreliable. */
 static void
 put_caveats(struct text *out, const struct columns *columns)
 {
@@ -313,8 +316,8 @@ put_caveats(struct text *out, const struct columns *columns)
 }
 
 /*
- * Lists the clocks of ALL that all cores should have read at once, but that no core did: they have no column in the
- * contended block.
+ * Lists the clocks of ALL that have no column in the block of contended reads. All cores should have read them at once,
+ * but no core did.
  */
 static void
 put_unmeasured(struct text *out, const struct columns *all)
@@ -337,7 +340,7 @@ put_unmeasured(struct text *out, const struct columns *all)
 	table_sentence_end(out, &sentence);
 }
 
-/* Writes blocks with as many clocks next to each other as fit. */
+/* Writes the blocks of rows. Each block has as many clocks next to each other as fit on a line. */
 static void
 put_blocks(struct text *out, const struct columns *columns)
 {

@@ -30,7 +30,7 @@ enum table_remark {
 	TABLE_PLAIN,   /* no reason */
 	TABLE_BOOT,    /* it is the boot core */
 	TABLE_SILENT,  /* it did not start, or stopped answering */
-	TABLE_OFF_MAJORITY,   /* its TSC is off the majority */
+	TABLE_OFF_MAJORITY,   /* its TSC differs from the TSCs of most cores */
 	TABLE_DRIFTS,  /* its TSC drifts */
 	TABLE_SLOWEST, /* it is in table_rows.slowest, which the caller fills */
 	TABLE_REMARKS
@@ -47,7 +47,8 @@ struct table_rows {
 	bool rows_shared;       /* true: groups share rows, because there are more than TABLE_ROWS_MAX cores */
 	bool started_only; /* true: cores that did not start are skipped */
 	size_t next;       /* index of the core that table_next_row() checks next */
-	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count; /* for each clock, the index of the core with the slowest reads */
+	/* for each clock, the index of the core with the slowest reads */
+	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count;
 	size_t counts[TABLE_REMARKS]; /* number of cores with each remark so far, with or without a row of their own */
 };
 
@@ -57,19 +58,19 @@ const struct report_core *table_next_row(struct table_rows *rows); /* NULL after
 /* Writes a line after the last row that counts the cores with a remark but without a row, if there are any. */
 void table_put_cores_without_row(struct text *out, const struct table_rows *rows);
 
-/* Writes the APIC id and MARK in TABLE_CORE_COLUMNS + 1 columns. */
+/* Writes the core's APIC id and MARK, padded to TABLE_CORE_COLUMNS + 1 columns. */
 void table_core_label(struct text *out, const struct report_core *core, const char *mark);
 
 /*
- * Write "LOW .. HIGH", each end in WIDTH columns. Offsets are in ns without a unit; if that needs more than 8 columns,
- * both ends have a unit. Drifts are in ppm and have at most 7 columns.
+ * Write an interval as "LOW .. HIGH", each end in WIDTH columns. Offsets are in ns and printed without a unit. If an
+ * end needs more than 8 columns, both ends are printed with a unit. Drifts are in ppm and have at most 7 columns.
  */
 void table_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
 void table_drift(struct text *out, struct offset drift, int width);
 
 void table_cores(struct text *out, const struct report *report);      /* read latency on each core */
 void table_skew(struct text *out, const struct report *report);       /* the whole section on the cores' TSCs */
-void table_synchrony(struct text *out, const struct report *report);  /* only the sentences on synchronisation */
+void table_synchrony(struct text *out, const struct report *report);  /* only sentences on the synchronisation */
 void table_skew_checks(struct text *out, const struct report *report); /* drift, TSC_ADJUST and warps in sentences */
 void table_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
 /* If the last pass is shown, writes "in the last pass, at 9.1 s" between BEFORE and AFTER; otherwise nothing. */
@@ -77,6 +78,6 @@ void table_last_shown(struct text *out, const struct report *report, const char 
 void table_pair_map(struct text *out, const struct report *report);        /* the map of pairs, or the worst pairs */
 /* Returns the width that a map of all pairs needs. On narrower lines table_pair_map() writes the worst pairs. */
 size_t table_pair_map_columns(const struct report *report);
-void table_skew_in_short(struct text *out, const struct report *report); /* the synchronisation in short */
+void table_skew_in_short(struct text *out, const struct report *report); /* one sentence on the synchronisation */
 
 #endif

@@ -1,4 +1,4 @@
-/* Writes the report as one table, from its tables of fields. See csv.h. */
+/* Writes the report as one CSV table, from the tables of fields in report.def. See csv.h. */
 #include "render/csv/csv.h"
 
 #include "render/fields/fields.h"
@@ -8,17 +8,17 @@
 struct csv {
 	struct text *out;
 	const struct report *report;
-	bool short_cores; /* true: only the boot core has rows, and no core has latencies */
+	bool short_cores; /* true: only the boot core has rows, without latencies */
 };
 
 /* The subject of a row, and changes to the field's metric and unit in this row. */
 struct subject {
-	const char *clock; /* "" if the row is about no single clock */
-	uint32_t core;     /* APIC id, or REPORT_NO_CORE */
-	const char *before, *after; /* words that are written before and after the name of the field's metric */
+	const char *clock; /* id of the clock that the row is about, or "" */
+	uint32_t core;     /* APIC id of the core that the row is about, or REPORT_NO_CORE */
+	const char *before, *after; /* prefix and suffix of the field's metric in this row */
 	unsigned number;   /* number of the row among rows with the same metric, clock and core, from 0 */
-	const char *unit;  /* NULL: the field's unit */
-	bool always;       /* true if the row is written even without a figure */
+	const char *unit;  /* unit of the row, or NULL for the unit of the field */
+	bool always;       /* true if the row is written even if the figure is not known */
 };
 
 /* Quotes WORD if it contains a separator. */
@@ -130,8 +130,8 @@ put_claim_prefix(const struct report_claim *claim, char *before)
 }
 
 /*
- * Fills OF for an element of a list. Returns false if such elements have no rows. BEFORE, of PREFIX_SIZE bytes, is
- * memory for a prefix that OF then points to.
+ * Fills OF with the subject of an element of a list. Returns false if such elements have no rows. BEFORE has
+ * PREFIX_SIZE bytes. It gets the prefix of the metrics, to which OF then points.
  */
 static bool
 set_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
@@ -211,7 +211,10 @@ put_by_clock(const struct csv *csv, const struct subject *of, const struct field
 	}
 }
 
-/* Writes an object's rows. A verdict is the last field, but its row comes first, and is written even if it is empty. */
+/*
+ * Writes an object's rows. A verdict is the last field of its object, but its row is written first. It is written even
+ * if there is no verdict.
+ */
 static void
 put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object,
 	 size_t i)

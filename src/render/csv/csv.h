@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "report/report.h"
 
-/* Writes the table into OUT, which is truncated if it is too small. */
+/* Writes the CSV table into OUT. If OUT is too small, the table is truncated. */
 void csv_render(struct text *out, const struct report *report);
 
 /* Writes less, for a machine with many cores on a serial line: only the boot core has rows, without latencies. */

@@ -1,4 +1,7 @@
-/* The tables of fields, made from report.def: first the getters, then the rows. See fields.h. */
+/*
+ * The tables of fields, made from report.def: first the functions that get a field's value, then the rows. See
+ * fields.h.
+ */
 #include "render/fields/fields.h"
 
 #include "base/scale.h"
@@ -105,8 +108,8 @@ figure(const struct finding *finding)
 }
 
 /*
- * The kinds of fields. KIND_x has the shape, the number of decimals, and true if figures are signed. The comment after
- * it has the C type of a figure. SET_x stores a figure in a struct field_value.
+ * The kinds of fields. KIND_x is the shape of the field, the number of decimals, and whether figures are signed. The
+ * comment after it names the C type of the value. SET_x stores a value in a struct field_value.
  */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
 #define KIND_id      KIND_word                /* string: the id of a clock, a timer or a loop */
@@ -118,7 +121,7 @@ figure(const struct finding *finding)
 #define KIND_whole   FIELD_NUMBER, 0, true    /* int64_t */
 #define KIND_milli   FIELD_NUMBER, 3, false   /* uint64_t, in thousandths of the field's unit */
 #define KIND_micro   FIELD_NUMBER, 6, false   /* uint64_t, in millionths of the field's unit */
-#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; like all intervals null if not known */
+#define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; an interval that is not known becomes null */
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
 #define KIND_ps_as_ns FIELD_INTERVAL, 3, true /* struct interval_ns of picoseconds, in ns */
 #define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* struct interval_ns of picoseconds, in ms */
@@ -200,7 +203,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #undef ROW
 #undef ROW_IF
 
-/* A key that fills its array would have no final 0, and the compiler does not report the missing byte. */
+/* A key that fills the array `key` would lack its final 0, and the compiler does not warn. */
 #define KEY(key) _Static_assert(sizeof(key) <= FIELD_KEY_SIZE, "a key of report.def is too long: " key);
 #define TABLE(name, type, layout)
 #define END(name)

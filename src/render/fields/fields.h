@@ -1,5 +1,5 @@
 /*
- * The report as tables of fields from report.def, used by all exporters. JSON and CSV walk the same tables,
+ * The report as tables of fields, made from report.def. The code that writes JSON and CSV goes through these tables,
  * starting at field_report.
  */
 #ifndef BARETICK_FIELDS_H
@@ -14,10 +14,10 @@
 enum field_shape {
 	FIELD_WORD,
 	FIELD_FLAG,
-	FIELD_VERDICT,  /* a word in the JSON, its number in the CSV */
+	FIELD_VERDICT,  /* a verdict: a word in the JSON, a number in the CSV */
 	FIELD_NUMBER,
-	FIELD_MIDDLE,   /* an interval: only its middle in the JSON, the whole interval in the CSV */
-	FIELD_INTERVAL, /* {value, low, high} */
+	FIELD_MIDDLE,   /* an interval: the JSON has only its middle, and the CSV the whole interval */
+	FIELD_INTERVAL, /* an interval: an object {value, low, high} in the JSON */
 	FIELD_PAIR,     /* an array of two numbers */
 	FIELD_OBJECT,
 	FIELD_LIST,
@@ -35,19 +35,21 @@ struct field {
 	uint8_t digits; /* decimals: a figure is printed divided by 10^digits */
 	bool is_signed; /* true: figures are int64_t */
 	struct {
-		char metric[16], unit[11]; /* "" if the CSV has no row; a map's metric is a prefix */
+		/* metric and unit in the CSV; "" if the CSV has no row. The metric of a map is a prefix */
+		char metric[16], unit[11];
 	} csv;
 	const struct field_table *table; /* table of the object or of each element */
 };
 
 struct field_value {
-	bool known; /* false: null in the JSON, no row in the CSV */
+	bool known; /* false: the value is not known, so it is null in the JSON and has no row in the CSV */
 	union {
 		const char *word;
-		uint64_t numbers[3]; /* value, low and high, the two numbers of a pair, a flag, or a verdict */
+		/* depending on the shape: value, low and high, or the two numbers of a pair, or a flag, or a verdict */
+		uint64_t numbers[3];
 		struct {
 			const void *first;    /* first element, or the object */
-			size_t count, stride; /* number of elements, and bytes from one to the next */
+			size_t count, stride; /* number of elements, and size of an element in bytes */
 		};
 	};
 };
@@ -60,11 +62,11 @@ struct field_table {
 	void (*get)(const struct report *report, const void *object, size_t i, size_t row, struct field_value *value);
 };
 
-/* The root, and the lists whose elements give the CSV's rows a clock or a core. */
+/* The table of the whole report, and the tables whose objects set the clock or the core of the CSV's rows. */
 extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval,
 	field_calibration, field_claim;
 
-/* Tables that JSON or CSV treat as exceptions. */
+/* The code for JSON and CSV has special cases for these tables. */
 extern const struct field_table field_by_clock, field_series_row, field_series_clock, field_exact;
 
 #endif

@@ -1,4 +1,4 @@
-/* The short report in lines. See compact.h. */
+/* Writes the report for serial=compact: compressed, and in base64 lines. See compact.h. */
 #include "render/json/compact.h"
 
 #include "render/json/json.h"
@@ -12,9 +12,9 @@ _Static_assert(COMPACT_COLUMNS % GROUP_CHARS == 0, "a line has whole groups");
 
 struct lines {
 	struct text *out;
-	uint32_t bits;       /* bytes that are not yet written, because base64 is written for groups of GROUP_BYTES bytes */
+	uint32_t bits;       /* bytes that are not yet written, because base64 encodes groups of GROUP_BYTES bytes */
 	unsigned bytes;      /* number of bytes in BITS */
-	unsigned column;     /* characters in the current line, without its prefix */
+	unsigned column;     /* number of characters in the current line, without its prefix */
 	unsigned count;      /* number of lines, including the current one */
 };
 

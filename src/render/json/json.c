@@ -8,7 +8,7 @@
 struct walk {
 	struct json json;
 	const struct report *report;
-	bool short_cores;    /* true: no latencies of single cores, and no matrices */
+	bool short_cores;    /* true: the latencies of single cores and the matrices are left out */
 	bool without_bars;   /* true: histograms and matrices are null */
 	bool without_series; /* true: the series of a soak is null */
 };
@@ -86,8 +86,8 @@ put_exact(struct walk *walk, const char *key, const struct field *field, const s
 }
 
 /*
- * Returns true if CORE, an index in the report, is the core with rank RANK. Ranks number the cores whose TSCs were
- * compared, in the order of the report.
+ * Returns true if the core with index CORE in the report is number RANK, from 0, of the cores whose TSCs were compared.
+ * They are numbered in the order of the report.
  */
 static bool
 has_rank(const struct report_skew *skew, size_t rank, size_t core)
@@ -107,8 +107,8 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 }
 
 /*
- * Writes a matrix with the offset of each column's core from the row's core. A page has only the matrix of the
- * measurement pass that its tables show.
+ * Writes a matrix of offsets: the TSC of the column's core minus the TSC of the row's core. A page has only the matrix
+ * of the measurement pass that its tables show.
  */
 static void
 put_matrix(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)

@@ -1,7 +1,7 @@
 /*
  * The report as JSON, schema baretick.report/2 (src/report/report.schema.json). Every report has every key; a value
- * that was not measured is null. The text is ASCII. '<' is escaped in strings, so that no string can end the
- * <script> of a page around the text.
+ * that was not measured is null. The text is ASCII. '<' is escaped in strings. Otherwise a string could end the
+ * <script> element that contains the text in an HTML page.
  */
 #ifndef BARETICK_JSON_H
 #define BARETICK_JSON_H
@@ -42,13 +42,14 @@ void json_render_compact(struct text *out, const struct report *report, enum jso
 #define HTML_CHARTS_MARK "@CHARTS@"
 
 struct html_page {
-	const char *bytes; /* the template */
+	const char *bytes; /* the template, of LENGTH bytes */
 	size_t length;
-	const char *charts; /* Chart.js, compressed by gzip; the image is 22 KB smaller than with base64 in the template */
+	/* Chart.js, compressed by gzip; the image is 22 KB smaller than with base64 in the template */
+	const char *charts;
 	size_t charts_length;
 };
 
-/* Returns the length of the page without the report. */
+/* Returns the length in bytes of the page without the report's JSON. */
 size_t html_length(struct html_page page);
 
 /*

@@ -24,7 +24,10 @@ begin_line(struct json *json)
 		text_printf(json->out, "\n%*s", (int)(json->depth * INDENT_COLUMNS), "");
 }
 
-/* Writes STRING with quotes and escapes. '<' is escaped so that no string can end a <script> around the text. */
+/*
+ * Writes STRING with quotes and escapes. Escapes '<' too, so that STRING cannot end a <script> that contains the
+ * JSON.
+ */
 static void
 put_quoted(struct json *json, const char *string)
 {

@@ -51,7 +51,7 @@ table_fit(const char *sentence, size_t width)
 			fit = length;
 	if (length <= width && !sentence[length])
 		return length;
-	return fit ? fit : width; /* a word that fills a line is cut */
+	return fit ? fit : width; /* a word that is longer than a line is cut */
 }
 
 size_t
@@ -91,7 +91,7 @@ mark_cut(struct text *text)
 		text->bytes[text->length - i] = '.';
 }
 
-/* Writes LABEL, padded to INDENT columns, and then the formatted text. Its further lines are indented as much. */
+/* Writes LABEL, padded to INDENT columns, and then the formatted text. All lines of the text start at this column. */
 static void
 wrap_after_label(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
 {

@@ -12,10 +12,10 @@
 #define TABLE_SENTENCE_COLUMNS 100 /* longer lines are hard to read, however wide a screen is */
 
 #define TABLE_LABEL_COLUMNS  9 /* width of the labels in the report's heading */
-#define TABLE_CLOCKS_PER_ROW 5 /* clocks whose columns fit next to each other in TABLE_COLUMNS */
-#define TABLE_CORE_COLUMNS   8 /* width of an APIC id; a longer id has its own line */
-#define TABLE_ROWS_MAX       64 /* with more cores, all cores of a package share a row */
-#define TABLE_GROUPS_MAX     8  /* with more packages, all cores share a row */
+#define TABLE_CLOCKS_PER_ROW 5 /* number of clocks whose columns fit next to each other in TABLE_COLUMNS */
+#define TABLE_CORE_COLUMNS   8 /* columns for an APIC id; an id with more digits is printed on a line of its own */
+#define TABLE_ROWS_MAX       64 /* rows for cores; with more cores, all cores of a package share a row */
+#define TABLE_GROUPS_MAX     8  /* rows for packages; with more packages, all cores share a row */
 
 /* Returns the width of lines in OUT: TABLE_COLUMNS, or the width of the screen. */
 size_t table_columns(const struct text *out);
@@ -27,7 +27,7 @@ const char *verdict_capitals(enum verdict verdict);
 /* Ends the line: removes blanks at its end and adds a newline. */
 void table_end_line(struct text *out);
 
-/* Adds blanks up to COLUMN of the line that starts at offset LINE_START. A line that is longer stays as it is. */
+/* Adds blanks up to COLUMN of the line that starts at offset LINE_START of OUT. Does not change a longer line. */
 void table_pad(struct text *out, size_t line_start, size_t column);
 
 /* Returns the number of bytes of SENTENCE that fit into WIDTH columns, in whole words if possible. */
@@ -51,10 +51,12 @@ struct table_sentence {
 struct text *table_sentence(struct table_sentence *sentence); /* starts a paragraph; returns the text for its parts */
 void table_sentence_end(struct text *out, struct table_sentence *sentence); /* prints the paragraph */
 
-/* Prints the formatted text as such a paragraph. */
+/* Prints the formatted text as a paragraph: its first letter becomes a capital, and further lines are indented. */
 void table_say(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Return the "s" of a plural noun if COUNT is not 1, and the "s" of a verb in the singular if it is 1. */
+/*
+ * table_plural() returns "s", for a noun, unless COUNT is 1. table_singular() returns "s", for a verb, if COUNT is 1.
+ */
 const char *table_plural(uint64_t count);
 const char *table_singular(uint64_t count);
 
@@ -62,8 +64,8 @@ const char *table_singular(uint64_t count);
 void table_label(struct text *out, const char *label, size_t width);
 
 /*
- * Picks the clocks with measured latencies: those for which report_clock_is_main_method() is MAIN. PICKED gets their
- * indices in the report. Returns their number.
+ * Picks clocks with measured latencies: the main read methods if MAIN is true, otherwise the other read methods. PICKED
+ * gets their indices in the report. Returns the number of picked clocks.
  */
 size_t table_pick_clocks(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX]);
 

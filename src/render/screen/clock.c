@@ -8,7 +8,7 @@
 #include "render/sections/table_sections.h"
 
 #define MILLI     1000
-#define PAIR_SIZE 64 /* bytes for two clock ids of at most 12 characters and the words around them */
+#define PAIR_SIZE 64 /* size in bytes of a text with two clock ids, of at most 12 characters each, and a few words */
 
 static void
 put_state(struct text *out, const struct report_clock *entry)

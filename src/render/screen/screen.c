@@ -1,4 +1,4 @@
-/* The effect of keys. See screen.h. */
+/* Changes the shown page when a key is pressed. See screen.h. */
 #include "render/screen/screen_internal.h"
 
 #define DIGIT_FIRST '1'
@@ -38,7 +38,7 @@ go_to_page(struct screen *screen, enum screen_page page, size_t clock)
 	go_to_line(screen, 0);
 }
 
-/* Shows the next page, or on the page of clocks the next clock. After the last page comes the first. */
+/* Shows the next page, or the next clock if the page of a clock is shown. The first page follows the last. */
 static void
 go_right(struct screen *screen)
 {
@@ -64,8 +64,8 @@ go_left(struct screen *screen)
 }
 
 /*
- * Shows the clock STEP places after the current one; the first follows the last. On other pages, shows the current
- * clock.
+ * Shows the clock that is STEP places after the current clock in the report. The first clock follows the last. If the
+ * page of a clock is not shown yet, shows it with the current clock.
  */
 static void
 go_to_clock(struct screen *screen, size_t step)

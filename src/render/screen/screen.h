@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "report/report.h"
 
-#define SCREEN_COLUMNS_MAX 320 /* the rest of a wider screen stays empty */
+#define SCREEN_COLUMNS_MAX 320 /* maximum number of columns that are used; the rest of a wider screen stays empty */
 
 /*
  * Size in bytes that is enough for any page: a clock's durations need up to 600 KB, and their colours the same again.
@@ -27,7 +27,8 @@ enum screen_page {
 	SCREEN_PAGES
 };
 
-#define SCREEN_KEY_SCAN 0x10000 /* above every character of UEFI, which has 16 bits */
+/* first number of keys without a character; UEFI's characters have 16 bits, so they are below it */
+#define SCREEN_KEY_SCAN 0x10000
 
 /* Keys without a character: UEFI's scan codes (UEFI 2.10, table 12.4). Other keys are their character. */
 enum screen_key {
@@ -45,38 +46,44 @@ enum screen_key {
 /* The action that the caller must take after a key. */
 enum screen_action { SCREEN_STAY, SCREEN_RESTART, SCREEN_POWER_OFF, SCREEN_QUIT };
 
-struct screen_pane { /* the left or the right half of a page */
+struct screen_pane { /* a pane: the left or the right half of a page */
 	struct text text;
-	size_t lines; /* number of lines, visible or not */
+	size_t lines; /* number of all lines of the pane */
 	size_t top;   /* offset in the text of the first visible line */
 };
 
 struct screen {
-	/* Set by the caller: */
+	/* The caller sets the following fields. */
 	const char *version;
-	const struct report *report; /* after judge_report(); if NULL, only DOCUMENT is shown, under TITLE */
+	/* a report after judge_report(); if NULL, only the text DOCUMENT is shown, with the heading TITLE */
+	const struct report *report;
 	const char *title, *document;
 	const char *saved;           /* a sentence: the place of the saved report, or the reason why it was not saved */
-	bool can_quit;               /* true if there is a program to return to */
+	/* true if the key for quitting is offered, because there is a program to return to */
+	bool can_quit;
 	size_t columns, rows;
 	char *buffer;                /* memory for the text of a page and its colours */
-	size_t buffer_size;          /* at least 4; with SCREEN_BUFFER_SIZE nothing is cut off */
+	size_t buffer_size;          /* at least 4 bytes; with SCREEN_BUFFER_SIZE bytes, no page is cut off */
 
-	/* Set by screen_open() and screen_key(): */
+	/* screen_open() and screen_key() set the following fields. */
 	enum screen_page page;
 	size_t clock;                /* index in the report of the clock on the page of clocks */
-	size_t lines, line;          /* number of lines of the page, and the first visible line */
+	size_t lines, line;          /* number of lines of the page, and index of the first visible line */
 	struct screen_pane left, right;
 	size_t right_column;         /* column at which the right pane starts; 0 if there is none */
 };
 
 struct screen_row {
-	struct text text; /* COLUMNS long, padded with blanks; its bytes and their colours are in the arrays below */
+	/*
+	 * the row, padded with blanks to the number of columns; its characters and their colours are in the arrays
+	 * below
+	 */
+	struct text text;
 	char bytes[SCREEN_COLUMNS_MAX + 1];
 	uint8_t inks[SCREEN_COLUMNS_MAX + 1];
 };
 
-/* Prepares SCREEN to show the start of the first page. */
+/* Makes SCREEN show the start of the first page. */
 void screen_open(struct screen *screen);
 
 /* Performs the function of KEY. Returns what the caller must do. */

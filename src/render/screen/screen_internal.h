@@ -1,10 +1,10 @@
-/* Shared by the files of the screen. */
+/* Declarations that only the files in render/screen share. */
 #ifndef BARETICK_SCREEN_INTERNAL_H
 #define BARETICK_SCREEN_INTERNAL_H
 
 #include "render/screen/screen.h"
 
-#define SCREEN_BARS 2 /* rows that belong to no page: the title and the keys */
+#define SCREEN_BARS 2 /* number of rows that are on every page: the title and the bar of keys */
 
 /* Renders the current page of SCREEN into its panes. */
 void screen_render(struct screen *screen);
@@ -16,7 +16,10 @@ const char *screen_page_brief(enum screen_page page);
 /* Returns the number of rows that show lines of the page. */
 size_t screen_page_rows(const struct screen *screen);
 
-/* Returns the offset of the line that is COUNT lines after offset FROM in BYTES; the end if there are fewer lines. */
+/*
+ * Returns the offset in BYTES of the line that is COUNT lines after offset FROM. If there are fewer lines, returns the
+ * offset of the end.
+ */
 size_t screen_skip_lines(const char *bytes, size_t from, size_t count);
 
 /* Writes the facts about one clock, from its driver and from the run. */

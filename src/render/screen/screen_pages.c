@@ -6,12 +6,13 @@
 #include "render/sections/table_sections.h"
 
 #define PANES_GAP     2
-#define WORDS_COLUMNS 58 /* width at which sentences are easy to read */
-#define TALL_ROWS     36 /* enough rows for the machine, the clocks and the findings */
+#define WORDS_COLUMNS 58 /* number of columns at which sentences are easy to read */
+/* a screen with this number of rows shows the machine, the clocks and the findings without scrolling */
+#define TALL_ROWS     36
 #define BUFFERS       4  /* parts of one buffer: the bytes and the colours of two panes */
 #define LINE_SIZE     320
 
-/* Writes a page into two panes. LEFT and RIGHT are the same text if the screen is too narrow for two. */
+/* Writes a page into two panes. LEFT and RIGHT are the same text if the screen is too narrow for two panes. */
 typedef void page_put(const struct screen *screen, struct text *left, struct text *right);
 
 static void
@@ -171,7 +172,8 @@ put_document(struct text *out, const char *document)
 }
 
 static const struct page {
-	const char *name, *brief; /* the page's name in the title and in the bar of keys; a shorter name for a narrow screen */
+	/* name of the page in the title and in the bar of keys, and a shorter name for a narrow screen */
+	const char *name, *brief;
 	size_t right_columns; /* width that the right pane needs; 0 if the page has none */
 	page_put *put;
 } pages[SCREEN_PAGES] = {
@@ -203,8 +205,8 @@ used_columns(const struct screen *screen)
 }
 
 /*
- * Returns the column of the right pane, or 0 if its text goes below the left pane. This is so on a narrow screen. A
- * map of cores that fits only the whole width also goes below.
+ * Returns the column of the right pane, or 0 if its text is shown below the left pane. This happens on a narrow screen,
+ * and for a map of cores that needs the whole width.
  */
 static size_t
 right_column(const struct screen *screen)

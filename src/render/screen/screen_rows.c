@@ -69,7 +69,7 @@ put_verdict(struct text *out, const struct report *report)
 	out->ink = INK_BAR;
 }
 
-/* Writes the numbers of the visible lines at the right end of the row, unless all lines are visible. */
+/* Writes the numbers of the first and last visible line at the right end of the row, unless all lines are visible. */
 static void
 put_position(struct text *out, const struct screen *screen)
 {
@@ -98,7 +98,7 @@ put_title(struct text *out, const struct screen *screen)
 	fill_row(out, INK_BAR);
 }
 
-/* Forms of the bar of keys, from the widest to the narrowest. */
+/* Forms of the bar of keys (the row that explains the keys), from the widest to the narrowest. */
 enum fit { FIT_WIDE, FIT_NARROW, FIT_BRIEF, FITS };
 
 /* Writes a key and its function. HERE highlights the current page. */
@@ -144,8 +144,8 @@ put_keys(struct text *out, const struct screen *screen)
 }
 
 /*
- * Writes line AHEAD, from 0, of the pane's visible lines, up to the end of the row. Characters that are not printable
- * ASCII become question marks.
+ * Writes one of the pane's visible lines, number AHEAD from 0, and cuts it at the end of the row. Characters that are
+ * not printable ASCII become question marks.
  */
 static void
 put_line(struct text *out, const struct screen_pane *pane, size_t ahead)

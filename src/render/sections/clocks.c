@@ -5,7 +5,7 @@
 
 #define ID_COLUMNS      10
 #define VERDICT_COLUMNS 6
-#define LATENCY_COLUMNS 72 /* width of a line of the table, from its start to the last latency */
+#define LATENCY_COLUMNS 72 /* number of columns of a table row up to its last latency; the verdict follows */
 #define STATE_COLUMNS   (TABLE_COLUMNS - VERDICT_COLUMNS - 1 - ID_COLUMNS - 1)
 
 static void
@@ -39,7 +39,7 @@ put_verdict(struct text *out, const char *word, const struct report_clock *entry
 	out->ink = before;
 }
 
-/* Returns true if the clock has too few reads for p99.9, which needs more of them than the other percentiles. */
+/* Returns true if the clock has too few reads for p99.9 only. This percentile needs more reads than the others. */
 static bool
 has_too_few_reads(const struct report_clock *entry)
 {
@@ -66,7 +66,7 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 	put_verdict(out, verdict_cell(entry), entry);
 }
 
-/* Writes the state and its reason instead of figures, with the verdict at the end of the first line. */
+/* Writes a clock's state and its reason instead of figures, with the verdict at the end of the first line. */
 static void
 put_state(struct text *out, const struct report_clock *entry)
 {

@@ -5,11 +5,11 @@
 #include "base/scale.h"
 #include "base/text.h"
 
-#define ID_COLUMNS    11 /* width of a clock's id and of the mark for a clock that failed */
+#define ID_COLUMNS    11 /* width of a clock's id with the mark of a clock that failed */
 #define CELL_SIZE     24
 #define PS_PER_US     1000000
 #define COARSE_PS     UINT64_C(1000000) /* 1 us: a clock with longer steps is too coarse to time rows */
-#define SHORT_US      10000 /* times below 10 ms are printed with tenths of a millisecond */
+#define SHORT_US      10000 /* times below this limit, 10 ms, are printed with tenths of a millisecond */
 
 static bool
 is_cost_known(const struct report_clock *entry)
@@ -31,8 +31,8 @@ is_unfit(const struct report *report, const struct report_clock *entry)
 }
 
 /*
- * Returns the clock with the cheapest reads. If some clocks can time rows of a database, only these count. Returns
- * NULL if no clock's cost is known.
+ * Returns the clock with the cheapest reads. If some clocks can time rows of a database, chooses only among these.
+ * Returns NULL if no clock's cost is known.
  */
 static const struct report_clock *
 fastest(const struct report *report)

@@ -1,4 +1,4 @@
-/* The findings, the notes, and remarks on clocks that are present. See table_sections.h. */
+/* Sections with the findings, the notes, and drivers' remarks on clocks. See table_sections.h. */
 #include "render/sections/table_sections.h"
 
 #include "rules/rules.h"

@@ -91,7 +91,7 @@ put_system(struct text *out, const struct report *report)
 		table_line(out, "system", "%s", line);
 }
 
-/* Writes a line for each interface that the machine's hypervisors offer. */
+/* Writes a line for each paravirtual interface, such as KVM's, that the machine's hypervisors offer. */
 static void
 put_paravirtual(struct text *out, const struct report *report)
 {
@@ -114,7 +114,10 @@ put_paravirtual(struct text *out, const struct report *report)
 	}
 }
 
-/* Writes the measuring time for each clock. If a key shortened the run, adds when, and the time from then on. */
+/*
+ * Writes the measuring time for each clock. If a key shortened the run, adds the time at which it was pressed, and the
+ * measuring time after it.
+ */
 static void
 put_duration(struct text *text, const struct report *report)
 {

@@ -1,9 +1,9 @@
-/* The choice of a histogram's rows. See histogram_rows.h. */
+/* Chooses the rows of a printed histogram. See histogram_rows.h. */
 #include "render/sections/histogram_rows.h"
 
 /*
  * The TSC of many CPUs and of QEMU's emulation advances in steps of 10 ns, so there are no latencies in between. An
- * empty stretch shorter than this is not shown as a gap.
+ * empty range of latencies that is shorter than this is not shown as a gap.
  */
 #define STEP_NS 16
 

@@ -1,4 +1,7 @@
-/* The rows of a histogram of several clocks, chosen from their reads: narrow at the reads, octaves in the tails. */
+/*
+ * Chooses the rows of a histogram of several clocks. Rows are narrow where the clocks have many reads. In the tails
+ * each row is an octave (a factor of two in latency).
+ */
 #ifndef BARETICK_HISTOGRAM_ROWS_H
 #define BARETICK_HISTOGRAM_ROWS_H
 
@@ -8,21 +11,23 @@
 
 #include "stats/latency.h"
 
-#define HISTOGRAM_LINES_MAX 40 /* rows, and a line for each long empty stretch between two rows */
+/* maximum number of lines: rows, and a line for each long empty range between two rows */
+#define HISTOGRAM_LINES_MAX 40
 
 struct histogram_row {
-	uint64_t low_ns, high_ns; /* shortest and longest read in the row, to the precision of a bucket */
-	uint64_t width_ns;        /* width of the whole row with its empty ends */
+	/* duration of the shortest and of the longest read in the row, with the precision of a histogram bucket */
+	uint64_t low_ns, high_ns;
+	uint64_t width_ns;        /* width of the row in ns, including its empty ends */
 	/*
-	 * True if the empty stretch before this row is long. That means at least a quarter of the latency at which it
-	 * starts, and at least the width of each row next to it.
+	 * True if there is a long empty range of latencies before this row. Long means at least a quarter of the
+	 * latency at which the range starts, and at least the width of each row next to it.
 	 */
 	bool after_gap;
 };
 
 struct histogram_rows {
 	size_t count;
-	size_t lines; /* rows and gaps */
+	size_t lines; /* number of printed lines: rows, and gaps between them */
 	struct histogram_row rows[HISTOGRAM_LINES_MAX];
 };
 

@@ -32,7 +32,7 @@ static void
 put_observed(struct text *out, const struct latency *latency, uint32_t cutoff_millionths)
 {
 	struct observed_list list = observed_list(latency, cutoff_millionths);
-	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* enough digits for the requested cut-off */
+	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* number of decimals that the option cutoff needs */
 	struct observed row;
 
 	text_put(out, "\nObserved timing durations up to ");

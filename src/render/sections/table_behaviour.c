@@ -9,9 +9,10 @@
 #define ADVICE_INDENT   7
 #define TIMER_COLUMNS   15
 #define TIMER_RULES     (sizeof(timer_rules) / sizeof(timer_rules[0]))
-#define UNCHECKED_SIZE  (BEHAVIOURS_MAX * 36) /* bytes for the names of a rule and a clock in each row */
+/* size of a text that lists all checks, with the names of a rule and a clock for each */
+#define UNCHECKED_SIZE  (BEHAVIOURS_MAX * 36)
 
-/* Words and marks of outcomes. A cell with several outcomes shows the worst one, which has the highest badness. */
+/* Words and marks of outcomes. A cell with several outcomes shows the worst outcome, which has the highest badness. */
 static const struct outcome_look {
 	const char *word;
 	char mark;
@@ -98,7 +99,7 @@ is_first_of_timer(const struct report *report, size_t index)
 	return is_timer_check(row);
 }
 
-/* Writes a matrix of the timers' checks: a row for each timer, a mark for each rule. */
+/* Writes a matrix of the checks of timers' interrupts. It has a row for each timer, and a column for each rule. */
 static void
 put_timers(struct text *out, const struct report *report)
 {

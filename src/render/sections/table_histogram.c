@@ -1,6 +1,6 @@
 /*
- * Read latency of the clocks next to each other: rows chosen from their reads, and a share and a bar for each
- * clock.
+ * Histograms of the clocks' read latencies, next to each other. Each row is a range of latencies. It has a percentage
+ * and a bar for each clock.
  */
 #include "render/sections/table_sections.h"
 
@@ -12,10 +12,10 @@
 #define SHARE_COLUMNS 5 /* "100.0" */
 #define BAR_COLUMNS   7 /* smallest width of a bar */
 #define BAR_MAX       40 /* largest width of a bar */
-#define GAP_COLUMNS   2 /* a blank before a share and a blank before a bar */
+#define GAP_COLUMNS   2 /* two blanks: one before a percentage, one before a bar */
 #define CLOCK_COLUMNS (SHARE_COLUMNS + GAP_COLUMNS)
 
-/* Returns COUNT as a percentage of TOTAL. "<0.1" and ">99.9" replace 0 and 100 that only come from rounding. */
+/* Returns COUNT as a percentage of TOTAL. If only rounding makes it 0 or 100, it is "<0.1" or ">99.9". */
 static struct number
 share_of(uint64_t count, uint64_t total)
 {
@@ -29,8 +29,8 @@ share_of(uint64_t count, uint64_t total)
 }
 
 /*
- * Writes a bar for COUNT reads in steps of half a column; a full bar is MOST reads. A count that rounds to no half
- * column gets no bar.
+ * Writes a bar for COUNT reads. A bar of full width stands for MOST reads. Its length is rounded to half a column, and
+ * may be 0.
  */
 static void
 put_bar(struct text *out, uint64_t count, uint64_t most, size_t bar_columns)
@@ -46,7 +46,8 @@ struct block {
 	size_t count, bar_columns;
 	const char *ids[REPORT_CLOCKS_MAX];
 	const struct latency *clocks[REPORT_CLOCKS_MAX];
-	uint64_t most[REPORT_CLOCKS_MAX]; /* number of reads of each clock in its row with the most reads */
+	/* for each clock, the number of reads in the row that has most of its reads */
+	uint64_t most[REPORT_CLOCKS_MAX];
 };
 
 static uint64_t
@@ -93,7 +94,7 @@ put_block(struct text *out, struct block *block)
 		put_row(out, block, &rows.rows[row]);
 }
 
-/* Returns the width of a bar if PER_BLOCK clocks are next to each other. In a file it is BAR_COLUMNS. */
+/* Returns the width of a bar if PER_BLOCK clocks are next to each other. In a text file the width is BAR_COLUMNS. */
 static size_t
 bar_columns(const struct text *out, size_t per_block)
 {

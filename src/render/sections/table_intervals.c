@@ -5,8 +5,8 @@
 
 #define SOURCE_COLUMNS 14
 #define CORE_COLUMNS   7
-#define WIDE           7 /* width of a lateness, which may have a sign */
-#define NARROW         6 /* width of other figures */
+#define WIDE           7 /* columns of a lateness, which may have a sign */
+#define NARROW         6 /* columns of other figures */
 
 static void
 put_figure(struct text *out, bool known, int64_t ns, int width)
@@ -61,7 +61,7 @@ is_boot_core(const struct report *report, const struct report_interval *row)
 	return report->core_count == 0 || row->core == report->cores[0].apic_id;
 }
 
-/* Writes a row for each test of another core's own timer, with the same columns as for the boot core. */
+/* Writes a row for each test of the local timer of a core other than the boot core, with the boot core's columns. */
 static void
 put_other_cores(struct text *out, const struct report *report)
 {
@@ -82,8 +82,8 @@ put_other_cores(struct text *out, const struct report *report)
 }
 
 /*
- * Writes which interrupts came after interrupts had been masked for some periods. No rule judges this, so an unknown
- * policy is not counted as undetermined.
+ * Writes which of the ticks during masked interrupts were delivered afterwards (the policy). No rule judges this, so an
+ * unknown policy does not count as "not determined".
  */
 static void
 put_after_masking(struct text *out, const struct report_interval *row)

@@ -1,4 +1,4 @@
-/* Sections of the report. The text and the screen are made from them. */
+/* Functions that write the sections of a report, for the text file and for the screen. */
 #ifndef BARETICK_TABLE_SECTIONS_H
 #define BARETICK_TABLE_SECTIONS_H
 
@@ -11,18 +11,20 @@ void table_run_start(struct text *out, const struct report *report); /* version,
 /* The best clock, its cost and the clock that Linux takes, in two short lines. Writes nothing before the judgement. */
 void table_answer(struct text *out, const struct report *report);
 void table_cpu(struct text *out, const struct report *report);
-void table_machine(struct text *out, const struct report *report);    /* hypervisor, firmware, cores, options, TSC */
+/* lines on the hypervisor, the firmware, the cores, the options and the TSC */
+void table_machine(struct text *out, const struct report *report);
 void table_verdict(struct text *out, const struct report *report);
 /* Stolen time, and whether latencies are reliable. Writes nothing before the report is judged. */
 void table_quality(struct text *out, const struct report *report);
 /* Returns true if there is a finding on ENTRY. */
 bool table_has_findings(const struct report *report, const struct report_clock *entry);
-/* Findings on ENTRY, or all findings if it is NULL. DETAILED adds cause and advice. */
+/* Writes the findings on ENTRY, or all findings if ENTRY is NULL. If DETAILED is true, adds causes and advice. */
 void table_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed);
 void table_notes(struct text *out, const struct report *report); /* notes, and remarks on present clocks */
 void table_clocks(struct text *out, const struct report *report);     /* a row for each clock */
-void table_histogram(struct text *out, const struct report *report);  /* all clocks next to each other */
-void table_histogram_main(struct text *out, const struct report *report); /* only the main clocks */
+void table_histogram(struct text *out, const struct report *report);  /* histograms of all clocks, next to each other */
+/* histograms of the main read method of each clock */
+void table_histogram_main(struct text *out, const struct report *report);
 /* The histogram of one clock, without a title. */
 void table_histogram_of(struct text *out, const struct report *report, size_t clock);
 /* Durations of reads, clock by clock, in the format of PostgreSQL's pg_test_timing. */
@@ -33,7 +35,7 @@ void table_interference(struct text *out, const struct report *report); /* stole
 void table_intervals(struct text *out, const struct report *report);
 /* Stated rates of clocks, with their errors and users. Writes nothing if the machine states none. */
 void table_claims(struct text *out, const struct report *report);
-/* The course of a soak, in at most a dozen lines. */
+/* The figures of a soak (a long run) over time, in at most a dozen lines. */
 void table_series(struct text *out, const struct report *report);
 /*
  * Parts of table_series() for the progress display: the column headings, the line of the latest complete row, and
