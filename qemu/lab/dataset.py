@@ -1,5 +1,5 @@
-"""Stores reports as Parquet files: DIR/data/TABLE/day=DAY/LOAD-*.parquet. One call of add_reports() is a load. A load is stored
-completely or not at all."""
+"""Stores reports as Parquet files: DIR/data/TABLE/day=DAY/LOAD-*.parquet. LOAD stands for one call of add_reports(), whose rows
+are stored completely or not at all."""
 import contextlib
 import datetime
 import fcntl
@@ -16,7 +16,7 @@ PRINTED = "told.json"
 
 
 class Busy(Exception):
-    """Another process uses the folder."""
+    """Another process uses the folder of the data set."""
 
 
 class Dataset:
@@ -56,7 +56,7 @@ class Dataset:
         return os.path.basename(folder), name.split("-")[0]
 
     def connect_to_tables(self, path=":memory:"):
-        """Return a connection that has the tables as views."""
+        """Return a DuckDB connection in which each table of the data set is a view."""
         base = engine.connect_to_duckdb(path, os.path.join(self.folder, ".load"))
         for table in rows.COLUMNS:
             base.execute(f"CREATE OR REPLACE TEMP VIEW {table} AS {self._make_select(table)}")
@@ -125,7 +125,7 @@ class Dataset:
             os.rename(path, to)
 
     def read_printed_findings(self):
-        """Return the findings that were printed last, or None if there is no such list."""
+        """Return the findings that the last call of qemu/fleet printed, or None if there are none yet."""
         try:
             with open(os.path.join(self.folder, PRINTED), encoding="ascii") as file:
                 return {tuple(each) for each in json.load(file)}

@@ -1,4 +1,4 @@
-"""Runs DuckDB from the environment that `make fleet` makes. Any version of Python can load it."""
+"""Runs DuckDB, which `make fleet` installs in an environment of its own. This file works in any version of Python."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ MISSING = "there is no DuckDB: `make fleet` puts it into build/fleet-python"
 
 
 class Missing(Exception):
-    """The environment does not exist yet. The message is a sentence about how to make it."""
+    """The environment with the engine is not installed. The message is a sentence that says how to install it."""
 
 
 class Failed(Exception):

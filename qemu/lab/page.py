@@ -1,4 +1,4 @@
-"""Makes fleet.html, one file without external parts. It has the style and the first scripts of a report's page."""
+"""Makes fleet.html, the page with the results of all machines. It is one file, and uses style and scripts of a report's page."""
 import base64
 import hashlib
 import json
@@ -24,7 +24,7 @@ def format_hash_source(text):
 
 
 def render_page(answers, new, folder):
-    """Return the page as bytes. NEW is the set of new findings."""
+    """Return fleet.html as bytes. NEW is the set of findings that are marked as new."""
     style = "".join(map(read_text, STYLES))
     script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read_text, SCRIPTS)) + "})();\n"
     policy = "; ".join(["default-src 'none'", f"script-src {format_hash_source(script)}", f"style-src {format_hash_source(style)}", "img-src data:",

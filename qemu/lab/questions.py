@@ -1,12 +1,12 @@
-"""Runs the queries of sql/ in their order. Each result is stored as a table, which later queries use."""
+"""Runs the queries in the folder sql/ in the order of their numbers. Each result becomes a table that later queries use."""
 import contextlib
 import glob
 import os
 import re
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "sql")
-SHOWN_MAX = 20_000  # maximum number of rows of one answer
-CLOCKS_MAX = 16     # maximum number of clocks, because each is a column of an answer
+SHOWN_MAX = 20_000  # maximum number of rows of the result of a query that are shown
+CLOCKS_MAX = 16     # maximum number of clocks that are shown, because each is a column of a table
 CLOCK = re.compile(r"[a-z][a-z0-9_]{0,31}")  # pattern of a clock's name that is safe in a query
 
 
@@ -58,7 +58,7 @@ class Answers:
             ("failure", row["who"], row["rule"], row["subject"]) for row in self.failures}
 
     def get_machine_name(self, run):
-        """Return the machine's name for people."""
+        """Return the machine's name as it is shown to users."""
         machine, source, *_ = self.names[run]
         return machine or f"not known: {source}"
 

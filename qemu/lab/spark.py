@@ -1,4 +1,4 @@
-"""Runs queries in Spark, from the environment of `make fleet-spark`, on this machine only."""
+"""Runs queries in Spark, which `make fleet-spark` installs. Spark runs on this machine only, not on a cluster."""
 import contextlib
 import os
 import shutil
@@ -49,7 +49,7 @@ def start_session(folder):
         builder = builder.config(name, value)
     builder = builder.config("spark.local.dir", folder).config("spark.sql.warehouse.dir", os.path.join(folder, "warehouse"))
     for name in [name for name in os.environ if name.startswith(("SPARK_", "PYSPARK_"))]:
-        del os.environ[name]  # removes settings of another Spark
+        del os.environ[name]  # removes settings that belong to another installation of Spark
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     log = os.path.join(folder, "log")
     errors = os.dup(2)
@@ -87,7 +87,7 @@ class Spark:
         self.session = None
         try:
             self.session = start_session(self.folder)
-            # A link without special characters, because Spark treats a path as a pattern.
+            # Spark treats a path as a pattern, so the data is read through a link whose path has no special characters.
             link = os.path.join(self.folder, "data")
             os.symlink(data, link)
             nothing = os.path.join(self.folder, "nothing")

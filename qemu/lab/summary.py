@@ -5,7 +5,7 @@ from lab import words
 from results.sanitize import clean_text
 
 WIDTH = 80
-ROWS_MAX = 20      # maximum number of rows of each part; the page has all
+ROWS_MAX = 20      # maximum number of rows of each part of the summary; fleet.html has all rows
 SENTENCES_MAX = 3  # maximum number of sentences of each row
 
 

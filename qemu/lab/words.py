@@ -1,6 +1,6 @@
-"""Makes the sentences on findings, for the terminal and the page. No sentence is more certain than its figures."""
-MACHINES_MIN = 5       # fewest machines of a kind, or with the same change, for a conclusion
-SHARE = 0.8            # share of these machines that must change before a version is named as the cause
+"""Makes the sentences on findings, for the terminal and for fleet.html. A sentence must not be more certain than its figures."""
+MACHINES_MIN = 5       # a conclusion needs at least so many machines of the same kind, or with the same version change
+SHARE = 0.8            # a version change is named as a cause if this share of its machines shows the same effect
 VERBS = {"rate error": ("rose", "fell"), "median read": ("is slower", "is faster")}
 
 
@@ -106,5 +106,5 @@ def _describe_effects(found, machines):
 
 
 def find_small_kinds(kinds):
-    """Return the kinds with too few machines for a comparison."""
+    """Return the kinds of machines that have too few machines for a comparison."""
     return [row for row in kinds if row["machines"] + row["not_known"] and (row["machines"] < MACHINES_MIN or row["kind"] == "-")]

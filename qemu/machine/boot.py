@@ -1,4 +1,4 @@
-"""Boots the guest, and derives the exit status of qemu/run. If KVM does not work, the guest is booted again without KVM."""
+"""Boots the guest, and decides on the exit status of qemu/run. If KVM does not work, boots the guest again without KVM."""
 import base64
 import contextlib
 import os
@@ -15,7 +15,7 @@ from machine.qemu_messages import QemuMessages
 from results import files, reports
 
 EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
-# isa-debug-exit makes QEMU end with (value << 1 | 1) & 255.
+# QEMU's device isa-debug-exit ends QEMU with the exit status (value << 1 | 1) & 255, if the guest writes VALUE to its port.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
 # The exit status for each verdict in a report. It is needed if the application does not end by isa-debug-exit, because QEMU's own
@@ -41,7 +41,7 @@ def use_report_on_stick(run, guest, before):
     if transcript.blocks or transcript.faults or transcript.error or guest.status not in ENDINGS:
         return
     image = os.path.join(run.out, command.STICK)
-    # The report of the run has the lowest new number. Its checkpoints have higher numbers.
+    # The run saves its report in the new folder with the lowest number. Checkpoints during the run have higher numbers.
     for partition, name in sorted(list_reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Builds QEMU's command line: firmware, devices, and the user's own arguments. Some of these replace arguments made here."""
+"""Builds QEMU's command line: firmware, devices, and the user's own arguments. Some user arguments replace arguments made here."""
 import contextlib
 import os
 import socket
@@ -8,12 +8,12 @@ from machine import interruption
 from results import files
 
 VNC_PORT, VNC_DISPLAYS = 5900, 100  # RFC 6143: display 0 is on port 5900, and each further display on the next port
-VARIABLES_MAX = 64 << 20  # largest file of variables; a hundred times the usual size
-PIECE = 1 << 20           # bytes of a stick that are copied at once
+VARIABLES_MAX = 64 << 20  # maximum size of a file with firmware variables; a hundred times the usual size
+PIECE = 1 << 20           # number of bytes that are copied at once when a stick's image is copied
 EXIT_PORT = 0x501
 FIND = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "find")
 FIND_BOUND_S = 30
-STICK = "stick.img"  # name of the copy in a run's folder
+STICK = "stick.img"  # name of the copy of the stick's image in a run's folder
 # The controller of the stick for each --boot. U-Boot for a PC has a driver for IDE and none for this USB controller.
 STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bootindex=0,removable=on"],
           "disk": ["-device", "ide-hd,bus=ide.0,drive=stick,bootindex=0"]}
@@ -173,7 +173,7 @@ def find_free_vnc():
     """Return the number of a free VNC display on this machine. Its port is 5900 plus this number."""
     for number in range(VNC_DISPLAYS):
         with contextlib.closing(socket.socket()) as attempt:
-            # QEMU sets this option, too, so that both have the same result.
+            # QEMU sets this option too, so a port that is free here is also free for QEMU.
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 attempt.bind(("localhost", VNC_PORT + number))

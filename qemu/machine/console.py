@@ -14,8 +14,8 @@ PATIENCE_S = 0.1
 
 class Console:
     """Shows lines on STREAM. If STREAM is None, shows nothing. On a terminal the progress line is redrawn in place. If the
-    reader is slow, writing waits until DEADLINE (time.monotonic()), and then no more is written. The run continues, because its
-    report is needed.
+    program that reads STREAM is slow, writing waits until DEADLINE (time.monotonic()). After that, nothing more is written, but
+    the run continues, because its report is needed.
     """
 
     def __init__(self, stream, name="qemu/run"):
@@ -45,7 +45,7 @@ class Console:
             self.drawn = False
 
     def print_sentence(self, sentence):
-        """Show SENTENCE, which is the runner's own."""
+        """Show SENTENCE, a message of qemu/run itself."""
         self.erase_progress()
         if not self._write(self._errors, f"{self.name}: {clean_text(' '.join(sentence.split()))}\n"):
             self._errors = None
@@ -55,7 +55,7 @@ class Console:
             self.stream = None
 
     def _write(self, stream, text):
-        """Write TEXT. Return False if the reader of the output is gone."""
+        """Write TEXT. Return False if the program that read the output has ended."""
         if stream is None:
             return False
         data = text.encode(stream.encoding or "ascii", "backslashreplace")

@@ -12,7 +12,7 @@ import time
 PHASES = ("prepare", "rates", "latency", "start-cores", "facts", "skew", "cores", "contended", "warps", "interference",
           "series", "timers", "stop-cores", "rates-again", "checks", "calibrations")
 ANSWER_S = 30.0   # time limit for the answer to a command
-WORK_S = 60.0     # time limit for work that a command starts; both limits are many times the time that a busy host needed
+WORK_S = 60.0     # time limit for a job that a command starts; a busy host needed only a small part of either limit
 POLL_S = 0.02
 # Names that QEMU uses for the snapshot's file, its block device, and the snapshot.
 FILE, NODE, TAG = "event-file", "event-node", "event"
@@ -21,7 +21,7 @@ BANDWIDTH = 1 << 40       # bandwidth limit, so large that a migration takes as 
 
 
 class Failed(Exception):
-    """An event failed, and the guest continues."""
+    """An event failed, and the guest can continue without it."""
 
 
 class Lost(Failed):
@@ -33,13 +33,13 @@ class Event:
     """A requested event: WHAT happens for SECONDS. It starts AFTER seconds from the start of PHASE. The PHASE "" is the start
     of the application.
     """
-    text: str  # the text of the option that requested it
+    text: str  # text of the option --event that requested the event
     phase: str
     after: float
     what: str
     seconds: float
-    problem: str = "the run did not get so far"  # reason why it was not carried out, or None
-    span: tuple = None  # start and end, in seconds after the application's start
+    problem: str = "the run did not get so far"  # reason why the event was not carried out, or None
+    span: tuple = None  # start and end of the event, in seconds after the application's start
 
     @property
     def saves_state(self):
@@ -176,8 +176,8 @@ class Events:
         self._guest, self._say = guest, say
         self._left = list(requested)
         self._event = self._steps = None
-        self._wanted = None  # the command whose answer the current step waits for, or None if it waits for a time
-        self._until = None   # end of the wait, in time.monotonic(): the time of the step, or the time limit for the answer
+        self._wanted = None  # the QMP command whose answer the current step waits for, or None if the step only waits for some time
+        self._until = None   # end of the current wait, in time.monotonic(): the end of the step, or the time limit for the answer
         self._label = 0
 
     def get_wait_time(self, longest):
@@ -250,7 +250,7 @@ class Events:
         if isinstance(error, Lost):
             self._guest.mark_as_lost(f"--event {event.text}: {error}")
         else:
-            self._guest.send_command("cont")  # the event may have stopped the guest
+            self._guest.send_command("cont")  # lets the guest run again, because the event may have stopped it
 
     def _end_event(self, problem):
         event, self._event = self._event, None

@@ -15,10 +15,10 @@ SERIAL_SIZE_MAX = 256 << 20   # maximum number of bytes; a report is far smaller
 READ_SIZE = 65536             # bytes of one read; the time-out is checked after each read
 TICK_S = 0.1
 KEY_S = 2.0                   # time limit for QEMU to accept the key that ends the measurements early
-ASK_S = 2.0                   # time between two queries of the guest's state while the application measures
-# Time limit for a picture of the screen after the time-out, so that the time-out is not exceeded by much.
+ASK_S = 2.0                   # seconds between two queries of the guest's state while the application measures
+# Seconds that QEMU has for a picture of the screen after the time-out. It is short, because the run should end at its time-out.
 PICTURE_S = 1.0
-# The guest counts as finished after so many seconds without output, if it has sent its report or crashed.
+# A guest that has sent its report, or crashed, counts as finished after so many seconds without output.
 SETTLE_S = 5.0
 # In these states the guest never runs again, although QEMU continues.
 DEAD_STATES = ("internal-error", "guest-panicked", "io-error")

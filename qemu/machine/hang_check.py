@@ -2,9 +2,10 @@
 import re
 import time
 
-BOUND_S = 10     # seconds; under KVM firmware prints something earlier, unless the host is busy or is a guest itself
-ASK_S = 1.0      # time between two queries; each query stops the cores for a short time
-LOOP_BYTES = 64  # length of the longest loop in which code waits for ever
+# Seconds until a guest counts as hung. Under KVM, firmware prints something earlier, unless the host is busy or itself a guest.
+BOUND_S = 10
+ASK_S = 1.0      # seconds between two queries; they are rare, because each query stops the cores for a short time
+LOOP_BYTES = 64  # longest loop, in bytes of code, that is taken for a hang
 POINTER = re.compile(r"\b[ER]?IP=([0-9a-f]+)\b")
 
 

@@ -1,5 +1,5 @@
-"""Handles signals that request the end of the run, such as Ctrl-C. A handler only stores the signal. The runner checks for it
-at points where no file is half written.
+"""Handles signals that request the end of the run, such as Ctrl-C. A handler only stores the signal. qemu/run looks for stored
+signals at points where no file is half written.
 """
 import signal
 
@@ -27,7 +27,7 @@ def is_requested():
 
 
 def may_end_measurements():
-    """Return True if a signal may end the measurements early. After SIGHUP the terminal is closed, and no user waits."""
+    """Return True if the signal shortens the measurements, so that there is a report. SIGHUP ends the run, as no user waits."""
     return is_requested() and _stored[0] != signal.SIGHUP
 
 

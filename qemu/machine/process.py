@@ -1,5 +1,5 @@
-"""Runs one QEMU process, with its process group, serial line and QMP socket (QEMU's machine protocol). The group never outlives
-the runner.
+"""Runs one QEMU process, with its process group, serial line and QMP socket (QEMU's machine protocol). When qemu/run ends, the
+whole process group ends.
 """
 import contextlib
 import fcntl
@@ -14,15 +14,16 @@ from machine.interruption import SIGNALS
 
 F_SETPIPE_SZ = 1031           # number from <linux/fcntl.h>
 PIPE_SIZE = 1 << 20           # bytes; large, so that a slow terminal does not stop the guest
-END_S = 1.0                   # time limit from SIGKILL to the end of its output pipe, which its children may hold open
-DRAIN_S = 30.0                # time limit for reading the rest of an ended process's output; a busy host reads a full pipe slowly
-WAIT_S = 5.0                  # time limit for the end of the process after this
+# Seconds after SIGKILL in which QEMU's output is still read. There is a limit because children of QEMU may keep the pipe open.
+END_S = 1.0
+DRAIN_S = 30.0                # seconds for reading the last output of a QEMU that has ended; a busy host reads a full pipe slowly
+WAIT_S = 5.0                  # seconds that a killed process then has to end
 POLL_S = 0.001
 MESSAGES_MAX = 1 << 20        # bytes; an answer of QMP is far smaller
 
 
 class Monitor:
-    """A QMP socket. QEMU sends only answers, and no function blocks."""
+    """The socket for QMP, QEMU's machine protocol. Its functions do not block."""
 
     def __init__(self):
         self.socket, self.qemu_end = socket.socketpair()
@@ -35,7 +36,7 @@ class Monitor:
         try:
             self.socket.send(json.dumps(message).encode() + b"\n")
         except OSError:
-            pass  # QEMU has ended or hangs; the guest's loop detects this by other means
+            pass  # QEMU has ended or hangs; Guest.run_until_end() detects this in another way
 
     def read_messages(self):
         """Return the messages that arrived, or None if QEMU closed the socket."""
@@ -48,7 +49,7 @@ class Monitor:
         if not data:
             return None
         *lines, self._rest = (self._rest + data).split(b"\n")
-        self._rest = self._rest[:MESSAGES_MAX]  # cut to a limit; the rest is then no valid message
+        self._rest = self._rest[:MESSAGES_MAX]  # cut to a limit, so a longer message becomes invalid and is ignored
         messages = []
         for line in lines:
             with contextlib.suppress(ValueError, RecursionError):
@@ -74,7 +75,7 @@ def start_watcher(lifeline):
             os.dup2(lifeline, 0)
             for fd in map(int, os.listdir("/proc/self/fd")):
                 if fd:
-                    # The descriptor of the folder /proc/self/fd itself, which is closed already.
+                    # The list also has the descriptor of the listed folder, which is closed already.
                     with contextlib.suppress(OSError):
                         os.close(fd)
             os.read(0, 1)
@@ -109,7 +110,7 @@ class Process:
         self.output, self.errors = self._process.stdout, self._process.stderr
         for pipe in self.output, self.errors:
             os.set_blocking(pipe.fileno(), False)
-            with contextlib.suppress(OSError):  # without a larger pipe the run works too
+            with contextlib.suppress(OSError):  # if the pipe cannot be made larger, the run works too
                 fcntl.fcntl(pipe.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
 
     def get_exit_status(self):

@@ -9,13 +9,13 @@ LAST_MAX = 64 << 10  # maximum number of bytes in memory
 
 
 class QemuMessages:
-    """Writes the first KEPT_MAX bytes of messages to FILE. On close() it also writes the last LAST_MAX bytes."""
+    """Writes the first KEPT_MAX bytes of QEMU's messages to FILE, and on close() also the last LAST_MAX bytes."""
 
     def __init__(self, file):
         self._file, self._kept, self._left_out, self._last = file, 0, 0, b""
 
     def write_command_line(self, command):
-        """Called with the command line, before each QEMU process starts."""
+        """Write a command line to the file, before its QEMU process starts."""
         self._last = b""
         files.write_all(self._file, os.fsencode(f"$ {shlex.join(command)}\n"))
 
@@ -33,6 +33,6 @@ class QemuMessages:
             self._left_out = 0
 
     def list_lines(self):
-        """Return the lines of the latest QEMU process."""
+        """Return the last lines that the latest QEMU process has printed."""
         text = self._last.decode("utf-8", "replace")
         return [line.strip() for line in text.splitlines() if line.strip()]

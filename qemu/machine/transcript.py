@@ -22,12 +22,12 @@ END = re.compile(rb"^BARETICK ([A-Z]+) END sha256=([0-9a-f]{64})$")
 CUT = re.compile(rb"^BARETICK ([A-Z]+) CUT after (\d{1,9}) of (\d{1,9}) bytes$")
 # The first line of EDK II's exception handler, which then stops the processor (UefiCpuPkg, CpuExceptionHandlerLib).
 CRASH = re.compile(rb"^!!!! X64 Exception Type - (.+?) *(?:CPU Apic ID.*)?$")
-# EDK II prints the second message before the application's first line, if the firmware's keys do not trust the image.
+# Messages of EDK II. It prints REFUSED, and does not start the application, if the firmware's keys do not trust the image.
 UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
 # This line starts the part of the text that fills many screens: TABLE_DURATIONS of src/render/sections/table_sections.h.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
-NOT_RESTORED = ("show", "size", "phase_starts")  # fields that a return to a snapshot does not restore
+NOT_RESTORED = ("show", "size", "phase_starts")  # fields that keep their values when the machine returns to a snapshot
 POINTER = DETAIL + b": report.txt"
 
 
@@ -35,7 +35,8 @@ POINTER = DETAIL + b": report.txt"
 LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "
-FROM_RUNNER = "In fw_cfg opt/baretick/options: "  # removed from errors, because for the user the options are the words after --
+# Removed from error messages, because the user has given the options after -- and does not know of fw_cfg.
+FROM_RUNNER = "In fw_cfg opt/baretick/options: "
 BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT", "COMPACT")  # with serial=compact, COMPACT comes in place of REPORT
 FAULTS_MAX = 5
 NAME_MAX = 32
@@ -53,8 +54,8 @@ class Transcript:
     def __init__(self, show):
         self.show = show
         self.phase_starts = {}  # time of the first start of each phase, by time.monotonic(); "" is the application's start
-        self.size = 0         # bytes received, including firmware output
-        self.last_line = ""   # last line for people, except progress
+        self.size = 0         # number of received bytes, including the output of the firmware
+        self.last_line = ""   # last line that was meant for people, except lines of progress
         self.error = ""       # the sentence in which the application gives the reason why it did not run
         self.blocks = {}      # the bytes of each block whose SHA-256 is correct, by its name in BLOCKS
         self.report = None    # the parsed block REPORT, or None
@@ -67,7 +68,7 @@ class Transcript:
         self._cut = False     # true if the current line is too long
         self._block = None    # name of the open block
         self._body = None     # the bytes of the open block so far, or None if they are too many
-        self._detail = False  # true in the part of the text that is not shown
+        self._detail = False  # true while the part of the text that starts with DETAIL is received, which is not shown
 
     @property
     def has_started(self):
@@ -125,7 +126,7 @@ class Transcript:
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in NOT_RESTORED}
 
     def restore_state(self, mark):
-        """Restore the state MARK. The machine returned to a snapshot of that time, and repeats its later output."""
+        """Restore MARK, the state at the time of a snapshot. The machine has returned to this snapshot, and repeats its later output."""
         vars(self).update(mark)
 
     def close(self):
@@ -226,7 +227,7 @@ class Transcript:
             self.blocks[name] = data
 
     def _decompress_report(self, data):
-        """Use the lines of serial=compact as the block REPORT."""
+        """Decompress the report that the option serial=compact prints, and use it as the block REPORT."""
         try:
             body = console.decompress_report(b"".join(line.partition(b":")[2] for line in data.splitlines()))
         except ValueError as error:

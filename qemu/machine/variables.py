@@ -1,4 +1,4 @@
-"""Reads the state of Secure Boot from a firmware's variables, in EDK II's layout."""
+"""Finds out from a file of firmware variables, in EDK II's format, whether Secure Boot is on."""
 import struct
 import uuid
 
@@ -11,7 +11,7 @@ VENDOR = uuid.UUID("f0a30bc7-af08-4556-99c4-001009c93a44").bytes_le
 
 
 def secure_boot_is_on(store):
-    """Return True if STORE shows that Secure Boot is on. Return False if STORE has no such variable."""
+    """Return True if the variable SecureBootEnable in STORE, the contents of such a file, is set. Return False if it is missing."""
     at = store.find(NAME, HEADER.size)
     while at >= 0:
         if HEADER.unpack_from(store, at - HEADER.size) == (START, ADDED, len(NAME), 1, VENDOR):

@@ -1,4 +1,4 @@
-"""The actions of the command qemu/nextboot: prepare one start of baretick, print the state, collect the report, remove all."""
+"""The actions of qemu/nextboot: prepare a start of baretick, print the state, collect the report, or remove all added files."""
 import contextlib
 import glob
 import json
@@ -18,17 +18,18 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"  # a different value after each star
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
-# Keys of prepared.json. "earlier" lists reports of earlier preparations that were not collected. "collected" lists the reports of
-# this preparation that were. "loader" is a name in loaders.ALL, and "found" is the result of its list_existing_items().
+# Keys of prepared.json, which describes the prepared start. "earlier" lists reports of earlier preparations that were not
+# collected. "collected" lists the collected reports of this preparation. "loader" is a name in loaders.ALL, and "found" is the
+# result of its list_existing_items().
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
-NEW = ".new"  # files.replace_file() leaves such a file after a power cut
+NEW = ".new"  # suffix of the temporary file that files.replace_file() leaves behind after a power cut
 FILES = (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE)
 EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
 
 
 def read_application(path):
-    """Return the bytes of the UEFI application PATH. Raise Refused if it is none."""
+    """Return the bytes of the file PATH. Raise Refused if it is no UEFI application."""
     try:
         data = files.read_file(path, FILE_MAX)
     except OSError as error:
@@ -95,7 +96,7 @@ def _has_state(own):
 
 
 def _read_old_state(folder):
-    """Return the state of an earlier preparation, or None."""
+    """Return the contents of prepared.json from an earlier preparation, or None."""
     try:
         return _read_state(folder)
     except Refused:  # prepared.json is damaged: treats all reports as older than the preparation
@@ -154,7 +155,7 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
             entry = loader.choose_next_start(partition, folder, next(iter(loaded)))
             if restart:
                 system.run_command("systemctl", "reboot")
-        with contextlib.suppress(Refused, OSError):  # --remove deletes an entry that stays
+        with contextlib.suppress(Refused, OSError):  # if this fails, the entry stays until `qemu/nextboot --remove`
             loader.remove_old_entries()
             loaders.remove_all_entries(system, folder, old or {}, but=by)
     return f"prepared: the next restart runs baretick from {partition.path}, {entry}, and comes back"
@@ -221,7 +222,7 @@ def collect_reports(system, target):
             raise Refused(f"report {newest} cannot be read: {error}") from error
         situation = None if new else _describe_prepared_start(system, state, new)
         state.update(earlier=[], collected=new)
-        with contextlib.suppress(OSError):  # if the copy fails, the next preparation keeps them again
+        with contextlib.suppress(OSError):  # if the copy fails, the next preparation keeps the reports in the list again
             files.replace_file(os.path.join(folder, volume.OWN, STATE), json.dumps(state, indent=1).encode())
     yield from compare.format_comparison(believed, report)
     if report.get("verdict") == "incomplete":

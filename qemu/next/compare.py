@@ -1,9 +1,9 @@
-"""Compares the kernel's rate of the TSC, and the kernel's clock, with baretick's report. A rate differs only if it is outside of
-the interval in the report.
+"""Compares the TSC rate and the clock that the running kernel uses with baretick's report. The kernel's rate counts as different
+only if it is outside of the interval in the report.
 """
 
 SECONDS_A_DAY = 86_400
-# The kernel's names of clocks that have another name in a report: src/report/README.md, `clocks[].id`.
+# The clocks that have one name in the kernel and another name in a report: src/report/README.md, `clocks[].id`.
 NAMES = {"kvm-clock": "kvmclock", "hyperv_clocksource_tsc_page": "hv_page", "hyperv_clocksource_msr": "hv_ref",
          "hyperv_clocksource": "hv_ref", "tsc-early": "tsc"}
 

@@ -1,4 +1,4 @@
-"""Accesses the firmware's EFI variables and Secure Boot's keys, and its boot entries by efibootmgr."""
+"""Reads the firmware's EFI variables and the keys of Secure Boot. Changes the firmware's boot entries by efibootmgr."""
 import base64
 import contextlib
 import os
@@ -12,13 +12,13 @@ from next.system import Refused, restore_if_refused
 
 FOLDER = "/sys/firmware/efi/efivars"
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
-ATTRIBUTES_SIZE = 4  # bytes before the value: Documentation/filesystems/efivarfs.rst of Linux
+ATTRIBUTES_SIZE = 4  # attributes, which a file in efivarfs has before the value: Documentation/filesystems/efivarfs.rst of Linux
 LABEL = "baretick, once"
 # UEFI 2.10, 10.3.5.1 "Hard Drive": type 4, subtype 1, 42 bytes, with the partition's GUID at 24 and its kind at 41.
 HARD_DRIVE, BY_GUID = (4, 1, 42), 2
 # UEFI 2.10, 32.4.1 "Signature Database": the signatures in a list of this type are certificates in DER form.
 CERTIFICATES = uuid.UUID("a5c059a1-94e4-4aa7-87b5-ab155c2bf072").bytes_le
-LIST_SIZE, OWNER_SIZE = 28, 16  # header of a list, and owner before each signature
+LIST_SIZE, OWNER_SIZE = 28, 16  # bytes of the header of a list of signatures, and of the owner's GUID before each signature
 KEYS = (("db", "d719b2cb-3d3a-4596-a3bc-dad00e67656f"), ("MokListRT", "605dab50-e046-4300-abb6-3dd810dd8b23"))
 CONTAINERS = ("/run/systemd/container", "/run/.containerenv", "/.dockerenv")
 
@@ -121,7 +121,7 @@ def list_entries(system):
 
 
 def list_own_entries(system):
-    """Return the numbers of the entries with LABEL, which are nextboot's."""
+    """Return the numbers of the boot entries with the title LABEL, which nextboot has made."""
     mine = (LABEL + "\0").encode("utf-16-le")
     options = {entry: read_variable(system, f"Boot{entry:04X}") or b"" for entry in list_entries(system)}
     return {entry for entry, option in options.items() if option[6:6 + len(mine)] == mine}
@@ -153,7 +153,7 @@ def _set_boot_next(system, entry):
 
 
 def remove_entries(system, which):
-    """Delete the entries WHICH, and BootNext if it names one of them."""
+    """Delete the boot entries with the numbers WHICH. Delete BootNext too if it names one of them."""
     if read_entry_number(system, "BootNext") in which:
         _set_boot_next(system, None)
     for entry in sorted(which):

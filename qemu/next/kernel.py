@@ -17,7 +17,7 @@ MESSAGES_MAX = 200
 STAMP = re.compile(r"^\[\s*(\d+\.\d+)\]\s*(?:\[[^]]*\]\s*)?(.*)$")
 MHZ = r"(\d+)\.(\d{3}) MHz"
 
-# The source of the TSC's rate for each message. The last message counts.
+# Patterns of kernel messages, and the source of the TSC's rate that each message shows. The last message counts.
 SOURCES = [
     (r"Fast TSC calibration using PIT", "fast calibration by the PIT"),
     (r"Fast TSC calibration failed", None),

@@ -22,7 +22,7 @@ class Firmware:
         self.system, self._old = system, set()
 
     def check_can_start(self, partition):
-        """Raise Refused if this loader cannot start baretick on this machine. Change nothing."""
+        """Raise Refused if this loader cannot start baretick on this machine. This check changes nothing."""
         if not partition.disk or not partition.number:
             raise Refused(f"{partition.path} is no partition of a disk, so no boot entry can name it")
         chosen = firmware.read_entry_number(self.system, self.variable)
@@ -30,7 +30,7 @@ class Firmware:
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
     def list_existing_items(self, _folder):
-        """Return the names of files, folders and variables that exist before a preparation. remove_entry() keeps these."""
+        """Return the names of files, folders and variables that existed before a start is prepared. remove_entry() keeps these."""
         return []
 
     def undo_if_refused(self, _folder):
@@ -158,7 +158,7 @@ class Grub:
         is_ours = bool(self.BLOCK.search(data))
         if os.path.isfile(self._get_path("grubenv")) and (is_ours or "custom.cfg" in existing):
             chosen = self._read_next_entry()
-            # After GRUB used our next_entry, the variable is empty.
+            # The variable is empty if GRUB has used the value that nextboot had set.
             if chosen == self.ID or (chosen == "" and "next_entry" not in existing):
                 self._set_next_entry("" if "next_entry" in existing else None)
         if is_ours:
@@ -207,7 +207,7 @@ class SystemdBoot:
 
     def _set_one_shot(self, chosen):
         if self._read_variable_text(self.variable) != chosen:
-            self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty name deletes the variable
+            self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty name deletes the variable LoaderEntryOneShot
 
     @contextlib.contextmanager
     def undo_if_refused(self, folder):

@@ -1,4 +1,4 @@
-"""Reads and writes files of this machine, and runs its commands. Tests use another folder in place of the root folder "/"."""
+"""Reads and writes files of this machine, and runs its commands. Tests replace the root folder "/" by another folder."""
 import contextlib
 import functools
 import os
@@ -7,7 +7,7 @@ import subprocess
 from results import files
 
 FILE_MAX = 16 << 20
-COMMAND_S = 60  # the longest wait for a command: a firmware that writes its NVRAM may take seconds
+COMMAND_S = 60  # time limit for a command in seconds; efibootmgr may need seconds, because the firmware writes its NVRAM
 MESSAGE_MAX = 300  # maximum number of characters of a failed command's message
 
 

@@ -13,11 +13,11 @@ from results import files
 KIND = ("c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "0xef")
 MOUNT_POINTS = ("/boot/efi", "/efi", "/boot")
 OWN = "EFI/baretick"     # nextboot's folder with the application, its options, and prepared.json
-REPORTS = "baretick"     # has a folder for each run: see boot/README.md
+REPORTS = "baretick"     # baretick's folder for reports, with a folder for each run: see boot/README.md
 REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
-# The column NAME makes lsblk print a tree, in which a mirror is a child of its halves. Without it lsblk prints a list (lsblk(8),
-# --tree).
+# The column NAME makes lsblk print a tree, in which a mirror (RAID 1) is a child of each of its disks' partitions. Without this
+# column lsblk prints a list (lsblk(8), --tree).
 COLUMNS = "NAME,PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
@@ -133,7 +133,7 @@ def mount_partition(system, partition):
 
 
 def check_space(folder, size):
-    """Raise Refused if the partition is read-only, or has no space for the application of SIZE bytes and three reports."""
+    """Raise Refused if the partition is read-only, or has no space for SIZE bytes of new files and three reports."""
     about = os.statvfs(folder)
     if about.f_flag & os.ST_RDONLY:
         raise Refused(f"the EFI system partition at {folder} is mounted read-only")

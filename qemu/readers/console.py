@@ -1,6 +1,7 @@
 """Finds reports in the log of a serial console. The option serial=compact prints them, as src/render/json/compact.h describes.
 
-The lines may stand anywhere: after time stamps, among lines of a kernel, or in a string of JSON. Damage becomes a sentence.
+The lines may follow time stamps, may be mixed with lines of a kernel, or may be in a JSON string. A damaged report results in
+a sentence with the reason.
 """
 import base64
 import hashlib
@@ -18,7 +19,7 @@ CUT = " The console may keep only the end of its log."
 
 
 class Compact:
-    """A report in a log, as far as the log has its lines."""
+    """The lines of one report in a log. Some may be missing."""
 
     def __init__(self):
         self.lines = {}   # text of each line, by line number
@@ -79,7 +80,7 @@ def is_log(data):
     """Return True if DATA is the log of a console with at least a part of a compact report."""
     data = remove_zeros(data)
     if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:
-        return False  # fails quickly for a report in JSON; the second part excludes a report whose label contains such words
+        return False  # a report in JSON is no log; its label may contain the words of a log, so the start of DATA is checked
     return any(mark["begin"] or mark["sum"] or len(mark["text"]) == COLUMNS for mark in MARK.finditer(data))
 
 

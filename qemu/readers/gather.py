@@ -1,5 +1,5 @@
-"""Reads all given reports, on all processors. Each report is converted to rows of tables, as lines of JSON. For any other file
-there is a sentence that says why it is no report.
+"""Reads all reports that the user names, on all processors. Each report is converted to rows of tables, as lines of JSON. A file
+that is no report results in a sentence with the reason.
 """
 import concurrent.futures
 import csv
@@ -17,23 +17,23 @@ from results import files, reports
 WORKERS = 2
 PR_SET_PDEATHSIG = 1     # prctl(2)
 KERNEL_MAX = 1 << 20     # largest kernel.json in bytes
-TASKS_MAX = 256          # tasks that wait at a time; all reports together may need more memory than the machine has
+TASKS_MAX = 256          # maximum number of waiting tasks; all reports together may need more memory than the machine has
 SPLIT_MIN = 1 << 20      # a file with at least this number of bytes may be split into several tasks
-SLICE = 4 << 20          # bytes of each task from a file that has a report on each line
-# Long lists that no table has. They are dropped before parsing. In JSON a quotation mark within a string is \", so these keys
-# cannot match in a string of a real report. If a forged report makes one match, it only loses that part. None of these lists
-# contains lists, so a match ends at the next bracket.
+SLICE = 4 << 20          # bytes that a task reads of a file in which each line is a report
+# Patterns of long lists that no table contains. These lists are removed before parsing. In JSON a quotation mark within a string
+# is \", so the patterns do not match in a string of a real report. A forged report in which they match only loses the matching
+# part. These lists contain no lists, so a match ends at the next bracket.
 DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
 
 def drop_unused_lists(data):
-    """Return DATA without the lists that no table has, which are nine tenths of a report."""
+    """Return the report DATA without the lists that no table contains. They are nine tenths of a report."""
     return MATRIX.sub(b'"matrix":null', DROPPED.sub(rb'"\1":null', data))
 
 
 def parse_report(data):
-    """Return the part of the report in DATA that the tables have."""
+    """Return the report in DATA without the parts that no table contains."""
     return reports.check_report(rows.keep_needed_keys(reports.parse_json(drop_unused_lists(data))))
 
 
@@ -198,7 +198,7 @@ def _start_worker(known, program):
     global _known, _program
     _known, _program = known, program
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is sent to this process too, but only the parent process handles it
-    # This process ends with its parent, because otherwise it would wait for work without end.
+    # The kernel kills this process when its parent ends. Otherwise it would wait for tasks for ever.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

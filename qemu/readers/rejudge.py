@@ -1,4 +1,4 @@
-"""Judges a report again: baretick-replay makes it from the record that the run left next to its report."""
+"""Judges a run again: baretick-replay makes a new report from the record (the raw readings) that the run saved with its report."""
 import os
 import stat
 import subprocess
@@ -7,7 +7,7 @@ import tempfile
 from results import files, reports
 
 RECORD = ".record"  # extension of a record: report.record is next to report.json
-WAIT_S = 60         # longest time for one record
+WAIT_S = 60         # time limit for one record, in seconds
 
 
 class Damaged(Exception):
@@ -15,7 +15,7 @@ class Damaged(Exception):
 
 
 class Rejudged:
-    """Numbers of reports that were judged again and of other reports."""
+    """Counts reports that were judged again, reports without a record, and damaged records."""
 
     def __init__(self, program):
         self.program = program

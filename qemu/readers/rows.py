@@ -1,4 +1,4 @@
-"""Converts a report to rows of six tables. Each table has one list of columns, for Parquet, DuckDB and the queries."""
+"""Converts a report to rows of six tables. COLUMNS defines the columns of each table for Parquet, DuckDB and the queries."""
 import datetime
 import re
 
@@ -7,12 +7,14 @@ from results.sanitize import clean_text
 WORD_MAX = 200    # maximum number of characters of a word
 TEXT_MAX = 600    # maximum number of characters of a sentence
 WHOLE_MAX = 2 ** 53  # limit of whole numbers, because JSON readers may round larger ones
-TINY, HUGE = 1e-18, 1e18  # limits of figures; others are dropped, so that products and quotients in queries stay finite
+# Smallest and largest accepted figure. Other figures are dropped, so that products and quotients in queries stay finite.
+TINY, HUGE = 1e-18, 1e18
 UNKNOWN_DAY = "unknown"
 SPREAD = ("value", "low", "high")
 
-# The columns of each table: name, type, path of the value in the report. A * in a name stands for value, low and high. Columns
-# without a path are computed below. `run` is the SHA-256 of the report's bytes. `day` partitions the table.
+# The columns of each table: name, type, and path of the value in the report. A name with * stands for three columns, for value,
+# low and high of an interval. Columns without a path are computed by make_rows(). `run` is the SHA-256 of the report's bytes.
+# The files of each table are partitioned by `day`.
 TEXT, WORD, REAL, WHOLE, FLAG, TIME = "VARCHAR", "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN", "TIMESTAMP"
 COLUMNS = {
     "runs": [

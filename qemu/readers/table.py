@@ -1,4 +1,4 @@
-"""Converts report.csv back to reports, as far as its rows allow. A file may have the rows of several runs."""
+"""Converts report.csv back to reports, which have only the figures of its rows. A file may have the rows of several runs."""
 import csv
 import io
 import math

@@ -14,17 +14,17 @@ from results import files
 from results.reports import ORDER, SIZE_MAX, parse_report, read_definition, get_stolen_percent
 
 _LIMITS = read_definition("compare.json")  # the report's page uses the same limits
-# Factors below this one may have other causes: a busy neighbour on the same core, another CPU model, or a clock's coarse
-# resolution.
+# A read that is slower by a smaller factor may have other causes: another program on the same core, another CPU model, or a
+# clock's coarse resolution.
 TOLERANCE = _LIMITS["slower_factor"]
-# NTP may change the rate of a host's clock, and of its guests' clocks, by at most this: Linux include/linux/timex.h, MAXFREQ.
+# NTP may change the rate of a host's clock, and so of its guests' clocks, by at most this: MAXFREQ in Linux' include/linux/timex.h.
 RATE_PPM = _LIMITS["rate_ppm"]
-# If either run has more stolen time, its medians and loop times depend as much on the host as on the clock.
+# If one of the runs has more stolen time than this, its medians and loop times depend as much on the host as on the clock.
 STOLEN_PERCENT = _LIMITS["stolen_percent"]
 
 
 class Comparison:
-    """The result of a comparison: sentences about deteriorations, grouped by the name of a clock or `machine`, and notes."""
+    """The result of a comparison: notes, and sentences on everything that became worse. The sentences are grouped by clock or machine."""
 
     def __init__(self, baseline, report, factor):
         self.by_name = {}
@@ -70,10 +70,10 @@ class Comparison:
         options = [report.get("options") or {} for report in (self._before, self._now)]
         self._timers_alike = all(options[0].get(key) == options[1].get(key) for key in ("profile", "irq"))
         emulated = "tcg" in [(report.get("machine") or {}).get("accelerator") for report in (self._before, self._now)]
-        # An emulator's timers are threads that may have to wait for its host.
+        # An emulator's timers are threads of the host, which may have to wait for a core.
         self._judges_lateness = self._timed and not emulated
         itself = next(iter(_group_by_source(self._before).get("self_ipi", [])), {})
-        # Time until the handler runs, which is a part of each lateness.
+        # Time from an interrupt to the start of its handler. Every lateness includes it.
         self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0
         if elsewhere or others:
             self.notes.append("another machine: " + "; ".join(elsewhere + others))
@@ -156,7 +156,7 @@ class Comparison:
             if self._exceeds_factor(before.get(key), now.get(key)):
                 return self._format_sentence("has a resolution of {} " + unit + ", it was {} " + unit, now[key], before[key])
             if None not in (before.get(key), now.get(key)):
-                return None  # the difference is reported as a time instead, which is clearer
+                return None  # times are clearer than ticks, so ticks are compared only if a time is missing
         return None
 
     def _format_sentence(self, words, now, before):
@@ -214,7 +214,7 @@ class Comparison:
         if not now and not self._timers_alike:
             self._not_asked_for.append(f"{name}'s interrupts")
             return []
-        # On a busy host the interrupt may only have been delayed.
+        # On a busy host, a missing interrupt may only have been delayed.
         quiet = (self._now.get("quality") or {}).get("reliable_tails") is not False
         states = ("absent", "disabled", "broken", "stuck" if quiet else None)
         lost = next((row for row in now if row.get("state") in states), {} if not now else None)

@@ -1,4 +1,4 @@
-"""Converts a report to test cases, for the formats JUnit and TAP, which programs that count tests read."""
+"""Converts a report to test cases in the formats JUnit and TAP, for CI services and other programs that count tests."""
 from typing import NamedTuple
 
 from results.reports import ORDER
@@ -19,7 +19,7 @@ def make_cases(report, problem, comparison=None, events=(), fail_on="fail"):
     requested events, each with its text, its problem, and its result as a string. FAIL_ON is the lowest verdict that fails a
     case.
     """
-    texts, open_ = {}, {}  # indexed by clock for speed, because a report may have thousands of entries
+    texts, open_ = {}, {}  # indexed by clock, because searching the lists for each clock would be slow
     for finding in report.get("findings") or []:
         texts.setdefault(finding.get("clock"), []).append(finding.get("text") or finding["rule"])
     for row in report.get("behaviours") or []:
@@ -39,7 +39,7 @@ def make_cases(report, problem, comparison=None, events=(), fail_on="fail"):
 
 
 def collect_properties(report):
-    """Return the properties of the run by name: the machine, the options of the user, the stolen time."""
+    """Return the properties of the run as a dictionary: the machine, the options of the user, the stolen time."""
     quality = report.get("quality") or {}
     machine, options = report.get("machine") or {}, report.get("options") or {}
     identity = machine.get("identity") or {}
@@ -56,7 +56,7 @@ def make_case_of_unfinished_run(problem):
 
 
 def _make_run_case(report, problem, comparison, fail_on):
-    """Return the case of the run. It passes if the run's exit status is 0."""
+    """Return the test case for the whole run. It passes if the run's exit status is 0."""
     if problem:
         return make_case_of_unfinished_run(problem)
     wrong = [f"The verdict is {report['verdict']}."] if report["verdict"] in ("fail", fail_on) else []

@@ -1,4 +1,4 @@
-"""Writes the cases of a run as a JUnit report. Also writes the suites of several runs into one file."""
+"""Writes the test cases of a run as a JUnit report. Also writes one file with a test suite for each of several runs."""
 import os
 import xml.etree.ElementTree as xml
 

@@ -1,4 +1,4 @@
-"""Converts reports of schema baretick.report/1 to baretick.report/2, which has other names for the same facts."""
+"""Converts reports of the old schema baretick.report/1 to baretick.report/2, which has other names for some keys and values."""
 
 SCHEMA = "baretick.report/1"
 KEYS = {

@@ -1,5 +1,5 @@
-"""Makes report.html: inserts the report into the page that `make` builds. src/render/json/html.c
-makes the same bytes.
+"""Makes report.html: inserts the report into the page that `make` has built. The application does
+this in src/render/json/html.c, and makes the same bytes.
 """
 import html
 import json
@@ -30,7 +30,7 @@ def insert_report(template, body):
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:
         pass  # the report is too deeply nested to be parsed, so BODY is used unchanged
-    # In JSON a < occurs only in strings, where it may be escaped. After that no string can end the page's <script>.
+    # In JSON a < occurs only in strings, where it may be escaped. After this, no string can end the page's <script>.
     return template.replace(MARK, body.replace(b"<", b"\\u003c"), 1)
 
 

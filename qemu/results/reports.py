@@ -9,14 +9,15 @@ from results.sanitize import clean_text
 
 HOME = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "src", "report")
 ORDER = {"pass": 0, "warn": 1, "fail": 2}
-# Required keys. If any other key is missing or null, its value was not measured.
+# Keys that a report must have. If any other key is missing or null, its value was not measured.
 NEEDED = ("schema", "verdict", "clocks", "id", "rule")
 # The kernel's data about its clocks, which nextboot --collect writes next to report.json.
 KERNEL, KERNEL_SCHEMA = "kernel.json", "baretick.kernel/1"
 SIZE_MAX = 16 << 20    # bytes, twice the limit of src/report/report_sizes.h for a machine of 64 cores
-# Most values in a report, each of at most 200 bytes of memory. A report of twelve clocks with every exact duration has fewer.
+# Maximum number of values in a report, each of at most 200 bytes of memory. A report with twelve
+# clocks and all their exact durations has fewer.
 VALUES_MAX = 1_500_000
-# Most items of lists that are searched for each item of other lists: a hundred times the usual number of items.
+# Maximum lengths of lists that are searched once for each item of another list: a hundred times the usual lengths.
 LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
 SHOWN_MAX = 40          # maximum number of characters of a wrong value in a sentence
 TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number",
@@ -26,7 +27,7 @@ KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], 
 
 
 def read_definition(name):
-    """Return the contents of the file NAME of src/report."""
+    """Return the contents of the JSON file NAME in src/report."""
     with open(os.path.join(HOME, name), encoding="ascii") as file:
         return json.load(file)
 

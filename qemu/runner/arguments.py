@@ -18,7 +18,7 @@ IMAGES = {"efi": "baretick.efi", "usb": "baretick.img", "disk": "baretick.img", 
 MAKE = {"efi": "make", "usb": "make image", "disk": "make image", "cd": "make image", "bare": "make"}
 DISK = "disk with a boot sector", [(510, b"\x55\xaa")]
 LISTS = ("rules", "help")  # values of baretick's options that print a list and measure nothing
-FAIL_ON = ("fail", "warn")  # verdicts that can be the lowest one that fails a run
+FAIL_ON = ("fail", "warn")  # values of --fail-on: the lowest verdict that fails a run
 OUTPUTS = ("junit", "summary", "screenshot")
 # Name of each kind of file, and the offsets and values of its magic bytes. Sources:
 # - Microsoft PE and COFF specification, "MS-DOS Stub"
@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Flaw(str):
-    """Stands for an invalid value. Contains the error, so that all errors can be reported at once."""
+    """Replaces an invalid value until all arguments are parsed. It has the error, so that all errors can be reported at once."""
 
 
 def make_type(valid, names=()):
@@ -405,7 +405,7 @@ def check_image(run):
 
 def add_options(run):
     """Add the runner's own options for baretick before the user's options, which therefore override them."""
-    # A picture or a display needs a machine that stays on after the run.
+    # For a picture of the screen, or a display, the machine must stay on after the run.
     run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")
     if run.boot == "efi":
         run.words.insert(0, "save=off")  # with -kernel the application has no volume to write to

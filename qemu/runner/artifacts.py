@@ -18,7 +18,7 @@ from runner import folder
 from runner.arguments import BUILD, OUTPUTS
 from runner.folder import FILES, INPUTS, LOGS, RECORD
 
-# Replaces control characters of a block, so that a file has no escapes for terminals.
+# Maps each byte of a block to a printable byte, so that no file has escape sequences for terminals.
 PLAIN = bytes(c if c == ord("\n") or 0x20 <= c < 0x7F else ord(" ") if c == ord("\t") else ord("?") for c in range(256))
 COLUMNS = 79
 ANSWER_MAX = 600  # maximum number of characters of the answer's line; the application writes fewer (src/report/report.h, struct report_answer)
@@ -67,7 +67,7 @@ def is_in_run_folder(run, path):
 def save_results(run, console, accelerator, status, problem, elapsed_s):
     """Write the report in all formats. Return the exit status, which a comparison may make worse, and the problem or None."""
     if run.list and not problem:
-        return status, None  # nothing to write, because baretick only printed a list
+        return status, None  # there is no report to write, because baretick only printed a list
     transcript = run.transcript
     whole = transcript is not None and transcript.report is not None and not transcript.faults
     blocks = transcript.blocks if transcript else {}

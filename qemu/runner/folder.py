@@ -14,13 +14,14 @@ from results import files, reports
 from results.sanitize import clean_text
 
 FILES = ["report.json", "report.html", "report.txt", "report.csv"]
-# Missing in some runs, because a machine of many cores does not send it, and earlier releases do not have it.
+# The file with the raw readings. A machine with many cores does not send it, and earlier releases do not make it.
 RECORD = "report.record"
 LOGS = ["serial.log", "qemu.log"]
 STICK = "stick.img"
 EARLIER = "earlier"  # subfolder of DIR that keeps the last report until there is a newer report
 INPUTS = ("qemu", "efi", "image", "firmware", "baseline", "matrix")
-RESERVED = 4096  # bytes that report.json gets at the start, so that a reason fits if the disk is full at the end
+# Bytes that are written into report.json at the start of a run, so that a reason fits even if the disk is full at the end.
+RESERVED = 4096
 REASON_MAX = 1000
 NOT_ENDED = "the run was ended before it could leave its report"
 
@@ -176,7 +177,7 @@ def remove_earlier_report(out):
     for name in [*FILES, RECORD, *LOGS]:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(kept, name))
-    with contextlib.suppress(OSError):  # kept, because there is no such folder, or it has other files
+    with contextlib.suppress(OSError):  # the folder does not exist, or has other files and is kept
         os.rmdir(kept)
 
 

@@ -1,4 +1,4 @@
-"""Checks baretick's options before a boot. options.json is made from the application's table of options.
+"""Checks baretick's options before a boot, by options.json, which is generated from the application's table of options.
 
 tests/unit/report/options.cases lists inputs and their results. This file and src/options must give the same results.
 """
@@ -10,12 +10,12 @@ from results import files
 NAME = "options.json"
 SIZE_MAX = 1 << 20  # largest options.json in bytes
 SHOWN_MAX = 48      # maximum number of characters of a word in a sentence
-DIGITS_MAX = 19     # maximum number of digits of a number, not counting leading zeros; no maximum has more
+DIGITS_MAX = 19     # maximum number of digits of a number without leading zeros; no option allows a larger number
 LIMIT = "limit."
 NAME_MAX = 31       # maximum number of characters of a name, as in src/options/options.h
 URL_MAX = 191       # maximum number of characters of a URL, as in src/options/url.h
-# A comment or a word. Blanks and # between quotation marks are part of the word. A quotation that is not closed ends with its
-# line.
+# A comment or a word. Blanks and # between quotation marks are part of the word. Without a closing quotation mark, the
+# quotation ends at the end of the line.
 WORD = re.compile(r'#[^\r\n]*|((?:"[^"\r\n]*(?:"|(?=[\r\n]|\Z))|[^ \t\r\n#"])+)')
 CONTROL = re.compile(r"[^\t\n\r -~\x80-\xff]")
 # RFC 1123, 2.1: letters, digits and hyphens. The last part of a name must not be a number.
@@ -60,7 +60,7 @@ def parse_number(digits):
 
 
 class Grammar:
-    """The keys of an application's options, and their valid values."""
+    """The options of an application, with their valid values."""
 
     def __init__(self, path):
         self._all = json.loads(files.read_file(path, SIZE_MAX).decode("ascii"))

@@ -1,4 +1,4 @@
-"""Does the runs that a file describes, in sequence. qemu/matrix explains the format."""
+"""Does several runs one after another, as a matrix file describes them. The file qemu/matrix explains the format."""
 import collections
 import configparser
 import itertools
@@ -16,8 +16,8 @@ from runner import arguments, folder, grammar
 
 KEYS = ("accel", "cpus", "machine", "memory", "boot", "efi", "image", "timeout", "qemu", "qemu-arg", "firmware",
         "event", "options")
-SIZE_MAX = 1 << 20  # maximum number of bytes of such a file
-RUNS_MAX = 10_000   # maximum number of runs in a file
+SIZE_MAX = 1 << 20  # maximum size of a matrix file in bytes
+RUNS_MAX = 10_000   # maximum number of runs of a matrix file
 LABEL_MAX = 64      # maximum number of characters of baretick's option label=
 ENDINGS = {0: "pass", 1: "FAIL", 2: "not done", 124: "time-out"}
 
@@ -130,7 +130,7 @@ def run_each(common, runs, do_run, table, suites):
         suites.add_suite(run.suite(run.name) if run.suite else junit.make_suite([cases.make_case_of_unfinished_run(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
-        # If the user has given QEMU arguments, these may be the cause, so the next run tries KVM again.
+        # If KVM failed, later runs do not try it. If the user's own QEMU arguments may be the cause, they try it again.
         no_kvm |= run.fell_back and not run.qemu_arg
         if status > 128 or interruption.was_handled():
             break  # a signal ends all further runs, too

@@ -14,12 +14,12 @@ from results.sanitize import clean_text
 from serve import limits, store
 
 LINE_MAX = 8 << 10        # maximum number of bytes of the request's first line
-# Most bytes of the first line and the headers. A part of the body of this size may be received with them.
+# Maximum size in bytes of the request line and the headers. Up to this number of bytes of the body may be read with them.
 HEAD_MAX = 32 << 10
-HEAD_PART = 6             # the request line and headers must be received in this fraction of the deadline
+HEAD_PART = 6             # the request line and the headers must be received within 1/6 of the time limit for the request
 BODY_BYTES_PER_S = 64 << 10  # slowest accepted speed, because a slower client only occupies a connection
 PIECE = 64 << 10
-# Most bytes of an unexpected body that are read, because a reset of the connection would lose the answer.
+# Maximum number of bytes of a refused body that are read. Closing a connection with unread bytes would lose the answer.
 DRAIN_MAX = 1 << 20
 DRAIN_S = 1.0
 FIELDS_MAX = 8            # maximum number of fields of a query
@@ -121,7 +121,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _send_options(self, query):
         try:
-            # The first of several fields with the same name is used.
+            # If several fields of the query have the same name, the first field is used.
             fields = dict(reversed(urllib.parse.parse_qsl(query, max_num_fields=FIELDS_MAX)))
         except ValueError:
             raise Refused(400, f"the query has more than {FIELDS_MAX} fields") from None
@@ -208,7 +208,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _send_bytes(self, data):
         limits.set_time_out(self.request, self.end_s)
-        self.request.sendall(data)  # the time-out applies to all data, and not to each piece
+        self.request.sendall(data)  # the time-out of sendall() is for all data, and not for each piece
 
     def _discard_rest(self):
         """Read the rest of the request. If a connection is closed with unread bytes, the kernel sends a reset, and the client

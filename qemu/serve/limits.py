@@ -11,13 +11,13 @@ CONNECTIONS_MAX = 64         # maximum number of connections, each with a thread
 CONNECTIONS_MAX_EACH = 32    # maximum number of connections from one address
 POSTS_MAX = 16               # maximum number of reports that are received at the same time
 POSTS_MAX_EACH = 8
-POST_WAIT_S = 5.0            # longest wait until a report may be sent
-REQUESTS_PER_REPORT = 10     # requests per report, which include the application, its options, and repeated requests
+POST_WAIT_S = 5.0            # seconds that a client waits at most until it may send a report
+REQUESTS_PER_REPORT = 10     # allowed requests for each allowed report: for the application, for its options, and repeated requests
 ADDRESSES_MAX = 4096         # maximum number of addresses that are stored
 
 
 class TooLong(Exception):
-    """The client has sent more than it is allowed to send."""
+    """The client has sent more bytes than it may send."""
 
 
 class Stream(io.RawIOBase):

@@ -15,8 +15,8 @@ from serve import handler, limits, store
 
 APPLICATION_MAX = 64 << 20  # largest application in bytes
 REFUSED_MAX = 10_000        # maximum number of refused requests that are printed
-POLL_S = 0.2                # time between two looks for a signal
-GRACE_S = 3.0               # time that open connections have to end
+POLL_S = 0.2                # seconds between two checks for a signal
+GRACE_S = 3.0               # seconds that open connections have to end when the server ends
 ENDING = (signal.SIGINT, signal.SIGTERM)
 SHOWN_MAX = 300             # maximum number of characters of a printed line
 
@@ -51,7 +51,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             problem = getattr(error, "strerror", None) or error
             raise Missing(f"{options.listen}, port {options.port}: {problem}") from error
 
-    # The following functions are for connections.
+    # The following functions handle connections.
 
     def service_actions(self):
         """End the server after a signal. serve_forever() calls this between two connections, so a signal does not interrupt
@@ -94,7 +94,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             return str(ipaddress.ip_network((found, 64), strict=False))
         return str(getattr(found, "ipv4_mapped", None) or found)
 
-    # The following functions are for requests.
+    # The following functions are called by the handler of a request.
 
     def read_application(self):
         """Return the bytes of the application. Read the file again if it has changed."""
@@ -131,7 +131,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
                     self.deaf = error
                     threading.Thread(target=self.shutdown, daemon=True).start()
 
-    # The following functions are for the end of the server.
+    # The following functions end the server.
 
     def end_connections(self):
         """Accept no new connections. Wait GRACE_S for the end of open connections, and then close them."""

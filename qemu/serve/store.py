@@ -1,5 +1,5 @@
-"""The folder DIR of the server. Files in DIR/options are sent to clients, and DIR/reports stores reports. Links are not
-followed.
+"""Accesses the folder DIR of the server. The server sends the files in DIR/options to clients, and stores reports in DIR/reports.
+Symbolic links are not followed.
 """
 import contextlib
 import datetime
