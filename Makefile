@@ -26,7 +26,7 @@ COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 ##= WERROR=1 treats warnings as errors, as the tests of a submission do
 WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 COMMON   := -std=gnu11 -O2 -g $(WARNINGS) '-ffile-prefix-map=$(CURDIR)=.'
-# Flags that clang does not know. It builds without link-time optimisation, because its linker plugin is in another package.
+# Flags that clang does not know. clang builds without link-time optimisation, because its linker plugin is in another package.
 GCC_ONLY := -flto -fno-fat-lto-objects -fno-tree-loop-distribute-patterns -maccumulate-outgoing-args
 GCC_LINK := -flto=auto
 ifneq ($(findstring clang,$(CC)),)
@@ -38,8 +38,8 @@ TARGET   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -f
             -mno-red-zone -mgeneral-regs-only -fvisibility=hidden -fno-asynchronous-unwind-tables -fcf-protection=none \
             $(GCC_ONLY)
 
-# The folders of code, and what each may use. A header is included with its folder ("sync/offsets.h"), and
-# tests/test_rooms.py compares each #include with these files.
+# These files list the folders of code, and which folders each may use. Headers are included with their folder, such as
+# "sync/offsets.h". tests/test_rooms.py compares each #include with these lists.
 ROOMS    :=
 ROOMS_MK := src/rooms.mk drivers/rooms.mk boot/rooms.mk
 include $(ROOMS_MK)
@@ -51,7 +51,7 @@ INCLUDES := -Isrc -Idrivers -Iboot
 SOURCES         := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
 PORTABLE        := $(filter-out boot/%,$(SOURCES))
 
-# The objects of a folder's image: all objects that the folder may use.
+# objects_of FOLDER: the objects of an image that starts in FOLDER, which are all objects that FOLDER may use.
 objects_of   = $(addprefix $(BUILD)/efi/,$(addsuffix .o,$(basename $(foreach room,$(call visible,$(1)),\
                $(wildcard $(room)/*.c $(room)/*.nasm)))))
 OBJECTS      := $(call objects_of,boot/uefi)
@@ -84,7 +84,7 @@ $(BUILD)/efi/boot/firmware/memory.o: TARGET += -fno-lto
 # Code that runs in or between readings is optimised for speed. All other code is optimised for size.
 TIMED := src/base src/clock src/stats src/sync drivers/clocks drivers/hw drivers/smp drivers/timers boot/cores boot/guard boot/interrupts boot/uefi/mp
 UNTIMED := $(foreach source,$(SOURCES),$(if $(filter $(TIMED),$(call room_of,$(source))),,$(source)))
-# These run before or after the readings: text, checksums, compression, offsets, outliers, set-up, and starts of jobs.
+# These files run before or after the readings: text, checksums, compression, offsets, outliers, set-up, and starts of jobs.
 UNTIMED += src/base/text.c src/base/number.c src/base/base64.c src/base/crc32.c src/base/sha256.c \
            src/base/deflate.c src/sync/outliers.c src/sync/offsets.c src/sync/offsets_solve.c src/sync/offsets_indirect.c \
            src/base/offset.c src/sync/pair_schedule.c src/stats/series.c src/clock/claims.c src/clock/behaviour.c \
@@ -100,9 +100,9 @@ $(BUILD)/efi/%.o: %.nasm Makefile
 	$(call say,NASM  )
 	$(QUIET)$(NASM) -f elf64 -I$(<D)/ $(if $(WERROR),-Werror) -MD $(@:.o=.d) -o $@ $<
 
-# The page of report.html in one file, with a mark at the place of the report.
+# The page of report.html in one file. A mark in it is replaced by the report.
 PAGE := $(BUILD)/page.html
-# The same page in two parts, from which the application makes it.
+# The same page in two files, which the application contains and puts together.
 PAGE_PARTS := -DPAGE_TEMPLATE='"$(BUILD)/page.template"' -DPAGE_CHARTS='"$(BUILD)/charts.gz"'
 
 $(PAGE): $(wildcard src/page/* src/page/*/* src/report/*.json) $(shell qemu/find chart.js 2>/dev/null) | deps-build
@@ -188,7 +188,7 @@ run: deps-build deps-run
 	+$(SUBMAKE) all
 	qemu/run --out $(BUILD)/report $(if $(OPTIONS),-- $(OPTIONS))
 
-# Packages of PyPI: one version of each, checked by its hash, in a separate environment.
+# Packages from PyPI, in an environment of their own: one fixed version of each, checked by its hash.
 $(BUILD)/%-python/made: | deps-fleet
 	rm -rf $(@D)
 	$(PYTHON) -m venv $(@D)
@@ -199,8 +199,8 @@ $(BUILD)/%-python/made: | deps-fleet
 FLEET_PYTHON := $(BUILD)/fleet-python/made
 $(FLEET_PYTHON): qemu/lab/requirements.txt
 
-# One version of Spark in the same way. PyPI has only its source, so its setup runs with the packages of the first list, and pip
-# fetches no others.
+# A fixed version of Spark in the same way. PyPI has only its source, so pip builds it with the packages of the first list, and
+# downloads no others.
 FLEET_SPARK := $(BUILD)/fleet-spark/made
 $(FLEET_SPARK): qemu/lab/requirements-setuptools.txt qemu/lab/requirements-spark.txt | deps-spark
 	rm -rf $(@D)
@@ -210,7 +210,8 @@ $(FLEET_SPARK): qemu/lab/requirements-setuptools.txt qemu/lab/requirements-spark
 	@touch $@
 
 MATRIX := qemu/matrix
-# If the page cannot be made, a passed matrix fails. Findings on the page do not fail it, because the runs have verdicts of their own.
+# If the page cannot be made, this goal fails even if all runs passed. Findings on the page do not make it fail, because each run
+# has its own verdict.
 ## does the runs in qemu/matrix, and makes a table and a page of all (MATRIX=FILE)
 .PHONY: matrix
 matrix: deps-build deps-run deps-image $(FLEET_PYTHON)

@@ -1,5 +1,5 @@
-# The folders of this layer, and what each may use: the folders named here, and what these may use. tests/test_rooms.py
-# compares the #include lines of each file and the symbols of each object file with this list.
+# The folders of this layer. Each may use the folders that are listed after it, and all folders that these may use.
+# tests/test_rooms.py compares the #include lines of each file and the symbols of each object file with this list.
 USES_src/base            :=
 USES_src/clock           := src/base
 USES_src/record          := src/clock

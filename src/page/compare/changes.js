@@ -35,7 +35,7 @@ function sameMachine(a, b, ...names) {
 	return names.every((name) => (a.machine[name] || null) === (b.machine[name] || null));
 }
 
-/* Returns the reason why the latencies of the two reports cannot be compared, or null if they can. */
+/* Returns the reason why the latencies of the two reports cannot be compared, or null if they can be compared. */
 function latencyDoubt(a, b) {
 	if (!sameMachine(a, b, "accelerator", "hypervisor"))
 		return "the reports are of different machines";
@@ -74,9 +74,9 @@ function nearer(was, now) {
 }
 
 /*
- * Returns true if the rates of CLOCK in the two reports can be compared. A clock with a nominal rate always can.
- * Without one the rates cannot be compared if the machines differ, or if the TSC is emulated, because its rate then
- * depends on the host.
+ * Returns true if the rates of CLOCK in the two reports can be compared. This is always so for a clock with a nominal
+ * rate. Without a nominal rate, the two machines must be the same, and the TSC must not be emulated, because the rate
+ * of an emulated TSC depends on the host.
  */
 function claimsRate(clock, {was, now}) {
 	return isNumber(clock.claimed_hz) || (now.machine.accelerator !== "tcg" &&
@@ -195,7 +195,7 @@ function bySource(report) {
 	return new Map(rows.map(({source}) => [source, rows.filter((row) => row.source === source)]));
 }
 
-/* Returns the first row of an interrupt source with another state than "present", or undefined if there is none. */
+/* Returns the first test of an interrupt source whose state is not "present", or undefined if there is none. */
 const refusedOf = (rows) => rows.find(({state}) => state !== "present");
 
 /*

@@ -6,7 +6,7 @@
 const FILE_SIZE_MAX = 64 << 20;
 const COMPARED_MAX = 8;
 
-/* Returns a paragraph that describes the rules of changes.js. */
+/* Returns a paragraph for the user with the rules of the comparison (see changes.js). */
 function comparedHow(here, there) {
 	const doubt = latencyDoubt(here, there);
 	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
@@ -129,8 +129,8 @@ function compareSection(here, others) {
 }
 
 /*
- * Returns the JSON text in a report.html. It is the first matching tag, because the page's scripts come after it.
- * Returns TEXT unchanged if it is no report.html.
+ * Returns the JSON text in TEXT, the contents of a report.html. The first <script id="report"> is used, because the
+ * page's own scripts come after it. Returns TEXT unchanged if it is no report.html.
  */
 function reportText(text) {
 	const begin = '<script type="application/json" id="report">';

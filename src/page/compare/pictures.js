@@ -1,11 +1,11 @@
 /*
- * Draws this report and other reports in two charts. OTHERS is a list of {name, report}. Its order decides the point,
- * the dashes and the colour of each report.
+ * Draws this report and other reports in two charts. OTHERS is a list of {name, report}. The place of a report in this
+ * list decides the shape of its points, its dashes and its colour.
  */
 
 /*
- * Returns the clocks of this report that at least one other report has. Each has a list of the other reports' clocks in
- * the order of OTHERS, with null for a missing clock.
+ * Returns the clocks of this report that at least one other report also has. Each is returned with a list of the same
+ * clock in the other reports, in the order of OTHERS. A missing clock is null.
  */
 function inAll(here, others) {
 	const theirs = others.map(({report}) => byClock(report));

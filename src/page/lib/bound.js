@@ -15,8 +15,8 @@ const LISTS_MAX = new Map([["histogram", 1024], ["cores", 4096], ["clocks", 64],
 	["matrix", MATRIX_CORES_MAX]]);
 
 /*
- * Merges neighbouring buckets until at most MOST are left. A merged bucket has the end of its last bucket, and the sum
- * of all counts.
+ * Merges neighbouring buckets of a histogram until at most MOST are left. A merged bucket ends where the last of its
+ * buckets ended, and has the sum of their counts.
  */
 function mergeBuckets(buckets, most) {
 	const merged = [];
@@ -66,7 +66,7 @@ function boundValue(value, name, place, said) {
 	if (Array.isArray(value)) {
 		const list = boundList(value, name, place, said);
 
-		/* A row of the matrix has the same limit as the matrix. */
+		/* The limit for the rows of the matrix also applies to the items of each row. */
 		return list.map((item) => (isNumber(item) ? item :
 			boundValue(item, name === "matrix" ? name : "", `${place}[]`, said)));
 	}

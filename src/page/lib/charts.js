@@ -27,7 +27,7 @@ async function loadChartJs() {
 		throw new Error("its Chart.js was changed");
 }
 
-/* Draws a chart if Chart.js runs. Otherwise the chart is drawn later. */
+/* Draws a chart if Chart.js is loaded. Otherwise startCharts() draws it later. */
 function drawChart({canvas, configure}) {
 	if (!window.Chart)
 		return;
@@ -73,7 +73,7 @@ async function startCharts(main) {
 	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 	Chart.defaults.font.size = 12;
 	Chart.defaults.plugins.legend.display = false;
-	/* Leaves space for points on the edge, which would otherwise be cut. */
+	/* Leaves space around the charts, because points at the edge would be cut. */
 	Chart.defaults.layout.padding = POINT_PX;
 	for (const kind of ["line", "scatter"])
 		Chart.defaults.datasets[kind].clip = POINT_PX;
@@ -100,7 +100,7 @@ const plainAxis = (text) => ({
 const lowest = (values) => values.reduce((low, value) => Math.min(low, value), Infinity);
 const highest = (values) => values.reduce((high, value) => Math.max(high, value), -Infinity);
 
-/* Returns VALUE rounded down to 1, 2 or 5 times a power of ten, so that the axis ends at a tick. */
+/* Returns VALUE rounded down to 1, 2 or 5 times a power of ten, so that an axis with this end has a tick there. */
 function roundDown(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
 
@@ -113,7 +113,7 @@ function roundUp(value) {
 	return [1, 2, 5, 10].find((step) => step * power >= value * 0.9999) * power;
 }
 
-/* Returns the ticks of a logarithmic axis: the powers of ten, and values between them if there is space. */
+/* Returns the ticks of a logarithmic axis: the powers of ten, and some values between them if there is space. */
 function decades(axis) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
 	const lies = axis.isHorizontal();
@@ -152,9 +152,9 @@ function logAxis(text, format, values) {
 const nsAxis = (text, values) => logAxis(text, nsTick, values);
 
 /*
- * An axis that shows both 0.05 ppm and 20,000 ppm, with either sign. It is linear within LINEAR_PPM of 0 and
- * logarithmic beyond. Chart.js has no such axis. So bend() converts figures to positions, and unbend() converts ticks
- * back.
+ * An axis for figures as different as 0.05 ppm and 20,000 ppm, with either sign. It is linear up to LINEAR_PPM on both
+ * sides of 0, and logarithmic beyond. Chart.js has no such axis. So bend() converts figures to positions, and unbend()
+ * converts positions back to figures for the labels of ticks.
  */
 const LINEAR_PPM = 0.1;
 /* smallest distance of a tick from 0 in pixels, so that its label does not touch the label of 0 */
@@ -204,7 +204,7 @@ function bentAxis(text, values) {
  * and point. They differ in their dashes, one pattern for each read method. So no two clocks differ by colour only. The
  * null clock is always grey.
  */
-const SERIES_COLOURS = 7; /* number of series colours in page.css */
+const SERIES_COLOURS = 7; /* number of the colours in page.css for hardware devices */
 const POINTS = ["circle", "triangle", "rect", "rectRot", "star", "crossRot"];
 const DASHES = [[], [7, 3], [2, 2], [8, 3, 2, 3]];
 

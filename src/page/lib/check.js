@@ -34,7 +34,7 @@ function checkShape(value, shape, place) {
 		refuse(place, `a ${shape}`);
 }
 
-/* Sentences about the omitted parts of a report: see lib/bound.js. */
+/* For each report, sentences about the parts of it that are not shown, which lib/bound.js makes. */
 const leftOut = new WeakMap();
 
 /*

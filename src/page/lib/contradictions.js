@@ -24,7 +24,10 @@ function verdictContradictions(report) {
 	return said;
 }
 
-/* Finds figures that are smaller than the figure before. FIGURES is a list of [name, value] that must not decrease. */
+/*
+ * Finds figures that are smaller than the figure before. FIGURES is a list of [name, value], whose values must not
+ * decrease.
+ */
 function orderContradictions(of, figures) {
 	const there = figures.filter(([, value]) => isNumber(value));
 
@@ -37,7 +40,7 @@ function orderContradictions(of, figures) {
 
 const total = (buckets) => buckets.reduce((sum, bucket) => sum + (bucket.count || 0), 0);
 
-/* Checks that the slowest read is at most the end of the last bucket. This end is rounded up. */
+/* Checks that the slowest read is not beyond the end of the histogram's last bucket. Ends of buckets are rounded up. */
 function latencyContradictions({id, latency}) {
 	if (!latency)
 		return [];

@@ -50,8 +50,8 @@ function table(columns, rows, caption) {
 const code = (text) => el("code", null, text || "?");
 
 /*
- * Makes an element that the user can open. MAKE() makes its content when it is first opened, because the content is
- * long on a machine with 255 cores.
+ * Makes an element that the user can open. MAKE() makes its content when it is opened for the first time, because the
+ * content is long on a machine with 255 cores.
  */
 function details(summary, make) {
 	const element = el("details", null, el("summary", null, summary));

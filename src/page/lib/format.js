@@ -82,7 +82,7 @@ function times(value) {
 	return isNumber(value) ? `×${precise(value, value < 10 ? 3 : 2)}` : NONE;
 }
 
-/* Formats a figure in the unit of its rule, with all digits, because the last digit may decide the verdict. */
+/* Formats a figure of a finding with all digits, because the last digit may decide the verdict. */
 function exact(value) {
 	return isNumber(value) ? grouped(value, 3) : NONE;
 }

@@ -1,4 +1,4 @@
-/* Shows the stated rates of clocks, their errors, and the systems that use these rates without measuring. */
+/* Shows the rates that the machine states for its clocks, their errors, and the systems that use them unmeasured. */
 
 const CLAIM_OUTCOMES = {passed: "pass", failed: "fail", not_checked: "absent", not_determined: "open"};
 const claimOutcome = (row) => badge(CLAIM_OUTCOMES[row.outcome], String(row.outcome || "?").replace("_", " "));

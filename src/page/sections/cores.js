@@ -107,8 +107,8 @@ function oneClockConfig(report, clock) {
 }
 
 /*
- * Makes a table of all cores. COLUMNS is a list of [title, clock, "latency" or "latency_contended", name of the
- * figure].
+ * Makes a table with a row for each core. Each item of COLUMNS is [title, clock, kind of latency, name of the figure].
+ * The kind of latency is "latency" or "latency_contended".
  */
 function figuresTable(report, columns, caption) {
 	const figure = ([heading, clock, how, name]) => [heading, (core) => {

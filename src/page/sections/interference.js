@@ -6,7 +6,7 @@ function gapSentence(gap) {
 
 const gapEvents = (found) => (found.events || []).filter((event) => isNumber(event.at_ms) && event.ns > 0);
 
-/* Returns a sentence with the number of gaps that the chart over time shows and omits. */
+/* Returns a sentence with the number of gaps that are drawn in the chart over time, and the number that are not. */
 function leftOutOfTime(found) {
 	const drawn = gapEvents(found).length;
 

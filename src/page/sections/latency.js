@@ -7,8 +7,8 @@
 const BINS_PER_OCTAVE = 2;
 
 /*
- * Returns a list of points {x, y: percent of the reads, count}. Each bin has one point in its middle, and there is an
- * empty bin at both ends.
+ * Returns the points of a latency histogram: a list of {x, y: percent of the reads, count}. Each bin has one point in
+ * its middle. An empty bin is added at both ends.
  */
 function histogramPoints(latency) {
 	const counts = new Map();
@@ -30,8 +30,8 @@ function histogramPoints(latency) {
 }
 
 /*
- * Returns points of the quantile function. X is 1 / (1 - p) for the share p of the reads. A bucket is a horizontal
- * line. The last line ends at the slowest read.
+ * Returns points of the quantile function: Y is the latency that the share p of the reads does not exceed, and X is
+ * 1 / (1 - p). A bucket is a horizontal line. The last line ends at the slowest read.
  */
 function percentilePoints(latency) {
 	const points = [];
@@ -48,8 +48,8 @@ function percentilePoints(latency) {
 }
 
 /*
- * Formats a value of the percentile axis, which has the form that HdrHistogram uses: 1 is the fastest read, 100 is 99
- * %.
+ * Formats a value of the percentile axis as a percentage. Values are 1 / (1 - p), as in HdrHistogram: 1 stands for the
+ * fastest read, and 100 for 99 %.
  */
 function nines(value) {
 	const percent = 100 - 100 / value;

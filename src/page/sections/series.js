@@ -1,7 +1,7 @@
 /* Shows the rows of a soak's series over time: rates, reads, offsets and gaps. */
 
 const SERIES_CORES = SERIES_COLOURS;
-const SERIES_POINTS = 120; /* maximum number of points of a line that has a mark at each point */
+const SERIES_POINTS = 120; /* a line with more points than this has no marks at its points */
 
 function timeUnit(rows) {
 	const end = rows[rows.length - 1].to_ms;
@@ -12,7 +12,7 @@ function timeUnit(rows) {
 const middleOf = (row, [ms]) => (row.from_ms + row.to_ms) / 2 / ms;
 const rowSpan = (row) => `${duration(row.from_ms)} to ${duration(row.to_ms)}`;
 
-/* Makes a line through the values OF(row). The line is interrupted where OF(row) is null. */
+/* Makes a line through the values OF(row) of all rows. The line is interrupted where OF(row) is null. */
 function seriesLine(rows, unit, label, style, of) {
 	return {
 		...style,
@@ -121,7 +121,7 @@ function offsetsOverTime(report, unit) {
 			() => seriesConfig(sets(), unit, linearAxis("ahead of the boot core", (value) => nsDelta(value)), intervalSaid(nsDelta)))] : [];
 }
 
-/* Makes the chart of gaps per second of observation, because rows have different lengths. */
+/* Makes the chart of gaps over the time of the run. It shows gaps per second, because rows have different durations. */
 function gapsInTime(report, unit) {
 	const rate = (row) => (row.observed_ns > 0 && isNumber(row.gaps) ? row.gaps / (row.observed_ns / 1e9) : null);
 	const style = () => (

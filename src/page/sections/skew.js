@@ -1,8 +1,8 @@
 /* Shows the offsets between the cores' TSCs, for each pair of cores and against the boot core. */
 
 /*
- * Maximum numbers of cores for a matrix with figures in its cells, with headings at its edge, and with signs in its
- * cells.
+ * Maximum numbers of cores for three properties of the matrix: figures in its cells, headings at its edge, and signs in
+ * its cells.
  */
 const MATRIX_FIGURES = 12;
 const MATRIX_HEADINGS = 32;
@@ -150,8 +150,8 @@ function offsetsChart(report) {
 }
 
 /*
- * Returns true if the page shows pairs and offsets of the last measurement pass. It does so if only this pass has
- * something to report.
+ * Returns true if the page shows the offsets of the last measurement pass instead of the first. The application
+ * chooses the last pass if only this pass found a fault.
  */
 const lastIsShown = ({skew}) => Boolean(skew && skew.shown === "last" && skew.later && skew.later.length);
 const shownOffset = (report) => (lastIsShown(report) ? "last_offset_ns" : "offset_ns");

@@ -4,10 +4,10 @@
  * 5.2.4), and the maximum time interval error (ITU-T G.810, without the clock's mean rate).
  */
 
-const STABILITY_TERMS = 3; /* smallest number of second differences that an Allan deviation is calculated from */
+const STABILITY_TERMS = 3; /* an Allan deviation is calculated from at least this number of second differences of phases */
 const MS_PPM = 1;          /* phase in ns after 1 ms at a rate error of 1 ppm */
 const PPB_A_PPM = 1e3;
-const NOTHING = 1e-6; /* in ppb or ns; smaller figures come from rounding */
+const NOTHING = 1e-6; /* limit in ppb or ns below which a figure is only a rounding error */
 
 /* Returns the longest sequence of adjacent rows in which the clock ID always has a rate. */
 function longestStretch(rows, id) {

@@ -29,7 +29,7 @@ function doubtBadge({quality: judged}) {
 	return judged && judged.reliable_tails === false && [" ", badge("warn", "tails unreliable")];
 }
 
-/* Shows the application's sentence on stolen time. Reports of earlier releases do not have this sentence. */
+/* Shows the application's sentence on stolen time, which reports of earlier releases do not have. */
 function quality(report) {
 	return report.quality && report.quality.text &&
 		el("p", {class: "lead quality"}, report.quality.text, doubtBadge(report));
@@ -84,7 +84,7 @@ function systemOf(report) {
 	return joined([vendor, product], " ");
 }
 
-/* Returns a description of the CPU. The microcode's number has the vendor's format. */
+/* Returns a description of the CPU, with the revision of its microcode in the format that its vendor uses. */
 function cpuOf(report) {
 	const {family, model, stepping, microcode} = identityOf(report);
 
@@ -224,7 +224,7 @@ function backward(clock) {
 }
 
 /*
- * Explains stalls if a clock had one. The text has the limits STALL_PERIODS and STALL_NS_MIN of
+ * Explains what a stall is, if a clock had one. The limits in the text are STALL_PERIODS and STALL_NS_MIN of
  * src/measure/clocks/survey_latency.c.
  */
 function stallNote(clocks) {
@@ -297,7 +297,7 @@ function clocksTable(report) {
 }
 
 /*
- * Returns a function that shows the extra cost of a clock compared with the cheapest clock. Clocks that failed or have
+ * Returns a function that shows how much more a clock costs than the cheapest clock. Clocks that failed, or that have
  * a resolution above COARSE_NS have a dash. Such a clock is the cheapest one only if there are no other clocks.
  */
 function overBest(rows) {
