@@ -17,7 +17,7 @@ function showReport(report, main) {
 	main.replaceChildren(...parts.filter(Boolean));
 	file.addEventListener("change", () => {
 		if (file.files.length)
-			compareWith(report, [...file.files], place);
+			compareFiles(report, [...file.files], place);
 		file.value = "";
 	});
 }

@@ -58,12 +58,12 @@ function slower(wasAtMost, isAtLeast, {was, now}) {
 }
 
 /* Returns true if two intervals do not overlap. */
-function differ(a, b) {
+function intervalsDiffer(a, b) {
 	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
 }
 
 /* Returns true if the rate is now certainly nearer to the clock's nominal rate than before. */
-function nearer(was, now) {
+function isNearerToNominal(was, now) {
 	const [a, b] = [known(was.error_ppm), known(now.error_ppm)];
 
 	if (!a || !b || was.claimed_hz !== now.claimed_hz)
@@ -78,20 +78,20 @@ function nearer(was, now) {
  * rate. Without a nominal rate, the two machines must be the same, and the TSC must not be emulated, because the rate
  * of an emulated TSC depends on the host.
  */
-function claimsRate(clock, {was, now}) {
+function canCompareRates(clock, {was, now}) {
 	return isNumber(clock.claimed_hz) || (now.machine.accelerator !== "tcg" &&
 		sameMachine(was, now, "accelerator", "hypervisor", "cpu"));
 }
 
-function rateMoved(was, now, runs) {
+function hasRateChanged(was, now, runs) {
 	const [a, b] = [known(was.measured_hz), known(now.measured_hz)];
 
 	if (!a || !b || Math.min(a.low, b.low) <= 0)
 		return false;
 	const [low, high] = [(b.low / a.high - 1) * 1e6, (b.high / a.low - 1) * 1e6];
 
-	return (low > COMPARE.rate_ppm || high < -COMPARE.rate_ppm) && !nearer(was, now) &&
-		claimsRate(now, runs);
+	return (low > COMPARE.rate_ppm || high < -COMPARE.rate_ppm) && !isNearerToNominal(was, now) &&
+		canCompareRates(now, runs);
 }
 
 /* Returns the verdict on CLOCK with the clock's state, such as "fail, stuck". */
@@ -149,11 +149,11 @@ const ASPECTS = [
 	},
 	{
 		what: "rate",
-		text: (clock, other) => (differ(clock.error_ppm, other.error_ppm) ?
+		text: (clock, other) => (intervalsDiffer(clock.error_ppm, other.error_ppm) ?
 			`${span(clock.error_ppm, ppm)} ppm` :
 			hz(clock.measured_hz.value)),
-		worse: rateMoved,
-		differs: (a, b) => differ(a.error_ppm, b.error_ppm) || differ(a.measured_hz, b.measured_hz),
+		worse: hasRateChanged,
+		differs: (a, b) => intervalsDiffer(a.error_ppm, b.error_ppm) || intervalsDiffer(a.measured_hz, b.measured_hz),
 	},
 	{
 		what: "steps back",
@@ -168,7 +168,7 @@ const ASPECTS = [
  * Compares two clocks by one item of ASPECTS. Returns a list with the row of the difference, or an empty list if the
  * reports agree.
  */
-function changeOf({what, text, worse, differs}, clock, a, b, here, there) {
+function compareAspect({what, text, worse, differs}, clock, a, b, here, there) {
 	let kind = differs(a, b) && "changed";
 
 	if (worse(b, a, {was: there, now: here}))
@@ -185,7 +185,7 @@ function clockChanges(here, there) {
 		const [a, b] = [ours.get(id), theirs.get(id)];
 		const aspects = isJudged(a) && isJudged(b) ? [VERDICT, ...ASPECTS] : [VERDICT];
 
-		return aspects.flatMap((aspect) => changeOf(aspect, id, a, b, here, there));
+		return aspects.flatMap((aspect) => compareAspect(aspect, id, a, b, here, there));
 	});
 }
 
@@ -196,7 +196,7 @@ function bySource(report) {
 }
 
 /* Returns the first test of an interrupt source whose state is not "present", or undefined if there is none. */
-const refusedOf = (rows) => rows.find(({state}) => state !== "present");
+const findFailedTest = (rows) => rows.find(({state}) => state !== "present");
 
 /*
  * Returns true if a source no longer sends interrupts. On a busy host a source may seem to be stuck, so the state
@@ -212,16 +212,16 @@ function isLost(rows, {was, now}) {
 
 const SENDS = {
 	what: "interrupts",
-	text: (rows) => (rows.length ? (refusedOf(rows) || rows[0]).state : "not asked for"),
+	text: (rows) => (rows.length ? (findFailedTest(rows) || rows[0]).state : "not asked for"),
 	differs: (a, b) => a.length > 0 && b.length > 0 && SENDS.text(a) !== SENDS.text(b),
-	worse: (was, now, runs) => was.length > 0 && !refusedOf(was) && isLost(now, runs),
+	worse: (was, now, runs) => was.length > 0 && !findFailedTest(was) && isLost(now, runs),
 };
 
 /*
  * Returns true if the lateness of interrupts is compared. It is not compared for an emulator: its timers are threads
  * that may have to wait for a core of the host.
  */
-function judgesLateness({was, now}) {
+function comparesLateness({was, now}) {
 	return !latencyDoubt(was, now) && ![was, now].some(({machine}) => machine.accelerator === "tcg");
 }
 
@@ -236,7 +236,7 @@ const LATENESS = {
 		const itself = bootRows(runs.was).find(({source}) => source === "self_ipi") || {};
 		const entry = (itself.lateness_ns || {}).p50 || 0;
 
-		return judgesLateness(runs) && beyond(Math.max(was.p50, 0) + was.error, now.min - now.error, entry);
+		return comparesLateness(runs) && beyond(Math.max(was.p50, 0) + was.error, now.min - now.error, entry);
 	},
 };
 
@@ -248,8 +248,8 @@ function timerChanges(here, there) {
 		const pairs = a.map((row) => [row, b.find((other) => askedFor(other) === askedFor(row))])
 			.filter(([row, other]) => row.lateness_ns && other && other.lateness_ns);
 
-		return [...changeOf(SENDS, source, a, b, here, there), ...pairs.flatMap(([row, other]) =>
-			changeOf({...LATENESS, what: `median lateness, ${askedFor(row)}`}, source, row, other, here, there))];
+		return [...compareAspect(SENDS, source, a, b, here, there), ...pairs.flatMap(([row, other]) =>
+			compareAspect({...LATENESS, what: `median lateness, ${askedFor(row)}`}, source, row, other, here, there))];
 	});
 }
 
@@ -305,7 +305,7 @@ function contextChanges(here, there) {
 
 function allChanges(here, there) {
 	const changes = [
-		...changeOf(RUN_VERDICT, "the run", here, there, here, there),
+		...compareAspect(RUN_VERDICT, "the run", here, there, here, there),
 		...clockChanges(here, there), ...timerChanges(here, there), ...findingChanges(here, there)
 	];
 

@@ -7,12 +7,12 @@ const FILE_SIZE_MAX = 64 << 20;
 const COMPARED_MAX = 8;
 
 /* Returns a paragraph for the user with the rules of the comparison (see changes.js). */
-function comparedHow(here, there) {
+function explainComparison(here, there) {
 	const doubt = latencyDoubt(here, there);
 	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
 	const bracket = a === b ? a : `${b} there, ${a} here`;
 	const timers = ![here, there].every((report) => timerRows(report).length) || doubt ? "" :
-		!judgesLateness({was: there, now: here}) ? " How late interrupts come is not compared: in an emulator it depends on the host." :
+		!comparesLateness({was: there, now: here}) ? " How late interrupts come is not compared: in an emulator it depends on the host." :
 			" A timer's interrupts are compared by the same rule: its earliest interrupt, and the time to enter the handler as the bracket.";
 	const latencies = doubt ? `Latencies are not compared: ${doubt}.` :
 		`A clock is slower when even its fastest read takes more than ${COMPARE.slower_factor} ` +
@@ -30,7 +30,7 @@ function kindBadge({kind}) {
 
 function changesTable(here, there, name) {
 	const changes = allChanges(here, there);
-	const how = comparedHow(here, there);
+	const how = explainComparison(here, there);
 
 	if (!changes.length)
 		return [note("No difference: same machine, options, verdicts and findings."), how];
@@ -67,7 +67,7 @@ function differences(here, others) {
 		() => el("div", null, changesTable(here, report, name))))];
 }
 
-function allTable(here, others) {
+function allClocksTable(here, others) {
 	const all = (heading, text, kind) => [heading, (row) => [text(row.here),
 		row.there.map((clock) => el("span", {class: "quiet block"}, clock ? text(clock) : NONE))], kind];
 	const latency = (heading, name) => all(heading, (clock) => ns(latencyOf(clock)[name]));
@@ -83,7 +83,7 @@ function allTable(here, others) {
 			latency("99 %", "p99_ns"),
 			latency("Slowest", "max_ns"),
 		],
-		inAll(here, others), "All reports: this one above, the others below it in their order");
+		findSharedClocks(here, others), "All reports: this one above, the others below it in their order");
 }
 
 const plainText = (value) => (typeof value === "string" && value ? value : NONE);
@@ -125,7 +125,7 @@ function compareSection(here, others) {
 	return section("compare", "Compared",
 		machinesTable(here, others), contradictionsOf(others), differences(here, others),
 		compareCharts(here, others),
-		details("All clocks of all reports as a table", () => allTable(here, others)));
+		details("All clocks of all reports as a table", () => allClocksTable(here, others)));
 }
 
 /*
@@ -153,7 +153,7 @@ async function readFile(file) {
  * Makes the names of reports unique. Files with the same name, from several folders, get a number and their label, if
  * they have one.
  */
-function tellApart(others) {
+function makeNamesUnique(others) {
 	return others.map(({name, report}) => {
 		const same = others.filter((other) => other.name === name);
 		const label = report.options.label;
@@ -167,7 +167,7 @@ function tellApart(others) {
 }
 
 /* Reads the files that the user chose. Shows the comparison, or the errors, in PLACE. */
-async function compareWith(here, files, place) {
+async function compareFiles(here, files, place) {
 	const others = [];
 	const problems = [];
 
@@ -185,7 +185,7 @@ async function compareWith(here, files, place) {
 	let shown = null;
 
 	try {
-		shown = others.length && compareSection(here, tellApart(others));
+		shown = others.length && compareSection(here, makeNamesUnique(others));
 	} catch (error) {
 		problems.push(`These reports can't be compared: ${error.message}.`);
 	}

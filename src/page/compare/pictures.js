@@ -7,7 +7,7 @@
  * Returns the clocks of this report that at least one other report also has. Each is returned with a list of the same
  * clock in the other reports, in the order of OTHERS. A missing clock is null.
  */
-function inAll(here, others) {
+function findSharedClocks(here, others) {
 	const theirs = others.map(({report}) => byClock(report));
 
 	return here.clocks.map((clock) => ({here: clock, there: theirs.map((clocks) => clocks.get(clock.id) || null)}))
@@ -99,7 +99,7 @@ function compareCurves(here, others, row) {
 }
 
 /* Makes the legend of reports, which both charts share. */
-function reportsKey(others) {
+function reportsLegend(others) {
 	if (others.length === 1)
 		return legendKey(["", "this report", "dot"], ["", "the other", "hollow"]);
 	const line = (i) => {
@@ -115,14 +115,14 @@ function reportsKey(others) {
 }
 
 /* Returns the largest divided by the smallest median of a clock in all reports. */
-function ratioOf(row) {
+function getMedianRatio(row) {
 	const medians = [row.here, ...row.there].map(medianFor).filter(isNumber);
 
 	return highest(medians) / lowest(medians);
 }
 
 function compareCharts(here, others) {
-	const rows = inAll(here, others).filter((row) => row.here.latency && row.there.some((clock) => clock && clock.latency));
+	const rows = findSharedClocks(here, others).filter((row) => row.here.latency && row.there.some((clock) => clock && clock.latency));
 
 	if (!rows.length)
 		return [note("No clock was read in this report and in another.")];
@@ -130,12 +130,12 @@ function compareCharts(here, others) {
 		rows.map((row, i) => el("option", {value: i}, row.here.id)));
 
 	choice.value = String(
-		rows.map(ratioOf).reduce((best, value, i, all) => (value > all[best] ? i : best), 0));
+		rows.map(getMedianRatio).reduce((best, value, i, all) => (value > all[best] ? i : best), 0));
 
 	choice.addEventListener("change",
 		() => drawChart(charts.find((each) => each.canvas.id === "chart-compare-percentiles")));
 	return [el("div", {class: "pair"},
-		el("div", null, el("h3", null, "Median latency"), reportsKey(others),
+		el("div", null, el("h3", null, "Median latency"), reportsLegend(others),
 			chart("chart-compare-medians", "Median latency of each clock in all reports",
 				() => mediansConfig(here, others, rows), rows.length)),
 		el("div", null, el("h3", null, "By percentile"),

@@ -114,7 +114,7 @@ function roundUp(value) {
 }
 
 /* Returns the ticks of a logarithmic axis: the powers of ten, and some values between them if there is space. */
-function decades(axis) {
+function logTicks(axis) {
 	const [low, high] = [Math.log10(axis.min), Math.log10(axis.max)];
 	const lies = axis.isHorizontal();
 	const length = (lies ? axis.chart.width : axis.chart.height) - AXIS_PX;
@@ -144,7 +144,7 @@ function logAxis(text, format, values) {
 		min,
 		max: Math.max(roundUp(highest(above)), 2 * min),
 		title: axisTitle(text),
-		afterBuildTicks: decades,
+		afterBuildTicks: logTicks,
 		ticks: {callback: format, autoSkip: false, maxRotation: 0},
 	};
 }
@@ -170,7 +170,7 @@ function ppmTick(value) {
 	return delta(round, () => (Math.abs(round) < 1e4 ? exact(round) : `${exact(round / 1e3)}k`));
 }
 
-function bentAxis(text, values) {
+function signedLogAxis(text, values) {
 	const far = highest([1, ...values.map(Math.abs)]);
 	const powers = Math.ceil(Math.log10(far) - 1e-9);
 	const end = bend(10 ** powers);

@@ -53,7 +53,7 @@ function readReport(text) {
 	const left = isObject(report) ? boundReport(report) : [];
 
 	if (schema === OLDER_SCHEMA)
-		fromOlder(report);
+		convertOlderReport(report);
 	else if (typeof schema !== "string" || !schema.startsWith("baretick.report/"))
 		throw new Error(`it is not a report of baretick: its schema is not ${SCHEMA}`);
 	else if (schema !== SCHEMA)

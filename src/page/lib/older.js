@@ -8,7 +8,7 @@ const OLDER_KEYS = {
 };
 const OLDER_OUTCOMES = new Map([["kept", "passed"], ["broken", "failed"], ["not seen", "not_checked"]]);
 
-function fromOlder(report) {
+function convertOlderReport(report) {
 	const objects = (key) => [report[key]].flat().filter(isObject);
 
 	for (const [key, names] of Object.entries(OLDER_KEYS))

@@ -137,12 +137,12 @@ function mediansTable(report, clocks) {
 		"Median latency of each clock on each core");
 }
 
-function oneClockKey() {
+function oneClockLegend() {
 	return legendKey(["", "median, this core alone", "dot"], ["", "median, all cores at once", "hollow"],
 		["quiet-bar", "fastest read to the 99 % one"]);
 }
 
-function allClocksKey(report, clocks) {
+function allClocksLegend(report, clocks) {
 	return el("ul", {class: "key"},
 		clocks.filter((clock) => clock.main === clock.id)
 			.map((clock) => el("li", null, swatch(report, clock), clock.id)));
@@ -163,7 +163,7 @@ function coreLatency(report) {
 	const show = () => {
 		const clock = chosenClock();
 
-		keys.replaceChildren(clock ? oneClockKey() : allClocksKey(report, clocks));
+		keys.replaceChildren(clock ? oneClockLegend() : allClocksLegend(report, clocks));
 		tables.replaceChildren(details("The figures as a table",
 			() => (clock ? coresTable(report, clock) : mediansTable(report, clocks))));
 	};
@@ -208,7 +208,7 @@ function contentionRows(report) {
  * Returns a note if the application found too much stolen time. Cores that wait for their host do not read at the same
  * time.
  */
-function unreliable({quality, interference}) {
+function unreliableNote({quality, interference}) {
 	const {total_ns: stolen, observed_ns: observed, gaps} = interference || {};
 
 	return quality && quality.reliable_tails === false && gaps > 0 &&
@@ -255,7 +255,7 @@ function contention(report) {
 		el("h3", null, "All cores at once"),
 		note("Median latency while all cores read the same clock, as a multiple of the median latency ",
 			"by one core alone."),
-		unreliable(report),
+		unreliableNote(report),
 		chart("chart-contention", "Factor by which contention slows each clock", configure,
 			rows.length),
 		details("The figures as a table",

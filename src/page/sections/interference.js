@@ -7,7 +7,7 @@ function gapSentence(gap) {
 const gapEvents = (found) => (found.events || []).filter((event) => isNumber(event.at_ms) && event.ns > 0);
 
 /* Returns a sentence with the number of gaps that are drawn in the chart over time, and the number that are not. */
-function leftOutOfTime(found) {
+function drawnGapsSentence(found) {
 	const drawn = gapEvents(found).length;
 
 	if (!isNumber(found.gaps) || found.gaps <= drawn)
@@ -17,7 +17,7 @@ function leftOutOfTime(found) {
 }
 
 /* Returns a sentence that gives the shortest length of a counted gap. */
-const leftOutOfLengths = (found) =>
+const gapThresholdSentence = (found) =>
 	note(`Gaps of up to ${ns(found.threshold_ns)} are not counted.`);
 
 function gapsOverTime(report) {
@@ -85,7 +85,7 @@ function gapLengths(report) {
 	};
 }
 
-function interferenceWords(found) {
+function stolenTimeSentences(found) {
 	const said = [];
 
 	if (isNumber(found.gaps))
@@ -129,14 +129,14 @@ function interferenceSection(report) {
 	const any = found.gaps > 0 && (found.histogram || []).length;
 
 	if (!any)
-		return section("interference", "Interference", interferenceWords(found));
+		return section("interference", "Interference", stolenTimeSentences(found));
 	const halves = [side("How long",
-		[chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)), leftOutOfLengths(found)])];
+		[chart("chart-gap-lengths", "How many gaps of which length", () => gapLengths(report)), gapThresholdSentence(found)])];
 
 	if (gapEvents(found).length)
 		halves.unshift(side("When",
-			[chart("chart-gaps", "Gaps over the time of the run", () => gapsOverTime(report)), leftOutOfTime(found)]));
-	return section("interference", "Interference", interferenceWords(found),
+			[chart("chart-gaps", "Gaps over the time of the run", () => gapsOverTime(report)), drawnGapsSentence(found)]));
+	return section("interference", "Interference", stolenTimeSentences(found),
 		el("div", {class: "pair"}, halves),
 		details("The figures as tables", () => gapTables(report)));
 }

@@ -51,7 +51,7 @@ function percentilePoints(latency) {
  * Formats a value of the percentile axis as a percentage. Values are 1 / (1 - p), as in HdrHistogram: 1 stands for the
  * fastest read, and 100 for 99 %.
  */
-function nines(value) {
+function percentileLabel(value) {
 	const percent = 100 - 100 / value;
 
 	const digits = Math.max(Math.round(Math.log10(value)) - 2, 0);
@@ -108,7 +108,7 @@ function percentileConfig(sets) {
 			interaction: {mode: "nearest", axis: "xy", intersect: false},
 			scales: {
 				x: {
-					...logAxis("of the reads", nines, all.map((point) => point.x)),
+					...logAxis("of the reads", percentileLabel, all.map((point) => point.x)),
 					min: 1
 				},
 				y: nsAxis("one read, at most", all.map((point) => point.y)),

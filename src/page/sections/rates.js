@@ -26,7 +26,7 @@ function rateChart(report, id, label, which) {
 		const rows = rateRows(report)[which];
 		const ends = rows.flatMap((row) => [row.interval.low, row.interval.high]);
 
-		return intervalBars(rows, bentAxis("ppm", ends), bend, (value) => `${ppm(value)} ppm`);
+		return intervalBars(rows, signedLogAxis("ppm", ends), bend, (value) => `${ppm(value)} ppm`);
 	}, count);
 }
 

@@ -83,7 +83,7 @@ function coreLine(place) {
 	return {borderColor: line, backgroundColor: line, borderWidth: 2, pointStyle: POINTS[place % POINTS.length]};
 }
 
-const clockKey = (report, clocks) => el("ul", {class: "key"}, clocks.map((clock) => el("li", null, swatch(report, clock), clock.id)));
+const clocksLegend = (report, clocks) => el("ul", {class: "key"}, clocks.map((clock) => el("li", null, swatch(report, clock), clock.id)));
 
 function ratesOverTime(report, unit) {
 	const clocks = ratedClocks(report);
@@ -92,7 +92,7 @@ function ratesOverTime(report, unit) {
 
 	return clocks.length ? [el("h3", null, "Rates"),
 		note("How much faster each clock ran than the clock that sets the scale, by their nominal rates; the band is the interval."),
-		clockKey(report, clocks),
+		clocksLegend(report, clocks),
 		chart("chart-series-rates", "Rates of the clocks over the run",
 			() => seriesConfig(sets(), unit, linearAxis("faster, ppm", ppmTick), intervalSaid((value) => `${ppm(value)} ppm`)))] : [];
 }
@@ -104,7 +104,7 @@ function readsOverTime(report, unit) {
 	const config = (lines) => seriesConfig(lines, unit,
 		nsAxis("99 % of the reads, at most", lines.flatMap(({data}) => data.map(({y}) => y || 0))), ({y}) => ns(y));
 
-	return clocks.length ? [el("h3", null, "Reads, 99 %"), clockKey(report, clocks),
+	return clocks.length ? [el("h3", null, "Reads, 99 %"), clocksLegend(report, clocks),
 		chart("chart-series-reads", "The 99th percentile of each clock's reads over the run", () => config(sets()))] : [];
 }
 

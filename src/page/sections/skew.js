@@ -13,7 +13,7 @@ const MATRIX_SIZES = [
 ];
 
 /* Returns the class of an offset, from 1 to 4: less than 100 ns, less than 1 us, less than 100 us, and larger. */
-function magnitude(value_ns) {
+function offsetClass(value_ns) {
 	return 1 + [100, 1000, 100000].filter((limit) => Math.abs(value_ns) >= limit).length;
 }
 
@@ -23,8 +23,8 @@ function cellKind(interval) {
 	const [low, high] = interval;
 
 	if (low > 0)
-		return `ahead${magnitude(low)}`;
-	return high < 0 ? `behind${magnitude(high)}` : `within${magnitude((high - low) / 2)}`;
+		return `ahead${offsetClass(low)}`;
+	return high < 0 ? `behind${offsetClass(high)}` : `within${offsetClass((high - low) / 2)}`;
 }
 
 function cellText(interval, cores) {
@@ -157,7 +157,7 @@ const lastIsShown = ({skew}) => Boolean(skew && skew.shown === "last" && skew.la
 const shownOffset = (report) => (lastIsShown(report) ? "last_offset_ns" : "offset_ns");
 const shownMatrix = ({skew}) => (lastIsShown({skew}) ? skew.later[skew.later.length - 1].matrix : skew.matrix);
 
-function skewWords(report) {
+function skewSentences(report) {
 	const {skew} = report;
 	const said = [];
 
@@ -233,6 +233,6 @@ function skewSection(report) {
 		picture = matrixView(report, matrix);
 	else if (any)
 		picture = offsetsChart(report);
-	return section("skew", "TSC against TSC", skewWords(report), picture,
+	return section("skew", "TSC against TSC", skewSentences(report), picture,
 		any && details("Offset and drift of each core as a table", () => offsetsTable(report)));
 }

@@ -10,7 +10,7 @@ const PPB_A_PPM = 1e3;
 const NOTHING = 1e-6; /* limit in ppb or ns below which a figure is only a rounding error */
 
 /* Returns the longest sequence of adjacent rows in which the clock ID always has a rate. */
-function longestStretch(rows, id) {
+function longestSequence(rows, id) {
 	let longest = [], stretch = [];
 
 	for (const row of rows) {
@@ -84,7 +84,7 @@ function timeIntervalError(x, m) {
  * error, and a second difference has four ends.
  */
 function stabilityOf(rows, id) {
-	const stretch = longestStretch(rows, id), tau0 = median(stretch.map(lengthOf));
+	const stretch = longestSequence(rows, id), tau0 = median(stretch.map(lengthOf));
 	/* error of a row's rate in ppm, from the errors at both ends of the row */
 	const within = median(stretch.map(({rate}) => (rate.high - rate.low) / 2));
 	const found = [];

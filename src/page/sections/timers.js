@@ -59,7 +59,7 @@ function latenessChart(rows) {
 	};
 }
 
-const wasAsked = (row) => row.state === "present" && !row.reason;
+const wasTested = (row) => row.state === "present" && !row.reason;
 
 /*
  * Shows a percentile of the lateness. With too few interrupts, the percentile would be the latest interrupt, and a dash
@@ -107,7 +107,7 @@ const policyRow = (row) => el("li", null, code(row.source), `: ${POLICIES[row.po
 function timersSection(report) {
 	const boot = bootRows(report);
 	const others = timerRows(report).filter((row) => !boot.includes(row));
-	const refused = boot.filter((row) => !wasAsked(row));
+	const refused = boot.filter((row) => !wasTested(row));
 	const policies = boot.filter((row) => row.policy);
 	const drawn = boot.filter((row) => row.lateness_ns && row.lateness_ns.max > 0);
 
@@ -118,10 +118,10 @@ function timersSection(report) {
 			"to enter the handler, which ", code("self_ipi"), " shows. A deadline at which the core was preempted does not count."),
 		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,
-		timersTable(boot.filter(wasAsked), "Timer interrupts on the boot core", false),
+		timersTable(boot.filter(wasTested), "Timer interrupts on the boot core", false),
 		policies.length ? note("After periods in which interrupts were masked:") : null,
 		policies.length ? el("ul", {class: "policies"}, policies.map(policyRow)) : null,
 		refused.length ? refusedTimers(refused) : null,
 		others.length ? details("The other cores' own timers",
-			() => timersTable(others.filter(wasAsked), "Timer interrupts on the other cores", true)) : null);
+			() => timersTable(others.filter(wasTested), "Timer interrupts on the other cores", true)) : null);
 }

@@ -95,7 +95,7 @@ function cpuOf(report) {
 /*
  * Describes the timekeeping features of a hypervisor's interface. Reports of earlier releases have no such interfaces.
  */
-function offerOf({interface: name, version, base, offers, tsc_hz: rate, tsc_within_hz: within, tsc_by: by, stable}) {
+function describeInterface({interface: name, version, base, offers, tsc_hz: rate, tsc_within_hz: within, tsc_by: by, stable}) {
 	return joined([`${joined([name, version], " ")} at CPUID ${base.toString(16)}h`, offers,
 		isNumber(rate) && `the TSC at ${hz(rate)} within ${exact(within)} Hz, by ${by}`,
 		typeof stable === "boolean" && `its clock is ${stable ? "" : "not "}marked as stable`], "; ");
@@ -107,7 +107,7 @@ const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
  * Returns the error of the TSC's rate as text. The error depends on the nominal rate of the clock that the TSC was
  * compared with.
  */
-function tscWithin({clocks}) {
+function describeTscError({clocks}) {
 	const rate = known((clocks.find(({id}) => id === "tsc") || {}).measured_hz);
 	const off = rate && Math.max(rate.value - rate.low, rate.high - rate.value) / rate.value * 1e6;
 
@@ -118,7 +118,7 @@ function machineFacts(report) {
 	const {machine, options} = report;
 	const identity = identityOf(report);
 	const invariant = machine.tsc_is_invariant ? "invariant" : "not invariant";
-	const tsc = joined([hz(machine.tsc_hz) + tscWithin(report), invariant, machine.tsc_source], ", ");
+	const tsc = joined([hz(machine.tsc_hz) + describeTscError(report), invariant, machine.tsc_source], ", ");
 	const cores = `${whole(machine.cores_started)} of ${whole(machine.cores_listed)} started`;
 	const facts = [
 		["Label", options.label],
@@ -129,7 +129,7 @@ function machineFacts(report) {
 		["BIOS", joined([identity.bios, identity.bios_date], ", ")],
 		["Firmware", joined([machine.firmware, identity.oem && `ACPI ${identity.oem}`], ", ")],
 		["Runs on", joined([hostOf(report), identity.host], ", ")],
-		...(machine.paravirtual || []).map((each) => ["Offered to guests", offerOf(each)]),
+		...(machine.paravirtual || []).map((each) => ["Offered to guests", describeInterface(each)]),
 		["Cores", isNumber(machine.cores_listed) && cores],
 		["TSC", isNumber(machine.tsc_hz) && tsc],
 		["Samples bracketed by", machine.fence],
@@ -249,7 +249,7 @@ function clockReason(clock) {
 	return el("li", null, code(clock.id), `${state}: ${clock.reason}`);
 }
 
-function offBy(clock) {
+function describeRateError(clock) {
 	const error = known(clock.error_ppm);
 
 	return error ? [ppm(error.value), el("span", {class: "quiet block"}, span(error, ppm))] : NONE;
@@ -280,7 +280,7 @@ function clocksTable(report) {
 				["Clock", clockName, "name"],
 				["Verdict", (clock) => (isOpen(clock) ? badge("open", "not determined") : badge(clock.verdict)), "left"],
 				["Rate", rateOf],
-				["Off by, ppm", offBy],
+				["Off by, ppm", describeRateError],
 				["Resolution", (clock) => ns(clock.resolution_ns)],
 				["A read", readCost],
 				latency("Fastest", "min_ns"),
@@ -300,7 +300,7 @@ function clocksTable(report) {
  * Returns a function that shows how much more a clock costs than the cheapest clock. Clocks that failed, or that have
  * a resolution above COARSE_NS have a dash. Such a clock is the cheapest one only if there are no other clocks.
  */
-function overBest(rows) {
+function extraCostFormatter(rows) {
 	const unfit = (clock) => clock.verdict === "fail" || clock.resolution_ns > COARSE_NS;
 	const cost = (clock) => known(clock.cost.rows_ms);
 	const best = [...rows].sort((a, b) => unfit(a) - unfit(b) || cost(a).value - cost(b).value)[0];
@@ -333,7 +333,7 @@ function costs(report) {
 			[
 				["Clock", (clock) => code(clock.id), "name"],
 				["100,000 rows", (clock) => ms(known(clock.cost.rows_ms))],
-				["Over best", overBest(rows)],
+				["Over best", extraCostFormatter(rows)],
 				["A read", readCost],
 				["Bracket", (clock) => ns(clock.cost.null_ns)],
 				["pg_test_timing, at least", (clock) => ns(clock.cost.loop_ns)],
@@ -362,7 +362,7 @@ function behaviours(report) {
 }
 
 const ppmOff = (row, name) => (row[name] ? `${row[name].value.toFixed(1)} ppm` : NONE);
-const refusalWords = (row) => joined([row.reason, ...row.refusals.map(({reason, count}) => `${whole(count)}: ${reason}`)], "; ");
+const refusalSentence = (row) => joined([row.reason, ...row.refusals.map(({reason, count}) => `${whole(count)}: ${reason}`)], "; ");
 
 function calibrations(report) {
 	const rows = report.calibrations || [];
@@ -381,7 +381,7 @@ function calibrations(report) {
 				["Refused", (row) => whole(row.refused)],
 				["Median", (row) => ppmOff(row, "median_ppm")],
 				["Worst", (row) => ppmOff(row, "worst_ppm")],
-				["Why", refusalWords, "left"],
+				["Why", refusalSentence, "left"],
 			],
 			rows, "Calibration loops and their errors"));
 }
