@@ -83,7 +83,7 @@ function allClocksTable(here, others) {
 			latency("99 %", "p99_ns"),
 			latency("Slowest", "max_ns"),
 		],
-		findSharedClocks(here, others), "All reports: this one above, the others below it in their order");
+		findSharedClocks(here, others), "All reports: this report first, then the other reports in the order of the list");
 }
 
 const plainText = (value) => (typeof value === "string" && value ? value : NONE);

@@ -12,7 +12,7 @@ function drawnGapsSentence(found) {
 
 	if (!isNumber(found.gaps) || found.gaps <= drawn)
 		return note(`All ${plural(found.gaps, "gap")} are drawn.`);
-	return note(`${whole(drawn)} of ${plural(found.gaps, "gap")} are drawn: the report has the first ones of each core, while there is `,
+	return note(`${whole(drawn)} of ${plural(found.gaps, "gap")} are drawn: the report has the first gaps of each core, while there is `,
 		`space. The other ${whole(found.gaps - drawn)} are only in the chart “How long”.`);
 }
 

@@ -114,7 +114,7 @@ function offsetsOverTime(report, unit) {
 		({cores}) => (cores[i] || {}).offset_ns));
 
 	return drawn.length ? [el("h3", null, "Offsets of the cores' TSCs"),
-		note("Against the boot core's TSC, by the narrowest ping-pong of each row.",
+		note("Each offset is against the boot core's TSC, by the shortest round trip in each row.",
 			count > drawn.length ? ` The ${drawn.length} of ${whole(count)} cores that moved the most.` : ""),
 		legendKey(...drawn.map(({core}, place) => [`series-${place}`, `core ${whole(core.apic_id)}`, "dot"])),
 		chart("chart-series-offsets", "Offsets of the cores' TSCs over the run",

@@ -82,7 +82,7 @@ function matrixTable(report, matrix) {
 
 function matrixView(report, matrix) {
 	const drawn = matrixTable(report, matrix);
-	const rest = "Each cell: the TSC of the column's core against that of the row's. " +
+	const rest = "Each cell: the TSC of the column's core minus the TSC of the row's core. " +
 		"Point at a cell, or touch it, for its figures.";
 	const said = el("p", {class: "readout", "aria-live": "polite"}, rest);
 	const show = (event) => {

@@ -114,7 +114,7 @@ function timersSection(report) {
 	if (!timerRows(report).length)
 		return null;
 	return section("timers", "Timer interrupts",
-		note("How late each source's interrupts came: the handler's first reading less the deadline. Each figure includes the time ",
+		note("How late each source's interrupts came: the time of the handler's first reading minus the deadline. Each figure includes the time ",
 			"to enter the handler, which ", code("self_ipi"), " shows. A deadline at which the core was preempted does not count."),
 		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,

@@ -325,7 +325,7 @@ function costs(report) {
 	if (!rows.length)
 		return null;
 	return section("costs", "What EXPLAIN ANALYZE costs",
-		note("Two reads for each of 100,000 rows. A read costs the mean latency of the reads that no stolen time hit, less the mean of null on the same core. " +
+		note("Two reads for each of 100,000 rows. The cost of a read is the mean latency of the reads that no stolen time hit, minus the mean of null on the same core. " +
 			"A program runs on any core, so the figure is the median of the cores (with an even number the mean of the middle two). " +
 			"The range includes all cores and two standard errors. Over best is the time above the time of the clock that " +
 			"costs least: n.d. (not determined) if the two ranges overlap, – for clocks that failed or count in steps above 1 µs."),
