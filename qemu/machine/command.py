@@ -71,7 +71,8 @@ def find_firmware(requested):
 def find_variables(code):
     """Return the file of variables for the firmware CODE, or None if CODE is a combined image.
 
-    A split build has its variables in a file next to the code. A combined image has both, and its size is a power of two.
+    If code and variables are split, the variables are in a file next to the code. A combined image has both, and its size is a
+    power of two.
     """
     size = os.path.getsize(code)
     if size and size & (size - 1) == 0:

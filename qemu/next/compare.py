@@ -13,8 +13,9 @@ def _get_tsc(report):
 
 
 def calculate_difference(kernel, report):
-    """Return the error of a clock that counts the TSC by the kernel's rate, in ppm and in seconds a day, each as (value, low,
-    high). `excluded` is true if the two rates cannot be the same. Return None if one of them is not known."""
+    """Return the error of a clock that converts the TSC to time by the kernel's rate, in ppm and in seconds a day, each as (value,
+    low, high). `excluded` is true if the kernel's rate and the measured rate differ for certain. Return None if the kernel's or
+    the measured rate is not known."""
     believed, measured = kernel["tsc"]["believed_hz"], _get_tsc(report).get("measured_hz")
     if not believed or not measured:
         return None

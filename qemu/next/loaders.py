@@ -68,7 +68,7 @@ class Grub:
     FOLDERS = ("/boot/grub", "/boot/grub2")  # Fedora and openSUSE use the second one; their commands are named grub2-*
     BEGIN, END = f"\n### BEGIN {TITLE}: nextboot --remove takes this block away\n", f"### END {TITLE}\n"
     BLOCK = re.compile(re.escape(BEGIN.encode()) + b".*?" + re.escape(END.encode()), re.DOTALL)
-    # GRUB 2.06, util/grub.d: 41_custom.in and 00_header.in.
+    # Patterns for the lines of grub.cfg that GRUB's scripts 41_custom.in and 00_header.in write (GRUB 2.06, util/grub.d).
     SOURCES_CUSTOM = re.compile(r"^\s*source\s+\S*/custom\.cfg\s*$", re.MULTILINE)
     TAKES_NEXT = re.compile(r'^\s*set\s+default="\$\{next_entry\}"\s*$.*^\s*save_env\s+next_entry\s*$', re.MULTILINE | re.DOTALL)
     WRITABLE = ("ext2", "xfs", "fat")  # grub-probe's names of file systems; ext2 includes ext3 and ext4

@@ -20,7 +20,7 @@ class Rejudged:
     def __init__(self, program):
         self.program = program
         self.again = self.without = 0
-        self.damaged = []  # (path of the record, sentence)
+        self.damaged = []  # for each damaged record, its path and a sentence with the reason
 
     def add(self, other):
         self.again += other.again

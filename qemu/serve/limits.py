@@ -13,7 +13,7 @@ POSTS_MAX = 16               # maximum number of reports that are received at th
 POSTS_MAX_EACH = 8
 POST_WAIT_S = 5.0            # seconds that a client waits at most until it may send a report
 REQUESTS_PER_REPORT = 10     # allowed requests for each allowed report: for the application, for its options, and repeated requests
-ADDRESSES_MAX = 4096         # maximum number of addresses that are stored
+ADDRESSES_MAX = 4096         # maximum number of clients' addresses whose requests are counted
 
 
 class TooLong(Exception):

@@ -206,7 +206,7 @@ function contentionRows(report) {
 
 /*
  * Returns a note if the application found too much stolen time. Cores that wait for their host do not read at the same
- * time.
+ * time as the others, so the latencies under contention may be too small.
  */
 function unreliableNote({quality, interference}) {
 	const {total_ns: stolen, observed_ns: observed, gaps} = interference || {};

@@ -76,7 +76,7 @@ go_to_clock(struct screen *screen, size_t step)
 	go_to_page(screen, SCREEN_CLOCK, there ? (screen->clock + step) % clocks : screen->clock);
 }
 
-/* Returns true if KEY changed the page. */
+/* Shows another page if KEY requests one. Returns true if it does. */
 static bool
 turns_page(struct screen *screen, unsigned key)
 {

@@ -9,8 +9,8 @@
 #include "report/report.h"
 
 /*
- * Writes the whole report: machine, verdict, a row for each clock, findings, histograms, cores, the cost for a
- * database, and last the durations of each clock's reads.
+ * Writes the whole report: machine, verdict, a row for each clock, findings, histograms, cores, the cost of reads for a
+ * database, and at the end the durations of each clock's reads.
  */
 void table_render(struct text *out, const struct report *report);
 
