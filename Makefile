@@ -142,7 +142,7 @@ $(BUILD)/baretick.efi $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi: %.
 	$(QUIET)$(PYTHON) boot/uefi/nxcompat $@.tmp
 	$(QUIET)mv $@.tmp $@
 
-# The image for loaders that start an ELF without UEFI.
+# The image without UEFI, for loaders that start an ELF.
 $(BUILD)/baretick.elf: $(BARE_OBJECTS) boot/bare/elf.lds
 $(BUILD)/baretick.elf $(BUILD)/baretick-fault.elf:
 	$(call say,CC    )
@@ -150,8 +150,8 @@ $(BUILD)/baretick.elf $(BUILD)/baretick-fault.elf:
 		-Wl,-T,boot/bare/elf.lds $(GCC_LINK) $(filter %.o,$^) -o $@.debug
 	$(QUIET)$(OBJCOPY) --strip-all $@.debug $@
 
-# The same image for loaders of Linux. Its header and real-mode code come first. It is a separate file, because QEMU and Xen look
-# for this header first, and would not use the ELF's PVH entry then.
+# The same image for loaders of Linux, with Linux's header and real-mode code at its start. It is a separate file: QEMU and Xen look
+# for this header first, and would not use the PVH entry of an ELF that has both.
 $(BUILD)/baretick.bin: $(BUILD)/baretick.elf boot/bare/linux_setup.asm
 	$(call say,IMAGE )
 	$(QUIET)$(OBJCOPY) -O binary $< $@.image

@@ -21,7 +21,7 @@ def describe_unknown_machines(reports):
 
 
 def describe_reservations(answers):
-    """Return notes on the runs as a whole."""
+    """Return notes that are about all runs, such as the number of runs with a wrong date."""
     if answers.misdated:
         yield (f"{format_count(answers.misdated, 'run')} dated before 2024 or later than read: the machine's RTC is wrong; "
                f"{'it is' if answers.misdated == 1 else 'each is'} taken to be of when it was read")

@@ -94,11 +94,11 @@ class System:
             raise Refused(f"{words[0]} did not end within {COMMAND_S} s") from error
 
     def does_succeed(self, *words):
-        """Return True if the command's exit status is 0. Raise Refused if it is not installed, or did not end."""
+        """Return True if the command's exit status is 0. Raise Refused if the command is not installed, or did not end in time."""
         return self._run_command(words).returncode == 0
 
     def run_command(self, *words):
-        """Return the command's output. Raise Refused if it is not installed, fails, or does not end."""
+        """Return the command's output. Raise Refused if the command is not installed, fails, or does not end in time."""
         done = self._run_command(words)
         if done.returncode:
             message = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:MESSAGE_MAX]

@@ -94,7 +94,7 @@ SPREAD_COLUMNS = {table: [*([] if table == "runs" else HEAD), *expand_intervals(
 
 
 def keep_needed_keys(report):
-    """Return REPORT without the keys that no table has, so that these need not be checked."""
+    """Return REPORT without the keys whose values are in no table, so that these keys need not be checked."""
     return {key: report[key] for key in KEYS if key in report} if isinstance(report, dict) else report
 
 

@@ -214,7 +214,8 @@ class Comparison:
         if not now and not self._timers_alike:
             self._not_asked_for.append(f"{name}'s interrupts")
             return []
-        # On a busy host, a missing interrupt may only have been delayed.
+        # A source whose interrupt did not come in time is "stuck". On a busy host this does not count, because the host may have
+        # delayed the interrupt.
         quiet = (self._now.get("quality") or {}).get("reliable_tails") is not False
         states = ("absent", "disabled", "broken", "stuck" if quiet else None)
         lost = next((row for row in now if row.get("state") in states), {} if not now else None)

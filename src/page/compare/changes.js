@@ -94,7 +94,7 @@ function hasRateChanged(was, now, runs) {
 		canCompareRates(now, runs);
 }
 
-/* Returns the verdict on CLOCK with the clock's state, such as "fail, stuck". */
+/* Returns the verdict on CLOCK, followed by the clock's state, such as "fail, stuck". */
 function stateOf(clock) {
 	if (!clock)
 		return "not listed";

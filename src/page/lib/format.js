@@ -37,8 +37,8 @@ function precise(value, significant, behindMax = 12) {
 }
 
 /*
- * Formats VALUE in the unit of UNITS that fits best. The space before a unit is a no-break space. Whole numbers of the
- * smallest unit have all digits. Other numbers have SIGNIFICANT digits.
+ * Formats VALUE in the largest unit of UNITS that is not larger than the rounded VALUE. The space before a unit is a
+ * no-break space. Whole numbers of the smallest unit have all digits. Other numbers have SIGNIFICANT digits.
  */
 function withUnit(value, units, significant) {
 	if (!isNumber(value))

@@ -1,4 +1,4 @@
-/* Time stolen from the cores, and the clocks' latencies without it. */
+/* Section on the time stolen from the cores, and on latencies without the reads that stolen time made longer. */
 #include "render/sections/table_sections.h"
 
 #include "base/number.h"

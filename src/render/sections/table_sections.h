@@ -20,7 +20,8 @@ void table_quality(struct text *out, const struct report *report);
 bool table_has_findings(const struct report *report, const struct report_clock *entry);
 /* Writes the findings on ENTRY, or all findings if ENTRY is NULL. If DETAILED is true, adds causes and advice. */
 void table_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed);
-void table_notes(struct text *out, const struct report *report); /* the report's notes, and drivers' remarks on clocks */
+/* the report's notes, and drivers' remarks on clocks */
+void table_notes(struct text *out, const struct report *report);
 void table_clocks(struct text *out, const struct report *report);     /* a row for each clock */
 void table_histogram(struct text *out, const struct report *report);  /* histograms of all clocks, next to each other */
 /* histograms of the main read method of each clock */

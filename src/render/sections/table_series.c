@@ -107,7 +107,7 @@ put_rate(struct text *out, const struct interval_ppb *rate, int width)
 	text_printf(out, "%*s", width, bytes);
 }
 
-/* Returns true if CLOCK sets the scale. All rates are against this clock, so its own is not shown. */
+/* Returns true if all other rates are measured against CLOCK. Its own rate is then not shown. */
 static bool
 sets_scale(const struct report *report, size_t clock)
 {
