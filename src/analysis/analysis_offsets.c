@@ -244,7 +244,7 @@ report_first(struct offset_analysis *analysis)
 	if (pass->entry.reason == RECORD_PASS_NO_MEMORY)
 		skew->kind_reason = "There is no memory for all pairs.";
 	else if (pass->entry.reason == RECORD_PASS_TOO_LONG)
-		skew->kind_reason = "All pairs would take longer than this profile allows.";
+		skew->kind_reason = "Measuring all pairs would take longer than this profile allows.";
 	skew->concurrency = pass->entry.concurrency;
 	skew->rounds = pass->entry.rounds;
 	if (pass->entry.end_tsc > pass->entry.begin_tsc)

@@ -261,7 +261,7 @@ conclude_row(struct timer_analysis *analysis)
 	lateness_record(row, analysis->values, analysis->value_count);
 	if (row->state == CLOCK_PRESENT && row->asked && !row->delivered && !row->expired && !row->periodic) {
 		row->state = CLOCK_STUCK;
-		set_reason(row, "No interrupt came, and by its own status none was due.");
+		set_reason(row, "No interrupt came, and the timer's own status shows that none was due.");
 	}
 	if (!row->periodic || !lateness_is_scattered(row, analysis->values, analysis->value_count))
 		return;

@@ -357,7 +357,7 @@ effects_phrase(const struct report_claim *row)
 		else
 			phrase_add(&effects, " %s%s", is_fast ? systems[i].high : systems[i].low, systems[i].end);
 	}
-	phrase_add(&effects, effects.bytes[0] ? "." : ". No system that baretick knows uses it.");
+	phrase_add(&effects, effects.bytes[0] ? "." : ". No system that baretick knows uses this rate.");
 	return effects;
 }
 
@@ -375,7 +375,8 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 	finding = rules_add_finding(report, rule_for_claim(claim), NULL, REPORT_NO_CORE,
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_rate(claimed_millihz).text, whose[claim->clock], number_rate(row->measured.value).text,
-				    report->relative_to, trust == TRUST_DISPUTED ? " (it or the clocks that agree are wrong)" : "",
+				    report->relative_to, trust == TRUST_DISPUTED ?
+				    " (this claim or the clocks that agree are wrong)" : "",
 				    effects_phrase(row).bytes);
 	vote_set_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))

@@ -186,7 +186,8 @@ judge_references(struct report *report)
 	}
 	if (possible && !present)
 		rules_add_finding(report, "no-reference", NULL, REPORT_NO_CORE,
-				  "None of %zu clocks that could confirm the TSC's rate is present and counts.", possible);
+				  "Of %zu clocks that could confirm the TSC's rate, none is present and "
+				  "counts.", possible);
 }
 
 void

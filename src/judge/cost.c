@@ -240,7 +240,7 @@ judge_median(struct report *report, const struct report_clock *entry)
 		return;
 	/* No kernel uses this clock as its clocksource, so the rule's advice (another clocksource=) does not help. */
 	text_init(&advice, finding->advice, sizeof(finding->advice));
-	text_printf(&advice, "Read it seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
+	text_printf(&advice, "Read this clock seldom; kernels do not keep time by it: %s.", entry->clock.caveat);
 }
 
 void

@@ -62,8 +62,8 @@ judge_signals(struct report *report)
 	if (!best)
 		behaviour_say(row, "The hypervisor offers %s, without its specified contents.", signals->list[0].name);
 	else if (row->open)
-		behaviour_say(row, "The clocks show %zu disruption%s. Only restored snapshots are announced, by %s, and this may be "
-			      "a pause.", disruptions, plural, best->name);
+		behaviour_say(row, "The clocks show %zu disruption%s, which may be a pause: %s announces only "
+			      "restored snapshots.", disruptions, plural, best->name);
 	else if (row->failed)
 		behaviour_say(row, "The clocks show %zu disruption%s, and %s did not announce it.", disruptions, plural, best->name);
 	else if (disruptions)

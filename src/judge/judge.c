@@ -123,7 +123,8 @@ judge_report(struct report *report)
 	judge_signals(report);
 	judge_reported_time(report);
 	if (judge_tsc_moved(report))
-		report_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that it timed.");
+		report_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that the "
+			"TSC timed.");
 	judge_states(report);
 	judge_slow(report);
 	judge_tsc_fitness(report);

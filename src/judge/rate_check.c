@@ -207,8 +207,8 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 
 	if (entry->stops_in_ticks) {
 		row->checked = row->open = true;
-		behaviour_say(row, "%s: it drives the firmware's tick, which could not be stopped and may stop its counter for "
-			      "short times.", row->clock);
+		behaviour_say(row, "%s: this clock drives the firmware's tick, which could not be stopped; the tick "
+			"may stop the clock's counter for short times.", row->clock);
 	} else if (entry->uncounted) {
 		behaviour_say(row, "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
 			      "them.", row->clock);
@@ -253,10 +253,12 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 		return;
 	if (is_tsc && judge_blames_claim(report)) {
 		behaviour_skip(row, UNCHECKED_NO_REFERENCE,
-			       "tsc: the claim on its rate is wrong, so there is nothing to check it against: see the finding.");
+			       "tsc: the claimed rate is wrong, so the measured rate cannot be checked: see the "
+			       "finding.");
 	} else if (!entry->clock.claimed.den) {
 		behaviour_skip(row, UNCHECKED_NO_REFERENCE,
-			       "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
+			       "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a "
+			       "rate.");
 	} else if (!finding) {
 		fill_rate_row(report, entry, row);
 	} else {

@@ -125,7 +125,8 @@ note_jumps(struct vote *vote)
 			report_note(vote->report, "%s ran %s off %s while the rates were measured, "
 						  "%s.", vote_clock_id(vote, i),
 				    phrase_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
-				    "and at another rate after it, as when the whole machine was stopped: no fault of the clock" :
+				    "and at another rate afterwards, as if the whole machine had been stopped: this "
+				    "is no fault of the clock" :
 				    "and its rate after that is not known: the whole machine may have been stopped");
 	}
 }
@@ -167,7 +168,7 @@ advise_on_disagreement(struct report *report, struct finding *finding)
 	if (!guest && hpet && (hpet->clock.state == CLOCK_ABSENT || hpet->clock.state == CLOCK_DISABLED))
 		text_put(&text, "Enable the HPET in the firmware's settings. ");
 	if (!guest && report->options.profile != PROFILE_SOAK && report_has_clock(report, "rtc"))
-		text_put(&text, "Run profile=soak, in which the RTC votes too. ");
+		text_put(&text, "Run profile=soak, which also compares the RTC. ");
 	text_printf(&text, "Compare the time with NTP's over some hours%s.",
 		    guest ? ": one oscillator of the host drives all devices here, the RTC too" : "");
 }

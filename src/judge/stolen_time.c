@@ -103,7 +103,8 @@ judge_reported_time(struct report *report)
 		return;
 	row->checked = !all->counter_reason && stolen->observed_ns;
 	if (!row->checked) {
-		behaviour_say(row, "%s", all->counter_reason ? all->counter_reason : "The counter was not read on any core.");
+		behaviour_say(row, "%s", all->counter_reason ? all->counter_reason : "The counter of stolen time was "
+			"not read on any core.");
 		return;
 	}
 	lent_unread = report->options.cores == CORES_MP && text_equal(all->counter, "kvm_steal") &&
@@ -115,7 +116,8 @@ judge_reported_time(struct report *report)
 	behaviour_say(row, "The host took %s %s %% of the time of the cores, and reports %s %%%s.%s",
 		      more ? "at most" : "at least", took.text, reported.text,
 		      row->open ? ", in a run in which the clocks disagree" : "",
-		      lent_unread ? " The counters of cores that the firmware lends were not read." : "");
+		      lent_unread ? " The stolen-time counters of cores that run through the firmware's MP services "
+				    "(cores=mp) were not read." : "");
 }
 
 struct gap_rate {

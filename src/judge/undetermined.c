@@ -49,8 +49,8 @@ add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 	    !(row = behaviour_add(&report->behaviours, "clock-jumped", clock)))
 		return;
 	row->checked = row->open = true;
-	behaviour_say(row, "%s and the TSC diverged %lu time%s in %lu reads, and no other clock shows which jumped or "
-		      "stopped.",
+	behaviour_say(row, "%s and the TSC diverged %lu time%s in %lu reads, and no other clock shows which of the "
+		"two jumped or stopped.",
 		      entry->clock.id, entry->unexplained_leaps, entry->unexplained_leaps == 1 ? "" : "s",
 		      entry->monotonic.reads);
 }

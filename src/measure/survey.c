@@ -169,7 +169,7 @@ mark_stopped(struct survey *survey, struct report_clock *entry)
 	survey_record_failure(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "It read the same value %u times.", STOPPED_READS);
+	text_printf(&reason, "Its reads gave the same value %u times.", STOPPED_READS);
 }
 
 static void
@@ -286,7 +286,7 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 		survey_record_failure(survey, entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "Its reading did not change in %lu us by the TSC.", stopped_ns / 1000);
+	text_printf(&reason, "Its reading did not change in %lu us, as timed by the TSC.", stopped_ns / 1000);
 }
 
 bool

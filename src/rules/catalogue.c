@@ -314,8 +314,8 @@ const struct rule rules[] = {
 		.id = "hpet-stops",
 		.clock = "hpet",
 		.severity = VERDICT_FAIL,
-		.sentence = "The counter does not stop, or loses its value, while ENABLE_CNF is 0. Kernels rely on "
-			    "both when they set it up.",
+		.sentence = "The counter does not stop, or loses its value, while ENABLE_CNF is 0. Kernels that set "
+			"up the HPET rely on a stopped counter that keeps its value.",
 		.cause = "An emulator that ignores ENABLE_CNF or restarts the counter.",
 		.advice = "Update the hypervisor; use another clocksource=.",
 		.source = "IA-PC HPET specification 1.0a, 2.3.5 and 2.3.7",

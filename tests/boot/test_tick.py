@@ -40,7 +40,7 @@ def test_without_a_way_to_stop_the_tick_the_hpets_rate_is_left_open(run):
     report = checked(ticking(run, "absent", "profile=quick"))
     row = of_hpet(report)
     assert row["outcome"] == "not_determined"
-    assert row["text"] == "hpet: it drives the firmware's tick, which could not be stopped and may stop its counter for short times."
+    assert row["text"] == "hpet: this clock drives the firmware's tick, which could not be stopped; the tick may stop the clock's counter for short times."
     assert clocks(report)["hpet"]["measured_hz"] is None
     assert clocks(report)["acpi_pm"]["measured_hz"]
 

@@ -227,7 +227,7 @@ static bool
 is_true_of_claim(const struct report *report, const struct finding *finding)
 {
 	int by = clock_of(report->relative_to);
-	bool is_open = strstr(finding->text, "(it or the clocks that agree are wrong)");
+	bool is_open = strstr(finding->text, "(this claim or the clocks that agree are wrong)");
 	long double apart;
 
 	if (by == CLOCKS || by == TSC)

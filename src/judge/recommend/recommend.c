@@ -209,7 +209,7 @@ put_failed(struct report *report, const struct report_clock *entry)
 	reason = begin_row(&report->advice, entry->clock.id, true);
 	text_printf(&reason, "%s: %s", rule_phrase(report, rule).bytes, rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
-		text_put(&reason, " A kernel that measures its rate may still use it.");
+		text_put(&reason, " A kernel that measures the TSC's rate may still use the TSC.");
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (is_further_rule(report, entry, i, rule))
 			text_printf(&reason, "%s%s", more++ ? ", " : " Also ",

@@ -38,16 +38,17 @@ recommend_why_unstable(const struct report *report)
 	bool watched = false;
 
 	if (report->linux_distrusts_tsc)
-		why = phrase("it is not reported as invariant, on several cores of a CPU that is not Intel's "
+		why = phrase("the CPU is not Intel's, has several cores, and reports no invariant TSC "
 			     "(\"Marking TSC unstable due to TSCs unsynchronized\")");
 	/* if Linux already distrusts the TSC, it does not run this check: arch/x86/kernel/tsc_sync.c */
 	else if (report_warps(&report->skew))
-		why = phrase("its check of two cores finds warps (\"Marking TSC unstable due to check_tsc_sync_source failed\")");
+		why = phrase("Linux's check of two cores finds warps (\"Marking TSC unstable due to "
+			"check_tsc_sync_source failed\")");
 	for (size_t i = 0; i < sizeof(watched_rules) / sizeof(watched_rules[0]); i++)
 		watched |= rules_find_finding(report, watched_rules[i], "tsc") != NULL;
 	if (watched)
-		phrase_add(&why, "%sits watchdog sees it stop, jump or change its rate (\"Marking TSC unstable due to "
-			   "clocksource watchdog\")", why.bytes[0] ? ", and " : "");
+		phrase_add(&why, "%sLinux's watchdog sees the TSC stop, jump or change its rate (\"Marking TSC "
+			   "unstable due to clocksource watchdog\")", why.bytes[0] ? ", and " : "");
 	return why;
 }
 
@@ -115,11 +116,13 @@ why_first(const struct report *report, const struct clock *first, const struct c
 	if (above)
 		return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
 	if (below && next->offered_by == PARAVIRTUAL_XEN)
-		return "; if the TSC is reported as invariant and Xen never emulates it, Linux ranks Xen's clock below it";
+		return "; if the TSC is reported as invariant and Xen never emulates the TSC, Linux ranks Xen's clock "
+			"below the TSC";
 	if (below)
-		return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below it";
+		return "; if the TSC is reported as invariant, Linux ranks the hypervisor's clock below the TSC";
 	if (text_equal(first->id, "tsc") && !report->tsc_is_invariant && !report->hypervisor[0])
-		return "; it marks the TSC unstable once a core sleeps deeply, because it is not reported as invariant";
+		return "; Linux marks the TSC unstable once a core sleeps deeply, because the TSC is not reported as "
+			"invariant";
 	return "";
 }
 
@@ -156,10 +159,11 @@ predict_linux(struct report *report)
 	 * the MSR.
 	 */
 	if (first->falls_back)
-		text_put(&text, "; its page's sequence is 0, so each read of it reads the MSR");
+		text_put(&text, "; the sequence number of the clock's page is 0, so each read of the clock reads the "
+			"MSR");
 	put_missing(&text, report, first);
 	if (unstable.bytes[0] && report_has_clock(report, "tsc"))
-		text_printf(&text, "; it marks the TSC unstable: %s", unstable.bytes);
+		text_printf(&text, "; Linux marks the TSC unstable: %s", unstable.bytes);
 	text_printf(&text, "%s.", why_first(report, first, next));
 }
 
@@ -187,7 +191,7 @@ predict_windows(struct report *report)
 	else if (text_equal(id, "hv_ref"))
 		text_put(&text, "Hyper-V's reference counter, which is read from an MSR: there is no page that may be used.");
 	else if (text_equal(id, "tsc"))
-		text_put(&text, "it is reported as invariant, and nothing was found against it.");
+		text_put(&text, "the TSC is reported as invariant, and nothing was found against it.");
 	else
 		text_printf(&text, "the platform's counter, because the TSC is %s.", report->tsc_is_invariant ? "not reliable here" :
 			    "not reported as invariant");
@@ -245,11 +249,11 @@ predict_postgresql(struct report *report)
 		return;
 	text = begin_row(report, "PostgreSQL 19", why_not ? linux_takes : "tsc");
 	if (why_not) {
-		text_printf(&text, "the system's clock, which is Linux's: %s.", why_not);
+		text_printf(&text, "it reads Linux's clocksource, because %s.", why_not);
 		return;
 	}
-	text_printf(&text, "it reads the TSC itself, because it is reported as invariant and %s",
-		    has_tsc_adjust(report) ? "CPUID reports TSC_ADJUST" : "Linux takes it");
+	text_printf(&text, "it reads the TSC directly, because the TSC is reported as invariant and %s",
+		    has_tsc_adjust(report) ? "CPUID reports TSC_ADJUST" : "Linux takes the TSC");
 	if (read_ps)
 		text_printf(&text, "; a read costs %s", number_ps(read_ps).text);
 	put_loop(&text, report);

@@ -79,7 +79,7 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
 	bool named = false;
 
 	if (late->count)
-		text_printf(reason, " Half of its %s of %lu us came within %ld ns of their deadline, +-%lu.",
+		text_printf(reason, " Half of its %s of %lu us came within %ld +-%lu ns of their deadline.",
 			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, rounded.value, rounded.error);
 	else
 		text_put(reason, " No figure of this run shows how late its interrupts come.");
@@ -95,7 +95,8 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
 		put_passed_rules(report, reason, row->source);
 	else
 		text_printf(reason, ": %s.", text_equal(row->source, "lapic_deadline") ?
-			    "lapic=notscdeadline lets Linux do without the deadline" : "nolapic_timer lets Linux do without it");
+			    "lapic=notscdeadline lets Linux use the timer without TSC deadlines" : "nolapic_timer "
+			    "makes Linux use another timer");
 }
 
 /*

@@ -179,7 +179,8 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 	else if (row->open && !totals->came && irq_is_polled(totals))
 		behaviour_say(row, "its counter passed the deadline, but its status never showed that.");
 	else if (row->open && !totals->came)
-		behaviour_say(row, "none came through pin %u: either the timer or the route to the core has failed.",
+		behaviour_say(row, "no interrupt came through pin %u: either the timer or the route to the core has "
+			"failed.",
 			      totals->pin);
 	else if (row->open)
 		behaviour_say(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
@@ -216,7 +217,8 @@ judge_early(struct report *report, const struct irq_totals *totals)
 	if (!by.known || by.low <= 0) {
 		behaviour_set_figure(row, 0, 0, 0);
 		row->open = are_most_excused(totals->shots.excused, totals->shots.count);
-		behaviour_say(row, "none of %lu one-shot%s came earlier than its error allows%s", seen, seen == 1 ? "" : "s",
+		behaviour_say(row, "none of %lu one-shot%s came earlier than the measurement error allows%s",
+			      seen, seen == 1 ? "" : "s",
 			      excused_phrase(totals->shots.excused, totals->shots.count).bytes);
 		return;
 	}
@@ -244,14 +246,16 @@ static struct phrase
 lost_phrase(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
 {
 	if (!row->checked)
-		return phrase(": not judged in an emulator, which waits for its host.");
+		return phrase(": not judged in an emulator, because waiting for its host can delay or drop ticks.");
 	if (totals->periods.lost && row->open && totals->periods.uneven)
-		return phrase(", but ticks come late by more than an eighth of a period.");
+		return phrase(", but ticks come more than 1/8 period late, so a tick may be counted in the wrong "
+			"period.");
 	if (totals->periods.lost && row->open)
 		return phrase("; the core was preempted in %lu others, which may also have delayed its timer.",
 			      totals->periods.excused);
 	if (totals->periods.lost && report_is_emulated(report))
-		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not explain that.");
+		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
+			"explain the loss.");
 	return excused_phrase(totals->periods.excused, totals->periods.count);
 }
 
@@ -317,14 +321,16 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 	else if (!row->checked && !totals->doubled)
 		behaviour_say(row, "the core was preempted at each of its deadlines.");
 	else if (!row->checked)
-		behaviour_skip(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an emulator, which "
-			       "sends late ones at once.", totals->doubled, seen);
+		behaviour_skip(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
+			"emulator, which sends delayed interrupts together.", totals->doubled, seen);
 	else if (row->open && totals->doubled)
-		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come late by more than an eighth of a period.",
+		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come more than 1/8 period late, so a "
+			"tick may be counted in the wrong period.",
 			      totals->doubled, totals->periods.count - totals->periods.excused);
 	else if (totals->doubled && report_is_emulated(report))
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of the "
-			      "interval, so waiting for the host does not explain that.", totals->doubled, seen);
+		behaviour_say(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of "
+			"the interval, so waiting for the host does not explain the second ones.",
+			      totals->doubled, seen);
 	else
 		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
 			      excused_phrase(excused, all).bytes);
@@ -391,10 +397,10 @@ judge_late(struct report *report, const struct irq_totals *totals)
 	if (row->low < 0)
 		row->low = 0;
 	rounded = number_within(late->p50_ns, late->error_ns);
-	behaviour_say(row, "half of its one-shots of 100 us are %ld ns late or more, +-%lu%s", rounded.value, rounded.error,
-		      !row->checked ? ": not judged in an emulator, which waits for its host." :
+	behaviour_say(row, "half of its one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value, rounded.error,
+		      !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
 		      report_is_emulated(report) && rules_failed(report, row) ?
-			      "; nearly all are late, and no other source is." :
+			      "; nearly all of them are late, and no other timer's interrupts are." :
 		      ".");
 }
 
@@ -415,8 +421,9 @@ judge_stale(struct report *report, const struct irq_totals *totals)
 	if (!row->checked)
 		row->unchecked = UNCHECKED_GUEST;
 	row->open = row->checked && totals->stale && !row->failed;
-	behaviour_say(row, "armed %lu times with a deadline that had passed, it interrupted %lu times%s", totals->over,
-		      totals->stale, !row->checked ? ": not judged in QEMU, whose HPETs do so." :
+	behaviour_say(row, "armed %lu times with a deadline that had passed, the timer interrupted %lu "
+		      "times%s", totals->over, totals->stale,
+		      !row->checked ? ": not judged, because QEMU's HPETs do this in every guest." :
 		      row->open ? ": an earlier interrupt may have come late." : ".");
 }
 

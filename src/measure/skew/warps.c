@@ -174,7 +174,8 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 	row->checked = row->has_figure = true;
 	row->measured = row->low = row->high = (int64_t)result->warps;
 	if (result->warps)
-		behaviour_say(row, "In %lu of %lu reads it stepped back; core %u was ahead of core %u by %lu ns.", result->warps,
+		behaviour_say(row, "In %lu of %lu reads the clock stepped back; core %u was ahead of core %u by %lu "
+			"ns.", result->warps,
 			      result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
 			      clock_ns(clock, result->worst_ticks));
 	else
@@ -205,7 +206,7 @@ check_clock(struct survey *survey, struct warp_time *time, const struct clock *c
 	if (stable == STABLE_UNKNOWN)
 		behaviour_say(row, "A core's page was incomplete in some reads, so cores cannot be compared.");
 	else if (stable == STABLE_NO)
-		behaviour_say(row, "Its page does not mark it as stable, so cores are not compared.");
+		behaviour_say(row, "The clock's page does not mark the clock as stable, so cores are not compared.");
 	else if (!survey_end_if_untimed(survey))
 		describe_warps(survey, clock, &result, row);
 }

@@ -63,7 +63,8 @@ find_due(struct timer_test *test)
 	}
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
-		test_set_state(test, CLOCK_DISABLED, "It is due in more than three seconds, which is too long to wait.");
+		test_set_state(test, CLOCK_DISABLED, "Its next interrupt is due in more than three seconds, which is "
+			"too long to wait.");
 		return false;
 	}
 	test->due_tsc = now_tsc(test) + ns_to_tsc_ticks(test, left_ns);

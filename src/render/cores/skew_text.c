@@ -45,9 +45,24 @@ put_pairs(struct text *text, const struct report *report)
 	if (pairs < all)
 		text_printf(text, "%zu of %zu pairs of %zu cores", pairs, all, cores);
 	else if (skew->kind == PAIR_SCHEDULE_ALL)
-		text_printf(text, cores == 2 ? "the pair of %zu cores" : "all pairs of %zu cores", cores);
+		text_printf(text, cores == 2 ? "both cores" : "all pairs of %zu cores", cores);
 	else
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural(cores - 1));
+}
+
+/* Writes which cores were compared. If all pairs were, the sentence fits in a line of 80 characters. */
+static void
+put_compared_cores(struct text *text, const struct report *report)
+{
+	const struct report_skew *skew = &report->skew;
+	size_t cores = skew->first.offsets.cores;
+
+	if (cores > 2 && skew->kind == PAIR_SCHEDULE_ALL &&
+	    report_shown_summary(report)->pairs == pair_schedule_pairs(skew->kind, cores))
+		text_printf(text, "all %zu cores", cores);
+	else
+		put_pairs(text, report);
+	text_put(text, " compared");
 }
 
 /*
@@ -160,7 +175,7 @@ table_skew_in_short(struct text *out, const struct report *report)
 	text_put(out, report->skew.text);
 	if (report->skew.proven) {
 		text_put(out, ": ");
-		put_pairs(out, report);
+		put_compared_cores(out, report);
 	}
 	if (count)
 		text_printf(out, "; %zu drift%s", count, table_singular(count));

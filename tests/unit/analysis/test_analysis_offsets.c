@@ -322,7 +322,7 @@ TEST(a_star_schedule_has_only_pairs_with_the_boot_core_and_a_reason)
 	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x17 }, 1);
 	skew = analyse();
 	assert_int_equal(skew->kind, PAIR_SCHEDULE_STAR);
-	assert_string_equal(skew->kind_reason, "All pairs would take longer than this profile allows.");
+	assert_string_equal(skew->kind_reason, "Measuring all pairs would take longer than this profile allows.");
 	assert_int_equal(skew->first.offsets.cores, 4);
 	assert_int_equal(skew->core_of[3], 4);
 	assert_int_equal(skew->pingpongs, 3);

@@ -632,7 +632,7 @@ TEST(a_timer_that_never_expired_is_stuck)
 	put_shot(never, false);
 	analyse();
 	assert_int_equal(row->state, CLOCK_STUCK);
-	assert_string_equal(row->reason, "No interrupt came, and by its own status none was due.");
+	assert_string_equal(row->reason, "No interrupt came, and the timer's own status shows that none was due.");
 	begin(state);
 	put_timer(RECORD_BY_TSC);
 	put_shot(never, true);

@@ -134,7 +134,7 @@ TEST(a_wrong_rate_that_no_system_uses_or_that_ntp_can_correct_only_warns)
 {
 	claim(CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h", LITERAL_TSC_HZ, 20000, LITERAL_TSC_HZ / 100);
 	assert_int_equal(finding_of("tsc-claim")->severity, VERDICT_WARN);
-	assert_non_null(strstr(report->findings[0].text, ". No system that baretick knows uses it."));
+	assert_non_null(strstr(report->findings[0].text, ". No system that baretick knows uses this rate."));
 	report->finding_count = report->claim_count = 0;
 	claim(CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", LITERAL_TSC_HZ, 300, 0);
 	assert_int_equal(finding_of("tsc-claim")->severity, VERDICT_WARN);
@@ -152,13 +152,13 @@ TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
 	finding = finding_of("tsc-claim");
 	assert_non_null(finding);
 	assert_int_equal(finding->severity, VERDICT_WARN);
-	assert_non_null(strstr(finding->text, "by hpet (it or the clocks that agree are wrong): "));
+	assert_non_null(strstr(finding->text, "by hpet (this claim or the clocks that agree are wrong): "));
 	for (size_t i = 0; i < report->finding_count; i++)
 		assert_string_not_equal(report->findings[i].rule, "rate-disagree");
 	for (size_t i = 0; i < report->behaviours.count; i++)
 		if (strcmp(report->behaviours.rows[i].clock, "tsc") == 0)
-			assert_string_equal(report->behaviours.rows[i].text, "tsc: the claim on its rate is wrong, so there is "
-					    "nothing to check it against: see the finding.");
+			assert_string_equal(report->behaviours.rows[i].text, "tsc: the claimed rate is wrong, so the "
+				"measured rate cannot be checked: see the finding.");
 }
 
 /* A cause may be that the TSC was migrated to a host with another rate. */

@@ -122,7 +122,7 @@ TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 		  "The host took at least 2.0 % of the time of the cores, and reports 0.0 %." },
 		{ { 500000000, 20000001, 20000001, 0, 10000000 }, OUTCOME_FAILED,
 		  "The host took at most 2.0 % of the time of the cores, and reports 4.0 %." },
-		{ { 0, 0, 0, 0, 0 }, OUTCOME_NOT_CHECKED, "The counter was not read on any core." },
+		{ { 0, 0, 0, 0, 0 }, OUTCOME_NOT_CHECKED, "The counter of stolen time was not read on any core." },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -197,8 +197,8 @@ TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
 	recommend(report);
 	assert_order(report, ids, 1);
 	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock drifts from the time by all "
-			    "other clocks faster than NTP can correct it. A kernel that measures its rate may still "
-			    "use it.");
+			    "other clocks faster than NTP can correct it. A kernel that measures the TSC's rate may "
+			    "still use the TSC.");
 }
 
 TEST(a_clock_with_a_warning_comes_after_all_healthy_clocks)
@@ -325,12 +325,12 @@ TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
 	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
 		    "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, and it runs in "
 		    "deep "
-		    "sleep, too. Half of its one-shots of 100 us came within 1021 ns of their deadline, +-31. Its "
+		    "sleep, too. Half of its one-shots of 100 us came within 1021 +-31 ns of their deadline. Its "
 		    "interrupts break no rule.");
 	assert_tick(report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true), "lapic",
 		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of its "
 		    "one-shots "
-		    "of 100 us came within 1021 ns of their deadline, +-31. Its interrupts break no rule.");
+		    "of 100 us came within 1021 +-31 ns of their deadline. Its interrupts break no rule.");
 }
 
 TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core)
@@ -340,16 +340,15 @@ TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core
 	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0), where the PIT (rating 0) wakes the core. Half of its one-shots of 100 us came within 1021 ns of their "
-		    "deadline, +-31. Its interrupts break no rule.");
+		    "is 0), where the PIT (rating 0) wakes the core. Half of its one-shots of 100 us came within "
+		    "1021 +-31 ns of their deadline. Its interrupts break no rule.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
 		    "is 0), where the HPET (rating 50) wakes the core. If the HPET's third or a later comparator can "
 		    "send its interrupt to a core as a message, that core uses it (rating 110). Half of its one-shots "
-		    "of 100 us came within 1021 ns "
-		    "of their deadline, +-31. Its interrupts break no rule.");
+		    "of 100 us came within 1021 +-31 ns of their deadline. Its interrupts break no rule.");
 }
 
 TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)
@@ -359,7 +358,8 @@ TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)
 	report->intervals[1].empty = report->intervals[1].expired = 9;
 	judge_report(report);
 	recommend(report);
-	assert_non_null(strstr(report->tick.reason, " But see irq-missing: lapic=notscdeadline lets Linux do without"));
+	assert_non_null(strstr(report->tick.reason,
+			       " But see irq-missing: lapic=notscdeadline lets Linux use the timer without"));
 }
 
 static struct report *

@@ -59,7 +59,7 @@ TEST(on_bare_metal_linux_and_windows_use_the_invariant_tsc)
 	recommend_clocksource(report);
 	assert_int_equal(report->taken_count, 3);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before hpet, 250.");
-	assert_taken(1, "Windows", "tsc", "it is reported as invariant, and nothing was found against it.");
+	assert_taken(1, "Windows", "tsc", "the TSC is reported as invariant, and nothing was found against it.");
 }
 
 static struct report_core core;
@@ -87,7 +87,8 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 							       .worst = { true, -310200, -310300, -310100 } };
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is reported as invariant and CPUID "
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant "
+		"and CPUID "
 		     "reports TSC_ADJUST; a read costs 9.82ns; if CPUID gives no rate, a loop measures one, "
 		     "up to 310.2 ppm off in 48 runs.");
 }
@@ -96,11 +97,12 @@ TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 {
 	have_core(true, false);
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC itself, because it is reported as invariant and Linux "
-						"takes it.");
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant "
+		"and Linux takes the TSC.");
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "hpet", "the system's clock, which is Linux's: CPUID reports no TSC_ADJUST, and "
+	assert_taken(2, "PostgreSQL 19", "hpet", "it reads Linux's clocksource, because CPUID reports no TSC_ADJUST, "
+		"and "
 		     "Linux does not take the TSC.");
 }
 
@@ -108,10 +110,11 @@ TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
 {
 	have_core(false, true);
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "the system's clock, which is Linux's: there is no RDTSCP.");
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads Linux's clocksource, because there is no RDTSCP.");
 	report->tsc_is_invariant = false;
 	recommend_clocksource(report);
-	assert_taken(2, "PostgreSQL 19", "tsc", "the system's clock, which is Linux's: the TSC is not reported as invariant.");
+	assert_taken(2, "PostgreSQL 19", "tsc", "it reads Linux's clocksource, because the TSC is not reported as "
+		"invariant.");
 }
 
 TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
@@ -119,8 +122,8 @@ TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
-		     "not reported as invariant, on several cores of a CPU that is not Intel's "
+	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
+		"unstable: the CPU is not Intel's, has several cores, and reports no invariant TSC "
 		     "(\"Marking TSC unstable due to TSCs "
 		     "unsynchronized\").");
 	assert_taken(1, "Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant.");
@@ -131,8 +134,8 @@ TEST(warps_make_the_tsc_unstable)
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	report->clocks[1].clock.state = CLOCK_ABSENT;
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; it marks the TSC "
-		     "unstable: its check of two cores finds warps "
+	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; Linux marks the "
+		"TSC unstable: Linux's check of two cores finds warps "
 		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
 	assert_taken(1, "Windows", "acpi_pm", "the platform's counter, because the TSC is not reliable here.");
 }
@@ -145,8 +148,8 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 	report->linux_distrusts_tsc = true;
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC unstable: it is "
-		     "not reported as invariant, on several cores of a CPU that is not Intel's "
+	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
+		"unstable: the CPU is not Intel's, has several cores, and reports no invariant TSC "
 		     "(\"Marking TSC unstable due to TSCs "
 		     "unsynchronized\").");
 	report->linux_distrusts_tsc = false;
@@ -154,15 +157,17 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 	kvmclock->clock.rating = 400;
 	offer(PARAVIRTUAL_KVM);
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before hpet, 250; it marks the TSC unstable: "
-		     "its check of two cores finds warps "
+	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before hpet, 250; Linux marks the "
+		"TSC unstable: "
+		     "Linux's check of two cores finds warps "
 		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\"); the TSC is not reported as invariant, so the "
 		     "hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
 	kvmclock->clock.rating = 299;
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 299, before hpet, 250; it marks the TSC unstable: "
-		     "its check of two cores finds warps "
+	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 299, before hpet, 250; Linux marks the "
+		"TSC unstable: "
+		     "Linux's check of two cores finds warps "
 		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
 }
 
@@ -170,8 +175,8 @@ TEST(a_step_back_makes_the_tsc_unstable)
 {
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_clocksource(report);
-	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; it marks the TSC "
-		     "unstable: its watchdog sees it stop, jump or change its rate (\"Marking TSC unstable due to "
+	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
+		"unstable: Linux's watchdog sees the TSC stop, jump or change its rate (\"Marking TSC unstable due to "
 		     "clocksource watchdog\").");
 }
 
@@ -183,7 +188,7 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 	kvmclock->clock.rating = 299; /* rating of kvm-clock's driver on a machine with an invariant TSC */
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
-					"invariant, Linux ranks the hypervisor's clock below it.");
+					"invariant, Linux ranks the hypervisor's clock below the TSC.");
 	report->tsc_is_invariant = false;
 	kvmclock->clock.rating = 400;
 	recommend_clocksource(report);
@@ -232,7 +237,8 @@ TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 	page->clock.falls_back = true;
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
-		     "hyperv_clocksource_msr, 495; its page's sequence is 0, so each read of it reads the MSR; the "
+		     "hyperv_clocksource_msr, 495; the sequence number of the clock's page is 0, so each read of the "
+		     "clock reads the MSR; the "
 		     "TSC is not reported as invariant, so the hypervisor's clock comes first.");
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used.");
@@ -259,7 +265,7 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	recommend_clocksource(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "
-		     "Xen never emulates it, Linux ranks Xen's clock below it.");
+		     "Xen never emulates the TSC, Linux ranks Xen's clock below the TSC.");
 }
 
 TEST(a_run_without_the_tsc_names_no_clocksource)

@@ -396,8 +396,8 @@ TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
 	} rows[] = {
 		{ 20, 20, true, false, "" },
 		{ 1000, 20, true, false,
-		  "rtc ran -999.0 ppm (-1019.0 to -979.0) off hpet while the rates were measured, and at another rate after it, as "
-		  "when the whole machine was stopped: no fault of the clock." },
+		  "rtc ran -999.0 ppm (-1019.0 to -979.0) off hpet while the rates were measured, and at another rate "
+		  "afterwards, as if the whole machine had been stopped: this is no fault of the clock." },
 		{ 1000, 20, false, false,
 		  "rtc ran -999.0 ppm (-1019.0 to -979.0) off hpet while the rates were measured, and its rate after that is not "
 		  "known: the whole machine may have been stopped." },
@@ -773,15 +773,16 @@ TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 		enum outcome missing, others;
 		const char *early;
 	} rows[] = {
-		{ 0, 100, OUTCOME_PASSED, OUTCOME_PASSED, "hpet0: none of 100 one-shots came earlier than its error allows." },
+		{ 0, 100, OUTCOME_PASSED, OUTCOME_PASSED, "hpet0: none of 100 one-shots came earlier than the "
+			"measurement error allows." },
 		{ 39, 70, OUTCOME_PASSED, OUTCOME_PASSED,
-		  "hpet0: none of 61 one-shots came earlier than its error allows; "
+		  "hpet0: none of 61 one-shots came earlier than the measurement error allows; "
 		  "39 more do not count, because the core was preempted." },
 		{ 61, 100, OUTCOME_PASSED, OUTCOME_NOT_DETERMINED,
-		  "hpet0: none of 39 one-shots came earlier than its error allows; "
+		  "hpet0: none of 39 one-shots came earlier than the measurement error allows; "
 		  "61 more do not count, because the core was preempted, too many to decide." },
 		{ 61, 40, OUTCOME_NOT_DETERMINED, OUTCOME_NOT_DETERMINED,
-		  "hpet0: none of 39 one-shots came earlier than its error allows; "
+		  "hpet0: none of 39 one-shots came earlier than the measurement error allows; "
 		  "61 more do not count, because the core was preempted, too many to decide." },
 		{ 100, 100, OUTCOME_PASSED, OUTCOME_NOT_CHECKED,
 		  "hpet0: the core was preempted when each of 100 one-shots was due." },
@@ -820,17 +821,19 @@ TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 	} rows[] = {
 		{ "none", "irq-lost", 5, 500, 600, OUTCOME_FAILED, "5 of 800 periods had no tick." },
 		{ "tcg", "irq-lost", 3, 500, 600, OUTCOME_NOT_CHECKED,
-		  "3 of 800 periods had no tick: not judged in an emulator, which waits for its host." },
+		  "3 of 800 periods had no tick: not judged in an emulator, because waiting for its host can delay "
+		  "or drop ticks." },
 		{ "tcg", "irq-lost", 5, 500, 125000, OUTCOME_NOT_CHECKED,
-		  "5 of 800 periods had no tick: not judged in an emulator, which waits for its host." },
+		  "5 of 800 periods had no tick: not judged in an emulator, because waiting for its host can delay "
+		  "or drop ticks." },
 		{ "tcg", "irq-lost", 5, 500, 600, OUTCOME_FAILED,
-		  "5 of 800 periods had no tick; other ticks are late by less than 1/8 period, so waiting for the host does not "
-		  "explain that." },
+		  "5 of 800 periods had no tick; other ticks are late by less than 1/8 period, so waiting for the "
+		  "host does not explain the loss." },
 		{ "none", "irq-late", 0, 60000, 61000, OUTCOME_FAILED,
-		  "half of its one-shots of 100 us are 60000 ns late or more, +-20." },
+		  "half of its one-shots of 100 us are 60000 +-20 ns late or more." },
 		{ "tcg", "irq-late", 0, 60000, 61000, OUTCOME_NOT_CHECKED,
-		  "half of its one-shots of 100 us are 60000 ns late or more, +-20: not judged in an emulator, which waits for its "
-		  "host." },
+		  "half of its one-shots of 100 us are 60000 +-20 ns late or more: not judged in an emulator, because "
+		  "waiting for its host can delay interrupts." },
 		{ "none", "irq-late", 0, -21, 600, OUTCOME_PASSED,
 		  "half of its one-shots of 100 us came before they were due: see irq-early." },
 	};
@@ -871,7 +874,7 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 		{ "ioapic", 190, 0, OUTCOME_NOT_DETERMINED,
 		  "10 of 200 one-shots never came; the timer's status does not show that they were due." },
 		{ "ioapic", 0, 10, OUTCOME_NOT_DETERMINED,
-		  "none came through pin 2: either the timer or the route to the core has failed." },
+		  "no interrupt came through pin 2: either the timer or the route to the core has failed." },
 		{ "status", 0, 0, OUTCOME_NOT_DETERMINED, "its counter passed the deadline, but its status never showed that." },
 		{ "lapic", 0, 10, OUTCOME_FAILED,
 		  "10 of 200 one-shots never came, and the timer's status shows that they were due." },
@@ -950,7 +953,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 		{ { 2, { KVM_CLOCK_SIGNAL, { "vmclock", "vmclock", false, false, false, 0 } } }, true, OUTCOME_FAILED,
 		  "The clocks show 1 disruption, and kvm-clock did not announce it." },
 		{ { 2, { UNUSABLE_SIGNAL, GENERATION_SIGNAL } }, true, OUTCOME_NOT_DETERMINED,
-		  "The clocks show 1 disruption. Only restored snapshots are announced, by vmgenid, and this may be a pause." },
+		  "The clocks show 1 disruption, which may be a pause: vmgenid announces only restored snapshots." },
 		{ { 1, { UNUSABLE_SIGNAL } }, true, OUTCOME_NOT_CHECKED,
 		  "The hypervisor offers vmclock, without its specified contents." },
 	};
@@ -1122,7 +1125,8 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 			 "20000 ns.", ids[i], latency_percentile_ns(latency, 50000));
 		assert_finding(report, 0, "clock-slow", ids[i], text);
 		assert_string_equal(rules_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :
-				    "Read it seldom; kernels do not keep time by it: it ticks once a second: use it for the date "
+				    "Read this clock seldom; kernels do not keep time by it: it ticks once a second: "
+				    "use it for the date "
 				    "only.");
 	}
 }
@@ -1248,8 +1252,8 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 	row = behaviour_of(report, "hpet-stale", "hpet0");
 	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(row->unchecked, UNCHECKED_GUEST);
-	assert_string_equal(row->text, "armed 4 times with a deadline that had passed, it interrupted 3 times: "
-			    "not judged in QEMU, whose HPETs do so.");
+	assert_string_equal(row->text, "armed 4 times with a deadline that had passed, the timer interrupted 3 times: "
+		"not judged, because QEMU's HPETs do this in every guest.");
 }
 
 TEST(a_read_method_that_alone_fails_has_a_finding)

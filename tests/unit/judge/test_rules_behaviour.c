@@ -240,7 +240,7 @@ TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].text,
-			    "None of 2 clocks that could confirm the TSC's rate is present and counts.");
+			    "Of 2 clocks that could confirm the TSC's rate, none is present and counts.");
 }
 
 static void
@@ -399,7 +399,7 @@ TEST(a_tsc_without_a_nominal_rate_has_a_row_that_says_so)
 	judge_report(report);
 	assert_non_null(rate_row(report, "tsc"));
 	assert_string_equal(rate_row(report, "tsc")->text,
-			    "tsc: CPUID claims no rate, so there is nothing to check it against; tsc_hz= gives one.");
+			    "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a rate.");
 	assert_int_equal(rules_outcome(rate_row(report, "tsc"), &report->options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(literal_find(report, "tsc")->open, 0);
 }

@@ -280,7 +280,7 @@ literal_pass(struct report *report, enum pair_schedule kind, const int64_t *trut
 	skew->first.measured = count > 1;
 	skew->kind = kind;
 	skew->kind_reason = kind == PAIR_SCHEDULE_ALL ? "" :
-		"All pairs would take longer than this profile allows.";
+		"Measuring all pairs would take longer than this profile allows.";
 	skew->core_of = cores;
 	skew->concurrency = kind == PAIR_SCHEDULE_ALL ? count / 2 : 1;
 	skew->rounds = pair_schedule_rounds(kind, count);

@@ -505,7 +505,8 @@ TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 	judge_reported_time(report);
 	assert_true(row_of("pv-steal", "kvm_steal")->checked);
 	assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text,
-			       " The counters of cores that the firmware lends were not read."));
+			       " The stolen-time counters of cores that run through the firmware's MP services "
+			       "(cores=mp) were not read."));
 }
 
 TEST(stolen_time_that_kvm_does_not_count_is_the_only_finding)

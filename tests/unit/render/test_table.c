@@ -435,8 +435,8 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others (3 in 3 rounds, 1 at "
 			    "a time), best round trip 41 ns. No two cores' TSCs differed by more than 52 ns in the first "
-			    "pass (its offsets are below), or by more than 52 ns in the last. All "
-			    "pairs would take longer than this profile "
+			    "pass (its offsets are below), or by more than 52 ns in the last. Measuring all pairs "
+			    "would take longer than this profile "
 			    "allows.\n");
 	report->skew.again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
@@ -449,8 +449,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 
 	report = literal_of(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
-			    "ping-pongs of the pair "
-			    "of 2 cores (1 in 1 round, 1 at a time)");
+			    "ping-pongs of both cores (1 in 1 round, 1 at a time)");
 	report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)

@@ -163,7 +163,8 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 		row = rate_of_hpet(bench);
 		assert_int_equal(rules_outcome(row, &bench->run.report.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text,
-				    "hpet: it drives the firmware's tick, which could not be stopped and may stop its counter for short times.");
+				    "hpet: this clock drives the firmware's tick, which could not be stopped; the "
+				    "tick may stop the clock's counter for short times.");
 		assert_false(bench_find(bench, "hpet")->implied.known);
 		assert_true(bench_find(bench, "acpi_pm")->implied.known);
 		bench_free(bench);
