@@ -242,7 +242,7 @@ report_first(struct offset_analysis *analysis)
 
 	skew->kind = pass->offsets->kind;
 	if (pass->entry.reason == RECORD_PASS_NO_MEMORY)
-		skew->kind_reason = "There is no memory for all pairs.";
+		skew->kind_reason = "There is not enough memory for all pairs of cores.";
 	else if (pass->entry.reason == RECORD_PASS_TOO_LONG)
 		skew->kind_reason = "Measuring all pairs would take longer than this profile allows.";
 	skew->concurrency = pass->entry.concurrency;

@@ -60,7 +60,8 @@ judge_signals(struct report *report)
 	row->failed = best && disruptions && !changed;
 	row->open = row->failed && best->restores_only;
 	if (!best)
-		behaviour_say(row, "The hypervisor offers %s, without its specified contents.", signals->list[0].name);
+		behaviour_say(row, "The hypervisor offers %s, but without the contents that its specification requires.",
+			      signals->list[0].name);
 	else if (row->open)
 		behaviour_say(row, "The clocks show %zu disruption%s, which may be a pause: %s announces only "
 			      "restored snapshots.", disruptions, plural, best->name);

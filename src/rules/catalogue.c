@@ -354,8 +354,8 @@ const struct rule rules[] = {
 		.id = "pm-high-bits",
 		.clock = "acpi_pm",
 		.severity = VERDICT_WARN,
-		.sentence = "The FADT says 24 bits, but the register's upper 8 bits are not 0: code that does not "
-			    "mask them reads wrong times.",
+		.sentence = "The FADT says that the PM timer has 24 bits, but the register's upper 8 bits are not 0: "
+			    "code that does not mask them reads wrong times.",
 		.cause = "A 32-bit timer whose FADT flag (TMR_VAL_EXT) is wrongly 0, or bits that no hardware drives.",
 		.advice = "Mask its readings to 24 bits, as Linux does; update the firmware.",
 		.source = "ACPI specification, power management timer, E_TMR_VAL",

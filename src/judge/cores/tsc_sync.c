@@ -430,13 +430,13 @@ mention_warps(struct report *report, const struct warp_checks *checks)
 		return;
 	if (worst && worst->worst_a == worst->worst_b)
 		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-			       "%lu ns: core %u read less than it had before. These steps are their likely cause.",
+			       "%lu ns: core %u read less than it had before. The steps back are the likely cause.",
 			       warps->count, warps->iterations, worst->worst_ns, worst->worst_a);
 	else if (worst)
 		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
 			       "%lu ns, core %u ahead of core %u%s.",
 			       warps->count, warps->iterations, worst->worst_ns, worst->worst_a, worst->worst_b,
-			       finding == find_steps_back(report) ? "; these steps are their likely cause" : "");
+			       finding == find_steps_back(report) ? "; the steps back are the likely cause" : "");
 	else if (!checks->iterations)
 		rules_add_text(finding, " Whether there are warps (tsc-warp) was not measured.");
 	else

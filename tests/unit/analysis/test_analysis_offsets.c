@@ -339,7 +339,7 @@ TEST(a_star_schedule_for_lack_of_memory_says_so)
 	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .reason = RECORD_PASS_NO_MEMORY };
 
 	record_put(&record, RECORD_PASS, &star, &(struct record_members){ 0x3 }, 1);
-	assert_string_equal(analyse()->kind_reason, "There is no memory for all pairs.");
+	assert_string_equal(analyse()->kind_reason, "There is not enough memory for all pairs of cores.");
 	assert_false(report.skew.first.measured);
 }
 

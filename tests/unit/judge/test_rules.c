@@ -955,7 +955,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 		{ { 2, { UNUSABLE_SIGNAL, GENERATION_SIGNAL } }, true, OUTCOME_NOT_DETERMINED,
 		  "The clocks show 1 disruption, which may be a pause: vmgenid announces only restored snapshots." },
 		{ { 1, { UNUSABLE_SIGNAL } }, true, OUTCOME_NOT_CHECKED,
-		  "The hypervisor offers vmclock, without its specified contents." },
+		  "The hypervisor offers vmclock, but without the contents that its specification requires." },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

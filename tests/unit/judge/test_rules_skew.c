@@ -264,8 +264,8 @@ TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 		assert_string_equal(report->findings[0].rule, "clock-backward");
 		assert_int_equal(report->findings[0].core, 2 * core);
 		assert_int_equal(!!strstr(report->findings[0].text, " Warps were seen, too (tsc-warp): 14 in 160000 iterations "
-					  "under contention, the worst 2000 ns, core 4 ahead of core 2; these steps are "
-					  "their likely cause."), explained);
+					  "under contention, the worst 2000 ns, core 4 ahead of core 2; the steps back "
+					  "are the likely cause."), explained);
 		assert_string_equal(report->skew.text, "not synchronised: 14 warps");
 	}
 }
@@ -279,7 +279,7 @@ TEST(warp_of_a_core_against_itself_says_so)
 	judge(report);
 	assert_non_null(strstr(assert_only_finding(report, "clock-backward", 6, report->findings[0].text)->text,
 			       " Warps were seen, too (tsc-warp): 5 in 80000 iterations under contention, the worst 1782 ns: "
-			       "core 6 read less than it had before. These steps are their likely cause."));
+			       "core 6 read less than it had before. The steps back are the likely cause."));
 }
 
 TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)

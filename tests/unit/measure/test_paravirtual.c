@@ -411,7 +411,7 @@ TEST(a_page_that_stays_zero_is_a_row_with_a_reason)
 	assert_int_equal(run_disrupted(clocks, true)->finding_count, 0);
 	assert_false(row_of("pv-untold", "vmclock")->checked);
 	assert_string_equal(row_of("pv-untold", "vmclock")->text,
-			    "The hypervisor offers vmclock's disruption marker, without its specified contents.");
+			    "The hypervisor offers vmclock's disruption marker, but without the contents that its specification requires.");
 }
 
 TEST(a_core_whose_xen_page_lags_is_the_only_finding)
