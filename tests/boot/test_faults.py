@@ -253,7 +253,7 @@ def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_failed_clock(t
     if accused(report) == {("rate-changed", "tsc")}:
         pytest.xfail("a known fault: HPET, PM timer and PIT of a guest are one witness, and count as three")
     assert report["findings"] == []
-    assert [note.split()[0] for note in report["notes"] if "the whole machine was stopped" in note] == ["rtc"], report
+    assert [note.split()[0] for note in report["notes"] if "the whole machine had been stopped" in note] == ["rtc"], report
     for name in ("hpet", "acpi_pm", "pit"):
         assert rates(report)[name, "rtc"]["high"] < -RATE_WRONG_PPM, rates(report)
 
