@@ -15,7 +15,7 @@
 
 struct sources {
 	const struct options_names *names;
-	struct report *report; /* its options and notes are filled in */
+	struct report *report; /* the functions below store the options and notes in it */
 	char *error; /* buffer of OPTIONS_ERROR_SIZE bytes for the first error */
 	bool good;
 };

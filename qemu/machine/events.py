@@ -181,11 +181,12 @@ class Events:
         self._label = 0
 
     def get_wait_time(self, longest):
-        """Return the time until continue_events() must be called again, at most LONGEST."""
+        """Return the time until advance_events() must be called again, at most LONGEST."""
         times = [self._until] if self._event else filter(None, map(self._get_start_time, self._left))
         return max(0.0, min([longest, *(end - time.monotonic() for end in times)]))
 
-    def continue_events(self):
+    def advance_events(self):
+        """Start the next event if it is due, or take the next step of the current event if its wait is over."""
         now = time.monotonic()
         if not self._event:
             due = [event for event in self._left if (self._get_start_time(event) or now + 1) <= now]

@@ -116,7 +116,7 @@ class Guest:
             elif ends_after_report and self.transcript.is_over and now - self._last_output_s >= SETTLE_S:
                 self.ending = "complete"
             else:
-                self._events.continue_events()
+                self._events.advance_events()
 
     def _handle_signals(self, now):
         """End the measurements early at the first signal, if they are running. End the run at any later signal."""

@@ -201,7 +201,7 @@ class Comparison:
             gone = self._find_lost_source(name, before, now.get(name, []))
             # If the source is also a clock, its rules are compared with that clock's rules.
             rules = None if name in self._clocks_now else self._list_new_rules(name)
-            found = gone or list(self._find_later_interrupts(before, now.get(name, [])))
+            found = gone or list(self._find_increased_lateness(before, now.get(name, [])))
             found += [f"breaks {rules}, and did not"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
         if self._timed and now and not self._judges_lateness:
@@ -223,7 +223,7 @@ class Comparison:
             return []
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
 
-    def _find_later_interrupts(self, before, now):
+    def _find_increased_lateness(self, before, now):
         """Compare the earliest interrupt now with the old median, and include both uncertainties. A busy host delays the
         earliest interrupt least.
         """

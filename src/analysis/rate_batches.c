@@ -147,7 +147,7 @@ store_batch(struct rate_batches *batches, const struct record_entry *entry, cons
 	add_batch(&batches->readings, entry, batch);
 }
 
-/* Updates COUNT with a batch after the window, and adds the wraps until then to the batch's ticks. */
+/* For a batch after the rate window: counts the wraps up to the batch in COUNT, and adds them to the batch's ticks. */
 static void
 count_after_window(const struct rate_readings *readings, struct wraps_count *count, struct record_batch *batch)
 {

@@ -92,7 +92,7 @@ class Stand:
 
     def step(self, happening, answer=None):
         """Let HAPPENING do one step, and answer the command that it sends. Return the command's name."""
-        happening.continue_events()
+        happening.advance_events()
         name, label = self.sent[-1]
         happening.receive_answer({"id": label, **(answer or {"return": {}})})
         return name
@@ -105,7 +105,7 @@ def test_each_comes_when_its_moment_has_and_one_after_another():
     done = [stand.step(happening)]
     while first.problem or second.problem:
         before = len(stand.sent)
-        happening.continue_events()
+        happening.advance_events()
         if len(stand.sent) > before:
             done.append(stand.sent[-1][0])
             happening.receive_answer({"id": stand.sent[-1][1], "return": {}})
@@ -119,7 +119,7 @@ def test_each_comes_when_its_moment_has_and_one_after_another():
 def test_another_messages_answer_is_not_taken_for_its_own():
     stand = Stand()
     _, happening = stand.events("0=stop:9s")
-    happening.continue_events()
+    happening.advance_events()
     happening.receive_answer({"id": None, "return": {}})
     happening.receive_answer({"event": "STOP"})
     assert [name for name, _ in stand.sent] == ["stop"] and happening.get_wait_time(99) > 9
@@ -138,7 +138,7 @@ def test_a_pause_that_will_not_end_is_the_end():
     (event,), happening = stand.events("0=stop:1ms")
     stand.step(happening)
     while len(stand.sent) == 1:
-        happening.continue_events()
+        happening.advance_events()
     happening.receive_answer({"id": stand.sent[-1][1], "error": {"desc": "no"}})
     assert event.problem == "cont: no" and stand.ending == "--event 0=stop:1ms: cont: no"
 
@@ -148,7 +148,7 @@ def test_an_answer_is_not_waited_for_for_ever(monkeypatch):
     stand = Stand()
     (event,), happening = stand.events("0=stop:1s")
     while event.problem == Event.problem:
-        happening.continue_events()
+        happening.advance_events()
     assert event.problem == "stop: QEMU gave no answer within 0.01 s"
 
 

@@ -235,7 +235,7 @@ answer_runstate(uint64_t vcpu, uint64_t address)
 #define SHARED_VCPUS 32u
 
 static uint64_t *
-find_shared(uint64_t offset)
+xen_shared_field(uint64_t offset)
 {
 	return (uint64_t *)(uintptr_t)(sim_paravirtual.xen_shared + offset);
 }
@@ -305,7 +305,7 @@ sim_paravirtual_event_vector(void)
 	uint64_t bit = UINT64_C(1) << TIMER_PORT;
 
 	if (!sim_paravirtual.xen_shared || !sim_paravirtual.xen_port || sim_paravirtual.xen_callback >> 56 != 2 ||
-	    *find_shared(PENDING) & bit || *find_shared(MASKED) & bit || *(const uint8_t *)find_shared(0))
+	    *xen_shared_field(PENDING) & bit || *xen_shared_field(MASKED) & bit || *(const uint8_t *)xen_shared_field(0))
 		return 0;
 	return sim_paravirtual.xen_callback & 0xff;
 }
@@ -313,9 +313,9 @@ sim_paravirtual_event_vector(void)
 void
 sim_paravirtual_set_event(void)
 {
-	*find_shared(PENDING) |= UINT64_C(1) << TIMER_PORT;
-	*find_shared(EVENT_WORDS) |= 1;
-	*(uint8_t *)find_shared(0) = 1;
+	*xen_shared_field(PENDING) |= UINT64_C(1) << TIMER_PORT;
+	*xen_shared_field(EVENT_WORDS) |= 1;
+	*(uint8_t *)xen_shared_field(0) = 1;
 }
 
 static int64_t

@@ -1568,7 +1568,10 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 	assert_holds_ppb(&find(PM)->error, 0);
 }
 
-/* A busy host, on which no comparison during the run shows the step back. */
+/*
+ * The HPET is set back after the rate window. As on a busy host, no comparison during the run shows this, so that only
+ * the reading at the end of the run does.
+ */
 TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 {
 	begin_healthy();

@@ -468,7 +468,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	skewed = literal_of(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	skewed->skew.first.offsets.begin_tsc = report->skew.last.offsets.begin_tsc;
 	skewed->skew.first.offsets.end_tsc = report->skew.last.offsets.end_tsc;
-	/* the intervals of the last pass are narrower, so they show which core is off */
+	/* the last pass bounds the offsets more tightly, so it shows which core differs from the majority */
 	report->skew.last.offsets = skewed->skew.first.offsets;
 	report->skew.last.outlier = skewed->skew.first.outlier;
 	report->skew.last.summary = skewed->skew.first.summary;
