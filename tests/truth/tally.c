@@ -41,7 +41,6 @@ static const struct {
 	[CHECK_MOTION] = { "moves said to be steady, or a step at its time", false },
 	[CHECK_DISCONTINUITY] = { "discontinuities, where there were some", false },
 	[CHECK_ELAPSED] = { "how long they took, by each group", false },
-	[CHECK_NOTE] = { "notes that no two clocks agree, where none do", false },
 	[CHECK_CLOCK_SILENT] = { "sick clocks that could be told, and are named", false },
 	[CHECK_HOST_NAMED] = { "promises of the host named, that it breaks", false },
 	[CHECK_HOST_SILENT] = { "broken promises of the host that could be told, and are named", false },

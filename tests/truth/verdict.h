@@ -20,7 +20,4 @@ void verdict_host(const struct report *report);
  */
 long double verdict_tsc_hz(const struct report *report);
 
-/* returns true if the finding does not decide which clock is faulty */
-bool verdict_leaves_open(const struct finding *finding);
-
 #endif

@@ -40,12 +40,6 @@ has_fault(int clock, const char *rule)
 	return false;
 }
 
-bool
-verdict_leaves_open(const struct finding *finding)
-{
-	return strstr(finding->text, "can't be told") || strstr(finding->text, "nothing tells which");
-}
-
 /*
  * Returns the clocks that are listed at the start of TEXT, as a set of bits. The list ends at the first word that is
  * no clock.
@@ -218,6 +212,13 @@ check_discontinuities(const struct report *report)
 	}
 }
 
+/* Returns true if a finding about a stated rate leaves open whether this rate or the other clocks are wrong. */
+static bool
+leaves_culprit_open(const struct finding *finding)
+{
+	return strstr(finding->text, "(this claim or the clocks that agree are wrong)");
+}
+
 /*
  * Returns true if a finding about the TSC's nominal rate is true. The TSC must be off by the stated amount against the
  * clock that sets the time scale, and this clock must be right. The finding may also leave open which of the two is
@@ -227,7 +228,7 @@ static bool
 is_true_of_claim(const struct report *report, const struct finding *finding)
 {
 	int by = clock_of(report->relative_to);
-	bool is_open = strstr(finding->text, "(this claim or the clocks that agree are wrong)");
+	bool is_open = leaves_culprit_open(finding);
 	long double apart;
 
 	if (by == CLOCKS || by == TSC)
@@ -279,7 +280,7 @@ is_named(const struct report *report, int clock, bool alone)
 		 * A finding about the TSC's nominal rate names the TSC, unless its text says that the other clock may
 		 * be wrong instead.
 		 */
-		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !strstr(finding->text, "(it or")))
+		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !leaves_culprit_open(finding)))
 			return true;
 		if (!alone && !finding->clock && strstr(finding->text, clock_ids[clock]))
 			return true;
@@ -363,21 +364,6 @@ check_scale(const struct report *report)
 		      machine_off_ppb(clock_of(id)) / PPM);
 }
 
-/* The note "No two clocks agree" is false if two clocks agree within the limit. */
-static void
-check_notes(const struct report *report)
-{
-	bool any = false;
-
-	for (int a = HPET; a < CLOCKS; a++)
-		for (int b = a + 1; b < CLOCKS; b++)
-			any |= machine.has[a] && machine.has[b] &&
-			       fabsl(machine_off_ppb(a) - machine_off_ppb(b)) <= clocks_limit_ppb("rate-disagree");
-	for (size_t i = 0; i < report->note_count && machine.at_ps == SIM_NEVER; i++)
-		if (strstr(report->notes[i], "No two clocks agree"))
-			tally(CHECK_NOTE, !any, "%s", report->notes[i]);
-}
-
 static bool
 have_one_source(int a, int b)
 {
@@ -437,7 +423,6 @@ verdict_clocks(const struct report *report)
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
 	check_scale(report);
-	check_notes(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
 		if (clocks_has_exact_rate(i) && fabsl(machine_off_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
 			check_silence(report, i);

@@ -8,8 +8,8 @@
 #include "samples.h"
 #include "tally.h"
 
-/* the best possible width is calculated in one of this many trials only, because it takes long */
 #define NOTICED_PS   (50 * SIM_PS_PER_MS) /* smallest jump that a run certainly notices */
+/* the best possible width is calculated in one of this many trials only, because it takes long */
 #define WIDTHS_SHARE 8
 
 static bool
