@@ -81,10 +81,16 @@ series_reads(struct series *series, size_t clock, const struct scale *scale, con
 	}
 }
 
+/*
+ * Returns the narrower of the two offsets. Without the TSC's resolution, LOW may be above HIGH: if a round trip is
+ * shorter than a tick of the TSC.
+ */
 static struct offset
 narrower(struct offset a, struct offset b)
 {
-	return offset_width(b) < offset_width(a) ? b : a;
+	if (!offset_is_known(a) || !offset_is_known(b))
+		return offset_is_known(b) ? b : a;
+	return (int64_t)((uint64_t)b.high - (uint64_t)b.low) < (int64_t)((uint64_t)a.high - (uint64_t)a.low) ? b : a;
 }
 
 void

@@ -94,6 +94,18 @@ TEST(a_new_row_is_empty)
 	assert_false(offset_is_known(row->offsets[1]));
 }
 
+/* A round trip that is shorter than a tick of the TSC gives a lower bound above the upper bound. */
+TEST(an_offset_whose_bounds_cross_is_narrower_than_any_other_offset)
+{
+	const struct series_row *row = series.rows;
+
+	series_offset(&series, 1, (struct offset){ -3, -4 });
+	series_offset(&series, 1, (struct offset){ 0, 40 });
+	assert_int_equal(row->offsets[1].low, -3);
+	series_offset(&series, 1, (struct offset){ 5, 2 });
+	assert_int_equal(row->offsets[1].low, 5);
+}
+
 TEST(nothing_is_recorded_before_the_first_row_and_after_the_last)
 {
 	struct series none = { .max = 0 };
