@@ -332,7 +332,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	interrupts = hw_interrupts_mask();
 	rtc_find_ports(device);
 	if (device->address == RTC_INDEX_ALIAS)
-		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, as Intel's chip sets have it";
+		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, Intel chip sets' alias of 70h-71h";
 	if (rtc_identify(device, &clocks[RTC])) {
 		rtc_open_seconds(device, &clocks[RTC]);
 		rtc_open_flag(device, &clocks[RTC_PF]);

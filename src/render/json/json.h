@@ -30,7 +30,7 @@ void json_render_serial(struct text *out, const struct report *report);
 /* The parts of a report that json_render_compact() writes, from the fewest to the most. */
 enum json_detail { JSON_WITHOUT_SERIES, JSON_WITHOUT_CORE_LATENCIES, JSON_WITH_BOTH, JSON_DETAILS };
 
-/* Like json_render_brief(), but matrices and histograms are null, and also what DETAIL excludes. */
+/* Like json_render_brief(), but matrices, histograms and the parts that DETAIL excludes are null. */
 void json_render_compact(struct text *out, const struct report *report, enum json_detail detail);
 
 /*

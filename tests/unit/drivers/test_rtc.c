@@ -362,7 +362,7 @@ TEST(index_and_nmi_bit_are_restored_through_intels_other_ports)
 		open_driver(&rtc_driver);
 		assert_state(RTC, CLOCK_PRESENT, "");
 		assert_state(RTC_PF, CLOCK_PRESENT, "");
-		assert_string_equal(clocks[RTC].found_by, "ports 74h-75h, as Intel's chip sets have it");
+		assert_string_equal(clocks[RTC].found_by, "ports 74h-75h, Intel chip sets' alias of 70h-71h");
 		assert_int_equal(sim.rtc.index, found[i]);
 		take(&clocks[RTC], 12 * SIM_PS_PER_S, &sample, 1);
 		assert_int_equal(sample.ticks, 57);
