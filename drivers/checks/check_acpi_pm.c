@@ -75,7 +75,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
 		acpi_pm_take_raw(checking, &last, 1);
 	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
-		behaviour_say(row, "The timer did not reach bit 24 in time.");
+		behaviour_say(row, "Bit 24 of the timer did not become 1 in the expected time.");
 		return;
 	}
 	check_set_outcome(row, last.ticks <= ACPI_PM_MASK_24);

@@ -215,7 +215,7 @@ report_update(const struct update_watch *w, struct behaviour *row)
 
 	if (w->updates && uip_is_settled(w)) {
 		check_set_figure(row, (int64_t)low_us, (int64_t)high_us);
-		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu to %lu us at its shortest; updates seen: %u.",
+		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu to %lu us in the shortest update; updates seen: %u.",
 			       low_us, high_us, w->updates);
 	} else if (w->updates) {
 		row->disturbed = true;

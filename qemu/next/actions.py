@@ -20,7 +20,7 @@ SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 # Keys of prepared.json, which describes the prepared start. "earlier" lists reports of earlier preparations that were not
 # collected. "collected" lists the collected reports of this preparation. "loader" is a name in loaders.ALL, and "found" is the
-# result of its list_existing_items().
+# result of its list_items_to_keep().
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
 NEW = ".new"  # suffix of the temporary file that files.replace_file() leaves behind after a power cut
@@ -110,15 +110,15 @@ def _make_state(system, folder, old, loader):
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.read_text(BOOT_ID) or "", "reports_before": volume.list_reports(folder), "had_reports": had_reports,
             "earlier": waiting, "collected": [], "loader": loader.name,
-            "found": old["found"] if old and old.get("loader") == loader.name else loader.list_existing_items(folder)}
+            "found": old["found"] if old and old.get("loader") == loader.name else loader.list_items_to_keep(folder)}
 
 
 @contextlib.contextmanager
-def _undo_if_refused(own, loader, folder):
+def _undo_next_start_if_refused(own, loader, folder):
     """If the block raises OSError or Refused, restore the files in OWN and the entry of LOADER, and raise Refused."""
     left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
-        with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_if_refused(folder):
+        with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_next_start_if_refused(folder):
             try:
                 yield
             except OSError as error:
@@ -147,7 +147,7 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
         old = _read_old_state(folder)
         state = json.dumps(_make_state(system, folder, old, loader), indent=1).encode()
         made = {STATE: state, **loaded, OPTIONS: options}  # writes the state first, because it marks the other files as nextboot's
-        with _undo_if_refused(own, loader, folder):
+        with _undo_next_start_if_refused(own, loader, folder):
             os.makedirs(own, exist_ok=True)  # the folder may exist, with files that are not nextboot's
             for name, data in made.items():
                 files.replace_file(os.path.join(own, name), data)

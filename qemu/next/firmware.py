@@ -161,7 +161,7 @@ def remove_entries(system, which):
 
 
 @contextlib.contextmanager
-def undo_if_refused(system):
+def undo_next_start_if_refused(system):
     """If the block raises Refused, delete nextboot's new entries and restore BootNext."""
     before = list_own_entries(system)
     with restore_if_refused(lambda: read_entry_number(system, "BootNext"), lambda chosen: _set_boot_next(system, chosen)), \

@@ -29,13 +29,13 @@ class Firmware:
         if chosen is not None and chosen not in firmware.list_own_entries(self.system):
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
-    def list_existing_items(self, _folder):
+    def list_items_to_keep(self, _folder):
         """Return the names of files, folders and variables that existed before a start is prepared. remove_entry() keeps these."""
         return []
 
-    def undo_if_refused(self, _folder):
+    def undo_next_start_if_refused(self, _folder):
         """Return a context manager that undoes choose_next_start() if its block raises Refused."""
-        return firmware.undo_if_refused(self.system)
+        return firmware.undo_next_start_if_refused(self.system)
 
     def choose_next_start(self, partition, _folder, application):
         """Make the next start of this machine start APPLICATION, a file in volume.OWN. Return the entry's name for the user."""
@@ -54,7 +54,7 @@ class Firmware:
         return firmware.read_entry_number(self.system, "BootNext") in firmware.list_own_entries(self.system)
 
     def remove_entry(self, _folder, _existing):
-        """Remove the entry of choose_next_start(). Keep the items in EXISTING, which list_existing_items() returned before."""
+        """Remove the entry of choose_next_start(). Keep the items in EXISTING, which list_items_to_keep() returned before."""
         firmware.remove_entries(self.system, firmware.list_own_entries(self.system))
 
 
@@ -122,12 +122,12 @@ class Grub:
         if self._read_next_entry() not in (None, "", self.ID):
             raise Refused(f"GRUB is already told to start another entry next: {self._read_next_entry()}")
 
-    def list_existing_items(self, _folder):
+    def list_items_to_keep(self, _folder):
         return [name for name, value in (("custom.cfg", read_file(self._get_path("custom.cfg"))), ("next_entry", self._read_next_entry()))
                 if value is not None]
 
     @contextlib.contextmanager
-    def undo_if_refused(self, _folder):
+    def undo_next_start_if_refused(self, _folder):
         with restore_if_refused(self._read_next_entry, self._set_next_entry), restore_files_if_refused(self._get_path("custom.cfg")):
             yield
 
@@ -202,7 +202,7 @@ class SystemdBoot:
             raise Refused(f"systemd-boot is already told to start another entry next: {chosen}")
         self.system.run_command("bootctl", "--version")
 
-    def list_existing_items(self, folder):
+    def list_items_to_keep(self, folder):
         return [self.ENTRIES] if os.path.isdir(os.path.join(folder, self.ENTRIES)) else []
 
     def _set_one_shot(self, chosen):
@@ -210,8 +210,8 @@ class SystemdBoot:
             self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty name deletes the variable LoaderEntryOneShot
 
     @contextlib.contextmanager
-    def undo_if_refused(self, folder):
-        existing = self.list_existing_items(folder)
+    def undo_next_start_if_refused(self, folder):
+        existing = self.list_items_to_keep(folder)
         try:
             with restore_files_if_refused(self._get_entry_path(folder)), restore_if_refused(lambda: self._read_variable_text(self.variable), self._set_one_shot):
                 yield

@@ -173,12 +173,12 @@ class Comparison:
             return None
         sentence = (f"runs at {format_interval(is_now)} Hz, it ran at {format_interval(was)} Hz: "
                     f"more than {RATE_PPM} ppm {'faster' if low > 0 else 'slower'}")
-        if now.get("claimed_hz") is None and not self._has_own_tsc():
+        if now.get("claimed_hz") is None and not self._is_tsc_of_same_machine():
             self.notes.append(f"{now['id']} {sentence}; it claims no rate, and another host's TSC has another")
             return None
         return sentence
 
-    def _has_own_tsc(self):
+    def _is_tsc_of_same_machine(self):
         """Return True if the TSC is the machine's own. An emulator's TSC depends on its host, which no report names."""
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 

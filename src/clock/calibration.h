@@ -32,7 +32,7 @@ struct calibrating {
 
 struct calibration_result {
 	uint64_t hz;      /* the rate that the original code would use; 0 if it refuses the result */
-	uint32_t refusal; /* index in the loop's array `refusals`, or CALIBRATION_NONE */
+	uint32_t refusal; /* reason for refusing the result: an index in calibration_loop.refusals, or CALIBRATION_NONE */
 	/* If the clock is not the TSC: its ticks, and the TSC's ticks in the same time. */
 	uint64_t ticks, tsc_ticks;
 	uint64_t slack_ticks; /* upper bound of the error of `ticks` */

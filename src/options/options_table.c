@@ -55,7 +55,7 @@ const struct option options_table[] = {
 		     "0.1 ppm, soak finds rare events and drift." },
 	{ "cutoff", OPTION_PERCENT, .value = FIELD(cutoff_millionths),
 	  .max = 100000000, .sample = "cutoff=99.9", .preset = "99.99",
-	  .meaning = "The report lists exact durations of reads up to this percentage of all reads." },
+	  .meaning = "The report lists exact durations, the shortest first, until they cover this percentage of all reads." },
 	{ "exit", OPTION_WORDS, exit_words, FIELD(exit), .sample = "exit=poweroff",
 	  .preset = "ask; debug-exit under qemu/run",
 	  .meaning = "The action at the end: ask for a key, or one of the other actions. "

@@ -22,9 +22,9 @@
  * exactly
  */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
-/* duration of a pause in the warp check, which ends the check after a few hundred turns */
+/* a core is preempted at most this long after the start of the RTC's next second */
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)
-/* duration of a pause in the warp check, which ends the check after a few hundred turns */
+/* duration of each pause in the warp check; it is so long that the check ends after a few hundred turns */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
 #define OBSERVE_PS    (2 * SIM_PS_PER_US) /* duration of a reading in the search for gaps */
 #define CHECKS_PS     (20 * SIM_PS_PER_US) /* duration of a device's access while a second is polled */

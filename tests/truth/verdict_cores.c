@@ -113,7 +113,8 @@ check_drift(const struct report *report, size_t core)
 
 /*
  * Returns the largest true offset between any two cores in the time that the report can cover. This time starts with
- * the first pass, and ends when the first core had its last ping-pong. Later movements of that core remain unseen.
+ * the first pass, and ends as soon as any core has begun its last ping-pong: the report cannot show what that core's
+ * TSC does later.
  */
 static __int128
 furthest(void)

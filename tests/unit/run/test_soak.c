@@ -25,6 +25,8 @@ static struct {
 	size_t rows_max;       /* maximum number of rows in the series; 0 for the default */
 	size_t saved_rows;     /* number of rows in the latest checkpoint */
 	bool saved_within;     /* true if a checkpoint within a phase had a row */
+	size_t rows_shown;     /* number of rows that were shown when they were completed */
+	size_t rates_shown;    /* number of clocks' rates in these rows */
 } soak;
 
 static void
@@ -73,6 +75,18 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 	}
 }
 
+/* Counts the rates in the row that was completed last, as the console shows it during the run. */
+static void
+count_shown_rates(void *context, const struct report *report)
+{
+	const struct series_row *row = &report->series.rows[report->series.count - 1];
+
+	(void)context;
+	soak.rows_shown++;
+	for (size_t i = 0; i < report->clock_count; i++)
+		soak.rates_shown += row->clocks[i].rate.known;
+}
+
 static bool
 user_ends_run(void *context)
 {
@@ -101,6 +115,7 @@ play(size_t cores, uint64_t duration_ns, uint64_t interval_ns)
 		bench->run.report.series.max = soak.rows_max;
 	bench->machine.hooks.progress = bench->run.survey.hooks.progress = progress;
 	bench->machine.hooks.asked = bench->run.survey.hooks.asked = user_ends_run;
+	bench->machine.hooks.row = bench->run.survey.hooks.row = count_shown_rates;
 	bench->machine.phase_starts = begins;
 	run_measure(&bench->run);
 	bench_close(bench);
@@ -174,6 +189,7 @@ TEST(each_row_of_a_soak_has_all_figures)
 	const struct report *report = play(1, S, S);
 	const struct series *series = &report->series;
 	uint64_t reads[REPORT_CLOCKS_MAX] = { 0 }, observed_ns = 0;
+	size_t main_clocks = 0;
 
 	assert_false(report->incomplete);
 	assert_int_equal(report->finding_count, 0);
@@ -193,6 +209,10 @@ TEST(each_row_of_a_soak_has_all_figures)
 			report->interference.observed_ns + observed_ns / (10 * MS) / 2);
 	assert_true(soak.saved_within);
 	assert_int_equal(soak.saved_rows, series->count);
+	assert_int_equal(soak.rows_shown, series->count);
+	for (size_t i = 0; i < report->clock_count; i++)
+		main_clocks += report_clock_is_main_method(&report->clocks[i]);
+	assert_int_equal(soak.rates_shown, main_clocks * series->count);
 }
 
 TEST(each_row_has_the_offset_of_each_core)

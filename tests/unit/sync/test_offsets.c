@@ -451,8 +451,9 @@ TEST(if_half_of_the_indirect_paths_contradict_a_place_includes_both_values)
 }
 
 /*
- * The cores form four groups whose rates differ by 70 ppm. The indirect paths are very wide. Only one of them
- * contradicts the range that half of the paths share, but the other paths share no value with each other.
+ * The cores form four groups whose rates differ by 70 ppm. Half of the indirect paths' intervals have values in
+ * common. All other intervals except one overlap these common values, but there is no value in all of them. The last
+ * core's place is then the union of the intervals.
  */
 TEST(if_wide_indirect_paths_share_no_value_a_place_contains_the_true_offset)
 {
@@ -577,10 +578,10 @@ TEST(if_two_halves_differ_the_half_without_the_boot_core_is_marked)
 }
 
 /*
- * All of these cores differ from most of the others, and half of them differ from the boot core. Some are ahead and
- * some lag, or they are ahead by different amounts.
+ * Half of the cores differ from the boot core, but also from each other. So no group of cores that agree is a
+ * majority, and no core is an outlier.
  */
-TEST(cores_that_also_differ_among_themselves_are_no_half)
+TEST(cores_that_also_differ_among_themselves_are_no_group)
 {
 	static const int64_t truths[][6] = {
 		{ 0, 0, 2000, -20000 }, { 0, 0, 5000, 9000 }, { 0, 0, 0, 5000, -5000, 15000 },
