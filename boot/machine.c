@@ -82,7 +82,7 @@ static void
 start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
 	if (machine->boot.start_firmware_cores) {
-		report_note(report, "%s: those are started by the firmware's MP services (cores=mp).", why);
+		report_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
 		report->options.cores = CORES_MP;
 	} else {
 		report_note(report, "%s: none was started.", why);

@@ -209,8 +209,8 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 		return false;
 	if (!acpi_madt_lists(madt, own_apic_id)) {
 		text_init(&text, cores->reason, sizeof(cores->reason));
-		text_printf(&text, "The MADT does not list the boot core's APIC id %u, so one of its cores may be the boot core: "
-			    "none was sent INIT.", own_apic_id);
+		text_printf(&text, "The MADT does not list the boot core's APIC id %u, so a core in its list may be "
+			    "the boot core: no core was sent INIT.", own_apic_id);
 		return false;
 	}
 	refusal = lapic_open(&cores->startup.lapic);

@@ -243,8 +243,8 @@ read_structures(struct madt_walk *walk)
 		size_t least = type < TYPE_COUNT ? structure_size[type] : 0;
 
 		if (size < STRUCTURE_HEADER_SIZE || size < least || size > table->length - at) {
-			acpi_add_problem(walk->facts, "MADT: the structure at byte %zu has type %u and length %zu; it and "
-					 "what follows are not used", at, type, size);
+			acpi_add_problem(walk->facts, "MADT: the structure at byte %zu has type %u and length %zu; this and "
+					 "all later structures are not used", at, type, size);
 			return false;
 		}
 		read_structure(walk, type, at);

@@ -61,7 +61,7 @@ acpi_read_wdat(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	uint64_t count = acpi_field(&table, WDAT_ENTRIES, sizeof(uint32_t));
 
 	if (table.length < WDAT_SIZE || count > (table.length - WDAT_SIZE) / ENTRY_SIZE || count > ACPI_WATCHDOG_MAX) {
-		acpi_add_problem(facts, "WDAT: it has %zu bytes, which is no space for its %lu entries, or more than %u entries",
+		acpi_add_problem(facts, "WDAT: its %zu bytes are too few for its %lu entries, or it has more than %u entries",
 				 table.length, (unsigned long)count, ACPI_WATCHDOG_MAX);
 		return false;
 	}

@@ -50,7 +50,7 @@ const struct calibration_loop calibration_edk2 = {
 	.user = "EDK II, AcpiTimerLib",
 	.clock = "tsc",
 	.uses = { &acpi_pm_driver },
-	.refusals = { [STOPPED] = "the PM timer stopped, where EDK II waits for ever" },
+	.refusals = { [STOPPED] = "the PM timer stopped: EDK II's loop would never end" },
 	.longest_ns = 1000000,
 	.missing = edk2_missing,
 	.run = edk2_run,

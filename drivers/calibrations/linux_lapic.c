@@ -142,7 +142,7 @@ linux_lapic_missing(const struct calibrating *c)
 	/* Leaving deadline mode disarms the timer, so the firmware's tick would not occur again. */
 	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
 		return "The firmware uses this core's local APIC timer with deadlines.";
-	return c->devices[0] ? NULL : "No PM timer can be read in this run; then Linux uses its tick instead.";
+	return c->devices[0] ? NULL : "No PM timer can be read in this run; without one Linux uses its timer tick.";
 }
 
 const struct calibration_loop calibration_linux_lapic = {

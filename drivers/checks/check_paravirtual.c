@@ -124,8 +124,8 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 	if (!fallbacks)
 		behaviour_say(row, "The page's sequence number was never 0.");
 	else if (checking->rows->state == CLOCK_PRESENT)
-		behaviour_say(row, "The page's sequence number was 0 in %lu readings, so the MSR was read instead. It is %s "
-				   "now.", fallbacks,
+		behaviour_say(row, "The page's sequence number was 0 in %lu readings, so the MSR was read instead. The "
+				   "number is %s now.", fallbacks,
 			      row->failed ? "0" : "not 0");
 	else
 		behaviour_say(row, "The page's sequence number is 0, so readers must read the MSR instead.");

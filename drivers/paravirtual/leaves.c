@@ -93,7 +93,7 @@ static const char *
 find_missing(uint32_t eax, uint32_t edx)
 {
 	if (eax & HV_ACCESS_REFERENCE_COUNTER && !(eax & HV_ACCESS_REFERENCE_TSC))
-		return "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits";
+		return "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
 	if (eax & HV_ACCESS_REFERENCE_TSC && !(eax & HV_ACCESS_REFERENCE_COUNTER))
 		return "AccessPartitionReferenceCounter (EAX bit 1), so its page cannot be used";
 	if (eax & HV_ACCESS_TIMERS && !(eax & HV_ACCESS_SYNIC))

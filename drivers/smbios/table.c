@@ -166,8 +166,8 @@ smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *
 		size_t begin = at;
 
 		if (!next_structure(table, &at, &structure)) {
-			smbios_set_problem(facts, "SMBIOS: the structure at byte %zu does not end within the table's %zu; it and "
-					   "what follows are not used", begin, table.length);
+			smbios_set_problem(facts, "SMBIOS: the structure at byte %zu does not end within the table's %zu; this and "
+					   "all later structures are not used", begin, table.length);
 			break;
 		}
 		read_structure(&structure, &seen, facts);

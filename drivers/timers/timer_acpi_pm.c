@@ -30,7 +30,7 @@ find_blocks(const struct acpi_fadt *fadt, struct timer *timer)
 	if (!fadt->found || fadt->hw_reduced || !fadt->pm_tmr_blk || fadt->pm_tmr_blk > UINT16_MAX)
 		return timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no PM timer at an I/O port.");
 	if (!fadt->pm1_evt_blk || fadt->pm1_evt_blk > UINT16_MAX || fadt->pm1_evt_len < EVENT_LENGTH)
-		return timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no event registers, which would have its status.");
+		return timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no event registers, which hold the timer's status.");
 	timer->address = fadt->pm_tmr_blk;
 	timer->saved[STATUS_PORT] = fadt->pm1_evt_blk;
 	timer->saved[ENABLE_PORT] = fadt->pm1_evt_blk + fadt->pm1_evt_len / 2;

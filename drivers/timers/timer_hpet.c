@@ -51,7 +51,7 @@ find_pin(const struct platform *platform, struct timer *timer, uint32_t pins)
 {
 	if (!pins || !ioapic_find_masked(&platform->acpi.madt, pins, &timer->pin_address, &timer->entry, &timer->route.pin))
 		return timer_refuse(timer, CLOCK_DISABLED,
-				    "Each I/O APIC pin that it can be routed to is in use or missing.");
+				    "Each I/O APIC pin that the timer can be routed to is in use or missing.");
 	return true;
 }
 

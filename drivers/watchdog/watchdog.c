@@ -135,10 +135,10 @@ watchdog_arm(struct watchdog *watchdog, const struct acpi_watchdog *table)
 
 	*watchdog = (struct watchdog){ .table = NULL };
 	if (!table->enabled)
-		return "the WDAT says that it is disabled";
+		return "the WDAT marks the watchdog as disabled";
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!supports_action(table, needed[i]))
-			return "the WDAT lacks an action that this needs, or has registers that are not supported";
+			return "the WDAT lacks an action that arming needs, or has registers that are not supported";
 	count = count < table->count_max ? count : table->count_max;
 	watchdog->seconds = (uint32_t)(count * table->period_ms / 1000);
 	if (watchdog->seconds < SECONDS_MIN)

@@ -248,7 +248,7 @@ def check_missing(report, missing):
 no_acpi_and_no_screen = pytest.mark.boot(*FAST_TCG, "--cpus", "2", *qemu("-machine", "acpi=off", "-vga", "none"), "--", *SHORT)
 
 
-NO_MADT = "ACPI has no MADT, which would list the cores: those are started by the firmware's MP services (cores=mp)."
+NO_MADT = "ACPI has no MADT, which would list the cores: the other cores are started by the firmware's MP services (cores=mp)."
 
 
 @no_acpi_and_no_screen

@@ -7,9 +7,9 @@ static const char *
 mp_explain_refusal(UINT32 status, size_t used, size_t started_max)
 {
 	if (!(status & MP_IS_ENABLED))
-		return "the firmware's MP services have it disabled";
+		return "disabled in the firmware's MP services";
 	if (!(status & MP_IS_HEALTHY))
-		return "the firmware's MP services report it as unhealthy";
+		return "reported as unhealthy by the firmware's MP services";
 	if (used >= started_max)
 		return startup_explain_state(CORE_NOT_REQUESTED);
 	return NULL;
@@ -121,7 +121,7 @@ mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, s
 			firmware_boot->FreePool(mp);
 		if (records)
 			firmware_boot->FreePool(records);
-		return "the firmware has too little memory for them";
+		return "the firmware has too little memory for the other cores";
 	}
 	mp->services = services;
 	mp->cores = cores;

@@ -147,7 +147,7 @@ put_contended(struct text *out, const struct report_contended *check, const char
 	else
 		text_printf(text, " (%zu cores, %lu iterations): ", check->cores, check->iterations);
 	if (check->measured && check->warps && check->worst_a == check->worst_b)
-		text_printf(text, "%lu warp%s, the worst %lu ns (%lu ticks): core %u read less than it had itself before.",
+		text_printf(text, "%lu warp%s, the worst %lu ns (%lu ticks): core %u read less than in its own earlier read.",
 			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);
 	else if (check->measured && check->warps)
 		text_printf(text,

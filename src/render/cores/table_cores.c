@@ -335,7 +335,7 @@ put_unmeasured(struct text *out, const struct columns *all)
 	}
 	if (!missed || report->cores_started < 2)
 		return;
-	text_put(text, "; no two cores read the same one at the same moment, or too little time was left.");
+	text_put(text, "; no two cores read the same clock at the same time, or too little time was left.");
 	text_put_char(out, '\n');
 	table_sentence_end(out, &sentence);
 }

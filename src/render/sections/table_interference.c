@@ -51,7 +51,7 @@ put_sentence(struct text *out, const struct report *report)
 
 	put_gaps(text, report);
 	if (all->stolen.observed_ns)
-		text_printf(text, " The hypervisor's counter reports %s %%.",
+		text_printf(text, " The hypervisor's counter of stolen time reports %s %%.",
 			    number_percent(all->stolen.reported_ns, all->stolen.observed_ns, SHARE_DIGITS).text);
 	if (all->smi_known && all->smi_count)
 		text_printf(text, " The boot core counted %lu SMI%s in the whole run.", all->smi_count,

@@ -130,8 +130,8 @@ TEST(a_sequence_number_that_becomes_0_ends_the_checks_of_the_page)
 	look(&hv_page_driver, lose_the_sequence_later);
 	take(&clocks[0], 200 * SIM_PS_PER_MS, samples, 5);
 	check_opened(&hv_page_driver, BUDGET_NS);
-	assert_only("pv-fallback", "The page's sequence number was 0 in 5 readings, so the MSR was read instead. It is "
-			"0 now.");
+	assert_only("pv-fallback", "The page's sequence number was 0 in 5 readings, so the MSR was read instead. The "
+			"number is 0 now.");
 	assert_not_checked("pv-page-apart", "The page was marked as unusable when it was read.");
 	assert_not_checked("pv-claim", "The clock's page was being updated, or stated no rate, when it was read.");
 }

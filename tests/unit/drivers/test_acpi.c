@@ -970,7 +970,7 @@ assert_stops_at_the_second(struct machine *machine, uint8_t type, uint8_t length
 	assert_true(machine->facts.madt.found);
 	assert_int_equal(machine->facts.madt.enabled, 1);
 	snprintf(sentence, sizeof(sentence), "MADT: the structure at byte 52 has type %u and length "
-		 "%u; it and what follows are not used", type, length);
+		 "%u; this and all later structures are not used", type, length);
 	assert_problem(&machine->facts, 0, sentence);
 }
 
@@ -999,7 +999,7 @@ TEST(a_madt_with_one_additional_byte_is_read_and_reported)
 	assert_false(read_madt(machine, table, 53));
 	assert_int_equal(machine->facts.madt.enabled, 1);
 	assert_problem(&machine->facts, 0, "MADT: the structure at byte 52 has type 4 and length 0; "
-		       "it and what follows are not used");
+		       "this and all later structures are not used");
 }
 
 TEST(cores_beyond_the_callers_space_are_counted_once_each)

@@ -290,7 +290,7 @@ TEST(without_an_hpet_and_a_pm_timer_linux_uses_the_pit)
 	have_no_reference();
 	assert_string_equal(open_for(&calibration_edk2), "No PM timer can be read in this run.");
 	assert_string_equal(open_for(&calibration_linux_lapic),
-			    "No PM timer can be read in this run; then Linux uses its tick instead.");
+			    "No PM timer can be read in this run; without one Linux uses its timer tick.");
 	assert_within(&calibration_linux_reference, -200, 200);
 	sim.pit.absent = true;
 	assert_string_equal(open_for(&calibration_linux_reference), "No PIT, HPET or PM timer can be read in this run.");
@@ -339,7 +339,7 @@ TEST(edk2s_loop_ends_if_the_pm_timer_stops)
 	assert_null(open_for(&calibration_edk2));
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
 	sim.preempt_every = 1000000000; /* preemptions are rare here, because the limit is 20 ms */
-	assert_refuses(&calibration_edk2, "the PM timer stopped, where EDK II waits for ever");
+	assert_refuses(&calibration_edk2, "the PM timer stopped: EDK II's loop would never end");
 }
 
 TEST(a_tsc_that_stops_gives_valkey_no_rate)

@@ -300,7 +300,7 @@ TEST(a_structure_that_does_not_end_in_the_table_is_reported)
 		memcpy(bytes + begin, cases[i].bytes, cases[i].length);
 		set_table(*state, bytes, begin + cases[i].length);
 		snprintf(problem, sizeof(problem), "SMBIOS: the structure at byte %zu does not end within the table's %zu; "
-			 "it and what follows are not used", begin, begin + cases[i].length);
+			 "this and all later structures are not used", begin, begin + cases[i].length);
 		assert_string_equal(read_table(*state)->product, "Server 9");
 		assert_string_equal(((struct machine *)*state)->facts.board_product, "");
 		assert_string_equal(((struct machine *)*state)->facts.problem, problem);

@@ -178,7 +178,7 @@ TEST(a_countdown_shorter_than_300_s_is_used_if_it_is_at_least_30_s, FIXTURE)
 
 TEST(a_watchdog_that_runs_or_is_disabled_or_unsupported_is_not_changed, FIXTURE)
 {
-	const char *reason = "the WDAT lacks an action that this needs, or has registers that are not supported";
+	const char *reason = "the WDAT lacks an action that arming needs, or has registers that are not supported";
 
 	assert_true(read_table(SIZE));
 	tco.control = 0;
@@ -186,7 +186,7 @@ TEST(a_watchdog_that_runs_or_is_disabled_or_unsupported_is_not_changed, FIXTURE)
 	tco.control = HALT;
 	put(wdat + 60, 0, 1);
 	assert_true(read_table(SIZE));
-	assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), "the WDAT says that it is disabled");
+	assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), "the WDAT marks the watchdog as disabled");
 	put(wdat + 60, 1, 1);
 	for (size_t i = 0; i < ENTRIES; i++) {
 		uint8_t *entry = wdat + 68 + 24 * i, action = entry[0];
@@ -211,7 +211,7 @@ TEST(a_table_that_is_too_short_for_its_entries_is_a_problem, FIXTURE)
 	assert_false(read_table(SIZE - 1));
 	assert_false(facts.watchdog.found);
 	assert_int_equal(facts.problem_count, 1);
-	assert_string_equal(facts.problems[0], "WDAT: it has 211 bytes, which is no space for its 6 entries, or more "
+	assert_string_equal(facts.problems[0], "WDAT: its 211 bytes are too few for its 6 entries, or it has more "
 						 "than 32 entries");
 	assert_false(read_table(67));
 	put(wdat + 64, UINT32_MAX, 4);

@@ -642,8 +642,8 @@ TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 		report->cores[i].contended[hpet].count = report->cores[i].contended[pit].count = 0;
 	report->clocks[pit].clock.one_core_only = true;
 	assert_non_null(strstr(render(table_cores, report).bytes,
-			       "\nNot measured on all cores at once: hpet; no two cores read the same one at the\n"
-			       "  same moment, or too little time was left.\n"));
+			       "\nNot measured on all cores at once: hpet; no two cores read the same clock at\n"
+			       "  the same time, or too little time was left.\n"));
 }
 
 /*

@@ -67,7 +67,7 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 		   "  The boot core counted 1 SMI in the whole run.\n");
 	report->interference.smi_known = false;
 	report->interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000, 900000000 };
-	assert_has(table_interference, report, "The hypervisor's counter reports 2.100 %.\n");
+	assert_has(table_interference, report, "The hypervisor's counter of stolen time reports 2.100 %.\n");
 	report->interference.stolen.observed_ns = 0;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
