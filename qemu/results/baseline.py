@@ -198,7 +198,7 @@ class Comparison:
         """
         now = _group_by_source(self._now)
         for name, before in _group_by_source(self._before).items():
-            gone = self._find_lost_source(name, before, now.get(name, []))
+            gone = self._describe_lost_interrupts(name, before, now.get(name, []))
             # If the source is also a clock, its rules are compared with that clock's rules.
             rules = None if name in self._clocks_now else self._list_new_rules(name)
             found = gone or list(self._find_increased_lateness(before, now.get(name, [])))
@@ -207,7 +207,7 @@ class Comparison:
         if self._timed and now and not self._judges_lateness:
             self.notes.append("how late interrupts come is not compared: in an emulator it depends on the host")
 
-    def _find_lost_source(self, name, before, now):
+    def _describe_lost_interrupts(self, name, before, now):
         """Return a sentence, in a list, if the source NAME sent interrupts in the baseline and no longer does."""
         if any(row.get("state") != "present" for row in before):
             return []

@@ -26,7 +26,8 @@ TEST(a_healthy_rtc_passes_all_checks)
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 7);
 	assert_passed("rtc-battery", "VRT in register D is 1: the battery is good.");
-	assert_passed("rtc-update", "The update flag (UIP) stayed 1 for 2203 to 2236 us in the shortest update; updates seen: 1.");
+	assert_passed("rtc-update",
+		    "The update flag (UIP) stayed 1 for 2203 to 2236 us in the shortest update; updates seen: 1.");
 	/* the seconds wrapped from 59 to 0 in this time */
 	assert_passed("rtc-seconds", "The seconds advanced by one each time; updates seen: 1.");
 	assert_none_bad();
@@ -98,7 +99,8 @@ TEST(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times)
 {
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_only("rtc-update", "The update flag (UIP) stayed 1 for 7213 to 7246 us in the shortest update; updates seen: 1.");
+	assert_only("rtc-update",
+		    "The update flag (UIP) stayed 1 for 7213 to 7246 us in the shortest update; updates seen: 1.");
 	assert_true(row_of("rtc-update", 0)->low <= 7228 && row_of("rtc-update", 0)->high >= 7228);
 	reset_slow(state);
 	become_a_guest();
@@ -110,7 +112,8 @@ TEST(uip_of_5_ms_is_a_fault_and_in_a_guest_only_three_times)
 	become_a_guest();
 	sim.rtc.uip_late_ps = 5 * SIM_PS_PER_MS;
 	open_and_check(&rtc_driver, LONG_NS);
-	assert_only("rtc-update", "The update flag (UIP) stayed 1 for 7213 to 7246 us in the shortest update; updates seen: 3.");
+	assert_only("rtc-update",
+		    "The update flag (UIP) stayed 1 for 7213 to 7246 us in the shortest update; updates seen: 3.");
 }
 
 TEST(uip_of_244_us_as_in_qemu_is_noticed)
@@ -120,7 +123,8 @@ TEST(uip_of_244_us_as_in_qemu_is_noticed)
 	sim.rtc.pf_needs_pie = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_none_bad();
-	assert_passed("rtc-update", "The update flag (UIP) stayed 1 for 230 to 255 us in the shortest update; updates seen: 1.");
+	assert_passed("rtc-update",
+		    "The update flag (UIP) stayed 1 for 230 to 255 us in the shortest update; updates seen: 1.");
 	assert_true(row_of("rtc-seconds", 0)->checked);
 }
 
@@ -141,7 +145,8 @@ TEST(uip_that_only_one_poll_found_may_have_lasted_0_us)
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
 	open_and_check(&rtc_driver, LONG_NS);
 	assert_none_bad();
-	assert_passed("rtc-update", "The update flag (UIP) stayed 1 for 0 to 981 us in the shortest update; updates seen: 2.");
+	assert_passed("rtc-update",
+		    "The update flag (UIP) stayed 1 for 0 to 981 us in the shortest update; updates seen: 2.");
 }
 
 TEST(seconds_that_skip_are_a_fault)

@@ -213,7 +213,8 @@ TEST(with_two_interfaces_linux_uses_the_higher_leaves_and_windows_uses_hyperv)
 	recommend_clocksource(report);
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used.");
-	report->paravirtual.interfaces[0].missing = "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
+	report->paravirtual.interfaces[0].missing =
+		"AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
 	recommend_clocksource(report);
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used. "

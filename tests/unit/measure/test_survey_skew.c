@@ -318,7 +318,7 @@ TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
 	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left for second ping-pongs */
 	run_pass(survey_skew);
 	assert_whole_star(1024);
-	assert_non_null(strstr(bench.report.skew.kind_reason, "no memory"));
+	assert_non_null(strstr(bench.report.skew.kind_reason, "not enough memory"));
 	/*
 	 * Without a rehearsal (a trial run) it is not known whether pairs can be measured at the same time, so each
 	 * pair was measured alone.
@@ -674,8 +674,8 @@ step(int64_t ticks, uint64_t after_ticks)
 }
 
 /*
- * The TSC steps forward or back at 150 different times each, from the rehearsal to the end. Some of these times are
- * within a ping-pong.
+ * Each of 300 runs has one step, 150 forward and 150 back, at a different time from the rehearsal to the end. Some of
+ * these times are within a ping-pong.
  */
 TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 {

@@ -451,9 +451,9 @@ TEST(if_half_of_the_indirect_paths_contradict_a_place_includes_both_values)
 }
 
 /*
- * The cores form four groups whose rates differ by 70 ppm. Half of the indirect paths' intervals have values in
- * common. All other intervals except one overlap these common values, but there is no value in all of them. The last
- * core's place is then the union of the intervals.
+ * The cores form four groups whose rates differ by 70 ppm. The values that lie in at least half of the nine
+ * intervals span -92839 to -28171. Only the last interval lies outside of this span, but no value lies in all other
+ * eight. The last core's place is then the union of the intervals.
  */
 TEST(if_wide_indirect_paths_share_no_value_a_place_contains_the_true_offset)
 {
