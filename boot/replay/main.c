@@ -24,7 +24,7 @@
 
 enum status { STATUS_PASS, STATUS_FAIL, STATUS_INCOMPLETE_OR_ERROR }; /* exit status, as in qemu/run */
 
-extern const char page_bytes[], page_end[], charts_bytes[], charts_end[]; /* boot/uefi/page.nasm */
+extern const struct html_page page_parts; /* boot/uefi/page.nasm */
 
 static const char usage[] =
 	"usage: baretick-replay RECORD [--out FOLDER] [--compare REPORT.json] [limit.RULE=VALUE ...]\n"
@@ -136,28 +136,17 @@ make_report(const char *path, char *const *words, int count)
 
 typedef void render_text(struct text *out, const struct report *report);
 
-static struct html_page
-page_in_program(void)
-{
-	return (struct html_page){
-		.bytes = page_bytes,
-		.length = (size_t)(page_end - page_bytes),
-		.charts = charts_bytes,
-		.charts_length = (size_t)(charts_end - charts_bytes),
-	};
-}
-
 static void
 render_page(struct text *out, const struct report *report)
 {
-	html_render(out, page_in_program(), report);
+	html_render(out, page_parts, report);
 }
 
 /* Returns one of REPORT's texts. The buffer has the size of the largest text, the page. */
 static struct text
 render(render_text *put, const struct report *report)
 {
-	size_t size = report_size_html(report->core_count, html_length(page_in_program())) +
+	size_t size = report_size_html(report->core_count, html_length(page_parts)) +
 		      report_size_series(report->core_count, report->series.count);
 	struct text text;
 

@@ -3,8 +3,9 @@
 #define BARETICK_PAGE_H
 
 #include "plan.h"
+#include "render/json/json.h"
 
-extern const char page_bytes[], page_end[], charts_bytes[], charts_end[];
+extern const struct html_page page_parts;
 
 /* Sizes of the page and of the pager's buffer, and the function that renders the page, for plan_allocate(). */
 extern const struct plan_page report_page;

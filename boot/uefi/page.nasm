@@ -1,14 +1,9 @@
-; The parts of the page report.html as read-only data. src/page/build makes them: the page's template from
-; page_bytes to page_end, and Chart.js, compressed by gzip, from charts_bytes to charts_end.
+; The parts of the page report.html, which src/page/build makes: the page's template, and Chart.js, compressed by gzip.
+; page_parts is the struct html_page of render/json/json.h.
 bits 64
 default rel
 
 section .rodata
-
-global page_bytes:data hidden
-global page_end:data hidden
-global charts_bytes:data hidden
-global charts_end:data hidden
 
 page_bytes:
 	incbin PAGE_TEMPLATE
@@ -17,3 +12,11 @@ page_end:
 charts_bytes:
 	incbin PAGE_CHARTS
 charts_end:
+
+section .data.rel.ro progbits alloc noexec write align=8
+
+global page_parts:data hidden
+
+page_parts:
+	dq page_bytes, page_end - page_bytes
+	dq charts_bytes, charts_end - charts_bytes

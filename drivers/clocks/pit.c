@@ -100,7 +100,7 @@ pit_start(struct device *device)
 	device->saved[SAVED_PORT_B] = hw_in8(PORT_B);
 	device->saved[SAVED_STATUS] = pit_read_status();
 	device->opened = true;
-	pit_write_port_b(PORT_B_GATE_2); /* switches the speaker off, so that the channel makes no sound */
+	pit_write_port_b(PORT_B_GATE_2); /* clears PORT_B_SPEAKER, so that the channel makes no sound */
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 }

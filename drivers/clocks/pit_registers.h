@@ -10,7 +10,7 @@
 #define PIT_CONTROL       0x43u
 #define PORT_B            0x61u
 #define PORT_B_GATE_2     0x01u /* TIM_CNT2_EN of NMI_SC in Intel's PCH data sheets: channel 2 counts */
-#define PORT_B_SPEAKER    0x02u /* SPKR_DAT_EN of NMI_SC: OUT drives the speaker */
+#define PORT_B_SPEAKER    0x02u /* SPKR_DAT_EN of NMI_SC: channel 2 makes a sound */
 #define PORT_B_KEPT       0x0cu /* PCI_SERR_EN and IOCHK_NMI_EN, which are not changed; bits 4 to 7 are written as 0 */
 #define PORT_B_WRITABLE   0x0fu /* bits 0 to 3; the other bits are status */
 #define PORT_B_OUT_2      0x20u /* TMR2_OUT_STS of NMI_SC: state of OUT */

@@ -130,7 +130,7 @@ struct survey_steps {
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
 	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump() has checked */
-	/* offset in the record of the entry that counts the steps for which the record has no space, or 0 */
+	/* the entry that counts the steps without space in the record, as an offset in the record; 0 if there is none */
 	size_t more_at;
 };
 

@@ -126,9 +126,9 @@ struct report_clock {
 	 */
 	uint64_t window_ns, since_ns;
 	/*
-	 * Change of the clock's rate relative to the TSC: from the first to the second half of the rate window, from
-	 * the window to the rest of the run, and the larger of the two. If all clocks show the same change, the TSC's
-	 * rate has changed.
+	 * Changes of the clock's rate relative to the TSC. HALVES is the change from the first to the second half of the
+	 * rate window. SINCE is the change from the window to the rest of the run. CHANGE is the larger of the two. If
+	 * all clocks show the same change, the TSC's rate has changed.
 	 */
 	struct interval_ppb change_halves, change_since, change;
 	bool failed_later;           /* true if the clock worked at first, and failed during the run */
@@ -599,7 +599,7 @@ struct report {
 	 * hypervisor offers none.
 	 */
 	struct signals signals;
-	/* number of discontinuities in the array; number of further discontinuities for which there was no space */
+	/* number of discontinuities in the array, and number of discontinuities that did not fit into it */
 	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;

@@ -17,7 +17,7 @@
 
 struct rule {
 	const char *id;        /* id of the rule, as in the option limit.RULE; it never changes */
-	/* id of the clock that the rule is about; "any" for all clocks; NULL if the rule is about the machine */
+	/* id of the clock that the rule is about, or "any" for all clocks. It is NULL if the rule is about the machine. */
 	const char *clock;
 	/* the measured value that is compared with the limit, in words; NULL if the rule has no limit */
 	const char *what;

@@ -36,7 +36,7 @@ def volume_of(image):
 
 
 def folders(volume):
-    """Return the saved files of all complete runs as {folder: {file name: content}}."""
+    """Return a dictionary from the folders of complete runs to their saved files, each a dictionary from names to contents."""
     if "baretick" not in volume.folder(""):
         return {}
     return {name: volume.files(f"baretick/{name}") for name, entry in volume.folder("baretick").items()

@@ -137,5 +137,5 @@ def test_without_memory_below_1_mib_the_boot_core_is_measured_alone(run):
 def test_the_image_has_nothing_that_only_uefi_needs():
     names = subprocess.run(["nm", f"{ELF}.debug"], check=True, capture_output=True, text=True).stdout
     assert "bare_main" in names
-    assert not re.search(r"efi_main|firmware_system|page_bytes|html_render", names)
+    assert not re.search(r"efi_main|firmware_system|page_parts|html_render", names)
     assert ELF.stat().st_size < EFI.stat().st_size - (ELF.parent / "page.html").stat().st_size

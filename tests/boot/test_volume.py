@@ -315,7 +315,7 @@ def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run
         assert error.encode() in saved["0001"]["report.txt"]
 
 
-# The snapshot from which the tests start the machine.
+# The snapshot that replaces the start of the firmware in tests.
 
 @pytest.mark.long
 def test_a_start_from_a_snapshot_has_the_figures_of_a_whole_start(run):

@@ -62,3 +62,13 @@ def fake(tmp_path):
         code.write_bytes(bytes(4096))
         return ["--accel", "tcg", "--qemu", path, "--firmware", code, *(["--efi", efi] if boots_efi else [])]
     return make
+
+
+@pytest.fixture
+def duckdb():
+    """Skip the test if qemu/fleet cannot load DuckDB here."""
+    from lab import engine
+    try:
+        engine.load_duckdb()
+    except engine.Missing as error:
+        pytest.skip(str(error))

@@ -20,13 +20,8 @@ WAIT_S = 120  # longest wait; the machine may be busy
 
 
 @pytest.fixture
-def fleet(tmp_path):
+def fleet(tmp_path, duckdb):
     """Return a function that calls qemu/fleet with a data set in the test's own folder."""
-    try:
-        engine.load_duckdb()
-    except engine.Missing as error:
-        pytest.skip(str(error))
-
     def call(*arguments, out="out"):
         return subprocess.run([ROOT / "qemu" / "fleet", *map(str, arguments), "--out", tmp_path / out],
                               capture_output=True, text=True, timeout=WAIT_S)

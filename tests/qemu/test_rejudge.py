@@ -17,13 +17,8 @@ pytestmark = pytest.mark.skipif(not REPLAY.exists(), reason="there is no build/b
 
 
 @pytest.fixture
-def rejudge(tmp_path):
+def rejudge(tmp_path, duckdb):
     """Return a function that calls qemu/fleet --rejudge for tmp_path/in."""
-    try:
-        engine.load_duckdb()
-    except engine.Missing as error:
-        pytest.skip(str(error))
-
     def call(*words, out="out"):
         return subprocess.run([FLEET, *words, tmp_path / "in", "--out", tmp_path / out, "--db", tmp_path / "db"], capture_output=True,
                               text=True, timeout=WAIT_S)

@@ -224,12 +224,7 @@ def test_pythons_own_client_is_understood(serve):
     assert client.getresponse().status == 201
 
 
-def test_the_fleet_reads_what_was_gathered(serve, tmp_path):
-    from lab import engine
-    try:
-        engine.load_duckdb()
-    except engine.Missing as error:
-        pytest.skip(str(error))
+def test_the_fleet_reads_what_was_gathered(serve, tmp_path, duckdb):
     server = serve()
     report = json.loads(GOLDEN)
     for n in range(6):

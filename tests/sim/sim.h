@@ -79,9 +79,8 @@ struct sim_tsc {
 	/* if not NULL, a function that returns the TSC of a core; all other settings here are then ignored */
 	uint64_t (*reading)(size_t core);
 	/*
-	 * A fault of the core fault_core. One in fault_reads of its TSC readings is ahead_ticks too high, and sets its
-	 * TSC back by set_back_ticks for all later readings.
-	 * fault_reads is 0 if no core has the fault.
+	 * A fault of the core fault_core. Every fault_reads-th reading of its TSC is too high by ahead_ticks. After it,
+	 * the core's TSC is lower by set_back_ticks. Without a fault, fault_reads is 0.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;

@@ -118,8 +118,8 @@ struct machine {
 	unsigned package_bits;       /* number of the lowest bit of the package number in an APIC id */
 
 	/*
-	 * A fault of one core. One in fault_reads readings of its TSC returns a value that is ahead_ticks too high, or
-	 * sets the TSC back by set_back_ticks. fault_reads is 0 if no core has this fault.
+	 * A fault of one core. Every fault_reads-th reading of its TSC is too high by ahead_ticks, or sets the TSC back
+	 * by set_back_ticks. Without a fault, fault_reads is 0.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;

@@ -112,7 +112,7 @@ is_bend_right(const struct finding *finding, unsigned group)
 	return by > 0 ? finding->high > 0 && finding->low <= by * 1.01L : finding->low < 0 && finding->high >= by * 1.01L;
 }
 
-/* Returns true if a finding is true that says that one of two groups of clocks is off or changed its rate. */
+/* Returns true if a finding on two groups of clocks is true: one group is off, or changed its rate. */
 static bool
 is_true_of_two(const struct finding *finding)
 {

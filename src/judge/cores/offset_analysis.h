@@ -20,8 +20,8 @@ struct pass_analysis { /* the analysis of one pass */
 	const struct report_pass *result; /* the pass that is judged: the first or the last */
 	bool no_majority; /* true if no group of more than half of the cores shows which are right */
 	/*
-	 * True if no other pass confirms the offsets of this star schedule. The boot core, with which all other cores
-	 * are compared, may have stepped meanwhile.
+	 * True if no other pass confirms the offsets of this star schedule. All cores are compared with the boot core,
+	 * and the boot core's TSC may have stepped during the pass.
 	 */
 	bool star_open;
 };

@@ -3,7 +3,8 @@
 #include "rules/rules.h"
 
 struct extremes {
-	size_t asked, cores; /* number of cores whose registers were read, and number of these that have TSC_ADJUST */
+	size_t asked; /* number of cores whose registers were read */
+	size_t cores; /* number of cores that have TSC_ADJUST */
 	const struct report_core *least, *most;
 	size_t least_count, most_count; /* number of cores with the values of LEAST and MOST */
 };

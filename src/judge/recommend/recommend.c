@@ -47,7 +47,7 @@ rank_clocks(const struct report *report)
 	return ranking;
 }
 
-/* Adds a row for CLOCK, which has none yet. Returns the text to which the caller writes the reason. */
+/* Adds a row for CLOCK, which has none yet. Returns an empty text, into which the caller writes the reason. */
 static struct text
 begin_row(struct report_advice *advice, const char *clock, bool avoid)
 {

@@ -12,7 +12,7 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim.pit.port_61 = 0x02;             /* the speaker bit (1) is set, and the gate bit (0) is clear */
+	sim.pit.port_61 = 0x02;             /* bit 1 (SPKR_DAT_EN) is set, and bit 0 (gate 2) is clear */
 	/* mode 3, low byte first, as a BIOS leaves this channel after a beep */
 	sim.pit.channels[2].control = 0xb6;
 	sim.rtc.a = 0x26;
