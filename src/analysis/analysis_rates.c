@@ -598,23 +598,31 @@ has_tsc_changed(const struct rates *rates)
 	return gained != lost;
 }
 
+/* Returns the TSC's frequency that the clock ENTRY implies in the ROW. The TSC itself implies its claimed frequency. */
+static struct rate_interval
+rate_in_row(const struct report *report, const struct series_clock *row, const struct report_clock *entry)
+{
+	if (entry == report_find_clock(report, "tsc"))
+		return rate_claimed(&entry->clock);
+	return rate_widen(row[entry - report->clocks].implied, entry->clock.claimed_within_ppb);
+}
+
 /* Sets each clock's rate in each row of the series, relative to the clock that sets the TSC's rate. */
 static void
 compare_in_rows(const struct report *report)
 {
 	const struct report_clock *by = report_find_clock(report, report->relative_to);
-	const struct report_clock *tsc = report_find_clock(report, "tsc");
 
 	for (size_t r = 0; by && r < report->series.count; r++) {
 		struct series_clock *row = report->series.rows[r].clocks;
-		struct rate_interval rates[REPORT_CLOCKS_MAX];
+		struct rate_interval scale = rate_in_row(report, row, by);
 
-		for (size_t i = 0; i < report->clock_count; i++)
-			rates[i] = &report->clocks[i] == tsc ? rate_claimed(&tsc->clock) :
-				   rate_widen(row[i].implied, report->clocks[i].clock.claimed_within_ppb);
-		for (size_t i = 0; i < report->clock_count; i++)
-			row[i].rate = rate_compare(&rates[i], &rates[by - report->clocks]);
-		if (rates[by - report->clocks].known)
+		for (size_t i = 0; i < report->clock_count; i++) {
+			struct rate_interval rate = rate_in_row(report, row, &report->clocks[i]);
+
+			row[i].rate = rate_compare(&rate, &scale);
+		}
+		if (scale.known)
 			row[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };
 	}
 }

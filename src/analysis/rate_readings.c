@@ -67,7 +67,9 @@ rate_readings_slope(const struct rate_readings *readings, const struct sample *f
 	if (!readings->entry->clock.edges_only) {
 		struct rate_ends ends = rate_readings_ends(readings, from, to);
 
-		return ends.count < 2 ? (struct rate_slope){ .known = false } : rate_fit(&ends, fit);
+		if (ends.count < 2)
+			return (struct rate_slope){ .known = false };
+		return rate_fit(&ends, fit);
 	}
 	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
 		uint64_t late = ticks_of_edges(readings, EDGE_LATE_NS);

@@ -135,7 +135,7 @@ struct number
 number_ppm(int64_t ppb)
 {
 	uint64_t tenths = ((ppb < 0 ? -(uint64_t)ppb : (uint64_t)ppb) + 50) / 100;
-	struct number number;
+	struct number number = { .text = "" };
 	struct text text;
 
 	text_init(&text, number.text, sizeof(number.text));

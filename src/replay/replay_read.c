@@ -109,11 +109,11 @@ read_field(struct restored *restored, const struct facts_field *field, size_t i,
 }
 
 static const struct facts_field *
-find_field(struct facts_shape shape, uint8_t number)
+find_field(const struct facts_shape *shape, uint8_t number)
 {
-	for (size_t i = 0; i < shape.count; i++)
-		if (shape.fields[i].number == number)
-			return &shape.fields[i];
+	for (size_t i = 0; i < shape->count; i++)
+		if (shape->fields[i].number == number)
+			return &shape->fields[i];
 	return NULL;
 }
 
@@ -160,7 +160,7 @@ read_struct(struct restored *restored, enum facts_table table, const uint8_t *by
 			return false;
 		i = bytes[at] == before ? i + 1 : 0;
 		before = bytes[at];
-		field = find_field(shape, before);
+		field = find_field(&shape, before);
 		if (field && !read_field(restored, field, i, bytes + at + FACTS_HEAD_BYTES, size, object))
 			return false;
 		at += FACTS_HEAD_BYTES + size;
