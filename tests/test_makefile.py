@@ -36,6 +36,13 @@ def test_make_run_passes_its_options_to_baretick(words, called):
     assert [line.strip() for line in done.stdout.splitlines() if line.startswith("qemu/run")] == [called], done.stderr
 
 
+@pytest.mark.long
+def test_make_lint_finds_nothing():
+    done = subprocess.run(["make", "NO_INSTALL=1", "lint"], cwd=ROOT, capture_output=True, text=True, timeout=600,
+                          env={**os.environ, "MAKEFLAGS": ""})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_make_image_ends_with_the_next_step_from_the_readme():
     done = subprocess.run(["make", "--no-print-directory", "-n", "NO_INSTALL=1", "image"], cwd=ROOT, capture_output=True, text=True,
                           timeout=120, env={**os.environ, "MAKEFLAGS": ""})

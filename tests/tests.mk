@@ -178,6 +178,7 @@ $(SCHEMA_PYTHON): tests/requirements.txt
 .PHONY: check
 ## runs the tests of check and the long ones
 .PHONY: check-long
+check-long: deps-lint
 check check-long: deps-build deps-run deps-dist deps-sign deps-test deps-fleet
 	+$(SUBMAKE) $(CHECK_MAKE)
 	+@$(if $(NO_INSTALL),:,$(SUBMAKE) $(FLEET_PYTHON)) || echo 'check: there is no DuckDB to be had: tests of the fleet are skipped'
