@@ -38,14 +38,15 @@ struct rate_outcome analysis_rates(const void *record, size_t size, uint64_t lim
 
 /*
  * Offsets and drifts of the cores' TSCs: fills report->skew except its warp checks, and pingpongs, offset, last_offset
- * and drift_ppb of each core. report_lay_out() must have provided the arrays. Leaves out a pass that does not fit into
- * the arrays.
+ * and drift_ppb of each core. The caller must have called report_lay_out(), which allocates the arrays. A pass (one
+ * measurement of all pairs) that does not fit into the arrays is skipped.
  */
 void analysis_offsets(const void *record, size_t size, struct report *report);
 
 /*
- * Returns the schedule that report_lay_out() needs for the record's passes over CORES cores. If the record is far too
- * short for the ping-pongs of all pairs, they get no space, so that the memory is bounded by the record's size.
+ * Returns the schedule of the record's ping-pongs, for which report_lay_out() allocates memory: all pairs of CORES
+ * cores, or each core with the boot core only. Returns the second if the record is too short to contain the ping-pongs
+ * of all pairs. This bounds the memory for any record.
  */
 enum pair_schedule analysis_schedule(const void *record, size_t size, size_t cores);
 
@@ -58,14 +59,14 @@ struct timer_tick {
 };
 
 /*
- * Returns the length of a timer's tick, from its nominal rate. If it has none, the TSC ticks that its counter took give
- * the length. Also used while measuring.
+ * Returns the length of a timer's tick. It is calculated from the timer's nominal rate, or without such a rate from the
+ * TSC ticks that passed while its counter ran. Also used while measuring.
  */
 struct timer_tick analysis_tick(const struct record_timer *timer, const struct scale *scale);
 
 /*
- * Calibration loops: fills runs, refused, median and worst of each row of report->calibrations. The errors are
- * against report->tsc_within.
+ * Calibration loops: fills runs, refused, median and worst of each row of report->calibrations. The errors are relative
+ * to the TSC's measured rate, report->tsc_within.
  */
 void analysis_calibrations(const void *record, size_t size, struct report *report);
 

@@ -8,7 +8,7 @@
 #define MICROHZ      UINT64_C(1000000)
 #define HZ_MAX       (UINT64_MAX / MICROHZ) /* faster than any clock; prevents overflow */
 
-struct loop_results { /* the results of one loop */
+struct loop_results { /* the results of one calibration loop */
 	uint64_t refused[CALIBRATION_REFUSALS];
 	size_t count;
 	uint64_t hz[CALIBRATION_RUNS_MAX]; /* rates in ascending order */
@@ -61,7 +61,7 @@ is_for_loop(const struct report_calibration *row, const struct record_entry *ent
 
 /*
  * Returns the rate of the clock that the loop calibrated, in microhertz. For the TSC this is its measured rate. For
- * another clock it follows from the ticks of both.
+ * another clock it is calculated from the ticks of that clock and of the TSC.
  */
 static struct rate_interval
 rate_of(const struct loop_results *found, const struct rate_interval *tsc)

@@ -1,6 +1,7 @@
 /*
- * Finds discontinuities in the record's entries `step`. Calculates how much each clock gained on the TSC in a step,
- * groups the clocks by this gain, and fills rows of the report. See analysis.h and analysis_steps.h.
+ * Finds discontinuities in the record's entries `step`. A step is the time from one reading of all clocks to the next.
+ * Calculates how much each clock gained on the TSC in a step, groups the clocks by this gain, and fills rows of the
+ * report. See analysis.h and analysis_steps.h.
  */
 #include "analysis/analysis.h"
 
@@ -15,8 +16,9 @@
 #define EDGE_BACK_NS   INT64_C(-5000000000)
 #define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, cannot be valid */
 /*
- * Upper bound on how far QEMU moves its emulated TSC ahead in a step. QEMU never lets this TSC go back. If a reading
- * would be below an earlier one, QEMU moves the TSC ahead for good, by milliseconds if several cores read it.
+ * Upper bound on how far QEMU moves its emulated TSC ahead between two readings of all clocks. QEMU never lets this TSC
+ * go back. If a reading would be below an earlier one, QEMU moves the TSC ahead for good, by milliseconds if several
+ * cores read it.
  */
 #define MOVED_NS_MAX   INT64_C(100000000)
 
@@ -83,7 +85,7 @@ gain_ns(const struct analysis_step *step, const struct record_compared *clock, i
 	int64_t by_rate;
 	uint64_t size;
 
-	/* The uncertainty of the rate applies to the whole time, including the time before a wrap. */
+	/* The rate's error applies to the whole elapsed time. If the clock wrapped, only the TSC shows this time. */
 	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
 	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
 	by_rate = clamped((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
@@ -218,8 +220,9 @@ group_of(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Returns true if all of CLOCKS are edge clocks that had shown only one edge before this step. That edge may be the end
- * of a pause of unknown length. After a reading between edges, there is no such doubt.
+ * Returns true if CLOCKS are all edge clocks (such as an RTC) of which only one edge was seen before this step. If a
+ * pause of unknown length delayed that edge, the time of the pause is unknown. A reading between two edges excludes
+ * such a pause.
  */
 static bool
 has_one_edge_only(const struct analysis_step *step, uint32_t clocks)
@@ -234,8 +237,8 @@ has_one_edge_only(const struct analysis_step *step, uint32_t clocks)
 }
 
 /*
- * Returns the TSC at which all of CLOCKS last agreed with the TSC. For edge clocks this is an edge, perhaps before the
- * step.
+ * Returns the TSC at which all of CLOCKS last agreed with the TSC. For edge clocks this is the time of their latest
+ * edge, which may be before the step.
  */
 static uint64_t
 last_agreement_tsc(const struct analysis_step *step, uint32_t clocks)
@@ -249,8 +252,8 @@ last_agreement_tsc(const struct analysis_step *step, uint32_t clocks)
 }
 
 /*
- * Returns how much more the edge clocks of CLOCKS may have gained than the step shows. If a guest was stopped when an
- * edge was due, it saw the edge late, and a part of the stop is before the step.
+ * Returns how many ns more than the step shows the edge clocks in CLOCKS may have gained on the TSC. If a guest was
+ * stopped when an edge was due, it saw the edge late, and a part of the stop is before the step.
  */
 static int64_t
 hidden_gain_ns(const struct analysis_step *step, uint32_t clocks)

@@ -48,9 +48,9 @@ read_start(struct gap_analysis *analysis, const struct record_entry *entry)
 }
 
 /*
- * Adds the stolen time of a core by the hypervisor's counter, and the bounds of the stolen time from the TSC readings
- * of the observing loop. The counter was read a bit before and after the loop, and this time is subtracted from its
- * lower bound.
+ * Adds the stolen time of a core that the hypervisor's counter shows, and its bounds by the TSC readings of the
+ * observing loop. The counter was read shortly before and after the loop. Time may have been stolen between these reads
+ * and the loop, so that time is subtracted from the counter's lower bound.
  */
 static void
 add_reported(struct report_stolen *stolen, const struct scale *scale, const struct record_watch *watch)

@@ -9,7 +9,10 @@
 
 _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a pass in the record");
 
-/* A pass in the record. If the record has several first, middle or last passes, this is the latest of them. */
+/*
+ * A pass in the record: one measurement of all pairs of cores. If the record has several first, middle or last passes,
+ * this is the latest of them.
+ */
 struct recorded_pass {
 	struct record_pass entry; /* its number is 0 if there is no pass */
 	struct offsets *offsets;
@@ -87,7 +90,8 @@ read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 		return;
 	if (is_first) {
 		read_members(report, entry, report->skew.core_of);
-		for (size_t i = 1; i < REPORT_PASSES; i++) /* they had the cores of an earlier first pass */
+		/* forget later passes, because their ranks belong to an earlier first pass */
+		for (size_t i = 1; i < REPORT_PASSES; i++)
 			analysis->passes[i].entry.pass = 0;
 	}
 	stage->entry = pass;
@@ -134,8 +138,8 @@ add_warps(struct offset_analysis *analysis, const struct record_pingpong *pingpo
 }
 
 /*
- * Adds the round trips of a ping-pong of the first pass. If it IS_FIRST_RESULT of its pair, it also counts for both
- * cores.
+ * Adds the round trips of a ping-pong of the first pass. If it IS_FIRST_RESULT of its pair, it is also added to the
+ * number of ping-pongs of both cores.
  */
 static void
 count_pingpong(struct offset_analysis *analysis, const struct record_pingpong *pingpong, bool is_first_result)
@@ -151,8 +155,8 @@ count_pingpong(struct offset_analysis *analysis, const struct record_pingpong *p
 }
 
 /*
- * Adds a ping-pong that was measured in the time MOMENT. PASS is NULL if it belongs to no pass. Then only its warps
- * count.
+ * Adds a ping-pong that was measured in the time interval MOMENT. PASS is NULL if the ping-pong belongs to no pass;
+ * then only its warps are added.
  */
 static void
 add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struct moment moment,

@@ -36,7 +36,7 @@ struct clock_rates {
 	bool is_followed, is_uncounted, may_have_stopped;
 	bool has_final;              /* false if nothing is known about the time after the window */
 	struct sample first, last, final;
-	uint64_t expected_ticks;     /* expected ticks since the reading before FINAL */
+	uint64_t expected_ticks;     /* expected ticks from the previous reading to FINAL */
 	struct rate_span window, whole; /* from FIRST to LAST, and from FIRST to FINAL */
 	struct rate_interval since; /* the TSC's rate from LAST to FINAL */
 	struct rate_interval again; /* the TSC's rate in the additional measurement of an edge clock */
@@ -87,7 +87,10 @@ set_final(struct rate_batches *batches, struct clock_rates *clock)
 	clock->change_since = rate_readings_change(readings, &readings->first, &readings->last, &clock->final);
 }
 
-/* Sets the TSC's rate by clock I in each row of a soak's series. The rows have its first and its last reading. */
+/*
+ * Sets the TSC's rate by clock I in each row of a soak's series. Each row contains the clock's first and last reading
+ * in its interval.
+ */
 static void
 set_rows(const struct rate_readings *readings, size_t i)
 {
@@ -444,7 +447,8 @@ min_size_ppb(const struct interval_ppb *change)
 
 /*
  * Returns false if the clock has no reading at the end of the run, if the number of its wraps until then is uncertain,
- * or if it stepped back. If it stepped back by less than it advanced since then, only its rate shows that.
+ * or if it stepped back. A step back by less than the clock then advanced is not found here, but it changes the clock's
+ * rate.
  */
 static bool
 is_final_usable(struct rates *rates, size_t i, uint64_t change_ppb)
@@ -530,10 +534,11 @@ do_not_overlap(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 /*
- * A pause of the guest makes the next edge late. The rates before and after this edge are then both wrong. Therefore
- * two spans without a common edge are compared: the first half of the window, and the time after the window. If they do
- * not show a wrong rate, the clock is unsure, and the run measures it once more. The same happens if the last edge of
- * the run was late. If the clock has no edge at the end of the run, this measurement already exists.
+ * A pause of a guest makes the next edge of its RTC late, and the rates before and after this edge are then both wrong.
+ * Therefore two time spans without a common edge are compared: the first half of the window, and the time after the
+ * window. If both show a wrong rate, the rate in the first half is kept. Otherwise the clock is added to
+ * outcome.unsure, and the run measures its rate once more. A clock that was already measured once more, because its
+ * last edge seemed late, stays unsure.
  */
 static void
 check_edge_clocks(struct rates *rates, const struct scale *scale)
@@ -558,8 +563,8 @@ check_edge_clocks(struct rates *rates, const struct scale *scale)
 }
 
 /*
- * Returns true if every clock could be followed to the end and no clock changed its rate on the way. The TSC did not
- * change then either.
+ * Returns true if all clocks of the rate window were also read at the end of the run, and no clock changed its rate
+ * against the TSC. The TSC did not change its rate then either.
  */
 static bool
 is_steady(const struct rates *rates)

@@ -34,7 +34,8 @@ struct analysis_step {
 struct discontinuity analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns);
 
 /*
- * Returns how much a guest's edge clock may have gained on the TSC without a report, in ns. Returns 0 for other clocks.
+ * Returns the largest gain of a guest's edge clock on the TSC, in ns, that is not reported as a discontinuity. Returns
+ * 0 for other clocks.
  */
 uint64_t analysis_hidden_ns(const struct analysis_step *step, const struct record_compared *clock);
 

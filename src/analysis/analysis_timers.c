@@ -85,8 +85,8 @@ signed_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as
 }
 
 /*
- * Returns LATE_PS with its error by the counter's steps. A reading stays the same until the next step, and the deadline
- * may be anywhere within a step.
+ * Returns the lateness LATE_PS as an interval that includes the error from the counter's steps. A reading stays the
+ * same until the next step, and the deadline may be anywhere within a step.
  */
 static struct lateness
 widen_by_steps(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)

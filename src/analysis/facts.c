@@ -83,7 +83,10 @@ facts_elements(enum facts_list list, struct report *report, struct calibration_l
 	}
 }
 
-/* Returns the number of reads in BUCKET that are below LATENCY_EXACT_NS. These are also in cells of their own. */
+/*
+ * Returns the number of reads in BUCKET that took less than LATENCY_EXACT_NS. These are also counted in the cells for
+ * single ns.
+ */
 static uint64_t
 count_exact(const struct latency *latency, size_t bucket)
 {

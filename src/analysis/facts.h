@@ -31,7 +31,9 @@ enum facts_list {
 	FACTS_LISTS
 };
 
-/* Structs for elements of arrays that have no struct in the report. Each has the same bytes as an element. */
+/*
+ * Structs for arrays whose elements are plain texts in the report. Each struct has the same bytes as such an element.
+ */
 struct facts_name {
 	char text[OPTIONS_NAME_SIZE];
 };
@@ -79,8 +81,8 @@ struct facts_elements { /* the elements of a list in a report */
 };
 
 /*
- * Returns the elements of LIST in REPORT. LOOPS is memory for the calibration loops, of which a report only has
- * pointers. It needs one element for each loop.
+ * Returns the elements of LIST in REPORT. LOOPS is the caller's memory for a copy of the calibration loops, because a
+ * report only has pointers to them. It has one element for each loop.
  */
 struct facts_elements facts_elements(enum facts_list list, struct report *report, struct calibration_loop *loops);
 

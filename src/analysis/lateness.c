@@ -6,7 +6,8 @@
 #define PS_PER_NS   1000
 #define PPB         UINT64_C(1000000000)
 #define SCATTERED_ONE_IN 8
-#define SPREAD_SHARE     8 /* a few ticks show less than the whole spread; the difference is at most 1/8 of it */
+/* The lateness of a few ticks covers less than its full range. The missing part is taken as at most 1/8. */
+#define SPREAD_SHARE     8
 
 static int64_t
 middle(const struct lateness *value)
@@ -100,7 +101,7 @@ struct floor { /* the least lateness among some ticks, and its period */
 	size_t at, count;
 };
 
-/* Returns the lateness of tick K minus LINE. */
+/* Returns the lateness of tick K minus the value of LINE at K. */
 static int64_t
 above_line(const struct line *line, size_t k)
 {
@@ -148,7 +149,10 @@ share_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
 	return part_ps < 0 ? -(int64_t)share : (int64_t)share;
 }
 
-/* Returns the slope from FIRST to the later LAST, in ppb. Its error includes SPREAD_PS and the spread of both. */
+/*
+ * Returns the change of the least lateness from FIRST to LAST, divided by the time between them, in ppb. Its error
+ * includes SPREAD_PS and the spread of FIRST and of LAST.
+ */
 static struct interval_ppb
 slope_between(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
 {

@@ -22,20 +22,20 @@ void lateness_record(struct report_interval *row, struct lateness *values, size_
 bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
 
 /*
- * Returns how much faster than its nominal period a periodic source ticks, from one arming. RESIDUALS_PS has the
- * lateness of each period's tick by the TSC, or INT64_MAX if there is none.
+ * Returns by how many ppb a periodic timer is faster than its nominal rate, from one arming (one start of the timer).
+ * RESIDUALS_PS has the lateness of each period's tick by the TSC, or INT64_MAX if there is none.
  *
- * A delay only makes a tick later, so the smallest lateness of each third of the periods is nearest to the timer's own
- * time. Its error is the distance above it within which half of the other ticks are. The rates from the first third to
- * the second and from the second to the last may differ, and the result includes both. It is unknown if a third has
- * fewer than LATENESS_THIRD_MIN ticks.
+ * A delay only makes a tick later, so the smallest lateness in each third of the periods is nearest to the true
+ * deadline. Its error is taken as the range above it that contains half of the third's ticks. The rates from the first
+ * third to the second and from the second to the last may differ, and the result includes both. It is unknown if a
+ * third has fewer than LATENESS_THIRD_MIN ticks.
  */
 struct interval_ppb lateness_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
 #define LATENESS_THIRD_MIN 8
 
 /*
- * Combines the rates of two armings: returns the narrower interval, widened until it touches the other. An error that
- * one arming has by chance does not occur in the other.
+ * Combines the rates of two armings: returns the narrower interval, widened until it touches the other. If one arming
+ * has an error by chance, the result still touches the other's rate.
  */
 struct interval_ppb lateness_combine_rates(struct interval_ppb a, struct interval_ppb b);
 

@@ -105,11 +105,12 @@ close_window(struct rate_batches *batches, const struct record_entry *entry, con
 	batches->close = *batch;
 	batches->readings.gcd_ticks = batch->gcd_ticks;
 	batches->readings.smallest_ticks = batch->smallest_ticks;
-	if (batch->flags & RECORD_JUMPED) { /* the window ends at the latest sample at which all clocks agreed */
+	/* the rate window then ends at the latest sample at which all clocks agreed */
+	if (batch->flags & RECORD_JUMPED) {
 		batches->readings.last = (struct sample){ batch->begin, batch->ticks, batch->end };
 		add_batch(&batches->readings, entry, batch);
 	}
-	/* The edge nearest to the middle may be the last one. Then there is no middle. */
+	/* The edge nearest to the middle of the window may be its last edge. Then there is no reading in the middle. */
 	if (batches->middle.end >= batches->readings.last.begin)
 		batches->middle = (struct sample){ 0, 0, 0 };
 }

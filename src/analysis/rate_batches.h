@@ -14,15 +14,21 @@ struct rate_windows { /* numbers of the rate windows whose batches are used; 0 i
 };
 
 struct rate_batches {
-	struct rate_readings readings; /* its resolution is from readings until the end of the window */
+	/* the clock's readings; its resolution is calculated from those in the rate window */
+	struct rate_readings readings;
 	struct sample middle;          /* reading in the middle of the window; zero if there is none */
-	/* end of the window; zero if the clock was not followed, or if the window did not end */
+	/*
+	 * The batch at the end of the window. Zero if the clock was not tracked to the end, or if the window did not
+	 * end.
+	 */
 	struct record_batch close;
 	struct record_batch final;     /* reading at the end of the run; zero if there is none */
 	/* the ends of an additional measurement of an edge clock at the end of the run */
 	struct sample again[2];
 	bool has_again;                /* true if the run tried this measurement */
-	/* true if the firmware's tick was switched after the window, and may have stopped the clock */
+	/*
+	 * true if the firmware's timer tick was switched on or off after the window, which may have stopped the clock
+	 */
 	bool may_have_stopped;
 };
 

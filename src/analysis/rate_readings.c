@@ -6,7 +6,10 @@
 #define PPB          UINT64_C(1000000000)
 /* a calculated TSC rate that differs from the known rate by this factor shows that the TSC stopped or jumped */
 #define ABSURD       1000
-/* An uneven step leaves a remainder of up to a tick, and each reading is up to a tick old. */
+/*
+ * Counters of uneven steps: extra error in ticks. The step's remainder is up to a tick, and each reading is up to a
+ * tick old.
+ */
 #define UNEVEN_TICKS 2
 /*
  * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator raises it in its

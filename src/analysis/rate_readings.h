@@ -9,7 +9,8 @@
 #include "consensus/rate_fit.h"
 #include "report/report.h"
 
-struct rate_batch { /* a batch of samples: the shortest one, and the corners (see rate_fit.h) of all */
+/* a batch of samples: the shortest sample, and the points that limit the clock's rate (see rate_fit.h) */
+struct rate_batch {
 	uint64_t number; /* number of a batch between the ends of a window, from 0; also 0 for an end */
 	struct sample sample;
 	struct rate_corners corners;
@@ -42,12 +43,13 @@ struct rate_slope rate_readings_slope(const struct rate_readings *readings, cons
 				      const struct sample *to, enum rate_fit *fit);
 
 /*
- * Returns the TSC's rate from FROM to TO if the clock has its nominal frequency. It is not known if it is implausible.
+ * Returns the TSC's rate from FROM to TO if the clock has its nominal frequency. The result is unknown if the rate is
+ * implausible.
  */
 struct rate_interval rate_readings_implied(const struct rate_readings *readings, const struct sample *from,
 					   const struct sample *to);
 
-/* Returns the same as if the clock's nominal frequency was exact. */
+/* Returns the same TSC rate, but without the tolerance of the clock's nominal frequency. */
 struct rate_interval rate_readings_implied_exactly(const struct rate_readings *readings, const struct sample *from,
 						   const struct sample *to);
 

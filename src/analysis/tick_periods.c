@@ -110,9 +110,9 @@ ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
 }
 
 /*
- * Sets the time of the arming for a source whose periods already run when it is armed. After that, no tick is early and
- * at least one is not late. So a delay that all ticks have cannot be seen. Most ticks come in time, but a delayed tick
- * may come anywhere in a period, even the first one. Therefore the phase of the largest cluster is used.
+ * Sets the time of the arming for a source whose periods already run when it is armed, so that no tick is early and at
+ * least one is not late. A delay that all ticks have in common is therefore not visible. Most ticks come in time, but a
+ * delayed tick, even the first one, may come anywhere in a period. Therefore the phase of the largest cluster is used.
  */
 static void
 find_phase(struct timer_analysis *analysis)
@@ -353,8 +353,8 @@ is_reinjected(uint16_t ticks, size_t *pending)
 }
 
 /*
- * Counts lost and doubled periods. A period that proves nothing about the source is excused. Two ticks after an empty
- * period prove nothing either, because one of them may have been pending, and is late by more than a period.
+ * Counts lost and doubled periods. A period that proves nothing about the source is not counted. Two ticks after an
+ * empty period prove nothing either, because one of them may have been pending, and is late by more than a period.
  */
 static void
 count_periods(struct timer_analysis *analysis, const struct periods *periods)
@@ -451,8 +451,8 @@ is_enabled_in_middle(const struct timer_analysis *analysis)
 
 /*
  * Decides by the number of ticks that came after interrupts were enabled: surplus ticks were queued. Without surplus
- * ticks, decides by the phase. After a gap, in which the core was preempted, one or two pending interrupts come in any
- * case.
+ * ticks, decides by the phase. One or two surplus ticks prove nothing, because they may be pending with any source. If
+ * the core was preempted, QUEUED_MIN surplus ticks are needed.
  */
 enum report_policy
 timer_policy(struct timer_analysis *analysis)

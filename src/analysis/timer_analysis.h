@@ -27,7 +27,7 @@ struct timer_analysis {
 	unsigned missing;
 	size_t value_count;
 	struct lateness values[TIMER_VALUES_MAX];
-	/* One arming, with COUNT interrupts after its gaps. */
+	/* One arming (one start of the timer). Its entry contains the gaps of the core, and then COUNT interrupts. */
 	const struct record_entry *entry;
 	struct record_interrupts arming;
 	size_t count;
@@ -37,12 +37,12 @@ struct timer_analysis {
 struct record_event timer_interrupt(const struct timer_analysis *analysis, size_t i);
 
 /*
- * Returns true if a gap of more than MOST TSC ticks overlaps with FROM..TO, in which the core was preempted. Also
- * returns true if gaps may have been lost.
+ * Returns true if the core was preempted for more than MOST TSC ticks at any time in FROM..TO. Also returns true if the
+ * record may lack such gaps.
  */
 bool timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most);
 
-/* Return in ps TICKS of the TSC, or TICKS of a counter whose tick takes TICK_AS attoseconds. */
+/* Convert TICKS to ps: ticks of the TSC, and ticks of a counter whose tick takes TICK_AS attoseconds. */
 int64_t timer_tsc_ps(const struct timer_analysis *analysis, uint64_t ticks);
 int64_t timer_ticks_ps(uint64_t ticks, uint64_t tick_as);
 

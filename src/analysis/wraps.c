@@ -60,8 +60,8 @@ wrap_ns(const struct wraps_count *count)
 
 /*
  * Returns true if OTHER, which wraps later, shows that CLOCK's counter wrapped a different number of times. Compares
- * the ticks of both since the last check, in relation to the TSC. The TSC's rate is only an estimate here, but it is
- * exact enough for the time of one wrap.
+ * the times that both clocks counted since the last check. The two checks may have been at different times, so OTHER's
+ * time is scaled by TSC ticks.
  */
 static bool
 is_contradicted(const struct checked *clock, const struct checked *other)
@@ -77,8 +77,8 @@ is_contradicted(const struct checked *clock, const struct checked *other)
 }
 
 /*
- * Returns true if the record lacks readings between COUNT and BATCH, and the counter may have wrapped until the last of
- * these. The batch's unread_ticks are the TSC ticks since that reading.
+ * Returns true if the record lacks readings between COUNT and BATCH, and the counter may have wrapped before the last
+ * missing reading. The batch's unread_ticks are the TSC ticks since that reading.
  */
 static bool
 is_incomplete(const struct wraps_count *count, const struct scale *scale, const struct record_batch *batch)
@@ -111,7 +111,10 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 {
 	struct checked clocks[REPORT_CLOCKS_MAX] = { { .ticks = 0 } };
 	uint64_t number = 0; /* number of the latest batch */
-	/* true if it is a batch between the ends of the window; other clocks' batches with its number follow */
+	/*
+	 * true if this batch is between the ends of the window; then the batches of the other clocks with the same
+	 * number follow
+	 */
 	bool is_between = false;
 	uint32_t miscounted = 0;
 	struct record_reader reader;

@@ -11,7 +11,7 @@
 
 struct rate_windows;
 
-struct wraps_count { /* a counter that is followed from reading to reading */
+struct wraps_count { /* a counter whose wraps are counted from reading to reading */
 	const struct clock *clock;
 	uint64_t pace;
 	uint64_t ticks, tsc; /* the latest reading, plus the counter's range for each wrap before it; the TSC after it */

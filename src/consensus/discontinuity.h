@@ -1,9 +1,8 @@
 /*
  * Finds discontinuities: time intervals in which clocks disagree on how much time passed. The run is divided into
- * steps; in a step, each clock is read once at the begin and once at the end. If all clocks measure the same duration
- * of the step, there is no discontinuity. Otherwise the clocks are divided into groups that agree. The cause may be a
- * pause of the machine, a restored snapshot, a migration, or a single clock that jumped. The cause is not decided
- * here.
+ * steps; each clock is read at the begin and at the end of a step. If all clocks measure the same duration of the step,
+ * there is no discontinuity. Otherwise the clocks are divided into groups that agree. The cause may be a pause of the
+ * machine, a restored snapshot, a migration, or a single clock that jumped. The cause is not decided here.
  */
 #ifndef BARETICK_DISCONTINUITY_H
 #define BARETICK_DISCONTINUITY_H

@@ -150,8 +150,8 @@ clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
 }
 
 /*
- * Finds faulty clocks among the clocks that certainly have the same source. If at least two of them agree, and are
- * more than half of those with a vote, the others with a vote are falsetickers.
+ * Finds faulty clocks among the clocks that certainly have the same source. If at least two of them agree, and are more
+ * than half of the clocks with a vote, the other clocks with a vote are falsetickers.
  */
 static void
 judge_same_source(const struct panel *panel, struct falseticker *found)

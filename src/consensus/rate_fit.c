@@ -7,7 +7,10 @@
 
 typedef __int128 wide;
 
-/* The corners on one side of the lines, without corners that no line can touch. */
+/*
+ * The corners (points that bound all lines, see rate_fit.h) on one side of the lines, without corners that no line can
+ * touch.
+ */
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
 	size_t count;
@@ -15,8 +18,8 @@ struct hull {
 };
 
 /*
- * Returns true if corner B, between A and C, can be left out: a line that passes A and C on the correct side also
- * passes B on this side.
+ * Returns true if corner B, between A and C, is redundant: each line that passes A and C on the correct side also
+ * passes B on that side.
  */
 static bool
 is_redundant(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
@@ -27,7 +30,7 @@ is_redundant(int side, const struct rate_corner *a, const struct rate_corner *b,
 	return side > 0 ? by_b <= by_c : by_b >= by_c;
 }
 
-/* Adds a corner to the hull. A corner that is earlier than the previous one is ignored. */
+/* Adds a corner to the hull. Ignores a corner that is earlier than the previous one. */
 static void
 add_corner(struct hull *hull, struct rate_corner corner)
 {
@@ -98,7 +101,7 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 	return corners;
 }
 
-struct line { /* The bounds of the slope that follow from the corners so far. */
+struct line { /* The bounds of the lines' slope, from the pairs of corners that were added so far. */
 	uint64_t slack_ticks, resolution_ticks, trim_ticks;
 	uint64_t from_tsc, from_ticks; /* the origin of all coordinates */
 	struct rate_slope slope;       /* if high_time is 0, there is no upper bound yet */
@@ -209,22 +212,22 @@ narrowest_sample(const struct rate_ends *ends)
 }
 
 /*
- * Calculates the bounds of the slope for a counter that advances in steps of equal size. Their size is taken
- * to be the greatest common divisor of all differences. The true steps may be larger, so an error (slack) may have
- * to be added.
+ * Calculates the bounds of the slope for a counter that advances in steps of equal size. The size is unknown. First it
+ * is taken to be the greatest common divisor of all differences between readings. If the true steps are larger, each
+ * reading may have a larger error.
  *
- * First it is tested if the common divisor is the size of the steps. If the true steps are larger, the counter lags
- * behind the line by a varying amount, which leaves less space for lines through all readings. The test cuts half of
- * the shortest sample's duration off each reading. If lines still fit, steps that are larger by at most this time do
- * no harm, and no slack is added.
+ * A test decides whether this error must be added. With larger steps, the counter lags behind the line by a varying
+ * amount, so fewer lines fit. The test shortens each sample by half of the shortest sample's duration. If a line still
+ * fits, steps that are larger by up to this time do no harm, and no error is added.
  *
- * Otherwise part of a larger step may not be visible, because the clock may be read at any time between the two TSC
- * reads. The readings nearest to both ends of N miss them by sqrt(2 * step * width / N) each. For 128 readings this
- * is at most 1/8 of the sum of step and width. This is the slack.
+ * Otherwise the added error is 1/8 of the sum of a step and the shortest sample's duration (width). The clock may be
+ * read at any time between the two TSC reads, so a part of a larger step may not be visible. Among N readings, the one
+ * nearest to each end of the step misses that end by sqrt(2 * step * width / N). For 128 readings this is at most 1/8
+ * of the sum.
  *
- * If a counter is calculated from another counter of almost the same rate, rounding may be the same in all readings
- * at one end of the rate window, and different at the other end. Readings in between would reveal this. Without them,
- * one tick is added.
+ * A counter may be calculated from another counter of almost the same rate. Its rounding error may then be the same in
+ * all readings at one end of the window, and different at the other end. Readings in between would reveal this. Without
+ * them, one tick of error is added.
  */
 static bool
 bound_slope_of_even_steps(const struct rate_ends *ends, struct rate_slope *slope)

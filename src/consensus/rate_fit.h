@@ -1,14 +1,15 @@
 /*
- * Calculates a clock's rate from many readings, as the slopes of all straight lines that fit them. A batch is a
- * series of readings in direct succession.
+ * Calculates a clock's rate from many readings, as the slopes of all straight lines that fit them. A batch is a series
+ * of readings in direct succession.
  *
- * Imagine a diagram of the clock's count against the TSC. Each reading happened between two TSC reads, and its error
- * is below the clock's resolution. It gives two points, called corners. At the second TSC read the clock had reached
- * the reading, so the line must pass above the lower corner (end, ticks). At the first TSC read the clock was not
- * beyond the reading, so the line must pass below the upper corner (begin, ticks + resolution).
+ * Imagine a diagram of the clock's count against the TSC. Each reading happened between two TSC reads, and its error is
+ * below the clock's resolution. It gives two points, called corners. At the second TSC read the clock had reached the
+ * reading, so the line must pass above the lower corner (end, ticks). At the first TSC read the clock was not beyond
+ * the reading, so the line must pass below the upper corner (begin, ticks + resolution).
  *
- * The result is the lowest and the highest slope of all lines that satisfy this for all readings. This is a linear
- * programme with two unknowns, the line's slope and height. It is solved in exact integers over pairs of corners.
+ * The result is the lowest and the highest slope of all lines that fulfil both conditions for all readings. This is a
+ * linear programme with two unknowns, the line's slope and height. It is solved in exact integers over pairs of
+ * corners.
  */
 #ifndef BARETICK_RATE_FIT_H
 #define BARETICK_RATE_FIT_H
@@ -90,7 +91,10 @@ struct rate_ends { /* The batches that the lines must fit, in order of time. */
 	uint64_t tsc_resolution_ticks; /* the TSC's resolution, as in struct rate_window */
 };
 
-/* Returns the bounds of the slope. FIT is set to the readings that were used. */
+/*
+ * Returns the bounds of the lines' slope, in clock ticks per TSC tick. Sets FIT to the kind of readings that the lines
+ * fit.
+ */
 struct rate_slope rate_fit(const struct rate_ends *ends, enum rate_fit *fit);
 
 #endif

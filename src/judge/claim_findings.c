@@ -340,7 +340,7 @@ error_phrase(int64_t ppb)
 	return phrase("%lu ppm", (size + PPB_PER_PPM / 2) / PPB_PER_PPM);
 }
 
-/* Returns the effects of the wrong rate on its users. */
+/* Returns a phrase on how the wrong rate affects the systems that use it. */
 static struct phrase
 effects_phrase(const struct report_claim *row)
 {
@@ -396,8 +396,9 @@ judge_claims(struct report *report)
 }
 
 /*
- * Returns true if a wrong CLAIM gets a finding here. A wrong rate of the crystal makes the TSC's rate in the same leaf
- * wrong, and that has the finding. For the page of a hypervisor's clock, pv-rate and pv-claim make the finding.
+ * Returns true if a wrong CLAIM gets a finding here. A wrong rate of the crystal gets no finding, because it makes the
+ * TSC's rate in the same CPUID leaf wrong, which gets one. The page of a hypervisor's clock gets no finding, because
+ * the rules pv-rate and pv-claim judge it.
  */
 static bool
 has_own_finding(const struct claim *claim)

@@ -164,7 +164,10 @@ judge_resolution(struct report *report, const struct report_clock *entry)
 			step_ps / PS_PER_NS);
 }
 
-/* Returns true if CLOCK can confirm the TSC's rate, or could if it were present: it has a frequency of its own. */
+/*
+ * Returns true if CLOCK can confirm the TSC's rate, or could if it were present. It must have a frequency that does not
+ * come from the TSC.
+ */
 static bool
 can_confirm_tsc(const struct clock *clock)
 {

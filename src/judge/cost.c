@@ -94,7 +94,10 @@ widen_interval(struct interval_ns *all, struct interval_ns by)
 	all->known = true;
 }
 
-/* Sets the clock's cost to the mean of the middle two cores. With an odd number of cores these are the same core. */
+/*
+ * Sets the clock's cost to the median over the cores: the mean of the two middle values, which are the same value if
+ * the number of cores is odd.
+ */
 static void
 set_median(struct report *report, size_t clock, size_t null)
 {

@@ -89,7 +89,7 @@ record_failure(struct report *report, size_t clock, uint64_t at_ms)
 	report->clocks[clock].failed_later_ms = at_ms;
 }
 
-/* Returns the number of the clock's jumps by its own readings against the TSC. */
+/* Returns the number of jumps that the clock's own readings show, compared with the TSC. */
 static uint64_t
 jumps_by_readings(const struct report *report, size_t clock)
 {

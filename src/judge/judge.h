@@ -10,7 +10,10 @@
  */
 void judge_report(struct report *report);
 
-/* Returns the difference in ppb above which two clocks' rates disagree. The TSC's rate is chosen with it, too. */
+/*
+ * Returns the difference in ppb above which two clocks' rates disagree. The choice of the TSC's rate uses the same
+ * limit.
+ */
 uint64_t judge_rate_limit_ppb(const struct report *report);
 
 #endif

@@ -76,8 +76,8 @@ void judge_tsc_fitness(struct report *report);
 void judge_finish_rows(struct report *report);
 void judge_add_rate_rows(struct report *report); /* adds the rows for rates, as part of judge_finish_rows() */
 /*
- * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the error must shrink so that it does not. The
- * true value is assumed to be 0 or, if the interval excludes 0, its middle.
+ * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the interval must shrink so that it no longer
+ * contains LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
 uint64_t judge_shrink_factor(int64_t low, int64_t high, uint64_t limit);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */

@@ -64,7 +64,7 @@ rate_against_other(const struct report_rate *rate, const char *clock)
 				   { rate->ppb.known, -rate->ppb.value, -rate->ppb.high, -rate->ppb.low } };
 }
 
-/* Returns the bounds of the absolute value of the pair's rate. */
+/* The next two functions return the lower and the upper bound of the absolute value of the pair's rate. */
 static uint64_t
 min_error_ppb(const struct pair_rate *pair)
 {

@@ -50,11 +50,13 @@ void vote_set_figure(struct finding *finding, const struct interval_ppb *ppb);
 
 const char *vote_clock_id(const struct vote *vote, size_t clock);
 struct phrase phrase_signed_ppm(int64_t ppb);                            /* "+1000.1" */
-struct phrase phrase_ppm(const struct interval_ppb *ppb);                /* "+1.0 ppm (+0.5 to +1.5)" */
-/* "hpet, pit and rtc": the clocks of SET that have a rate. */
+/* returns PPB in ppm with its bounds: "+1.0 ppm (+0.5 to +1.5)" */
+struct phrase phrase_ppm(const struct interval_ppb *ppb);
+/* Returns a list of the clocks of SET that have a rate: "hpet, pit and rtc". */
 struct phrase phrase_group(const struct vote *vote, uint32_t set);
-struct phrase phrase_others(const struct vote *vote); /* a sentence on the clocks in neither group, or "" */
-const char *phrase_which(uint32_t a, uint32_t b); /* "which of the two groups", or "which of them" for two clocks */
+struct phrase phrase_others(const struct vote *vote); /* returns a sentence on the clocks in neither group, or "" */
+/* returns "which of the two groups", or "which of them" for two clocks */
+const char *phrase_which(uint32_t a, uint32_t b);
 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
 bool rate_changes_doubt_tsc(struct vote *vote);

@@ -53,7 +53,10 @@ stolen_phrase(const struct report *report)
 	return phrase("%s %% of the observed time was stolen", number_percent(all->total_ns, all->observed_ns, digits).text);
 }
 
-/* Writes a sentence on stolen time and on the tails. It fits a line of 80 columns in most cases. */
+/*
+ * Writes a sentence on stolen time and on the clocks whose p99.9 it lengthened. It fits a line of 80 columns in most
+ * cases.
+ */
 void
 judge_quality(struct report *report)
 {

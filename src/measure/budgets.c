@@ -116,7 +116,10 @@ survey_calibrations_ns(const struct report *report)
 	return asked < profile ? asked : profile;
 }
 
-/* Quick checks use nearly all of their budget. In other profiles most checks end within half of it. */
+/*
+ * In a quick run, the device checks use nearly all of their budget. In other profiles most checks end within half of
+ * it.
+ */
 uint64_t
 survey_checks_plan_ns(const struct report *report)
 {

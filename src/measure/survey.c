@@ -182,10 +182,7 @@ mark_untimed(struct report_clock *entry)
 	text_printf(&reason, "%sIts reads could not be timed: the TSC stopped.", length ? " " : "");
 }
 
-/*
- * Ends the run, because the TSC stopped. Clocks without a reading that was timed stay unknown. Only the TSC counts as
- * failed.
- */
+/* Ends the run, because the TSC stopped. Clocks without a timed reading stay unknown. Only the TSC counts as failed. */
 static void
 end_by_stopped_tsc(struct survey *survey)
 {

@@ -99,7 +99,7 @@ struct survey_memory {
 	struct sample *samples;  /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
 	uint32_t *others;        /* for each core, the number of other cores that read the clock at the same time */
 	struct gaps *gaps;       /* gaps of the core that is observed; written by that core */
-	struct survey_watch *watches; /* for each core, its watch */
+	struct survey_watch *watches; /* for each core, its observation for gaps */
 	uint8_t *record;         /* memory of the record, with record_size bytes */
 	size_t record_size, facts_size; /* FACTS_SIZE bytes are kept free for the facts at the end of the run */
 };
@@ -254,8 +254,8 @@ void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair
 bool survey_end_if_due(struct survey *survey);
 
 /*
- * Reads each main clock. Returns true if the clocks disagree on the time since their previous readings. Then the report
- * gets an entry, and no rate spans this time. The run continues in any case.
+ * Reads the main clock of each device. Returns true if the clocks disagree on the time since their previous readings.
+ * Then the report gets an entry, and no rate spans this time. The run continues in any case.
  */
 bool survey_observe(struct survey *survey);
 

@@ -75,8 +75,8 @@ survey_usable(const struct report_clock *entry)
 }
 
 /*
- * Returns true if the clock can be used to measure the TSC now. It must be a main clock with a nominal frequency, and
- * not the TSC. The firmware's tick must not stop it.
+ * Returns true if the clock can be used to measure the TSC now. It must be the main clock of its device, have a nominal
+ * frequency, and not be the TSC. The firmware's tick must not stop it.
  */
 bool survey_can_measure_tsc(const struct survey *survey, const struct report_clock *entry);
 

@@ -227,7 +227,8 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 
 /*
  * Returns the remaining time after the plan changed. BEFORE is the old plan, of which DONE_NS are done, and AFTER has
- * the new options. The fraction of each part that is not done does not change.
+ * the new options. If a fraction of a part of the run remains in the old plan, the same fraction remains in the new
+ * plan.
  */
 static uint64_t
 remaining_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)

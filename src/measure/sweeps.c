@@ -1,7 +1,7 @@
 /*
  * Checks in each step if the clocks agree with each other: see discontinuity.h. A step is the time from one reading of
- * all main clocks to the next. All clocks are timed by the TSC. So each clock's reading shows by how much it gained on
- * the TSC since all clocks last agreed.
+ * all devices' main clocks to the next. All clocks are timed by the TSC. So each clock's reading shows by how much it
+ * gained on the TSC since all clocks last agreed.
  */
 #include "measure/sweeps.h"
 
@@ -146,7 +146,8 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		struct rate_interval since;
 
 		if (steps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
-			step->implied.known = false; /* it stopped, or is too slow for a measurement of its rate */
+			/* the clock stopped, or is too slow for a measurement of its rate */
+			step->implied.known = false;
 		if (!steps_is_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
 		if (!steps_is_edge_clock(survey, i) && is_coarse(&window.first, &window.last)) {
@@ -293,7 +294,7 @@ survey_note_firmware_tick(struct survey *survey, bool ticking)
 	struct record_mark mark = { .what = RECORD_MARK_TICK, .value = ticking };
 
 	survey->ticking = ticking;
-	if (survey->record.length) { /* the record begins after the first call */
+	if (survey->record.length) { /* at the first call there is no record yet */
 		mark.tsc = survey->hooks.tsc_ordered();
 		record_put(&survey->record, RECORD_MARK, &mark, NULL, 0);
 	}

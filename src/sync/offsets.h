@@ -64,12 +64,12 @@ uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
 void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 /*
- * Adds the result of one ping-pong between cores A and B (A < B; A is 0 in a star schedule). OFFSET is the offset of
- * B against A. If the offset changed during the ping-pong, MOVED_TICKS is the size of the change instead.
+ * Adds the result of one ping-pong between cores A and B (A < B; A is 0 in a star schedule). OFFSET is the offset of B
+ * against A. If the offset changed during the ping-pong, OFFSET is unknown, and MOVED_TICKS is the size of the change.
  *
  * A pair may have several ping-pongs in a pass, and the narrowest interval is stored. The intervals are not
- * intersected, because the TSC may have stepped between two ping-pongs. If an interval contradicts the stored one,
- * the stored one stays, because either may be right. Returns true if this is the pair's first result in this pass.
+ * intersected, because the TSC may have stepped between two ping-pongs. If an interval contradicts the stored one, the
+ * stored one stays, because either may be right. Returns true if this is the pair's first result in this pass.
  */
 bool offsets_add_pingpong(struct offsets *offsets, size_t a, size_t b, struct offset offset, uint64_t moved_ticks,
 		  struct moment moment);
@@ -111,13 +111,13 @@ struct offsets_summary {
  * OUTLIER is set to true for each core whose TSC is proven to differ from the majority: see outliers.h. DISPUTED is
  * working memory.
  *
- * If TSCs are proven to differ but no group is a majority, no_majority is set. In this case cores are marked as
- * outliers only if the cores form two equal halves. All TSCs of one half are then proven to be ahead of all TSCs of
- * the other, and no two within a half are proven to differ. The half without the boot core is marked. If there are
- * only two cores, this is the second core. Otherwise no core is marked, and it is unknown whether worst_a or worst_b
- * is right.
+ * If TSCs are proven to differ but no group of cores is a majority, no_majority is set. Usually no core is then marked
+ * as an outlier. The exception is two equal halves: all TSCs of one half are proven to be ahead of all TSCs of the
+ * other, and no two within a half are proven to differ. The half without the boot core is then marked. With two cores,
+ * this is the second core.
  *
- * The run time is a few loops over all pairs, and one more loop for each contradiction of a core, up to a limit.
+ * The run time is a few loops over all pairs, and for each core one more loop over its pairs for each contradiction, up
+ * to a limit.
  */
 struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *core_offsets, bool *outlier,
 				       bool *disputed);

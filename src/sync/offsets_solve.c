@@ -1,20 +1,21 @@
 /*
- * Calculates the offsets of all cores from the offsets of all pairs. See offsets.h.
+ * Calculates the offsets of all cores from the offsets of all pairs, which ping-pongs measured. See offsets.h.
  *
- * If two cores had a ping-pong, only its result counts for their offset. An indirect path over a third core combines
- * two ping-pongs at different times, and the third core's TSC may have stepped between them. Indirect paths have two
- * uses: they give the offsets of pairs without a ping-pong, and they show which pairs contradict the rest.
+ * A core's offset against the boot core is known in several ways. One is its own ping-pong with the boot core. The
+ * others are indirect paths: the offset of a third core, plus the core's offset against that third core. A path may be
+ * wrong, because the third core's TSC may have stepped between its two ping-pongs.
  *
- * For both uses, votes decide a core's offset against the boot core. One vote is the core's own ping-pong with the
- * boot core. Each indirect path is one more vote: the offset of another core, plus the offset of the core against
- * that other core. The result is the range in which more than half of the votes agree. A pair with a wrong offset
- * gives only one wrong vote to each of its two cores. If the wrong pair includes the boot core, the other core's
- * offset is wrong. It then gives one wrong vote to each further core.
+ * Each of these offsets is one vote. The result of the vote is the range in which more than half of the votes agree. A
+ * pair with a wrong offset causes only one wrong vote for each of its two cores. If the boot core is in the wrong pair,
+ * the other core's offset is wrong, and causes one wrong vote for each further core.
  *
- * If no more than half of the votes agree, it is unknown which votes are wrong. The result of the core's own
- * ping-pong with the boot core is then used. If the offset of a pair A, B contradicts the result, three offsets
- * contradict each other: A against the boot core, B against the boot core, and B against A. The TSC of each of these
- * three cores may have stepped, so all three are reported.
+ * The result of the vote has two uses: it gives the offset of pairs without a ping-pong, and it shows which ping-pongs
+ * contradict the rest. If two cores had a ping-pong, its result is used for their offset.
+ *
+ * If no more than half of the votes agree, it is unknown which votes are wrong. The core's own ping-pong with the boot
+ * core is then used. If the offset of a pair A, B contradicts it, three offsets contradict each other: A against the
+ * boot core, B against the boot core, and B against A. The TSC of any of these three cores may have stepped, so all
+ * three are reported.
  */
 #include "sync/offsets.h"
 
@@ -22,7 +23,10 @@
 #include "sync/outliers.h"
 #include "sync/offsets_indirect.h"
 
-/* number of votes on each core's offset; the second vote uses the more accurate offsets that the first has found */
+/*
+ * number of votes on each core's offset; the second vote uses the offsets that the first has found, which are more
+ * accurate
+ */
 #define VOTE_ROUNDS     2
 /*
  * Maximum number of wrong votes that a vote can tolerate. It is limited because finding each wrong vote takes another

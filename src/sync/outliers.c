@@ -2,8 +2,8 @@
 #include "sync/outliers.h"
 
 /*
- * Maximum number of cores that are tried as the representative of the majority. A few are enough, because most cores
- * that are not disputed belong to the majority, if there is one.
+ * Maximum number of cores that are tried as the representative of the majority. If there is a majority, most cores that
+ * are not disputed (see outliers.h) belong to it, so a few attempts are enough.
  */
 #define REPRESENTATIVES_MAX 16
 
@@ -60,12 +60,13 @@ middle_distance(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Returns true if OTHER and REPRESENTATIVE are proven to be close: their distance must be at most the likely distance
- * of CORE to the nearer of the two. This is proven by the offset between OTHER and REPRESENTATIVE. If that interval
- * is too wide, it can be proven by the sum of CORE's offsets against both, which must also allow both to be equal.
+ * Returns true if OTHER belongs to the group around REPRESENTATIVE, seen from CORE, which may be an outlier. The
+ * distance of OTHER and REPRESENTATIVE must be proven to be at most the estimated distance of CORE to the nearer of the
+ * two. Either the offset between the two proves this, or the sum of CORE's offsets against both. The sum must also
+ * allow a distance of 0.
  *
- * Without this condition, three TSCs with increasing offsets would make the first an outlier, only because the second
- * is nearer to the third.
+ * Without this condition, the first of three TSCs with increasing offsets would be an outlier, only because the second
+ * is a little nearer to the third.
  */
 static bool
 agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
@@ -82,8 +83,8 @@ agrees_with_representative(const struct cores *cores, size_t representative, siz
 }
 
 /*
- * Returns true if CORE differs from more than half of the cores, counting only cores that are close to
- * REPRESENTATIVE.
+ * Returns true if CORE differs from more than half of the cores that have a known offset. Only cores of the group
+ * around REPRESENTATIVE count.
  */
 static bool
 differs_from_most(const struct cores *cores, size_t core, size_t representative)

@@ -1,9 +1,11 @@
 /*
- * Finds outliers: cores whose TSC (or its rate) differs from the majority's. The input is the offsets of pairs of
- * cores. A majority is more than half of the cores that have a known offset. All its cores must be proven to differ
- * from the outlier, and to be nearer to each other than to the outlier. A pair whose interval is too wide proves
- * nothing. Therefore there is no outlier if the cores form two equal halves, or three groups, or no close group at
- * all.
+ * Finds outliers: cores whose TSC (or its rate) differs from the majority's. The input is the offset between each two
+ * cores, as an interval. A majority is a group of more than half of the cores that have a known offset. Each core of
+ * the group must be proven to differ from the outlier. The cores of the group must also be proven to be nearer to each
+ * other than to the outlier.
+ *
+ * There is no outlier if there is no such group. Examples are two equal halves, three groups, and intervals that are
+ * too wide to prove anything.
  */
 #ifndef BARETICK_OUTLIERS_H
 #define BARETICK_OUTLIERS_H
@@ -23,15 +25,19 @@ struct outliers {
 };
 
 /*
- * Finds the outliers among cores 0 to CORES - 1, and sets their entries in OUTLIER. An outlier is proven to differ by
- * more than LIMIT from more than half of the cores that have a known offset.
+ * Finds the outliers among cores 0 to CORES - 1, and sets their entries in OUTLIER. Two cores differ if their distance
+ * is proven to be more than LIMIT.
  *
- * These other cores must form a group around one of them, the representative. No core of the group is proven to
- * differ from the representative. Its distance to each of them must be at most the outlier's distance to the nearer
- * of the two. This is proven by their own offset, or by the outlier's offsets against both.
+ * First it sets DISPUTED for each core that differs from at least half of the cores against which its offset is known.
+ * Only these cores can be outliers. The first few of the other cores are tried as representatives of the majority. A
+ * disputed core is an outlier if it differs from the representative and from each core of the representative's group,
+ * and the group is a majority.
  *
- * The first few cores that differ from less than half of the cores are tried as representatives. DISPUTED is set for
- * all other cores, which include the outliers. The run time is a few loops over all pairs.
+ * A core belongs to the group if it does not differ from the representative, and if the distance of these two is proven
+ * to be at most the outlier's distance to the nearer of them. This is proven either by the offset between the two, or
+ * by the outlier's offsets against both.
+ *
+ * The run time is a few loops over all pairs.
  */
 struct outliers outliers_find(outliers_offset *get_offset, const void *context, uint64_t limit, size_t cores,
 			      bool *outlier, bool *disputed);

@@ -5,8 +5,8 @@
 #include "rules/rules.h"
 
 /*
- * The boot core's TSC is also measured as a clock: read between two other TSC reads, its bracket. Readings and brackets
- * are checked for steps back separately. Returns the larger count, because one step may be in both.
+ * The boot core's TSC is also measured as a clock: each reading is between two other TSC reads, the bracket. Readings
+ * and brackets are checked for steps back separately. Returns the larger count, because one step may be in both.
  */
 struct tsc_steps
 judge_steps_on(const struct report *report, size_t core)
@@ -102,5 +102,6 @@ judge_add_core_steps(struct report *report)
 	if (report->core_count > 1)
 		set_finding_cores(report, finding, stepping);
 	if (finding && by_brackets)
-		finding->one_way = false; /* the brackets use another read method, and showed steps back, too */
+		/* the brackets use another read method and stepped back, too, so the finding is on all read methods */
+		finding->one_way = false;
 }

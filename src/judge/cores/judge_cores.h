@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-/* Judges offsets and drifts, and marks the cores that are off the majority or drift. */
+/* Judges offsets and drifts. Marks the cores whose TSC differs from the majority's or drifts. */
 void judge_skew(struct report *report);
 /*
  * Writes the sentence on synchronisation, and chooses whether reports show the first or the last pass over the cores.

@@ -1,6 +1,6 @@
 /*
- * Finds the cores whose TSC is off, and by how much it differs from the others. Also finds the cores that drift, their
- * rate of drift, and whether they drift steadily or by a step. See offset_analysis.h.
+ * Finds the cores whose TSC differs from the majority's, and by how much. Also finds the cores that drift, their rate
+ * of drift, and whether they drift steadily or by a step. See offset_analysis.h.
  */
 #include "judge/cores/offset_analysis.h"
 
@@ -109,7 +109,7 @@ count_proofs(const struct pass_analysis *pass, size_t rank, bool ahead, uint64_t
 	return count;
 }
 
-/* Returns the smallest WIDTH for proves_drift() that lets more than half of the cores prove the drift. */
+/* Returns the smallest WIDTH with which proves_drift() returns true against more than half of the cores. */
 static uint64_t
 width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
 {
@@ -122,9 +122,9 @@ width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
 }
 
 /*
- * Uses the narrowest drift intervals, against more than half of the cores. The pairs were measured over different
- * times, and one step seems a slower drift over a longer time. So each minimum is scaled to the whole time from the
- * first start to the last end.
+ * Uses the drifts against more than half of the cores, those with the narrowest intervals. The pairs were measured over
+ * different times. If the TSC made one step, a pair with a longer time shows a slower drift. Therefore each lower bound
+ * is scaled to the whole time from the first start to the last end.
  */
 struct offset
 pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct moment *moment)
@@ -153,7 +153,10 @@ pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct momen
 	return ahead ? most : offset_negate(most);
 }
 
-/* Returns the time from one pass to the next in which the pair moved, according to MOTION. */
+/*
+ * Returns the time interval in which the pair's offset changed according to MOTION: from the pair's ping-pong in one
+ * pass to its ping-pong in a later pass.
+ */
 static struct moment
 time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
 {
@@ -241,8 +244,8 @@ next_pass(const struct pass_analysis *pass)
 
 /*
  * Returns true if the next pass confirms the offsets of all cores in a star schedule. It is not enough that it confirms
- * one core that is off. The boot core may have stepped just before it measured the last core, and then that core is
- * right and all others seem to be off. Returns false if there is no other pass.
+ * the offset of one core that differs. If the boot core's TSC stepped just before the last core was measured, that core
+ * is right, and all others seem to differ. Returns false if there is no other pass.
  */
 static bool
 next_pass_confirms(const struct pass_analysis *pass)
@@ -383,7 +386,7 @@ sync_limit_ns(const struct report *report)
 	return limit_ns < trips_ns ? trips_ns : limit_ns;
 }
 
-/* Marks the cores that are off the majority in this pass. */
+/* Marks the cores whose TSC differs from the majority's in this pass. */
 static void
 mark_off_majority(const struct pass_analysis *pass)
 {
@@ -400,8 +403,8 @@ mark_off_majority(const struct pass_analysis *pass)
 }
 
 /*
- * Decides whether the cores are synchronised. No core may be off in the first or last pass, and no core's offset may
- * have changed between the two.
+ * Decides whether the cores are synchronised. No core may differ from the majority in the first or last pass, and no
+ * core's offset may have changed between the two.
  */
 static void
 decide_synchrony(const struct pass_analysis *pass)
@@ -484,8 +487,8 @@ are_all_apart_from_majority(const struct pass_analysis *pass)
 
 /*
  * Returns true if the majority exists only because its offsets are inexact. Then some of its cores are proven to drift
- * against each other, and the others are at most half of all cores. Returns false if there is a group of more than half
- * of all cores that do not drift, and each core that is off is outside of it.
+ * against each other, and the others are at most half of all cores. Returns false if more than half of all cores are in
+ * the majority and do not drift, and each core that differs is outside of this group.
  */
 static bool
 is_majority_split(const struct pass_analysis *pass)

@@ -1,5 +1,5 @@
 /*
- * Analyses the offsets and drifts of the cores' TSCs: which cores are off the majority, which drift, and how far. A
+ * Analyses the offsets and drifts of the cores' TSCs: which cores differ from the majority, which drift, and how far. A
  * pass is one measurement of all pairs of cores, or in a star schedule only of the pairs with the boot core. A core's
  * rank is its index in a pass. An offset is in ns, and a drift in ppb. Both are OFFSET_UNKNOWN if the pair was not
  * measured.
@@ -32,8 +32,8 @@ struct pair {
 };
 
 /*
- * Finds the cores that drift or are off the majority, and whether all are synchronised. Sets the results in REPORT,
- * and the analyses of the first and the last pass. LAST has no cores if there was only one pass.
+ * Finds the cores that drift or whose TSC differs from the majority's, and whether all are synchronised. Sets the
+ * results in REPORT, and the analyses of the first and the last pass. LAST has no cores if there was only one pass.
  */
 void analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_analysis *last);
 
@@ -74,8 +74,8 @@ struct moment pass_pair_time(const struct pass_analysis *pass, size_t other, siz
 struct moment moment_hull(struct moment a, struct moment b);
 
 /*
- * Returns true if the core is off the majority, or is in one of two halves that differ. Returns false for a core that
- * drifts.
+ * Returns true if the core's TSC differs from the majority's, or is in one of two halves that differ. Returns false for
+ * a core that drifts.
  */
 bool pass_is_off_majority(const struct pass_analysis *pass, size_t rank);
 

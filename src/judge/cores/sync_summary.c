@@ -31,8 +31,8 @@ is_conclusive(const struct offsets_summary *summary)
 }
 
 /*
- * Returns true if reports show the last pass instead of the first. This is so if only the last pass shows cores off the
- * majority, or if only the last pass is not conclusive.
+ * Returns true if reports show the last pass instead of the first. This is so if only the last pass shows cores that
+ * differ from the majority, or if only the last pass is not conclusive.
  */
 static bool
 is_last_pass_shown(const struct report *report)

@@ -67,7 +67,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 	return finding;
 }
 
-/* Returns true if the cores that are off are exactly the cores of PACKAGE. */
+/* Returns true if the cores that differ from the majority are exactly the cores of PACKAGE. */
 static bool
 is_one_package(const struct pass_analysis *pass, uint32_t package)
 {
@@ -81,13 +81,13 @@ is_one_package(const struct pass_analysis *pass, uint32_t package)
 	return true;
 }
 
-/* A group of cores that are all off in the same direction. */
+/* A group of cores that all differ from the majority in the same direction. */
 struct group {
 	size_t count, first;    /* number of its cores, and the first of them */
 	size_t other;           /* the core of the majority that is furthest from FIRST */
-	struct offset distance; /* includes the distance of each core from OTHER */
+	struct offset distance; /* the range that contains the distance of each core of the group from OTHER */
 	struct moment moment;   /* the time in which these distances were measured */
-	bool one_way;           /* true if all are proven to be off from OTHER in the same direction */
+	bool one_way;           /* true if all are proven to differ from OTHER in the same direction */
 };
 
 static struct group
@@ -114,7 +114,10 @@ find_cores_off(const struct pass_analysis *pass)
 	return group;
 }
 
-/* Adds one finding on a group of cores: a package, or one of two halves without a majority. Returns false otherwise. */
+/*
+ * Adds one finding on a group of cores, if it is a package or one of two halves without a majority. Otherwise returns
+ * false.
+ */
 static bool
 add_group_finding(const struct pass_analysis *pass, const struct group *group)
 {
@@ -182,7 +185,7 @@ judge_offsets(const struct pass_analysis *pass)
 		add_core_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
 }
 
-/* Adds a finding for each core that is off the majority in the last pass, but was not in the first. */
+/* Adds a finding for each core that differs from the majority in the last pass, but did not in the first. */
 static void
 judge_cores_that_moved(const struct pass_analysis *first, const struct pass_analysis *last)
 {
@@ -326,7 +329,7 @@ are_warps_explained(const struct pass_analysis *pass, const struct report_conten
 
 struct warps {
 	uint64_t count, iterations;
-	const struct report_contended *worst; /* NULL if there are none */
+	const struct report_contended *worst; /* the check with the worst warp; NULL if there were no warps */
 };
 
 /* The results of both warp checks. */

@@ -125,7 +125,10 @@ names_core(const struct finding *finding, const char *rule)
 	return text_equal(finding->rule, rule) && finding->core != REPORT_NO_CORE;
 }
 
-/* Returns true if Linux switches the clock off although it has not failed: if its rate changed, or PC10 stops it. */
+/*
+ * Returns true if Linux switches the clock off although it has not failed: if its rate changed, or if the sleep state
+ * PC10 stops it.
+ */
 static bool
 is_last_resort(const struct report *report, const struct report_clock *entry)
 {

@@ -26,7 +26,7 @@ struct observe_job {
 	struct gaps *gaps;
 	struct gaps_plan plan;
 	const struct stolen_counter *counter;
-	bool reported; /* true if the counter was read, and STOLEN is set */
+	bool reported; /* true if the hypervisor's counter was read, so that STOLEN is set */
 	struct stolen stolen;
 };
 

@@ -38,8 +38,8 @@ stall_ticks(const struct survey *survey, const struct clock *clock)
 }
 
 /*
- * Sets the bounds beyond which a step counts as a jump. They are based on the clock's measured rate. Otherwise a clock
- * that is always fast would jump at each reading.
+ * Sets the bounds beyond which a step counts as a jump. They are based on the clock's measured rate. With bounds by its
+ * nominal frequency, a clock that is always too fast would seem to jump at each reading.
  */
 static void
 set_jump_bounds(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
@@ -296,7 +296,7 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end
 
 		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->buffer.latency);
 		if (!answered)
-			break; /* the reason is reported by the code that starts cores */
+			break; /* the core stopped answering, which the code that runs jobs on cores reports */
 	}
 	return true;
 }

@@ -47,8 +47,9 @@ survey_track_expected(const struct survey *survey, const struct survey_track *tr
 }
 
 /*
- * Returns true if the record needs another reading for the wraps of TRACK's counter. In the time since the last reading
- * in the record, the counter then differs from its rate in the rate window by more than a quarter of its range.
+ * Returns true if the record needs another reading for the wraps of TRACK's counter. This is so if the counter's
+ * advance since the last reading in the record differs by more than a quarter of its range from the advance that its
+ * rate in the rate window predicts.
  */
 static bool
 is_between_needed(const struct survey *survey, const struct survey_track *track)
@@ -288,8 +289,9 @@ may_be_miscounted(const struct survey *survey, const struct survey_track *track,
 }
 
 /*
- * Records the batches ENDS that are needed. A batch without corners is only needed to count wraps. If a counter may be
- * MISCOUNTED, the batches of clocks that wrap later show it.
+ * Records the batches ENDS that are needed. A batch that is only needed to count wraps is recorded without corners (see
+ * rate_fit.h). If a counter's wraps may be MISCOUNTED, the batches of all clocks are recorded, because clocks that wrap
+ * later show the error.
  */
 static void
 record_batches(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
@@ -358,8 +360,8 @@ edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
 }
 
 /*
- * At first the other clocks are not read, because the edge may be near. If the core is preempted during an update of
- * the RTC, the old second is read however long that took. So the wait then starts again.
+ * At first the other clocks are not read, because the edge may be near. If the core is preempted for long during an
+ * update of the RTC, the reading still shows the old second. Therefore the time limit then starts again.
  */
 bool
 survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window)

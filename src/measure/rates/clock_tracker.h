@@ -14,7 +14,7 @@
 #define SURVEY_FOLLOW_SAMPLES  4   /* number of samples in a batch that only counts wraps */
 
 struct survey_window { /* the current rate window */
-	uint64_t next_tsc;   /* next reading of all clocks except the pacer, which is read all the time */
+	uint64_t next_tsc;   /* TSC at which all clocks are read next, except the pacer, which is read all the time */
 	uint64_t start_tsc;
 	uint64_t middle_tsc; /* start of the window's second half */
 	bool middle_taken;
@@ -95,8 +95,8 @@ bool survey_follow_others(struct survey *survey, struct survey_window *window, u
 struct rate_outcome survey_analyse_rates(struct survey *survey);
 
 /*
- * Returns true if the time since the start of the rate window is enough as its first half. Then a second half of the
- * same length determines all comparisons of rates.
+ * Returns true if the rate window can end when it is twice as long as now, because its rates will then be exact enough
+ * for all comparisons.
  */
 bool survey_is_window_enough(const struct survey *survey);
 

@@ -78,9 +78,9 @@ add_duration(struct survey *survey, uint64_t ticks)
 }
 
 /*
- * Returns the TSC at which the window ends, at most UNTIL_TSC. If a quick run's window until now is enough as its first
- * half, it ends after a second half of the same length. After the user has asked for the end of the run, the window is
- * as long as in a quick run.
+ * Returns the TSC at which the window ends, at most UNTIL_TSC. In a quick run, the window ends when it is twice as long
+ * as now, if survey_is_window_enough() returns true. After the user has asked for the end of the run, the window is as
+ * long as in a quick run.
  */
 static uint64_t
 window_end(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
@@ -98,9 +98,9 @@ window_end(struct survey *survey, struct survey_window *window, uint64_t now, ui
 }
 
 /*
- * Follows all clocks until the window is over. PACER is read between the others. If it is an edge clock,
- * progress is shown only after an edge, when the next one is far away. Returns true if the window ended at an
- * edge that came early by the provisional rate.
+ * Follows all clocks until the window is over. PACER is read between the others. If it is an edge clock, progress is
+ * shown only after an edge, when the next one is far away. Returns true if the window ended at an edge that came
+ * earlier than the provisional rate predicted.
  */
 static bool
 follow_clocks(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
@@ -235,8 +235,8 @@ wait_for_first_edge(struct survey *survey)
 }
 
 /*
- * Records the end of a window for the clocks that were tracked in it and have not failed. After a CUT, each clock's
- * last reading is the latest one at which all clocks agreed.
+ * Records the end of a window for the clocks that were tracked in it and have not failed. If a discontinuity ended the
+ * window (CUT), each clock's last reading is the latest one at which all clocks agreed.
  */
 static void
 close_window(struct survey *survey, bool cut)

@@ -1,6 +1,6 @@
 /*
- * Reads the clocks at the ends of the series' rows. The end of a row is the start of the next, so merged rows have
- * rates as narrow as one long row. See survey_rates.h.
+ * Reads the clocks at the ends of the rows of a soak's series. The reading at the end of a row also starts the next
+ * row. Therefore the rates of merged rows are as exact as those of one long row. See survey_rates.h.
  */
 #include "measure/rates/clock_tracker.h"
 

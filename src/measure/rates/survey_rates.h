@@ -16,7 +16,7 @@ void survey_rates(struct survey *survey);     /* measures the rate window; a soa
  */
 void survey_rates_again(struct survey *survey);
 
-/* Ends the current row of the series, and reads all clocks. Starts the next row unless this was the LAST. */
+/* Ends the current row of a soak's series, and reads all clocks. Starts the next row unless this was the LAST. */
 void survey_series_close(struct survey *survey, bool last);
 
 /* Reads all clocks, so that wraps of counters that wrap within seconds are counted. */

@@ -60,8 +60,8 @@ survey_pair_pass_add_pair(struct survey_pair_pass *pass, size_t a, size_t b, siz
 }
 
 /*
- * Returns the rank of the partner in this round of the core at pass->rank. Returns PAIR_SCHEDULE_IDLE if one of the
- * two is not alive, or if the pair was already returned for its first core.
+ * Returns the partner in this round of the core pass->rank. Both are ranks: indices among the measured cores. Returns
+ * PAIR_SCHEDULE_IDLE if one of the two is not alive, or if the pair was already returned for its first core.
  */
 static size_t
 partner_of_next(const struct survey_pair_pass *pass)

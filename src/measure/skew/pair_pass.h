@@ -14,10 +14,11 @@
 
 #define SURVEY_STEADY_MAX 9 /* maximum number of batches with the same concurrency whose durations are stored */
 
-/* State of a measurement pass. */
+/* State of a measurement pass, in which each pair of cores has a ping-pong. */
 struct survey_pair_pass {
 	struct survey *survey;
-	uint16_t number;         /* number of the pass in the record; 0 for a rehearsal and for a round of a soak */
+	/* number of the pass in the record; 0 for a rehearsal (a trial of the first pairs) and for a round of a soak */
+	uint16_t number;
 	bool is_soak;
 	/* narrowest interval of each pair's offset; it only shows which pairs need another ping-pong */
 	struct offsets *offsets;
@@ -77,8 +78,8 @@ void survey_pair_pass_end(struct survey_pair_pass *pass, uint16_t reason);
 uint64_t survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass);
 
 /*
- * Displays the progress of the run. Of this pass, PLANNED_NS of the plan are done. If a delay by a busy host is
- * planned, the elapsed time is added, up to this delay.
+ * Displays the progress of the run. PLANNED_NS is the part of this pass's planned time that is done. If a busy host is
+ * expected to delay the pass, the elapsed time is added, up to the expected delay.
  */
 void survey_pair_pass_show_progress(const struct survey_pair_pass *pass, uint64_t planned_ns);
 

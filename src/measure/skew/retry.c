@@ -5,8 +5,8 @@
 #include "measure/skew/pair_pass.h"
 
 /*
- * number of round trips; it is larger than before, because such pairs are few, and each round trip waits until both
- * cores run
+ * Number of round trips in a repeated ping-pong. It is larger than in the first one, because few pairs are repeated,
+ * and each round trip waits until both cores run.
  */
 #define TRIPS_AGAIN 1000
 #define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* limit of the additional time, which is not part of the run's plan */

@@ -5,8 +5,8 @@
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S)
 
 /*
- * number of batches with the same concurrency that the rehearsal needs; so a single preemption does not change their
- * median duration
+ * number of batches with the same concurrency that the rehearsal (a trial of the first pairs) needs; so a single
+ * preemption does not change their median duration
  */
 #define STEADY_BATCHES    4
 

@@ -1,6 +1,6 @@
 /*
- * Tests free-running sources, such as the RTC's update: waits with the firmware's tick on, then opens a window for a
- * short time around the next event. See timer_test.h.
+ * Tests free-running sources, such as the RTC's update: waits with the firmware's tick on, then opens a window (in
+ * which interrupts are recorded) for a short time around the next event. See timer_test.h.
  */
 #include "measure/timers/timer_test.h"
 
@@ -158,8 +158,8 @@ can_be_cleared(struct timer *timer)
 }
 
 /*
- * Records when the source's status bit is set. As it needs no interrupt, polling starts long before the deadline, at
- * which the core may be preempted.
+ * Records when the source's status bit is set. Polling starts long before the deadline, because the core may be
+ * preempted just before it.
  */
 static void
 poll_source(struct timer_test *test)

@@ -5,8 +5,8 @@
 #include "measure/timers/timer_test.h"
 
 /*
- * Maximum number of tries. Each takes at most 2 ms, and the window after them takes 88 ms. The firmware's tick is
- * stopped for the sum, which must be about 100 ms or less.
+ * Maximum number of attempts to arm the source. Each takes at most 2 ms, and the window after them takes 88 ms. The
+ * firmware's tick is stopped for the sum, which must be about 100 ms or less.
  */
 #define ARM_TRIES   5u
 #define PERIODS_MIN 10u /* number of periods in a window with the longest periods, 8 ms */

@@ -74,7 +74,7 @@ bool test_set_tick_length(struct timer_test *test);
 
 /* Stores WHY in the row as the reason for its missing figures. This is no fault of the source. */
 void test_set_reason(struct timer_test *test, const char *why);
-/* Does the same, and sets the state of the source in the row. */
+/* Stores WHY as test_set_reason(), and STATE as the state of the source in the row. */
 void test_set_state(struct timer_test *test, enum clock_state state, const char *why);
 
 /* Sets up the source for the test. Returns false if it cannot be programmed with this row's interval. */
