@@ -97,14 +97,14 @@ struct record_mark {
 };
 
 /*
- * The part of the run in which the samples of a batch (see below) were taken. A rate window is an interval in which
- * the rates of all clocks are measured.
+ * The part of the run in which the samples of a batch (see below) were taken. A rate window is an interval in which the
+ * rates of all clocks are measured. An edge clock, such as the RTC, is read only at its ticks, the edges.
  */
 enum record_stage {
 	RECORD_FIRST = 1,  /* start of a rate window; for an edge clock, its first edge */
 	/*
-	 * Between start and end of a rate window. The samples also serve to count the counter's wraps; a batch
-	 * without corners serves only for this. For an edge clock, an edge.
+	 * Between start and end of a rate window. The samples also serve to count the counter's wraps. A batch without
+	 * corners (see struct record_batch) serves only for this. For an edge clock, the batch is one edge.
 	 */
 	RECORD_LOOK = 2,
 	/* middle of a rate window; for an edge clock, the last such batch is the edge nearest to the middle */

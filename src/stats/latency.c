@@ -119,8 +119,9 @@ latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_th
 }
 
 /*
- * Returns two standard errors of the mean in ps. COUNT is the number of samples in the buckets up to LAST, and TOTAL
- * is twice their sum, because the middle of a bucket is also used times two (low + high).
+ * Returns two standard errors of the mean in ps. COUNT is the number of samples in the buckets up to LAST, and TOTAL is
+ * twice their sum. All values are doubled to avoid fractions: twice the middle of a bucket is its low plus its high
+ * end.
  */
 static uint64_t
 mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)

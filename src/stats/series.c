@@ -82,8 +82,8 @@ series_reads(struct series *series, size_t clock, const struct scale *scale, con
 }
 
 /*
- * Returns the narrower of the two offsets. Without the TSC's resolution, LOW may be above HIGH: if a round trip is
- * shorter than a tick of the TSC.
+ * Returns the narrower of the two offsets. LOW may be above HIGH if a round trip was shorter than a step of the TSC,
+ * because the TSC's resolution is not added yet.
  */
 static struct offset
 narrower(struct offset a, struct offset b)
