@@ -16,7 +16,8 @@
 #define ACPI_WATCHDOG_MAX 32 /* maximum number of the WDAT's entries; a longer table is listed as a problem */
 #define ACPI_OVERRIDES_MAX 16 /* maximum number of the MADT's overrides; there are 16 ISA interrupts */
 
-enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 }; /* ACPI 6.5, table 5.1 */
+/* address space of a register: ACPI 6.5, table 5.1, Address Space ID */
+enum acpi_space { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1 };
 
 struct acpi_fadt {
 	bool found;
@@ -29,13 +30,13 @@ struct acpi_fadt {
 	uint16_t sci_int;
 	bool hw_reduced;
 	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5: there is no RTC */
-	uint16_t reset_port;   /* I/O port of RESET_REG; 0 if there is none or it is not an I/O port */
+	uint16_t reset_port;   /* I/O port of RESET_REG; 0 if this register is missing or not an I/O port */
 	uint8_t reset_value;   /* value that resets the machine if it is written to that port */
 	uint32_t pm1_cnt_blk;  /* I/O port of PM1a's control register, or 0 */
-	uint64_t dsdt;         /* physical address, or 0 */
+	uint64_t dsdt;         /* physical address of the DSDT, or 0 */
 	bool has_x_pm_tmr;     /* the table is long enough to hold X_PM_TMR_BLK */
 	uint8_t x_pm_tmr_space;
-	uint64_t x_pm_tmr_address; /* 0 means that pm_tmr_blk is the timer's address */
+	uint64_t x_pm_tmr_address; /* address in X_PM_TMR_BLK; if it is 0, the timer's address is pm_tmr_blk */
 };
 
 struct acpi_hpet {
@@ -55,13 +56,13 @@ struct acpi_madt {
 	size_t core_max;
 	size_t ioapic_count; /* number of valid entries of IOAPICS; further I/O APICs are ignored */
 	struct acpi_ioapic {
-		uint32_t address, first_pin; /* FIRST_PIN is the global number of the first pin */
+		uint32_t address, first_pin; /* physical address; global number (GSI) of the I/O APIC's first pin */
 	} ioapics[ACPI_IOAPICS_MAX];
 	size_t override_count; /* number of valid entries of OVERRIDES; further overrides are ignored */
 	struct acpi_override {
 		uint8_t irq;    /* number of the ISA interrupt */
-		uint16_t flags; /* ACPI 6.5, table 5.26: polarity, trigger mode */
-		uint32_t pin;   /* global number of the interrupt's pin */
+		uint16_t flags; /* polarity and trigger mode: ACPI 6.5, table 5.26 */
+		uint32_t pin;   /* global number (GSI) of the I/O APIC pin that the interrupt uses */
 	} overrides[ACPI_OVERRIDES_MAX];
 };
 
@@ -74,7 +75,7 @@ struct acpi_s5 {
 /* The board's watchdog, as the WDAT describes it. Each action is a list of register accesses: see drivers/watchdog. */
 struct acpi_watchdog {
 	bool found;
-	bool enabled;        /* the board has the hardware, and it may be used */
+	bool enabled;        /* WDAT flag "enabled": the board has the watchdog, and software may use it */
 	uint32_t period_ms;  /* duration of one count */
 	uint32_t count_max;
 	size_t entry_count;

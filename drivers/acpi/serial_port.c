@@ -5,7 +5,7 @@
 #include "acpi/acpi_internal.h"
 
 #define SPCR_TYPE     36u
-#define SPCR_REGISTER 40u /* a generic address structure: ACPI 6.5, table 5.1 */
+#define SPCR_REGISTER 40u /* offset of the port's generic address structure (ACPI 6.5, table 5.1) */
 #define SPCR_SIZE     52u /* minimum length of the table: the end of its address structure */
 
 #define DBG2_OFFSET   36u /* offset of the field with the first device's offset */

@@ -1,8 +1,8 @@
 /*
  * Linux's calibration of the local APIC's timer: Linux 6.16, arch/x86/kernel/apic/apic.c, calibrate_APIC_clock() and
- * calibrate_by_pmtimer(), with HZ = 250 as in Debian's kernel. It measures the timer for 25 ticks of 4 ms. Here the TSC
- * times these ticks. The result is corrected only if the PM timer measured less than 99 ms or more than 101 ms for
- * them.
+ * calibrate_by_pmtimer(), with HZ = 250 as in Debian's kernel. It measures the timer for 25 ticks of 4 ms. In Linux
+ * these are ticks of the kernel. Here the TSC measures 4 ms for each tick. The result is corrected only if the 25 ticks
+ * took less than 99 ms or more than 101 ms by the PM timer.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/acpi_pm_registers.h"
@@ -13,9 +13,9 @@
 #define HZ            250u
 #define TICKS         (HZ / 10)
 #define TICK_NS       (WAIT_NS_PER_S / HZ)
-#define DIVIDE_BY_16  0x3u /* SDM vol. 3A, figure 11-10 */
+#define DIVIDE_BY_16  0x3u /* value of the divide configuration register: SDM vol. 3A, figure 11-10 */
 #define DIVISOR       16u
-#define LVT_DEADLINE  (1u << 18) /* SDM vol. 3A, figure 11-8 */
+#define LVT_DEADLINE  (1u << 18) /* TSC-deadline mode in the LVT timer register: SDM vol. 3A, figure 11-8 */
 #define PM_100_MS     357954u
 #define PM_WITHIN     (PM_100_MS / 100)
 #define PERIOD_MIN    (1000000u / HZ)

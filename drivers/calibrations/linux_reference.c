@@ -25,8 +25,9 @@
 #define UNEVEN          10u      /* maximum quotient of the longest and the shortest read of OUT */
 #define SHORT_MS        10u
 #define LONG_MS         50u
-#define PIT_READINGS    4u       /* number of readings in the record; they are 0 without a PIT */
-#define OUT_FACTOR      4u       /* our limit; Linux's code waits for OUT without a limit */
+#define PIT_READINGS    4u       /* number of PIT readings in the record; if there is no PIT, each reading is 0 */
+/* our limit of the wait for OUT, as a multiple of the requested time; Linux waits without a limit */
+#define OUT_FACTOR      4u
 #define NONE            UINT64_MAX
 
 enum { PIT, HPET, PM };

@@ -8,7 +8,10 @@
 #define WATCH_POLL_NS_MAX  UINT64_C(100000)
 /* the TSC has stopped if so many polls in a row, which take at least 8 ms, read the same value */
 #define WATCH_STILL_POLLS_MAX 65536u
-/* shortest duration of a poll of a port; 120 ns were seen in an emulator, and bare metal takes 500 ns or more */
+/*
+ * Assumed duration of a poll of a port, which limits the number of polls. Bare metal takes 500 ns or more. An emulator
+ * took only 120 ns, so a wait may end a fifth too early there.
+ */
 #define WATCH_POLL_NS_MIN  150u
 
 static uint64_t

@@ -27,7 +27,7 @@ read_low_half(void *device)
 static void
 check_period(const struct checking *checking, struct behaviour *row)
 {
-	/* reads the address in the ACPI table, because the driver may not have opened the device */
+	/* uses the base address from the ACPI table, because the driver may not have opened the HPET */
 	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD);
 
 	check_set_outcome(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);

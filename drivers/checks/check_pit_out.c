@@ -12,7 +12,7 @@
 #define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 ticks after the count N was written */
 #define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after this many times the requested time */
 #define PACE_SPAN_FACTOR  4
-/* A slower PIT is not checked, because interrupts are masked during the wait. */
+/* If the PIT is slower than nominal by more than this factor, OUT is not checked: interrupts stay masked too long. */
 #define PACE_SLOWEST_FACTOR 16
 #define PORT_B_UNREADABLE 0xffu
 

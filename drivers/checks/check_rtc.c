@@ -55,9 +55,10 @@ struct update_watch {
 		bool known;              /* true if a valid second was read */
 		unsigned latest;
 		uint64_t latest_tsc;     /* TSC before the latest second was read */
-		unsigned right, wrong;   /* number of updates that advanced by one second, and of others */
-		unsigned from, to;       /* the latest wrong update */
-		uint64_t invalid;        /* number of readings that are no second */
+		/* number of updates that advanced the seconds by one, and number of updates by another amount */
+		unsigned right, wrong;
+		unsigned from, to;       /* seconds before and after the latest wrong update */
+		uint64_t invalid;        /* number of readings that are not a second from 0 to 59 */
 	} seconds;
 };
 

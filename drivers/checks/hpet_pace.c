@@ -5,7 +5,7 @@
 #include "hw/wait.h"
 
 #define PACE_NS           (20 * UINT64_C(1000))  /* duration of the measurement: at least 200 ticks of the HPET */
-/* factor of the allowed ticks over the measured rate, which is rough because each end is a single reading */
+/* allowed ticks as a multiple of the measured rate, which is rough because each of its ends is a single reading */
 #define LEAP_FACTOR       2
 #define LEAP_TICKS        8u
 

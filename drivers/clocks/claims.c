@@ -31,16 +31,18 @@
 #define FAMILY_6             6u
 #define FAMILY_ZEN           0x17u
 #define FAMILY_ZEN_5         0x1au
-#define MSR_PLATFORM_INFO    0x000000ceu /* SDM vol. 4, table 2-20: ratio in bits 15:8 */
+/* SDM vol. 4, table 2-20: bits 15:8 are the TSC's rate divided by the rate of the bus clock */
+#define MSR_PLATFORM_INFO    0x000000ceu
 #define PLATFORM_INFO_RATIO(value) ((value) >> 8 & 0xff)
-/* SDM vol. 4: bus clock of MSR CEh from Sandy Bridge on, whose cores have AVX */
+/* SDM vol. 4, MSR_PLATFORM_INFO: nominal bus clock from Sandy Bridge on. These CPUs are recognized by AVX. */
 #define BUS_HZ               (100 * HZ_PER_MHZ)
 #define MSR_AMD_P0           0xc0010064u
 #define P0_ENABLED           (UINT64_C(1) << 63)
 #define MSR_SEV_STATUS       0xc0010131u
-#define SEV_SECURE_TSC       (UINT64_C(1) << 11) /* APM vol. 2, 15.34.10 */
+#define SEV_SECURE_TSC       (UINT64_C(1) << 11) /* Secure TSC is active: APM vol. 2, 15.34.10, SEV_STATUS */
 #define MSR_GUEST_TSC_FREQ   0xc0010134u
-#define GUEST_TSC_MHZ        0x3ffffu /* Linux arch/x86/coco/sev/core.c, snp_secure_tsc_init(): bits 17:0 */
+/* bits 17:0 are the rate in MHz: Linux arch/x86/coco/sev/core.c, snp_secure_tsc_init() */
+#define GUEST_TSC_MHZ        0x3ffffu
 
 struct reading {
 	const struct cpu_facts *cpu;
@@ -190,7 +192,7 @@ add_khz_leaf_claims(const struct reading *reading, const struct paravirtual_inte
 	set_whole_rate(add_interface_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX",
 					   interface->base + LEAF_RATES),
 		       r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
-	if (interface->kind != PARAVIRTUAL_ACRN) /* EBX is reserved: Linux arch/x86/include/asm/acrn.h */
+	if (interface->kind != PARAVIRTUAL_ACRN) /* ACRN reserves EBX: Linux arch/x86/include/asm/acrn.h */
 		set_whole_rate(add_interface_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID %xh EBX",
 						   interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
 }
@@ -357,7 +359,8 @@ platform_read_claims(struct platform *platform, fault_guard *guarded)
 	struct reading reading = { .cpu = &platform->cpu, .guarded = guarded, .claims = &platform->claims };
 
 	platform->claims.count = platform->claims.raw_count = 0;
-	(void)read_leaf(&reading, 0); /* the leaf has the vendor, which decides who uses a claim */
+	/* records the CPU's vendor, because Linux uses the rates in leaves 15h and 16h only on Intel's CPUs */
+	(void)read_leaf(&reading, 0);
 	if (platform->cpu.basic_leaf_max >= LEAF_FEATURES)
 		reading.features = read_leaf(&reading, LEAF_FEATURES);
 	add_leaf_15_claims(&reading);

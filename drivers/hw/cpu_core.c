@@ -3,7 +3,7 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define MSR_TSC_ADJUST 0x0000003bu /* SDM vol. 4, table 2-2 */
+#define MSR_TSC_ADJUST 0x0000003bu /* IA32_TSC_ADJUST: SDM vol. 4, table 2-2 */
 #define MSR_TSC_AUX    0xc0000103u
 
 /*

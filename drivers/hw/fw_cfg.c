@@ -5,13 +5,13 @@
 #include "hw/fw_cfg.h"
 #include "hw/hw.h"
 
-#define PORT_SELECTOR 0x510 /* 16 bits wide; a write selects an item, and the next read starts at its first byte */
-#define PORT_DATA     0x511 /* a read returns the item's next byte, or 0 after its last byte */
+#define PORT_SELECTOR 0x510 /* 16 bits wide; a write selects an item and moves PORT_DATA to the item's first byte */
+#define PORT_DATA     0x511 /* a read returns the selected item's next byte, or 0 after its last byte */
 
 #define KEY_SIGNATURE 0x0000 /* the item that contains "QEMU" */
 #define KEY_FILES     0x0019 /* the directory: the number of its entries in 32 bits, followed by the entries */
 
-#define FILE_NAME_SIZE 56u /* the name ends with 0 */
+#define FILE_NAME_SIZE 56u /* size of the field with a file's name, which includes the final 0 */
 #define FILES_MAX      1024u /* our limit; QEMU has a few dozen files */
 
 struct file { /* an entry of the directory; the fields have this order, and numbers are big-endian */

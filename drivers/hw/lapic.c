@@ -6,26 +6,26 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define MSR_APIC_BASE     0x1bu                         /* SDM 10.4.4, figure 10-5: IA32_APIC_BASE */
-#define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* SDM 10.12.1: x2APIC mode */
-#define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* the LAPIC is enabled */
-#define APIC_BASE_ADDRESS UINT64_C(0x000ffffffffff000)  /* bits 12 to MAXPHYADDR - 1 */
+#define MSR_APIC_BASE     0x1bu                         /* IA32_APIC_BASE: SDM 10.4.4, figure 10-5 */
+#define APIC_BASE_EXTD    (UINT64_C(1) << 10)           /* EXTD, x2APIC mode: SDM 10.12.1 */
+#define APIC_BASE_ENABLE  (UINT64_C(1) << 11)           /* EN, the LAPIC is enabled */
+#define APIC_BASE_ADDRESS UINT64_C(0x000ffffffffff000)  /* APIC Base, bits 12 to MAXPHYADDR - 1 */
 #define APIC_PAGE_SIZE    4096u
 
-#define MSR_X2APIC(offset) (0x800u + (offset) / 16) /* SDM 10.12.1.2 */
+#define MSR_X2APIC(offset) (0x800u + (offset) / 16) /* MSR of the register at OFFSET: SDM 10.12.1.2 */
 
-#define ICR_FIXED         0x0000u /* SDM 10.6.1, figure 10-12: delivery mode, bits 8 to 10 */
+#define ICR_FIXED         0x0000u /* delivery mode, bits 8 to 10 of the ICR: SDM 10.6.1, figure 10-12 */
 #define ICR_INIT          0x0500u
 #define ICR_STARTUP       0x0600u
 #define ICR_PENDING       0x1000u /* delivery status: the previous command is not sent yet */
-#define ICR_ASSERT        0x4000u /* level "assert"; trigger mode 0 means edge */
+#define ICR_ASSERT        0x4000u /* level "assert"; the bit of the trigger mode is 0, edge */
 /* Destination shorthand: all cores except this core. The destination field is then ignored. */
 #define ICR_OTHERS        0xc0000u
 #define ICR_ID_SHIFT      24      /* position of the destination in the high half of the ICR in xAPIC mode */
-#define XAPIC_ID_MAX      0xfeu   /* SDM 10.6.2.1: FFh addresses all cores */
-#define X2APIC_ID_MAX     0xfffffffeu /* SDM 10.12.9: FFFFFFFFh addresses all cores */
+#define XAPIC_ID_MAX      0xfeu   /* largest id of a core; FFh addresses all cores: SDM 10.6.2.1 */
+#define X2APIC_ID_MAX     0xfffffffeu /* largest id of a core; FFFFFFFFh addresses all cores: SDM 10.12.9 */
 
-#define SVR_ENABLE        0x100u  /* SDM 10.9, figure 10-23: APIC software enable */
+#define SVR_ENABLE        0x100u  /* APIC Software Enable in the spurious vector register: SDM 10.9, figure 10-23 */
 #define SVR_VECTOR_MASK   0xffu
 
 /*

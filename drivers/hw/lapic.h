@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* in the highest priority class, so that it is not blocked by an interrupt in service */
+/* Vector that wakes a core. It has the highest priority class, so that no interrupt in service blocks it. */
 #define LAPIC_WAKE_VECTOR     0xf0u
 #define LAPIC_SPURIOUS_VECTOR 0xffu
 
@@ -17,7 +17,7 @@
 #define LAPIC_ID            0x020u
 #define LAPIC_EOI           0x0b0u
 #define LAPIC_SVR           0x0f0u
-/* SDM vol. 3A, 10.8.4: one bit for each of the 32 vectors from 32 * n on */
+/* in-service register N, with a bit for each of the 32 vectors from 32 * N on: SDM vol. 3A, 10.8.4 */
 #define LAPIC_IN_SERVICE(n) (0x100u + 0x10u * (n))
 #define LAPIC_IN_SERVICES   8u
 #define LAPIC_ICR_LOW       0x300u /* in x2APIC mode LOW and HIGH are one 64-bit register */
@@ -28,11 +28,11 @@
 #define LAPIC_CURRENT_COUNT 0x390u
 #define LAPIC_DIVIDE        0x3e0u
 
-#define LAPIC_LVT_MASKED (1u << 16) /* SDM vol. 3A, 10.5.1, figure 10-8 */
+#define LAPIC_LVT_MASKED (1u << 16) /* mask bit of an LVT register: SDM vol. 3A, 10.5.1, figure 10-8 */
 
 struct lapic {
 	bool x2apic;
-	uint64_t base; /* physical address of its registers; not used in x2APIC mode */
+	uint64_t base; /* physical address of the LAPIC's registers; not used in x2APIC mode */
 };
 
 /*

@@ -21,9 +21,9 @@
 #define WAIT_NS_PER_S  UINT64_C(1000000000)
 
 /*
- * Lower bound of the duration of a poll (PAUSE, RDTSC and a test). The maximum number of polls is the time divided by
- * it. RDTSC alone takes at least 7 ns (measured on bare metal), so the maximum ends a wait only if the TSC does not
- * run.
+ * Lower bound of the duration of a poll (PAUSE, RDTSC and a test). The maximum number of polls is the waiting time
+ * divided by this bound. RDTSC alone takes at least 7 ns (measured on bare metal), so the maximum ends a wait only if
+ * the TSC does not run.
  */
 #define WAIT_POLL_NS_MIN 4
 

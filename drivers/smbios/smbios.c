@@ -14,7 +14,7 @@ static const struct entry {
 	uint8_t length; /* offset of the entry point's length (one byte); its bytes up to this length have the sum 0 */
 	uint8_t table_length, table_length_size;
 	uint8_t address, address_size;
-	uint8_t count;     /* offset of the number of structures (2 bytes); 0 if it has no such field */
+	uint8_t count;     /* offset of the number of structures (2 bytes); 0 if the entry point has no such field */
 } entry_3 = { "_SM3_", 0x18, 0x06, 0x0c, 4, 0x10, 8, 0 }, entry_2 = { "_SM_", 0x1f, 0x05, 0x16, 2, 0x18, 4, 0x1c };
 
 uint64_t

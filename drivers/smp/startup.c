@@ -4,12 +4,13 @@
 #include "hw/hw.h"
 #include "hw/wait.h"
 
-#define INIT_NS          (10 * WAIT_NS_PER_MS) /* MP 1.4, B.4: from INIT to SIPI */
-#define SIPI_NS          UINT64_C(200000)      /* MP 1.4, B.4: from the first SIPI to the second */
-#define ARRIVAL_NS       WAIT_NS_PER_S         /* longest wait for a further core after the latest arrival */
-#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* longest such wait if all known cores have arrived */
+#define INIT_NS          (10 * WAIT_NS_PER_MS) /* wait from INIT to SIPI: MP Specification 1.4, B.4 */
+#define SIPI_NS          UINT64_C(200000)      /* wait from the first SIPI to the second: MP Specification 1.4, B.4 */
+#define ARRIVAL_NS       WAIT_NS_PER_S         /* longest wait for a further core after the latest core has started */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* longest wait for a further core if all known cores have started */
 #define TRIES            2 /* if a core is in SMM, it may miss both SIPIs, so the sequence is repeated */
-#define UNKNOWN_TSC_HZ   UINT64_C(10000000000) /* above the rate of any TSC, so that no wait is too short */
+/* used while the TSC's rate is not known; above the rate of any TSC, so that no wait is too short */
+#define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
 struct rate
 startup_tsc_rate(struct rate tsc)

@@ -7,9 +7,9 @@
 #include "hw/hw.h"
 #include "timers/timers.h"
 
-#define TMR_STS       1u /* bit in the status register, the first half of the block (ACPI 6.5, 4.8.3.1.1) */
-#define TMR_EN        1u /* bit in the enable register, the second half of the block (ACPI 6.5, 4.8.3.1.2) */
-#define EVENT_LENGTH  4u /* minimum length of the block: two bytes for each register (ACPI 6.5, 4.8.3.1) */
+#define TMR_STS       1u /* bit in PM1_STS, the first half of the PM1 event registers (ACPI 6.5, 4.8.3.1.1) */
+#define TMR_EN        1u /* bit in PM1_EN, the second half of the PM1 event registers (ACPI 6.5, 4.8.3.1.2) */
+#define EVENT_LENGTH  4u /* minimum number of bytes of the PM1 event registers: two for each half (ACPI 6.5, 4.8.3.1) */
 
 enum { BY_STATUS, BY_SCI }; /* values of driver->route_kind, which selects how a tick is detected */
 enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
@@ -21,8 +21,8 @@ pm_timer_now(const struct timer *timer)
 }
 
 /*
- * Finds the registers, which must be at I/O ports. X_PM_TMR_BLK in the FADT is not read, because it is another address
- * of the same counter.
+ * Finds the counter, PM1_STS and PM1_EN, which must be at I/O ports. X_PM_TMR_BLK in the FADT is not read, because it
+ * is another address of the same counter.
  */
 static bool
 find_blocks(const struct acpi_fadt *fadt, struct timer *timer)

@@ -9,7 +9,7 @@
 
 #define HZ                 10000000u
 #define CONFIG_PERIODIC    (1u << 1)
-#define CONFIG_AUTO_ENABLE (1u << 3)  /* a write of the count starts the timer */
+#define CONFIG_AUTO_ENABLE (1u << 3)  /* flag: a write of the count starts the timer */
 #define CONFIG_VECTOR(v)   ((v) << 4)
 #define CONFIG_DIRECT      (1u << 12)
 

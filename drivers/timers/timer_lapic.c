@@ -10,7 +10,7 @@
 #include "timers/timers.h"
 
 #define LVT_PERIODIC (1u << 17)
-#define DIVIDE_BY_1  0xbu       /* SDM vol. 3A, figure 10-10: divide configuration register */
+#define DIVIDE_BY_1  0xbu       /* value of the divide configuration register: SDM vol. 3A, figure 10-10 */
 
 enum { SAVED_LVT, SAVED_INITIAL, SAVED_DIVIDE };
 

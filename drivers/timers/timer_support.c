@@ -58,8 +58,8 @@ timer_find_line(const struct platform *platform, struct timer *timer, struct ioa
 				    "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
 	if (line.pin > IOAPIC_PIN_MAX || !ioapic_find_masked(&platform->acpi.madt, 1u << line.pin, &timer->pin_address,
 							     &timer->entry, &timer->route.pin))
-		return timer_refuse(timer, CLOCK_DISABLED, "Its I/O APIC pin is in use by the firmware, or missing: "
-							   "not tested.");
+		return timer_refuse(timer, CLOCK_DISABLED,
+				    "The timer's I/O APIC pin is in use by the firmware, or missing: not tested.");
 	return true;
 }
 
