@@ -16,32 +16,33 @@ PAGE		equ 4096
 ENTRIES		equ 512
 TABLES		equ 7			; number of page tables: PML4, PDPT, four page directories, one for pages of 4 KiB
 GIBS		equ 4
-ENTRY		equ 3			; present, writable: SDM vol. 3A, 4.5.4
+ENTRY		equ 3			; flags of a page table entry: present, writable (SDM vol. 3A, 4.5.4)
 LARGE		equ 80h
-CR0_LONG	equ 80010033h		; PG, WP, NE, ET, MP, PE: SDM vol. 3A, 2.5
+CR0_LONG	equ 80010033h		; bits PG, WP, NE, ET, MP and PE of CR0: SDM vol. 3A, 2.5
 CR0_PG		equ 80000000h
 CR4_PAE		equ 20h
-MSR_EFER	equ 0c0000080h		; SDM vol. 3A, 2.2.1
+MSR_EFER	equ 0c0000080h		; IA32_EFER: SDM vol. 3A, 2.2.1
 EFER_LME	equ 100h
 EFER_NXE	equ 800h
 LEAF_EXTENDED_MAX equ 80000000h		; CPUID leaf that returns the highest extended leaf
 LEAF_EXTENDED	equ 80000001h
 EDX_NX		equ 1 << 20
 EDX_LONG	equ 1 << 29
-CODE64		equ 8			; selectors in the descriptor table below
+CODE64		equ 8			; this selector and the next three select descriptors of the table gdt below
 DATA		equ 10h
 TASK		equ 18h
 CODE32		equ 28h
-STACK_SIZE	equ 256 * 1024		; UEFI guarantees 128 KiB (UEFI 2.10, 2.3.4)
+STACK_SIZE	equ 256 * 1024		; at least the 128 KiB that UEFI guarantees (UEFI 2.10, 2.3.4)
 GUARD_SIZE	equ 64 * 1024		; larger than any stack frame, so no overflow can skip it
 FAULT_STACK_SIZE equ 8192
-EXCEPTIONS	equ 32			; SDM vol. 3A, 6.3.1
+EXCEPTIONS	equ 32			; number of vectors for exceptions: SDM vol. 3A, 6.3.1
 ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ERRORS in C
 
-MULTIBOOT2	equ 0e85250d6h		; Multiboot2 Specification 2.0, 3.1.1: magic number
-MULTIBOOT2_I386	equ 0			; the entry is in 32-bit protected mode
-TAG_END		equ 0			; Multiboot2 Specification 2.0, 3.1.3
-TAG_ENTRY	equ 3 ; Multiboot2 Specification 2.0, 3.1.7: multiboot2's entry, which is not the ELF's entry
+MULTIBOOT2	equ 0e85250d6h		; magic number of the header: Multiboot2 Specification 2.0, 3.1.1
+MULTIBOOT2_I386	equ 0			; architecture in the header: the loader enters in 32-bit protected mode
+TAG_END		equ 0			; type of the header's last tag: Multiboot2 Specification 2.0, 3.1.3
+; type of the tag with the entry point for multiboot2, which is not the ELF's entry: Multiboot2 Specification 2.0, 3.1.7
+TAG_ENTRY	equ 3
 
 LINUX		equ 53726448h		; "HdrS": the magic number of boot_params
 LONG_ENTRY	equ 200h		; offset of the protocol's 64-bit entry from the start of the image
@@ -259,14 +260,15 @@ bare_ignore:				; handler of interrupts, which are not expected and need no EOI 
 	iretq
 
 section .data align=16
-gdt: ; SDM vol. 3A, 3.4.5; the accessed bits are set, so that the CPU does not write to the table
+; The descriptor table (SDM vol. 3A, 3.4.5). The accessed bits are set, so that the CPU does not write to the table.
+gdt:
 	dq 0
-	dq 00af9b000000ffffh		; code, 64 bits
-	dq 00cf93000000ffffh		; data
+	dq 00af9b000000ffffh		; segment of 64-bit code
+	dq 00cf93000000ffffh		; data segment
 .task:
-	dq 0000890000000067h		; SDM vol. 3A, 7.2.3: the task state segment of 68h bytes
+	dq 0000890000000067h		; the task state segment of 68h bytes: SDM vol. 3A, 7.2.3
 	dq 0
-	dq 00cf9b000000ffffh		; code, 32 bits
+	dq 00cf9b000000ffffh		; segment of 32-bit code
 gdt_end:
 gdt_register:
 	dw gdt_end - gdt - 1
@@ -275,7 +277,7 @@ no_handlers:
 	dw 0
 	dq 0
 	align 16
-task:					; SDM vol. 3A, 7.7: the task state segment, with the stack for double faults
+task:					; the task state segment: SDM vol. 3A, 7.7
 	times 36 db 0
 	dq fault_stack_top		; IST 1, the stack for double faults
 	times 68h - 44 db 0
@@ -285,7 +287,7 @@ tables:
 	resb (TABLES - 1) * PAGE
 bare_low_table:
 	resb PAGE
-bare_stack_guard:			; protect_pages() unmaps it, so that a stack overflow is an exception
+bare_stack_guard:			; protect_pages() unmaps this area, so that a stack overflow causes an exception
 	resb GUARD_SIZE
 bare_stack:
 	resb STACK_SIZE

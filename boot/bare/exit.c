@@ -11,7 +11,7 @@
 #define KEYBOARD_PORT      0x64u  /* command port of the keyboard controller, whose command 0xfe resets the machine */
 #define KEYBOARD_RESET     0xfeu
 
-#define SLEEP_ENABLE       0x2000u /* ACPI 6.5, table 4.13: SLP_EN */
+#define SLEEP_ENABLE       0x2000u /* bit SLP_EN of PM1_CNT: ACPI 6.5, table 4.13 */
 #define SLEEP_TYPE_SHIFT   10
 
 /*

@@ -6,17 +6,18 @@
 #include "hw/hw.h"
 #include "hw/paging.h"
 
-#define PAGE_NOT_EXECUTABLE (UINT64_C(1) << 63) /* SDM vol. 3A, 4.5.4 */
-#define MSR_EFER            0xc0000080u         /* SDM vol. 3A, 2.2.1 */
+#define PAGE_NOT_EXECUTABLE (UINT64_C(1) << 63) /* bit XD of a page table entry: SDM vol. 3A, 4.5.4 */
+#define MSR_EFER            0xc0000080u         /* IA32_EFER: SDM vol. 3A, 2.2.1 */
 #define EFER_NXE            (UINT64_C(1) << 11)
 #define GIBS                4u
 
 #define VECTORS            256u
-#define EXCEPTIONS         32u   /* SDM vol. 3A, 6.3.1 */
+#define EXCEPTIONS         32u   /* number of vectors for exceptions: SDM vol. 3A, 6.3.1 */
 #define STUB_SIZE          16u
-#define GATE_INTERRUPT     0x8eu /* SDM vol. 3A, 6.14.1: present, interrupt gate */
+#define GATE_INTERRUPT     0x8eu /* type of a gate: present, interrupt gate (SDM vol. 3A, 6.14.1) */
 #define DOUBLE_FAULT       8u
-#define DOUBLE_FAULT_STACK 1u    /* index of a separate stack, because the usual stack is full after a stack overflow */
+/* index of a separate stack (IST), because the usual stack is full after a stack overflow */
+#define DOUBLE_FAULT_STACK 1u
 
 /* Ends and starts of the image's sections, defined in boot/bare/elf.lds. */
 extern const uint8_t image_text_end[] __attribute__((visibility("hidden")));

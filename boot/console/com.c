@@ -8,7 +8,7 @@ enum {
 };
 
 #define FIFO_CLEARED    0x07u /* switches the queues on and empties them */
-#define FIFO_IS_ON      0xc0u /* these bits of register 2 are set if the queues are on */
+#define FIFO_IS_ON      0xc0u /* bits of the interrupt identification register (IIR), set if the queues are on */
 #define FIFO_SIZE       16u
 #define LINE_8N1        0x03u
 #define LINE_DIVISOR    0x80u
@@ -16,9 +16,9 @@ enum {
 #define MODEM_READY     0x03u /* the signals DTR and RTS: this port is ready */
 #define MODEM_LOOP      0x10u
 #define STATUS_RECEIVED 0x01u
-#define STATUS_EMPTY    0x20u /* the send queue is empty; a byte may still be on the line */
-#define STATUS_SENT     0x40u /* the last byte has also left the port */
-#define STATUS_NOTHING  0xffu /* value of a port without a device */
+#define STATUS_EMPTY    0x20u /* THRE: the send queue is empty, but its last byte may not be sent yet */
+#define STATUS_SENT     0x40u /* TEMT: the last byte is sent */
+#define STATUS_NOTHING  0xffu /* value that a port without a device returns */
 
 /*
  * Maximum number of status reads in one wait. Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus

@@ -4,15 +4,15 @@
 
 %include "cores.inc"
 
-MSR_GS_BASE	equ 0c0000101h		; SDM vol. 3A, 3.4.4.1
-MSR_APIC_BASE	equ 1bh			; SDM vol. 3A, 10.4.4, figure 10-5
-APIC_EXTD	equ 1 << 10		; SDM vol. 3A, 10.12.1: x2APIC mode
-LAPIC_ID	equ 20h			; SDM vol. 3A, 10.4.6, figure 10-6: bits 24 to 31
-MSR_X2APIC_ID	equ 802h		; SDM vol. 3A, 10.12.1.2
-MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
-VECTOR_NMI	equ 2			; SDM vol. 3A, 6.3.1, table 6-1
-VECTORS_OF_CPU	equ 32			; vectors below this are exceptions and NMI
-VECTOR_SPURIOUS	equ 0ffh		; LAPIC_SPURIOUS_VECTOR, which needs no EOI
+MSR_GS_BASE	equ 0c0000101h		; IA32_GS_BASE: SDM vol. 3A, 3.4.4.1
+MSR_APIC_BASE	equ 1bh			; IA32_APIC_BASE: SDM vol. 3A, 10.4.4, figure 10-5
+APIC_EXTD	equ 1 << 10		; bit EXTD of IA32_APIC_BASE, x2APIC mode: SDM vol. 3A, 10.12.1
+LAPIC_ID	equ 20h			; local APIC ID register, id in bits 24 to 31: SDM vol. 3A, 10.4.6, figure 10-6
+MSR_X2APIC_ID	equ 802h		; local APIC ID register in x2APIC mode: SDM vol. 3A, 10.12.1.2
+MSR_X2APIC_EOI	equ 80bh		; EOI register in x2APIC mode: SDM vol. 3A, 10.12.1.2
+VECTOR_NMI	equ 2			; vector of NMIs: SDM vol. 3A, 6.3.1, table 6-1
+VECTORS_OF_CPU	equ 32			; vectors below this number are exceptions and NMI
+VECTOR_SPURIOUS	equ 0ffh		; vector of spurious interrupts, as LAPIC_SPURIOUS_VECTOR in C
 
 extern core_main
 

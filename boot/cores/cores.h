@@ -22,7 +22,7 @@
 struct core_record {
 	uint32_t apic_id;
 	bool started; /* true if the core started, even if it stopped answering later; always true for the boot core */
-	bool timed_out; /* true if REASON is that a wait ended, which is no proof of a fault */
+	bool timed_out; /* true if REASON is a time-out, which does not prove a fault */
 	char reason[CLOCK_REASON_SIZE]; /* reason why the core did not start or stopped answering, else "" */
 };
 

@@ -11,22 +11,22 @@
 #include "hw/paging.h"
 
 #define STACK_SIZE        (16u << 10)
-#define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* SIPI can address RAM below A0000h only */
-#define TABLES_MAX        UINT64_C(0xffffffff) /* CR3 is loaded in 32-bit mode */
+#define TRAMPOLINE_MAX    UINT64_C(0x9ffff)    /* a SIPI can only address the first MiB, whose RAM ends here */
+#define TABLES_MAX        UINT64_C(0xffffffff) /* page tables are below 4 GiB, because CR3 is loaded in 32-bit mode */
 #define TABLES_PAGES      9u /* the top table, and up to four lower tables for each of the two mapped pages */
 
 /* SDM vol. 3A, 4.5.2: bits 0 to 11 of CR3, which are the PCID if CR4.PCIDE is set */
 #define CR3_FLAGS         UINT64_C(0xfff)
-#define CR4_PAE           (UINT64_C(1) << 5)   /* SDM vol. 3A, 2.5 */
+#define CR4_PAE           (UINT64_C(1) << 5)   /* bit PAE of CR4: SDM vol. 3A, 2.5 */
 #define CR4_PCIDE         (UINT64_C(1) << 17)  /* cannot be set before long mode, and is not needed on started cores */
 /* Features of the boot core's CR4 that started cores do not use. CET would need a shadow stack for each core. */
 #define CR4_NOT_COPIED    (CR4_PCIDE | CR4_CET | CR4_FRED)
-#define MSR_EFER          0xc0000080u          /* SDM vol. 3A, 2.2.1 */
+#define MSR_EFER          0xc0000080u          /* IA32_EFER: SDM vol. 3A, 2.2.1 */
 #define EFER_LME          (1u << 8)
 #define EFER_NXE          (1u << 11)
 
 #define VECTORS           256u
-#define GATE_INTERRUPT    0x8eu                /* present, interrupt gate: SDM vol. 3A, 6.14.1 */
+#define GATE_INTERRUPT    0x8eu                /* type of a gate: present, interrupt gate (SDM vol. 3A, 6.14.1) */
 
 /* Divides one allocation into parts, each starting on a cache line. */
 struct arena {

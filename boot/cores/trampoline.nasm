@@ -8,15 +8,15 @@
 
 %include "cores.inc"
 
-CODE32		equ 8h			; selectors within the descriptor table below
+CODE32		equ 8h			; this selector and the next two select descriptors of trampoline_gdt below
 DATA32		equ 10h
 CODE64		equ 18h
 
-CR0_PE		equ 1h			; SDM vol. 3A, 2.5
+CR0_PE		equ 1h			; bit PE of CR0, protected mode: SDM vol. 3A, 2.5
 CR0_NW		equ 1 << 29
 CR0_CD		equ 1 << 30
 CR0_PG		equ 1 << 31
-MSR_EFER	equ 0c0000080h		; SDM vol. 3A, 2.2.1
+MSR_EFER	equ 0c0000080h		; IA32_EFER: SDM vol. 3A, 2.2.1
 
 section .rodata align=16
 
@@ -63,15 +63,16 @@ trampoline_protected:
 
 bits 64
 trampoline_long:
-	mov ebx, ebx			; clears the upper half, which the mode change leaves undefined
+	mov ebx, ebx			; clears the upper half of RBX, which the mode change leaves undefined
 	jmp [rbx + trampoline_parameters.entry]
 
 	align 8
-trampoline_gdt: ; SDM vol. 3A, 3.4.5; the accessed bits are set, so that the CPU does not write to the table
+; The descriptor table (SDM vol. 3A, 3.4.5). The accessed bits are set, so that the CPU does not write to the table.
+trampoline_gdt:
 	dq 0
-	dq 00cf9b000000ffffh		; code, 32 bits, 0 to 4 GiB
-	dq 00cf93000000ffffh		; data, 32 bits, 0 to 4 GiB
-	dq 00af9b000000ffffh		; code, 64 bits
+	dq 00cf9b000000ffffh		; segment of 32-bit code, from 0 to 4 GiB
+	dq 00cf93000000ffffh		; segment of 32-bit data, from 0 to 4 GiB
+	dq 00af9b000000ffffh		; segment of 64-bit code
 
 	align 8
 trampoline_fields:

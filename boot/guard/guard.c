@@ -8,7 +8,7 @@
 #include "hw/hw.h"
 #include "hw/paging.h"
 
-#define MSR_GS_BASE 0xc0000101u /* SDM vol. 3A, 3.4.4.1 */
+#define MSR_GS_BASE 0xc0000101u /* IA32_GS_BASE: SDM vol. 3A, 3.4.4.1 */
 
 /*
  * #DE, #OF, #BR, #UD, #NM, #TS, #NP, #SS, #GP, #PF, #MF, #AC, #XM: the exceptions that an instruction can cause. The

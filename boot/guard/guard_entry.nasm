@@ -93,7 +93,8 @@ guard_vector_core:
 	push rdi
 	mov rdi, [gs:0]			; loads the variable TOP of guard_run_on_core(); GS base is its address
 
-guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
+; On entry: RDI = address of the innermost guard or 0, [rsp] = the interrupted code's RDI, [rsp + 8] = vector.
+guard_vector:
 	push rax			; saves all registers that a C function may change
 	push rcx
 	push rdx
@@ -123,7 +124,7 @@ guard_vector:				; [rsp] = RDI, [rsp + 8] = vector; RDI = guard or 0
 	push rdi
 	push rcx
 	cld
-	call guard_handles			; the stack need not be aligned, because guard_handles uses no SSE
+	call guard_handles			; called without an aligned stack, because it uses no SSE
 	pop rcx
 	pop rdi
 	test al, al

@@ -13,10 +13,10 @@
 #include "interrupts/recorder.h"
 
 #define VECTORS         256u
-#define EXCEPTIONS      32u   /* SDM vol. 3A, 6.3.1 */
-/* vector of timer interrupts; EDK II uses a few from 20h up, and no known firmware uses this one */
+#define EXCEPTIONS      32u   /* number of vectors for exceptions: SDM vol. 3A, 6.3.1 */
+/* vector of timer interrupts; EDK II uses a few vectors from 20h up, and no known firmware uses E0h */
 #define VECTOR          0xe0u
-#define VECTOR_SPURIOUS 0x0fu /* EDK II's spurious vector of the LAPIC, which needs no EOI */
+#define VECTOR_SPURIOUS 0x0fu /* vector to which EDK II sets the LAPIC's spurious interrupts, which need no EOI */
 #define GATE_INTERRUPT  0x8eu
 #define DRAIN_NOPS      64
 
@@ -30,8 +30,8 @@ open_interrupts(void)
 }
 
 /*
- * Masks interrupts. The NOPs let pending interrupts occur first: STI delays them by one instruction, so with a CLI
- * directly after STI none could occur.
+ * Masks interrupts, after NOPs in which pending interrupts can occur. STI takes effect only after the next instruction,
+ * so no interrupt could occur if CLI came directly after STI.
  */
 static void
 close_interrupts(void)

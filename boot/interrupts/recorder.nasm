@@ -12,7 +12,7 @@ struc timer_slot			; layout in src/clock/timer.h
 	.events		resq 0
 endstruc
 
-MSR_X2APIC_EOI	equ 80bh		; SDM vol. 3A, 10.12.1.2
+MSR_X2APIC_EOI	equ 80bh		; EOI register in x2APIC mode: SDM vol. 3A, 10.12.1.2
 FLAG_IF		equ 200h
 
 extern recorder_slot
@@ -40,7 +40,7 @@ recorder_record:
 	mov eax, [rax]
 .read:
 	mov rcx, rax
-	lfence				; completes the counter's read before RDTSC
+	lfence				; RDTSC waits for the read of the counter
 	rdtsc
 	shl rdx, 32
 	or rax, rdx
@@ -54,7 +54,9 @@ recorder_record:
 	jmp .source
 .storm:
 	and qword [rsp + 32 + 16], ~FLAG_IF
-.source: ; clears the interrupt at its source: a level would stay active, and an RTC would never interrupt again
+; Clears the interrupt at its source. Otherwise a level-triggered interrupt would occur again at once, and an RTC would
+; never interrupt again.
+.source:
 	cmp qword [rdi + timer_slot.acknowledge], 0
 	je acknowledge
 	push rsi			; these registers are saved, because the called C function may change them

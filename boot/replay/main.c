@@ -24,7 +24,7 @@
 
 enum status { STATUS_PASS, STATUS_FAIL, STATUS_INCOMPLETE_OR_ERROR }; /* exit status, as in qemu/run */
 
-extern const struct html_page page_parts; /* boot/uefi/page.nasm */
+extern const struct html_page page_parts; /* defined in boot/uefi/page.nasm */
 
 static const char usage[] =
 	"usage: baretick-replay RECORD [--out FOLDER] [--compare REPORT.json] [limit.RULE=VALUE ...]\n"

@@ -34,7 +34,7 @@ save_and_show(struct console *console, struct plan *plan, struct report *report,
 	checkpoint_close(checkpoint, saved);
 	if (!saved) {
 		report_note(report, "%s", said);
-		plan_render(plan, report, texts); /* renders again, because the report now has the note */
+		plan_render(plan, report, texts); /* renders again, because the report now has a note on the failure */
 	}
 	pager_report(pager, console, report, said, plan->screen);
 	console_serial(console, said);

@@ -72,7 +72,7 @@ class Dataset:
             return f"SELECT {empty} WHERE 1 = 0"
         names = ", ".join(name for name, _, _ in rows.SPREAD_COLUMNS[table])
         where = os.path.join(glob.escape(self.data), table, "*", "*.parquet").replace("'", "''")
-        # Files that an older qemu/fleet wrote may lack a column.
+        # Files that an older qemu/fleet wrote may lack a column. The second SELECT adds it with the value NULL.
         return (f"SELECT {names} FROM (SELECT * FROM read_parquet('{where}', hive_partitioning = true, "
                 f"hive_types = {{'day': VARCHAR}}, union_by_name = true) UNION ALL BY NAME SELECT {empty} WHERE 1 = 0)")
 

@@ -1,4 +1,4 @@
-"""Runs DuckDB, which `make fleet` installs in an environment of its own. This file works in any version of Python."""
+"""Runs DuckDB, which `make fleet` installs in a separate Python environment. This file works in any version of Python."""
 import os
 import sys
 

@@ -30,7 +30,7 @@ def describe_reservations(answers):
 
 
 def format_figure(row):
-    """Return the row's figure, with its interval if it has one."""
+    """Return the value in ROW as text, with its unit, and with its interval if there is one."""
     unit = f" {row['unit']}"
     if row["low"] is None or row["low"] == row["high"]:
         return format_number(row["value"]) + unit

@@ -17,7 +17,7 @@ STICK = "stick.img"  # name of the copy of the stick's image in a run's folder
 # The controller of the stick for each --boot. U-Boot for a PC has a driver for IDE and none for this USB controller.
 STICKS = {"usb": ["-device", "qemu-xhci", "-device", "usb-storage,drive=stick,bootindex=0,removable=on"],
           "disk": ["-device", "ide-hd,bus=ide.0,drive=stick,bootindex=0"]}
-# Names of firmware builds that start only with system management mode, which only q35 has.
+# Parts of the file names of firmware that starts only with system management mode, which only the machine q35 has.
 SMM_WORDS = (".secboot", ".ms.", ".snakeoil", "smm", "secure-code")
 
 

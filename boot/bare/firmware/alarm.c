@@ -7,7 +7,7 @@
 #include "bare/firmware/bare.h"
 #include "hw/hw.h"
 
-#define PM_TIMER_HZ UINT64_C(3579545) /* ACPI 6.5, 4.8.3.3 */
+#define PM_TIMER_HZ UINT64_C(3579545) /* rate of the PM timer: ACPI 6.5, 4.8.3.3 */
 #define NS_PER_S    UINT64_C(1000000000)
 
 static struct {

@@ -5,7 +5,7 @@
 #include "bare/firmware/start_info.h"
 
 #define SIZE_MAX_BYTES (1u << 20) /* largest accepted size; real loaders need 8 KiB, and 30 bytes per module */
-#define TAG_ALIGNMENT  8u         /* Multiboot2 Specification 2.0, 3.6.1 */
+#define TAG_ALIGNMENT  8u         /* each tag starts at a multiple of 8 bytes: Multiboot2 Specification 2.0, 3.6.1 */
 #define MODULES_MAX    16u
 #define NAME_MAX       40
 
@@ -26,7 +26,7 @@ struct tag_module {
 	uint32_t begin, end;
 };
 
-/* Multiboot2 Specification 2.0, 3.6.8. The entries have E820's layout and types, as in PVH's map. */
+/* The memory map (Multiboot2 Specification 2.0, 3.6.8). Its entries have E820's layout and types, as in PVH's map. */
 struct tag_map {
 	uint32_t entry_size, entry_version;
 	struct start_info_range entries[];

@@ -35,7 +35,8 @@ ram_add(struct ram *ram, uint64_t begin, uint64_t size)
 
 	if (new.begin >= new.end)
 		return;
-	ram_remove(ram, new.begin, new.end - new.begin); /* ranges of the loader's map may overlap */
+	/* Ranges of the loader's map may overlap, so the part of NEW that is already in RAM is removed first. */
+	ram_remove(ram, new.begin, new.end - new.begin);
 	for (size_t i = 0; i < ram->count;) {
 		const struct ram_range *range = &ram->ranges[i];
 

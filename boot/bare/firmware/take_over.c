@@ -13,7 +13,7 @@
 #define EBDA_SIZE      1024u
 #define BIOS_AREA      0xe0000u
 #define BIOS_AREA_SIZE 0x20000u
-#define SMBIOS_AREA    0xf0000u  /* SMBIOS 3.6, 5.2.1 */
+#define SMBIOS_AREA    0xf0000u  /* area with the SMBIOS entry points: DSP0134 3.7, 5.2.1 */
 #define SMBIOS_SIZE    0x10000u
 #define RSDP_SIZE      20u       /* number of bytes of the RSDP that its first checksum covers */
 /*

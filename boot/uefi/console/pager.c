@@ -45,7 +45,7 @@ open_screen(struct pager *pager, struct console *console)
 {
 	struct screen *screen = &pager->screen;
 
-	/* Discards keys that were typed before the first page. They were not meant for it. */
+	/* Discards keys that were pressed before the first page was shown. They cannot be meant for this page. */
 	if (!pager->console)
 		keys_drop();
 	pager->console = console;

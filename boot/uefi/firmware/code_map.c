@@ -18,7 +18,7 @@ code_map_open(void)
 
 	map.size = 0;
 	firmware_boot->GetMemoryMap(&map.size, NULL, &key, &map.step, &version);
-	map.size += 8 * map.step; /* the allocation itself may split entries of the map */
+	map.size += 8 * map.step; /* space for more entries, because this allocation may split entries of the map */
 	map.parts = firmware_allocate(map.size);
 	if (map.parts && !EFI_ERROR(firmware_boot->GetMemoryMap(&map.size, (EFI_MEMORY_DESCRIPTOR *)map.parts, &key,
 								&map.step, &version)))

@@ -10,7 +10,8 @@ const EFI_GUID guid_file_system = SIMPLE_FILE_SYSTEM_PROTOCOL;
 const EFI_GUID guid_serial_io = SERIAL_IO_PROTOCOL;
 const EFI_GUID guid_text_output = SIMPLE_TEXT_OUTPUT_PROTOCOL;
 const EFI_GUID guid_graphics_output = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
-const EFI_GUID guid_shell_parameters = { 0x752f3136, 0x4e16, 0x4fdc, /* UEFI Shell 2.2: 2.5 */
+/* EFI_SHELL_PARAMETERS_PROTOCOL: UEFI Shell Specification 2.2, 2.5 */
+const EFI_GUID guid_shell_parameters = { 0x752f3136, 0x4e16, 0x4fdc,
 	{ 0xa2, 0x2a, 0xe5, 0xf4, 0x68, 0x12, 0xf4, 0xca } };
 
 /* GUIDs of the RSDP in the configuration table, for ACPI 2.0 or later and for ACPI 1.0. */

@@ -37,7 +37,7 @@ struct mp {
 	struct mp_core core[]; /* in the order of cores->records */
 };
 
-/* Marks the core as lost for REASON. TIMED_OUT is true if a wait for the core ended, which is no proof of a fault. */
+/* Marks the core as lost for REASON. TIMED_OUT is true if REASON is a time-out, which does not prove a fault. */
 void mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out);
 
 /* Waits until the firmware has noticed the end of the core's last job. Returns true if the core can get a job. */

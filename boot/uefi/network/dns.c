@@ -5,8 +5,8 @@
 #include "uefi/network/protocols.h"
 
 #define ANSWER_MS    8000
-#define RETRIES      3 /* number of requests, each after 2 s, which is the shortest interval of EDK II */
-#define RETRY_S      2
+#define RETRIES      3 /* number of requests */
+#define RETRY_S      2 /* seconds between two requests; EDK II accepts no shorter interval */
 #define SERVERS_MAX  8
 #define PROTOCOL_UDP 17 /* protocol number of UDP: RFC 768 */
 

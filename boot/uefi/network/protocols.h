@@ -8,7 +8,7 @@
 
 #include "uefi/firmware/uefi.h"
 
-#define NETWORK_ERROR(number) (EFI_ERROR_MASK | (number)) /* UEFI 2.10, appendix D */
+#define NETWORK_ERROR(number) (EFI_ERROR_MASK | (number)) /* status codes of networks: UEFI 2.10, appendix D */
 #define STATUS_CONNECTION_FIN     NETWORK_ERROR(104)
 #define STATUS_CONNECTION_RESET   NETWORK_ERROR(105)
 #define STATUS_CONNECTION_REFUSED NETWORK_ERROR(106)

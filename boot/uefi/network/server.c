@@ -78,7 +78,7 @@ server_find(struct server *server)
 	if (!image || !image->DeviceHandle)
 		return;
 	device = origin_parse_path(firmware_protocol(image->DeviceHandle, &guid_path));
-	/* its path contains the URL of an HTTP boot */
+	/* The path of the image contains the URL of an HTTP boot. */
 	origin = origin_parse_path(firmware_protocol(firmware_image, &guid_image_path));
 	if (!origin.uri) {
 		origin.uri = device.uri;

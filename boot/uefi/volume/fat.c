@@ -6,12 +6,12 @@
 
 #include "base/text.h"
 
-#define WINDOW            512u         /* number of bytes per read; the size of a sector is a multiple of it */
+#define WINDOW            512u         /* number of bytes per read; a sector has a multiple of 512 bytes */
 #define FOLDER_BYTES_MAX  (2u << 20)   /* size of the longest valid folder: 65,536 entries of 32 bytes */
 #define ENTRY_BYTES       32u
 #define NAME_BYTES        11u          /* characters of a short name: 8 + 3, padded with blanks */
 #define BASE_BYTES        8u
-#define CLUSTERS_FAT16    4085u        /* with fewer clusters it is FAT12, which no stick of today uses */
+#define CLUSTERS_FAT16    4085u        /* a volume with fewer clusters is FAT12, which no stick of today uses */
 #define FIRST_CLUSTER     2u
 #define ATTRIBUTE_FOLDER  0x10
 #define ATTRIBUTE_LABEL   0x08         /* volume label, or a part of a long name */

@@ -6,7 +6,7 @@
 #define OPTIONS_FILE "baretick.cfg"
 #define ENTRIES_MAX  65536 /* maximum number of entries of a folder that are listed; a FAT folder has no more */
 
-/* UEFI 2.10, 13.5.16 and 13.5.17 */
+/* types of information for GetInfo and SetInfo: UEFI 2.10, 13.5.16 and 13.5.17 */
 const EFI_GUID guid_file_info = EFI_FILE_INFO_ID;
 static const EFI_GUID guid_file_system_info = EFI_FILE_SYSTEM_INFO_ID;
 

@@ -22,7 +22,7 @@ static const char *const names[SAVE_FILES] = {
 struct saving {
 	EFI_FILE_HANDLE root;
 	const struct text *const *texts;
-	uint64_t free_bytes, needed_bytes; /* the firmware's figures, both 0 if not known */
+	uint64_t free_bytes, needed_bytes; /* free and needed space, by the firmware's figures; both 0 if not known */
 	bool made_reports; /* true if this run created \baretick */
 	bool began;        /* true if this run created the report's folder, which may be incomplete */
 	char path[FILES_PATH_SIZE]; /* path of the file or folder that is created now */
