@@ -14,7 +14,7 @@ struct rate_windows { /* numbers of the rate windows whose batches are used; 0 i
 };
 
 struct rate_batches {
-	/* the clock's readings; its resolution is calculated from those in the rate window */
+	/* the clock's readings; readings in the rate window give its resolution */
 	struct rate_readings readings;
 	struct sample middle;          /* reading in the middle of the window; zero if there is none */
 	/*

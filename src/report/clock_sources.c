@@ -60,8 +60,8 @@ jumps_with_tsc(const struct report_clock *entry)
 }
 
 /*
- * Returns sources with only the set `same_source`: in a guest, all clocks except the RTC and those for which IS_TSCS
- * returns true.
+ * Returns a struct in which only `same_source` is set. In a guest this is the set of all clocks, except the RTC and the
+ * clocks for which IS_TSCS returns true. On bare metal it is empty.
  */
 static struct falseticker_sources
 same_source_devices(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))

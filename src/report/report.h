@@ -387,7 +387,7 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	const char *source; /* id of the interrupt source, in static storage */
 	bool periodic;
 	uint32_t core; /* APIC id of the core on which it was tested */
-	const char *route_kind; /* way of the interrupts to the core: "lapic", "pic", ... */
+	const char *route_kind; /* route of the interrupts to the core: "lapic", "pic", ... */
 	uint32_t pin, vector;
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* why the source could not be tested, otherwise "" */

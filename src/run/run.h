@@ -30,7 +30,8 @@ struct run_phase;
 struct run_machine {
 	/* first argument of each function below; only the HOOKS have an argument of their own */
 	void *context;
-	const struct driver *const *drivers;  /* in the order in which clocks are shown; the last entry is NULL */
+	/* all drivers, in the order in which their clocks are shown; the last entry is NULL */
+	const struct driver *const *drivers;
 	/* Checks of devices, in the order in which they run; the driver of the last entry is NULL. */
 	const struct device_check *checks;
 	/* Table of the calibration loops; the last entry is NULL. The pointer itself is NULL if no loops are run. */
@@ -83,7 +84,8 @@ struct run {
 	const struct run_machine *machine;
 	struct report report;
 	struct latency latencies[REPORT_CLOCKS_MAX];
-	struct device devices[RUN_DRIVERS_MAX];                /* indices as in machine->drivers */
+	/* one device for each driver, with the same index as in machine->drivers */
+	struct device devices[RUN_DRIVERS_MAX];
 	/* clocks of each driver, as its open() function set them */
 	struct clock rows[RUN_DRIVERS_MAX][DRIVER_CLOCKS_MAX];
 	struct smp smp;

@@ -109,7 +109,7 @@ count_proofs(const struct pass_analysis *pass, size_t rank, bool ahead, uint64_t
 	return count;
 }
 
-/* Returns the smallest WIDTH with which proves_drift() returns true against more than half of the cores. */
+/* Returns the smallest WIDTH at which proves_drift() returns true against more than half of the cores. */
 static uint64_t
 width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
 {

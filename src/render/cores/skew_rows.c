@@ -170,7 +170,10 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 	out->ink = INK_PLAIN;
 }
 
-/* Widens ALL by the marked cores of GROUP or, if MARKED is false, by its other cores. Returns false without any. */
+/*
+ * Widens the ranges in ALL so that they include the cores of GROUP with a mark or, if MARKED is false, without one.
+ * Returns false if there are no such cores.
+ */
 static bool
 include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
 	      bool marked)

@@ -12,7 +12,7 @@
 struct block {
 	const char *title;
 	const char *headings[FIGURES];
-	/* Sets *FIGURE to figure WHICH, from 0, of a core and a clock. Returns false if it is not known. */
+	/* Sets *FIGURE to figure number WHICH (from 0) of a clock on a core. Returns false if it is not known. */
 	bool (*figure)(const struct report_core *core, size_t clock, size_t which, uint64_t *figure);
 	struct number (*show)(size_t which, uint64_t figure);
 	/* true: cores that did not start have no rows in this block, because they have rows in another block */

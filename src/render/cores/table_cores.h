@@ -37,14 +37,15 @@ enum table_remark {
 };
 
 /*
- * Iterates over the cores that have their own row, in the report's order. If groups share rows, these are the cores
- * with a remark: the first TABLE_REMARKED_MAX for each kind of remark. Otherwise these are all cores.
+ * Iterates over the cores that have their own row, in the report's order. If the cores of a group share a row, these
+ * are the cores with a remark: the first TABLE_REMARKED_MAX for each kind of remark. Otherwise these are all cores.
  */
 #define TABLE_REMARKED_MAX 8
 
 struct table_rows {
 	const struct report *report;
-	bool rows_shared;       /* true: groups share rows, because there are more than TABLE_ROWS_MAX cores */
+	/* true: the cores of a group share a row, because there are more than TABLE_ROWS_MAX cores */
+	bool rows_shared;
 	bool started_only; /* true: cores that did not start are skipped */
 	size_t next;       /* index of the core that table_next_row() checks next */
 	/* for each clock, the index of the core with the slowest reads */
@@ -53,7 +54,7 @@ struct table_rows {
 };
 
 struct table_rows table_rows(const struct report *report, bool started_only);
-const struct report_core *table_next_row(struct table_rows *rows); /* NULL after the last row */
+const struct report_core *table_next_row(struct table_rows *rows); /* returns NULL after the last row */
 
 /* Writes a line after the last row that counts the cores with a remark but without a row, if there are any. */
 void table_put_cores_without_row(struct text *out, const struct table_rows *rows);

@@ -30,7 +30,8 @@ enum field_shape {
 #define FIELD_KEY_SIZE 18
 
 struct field {
-	char key[FIELD_KEY_SIZE]; /* "": the element of a list or map is this value, not an object */
+	/* key in the JSON; "" if the elements of a list or map are values instead of objects */
+	char key[FIELD_KEY_SIZE];
 	uint8_t shape;  /* enum field_shape */
 	uint8_t digits; /* decimals: a figure is printed divided by 10^digits */
 	bool is_signed; /* true: figures are int64_t */

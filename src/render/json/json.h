@@ -34,7 +34,7 @@ enum json_detail { JSON_WITHOUT_SERIES, JSON_WITHOUT_CORE_LATENCIES, JSON_WITH_B
 void json_render_compact(struct text *out, const struct report *report, enum json_detail detail);
 
 /*
- * The report as an HTML page. The template, which src/page/build makes, has all that the page needs, except two marks:
+ * The report as an HTML page. The template, which src/page/build makes, has all other parts of the page, and two marks:
  * HTML_REPORT_MARK at the place for the report's JSON, and HTML_CHARTS_MARK at the place for Chart.js in base64. The
  * JSON contains no '<', so that no string in it can end its <script>.
  */
