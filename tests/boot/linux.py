@@ -90,7 +90,7 @@ class Machine:
         run("dd", f"if={self.esp}", f"of={self.disk}", "bs=1M", "seek=1", "conv=notrunc")
 
     def _firmware(self, code):
-        """Return arguments for the firmware CODE. Without CODE, use firmware that has code and variables in one file if
+        """Add QEMU's arguments for the firmware CODE. Without CODE, use firmware with code and variables in one file if
         possible, because it starts sooner."""
         variables = self.folder / "variables.fd"
         if not code and os.path.exists(WHOLE_FIRMWARE):

@@ -1,7 +1,8 @@
-; A loader in an ELF file for QEMU's -kernel (PVH). It enters an image at ENTRY in 64-bit mode by the Linux boot
-; protocol, as crosvm and libkrun do. If PVH is defined, it uses the PVH protocol instead. IMAGE is the file with the
-; image, from its byte SKIP on, and ENTRY is the image's entry. With Linux's protocol, the memory after the image is not
-; zero. The values below may be defined differently, to pass something wrong on.
+; A loader in an ELF file, which QEMU's -kernel starts by PVH. The loader enters an image by the Linux boot protocol in
+; 64-bit mode, as crosvm and libkrun do. If PVH is defined, it uses the PVH protocol instead. IMAGE is the file with the
+; image, SKIP is the image's offset in this file, and ENTRY is the address at which the image is entered. With Linux's
+; protocol, the memory after the image is not zero. A test may define the values below differently, to pass invalid data
+; to the image.
 
 %ifdef PVH
 %define DATA_MAGIC	336ec578h	; magic number of hvm_start_info
@@ -14,7 +15,7 @@
 %define MAGIC		DATA_MAGIC
 %endif
 %ifndef RANGES
-%define RANGES		2		; number of entries in the memory map
+%define RANGES		2		; number of entries in the memory map that the image gets
 %endif
 %ifndef LOW
 %define LOW		1		; type of the memory below 1 MiB; 1 is free memory
@@ -29,13 +30,13 @@
 %define VERSION		1		; version of PVH's start info
 %endif
 %ifndef HANDED
-%define HANDED		PARAMS		; address that is passed to PVH's entry
+%define HANDED		PARAMS		; address of PVH's start info that is passed to the image
 %endif
 
 BASE		equ 1000000h
 IMAGE_BASE	equ 100000h
 IMAGE_END	equ 200000h
-PARAMS		equ 7000h		; addresses of these structures, as in crosvm and libkrun
+PARAMS		equ 7000h		; PARAMS, LINE and TABLES are addresses as in crosvm and libkrun
 LINE		equ 20000h
 TABLES		equ 9000h		; page tables: PML4, PDPT, and the page directory of the first GiB
 
@@ -56,7 +57,7 @@ note_end:
 
 gdt:
 	dq 0, 0
-	dq 00af9b000000ffffh		; selector 10h: a code segment of 64 bits
+	dq 00af9b000000ffffh		; selector 10h: a segment of 64-bit code
 	dq 00cf93000000ffffh		; 18h: data
 gdt_register:
 	dw gdt_register - gdt - 1

@@ -55,7 +55,8 @@ def answer_to(question):
 
 
 def serve(names, posts, folder):
-    """Save the data of the latest post in FOLDER."""
+    """Answer DNS requests on the socket NAMES and HTTP posts on the socket POSTS. Save the body of the latest post in
+    FOLDER."""
     ready = selectors.DefaultSelector()
     for each in (names, posts):
         ready.register(each, selectors.EVENT_READ)

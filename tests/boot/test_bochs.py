@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.skipif(not shutil.which("bochs") or not BOCHS_BIOS.exi
 
 
 def test_bochs_measures_every_clock_and_finds_no_fault(tmp_path):
-    """All clocks of Bochs count its instructions, so each rate is exactly the nominal one. The test takes 14 s, because
+    """All clocks of Bochs count its instructions, so each rate equals the nominal rate. The test takes 14 s, because
     Bochs interprets each instruction. The run ends with a power-off."""
     isolinux_cd(tmp_path, "profile=quick duration=10ms clocks=tsc,hpet,acpi_pm,pit,rtc exit=poweroff")
     (tmp_path / "bochsrc").write_text(BOCHSRC)

@@ -125,8 +125,7 @@ def test_each_of_4_cores_says_where_it_sits_and_stands_at_0(booted, cores):
 
 
 def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
-    # Tries several sizes of memory. With the right one there is space for a report, but not for 255 cores. Today it is
-    # 40 MB.
+    # Searches for a size of memory that is enough for a report, but not for 255 cores. Today this size is 40 MB.
     megabytes, tried, planned = 40, set(), None
     while not planned and megabytes not in tried:
         tried.add(megabytes)
@@ -292,7 +291,7 @@ def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
     assert clocks(report)["hpet"]["verdict"] == "fail"
 
 
-# Options that are wrong: an error names them and the valid ones, and nothing is measured.
+# Options that are wrong: an error names them and the valid options, and nothing is measured.
 
 @pytest.mark.parametrize("word, sentences", [
     pytest.param("colour=red", ["colour", "duration"], id="key"),

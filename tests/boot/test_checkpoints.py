@@ -41,7 +41,7 @@ def killed_in(phase, folder, stick, *options, machine=()):
 
 
 def kill_in(phase, folder, stick, *options, machine):
-    """Do a run, and kill QEMU in PHASE. The run's status is 2 if QEMU was still there."""
+    """Do a run, and kill QEMU in PHASE. The run's status is 2 if QEMU was still running when it was killed."""
     folder.mkdir()
 
     def kill(machine):

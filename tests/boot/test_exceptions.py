@@ -30,7 +30,8 @@ ASTRAY = {"vo": r"#PF \(vector 14, error 1?0h\) at 123456789000h, address 123456
 ALL_KINDS = KINDS | ASTRAY | OWN_STACK
 FIRMWARES_DUMP = "X64 Exception Type"
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
-# number of sample batches on another core after which it causes an exception; it then measures its own figures
+# A core other than the boot core causes its exception after this number of sample batches. At that time it measures the
+# latencies that are reported for it.
 LATER = 3
 
 pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")

@@ -169,9 +169,9 @@ def undisturbed(tmp_path_factory):
     return report
 
 
-# The fault comes after the rate window and before the cores are started. Later, two seconds pass between two
-# comparisons of all clocks, in which the wraps of the PM timer are not counted. Then only the TSC and the RTC
-# contradict the HPET, and the report warns that clocks diverged.
+# The fault comes after the rate window and before the cores are started. After a later fault the report would only warn
+# that clocks diverged: two seconds then pass between two comparisons of all clocks, and wraps of the PM timer in this
+# time are not counted. So only the TSC and the RTC would contradict the HPET.
 @with_undisturbed
 @pytest.mark.parametrize("clock, disturb, after, rule, state", [
     ("hpet", stop_hpet, "hpet", "clock-stuck", "stuck"),

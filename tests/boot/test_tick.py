@@ -15,8 +15,8 @@ pytestmark = [EFI_BUILT, pytest.mark.skipif(not TICKING.exists(),
 
 
 def ticking(run, word, *options):
-    """Boot the image with this word in its fw_cfg item. Each 10 ms its tick stops the counter for 100 us, which is
-    10,000 ppm. A busy host changes a healthy clock far less."""
+    """Boot the image with WORD in its fw_cfg item. Every 10 ms the firmware's tick stops the HPET's counter for 100 us,
+    which is 10,000 ppm. A busy host changes the rate of a healthy clock far less."""
     machine = FAST_TCG if "cores=mp" in options else QUICK_TCG
     return run(*machine, "--efi", TICKING, *qemu("-fw_cfg", f"name=opt/baretick/tick,string={word}"), "--", *options)
 

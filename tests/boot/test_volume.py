@@ -32,8 +32,8 @@ def check_unsaved(done, *sentences):
 
 
 def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
-    """This includes the HTML page. The application and the runner each make it from the same report, whatever the CPU
-    is called."""
+    """The files include the HTML page. The application and the runner each make this page from the same report. The
+    CPU's name in this test has characters that are special in JSON and HTML."""
     name = 'A "CPU" \\ </script> @REPORT@'
     done = run(*QUICK_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
     assert done.report["machine"]["cpu"] == name
@@ -175,7 +175,8 @@ def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
-    """The machine boots by TFTP from QEMU's own server, because the disk before it in the boot order has no loader."""
+    """The machine boots by TFTP from QEMU's own server, because the disk, which comes first in the boot order, has no
+    loader."""
     stick = tmp_path / "stick"
     # a boot sector without code, so that the firmware tries the next device
     stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))

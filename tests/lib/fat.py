@@ -8,7 +8,7 @@ SECTOR = 512
 ENTRY = 32
 LONG_NAME, VOLUME_LABEL, FOLDER = 0x0F, 0x08, 0x10
 DELETED, END = 0xE5, 0x00
-# bits of byte 12 that mark a short name as lower case, as Windows NT and EDK II write them
+# bits of byte 12 in an entry of a folder; they mark a short name as lower case, as Windows NT and EDK II write them
 LOWER_BASE, LOWER_EXTENSION = 0x08, 0x10
 LAST = 0x0FFFFFF8
 

@@ -1,13 +1,11 @@
 #!/usr/bin/python3
 """Tests the runner with random output of a guest. Usage: fuzz_serial.py COUNT [SEED]
 
-The output of a guest is cut, joined, repeated and damaged. In half of the trials its checksums are corrected. It then
-goes
-through all of the runner: transcript, verdict, comparison, JUnit, TAP, Markdown, page, terminal. No exception may be
-raised,
-only text may be shown, only complete reports may give the exit statuses 0 and 1, and memory must stay limited. For a
-failure,
-the program prints SEED and a number. `fuzz_serial.py 1 SEED:NUMBER` repeats the trial."""
+The output of a guest is cut, joined, repeated and damaged. In half of the trials its checksums are corrected. All parts
+of the runner then process this output: transcript, verdict, comparison, JUnit, TAP, Markdown, page, terminal. No
+exception may be raised, only text may be shown, only complete reports may give the exit statuses 0 and 1, and memory
+must stay limited. For a failure, the program prints SEED and a number. `fuzz_serial.py 1 SEED:NUMBER` repeats the
+trial."""
 import copy
 import json
 import pathlib

@@ -21,7 +21,8 @@
 #define SIM_LINT0_EXTINT 0x700u
 #define SIM_LINT0_MASKED 0x10000u
 
-enum sim_policy { /* what a source does with periods that end while interrupts are masked */
+/* How a source handles periods that end while interrupts are masked. */
+enum sim_policy {
 	SIM_DISCARD, SIM_CATCH_UP, SIM_DELAY
 };
 

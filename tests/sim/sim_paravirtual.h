@@ -51,7 +51,7 @@ struct sim_paravirtual {
 	/* period of the TSC and its largest error, in units of 2^-84 s */
 	uint64_t vmclock_period, vmclock_max_error;
 	uint32_t vmclock_sequence;
-	/* number of readings of the period from now on that return half of it; the page is updated after each */
+	/* number of further readings of the period that return half of it; after each of these the page is updated */
 	unsigned vmclock_updates;
 	/*
 	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again after each STEAL_EVERY_PS. SIM_NEVER if

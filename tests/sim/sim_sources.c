@@ -335,8 +335,9 @@ sim_source_count(enum sim_source source)
 }
 
 /*
- * Returns the vector of the I/O APIC's PIN. If this pin is masked, returns the vector of the PICs' input IRQ. BESIDE
- * is 0, or 1 for a source with the fault wrong_pin.
+ * Returns the vector of the I/O APIC's PIN. If this pin is masked, returns the vector of the PICs' input IRQ. For a
+ * source with the fault wrong_pin, BESIDE is 1, which selects the neighbour of the pin and of the input. Otherwise
+ * BESIDE is 0.
  */
 static uint32_t
 line_vector(uint32_t pin, uint32_t irq, uint32_t beside)

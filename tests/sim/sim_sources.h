@@ -26,8 +26,8 @@ void sim_source_passed(enum sim_source source);
 bool sim_source_is_up(enum sim_source source);
 
 /*
- * Arms the source for the time when its counter reaches DUE, and then again after each PERIOD. With a PERIOD of 0 it
- * comes once.
+ * Arms the source for the time when its counter reaches DUE, and then again after each PERIOD. With a PERIOD of 0 only
+ * one interrupt comes.
  */
 void sim_source_arm(enum sim_source source, uint64_t due, uint64_t period);
 void sim_source_disarm(enum sim_source source);
