@@ -188,7 +188,7 @@ run: deps-build deps-run
 	+$(SUBMAKE) all
 	qemu/run --out $(BUILD)/report $(if $(OPTIONS),-- $(OPTIONS))
 
-# Packages from PyPI, in an environment of their own: one fixed version of each, checked by its hash.
+# Installs packages from PyPI in a separate Python environment: one fixed version of each, checked by its hash.
 $(BUILD)/%-python/made: | deps-fleet
 	rm -rf $(@D)
 	$(PYTHON) -m venv $(@D)
@@ -199,8 +199,8 @@ $(BUILD)/%-python/made: | deps-fleet
 FLEET_PYTHON := $(BUILD)/fleet-python/made
 $(FLEET_PYTHON): qemu/lab/requirements.txt
 
-# A fixed version of Spark in the same way. PyPI has only its source, so pip builds it with the packages of the first list, and
-# downloads no others.
+# Installs a fixed version of Spark in the same way. PyPI has only Spark's source. pip builds it with the packages of the first list,
+# and downloads no others.
 FLEET_SPARK := $(BUILD)/fleet-spark/made
 $(FLEET_SPARK): qemu/lab/requirements-setuptools.txt qemu/lab/requirements-spark.txt | deps-spark
 	rm -rf $(@D)
