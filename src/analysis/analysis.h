@@ -13,13 +13,13 @@
 #include "report/report.h"
 
 /* Stolen time: fills report->interference, and observed_ns, gaps and worst_gap_ns of each core. */
-void analysis_gaps(const void *record, size_t size, struct report *report);
+void analysis_calculate_gaps(const void *record, size_t size, struct report *report);
 
 /* Fills report->discontinuities, without their times in the run and their classes. */
-void analysis_discontinuities(const void *record, size_t size, struct report *report);
+void analysis_calculate_discontinuities(const void *record, size_t size, struct report *report);
 
 /* Sets SCALE to the TSC's rate in an entry `scale`. */
-void analysis_set_scale(struct scale *scale, const struct record_entry *entry);
+void analysis_read_scale(struct scale *scale, const struct record_entry *entry);
 
 struct rate_outcome {
 	bool undecided;     /* true if no majority of the clocks confirms the TSC's rate */
@@ -34,24 +34,25 @@ struct rate_outcome {
  * row of a soak. May choose another claim as the TSC's nominal frequency. Two clocks disagree if their rates differ by
  * more than LIMIT_PPB.
  */
-struct rate_outcome analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report);
+struct rate_outcome analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb,
+					     struct report *report);
 
 /*
  * Offsets and drifts of the cores' TSCs: fills report->skew except its warp checks, and pingpongs, offset, last_offset
  * and drift_ppb of each core. The caller must have called report_lay_out(), which allocates the arrays. A pass (one
  * measurement of all pairs) that does not fit into the arrays is skipped.
  */
-void analysis_offsets(const void *record, size_t size, struct report *report);
+void analysis_calculate_offsets(const void *record, size_t size, struct report *report);
 
 /*
  * Returns the schedule of the record's ping-pongs, for which report_lay_out() allocates memory: all pairs of CORES
  * cores, or each core with the boot core only. Returns the second if the record is too short to contain the ping-pongs
  * of all pairs. This bounds the memory for any record.
  */
-enum pair_schedule analysis_schedule(const void *record, size_t size, size_t cores);
+enum pair_schedule analysis_find_schedule(const void *record, size_t size, size_t cores);
 
 /* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
-void analysis_timers(const void *record, size_t size, struct report *report);
+void analysis_calculate_timers(const void *record, size_t size, struct report *report);
 
 /* length of one tick of a timer's counter, in attoseconds (10^-18 s); VALUE is 0 if it is not known */
 struct timer_tick {
@@ -62,12 +63,12 @@ struct timer_tick {
  * Returns the length of a timer's tick. It is calculated from the timer's nominal rate, or without such a rate from the
  * TSC ticks that passed while its counter ran. Also used while measuring.
  */
-struct timer_tick analysis_tick(const struct record_timer *timer, const struct scale *scale);
+struct timer_tick analysis_calculate_timer_tick(const struct record_timer *timer, const struct scale *scale);
 
 /*
  * Calibration loops: fills runs, refused, median and worst of each row of report->calibrations. The errors are relative
  * to the TSC's measured rate, report->tsc_within.
  */
-void analysis_calibrations(const void *record, size_t size, struct report *report);
+void analysis_calculate_calibrations(const void *record, size_t size, struct report *report);
 
 #endif

@@ -16,7 +16,7 @@ struct loop_results { /* the results of one calibration loop */
 };
 
 static void
-add_rate(struct loop_results *found, uint64_t hz)
+insert_rate_sorted(struct loop_results *found, uint64_t hz)
 {
 	size_t at = found->count;
 
@@ -29,7 +29,7 @@ add_rate(struct loop_results *found, uint64_t hz)
 }
 
 static void
-add_runs(struct report_calibration *row, struct loop_results *found, const struct record_entry *entry)
+add_runs_from_entry(struct report_calibration *row, struct loop_results *found, const struct record_entry *entry)
 {
 	struct record_calibration all;
 	struct record_calibrated run;
@@ -44,12 +44,12 @@ add_runs(struct report_calibration *row, struct loop_results *found, const struc
 		if (run.refusal < CALIBRATION_REFUSALS)
 			found->refused[run.refusal]++;
 		else if (run.hz)
-			add_rate(found, run.hz < HZ_MAX ? run.hz : HZ_MAX);
+			insert_rate_sorted(found, run.hz < HZ_MAX ? run.hz : HZ_MAX);
 	}
 }
 
 static bool
-is_for_loop(const struct report_calibration *row, const struct record_entry *entry)
+is_entry_of_loop(const struct report_calibration *row, const struct record_entry *entry)
 {
 	struct record_calibration all;
 	char id[sizeof(all.loop) + 1] = "";
@@ -64,7 +64,7 @@ is_for_loop(const struct report_calibration *row, const struct record_entry *ent
  * another clock it is calculated from the ticks of that clock and of the TSC.
  */
 static struct rate_interval
-rate_of(const struct loop_results *found, const struct rate_interval *tsc)
+calibrated_clock_rate(const struct loop_results *found, const struct rate_interval *tsc)
 {
 	if (!found->tsc_ticks || !tsc->known)
 		return *tsc;
@@ -89,20 +89,20 @@ error_ppb(uint64_t hz, uint64_t microhz)
 
 /* Returns the error as an interval. Its ends are rounded outwards by at most 1 ppb. */
 static struct interval_ppb
-error_of(uint64_t hz, const struct rate_interval *rate)
+error_interval(uint64_t hz, const struct rate_interval *rate)
 {
 	return (struct interval_ppb){ true, error_ppb(hz, rate->value),
 				      error_ppb(hz, rate->high) - 1, error_ppb(hz, rate->low) + 1 };
 }
 
 static uint64_t
-size_of(const struct interval_ppb *error)
+absolute_error_ppb(const struct interval_ppb *error)
 {
 	return error->value < 0 ? -(uint64_t)error->value : (uint64_t)error->value;
 }
 
 static void
-set_refusals(struct report_calibration *row, const struct loop_results *found)
+copy_refusal_counts(struct report_calibration *row, const struct loop_results *found)
 {
 	row->refused = row->refusal_count = 0;
 	for (size_t i = 0; i < CALIBRATION_REFUSALS; i++) {
@@ -115,21 +115,22 @@ set_refusals(struct report_calibration *row, const struct loop_results *found)
 }
 
 static void
-set_errors(struct report_calibration *row, const struct loop_results *found, const struct rate_interval *tsc)
+set_median_and_worst_error(struct report_calibration *row, const struct loop_results *found,
+			   const struct rate_interval *tsc)
 {
-	struct rate_interval rate = rate_of(found, tsc);
+	struct rate_interval rate = calibrated_clock_rate(found, tsc);
 	struct interval_ppb least, most;
 
 	if (!found->count || !rate.known || !rate.low)
 		return;
-	least = error_of(found->hz[0], &rate);
-	most = error_of(found->hz[found->count - 1], &rate);
-	row->median = error_of(found->hz[(found->count - 1) / 2], &rate);
-	row->worst = size_of(&least) > size_of(&most) ? least : most;
+	least = error_interval(found->hz[0], &rate);
+	most = error_interval(found->hz[found->count - 1], &rate);
+	row->median = error_interval(found->hz[(found->count - 1) / 2], &rate);
+	row->worst = absolute_error_ppb(&least) > absolute_error_ppb(&most) ? least : most;
 }
 
 void
-analysis_calibrations(const void *record, size_t size, struct report *report)
+analysis_calculate_calibrations(const void *record, size_t size, struct report *report)
 {
 	for (size_t i = 0; i < report->calibration_count; i++) {
 		struct report_calibration *row = &report->calibrations[i];
@@ -141,9 +142,9 @@ analysis_calibrations(const void *record, size_t size, struct report *report)
 		row->median = row->worst = (struct interval_ppb){ .known = false };
 		record_open_again(&reader, record, size);
 		while (record_next(&reader, &entry))
-			if (entry.kind == RECORD_CALIBRATION && is_for_loop(row, &entry))
-				add_runs(row, &found, &entry);
-		set_refusals(row, &found);
-		set_errors(row, &found, &report->tsc_within);
+			if (entry.kind == RECORD_CALIBRATION && is_entry_of_loop(row, &entry))
+				add_runs_from_entry(row, &found, &entry);
+		copy_refusal_counts(row, &found);
+		set_median_and_worst_error(row, &found, &report->tsc_within);
 	}
 }

@@ -23,23 +23,23 @@
 #define MOVED_NS_MAX   INT64_C(100000000)
 
 static int64_t
-clamped(int64_t size)
+clamp_to_far(int64_t size)
 {
 	return size > FAR ? FAR : size < -FAR ? -FAR : size;
 }
 
 static const struct clock *
-clock_of(const struct analysis_step *step, const struct record_compared *clock)
+get_compared_clock(const struct analysis_step *step, const struct record_compared *clock)
 {
 	return &step->report->clocks[clock->clock].clock;
 }
 
 /* Converts TICKS of CLOCK to TSC ticks. */
 static int64_t
-as_tsc_ticks(const struct analysis_step *step, const struct record_compared *clock, int64_t ticks,
+to_tsc_ticks(const struct analysis_step *step, const struct record_compared *clock, int64_t ticks,
 	     enum scale_rounding rounding)
 {
-	const struct rate *claimed = &clock_of(step, clock)->claimed;
+	const struct rate *claimed = &get_compared_clock(step, clock)->claimed;
 	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
 	uint64_t tsc = scale_ratio((unsigned __int128)size * clock->implied.value, claimed->den,
 				   (unsigned __int128)claimed->num * MICROHZ_PER_HZ, rounding);
@@ -56,7 +56,7 @@ may_have_moved_tsc(const struct analysis_step *step)
 }
 
 static int64_t
-edge_late_ns(const struct analysis_step *step, int64_t late_ns)
+edge_lateness_max_ns(const struct analysis_step *step, int64_t late_ns)
 {
 	if (!step->report->hypervisor[0])
 		return EDGE_UNEVEN_NS;
@@ -68,37 +68,37 @@ edge_late_ns(const struct analysis_step *step, int64_t late_ns)
  * be up to LATE_NS late.
  */
 static struct offset
-gain_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
-	const struct clock *of = clock_of(step, clock);
+	const struct clock *of = get_compared_clock(step, clock);
 	const struct rate_interval *rate = &clock->implied;
-	int64_t least = clamped((int64_t)(clock->now.begin - clock->then.end));
-	int64_t most = clamped((int64_t)(clock->now.end - clock->then.begin));
-	int64_t ticks = clamped(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
-				(int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
-	int64_t slack = clamped((int64_t)clock->resolution_ticks);
+	int64_t least = clamp_to_far((int64_t)(clock->now.begin - clock->then.end));
+	int64_t most = clamp_to_far((int64_t)(clock->now.end - clock->then.begin));
+	int64_t ticks = clamp_to_far(of->wrap_ticks == UINT64_MAX ? (int64_t)(clock->now.ticks - clock->then.ticks) :
+				     (int64_t)clock_elapsed_ticks(of, clock->then.ticks, clock->now.ticks));
+	int64_t slack = clamp_to_far((int64_t)clock->resolution_ticks);
 	/* between its edges, an edge clock (an RTC, see clock.h) has advanced by up to one tick more than it shows */
 	int64_t less = of->edges_only ? !clock->then_at_edge : slack;
 	int64_t more = of->edges_only ? !clock->now_at_edge : slack;
-	struct offset offset = { as_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
-				 as_tsc_ticks(step, clock, ticks + more, SCALE_UP) };
+	struct offset offset = { to_tsc_ticks(step, clock, ticks - less, SCALE_DOWN),
+				 to_tsc_ticks(step, clock, ticks + more, SCALE_UP) };
 	int64_t by_rate;
 	uint64_t size;
 
 	/* The rate's error applies to the whole elapsed time. If the clock wrapped, only the TSC shows this time. */
 	size = most < 0 ? 0 - (uint64_t)most : (uint64_t)most;
 	size = offset.high > 0 && (uint64_t)offset.high > size ? (uint64_t)offset.high : size;
-	by_rate = clamped((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
-	late_ns = of->edges_only ? edge_late_ns(step, late_ns) : 0;
+	by_rate = clamp_to_far((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
+	late_ns = of->edges_only ? edge_lateness_max_ns(step, late_ns) : 0;
 	return (struct offset){
-		clamped(scale_ns_down(&step->scale, clamped(offset.low - most - by_rate))) - late_ns,
-		clamped(scale_ns_up(&step->scale, clamped(offset.high - least + by_rate))) + late_ns,
+		clamp_to_far(scale_ns_down(&step->scale, clamp_to_far(offset.low - most - by_rate))) - late_ns,
+		clamp_to_far(scale_ns_up(&step->scale, clamp_to_far(offset.high - least + by_rate))) + late_ns,
 	};
 }
 
 /* Subtracts whole wraps from an edge clock's gain, so that it is between EDGE_BACK_NS and one wrap more. */
 static struct offset
-without_wraps(struct offset offset, int64_t wrap_ns)
+subtract_whole_wraps(struct offset offset, int64_t wrap_ns)
 {
 	int64_t by;
 
@@ -111,35 +111,35 @@ without_wraps(struct offset offset, int64_t wrap_ns)
 
 /* Returns the time from one wrap to the next; 0 for a 64-bit counter. */
 static int64_t
-wrap_ns(const struct analysis_step *step, const struct record_compared *clock)
+wrap_interval_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
-	uint64_t wrap_ticks = clock_of(step, clock)->wrap_ticks;
+	uint64_t wrap_ticks = get_compared_clock(step, clock)->wrap_ticks;
 	int64_t tsc_ticks;
 
 	if (wrap_ticks == UINT64_MAX)
 		return 0;
-	tsc_ticks = as_tsc_ticks(step, clock, clamped((int64_t)wrap_ticks + 1), SCALE_NEAREST);
-	return clamped((int64_t)scale_ns(&step->scale, (uint64_t)tsc_ticks));
+	tsc_ticks = to_tsc_ticks(step, clock, clamp_to_far((int64_t)wrap_ticks + 1), SCALE_NEAREST);
+	return clamp_to_far((int64_t)scale_ns(&step->scale, (uint64_t)tsc_ticks));
 }
 
 /* Returns true if CLOCK may have wrapped in the step: see clock_comparable(). */
 static bool
 may_have_wrapped(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
 {
-	int64_t ticks = clamped((int64_t)(clock->now.end - clock->then.begin));
+	int64_t ticks = clamp_to_far((int64_t)(clock->now.end - clock->then.begin));
 
 	return wrap_ns && scale_ns_up(&step->scale, ticks) > wrap_ns / 4;
 }
 
 static struct discontinuity_clock
-gain_in_step(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
+clock_gain_in_step(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
-	int64_t wrap = wrap_ns(step, clock);
+	int64_t wrap = wrap_interval_ns(step, clock);
 	/* a clock that was first read within the step does not cover all of it */
-	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc, gain_ns(step, clock, late_ns),
+	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc, gain_on_tsc_ns(step, clock, late_ns),
 					  (uint64_t)wrap };
 
-	if (!clock_of(step, clock)->edges_only) {
+	if (!get_compared_clock(step, clock)->edges_only) {
 		in.known &= !may_have_wrapped(step, clock, wrap);
 		return in;
 	}
@@ -148,36 +148,36 @@ gain_in_step(const struct analysis_step *step, const struct record_compared *clo
 	 * has no edge.
 	 */
 	in.known &= clock->then_at_edge || clock->now_at_edge;
-	in.elapsed = without_wraps(in.elapsed, wrap);
+	in.elapsed = subtract_whole_wraps(in.elapsed, wrap);
 	in.wrap_ns = 0;
 	return in;
 }
 
 struct discontinuity
-analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns)
+analysis_group_clocks_by_gain(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns)
 {
 	struct discontinuity_clock clocks[ANALYSIS_TSC + 1] = { { .known = false } };
 
 	for (size_t i = 0; i < step->count; i++)
-		clocks[step->clocks[i].clock] = gain_in_step(step, &step->clocks[i], edge_late_ns);
+		clocks[step->clocks[i].clock] = clock_gain_in_step(step, &step->clocks[i], edge_late_ns);
 	clocks[ANALYSIS_TSC] =
 		(struct discontinuity_clock){ true, { may_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0 };
 	return discontinuity_find(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
 }
 
 uint64_t
-analysis_hidden_ns(const struct analysis_step *step, const struct record_compared *clock)
+analysis_hidden_gain_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
 	struct offset by;
 
-	if (!clock_of(step, clock)->edges_only || !step->report->hypervisor[0])
+	if (!get_compared_clock(step, clock)->edges_only || !step->report->hypervisor[0])
 		return 0;
-	by = without_wraps(gain_ns(step, clock, ANALYSIS_EDGE_LATEST_NS), wrap_ns(step, clock));
+	by = subtract_whole_wraps(gain_on_tsc_ns(step, clock, ANALYSIS_EDGE_LATEST_NS), wrap_interval_ns(step, clock));
 	return by.high > 0 ? (uint64_t)by.high : 0;
 }
 
 uint32_t
-analysis_clocks_off_tsc(const struct discontinuity *found)
+analysis_find_clocks_off_tsc(const struct discontinuity *found)
 {
 	uint32_t clocks = 0;
 
@@ -200,7 +200,7 @@ analysis_are_edge_clocks(const struct report *report, uint32_t clocks)
  * report has no TSC.
  */
 static uint32_t
-as_in_report(const struct report *report, uint32_t clocks)
+move_tsc_bit_to_report_index(const struct report *report, uint32_t clocks)
 {
 	for (size_t i = 0; i < report->clock_count && set_has(clocks, ANALYSIS_TSC); i++)
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
@@ -209,9 +209,9 @@ as_in_report(const struct report *report, uint32_t clocks)
 }
 
 static struct report_group
-group_of(const struct report *report, uint32_t clocks)
+make_report_group(const struct report *report, uint32_t clocks)
 {
-	struct report_group group = { .clocks = as_in_report(report, clocks) };
+	struct report_group group = { .clocks = move_tsc_bit_to_report_index(report, clocks) };
 
 	for (size_t i = 0; i <= ANALYSIS_TSC; i++)
 		if (set_has(group.clocks, i))
@@ -225,7 +225,7 @@ group_of(const struct report *report, uint32_t clocks)
  * such a pause.
  */
 static bool
-has_one_edge_only(const struct analysis_step *step, uint32_t clocks)
+have_shown_one_edge_only(const struct analysis_step *step, uint32_t clocks)
 {
 	if (set_has(clocks, ANALYSIS_TSC) || !analysis_are_edge_clocks(step->report, clocks))
 		return false;
@@ -256,23 +256,23 @@ last_agreement_tsc(const struct analysis_step *step, uint32_t clocks)
  * stopped when an edge was due, it saw the edge late, and a part of the stop is before the step.
  */
 static int64_t
-hidden_gain_ns(const struct analysis_step *step, uint32_t clocks)
+max_hidden_gain_ns(const struct analysis_step *step, uint32_t clocks)
 {
 	int64_t hidden = 0;
 
 	for (size_t i = 0; i < step->count && analysis_are_edge_clocks(step->report, clocks); i++)
-		if (set_has(clocks, step->clocks[i].clock) && clamped((int64_t)step->clocks[i].hidden_ns) > hidden)
-			hidden = clamped((int64_t)step->clocks[i].hidden_ns);
+		if (set_has(clocks, step->clocks[i].clock) && clamp_to_far((int64_t)step->clocks[i].hidden_ns) > hidden)
+			hidden = clamp_to_far((int64_t)step->clocks[i].hidden_ns);
 	return hidden;
 }
 
 static void
-add_row(struct report *report, const struct analysis_step *step)
+add_discontinuity(struct report *report, const struct analysis_step *step)
 {
-	struct discontinuity found = analysis_groups(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
+	struct discontinuity found = analysis_group_clocks_by_gain(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
 	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count];
-	uint64_t begin = last_agreement_tsc(step, analysis_clocks_off_tsc(&found));
-	int64_t step_ns = clamped(scale_ns_down(&step->scale, clamped((int64_t)(step->is.seen_tsc - begin))));
+	uint64_t begin = last_agreement_tsc(step, analysis_find_clocks_off_tsc(&found));
+	int64_t step_ns = clamp_to_far(scale_ns_down(&step->scale, clamp_to_far((int64_t)(step->is.seen_tsc - begin))));
 
 	if (found.count < 2 || report->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
 		return;
@@ -281,21 +281,21 @@ add_row(struct report *report, const struct analysis_step *step)
 	for (size_t i = 0; i < found.count; i++) {
 		const struct offset *elapsed = &found.groups[i].elapsed;
 
-		row->groups[i] = group_of(report, found.groups[i].clocks);
-		if (has_one_edge_only(step, found.groups[i].clocks))
+		row->groups[i] = make_report_group(report, found.groups[i].clocks);
+		if (have_shown_one_edge_only(step, found.groups[i].clocks))
 			row->from_tsc = 0;
 		else if (offset_is_known(*elapsed))
 			row->groups[i].elapsed = (struct interval_ns){
 				true, step_ns + elapsed->low + (elapsed->high - elapsed->low) / 2,
 				step_ns + elapsed->low,
-				step_ns + elapsed->high + hidden_gain_ns(step, found.groups[i].clocks),
+				step_ns + elapsed->high + max_hidden_gain_ns(step, found.groups[i].clocks),
 			};
 	}
 }
 
 /* Copies the clocks of ENTRY that are in the report and whose rate is known. */
 static void
-read_clocks(struct analysis_step *step, const struct record_entry *entry)
+read_compared_clocks(struct analysis_step *step, const struct record_entry *entry)
 {
 	step->count = 0;
 	for (size_t i = 0; i < entry->item_count && step->count < REPORT_CLOCKS_MAX; i++) {
@@ -309,7 +309,7 @@ read_clocks(struct analysis_step *step, const struct record_entry *entry)
 }
 
 void
-analysis_discontinuities(const void *record, size_t size, struct report *report)
+analysis_calculate_discontinuities(const void *record, size_t size, struct report *report)
 {
 	struct analysis_step step = { .report = report };
 	struct record_reader reader;
@@ -320,12 +320,12 @@ analysis_discontinuities(const void *record, size_t size, struct report *report)
 	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
-			analysis_set_scale(&step.scale, &entry);
+			analysis_read_scale(&step.scale, &entry);
 		if (entry.kind != RECORD_STEP)
 			continue;
 		record_fixed(&entry, &step.is);
 		report->discontinuities_lost += step.is.more;
-		read_clocks(&step, &entry);
-		add_row(report, &step);
+		read_compared_clocks(&step, &entry);
+		add_discontinuity(report, &step);
 	}
 }

@@ -11,7 +11,7 @@ struct gap_analysis {
 
 /* Removes the figures of an earlier call. */
 static void
-clear_figures(struct report *report)
+clear_gap_figures(struct report *report)
 {
 	struct report_interference *all = &report->interference;
 
@@ -22,7 +22,7 @@ clear_figures(struct report *report)
 }
 
 void
-analysis_set_scale(struct scale *scale, const struct record_entry *entry)
+analysis_read_scale(struct scale *scale, const struct record_entry *entry)
 {
 	struct record_scale is;
 
@@ -33,13 +33,13 @@ analysis_set_scale(struct scale *scale, const struct record_entry *entry)
 }
 
 static void
-read_scale(struct gap_analysis *analysis, const struct record_entry *entry)
+read_tsc_scale(struct gap_analysis *analysis, const struct record_entry *entry)
 {
-	analysis_set_scale(&analysis->scale, entry);
+	analysis_read_scale(&analysis->scale, entry);
 }
 
 static void
-read_start(struct gap_analysis *analysis, const struct record_entry *entry)
+read_run_start(struct gap_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_run run;
 
@@ -53,7 +53,7 @@ read_start(struct gap_analysis *analysis, const struct record_entry *entry)
  * and the loop, so that time is subtracted from the counter's lower bound.
  */
 static void
-add_reported(struct report_stolen *stolen, const struct scale *scale, const struct record_watch *watch)
+add_stolen_time(struct report_stolen *stolen, const struct scale *scale, const struct record_watch *watch)
 {
 	uint64_t observed_ns = scale_ns(scale, watch->observed_ticks), ran_ns = scale_ns(scale, watch->ran_ticks);
 	uint64_t around_ns = scale_ns(scale, watch->reported_ticks) - observed_ns;
@@ -68,7 +68,7 @@ add_reported(struct report_stolen *stolen, const struct scale *scale, const stru
 }
 
 static void
-add_watch(struct gap_analysis *analysis, const struct record_entry *entry)
+add_gaps_of_core(struct gap_analysis *analysis, const struct record_entry *entry)
 {
 	struct report *report = analysis->report;
 	struct report_interference *all = &report->interference;
@@ -95,7 +95,7 @@ add_watch(struct gap_analysis *analysis, const struct record_entry *entry)
 		all->worst_ns = worst_ns;
 		all->worst_core = core->apic_id;
 	}
-	add_reported(&all->stolen, &analysis->scale, &watch);
+	add_stolen_time(&all->stolen, &analysis->scale, &watch);
 	core->observed_ns += observed_ns;
 	core->gaps += watch.gaps;
 	if (worst_ns > core->worst_gap_ns)
@@ -103,7 +103,7 @@ add_watch(struct gap_analysis *analysis, const struct record_entry *entry)
 }
 
 static void
-add_gap(struct gap_analysis *analysis, const struct record_entry *entry)
+add_single_gap(struct gap_analysis *analysis, const struct record_entry *entry)
 {
 	struct report *report = analysis->report;
 	struct report_interference *all = &report->interference;
@@ -120,19 +120,19 @@ add_gap(struct gap_analysis *analysis, const struct record_entry *entry)
 }
 
 void
-analysis_gaps(const void *record, size_t size, struct report *report)
+analysis_calculate_gaps(const void *record, size_t size, struct report *report)
 {
 	static void (*const read_entry[RECORD_KINDS])(struct gap_analysis *analysis, const struct record_entry *entry) = {
-		[RECORD_RUN] = read_start,
-		[RECORD_SCALE] = read_scale,
-		[RECORD_WATCH] = add_watch,
-		[RECORD_GAP] = add_gap,
+		[RECORD_RUN] = read_run_start,
+		[RECORD_SCALE] = read_tsc_scale,
+		[RECORD_WATCH] = add_gaps_of_core,
+		[RECORD_GAP] = add_single_gap,
 	};
 	struct gap_analysis analysis = { .report = report };
 	struct record_reader reader;
 	struct record_entry entry;
 
-	clear_figures(report);
+	clear_gap_figures(report);
 	scale_init(&analysis.scale, report->tsc);
 	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry))

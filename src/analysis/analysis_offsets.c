@@ -29,7 +29,7 @@ struct offset_analysis {
 
 /* Removes the figures of an earlier call. The warp checks stay. */
 static void
-clear_figures(struct report *report)
+clear_offset_figures(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 
@@ -46,7 +46,7 @@ clear_figures(struct report *report)
  * CORE_OF is NULL.
  */
 static size_t
-read_members(const struct report *report, const struct record_entry *entry, uint32_t *core_of)
+read_cores_of_pass(const struct report *report, const struct record_entry *entry, uint32_t *core_of)
 {
 	struct record_members set;
 	size_t cores = 0;
@@ -84,12 +84,12 @@ read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 		return;
 	stage = &analysis->passes[pass.stage - RECORD_PASS_FIRST];
 	kind = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
-	cores = is_first ? read_members(report, entry, NULL) : first->cores;
+	cores = is_first ? read_cores_of_pass(report, entry, NULL) : first->cores;
 	if (cores < 2 || pair_schedule_pairs(kind, cores) > pair_schedule_pairs(report->skew.widest, report->skew.cores_max) ||
 	    (!is_first && kind != first->kind))
 		return;
 	if (is_first) {
-		read_members(report, entry, report->skew.core_of);
+		read_cores_of_pass(report, entry, report->skew.core_of);
 		/* forget later passes, because their ranks belong to an earlier first pass */
 		for (size_t i = 1; i < REPORT_PASSES; i++)
 			analysis->passes[i].entry.pass = 0;
@@ -104,7 +104,7 @@ read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 
 /* Finds the rank of CORE by bisection. Returns false if the core did not take part. */
 static bool
-find_rank(const struct report_skew *skew, size_t core, size_t *rank)
+find_rank_of_core(const struct report_skew *skew, size_t core, size_t *rank)
 {
 	size_t low = 0, high = skew->first.offsets.cores;
 
@@ -142,7 +142,7 @@ add_warps(struct offset_analysis *analysis, const struct record_pingpong *pingpo
  * number of ping-pongs of both cores.
  */
 static void
-count_pingpong(struct offset_analysis *analysis, const struct record_pingpong *pingpong, bool is_first_result)
+add_round_trips(struct offset_analysis *analysis, const struct record_pingpong *pingpong, bool is_first_result)
 {
 	struct report *report = analysis->report;
 
@@ -171,7 +171,8 @@ add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struc
 		return;
 	pingpong_conclude(&result, analysis->resolution_ticks);
 	add_warps(analysis, pingpong, &result);
-	if (!pass || !find_rank(&report->skew, pingpong->first, &a) || !find_rank(&report->skew, pingpong->second, &b) ||
+	if (!pass || !find_rank_of_core(&report->skew, pingpong->first, &a) ||
+	    !find_rank_of_core(&report->skew, pingpong->second, &b) ||
 	    a >= b || (a && pass->offsets->kind == PAIR_SCHEDULE_STAR))
 		return;
 	bool is_first_result = offsets_add_pingpong(pass->offsets, a, b, result.offset, result.moved_ticks, moment);
@@ -179,7 +180,7 @@ add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struc
 	pass->pingpongs += is_first_result;
 	pass->again += !is_first_result;
 	if (pass == &analysis->passes[0])
-		count_pingpong(analysis, pingpong, is_first_result);
+		add_round_trips(analysis, pingpong, is_first_result);
 }
 
 static void
@@ -200,12 +201,12 @@ read_exchange(struct offset_analysis *analysis, const struct record_entry *entry
 }
 
 static void
-read_scale(struct offset_analysis *analysis, const struct record_entry *entry)
+read_tsc_scale(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_scale scale;
 
 	record_fixed(entry, &scale);
-	analysis_set_scale(&analysis->scale, entry);
+	analysis_read_scale(&analysis->scale, entry);
 	analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
 }
 
@@ -224,7 +225,7 @@ read_entries(struct offset_analysis *analysis, const void *record, size_t size, 
 		if (passes && entry.kind == RECORD_PASS)
 			read_pass(analysis, &entry);
 		else if (!passes && entry.kind == RECORD_SCALE)
-			read_scale(analysis, &entry);
+			read_tsc_scale(analysis, &entry);
 		else if (!passes && entry.kind == RECORD_EXCHANGE)
 			read_exchange(analysis, &entry);
 	}
@@ -232,13 +233,13 @@ read_entries(struct offset_analysis *analysis, const void *record, size_t size, 
 
 /* Calculates each core's offset from the pairs of PASS, and stores it in skew->solved. */
 static void
-solve(struct report_skew *skew, struct report_pass *pass)
+solve_core_offsets(struct report_skew *skew, struct report_pass *pass)
 {
 	pass->summary = offsets_solve(&pass->offsets, skew->solved, pass->outlier, skew->disputed);
 }
 
 static void
-report_first(struct offset_analysis *analysis)
+report_first_pass(struct offset_analysis *analysis)
 {
 	const struct recorded_pass *pass = &analysis->passes[0];
 	struct report *report = analysis->report;
@@ -259,7 +260,7 @@ report_first(struct offset_analysis *analysis)
 		skew->best_trip_ns = scale_ns(&analysis->scale, analysis->best_trip_ticks);
 		skew->median_trip_ns = scale_ns(&analysis->scale, histogram_quantile(skew->trips, MEDIAN));
 	}
-	solve(skew, &skew->first);
+	solve_core_offsets(skew, &skew->first);
 	for (size_t i = 0; i < pass->offsets->cores; i++)
 		report->cores[skew->core_of[i]].offset = skew->solved[i];
 }
@@ -284,12 +285,12 @@ report_drifts(struct report *report)
 }
 
 static void
-report_last(struct offset_analysis *analysis)
+report_last_pass(struct offset_analysis *analysis)
 {
 	struct report *report = analysis->report;
 	struct report_skew *skew = &report->skew;
 
-	solve(skew, &skew->last);
+	solve_core_offsets(skew, &skew->last);
 	for (size_t i = 0; i < skew->last.offsets.cores; i++)
 		report->cores[skew->core_of[i]].last_offset = skew->solved[i];
 	report_drifts(report);
@@ -297,7 +298,7 @@ report_last(struct offset_analysis *analysis)
 }
 
 void
-analysis_offsets(const void *record, size_t size, struct report *report)
+analysis_calculate_offsets(const void *record, size_t size, struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 	struct offset_analysis analysis = {
@@ -306,7 +307,7 @@ analysis_offsets(const void *record, size_t size, struct report *report)
 		.best_trip_ticks = UINT64_MAX,
 	};
 
-	clear_figures(report);
+	clear_offset_figures(report);
 	if (!skew->memory)
 		return;
 	for (size_t i = 0; i < REPORT_PASSES; i++)
@@ -317,17 +318,17 @@ analysis_offsets(const void *record, size_t size, struct report *report)
 	read_entries(&analysis, record, size, false);
 	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
 	if (analysis.passes[0].entry.pass)
-		report_first(&analysis);
+		report_first_pass(&analysis);
 	for (size_t i = 0; i < REPORT_PASSES; i++)
 		skew->passes[i].measured = analysis.passes[i].pingpongs > 0;
 	if (skew->last.measured)
-		report_last(&analysis);
+		report_last_pass(&analysis);
 	else
 		skew->last.offsets.cores = 0;
 }
 
 enum pair_schedule
-analysis_schedule(const void *record, size_t size, size_t cores)
+analysis_find_schedule(const void *record, size_t size, size_t cores)
 {
 	enum pair_schedule schedule = PAIR_SCHEDULE_STAR;
 	struct record_reader reader;

@@ -54,22 +54,22 @@ struct rates {
 };
 
 static void
-set_span(const struct rate_batches *batches, const struct sample *to, struct rate_span *span)
+calculate_rates_of_span(const struct rate_batches *batches, const struct sample *to, struct rate_span *span)
 {
 	const struct rate_readings *readings = &batches->readings;
 	const struct sample *from = &readings->first, *middle = &batches->middle;
-	struct rate_ends ends = rate_readings_ends(readings, from, to);
+	struct rate_ends ends = rate_readings_select_batches(readings, from, to);
 
-	span->slope = rate_readings_slope(readings, from, to, &span->fit);
-	span->implied = rate_readings_implied(readings, from, to);
-	span->halves[0] = rate_readings_implied(readings, from, middle);
-	span->halves[1] = rate_readings_implied(readings, middle, &readings->last);
+	span->slope = rate_readings_fit_slope(readings, from, to, &span->fit);
+	span->implied = rate_readings_implied_rate(readings, from, to);
+	span->halves[0] = rate_readings_implied_rate(readings, from, middle);
+	span->halves[1] = rate_readings_implied_rate(readings, middle, &readings->last);
 	if (ends.count >= 2)
 		span->brackets = ends.ends[0].corners->narrowest + ends.ends[ends.count - 1].corners->narrowest;
 }
 
 static void
-set_final(struct rate_batches *batches, struct clock_rates *clock)
+calculate_rates_after_window(struct rate_batches *batches, struct clock_rates *clock)
 {
 	const struct record_batch *final = &batches->final;
 	struct rate_readings *readings = &batches->readings;
@@ -81,10 +81,10 @@ set_final(struct rate_batches *batches, struct clock_rates *clock)
 	readings->gcd_ticks = final->gcd_ticks;
 	readings->smallest_ticks = final->smallest_ticks;
 	clock->expected_ticks = readings->entry->clock.edges_only ? final->ticks - readings->last.ticks :
-				rate_readings_expected(readings, final->unread_ticks);
-	set_span(batches, &clock->final, &clock->whole);
-	clock->since = rate_readings_implied(readings, &readings->last, &clock->final);
-	clock->change_since = rate_readings_change(readings, &readings->first, &readings->last, &clock->final);
+				rate_readings_expected_ticks(readings, final->unread_ticks);
+	calculate_rates_of_span(batches, &clock->final, &clock->whole);
+	clock->since = rate_readings_implied_rate(readings, &readings->last, &clock->final);
+	clock->change_since = rate_readings_rate_change(readings, &readings->first, &readings->last, &clock->final);
 }
 
 /*
@@ -92,7 +92,7 @@ set_final(struct rate_batches *batches, struct clock_rates *clock)
  * in its interval.
  */
 static void
-set_rows(const struct rate_readings *readings, size_t i)
+set_rates_of_soak_rows(const struct rate_readings *readings, size_t i)
 {
 	const struct series *series = &readings->report->series;
 
@@ -101,14 +101,15 @@ set_rows(const struct rate_readings *readings, size_t i)
 
 		if (row->last.end)
 			row->implied = readings->entry->clock.edges_only ?
-				       rate_readings_implied_exactly(readings, &row->first, &row->last) :
-				       rate_readings_implied_by_two(readings, &row->first, &row->last);
+				       rate_readings_implied_rate_unwidened(readings, &row->first, &row->last) :
+				       rate_readings_implied_rate_by_ends(readings, &row->first, &row->last);
 	}
 }
 
 /* Calculates the rates of clock I between its readings. */
 static void
-read_clock(struct rates *rates, const void *record, size_t size, const struct rate_windows *windows, size_t i)
+calculate_rates_of_clock(struct rates *rates, const void *record, size_t size, const struct rate_windows *windows,
+			 size_t i)
 {
 	struct clock_rates *clock = &rates->clocks[i];
 	struct rate_batches batches;
@@ -123,12 +124,12 @@ read_clock(struct rates *rates, const void *record, size_t size, const struct ra
 	clock->may_have_stopped = batches.may_have_stopped;
 	clock->first = readings->first;
 	clock->last = readings->last;
-	set_span(&batches, &readings->last, &clock->window);
-	clock->change_halves = rate_readings_change(readings, &readings->first, &batches.middle, &readings->last);
-	set_final(&batches, clock);
-	set_rows(readings, i);
+	calculate_rates_of_span(&batches, &readings->last, &clock->window);
+	clock->change_halves = rate_readings_rate_change(readings, &readings->first, &batches.middle, &readings->last);
+	calculate_rates_after_window(&batches, clock);
+	set_rates_of_soak_rows(readings, i);
 	if (batches.has_again && batches.again[0].end)
-		clock->again = rate_readings_implied(readings, &batches.again[0], &batches.again[1]);
+		clock->again = rate_readings_implied_rate(readings, &batches.again[0], &batches.again[1]);
 }
 
 static struct interval_millihz
@@ -143,7 +144,7 @@ to_millihz(const struct rate_interval *rate)
 }
 
 static void
-set_measured(struct report_clock *entry, const struct rate_interval *rate)
+set_measured_rate(struct report_clock *entry, const struct rate_interval *rate)
 {
 	entry->measured = to_millihz(rate);
 	entry->error = rate_error(rate, entry->clock.claimed);
@@ -154,7 +155,7 @@ set_measured(struct report_clock *entry, const struct rate_interval *rate)
  * confirms that clock.
  */
 static void
-set_absolute(const struct rates *rates, struct report_clock *entry)
+set_absolute_rate(const struct rates *rates, struct report_clock *entry)
 {
 	entry->absolute = entry->measured;
 	entry->absolute.known &= !rates->outcome.undecided;
@@ -167,7 +168,7 @@ set_absolute(const struct rates *rates, struct report_clock *entry)
  * takes part, and a clock that src/judge would report as wrong cannot be chosen.
  */
 static size_t
-choose_reference(struct rates *rates)
+choose_clock_that_sets_scale(struct rates *rates)
 {
 	const struct report *report = rates->report;
 	struct rate_interval votes[REPORT_CLOCKS_MAX] = { { .known = false } }, trusted[REPORT_CLOCKS_MAX];
@@ -177,7 +178,7 @@ choose_reference(struct rates *rates)
 	size_t best;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_claimed(&report->clocks[i].clock) :
+		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_get_claimed(&report->clocks[i].clock) :
 			   rates->implied[i];
 	sources = sources_for_rates(report, votes);
 	found = falseticker_find(votes, report->clock_count, &sources, rates->limit_ppb);
@@ -200,7 +201,7 @@ choose_reference(struct rates *rates)
 
 /* Returns a copy of TSC with CLAIM as its nominal frequency. */
 static struct clock
-with_claim(struct clock tsc, const struct claim *claim)
+use_claimed_frequency(struct clock tsc, const struct claim *claim)
 {
 	tsc.claimed = claim->hz;
 	tsc.claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num,
@@ -209,9 +210,9 @@ with_claim(struct clock tsc, const struct claim *claim)
 }
 
 static bool
-claim_agrees(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
+tsc_claim_agrees_with_rate(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
 {
-	struct rate_interval claimed = rate_claimed(tsc);
+	struct rate_interval claimed = rate_get_claimed(tsc);
 	struct interval_ppb apart = rate_compare(&claimed, rate);
 
 	return apart.known && !rate_is_beyond(&apart, rates->limit_ppb);
@@ -223,7 +224,7 @@ claim_agrees(const struct rates *rates, const struct clock *tsc, const struct ra
  * it would agree with too many rates.
  */
 static void
-choose_claim(struct rates *rates)
+choose_tsc_claim(struct rates *rates)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
@@ -235,18 +236,19 @@ choose_claim(struct rates *rates)
 		own[i].known &= !report->clocks[i].clock.by_tsc;
 	}
 	best = rate_consensus(own, report->clock_count);
-	if (!tsc || best == report->clock_count || report->options.tsc_hz || claim_agrees(rates, &tsc->clock, &own[best]))
+	if (!tsc || best == report->clock_count || report->options.tsc_hz ||
+	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &own[best]))
 		return;
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct claim *claim = &report->claims[i].claim;
-		struct clock other = with_claim(tsc->clock, claim);
+		struct clock other = use_claimed_frequency(tsc->clock, claim);
 
 		if (claim->clock != CLAIM_OF_TSC || !claim->hz.den || other.claimed_within_ppb > rates->limit_ppb ||
-		    !claim_agrees(rates, &other, &own[best]))
+		    !tsc_claim_agrees_with_rate(rates, &other, &own[best]))
 			continue;
 		for (size_t c = 0; c < report->clock_count; c++)
 			if (text_equal(report->clocks[c].clock.main, "tsc"))
-				report->clocks[c].clock = with_claim(report->clocks[c].clock, claim);
+				report->clocks[c].clock = use_claimed_frequency(report->clocks[c].clock, claim);
 		return;
 	}
 }
@@ -257,7 +259,7 @@ set_tsc_rate(struct rates *rates, bool whole)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
-	size_t best = choose_reference(rates);
+	size_t best = choose_clock_that_sets_scale(rates);
 	struct text source;
 
 	text_init(&source, report->tsc_source, sizeof(report->tsc_source));
@@ -280,7 +282,7 @@ set_tsc_rate(struct rates *rates, bool whole)
 		text_put(&source, "no clock could measure it");
 	}
 	if (tsc && report->tsc_within.known)
-		set_measured(tsc, &report->tsc_within);
+		set_measured_rate(tsc, &report->tsc_within);
 }
 
 /* Returns half the width of LOW..HIGH, divided by LOW. */
@@ -292,7 +294,7 @@ half_width_ppt(uint64_t low, uint64_t high)
 
 /* Returns PART, or REST if that is less, and subtracts it from REST. */
 static uint64_t
-subtract_part(uint64_t *rest, uint64_t part)
+take_up_to_rest(uint64_t *rest, uint64_t part)
 {
 	part = part < *rest ? part : *rest;
 	*rest -= part;
@@ -305,7 +307,7 @@ subtract_part(uint64_t *rest, uint64_t part)
  * resolution.
  */
 static struct rate_budget
-error_budget(const struct rates *rates, const struct report_clock *entry, const struct rate_span *span)
+calculate_error_budget(const struct rates *rates, const struct report_clock *entry, const struct rate_span *span)
 {
 	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
@@ -313,17 +315,17 @@ error_budget(const struct rates *rates, const struct report_clock *entry, const 
 	uint64_t rest = low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
 	struct rate_budget budget = { .known = low != 0 };
 
-	budget.tsc_resolution = subtract_part(&rest, scale_ratio(rates->tsc_resolution_ticks, PPT, slope->high_time,
+	budget.tsc_resolution = take_up_to_rest(&rest, scale_ratio(rates->tsc_resolution_ticks, PPT, slope->high_time,
 							     SCALE_UP));
-	budget.bracket = subtract_part(&rest, entry->clock.edges_only ? rest :
-				       scale_ratio(span->brackets, PPT / 2, slope->high_time, SCALE_UP));
+	budget.bracket = take_up_to_rest(&rest, entry->clock.edges_only ? rest :
+					 scale_ratio(span->brackets, PPT / 2, slope->high_time, SCALE_UP));
 	budget.resolution = rest;
 	return budget;
 }
 
 /* Adds the other parts to the budget of ENTRY's rate. All parts together are at least half of its interval. */
 static void
-complete_budget(const struct report *report, struct report_clock *entry)
+complete_error_budget(const struct report *report, struct report_clock *entry)
 {
 	const struct rate_interval *tsc = &report->tsc_within;
 	struct rate_budget *budget = &entry->budget;
@@ -336,15 +338,15 @@ complete_budget(const struct report *report, struct report_clock *entry)
 }
 
 static void
-set_rate(const struct rates *rates, const struct rate_span *span, struct report_clock *entry)
+set_rate_and_budget(const struct rates *rates, const struct rate_span *span, struct report_clock *entry)
 {
 	struct report *report = rates->report;
 	struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct rate_interval rate = rate_of_clock(&span->slope, &report->tsc_within);
 
 	entry->rate_fit = span->fit;
-	set_measured(entry, &rate);
-	entry->budget = error_budget(rates, entry, span);
+	set_measured_rate(entry, &rate);
+	entry->budget = calculate_error_budget(rates, entry, span);
 	if (!tsc || !text_equal(entry->clock.id, report->relative_to))
 		return;
 	tsc->budget = entry->budget;
@@ -352,7 +354,7 @@ set_rate(const struct rates *rates, const struct rate_span *span, struct report_
 }
 
 static bool
-may_be_equal(const struct rate_interval *a, const struct rate_interval *b)
+may_rates_be_equal(const struct rate_interval *a, const struct rate_interval *b)
 {
 	struct interval_ppb ppb = rate_compare(a, b);
 
@@ -360,7 +362,7 @@ may_be_equal(const struct rate_interval *a, const struct rate_interval *b)
 }
 
 static void
-compare_pair(struct rates *rates, const struct rate_span *spans, size_t a, size_t b)
+compare_rates_of_pair(struct rates *rates, const struct rate_span *spans, size_t a, size_t b)
 {
 	struct report *report = rates->report;
 	struct interval_ppb ppb = rate_compare(&spans[a].implied, &spans[b].implied);
@@ -371,9 +373,9 @@ compare_pair(struct rates *rates, const struct rate_span *spans, size_t a, size_
 	report->rate_count++;
 	*pair = (struct report_rate){ report->clocks[a].clock.id, report->clocks[b].clock.id,
 				      ppb, ppb.high - ppb.low <= 2 * SAME_SOURCE_PPB };
-	pair->same_source &= may_be_equal(&spans[a].implied, &spans[b].implied);
+	pair->same_source &= may_rates_be_equal(&spans[a].implied, &spans[b].implied);
 	for (size_t half = 0; half < 2; half++)
-		pair->same_source &= may_be_equal(&spans[a].halves[half], &spans[b].halves[half]);
+		pair->same_source &= may_rates_be_equal(&spans[a].halves[half], &spans[b].halves[half]);
 }
 
 /*
@@ -394,7 +396,7 @@ calculate_rates(struct rates *rates, bool whole)
 			spans[i] = whole && clock->has_final ? clock->whole : clock->window;
 		rates->implied[i] = spans[i].implied;
 	}
-	choose_claim(rates);
+	choose_tsc_claim(rates);
 	set_tsc_rate(rates, whole);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
@@ -403,24 +405,24 @@ calculate_rates(struct rates *rates, bool whole)
 		entry->uncounted = rates->clocks[i].is_uncounted;
 		if (!entry->implied.known)
 			continue;
-		set_rate(rates, &spans[i], entry);
+		set_rate_and_budget(rates, &spans[i], entry);
 		entry->rate_whole_run = whole && rates->clocks[i].has_final;
 	}
 	for (size_t i = 0; i < report->clock_count; i++) {
 		if (report->clocks[i].measured.known)
-			complete_budget(report, &report->clocks[i]);
-		set_absolute(rates, &report->clocks[i]);
+			complete_error_budget(report, &report->clocks[i]);
+		set_absolute_rate(rates, &report->clocks[i]);
 	}
 	if (tsc) {
 		struct rate_span *claimed = &spans[tsc - report->clocks];
 
-		tsc->implied = rate_claimed(&tsc->clock);
+		tsc->implied = rate_get_claimed(&tsc->clock);
 		claimed->implied = claimed->halves[0] = claimed->halves[1] = tsc->implied;
 	}
 	report->rate_count = 0;
 	for (size_t a = 0; a < report->clock_count; a++)
 		for (size_t b = a + 1; b < report->clock_count; b++)
-			compare_pair(rates, spans, a, b);
+			compare_rates_of_pair(rates, spans, a, b);
 }
 
 static void
@@ -451,14 +453,14 @@ min_size_ppb(const struct interval_ppb *change)
  * rate.
  */
 static bool
-is_final_usable(struct rates *rates, size_t i, uint64_t change_ppb)
+is_final_reading_usable(struct rates *rates, size_t i, uint64_t change_ppb)
 {
 	const struct clock_rates *clock = &rates->clocks[i];
 	const struct report_clock *entry = &rates->report->clocks[i];
 	uint64_t back_ticks = clock->last.ticks - clock->final.ticks;
 
 	if (!clock->has_final || !entry->implied_window.known ||
-	    rate_wraps_are_ambiguous(&entry->clock, &entry->implied_window, clock->expected_ticks, change_ppb))
+	    rate_may_wraps_be_miscounted(&entry->clock, &entry->implied_window, clock->expected_ticks, change_ppb))
 		return false;
 	if (back_ticks == 0 || back_ticks >> 63)
 		return true;
@@ -470,7 +472,7 @@ is_final_usable(struct rates *rates, size_t i, uint64_t change_ppb)
  * Returns the clock that takes longest to wrap, among clocks that are not in DONE; REPORT_CLOCKS_MAX if none is left.
  */
 static size_t
-find_longest_range(const struct rates *rates, uint32_t done)
+find_clock_with_longest_wrap(const struct rates *rates, uint32_t done)
 {
 	size_t last = REPORT_CLOCKS_MAX;
 	uint64_t longest_ns = 0;
@@ -481,7 +483,8 @@ find_longest_range(const struct rates *rates, uint32_t done)
 
 		if (!rates->clocks[i].has_final || set_has(done, i))
 			continue;
-		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * PPB, clock->claimed.den, clock->claimed.num, SCALE_UP);
+		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * PPB, clock->claimed.den, clock->claimed.num,
+				 SCALE_UP);
 		if (last < REPORT_CLOCKS_MAX && ns <= longest_ns)
 			continue;
 		longest_ns = ns;
@@ -495,17 +498,17 @@ find_longest_range(const struct rates *rates, uint32_t done)
  * whether the wraps of the others can be counted.
  */
 static void
-fill_changes(struct rates *rates, const struct scale *scale)
+set_rate_changes_since_window(struct rates *rates, const struct scale *scale)
 {
 	uint64_t change_ppb = 0;
 	uint32_t done = 0;
 
-	for (size_t i; (i = find_longest_range(rates, done)) < REPORT_CLOCKS_MAX;) {
+	for (size_t i; (i = find_clock_with_longest_wrap(rates, done)) < REPORT_CLOCKS_MAX;) {
 		struct report_clock *entry = &rates->report->clocks[i];
 		struct clock_rates *clock = &rates->clocks[i];
 
 		done |= set_of(i);
-		clock->has_final = is_final_usable(rates, i, change_ppb);
+		clock->has_final = is_final_reading_usable(rates, i, change_ppb);
 		if (!clock->has_final)
 			continue;
 		entry->implied_since = clock->since;
@@ -520,7 +523,7 @@ fill_changes(struct rates *rates, const struct scale *scale)
 
 /* Returns true if the rate that the scale uses for the TSC is outside RATE. */
 static bool
-is_off_scale(const struct scale *scale, const struct rate_interval *rate)
+is_scale_outside_rate(const struct scale *scale, const struct rate_interval *rate)
 {
 	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
 
@@ -528,7 +531,7 @@ is_off_scale(const struct scale *scale, const struct rate_interval *rate)
 }
 
 static bool
-do_not_overlap(const struct rate_interval *a, const struct rate_interval *b)
+are_rates_disjoint(const struct rate_interval *a, const struct rate_interval *b)
 {
 	return a->known && b->known && (a->low > b->high || b->low > a->high);
 }
@@ -541,7 +544,7 @@ do_not_overlap(const struct rate_interval *a, const struct rate_interval *b)
  * last edge seemed late, stays unsure.
  */
 static void
-check_edge_clocks(struct rates *rates, const struct scale *scale)
+find_unsure_edge_clocks(struct rates *rates, const struct scale *scale)
 {
 	for (size_t i = 0; i < rates->report->clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
@@ -551,11 +554,11 @@ check_edge_clocks(struct rates *rates, const struct scale *scale)
 		if (clock->has_again)
 			entry->implied_since = clock->again;
 		if (!rates->report->hypervisor[0] || !clock->is_followed || !entry->clock.edges_only ||
-		    !is_off_scale(scale, &entry->implied_window) ||
-		    do_not_overlap(&entry->implied_window, &entry->implied_since))
+		    !is_scale_outside_rate(scale, &entry->implied_window) ||
+		    are_rates_disjoint(&entry->implied_window, &entry->implied_since))
 			continue;
-		if (!(clock->has_again && clock->final.end) && is_off_scale(scale, half) &&
-		    is_off_scale(scale, &entry->implied_since))
+		if (!(clock->has_again && clock->final.end) && is_scale_outside_rate(scale, half) &&
+		    is_scale_outside_rate(scale, &entry->implied_since))
 			entry->implied_window = *half;
 		else
 			rates->outcome.unsure |= set_of(i);
@@ -567,7 +570,7 @@ check_edge_clocks(struct rates *rates, const struct scale *scale)
  * against the TSC. The TSC did not change its rate then either.
  */
 static bool
-is_steady(const struct rates *rates)
+are_all_rates_steady(const struct rates *rates)
 {
 	for (size_t i = 0; i < rates->report->clock_count; i++) {
 		const struct clock_rates *clock = &rates->clocks[i];
@@ -608,13 +611,13 @@ static struct rate_interval
 rate_in_row(const struct report *report, const struct series_clock *row, const struct report_clock *entry)
 {
 	if (entry == report_find_clock(report, "tsc"))
-		return rate_claimed(&entry->clock);
+		return rate_get_claimed(&entry->clock);
 	return rate_widen(row[entry - report->clocks].implied, entry->clock.claimed_within_ppb);
 }
 
 /* Sets each clock's rate in each row of the series, relative to the clock that sets the TSC's rate. */
 static void
-compare_in_rows(const struct report *report)
+compare_rates_in_soak_rows(const struct report *report)
 {
 	const struct report_clock *by = report_find_clock(report, report->relative_to);
 
@@ -633,7 +636,7 @@ compare_in_rows(const struct report *report)
 }
 
 static void
-clear_rows(const struct report *report)
+clear_rates_of_soak_rows(const struct report *report)
 {
 	for (size_t r = 0; r < report->series.count; r++)
 		for (size_t i = 0; i < report->clock_count; i++)
@@ -641,17 +644,17 @@ clear_rows(const struct report *report)
 }
 
 struct rate_outcome
-analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
+analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, struct report *report)
 {
 	struct rate_windows windows = rate_find_windows(record, size);
-	uint32_t miscounted = wraps_find_miscounted(record, size, report, &windows);
+	uint32_t miscounted = wraps_find_miscounted_clocks(record, size, report, &windows);
 	struct rates rates = { .report = report, .limit_ppb = limit_ppb };
 	struct scale scale;
 
-	clear_rows(report);
+	clear_rates_of_soak_rows(report);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		if (set_has(windows.clocks, i))
-			read_clock(&rates, record, size, &windows, i);
+			calculate_rates_of_clock(&rates, record, size, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
 		/* The choice of the clock that sets the scale depends on this change, so it must not be of an earlier call. */
 		report->clocks[i].change_halves = rates.clocks[i].change_halves;
@@ -660,13 +663,13 @@ analysis_rates(const void *record, size_t size, uint64_t limit_ppb, struct repor
 	scale = report_scale(report);
 	store_window_rates(&rates, &scale);
 	if (windows.final) {
-		fill_changes(&rates, &scale);
-		check_edge_clocks(&rates, &scale);
-		rates.outcome.whole_run = is_steady(&rates) ||
+		set_rate_changes_since_window(&rates, &scale);
+		find_unsure_edge_clocks(&rates, &scale);
+		rates.outcome.whole_run = are_all_rates_steady(&rates) ||
 					  (report->options.profile == PROFILE_SOAK && !has_tsc_changed(&rates));
 	}
 	if (rates.outcome.whole_run)
 		calculate_rates(&rates, true);
-	compare_in_rows(report);
+	compare_rates_in_soak_rows(report);
 	return rates.outcome;
 }

@@ -31,16 +31,17 @@ struct analysis_step {
  * clocks agree, there is one group. An edge of a guest's edge clock (an RTC, see clock.h) may be up to EDGE_LATE_NS
  * late.
  */
-struct discontinuity analysis_groups(const struct analysis_step *step, int64_t edge_late_ns, uint64_t floor_ns);
+struct discontinuity analysis_group_clocks_by_gain(const struct analysis_step *step, int64_t edge_late_ns,
+						   uint64_t floor_ns);
 
 /*
  * Returns the largest gain of a guest's edge clock on the TSC, in ns, that is not reported as a discontinuity. Returns
  * 0 for other clocks.
  */
-uint64_t analysis_hidden_ns(const struct analysis_step *step, const struct record_compared *clock);
+uint64_t analysis_hidden_gain_ns(const struct analysis_step *step, const struct record_compared *clock);
 
 /* Returns the set of clocks that are in groups without the TSC. */
-uint32_t analysis_clocks_off_tsc(const struct discontinuity *found);
+uint32_t analysis_find_clocks_off_tsc(const struct discontinuity *found);
 
 /* Returns true if all clocks in the set CLOCKS are edge clocks. */
 bool analysis_are_edge_clocks(const struct report *report, uint32_t clocks);

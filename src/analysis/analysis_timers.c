@@ -21,19 +21,19 @@ clamp_ps(uint64_t ps)
 }
 
 int64_t
-timer_tsc_ps(const struct timer_analysis *analysis, uint64_t ticks)
+timer_tsc_ticks_to_ps(const struct timer_analysis *analysis, uint64_t ticks)
 {
 	return clamp_ps(scale_ns(&analysis->scale, (ticks < TSC_MAX ? ticks : TSC_MAX) * PS_PER_NS));
 }
 
 int64_t
-timer_ticks_ps(uint64_t ticks, uint64_t tick_as)
+timer_counter_ticks_to_ps(uint64_t ticks, uint64_t tick_as)
 {
 	return clamp_ps(scale_mul_div(ticks, tick_as, AS_PER_PS));
 }
 
 struct timer_tick
-analysis_tick(const struct record_timer *timer, const struct scale *scale)
+analysis_calculate_timer_tick(const struct record_timer *timer, const struct scale *scale)
 {
 	struct rate hz = timer->flags & RECORD_BY_TSC ? scale->hz : (struct rate){ timer->hz_num, timer->hz_den };
 	struct timer_tick tick;
@@ -51,7 +51,7 @@ analysis_tick(const struct record_timer *timer, const struct scale *scale)
 }
 
 struct record_event
-timer_interrupt(const struct timer_analysis *analysis, size_t i)
+timer_get_interrupt(const struct timer_analysis *analysis, size_t i)
 {
 	struct record_event event;
 
@@ -76,10 +76,10 @@ timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64
  * Converts TICKS to ps, with their sign. If TICK_AS is 0, they are ticks of the TSC, otherwise of the timer's counter.
  */
 static int64_t
-signed_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as)
+signed_ticks_to_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as)
 {
 	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
-	int64_t ps = tick_as ? timer_ticks_ps(size, tick_as) : timer_tsc_ps(analysis, size);
+	int64_t ps = tick_as ? timer_counter_ticks_to_ps(size, tick_as) : timer_tsc_ticks_to_ps(analysis, size);
 
 	return ticks < 0 ? -ps : ps;
 }
@@ -89,15 +89,16 @@ signed_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as
  * same until the next step, and the deadline may be anywhere within a step.
  */
 static struct lateness
-widen_by_steps(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
+widen_by_counter_step(const struct timer_analysis *analysis, int64_t late_ps, uint64_t tick_as)
 {
 	uint64_t step = analysis->timer.step_ticks;
 
-	return (struct lateness){ late_ps - timer_ticks_ps(step - 1, tick_as), late_ps + timer_ticks_ps(step, tick_as) };
+	return (struct lateness){ late_ps - timer_counter_ticks_to_ps(step - 1, tick_as),
+				  late_ps + timer_counter_ticks_to_ps(step, tick_as) };
 }
 
 struct lateness
-timer_lateness(const struct timer_analysis *analysis, const struct record_event *event)
+timer_interrupt_lateness(const struct timer_analysis *analysis, const struct record_event *event)
 {
 	const struct record_timer *timer = &analysis->timer;
 	const struct record_interrupts *arming = &analysis->arming;
@@ -108,23 +109,24 @@ timer_lateness(const struct timer_analysis *analysis, const struct record_event 
 		uint64_t early = timer->count_mask / 4;
 		int64_t late = (int64_t)((event->count - arming->deadline + early) & timer->count_mask) - (int64_t)early;
 
-		return widen_by_steps(analysis, signed_ps(analysis, late, tick->value), tick->value);
+		return widen_by_counter_step(analysis, signed_ticks_to_ps(analysis, late, tick->value), tick->value);
 	}
 	if (timer->flags & RECORD_BY_TSC)
-		return widen_by_steps(analysis, signed_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
+		return widen_by_counter_step(
+			analysis, signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
 	/* Each of the two TSC readings is valid until the TSC's next step. */
-	int64_t step_ps = timer_tsc_ps(analysis, timer->step_ticks - 1);
+	int64_t step_ps = timer_tsc_ticks_to_ps(analysis, timer->step_ticks - 1);
 
 	return (struct lateness){
-		signed_ps(analysis, (int64_t)(event->tsc - arming->armed_after), 0) -
-			timer_ticks_ps(arming->ticks + timer->phase_ticks, tick->high) - step_ps,
-		signed_ps(analysis, (int64_t)(event->tsc - arming->armed_before), 0) -
-			timer_ticks_ps(arming->ticks, tick->low) + step_ps,
+		signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->armed_after), 0) -
+			timer_counter_ticks_to_ps(arming->ticks + timer->phase_ticks, tick->high) - step_ps,
+		signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->armed_before), 0) -
+			timer_counter_ticks_to_ps(arming->ticks, tick->low) + step_ps,
 	};
 }
 
 void
-timer_add_value(struct timer_analysis *analysis, struct lateness late)
+timer_add_lateness(struct timer_analysis *analysis, struct lateness late)
 {
 	if (analysis->value_count < TIMER_VALUES_MAX)
 		analysis->values[analysis->value_count++] = late;
@@ -132,11 +134,11 @@ timer_add_value(struct timer_analysis *analysis, struct lateness late)
 
 /* Returns the lateness of a polled source, whose status became set between two polls. */
 static struct lateness
-polled_lateness(const struct timer_analysis *analysis, const struct record_event *polls)
+lateness_between_polls(const struct timer_analysis *analysis, const struct record_event *polls)
 {
-	struct lateness before = timer_lateness(analysis, &(struct record_event){ .tsc = polls->count });
+	struct lateness before = timer_interrupt_lateness(analysis, &(struct record_event){ .tsc = polls->count });
 
-	return (struct lateness){ before.low, timer_lateness(analysis, polls).high };
+	return (struct lateness){ before.low, timer_interrupt_lateness(analysis, polls).high };
 }
 
 /*
@@ -144,7 +146,7 @@ polled_lateness(const struct timer_analysis *analysis, const struct record_event
  * may belong to an earlier one-shot that never came. It is also so if the first poll found the status already set.
  */
 static bool
-is_not_counted(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
+is_shot_excused(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	uint64_t due = arming->armed_before + scale_ticks(&analysis->scale, analysis->timer.interval_ns);
@@ -161,7 +163,7 @@ is_not_counted(struct timer_analysis *analysis, const struct record_event *first
 }
 
 static void
-add_shot(struct timer_analysis *analysis)
+add_oneshot_arming(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	struct report_interval *row = analysis->row;
@@ -170,10 +172,11 @@ add_shot(struct timer_analysis *analysis)
 	bool taken = arming->taken != 0, excused;
 
 	if (taken) {
-		first = timer_interrupt(analysis, 0);
-		late = arming->what == RECORD_POLLED ? polled_lateness(analysis, &first) : timer_lateness(analysis, &first);
+		first = timer_get_interrupt(analysis, 0);
+		late = arming->what == RECORD_POLLED ? lateness_between_polls(analysis, &first) :
+		       timer_interrupt_lateness(analysis, &first);
 	}
-	excused = is_not_counted(analysis, &first, &late);
+	excused = is_shot_excused(analysis, &first, &late);
 	row->asked++;
 	row->expected++;
 	row->excused += excused;
@@ -183,18 +186,18 @@ add_shot(struct timer_analysis *analysis)
 	row->expired += !taken && !excused && arming->due;
 	analysis->missing += !taken;
 	if (taken && !excused && !(analysis->timer.flags & RECORD_UNTIMED))
-		timer_add_value(analysis, late);
+		timer_add_lateness(analysis, late);
 }
 
 static void
-add_masked(struct timer_analysis *analysis)
+add_masked_arming(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 
-	analysis->row->held_ns = (uint64_t)timer_tsc_ps(analysis, arming->opened - arming->armed_after) / PS_PER_NS;
+	analysis->row->held_ns = (uint64_t)timer_tsc_ticks_to_ps(analysis, arming->opened - arming->armed_after) / PS_PER_NS;
 	analysis->row->held_delivered = arming->taken;
 	if (arming->taken <= analysis->count)
-		analysis->row->policy = timer_policy(analysis);
+		analysis->row->policy = timer_find_masking_policy(analysis);
 }
 
 static void
@@ -209,27 +212,27 @@ add_arming(struct timer_analysis *analysis)
 		return;
 	}
 	if (arming->what == RECORD_MASKED)
-		add_masked(analysis);
+		add_masked_arming(analysis);
 	/* an interrupt storm filled the buffer, so later interrupts were not recorded */
 	if (arming->taken > analysis->count) {
 		row->doubled += arming->taken - 1;
 		return;
 	}
 	if (arming->what == RECORD_PERIODS)
-		timer_add_periods(analysis);
+		timer_add_periodic_arming(analysis);
 	else if (arming->what != RECORD_MASKED)
-		add_shot(analysis);
+		add_oneshot_arming(analysis);
 }
 
 static bool
-has_period(const struct timer_analysis *analysis)
+has_long_enough_period(const struct timer_analysis *analysis)
 {
 	return analysis->timer.flags & RECORD_PERIODIC &&
-	       timer_ticks_ps(analysis->arming.ticks, analysis->tick.value) >= PERIOD_PS_MIN;
+	       timer_counter_ticks_to_ps(analysis->arming.ticks, analysis->tick.value) >= PERIOD_PS_MIN;
 }
 
 static void
-read_arming(struct timer_analysis *analysis, const struct record_entry *entry)
+read_arming_entry(struct timer_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_interrupts *arming = &analysis->arming;
 
@@ -238,12 +241,12 @@ read_arming(struct timer_analysis *analysis, const struct record_entry *entry)
 	if (!analysis->row || arming->timer != analysis->timer.timer || arming->gaps > entry->item_count)
 		return;
 	analysis->count = entry->item_count - arming->gaps;
-	if ((arming->what != RECORD_PERIODS && arming->what != RECORD_MASKED) || has_period(analysis))
+	if ((arming->what != RECORD_PERIODS && arming->what != RECORD_MASKED) || has_long_enough_period(analysis))
 		add_arming(analysis);
 }
 
 static void
-set_reason(struct report_interval *row, const char *words)
+set_row_reason(struct report_interval *row, const char *words)
 {
 	struct text text;
 
@@ -252,52 +255,52 @@ set_reason(struct report_interval *row, const char *words)
 }
 
 static void
-conclude_row(struct timer_analysis *analysis)
+complete_timer_row(struct timer_analysis *analysis)
 {
 	struct report_interval *row = analysis->row;
 
 	if (!row)
 		return;
-	lateness_record(row, analysis->values, analysis->value_count);
+	lateness_store_percentiles(row, analysis->values, analysis->value_count);
 	if (row->state == CLOCK_PRESENT && row->asked && !row->delivered && !row->expired && !row->periodic) {
 		row->state = CLOCK_STUCK;
-		set_reason(row, "No interrupt came, and the timer's own status shows that none was due.");
+		set_row_reason(row, "No interrupt came, and the timer's own status shows that none was due.");
 	}
-	if (!row->periodic || !lateness_is_scattered(row, analysis->values, analysis->value_count))
+	if (!row->periodic || !lateness_are_ticks_scattered(row, analysis->values, analysis->value_count))
 		return;
 	row->scattered = true;
 	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
-	set_reason(row, "Its ticks are spread over their periods, so none can be matched to its deadline.");
+	set_row_reason(row, "Its ticks are spread over their periods, so none can be matched to its deadline.");
 }
 
 static bool
-is_usable(const struct record_timer *timer)
+is_timer_in_range(const struct record_timer *timer)
 {
 	return timer->count_mask <= UINT32_MAX &&
 	       (!(timer->flags & RECORD_PERIODIC) || timer->interval_ns >= PERIOD_PS_MIN / PS_PER_NS);
 }
 
 static void
-read_timer(struct timer_analysis *analysis, const struct record_entry *entry)
+read_timer_entry(struct timer_analysis *analysis, const struct record_entry *entry)
 {
 	const struct record_timer before = analysis->timer;
 	struct record_timer *timer = &analysis->timer;
 
-	conclude_row(analysis);
+	complete_timer_row(analysis);
 	record_fixed(entry, timer);
 	if (timer->core != before.core || __builtin_memcmp(timer->source, before.source, sizeof(timer->source)))
 		analysis->missing = 0;
-	analysis->tick = analysis_tick(timer, &analysis->scale);
+	analysis->tick = analysis_calculate_timer_tick(timer, &analysis->scale);
 	analysis->value_count = 0;
 	analysis->row = NULL;
-	if (timer->timer < analysis->report->interval_count && is_usable(timer))
+	if (timer->timer < analysis->report->interval_count && is_timer_in_range(timer))
 		analysis->row = &analysis->report->intervals[timer->timer];
 }
 
 static void
-read_scale(struct timer_analysis *analysis, const struct record_entry *entry)
+read_tsc_scale(struct timer_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_scale scale;
 
@@ -312,7 +315,7 @@ read_scale(struct timer_analysis *analysis, const struct record_entry *entry)
 
 /* Removes the figures of an earlier call: all fields from `asked` on. */
 static void
-clear_figures(struct report *report)
+clear_timer_rows(struct report *report)
 {
 	const size_t first = offsetof(struct report_interval, asked);
 
@@ -321,22 +324,22 @@ clear_figures(struct report *report)
 }
 
 void
-analysis_timers(const void *record, size_t size, struct report *report)
+analysis_calculate_timers(const void *record, size_t size, struct report *report)
 {
 	static void (*const read_entry[RECORD_KINDS])(struct timer_analysis *analysis, const struct record_entry *entry) = {
-		[RECORD_SCALE] = read_scale,
-		[RECORD_TIMER] = read_timer,
-		[RECORD_INTERRUPTS] = read_arming,
+		[RECORD_SCALE] = read_tsc_scale,
+		[RECORD_TIMER] = read_timer_entry,
+		[RECORD_INTERRUPTS] = read_arming_entry,
 	};
 	struct timer_analysis analysis = { .report = report };
 	struct record_reader reader;
 	struct record_entry entry;
 
-	clear_figures(report);
+	clear_timer_rows(report);
 	scale_init(&analysis.scale, report->tsc);
 	record_open_again(&reader, record, size);
 	while (record_next(&reader, &entry))
 		if (read_entry[entry.kind])
 			read_entry[entry.kind](&analysis, &entry);
-	conclude_row(&analysis);
+	complete_timer_row(&analysis);
 }

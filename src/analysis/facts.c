@@ -44,7 +44,7 @@
 #include "analysis/facts.def"
 
 struct facts_shape
-facts_shape(enum facts_table table)
+facts_shape_of_table(enum facts_table table)
 {
 	static struct facts_shape (*const shapes[FACTS_TABLES])(void) = {
 #define TABLE(name, type) shape_of_##name,
@@ -58,7 +58,7 @@ facts_shape(enum facts_table table)
 	((struct facts_elements){ FACTS_OF_##table, array, sizeof((array)[0]), count })
 
 struct facts_elements
-facts_elements(enum facts_list list, struct report *report, struct calibration_loop *loops)
+facts_elements_of_list(enum facts_list list, struct report *report, struct calibration_loop *loops)
 {
 	struct series *series = &report->series;
 	bool has_rows = series->count > 0;
@@ -88,7 +88,7 @@ facts_elements(enum facts_list list, struct report *report, struct calibration_l
  * single ns.
  */
 static uint64_t
-count_exact(const struct latency *latency, size_t bucket)
+count_reads_in_exact_cells(const struct latency *latency, size_t bucket)
 {
 	uint64_t low = histogram_bucket_low(bucket), count = 0;
 
@@ -98,17 +98,17 @@ count_exact(const struct latency *latency, size_t bucket)
 }
 
 uint64_t
-facts_cell(const struct latency *latency, size_t i)
+facts_latency_cell_count(const struct latency *latency, size_t i)
 {
 	size_t bucket = i - LATENCY_EXACT_NS;
 
 	if (i < LATENCY_EXACT_NS)
 		return latency->exact[i];
-	return latency->histogram.counts[bucket] - count_exact(latency, bucket);
+	return latency->histogram.counts[bucket] - count_reads_in_exact_cells(latency, bucket);
 }
 
 size_t
-facts_size(size_t cores, size_t rows)
+facts_max_bytes(size_t cores, size_t rows)
 {
 	return REPORT_BYTES + cores * CORE_BYTES + REPORT_CLOCKS_MAX * LATENCY_BYTES +
 	       rows * (ROW_BYTES + REPORT_CLOCKS_MAX * ROW_CLOCK_BYTES + cores * ROW_OFFSET_BYTES);

@@ -72,7 +72,7 @@ struct facts_shape {
 };
 
 /* Returns the fields of TABLE. */
-struct facts_shape facts_shape(enum facts_table table);
+struct facts_shape facts_shape_of_table(enum facts_table table);
 
 struct facts_elements { /* the elements of a list in a report */
 	enum facts_table table;
@@ -84,7 +84,8 @@ struct facts_elements { /* the elements of a list in a report */
  * Returns the elements of LIST in REPORT. LOOPS is the caller's memory for a copy of the calibration loops, because a
  * report only has pointers to them. It has one element for each loop.
  */
-struct facts_elements facts_elements(enum facts_list list, struct report *report, struct calibration_loop *loops);
+struct facts_elements facts_elements_of_list(enum facts_list list, struct report *report,
+					     struct calibration_loop *loops);
 
 /*
  * Cells of the entry `latency`: one for each duration below LATENCY_EXACT_NS in ns, and then the histogram's buckets
@@ -93,7 +94,7 @@ struct facts_elements facts_elements(enum facts_list list, struct report *report
 #define FACTS_CELLS (LATENCY_EXACT_NS + HISTOGRAM_BUCKETS)
 
 /* Returns the number of reads in cell I. */
-uint64_t facts_cell(const struct latency *latency, size_t i);
+uint64_t facts_latency_cell_count(const struct latency *latency, size_t i);
 
 /*
  * Appends the entries `facts` of REPORT to RECORD, and the entries `latency`. To be called once, after all
@@ -102,6 +103,6 @@ uint64_t facts_cell(const struct latency *latency, size_t i);
 void facts_write(struct record *record, const struct report *report);
 
 /* Returns the size of these entries for CORES cores and ROWS rows of a series. */
-size_t facts_size(size_t cores, size_t rows);
+size_t facts_max_bytes(size_t cores, size_t rows);
 
 #endif

@@ -51,7 +51,7 @@ put_bytes(struct output *out, uint8_t number, const void *bytes, size_t length)
 
 /* Returns the number of BYTES without the zeros at their end. */
 static size_t
-count_used(const uint8_t *bytes, size_t size)
+length_without_zeros(const uint8_t *bytes, size_t size)
 {
 	while (size > 0 && !bytes[size - 1])
 		size--;
@@ -65,7 +65,7 @@ put_structs(struct output *out, const struct facts_field *field, const uint8_t *
 
 	if (field->count != FACTS_NO_COUNT)
 		__builtin_memcpy(&count, object + field->count, sizeof(count));
-	if (count == 1 && field->count == FACTS_NO_COUNT && !count_used(object + field->offset, field->size))
+	if (count == 1 && field->count == FACTS_NO_COUNT && !length_without_zeros(object + field->offset, field->size))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		size_t at = begin_field(out, field->number);
@@ -76,7 +76,7 @@ put_structs(struct output *out, const struct facts_field *field, const uint8_t *
 }
 
 static void
-put_words(struct output *out, uint8_t number, const uint8_t *member)
+put_text_field(struct output *out, uint8_t number, const uint8_t *member)
 {
 	const char *words;
 
@@ -93,7 +93,7 @@ put_field(struct output *out, const struct facts_field *field, const uint8_t *ob
 
 	switch (field->kind) {
 	case FACTS_NUMBER:
-		used = count_used(member, field->size);
+		used = length_without_zeros(member, field->size);
 		if (used)
 			put_bytes(out, field->number, member, used);
 		break;
@@ -103,7 +103,7 @@ put_field(struct output *out, const struct facts_field *field, const uint8_t *ob
 		break;
 	case FACTS_WORDS:
 	case FACTS_OPTIONAL:
-		put_words(out, field->number, member);
+		put_text_field(out, field->number, member);
 		break;
 	case FACTS_STRUCTS:
 		put_structs(out, field, object);
@@ -114,7 +114,7 @@ put_field(struct output *out, const struct facts_field *field, const uint8_t *ob
 static void
 put_struct(struct output *out, enum facts_table table, const uint8_t *object)
 {
-	struct facts_shape shape = facts_shape(table);
+	struct facts_shape shape = facts_shape_of_table(table);
 
 	for (size_t i = 0; i < shape.count; i++)
 		put_field(out, &shape.fields[i], object);
@@ -144,7 +144,7 @@ put_element(struct output *out, enum facts_table table, const void *element)
 
 /* Appends one entry with the elements of LIST from FIRST on, as many as fit. Returns the index of the next element. */
 static size_t
-put_entry(struct record *record, enum facts_list list, const struct facts_elements *elements, size_t first)
+put_facts_entry(struct record *record, enum facts_list list, const struct facts_elements *elements, size_t first)
 {
 	struct record_taken words[BYTES_MAX / sizeof(struct record_taken)];
 	struct output out = { .bytes = (uint8_t *)words, .size = sizeof(words) };
@@ -174,7 +174,8 @@ put_varint(struct output *out, uint64_t value)
 }
 
 static void
-put_cells(struct record *record, struct record_latency *is, const struct record_taken *words, struct output *out)
+put_latency_entry(struct record *record, struct record_latency *is, const struct record_taken *words,
+		  struct output *out)
 {
 	is->length = (uint16_t)out->length;
 	__builtin_memset(out->bytes + out->length, 0, out->size - out->length);
@@ -193,19 +194,19 @@ put_latency(struct record *record, size_t clock, const struct latency *latency)
 	size_t before = 0;
 
 	for (size_t i = 0; i < FACTS_CELLS; i++) {
-		uint64_t reads = facts_cell(latency, i);
+		uint64_t reads = facts_latency_cell_count(latency, i);
 
 		if (!reads)
 			continue;
 		if (out.size - out.length < CELL_MAX) {
-			put_cells(record, &is, words, &out);
+			put_latency_entry(record, &is, words, &out);
 			before = 0;
 		}
 		put_varint(&out, i - before);
 		put_varint(&out, reads);
 		before = i;
 	}
-	put_cells(record, &is, words, &out);
+	put_latency_entry(record, &is, words, &out);
 }
 
 void
@@ -216,11 +217,11 @@ facts_write(struct record *record, const struct report *report)
 	for (size_t i = 0; i < report->calibration_count; i++)
 		loops[i] = *report->calibrations[i].loop;
 	for (enum facts_list list = FACTS_REPORT; list < FACTS_LISTS; list++) {
-		/* The elements are only read here, although facts_elements() returns them without const. */
-		const struct facts_elements elements = facts_elements(list, (struct report *)(uintptr_t)report, loops);
+		/* The elements are only read here, although facts_elements_of_list() returns them without const. */
+		const struct facts_elements elements = facts_elements_of_list(list, (struct report *)(uintptr_t)report, loops);
 
 		for (size_t next = 0; next < elements.count; )
-			next = put_entry(record, list, &elements, next);
+			next = put_facts_entry(record, list, &elements, next);
 	}
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].latency && report->clocks[i].latency->count)

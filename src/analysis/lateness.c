@@ -10,20 +10,20 @@
 #define SPREAD_SHARE     8
 
 static int64_t
-middle(const struct lateness *value)
+interval_middle_ps(const struct lateness *value)
 {
 	return value->low + (value->high - value->low) / 2;
 }
 
 /* Insertion sort: a row has at most about a thousand values. */
 static void
-sort_values(struct lateness *values, size_t count)
+sort_lateness(struct lateness *values, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		struct lateness value = values[i];
 		size_t at = i;
 
-		for (; at > 0 && middle(&values[at - 1]) > middle(&value); at--)
+		for (; at > 0 && interval_middle_ps(&values[at - 1]) > interval_middle_ps(&value); at--)
 			values[at] = values[at - 1];
 		values[at] = value;
 	}
@@ -38,32 +38,32 @@ percentile_ns(const struct lateness *values, size_t count, uint64_t milli)
 {
 	uint64_t rank = (count * milli + 99999) / 100000;
 
-	return middle(&values[rank ? rank - 1 : 0]) / PS_PER_NS;
+	return interval_middle_ps(&values[rank ? rank - 1 : 0]) / PS_PER_NS;
 }
 
 static struct interval_ns
-earliness(const struct lateness *value)
+earliness_ns(const struct lateness *value)
 {
 	return (struct interval_ns){
-		true, -middle(value) / PS_PER_NS, -value->high / PS_PER_NS, (-value->low + PS_PER_NS - 1) / PS_PER_NS,
+		true, -interval_middle_ps(value) / PS_PER_NS, -value->high / PS_PER_NS, (-value->low + PS_PER_NS - 1) / PS_PER_NS,
 	};
 }
 
 void
-lateness_record(struct report_interval *row, struct lateness *values, size_t count)
+lateness_store_percentiles(struct report_interval *row, struct lateness *values, size_t count)
 {
 	struct interval_ns earliest = { .known = false };
 	int64_t widest_ps = 0;
 
 	if (!count)
 		return;
-	sort_values(values, count);
+	sort_lateness(values, count);
 	for (size_t i = 0; i < count; i++) {
 		int64_t width_ps = values[i].high - values[i].low;
 
 		row->early += values[i].high < 0;
 		if (values[i].high < 0 && (!earliest.known || -values[i].high / PS_PER_NS > earliest.low))
-			earliest = earliness(&values[i]);
+			earliest = earliness_ns(&values[i]);
 		widest_ps = width_ps > widest_ps ? width_ps : widest_ps;
 	}
 	row->lateness = (struct report_lateness){
@@ -80,7 +80,7 @@ lateness_record(struct report_interval *row, struct lateness *values, size_t cou
 }
 
 bool
-lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count)
+lateness_are_ticks_scattered(const struct report_interval *row, const struct lateness *values, size_t count)
 {
 	int64_t half_ns = (int64_t)(row->asked_ns / 2), spread_ns = row->lateness.max_ns - row->lateness.min_ns;
 	size_t many = count < SCATTERED_ONE_IN ? 1 : count / SCATTERED_ONE_IN;
@@ -103,7 +103,7 @@ struct floor { /* the least lateness among some ticks, and its period */
 
 /* Returns the lateness of tick K minus the value of LINE at K. */
 static int64_t
-above_line(const struct line *line, size_t k)
+lateness_above_line_ps(const struct line *line, size_t k)
 {
 	int64_t residual_ps = line->residuals_ps[k];
 
@@ -111,22 +111,22 @@ above_line(const struct line *line, size_t k)
 }
 
 static size_t
-count_below(const struct line *line, size_t from, size_t to, int64_t bound_ps)
+count_ticks_below(const struct line *line, size_t from, size_t to, int64_t bound_ps)
 {
 	size_t count = 0;
 
 	for (size_t k = from; k < to; k++)
-		count += above_line(line, k) < bound_ps;
+		count += lateness_above_line_ps(line, k) < bound_ps;
 	return count;
 }
 
 static struct floor
-find_floor(const struct line *line, size_t from, size_t to)
+find_least_lateness(const struct line *line, size_t from, size_t to)
 {
 	struct floor floor = { .least_ps = INT64_MAX, .spread_ps = 1 };
 
 	for (size_t k = from; k < to; k++) {
-		int64_t late_ps = above_line(line, k);
+		int64_t late_ps = lateness_above_line_ps(line, k);
 
 		floor.count += late_ps != INT64_MAX;
 		if (late_ps >= floor.least_ps)
@@ -135,14 +135,14 @@ find_floor(const struct line *line, size_t from, size_t to)
 		floor.at = k;
 	}
 	while (floor.count >= LATENESS_THIRD_MIN &&
-	       2 * count_below(line, from, to, floor.least_ps + floor.spread_ps) < floor.count)
+	       2 * count_ticks_below(line, from, to, floor.least_ps + floor.spread_ps) < floor.count)
 		floor.spread_ps *= 2;
 	return floor;
 }
 
 /* Returns PART_PS divided by the time of PERIODS periods, in ppb, rounded away from 0. */
 static int64_t
-share_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
+divide_by_periods_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
 {
 	uint64_t share = scale_mul_div_up((uint64_t)(part_ps < 0 ? -part_ps : part_ps), PPB, (uint64_t)periods * period_ps);
 
@@ -154,11 +154,11 @@ share_ppb(int64_t part_ps, int64_t periods, uint64_t period_ps)
  * includes SPREAD_PS and the spread of FIRST and of LAST.
  */
 static struct interval_ppb
-slope_between(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
+slope_between_floors_ppb(const struct floor *first, const struct floor *last, int64_t spread_ps, uint64_t period_ps)
 {
 	int64_t periods = (int64_t)(last->at - first->at), moved_ps = last->least_ps - first->least_ps;
-	int64_t error = share_ppb(first->spread_ps + last->spread_ps + spread_ps, periods, period_ps);
-	int64_t value = share_ppb(moved_ps, periods, period_ps);
+	int64_t error = divide_by_periods_ppb(first->spread_ps + last->spread_ps + spread_ps, periods, period_ps);
+	int64_t value = divide_by_periods_ppb(moved_ps, periods, period_ps);
 
 	return (struct interval_ppb){ true, value, value - error, value + error };
 }
@@ -168,7 +168,7 @@ slope_between(const struct floor *first, const struct floor *last, int64_t sprea
  * lower by 1.96 %.
  */
 static int64_t
-to_frequency_ppb(int64_t longer_ppb)
+period_to_frequency_change_ppb(int64_t longer_ppb)
 {
 	uint64_t size = (uint64_t)(longer_ppb < 0 ? -longer_ppb : longer_ppb);
 	uint64_t whole = longer_ppb > -(int64_t)PPB ? (uint64_t)((int64_t)PPB + longer_ppb) : 1;
@@ -178,35 +178,36 @@ to_frequency_ppb(int64_t longer_ppb)
 }
 
 struct interval_ppb
-lateness_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
+lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps)
 {
 	size_t third = count / 3;
 	struct line line = { residuals_ps, 0, 1 };
-	struct floor first = find_floor(&line, 0, third), last = find_floor(&line, count - third, count);
+	struct floor first = find_least_lateness(&line, 0, third), last = find_least_lateness(&line, count - third, count);
 
 	if (first.count < LATENESS_THIRD_MIN || last.count < LATENESS_THIRD_MIN)
 		return (struct interval_ppb){ .known = false };
 	line.moved_ps = last.least_ps - first.least_ps;
 	line.periods = (int64_t)(last.at - first.at);
-	first = find_floor(&line, 0, third);
-	last = find_floor(&line, count - third, count);
-	struct floor between = find_floor(&line, third, count - third), all = find_floor(&line, 0, count);
+	first = find_least_lateness(&line, 0, third);
+	last = find_least_lateness(&line, count - third, count);
+	struct floor between = find_least_lateness(&line, third, count - third), all = find_least_lateness(&line, 0, count);
 
 	if (between.count < LATENESS_THIRD_MIN)
 		return (struct interval_ppb){ .known = false };
-	struct interval_ppb a = slope_between(&first, &between, all.spread_ps, period_ps);
-	struct interval_ppb b = slope_between(&between, &last, all.spread_ps, period_ps);
-	int64_t later = share_ppb(line.moved_ps, line.periods, period_ps);
+	struct interval_ppb a = slope_between_floors_ppb(&first, &between, all.spread_ps, period_ps);
+	struct interval_ppb b = slope_between_floors_ppb(&between, &last, all.spread_ps, period_ps);
+	int64_t later = divide_by_periods_ppb(line.moved_ps, line.periods, period_ps);
 	int64_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
 
 	return (struct interval_ppb){
-		true, to_frequency_ppb(later + (a.value + b.value) / 2), to_frequency_ppb(later + high) - 1,
-		to_frequency_ppb(later + low) + 1,
+		true, period_to_frequency_change_ppb(later + (a.value + b.value) / 2),
+		period_to_frequency_change_ppb(later + high) - 1,
+		period_to_frequency_change_ppb(later + low) + 1,
 	};
 }
 
 struct interval_ppb
-lateness_combine_rates(struct interval_ppb a, struct interval_ppb b)
+lateness_combine_tick_rates(struct interval_ppb a, struct interval_ppb b)
 {
 	struct interval_ppb narrow = a, wide = b;
 

@@ -12,14 +12,15 @@ struct lateness { /* time from an interrupt's deadline to its arrival, in ps; bo
 };
 
 /* Sorts the COUNT VALUES, and sets the row's percentiles and its number of interrupts that are proven to be early. */
-void lateness_record(struct report_interval *row, struct lateness *values, size_t count);
+void lateness_store_percentiles(struct report_interval *row, struct lateness *values, size_t count);
 
 /*
  * Returns true if the ticks of a periodic row are spread over their periods, so that none can be matched to its
  * deadline. This is so if some ticks are proven to be early while others come 7/16 of a period after them. It is also
- * so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by lateness_record().
+ * so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
+ * lateness_store_percentiles().
  */
-bool lateness_is_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
+bool lateness_are_ticks_scattered(const struct report_interval *row, const struct lateness *values, size_t count);
 
 /*
  * Returns by how many ppb a periodic timer is faster than its nominal rate, from one arming (one start of the timer).
@@ -30,13 +31,13 @@ bool lateness_is_scattered(const struct report_interval *row, const struct laten
  * third to the second and from the second to the last may differ, and the result includes both. It is unknown if a
  * third has fewer than LATENESS_THIRD_MIN ticks.
  */
-struct interval_ppb lateness_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
+struct interval_ppb lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
 #define LATENESS_THIRD_MIN 8
 
 /*
  * Combines the rates of two armings: returns the narrower interval, widened until it touches the other. If one arming
  * has an error by chance, the result still touches the other's rate.
  */
-struct interval_ppb lateness_combine_rates(struct interval_ppb a, struct interval_ppb b);
+struct interval_ppb lateness_combine_tick_rates(struct interval_ppb a, struct interval_ppb b);
 
 #endif

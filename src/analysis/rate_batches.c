@@ -7,7 +7,7 @@
 
 /* Returns the next batch in BATCH, and its entry. */
 static bool
-next_batch(struct record_reader *reader, struct record_entry *entry, struct record_batch *batch)
+read_next_batch(struct record_reader *reader, struct record_entry *entry, struct record_batch *batch)
 {
 	while (record_next(reader, entry)) {
 		if (entry->kind != RECORD_BATCH)
@@ -30,7 +30,7 @@ rate_find_windows(const void *record, size_t size)
 	bool whole = false;
 
 	record_open_again(&reader, record, size);
-	while (next_batch(&reader, &entry, &batch)) {
+	while (read_next_batch(&reader, &entry, &batch)) {
 		if (batch.stage == RECORD_CLOSE)
 			windows.clocks |= set_of(batch.clock);
 		if (batch.stage == RECORD_FIRST) {
@@ -46,14 +46,14 @@ rate_find_windows(const void *record, size_t size)
 		}
 	}
 	record_open_again(&reader, record, size);
-	while (next_batch(&reader, &entry, &batch))
+	while (read_next_batch(&reader, &entry, &batch))
 		if (batch.stage == RECORD_CLOSE && batch.flags & RECORD_JUMPED && batch.window == windows.window)
 			windows.until_tsc[batch.clock] = batch.begin;
 	return windows;
 }
 
 static void
-read_corners(const struct record_entry *entry, struct rate_corners *corners)
+read_line_corners(const struct record_entry *entry, struct rate_corners *corners)
 {
 	for (size_t i = 0; i < entry->item_count; i++) {
 		struct record_corner item;
@@ -72,7 +72,7 @@ read_corners(const struct record_entry *entry, struct rate_corners *corners)
  * until now.
  */
 static void
-thin_batches(struct rate_readings *readings, uint64_t every)
+keep_each_nth_batch(struct rate_readings *readings, uint64_t every)
 {
 	size_t kept = 0;
 
@@ -92,15 +92,15 @@ add_batch(struct rate_readings *readings, const struct record_entry *entry, cons
 		return;
 	if (batch->stage == RECORD_LOOK) {
 		new.number = batch->number;
-		thin_batches(readings, rate_batch_interval(batch->number));
+		keep_each_nth_batch(readings, rate_batch_interval(batch->number));
 	}
-	read_corners(entry, &new.corners);
+	read_line_corners(entry, &new.corners);
 	if (readings->batch_count < RATE_ENDS_MAX)
 		readings->batches[readings->batch_count++] = new;
 }
 
 static void
-close_window(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
+close_rate_window(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
 {
 	batches->close = *batch;
 	batches->readings.gcd_ticks = batch->gcd_ticks;
@@ -123,7 +123,7 @@ store_batch(struct rate_batches *batches, const struct record_entry *entry, cons
 
 	switch (batch->stage) {
 	case RECORD_CLOSE:
-		close_window(batches, entry, batch);
+		close_rate_window(batches, entry, batch);
 		return;
 	case RECORD_AGAIN:
 		batches->has_again = true;
@@ -150,13 +150,13 @@ store_batch(struct rate_batches *batches, const struct record_entry *entry, cons
 
 /* For a batch after the rate window: counts the wraps up to the batch in COUNT, and adds them to the batch's ticks. */
 static void
-count_after_window(const struct rate_readings *readings, struct wraps_count *count, struct record_batch *batch)
+count_wraps_after_window(const struct rate_readings *readings, struct wraps_count *count, struct record_batch *batch)
 {
 	uint64_t passed = wraps_passed(count, batch->end);
 
 	if (!batch->end)
 		return;
-	wraps_count_to(count, batch->ticks, batch->end, rate_readings_expected(readings, passed));
+	wraps_count_to(count, batch->ticks, batch->end, rate_readings_expected_ticks(readings, passed));
 	batch->ticks = count->ticks;
 }
 
@@ -178,7 +178,7 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 
 		if (entry.kind == RECORD_SCALE && !batches->close.window) {
 			record_fixed(&entry, &scale);
-			analysis_set_scale(&batches->readings.scale, &entry);
+			analysis_read_scale(&batches->readings.scale, &entry);
 			batches->readings.tsc_resolution_ticks = scale.step_ticks;
 		} else if (entry.kind == RECORD_MARK && batches->close.window) {
 			record_fixed(&entry, &mark);
@@ -193,7 +193,7 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 			wraps_add_batch(&count, clock, &batches->readings.scale, &batch);
 			batch.ticks = count.ticks;
 		} else if (rate_is_after_window(windows, &batch) && batches->close.window) {
-			count_after_window(&batches->readings, &count, &batch);
+			count_wraps_after_window(&batches->readings, &count, &batch);
 		} else {
 			continue;
 		}

@@ -20,7 +20,7 @@
 
 /* Returns NS in TSC ticks, calculated from the periods of an edge clock (an RTC, see clock.h). */
 static uint64_t
-ticks_of_edges(const struct rate_readings *readings, uint64_t ns)
+ns_to_tsc_ticks_by_edges(const struct rate_readings *readings, uint64_t ns)
 {
 	const struct rate *claimed = &readings->entry->clock.claimed;
 	uint64_t periods = readings->last.ticks - readings->first.ticks;
@@ -31,13 +31,13 @@ ticks_of_edges(const struct rate_readings *readings, uint64_t ns)
 
 /* Returns END with its begin moved back by LATE_TICKS, because the edge may have come that long before it was seen. */
 static struct sample
-widened(const struct sample *end, uint64_t late_ticks)
+widen_begin_by_lateness(const struct sample *end, uint64_t late_ticks)
 {
 	return (struct sample){ end->begin > late_ticks ? end->begin - late_ticks : 0, end->ticks, end->end };
 }
 
 uint64_t
-rate_readings_expected(const struct rate_readings *readings, uint64_t passed_tsc)
+rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t passed_tsc)
 {
 	uint64_t window_ticks = readings->last.begin - readings->first.begin;
 
@@ -45,7 +45,7 @@ rate_readings_expected(const struct rate_readings *readings, uint64_t passed_tsc
 }
 
 struct rate_ends
-rate_readings_ends(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+rate_readings_select_batches(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {
 	struct rate_ends ends = { .even_ticks = readings->gcd_ticks, .uneven_ticks = readings->smallest_ticks + UNEVEN_TICKS,
 				  .tsc_resolution_ticks = readings->tsc_resolution_ticks };
@@ -61,47 +61,49 @@ rate_readings_ends(const struct rate_readings *readings, const struct sample *fr
 }
 
 struct rate_slope
-rate_readings_slope(const struct rate_readings *readings, const struct sample *from, const struct sample *to,
-		    enum rate_fit *fit)
+rate_readings_fit_slope(const struct rate_readings *readings, const struct sample *from, const struct sample *to,
+			enum rate_fit *fit)
 {
 	struct rate_window window = { *from, *to, 0, readings->tsc_resolution_ticks };
 
 	*fit = RATE_FIT_NONE;
 	if (!readings->entry->clock.edges_only) {
-		struct rate_ends ends = rate_readings_ends(readings, from, to);
+		struct rate_ends ends = rate_readings_select_batches(readings, from, to);
 
 		if (ends.count < 2)
 			return (struct rate_slope){ .known = false };
 		return rate_fit(&ends, fit);
 	}
 	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
-		uint64_t late = ticks_of_edges(readings, EDGE_LATE_NS);
+		uint64_t late = ns_to_tsc_ticks_by_edges(readings, EDGE_LATE_NS);
 
-		window.first = widened(from, late);
-		window.last = widened(to, late);
+		window.first = widen_begin_by_lateness(from, late);
+		window.last = widen_begin_by_lateness(to, late);
 	}
 	return rate_slope(&window);
 }
 
 struct rate_interval
-rate_readings_implied_exactly(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+rate_readings_implied_rate_unwidened(const struct rate_readings *readings, const struct sample *from,
+				     const struct sample *to)
 {
 	enum rate_fit fit;
-	struct rate_slope slope = rate_readings_slope(readings, from, to, &fit);
+	struct rate_slope slope = rate_readings_fit_slope(readings, from, to, &fit);
 	struct rate_interval implied = rate_implied_tsc(&slope, readings->entry->clock.claimed);
 
-	implied.known &= readings->smallest_ticks && rate_is_plausible(&readings->scale, &implied);
+	implied.known &= readings->smallest_ticks && rate_is_tsc_rate_plausible(&readings->scale, &implied);
 	return implied;
 }
 
 struct rate_interval
-rate_readings_implied(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+rate_readings_implied_rate(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
 {
-	return rate_widen(rate_readings_implied_exactly(readings, from, to), readings->entry->clock.claimed_within_ppb);
+	return rate_widen(rate_readings_implied_rate_unwidened(readings, from, to), readings->entry->clock.claimed_within_ppb);
 }
 
 struct rate_interval
-rate_readings_implied_by_two(const struct rate_readings *readings, const struct sample *from, const struct sample *to)
+rate_readings_implied_rate_by_ends(const struct rate_readings *readings, const struct sample *from,
+				   const struct sample *to)
 {
 	struct rate_window window = { *from, *to, readings->smallest_ticks + UNEVEN_TICKS, readings->tsc_resolution_ticks };
 	struct rate_slope slope = rate_slope(&window);
@@ -112,17 +114,17 @@ rate_readings_implied_by_two(const struct rate_readings *readings, const struct 
 }
 
 struct interval_ppb
-rate_readings_change(const struct rate_readings *readings, const struct sample *from, const struct sample *middle,
-		     const struct sample *to)
+rate_readings_rate_change(const struct rate_readings *readings, const struct sample *from, const struct sample *middle,
+			  const struct sample *to)
 {
-	struct rate_interval before = rate_readings_implied_exactly(readings, from, middle);
-	struct rate_interval after = rate_readings_implied_exactly(readings, middle, to);
+	struct rate_interval before = rate_readings_implied_rate_unwidened(readings, from, middle);
+	struct rate_interval after = rate_readings_implied_rate_unwidened(readings, middle, to);
 
 	return rate_compare(&after, &before);
 }
 
 struct rate_interval
-rate_claimed(const struct clock *tsc)
+rate_get_claimed(const struct clock *tsc)
 {
 	const struct rate *claimed = &tsc->claimed;
 
@@ -137,8 +139,8 @@ rate_claimed(const struct clock *tsc)
 }
 
 bool
-rate_wraps_are_ambiguous(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
-			 uint64_t change_ppb)
+rate_may_wraps_be_miscounted(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
+			     uint64_t change_ppb)
 {
 	uint64_t range = clock->wrap_ticks + 1; /* 0 for a 64-bit counter */
 	uint64_t doubt_ticks = scale_mul_div_up(expected, implied->high - implied->low, implied->low);
@@ -148,7 +150,7 @@ rate_wraps_are_ambiguous(const struct clock *clock, const struct rate_interval *
 }
 
 bool
-rate_is_plausible(const struct scale *scale, const struct rate_interval *tsc)
+rate_is_tsc_rate_plausible(const struct scale *scale, const struct rate_interval *tsc)
 {
 	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
 

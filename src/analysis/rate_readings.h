@@ -29,43 +29,43 @@ struct rate_readings {
 };
 
 /* Returns the expected ticks of the clock in PASSED_TSC, by its rate in the rate window. */
-uint64_t rate_readings_expected(const struct rate_readings *readings, uint64_t passed_tsc);
+uint64_t rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t passed_tsc);
 
 /* Returns the batches from FROM to TO that may bound a rate. Not for edge clocks. */
-struct rate_ends rate_readings_ends(const struct rate_readings *readings, const struct sample *from,
-				    const struct sample *to);
+struct rate_ends rate_readings_select_batches(const struct rate_readings *readings, const struct sample *from,
+					      const struct sample *to);
 
 /*
  * Returns the clock's ticks per TSC tick from FROM to TO, with the uncertainty of both readings. Sets FIT to the kind
  * of readings that it is based on.
  */
-struct rate_slope rate_readings_slope(const struct rate_readings *readings, const struct sample *from,
-				      const struct sample *to, enum rate_fit *fit);
+struct rate_slope rate_readings_fit_slope(const struct rate_readings *readings, const struct sample *from,
+					  const struct sample *to, enum rate_fit *fit);
 
 /*
  * Returns the TSC's rate from FROM to TO if the clock has its nominal frequency. The result is unknown if the rate is
  * implausible.
  */
-struct rate_interval rate_readings_implied(const struct rate_readings *readings, const struct sample *from,
-					   const struct sample *to);
+struct rate_interval rate_readings_implied_rate(const struct rate_readings *readings, const struct sample *from,
+						const struct sample *to);
 
 /* Returns the same TSC rate, but without the tolerance of the clock's nominal frequency. */
-struct rate_interval rate_readings_implied_exactly(const struct rate_readings *readings, const struct sample *from,
-						   const struct sample *to);
+struct rate_interval rate_readings_implied_rate_unwidened(const struct rate_readings *readings,
+							  const struct sample *from, const struct sample *to);
 
 /*
  * Returns the TSC's rate by these two readings only, as if the clock's nominal frequency was exact. Not for edge
  * clocks.
  */
-struct rate_interval rate_readings_implied_by_two(const struct rate_readings *readings, const struct sample *from,
-						  const struct sample *to);
+struct rate_interval rate_readings_implied_rate_by_ends(const struct rate_readings *readings, const struct sample *from,
+							const struct sample *to);
 
 /* Returns how the clock's rate against the TSC changed from FROM..MIDDLE to MIDDLE..TO. */
-struct interval_ppb rate_readings_change(const struct rate_readings *readings, const struct sample *from,
-					 const struct sample *middle, const struct sample *to);
+struct interval_ppb rate_readings_rate_change(const struct rate_readings *readings, const struct sample *from,
+					      const struct sample *middle, const struct sample *to);
 
 /* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
-struct rate_interval rate_claimed(const struct clock *tsc);
+struct rate_interval rate_get_claimed(const struct clock *tsc);
 
 #define RATE_AMBIGUOUS_SHARE 4 /* wraps cannot be counted if the uncertainty is more than 1/4 of the counter's range */
 
@@ -73,10 +73,10 @@ struct rate_interval rate_claimed(const struct clock *tsc);
  * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. Its rate IMPLIED may
  * be too inexact for that, or clocks that wrap later changed their rate against the TSC by CHANGE_PPB.
  */
-bool rate_wraps_are_ambiguous(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
-			      uint64_t change_ppb);
+bool rate_may_wraps_be_miscounted(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
+				  uint64_t change_ppb);
 
 /* Returns true if TSC is a plausible rate. An implausible one means that the TSC jumped, or was set back repeatedly. */
-bool rate_is_plausible(const struct scale *scale, const struct rate_interval *tsc);
+bool rate_is_tsc_rate_plausible(const struct scale *scale, const struct rate_interval *tsc);
 
 #endif

@@ -5,7 +5,7 @@
 #define PS_PER_NS      1000
 #define BURST_SHARE    4  /* ticks less than 1/4 period apart are a burst */
 #define LATE_SHARE     4  /* a tick later than 1/4 period also explains the empty periods before it */
-#define PHASE_SHARE    8  /* the phase that find_phase() finds is accurate to 1/8 period */
+#define PHASE_SHARE    8  /* the phase that find_phase_of_periods() finds is accurate to 1/8 period */
 #define PHASE_SLACK_NS 10 /* more than the rounding of conversions, so that the earliest tick does not seem early */
 /*
  * If the core was preempted, so many surplus ticks prove that the source queued ticks: half of the 20 deadlines with
@@ -14,20 +14,20 @@
 #define QUEUED_MIN     10
 
 static int64_t
-middle(struct lateness late)
+lateness_middle_ps(struct lateness late)
 {
 	return late.low + (late.high - late.low) / 2;
 }
 
 /* Returns the period in TSC ticks. */
 static uint64_t
-period_ticks(const struct timer_analysis *analysis)
+period_tsc_ticks(const struct timer_analysis *analysis)
 {
 	return scale_ticks(&analysis->scale, analysis->timer.interval_ns);
 }
 
 static bool
-has_own_phase(const struct timer_analysis *analysis)
+does_device_set_phase(const struct timer_analysis *analysis)
 {
 	return analysis->timer.flags & RECORD_OWN_PHASE;
 }
@@ -35,7 +35,7 @@ has_own_phase(const struct timer_analysis *analysis)
 static uint64_t
 interrupt_tsc(const struct timer_analysis *analysis, size_t i)
 {
-	return timer_interrupt(analysis, i).tsc;
+	return timer_get_interrupt(analysis, i).tsc;
 }
 
 /*
@@ -44,15 +44,15 @@ interrupt_tsc(const struct timer_analysis *analysis, size_t i)
 static bool
 is_in_burst(const struct timer_analysis *analysis, size_t i)
 {
-	return i && interrupt_tsc(analysis, i) - interrupt_tsc(analysis, i - 1) < period_ticks(analysis) / BURST_SHARE;
+	return i && interrupt_tsc(analysis, i) - interrupt_tsc(analysis, i - 1) < period_tsc_ticks(analysis) / BURST_SHARE;
 }
 
 /* Returns the time from interrupt FROM to interrupt I modulo the period, from -1/2 to 1/2 period. */
 static int64_t
-phase_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t period_ps)
+phase_difference_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t period_ps)
 {
 	uint64_t since = interrupt_tsc(analysis, i) - interrupt_tsc(analysis, from);
-	int64_t since_ps = i < from ? -timer_tsc_ps(analysis, 0 - since) : timer_tsc_ps(analysis, since);
+	int64_t since_ps = i < from ? -timer_tsc_ticks_to_ps(analysis, 0 - since) : timer_tsc_ticks_to_ps(analysis, since);
 	int64_t half_ps = since_ps < 0 ? -period_ps / 2 : period_ps / 2;
 
 	return since_ps - (since_ps + half_ps) / period_ps * period_ps;
@@ -63,7 +63,7 @@ phase_ps(const struct timer_analysis *analysis, size_t from, size_t i, int64_t p
  * after its phase. In a burst only the first interrupt counts, because the whole burst has the phase of its delivery.
  */
 static size_t
-find_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
+find_interrupt_of_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
 {
 	size_t best = 0, most = 0;
 
@@ -71,7 +71,7 @@ find_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
 		size_t followers = 0;
 
 		for (size_t i = 0; i < analysis->count && !is_in_burst(analysis, from); i++) {
-			int64_t ps = phase_ps(analysis, from, i, period_ps);
+			int64_t ps = phase_difference_ps(analysis, from, i, period_ps);
 
 			followers += ps >= 0 && ps < period_ps / PHASE_SHARE && !is_in_burst(analysis, i);
 		}
@@ -84,7 +84,7 @@ find_largest_cluster(const struct timer_analysis *analysis, int64_t period_ps)
 }
 
 static uint64_t
-ps_in_ticks(const struct timer_analysis *analysis, int64_t ps)
+ps_to_tsc_ticks(const struct timer_analysis *analysis, int64_t ps)
 {
 	return scale_ticks(&analysis->scale, (uint64_t)ps / PS_PER_NS);
 }
@@ -94,13 +94,13 @@ ps_in_ticks(const struct timer_analysis *analysis, int64_t ps)
  * less than a period after a gap is left out, because it may belong to any deadline within the gap.
  */
 static int64_t
-ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
+earliest_interrupt_ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
 {
-	uint64_t period = ps_in_ticks(analysis, period_ps);
+	uint64_t period = ps_to_tsc_ticks(analysis, period_ps);
 	int64_t ahead = 0;
 
 	for (size_t i = 0; i < analysis->count; i++) {
-		int64_t ps = -phase_ps(analysis, from, i, period_ps);
+		int64_t ps = -phase_difference_ps(analysis, from, i, period_ps);
 		uint64_t tsc = interrupt_tsc(analysis, i);
 
 		if (ps > ahead && !timer_was_preempted(analysis, tsc - period, tsc, 0))
@@ -115,21 +115,22 @@ ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
  * delayed tick, even the first one, may come anywhere in a period. Therefore the phase of the largest cluster is used.
  */
 static void
-find_phase(struct timer_analysis *analysis)
+find_phase_of_periods(struct timer_analysis *analysis)
 {
 	struct record_interrupts *arming = &analysis->arming;
-	int64_t period_ps = timer_ticks_ps(arming->ticks, analysis->tick.value), since_ps;
-	uint64_t period = ps_in_ticks(analysis, period_ps), slack = scale_ticks(&analysis->scale, PHASE_SLACK_NS), first;
+	int64_t period_ps = timer_counter_ticks_to_ps(arming->ticks, analysis->tick.value), since_ps;
+	uint64_t period = ps_to_tsc_ticks(analysis, period_ps), slack = scale_ticks(&analysis->scale, PHASE_SLACK_NS), first;
 	size_t best;
 
 	if (!analysis->count)
 		return;
-	best = find_largest_cluster(analysis, period_ps);
-	first = interrupt_tsc(analysis, best) - ps_in_ticks(analysis, ahead_ps(analysis, best, period_ps));
+	best = find_interrupt_of_largest_cluster(analysis, period_ps);
+	first = interrupt_tsc(analysis, best) -
+		ps_to_tsc_ticks(analysis, earliest_interrupt_ahead_ps(analysis, best, period_ps));
 	/* Moves FIRST back by whole periods to the deadline of the first tick. The arming is one period before it. */
-	since_ps = timer_tsc_ps(analysis, first - interrupt_tsc(analysis, 0)) - period_ps / PERIOD_EARLY_SHARE;
+	since_ps = timer_tsc_ticks_to_ps(analysis, first - interrupt_tsc(analysis, 0)) - period_ps / PERIOD_EARLY_SHARE;
 	if (first > interrupt_tsc(analysis, 0) && since_ps > 0)
-		first -= ps_in_ticks(analysis, (since_ps + period_ps - 1) / period_ps * period_ps);
+		first -= ps_to_tsc_ticks(analysis, (since_ps + period_ps - 1) / period_ps * period_ps);
 	arming->armed_before = first - period - slack;
 	arming->armed_after = first - period + slack;
 }
@@ -139,10 +140,10 @@ find_phase(struct timer_analysis *analysis)
  * period grows with K.
  */
 static struct lateness
-lateness_at(const struct timer_analysis *analysis, struct lateness late, size_t k)
+lateness_at_deadline(const struct timer_analysis *analysis, struct lateness late, size_t k)
 {
-	late.low -= timer_ticks_ps(k * analysis->arming.ticks, analysis->tick.high);
-	late.high -= timer_ticks_ps(k * analysis->arming.ticks, analysis->tick.low);
+	late.low -= timer_counter_ticks_to_ps(k * analysis->arming.ticks, analysis->tick.high);
+	late.high -= timer_counter_ticks_to_ps(k * analysis->arming.ticks, analysis->tick.low);
 	return late;
 }
 
@@ -155,9 +156,9 @@ divide_into_periods(const struct timer_analysis *analysis, struct periods *perio
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	uint64_t count = arming->closed > arming->armed_before ?
-			 (arming->closed - arming->armed_before) / period_ticks(analysis) : 0;
+			 (arming->closed - arming->armed_before) / period_tsc_ticks(analysis) : 0;
 
-	periods->period_ps = (uint64_t)timer_ticks_ps(arming->ticks, analysis->tick.value);
+	periods->period_ps = (uint64_t)timer_counter_ticks_to_ps(arming->ticks, analysis->tick.value);
 	periods->count = count < TIMER_PERIODS_MAX ? (size_t)count : TIMER_PERIODS_MAX;
 	for (size_t k = 0; k < periods->count; k++) {
 		periods->ticks[k] = periods->valued[k] = 0;
@@ -170,7 +171,7 @@ divide_into_periods(const struct timer_analysis *analysis, struct periods *perio
  * periods.
  */
 static size_t
-period_at(const struct periods *periods, int64_t after_ps)
+find_period_at(const struct periods *periods, int64_t after_ps)
 {
 	int64_t from_first = after_ps + (int64_t)(periods->period_ps / PERIOD_EARLY_SHARE);
 	uint64_t k = from_first < 0 ? UINT64_MAX : (uint64_t)from_first / periods->period_ps;
@@ -179,7 +180,7 @@ period_at(const struct periods *periods, int64_t after_ps)
 }
 
 size_t
-periods_assign(const struct periods *periods, size_t k, bool before_due, size_t burst)
+periods_choose_period(const struct periods *periods, size_t k, bool before_due, size_t burst)
 {
 	bool is_later = before_due || periods->ticks[k];
 	size_t before = before_due || burst > 1 ? burst : 0, first = k > before ? k - before : 0;
@@ -199,7 +200,7 @@ periods_assign(const struct periods *periods, size_t k, bool before_due, size_t 
  * more than the uncertainty of the phase.
  */
 static bool
-belongs_to_previous(const struct periods *periods, size_t k, int64_t high_ps, bool last)
+belongs_to_previous_period(const struct periods *periods, size_t k, int64_t high_ps, bool last)
 {
 	return last || periods->ticks[k - 1] ? high_ps < -(int64_t)(periods->period_ps / PHASE_SHARE) : high_ps < 0;
 }
@@ -214,12 +215,12 @@ store_lateness(const struct timer_analysis *analysis, struct periods *periods, s
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	uint64_t tsc = interrupt_tsc(analysis, i);
-	uint64_t due = arming->armed_before + (k + (late.high >= 0)) * period_ticks(analysis);
+	uint64_t due = arming->armed_before + (k + (late.high >= 0)) * period_tsc_ticks(analysis);
 
 	if (timer_was_preempted(analysis, due < tsc ? due : tsc - 1, tsc, 0))
 		return;
-	periods->residuals_ps[k] = timer_tsc_ps(analysis, tsc - arming->armed_before) -
-				   timer_ticks_ps((k + 1) * arming->ticks, analysis->tick.value);
+	periods->residuals_ps[k] = timer_tsc_ticks_to_ps(analysis, tsc - arming->armed_before) -
+				   timer_counter_ticks_to_ps((k + 1) * arming->ticks, analysis->tick.value);
 	periods->late[k] = late;
 	periods->valued[k] = (uint16_t)(i + 1);
 }
@@ -230,38 +231,38 @@ store_lateness(const struct timer_analysis *analysis, struct periods *periods, s
  * first. If several are in one period, the first one gives the lateness.
  */
 static void
-add_tick(struct timer_analysis *analysis, struct periods *periods, size_t i, size_t burst, bool last)
+assign_tick_to_period(struct timer_analysis *analysis, struct periods *periods, size_t i, size_t burst, bool last)
 {
-	struct record_event event = timer_interrupt(analysis, i);
-	struct lateness late = timer_lateness(analysis, &event);
-	size_t k = period_at(periods, middle(late));
+	struct record_event event = timer_get_interrupt(analysis, i);
+	struct lateness late = timer_interrupt_lateness(analysis, &event);
+	size_t k = find_period_at(periods, lateness_middle_ps(late));
 	bool again, before_due;
 	int64_t high_ps;
 
 	if (k == SIZE_MAX)
 		return;
-	high_ps = lateness_at(analysis, late, k).high;
+	high_ps = lateness_at_deadline(analysis, late, k).high;
 	before_due = high_ps < 0;
-	if (has_own_phase(analysis) && k > 0) {
-		if (belongs_to_previous(periods, k, high_ps, last))
-			before_due = lateness_at(analysis, late, --k).high < 0;
+	if (does_device_set_phase(analysis) && k > 0) {
+		if (belongs_to_previous_period(periods, k, high_ps, last))
+			before_due = lateness_at_deadline(analysis, late, --k).high < 0;
 		else if (last)
 			before_due = false;
 	}
-	k = periods_assign(periods, k, before_due, burst);
+	k = periods_choose_period(periods, k, before_due, burst);
 	if (k == SIZE_MAX)
 		return;
 	analysis->row->delivered++;
 	again = burst > 1 && periods->ticks[k] == 1 && periods->valued[k] > i + 1;
 	if (again)
 		periods->valued[k] = 0;
-	late = lateness_at(analysis, late, k);
-	if ((periods->ticks[k]++ == 0 || again) && !(has_own_phase(analysis) && late.high < 0))
+	late = lateness_at_deadline(analysis, late, k);
+	if ((periods->ticks[k]++ == 0 || again) && !(does_device_set_phase(analysis) && late.high < 0))
 		store_lateness(analysis, periods, late, k, i);
 }
 
 static void
-add_ticks(struct timer_analysis *analysis, struct periods *periods)
+assign_ticks_to_periods(struct timer_analysis *analysis, struct periods *periods)
 {
 	size_t end;
 
@@ -270,13 +271,13 @@ add_ticks(struct timer_analysis *analysis, struct periods *periods)
 		while (end < analysis->count && is_in_burst(analysis, end))
 			end++;
 		for (size_t i = end; i-- > first;)
-			add_tick(analysis, periods, i, end - i, i + 1 == end && end - first > 1);
+			assign_tick_to_period(analysis, periods, i, end - i, i + 1 == end && end - first > 1);
 	}
 }
 
 /* Returns the TSC of the first interrupt in the burst that includes FROM; FROM if there is no burst. */
 static uint64_t
-burst_begin(const struct timer_analysis *analysis, uint64_t from)
+burst_begin_tsc(const struct timer_analysis *analysis, uint64_t from)
 {
 	size_t i = 0;
 
@@ -297,12 +298,12 @@ burst_begin(const struct timer_analysis *analysis, uint64_t from)
 static bool
 is_preempted_around(const struct timer_analysis *analysis, size_t k, uint16_t ticks)
 {
-	uint64_t period = period_ticks(analysis), due = analysis->arming.armed_before + (k + 1) * period;
+	uint64_t period = period_tsc_ticks(analysis), due = analysis->arming.armed_before + (k + 1) * period;
 	uint64_t from = due - period / PERIOD_EARLY_SHARE, burst;
 
 	if (ticks > 1)
-		from = burst_begin(analysis, from) - 1;
-	else if (!ticks && (burst = burst_begin(analysis, from) - 1) < from)
+		from = burst_begin_tsc(analysis, from) - 1;
+	else if (!ticks && (burst = burst_begin_tsc(analysis, from) - 1) < from)
 		from = burst;
 	return timer_was_preempted(analysis, from, due + period, analysis->entry_ticks);
 }
@@ -328,7 +329,7 @@ is_next_tick_late(const struct periods *periods, size_t k)
  * timers in another thread.
  */
 static size_t
-first_empty_at_end(const struct periods *periods)
+find_trailing_empty_periods(const struct periods *periods)
 {
 	size_t first = periods->count;
 
@@ -343,7 +344,7 @@ first_empty_at_end(const struct periods *periods)
  * arch/x86/kvm/i8254.c, reinject).
  */
 static bool
-is_reinjected(uint16_t ticks, size_t *pending)
+are_surplus_ticks_reinjected(uint16_t ticks, size_t *pending)
 {
 	size_t more = ticks > 1 ? ticks - 1u : 0;
 	bool reinjected = more && more <= *pending;
@@ -361,12 +362,12 @@ count_periods(struct timer_analysis *analysis, const struct periods *periods)
 {
 	struct report_interval *row = analysis->row;
 	bool waits = analysis->report->hypervisor[0] || timer_was_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks);
-	size_t cut_off = waits ? first_empty_at_end(periods) : periods->count, pending = 0;
+	size_t cut_off = waits ? find_trailing_empty_periods(periods) : periods->count, pending = 0;
 	bool was_empty = false;
 
 	for (size_t k = 0; k + 1 < periods->count; k++) {
 		uint16_t ticks = periods->ticks[k];
-		bool reinjected = is_reinjected(ticks, &pending);
+		bool reinjected = are_surplus_ticks_reinjected(ticks, &pending);
 		bool excused = reinjected || is_preempted_around(analysis, k, ticks) || (!ticks && is_next_tick_late(periods, k)) ||
 			       k >= cut_off;
 		bool empty = !ticks && !excused;
@@ -382,7 +383,7 @@ count_periods(struct timer_analysis *analysis, const struct periods *periods)
 }
 
 static int64_t
-part_ppb(uint64_t part, uint64_t whole)
+ratio_ppb(uint64_t part, uint64_t whole)
 {
 	uint64_t ppb = whole ? scale_mul_div_up(part, PPB, whole) : PPB;
 
@@ -391,34 +392,34 @@ part_ppb(uint64_t part, uint64_t whole)
 
 /* Adds the uncertainty of the period and of the TSC's rate to RATE, and combines it with the row's rate. */
 static void
-add_rate(struct timer_analysis *analysis, struct interval_ppb rate)
+add_tick_rate(struct timer_analysis *analysis, struct interval_ppb rate)
 {
 	const struct timer_tick *tick = &analysis->tick;
 	uint64_t low = analysis->tsc_low_microhz;
-	int64_t error = part_ppb(tick->high - tick->low, tick->value) + part_ppb(analysis->tsc_high_microhz - low, low);
+	int64_t error = ratio_ppb(tick->high - tick->low, tick->value) + ratio_ppb(analysis->tsc_high_microhz - low, low);
 
 	if (!rate.known || !low)
 		return;
 	rate.low -= error;
 	rate.high += error;
-	analysis->row->rate = lateness_combine_rates(analysis->row->rate, rate);
+	analysis->row->rate = lateness_combine_tick_rates(analysis->row->rate, rate);
 }
 
 void
-timer_add_periods(struct timer_analysis *analysis)
+timer_add_periodic_arming(struct timer_analysis *analysis)
 {
 	struct periods periods;
 
 	analysis->row->asked += analysis->arming.asked;
-	if (has_own_phase(analysis))
-		find_phase(analysis);
+	if (does_device_set_phase(analysis))
+		find_phase_of_periods(analysis);
 	divide_into_periods(analysis, &periods);
-	add_ticks(analysis, &periods);
+	assign_ticks_to_periods(analysis, &periods);
 	count_periods(analysis, &periods);
 	for (size_t k = 0; k < periods.count; k++)
 		if (periods.valued[k])
-			timer_add_value(analysis, periods.late[k]);
-	add_rate(analysis, lateness_tick_rate(periods.residuals_ps, periods.count, periods.period_ps));
+			timer_add_lateness(analysis, periods.late[k]);
+	add_tick_rate(analysis, lateness_fit_tick_rate(periods.residuals_ps, periods.count, periods.period_ps));
 }
 
 /*
@@ -426,9 +427,9 @@ timer_add_periods(struct timer_analysis *analysis)
  * not late. The first interrupt may have been pending, so it does not show the phase.
  */
 static void
-set_phase_by_last(struct timer_analysis *analysis)
+set_phase_by_last_interrupt(struct timer_analysis *analysis)
 {
-	uint64_t period = period_ticks(analysis), last, count;
+	uint64_t period = period_tsc_ticks(analysis), last, count;
 
 	if (!analysis->count)
 		return;
@@ -442,9 +443,10 @@ set_phase_by_last(struct timer_analysis *analysis)
  * has nearly the same phase as a timer that did not.
  */
 static bool
-is_enabled_in_middle(const struct timer_analysis *analysis)
+are_interrupts_enabled_in_middle(const struct timer_analysis *analysis)
 {
-	uint64_t period = period_ticks(analysis), phase = (analysis->arming.opened - analysis->arming.armed_before) % period;
+	uint64_t period = period_tsc_ticks(analysis);
+	uint64_t phase = (analysis->arming.opened - analysis->arming.armed_before) % period;
 
 	return phase >= period * 3 / 8 && phase <= period * 5 / 8;
 }
@@ -455,23 +457,23 @@ is_enabled_in_middle(const struct timer_analysis *analysis)
  * the core was preempted, QUEUED_MIN surplus ticks are needed.
  */
 enum report_policy
-timer_policy(struct timer_analysis *analysis)
+timer_find_masking_policy(struct timer_analysis *analysis)
 {
 	const struct record_interrupts *arming = &analysis->arming;
-	int64_t period_ps = timer_ticks_ps(arming->ticks, analysis->tick.value);
-	uint64_t period = period_ticks(analysis), open = (arming->closed - arming->opened) / period;
+	int64_t period_ps = timer_counter_ticks_to_ps(arming->ticks, analysis->tick.value);
+	uint64_t period = period_tsc_ticks(analysis), open = (arming->closed - arming->opened) / period;
 	bool away = timer_was_preempted(analysis, 0, UINT64_MAX, period / 4);
 	size_t shifted = 0;
 
-	if (has_own_phase(analysis))
-		set_phase_by_last(analysis);
+	if (does_device_set_phase(analysis))
+		set_phase_by_last_interrupt(analysis);
 	if (analysis->count > open + (away ? QUEUED_MIN : 2))
 		return REPORT_POLICY_CATCH_UP;
-	if (analysis->count < 2 || away || (!has_own_phase(analysis) && !is_enabled_in_middle(analysis)))
+	if (analysis->count < 2 || away || (!does_device_set_phase(analysis) && !are_interrupts_enabled_in_middle(analysis)))
 		return REPORT_POLICY_UNKNOWN;
 	for (size_t i = 1; i < analysis->count; i++) {
-		struct record_event event = timer_interrupt(analysis, i);
-		int64_t late_ps = middle(timer_lateness(analysis, &event)) % period_ps;
+		struct record_event event = timer_get_interrupt(analysis, i);
+		int64_t late_ps = lateness_middle_ps(timer_interrupt_lateness(analysis, &event)) % period_ps;
 
 		shifted += late_ps > period_ps / 4 && late_ps < period_ps - period_ps / 4;
 	}

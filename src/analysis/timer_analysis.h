@@ -34,7 +34,7 @@ struct timer_analysis {
 };
 
 /* Returns interrupt I of the arming. */
-struct record_event timer_interrupt(const struct timer_analysis *analysis, size_t i);
+struct record_event timer_get_interrupt(const struct timer_analysis *analysis, size_t i);
 
 /*
  * Returns true if the core was preempted for more than MOST TSC ticks at any time in FROM..TO. Also returns true if the
@@ -43,20 +43,20 @@ struct record_event timer_interrupt(const struct timer_analysis *analysis, size_
 bool timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most);
 
 /* Convert TICKS to ps: ticks of the TSC, and ticks of a counter whose tick takes TICK_AS attoseconds. */
-int64_t timer_tsc_ps(const struct timer_analysis *analysis, uint64_t ticks);
-int64_t timer_ticks_ps(uint64_t ticks, uint64_t tick_as);
+int64_t timer_tsc_ticks_to_ps(const struct timer_analysis *analysis, uint64_t ticks);
+int64_t timer_counter_ticks_to_ps(uint64_t ticks, uint64_t tick_as);
 
 /* Returns the lateness of EVENT against the first deadline of its arming. */
-struct lateness timer_lateness(const struct timer_analysis *analysis, const struct record_event *event);
+struct lateness timer_interrupt_lateness(const struct timer_analysis *analysis, const struct record_event *event);
 
 /* Adds a value to the row's lateness. */
-void timer_add_value(struct timer_analysis *analysis, struct lateness late);
+void timer_add_lateness(struct timer_analysis *analysis, struct lateness late);
 
 /* Adds an arming with periods to the row: each tick is matched to its deadline. */
-void timer_add_periods(struct timer_analysis *analysis);
+void timer_add_periodic_arming(struct timer_analysis *analysis);
 
 /* Returns how the source handles missed deadlines, from an arming whose first periods had interrupts masked. */
-enum report_policy timer_policy(struct timer_analysis *analysis);
+enum report_policy timer_find_masking_policy(struct timer_analysis *analysis);
 
 /* The expected periods of one arming. Period k starts 1/4 period before deadline k. */
 #define PERIOD_EARLY_SHARE 4
@@ -67,7 +67,7 @@ struct periods {
 	uint16_t ticks[TIMER_PERIODS_MAX];  /* ticks of each period */
 	uint16_t valued[TIMER_PERIODS_MAX]; /* 1 + the index of the interrupt that gives LATE, or 0 */
 	struct lateness late[TIMER_PERIODS_MAX];
-	int64_t residuals_ps[TIMER_PERIODS_MAX]; /* see lateness_tick_rate() */
+	int64_t residuals_ps[TIMER_PERIODS_MAX]; /* see lateness_fit_tick_rate() */
 };
 
 /*
@@ -76,6 +76,6 @@ struct periods {
  * its deadline, or one that is not alone in its period, is late for the nearest empty period before, at most BURST
  * periods back. Returns SIZE_MAX for the last period, which is only for ticks that are late for earlier periods.
  */
-size_t periods_assign(const struct periods *periods, size_t k, bool before_due, size_t burst);
+size_t periods_choose_period(const struct periods *periods, size_t k, bool before_due, size_t burst);
 
 #endif

@@ -15,7 +15,7 @@ struct checked { /* a counter, and its values when the number of wraps was last 
 };
 
 uint64_t
-wraps_pace(const struct scale *scale, const struct rate_interval *implied)
+wraps_rate_factor(const struct scale *scale, const struct rate_interval *implied)
 {
 	uint64_t microhz = scale_mul_div(scale->hz.num, MICROHZ, scale->hz.den);
 	uint64_t pace = implied->known ? scale_mul_div_nearest(microhz, 1, implied->high) : 0;
@@ -24,7 +24,7 @@ wraps_pace(const struct scale *scale, const struct rate_interval *implied)
 }
 
 uint64_t
-wraps_expected(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc)
+wraps_expected_ticks(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc)
 {
 	const struct rate *claimed = &count->clock->claimed;
 
@@ -37,7 +37,7 @@ wraps_add_batch(struct wraps_count *count, const struct clock *clock, const stru
 {
 	if (!count->clock)
 		*count = (struct wraps_count){ clock, batch->number ? batch->number : 1, batch->ticks, batch->end };
-	wraps_count_to(count, batch->ticks, batch->end, wraps_expected(count, scale, wraps_passed(count, batch->end)));
+	wraps_count_to(count, batch->ticks, batch->end, wraps_expected_ticks(count, scale, wraps_passed(count, batch->end)));
 }
 
 /* Returns TICKS of COUNT's clock in ns, by its nominal frequency times its pace. */
@@ -51,7 +51,7 @@ ticks_to_ns(const struct wraps_count *count, uint64_t ticks)
 
 /* Returns the time from one wrap to the next; 0 for a 64-bit counter. */
 static uint64_t
-wrap_ns(const struct wraps_count *count)
+wrap_interval_ns(const struct wraps_count *count)
 {
 	uint64_t range = count->clock->wrap_ticks + 1;
 
@@ -64,9 +64,9 @@ wrap_ns(const struct wraps_count *count)
  * time is scaled by TSC ticks.
  */
 static bool
-is_contradicted(const struct checked *clock, const struct checked *other)
+is_wrap_count_contradicted(const struct checked *clock, const struct checked *other)
 {
-	uint64_t wrap = wrap_ns(&clock->count), others_wrap = wrap_ns(&other->count), ns, others_ns;
+	uint64_t wrap = wrap_interval_ns(&clock->count), others_wrap = wrap_interval_ns(&other->count), ns, others_ns;
 	uint64_t took = clock->count.tsc - clock->tsc, others_took = other->count.tsc - other->tsc;
 
 	if (!wrap || (others_wrap && others_wrap <= wrap) || !others_took)
@@ -81,23 +81,23 @@ is_contradicted(const struct checked *clock, const struct checked *other)
  * missing reading. The batch's unread_ticks are the TSC ticks since that reading.
  */
 static bool
-is_incomplete(const struct wraps_count *count, const struct scale *scale, const struct record_batch *batch)
+may_wrap_between_readings(const struct wraps_count *count, const struct scale *scale, const struct record_batch *batch)
 {
 	uint64_t passed = wraps_passed(count, batch->end);
 	uint64_t missing = passed > batch->unread_ticks ? passed - batch->unread_ticks : 0;
 
-	return wraps_range(count->clock) && wraps_expected(count, scale, missing) > count->clock->wrap_ticks;
+	return wraps_range(count->clock) && wraps_expected_ticks(count, scale, missing) > count->clock->wrap_ticks;
 }
 
 /* Returns the set of clocks that are contradicted since the last check. */
 static uint32_t
-find_contradicted(struct checked clocks[REPORT_CLOCKS_MAX])
+find_contradicted_clocks(struct checked clocks[REPORT_CLOCKS_MAX])
 {
 	uint32_t miscounted = 0;
 
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		for (size_t k = 0; k < REPORT_CLOCKS_MAX; k++)
-			if (clocks[i].count.clock && clocks[k].count.clock && is_contradicted(&clocks[i], &clocks[k]))
+			if (clocks[i].count.clock && clocks[k].count.clock && is_wrap_count_contradicted(&clocks[i], &clocks[k]))
 				miscounted |= set_of(i);
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++) {
 		clocks[i].ticks = clocks[i].count.ticks;
@@ -107,7 +107,8 @@ find_contradicted(struct checked clocks[REPORT_CLOCKS_MAX])
 }
 
 uint32_t
-wraps_find_miscounted(const void *record, size_t size, const struct report *report, const struct rate_windows *windows)
+wraps_find_miscounted_clocks(const void *record, size_t size, const struct report *report,
+			     const struct rate_windows *windows)
 {
 	struct checked clocks[REPORT_CLOCKS_MAX] = { { .ticks = 0 } };
 	uint64_t number = 0; /* number of the latest batch */
@@ -126,7 +127,7 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 		struct record_batch batch;
 
 		if (entry.kind == RECORD_SCALE)
-			analysis_set_scale(&scale, &entry);
+			analysis_read_scale(&scale, &entry);
 		if (entry.kind != RECORD_BATCH)
 			continue;
 		record_fixed(&entry, &batch);
@@ -138,16 +139,16 @@ wraps_find_miscounted(const void *record, size_t size, const struct report *repo
 		if (clock->edges_only || clock->by_tsc || !clock->claimed.num)
 			continue;
 		if (is_between && (batch.stage != RECORD_LOOK || batch.number != number))
-			miscounted |= find_contradicted(clocks);
+			miscounted |= find_contradicted_clocks(clocks);
 		is_between = batch.stage == RECORD_LOOK;
 		number = batch.number;
 		if (!checked->count.clock) {
 			checked->ticks = batch.ticks;
 			checked->tsc = batch.end;
 		}
-		if (checked->count.clock && is_incomplete(&checked->count, &scale, &batch))
+		if (checked->count.clock && may_wrap_between_readings(&checked->count, &scale, &batch))
 			miscounted |= set_of(batch.clock);
 		wraps_add_batch(&checked->count, clock, &scale, &batch);
 	}
-	return miscounted | find_contradicted(clocks);
+	return miscounted | find_contradicted_clocks(clocks);
 }

@@ -55,10 +55,10 @@ wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, ui
  * Returns a clock's pace, if its nominal frequency implies the TSC's rate IMPLIED. A counter that seems slow may have
  * wrapped unseen while the core was preempted, so its pace is 1. No such error makes a counter seem too fast.
  */
-uint64_t wraps_pace(const struct scale *scale, const struct rate_interval *implied);
+uint64_t wraps_rate_factor(const struct scale *scale, const struct rate_interval *implied);
 
 /* Returns the expected ticks of COUNT's clock in PASSED_TSC, by its nominal frequency times its pace. */
-uint64_t wraps_expected(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc);
+uint64_t wraps_expected_ticks(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc);
 
 /*
  * Updates COUNT with the next batch of its clock in a rate window. The first batch starts the count, and contains the
@@ -72,7 +72,7 @@ void wraps_add_batch(struct wraps_count *count, const struct clock *clock, const
  * wraps, the TSC's rate may not be known well enough. Clocks that wrap later then contradict the count. The same
  * applies to clocks without enough readings in the record.
  */
-uint32_t wraps_find_miscounted(const void *record, size_t size, const struct report *report,
-			       const struct rate_windows *windows);
+uint32_t wraps_find_miscounted_clocks(const void *record, size_t size, const struct report *report,
+				      const struct rate_windows *windows);
 
 #endif

@@ -56,7 +56,7 @@ survey_record_size(size_t cores, enum pair_schedule widest, size_t rows)
 	       (size_t)CALIBRATION_LOOPS * (CALIBRATION_RUNS_MAX / SURVEY_CALIBRATION_BATCH) *
 	       record_bytes_of(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH) +
 	       (size_t)CALIBRATION_LOOPS * SURVEY_CALIBRATION_READ * record_bytes_of(RECORD_LOOP, CALIBRATION_READINGS) +
-	       CLAIMS_RAW_MAX * record_bytes_of(RECORD_STATED, 0) + facts_size(cores, rows);
+	       CLAIMS_RAW_MAX * record_bytes_of(RECORD_STATED, 0) + facts_max_bytes(cores, rows);
 }
 
 static size_t
@@ -82,7 +82,7 @@ lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_s
 	memory->gaps = reserve(&next, sizeof(*memory->gaps));
 	memory->watches = reserve(&next, cores * sizeof(*memory->watches));
 	memory->record_size = survey_record_size(cores, widest, rows);
-	memory->facts_size = facts_size(cores, rows);
+	memory->facts_size = facts_max_bytes(cores, rows);
 	memory->record = reserve(&next, memory->record_size);
 	return next - begin;
 }

@@ -60,7 +60,7 @@ find_groups(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns
 {
 	struct analysis_step step = current_step(survey);
 
-	return analysis_groups(&step, edge_late_ns, floor_ns);
+	return analysis_group_clocks_by_gain(&step, edge_late_ns, floor_ns);
 }
 
 /*
@@ -104,7 +104,7 @@ begin_step(struct survey *survey)
 				clock->then = clock->now;
 			clock->then_at_edge = clock->now_at_edge;
 			clock->confirmed |= clock->then.end != clock->now.end;
-			clock->hidden_ns = analysis_hidden_ns(&step, clock);
+			clock->hidden_ns = analysis_hidden_gain_ns(&step, clock);
 			clock->then = clock->now;
 			clock->now_at_edge = false;
 		}
@@ -169,7 +169,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 			step->implied.known = false; /* a stopped clock has not changed its rate */
 		slope = rate_slope(&window);
 		since = rate_implied_tsc(&slope, entry->clock.claimed);
-		if (!since.known || !rate_is_plausible(&survey->scale, &since))
+		if (!since.known || !rate_is_tsc_rate_plausible(&survey->scale, &since))
 			continue;
 		step->implied.low = since.low < step->implied.low ? since.low : step->implied.low;
 		step->implied.high = since.high > step->implied.high ? since.high : step->implied.high;
@@ -198,7 +198,7 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 	found = find_groups(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
-	off_tsc = analysis_clocks_off_tsc(&found);
+	off_tsc = analysis_find_clocks_off_tsc(&found);
 	until = survey->hooks.tsc_ordered() + scale_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		steps_sweep(survey, false);

@@ -18,12 +18,12 @@ replay_conclude(struct report *report, void *record, size_t length, uint64_t ent
 	if (dropped)
 		report_note(report, "The record of the run had no space for %lu of %lu entries: results that need them "
 			    "are missing.", dropped, entries + dropped);
-	(void)analysis_rates(record, length, judge_rate_limit_ppb(report), report);
-	analysis_gaps(record, length, report);
-	analysis_discontinuities(record, length, report);
-	analysis_offsets(record, length, report);
-	analysis_timers(record, length, report);
-	analysis_calibrations(record, length, report);
+	(void)analysis_calculate_rates(record, length, judge_rate_limit_ppb(report), report);
+	analysis_calculate_gaps(record, length, report);
+	analysis_calculate_discontinuities(record, length, report);
+	analysis_calculate_offsets(record, length, report);
+	analysis_calculate_timers(record, length, report);
+	analysis_calculate_calibrations(record, length, report);
 	judge_report(report);
 	recommend(report);
 }

@@ -392,7 +392,7 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* why the source could not be tested, otherwise "" */
 	uint64_t asked_ns; /* programmed interval */
-	/* analysis_timers() calculates the following fields. */
+	/* analysis_calculate_timers() calculates the following fields. */
 	uint64_t asked;    /* number of requested interrupts (one-shots or periods) */
 	uint64_t expected; /* number of deadlines at which interrupts were enabled */
 	/*

@@ -87,9 +87,9 @@ analyse(const uint8_t *bytes, size_t size)
 		report.intervals[i].periodic = i % 2;
 		report.intervals[i].state = CLOCK_PRESENT;
 	}
-	analysis_gaps(bytes, size, &report);
-	analysis_timers(bytes, size, &report);
-	analysis_offsets(bytes, size, &report);
+	analysis_calculate_gaps(bytes, size, &report);
+	analysis_calculate_timers(bytes, size, &report);
+	analysis_calculate_offsets(bytes, size, &report);
 	require(report.skew.first.offsets.cores <= CORES && report.skew.last.offsets.cores <= CORES);
 	for (size_t b = 1; b < CORES; b++)
 		offsets_motion(&report.skew.first.offsets, &report.skew.middle.offsets, &report.skew.last.offsets, 0,
@@ -100,9 +100,9 @@ analyse(const uint8_t *bytes, size_t size)
 		report.clocks[i].clock = (struct clock){ .id = "hpet", .main = "hpet", .claimed = { 10000000, i ? 1 : 0 },
 							 .wrap_ticks = i % 2 ? UINT64_MAX : 59, .edges_only = i == 2 };
 	report.hypervisor[0] = (char)(size % 2);
-	analysis_discontinuities(bytes, size, &report);
+	analysis_calculate_discontinuities(bytes, size, &report);
 	require(report.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
-	analysis_rates(bytes, size, 100000, &report);
+	analysis_calculate_rates(bytes, size, 100000, &report);
 	require(report.rate_count <= REPORT_RATES_MAX);
 }
 

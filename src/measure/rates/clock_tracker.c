@@ -43,7 +43,7 @@ survey_track_expected(const struct survey *survey, const struct survey_track *tr
 	if (survey_can_follow(track))
 		return scale_mul_div(track->last.ticks - track->first.ticks, passed_tsc,
 				     track->last.begin - track->first.begin);
-	return wraps_expected(&track->count, &survey->scale, passed_tsc);
+	return wraps_expected_ticks(&track->count, &survey->scale, passed_tsc);
 }
 
 /*
@@ -339,8 +339,8 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 struct rate_outcome
 survey_analyse_rates(struct survey *survey)
 {
-	struct rate_outcome outcome = analysis_rates(survey->record.bytes, survey->record.length, survey->rate_limit_ppb,
-						     survey->report);
+	struct rate_outcome outcome = analysis_calculate_rates(survey->record.bytes, survey->record.length,
+							       survey->rate_limit_ppb, survey->report);
 
 	survey->tsc.is_doubtful = outcome.undecided;
 	return outcome;

@@ -29,8 +29,8 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 	};
 
 	if (clock->edges_only)
-		return rate_readings_implied(&readings, &track->first, &track->edge);
-	return rate_widen(rate_readings_implied_by_two(&readings, &track->first, &now), clock->claimed_within_ppb);
+		return rate_readings_implied_rate(&readings, &track->first, &track->edge);
+	return rate_widen(rate_readings_implied_rate_by_ends(&readings, &track->first, &now), clock->claimed_within_ppb);
 }
 
 /*
@@ -55,7 +55,7 @@ claimed_rate(const struct survey *survey, const struct report_clock *tsc)
 {
 	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
 		return (struct rate_interval){ .known = false };
-	return rate_claimed(&tsc->clock);
+	return rate_get_claimed(&tsc->clock);
 }
 
 bool

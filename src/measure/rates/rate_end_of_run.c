@@ -69,7 +69,7 @@ take_edge(struct survey *survey, struct survey_track *track, struct survey_batch
 
 	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	expected = survey_track_expected(survey, track, sample->end - track->count.tsc);
-	countable = !rate_wraps_are_ambiguous(&entry->clock, &entry->implied, expected, 0) &&
+	countable = !rate_may_wraps_be_miscounted(&entry->clock, &entry->implied, expected, 0) &&
 		    !may_have_jumped(survey, track, expected, sample->end);
 	survey_track_update(survey, track, sample);
 	if (!countable && survey->report->hypervisor[0])

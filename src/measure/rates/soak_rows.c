@@ -105,6 +105,6 @@ survey_series_close(struct survey *survey, bool last)
 	if (!survey->hooks.row)
 		return;
 	survey_analyse_rates(survey);
-	analysis_offsets(survey->record.bytes, survey->record.length, survey->report);
+	analysis_calculate_offsets(survey->record.bytes, survey->record.length, survey->report);
 	survey->hooks.row(survey->hooks.context, survey->report);
 }

@@ -146,7 +146,7 @@ estimate_scale(struct survey *survey)
 	scale_init(&scale, hz);
 	survey_set_scale(survey, scale);
 	for (size_t i = 0; i < report->clock_count; i++)
-		survey->tracks[i].count.pace = wraps_pace(&scale, &implied[i]);
+		survey->tracks[i].count.pace = wraps_rate_factor(&scale, &implied[i]);
 	if (best < report->clock_count)
 		set_step_rates(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });

@@ -91,7 +91,7 @@ test_set_tick_length(struct timer_test *test)
 	test->facts.hz_den = timer->hz.den;
 	if (!timer->by_tsc && !timer->hz.den)
 		measure_tick(test);
-	test->tick = analysis_tick(&test->facts, &test->survey->scale);
+	test->tick = analysis_calculate_timer_tick(&test->facts, &test->survey->scale);
 	keep_lapic_rate(test);
 	return test->tick.value != 0;
 }

@@ -42,7 +42,7 @@ put(const struct record_calibration *fixed, const struct record_calibrated *runs
 static const struct report_calibration *
 analyse(size_t row)
 {
-	analysis_calibrations(bytes, record.length, &report);
+	analysis_calculate_calibrations(bytes, record.length, &report);
 	recommend_calibrations(&report);
 	return &report.calibrations[row];
 }

@@ -102,7 +102,7 @@ found(void)
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
 	put_step();
-	analysis_discontinuities(bytes, record.length, &report);
+	analysis_calculate_discontinuities(bytes, record.length, &report);
 	return report.discontinuity_count;
 }
 
@@ -339,7 +339,7 @@ TEST(ticks_are_converted_with_the_rate_known_at_that_time)
 	record_put(&record, RECORD_SCALE, &scale, NULL, 0);
 	put_step();
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1 }, NULL, 0);
-	analysis_discontinuities(bytes, record.length, &report);
+	analysis_calculate_discontinuities(bytes, record.length, &report);
 	assert_int_equal(report.discontinuity_count, 1);
 	assert_group(1, set_of(HPET), 2 * S / 1005 * 1000 + 10 * MS, 200 * US);
 }
@@ -370,7 +370,7 @@ TEST(discontinuities_without_space_or_without_an_entry_count_as_lost)
 	step.is.more = 7;
 	record_put(&record, RECORD_STEP, &step.is, NULL, 0);
 	for (unsigned again = 0; again < 2; again++) {
-		analysis_discontinuities(bytes, record.length, &report);
+		analysis_calculate_discontinuities(bytes, record.length, &report);
 		assert_int_equal(report.discontinuity_count, REPORT_DISCONTINUITIES_MAX);
 		assert_int_equal(report.discontinuities[3].from_tsc, BEGIN - BRACKET);
 		assert_int_equal(report.discontinuities_lost, 7);

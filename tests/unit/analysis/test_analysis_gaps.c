@@ -59,7 +59,7 @@ put_gap(uint32_t core, uint64_t at_ms, uint64_t ticks)
 static const struct report_interference *
 analyse(void)
 {
-	analysis_gaps(bytes, record.length, &report);
+	analysis_calculate_gaps(bytes, record.length, &report);
 	return &report.interference;
 }
 

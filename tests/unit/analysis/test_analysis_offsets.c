@@ -104,7 +104,7 @@ put_all_pairs(uint16_t number, enum record_pass_stage stage, uint64_t begin_tsc,
 static const struct report_skew *
 analyse(void)
 {
-	analysis_offsets(bytes, record.length, &report);
+	analysis_calculate_offsets(bytes, record.length, &report);
 	return &report.skew;
 }
 
@@ -426,7 +426,7 @@ TEST(a_cut_record_gives_its_complete_passes)
 	put_pass(2, RECORD_PASS_LAST, ALL, START + 100000000, START + 200000000, 0x7);
 	assert_true(record.blocks > 1 && record.length > length + 4096);
 	assert_true(analyse()->last.measured);
-	analysis_offsets(bytes, record.length - 1, &report);
+	analysis_calculate_offsets(bytes, record.length - 1, &report);
 	assert_true(report.skew.first.measured);
 	assert_false(report.skew.last.measured || offset_is_known(report.cores[1].last_offset));
 	assert_int_equal(report.skew.last.offsets.cores, 0);
@@ -499,14 +499,14 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 /* A record of 1,000 bytes has only a small part of the 499,500 pairs, so memory for all pairs would be wasted. */
 TEST(a_short_record_with_many_cores_gets_memory_for_a_star_schedule_only)
 {
-	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
+	assert_int_equal(analysis_find_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x3);
 	put_pass(2, RECORD_PASS_LAST, STAR, START, START + 1000, 0x3);
-	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_ALL);
+	assert_int_equal(analysis_find_schedule(bytes, record.length, 2), PAIR_SCHEDULE_ALL);
 	assert_in_range(record.length, 100, 1000);
-	assert_int_equal(analysis_schedule(bytes, record.length, 1000), PAIR_SCHEDULE_STAR);
+	assert_int_equal(analysis_find_schedule(bytes, record.length, 1000), PAIR_SCHEDULE_STAR);
 	put_pass(3, RECORD_PASS_FIRST, STAR, START, START + 1000, 0x3);
-	assert_int_equal(analysis_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
+	assert_int_equal(analysis_find_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
 }
 
 /* The second item of an entry has cores from number 64 on. */
@@ -531,7 +531,7 @@ TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 5 }, NULL,
 		   0);
 	for (unsigned calls = 0; calls < 2; calls++)
-		analysis_offsets(record.bytes, record.length, &report);
+		analysis_calculate_offsets(record.bytes, record.length, &report);
 	offset = series_add_resolution(&report.series, (struct offset){ -20, 30 });
 	assert_int_equal(offset.low, -25);
 	assert_int_equal(offset.high, 35);

@@ -126,7 +126,7 @@ put_window(uint16_t window, uint16_t flags, uint64_t from_ns, uint64_t to_ns)
 static void
 analyse(void)
 {
-	outcome = analysis_rates(record.bytes, record.length, LIMIT_PPB, &report);
+	outcome = analysis_calculate_rates(record.bytes, record.length, LIMIT_PPB, &report);
 }
 
 static int

@@ -100,7 +100,7 @@ put_ticks(enum record_interrupts_what what, const double *ticks, double opened, 
 static const struct report_interval *
 analyse(void)
 {
-	analysis_timers(bytes, record.length, &report);
+	analysis_calculate_timers(bytes, record.length, &report);
 	return row;
 }
 
@@ -354,8 +354,8 @@ TEST(ticks_spread_over_their_periods_have_no_lateness)
 }
 
 /*
- * Returns lateness_is_scattered() for COUNT ticks that are late by LATE_NS, followed by MORE ticks that are late by
- * MORE_NS.
+ * Returns lateness_are_ticks_scattered() for COUNT ticks that are late by LATE_NS, followed by MORE ticks that are
+ * late by MORE_NS.
  */
 static bool
 is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
@@ -365,8 +365,8 @@ is_scattered(size_t count, int64_t late_ns, size_t more, int64_t more_ns)
 
 	for (size_t i = 0; i < count + more; i++)
 		values[i].low = values[i].high = (i < count ? late_ns : more_ns) * 1000;
-	lateness_record(&periods, values, count + more);
-	return lateness_is_scattered(&periods, values, count + more);
+	lateness_store_percentiles(&periods, values, count + more);
+	return lateness_are_ticks_scattered(&periods, values, count + more);
 }
 
 TEST(ticks_are_scattered_if_one_in_eight_is_half_a_period_late)
@@ -396,14 +396,14 @@ TEST(percentiles_do_not_depend_on_the_order_of_values)
 
 		values[i] = (struct lateness){ ns * 1000, ns * 1000 };
 	}
-	lateness_record(&shots, values, 1000);
+	lateness_store_percentiles(&shots, values, 1000);
 	assert_int_equal(shots.lateness.min_ns, 1);
 	assert_int_equal(shots.lateness.p1_ns, 10);
 	assert_int_equal(shots.lateness.p50_ns, 500);
 	assert_int_equal(shots.lateness.p99_ns, 990);
 	assert_int_equal(shots.lateness.p999_ns, 999);
 	assert_int_equal(shots.lateness.max_ns, 1000);
-	lateness_record(&shots, values, 3);
+	lateness_store_percentiles(&shots, values, 3);
 	assert_int_equal(shots.lateness.p50_ns, 2);
 }
 
@@ -412,16 +412,16 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 {
 	struct periods periods = { .period_ps = PERIOD * 1000, .count = 5, .ticks = { 1, 0, 0, 0, 0 } };
 
-	assert_int_equal(periods_assign(&periods, 3, true, 1), 2);
+	assert_int_equal(periods_choose_period(&periods, 3, true, 1), 2);
 	periods.ticks[2] = 1;
-	assert_int_equal(periods_assign(&periods, 3, true, 2), 1);
-	assert_int_equal(periods_assign(&periods, 2, false, 2), 1);
+	assert_int_equal(periods_choose_period(&periods, 3, true, 2), 1);
+	assert_int_equal(periods_choose_period(&periods, 2, false, 2), 1);
 	periods.ticks[1] = 1;
-	assert_int_equal(periods_assign(&periods, 3, true, 1), 3);
+	assert_int_equal(periods_choose_period(&periods, 3, true, 1), 3);
 	periods.ticks[1] = 0;
 	periods.ticks[3] = 1; /* a third tick, which comes after the third deadline */
-	assert_int_equal(periods_assign(&periods, 3, false, 2), 1);
-	assert_int_equal(periods_assign(&periods, 4, false, 1), SIZE_MAX);
+	assert_int_equal(periods_choose_period(&periods, 3, false, 2), 1);
+	assert_int_equal(periods_choose_period(&periods, 4, false, 1), SIZE_MAX);
 }
 
 /*
@@ -435,20 +435,20 @@ TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 
 	for (size_t k = 0; k < 81; k++)
 		residuals[k] = 1000000;
-	even = lateness_tick_rate(residuals, 81, PERIOD * 1000);
+	even = lateness_fit_tick_rate(residuals, 81, PERIOD * 1000);
 	for (size_t k = 0; k < 81; k++)
 		residuals[k] += k % 2 ? 50000000 - (int64_t)(k % 7) * 3000000 : 0;
-	uneven = lateness_tick_rate(residuals, 81, PERIOD * 1000);
+	uneven = lateness_fit_tick_rate(residuals, 81, PERIOD * 1000);
 	for (size_t k = 0; k < 81; k++)
 		residuals[k] = k < 27 ? 0 : 50000000;
-	bent = lateness_tick_rate(residuals, 81, PERIOD * 1000);
+	bent = lateness_fit_tick_rate(residuals, 81, PERIOD * 1000);
 	assert_true(even.known && even.value == 0 && even.high - even.low < 1000);
 	assert_true(uneven.low <= 0 && uneven.high >= 0);
 	assert_true(bent.low <= 0 && bent.high >= 0);
 	residuals[0] = 0;
 	for (size_t k = 1; k < 81; k++)
 		residuals[k] = INT64_MAX;
-	assert_false(lateness_tick_rate(residuals, 81, PERIOD * 1000).known);
+	assert_false(lateness_fit_tick_rate(residuals, 81, PERIOD * 1000).known);
 }
 
 /*
@@ -464,7 +464,7 @@ TEST(a_rate_is_a_number_of_ticks_and_not_a_length_of_periods)
 	for (int sign = -1; sign <= 1; sign += 2) {
 		for (int64_t k = 0; k < 81; k++)
 			residuals[k] = sign * part_ps * k;
-		rate = lateness_tick_rate(residuals, 81, PERIOD * 1000);
+		rate = lateness_fit_tick_rate(residuals, 81, PERIOD * 1000);
 		assert_true(rate.low <= (sign < 0 ? 12658228 : -12345679));
 		assert_true(rate.high >= (sign < 0 ? 12658227 : -12345680));
 		assert_true(rate.high - rate.low < 1000);
@@ -474,13 +474,13 @@ TEST(a_rate_is_a_number_of_ticks_and_not_a_length_of_periods)
 TEST(the_rate_of_two_windows_that_differ_includes_both)
 {
 	struct interval_ppb a = { true, 600000, 590000, 610000 }, b = { true, 0, -50000, 50000 }, none = { .known = false };
-	struct interval_ppb joined = lateness_combine_rates(a, b);
+	struct interval_ppb joined = lateness_combine_tick_rates(a, b);
 
 	assert_int_equal(joined.low, 50000);
 	assert_int_equal(joined.high, 610000);
-	assert_int_equal(lateness_combine_rates(b, a).low, 50000);
-	assert_int_equal(lateness_combine_rates(none, b).high, 50000);
-	assert_int_equal(lateness_combine_rates(b, none).high, 50000);
+	assert_int_equal(lateness_combine_tick_rates(b, a).low, 50000);
+	assert_int_equal(lateness_combine_tick_rates(none, b).high, 50000);
+	assert_int_equal(lateness_combine_tick_rates(b, none).high, 50000);
 }
 
 /* Writes 80 ticks with periods that are too short by PPM. */

@@ -21,7 +21,7 @@ set_looks(const uint64_t *begins, size_t count)
 static struct rate_ends
 from_to(size_t from, size_t to)
 {
-	return rate_readings_ends(&readings, &readings.batches[from].sample, &readings.batches[to].sample);
+	return rate_readings_select_batches(&readings, &readings.batches[from].sample, &readings.batches[to].sample);
 }
 
 TEST(a_rate_uses_all_looks_between_its_ends_and_no_others)
@@ -59,10 +59,10 @@ TEST(wraps_are_ambiguous_if_the_rate_leaves_a_quarter_of_the_range_open)
 	const struct rate_interval within_1_percent = { true, 1000000, 1000000, 1010000 };
 	uint64_t quarter_ticks = UINT64_C(0x400000);
 
-	assert_false(rate_wraps_are_ambiguous(&pm, &exact, UINT64_C(1) << 40, 0));
-	assert_false(rate_wraps_are_ambiguous(&pm, &within_1_percent, quarter_ticks * 100, 0));
-	assert_true(rate_wraps_are_ambiguous(&pm, &within_1_percent, quarter_ticks * 100 + 100, 0));
-	assert_false(rate_wraps_are_ambiguous(&pm, &exact, quarter_ticks * 1000, 1000000));
-	assert_true(rate_wraps_are_ambiguous(&pm, &exact, quarter_ticks * 1000 + 1000, 1000000));
-	assert_false(rate_wraps_are_ambiguous(&hpet, &within_1_percent, UINT64_C(1) << 60, 1000000));
+	assert_false(rate_may_wraps_be_miscounted(&pm, &exact, UINT64_C(1) << 40, 0));
+	assert_false(rate_may_wraps_be_miscounted(&pm, &within_1_percent, quarter_ticks * 100, 0));
+	assert_true(rate_may_wraps_be_miscounted(&pm, &within_1_percent, quarter_ticks * 100 + 100, 0));
+	assert_false(rate_may_wraps_be_miscounted(&pm, &exact, quarter_ticks * 1000, 1000000));
+	assert_true(rate_may_wraps_be_miscounted(&pm, &exact, quarter_ticks * 1000 + 1000, 1000000));
+	assert_false(rate_may_wraps_be_miscounted(&hpet, &within_1_percent, UINT64_C(1) << 60, 1000000));
 }

@@ -228,7 +228,8 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
 	/* the observed jump is larger, because the HPET advances during a read */
 	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
-	analysis_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length, &bench->run.report);
+	analysis_calculate_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length,
+					   &bench->run.report);
 	judge_report(&bench->run.report);
 	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
@@ -422,8 +423,8 @@ watch_and_judge(struct bench *bench)
 
 	survey_interference(survey);
 	survey_observe(survey);
-	analysis_gaps(survey->record.bytes, survey->record.length, &bench->run.report);
-	analysis_discontinuities(survey->record.bytes, survey->record.length, &bench->run.report);
+	analysis_calculate_gaps(survey->record.bytes, survey->record.length, &bench->run.report);
+	analysis_calculate_discontinuities(survey->record.bytes, survey->record.length, &bench->run.report);
 	bench->machine.describe_cores(bench, &bench->run.report);
 	judge_report(&bench->run.report);
 }

@@ -133,7 +133,7 @@ observe(void)
 	const struct record *record = &bench.survey.record;
 
 	survey_interference(&bench.survey);
-	analysis_gaps(record->bytes, record->length, &bench.report);
+	analysis_calculate_gaps(record->bytes, record->length, &bench.report);
 }
 
 static int

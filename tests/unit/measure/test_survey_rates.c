@@ -513,7 +513,7 @@ draw_rates(void)
 static size_t
 discontinuities(void)
 {
-	analysis_discontinuities(bench->record, bench->survey.record.length, &bench->report);
+	analysis_calculate_discontinuities(bench->record, bench->survey.record.length, &bench->report);
 	return bench->report.discontinuity_count;
 }
 

@@ -184,7 +184,7 @@ static void
 run_pass(void (*pass)(struct survey *survey))
 {
 	pass(&bench.survey);
-	analysis_offsets(bench.survey.record.bytes, bench.survey.record.length, &bench.report);
+	analysis_calculate_offsets(bench.survey.record.bytes, bench.survey.record.length, &bench.report);
 	assert_int_equal(bench.survey.record.dropped, 0);
 }
 

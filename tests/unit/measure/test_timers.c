@@ -293,7 +293,7 @@ tested(const struct timer_driver *driver,
 	timers->platform = &bench->platform;
 	survey_timers(&bench->run.survey, timers);
 	assert_int_equal(record->dropped, 0);
-	analysis_timers(record->bytes, record->length, &bench->run.report);
+	analysis_calculate_timers(record->bytes, record->length, &bench->run.report);
 	return bench->run.report.intervals;
 }
 
