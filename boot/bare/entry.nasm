@@ -3,9 +3,9 @@
 ; protocol (Linux, Documentation/arch/x86/boot.rst).
 ;
 ; The loader enters in 32-bit protected mode with flat segments. Paging and interrupts are off. With PVH, EBX is the
-; address of hvm_start_info. With multiboot2, EBX is the address of its information, and EAX is its magic number. With
-; the Linux boot protocol, ESI is the address of boot_params. A loader of this protocol may also enter in 64-bit mode,
-; at bare_long_entry.
+; address of hvm_start_info. With multiboot2, EBX is the address of multiboot2's information, and EAX is multiboot2's
+; magic number. With the Linux boot protocol, ESI is the address of boot_params. A loader of this protocol may also
+; enter in 64-bit mode, at bare_long_entry.
 ;
 ; The code then calls bare_main(address of the loader's data, magic number or 0) in 64-bit mode on its own stack. The
 ; first 4 GiB are mapped to themselves, the first 2 MiB in pages of 4 KiB, the rest in pages of 2 MiB. A processor
@@ -33,7 +33,7 @@ DATA		equ 10h
 TASK		equ 18h
 CODE32		equ 28h
 STACK_SIZE	equ 256 * 1024		; at least the 128 KiB that UEFI guarantees (UEFI 2.10, 2.3.4)
-GUARD_SIZE	equ 64 * 1024		; larger than any stack frame, so no overflow can skip it
+GUARD_SIZE	equ 64 * 1024		; larger than any stack frame, so no overflow can skip this area
 FAULT_STACK_SIZE equ 8192
 EXCEPTIONS	equ 32			; number of vectors for exceptions: SDM vol. 3A, 6.3.1
 ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ERRORS in C

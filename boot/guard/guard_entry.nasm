@@ -59,8 +59,8 @@ guard_leave:
 	pop rbx
 	ret
 
-; void guard_unwind(struct guard *guard), called from C, or jumped to with RDI = guard from a handler on the guard's
-; stack. It does not return.
+; Ends GUARD: void guard_unwind(struct guard *guard). C code calls it. A handler on the guard's stack jumps to it with
+; RDI = guard. It does not return.
 guard_unwind:
 	mov rsp, [rdi + guard.stack]
 	xor eax, eax

@@ -154,7 +154,7 @@ run_all(struct application *app)
 	struct report *report = &app->run.report;
 	char error[OPTIONS_ERROR_SIZE];
 
-	/* This uses the firmware, so it is read before cores are started, which the firmware may lose. */
+	/* Reads the boot entry before cores are started, because the firmware may not work afterwards. */
 	app->is_installed = boot_entry_names_file();
 	console_open(&app->console);
 	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");

@@ -15,7 +15,7 @@
 
 struct root {
 	const char *name;  /* "XSDT" or "RSDT": the table's name and its signature */
-	uint64_t address;  /* 0 if there is no such table */
+	uint64_t address;  /* address of the table; 0 if there is no such table */
 	/* size of an entry in bytes, which is a table's address: 4 in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT (5.2.8) */
 	size_t entry_size;
 };

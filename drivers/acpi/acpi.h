@@ -31,7 +31,7 @@ struct acpi_fadt {
 	bool hw_reduced;
 	bool cmos_rtc_absent;  /* IAPC_BOOT_ARCH bit 5: there is no RTC */
 	uint16_t reset_port;   /* I/O port of RESET_REG; 0 if this register is missing or not an I/O port */
-	uint8_t reset_value;   /* value that resets the machine if it is written to that port */
+	uint8_t reset_value;   /* value that resets the machine if it is written to reset_port */
 	uint32_t pm1_cnt_blk;  /* I/O port of PM1a's control register, or 0 */
 	uint64_t dsdt;         /* physical address of the DSDT, or 0 */
 	bool has_x_pm_tmr;     /* the table is long enough to hold X_PM_TMR_BLK */
@@ -104,7 +104,8 @@ struct acpi_facts {
 	uint16_t serial_port; /* I/O port of a 16550 from the SPCR, otherwise from the DBG2; 0 if there is none */
 	struct acpi_watchdog watchdog;
 	size_t problem_count;
-	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE]; /* sentences; each starts with the name of its table */
+	/* sentences about faults of tables; each starts with the table's name */
+	char problems[ACPI_PROBLEMS_MAX][ACPI_PROBLEM_SIZE];
 };
 
 /* Access to physical memory. Returns LENGTH bytes at ADDRESS, or NULL if they cannot be read. */

@@ -104,8 +104,8 @@ calculate_result(const struct reading *first, const struct reading *last, struct
 }
 
 /*
- * Measures the timer. Saves and restores its registers, because the firmware's tick may use it. The count is restored
- * last, because writing it starts the timer.
+ * Measures the timer. Saves and restores its registers, because the firmware's tick may use the timer. The count is
+ * restored last, because writing the count starts the timer.
  */
 static void
 linux_lapic_run(const struct calibrating *c, struct calibration_result *result)

@@ -60,7 +60,7 @@ void check_set_figure(struct behaviour *row, int64_t low, int64_t high);
 
 /*
  * A bounded wait for a device. It counts only time in which the core ran, so that the device gets the full time even if
- * the core is preempted. The wait also ends after a maximum number of polls, because a poll takes at least 150 ns.
+ * the core is preempted. The wait also ends after a maximum number of polls, in case the TSC has stopped.
  */
 struct check_watch {
 	const struct device *device;

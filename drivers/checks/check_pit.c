@@ -19,8 +19,8 @@
 
 #define LATCH_TRIES       8u
 /*
- * A latched count is read after a wait of LATCH_HELD_NS, plus LATCH_FACTOR times the duration of the accesses before.
- * In this time an unlatched counter would have counted on.
+ * A latched count is read after a wait of LATCH_HELD_NS, plus LATCH_FACTOR times the duration of the preceding
+ * accesses. A count that is not held by the latch changes in this time.
  */
 #define LATCH_HELD_NS     (20 * US)
 #define LATCH_FACTOR      4u

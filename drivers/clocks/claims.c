@@ -23,7 +23,8 @@
 #define BUS_WITHIN_SHARE 100
 
 /*
- * The crystal of Atom C3000, which its CPUID 15h does not state: Linux arch/x86/kernel/tsc.c, native_calibrate_tsc().
+ * Frequency of the crystal of Atom C3000. CPUID 15h does not state it there, so Linux has this constant:
+ * arch/x86/kernel/tsc.c, native_calibrate_tsc().
  */
 #define MODEL_ATOM_C3000 0x5fu
 #define ATOM_C3000_HZ    (25 * HZ_PER_MHZ)
@@ -180,7 +181,7 @@ add_interface_claim(const struct reading *reading, const struct paravirtual_inte
 	return claim;
 }
 
-/* Reads the leaf that states rates in kHz. They may be rounded up or down, by an unknown amount below 1 kHz. */
+/* Reads the leaf that states rates in kHz. The rates may be rounded up or down, by an unknown amount below 1 kHz. */
 static void
 add_khz_leaf_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {

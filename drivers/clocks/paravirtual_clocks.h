@@ -26,8 +26,8 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
 #define HYPERV_MSR_RATING_INVARIANT  245
 
 /*
- * Write and remove the guest's identity. Guests must write one before they use Hyper-V's interface (TLFS, guest OS
- * identity). An identity that the firmware wrote is kept.
+ * Write and remove the guest's identity. Guests must write an identity before they use Hyper-V's interface (TLFS, guest
+ * OS identity). An identity that the firmware wrote is kept.
  */
 void hyperv_write_identity(struct device *device, uint32_t features);
 void hyperv_remove_identity(struct device *device);

@@ -2,15 +2,16 @@
  * The driver of the RTC, an MC146818 or a successor: its seconds, and its periodic flag at 8,192 Hz. Registers are
  * named as in Motorola's MC146818 data sheet.
  *
- * Port 70h selects a register (its index). Its bit 7 masks NMIs, and on most chip sets the port reads FFh. Intel's chip
- * sets have the same registers at ports 74h and 75h. There the index can be read, and NMIs are not affected (Intel
- * 321088, Accessing the Real Time Clock Registers and the NMI Enable Bit). EDK II's Whitley platform uses these ports
- * in the same way. If they work, port 70h is not written. Otherwise bit 7 of port 70h is written with the value that it
- * reads, as EDK II's RTC driver does before each access, so that NMIs stay masked or unmasked. An index that cannot be
- * read cannot be restored. It is left at 0Dh, register D, as IBM's technical references require.
+ * A write to port 70h selects a register by its index. Bit 7 of this port masks NMIs, and on most chip sets the port
+ * reads FFh. Intel's chip sets have the same registers at ports 74h and 75h. There the index can be read, and NMIs
+ * are not affected (Intel 321088, Accessing the Real Time Clock Registers and the NMI Enable Bit). EDK II's Whitley
+ * platform uses these ports in the same way. If they work, port 70h is not written. Otherwise bit 7 of port 70h is
+ * written with the value that it reads, as EDK II's RTC driver does before each access, so that NMIs stay masked or
+ * unmasked. An index that cannot be read cannot be restored. It is left at 0Dh, register D, as IBM's technical
+ * references require.
  *
- * A read of register C clears its flags. If an alarm of another program is due during a run, that program does not see
- * it.
+ * A read of register C clears its flags. If an alarm of another program is due during a run, that program does not
+ * see it.
  */
 #include "clocks/pic_registers.h"
 #include "clocks/probe.h"

@@ -60,8 +60,8 @@ xen_sample(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * Removes the registration. If the firmware had registered an address before, this is lost, because it cannot be read.
- * Firmware does not need one.
+ * Removes the registration. If the firmware had registered an address before, that address is lost, because it cannot
+ * be read. Firmware does not need this registration.
  */
 static bool
 xen_remove_page(struct device *device)

@@ -4,7 +4,7 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-#define MSR_MICROCODE 0x0000008bu /* Intel calls it IA32_BIOS_SIGN_ID (SDM vol. 4), AMD PatchLevel */
+#define MSR_MICROCODE 0x0000008bu /* IA32_BIOS_SIGN_ID of Intel (SDM vol. 4), PatchLevel of AMD (APM vol. 2) */
 #define FAMILY_6      0x06u       /* first Intel family with MSR_MICROCODE */
 #define FAMILY_15     0x0fu       /* first AMD family with MSR_MICROCODE: 0Fh (K8) */
 

@@ -234,7 +234,10 @@ void
 paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
-	/* facts->hypervisor is "unknown" if the hypervisor reports no name, or if only other signs show a guest. */
+	/*
+	 * The leaves are searched in every guest, except under QEMU's TCG. facts->hypervisor is "unknown" if the
+	 * hypervisor reports no name, or if only other signs show a guest.
+	 */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&
 	     !text_equal(facts->hypervisor, "TCGTCGTCGTCG"); base += BASE_STEP)
 		read_interface(base, guarded, paravirtual);

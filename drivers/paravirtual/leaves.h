@@ -41,7 +41,7 @@
 /* Hyper-V Top Level Functional Specification, partition reference time */
 #define MSR_HV_GUEST_OS_ID   0x40000000u
 #define MSR_HV_REFERENCE     0x40000020u /* time in units of 100 ns */
-#define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0 enables the page; bits 12 and up are its page number */
+#define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0 enables the reference TSC page; bits 63:12 are its page number */
 #define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz; the next MSR has the rate of the LAPIC's timer */
 
 /* The last of four synthetic timers: Hyper-V Top Level Functional Specification, synthetic timers */
@@ -49,7 +49,10 @@
 #define MSR_HV_TIMER_COUNT   0x400000b7u
 #define HV_TIMER_ENABLE      (1u << 0)   /* flag of the configuration: the timer is enabled */
 
-/* Bit 0 enables the clock, and the other bits are its page's address: Linux Documentation/virt/kvm/x86/msr.rst */
+/*
+ * Bit 0 enables the clock. The other bits are the address of the clock's page: Linux
+ * Documentation/virt/kvm/x86/msr.rst
+ */
 #define MSR_KVM_SYSTEM_TIME     0x00000012u
 #define MSR_KVM_SYSTEM_TIME_NEW 0x4b564d01u
 #define MSR_KVM_STEAL_TIME      0x4b564d03u

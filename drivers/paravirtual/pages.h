@@ -16,7 +16,7 @@
 #define PAGES_SIZE  4096u
 #define PAGES_TRIES 1024u /* number of tries to read a page; a hypervisor's update takes less than a microsecond */
 
-/* Memory for these pages: zeroed, below 4 GiB, page-aligned, and never freed. */
+/* Memory for the pages that a hypervisor writes: zeroed, below 4 GiB, page-aligned, and never freed. */
 struct pages {
 	uint8_t *memory;
 	size_t count; /* number of cores plus 1, for a page of each core and a page for all cores; 0 if there is no memory */
@@ -105,7 +105,7 @@ pvclock_copy(const volatile struct pvclock *page, sample_bracket *tsc, struct pv
 	return false;
 }
 
-/* Copies Hyper-V's page in the same way. Also copies a page with sequence 0, although its time is invalid. */
+/* Copies Hyper-V's page like pvclock_copy(). Also copies a page with sequence 0, although its time is invalid. */
 static inline __attribute__((always_inline)) bool
 hv_tsc_page_copy(const volatile struct hv_tsc_page *page, sample_bracket *tsc, struct hv_tsc_page *taken,
 		 uint64_t *now_tsc)

@@ -11,7 +11,7 @@
 static const struct entry {
 	const char *anchor;
 	uint8_t size;      /* minimum size of the entry point in bytes */
-	uint8_t length; /* offset of the entry point's length (one byte); its bytes up to this length have the sum 0 */
+	uint8_t length; /* offset of the entry point's length (one byte); the sum of all its bytes is 0 modulo 256 */
 	uint8_t table_length, table_length_size;
 	uint8_t address, address_size;
 	uint8_t count;     /* offset of the number of structures (2 bytes); 0 if the entry point has no such field */
@@ -67,8 +67,8 @@ is_entry_valid(const struct entry *entry, struct smbios_bytes found, struct smbi
 }
 
 /*
- * Returns the entry point at ADDRESS with the length that it states. If not all of it can be read, the length is the
- * minimum size.
+ * Returns the entry point at ADDRESS with the length that it states. If it cannot be read up to this length, the length
+ * is the minimum size.
  */
 static struct smbios_bytes
 fetch_entry(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)

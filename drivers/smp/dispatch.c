@@ -14,7 +14,7 @@
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
 #define REST_NS         (20 * WAIT_NS_PER_MS)
-/* maximum time that the boot core waits for the other cores to start their job, before it starts its own */
+/* maximum time that the boot core waits for the other cores to start the job, before it starts the job itself */
 #define OTHERS_BEGIN_NS (250 * WAIT_NS_PER_MS)
 
 #define AWAKE_POLLS_MAX (1u << 20) /* maximum number of polls, which ends the wait if the TSC has stopped */

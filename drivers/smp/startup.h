@@ -20,11 +20,11 @@ enum core_state {
 	CORE_NOT_REQUESTED,      /* will not be started */
 	CORE_REQUESTED,         /* will be started */
 	CORE_ALIVE,         /* has checked in, and has finished each job in time */
-	CORE_UNADDRESSABLE, /* its APIC id cannot be addressed in the LAPIC's mode */
+	CORE_UNADDRESSABLE, /* the core's APIC id cannot be addressed in the LAPIC's mode */
 	CORE_UNSENT,        /* the boot core's LAPIC failed to send INIT or SIPI */
 	CORE_SILENT,        /* did not check in */
 	CORE_LATE,          /* did not finish a job in time */
-	CORE_EXCEPTION,          /* an exception ended its job: see the field fault */
+	CORE_EXCEPTION,          /* an exception ended the core's job: see the field fault */
 	/* was alive until the end of the run, and then was halted with interrupts masked until the reset */
 	CORE_STOPPED,
 };
@@ -67,7 +67,10 @@ struct startup {
 	uint8_t page;            /* number of the page below 1 MiB at which a started core starts to execute */
 };
 
-/* Returns TSC if it is known, otherwise a rate above any TSC's. Waits then are too long, but never too short. */
+/*
+ * Returns the rate TSC if it is known, otherwise a rate above any TSC's. Waits then are too long, but never too
+ * short.
+ */
 struct rate startup_tsc_rate(struct rate tsc);
 
 /*

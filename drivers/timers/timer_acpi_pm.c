@@ -1,7 +1,7 @@
 /*
  * The ACPI PM timer's status bit, which is set whenever the counter's highest bit changes (ACPI 6.5, 4.8.3.3 and
- * 4.8.3.1.1). The source "acpi_pm" polls the bit. With irq=all, the source "acpi_pm_sci" lets the bit raise the SCI,
- * which is level-triggered. It stays asserted until a write clears the bit.
+ * 4.8.3.1.1). The source "acpi_pm" polls the bit. With irq=all, the source "acpi_pm_sci" lets the bit raise the SCI.
+ * The SCI is level-triggered, and stays asserted until a write clears the bit.
  */
 #include "clocks/acpi_pm_registers.h"
 #include "hw/hw.h"

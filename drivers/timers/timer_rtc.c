@@ -20,7 +20,8 @@
 #define SHIFT_MAX        14u   /* 2 Hz: 16,384 periods of the crystal */
 #define SELECT(shift)    ((uint8_t)((shift) + 1)) /* value of register A, from the data sheet's periodic rate table */
 
-enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM }; /* values of driver->route_kind: one of the three interrupts */
+/* values of driver->route_kind, which selects one of the three interrupts */
+enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM };
 enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_NMI, FOUND_INDEX };
 
 static struct device
@@ -147,7 +148,8 @@ rtc_timer_acknowledge(const struct timer *timer)
 }
 
 /*
- * Returns true if the interrupt is pending: its flag in register C is set, and the handler would have cleared the flag.
+ * Returns true if the timer has expired and no handler has run since: the interrupt's flag in register C is still set,
+ * which the handler clears.
  */
 static bool
 rtc_timer_expired(const struct timer *timer)

@@ -69,7 +69,8 @@ def parse_rates(lines):
 
 
 def get_believed_hz(facts):
-    """Return the kernel's rate of the TSC, or None if no message has it. A rate from CPUID or an MSR is not refined."""
+    """Return the kernel's rate of the TSC, or None if no message has it. The refined rate is missing if the kernel got the rate
+    from CPUID or an MSR."""
     return facts["refined_hz"] or facts["tsc_hz"] or facts["processor_hz"]
 
 

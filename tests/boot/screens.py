@@ -124,8 +124,8 @@ class Screen:
         return Picture(path, *self._size)
 
     def wait_until(self, holds, say):
-        """Return the first picture that makes HOLDS(picture) true. If none comes in time, fail with SAY(picture) for
-        the last one."""
+        """Return the first picture that makes HOLDS(picture) true. If there is no such picture in time, fail with the
+        message SAY(last picture)."""
         end = time.monotonic() + BOUND_S
         while not holds(picture := self.picture()):
             assert time.monotonic() < end, say(picture)

@@ -104,8 +104,8 @@ struct sim_hpet {
 	unsigned armed_while_on;
 	/*
 	 * The firmware's tick, if timer 0 of the HPET makes it: every tick_ps the counter stops for tick_stop_ps, as
-	 * with EDK II's HpetTimerDxe. It needs an enabled timer and enabled interrupts. tick_ps is 0 if another device
-	 * makes the tick.
+	 * with EDK II's HpetTimerDxe. The tick needs an enabled timer and enabled interrupts. tick_ps is 0 if another
+	 * device makes the tick.
 	 */
 	uint64_t tick_ps, tick_stop_ps, ticked_ps;
 	unsigned ticks;
@@ -201,8 +201,8 @@ struct sim_rtc {
 	uint64_t second_read;
 	uint64_t c_reads;
 	/*
-	 * total time in which PIE was set while the core accepted interrupts; must stay 0, because firmware would take
-	 * them
+	 * total time in which PIE was set while the core accepted interrupts; must stay 0, because the firmware would
+	 * get the RTC's interrupts
 	 */
 	uint64_t exposed_ps;
 	uint64_t a_writes, b_writes;

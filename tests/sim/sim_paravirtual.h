@@ -43,7 +43,7 @@ struct sim_paravirtual {
 	uint64_t kvm_msrs[SIM_CORES_MAX];
 	uint64_t xen_areas[SIM_CORES_MAX];  /* addresses of the areas that Xen writes to */
 	int xen_error;                      /* error code that Xen returns instead of success */
-	size_t xen_error_core;              /* the first core that gets this error; 0 if all cores get it */
+	size_t xen_error_core;              /* the first core that gets xen_error; 0 if all cores get it */
 	bool no_safe_pvclock;               /* true if Xen's features do not include the clock */
 	bool vmclock_empty;                 /* true if the page of vmclock reads 0 */
 	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */

@@ -21,7 +21,7 @@ struct threads_core {
 	int64_t drift_ppb;     /* rate error of the core's TSC against world time */
 	uint64_t late_ticks;   /* additional world time that each TSC reading of the core takes */
 	uint64_t steps_at;     /* world time at which the core's TSC steps, or 0 */
-	int64_t step_ticks;    /* size of this step in ticks */
+	int64_t step_ticks;    /* size of the step at steps_at, in ticks */
 	uint64_t stops_at;     /* world time at which the core's TSC stops for good, or 0 */
 	/* the core (not the boot core) dies at the TSC reading with this number; 0 for never */
 	uint64_t dies_reading;
@@ -51,6 +51,6 @@ uint64_t threads_reads(size_t core);      /* number of TSC readings of CORE unti
 uint64_t threads_world(void);
 void threads_pass(uint64_t ticks);        /* advances world time while no core works */
 uint64_t threads_batches(void);           /* number of calls of run, run_some and run_all until now */
-size_t threads_most(void);                /* largest number of cores in any of these calls */
+size_t threads_most(void);                /* largest number of cores in any call of run, run_some and run_all */
 
 #endif

@@ -46,7 +46,7 @@ firmware_free(void *memory)
 		firmware_free_pages(head - 1, head[-1].pages);
 }
 
-/* Returns memory that baretick does not protect from a later kernel. None starts, because the run ends with a reset. */
+/* Returns memory without protecting it from a later kernel. No kernel follows, because the run ends with a reset. */
 void *
 firmware_reserve_low(size_t pages)
 {

@@ -65,7 +65,8 @@ static const struct protocol {
 };
 
 /*
- * Returns a pointer to the SIZE bytes at ADDRESS, or NULL if they are not mapped. At this time page 0 is still mapped.
+ * Returns a pointer to the SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 may be read, because it is
+ * still mapped at this time.
  */
 static const void *
 map_address(uint64_t address, uint64_t size)

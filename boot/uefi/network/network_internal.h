@@ -27,7 +27,7 @@ struct tcp { /* a TCP connection, which is a child handle of the firmware's TCP 
 	struct tcp4 *tcp4;
 	struct service_binding *binding;
 	EFI_HANDLE child;
-	EFI_EVENT event; /* signalled at the end of an operation; only one runs at a time */
+	EFI_EVENT event; /* signalled at the end of an operation; only one operation is in progress at a time */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* Saves a report on the boot volume: report.json, .txt, .html, .csv and .record in a folder of their own. */
+/* Saves a report on the boot volume: the files report.json, .txt, .html, .csv and .record in a new folder. */
 #ifndef BARETICK_SAVE_H
 #define BARETICK_SAVE_H
 
