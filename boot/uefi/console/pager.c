@@ -102,12 +102,15 @@ static enum screen_action
 handle_keys(struct pager *pager)
 {
 	enum screen_action action = SCREEN_STAY;
+	size_t count = 0;
 	unsigned key;
 
-	for (size_t i = 0; i < KEYS_AT_ONCE && action == SCREEN_STAY && keys_next(&key); i++) {
+	for (; count < KEYS_AT_ONCE && action == SCREEN_STAY && keys_next(&key); count++) {
 		action = screen_key(&pager->screen, key);
 		pager->patience = 0; /* a key shows that a person is present, so the wait becomes unlimited */
 	}
+	if (count)
+		draw_changed_rows(pager);
 	return action;
 }
 
@@ -147,7 +150,6 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 	keys_open(&keys);
 	draw_changed_rows(pager);
 	while ((action = handle_keys(pager)) == SCREEN_STAY) {
-		draw_changed_rows(pager);
 		if (pager->patience && waits > pager->patience) {
 			action = SCREEN_RESTART;
 			break;
