@@ -42,7 +42,7 @@ machine_read_tables(struct machine *machine, struct report *report)
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_rsdp(), acpi);
-	platform_read_claims(&machine->platform, guard_run);
+	platform_read_rate_claims(&machine->platform, guard_run);
 	machine->platform.unused_page = firmware_unused_page();
 	if (!firmware_rsdp() && !machine->boot.needs_acpi) {
 		acpi->problem_count = 0;
@@ -198,9 +198,9 @@ read_registers(void *context, struct as_found *registers)
 {
 	const struct machine *machine = context;
 
-	registers_read(registers, &machine->platform, machine->run.hooks.guarded);
-	timers_as_found(registers, &machine->platform);
-	processor_as_found(registers);
+	registers_read_from_clocks(registers, &machine->platform, machine->run.hooks.guarded);
+	timers_read_registers(registers, &machine->platform);
+	processor_read_registers(registers);
 }
 
 static void
@@ -210,7 +210,7 @@ read_signals(void *context, bool first, struct signals *signals)
 	const struct platform *platform = &machine->platform;
 	const struct signal_places places = { &platform->paravirtual, platform->acpi.vmgenid, platform->acpi.vmclock };
 
-	signals_read(&places, machine->run.hooks.guarded, first, signals);
+	signals_read_disruption_markers(&places, machine->run.hooks.guarded, first, signals);
 }
 
 static void
@@ -284,7 +284,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.set_tsc_rate = set_rate_and_deadline,
 		.stop_tick = set_tick_stopped,
 		.phase_starts = start_phase,
-		.smi_count = cpu->counts_smis ? cpu_smi_count : NULL,
+		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
 	machine->stolen_counter = steal_open(cpu, &machine->platform.paravirtual, guard_run, guard_raise);
 	machine->run.hooks.stolen_counter = &machine->stolen_counter;

@@ -204,7 +204,7 @@ silence_interrupts(void)
 	hw_out8(PIC_MASTER_MASK, PIC_ALL_MASKED);
 	hw_out8(PIC_SLAVE_MASK, PIC_ALL_MASKED);
 	if (!lapic_open(&lapic))
-		lapic_join(&lapic);
+		lapic_enable(&lapic);
 }
 
 void

@@ -46,10 +46,10 @@ cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *work,
 	struct cores *cores = context;
 	const struct startup *startup = &cores->startup;
 	struct job job = { .work = work, .argument = argument };
-	size_t finished = dispatch_run_some(startup, list, count, job_run, &job, bound_ns);
+	size_t finished = dispatch_run_on_cores(startup, list, count, job_run, &job, bound_ns);
 
 	for (size_t i = 0; i < count; i++) {
-		size_t core = dispatch_core(list, i);
+		size_t core = dispatch_get_core(list, i);
 
 		if (core > 0 && core < startup->count && startup->slots[core].state != CORE_ALIVE)
 			cores_update_record(cores, core);
@@ -171,7 +171,7 @@ report_unlisted(struct cores *cores)
 	if (!__atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE))
 		return;
 	text_init(&text, cores->reason, sizeof(cores->reason)); /* overwrites cores_allocate()'s sentence */
-	startup_put_unlisted(&text, &cores->unlisted_id);
+	startup_print_unlisted_id(&text, &cores->unlisted_id);
 }
 
 size_t
@@ -185,8 +185,8 @@ cores_find(uint32_t *ids, size_t space)
 	startup_clear_ids(ids, space);
 	cores.setup->unlisted_ids = ids;
 	cores.setup->unlisted_space = (uint32_t)space;
-	scale_init(&cores.startup.scale, startup_tsc_rate((struct rate){ 0, 0 }));
-	startup_broadcast(&cores.startup, &cores.setup->unlisted, cpu_threads() - 1);
+	scale_init(&cores.startup.scale, startup_get_rate_or_default((struct rate){ 0, 0 }));
+	startup_broadcast(&cores.startup, &cores.setup->unlisted, cpu_count_threads() - 1);
 
 	size_t arrived = __atomic_load_n(&cores.setup->unlisted, __ATOMIC_ACQUIRE);
 
@@ -207,7 +207,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores_off(cores, own_apic_id, smp);
 	if (wanted < 2)
 		return false;
-	if (!acpi_madt_lists(madt, own_apic_id)) {
+	if (!acpi_madt_lists_core(madt, own_apic_id)) {
 		text_init(&text, cores->reason, sizeof(cores->reason));
 		text_printf(&text, "The MADT does not list the boot core's APIC id %u, so a core in its list may be "
 			    "the boot core: no core was sent INIT.", own_apic_id);
@@ -224,7 +224,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores->count = listed;
 	smp->count = listed;
 	cores_assign_numbers(cores, madt, own_apic_id, wanted, ids);
-	scale_init(&cores->startup.scale, startup_tsc_rate(tsc));
+	scale_init(&cores->startup.scale, startup_get_rate_or_default(tsc));
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ticks(&cores->startup.scale, limits.awake_ns);
 
@@ -271,7 +271,7 @@ halt_for_good(void)
 void
 core_main(struct core_slot *slot)
 {
-	lapic_join(slot->lapic);
+	lapic_enable(slot->lapic);
 	dispatch_report_running(slot);
 	for (;;) {
 		switch (dispatch_run_pending(slot)) {

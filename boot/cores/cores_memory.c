@@ -156,7 +156,7 @@ fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
 		slot->self = slot;
 		/* The boot core needs no stack here, so slot i uses stack i - 1. A stack grows down from its end. */
 		slot->stack_top = (uintptr_t)stacks + i * STACK_SIZE;
-		slot->eoi_address = lapic_eoi_address(&cores->startup.lapic);
+		slot->eoi_address = lapic_get_eoi_address(&cores->startup.lapic);
 		slot->lapic = &cores->startup.lapic;
 		slot->number = (uint32_t)i;
 	}

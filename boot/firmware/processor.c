@@ -32,7 +32,7 @@ processor_set_idtr(const struct table_register *value)
 }
 
 void
-processor_as_found(struct as_found *registers)
+processor_read_registers(struct as_found *registers)
 {
 	struct lapic lapic;
 

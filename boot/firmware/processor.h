@@ -40,6 +40,6 @@ gate_get_handler(const struct gate *gate)
 #define CR4_FRED (UINT64_C(1) << 32) /* Linux's X86_CR4_FRED: exceptions do not use the interrupt table */
 
 /* Adds to REGISTERS the bases of IDT and GDT, CR3, CR4, and the LAPIC's timer registers and spurious vector. */
-void processor_as_found(struct as_found *registers);
+void processor_read_registers(struct as_found *registers);
 
 #endif

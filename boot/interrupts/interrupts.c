@@ -157,7 +157,7 @@ interrupts_open(void)
 	recorder_slot = firmware_allocate(sizeof(*recorder_slot));
 	if (!gates || !recorder_slot || lapic_open(&lapic))
 		return (struct timer_window){ .slot = NULL };
-	recorder_slot->eoi_address = lapic_eoi_address(&lapic);
+	recorder_slot->eoi_address = lapic_get_eoi_address(&lapic);
 	return (struct timer_window){
 		.slot = recorder_slot,
 		.vector = VECTOR,

@@ -34,7 +34,7 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
 	if (!table.bytes)
 		return table;
 	table.length = ACPI_HEADER_SIZE;
-	length = (size_t)acpi_field(&table, ACPI_HEADER_LENGTH, sizeof(uint32_t));
+	length = (size_t)acpi_read_field(&table, ACPI_HEADER_LENGTH, sizeof(uint32_t));
 	if (length <= ACPI_HEADER_SIZE || length > ACPI_TABLE_LENGTH_MAX)
 		return table;
 	whole = memory->at(memory->context, address, length);
@@ -46,7 +46,7 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
  * false if nothing can be read at ADDRESS.
  */
 static bool
-read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
+read_table(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
 {
 	struct acpi_table table = fetch_table(memory, address);
 
@@ -68,8 +68,8 @@ read_entry(const struct acpi_memory *memory, uint64_t address, struct acpi_facts
 }
 
 static void
-read_entries(const struct acpi_memory *memory, const struct root *root,
-	     const struct acpi_table *table, struct acpi_facts *facts)
+read_listed_tables(const struct acpi_memory *memory, const struct root *root,
+		   const struct acpi_table *table, struct acpi_facts *facts)
 {
 	size_t count = (table->length - ACPI_HEADER_SIZE) / root->entry_size;
 	size_t unreadable = 0;
@@ -80,11 +80,11 @@ read_entries(const struct acpi_memory *memory, const struct root *root,
 		count = ROOT_ENTRIES_MAX;
 	}
 	for (size_t i = 0; i < count; i++) {
-		uint64_t address = acpi_field(table, ACPI_HEADER_SIZE + i * root->entry_size,
-					      root->entry_size);
+		uint64_t address = acpi_read_field(table, ACPI_HEADER_SIZE + i * root->entry_size,
+						   root->entry_size);
 
 		/* entries of 0 are ignored: some firmware has them */
-		if (address != 0 && !read_entry(memory, address, facts))
+		if (address != 0 && !read_table(memory, address, facts))
 			unreadable++;
 	}
 	if (unreadable > 0)
@@ -105,7 +105,7 @@ append_oem_id(struct text *out, const uint8_t *bytes, size_t length)
 }
 
 static void
-read_oem(const struct acpi_table *table, struct acpi_facts *facts)
+read_oem_ids(const struct acpi_table *table, struct acpi_facts *facts)
 {
 	struct text text;
 
@@ -115,7 +115,7 @@ read_oem(const struct acpi_table *table, struct acpi_facts *facts)
 }
 
 static bool
-read_root(const struct acpi_memory *memory, const struct root *root, struct acpi_facts *facts)
+read_root_table(const struct acpi_memory *memory, const struct root *root, struct acpi_facts *facts)
 {
 	struct acpi_table available, table;
 
@@ -126,10 +126,10 @@ read_root(const struct acpi_memory *memory, const struct root *root, struct acpi
 		acpi_add_problem(facts, "%s: nothing can be read at its address, %lxh", root->name, root->address);
 		return false;
 	}
-	if (!acpi_open_table(&available, root->name, root->name, &table, facts))
+	if (!acpi_validate_table(&available, root->name, root->name, &table, facts))
 		return false;
-	read_oem(&table, facts);
-	read_entries(memory, root, &table, facts);
+	read_oem_ids(&table, facts);
+	read_listed_tables(memory, root, &table, facts);
 	return true;
 }
 
@@ -148,7 +148,7 @@ get_xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi
 		acpi_add_problem(facts, "RSDP: only its first %u bytes can be read", RSDP_SIZE_1);
 		return 0;
 	}
-	length = (size_t)acpi_field(&rsdp, RSDP_LENGTH, sizeof(uint32_t));
+	length = (size_t)acpi_read_field(&rsdp, RSDP_LENGTH, sizeof(uint32_t));
 	if (length >= RSDP_SIZE_2 && length <= ACPI_TABLE_LENGTH_MAX)
 		rsdp = (struct acpi_table){ memory->at(memory->context, address, length), length };
 	if (length != rsdp.length || !rsdp.bytes) {
@@ -156,11 +156,11 @@ get_xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi
 				 length);
 		return 0;
 	}
-	sum = acpi_sum(&rsdp);
+	sum = acpi_sum_bytes(&rsdp);
 	if (sum != 0)
 		acpi_add_problem(facts, "RSDP: its second checksum is off by %xh; its XSDT is not used",
 				 sum);
-	return sum == 0 ? acpi_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
+	return sum == 0 ? acpi_read_field(&rsdp, RSDP_XSDT_ADDRESS, sizeof(uint64_t)) : 0;
 }
 
 /* Returns true if the RSDP's part that ACPI 1.0 defines is valid. */
@@ -171,9 +171,9 @@ is_rsdp_valid(const struct acpi_table *rsdp, struct acpi_facts *facts)
 		acpi_add_problem(facts, "RSDP: nothing can be read at its address");
 	else if (!acpi_has_signature(rsdp, RSDP_SIGNATURE))
 		acpi_add_problem(facts, "RSDP: its signature is not RSD PTR; no ACPI table is used");
-	else if (acpi_sum(rsdp) != 0)
+	else if (acpi_sum_bytes(rsdp) != 0)
 		acpi_add_problem(facts, "RSDP: its checksum is off by %xh; no ACPI table is used",
-				 acpi_sum(rsdp));
+				 acpi_sum_bytes(rsdp));
 	else
 		return true;
 	return false;
@@ -191,13 +191,14 @@ clear_facts(struct acpi_facts *facts)
 }
 
 static bool
-read_roots(const struct acpi_memory *memory, const struct root *xsdt, const struct root *rsdt, struct acpi_facts *facts)
+read_xsdt_or_rsdt(const struct acpi_memory *memory, const struct root *xsdt, const struct root *rsdt,
+		  struct acpi_facts *facts)
 {
-	if (read_root(memory, xsdt, facts))
+	if (read_root_table(memory, xsdt, facts))
 		return true;
 	if (rsdt->address != 0 && facts->problem_count > 0)
 		acpi_add_problem(facts, "RSDT: it is used instead of the XSDT");
-	return read_root(memory, rsdt, facts);
+	return read_root_table(memory, rsdt, facts);
 }
 
 void
@@ -215,11 +216,11 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 	rsdp.bytes = memory->at(memory->context, rsdp_address, RSDP_SIZE_1);
 	if (!is_rsdp_valid(&rsdp, facts))
 		return;
-	rsdt.address = acpi_field(&rsdp, RSDP_RSDT_ADDRESS, sizeof(uint32_t));
-	if (acpi_field(&rsdp, RSDP_REVISION, 1) >= 2)
+	rsdt.address = acpi_read_field(&rsdp, RSDP_RSDT_ADDRESS, sizeof(uint32_t));
+	if (acpi_read_field(&rsdp, RSDP_REVISION, 1) >= 2)
 		xsdt.address = get_xsdt_address(memory, rsdp_address, facts);
 
-	facts->found = read_roots(memory, &xsdt, &rsdt, facts);
+	facts->found = read_xsdt_or_rsdt(memory, &xsdt, &rsdt, facts);
 	if (!facts->found && facts->problem_count == 0)
 		acpi_add_problem(facts, "RSDP: it names neither an XSDT nor an RSDT");
 	if (facts->fadt.dsdt) {

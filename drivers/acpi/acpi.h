@@ -122,7 +122,7 @@ struct acpi_memory {
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);
 
 /* Returns true if APIC_ID is in madt->apic_ids. */
-bool acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id);
+bool acpi_madt_lists_core(const struct acpi_madt *madt, uint32_t apic_id);
 
 /*
  * Each function reads one table of LENGTH bytes, including its header. Returns false, and adds a problem to FACTS, if

@@ -18,10 +18,10 @@ struct acpi_table {
 };
 
 /* Returns the little-endian number of SIZE bytes (at most 8) at OFFSET, or 0 if the table is too short. */
-uint64_t acpi_field(const struct acpi_table *table, size_t offset, size_t size);
+uint64_t acpi_read_field(const struct acpi_table *table, size_t offset, size_t size);
 
 /* Returns the sum of all bytes modulo 256, which is 0 if the checksum is valid. */
-uint8_t acpi_sum(const struct acpi_table *table);
+uint8_t acpi_sum_bytes(const struct acpi_table *table);
 
 bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 
@@ -29,8 +29,8 @@ bool acpi_has_signature(const struct acpi_table *table, const char *signature);
  * Returns true if AVAILABLE is a complete table with SIGNATURE and a valid checksum, and sets TABLE to it, with the
  * length that its header states. Otherwise adds a problem that starts with NAME, the table's name in reports.
  */
-bool acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
-		     struct acpi_table *table, struct acpi_facts *facts);
+bool acpi_validate_table(const struct acpi_table *available, const char *signature, const char *name,
+			 struct acpi_table *table, struct acpi_facts *facts);
 
 /* Adds a sentence to facts->problems if there is space. A sentence that is too long is cut. */
 void acpi_add_problem(struct acpi_facts *facts, const char *format, ...)

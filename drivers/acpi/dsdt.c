@@ -17,10 +17,10 @@
 
 /* Returns true if the name at OFFSET follows the opcode that defines an object. */
 static bool
-is_defined(const struct acpi_table *table, size_t offset)
+is_name_defined_at(const struct acpi_table *table, size_t offset)
 {
-	return acpi_field(table, offset - 1, 1) == NAME_OP ||
-	       (acpi_field(table, offset - 1, 1) == ROOT_CHAR && acpi_field(table, offset - 2, 1) == NAME_OP);
+	return acpi_read_field(table, offset - 1, 1) == NAME_OP ||
+	       (acpi_read_field(table, offset - 1, 1) == ROOT_CHAR && acpi_read_field(table, offset - 2, 1) == NAME_OP);
 }
 
 /*
@@ -28,15 +28,15 @@ is_defined(const struct acpi_table *table, size_t offset)
  * not a valid constant.
  */
 static bool
-read_first_element(const struct acpi_table *table, size_t offset, uint8_t *value)
+read_first_package_element(const struct acpi_table *table, size_t offset, uint8_t *value)
 {
 	/* offset of the first element, after the opcode, the length and the number of elements */
-	size_t element = offset + 2 + LENGTH_BYTES(acpi_field(table, offset + 1, 1)) + 1;
-	uint64_t code = acpi_field(table, element, 1);
+	size_t element = offset + 2 + LENGTH_BYTES(acpi_read_field(table, offset + 1, 1)) + 1;
+	uint64_t code = acpi_read_field(table, element, 1);
 
-	if (acpi_field(table, offset, 1) != PACKAGE_OP || element + 1 >= table->length)
+	if (acpi_read_field(table, offset, 1) != PACKAGE_OP || element + 1 >= table->length)
 		return false;
-	*value = (uint8_t)(code == BYTE_PREFIX ? acpi_field(table, element + 1, 1) : code);
+	*value = (uint8_t)(code == BYTE_PREFIX ? acpi_read_field(table, element + 1, 1) : code);
 	return (code == BYTE_PREFIX || code <= ONE_OP) && *value <= TYPE_MAX;
 }
 
@@ -50,7 +50,7 @@ acpi_read_dsdt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	if (!acpi_has_signature(&table, "DSDT"))
 		return false;
 	for (size_t i = ACPI_HEADER_SIZE; !facts->s5.found && i + NAME_SIZE <= length; i++)
-		if (__builtin_memcmp(bytes + i, name, NAME_SIZE) == 0 && is_defined(&table, i))
-			facts->s5.found = read_first_element(&table, i + NAME_SIZE, &facts->s5.type);
+		if (__builtin_memcmp(bytes + i, name, NAME_SIZE) == 0 && is_name_defined_at(&table, i))
+			facts->s5.found = read_first_package_element(&table, i + NAME_SIZE, &facts->s5.type);
 	return facts->s5.found;
 }

@@ -37,12 +37,12 @@
  * structure does not describe a 16550 at an I/O port.
  */
 static void
-set_port(const struct acpi_table *table, uint64_t type, size_t offset, uint16_t *port)
+set_port_if_16550(const struct acpi_table *table, uint64_t type, size_t offset, uint16_t *port)
 {
-	uint64_t address = acpi_field(table, offset + GAS_ADDRESS, sizeof(uint64_t));
+	uint64_t address = acpi_read_field(table, offset + GAS_ADDRESS, sizeof(uint64_t));
 
 	if (*port || (type != TYPE_16550 && type != TYPE_16450 && type != TYPE_16550_GAS) || address > UINT16_MAX - 7 ||
-	    acpi_field(table, offset + GAS_SPACE, 1) != ACPI_SPACE_IO)
+	    acpi_read_field(table, offset + GAS_SPACE, 1) != ACPI_SPACE_IO)
 		return;
 	*port = (uint16_t)address;
 }
@@ -54,10 +54,10 @@ acpi_read_spcr(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	struct acpi_table table;
 	uint16_t port = 0;
 
-	if (!acpi_open_table(&available, "SPCR", "SPCR", &table, facts))
+	if (!acpi_validate_table(&available, "SPCR", "SPCR", &table, facts))
 		return false;
 	if (table.length >= SPCR_SIZE)
-		set_port(&table, acpi_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
+		set_port_if_16550(&table, acpi_read_field(&table, SPCR_TYPE, 1), SPCR_REGISTER, &port);
 	if (port)
 		facts->serial_port = port; /* the console's port has priority over the debugger's */
 	return true;
@@ -69,18 +69,18 @@ acpi_read_dbg2(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	const struct acpi_table available = { bytes, length };
 	struct acpi_table table;
 
-	if (!acpi_open_table(&available, "DBG2", "DBG2", &table, facts))
+	if (!acpi_validate_table(&available, "DBG2", "DBG2", &table, facts))
 		return false;
-	size_t at = (size_t)acpi_field(&table, DBG2_OFFSET, sizeof(uint32_t));
-	uint64_t count = acpi_field(&table, DBG2_COUNT, sizeof(uint32_t));
+	size_t at = (size_t)acpi_read_field(&table, DBG2_OFFSET, sizeof(uint32_t));
+	uint64_t count = acpi_read_field(&table, DBG2_COUNT, sizeof(uint32_t));
 
 	for (unsigned i = 0; i < count && i < DBG2_MAX && at >= DBG2_SIZE && at + DEVICE_SIZE <= table.length; i++) {
-		size_t offset = (size_t)acpi_field(&table, at + DEVICE_REGISTER, sizeof(uint16_t));
+		size_t offset = (size_t)acpi_read_field(&table, at + DEVICE_REGISTER, sizeof(uint16_t));
 
-		if (acpi_field(&table, at + DEVICE_PORT_TYPE, sizeof(uint16_t)) == PORT_SERIAL)
-			set_port(&table, acpi_field(&table, at + DEVICE_SUBTYPE, sizeof(uint16_t)), at + offset,
-				 &facts->serial_port);
-		at += (size_t)acpi_field(&table, at + DEVICE_LENGTH, sizeof(uint16_t));
+		if (acpi_read_field(&table, at + DEVICE_PORT_TYPE, sizeof(uint16_t)) == PORT_SERIAL)
+			set_port_if_16550(&table, acpi_read_field(&table, at + DEVICE_SUBTYPE, sizeof(uint16_t)),
+					  at + offset, &facts->serial_port);
+		at += (size_t)acpi_read_field(&table, at + DEVICE_LENGTH, sizeof(uint16_t));
 	}
 	return true;
 }

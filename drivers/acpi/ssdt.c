@@ -42,14 +42,14 @@ acpi_read_ssdt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	const struct acpi_table table = { bytes, length };
 	size_t at;
 
-	if (length < ACPI_HEADER_SIZE || !acpi_has_signature(&table, "SSDT") || acpi_sum(&table) != 0)
+	if (length < ACPI_HEADER_SIZE || !acpi_has_signature(&table, "SSDT") || acpi_sum_bytes(&table) != 0)
 		return false;
 	if (has_table_id(&table, "VMGENID\0") && (at = find_bytes(&table, VGIA, VGIA_SIZE)) != 0) {
-		uint64_t blob = acpi_field(&table, at + VGIA_SIZE, sizeof(uint32_t));
+		uint64_t blob = acpi_read_field(&table, at + VGIA_SIZE, sizeof(uint32_t));
 
 		facts->vmgenid = blob ? blob + GUID_OFFSET : 0;
 	} else if (has_table_id(&table, "VMCLOCK\0") && (at = find_bytes(&table, QWORD_MEMORY, QWORD_MEMORY_SIZE)) != 0) {
-		facts->vmclock = acpi_field(&table, at + QWORD_LOWEST, sizeof(uint64_t));
+		facts->vmclock = acpi_read_field(&table, at + QWORD_LOWEST, sizeof(uint64_t));
 	}
 	return true;
 }

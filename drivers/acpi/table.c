@@ -18,7 +18,7 @@ acpi_add_problem(struct acpi_facts *facts, const char *format, ...)
 }
 
 uint64_t
-acpi_field(const struct acpi_table *table, size_t offset, size_t size)
+acpi_read_field(const struct acpi_table *table, size_t offset, size_t size)
 {
 	uint64_t value = 0;
 
@@ -30,7 +30,7 @@ acpi_field(const struct acpi_table *table, size_t offset, size_t size)
 }
 
 uint8_t
-acpi_sum(const struct acpi_table *table)
+acpi_sum_bytes(const struct acpi_table *table)
 {
 	uint8_t sum = 0;
 
@@ -53,10 +53,10 @@ acpi_has_signature(const struct acpi_table *table, const char *signature)
 }
 
 bool
-acpi_open_table(const struct acpi_table *available, const char *signature, const char *name,
-		struct acpi_table *table, struct acpi_facts *facts)
+acpi_validate_table(const struct acpi_table *available, const char *signature, const char *name,
+		    struct acpi_table *table, struct acpi_facts *facts)
 {
-	size_t length = (size_t)acpi_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
+	size_t length = (size_t)acpi_read_field(available, ACPI_HEADER_LENGTH, sizeof(uint32_t));
 	uint8_t sum;
 
 	if (!acpi_has_signature(available, signature)) {
@@ -74,7 +74,7 @@ acpi_open_table(const struct acpi_table *available, const char *signature, const
 		return false;
 	}
 	*table = (struct acpi_table){ available->bytes, length };
-	sum = acpi_sum(table);
+	sum = acpi_sum_bytes(table);
 	if (sum != 0)
 		acpi_add_problem(facts, "%s: its checksum is off by %xh; it is not used", name, sum);
 	return sum == 0;

@@ -88,15 +88,15 @@ struct madt_walk {
  * machines.
  */
 static void
-read_reset(const struct acpi_table *table, uint32_t flags, struct acpi_fadt *fadt)
+read_reset_register(const struct acpi_table *table, uint32_t flags, struct acpi_fadt *fadt)
 {
-	uint64_t address = acpi_field(table, FADT_RESET_REG + GAS_ADDRESS, sizeof(uint64_t));
+	uint64_t address = acpi_read_field(table, FADT_RESET_REG + GAS_ADDRESS, sizeof(uint64_t));
 
 	if (table->length <= FADT_RESET_VALUE || !(flags & FADT_RESET_REG_SUP) || address > UINT16_MAX ||
-	    acpi_field(table, FADT_RESET_REG + GAS_SPACE, 1) != ACPI_SPACE_IO)
+	    acpi_read_field(table, FADT_RESET_REG + GAS_SPACE, 1) != ACPI_SPACE_IO)
 		return;
 	fadt->reset_port = (uint16_t)address;
-	fadt->reset_value = (uint8_t)acpi_field(table, FADT_RESET_VALUE, 1);
+	fadt->reset_value = (uint8_t)acpi_read_field(table, FADT_RESET_VALUE, 1);
 }
 
 bool
@@ -107,24 +107,24 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	uint32_t flags;
 
 	*fadt = (struct acpi_fadt){ 0 };
-	if (!acpi_open_table(&available, "FACP", "FADT", &table, facts))
+	if (!acpi_validate_table(&available, "FACP", "FADT", &table, facts))
 		return false;
 	if (table.length < FADT_SIZE_1) {
 		acpi_add_problem(facts, "FADT: its length is %zu bytes, not %u or more; it is not used",
 				 table.length, FADT_SIZE_1);
 		return false;
 	}
-	flags = (uint32_t)acpi_field(&table, FADT_FLAGS, sizeof(flags));
+	flags = (uint32_t)acpi_read_field(&table, FADT_FLAGS, sizeof(flags));
 	fadt->found = true;
-	fadt->pm_tmr_blk = (uint32_t)acpi_field(&table, FADT_PM_TMR_BLK, sizeof(uint32_t));
-	fadt->pm_tmr_len = (uint8_t)acpi_field(&table, FADT_PM_TMR_LEN, 1);
-	fadt->sci_int = (uint16_t)acpi_field(&table, FADT_SCI_INT, sizeof(uint16_t));
-	fadt->pm1_evt_blk = (uint32_t)acpi_field(&table, FADT_PM1A_EVT_BLK, sizeof(uint32_t));
-	fadt->pm1_evt_len = (uint8_t)acpi_field(&table, FADT_PM1_EVT_LEN, 1);
-	fadt->pm1_cnt_blk = (uint32_t)acpi_field(&table, FADT_PM1A_CNT_BLK, sizeof(uint32_t));
-	fadt->dsdt = acpi_field(&table, FADT_X_DSDT, sizeof(uint64_t));
+	fadt->pm_tmr_blk = (uint32_t)acpi_read_field(&table, FADT_PM_TMR_BLK, sizeof(uint32_t));
+	fadt->pm_tmr_len = (uint8_t)acpi_read_field(&table, FADT_PM_TMR_LEN, 1);
+	fadt->sci_int = (uint16_t)acpi_read_field(&table, FADT_SCI_INT, sizeof(uint16_t));
+	fadt->pm1_evt_blk = (uint32_t)acpi_read_field(&table, FADT_PM1A_EVT_BLK, sizeof(uint32_t));
+	fadt->pm1_evt_len = (uint8_t)acpi_read_field(&table, FADT_PM1_EVT_LEN, 1);
+	fadt->pm1_cnt_blk = (uint32_t)acpi_read_field(&table, FADT_PM1A_CNT_BLK, sizeof(uint32_t));
+	fadt->dsdt = acpi_read_field(&table, FADT_X_DSDT, sizeof(uint64_t));
 	if (!fadt->dsdt)
-		fadt->dsdt = acpi_field(&table, FADT_DSDT, sizeof(uint32_t));
+		fadt->dsdt = acpi_read_field(&table, FADT_DSDT, sizeof(uint32_t));
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/*
@@ -132,14 +132,14 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	 * some tables.
 	 */
 	if (table.length > FADT_SIZE_2)
-		fadt->cmos_rtc_absent = acpi_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &
+		fadt->cmos_rtc_absent = acpi_read_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &
 					IAPC_CMOS_RTC_ABSENT;
-	read_reset(&table, flags, fadt);
+	read_reset_register(&table, flags, fadt);
 	fadt->has_x_pm_tmr = table.length >= FADT_X_PM_TMR_BLK + GAS_SIZE;
 	if (fadt->has_x_pm_tmr) {
-		fadt->x_pm_tmr_space = (uint8_t)acpi_field(&table, FADT_X_PM_TMR_BLK + GAS_SPACE, 1);
-		fadt->x_pm_tmr_address = acpi_field(&table, FADT_X_PM_TMR_BLK + GAS_ADDRESS,
-						    sizeof(uint64_t));
+		fadt->x_pm_tmr_space = (uint8_t)acpi_read_field(&table, FADT_X_PM_TMR_BLK + GAS_SPACE, 1);
+		fadt->x_pm_tmr_address = acpi_read_field(&table, FADT_X_PM_TMR_BLK + GAS_ADDRESS,
+							 sizeof(uint64_t));
 	}
 	return true;
 }
@@ -151,7 +151,7 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	struct acpi_hpet *hpet = &facts->hpet;
 
 	*hpet = (struct acpi_hpet){ 0 };
-	if (!acpi_open_table(&available, "HPET", "HPET table", &table, facts))
+	if (!acpi_validate_table(&available, "HPET", "HPET table", &table, facts))
 		return false;
 	if (table.length < HPET_SIZE) {
 		acpi_add_problem(facts, "HPET table: its length is %zu bytes, not %u or more; it is not used",
@@ -159,8 +159,8 @@ acpi_read_hpet(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	}
 	hpet->found = true;
-	hpet->space = (uint8_t)acpi_field(&table, HPET_BASE + GAS_SPACE, 1);
-	hpet->base = acpi_field(&table, HPET_BASE + GAS_ADDRESS, sizeof(uint64_t));
+	hpet->space = (uint8_t)acpi_read_field(&table, HPET_BASE + GAS_SPACE, 1);
+	hpet->base = acpi_read_field(&table, HPET_BASE + GAS_ADDRESS, sizeof(uint64_t));
 	return true;
 }
 
@@ -195,11 +195,11 @@ add_core(struct madt_walk *walk, uint32_t apic_id)
 }
 
 static void
-read_processor(struct madt_walk *walk, uint32_t apic_id, uint32_t id_all, uint32_t flags)
+read_processor(struct madt_walk *walk, uint32_t apic_id, uint32_t broadcast_id, uint32_t flags)
 {
 	if (!(flags & LAPIC_ENABLED))
 		return;
-	if (apic_id == id_all)
+	if (apic_id == broadcast_id)
 		walk->invalid++;
 	else
 		add_core(walk, apic_id);
@@ -211,20 +211,20 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 	const struct acpi_table *table = &walk->table;
 
 	if (type == TYPE_LAPIC)
-		read_processor(walk, (uint32_t)acpi_field(table, at + 3, 1), LAPIC_ID_ALL,
-			       (uint32_t)acpi_field(table, at + 4, 4));
+		read_processor(walk, (uint32_t)acpi_read_field(table, at + 3, 1), LAPIC_ID_ALL,
+			       (uint32_t)acpi_read_field(table, at + 4, 4));
 	else if (type == TYPE_IOAPIC && walk->facts->madt.ioapic_count < ACPI_IOAPICS_MAX)
 		walk->facts->madt.ioapics[walk->facts->madt.ioapic_count++] = (struct acpi_ioapic){
-			(uint32_t)acpi_field(table, at + 4, 4), (uint32_t)acpi_field(table, at + 8, 4),
+			(uint32_t)acpi_read_field(table, at + 4, 4), (uint32_t)acpi_read_field(table, at + 8, 4),
 		};
 	else if (type == TYPE_OVERRIDE && walk->facts->madt.override_count < ACPI_OVERRIDES_MAX)
 		walk->facts->madt.overrides[walk->facts->madt.override_count++] = (struct acpi_override){
-			(uint8_t)acpi_field(table, at + 3, 1), (uint16_t)acpi_field(table, at + 8, 2),
-			(uint32_t)acpi_field(table, at + 4, 4),
+			(uint8_t)acpi_read_field(table, at + 3, 1), (uint16_t)acpi_read_field(table, at + 8, 2),
+			(uint32_t)acpi_read_field(table, at + 4, 4),
 		};
 	else if (type == TYPE_X2APIC)
-		read_processor(walk, (uint32_t)acpi_field(table, at + 4, 4), X2APIC_ID_ALL,
-			       (uint32_t)acpi_field(table, at + 8, 4));
+		read_processor(walk, (uint32_t)acpi_read_field(table, at + 4, 4), X2APIC_ID_ALL,
+			       (uint32_t)acpi_read_field(table, at + 8, 4));
 }
 
 /*
@@ -238,8 +238,8 @@ read_structures(struct madt_walk *walk)
 	size_t at = MADT_STRUCTURES;
 
 	while (at < table->length) {
-		unsigned type = (unsigned)acpi_field(table, at, 1);
-		size_t size = (size_t)acpi_field(table, at + 1, 1);
+		unsigned type = (unsigned)acpi_read_field(table, at, 1);
+		size_t size = (size_t)acpi_read_field(table, at + 1, 1);
 		size_t least = type < TYPE_COUNT ? structure_size[type] : 0;
 
 		if (size < STRUCTURE_HEADER_SIZE || size < least || size > table->length - at) {
@@ -262,7 +262,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	bool whole;
 
 	*madt = (struct acpi_madt){ .apic_ids = madt->apic_ids, .core_max = madt->core_max };
-	if (!acpi_open_table(&available, "APIC", "MADT", &walk.table, facts))
+	if (!acpi_validate_table(&available, "APIC", "MADT", &walk.table, facts))
 		return false;
 	if (walk.table.length < MADT_STRUCTURES) {
 		acpi_add_problem(facts, "MADT: its length is %zu bytes, not %u or more; it is not used",
@@ -270,7 +270,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	}
 	madt->found = true;
-	madt->has_pics = acpi_field(&walk.table, MADT_FLAGS, 4) & MADT_PCAT_COMPAT;
+	madt->has_pics = acpi_read_field(&walk.table, MADT_FLAGS, 4) & MADT_PCAT_COMPAT;
 	whole = read_structures(&walk);
 	if (walk.invalid > 0)
 		acpi_add_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "
@@ -282,7 +282,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 }
 
 bool
-acpi_madt_lists(const struct acpi_madt *madt, uint32_t apic_id)
+acpi_madt_lists_core(const struct acpi_madt *madt, uint32_t apic_id)
 {
 	for (size_t i = 0; i < madt->core_count; i++)
 		if (madt->apic_ids[i] == apic_id)

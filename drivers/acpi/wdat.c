@@ -27,10 +27,10 @@
 static uint8_t
 get_access_bits(const struct acpi_table *table, size_t entry)
 {
-	uint64_t access = acpi_field(table, entry + ENTRY_ACCESS, 1);
+	uint64_t access = acpi_read_field(table, entry + ENTRY_ACCESS, 1);
 
 	if (!access)
-		return (uint8_t)acpi_field(table, entry + ENTRY_WIDTH, 1);
+		return (uint8_t)acpi_read_field(table, entry + ENTRY_WIDTH, 1);
 	return access <= 3 ? (uint8_t)(8u << (access - 1)) : 0;
 }
 
@@ -38,14 +38,14 @@ static struct acpi_watchdog_entry
 read_entry(const struct acpi_table *table, size_t at)
 {
 	return (struct acpi_watchdog_entry){
-		.action = (uint8_t)acpi_field(table, at + ENTRY_ACTION, 1),
-		.instruction = (uint8_t)acpi_field(table, at + ENTRY_INSTRUCTION, 1),
-		.space = (uint8_t)acpi_field(table, at + ENTRY_SPACE, 1),
+		.action = (uint8_t)acpi_read_field(table, at + ENTRY_ACTION, 1),
+		.instruction = (uint8_t)acpi_read_field(table, at + ENTRY_INSTRUCTION, 1),
+		.space = (uint8_t)acpi_read_field(table, at + ENTRY_SPACE, 1),
 		.bits = get_access_bits(table, at),
-		.shift = (uint8_t)acpi_field(table, at + ENTRY_SHIFT, 1),
-		.address = acpi_field(table, at + ENTRY_ADDRESS, sizeof(uint64_t)),
-		.value = (uint32_t)acpi_field(table, at + ENTRY_VALUE, sizeof(uint32_t)),
-		.mask = (uint32_t)acpi_field(table, at + ENTRY_MASK, sizeof(uint32_t)),
+		.shift = (uint8_t)acpi_read_field(table, at + ENTRY_SHIFT, 1),
+		.address = acpi_read_field(table, at + ENTRY_ADDRESS, sizeof(uint64_t)),
+		.value = (uint32_t)acpi_read_field(table, at + ENTRY_VALUE, sizeof(uint32_t)),
+		.mask = (uint32_t)acpi_read_field(table, at + ENTRY_MASK, sizeof(uint32_t)),
 	};
 }
 
@@ -56,9 +56,9 @@ acpi_read_wdat(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	struct acpi_watchdog *watchdog = &facts->watchdog;
 	struct acpi_table table;
 
-	if (!acpi_open_table(&available, "WDAT", "WDAT", &table, facts))
+	if (!acpi_validate_table(&available, "WDAT", "WDAT", &table, facts))
 		return false;
-	uint64_t count = acpi_field(&table, WDAT_ENTRIES, sizeof(uint32_t));
+	uint64_t count = acpi_read_field(&table, WDAT_ENTRIES, sizeof(uint32_t));
 
 	if (table.length < WDAT_SIZE || count > (table.length - WDAT_SIZE) / ENTRY_SIZE || count > ACPI_WATCHDOG_MAX) {
 		acpi_add_problem(facts, "WDAT: its %zu bytes are too few for its %lu entries, or it has more than %u entries",
@@ -66,9 +66,9 @@ acpi_read_wdat(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 		return false;
 	}
 	watchdog->found = true;
-	watchdog->enabled = acpi_field(&table, WDAT_FLAGS, 1) & FLAG_ENABLED;
-	watchdog->period_ms = (uint32_t)acpi_field(&table, WDAT_PERIOD, sizeof(uint32_t));
-	watchdog->count_max = (uint32_t)acpi_field(&table, WDAT_COUNT_MAX, sizeof(uint32_t));
+	watchdog->enabled = acpi_read_field(&table, WDAT_FLAGS, 1) & FLAG_ENABLED;
+	watchdog->period_ms = (uint32_t)acpi_read_field(&table, WDAT_PERIOD, sizeof(uint32_t));
+	watchdog->count_max = (uint32_t)acpi_read_field(&table, WDAT_COUNT_MAX, sizeof(uint32_t));
 	watchdog->entry_count = (size_t)count;
 	for (size_t i = 0; i < watchdog->entry_count; i++)
 		watchdog->entries[i] = read_entry(&table, WDAT_SIZE + i * ENTRY_SIZE);

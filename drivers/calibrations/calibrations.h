@@ -10,7 +10,7 @@ extern const struct calibration_loop *const calibrations[]; /* ends with NULL; s
 
 /* Adds a reading to RESULT, which is stored in the record. */
 static inline void
-calibration_read(struct calibration_result *result, uint64_t reading)
+calibration_add_reading(struct calibration_result *result, uint64_t reading)
 {
 	if (result->reading_count < CALIBRATION_READINGS)
 		result->readings[result->reading_count++] = reading;
@@ -18,7 +18,7 @@ calibration_read(struct calibration_result *result, uint64_t reading)
 
 /* Marks RESULT as failed. I is the index of the reason in the loop's list of refusals. */
 static inline void
-calibration_refuse(struct calibration_result *result, uint32_t i)
+calibration_set_failure(struct calibration_result *result, uint32_t i)
 {
 	result->hz = 0;
 	result->refusal = i;
@@ -26,7 +26,7 @@ calibration_refuse(struct calibration_result *result, uint32_t i)
 
 /* Stores a rate in RESULT. KHZ is in kHz, the unit that Linux uses. */
 static inline void
-calibration_find(struct calibration_result *result, uint64_t khz)
+calibration_set_rate_khz(struct calibration_result *result, uint64_t khz)
 {
 	result->hz = khz * 1000;
 	result->refusal = CALIBRATION_NONE;

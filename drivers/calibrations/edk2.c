@@ -17,22 +17,22 @@
 enum { STOPPED };
 
 static void
-edk2_run(const struct calibrating *calibrating, struct calibration_result *result)
+edk2_calibrate(const struct calibrating *calibrating, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), begin, end;
 	struct wait wait = wait_begin(calibrating->scale, BOUND_NS);
-	uint32_t due = acpi_pm_read_24(calibrating->devices[0]) + TICKS;
+	uint32_t due = acpi_pm_read_24_bits(calibrating->devices[0]) + TICKS;
 	bool waits;
 
 	begin = hw_tsc();
-	while ((waits = ((due - acpi_pm_read_24(calibrating->devices[0])) & SIGN) == 0) && wait_goes_on(&wait))
+	while ((waits = ((due - acpi_pm_read_24_bits(calibrating->devices[0])) & SIGN) == 0) && wait_goes_on(&wait))
 		;
 	end = hw_tsc();
 	hw_interrupts_restore(interrupts);
-	calibration_read(result, begin);
-	calibration_read(result, end);
+	calibration_add_reading(result, begin);
+	calibration_add_reading(result, end);
 	if (waits) {
-		calibration_refuse(result, STOPPED);
+		calibration_set_failure(result, STOPPED);
 		return;
 	}
 	result->hz = (end - begin) * FACTOR;
@@ -40,7 +40,7 @@ edk2_run(const struct calibrating *calibrating, struct calibration_result *resul
 }
 
 static const char *
-edk2_missing(const struct calibrating *calibrating)
+edk2_explain_why_impossible(const struct calibrating *calibrating)
 {
 	return calibrating->devices[0] ? NULL : "No PM timer can be read in this run.";
 }
@@ -52,6 +52,6 @@ const struct calibration_loop calibration_edk2 = {
 	.uses = { &acpi_pm_driver },
 	.refusals = { [STOPPED] = "the PM timer stopped: EDK II's loop would never end" },
 	.longest_ns = 1000000,
-	.missing = edk2_missing,
-	.run = edk2_run,
+	.missing = edk2_explain_why_impossible,
+	.run = edk2_calibrate,
 };

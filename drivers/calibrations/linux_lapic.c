@@ -28,13 +28,13 @@ struct reading {
 };
 
 static struct reading
-read_count_and_pm(const struct calibrating *c, const struct lapic *lapic)
+read_lapic_count_and_pm_timer(const struct calibrating *c, const struct lapic *lapic)
 {
 	struct reading r = { .before_tsc = hw_tsc_lfence() };
 
 	r.count = lapic_read(lapic, LAPIC_CURRENT_COUNT);
 	r.after_tsc = hw_tsc_lfence();
-	r.pm = acpi_pm_read_24(c->devices[0]);
+	r.pm = acpi_pm_read_24_bits(c->devices[0]);
 	return r;
 }
 
@@ -43,7 +43,7 @@ read_count_and_pm(const struct calibrating *c, const struct lapic *lapic)
  * stopped.
  */
 static bool
-wait_tick(const struct calibrating *c, uint64_t *due_tsc)
+wait_for_tick(const struct calibrating *c, uint64_t *due_tsc)
 {
 	struct wait wait = wait_begin(c->scale, 2 * TICK_NS);
 	bool waits;
@@ -55,27 +55,27 @@ wait_tick(const struct calibrating *c, uint64_t *due_tsc)
 }
 
 static bool
-count_ticks(const struct calibrating *c, const struct lapic *lapic, struct reading *first, struct reading *last)
+measure_over_ticks(const struct calibrating *c, const struct lapic *lapic, struct reading *first, struct reading *last)
 {
 	uint64_t due_tsc = hw_tsc() + scale_ticks(c->scale, TICK_NS);
 
-	if (!wait_tick(c, &due_tsc))
+	if (!wait_for_tick(c, &due_tsc))
 		return false;
-	*first = read_count_and_pm(c, lapic);
+	*first = read_lapic_count_and_pm_timer(c, lapic);
 	for (unsigned i = 0; i < TICKS; i++)
-		if (!wait_tick(c, &due_tsc))
+		if (!wait_for_tick(c, &due_tsc))
 			return false;
-	*last = read_count_and_pm(c, lapic);
+	*last = read_lapic_count_and_pm_timer(c, lapic);
 	return true;
 }
 
 static void
 store_reading(struct calibration_result *result, const struct reading *reading)
 {
-	calibration_read(result, reading->before_tsc);
-	calibration_read(result, reading->count);
-	calibration_read(result, reading->after_tsc);
-	calibration_read(result, reading->pm);
+	calibration_add_reading(result, reading->before_tsc);
+	calibration_add_reading(result, reading->count);
+	calibration_add_reading(result, reading->after_tsc);
+	calibration_add_reading(result, reading->pm);
 }
 
 static void
@@ -98,7 +98,7 @@ calculate_result(const struct reading *first, const struct reading *last, struct
 		ticks = ticks * PM_100_MS / pm;
 	period = ticks * DIVISOR / TICKS;
 	if (period < PERIOD_MIN)
-		calibration_refuse(result, TOO_SLOW);
+		calibration_set_failure(result, TOO_SLOW);
 	else
 		result->hz = period * HZ;
 }
@@ -108,23 +108,23 @@ calculate_result(const struct reading *first, const struct reading *last, struct
  * restored last, because writing the count starts the timer.
  */
 static void
-linux_lapic_run(const struct calibrating *c, struct calibration_result *result)
+linux_lapic_calibrate(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct reading first, last;
 	struct lapic lapic;
 
-	(void)lapic_open(&lapic); /* cannot fail: linux_lapic_missing() has called it successfully */
+	(void)lapic_open(&lapic); /* cannot fail: linux_lapic_explain_why_impossible() has called it successfully */
 	uint32_t entry = lapic_read(&lapic, LAPIC_LVT_TIMER), initial = lapic_read(&lapic, LAPIC_INITIAL_COUNT);
 	uint32_t divide = lapic_read(&lapic, LAPIC_DIVIDE);
 
 	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | LAPIC_SPURIOUS_VECTOR);
 	lapic_write(&lapic, LAPIC_DIVIDE, DIVIDE_BY_16);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, UINT32_MAX);
-	if (count_ticks(c, &lapic, &first, &last))
+	if (measure_over_ticks(c, &lapic, &first, &last))
 		calculate_result(&first, &last, result);
 	else
-		calibration_refuse(result, NO_TIME);
+		calibration_set_failure(result, NO_TIME);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, 0);
 	lapic_write(&lapic, LAPIC_DIVIDE, divide);
 	lapic_write(&lapic, LAPIC_LVT_TIMER, entry);
@@ -133,7 +133,7 @@ linux_lapic_run(const struct calibrating *c, struct calibration_result *result)
 }
 
 static const char *
-linux_lapic_missing(const struct calibrating *c)
+linux_lapic_explain_why_impossible(const struct calibrating *c)
 {
 	struct lapic lapic;
 
@@ -155,6 +155,6 @@ const struct calibration_loop calibration_linux_lapic = {
 		[NO_TIME] = "the TSC stopped",
 	},
 	.longest_ns = 110000000,
-	.missing = linux_lapic_missing,
-	.run = linux_lapic_run,
+	.missing = linux_lapic_explain_why_impossible,
+	.run = linux_lapic_calibrate,
 };

@@ -18,7 +18,7 @@
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
 
 static bool
-is_high_byte(uint8_t high)
+pit_high_byte_equals(uint8_t high)
 {
 	(void)hw_in8(PIT_DATA_2); /* discards the low byte */
 	return hw_in8(PIT_DATA_2) == high;
@@ -32,21 +32,21 @@ struct change { /* a change of the high byte from one value to the next */
 static void
 store_readings(struct calibration_result *result, unsigned i, const struct change *first, const struct change *now)
 {
-	calibration_read(result, i);
-	calibration_read(result, first->tsc);
-	calibration_read(result, first->ticks);
-	calibration_read(result, now->tsc);
-	calibration_read(result, now->ticks);
+	calibration_add_reading(result, i);
+	calibration_add_reading(result, first->tsc);
+	calibration_add_reading(result, first->ticks);
+	calibration_add_reading(result, now->tsc);
+	calibration_add_reading(result, now->ticks);
 }
 
 /* Waits until the high byte is no longer HIGH. Returns false if READS_MIN or fewer reads returned HIGH. */
 static bool
-wait_for_end(uint8_t high, struct change *change)
+wait_for_high_byte_change(uint8_t high, struct change *change)
 {
 	uint64_t tsc = 0, before = 0;
 	unsigned reads = 0;
 
-	for (; reads < READS_MAX && is_high_byte(high); reads++) {
+	for (; reads < READS_MAX && pit_high_byte_equals(high); reads++) {
 		before = tsc;
 		tsc = hw_tsc();
 	}
@@ -56,41 +56,41 @@ wait_for_end(uint8_t high, struct change *change)
 }
 
 static void
-run_loop(struct calibration_result *result)
+measure_by_high_bytes(struct calibration_result *result)
 {
 	struct change first, now;
 	unsigned i;
 
-	if (!wait_for_end(0xff, &first)) {
-		calibration_refuse(result, SKIPPED);
+	if (!wait_for_high_byte_change(0xff, &first)) {
+		calibration_set_failure(result, SKIPPED);
 		store_readings(result, 0, &first, &first);
 		return;
 	}
-	calibration_refuse(result, NEVER_PRECISE);
+	calibration_set_failure(result, NEVER_PRECISE);
 	for (i = 1; i <= VALUES_MAX; i++) {
-		if (!wait_for_end((uint8_t)(0xff - i), &now)) {
-			calibration_refuse(result, SKIPPED);
+		if (!wait_for_high_byte_change((uint8_t)(0xff - i), &now)) {
+			calibration_set_failure(result, SKIPPED);
 			break;
 		}
 		uint64_t ticks = now.tsc - first.tsc, unsure = first.ticks + now.ticks;
 
 		if (i == 1 && unsure >= ticks * VALUES_MAX >> PRECISION_LOG2) {
-			calibration_refuse(result, TOO_SLOW);
+			calibration_set_failure(result, TOO_SLOW);
 			break;
 		}
 		if (unsure >= ticks >> PRECISION_LOG2)
 			continue;
-		if (!is_high_byte((uint8_t)(0xfe - i)))
-			calibration_refuse(result, SKIPPED);
+		if (!pit_high_byte_equals((uint8_t)(0xfe - i)))
+			calibration_set_failure(result, SKIPPED);
 		else
-			calibration_find(result, ticks * PIT_RATE / (i * CLOCKS_EACH * 1000));
+			calibration_set_rate_khz(result, ticks * PIT_RATE / (i * CLOCKS_EACH * 1000));
 		break;
 	}
 	store_readings(result, i, &first, &now);
 }
 
 static void
-linux_pit_run(const struct calibrating *calibrating, struct calibration_result *result)
+linux_pit_calibrate(const struct calibrating *calibrating, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 
@@ -98,14 +98,14 @@ linux_pit_run(const struct calibrating *calibrating, struct calibration_result *
 	hw_out8(PIT_CONTROL, CONTROL_MODE_0);
 	hw_out8(PIT_DATA_2, 0xff);
 	hw_out8(PIT_DATA_2, 0xff);
-	(void)is_high_byte(0); /* waits for the next PIT tick, at which the PIT loads the count */
-	run_loop(result);
+	(void)pit_high_byte_equals(0); /* waits for the next PIT tick, at which the PIT loads the count */
+	measure_by_high_bytes(result);
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 }
 
 static const char *
-linux_pit_missing(const struct calibrating *calibrating)
+linux_pit_explain_why_impossible(const struct calibrating *calibrating)
 {
 	return calibrating->devices[0] ? NULL : "No PIT can be read in this run.";
 }
@@ -121,6 +121,6 @@ const struct calibration_loop calibration_linux_pit = {
 		[NEVER_PRECISE] = "500 ppm were not reached in 50 ms (\"Fast TSC calibration failed\")",
 	},
 	.longest_ns = 55000000,
-	.missing = linux_pit_missing,
-	.run = linux_pit_run,
+	.missing = linux_pit_explain_why_impossible,
+	.run = linux_pit_calibrate,
 };

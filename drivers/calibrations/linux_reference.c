@@ -40,7 +40,7 @@ struct end {
 };
 
 static struct end
-read_end(const struct calibrating *c)
+read_reference_and_tsc(const struct calibrating *c)
 {
 	struct end end = { NONE, 0 };
 
@@ -50,7 +50,7 @@ read_end(const struct calibrating *c)
 		uint64_t before = hw_tsc(), after;
 
 		end.reference = c->devices[HPET] ? hw_read32(c->devices[HPET]->address + HPET_COUNTER) :
-						   acpi_pm_read_24(c->devices[PM]);
+						   acpi_pm_read_24_bits(c->devices[PM]);
 		after = hw_tsc();
 		if (after - before < REFERENCE_TICKS) {
 			end.tsc = after;
@@ -83,7 +83,7 @@ measure_khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_
 	if (!c->devices[PIT]) {
 		wait_ms(c, LONG_MS);
 		for (unsigned i = 0; i < PIT_READINGS; i++)
-			calibration_read(result, 0);
+			calibration_add_reading(result, 0);
 		return NONE;
 	}
 	wait = wait_begin(c->scale, OUT_FACTOR * ms * WAIT_NS_PER_MS);
@@ -97,10 +97,10 @@ measure_khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_
 		longest = now - last > longest ? now - last : longest;
 	}
 	pit_start_counting();
-	calibration_read(result, now - begin);
-	calibration_read(result, loops);
-	calibration_read(result, shortest);
-	calibration_read(result, longest);
+	calibration_add_reading(result, now - begin);
+	calibration_add_reading(result, loops);
+	calibration_add_reading(result, shortest);
+	calibration_add_reading(result, longest);
 	if (loops < (uint64_t)LOOPS_EACH_MS * ms || longest > UNEVEN * shortest)
 		return NONE;
 	return (now - begin) / ms;
@@ -108,7 +108,7 @@ measure_khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_
 
 /* Returns the TSC's rate in kHz, measured by the reference clock, or NONE if a reading was disturbed. */
 static uint64_t
-get_khz_by_reference(const struct calibrating *c, struct end first, struct end last)
+calculate_khz_by_reference(const struct calibrating *c, struct end first, struct end last)
 {
 	uint64_t ticks, ns;
 
@@ -135,21 +135,21 @@ enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
 
 /* Measures for MS milliseconds. Replaces *PIT_KHZ and *REFERENCE_KHZ if this try gave lower rates. */
 static enum outcome_of_try
-try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,
-	 struct calibration_result *result)
+measure_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,
+	     struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), khz, by_pit;
-	struct end first = read_end(c), last;
+	struct end first = read_reference_and_tsc(c), last;
 
 	by_pit = measure_khz_by_pit(c, ms, result);
-	last = read_end(c);
+	last = read_reference_and_tsc(c);
 	hw_interrupts_restore(interrupts);
-	calibration_read(result, first.tsc);
-	calibration_read(result, first.reference);
-	calibration_read(result, last.tsc);
-	calibration_read(result, last.reference);
+	calibration_add_reading(result, first.tsc);
+	calibration_add_reading(result, first.reference);
+	calibration_add_reading(result, last.tsc);
+	calibration_add_reading(result, last.reference);
 	*pit_khz = by_pit < *pit_khz ? by_pit : *pit_khz;
-	khz = get_khz_by_reference(c, first, last);
+	khz = calculate_khz_by_reference(c, first, last);
 	*reference_khz = khz < *reference_khz ? khz : *reference_khz;
 	if (khz == NONE)
 		return TRY_DISTURBED;
@@ -157,31 +157,31 @@ try_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *
 }
 
 static void
-linux_reference_run(const struct calibrating *c, struct calibration_result *result)
+linux_reference_calibrate(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t pit_khz = NONE, reference_khz = NONE;
 	unsigned ms = SHORT_MS;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		enum outcome_of_try outcome = try_once(c, ms, &pit_khz, &reference_khz, result);
+		enum outcome_of_try outcome = measure_once(c, ms, &pit_khz, &reference_khz, result);
 
 		if (outcome == TRY_AGREES) {
-			calibration_find(result, reference_khz);
+			calibration_set_rate_khz(result, reference_khz);
 			return;
 		}
 		if (i == 1 && outcome == TRY_DIFFERS && pit_khz == NONE)
 			ms = LONG_MS;
 	}
 	if (pit_khz != NONE)
-		calibration_find(result, pit_khz);
+		calibration_set_rate_khz(result, pit_khz);
 	else if (reference_khz != NONE)
-		calibration_find(result, reference_khz);
+		calibration_set_rate_khz(result, reference_khz);
 	else
-		calibration_refuse(result, c->devices[HPET] || c->devices[PM] ? ALL_DISTURBED : NO_REFERENCE);
+		calibration_set_failure(result, c->devices[HPET] || c->devices[PM] ? ALL_DISTURBED : NO_REFERENCE);
 }
 
 static const char *
-linux_reference_missing(const struct calibrating *c)
+linux_reference_explain_why_impossible(const struct calibrating *c)
 {
 	return c->devices[PIT] || c->devices[HPET] || c->devices[PM] ? NULL :
 	       "No PIT, HPET or PM timer can be read in this run.";
@@ -199,6 +199,6 @@ const struct calibration_loop calibration_linux_reference = {
 	.longest_ns = 80000000,
 	/* without a PIT each try takes LONG_MS */
 	.without_first_ns = TRIES * LONG_MS * WAIT_NS_PER_MS + WAIT_NS_PER_MS,
-	.missing = linux_reference_missing,
-	.run = linux_reference_run,
+	.missing = linux_reference_explain_why_impossible,
+	.run = linux_reference_calibrate,
 };

@@ -30,7 +30,7 @@
 enum { NO_RATE };
 
 static uint64_t
-wait_10_ms(const struct calibrating *c, struct calibration_result *result)
+measure_multiplier_over_10_ms(const struct calibrating *c, struct calibration_result *result)
 {
 	struct wait wait = wait_begin(c->scale, VALKEY_WAIT_NS);
 	uint64_t clock = hw_tsc(), tsc = hw_tsc(), end_tsc, us;
@@ -39,18 +39,18 @@ wait_10_ms(const struct calibrating *c, struct calibration_result *result)
 		;
 	end_tsc = hw_tsc();
 	us = scale_ns(c->scale, hw_tsc()) / 1000 - scale_ns(c->scale, clock) / 1000;
-	calibration_read(result, us);
-	calibration_read(result, end_tsc - tsc);
+	calibration_add_reading(result, us);
+	calibration_add_reading(result, end_tsc - tsc);
 	return us && end_tsc > tsc ? (us << VALKEY_SHIFT) / (end_tsc - tsc) : 0;
 }
 
 static void
-valkey_run(const struct calibrating *c, struct calibration_result *result)
+valkey_calibrate(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), least = UINT64_MAX;
 
 	for (unsigned i = 0; i < VALKEY_WAITS; i++) {
-		uint64_t multiplier = wait_10_ms(c, result);
+		uint64_t multiplier = measure_multiplier_over_10_ms(c, result);
 
 		least = multiplier && multiplier < least ? multiplier : least;
 	}
@@ -69,7 +69,7 @@ is_stable(uint64_t hz, uint64_t before_hz)
 
 /* Returns the TSC's rate in Hz, or 0 if ten quotients in a row never agreed. */
 static uint64_t
-measure_until_stable(const struct calibrating *c, struct calibration_result *result)
+measure_hz_until_stable(const struct calibrating *c, struct calibration_result *result)
 {
 	uint64_t clock = hw_tsc(), tsc = hw_tscp(), hz = 0, before_hz = 0;
 	unsigned stable = 0, estimates = 0;
@@ -93,26 +93,26 @@ measure_until_stable(const struct calibrating *c, struct calibration_result *res
 }
 
 static void
-postgresql_run(const struct calibrating *c, struct calibration_result *result)
+postgresql_calibrate(const struct calibrating *c, struct calibration_result *result)
 {
-	uint64_t interrupts = hw_interrupts_mask(), hz = measure_until_stable(c, result);
+	uint64_t interrupts = hw_interrupts_mask(), hz = measure_hz_until_stable(c, result);
 
 	hw_interrupts_restore(interrupts);
 	if (hz)
-		calibration_find(result, hz / 1000);
+		calibration_set_rate_khz(result, hz / 1000);
 	else
-		calibration_refuse(result, NO_RATE);
+		calibration_set_failure(result, NO_RATE);
 }
 
 static const char *
-valkey_missing(const struct calibrating *c)
+valkey_explain_why_impossible(const struct calibrating *c)
 {
 	(void)c;
 	return NULL;
 }
 
 static const char *
-postgresql_missing(const struct calibrating *c)
+postgresql_explain_why_impossible(const struct calibrating *c)
 {
 	return c->platform->cpu.has_rdtscp ? NULL : "PostgreSQL needs RDTSCP, which this CPU does not have.";
 }
@@ -123,8 +123,8 @@ const struct calibration_loop calibration_valkey = {
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "no wait gave a rate" },
 	.longest_ns = VALKEY_WAITS * (VALKEY_WAIT_NS + WAIT_NS_PER_MS),
-	.missing = valkey_missing,
-	.run = valkey_run,
+	.missing = valkey_explain_why_impossible,
+	.run = valkey_calibrate,
 };
 
 const struct calibration_loop calibration_postgresql = {
@@ -133,6 +133,6 @@ const struct calibration_loop calibration_postgresql = {
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "its estimates did not settle in 50 ms" },
 	.longest_ns = POSTGRESQL_MAX_NS + WAIT_NS_PER_MS,
-	.missing = postgresql_missing,
-	.run = postgresql_run,
+	.missing = postgresql_explain_why_impossible,
+	.run = postgresql_calibrate,
 };

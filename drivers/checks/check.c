@@ -34,7 +34,7 @@ check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours 
 }
 
 uint64_t
-check_left_ns(const struct checking *checking)
+check_get_time_left_ns(const struct checking *checking)
 {
 	uint64_t spent_ns = scale_ns(checking->scale, hw_tsc() - checking->begin_tsc);
 
@@ -45,9 +45,9 @@ check_left_ns(const struct checking *checking)
  * Returns true if at least NEEDS_NS of the time budget are left. Otherwise marks ROW as not checked for lack of time.
  */
 static bool
-has_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
+has_enough_time(const struct checking *checking, uint64_t needs_ns, struct behaviour *row)
 {
-	uint64_t left_ns = check_left_ns(checking);
+	uint64_t left_ns = check_get_time_left_ns(checking);
 
 	if (left_ns < needs_ns)
 		behaviour_say(row, "The test takes %lu ms, and %lu ms were left.",
@@ -60,17 +60,17 @@ void
 check_run_all(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
 {
 	for (; checks->rule; checks++) {
-		bool asked = check_is_due(checking, behaviours, 1);
+		bool asked = check_must_run(checking, behaviours, 1);
 		struct behaviour *row = behaviour_add(behaviours, checks->rule, checking->rows->id);
 
-		if (row && asked && has_time(checking, checks->needs_ns, row))
+		if (row && asked && has_enough_time(checking, checks->needs_ns, row))
 			checks->run(checking, row);
 		check_discard_if_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
 	}
 }
 
 bool
-check_is_due(const struct checking *checking, const struct behaviours *behaviours, size_t count)
+check_must_run(const struct checking *checking, const struct behaviours *behaviours, size_t count)
 {
 	const struct behaviours *before = checking->before;
 
@@ -123,7 +123,7 @@ check_set_figure(struct behaviour *row, int64_t low, int64_t high)
 }
 
 struct check_watch
-check_watch(const struct checking *checking, uint64_t bound_ns)
+check_watch_begin(const struct checking *checking, uint64_t bound_ns)
 {
 	return (struct check_watch){
 		.device = checking->device,

@@ -32,7 +32,7 @@ void check_run_all(const struct checking *checking, const struct check *checks, 
 void check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
 
 /* Returns the time that is left of the budget, in ns. */
-uint64_t check_left_ns(const struct checking *checking);
+uint64_t check_get_time_left_ns(const struct checking *checking);
 
 /* Reads the TSC after all earlier instructions have completed, by the same fence as a clock's samples. */
 uint64_t check_read_tsc(const struct device *device);
@@ -53,7 +53,7 @@ void check_mark_disturbed(struct behaviour *row);
  * Returns true if one of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
  * repetition checks only rows whose check was disturbed by preemption.
  */
-bool check_is_due(const struct checking *checking, const struct behaviours *behaviours, size_t count);
+bool check_must_run(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
 /* Stores the measured interval from LOW to HIGH in ROW, in the rule's unit. */
 void check_set_figure(struct behaviour *row, int64_t low, int64_t high);
@@ -70,7 +70,7 @@ struct check_watch {
 	unsigned still; /* number of successive polls with the same TSC reading */
 };
 
-struct check_watch check_watch(const struct checking *checking, uint64_t bound_ns);
+struct check_watch check_watch_begin(const struct checking *checking, uint64_t bound_ns);
 bool check_watch_goes_on(struct check_watch *watch); /* called for each poll; returns false when the wait is over */
 
 #endif

@@ -24,7 +24,7 @@
 
 /* Takes COUNT readings of all 32 bits. The driver's samples would mask the high bits of a 24-bit timer. */
 static void
-acpi_pm_take_raw(const struct checking *checking, struct sample *samples, size_t count)
+acpi_pm_sample_all_32_bits(const struct checking *checking, struct sample *samples, size_t count)
 {
 	struct device *device = checking->device;
 	uint64_t interrupts = hw_interrupts_mask(), mask = device->saved[ACPI_PM_MASK];
@@ -41,7 +41,7 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 	struct sample samples[PM_BATCH];
 	size_t i = 0;
 
-	acpi_pm_take_raw(checking, samples, PM_BATCH);
+	acpi_pm_sample_all_32_bits(checking, samples, PM_BATCH);
 	while (i < PM_BATCH && samples[i].ticks <= ACPI_PM_MASK_24)
 		i++;
 	check_set_outcome(row, i < PM_BATCH);
@@ -62,10 +62,10 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	struct sample first, last;
 	uint64_t wrap_ns;
 
-	acpi_pm_take_raw(checking, &first, 1);
+	acpi_pm_sample_all_32_bits(checking, &first, 1);
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
-	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_left_ns(checking)) {
+	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_get_time_left_ns(checking)) {
 		behaviour_say(row, "The timer reaches bit 24 in %lu ms, and less time was left.",
 			       wrap_ns / WAIT_NS_PER_MS);
 		return;
@@ -73,7 +73,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	struct wait wait = wait_begin(checking->scale, wrap_ns + PM_WRAP_NS);
 
 	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
-		acpi_pm_take_raw(checking, &last, 1);
+		acpi_pm_sample_all_32_bits(checking, &last, 1);
 	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
 		behaviour_say(row, "Bit 24 of the timer did not become 1 in the expected time.");
 		return;
@@ -88,7 +88,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 
 /* Returns true if NOW is before THEN, or after it by more than the time between the two readings allows. */
 static bool
-acpi_pm_jumps(const struct checking *checking, const struct sample *then, const struct sample *now)
+acpi_pm_jumped(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
 	uint64_t ticks = clock_elapsed_ticks(checking->rows, then->ticks, now->ticks);
 	uint64_t allowed = check_count_ticks(checking->scale, checking->rows->claimed, now->end - then->begin);
@@ -98,7 +98,7 @@ acpi_pm_jumps(const struct checking *checking, const struct sample *then, const 
 
 /* Returns true if NOW is before THEN. Does not use the TSC, which may have stopped. */
 static bool
-acpi_pm_goes_back(const struct checking *checking, const struct sample *then, const struct sample *now)
+acpi_pm_went_back(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
 	return clock_stepped_back(checking->rows, clock_elapsed_ticks(checking->rows, then->ticks, now->ticks));
 }
@@ -122,9 +122,9 @@ acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 		hw_interrupts_restore(interrupts);
 		reads += PM_BATCH;
 		for (size_t i = 1; i + 1 < PM_BATCH; i++) {
-			if (!acpi_pm_jumps(checking, &s[i - 1], &s[i]) ||
-			    acpi_pm_jumps(checking, &s[i - 1], &s[i + 1]) ||
-			    !(acpi_pm_goes_back(checking, &s[i - 1], &s[i]) || acpi_pm_goes_back(checking, &s[i], &s[i + 1])))
+			if (!acpi_pm_jumped(checking, &s[i - 1], &s[i]) ||
+			    acpi_pm_jumped(checking, &s[i - 1], &s[i + 1]) ||
+			    !(acpi_pm_went_back(checking, &s[i - 1], &s[i]) || acpi_pm_went_back(checking, &s[i], &s[i + 1])))
 				continue;
 			glitches++;
 			before = s[i - 1].ticks;

@@ -36,7 +36,7 @@ check_period(const struct checking *checking, struct behaviour *row)
 }
 
 static void
-check_base(const struct checking *checking, struct behaviour *row)
+check_base_address(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t base = checking->platform->acpi.hpet.base;
 
@@ -53,42 +53,42 @@ struct stop {
 };
 
 static struct stop
-stop_and_start(const struct checking *checking)
+stop_and_restart_counter(const struct checking *checking)
 {
 	uint64_t configuration_at = checking->device->address + HPET_CONFIGURATION;
 	uint64_t interrupts = hw_interrupts_mask(), begin = check_read_tsc(checking->device);
 	uint32_t configuration = hw_read32(configuration_at);
-	struct stop stop = { .running = hpet_read_low(checking) };
+	struct stop stop = { .running = hpet_read_low_half(checking) };
 	struct wait wait;
 
 	hw_write32(configuration_at, configuration & ~HPET_ENABLE_CNF);
-	stop.stopped = hpet_read_low(checking);
+	stop.stopped = hpet_read_low_half(checking);
 	stop.off_ticks = check_read_tsc(checking->device) - begin;
 	wait = wait_begin(checking->scale, STOPPED_NS);
 	while (wait_goes_on(&wait))
 		;
-	stop.stopped_later = hpet_read_low(checking);
+	stop.stopped_later = hpet_read_low_half(checking);
 	begin = check_read_tsc(checking->device);
 	hw_write32(configuration_at, configuration);
-	stop.running_again = hpet_read_low(checking);
+	stop.running_again = hpet_read_low_half(checking);
 	stop.on_ticks = check_read_tsc(checking->device) - begin;
 	hw_interrupts_restore(interrupts);
 	return stop;
 }
 
 static void
-test_stop_once(const struct checking *checking, struct behaviour *row)
+test_stopping_once(const struct checking *checking, struct behaviour *row)
 {
-	struct hpet_pace pace = hpet_measure_pace(checking);
-	struct stop stop = stop_and_start(checking);
+	struct hpet_pace pace = hpet_measure_rate_by_tsc(checking);
+	struct stop stop = stop_and_restart_counter(checking);
 
 	check_set_outcome(row, true);
 	if (stop.stopped != stop.stopped_later)
 		behaviour_say(row, "The counter counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
-	else if (stop.stopped - stop.running > hpet_allowed_ticks(&pace, stop.off_ticks))
+	else if (stop.stopped - stop.running > hpet_get_ticks_max(&pace, stop.off_ticks))
 		behaviour_say(row, "With ENABLE_CNF 0 the counter reads %xh, after %xh.", stop.stopped, stop.running);
-	else if (stop.running_again - stop.stopped > hpet_allowed_ticks(&pace, stop.on_ticks))
+	else if (stop.running_again - stop.stopped > hpet_get_ticks_max(&pace, stop.on_ticks))
 		behaviour_say(row, "The counter stopped at %xh, and continues from %xh.", stop.stopped, stop.running_again);
 	else if (!probe_counter_moves(read_low_half, checking->device))
 		behaviour_say(row, "The counter stopped at %xh, and does not continue.", stop.stopped);
@@ -108,11 +108,11 @@ check_stopping(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "The firmware left the HPET running and may use it.");
 		return;
 	}
-	test_stop_once(checking, row);
+	test_stopping_once(checking, row);
 	if (!row->failed)
 		return;
 	first = *row;
-	test_stop_once(checking, row);
+	test_stopping_once(checking, row);
 	if (row->failed)
 		*row = first;
 }
@@ -132,7 +132,7 @@ can_reach_pc10(const struct cpu_facts *cpu)
 }
 
 static void
-check_pc10(const struct checking *checking, struct behaviour *row)
+check_pc10_is_excluded(const struct checking *checking, struct behaviour *row)
 {
 	const struct cpu_facts *cpu = &checking->platform->cpu;
 	unsigned limit;
@@ -155,7 +155,7 @@ check_pc10(const struct checking *checking, struct behaviour *row)
 
 /* Returns true if an HPET responds at the address in the ACPI table, even if open() found it broken. */
 static bool
-hpet_answers(const struct acpi_hpet *table)
+hpet_responds(const struct acpi_hpet *table)
 {
 	uint32_t id;
 
@@ -170,20 +170,20 @@ hpet_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check always[] = {
 		{ "hpet-period", 0, check_period },
-		{ "hpet-base", 0, check_base },
+		{ "hpet-base", 0, check_base_address },
 		{ NULL, 0, NULL },
 	};
 	static const struct check running[] = {
 		{ "hpet-stops", WAIT_NS_PER_MS, check_stopping },
 		{ "hpet-torn", 0, hpet_check_torn_readings },
-		{ "hpet-pc10", 0, check_pc10 },
+		{ "hpet-pc10", 0, check_pc10_is_excluded },
 		{ NULL, 0, NULL },
 	};
 	const struct acpi_hpet *table = &checking->platform->acpi.hpet;
 
 	if (!table->found || table->space != ACPI_SPACE_MEMORY)
 		return;
-	if (hpet_answers(table))
+	if (hpet_responds(table))
 		check_run_all(checking, always, behaviours);
 	if (checking->rows->state == CLOCK_PRESENT)
 		check_run_all(checking, running, behaviours);

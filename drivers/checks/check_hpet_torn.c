@@ -18,13 +18,13 @@
  */
 #define TORN_CROSSING_NS  (50 * UINT64_C(1000))
 
-/* Takes a 64-bit reading between two TSC reads: in one access if PLAIN is set, otherwise like hpet_read64(). */
+/* Takes a 64-bit reading between two TSC reads: in one access if IN_ONE_ACCESS is set, otherwise like hpet_read64(). */
 static struct sample
-take_reading(const struct checking *checking, bool plain)
+sample_counter(const struct checking *checking, bool in_one_access)
 {
 	struct sample sample = { .begin = check_read_tsc(checking->device) };
 
-	sample.ticks = plain ? hw_read64(checking->device->address + HPET_COUNTER) :
+	sample.ticks = in_one_access ? hw_read64(checking->device->address + HPET_COUNTER) :
 			       hpet_read64(checking->device);
 	sample.end = check_read_tsc(checking->device);
 	return sample;
@@ -33,7 +33,7 @@ take_reading(const struct checking *checking, bool plain)
 static bool
 is_plausible_step(const struct hpet_pace *pace, const struct sample *then, const struct sample *now)
 {
-	return now->ticks - then->ticks <= hpet_allowed_ticks(pace, now->end - then->begin);
+	return now->ticks - then->ticks <= hpet_get_ticks_max(pace, now->end - then->begin);
 }
 
 /*
@@ -41,29 +41,30 @@ is_plausible_step(const struct hpet_pace *pace, const struct sample *then, const
  * hypervisor may split the access, as the specification allows for a 32-bit bus.
  */
 static bool
-can_be_read_at_once(const struct checking *checking, const struct hpet_pace *pace)
+can_be_read_in_one_access(const struct checking *checking, const struct hpet_pace *pace)
 {
 	struct sample before, plain;
 
 	if (check_is_guest(checking))
 		return false;
-	before = take_reading(checking, false);
-	plain = take_reading(checking, true);
+	before = sample_counter(checking, false);
+	plain = sample_counter(checking, true);
 	return is_plausible_step(pace, &before, &plain);
 }
 
 /* Takes readings until the counter's low half has rolled over, and fills ROW with the result. */
 static void
-read_across_rollover(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace, bool plain)
+read_across_rollover(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace,
+		     bool in_one_access)
 {
-	struct check_watch watch = check_watch(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
+	struct check_watch watch = check_watch_begin(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
 	uint64_t interrupts = hw_interrupts_mask(), crossing_ticks = 0;
-	struct sample then = take_reading(checking, false), now = then;
+	struct sample then = sample_counter(checking, false), now = then;
 	unsigned after = 0, readings = 1;
 	bool torn = false;
 
 	while (!torn && after < TORN_READINGS_AFTER && check_watch_goes_on(&watch)) {
-		now = take_reading(checking, plain && readings % 2);
+		now = sample_counter(checking, in_one_access && readings % 2);
 		readings++;
 		torn = !is_plausible_step(pace, &then, &now);
 		if (!torn && (uint32_t)now.ticks < (uint32_t)then.ticks)
@@ -83,14 +84,14 @@ read_across_rollover(const struct checking *checking, struct behaviour *row, con
 			       then.ticks, now.ticks);
 	else
 		behaviour_say(row, "%u readings across the rollover of the low half are in order%s.",
-			       readings, plain ? ", by one access or by several" : "");
+			       readings, in_one_access ? ", by one access or by several" : "");
 }
 
 void
 hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t period_fs = checking->rows->claimed.den, rollover_ns;
-	uint32_t low = hpet_read_low(checking), before;
+	uint32_t low = hpet_read_low_half(checking), before;
 	struct wait wait;
 
 	if (checking->rows->width_bits != 64) {
@@ -98,19 +99,19 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);
-	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_left_ns(checking)) {
+	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_get_time_left_ns(checking)) {
 		behaviour_say(row, "The low half rolls over in %lu ms, %s.",
 			       rollover_ns / WAIT_NS_PER_MS,
 			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon" :
 			       "beyond the time left");
 		return;
 	}
-	struct hpet_pace pace = hpet_measure_pace(checking);
-	bool plain = can_be_read_at_once(checking, &pace);
+	struct hpet_pace pace = hpet_measure_rate_by_tsc(checking);
+	bool plain = can_be_read_in_one_access(checking, &pace);
 
 	before = (uint32_t)(TORN_BEFORE_NS * HPET_FS_PER_NS / period_fs);
 	wait = wait_begin(checking->scale, rollover_ns);
 	while (low <= UINT32_MAX - before && wait_goes_on(&wait))
-		low = hpet_read_low(checking);
+		low = hpet_read_low_half(checking);
 	read_across_rollover(checking, row, &pace, plain);
 }

@@ -5,17 +5,17 @@
 #include "checks/check.h"
 
 /* Reads the low half of the main counter, in one access. */
-uint32_t hpet_read_low(const struct checking *checking);
+uint32_t hpet_read_low_half(const struct checking *checking);
 
 struct hpet_pace { /* a rate: HPET ticks, and TSC ticks in the same time */
 	uint64_t ticks, tsc_ticks;
 };
 
 /* Returns the maximum number of HPET ticks in TSC_TICKS. */
-uint64_t hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks);
+uint64_t hpet_get_ticks_max(const struct hpet_pace *pace, uint64_t tsc_ticks);
 
 /* Measures the HPET's rate for 20 us. */
-struct hpet_pace hpet_measure_pace(const struct checking *checking);
+struct hpet_pace hpet_measure_rate_by_tsc(const struct checking *checking);
 
 /* A check (see check.h) that 64-bit readings around a rollover of the low half are not torn. */
 check_function hpet_check_torn_readings;

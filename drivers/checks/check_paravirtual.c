@@ -16,16 +16,17 @@
 
 /*
  * Returns by how many ppm the TSC's rate that a page states is above the measured rate. MULTIPLIER and MEASURED are in
- * ns per tick times 2^32. Rounds up if UP is set, otherwise down.
+ * ns per tick times 2^32. Rounds up if ROUND_UP is set, otherwise down.
  */
 static int64_t
-get_ppm_above(uint64_t measured, uint64_t multiplier, bool up)
+get_ppm_above(uint64_t measured, uint64_t multiplier, bool round_up)
 {
 	uint64_t apart = measured > multiplier ? measured - multiplier : multiplier - measured;
 
 	if (measured > multiplier)
-		return (int64_t)(up ? scale_mul_div_up(apart, PPM, multiplier) : scale_mul_div(apart, PPM, multiplier));
-	return -(int64_t)(up ? scale_mul_div(apart, PPM, multiplier) : scale_mul_div_up(apart, PPM, multiplier));
+		return (int64_t)(round_up ? scale_mul_div_up(apart, PPM, multiplier) :
+				 scale_mul_div(apart, PPM, multiplier));
+	return -(int64_t)(round_up ? scale_mul_div(apart, PPM, multiplier) : scale_mul_div_up(apart, PPM, multiplier));
 }
 
 static void
@@ -69,14 +70,14 @@ was_rate_changed(const struct checking *checking, struct behaviour *row, uint64_
 }
 
 static void
-pvclock_check_claim(const struct checking *checking, struct behaviour *row)
+pvclock_check_stated_rate(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t refused = pvclock_count_refusals(checking->device), multiplier;
+	uint64_t refused = pvclock_count_refused_cores(checking->device), multiplier;
 	struct pvclock taken;
 	struct text text;
 	size_t length;
 
-	multiplier = pvclock_copy_page(checking->rows, &taken) ? pvclock_multiplier(&taken) : 0;
+	multiplier = pvclock_copy_page(checking->rows, &taken) ? pvclock_get_multiplier(&taken) : 0;
 	if (!was_rate_changed(checking, row, multiplier))
 		check_stated_rate(checking, row, multiplier);
 	length = text_length(row->text);
@@ -87,13 +88,13 @@ pvclock_check_claim(const struct checking *checking, struct behaviour *row)
 }
 
 static void
-hv_page_check_claim(const struct checking *checking, struct behaviour *row)
+hv_page_check_stated_rate(const struct checking *checking, struct behaviour *row)
 {
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
 	check_stated_rate(checking, row, hv_page_copy(checking->device, &taken, &tsc) && taken.sequence ?
-			  hv_tsc_page_multiplier(&taken) : 0);
+			  hv_tsc_page_get_multiplier(&taken) : 0);
 }
 
 /* Returns true if the page is invalid in each read for LASTING_NS. An update makes the page invalid only briefly. */
@@ -136,7 +137,7 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
  * negative if it is behind, and 0 if it is within.
  */
 static int64_t
-get_ticks_outside(uint64_t before, uint64_t msr, uint64_t after)
+get_ticks_outside_interval(uint64_t before, uint64_t msr, uint64_t after)
 {
 	if ((int64_t)(msr - before) < 0)
 		return (int64_t)(msr - before);
@@ -151,7 +152,7 @@ hv_page_read_ticks(const struct checking *checking, uint64_t *ticks)
 
 	if (!hv_page_copy(checking->device, &taken, &tsc) || !taken.sequence)
 		return false;
-	*ticks = hv_tsc_page_ticks(&taken, tsc);
+	*ticks = hv_tsc_page_calculate_ticks(&taken, tsc);
 	return true;
 }
 
@@ -169,7 +170,7 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 		msr = hw_msr_read(MSR_HV_REFERENCE);
 		if (!hv_page_read_ticks(checking, &after))
 			break;
-		apart = get_ticks_outside(before, msr, after);
+		apart = get_ticks_outside_interval(before, msr, after);
 		reads++;
 		if ((apart < 0 ? -apart : apart) > (worst < 0 ? -worst : worst))
 			worst = apart;
@@ -191,7 +192,7 @@ void
 pvclock_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ "pv-claim", CLAIM_NS, pvclock_check_claim },
+		{ "pv-claim", CLAIM_NS, pvclock_check_stated_rate },
 		{ NULL, 0, NULL },
 	};
 
@@ -204,7 +205,7 @@ hv_page_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check all[] = {
 		{ "pv-fallback", LASTING_NS, hv_page_check_fallbacks },
-		{ "pv-claim", CLAIM_NS, hv_page_check_claim },
+		{ "pv-claim", CLAIM_NS, hv_page_check_stated_rate },
 		{ "pv-page-apart", APART_NS_MIN, hv_page_compare_with_msr },
 		{ NULL, 0, NULL },
 	};

@@ -78,7 +78,7 @@ wait_varying_time(const struct checking *checking, unsigned reading)
 }
 
 static void
-check_step(const struct checking *checking, struct behaviour *row)
+check_count_step(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t first_ticks = take_sample_masked(checking).ticks, step = 0;
 
@@ -110,7 +110,7 @@ struct latched {
  * matter. The result is unclear if the ranges of a held and a lost count overlap, or if the core was preempted.
  */
 static enum latch
-judge_latch(const struct checking *checking, const struct latched *l)
+classify_latch(const struct checking *checking, const struct latched *l)
 {
 	uint64_t all = get_elapsed_ticks(checking, l->before.ticks, l->after.ticks);
 	uint64_t part = get_elapsed_ticks(checking, l->before.ticks, l->ticks), held_max, lost_min;
@@ -130,11 +130,11 @@ judge_latch(const struct checking *checking, const struct latched *l)
 }
 
 /*
- * Latches a count, waits and reads it. If AGAIN is set, sends a second latch command before the read, which the PIT
- * must ignore according to the data sheet.
+ * Latches a count, waits and reads it. If LATCH_TWICE is set, sends a second latch command before the read, which the
+ * PIT must ignore according to the data sheet.
  */
 static enum latch
-try_latch(const struct checking *checking, bool again)
+test_latch(const struct checking *checking, bool latch_twice)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct latched l = { .before = take_sample(checking) };
@@ -149,12 +149,12 @@ try_latch(const struct checking *checking, bool again)
 	while (wait_goes_on(&wait))
 		;
 	l.waited_tsc = check_read_tsc(checking->device);
-	if (again)
+	if (latch_twice)
 		hw_out8(PIT_CONTROL, CONTROL_LATCH);
 	l.ticks = pit_read_latched();
 	l.after = take_sample(checking);
 	hw_interrupts_restore(interrupts);
-	return judge_latch(checking, &l);
+	return classify_latch(checking, &l);
 }
 
 static void
@@ -164,7 +164,7 @@ check_latch(const struct checking *checking, struct behaviour *row)
 
 	for (unsigned i = 0; i < LATCH_TRIES; i++)
 		for (unsigned again = 0; again < 2; again++)
-			counts[again][try_latch(checking, again)]++;
+			counts[again][test_latch(checking, again)]++;
 	for (unsigned again = 0; again < 2; again++) {
 		unsigned held = counts[again][LATCH_HELD], lost = counts[again][LATCH_LOST];
 
@@ -190,7 +190,7 @@ struct statuses {
 };
 
 static struct statuses
-take_statuses(const struct checking *checking)
+read_statuses(const struct checking *checking)
 {
 	struct statuses s;
 	uint64_t interrupts = hw_interrupts_mask();
@@ -216,7 +216,7 @@ take_statuses(const struct checking *checking)
 static void
 check_status(const struct checking *checking, struct behaviour *row)
 {
-	struct statuses s = take_statuses(checking);
+	struct statuses s = read_statuses(checking);
 	bool is_read_back = (s.mode_0 & STATUS_CONTROL) == (CONTROL_MODE_0 & STATUS_CONTROL) &&
 		    (s.mode_2 & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL) &&
 		    (s.loaded & STATUS_CONTROL) == (CONTROL_MODE_2 & STATUS_CONTROL);
@@ -231,7 +231,7 @@ void
 pit_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check checks[] = {
-		{ "pit-step", 10 * WAIT_NS_PER_MS, check_step },
+		{ "pit-step", 10 * WAIT_NS_PER_MS, check_count_step },
 		{ "pit-latch", 10 * WAIT_NS_PER_MS, check_latch },
 		{ "pit-status", PIT_LOADED_NS, check_status },
 		{ "pit-out", PIT_OUT_NS, pit_check_out },

@@ -63,7 +63,7 @@ measure_duration(const struct checking *checking, uint64_t ns)
 }
 
 static bool
-do_overlap(const struct duration *a, const struct duration *b)
+durations_overlap(const struct duration *a, const struct duration *b)
 {
 	return a->low_ticks <= b->high_ticks && b->low_ticks <= a->high_ticks;
 }
@@ -73,13 +73,15 @@ do_overlap(const struct duration *a, const struct duration *b)
  * that it differs from the nominal rate. Otherwise uses the nominal rate.
  */
 static struct duration
-get_requested_time(const struct checking *checking)
+get_requested_duration(const struct checking *checking)
 {
 	struct duration claim = get_nominal_duration(checking);
 	uint64_t ns = scale_ns(checking->scale, claim.high_ticks);
 	struct duration pace = measure_duration(checking, ns), again = measure_duration(checking, ns / 2);
 
-	return do_overlap(&claim, &pace) || do_overlap(&claim, &again) || !do_overlap(&pace, &again) ? claim : pace;
+	if (durations_overlap(&claim, &pace) || durations_overlap(&claim, &again) || !durations_overlap(&pace, &again))
+		return claim;
+	return pace;
 }
 
 enum out { OUT_ROSE, OUT_NEVER_LOW, OUT_NEVER_HIGH, OUT_UNCLEAR, OUT_KINDS };
@@ -101,7 +103,7 @@ test_out_pin(const struct checking *checking, const struct duration *requested, 
 	written_begin = check_read_tsc(checking->device);
 	hw_out8(PIT_DATA_2, OUT_COUNT >> 8);
 	written_end = check_read_tsc(checking->device);
-	watch = check_watch(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, requested->high_ticks));
+	watch = check_watch_begin(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, requested->high_ticks));
 	do {
 		begin = check_read_tsc(checking->device);
 		high = hw_in8(PORT_B) & PORT_B_OUT_2;
@@ -147,7 +149,7 @@ report_rise(const struct checking *checking, struct behaviour *row, const struct
 
 /* Returns the distance in TSC ticks between RISE and the requested time. Returns 0 if the intervals overlap. */
 static uint64_t
-get_distance(const struct rise *rise, const struct duration *requested)
+get_distance_ticks(const struct rise *rise, const struct duration *requested)
 {
 	if (rise->low_ticks > 0 && (uint64_t)rise->low_ticks > requested->high_ticks)
 		return (uint64_t)rise->low_ticks - requested->high_ticks;
@@ -161,9 +163,9 @@ get_distance(const struct rise *rise, const struct duration *requested)
  * several tries counts, because a real fault appears in every try, but a stopped TSC may spoil a single try.
  */
 static bool
-is_better_rise(const struct rise *rise, const struct rise *best, const struct duration *requested)
+is_rise_nearer(const struct rise *rise, const struct rise *best, const struct duration *requested)
 {
-	uint64_t far = get_distance(rise, requested), best_far = get_distance(best, requested);
+	uint64_t far = get_distance_ticks(rise, requested), best_far = get_distance_ticks(best, requested);
 
 	if (far != best_far)
 		return far < best_far;
@@ -182,7 +184,7 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		behaviour_say(row, "Port 61h, where OUT is read, reads FFh.");
 		return;
 	}
-	time = get_requested_time(checking);
+	time = get_requested_duration(checking);
 	if (time.high_ticks > PACE_SLOWEST_FACTOR * get_nominal_duration(checking).high_ticks) {
 		behaviour_say(row, "The counter hardly counts.");
 		return;
@@ -194,7 +196,7 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		pit_start_counting();
 		hw_interrupts_restore(interrupts);
 		counts[out]++;
-		if (out == OUT_ROSE && (counts[OUT_ROSE] == 1 || is_better_rise(&rise, &best, &time)))
+		if (out == OUT_ROSE && (counts[OUT_ROSE] == 1 || is_rise_nearer(&rise, &best, &time)))
 			best = rise;
 	}
 	if (counts[OUT_ROSE]) {

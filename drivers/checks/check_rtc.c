@@ -63,7 +63,7 @@ struct update_watch {
 };
 
 static struct update_poll
-take_poll(const struct device *device, uint64_t good_ticks)
+poll_registers_once(const struct device *device, uint64_t good_ticks)
 {
 	struct update_poll poll = { .begin = check_read_tsc(device) };
 
@@ -76,7 +76,7 @@ take_poll(const struct device *device, uint64_t good_ticks)
 }
 
 static void
-record_fall(struct update_watch *w, const struct update_poll *poll)
+record_uip_fall(struct update_watch *w, const struct update_poll *poll)
 {
 	uint64_t high_ticks = poll->after_a - w->risen_low;
 
@@ -105,7 +105,7 @@ record_uip(struct update_watch *w, const struct update_poll *poll)
 	}
 	w->preempted |= gap;
 	if (!poll->updating && w->last.updating && w->risen_low)
-		record_fall(w, poll);
+		record_uip_fall(w, poll);
 }
 
 /*
@@ -144,7 +144,7 @@ record_second(struct update_watch *w, const struct update_poll *poll)
 }
 
 static bool
-uip_is_settled(const struct update_watch *w)
+is_uip_determined(const struct update_watch *w)
 {
 	if (w->without_uip >= w->times_min || w->updates >= w->long_min)
 		return true;
@@ -152,15 +152,15 @@ uip_is_settled(const struct update_watch *w)
 }
 
 static bool
-second_is_settled(const struct update_watch *w)
+are_seconds_determined(const struct update_watch *w)
 {
 	return w->seconds.wrong ? w->seconds.wrong >= w->times_min : w->seconds.right != 0;
 }
 
 static bool
-is_settled(const struct update_watch *w)
+are_both_determined(const struct update_watch *w)
 {
-	return uip_is_settled(w) && second_is_settled(w);
+	return is_uip_determined(w) && are_seconds_determined(w);
 }
 
 static bool
@@ -177,13 +177,13 @@ static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
 {
 	const struct checking *checking = &w->checking;
-	uint64_t left_ns = check_left_ns(checking), good_ticks = scale_ticks(checking->scale, UIP_NS_MIN);
-	struct check_watch watch = check_watch(checking, left_ns < WATCH_LONG_NS ? left_ns : WATCH_LONG_NS);
+	uint64_t left_ns = check_get_time_left_ns(checking), good_ticks = scale_ticks(checking->scale, UIP_NS_MIN);
+	struct check_watch watch = check_watch_begin(checking, left_ns < WATCH_LONG_NS ? left_ns : WATCH_LONG_NS);
 	bool settled = false;
 
 	do {
 		uint64_t interrupts = hw_interrupts_mask();
-		struct update_poll poll = take_poll(checking->device, good_ticks);
+		struct update_poll poll = poll_registers_once(checking->device, good_ticks);
 
 		if (flag)
 			rtc_flag_poll(checking, flag);
@@ -196,25 +196,26 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 		if (poll.good)
 			record_second(w, &poll);
 		w->last = poll;
-		settled = is_settled(w) && (!flag || flag->edges >= 2);
-	} while (!settled && check_watch_goes_on(&watch) && check_left_ns(checking) &&
-		 ((saw_update(w) && !is_settled(w)) || watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
+		settled = are_both_determined(w) && (!flag || flag->edges >= 2);
+	} while (!settled && check_watch_goes_on(&watch) && check_get_time_left_ns(checking) &&
+		 ((saw_update(w) && !are_both_determined(w)) ||
+		  watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
 	w->seen_ticks = watch.seen_ticks;
 }
 
 static unsigned
-get_seen_ms(const struct update_watch *w)
+get_observed_ms(const struct update_watch *w)
 {
 	return (unsigned)(scale_ns(w->checking.scale, w->seen_ticks) / WAIT_NS_PER_MS);
 }
 
 static void
-report_update(const struct update_watch *w, struct behaviour *row)
+report_update_flag(const struct update_watch *w, struct behaviour *row)
 {
 	uint64_t low_us = scale_ns(w->checking.scale, w->shortest_low_ticks) / US;
 	uint64_t high_us = scale_ns(w->checking.scale, w->shortest_high_ticks) / US + 1;
 
-	if (w->updates && uip_is_settled(w)) {
+	if (w->updates && is_uip_determined(w)) {
 		check_set_figure(row, (int64_t)low_us, (int64_t)high_us);
 		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu to %lu us in the shortest update; updates seen: %u.",
 			       low_us, high_us, w->updates);
@@ -223,12 +224,12 @@ report_update(const struct update_watch *w, struct behaviour *row)
 		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu us, in fewer than %u updates: a busy host may have "
 				   "cleared it late.", low_us, w->long_min);
 	} else if (w->first_tsc) {
-		check_set_figure(row, (int64_t)(get_seen_ms(w) * US), (int64_t)(get_seen_ms(w) * US + US));
-		behaviour_say(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls, get_seen_ms(w));
+		check_set_figure(row, (int64_t)(get_observed_ms(w) * US), (int64_t)(get_observed_ms(w) * US + US));
+		behaviour_say(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls, get_observed_ms(w));
 	} else if (w->without_uip >= w->times_min) {
 		check_set_outcome(row, true);
 		behaviour_say(row, "The update flag (UIP) was never 1 in %u ms, not even before the seconds changed.",
-			      get_seen_ms(w));
+			      get_observed_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
 		behaviour_say(row, "The update flag (UIP) was not 1 before the seconds changed, in fewer than %u cases.",
@@ -236,7 +237,7 @@ report_update(const struct update_watch *w, struct behaviour *row)
 	} else if (saw_update(w)) {
 		check_mark_disturbed(row);
 	} else {
-		behaviour_say(row, "No update came in %u ms.", get_seen_ms(w));
+		behaviour_say(row, "No update came in %u ms.", get_observed_ms(w));
 	}
 }
 
@@ -246,7 +247,7 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 	if (!w->seconds.known && w->seconds.invalid) {
 		check_set_outcome(row, true);
 		behaviour_say(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
-	} else if (w->seconds.wrong && second_is_settled(w)) {
+	} else if (w->seconds.wrong && are_seconds_determined(w)) {
 		check_set_outcome(row, true);
 		behaviour_say(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.",
 			       w->seconds.from, w->seconds.to, w->seconds.right + w->seconds.wrong, w->seconds.wrong);
@@ -258,7 +259,7 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 		check_set_outcome(row, false);
 		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->seconds.right);
 	} else {
-		behaviour_say(row, "No update came in %u ms.", get_seen_ms(w));
+		behaviour_say(row, "No update came in %u ms.", get_observed_ms(w));
 	}
 }
 
@@ -290,7 +291,7 @@ check_updates_and_slow_flag(const struct checking *checking, bool with_flag, str
 	struct rtc_flag flag;
 	uint64_t interrupts;
 
-	if (!check_is_due(checking, behaviours, with_flag ? 3 : 2))
+	if (!check_must_run(checking, behaviours, with_flag ? 3 : 2))
 		return;
 	interrupts = hw_interrupts_mask();
 	if (with_flag)
@@ -298,7 +299,7 @@ check_updates_and_slow_flag(const struct checking *checking, bool with_flag, str
 	hw_interrupts_restore(interrupts);
 	watch_updates(&w, with_flag ? &flag : NULL);
 	if ((row = behaviour_add(behaviours, "rtc-update", checking->rows->id)))
-		report_update(&w, row);
+		report_update_flag(&w, row);
 	if ((row = behaviour_add(behaviours, "rtc-seconds", checking->rows->id)))
 		report_seconds(&w, row);
 	if (with_flag && (row = behaviour_add(behaviours, "rtc-periodic", checking->rows->id)))
@@ -314,7 +315,7 @@ explain_missing_flag(const struct checking *checking, struct behaviour *row)
 }
 
 static void
-leave_as_found(const struct checking *checking, bool with_flag)
+restore_rate_and_index(const struct checking *checking, bool with_flag)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 
@@ -341,5 +342,5 @@ rtc_check(const struct checking *checking, struct behaviours *behaviours)
 		check_run_all(checking, no_flag, behaviours);
 	if (rows[RTC].state != CLOCK_STUCK)
 		check_updates_and_slow_flag(checking, with_flag && !checking->device->saved[RTC_NEEDS_PIE], behaviours);
-	leave_as_found(checking, with_flag);
+	restore_rate_and_index(checking, with_flag);
 }

@@ -157,9 +157,9 @@ rtc_flag_report(const struct checking *checking, const struct rtc_flag *flag, st
 }
 
 static bool
-leaves_time_for_updates(const struct checking *checking, uint64_t ns)
+leaves_time_for_update_check(const struct checking *checking, uint64_t ns)
 {
-	return check_left_ns(checking) > ns + UPDATES_NS;
+	return check_get_time_left_ns(checking) > ns + UPDATES_NS;
 }
 
 /*
@@ -167,9 +167,9 @@ leaves_time_for_updates(const struct checking *checking, uint64_t ns)
  * without PIE. If the core is preempted, the observation ends, and the edges before that count if they are enough.
  */
 static struct rtc_flag
-observe_long(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
+observe_flag_for_ns(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
 {
-	struct check_watch watch = check_watch(checking, ns);
+	struct check_watch watch = check_watch_begin(checking, ns);
 	uint64_t interrupts = hw_interrupts_mask();
 	struct rtc_flag flag = rtc_flag_start(checking, hz, select), before;
 
@@ -184,7 +184,7 @@ observe_long(const struct checking *checking, uint64_t hz, uint8_t select, uint6
 }
 
 static struct rtc_flag
-observe_briefly(const struct checking *checking, uint64_t hz, uint8_t select)
+observe_flag_briefly(const struct checking *checking, uint64_t hz, uint8_t select)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct rtc_flag flag = rtc_flag_start(checking, hz, select);
@@ -202,7 +202,7 @@ observe_briefly(const struct checking *checking, uint64_t hz, uint8_t select)
  * Returns the distance in ppm between the interval PPM and 0, the selected rate. Returns 0 if the interval includes 0.
  */
 static int64_t
-get_distance(struct ppm ppm)
+get_distance_from_zero_ppm(struct ppm ppm)
 {
 	if (ppm.low > 0)
 		return ppm.low;
@@ -220,8 +220,8 @@ struct observations {
 static bool
 is_better_rate(struct ppm ppm, struct ppm best)
 {
-	if (get_distance(ppm) != get_distance(best))
-		return get_distance(ppm) < get_distance(best);
+	if (get_distance_from_zero_ppm(ppm) != get_distance_from_zero_ppm(best))
+		return get_distance_from_zero_ppm(ppm) < get_distance_from_zero_ppm(best);
 	return ppm.high - ppm.low < best.high - best.low;
 }
 
@@ -245,9 +245,9 @@ record_observation(struct observations *w, const struct rtc_flag *flag, struct p
  * that the RTC can have.
  */
 static bool
-shows_rate(const struct observations *w)
+proves_selected_rate(const struct observations *w)
 {
-	return w->whole && get_distance(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
+	return w->whole && get_distance_from_zero_ppm(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
 }
 
 static bool
@@ -269,9 +269,9 @@ report_observations(const struct checking *checking, const struct observations *
 	bool guest = check_is_guest(checking);
 	struct ppm off = guest ? get_flag_rate(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
 
-	if (shows_rate(w))
+	if (proves_selected_rate(w))
 		report_flag_rate(row, &w->best_flag, w->best);
-	else if (get_distance(off) == 0 || (guest && !observations_agree(w)))
+	else if (get_distance_from_zero_ppm(off) == 0 || (guest && !observations_agree(w)))
 		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
 		report_flag_rate(row, &w->best_flag, off);
@@ -284,8 +284,8 @@ report_observations(const struct checking *checking, const struct observations *
 static bool
 measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
 {
-	for (unsigned i = 0; i < LONG_TRIES && leaves_time_for_updates(checking, LONG_NS); i++) {
-		struct rtc_flag flag = observe_long(checking, hz, select, LONG_NS, UINT64_MAX);
+	for (unsigned i = 0; i < LONG_TRIES && leaves_time_for_update_check(checking, LONG_NS); i++) {
+		struct rtc_flag flag = observe_flag_for_ns(checking, hz, select, LONG_NS, UINT64_MAX);
 
 		if (!saw_all_edges(checking, &flag) || flag.edges <= best->edges)
 			continue;
@@ -299,19 +299,20 @@ measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, str
 static void
 check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t hz, uint8_t select)
 {
-	uint64_t left_ns = check_left_ns(checking), share_ns = checking->budget_ns / FAST_SHARE;
+	uint64_t left_ns = check_get_time_left_ns(checking), share_ns = checking->budget_ns / FAST_SHARE;
 	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
 	struct observations w = { 0 };
 
-	for (unsigned i = 0; i < FAST_TIMES && !shows_rate(&w) && check_left_ns(checking) > until_left_ns; i++) {
-		struct rtc_flag flag = observe_briefly(checking, hz, select);
+	for (unsigned i = 0; i < FAST_TIMES && !proves_selected_rate(&w) &&
+	     check_get_time_left_ns(checking) > until_left_ns; i++) {
+		struct rtc_flag flag = observe_flag_briefly(checking, hz, select);
 
 		if (saw_all_edges(checking, &flag))
 			record_observation(&w, &flag, get_flag_rate(checking, &flag, 0));
 	}
 	if (w.whole == 0)
 		check_mark_disturbed(row);
-	else if (shows_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
+	else if (proves_selected_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
 		 measure_longer(checking, hz, select, &w.best_flag))
 		report_flag_rate(row, &w.best_flag, get_rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
 	else
@@ -338,7 +339,7 @@ static void
 check_64_hz(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t share_ns = checking->budget_ns / FAST_SHARE;
-	bool longer = leaves_time_for_updates(checking, share_ns);
+	bool longer = leaves_time_for_update_check(checking, share_ns);
 	struct rtc_flag flag;
 	unsigned tries = 0;
 
@@ -347,9 +348,9 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 		return;
 	}
 	do
-		flag = observe_long(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
+		flag = observe_flag_for_ns(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
 				  longer ? UINT64_MAX : LONG_EDGES_MIN);
-	while (!saw_all_edges(checking, &flag) && ++tries < LONG_TRIES && check_left_ns(checking) > LONG_NS);
+	while (!saw_all_edges(checking, &flag) && ++tries < LONG_TRIES && check_get_time_left_ns(checking) > LONG_NS);
 	rtc_flag_report(checking, &flag, row);
 }
 

@@ -23,6 +23,6 @@ void rtc_check(const struct checking *checking, struct behaviours *behaviours);
  * registers A and B, and both PIC masks. Adds the hypervisor's clock MSRs. MSRs are read under GUARDED, which catches
  * exceptions, and an MSR that faults is omitted. The RTC's index is 0Dh afterwards. Its NMI bit is not changed.
  */
-void registers_read(struct as_found *registers, const struct platform *platform, fault_guard *guarded);
+void registers_read_from_clocks(struct as_found *registers, const struct platform *platform, fault_guard *guarded);
 
 #endif

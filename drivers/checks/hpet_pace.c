@@ -10,27 +10,27 @@
 #define LEAP_TICKS        8u
 
 uint32_t
-hpet_read_low(const struct checking *checking)
+hpet_read_low_half(const struct checking *checking)
 {
 	return hw_read32(checking->device->address + HPET_COUNTER);
 }
 
 struct hpet_pace
-hpet_measure_pace(const struct checking *checking)
+hpet_measure_rate_by_tsc(const struct checking *checking)
 {
-	uint32_t first = hpet_read_low(checking), ticks;
+	uint32_t first = hpet_read_low_half(checking), ticks;
 	uint64_t begin = check_read_tsc(checking->device), end;
 	struct wait wait = wait_begin(checking->scale, PACE_NS);
 
 	while (wait_goes_on(&wait))
 		;
 	end = check_read_tsc(checking->device);
-	ticks = hpet_read_low(checking) - first;
+	ticks = hpet_read_low_half(checking) - first;
 	return (struct hpet_pace){ ticks, end > begin ? end - begin : 1 };
 }
 
 uint64_t
-hpet_allowed_ticks(const struct hpet_pace *pace, uint64_t tsc_ticks)
+hpet_get_ticks_max(const struct hpet_pace *pace, uint64_t tsc_ticks)
 {
 	return LEAP_FACTOR * scale_mul_div_up(pace->ticks, tsc_ticks, pace->tsc_ticks) + LEAP_TICKS;
 }

@@ -23,7 +23,7 @@ get_pit_mode(void)
 }
 
 static void
-add_rtc(struct as_found *registers)
+add_rtc_registers(struct as_found *registers)
 {
 	struct device rtc = { .opened = false };
 
@@ -44,7 +44,7 @@ add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard 
 
 /* Adds the calling core's MSRs for the clocks that the hypervisor's features leaf offers. */
 static void
-add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtual, fault_guard *guarded)
+add_paravirtual_msrs(struct as_found *registers, const struct paravirtual *paravirtual, fault_guard *guarded)
 {
 	const struct paravirtual_interface *kvm = paravirtual_find(paravirtual, PARAVIRTUAL_KVM);
 	const struct paravirtual_interface *hyperv = paravirtual_find(paravirtual, PARAVIRTUAL_HYPERV);
@@ -66,7 +66,7 @@ add_paravirtual(struct as_found *registers, const struct paravirtual *paravirtua
 }
 
 void
-registers_read(struct as_found *registers, const struct platform *platform, fault_guard *guarded)
+registers_read_from_clocks(struct as_found *registers, const struct platform *platform, fault_guard *guarded)
 {
 	const struct acpi_hpet *hpet = &platform->acpi.hpet;
 	uint64_t saved = hw_interrupts_mask();
@@ -78,9 +78,9 @@ registers_read(struct as_found *registers, const struct platform *platform, faul
 	as_found_add(registers, "port 61h", hw_in8(PORT_B) & PORT_B_WRITABLE);
 	as_found_add(registers, "the mode of PIT channel 2", get_pit_mode());
 	if (!(platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent))
-		add_rtc(registers);
+		add_rtc_registers(registers);
 	as_found_add(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));
 	as_found_add(registers, "the mask of the second PIC", hw_in8(PIC_SLAVE_MASK));
-	add_paravirtual(registers, &platform->paravirtual, guarded);
+	add_paravirtual_msrs(registers, &platform->paravirtual, guarded);
 	hw_interrupts_restore(saved);
 }

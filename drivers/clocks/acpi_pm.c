@@ -25,7 +25,7 @@ acpi_pm_read_memory(void *context)
 }
 
 uint32_t
-acpi_pm_read_24(const struct device *device)
+acpi_pm_read_24_bits(const struct device *device)
 {
 	uint32_t ticks = device->saved[ACPI_PM_IN_MEMORY] ? hw_read32(device->address) : hw_in32((uint16_t)device->address);
 
@@ -98,7 +98,7 @@ acpi_pm_open(const struct platform *platform, struct device *device, struct cloc
 	sample_read *read;
 	uint8_t space;
 
-	if (!probe_begin(platform, device, clocks, &acpi_pm_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &acpi_pm_driver))
 		return;
 	clocks->found_by = "ACPI FADT";
 	if (!acpi_pm_locate(fadt, device, clocks, &space) ||

@@ -21,6 +21,6 @@ struct device;
 enum { ACPI_PM_MASK, ACPI_PM_IN_MEMORY };
 
 /* Reads the timer once, with its lower 24 bits, as kernels do in their calibrations. */
-uint32_t acpi_pm_read_24(const struct device *device);
+uint32_t acpi_pm_read_24_bits(const struct device *device);
 
 #endif

@@ -53,7 +53,7 @@ struct reading {
 };
 
 static void
-set_whole_rate(struct claim *claim, uint64_t hz, uint64_t within_hz)
+set_rate_in_hz(struct claim *claim, uint64_t hz, uint64_t within_hz)
 {
 	claim_set(claim, (struct rate){ hz, 1 }, within_hz);
 }
@@ -62,12 +62,12 @@ set_whole_rate(struct claim *claim, uint64_t hz, uint64_t within_hz)
 static void
 set_nominal_rate(struct claim *claim, uint64_t hz)
 {
-	set_whole_rate(claim, hz, hz / BUS_WITHIN_SHARE);
+	set_rate_in_hz(claim, hz, hz / BUS_WITHIN_SHARE);
 }
 
 /* Reads a CPUID leaf, and stores it for the record. */
 static struct hw_cpuid
-read_leaf(const struct reading *reading, uint32_t leaf)
+read_cpuid_leaf(const struct reading *reading, uint32_t leaf)
 {
 	struct hw_cpuid r = hw_cpuid(leaf, 0);
 
@@ -93,7 +93,7 @@ static uint64_t
 get_base_mhz(const struct reading *reading)
 {
 	return reading->cpu->basic_leaf_max >= LEAF_FREQUENCY ?
-		read_leaf(reading, LEAF_FREQUENCY).eax & FREQUENCY_EAX_MHZ : 0;
+		read_cpuid_leaf(reading, LEAF_FREQUENCY).eax & FREQUENCY_EAX_MHZ : 0;
 }
 
 /*
@@ -102,7 +102,7 @@ get_base_mhz(const struct reading *reading)
  * (arch/x86/kernel/tsc.c, native_calibrate_tsc()).
  */
 static void
-add_claims_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
+add_rate_claims_without_crystal(const struct reading *reading, const struct hw_cpuid *r)
 {
 	struct hw_cpuid features = reading->features;
 	uint32_t model = FEATURES_EAX_MODEL_MORE(features) << 4 | FEATURES_EAX_MODEL(features);
@@ -112,7 +112,7 @@ add_claims_without_crystal(const struct reading *reading, const struct hw_cpuid 
 	    text_equal(reading->cpu->vendor, "GenuineIntel")) {
 		claim_set(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000"),
 			  (struct rate){ ATOM_C3000_HZ * r->ebx, r->eax }, 0);
-		set_whole_rate(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000"),
+		set_rate_in_hz(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000"),
 			       ATOM_C3000_HZ, 0);
 		return;
 	}
@@ -129,36 +129,36 @@ add_claims_without_crystal(const struct reading *reading, const struct hw_cpuid 
  * vol. 3A, 11.5.4).
  */
 static void
-add_leaf_15_claims(const struct reading *reading)
+add_leaf_15_rate_claims(const struct reading *reading)
 {
 	struct claim *claim;
 	struct hw_cpuid r;
 
 	if (reading->cpu->basic_leaf_max < LEAF_TSC_CRYSTAL)
 		return;
-	r = read_leaf(reading, LEAF_TSC_CRYSTAL);
+	r = read_cpuid_leaf(reading, LEAF_TSC_CRYSTAL);
 	if (!r.eax || !r.ebx) {
 		claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
 			     r.eax | r.ebx | r.ecx ? "The leaf's ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
 		return;
 	}
 	if (!r.ecx) {
-		add_claims_without_crystal(reading, &r);
+		add_rate_claims_without_crystal(reading, &r);
 		return;
 	}
 	claim_set(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
 		  (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax }, 0);
 	claim = claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX");
 	claim->per_tsc = (struct rate){ r.eax, r.ebx };
-	set_whole_rate(claim, r.ecx, 0);
-	set_whole_rate(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX"), r.ecx, 0);
+	set_rate_in_hz(claim, r.ecx, 0);
+	set_rate_in_hz(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_LAPIC, "CPUID 15h ECX"), r.ecx, 0);
 }
 
 static void
-add_leaf_16_claim(const struct reading *reading)
+add_leaf_16_rate_claim(const struct reading *reading)
 {
 	if (reading->cpu->basic_leaf_max >= LEAF_FREQUENCY)
-		set_whole_rate(claims_add(reading->claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"),
+		set_rate_in_hz(claims_add(reading->claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"),
 			       get_base_mhz(reading) * HZ_PER_MHZ, BASE_WITHIN_HZ);
 }
 
@@ -167,8 +167,8 @@ add_leaf_16_claim(const struct reading *reading)
  * of the leaf or MSR.
  */
 static struct claim *
-add_interface_claim(const struct reading *reading, const struct paravirtual_interface *interface,
-		    enum claim_source source, enum claim_clock clock, const char *format, uint32_t number)
+add_interface_rate_claim(const struct reading *reading, const struct paravirtual_interface *interface,
+			 enum claim_source source, enum claim_clock clock, const char *format, uint32_t number)
 {
 	char by[CLAIM_SOURCE_SIZE];
 	struct claim *claim;
@@ -183,67 +183,67 @@ add_interface_claim(const struct reading *reading, const struct paravirtual_inte
 
 /* Reads the leaf that states rates in kHz. The rates may be rounded up or down, by an unknown amount below 1 kHz. */
 static void
-add_khz_leaf_claims(const struct reading *reading, const struct paravirtual_interface *interface)
+add_khz_leaf_rate_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {
 	struct hw_cpuid r;
 
 	if (interface->leaf_max < interface->base + LEAF_RATES)
 		return;
-	r = read_leaf(reading, interface->base + LEAF_RATES);
-	set_whole_rate(add_interface_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX",
-					   interface->base + LEAF_RATES),
+	r = read_cpuid_leaf(reading, interface->base + LEAF_RATES);
+	set_rate_in_hz(add_interface_rate_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX",
+						interface->base + LEAF_RATES),
 		       r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
 	if (interface->kind != PARAVIRTUAL_ACRN) /* ACRN reserves EBX: Linux arch/x86/include/asm/acrn.h */
-		set_whole_rate(add_interface_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID %xh EBX",
-						   interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
+		set_rate_in_hz(add_interface_rate_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID %xh EBX",
+							interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
 }
 
 /* Reads MSR into *VALUE. If the read causes an exception, marks CLAIM as refused and sets *VALUE to 0. */
 static void
-add_msr_claim(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
+read_claim_msr(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
 {
 	if (!read_msr(reading, msr, value))
 		claim_refuse(claim, "Reading the MSR caused an exception.");
 }
 
 static void
-add_hyperv_claims(const struct reading *reading, const struct paravirtual_interface *interface)
+add_hyperv_rate_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {
 	static const enum claim_clock clocks[] = { CLAIM_OF_TSC, CLAIM_OF_LAPIC };
 
 	if (!(interface->features & HV_ACCESS_FREQUENCY_MSRS))
 		return;
 	for (uint32_t i = 0; i < 2; i++) {
-		struct claim *claim = add_interface_claim(reading, interface, CLAIM_HYPERV, clocks[i], "MSR %xh",
-							  MSR_HV_TSC_FREQUENCY + i);
+		struct claim *claim = add_interface_rate_claim(reading, interface, CLAIM_HYPERV, clocks[i], "MSR %xh",
+							       MSR_HV_TSC_FREQUENCY + i);
 		uint64_t hz;
 
-		add_msr_claim(reading, claim, MSR_HV_TSC_FREQUENCY + i, &hz);
+		read_claim_msr(reading, claim, MSR_HV_TSC_FREQUENCY + i, &hz);
 		if (!claim->reason[0])
-			set_whole_rate(claim, hz, HZ_PER_KHZ);
+			set_rate_in_hz(claim, hz, HZ_PER_KHZ);
 	}
 }
 
 static void
-add_claims_of_interface(const struct reading *reading, const struct paravirtual_interface *interface)
+add_rate_claims_of_interface(const struct reading *reading, const struct paravirtual_interface *interface)
 {
 	switch (interface->kind) {
 	case PARAVIRTUAL_HYPERV:
-		add_hyperv_claims(reading, interface);
+		add_hyperv_rate_claims(reading, interface);
 		break;
 	case PARAVIRTUAL_XEN:
 		if (interface->leaf_max >= interface->base + LEAF_TIME)
-			set_whole_rate(add_interface_claim(reading, interface, CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID %xh",
-							   interface->base + LEAF_TIME),
-				    read_leaf(reading, interface->base + LEAF_TIME).ecx * HZ_PER_KHZ, HZ_PER_KHZ);
+			set_rate_in_hz(add_interface_rate_claim(reading, interface, CLAIM_XEN, CLAIM_OF_TSC, "Xen's CPUID %xh",
+								interface->base + LEAF_TIME),
+				    read_cpuid_leaf(reading, interface->base + LEAF_TIME).ecx * HZ_PER_KHZ, HZ_PER_KHZ);
 		break;
 	default:
-		add_khz_leaf_claims(reading, interface);
+		add_khz_leaf_rate_claims(reading, interface);
 	}
 }
 
 static void
-add_platform_info_claim(const struct reading *reading)
+add_platform_info_rate_claim(const struct reading *reading)
 {
 	struct claim *claim;
 	uint64_t value;
@@ -252,7 +252,7 @@ add_platform_info_claim(const struct reading *reading)
 	    !(reading->features.ecx & FEATURES_ECX_AVX))
 		return;
 	claim = claims_add(reading->claims, CLAIM_PLATFORM_INFO, CLAIM_OF_TSC, "MSR CEh");
-	add_msr_claim(reading, claim, MSR_PLATFORM_INFO, &value);
+	read_claim_msr(reading, claim, MSR_PLATFORM_INFO, &value);
 	if (!claim->reason[0])
 		set_nominal_rate(claim, PLATFORM_INFO_RATIO(value) * BUS_HZ);
 }
@@ -274,7 +274,7 @@ get_p0_hz(uint32_t family, uint64_t value)
 }
 
 static void
-add_amd_claim(const struct reading *reading)
+add_amd_rate_claim(const struct reading *reading)
 {
 	uint32_t family = FEATURES_EAX_FAMILY(reading->features) + FEATURES_EAX_FAMILY_MORE(reading->features);
 	struct claim *claim;
@@ -283,14 +283,14 @@ add_amd_claim(const struct reading *reading)
 	if (!text_equal(reading->cpu->vendor, "AuthenticAMD") || family < FAMILY_ZEN)
 		return;
 	claim = claims_add(reading->claims, CLAIM_AMD_P0, CLAIM_OF_TSC, "MSR C0010064h");
-	add_msr_claim(reading, claim, MSR_AMD_P0, &value);
+	read_claim_msr(reading, claim, MSR_AMD_P0, &value);
 	if (!claim->reason[0])
 		set_nominal_rate(claim, get_p0_hz(family, value));
 	if (!reading->cpu->memory_encrypted || !read_msr(reading, MSR_SEV_STATUS, &value) ||
 	    !(value & SEV_SECURE_TSC))
 		return;
 	claim = claims_add(reading->claims, CLAIM_SECURE_TSC, CLAIM_OF_TSC, "MSR C0010134h");
-	add_msr_claim(reading, claim, MSR_GUEST_TSC_FREQ, &value);
+	read_claim_msr(reading, claim, MSR_GUEST_TSC_FREQ, &value);
 	if (!claim->reason[0])
 		set_nominal_rate(claim, (value & GUEST_TSC_MHZ) * HZ_PER_MHZ);
 }
@@ -329,7 +329,7 @@ copy_vmclock_time(uint64_t address, struct vmclock_time *time)
  * rate checks both.
  */
 static void
-add_vmclock_claim(const struct reading *reading, uint64_t address)
+add_vmclock_rate_claim(const struct reading *reading, uint64_t address)
 {
 	struct vmclock_time time;
 	struct claim *claim;
@@ -355,24 +355,24 @@ add_vmclock_claim(const struct reading *reading, uint64_t address)
 }
 
 void
-platform_read_claims(struct platform *platform, fault_guard *guarded)
+platform_read_rate_claims(struct platform *platform, fault_guard *guarded)
 {
 	struct reading reading = { .cpu = &platform->cpu, .guarded = guarded, .claims = &platform->claims };
 
 	platform->claims.count = platform->claims.raw_count = 0;
 	/* records the CPU's vendor, because Linux uses the rates in leaves 15h and 16h only on Intel's CPUs */
-	(void)read_leaf(&reading, 0);
+	(void)read_cpuid_leaf(&reading, 0);
 	if (platform->cpu.basic_leaf_max >= LEAF_FEATURES)
-		reading.features = read_leaf(&reading, LEAF_FEATURES);
-	add_leaf_15_claims(&reading);
-	add_leaf_16_claim(&reading);
+		reading.features = read_cpuid_leaf(&reading, LEAF_FEATURES);
+	add_leaf_15_rate_claims(&reading);
+	add_leaf_16_rate_claim(&reading);
 	for (size_t i = 0; i < platform->paravirtual.count; i++) {
-		(void)read_leaf(&reading, platform->paravirtual.interfaces[i].base);
-		add_claims_of_interface(&reading, &platform->paravirtual.interfaces[i]);
+		(void)read_cpuid_leaf(&reading, platform->paravirtual.interfaces[i].base);
+		add_rate_claims_of_interface(&reading, &platform->paravirtual.interfaces[i]);
 	}
-	add_vmclock_claim(&reading, platform->acpi.vmclock);
+	add_vmclock_rate_claim(&reading, platform->acpi.vmclock);
 	if (!guarded || platform->cpu.basic_leaf_max < LEAF_FEATURES)
 		return;
-	add_platform_info_claim(&reading);
-	add_amd_claim(&reading);
+	add_platform_info_rate_claim(&reading);
+	add_amd_rate_claim(&reading);
 }

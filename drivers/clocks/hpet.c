@@ -188,7 +188,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 {
 	const struct acpi_hpet *table = &platform->acpi.hpet;
 
-	if (!probe_begin(platform, device, clocks, &hpet_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &hpet_driver))
 		return;
 	device->address = table->base;
 	if (hpet_locate(table, &clocks[HPET]) && hpet_identify(table->base, clocks) &&
@@ -197,7 +197,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 		if (table->base >> 32)
 			probe_append_note(&clocks[HPET], "The HPET's base address is above 4 GiB.");
 	}
-	probe_copy_state(clocks, HPET_COUNT);
+	probe_copy_first_state(clocks, HPET_COUNT);
 	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;
 	if (clocks[HPET].width_bits == 32)
 		probe_set_state(&clocks[HPET_32], CLOCK_ABSENT,

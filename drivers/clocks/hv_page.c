@@ -44,7 +44,7 @@ hv_page_read(void *context)
 
 	if (hv_tsc_page_copy(get_page(device), hw_tsc_lfence, &taken, &tsc)) {
 		if (taken.sequence)
-			return hv_tsc_page_ticks(&taken, tsc);
+			return hv_tsc_page_calculate_ticks(&taken, tsc);
 		device->saved[HV_PAGE_FALLBACKS]++;
 	}
 	return hw_msr_read(MSR_HV_REFERENCE);
@@ -70,19 +70,19 @@ hv_page_get_stability(void *device)
 }
 
 static uint64_t
-hv_page_get_assumed(void *device)
+hv_page_get_assumed_multiplier(void *device)
 {
 	struct hv_tsc_page taken;
 	uint64_t tsc;
 
-	return hv_page_copy(device, &taken, &tsc) && taken.sequence ? hv_tsc_page_multiplier(&taken) : 0;
+	return hv_page_copy(device, &taken, &tsc) && taken.sequence ? hv_tsc_page_get_multiplier(&taken) : 0;
 }
 
 static const struct clock hv_page_row = {
 	.id = "hv_page", .title = "Hyper-V's reference time, from its page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 10000000, 1 }, .by_tsc = true, .paged = true, .offered_by = PARAVIRTUAL_HYPERV,
 	.rating = HYPERV_PAGE_RATING, .found_by = "Hyper-V's CPUID 40000003h", .sample = hv_page_sample,
-	.get_stability = hv_page_get_stability, .assumed = hv_page_get_assumed,
+	.get_stability = hv_page_get_stability, .assumed = hv_page_get_assumed_multiplier,
 	.get_core_device = hv_page_get_core_device, .read = hv_page_read,
 };
 
@@ -96,7 +96,7 @@ hv_page_close(struct device *device)
 }
 
 static bool
-hv_page_test(struct device *device, struct clock *clock)
+hv_page_test_page(struct device *device, struct clock *clock)
 {
 	struct hv_tsc_page taken;
 	uint64_t tsc;
@@ -121,7 +121,7 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 {
 	const struct paravirtual_interface *hyperv = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_HYPERV);
 
-	if (!probe_begin(platform, device, clocks, &hv_page_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &hv_page_driver))
 		return;
 	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_TSC);
 	if (clocks->unoffered) {
@@ -149,7 +149,7 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 	device->opened = true;
 	if (hyperv->features & HV_ACCESS_TSC_INVARIANT)
 		clocks->rating = HYPERV_PAGE_RATING_INVARIANT;
-	if (!hv_page_test(device, clocks)) {
+	if (!hv_page_test_page(device, clocks)) {
 		hv_page_close(device);
 		return;
 	}

@@ -70,7 +70,7 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 {
 	const struct paravirtual_interface *hyperv = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_HYPERV);
 
-	if (!probe_begin(platform, device, clocks, &hv_ref_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &hv_ref_driver))
 		return;
 	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_COUNTER);
 	if (clocks->unoffered) {

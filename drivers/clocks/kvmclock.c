@@ -54,7 +54,7 @@ static const struct clock kvmclock_row = {
 	.id = "kvmclock", .title = "KVM's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_KVM, .rating = 400, .found_by = "KVM's CPUID 40000001h",
-	.sample = kvmclock_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed,
+	.sample = kvmclock_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed_multiplier,
 	.get_core_device = kvmclock_get_core_device, .read = pvclock_read,
 };
 
@@ -67,7 +67,7 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 	const struct paravirtual_interface *kvm = paravirtual_find(&platform->paravirtual, PARAVIRTUAL_KVM);
 	uint32_t features = kvm ? kvm->features : 0;
 
-	if (!probe_begin(platform, device, clocks, &kvmclock_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &kvmclock_driver))
 		return;
 	clocks->unoffered = !(features & (KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE));
 	if (clocks->unoffered) {
@@ -75,20 +75,20 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 				"There is no KVM, which would offer this clock.");
 		return;
 	}
-	if (!pvclock_begin(platform, device, clocks, false))
+	if (!pvclock_assign_pages(platform, device, clocks, false))
 		return;
 	if (platform->cpu.tsc_is_invariant)
 		clocks->rating = RATING_BELOW_TSC;
 	device->saved[KVMCLOCK_MSR] = features & KVM_CLOCKSOURCE2 ? MSR_KVM_SYSTEM_TIME_NEW : MSR_KVM_SYSTEM_TIME;
 	device->saved[PVCLOCK_STABLE_KNOWN] = (features & KVM_CLOCKSOURCE_STABLE) != 0;
 	device->opened = true;
-	if (!pvclock_test(kvmclock_get_core_device(device), clocks, "KVM")) {
+	if (!pvclock_test_page(kvmclock_get_core_device(device), clocks, "KVM")) {
 		kvmclock_close(device);
 		return;
 	}
 	clocks->state = CLOCK_PRESENT;
 	probe_append_note(clocks, "By MSR %xh.", (uint32_t)device->saved[KVMCLOCK_MSR]);
-	pvclock_note_stable(clocks);
+	pvclock_append_stability_note(clocks);
 }
 
 const struct driver kvmclock_driver = {

@@ -21,7 +21,7 @@ static const struct clock null_row = {
 static void
 null_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	(void)probe_begin(platform, device, clocks, &null_driver);
+	(void)probe_initialize_clocks(platform, device, clocks, &null_driver);
 }
 
 const struct driver null_driver = {

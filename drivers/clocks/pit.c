@@ -110,7 +110,7 @@ pit_start(struct device *device)
  * was loaded in mode 2.
  */
 static bool
-pit_answers(void)
+pit_responds(void)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	bool answers = pit_read_status() != 0xff || pit_read(NULL) != 1;
@@ -122,7 +122,7 @@ pit_answers(void)
 static void
 pit_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	if (!probe_begin(platform, device, clocks, &pit_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &pit_driver))
 		return;
 	if (platform->cpu.hypervisor[0])
 		clocks[PIT].claimed_within_ppb = clocks[PIT_READBACK].claimed_within_ppb = PIT_GUEST_WITHIN_PPB;
@@ -133,7 +133,7 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 	hw_interrupts_restore(interrupts);
 	if (moves) {
 		clocks[PIT].state = CLOCK_PRESENT;
-	} else if (!pit_answers()) {
+	} else if (!pit_responds()) {
 		probe_set_state(&clocks[PIT], CLOCK_ABSENT, "Ports 42h and 43h read all ones: there is no PIT.");
 	} else if (!platform->cpu.hypervisor[0]) {
 		probe_set_state(&clocks[PIT], CLOCK_DISABLED,
@@ -143,7 +143,7 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 	}
 	if (!moves)
 		pit_close(device);
-	probe_copy_state(clocks, PIT_COUNT);
+	probe_copy_first_state(clocks, PIT_COUNT);
 }
 
 const struct driver pit_driver = {

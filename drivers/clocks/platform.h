@@ -26,6 +26,6 @@ struct platform {
  * Fills platform->claims from CPUID, MSRs and vmclock's page. Call it after the other facts were read. GUARDED catches
  * exceptions in MSR reads. If GUARDED is NULL, only MSRs that CPUID offers are read.
  */
-void platform_read_claims(struct platform *platform, fault_guard *guarded);
+void platform_read_rate_claims(struct platform *platform, fault_guard *guarded);
 
 #endif

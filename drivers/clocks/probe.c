@@ -15,8 +15,8 @@
 #define WAIT_POLLS_MAX  100000
 
 bool
-probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
-	    const struct driver *driver)
+probe_initialize_clocks(const struct platform *platform, struct device *device, struct clock *clocks,
+			const struct driver *driver)
 {
 	device->bracket_with_mfence = !platform->cpu.lfence_serialises;
 	for (size_t i = 0; i < driver->clock_count; i++) {
@@ -70,7 +70,7 @@ probe_append_note(struct clock *clock, const char *format, ...)
 }
 
 void
-probe_copy_state(struct clock *clocks, size_t count)
+probe_copy_first_state(struct clock *clocks, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		probe_set_state(&clocks[i], clocks[0].state, "%s", clocks[0].reason);

@@ -17,8 +17,8 @@
  * Copies DRIVER's clocks (one for each read method) to CLOCKS, and initializes DEVICE. Returns false if the machine has
  * no TSC, because each sample needs it. This reason is then set for all clocks, and open() must return at once.
  */
-bool probe_begin(const struct platform *platform, struct device *device, struct clock *clocks,
-		 const struct driver *driver);
+bool probe_initialize_clocks(const struct platform *platform, struct device *device, struct clock *clocks,
+			     const struct driver *driver);
 
 /* The close() function of a driver that changes nothing. */
 void probe_close(struct device *device);
@@ -28,7 +28,7 @@ void probe_set_state(struct clock *clock, enum clock_state state, const char *fo
 	__attribute__((format(printf, 3, 4)));
 
 /* Copies the state and the sentence of CLOCKS[0] to the other clocks, which read the same device. */
-void probe_copy_state(struct clock *clocks, size_t count);
+void probe_copy_first_state(struct clock *clocks, size_t count);
 
 /* Appends a sentence to the clock's reason. */
 void probe_append_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));

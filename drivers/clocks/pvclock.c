@@ -10,7 +10,7 @@ get_slot(const struct device *device, size_t i)
 }
 
 bool
-pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper)
+pvclock_assign_pages(const struct platform *platform, struct device *device, struct clock *clock, bool use_upper_half)
 {
 	if (platform->cpu.memory_encrypted) {
 		probe_set_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
@@ -20,7 +20,7 @@ pvclock_begin(const struct platform *platform, struct device *device, struct clo
 		probe_set_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
 		return false;
 	}
-	device->address = (uintptr_t)platform->pages.memory + (upper ? PVCLOCK_SLOT_SIZE : 0);
+	device->address = (uintptr_t)platform->pages.memory + (use_upper_half ? PVCLOCK_SLOT_SIZE : 0);
 	device->saved[PVCLOCK_PAGES] = platform->pages.count - 1;
 	return true;
 }
@@ -53,7 +53,7 @@ pvclock_read(void *context)
 	if (!slot)
 		return 0;
 	if (pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
-		slot->last_ns = pvclock_ns(&taken, tsc);
+		slot->last_ns = pvclock_calculate_ns(&taken, tsc);
 	else
 		slot->torn++;
 	return slot->last_ns;
@@ -76,13 +76,13 @@ pvclock_get_first_multiplier(const struct device *device)
 }
 
 uint64_t
-pvclock_count_refusals(const struct device *device)
+pvclock_count_refused_cores(const struct device *device)
 {
 	return __atomic_load_n(&device->saved[PVCLOCK_REFUSALS], __ATOMIC_ACQUIRE);
 }
 
 uint64_t
-pvclock_get_assumed(void *context)
+pvclock_get_assumed_multiplier(void *context)
 {
 	const struct device *device = context;
 	struct pvclock_slot *slot = pvclock_find_slot(device);
@@ -91,7 +91,7 @@ pvclock_get_assumed(void *context)
 
 	if (!slot || !pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
 		return 0;
-	multiplier = pvclock_multiplier(&taken);
+	multiplier = pvclock_get_multiplier(&taken);
 	return multiplier == pvclock_get_first_multiplier(device) ? multiplier : 0;
 }
 
@@ -99,7 +99,7 @@ enum paravirtual_stable
 pvclock_get_stability(void *context)
 {
 	const struct device *device = context;
-	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_count_refusals(device) != 0;
+	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_count_refused_cores(device) != 0;
 
 	for (size_t i = 0; i < device->saved[PVCLOCK_PAGES]; i++) {
 		const struct pvclock_slot *slot = get_slot(device, i);
@@ -111,7 +111,7 @@ pvclock_get_stability(void *context)
 }
 
 bool
-pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
+pvclock_test_page(struct pvclock_slot *slot, struct clock *clock, const char *page_owner)
 {
 	struct pvclock taken;
 	uint64_t tsc;
@@ -119,20 +119,20 @@ pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose)
 	if (!pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
 		probe_set_state(clock, CLOCK_BROKEN, "The page is always being updated: version %u stays odd in %u reads.",
 				taken.version, PAGES_TRIES);
-	else if (!pvclock_multiplier(&taken))
-		probe_set_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.", whose,
-				taken.tsc_to_system_mul, taken.tsc_shift);
+	else if (!pvclock_get_multiplier(&taken))
+		probe_set_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.",
+				page_owner, taken.tsc_to_system_mul, taken.tsc_shift);
 	else if (!probe_counter_moves(pvclock_read, (void *)slot))
 		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
 	else {
-		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_multiplier(&taken);
+		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_get_multiplier(&taken);
 		return true;
 	}
 	return false;
 }
 
 void
-pvclock_note_stable(struct clock *clock)
+pvclock_append_stability_note(struct clock *clock)
 {
 	probe_append_note(clock, pvclock_get_stability(clock->device) == STABLE_YES ?
 			  "The hypervisor sets TSC_STABLE: readings on different cores may be compared." :

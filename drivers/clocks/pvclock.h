@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page");
  * Assigns the lower or the UPPER half of each core's page to DEVICE. Returns false, and sets CLOCK's state, if there is
  * no memory that the hypervisor can write.
  */
-bool pvclock_begin(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
+bool pvclock_assign_pages(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
 
 /* Returns the slot of the calling core, or assigns a free slot. Returns NULL if no slot is free. */
 struct pvclock_slot *pvclock_find_slot(const struct device *device);
@@ -48,7 +48,7 @@ uint64_t pvclock_read(void *slot);
  * Returns true if SLOT's page works as a clock, otherwise sets CLOCK's state. Call it after the hypervisor received the
  * page's address. WHOSE is the hypervisor's name.
  */
-bool pvclock_test(struct pvclock_slot *slot, struct clock *clock, const char *whose);
+bool pvclock_test_page(struct pvclock_slot *slot, struct clock *clock, const char *whose);
 
 /* Copies the calling core's page of CLOCK. Returns false if the page is off, or changes in all tries. */
 bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
@@ -57,7 +57,7 @@ bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 uint64_t pvclock_get_first_multiplier(const struct device *device);
 
 /* Returns the number of cores whose pages the hypervisor refused to write. */
-uint64_t pvclock_count_refusals(const struct device *device);
+uint64_t pvclock_count_refused_cores(const struct device *device);
 
 /*
  * Returns STABLE_YES if the hypervisor supports the flag TSC_STABLE and it is set in all pages in use. The clock may
@@ -70,9 +70,9 @@ enum paravirtual_stable pvclock_get_stability(void *device);
  * Returns the TSC rate that this core's page states, for clock.assumed. Returns 0 if the rate has changed since the
  * first reading.
  */
-uint64_t pvclock_get_assumed(void *device);
+uint64_t pvclock_get_assumed_multiplier(void *device);
 
 /* Adds a sentence about the flag TSC_STABLE to a clock that is present. */
-void pvclock_note_stable(struct clock *clock);
+void pvclock_append_stability_note(struct clock *clock);
 
 #endif

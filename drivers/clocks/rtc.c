@@ -42,7 +42,7 @@ rtc_decode_seconds(uint8_t seconds, uint8_t b)
 
 /* Returns true if SECONDS is the last second that was read, or the second after it. */
 static bool
-rtc_is_expected(const struct device *device, unsigned seconds)
+rtc_is_expected_second(const struct device *device, unsigned seconds)
 {
 	uint64_t last = device->saved[RTC_SECOND];
 
@@ -66,7 +66,7 @@ rtc_read_seconds(const struct device *device, unsigned *seconds)
 				      (uint8_t)device->saved[SAVED_B]);
 	if (!updating && *seconds != device->saved[RTC_SECOND])
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
-	return !updating || (device->saved[RTC_IN_GUEST] && rtc_is_expected(device, *seconds));
+	return !updating || (device->saved[RTC_IN_GUEST] && rtc_is_expected_second(device, *seconds));
 }
 
 /*
@@ -97,8 +97,8 @@ rtc_update_last_second(struct device *device)
 
 	do
 		counts = rtc_read_seconds(device, &seconds);
-	while (!counts && !rtc_is_expected(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
-	if (seconds <= RTC_SECONDS_MAX && (counts || !rtc_is_expected(device, seconds)))
+	while (!counts && !rtc_is_expected_second(device, seconds) && ++polls < RTC_UPDATE_POLLS_MAX);
+	if (seconds <= RTC_SECONDS_MAX && (counts || !rtc_is_expected_second(device, seconds)))
 		device->saved[RTC_SECOND] = seconds;
 }
 
@@ -190,7 +190,7 @@ rtc_identify(struct device *device, struct clock *clock)
 
 /* Waits for the end of an update. Returns true if UIP stays 1. */
 static bool
-rtc_update_stays(const struct device *device)
+rtc_update_flag_stays_set(const struct device *device)
 {
 	struct probe_wait wait = { 0 };
 	bool updating, last;
@@ -211,7 +211,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 	uint8_t seconds;
 
 	do
-		updating = rtc_update_stays(device);
+		updating = rtc_update_flag_stays_set(device);
 	while (updating && --tries);
 	seconds = rtc_read_register(device, REGISTER_SECONDS);
 
@@ -276,13 +276,13 @@ rtc_open_flag(struct device *device, struct clock *clock)
  * registers must be plausible for an RTC. Nothing is written if the index reads FFh, because then there is no device.
  */
 static bool
-rtc_has_alias(uint8_t found)
+rtc_is_at_alias_ports(uint8_t index_found)
 {
-	struct device device = { .address = RTC_INDEX_ALIAS, .saved = { [RTC_NMI] = found & RTC_INDEX_NMI } };
+	struct device device = { .address = RTC_INDEX_ALIAS, .saved = { [RTC_NMI] = index_found & RTC_INDEX_NMI } };
 	uint8_t d, a;
 	bool keeps;
 
-	if (found == RTC_UNREADABLE)
+	if (index_found == RTC_UNREADABLE)
 		return false;
 	d = rtc_read_register(&device, REGISTER_D);
 	keeps = (hw_in8(RTC_INDEX_ALIAS) & (uint8_t)~RTC_INDEX_NMI) == REGISTER_D;
@@ -290,7 +290,7 @@ rtc_has_alias(uint8_t found)
 	keeps &= (hw_in8(RTC_INDEX_ALIAS) & (uint8_t)~RTC_INDEX_NMI) == REGISTER_A;
 	keeps &= (a & d) != RTC_UNREADABLE && (a & A_DIVIDER) == A_DIVIDER_32768_HZ;
 	if (!keeps)
-		hw_out8(RTC_INDEX_ALIAS, found);
+		hw_out8(RTC_INDEX_ALIAS, index_found);
 	return keeps;
 }
 
@@ -300,7 +300,7 @@ rtc_find_ports(struct device *device)
 	uint8_t index = hw_in8(RTC_INDEX), alias = index == RTC_UNREADABLE ? hw_in8(RTC_INDEX_ALIAS) : RTC_UNREADABLE;
 
 	device->address = RTC_INDEX;
-	if (rtc_has_alias(alias)) {
+	if (rtc_is_at_alias_ports(alias)) {
 		device->address = RTC_INDEX_ALIAS;
 		index = alias;
 	}
@@ -322,11 +322,11 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 {
 	uint64_t interrupts;
 
-	if (!probe_begin(platform, device, clocks, &rtc_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &rtc_driver))
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
 		probe_set_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
-		probe_copy_state(clocks, RTC_COUNT);
+		probe_copy_first_state(clocks, RTC_COUNT);
 		return;
 	}
 	device->saved[RTC_IN_GUEST] = platform->cpu.hypervisor[0] != 0;
@@ -338,7 +338,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 		rtc_open_seconds(device, &clocks[RTC]);
 		rtc_open_flag(device, &clocks[RTC_PF]);
 	} else {
-		probe_copy_state(clocks, RTC_COUNT);
+		probe_copy_first_state(clocks, RTC_COUNT);
 	}
 	rtc_restore_index(device);
 	hw_interrupts_restore(interrupts);

@@ -94,7 +94,7 @@ tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)
 static void
 tsc_open(const struct platform *platform, struct device *device, struct clock *clocks)
 {
-	if (!probe_begin(platform, device, clocks, &tsc_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &tsc_driver))
 		return;
 	tsc_set_nominal_rate(platform, &clocks[TSC]);
 	if (!platform->cpu.tsc_is_invariant && !platform->cpu.hypervisor[0])
@@ -103,7 +103,7 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 		clocks[i].claimed = clocks[TSC].claimed;
 	if (!probe_counter_moves(tsc_read, device)) {
 		probe_set_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same every time.");
-		probe_copy_state(clocks, TSC_COUNT);
+		probe_copy_first_state(clocks, TSC_COUNT);
 	}
 	if (!platform->cpu.has_rdtscp)
 		probe_set_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");

@@ -24,7 +24,7 @@ struct xen_time_area {
 
 /* Registers ADDRESS with Xen. Returns 0, or Xen's error, a negative number. */
 static int64_t
-xen_register(const struct device *device, uint64_t address)
+xen_register_time_area(const struct device *device, uint64_t address)
 {
 	struct xen_time_area area = { address };
 	struct hw_cpuid vcpu = hw_cpuid((uint32_t)device->saved[XEN_BASE] + LEAF_XEN_HVM, 0);
@@ -35,7 +35,7 @@ xen_register(const struct device *device, uint64_t address)
 static int64_t
 xen_register_slot(const struct device *device, struct pvclock_slot *slot)
 {
-	int64_t answer = xen_register(device, (uintptr_t)&slot->clock);
+	int64_t answer = xen_register_time_area(device, (uintptr_t)&slot->clock);
 
 	slot->on = answer == 0;
 	slot->refused = !slot->on;
@@ -71,7 +71,7 @@ xen_remove_page(struct device *device)
 	if (!slot || !slot->on)
 		return true;
 	slot->on = false;
-	return xen_register(device, 0) == 0;
+	return xen_register_time_area(device, 0) == 0;
 }
 
 static void
@@ -85,7 +85,7 @@ static const struct clock xen_row = {
 	.id = "xen", .title = "Xen's clock, from this core's page and the TSC", .width_bits = 64,
 	.wrap_ticks = UINT64_MAX, .claimed = { 1000000000, 1 }, .claimed_within_ppb = 1, .by_tsc = true, .paged = true,
 	.offered_by = PARAVIRTUAL_XEN, .rating = 400, .found_by = "Xen's features, by hypercall",
-	.sample = xen_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed,
+	.sample = xen_sample, .get_stability = pvclock_get_stability, .assumed = pvclock_get_assumed_multiplier,
 	.get_core_device = xen_get_core_device, .read = pvclock_read,
 };
 
@@ -119,7 +119,7 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 	const char *missing;
 	int64_t answer;
 
-	if (!probe_begin(platform, device, clocks, &xen_driver))
+	if (!probe_initialize_clocks(platform, device, clocks, &xen_driver))
 		return;
 	missing = xen_explain_absence(xen);
 	clocks->unoffered = missing != NULL;
@@ -127,7 +127,7 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 		probe_set_state(clocks, CLOCK_ABSENT, "%s", missing);
 		return;
 	}
-	if (!pvclock_begin(platform, device, clocks, true))
+	if (!pvclock_assign_pages(platform, device, clocks, true))
 		return;
 	if (platform->cpu.tsc_is_invariant && xen->features == XEN_TSC_NEVER_EMULATED)
 		clocks->rating = RATING_BELOW_TSC;
@@ -137,12 +137,12 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 	answer = xen_register_slot(device, pvclock_find_slot(device));
 	if (answer)
 		probe_set_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
-	if (answer || !pvclock_test(pvclock_find_slot(device), clocks, "Xen")) {
+	if (answer || !pvclock_test_page(pvclock_find_slot(device), clocks, "Xen")) {
 		xen_close(device);
 		return;
 	}
 	clocks->state = CLOCK_PRESENT;
-	pvclock_note_stable(clocks);
+	pvclock_append_stability_note(clocks);
 }
 
 const struct driver xen_driver = {

@@ -13,7 +13,7 @@
 
 /* Appends the four characters in a CPUID register to TEXT, lowest byte first. Returns the new end of TEXT. */
 static char *
-put_register(char *text, uint32_t value)
+append_4_characters(char *text, uint32_t value)
 {
 	for (unsigned i = 0; i < sizeof(value); i++, value >>= 8) {
 		char c = (char)(value & 0xff);
@@ -54,7 +54,7 @@ cpu_apic_id(void)
 }
 
 uint32_t
-cpu_threads(void)
+cpu_count_threads(void)
 {
 	uint32_t basic_leaf_max = hw_cpuid(0, 0).eax, count = 0;
 	struct hw_cpuid r;
@@ -110,7 +110,7 @@ read_hypervisor(struct cpu_facts *facts)
 {
 	struct hw_cpuid r = hw_cpuid(LEAF_HYPERVISOR_MAX, 0);
 
-	put_register(put_register(put_register(facts->hypervisor, r.ebx), r.ecx), r.edx);
+	append_4_characters(append_4_characters(append_4_characters(facts->hypervisor, r.ebx), r.ecx), r.edx);
 	remove_outer_blanks(facts->hypervisor);
 	if (facts->hypervisor[0] == 0)
 		name_unknown_hypervisor(facts);
@@ -124,8 +124,8 @@ read_brand(struct cpu_facts *facts)
 	for (uint32_t leaf = LEAF_BRAND_FIRST; leaf <= LEAF_BRAND_LAST; leaf++) {
 		struct hw_cpuid r = hw_cpuid(leaf, 0);
 
-		end = put_register(put_register(end, r.eax), r.ebx);
-		end = put_register(put_register(end, r.ecx), r.edx);
+		end = append_4_characters(append_4_characters(end, r.eax), r.ebx);
+		end = append_4_characters(append_4_characters(end, r.ecx), r.edx);
 	}
 	remove_outer_blanks(facts->brand);
 }
@@ -185,7 +185,7 @@ is_trust_domain(const struct cpu_facts *facts)
 	if (facts->basic_leaf_max < LEAF_TDX)
 		return false;
 	r = hw_cpuid(LEAF_TDX, 0);
-	put_register(put_register(put_register(name, r.ebx), r.edx), r.ecx);
+	append_4_characters(append_4_characters(append_4_characters(name, r.ebx), r.edx), r.ecx);
 	return text_equal(name, "IntelTDX    ");
 }
 
@@ -201,7 +201,7 @@ is_memory_encrypted(const struct cpu_facts *facts)
 }
 
 uint32_t
-cpu_smi_count(void)
+cpu_read_smi_count(void)
 {
 	return (uint32_t)hw_msr_read(MSR_SMI_COUNT);
 }
@@ -230,7 +230,7 @@ cpu_read_facts(struct cpu_facts *facts)
 	bool hypervisor = false;
 
 	*facts = (struct cpu_facts){ .basic_leaf_max = r.eax };
-	put_register(put_register(put_register(facts->vendor, r.ebx), r.edx), r.ecx);
+	append_4_characters(append_4_characters(append_4_characters(facts->vendor, r.ebx), r.edx), r.ecx);
 	read_features(facts, &hypervisor);
 	if (hypervisor)
 		read_hypervisor(facts);

@@ -54,10 +54,10 @@ void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *ident
 bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
 
 /* Returns the number of SMIs of the calling core since its reset, modulo 2^32. Call it only if counts_smis is true. */
-uint32_t cpu_smi_count(void);
+uint32_t cpu_read_smi_count(void);
 
 /* Returns the number of threads in the calling core's package according to CPUID, at least 1. */
-uint32_t cpu_threads(void);
+uint32_t cpu_count_threads(void);
 
 /* Returns the calling core's APIC id, as in struct cpu_facts. */
 uint32_t cpu_apic_id(void);

@@ -17,7 +17,7 @@ struct split {
 
 /* Splits the APIC id by a CPUID leaf whose subleaves describe the levels of the topology. */
 static bool
-split_by_levels(uint32_t leaf, struct split *split)
+split_apic_id_by_levels(uint32_t leaf, struct split *split)
 {
 	uint32_t level = 0;
 
@@ -36,7 +36,7 @@ split_by_levels(uint32_t leaf, struct split *split)
 
 /* Returns the number of bits that are needed to number COUNT items. */
 static uint32_t
-bits_for_count(uint32_t count)
+get_bits_for_count(uint32_t count)
 {
 	uint32_t bits = 0;
 
@@ -46,7 +46,7 @@ bits_for_count(uint32_t count)
 }
 
 static bool
-split_by_amd(const struct cpu_facts *facts, struct split *split)
+split_apic_id_by_amd_leaf(const struct cpu_facts *facts, struct split *split)
 {
 	struct hw_cpuid core, sizes;
 
@@ -56,9 +56,9 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
 	core = hw_cpuid(LEAF_AMD_CORE, 0);
 	sizes = hw_cpuid(LEAF_SIZES, 0);
 	split->apic_id = core.eax;
-	split->thread_bits = bits_for_count(CORE_EBX_THREADS(core));
+	split->thread_bits = get_bits_for_count(CORE_EBX_THREADS(core));
 	split->package_bits = SIZES_ECX_ID_BITS(sizes) ? SIZES_ECX_ID_BITS(sizes) :
-							 bits_for_count(SIZES_ECX_COUNT(sizes));
+							 get_bits_for_count(SIZES_ECX_COUNT(sizes));
 	return true;
 }
 
@@ -67,13 +67,13 @@ split_by_amd(const struct cpu_facts *facts, struct split *split)
  * a package.
  */
 static bool
-find_split(const struct cpu_facts *facts, struct split *split)
+split_apic_id(const struct cpu_facts *facts, struct split *split)
 {
 	uint32_t max = facts->basic_leaf_max;
 
-	return (max >= LEAF_TOPOLOGY_V2 && split_by_levels(LEAF_TOPOLOGY_V2, split)) ||
-	       (max >= LEAF_TOPOLOGY && split_by_levels(LEAF_TOPOLOGY, split)) ||
-	       split_by_amd(facts, split);
+	return (max >= LEAF_TOPOLOGY_V2 && split_apic_id_by_levels(LEAF_TOPOLOGY_V2, split)) ||
+	       (max >= LEAF_TOPOLOGY && split_apic_id_by_levels(LEAF_TOPOLOGY, split)) ||
+	       split_apic_id_by_amd_leaf(facts, split);
 }
 
 void
@@ -86,7 +86,7 @@ cpu_read_core(struct core_facts *core)
 	*core = (struct core_facts){
 		.has_tsc_adjust = facts.has_tsc_adjust,
 		.has_tsc_aux = facts.has_rdtscp,
-		.has_topology = find_split(&facts, &split) && split.thread_bits <= split.package_bits,
+		.has_topology = split_apic_id(&facts, &split) && split.thread_bits <= split.package_bits,
 	};
 	if (core->has_tsc_adjust)
 		core->tsc_adjust = (int64_t)hw_msr_read(MSR_TSC_ADJUST);

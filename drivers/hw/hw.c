@@ -74,7 +74,7 @@ hw_write32(uint64_t address, uint32_t value)
  * not part of the address (APM vol. 2, 15.34.6).
  */
 static uint64_t
-get_address_mask(void)
+get_page_address_mask(void)
 {
 	struct hw_cpuid r = { 0, 0, 0, 0 };
 
@@ -107,7 +107,7 @@ hw_is_mapped(uint64_t address, size_t length)
 	uint64_t cr3 = read_cr3();
 	uint64_t last = address + (length ? length - 1 : 0);
 
-	uint64_t mask = get_address_mask();
+	uint64_t mask = get_page_address_mask();
 	unsigned levels = (read_cr4() & CR4_LA57) ? 5 : 4;
 
 	if (last < address || last >> (12 + 9 * levels - 1))

@@ -148,13 +148,13 @@ lapic_broadcast_startup(const struct lapic *lapic, uint8_t page)
 }
 
 bool
-lapic_send_fixed(const struct lapic *lapic, uint32_t apic_id, uint8_t vector)
+lapic_send_interrupt(const struct lapic *lapic, uint32_t apic_id, uint8_t vector)
 {
 	return lapic_send(lapic, apic_id, ICR_ASSERT | ICR_FIXED | vector);
 }
 
 void
-lapic_join(const struct lapic *lapic)
+lapic_enable(const struct lapic *lapic)
 {
 	uint64_t msr = hw_msr_read(MSR_APIC_BASE);
 	uint32_t enabled = SVR_ENABLE | LAPIC_SPURIOUS_VECTOR;
@@ -165,7 +165,7 @@ lapic_join(const struct lapic *lapic)
 }
 
 uint64_t
-lapic_eoi_address(const struct lapic *lapic)
+lapic_get_eoi_address(const struct lapic *lapic)
 {
 	return lapic->x2apic ? 0 : lapic->base + LAPIC_EOI;
 }

@@ -1,7 +1,7 @@
 /*
  * The local APIC: its registers, and commands that start and wake other cores. Its registers are in memory in xAPIC
  * mode, and are MSRs in x2APIC mode. On the boot core these functions write only the interrupt command register.
- * lapic_join() is for started cores.
+ * lapic_enable() is for started cores.
  */
 #ifndef BARETICK_LAPIC_H
 #define BARETICK_LAPIC_H
@@ -59,18 +59,18 @@ bool lapic_can_address(const struct lapic *lapic, uint32_t apic_id);
  */
 bool lapic_send_init(const struct lapic *lapic, uint32_t apic_id);
 bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* number of a 4 KiB page */
-bool lapic_send_fixed(const struct lapic *lapic, uint32_t apic_id, uint8_t vector);
+bool lapic_send_interrupt(const struct lapic *lapic, uint32_t apic_id, uint8_t vector);
 
 /* Send INIT or SIPI to all cores except this one. */
 bool lapic_broadcast_init(const struct lapic *lapic);
 bool lapic_broadcast_startup(const struct lapic *lapic, uint8_t page);
 
 /* Called on a started core. Sets its LAPIC to the boot core's mode, and enables it. */
-void lapic_join(const struct lapic *lapic);
+void lapic_enable(const struct lapic *lapic);
 
 /*
  * Returns the address of the EOI register, or 0 if it is MSR 80Bh. Handlers end by writing 0 to this register.
  */
-uint64_t lapic_eoi_address(const struct lapic *lapic);
+uint64_t lapic_get_eoi_address(const struct lapic *lapic);
 
 #endif

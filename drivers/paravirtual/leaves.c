@@ -90,7 +90,7 @@ paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value)
  * (TLFS, reference TSC page).
  */
 static const char *
-find_missing(uint32_t eax, uint32_t edx)
+find_missing_hyperv_feature(uint32_t eax, uint32_t edx)
 {
 	if (eax & HV_ACCESS_REFERENCE_COUNTER && !(eax & HV_ACCESS_REFERENCE_TSC))
 		return "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
@@ -132,7 +132,7 @@ set_tsc_rate(struct paravirtual_interface *interface, uint64_t hz, const char *b
 }
 
 static void
-read_khz(struct paravirtual_interface *interface)
+read_khz_leaf(struct paravirtual_interface *interface)
 {
 	if (interface->leaf_max >= interface->base + LEAF_RATES)
 		set_tsc_rate(interface, (uint64_t)hw_cpuid(interface->base + LEAF_RATES, 0).eax * HZ_PER_KHZ,
@@ -140,16 +140,16 @@ read_khz(struct paravirtual_interface *interface)
 }
 
 static void
-read_kvm(struct paravirtual_interface *interface)
+read_kvm_features(struct paravirtual_interface *interface)
 {
 	if (interface->leaf_max >= interface->base + LEAF_INTERFACE)
 		interface->features = hw_cpuid(interface->base + LEAF_INTERFACE, 0).eax;
 	list_features(interface, kvm_words);
-	read_khz(interface);
+	read_khz_leaf(interface);
 }
 
 static void
-read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
+read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guarded)
 {
 	struct fault fault;
 	struct text version;
@@ -168,7 +168,7 @@ read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 		interface->features &= ~HV_ACCESS_FREQUENCY_MSRS;
 	list_features(interface, hv_words);
 	interface->features_edx = r.edx;
-	interface->missing = find_missing(r.eax, r.edx);
+	interface->missing = find_missing_hyperv_feature(r.eax, r.edx);
 	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&
 				  !guarded(test_timer_access, NULL, &fault);
 	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_read_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
@@ -176,7 +176,7 @@ read_hyperv(struct paravirtual_interface *interface, fault_guard *guarded)
 }
 
 static void
-read_xen(struct paravirtual_interface *interface)
+read_xen_features(struct paravirtual_interface *interface)
 {
 	struct text text;
 	struct hw_cpuid r;
@@ -221,10 +221,10 @@ read_interface(uint32_t base, fault_guard *guarded, struct paravirtual *paravirt
 		if (!interface->leaf_max && interface->kind == PARAVIRTUAL_KVM)
 			interface->leaf_max = base + LEAF_INTERFACE;
 		switch (interface->kind) {
-		case PARAVIRTUAL_KVM: read_kvm(interface); break;
-		case PARAVIRTUAL_HYPERV: read_hyperv(interface, guarded); break;
-		case PARAVIRTUAL_XEN: read_xen(interface); break;
-		default: read_khz(interface);
+		case PARAVIRTUAL_KVM: read_kvm_features(interface); break;
+		case PARAVIRTUAL_HYPERV: read_hyperv_features(interface, guarded); break;
+		case PARAVIRTUAL_XEN: read_xen_features(interface); break;
+		default: read_khz_leaf(interface);
 		}
 		paravirtual->count++;
 	}

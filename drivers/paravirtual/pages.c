@@ -5,7 +5,7 @@
 #define SHIFT_MAX   32   /* no TSC has a rate that needs a larger shift */
 
 uint64_t
-pvclock_multiplier(const struct pvclock *page)
+pvclock_get_multiplier(const struct pvclock *page)
 {
 	if (page->tsc_shift < -SHIFT_MAX || page->tsc_shift > SHIFT_MAX - 1)
 		return 0;
@@ -15,7 +15,7 @@ pvclock_multiplier(const struct pvclock *page)
 }
 
 uint64_t
-hv_tsc_page_multiplier(const struct hv_tsc_page *page)
+hv_tsc_page_get_multiplier(const struct hv_tsc_page *page)
 {
 	return (uint64_t)((unsigned __int128)page->scale * NS_PER_TICK >> 32);
 }

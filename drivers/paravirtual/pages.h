@@ -60,7 +60,7 @@ struct hv_tsc_page {
 
 /* Returns PAGE's time in ns for the TSC value TSC. The product has 128 bits, so it does not overflow. */
 static inline uint64_t
-pvclock_ns(const struct pvclock *page, uint64_t tsc)
+pvclock_calculate_ns(const struct pvclock *page, uint64_t tsc)
 {
 	unsigned __int128 delta = tsc - page->tsc_timestamp;
 
@@ -70,7 +70,7 @@ pvclock_ns(const struct pvclock *page, uint64_t tsc)
 
 /* Returns PAGE's time in units of 100 ns for the TSC value TSC. */
 static inline uint64_t
-hv_tsc_page_ticks(const struct hv_tsc_page *page, uint64_t tsc)
+hv_tsc_page_calculate_ticks(const struct hv_tsc_page *page, uint64_t tsc)
 {
 	return (uint64_t)((unsigned __int128)tsc * page->scale >> 64) + (uint64_t)page->offset;
 }
@@ -127,7 +127,7 @@ hv_tsc_page_copy(const volatile struct hv_tsc_page *page, sample_bracket *tsc, s
  * Returns the TSC rate that a page states, in ns per tick times 2^32 as in struct scale. Returns 0 if the page states
  * no rate.
  */
-uint64_t pvclock_multiplier(const struct pvclock *page);
-uint64_t hv_tsc_page_multiplier(const struct hv_tsc_page *page);
+uint64_t pvclock_get_multiplier(const struct pvclock *page);
+uint64_t hv_tsc_page_get_multiplier(const struct hv_tsc_page *page);
 
 #endif

@@ -21,7 +21,8 @@ add_signal(struct signals *signals, const char *id, const char *name)
 
 /* Reads the flag in kvm-clock's page. The page's address is in the MSR, into which baretick's driver has written it. */
 static void
-read_kvmclock(const struct paravirtual_interface *kvm, fault_guard *guarded, bool clear, struct signals *signals)
+read_kvmclock_stopped_flag(const struct paravirtual_interface *kvm, fault_guard *guarded, bool clear,
+			   struct signals *signals)
 {
 	volatile struct pvclock *page;
 	uint64_t msr;
@@ -36,7 +37,7 @@ read_kvmclock(const struct paravirtual_interface *kvm, fault_guard *guarded, boo
 }
 
 static void
-read_vmclock(uint64_t address, struct signals *signals)
+read_vmclock_marker(uint64_t address, struct signals *signals)
 {
 	struct signal *signal;
 
@@ -50,7 +51,7 @@ read_vmclock(uint64_t address, struct signals *signals)
 }
 
 static void
-read_vmgenid(uint64_t address, struct signals *signals)
+read_vm_generation_id(uint64_t address, struct signals *signals)
 {
 	struct signal *signal;
 	uint64_t low, high;
@@ -66,10 +67,11 @@ read_vmgenid(uint64_t address, struct signals *signals)
 }
 
 void
-signals_read(const struct signal_places *places, fault_guard *guarded, bool clear, struct signals *signals)
+signals_read_disruption_markers(const struct signal_places *places, fault_guard *guarded, bool clear,
+				struct signals *signals)
 {
 	signals->count = 0;
-	read_kvmclock(paravirtual_find(places->paravirtual, PARAVIRTUAL_KVM), guarded, clear, signals);
-	read_vmclock(places->vmclock, signals);
-	read_vmgenid(places->vmgenid, signals);
+	read_kvmclock_stopped_flag(paravirtual_find(places->paravirtual, PARAVIRTUAL_KVM), guarded, clear, signals);
+	read_vmclock_marker(places->vmclock, signals);
+	read_vm_generation_id(places->vmgenid, signals);
 }

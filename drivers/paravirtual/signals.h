@@ -17,6 +17,7 @@ struct signal_places {
  * CLEAR is true, the flag is cleared, because the hypervisor only sets it. Reads one MSR under GUARDED, which catches
  * exceptions.
  */
-void signals_read(const struct signal_places *places, fault_guard *guarded, bool clear, struct signals *signals);
+void signals_read_disruption_markers(const struct signal_places *places, fault_guard *guarded, bool clear,
+				     struct signals *signals);
 
 #endif

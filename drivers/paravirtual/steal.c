@@ -31,7 +31,7 @@ struct reading {
 };
 
 static void
-read_kvm(struct reading *reading)
+read_kvm_stolen_time(struct reading *reading)
 {
 	volatile const struct kvm_area *area = reading->area;
 
@@ -50,7 +50,7 @@ read_kvm(struct reading *reading)
  * blocked does not occur, because a core that only reads clocks does not wait.
  */
 static void
-read_xen(struct reading *reading)
+read_xen_stolen_time(struct reading *reading)
 {
 	struct xen_runstate state = { .state = 0 };
 	struct hw_cpuid vcpu = hw_cpuid(reading->counter->xen_base + LEAF_XEN_HVM, 0);
@@ -72,7 +72,7 @@ static void
 count(void *argument)
 {
 	struct count *count = argument;
-	void (*read)(struct reading *reading) = count->area ? read_kvm : read_xen;
+	void (*read)(struct reading *reading) = count->area ? read_kvm_stolen_time : read_xen_stolen_time;
 	struct reading before = { count->counter, count->area, 0, false }, after = before;
 	uint64_t begin_tsc = hw_tsc_mfence();
 
@@ -92,8 +92,8 @@ count(void *argument)
  * so its counter is not read. A core that baretick started halts for good, and its stack is never freed.
  */
 static bool
-count_with_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
-		struct stolen *stolen)
+count_with_kvm_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
+		    struct stolen *stolen)
 {
 	_Alignas(AREA_ALIGNMENT) struct kvm_area area = { .version = 0 };
 	struct count count_job = { counter, &area, work, argument, stolen, false };
@@ -149,7 +149,7 @@ try_counter(void *argument)
 
 /* Returns the reason why the counter cannot be used, or NULL if it can be used. */
 static const char *
-find_reason(const struct cpu_facts *facts, const struct stolen_counter *counter)
+explain_unusable_counter(const struct cpu_facts *facts, const struct stolen_counter *counter)
 {
 	struct trial trial = { counter, false };
 	struct fault fault;
@@ -177,7 +177,7 @@ steal_open(const struct cpu_facts *facts, const struct paravirtual *paravirtual,
 
 	if (kvm && kvm->features & KVM_STEAL_TIME) {
 		counter.id = "kvm_steal";
-		counter.count = count_with_area;
+		counter.count = count_with_kvm_area;
 	} else if (xen && xen->leaf_max >= xen->base + LEAF_XEN_HVM &&
 		   hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT) {
 		counter.id = "xen_runstate";
@@ -185,7 +185,7 @@ steal_open(const struct cpu_facts *facts, const struct paravirtual *paravirtual,
 		counter.xen_base = xen->base;
 	}
 	if (counter.count)
-		counter.reason = find_reason(facts, &counter);
+		counter.reason = explain_unusable_counter(facts, &counter);
 	if (counter.reason)
 		counter.count = NULL;
 	return counter;

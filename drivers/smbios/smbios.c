@@ -18,7 +18,7 @@ static const struct entry {
 } entry_3 = { "_SM3_", 0x18, 0x06, 0x0c, 4, 0x10, 8, 0 }, entry_2 = { "_SM_", 0x1f, 0x05, 0x16, 2, 0x18, 4, 0x1c };
 
 uint64_t
-smbios_field(struct smbios_bytes from, size_t offset, size_t size)
+smbios_read_field(struct smbios_bytes from, size_t offset, size_t size)
 {
 	uint64_t value = 0;
 
@@ -47,7 +47,7 @@ smbios_set_problem(struct smbios_facts *facts, const char *format, ...)
 static bool
 is_entry_valid(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
 {
-	size_t length = (size_t)smbios_field(found, entry->length, 1);
+	size_t length = (size_t)smbios_read_field(found, entry->length, 1);
 	uint8_t sum = 0;
 
 	for (size_t i = 0; i < length && i < found.length; i++)
@@ -96,8 +96,8 @@ read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64
 	}
 	if (!is_entry_valid(entry, found, facts))
 		return false;
-	at = smbios_field(found, entry->address, entry->address_size);
-	table.length = (size_t)smbios_field(found, entry->table_length, entry->table_length_size);
+	at = smbios_read_field(found, entry->address, entry->address_size);
+	table.length = (size_t)smbios_read_field(found, entry->table_length, entry->table_length_size);
 	if (table.length > TABLE_LENGTH_MAX)
 		table.length = TABLE_LENGTH_MAX;
 	table.bytes = at && table.length ? memory->at(memory->context, at, table.length) : NULL;
@@ -105,7 +105,7 @@ read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64
 		smbios_set_problem(facts, "SMBIOS: %zu bytes at %lxh, the table, can't be read", table.length, at);
 		return false;
 	}
-	smbios_read_table(table, entry->count ? (size_t)smbios_field(found, entry->count, 2) : COUNT_ANY, facts);
+	smbios_read_table(table, entry->count ? (size_t)smbios_read_field(found, entry->count, 2) : COUNT_ANY, facts);
 	return true;
 }
 

@@ -10,7 +10,7 @@ struct smbios_bytes {
 };
 
 /* Returns the little-endian number of SIZE bytes (at most 8) at OFFSET, or 0 if FROM is too short. */
-uint64_t smbios_field(struct smbios_bytes from, size_t offset, size_t size);
+uint64_t smbios_read_field(struct smbios_bytes from, size_t offset, size_t size);
 
 /* Reads at most COUNT structures of TABLE into FACTS. */
 void smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *facts);

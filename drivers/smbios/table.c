@@ -98,7 +98,7 @@ copy_string(struct smbios_bytes strings, unsigned number, char out[SMBIOS_STRING
  * unchanged.
  */
 static void
-to_iso_date(char date[SMBIOS_STRING_SIZE])
+convert_to_iso_date(char date[SMBIOS_STRING_SIZE])
 {
 	static const char form[] = "dd/dd/dddd";
 	static const uint8_t from[] = { 6, 7, 8, 9, 2, 0, 1, 2, 3, 4 };
@@ -129,7 +129,7 @@ read_structure(const struct structure *structure, uint32_t *seen, struct smbios_
 
 		if (wanted[i].type == type)
 			copy_string(structure->strings,
-				    (unsigned)smbios_field(structure->formatted, wanted[i].offset, 1), place);
+				    (unsigned)smbios_read_field(structure->formatted, wanted[i].offset, 1), place);
 	}
 }
 
@@ -139,9 +139,9 @@ read_structure(const struct structure *structure, uint32_t *seen, struct smbios_
  * 6.1.3).
  */
 static bool
-next_structure(struct smbios_bytes table, size_t *at, struct structure *structure)
+read_next_structure(struct smbios_bytes table, size_t *at, struct structure *structure)
 {
-	size_t length = (size_t)smbios_field(table, *at + HEADER_LENGTH, 1), end = *at + length;
+	size_t length = (size_t)smbios_read_field(table, *at + HEADER_LENGTH, 1), end = *at + length;
 
 	if (length < HEADER_SIZE || length > table.length - *at)
 		return false;
@@ -165,12 +165,12 @@ smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *
 		struct structure structure;
 		size_t begin = at;
 
-		if (!next_structure(table, &at, &structure)) {
+		if (!read_next_structure(table, &at, &structure)) {
 			smbios_set_problem(facts, "SMBIOS: the structure at byte %zu does not end within the table's %zu; this and "
 					   "all later structures are not used", begin, table.length);
 			break;
 		}
 		read_structure(&structure, &seen, facts);
 	}
-	to_iso_date(facts->bios_date);
+	convert_to_iso_date(facts->bios_date);
 }

@@ -23,7 +23,7 @@ enum stage { STAGE_STARTED, STAGE_DONE };
 
 struct batch {
 	const struct startup *startup;
-	const uint32_t *cores; /* numbers of the cores, as in dispatch_run_some() */
+	const uint32_t *cores; /* numbers of the cores, as in dispatch_run_on_cores() */
 	size_t count;
 };
 
@@ -31,7 +31,7 @@ struct batch {
 static struct core_slot *
 get_batch_slot(const struct batch *batch, size_t i)
 {
-	size_t core = dispatch_core(batch->cores, i);
+	size_t core = dispatch_get_core(batch->cores, i);
 	struct core_slot *slots = batch->startup->slots;
 
 	if (core == 0 || core >= batch->startup->count || slots[core].state != CORE_ALIVE)
@@ -55,14 +55,14 @@ read_slot_fault(const struct core_slot *slot)
 
 /* Posts JOB into the slots of the batch. Returns true if the boot core is in the batch. */
 static bool
-batch_post(const struct batch *batch, smp_job *job, void *argument)
+batch_post_job(const struct batch *batch, smp_job *job, void *argument)
 {
 	bool here = false;
 
 	for (size_t i = 0; i < batch->count; i++) {
 		struct core_slot *slot = get_batch_slot(batch, i);
 
-		here |= dispatch_core(batch->cores, i) == 0;
+		here |= dispatch_get_core(batch->cores, i) == 0;
 		if (!slot)
 			continue;
 		slot->job = job;
@@ -80,7 +80,7 @@ batch_wake(const struct batch *batch, size_t first)
 		const struct core_slot *slot = get_batch_slot(batch, i);
 
 		if (slot && !has_slot_reached(slot, STAGE_STARTED))
-			lapic_send_fixed(&batch->startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
+			lapic_send_interrupt(&batch->startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
 	}
 }
 
@@ -105,7 +105,7 @@ batch_find_pending(const struct batch *batch, size_t first, enum stage stage)
  * the first pending core are not checked again, because a core never leaves a stage.
  */
 static void
-batch_await(const struct batch *batch, enum stage stage, uint64_t bound_ns)
+batch_await_stage(const struct batch *batch, enum stage stage, uint64_t bound_ns)
 {
 	const struct scale *scale = &batch->startup->scale;
 	struct wait wait = wait_begin(scale, bound_ns);
@@ -137,12 +137,12 @@ batch_stop_unfinished(const struct batch *batch)
 			finished++;
 			continue;
 		}
-		slot->state = CORE_REQUESTED; /* a temporary state, in which startup_stop() finds these cores */
+		slot->state = CORE_REQUESTED; /* a temporary state, in which startup_stop_cores() finds these cores */
 		lost = true;
 	}
 	if (!lost)
 		return finished;
-	startup_stop(startup, 1, startup->count, CORE_REQUESTED, CORE_LATE);
+	startup_stop_cores(startup, 1, startup->count, CORE_REQUESTED, CORE_LATE);
 	for (size_t i = 1; i < startup->count; i++)
 		if (startup->slots[i].state == CORE_LATE && read_slot_fault(&startup->slots[i]) != 0)
 			startup->slots[i].state = CORE_EXCEPTION;
@@ -159,11 +159,11 @@ dispatch_run_on_boot_core(smp_job *job, void *argument)
 }
 
 size_t
-dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
-		  smp_job *job, void *argument, uint64_t bound_ns)
+dispatch_run_on_cores(const struct startup *startup, const uint32_t *cores, size_t count,
+		      smp_job *job, void *argument, uint64_t bound_ns)
 {
 	const struct batch batch = { startup, cores, count };
-	bool here = batch_post(&batch, job, argument);
+	bool here = batch_post_job(&batch, job, argument);
 
 	batch_wake(&batch, 0);
 	if (here) {
@@ -171,10 +171,10 @@ dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t c
 		 * While the boot core runs its own job, it cannot send a lost interrupt again. It therefore first waits
 		 * until the other cores have started.
 		 */
-		batch_await(&batch, STAGE_STARTED, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
+		batch_await_stage(&batch, STAGE_STARTED, bound_ns < OTHERS_BEGIN_NS ? bound_ns : OTHERS_BEGIN_NS);
 		dispatch_run_on_boot_core(job, argument);
 	}
-	batch_await(&batch, STAGE_DONE, bound_ns);
+	batch_await_stage(&batch, STAGE_DONE, bound_ns);
 	return here + batch_stop_unfinished(&batch);
 }
 
@@ -217,14 +217,14 @@ dispatch_halt_all(const struct startup *startup)
 {
 	const struct batch batch = { startup, NULL, startup->count };
 
-	batch_post(&batch, NULL, NULL);
+	batch_post_job(&batch, NULL, NULL);
 	batch_wake(&batch, 0);
-	batch_await(&batch, STAGE_DONE, REST_NS);
+	batch_await_stage(&batch, STAGE_DONE, REST_NS);
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = get_batch_slot(&batch, i);
 
 		if (slot && has_slot_reached(slot, STAGE_DONE))
 			slot->state = CORE_STOPPED;
 	}
-	startup_stop(startup, 1, startup->count, CORE_ALIVE, CORE_STOPPED);
+	startup_stop_cores(startup, 1, startup->count, CORE_ALIVE, CORE_STOPPED);
 }

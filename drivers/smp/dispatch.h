@@ -10,7 +10,7 @@
 
 /* Returns the number of core I of a batch: CORES[I], or I itself if CORES is NULL. */
 static inline size_t
-dispatch_core(const uint32_t *cores, size_t i)
+dispatch_get_core(const uint32_t *cores, size_t i)
 {
 	return cores ? cores[i] : i;
 }
@@ -21,8 +21,8 @@ dispatch_core(const uint32_t *cores, size_t i)
  * cores have started it. Otherwise the boot core only waits. The duration depends on COUNT, not on the number of cores
  * in the machine, as long as no core fails.
  */
-size_t dispatch_run_some(const struct startup *startup, const uint32_t *cores, size_t count,
-			 smp_job *job, void *argument, uint64_t bound_ns);
+size_t dispatch_run_on_cores(const struct startup *startup, const uint32_t *cores, size_t count,
+			     smp_job *job, void *argument, uint64_t bound_ns);
 
 /*
  * Called on a started core with interrupts masked. Marks in SLOT that the core has checked in; the boot core waits for

@@ -13,7 +13,7 @@
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
 struct rate
-startup_tsc_rate(struct rate tsc)
+startup_get_rate_or_default(struct rate tsc)
 {
 	if (tsc.num == 0 || tsc.den == 0)
 		return (struct rate){UNKNOWN_TSC_HZ, 1};
@@ -91,7 +91,7 @@ startup_send_sipis(const struct startup *startup, enum core_state unsent)
 
 /* Waits until EXPECTED cores have checked in. The wait ends BOUND_NS after the latest arrival. */
 static void
-startup_await(const struct startup *startup, size_t expected, uint64_t bound_ns)
+startup_await_arrivals(const struct startup *startup, size_t expected, uint64_t bound_ns)
 {
 	struct wait wait = wait_begin(&startup->scale, bound_ns);
 	size_t seen = startup_count_arrived(startup);
@@ -107,7 +107,7 @@ startup_await(const struct startup *startup, size_t expected, uint64_t bound_ns)
 
 /* Sends INIT-SIPI-SIPI to the cores that have not checked in, and waits until they check in. */
 static void
-startup_try_once(const struct startup *startup)
+startup_start_cores_once(const struct startup *startup)
 {
 	if (startup_send_inits(startup) == 0)
 		return;
@@ -117,7 +117,7 @@ startup_try_once(const struct startup *startup)
 	startup_delay(startup, SIPI_NS);
 	/* If the second SIPI cannot be sent, the state stays CORE_REQUESTED, because the first SIPI may be enough. */
 	startup_send_sipis(startup, CORE_REQUESTED);
-	startup_await(startup, expected, ARRIVAL_NS);
+	startup_await_arrivals(startup, expected, ARRIVAL_NS);
 }
 
 size_t
@@ -126,7 +126,7 @@ startup_start_cores(const struct startup *startup)
 	size_t alive = 0;
 
 	for (unsigned tries = 0; tries < TRIES; tries++)
-		startup_try_once(startup);
+		startup_start_cores_once(startup);
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = &startup->slots[i];
 
@@ -135,7 +135,7 @@ startup_start_cores(const struct startup *startup)
 			alive++;
 		}
 	}
-	startup_stop(startup, 1, startup->count, CORE_REQUESTED, CORE_SILENT);
+	startup_stop_cores(startup, 1, startup->count, CORE_REQUESTED, CORE_SILENT);
 	return alive;
 }
 
@@ -181,7 +181,7 @@ startup_gather_ids(uint32_t *ids, size_t count)
 }
 
 void
-startup_put_unlisted(struct text *text, const uint32_t *first_id)
+startup_print_unlisted_id(struct text *text, const uint32_t *first_id)
 {
 	uint32_t id = __atomic_load_n(first_id, __ATOMIC_ACQUIRE);
 
@@ -192,8 +192,8 @@ startup_put_unlisted(struct text *text, const uint32_t *first_id)
 }
 
 void
-startup_stop(const struct startup *startup, size_t first, size_t end,
-	     enum core_state before, enum core_state after)
+startup_stop_cores(const struct startup *startup, size_t first, size_t end,
+		   enum core_state before, enum core_state after)
 {
 	size_t stopped = 0;
 

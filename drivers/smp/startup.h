@@ -33,7 +33,7 @@ struct core_slot {
 	/* Written by the boot core before this core starts, and constant afterwards. */
 	struct core_slot *self; /* address of this slot; the core's GS base has the same value */
 	uint64_t stack_top;
-	uint64_t eoi_address;   /* address of the LAPIC's EOI register: see lapic_eoi_address() */
+	uint64_t eoi_address;   /* address of the LAPIC's EOI register: see lapic_get_eoi_address() */
 	const struct lapic *lapic;
 	uint32_t apic_id;
 	uint32_t number;        /* the core's number in struct smp */
@@ -71,7 +71,7 @@ struct startup {
  * Returns the rate TSC if it is known, otherwise a rate above any TSC's. Waits then are too long, but never too
  * short.
  */
-struct rate startup_tsc_rate(struct rate tsc);
+struct rate startup_get_rate_or_default(struct rate tsc);
 
 /*
  * Starts all cores in state CORE_REQUESTED at once: INIT, 10 ms, SIPI, 200 us, and a second SIPI to cores that have not
@@ -102,14 +102,14 @@ size_t startup_gather_ids(uint32_t *ids, size_t count);
  * Appends a sentence about started cores whose id the MADT does not list. The sentence includes *FIRST_ID if the first
  * such core has written its id.
  */
-void startup_put_unlisted(struct text *text, const uint32_t *first_id);
+void startup_print_unlisted_id(struct text *text, const uint32_t *first_id);
 
 /*
  * Stops, by INIT, the cores in slots FIRST to END - 1 whose state is BEFORE, and sets their state to AFTER. Then waits
  * 10 ms, after which these cores execute nothing. Does not wait if no core has this state.
  */
-void startup_stop(const struct startup *startup, size_t first, size_t end,
-		  enum core_state before, enum core_state after);
+void startup_stop_cores(const struct startup *startup, size_t first, size_t end,
+			enum core_state before, enum core_state after);
 
 /* Returns a sentence that explains STATE in the report; "" for CORE_ALIVE and CORE_STOPPED. */
 const char *startup_explain_state(enum core_state state);

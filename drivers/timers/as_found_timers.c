@@ -6,7 +6,7 @@
 #include "timers/timers.h"
 
 static void
-add_hpet(struct as_found *registers, const struct acpi_hpet *hpet)
+add_hpet_registers(struct as_found *registers, const struct acpi_hpet *hpet)
 {
 	static const char *const names[] = {
 		"HPET comparator 0", "HPET comparator 1", "HPET comparator 2", "HPET comparator 3",
@@ -28,7 +28,7 @@ add_hpet(struct as_found *registers, const struct acpi_hpet *hpet)
 }
 
 static void
-add_rtc(struct as_found *registers)
+add_rtc_registers(struct as_found *registers)
 {
 	struct device device = { .opened = false };
 
@@ -56,7 +56,7 @@ get_pit_mode(void)
  * blocks all interrupts of that priority class and below.
  */
 static void
-add_lapic_in_service(struct as_found *registers)
+add_lapic_in_service_bits(struct as_found *registers)
 {
 	struct lapic lapic;
 	uint32_t any = 0;
@@ -69,18 +69,18 @@ add_lapic_in_service(struct as_found *registers)
 }
 
 void
-timers_as_found(struct as_found *registers, const struct platform *platform)
+timers_read_registers(struct as_found *registers, const struct platform *platform)
 {
 	const struct acpi_fadt *fadt = &platform->acpi.fadt;
 	uint64_t saved = hw_interrupts_mask();
 
-	add_hpet(registers, &platform->acpi.hpet);
-	add_lapic_in_service(registers);
-	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_digest(&platform->acpi.madt));
+	add_hpet_registers(registers, &platform->acpi.hpet);
+	add_lapic_in_service_bits(registers);
+	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_hash_entries(&platform->acpi.madt));
 	as_found_add(registers, "the mode of PIT channel 0", get_pit_mode());
 	as_found_add(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));
 	if (!(fadt->found && fadt->cmos_rtc_absent))
-		add_rtc(registers);
+		add_rtc_registers(registers);
 	if (fadt->found && !fadt->hw_reduced && fadt->pm1_evt_blk && fadt->pm1_evt_len >= 4)
 		as_found_add(registers, "the PM1 enable register",
 			     hw_in16((uint16_t)(fadt->pm1_evt_blk + fadt->pm1_evt_len / 2)));

@@ -56,7 +56,7 @@ ioapic_make_edge_entry(uint32_t apic_id, uint32_t vector)
 }
 
 bool
-ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *address, uint32_t *entry, uint32_t *pin)
+ioapic_find_masked_pin(const struct acpi_madt *madt, uint32_t pins, uint64_t *address, uint32_t *entry, uint32_t *pin)
 {
 	for (uint32_t n = PINS; n-- > 0;) {
 		for (size_t i = 0; pins >> n & 1 && i < madt->ioapic_count; i++) {
@@ -76,7 +76,7 @@ ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *addres
 }
 
 static uint64_t
-get_line_bits(uint16_t flags, uint64_t bus)
+get_polarity_and_trigger_bits(uint16_t flags, uint64_t bus)
 {
 	uint64_t bits = 0;
 
@@ -91,7 +91,7 @@ find_line(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
 	for (size_t i = 0; i < madt->override_count; i++)
 		if (madt->overrides[i].irq == irq)
 			return (struct ioapic_line){ irq, madt->overrides[i].pin,
-						     get_line_bits(madt->overrides[i].flags, bus) };
+						     get_polarity_and_trigger_bits(madt->overrides[i].flags, bus) };
 	return (struct ioapic_line){ irq, irq, bus };
 }
 
@@ -108,7 +108,7 @@ ioapic_get_sci_line(const struct acpi_madt *madt, uint32_t irq)
 }
 
 uint64_t
-ioapic_digest(const struct acpi_madt *madt)
+ioapic_hash_entries(const struct acpi_madt *madt)
 {
 	uint64_t digest = 0;
 

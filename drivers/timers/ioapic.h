@@ -17,7 +17,8 @@
  * Finds the highest pin in PINS whose I/O APIC entry is masked, because firmware masks entries that it does not use.
  * Bit N of PINS is global pin N. Returns false if there is no masked entry.
  */
-bool ioapic_find_masked(const struct acpi_madt *madt, uint32_t pins, uint64_t *address, uint32_t *entry, uint32_t *pin);
+bool ioapic_find_masked_pin(const struct acpi_madt *madt, uint32_t pins, uint64_t *address, uint32_t *entry,
+			    uint32_t *pin);
 
 uint64_t ioapic_read(uint64_t address, uint32_t entry);
 /* Masks the entry while its high half is written, so that no interrupt goes to the wrong core. */
@@ -44,6 +45,6 @@ struct ioapic_line ioapic_get_sci_line(const struct acpi_madt *madt, uint32_t ir
 /*
  * Returns a hash of all entries of all I/O APICs, without the two bits that hardware changes (remote IRR and pending).
  */
-uint64_t ioapic_digest(const struct acpi_madt *madt);
+uint64_t ioapic_hash_entries(const struct acpi_madt *madt);
 
 #endif

@@ -22,17 +22,17 @@ pics_reach_this_core(void)
 }
 
 bool
-pic_find(const struct platform *platform, struct timer *timer, uint32_t irq)
+pic_check_route(const struct platform *platform, struct timer *timer, uint32_t irq)
 {
 	timer->route = (struct timer_route){ .kind = "pic", .pin = irq };
 	if (platform->acpi.madt.found && !platform->acpi.madt.has_pics)
-		return timer_refuse(timer, CLOCK_ABSENT, "The MADT says that there are no PICs (PCAT_COMPAT).");
+		return timer_set_unusable(timer, CLOCK_ABSENT, "The MADT says that there are no PICs (PCAT_COMPAT).");
 	if ((hw_in8(PIC_MASTER_MASK) | PIC_CASCADE) != PIC_ALL_MASKED || hw_in8(PIC_SLAVE_MASK) != PIC_ALL_MASKED)
-		return timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (an input of a PIC is not masked): "
-							   "not tested.");
+		return timer_set_unusable(timer, CLOCK_DISABLED,
+					  "In use by the firmware (an input of a PIC is not masked): not tested.");
 	if (!pics_reach_this_core())
-		return timer_refuse(timer, CLOCK_DISABLED,
-				    "The PICs cannot interrupt this core: LINT0 of its local APIC is masked, or not ExtINT.");
+		return timer_set_unusable(timer, CLOCK_DISABLED,
+					  "The PICs cannot interrupt this core: LINT0 of its local APIC is masked, or not ExtINT.");
 	return true;
 }
 
@@ -60,7 +60,7 @@ pic_set_up(uint32_t irq, uint32_t vector)
 }
 
 void
-pic_end(uint32_t irq)
+pic_send_eoi(uint32_t irq)
 {
 	if (irq >= INPUTS)
 		hw_out8(PIC_SLAVE, PIC_EOI(irq - INPUTS));
@@ -72,5 +72,5 @@ pic_restore(uint32_t irq)
 {
 	hw_out8(PIC_SLAVE_MASK, PIC_ALL_MASKED);
 	hw_out8(PIC_MASTER_MASK, PIC_ALL_MASKED);
-	pic_end(irq);
+	pic_send_eoi(irq);
 }

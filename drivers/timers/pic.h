@@ -13,11 +13,11 @@
 #include "clocks/platform.h"
 
 /*
- * Sets TIMER's route to IRQ (0 to 15) of the PICs. Calls timer_refuse() and returns false if there are no PICs, or if
- * one of their inputs is not masked. Does the same if LINT0 of this core's LAPIC is masked or not in mode ExtINT,
- * because the PICs then cannot interrupt this core.
+ * Sets TIMER's route to IRQ (0 to 15) of the PICs. Calls timer_set_unusable() and returns false if there are no PICs,
+ * or if one of their inputs is not masked. Does the same if LINT0 of this core's LAPIC is masked or not in mode
+ * ExtINT, because the PICs then cannot interrupt this core.
  */
-bool pic_find(const struct platform *platform, struct timer *timer, uint32_t irq);
+bool pic_check_route(const struct platform *platform, struct timer *timer, uint32_t irq);
 
 /*
  * Initializes both PICs and unmasks only IRQ, which is 0 or 8. IRQ raises VECTOR, which must be a multiple of 8. The
@@ -25,7 +25,8 @@ bool pic_find(const struct platform *platform, struct timer *timer, uint32_t irq
  */
 void pic_set_up(uint32_t irq, uint32_t vector);
 
-void pic_end(uint32_t irq); /* called in the handler: sends the end of IRQ's interrupt, without which no other comes */
+/* Called in the handler. Sends the end of IRQ's interrupt, without which no other comes. */
+void pic_send_eoi(uint32_t irq);
 void pic_restore(uint32_t irq); /* masks all inputs, and ends IRQ if it is in service */
 
 #endif

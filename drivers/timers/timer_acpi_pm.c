@@ -15,7 +15,7 @@ enum { BY_STATUS, BY_SCI }; /* values of driver->route_kind, which selects how a
 enum { STATUS_PORT, ENABLE_PORT, HALF, SAVED_ENABLE };
 
 static uint64_t
-pm_timer_now(const struct timer *timer)
+pm_timer_read_count(const struct timer *timer)
 {
 	return hw_in32((uint16_t)timer->address) & timer->count_mask;
 }
@@ -25,12 +25,12 @@ pm_timer_now(const struct timer *timer)
  * is another address of the same counter.
  */
 static bool
-find_blocks(const struct acpi_fadt *fadt, struct timer *timer)
+find_register_blocks(const struct acpi_fadt *fadt, struct timer *timer)
 {
 	if (!fadt->found || fadt->hw_reduced || !fadt->pm_tmr_blk || fadt->pm_tmr_blk > UINT16_MAX)
-		return timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no PM timer at an I/O port.");
+		return timer_set_unusable(timer, CLOCK_ABSENT, "The FADT lists no PM timer at an I/O port.");
 	if (!fadt->pm1_evt_blk || fadt->pm1_evt_blk > UINT16_MAX || fadt->pm1_evt_len < EVENT_LENGTH)
-		return timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no event registers, which hold the timer's status.");
+		return timer_set_unusable(timer, CLOCK_ABSENT, "The FADT lists no event registers, which hold the timer's status.");
 	timer->address = fadt->pm_tmr_blk;
 	timer->saved[STATUS_PORT] = fadt->pm1_evt_blk;
 	timer->saved[ENABLE_PORT] = fadt->pm1_evt_blk + fadt->pm1_evt_len / 2;
@@ -50,10 +50,10 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = UINT32_MAX;
 	timer->phase_ticks = 1; /* the current tick has partly passed, so the interrupt may come up to one tick early */
 	timer->state = CLOCK_PRESENT;
-	if (!find_blocks(fadt, timer))
+	if (!find_register_blocks(fadt, timer))
 		return;
 	if (hw_in16((uint16_t)timer->saved[ENABLE_PORT]) & TMR_EN)
-		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not tested.");
+		timer_set_unusable(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not tested.");
 	else if (timer->driver->route_kind == BY_SCI)
 		timer_find_line(platform, timer, line);
 }
@@ -76,11 +76,11 @@ pm_timer_set_up(struct timer *timer, uint32_t vector)
 static uint64_t
 pm_timer_get_ticks_left(const struct timer *timer)
 {
-	return timer->saved[HALF] - pm_timer_now(timer) % timer->saved[HALF] - 1;
+	return timer->saved[HALF] - pm_timer_read_count(timer) % timer->saved[HALF] - 1;
 }
 
 static uint64_t
-pm_timer_fit(const struct timer *timer, uint64_t ticks)
+pm_timer_get_possible_ticks(const struct timer *timer, uint64_t ticks)
 {
 	(void)ticks;
 	return timer->saved[HALF];
@@ -94,14 +94,14 @@ pm_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 	(void)ticks;
 	(void)periodic;
 	pm_timer_acknowledge(timer);
-	now = pm_timer_now(timer);
+	now = pm_timer_read_count(timer);
 	if (timer->driver->route_kind == BY_SCI)
 		hw_out16((uint16_t)timer->saved[ENABLE_PORT], (uint16_t)timer->saved[SAVED_ENABLE] | TMR_EN);
 	return (now + timer->saved[HALF] - now % timer->saved[HALF]) & timer->count_mask;
 }
 
 static bool
-pm_timer_expired(const struct timer *timer)
+pm_timer_has_expired(const struct timer *timer)
 {
 	return hw_in16((uint16_t)timer->saved[STATUS_PORT]) & TMR_STS;
 }
@@ -124,8 +124,9 @@ pm_timer_restore(struct timer *timer)
 
 #define PM_DRIVER(name, text, ...)                                                                              \
 	{                                                                                                       \
-		.id = name, .title = text, __VA_ARGS__, .open = pm_timer_open, .set_up = pm_timer_set_up, .fit = pm_timer_fit, \
-		.arm = pm_timer_arm, .expired = pm_timer_expired, .get_ticks_left = pm_timer_get_ticks_left,    \
+		.id = name, .title = text, __VA_ARGS__, .open = pm_timer_open, .set_up = pm_timer_set_up,       \
+		.fit = pm_timer_get_possible_ticks, .arm = pm_timer_arm, .expired = pm_timer_has_expired,       \
+		.get_ticks_left = pm_timer_get_ticks_left,                                                      \
 		.acknowledge = pm_timer_acknowledge, .disarm = pm_timer_disarm, .restore = pm_timer_restore,    \
 	}
 

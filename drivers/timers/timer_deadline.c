@@ -20,7 +20,7 @@ deadline_open(const struct platform *platform, struct timer *timer)
 	timer->clock = "tsc";
 	timer->ticks_max = UINT64_MAX / 2;
 	if (timer_find_lapic(timer) && !(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_DEADLINE))
-		timer_refuse(timer, CLOCK_ABSENT, "CPUID does not offer TSC deadlines (leaf 1h, ECX bit 24).");
+		timer_set_unusable(timer, CLOCK_ABSENT, "CPUID does not offer TSC deadlines (leaf 1h, ECX bit 24).");
 }
 
 static void
@@ -59,7 +59,7 @@ deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
 
 /* The CPU sets IA32_TSC_DEADLINE to 0 when the timer interrupts. */
 static bool
-deadline_expired(const struct timer *timer)
+deadline_has_expired(const struct timer *timer)
 {
 	(void)timer;
 	return hw_msr_read(MSR_TSC_DEADLINE) == 0;
@@ -93,7 +93,7 @@ const struct timer_driver timer_deadline = {
 	.open = deadline_open,
 	.set_up = deadline_set_up,
 	.arm = deadline_arm,
-	.expired = deadline_expired,
+	.expired = deadline_has_expired,
 	.get_ticks_left = deadline_get_ticks_left,
 	.disarm = deadline_disarm,
 	.restore = deadline_restore,

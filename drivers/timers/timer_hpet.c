@@ -49,9 +49,10 @@ get_comparator_address(const struct timer *timer)
 static bool
 find_pin(const struct platform *platform, struct timer *timer, uint32_t pins)
 {
-	if (!pins || !ioapic_find_masked(&platform->acpi.madt, pins, &timer->pin_address, &timer->entry, &timer->route.pin))
-		return timer_refuse(timer, CLOCK_DISABLED,
-				    "Each I/O APIC pin that the timer can be routed to is in use or missing.");
+	if (!pins || !ioapic_find_masked_pin(&platform->acpi.madt, pins, &timer->pin_address, &timer->entry,
+					      &timer->route.pin))
+		return timer_set_unusable(timer, CLOCK_DISABLED,
+					  "Each I/O APIC pin that the timer can be routed to is in use or missing.");
 	return true;
 }
 
@@ -61,16 +62,16 @@ find_route(const struct platform *platform, struct timer *timer)
 	struct lapic lapic;
 
 	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
-		return timer_refuse(timer, CLOCK_DISABLED,
-				    "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
+		return timer_set_unusable(timer, CLOCK_DISABLED,
+					  "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
 	switch (timer->driver->route_kind) {
 	case BY_FSB:
 		timer->route.kind = "fsb";
 		return hw_read32(get_registers_address(timer)) & FSB_CAP ||
-		       timer_refuse(timer, CLOCK_ABSENT, "The HPET can't send its interrupts as messages (FSB delivery).");
+		       timer_set_unusable(timer, CLOCK_ABSENT, "The HPET can't send its interrupts as messages (FSB delivery).");
 	case BY_LEGACY:
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
-			return timer_refuse(timer, CLOCK_ABSENT, "The HPET can't replace the PIT (no legacy replacement route).");
+			return timer_set_unusable(timer, CLOCK_ABSENT, "The HPET can't replace the PIT (no legacy replacement route).");
 		return timer_pic_is_masked(timer) && find_pin(platform, timer, 1u << LEGACY_PIN);
 	default: /* IA-PC HPET 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
 		return find_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);
@@ -85,7 +86,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->route = (struct timer_route){ .kind = "ioapic" };
 	if (!table->found || table->space != ACPI_SPACE_MEMORY || !table->base || !hw_is_mapped(table->base, HPET_SIZE)) {
-		timer_refuse(timer, CLOCK_ABSENT, "ACPI describes no HPET that can be read.");
+		timer_set_unusable(timer, CLOCK_ABSENT, "ACPI describes no HPET that can be read.");
 		timer->unlisted = timer->driver->unit != 0;
 		return;
 	}
@@ -93,8 +94,8 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	period_fs = hw_read32(timer->address + HPET_PERIOD);
 	configuration = hw_read32(timer->address + HPET_CONFIGURATION);
 	if (period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX || !(configuration & HPET_ENABLE_CNF)) {
-		timer_refuse(timer, CLOCK_DISABLED,
-			     "The HPET is off: it is switched on only if it is measured as a clock (clocks=).");
+		timer_set_unusable(timer, CLOCK_DISABLED,
+				   "The HPET is off: it is switched on only if it is measured as a clock (clocks=).");
 		timer->unlisted = timer->driver->unit != 0;
 		return;
 	}
@@ -102,7 +103,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	if (timer->unlisted)
 		return;
 	if (configuration & LEGACY_CNF || hw_read32(get_registers_address(timer)) & HPET_TN_INT_ENB) {
-		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
+		timer_set_unusable(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
 		return;
 	}
 	timer->hz = (struct rate){ HPET_FS_PER_S, period_fs };
@@ -192,7 +193,7 @@ hpet_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static void
-hpet_timer_arm_over(struct timer *timer)
+hpet_timer_enable_interrupt(struct timer *timer)
 {
 	uint64_t at = get_registers_address(timer);
 
@@ -208,7 +209,7 @@ hpet_timer_get_ticks_left(const struct timer *timer)
 }
 
 static bool
-hpet_timer_expired(const struct timer *timer)
+hpet_timer_has_expired(const struct timer *timer)
 {
 	return hpet_timer_get_ticks_left(timer) == 0;
 }
@@ -231,8 +232,9 @@ hpet_timer_restore(struct timer *timer)
 #define HPET_DRIVER(name, text, ...)                                                                            \
 	{                                                                                                       \
 		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = hpet_timer_open,              \
-		.set_up = hpet_timer_set_up, .arm = hpet_timer_arm, .arm_over = hpet_timer_arm_over, .expired = hpet_timer_expired, \
-		.get_ticks_left = hpet_timer_get_ticks_left, .disarm = hpet_timer_disarm, .restore = hpet_timer_restore, \
+		.set_up = hpet_timer_set_up, .arm = hpet_timer_arm, .arm_over = hpet_timer_enable_interrupt,    \
+		.expired = hpet_timer_has_expired, .get_ticks_left = hpet_timer_get_ticks_left,                 \
+		.disarm = hpet_timer_disarm, .restore = hpet_timer_restore,                                     \
 	}
 #define HPET_OTHER(n) HPET_DRIVER("hpet" #n, "HPET comparator " #n ", by an I/O APIC", .unit = n, .secondary = true)
 

@@ -27,15 +27,16 @@ hv_timer_open(const struct platform *platform, struct timer *timer)
 	if (timer->unlisted || !timer_find_lapic(timer))
 		return;
 	if (!(hyperv->features_edx & HV_DIRECT_TIMERS_AVAILABLE))
-		timer_refuse(timer, CLOCK_ABSENT,
-			     "CPUID 40000003h offers this timer by messages only (no direct mode, EDX bit 19): not tested.");
+		timer_set_unusable(timer, CLOCK_ABSENT,
+				   "CPUID 40000003h offers this timer by messages only (no direct mode, EDX bit 19): not tested.");
 	else if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER))
-		timer_refuse(timer, CLOCK_ABSENT,
-			     "CPUID 40000003h does not offer the reference counter (EAX bit 1), which its deadlines use.");
+		timer_set_unusable(timer, CLOCK_ABSENT,
+				   "CPUID 40000003h does not offer the reference counter (EAX bit 1), which its deadlines use.");
 	else if (hyperv->timer_faults)
-		timer_refuse(timer, CLOCK_BROKEN, "CPUID 40000003h offers this timer, but access to its MSR 400000B6h faulted.");
+		timer_set_unusable(timer, CLOCK_BROKEN,
+				   "CPUID 40000003h offers this timer, but access to its MSR 400000B6h faulted.");
 	else if (hw_msr_read(MSR_HV_TIMER_CONFIG) & HV_TIMER_ENABLE)
-		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
+		timer_set_unusable(timer, CLOCK_DISABLED, "In use by the firmware: not tested.");
 }
 
 static void
@@ -75,7 +76,7 @@ hv_timer_get_ticks_left(const struct timer *timer)
 
 /* Returns true if the timer is disabled: a one-shot disables itself when it expires. */
 static bool
-hv_timer_expired(const struct timer *timer)
+hv_timer_has_expired(const struct timer *timer)
 {
 	(void)timer;
 	return !(hw_msr_read(MSR_HV_TIMER_CONFIG) & HV_TIMER_ENABLE);
@@ -102,7 +103,7 @@ const struct timer_driver timer_hyperv = {
 	.open = hv_timer_open,
 	.set_up = hv_timer_set_up,
 	.arm = hv_timer_arm,
-	.expired = hv_timer_expired,
+	.expired = hv_timer_has_expired,
 	.get_ticks_left = hv_timer_get_ticks_left,
 	.disarm = hv_timer_disarm,
 	.restore = hv_timer_restore,

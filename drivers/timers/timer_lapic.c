@@ -63,7 +63,7 @@ lapic_timer_get_ticks_left(const struct timer *timer)
 }
 
 static bool
-lapic_timer_expired(const struct timer *timer)
+lapic_timer_has_expired(const struct timer *timer)
 {
 	return lapic_timer_get_ticks_left(timer) == 0;
 }
@@ -89,7 +89,7 @@ const struct timer_driver timer_lapic = {
 	.open = lapic_timer_open,
 	.set_up = lapic_timer_set_up,
 	.arm = lapic_timer_arm,
-	.expired = lapic_timer_expired,
+	.expired = lapic_timer_has_expired,
 	.get_ticks_left = lapic_timer_get_ticks_left,
 	.disarm = lapic_timer_disarm,
 	.restore = lapic_timer_restore,

@@ -39,7 +39,7 @@ pit_timer_open(const struct platform *platform, struct timer *timer)
 	timer->route = (struct timer_route){ .kind = timer->driver->by_pic ? "pic" : "ioapic", .pin = line.pin };
 	timer->state = CLOCK_PRESENT;
 	if (timer_get_pit_status() == 0xff)
-		timer_refuse(timer, CLOCK_ABSENT, "Ports 40h and 43h read all ones: there is no PIT.");
+		timer_set_unusable(timer, CLOCK_ABSENT, "Ports 40h and 43h read all ones: there is no PIT.");
 	else if (timer_pic_is_masked(timer))
 		timer_find_line(platform, timer, line);
 }
@@ -65,7 +65,7 @@ pit_timer_disarm(struct timer *timer)
  * mode is written. Therefore a count of TICKS_MIN replaces that count, and this function waits until it ends.
  */
 static void
-pit_timer_end_count(struct timer *timer)
+pit_timer_end_firmware_count(struct timer *timer)
 {
 	pit_timer_load(MODE_0_WORD, TICKS_MIN);
 	for (unsigned polls = 0; polls < POLLS_MAX && !(timer_get_pit_status() & STATUS_OUT); polls++)
@@ -79,7 +79,7 @@ pit_timer_end_count(struct timer *timer)
  * so it causes no interrupt itself.
  */
 static void
-pit_timer_settle(struct timer *timer)
+pit_timer_await_delayed_interrupt(struct timer *timer)
 {
 	(void)timer;
 	pit_timer_load(MODE_0_WORD, TICKS_MAX - 1);
@@ -89,7 +89,7 @@ static void
 pit_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	timer->saved[SAVED_STATUS] = timer_get_pit_status();
-	pit_timer_end_count(timer);
+	pit_timer_end_firmware_count(timer);
 	timer_route_line(timer, vector);
 }
 
@@ -102,7 +102,7 @@ pit_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static bool
-pit_timer_expired(const struct timer *timer)
+pit_timer_has_expired(const struct timer *timer)
 {
 	(void)timer;
 	return timer_get_pit_status() & STATUS_OUT;
@@ -139,14 +139,14 @@ pit_timer_restore(struct timer *timer)
 
 #define PIT_DRIVER(name, text, ...)                                                                             \
 	{                                                                                                       \
-		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = pit_timer_open, .set_up = pit_timer_set_up, \
-		.settle = pit_timer_settle, .arm = pit_timer_arm, .expired = pit_timer_expired,                 \
-		.get_ticks_left = pit_timer_get_ticks_left,                                                     \
+		.id = name, .title = text, .periodic = true, __VA_ARGS__, .open = pit_timer_open,               \
+		.set_up = pit_timer_set_up, .settle = pit_timer_await_delayed_interrupt, .arm = pit_timer_arm,  \
+		.expired = pit_timer_has_expired, .get_ticks_left = pit_timer_get_ticks_left,                   \
 		.disarm = pit_timer_disarm, .restore = pit_timer_restore,                                       \
 	}
 
 const struct timer_driver timer_pit[TIMER_PITS] = {
 	PIT_DRIVER("pit0", "PIT channel 0, modes 0 and 2", .acknowledge = NULL),
 	PIT_DRIVER("pit0_pic", "PIT channel 0, by the first PIC", .secondary = true, .by_pic = true,
-		   .acknowledge = timer_end_interrupt),
+		   .acknowledge = timer_send_eoi),
 };

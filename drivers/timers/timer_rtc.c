@@ -51,11 +51,11 @@ check_availability(const struct platform *platform, struct timer *timer)
 
 	timer->state = CLOCK_PRESENT;
 	if ((a & b & rtc_read_register(&device, REGISTER_D)) == RTC_UNREADABLE)
-		timer_refuse(timer, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
+		timer_set_unusable(timer, CLOCK_ABSENT, "All registers read FFh: there is no RTC at port 70h.");
 	else if ((a & A_DIVIDER) != A_DIVIDER_32768_HZ || b & B_SET)
-		timer_refuse(timer, CLOCK_STUCK, "The RTC is halted, or its divider is held in reset.");
+		timer_set_unusable(timer, CLOCK_STUCK, "The RTC is halted, or its divider is held in reset.");
 	else if (b & B_ENABLES)
-		timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (register B): not tested.");
+		timer_set_unusable(timer, CLOCK_DISABLED, "In use by the firmware (register B): not tested.");
 	else
 		timer_find_line(platform, timer, line);
 	rtc_restore_index(&device);
@@ -71,7 +71,7 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = timer->driver->route_kind == RTC_PERIODIC ? 1u << SHIFT_MAX : 1;
 	timer->own_phase = true;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
-		timer_refuse(timer, CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
+		timer_set_unusable(timer, CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
 		return;
 	}
 	interrupts = hw_interrupts_mask();
@@ -110,7 +110,7 @@ rtc_timer_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-rtc_timer_fit(const struct timer *timer, uint64_t ticks)
+rtc_timer_get_possible_ticks(const struct timer *timer, uint64_t ticks)
 {
 	unsigned shift = SHIFT_MIN;
 
@@ -144,7 +144,7 @@ rtc_timer_acknowledge(const struct timer *timer)
 {
 	hw_out8((uint16_t)timer->address, (uint8_t)timer->saved[FOUND_NMI] | REGISTER_C);
 	(void)hw_in8((uint16_t)timer->address + RTC_DATA);
-	timer_end_interrupt(timer);
+	timer_send_eoi(timer);
 }
 
 /*
@@ -152,7 +152,7 @@ rtc_timer_acknowledge(const struct timer *timer)
  * which the handler clears.
  */
 static bool
-rtc_timer_expired(const struct timer *timer)
+rtc_timer_has_expired(const struct timer *timer)
 {
 	struct device device = make_device(timer);
 
@@ -194,18 +194,18 @@ rtc_timer_restore(struct timer *timer)
 	rtc_restore_index(&device);
 }
 
-#define RTC_DRIVER(name, text, ...)                                                                             \
-	{                                                                                                       \
-		.id = name, .title = text, __VA_ARGS__, .open = rtc_timer_open, .set_up = rtc_timer_set_up,     \
-		.arm = rtc_timer_arm, .expired = rtc_timer_expired, .get_ticks_left = rtc_timer_get_ticks_left, \
-		.acknowledge = rtc_timer_acknowledge, .disarm = rtc_timer_disarm, .restore = rtc_timer_restore, \
+#define RTC_DRIVER(name, text, ...)                                                                                 \
+	{                                                                                                           \
+		.id = name, .title = text, __VA_ARGS__, .open = rtc_timer_open, .set_up = rtc_timer_set_up,         \
+		.arm = rtc_timer_arm, .expired = rtc_timer_has_expired, .get_ticks_left = rtc_timer_get_ticks_left, \
+		.acknowledge = rtc_timer_acknowledge, .disarm = rtc_timer_disarm, .restore = rtc_timer_restore,     \
 	}
 
 const struct timer_driver timer_rtc[TIMER_RTCS] = {
 	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .periodic = true, .route_kind = RTC_PERIODIC,
-		   .fit = rtc_timer_fit),
+		   .fit = rtc_timer_get_possible_ticks),
 	RTC_DRIVER("rtc_update", "RTC, at the end of an update", .kind = TIMER_AWAITED, .route_kind = RTC_UPDATE),
 	RTC_DRIVER("rtc_alarm", "RTC, by an alarm each second", .kind = TIMER_AWAITED, .route_kind = RTC_ALARM),
 	RTC_DRIVER("rtc_pic", "RTC, periodic, by the second PIC", .kind = TIMER_RATES, .periodic = true,
-		   .route_kind = RTC_PERIODIC, .fit = rtc_timer_fit, .secondary = true, .by_pic = true),
+		   .route_kind = RTC_PERIODIC, .fit = rtc_timer_get_possible_ticks, .secondary = true, .by_pic = true),
 };

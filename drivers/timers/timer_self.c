@@ -33,7 +33,7 @@ self_ipi_arm(struct timer *timer, uint64_t ticks, bool periodic)
 }
 
 static bool
-self_ipi_expired(const struct timer *timer)
+self_ipi_has_expired(const struct timer *timer)
 {
 	(void)timer;
 	return true;
@@ -61,7 +61,7 @@ const struct timer_driver timer_self = {
 	.open = self_ipi_open,
 	.set_up = self_ipi_set_up,
 	.arm = self_ipi_arm,
-	.expired = self_ipi_expired,
+	.expired = self_ipi_has_expired,
 	.get_ticks_left = self_ipi_get_ticks_left,
 	.disarm = self_ipi_do_nothing,
 	.restore = self_ipi_do_nothing,

@@ -6,7 +6,7 @@
 #include "timers/timers.h"
 
 bool
-timer_refuse(struct timer *timer, enum clock_state state, const char *why)
+timer_set_unusable(struct timer *timer, enum clock_state state, const char *why)
 {
 	struct text reason;
 
@@ -24,7 +24,7 @@ timer_find_lapic(struct timer *timer)
 
 	timer->route = (struct timer_route){ .kind = "lapic" };
 	if (refusal)
-		return timer_refuse(timer, CLOCK_ABSENT, refusal);
+		return timer_set_unusable(timer, CLOCK_ABSENT, refusal);
 	timer->address = lapic.x2apic ? 0 : lapic.base;
 	timer->state = CLOCK_PRESENT;
 	return true;
@@ -40,8 +40,8 @@ bool
 timer_pic_is_masked(struct timer *timer)
 {
 	return (hw_in8(PIC_MASTER_MASK) & PIC_IRQ_0) ||
-	       timer_refuse(timer, CLOCK_DISABLED, "In use by the firmware (the first PIC's IRQ 0 is not masked): not "
-						   "tested.");
+	       timer_set_unusable(timer, CLOCK_DISABLED,
+				  "In use by the firmware (the first PIC's IRQ 0 is not masked): not tested.");
 }
 
 bool
@@ -51,15 +51,15 @@ timer_find_line(const struct platform *platform, struct timer *timer, struct ioa
 
 	timer->line_bits = line.bits;
 	if (timer->driver->by_pic)
-		return pic_find(platform, timer, line.irq);
+		return pic_check_route(platform, timer, line.irq);
 	timer->route = (struct timer_route){ .kind = "ioapic", .pin = line.pin };
 	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
-		return timer_refuse(timer, CLOCK_DISABLED,
-				    "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
-	if (line.pin > IOAPIC_PIN_MAX || !ioapic_find_masked(&platform->acpi.madt, 1u << line.pin, &timer->pin_address,
-							     &timer->entry, &timer->route.pin))
-		return timer_refuse(timer, CLOCK_DISABLED,
-				    "The timer's I/O APIC pin is in use by the firmware, or missing: not tested.");
+		return timer_set_unusable(timer, CLOCK_DISABLED,
+					  "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
+	if (line.pin > IOAPIC_PIN_MAX || !ioapic_find_masked_pin(&platform->acpi.madt, 1u << line.pin, &timer->pin_address,
+								 &timer->entry, &timer->route.pin))
+		return timer_set_unusable(timer, CLOCK_DISABLED,
+					  "The timer's I/O APIC pin is in use by the firmware, or missing: not tested.");
 	return true;
 }
 
@@ -79,10 +79,10 @@ timer_route_line(struct timer *timer, uint32_t vector)
 }
 
 void
-timer_end_interrupt(const struct timer *timer)
+timer_send_eoi(const struct timer *timer)
 {
 	if (timer->driver->by_pic)
-		pic_end(timer->route.pin);
+		pic_send_eoi(timer->route.pin);
 }
 
 void

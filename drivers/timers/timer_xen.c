@@ -121,12 +121,12 @@ xen_timer_open(const struct platform *platform, struct timer *timer)
 	timer->saved[PAGE] = platform->unused_page;
 	timer->saved[VCPU] = leaf.ebx;
 	if (!platform->unused_page) {
-		timer_refuse(timer, CLOCK_DISABLED,
-			     "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
+		timer_set_unusable(timer, CLOCK_DISABLED,
+				   "The timer's events need Xen's shared page, whose address the firmware chose: not tested.");
 	} else if (!(leaf.eax & XEN_VCPU_ID_PRESENT) || leaf.ebx >= VCPUS_MAX) {
-		timer_refuse(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not state the vCPU number of a core.");
+		timer_set_unusable(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not state the vCPU number of a core.");
 	} else if (!map_page_and_bind_event(timer)) {
-		timer_refuse(timer, CLOCK_BROKEN, "Xen refused its shared page or the timer's event.");
+		timer_set_unusable(timer, CLOCK_BROKEN, "Xen refused its shared page or the timer's event.");
 	} else {
 		unbind_event_and_unmap_page(timer);
 	}
@@ -157,7 +157,7 @@ struct param {
 };
 
 static void
-set_callback(uint64_t value)
+set_interrupt_callback(uint64_t value)
 {
 	struct param param = { DOMAIN_SELF, 0, value };
 
@@ -181,7 +181,7 @@ xen_timer_set_up(struct timer *timer, uint32_t vector)
 	timer->saved[FOUND_MASK] = get_shared_page(timer)->masked[0];
 	get_shared_page(timer)->masked[0] = ~(UINT64_C(1) << timer->saved[PORT]);
 	xen_timer_acknowledge(timer);
-	set_callback(CALLBACK_VECTOR | vector);
+	set_interrupt_callback(CALLBACK_VECTOR | vector);
 }
 
 static uint64_t
@@ -192,7 +192,7 @@ read_time_ns(const struct timer *timer)
 
 	return timer->saved[IS_ATTACHED] &&
 		pvclock_copy(&get_shared_page(timer)->vcpus[timer->saved[VCPU]].time, hw_tsc_lfence, &taken, &tsc) ?
-		pvclock_ns(&taken, tsc) : 0;
+		pvclock_calculate_ns(&taken, tsc) : 0;
 }
 
 static uint64_t
@@ -219,7 +219,7 @@ xen_timer_get_ticks_left(const struct timer *timer)
 }
 
 static bool
-xen_timer_expired(const struct timer *timer)
+xen_timer_has_expired(const struct timer *timer)
 {
 	return !xen_timer_get_ticks_left(timer);
 }
@@ -230,7 +230,7 @@ xen_timer_restore(struct timer *timer)
 	if (!timer->saved[IS_ATTACHED])
 		return;
 	xen_timer_disarm(timer);
-	set_callback(timer->saved[FOUND_CALLBACK]);
+	set_interrupt_callback(timer->saved[FOUND_CALLBACK]);
 	get_shared_page(timer)->masked[0] = timer->saved[FOUND_MASK];
 	xen_timer_acknowledge(timer);
 	unbind_event_and_unmap_page(timer);
@@ -243,7 +243,7 @@ const struct timer_driver timer_xen = {
 	.open = xen_timer_open,
 	.set_up = xen_timer_set_up,
 	.arm = xen_timer_arm,
-	.expired = xen_timer_expired,
+	.expired = xen_timer_has_expired,
 	.get_ticks_left = xen_timer_get_ticks_left,
 	.acknowledge = xen_timer_acknowledge,
 	.disarm = xen_timer_disarm,

@@ -21,27 +21,27 @@ extern const struct timer_driver *const timer_drivers[]; /* all sources, in the 
  * Adds to REGISTERS the registers that timer tests write: HPET comparators, I/O APIC entries, PIT channel 0, the RTC's
  * alarm, the PM timer's enable register, and the PICs' masks.
  */
-void timers_as_found(struct as_found *registers, const struct platform *platform);
+void timers_read_registers(struct as_found *registers, const struct platform *platform);
 
 /* Sets the timer's state and WHY, a sentence with the reason why it is not tested. Always returns false. */
-bool timer_refuse(struct timer *timer, enum clock_state state, const char *why);
+bool timer_set_unusable(struct timer *timer, enum clock_state state, const char *why);
 
 /*
- * Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode). Calls timer_refuse() if there is
- * none.
+ * Finds the calling core's local APIC and sets timer->address (0 in x2APIC mode). Calls timer_set_unusable() if there
+ * is none.
  */
 bool timer_find_lapic(struct timer *timer);
 struct lapic timer_get_lapic(const struct timer *timer);
 
 /*
  * Returns true if IRQ 0 is masked at the first PIC. If it is not masked, the firmware's tick uses the PIT: calls
- * timer_refuse() and returns false.
+ * timer_set_unusable() and returns false.
  */
 bool timer_pic_is_masked(struct timer *timer);
 
 /*
- * Finds the I/O APIC entry of LINE, or the PIC input if driver->by_pic is set. Calls timer_refuse() and returns false
- * if the entry, or any input of a PIC, is not masked.
+ * Finds the I/O APIC entry of LINE, or the PIC input if driver->by_pic is set. Calls timer_set_unusable() and returns
+ * false if the entry, or any input of a PIC, is not masked.
  */
 bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 
@@ -55,7 +55,7 @@ uint32_t timer_get_rtc_alarm(const struct device *device); /* the alarm's second
  * the handler, and restore the I/O APIC entry. If the line uses the PICs, the restore masks all their inputs.
  */
 void timer_route_line(struct timer *timer, uint32_t vector);
-void timer_end_interrupt(const struct timer *timer);
+void timer_send_eoi(const struct timer *timer);
 void timer_restore_line(const struct timer *timer);
 
 #endif

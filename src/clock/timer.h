@@ -36,7 +36,7 @@ struct timer_slot {
 	 */
 	uint64_t space;
 	uint64_t counter_address; /* address of a 32-bit counter that the recorder reads first; 0 if there is none */
-	uint64_t eoi_address;     /* address of the local APIC's EOI register, from lapic_eoi_address() */
+	uint64_t eoi_address;     /* address of the local APIC's EOI register, from lapic_get_eoi_address() */
 	/*
 	 * The recorder calls it before the EOI, to clear the interrupt in the source. NULL if this is not necessary.
 	 */

@@ -128,7 +128,7 @@ read_registers(void *context, struct as_found *registers)
 {
 	const struct bench *bench = context;
 
-	registers_read(registers, &bench->platform, bench->machine.hooks.guarded);
+	registers_read_from_clocks(registers, &bench->platform, bench->machine.hooks.guarded);
 }
 
 static void
@@ -138,7 +138,7 @@ read_signals(void *context, bool first, struct signals *signals)
 	const struct platform *platform = &bench->platform;
 	const struct signal_places places = { &platform->paravirtual, platform->acpi.vmgenid, platform->acpi.vmclock };
 
-	signals_read(&places, NULL, first, signals);
+	signals_read_disruption_markers(&places, NULL, first, signals);
 }
 
 static void

@@ -103,7 +103,7 @@ sim_platform(struct platform *platform)
 	}
 	cpu_read_facts(&platform->cpu);
 	paravirtual_read(&platform->cpu, NULL, &platform->paravirtual);
-	platform_read_claims(platform, NULL);
+	platform_read_rate_claims(platform, NULL);
 	platform->pages = sim.pages;
 	platform->unused_page = sim.unused_page;
 }

@@ -125,7 +125,7 @@ mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, s
 	}
 	mp->services = services;
 	mp->cores = cores;
-	scale_init(&mp->scale, startup_tsc_rate(tsc));
+	scale_init(&mp->scale, startup_get_rate_or_default(tsc));
 	cores->mp = mp;
 	cores->records = records;
 	mp_list_cores(mp, count, own_apic_id, limits);

@@ -10,7 +10,7 @@
 
 struct mp_batch {
 	struct mp *mp;
-	const uint32_t *list; /* numbers of the cores in the batch, as in dispatch_run_some() */
+	const uint32_t *list; /* numbers of the cores in the batch, as in dispatch_run_on_cores() */
 	size_t count;
 	bool has_boot_core;            /* true if the boot core is in the batch */
 	size_t others;        /* number of usable cores in the batch, without the boot core */
@@ -126,7 +126,7 @@ mp_run_on_boot_core(const struct mp_batch *batch, struct job *job)
 static struct mp_core *
 mp_get_batch_core(const struct mp_batch *batch, size_t i)
 {
-	size_t core = dispatch_core(batch->list, i);
+	size_t core = dispatch_get_core(batch->list, i);
 	struct mp *mp = batch->mp;
 
 	return mp && core > 0 && core < mp->cores->count && mp->core[core].usable ?
@@ -143,7 +143,7 @@ mp_post(struct mp *mp, const uint32_t *list, size_t count, const struct job *job
 	for (size_t i = 0; i < count; i++) {
 		struct mp_core *core = mp_get_batch_core(&batch, i);
 
-		batch.has_boot_core |= dispatch_core(list, i) == 0;
+		batch.has_boot_core |= dispatch_get_core(list, i) == 0;
 		if (!core)
 			continue;
 		core->posted++;

@@ -30,11 +30,11 @@ TEST(an_open_clock_is_noticed_and_a_closed_clock_is_restored)
 	struct clock rows[DRIVER_CLOCKS_MAX];
 	struct as_found before, open, after;
 
-	registers_read(&before, &platform, NULL);
+	registers_read_from_clocks(&before, &platform, NULL);
 	pit_driver.open(&platform, &device, rows);
-	registers_read(&open, &platform, NULL);
+	registers_read_from_clocks(&open, &platform, NULL);
 	pit_driver.close(&device);
-	registers_read(&after, &platform, NULL);
+	registers_read_from_clocks(&after, &platform, NULL);
 	assert_int_equal(before.count, 7);
 	assert_string_equal(before.registers[as_found_difference(&before, &open)].name, "port 61h");
 	assert_int_equal(as_found_difference(&before, &after), before.count);
@@ -51,14 +51,14 @@ TEST(modes_6_and_7_of_the_pit_equal_2_and_3)
 
 	for (size_t i = 0; i < 2; i++) {
 		sim.pit.channels[2].control = (uint8_t)(0x38 | same[i] << 1);
-		registers_read(&before, &platform, NULL);
+		registers_read_from_clocks(&before, &platform, NULL);
 		sim.pit.channels[2].control = (uint8_t)(0x30 | same[i] << 1);
-		registers_read(&after, &platform, NULL);
+		registers_read_from_clocks(&after, &platform, NULL);
 		assert_int_equal(as_found_difference(&before, &after), before.count);
 		sim.pit.channels[2].control = (uint8_t)(0x38 | others[i] << 1);
-		registers_read(&before, &platform, NULL);
+		registers_read_from_clocks(&before, &platform, NULL);
 		sim.pit.channels[2].control = (uint8_t)(0x30 | others[i] << 1);
-		registers_read(&after, &platform, NULL);
+		registers_read_from_clocks(&after, &platform, NULL);
 		assert_string_equal(before.registers[as_found_difference(&before, &after)].name, "the mode of PIT channel 2");
 	}
 }
@@ -67,7 +67,7 @@ TEST(each_register_is_compared)
 {
 	struct as_found before, after;
 
-	registers_read(&before, &platform, NULL);
+	registers_read_from_clocks(&before, &platform, NULL);
 	for (size_t i = 0; i < before.count; i++) {
 		after = before;
 		after.registers[i].value ^= 1;
@@ -91,8 +91,8 @@ TEST(msrs_that_cause_an_exception_are_left_out_and_the_others_are_read)
 
 	sim_paravirtual_plug(true);
 	sim_platform(&platform);
-	registers_read(&all, &platform, NULL);
-	registers_read(&rest, &platform, fault);
+	registers_read_from_clocks(&all, &platform, NULL);
+	registers_read_from_clocks(&rest, &platform, fault);
 	assert_int_equal(all.count, 10);
 	assert_int_equal(rest.count, 7);
 	assert_string_equal(rest.registers[6].name, all.registers[6].name);

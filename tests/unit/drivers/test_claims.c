@@ -41,7 +41,7 @@ static void
 read_claims(void)
 {
 	sim_platform(&platform);
-	platform_read_claims(&platform, guard);
+	platform_read_rate_claims(&platform, guard);
 }
 
 static void
@@ -200,7 +200,7 @@ TEST(hyperv_states_its_rates_in_msrs_and_xen_in_a_leaf)
 	for (size_t i = 0; i < sim.msr_count; i++)
 		if (sim.msrs[i].msr == MSR_LAPIC_FREQUENCY)
 			sim.msrs[i].msr = 0xdead;
-	platform_read_claims(&platform, guard);
+	platform_read_rate_claims(&platform, guard);
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading the MSR caused an exception.");
 	assert_claim(CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", UINT64_C(2893437000), 1000);
 }
@@ -228,7 +228,7 @@ TEST(an_msr_that_is_absent_or_states_an_impossible_rate_has_the_reason)
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1000000000);
 	read_claims();
 	sim.msr_count -= 2; /* both MSRs are absent from now on */
-	platform_read_claims(&platform, guard);
+	platform_read_rate_claims(&platform, guard);
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_TSC, "Reading the MSR caused an exception.");
 	assert_refused(CLAIM_HYPERV, CLAIM_OF_LAPIC, "Reading the MSR caused an exception.");
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, 1000000000);
@@ -266,7 +266,7 @@ TEST(each_leaf_and_msr_is_kept_once_as_it_was_read)
 	sim_msr_set(MSR_LAPIC_FREQUENCY, 1);
 	set_leaf_15(0, 192, 24000000);
 	sim.msr_count--; /* the last MSR is absent from now on */
-	platform_read_claims(&platform, guard);
+	platform_read_rate_claims(&platform, guard);
 	assert_memory_equal(find_raw(false, 0x15), &((struct claim_raw){ .number = 0x15, .ebx = 192, .ecx = 24000000 }),
 			    sizeof(struct claim_raw));
 	assert_int_equal(find_raw(false, 1)->eax, 0x000906ea);
@@ -359,7 +359,7 @@ read_vmclock(uint32_t counter, uint64_t period, uint64_t max_error)
 	sim_paravirtual.vmclock_max_error = max_error;
 	sim_platform(&platform);
 	platform.acpi.vmclock = SIM_VMCLOCK_BASE;
-	platform_read_claims(&platform, guard);
+	platform_read_rate_claims(&platform, guard);
 }
 
 #define PERIOD UINT64_C(19342813113834066) /* 1 ns in units of 2^-84 s */

@@ -308,7 +308,7 @@ TEST(the_memory_of_a_tdx_trust_domain_is_encrypted)
 TEST(the_smi_count_is_the_low_half_of_its_msr)
 {
 	sim_msr_set(0x34, UINT64_C(0x7654321000000017));
-	assert_int_equal(cpu_smi_count(), 0x17);
+	assert_int_equal(cpu_read_smi_count(), 0x17);
 }
 
 /* Facts about one core. */
@@ -439,12 +439,12 @@ TEST(on_amd_without_leaf_b_leaf_8000001e_splits_the_id)
 TEST(the_threads_of_a_package_are_from_its_last_level_or_leaf_1)
 {
 	set_levels(0xb, 21);
-	assert_int_equal(cpu_threads(), 12);
+	assert_int_equal(cpu_count_threads(), 12);
 	sim_cpuid_set(0xb, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 4u << 16, 0, 1u << 28 });
-	assert_int_equal(cpu_threads(), 4);
+	assert_int_equal(cpu_count_threads(), 4);
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0, 4u << 16, 0, 0 });
-	assert_int_equal(cpu_threads(), 1);
+	assert_int_equal(cpu_count_threads(), 1);
 }
 
 TEST(a_topology_that_is_contradictory_or_missing_is_unknown)

@@ -92,13 +92,13 @@ TEST_FIXTURE(set_up, NULL);
 static bool
 run_one(uint32_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
-	return dispatch_run_some(&startup, &core, 1, job, argument, bound_ns) == 1;
+	return dispatch_run_on_cores(&startup, &core, 1, job, argument, bound_ns) == 1;
 }
 
 static size_t
 run_all(smp_job *job, void *argument, uint64_t bound_ns)
 {
-	return dispatch_run_some(&startup, NULL, CORES, job, argument, bound_ns);
+	return dispatch_run_on_cores(&startup, NULL, CORES, job, argument, bound_ns);
 }
 
 TEST(a_job_runs_once_on_its_core_after_one_wake)
@@ -219,7 +219,7 @@ TEST(run_all_repeats_a_lost_wake_before_the_boot_core_starts)
 static size_t
 run_some(const uint32_t *cores, size_t count)
 {
-	return dispatch_run_some(&startup, cores, count, count_run, NULL, BOUND_NS);
+	return dispatch_run_on_cores(&startup, cores, count, count_run, NULL, BOUND_NS);
 }
 
 TEST(run_some_runs_on_its_2_cores_and_the_boot_core_only_waits)
@@ -267,8 +267,8 @@ TEST(run_some_reads_no_slot_of_other_cores)
 	ASAN_POISON_MEMORY_REGION(thousand + CORES, (1000 - CORES) * sizeof(*thousand));
 	many.slots = heard_by = thousand;
 	many.count = 1000;
-	assert_int_equal(dispatch_run_some(&many, (const uint32_t[]){ 2, 3 }, 2, count_run, NULL,
-					   BOUND_NS), 2);
+	assert_int_equal(dispatch_run_on_cores(&many, (const uint32_t[]){ 2, 3 }, 2, count_run, NULL,
+					       BOUND_NS), 2);
 	ASAN_UNPOISON_MEMORY_REGION(thousand + CORES, (1000 - CORES) * sizeof(*thousand));
 	assert_int_equal(runs[2] + runs[3], 2);
 	free(thousand);

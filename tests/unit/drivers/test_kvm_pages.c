@@ -38,7 +38,7 @@ check_reading(void)
 	struct pvclock taken;
 
 	assert_true(pvclock_copy(page(), guest_tsc, &taken, &tsc));
-	ns = pvclock_ns(&taken, tsc);
+	ns = pvclock_calculate_ns(&taken, tsc);
 	after = clock_of_kvm();
 	slack = slack_ns();
 	if (ns + slack < before || ns > after + slack)
@@ -83,7 +83,7 @@ TEST(no_reading_is_lower_than_the_previous_one)
 	skip_unless(!guest.lacking, guest.lacking);
 	for (unsigned i = 0; i < READS; i++, last = ns) {
 		assert_true(pvclock_copy(page(), guest_tsc, &taken, &tsc));
-		ns = pvclock_ns(&taken, tsc);
+		ns = pvclock_calculate_ns(&taken, tsc);
 		assert_true(ns >= last);
 	}
 }
@@ -128,7 +128,7 @@ TEST(a_page_that_kvm_changes_during_a_reading_is_read_again)
 	set_meanwhile_ns = clock_of_kvm() + 3600 * UINT64_C(1000000000);
 	looks = 0;
 	assert_true(pvclock_copy(page(), guest_tsc_of_a_clock_that_is_set_meanwhile, &taken, &tsc));
-	ns = pvclock_ns(&taken, tsc);
+	ns = pvclock_calculate_ns(&taken, tsc);
 	assert_true(looks >= 2);
 	assert_true(ns + slack_ns() >= set_meanwhile_ns && ns <= clock_of_kvm() + slack_ns());
 }
@@ -164,7 +164,7 @@ TEST(a_tsc_with_another_rate_has_its_own_multiplier)
 	assert_int_equal(ioctl(guest.cpu, KVM_SET_TSC_KHZ, khz), 0);
 	assert_true(run_to_next_halt());
 	taken = check_reading();
-	by_page = (UINT64_C(1000000) << 32) / pvclock_multiplier(&taken);
+	by_page = (UINT64_C(1000000) << 32) / pvclock_get_multiplier(&taken);
 	assert_true(by_page + 1 >= khz && by_page <= khz + 1);
 	wait_a_little();
 	check_reading();

@@ -41,29 +41,29 @@ reading(void)
 	uint64_t at;
 
 	assert_true(pvclock_copy(&page, tsc, &taken, &at));
-	return pvclock_ns(&taken, at);
+	return pvclock_calculate_ns(&taken, at);
 }
 
 TEST(a_tick_of_half_a_nanosecond_is_added_to_the_time_stamp)
 {
 	assert_int_equal(reading(), 50 + 50);
-	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 31);
+	assert_int_equal(pvclock_get_multiplier(&page), UINT64_C(1) << 31);
 }
 
 TEST(the_shift_is_to_the_left_or_right_and_before_the_multiplication)
 {
 	page.tsc_shift = 3;
 	assert_int_equal(reading(), 50 + 400);
-	assert_int_equal(pvclock_multiplier(&page), UINT64_C(1) << 34);
+	assert_int_equal(pvclock_get_multiplier(&page), UINT64_C(1) << 34);
 	page.tsc_shift = -1;
 	page.tsc_to_system_mul = UINT32_MAX;
 	/* each of the 50 ticks takes slightly less than 1 ns, and the sum is rounded down */
 	assert_int_equal(reading(), 50 + 49);
-	assert_int_equal(pvclock_multiplier(&page), UINT32_MAX >> 1);
+	assert_int_equal(pvclock_get_multiplier(&page), UINT32_MAX >> 1);
 	page.tsc_shift = -32; /* all 32 bits are shifted out */
-	assert_int_equal(pvclock_multiplier(&page), 0);
+	assert_int_equal(pvclock_get_multiplier(&page), 0);
 	page.tsc_shift = -128;
-	assert_int_equal(pvclock_multiplier(&page), 0); /* no TSC has such a rate */
+	assert_int_equal(pvclock_get_multiplier(&page), 0); /* no TSC has such a rate */
 }
 
 /*
@@ -131,12 +131,13 @@ TEST(hyperv_scales_the_whole_tsc_and_adds_a_signed_offset)
 	uint64_t at;
 
 	assert_true(hv_tsc_page_copy(&hv_page, tsc, &taken, &at));
-	assert_int_equal(hv_tsc_page_ticks(&taken, at), 550 - 3);
+	assert_int_equal(hv_tsc_page_calculate_ticks(&taken, at), 550 - 3);
 	hv_page.scale = UINT64_MAX;
 	hv_page.offset = 0;
-	assert_true(hv_tsc_page_ticks(&hv_page, UINT64_MAX) == UINT64_MAX - 1); /* the product needs 128 bits */
+	assert_true(hv_tsc_page_calculate_ticks(&hv_page,
+						UINT64_MAX) == UINT64_MAX - 1); /* the product needs 128 bits */
 	hv_page.scale = UINT64_C(184467440737095516); /* the factor from 1 GHz to 10 MHz */
-	assert_in_range(hv_tsc_page_multiplier(&hv_page), (UINT64_C(1) << 32) - 1, UINT64_C(1) << 32);
+	assert_in_range(hv_tsc_page_get_multiplier(&hv_page), (UINT64_C(1) << 32) - 1, UINT64_C(1) << 32);
 }
 
 static void

@@ -75,7 +75,8 @@ read_signals(uint64_t vmgenid, uint64_t vmclock, bool clear)
 	struct signals signals;
 
 	sim_platform(&platform);
-	signals_read(&(struct signal_places){ &platform.paravirtual, vmgenid, vmclock }, NULL, clear, &signals);
+	signals_read_disruption_markers(&(struct signal_places){ &platform.paravirtual, vmgenid, vmclock }, NULL, clear,
+					&signals);
 	return signals;
 }
 

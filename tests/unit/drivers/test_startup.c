@@ -159,7 +159,7 @@ TEST(the_boot_core_has_slot_0_and_gets_no_command)
 	open_lapic();
 	assert_int_equal(startup_start_cores(&startup), 3);
 	slots[0].state = CORE_ALIVE;
-	startup_stop(&startup, 0, CORES, CORE_ALIVE, CORE_STOPPED);
+	startup_stop_cores(&startup, 0, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 9);
 	for (size_t i = 0; i < sim.lapic.ipi_count; i++)
 		assert_int_not_equal(sim.lapic.ipis[i].destination, 2);
@@ -292,7 +292,7 @@ TEST(only_the_command_register_of_the_boot_cores_lapic_is_written)
 	open_lapic();
 	memcpy(before, sim.lapic.registers, sizeof(before));
 	startup_start_cores(&startup);
-	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
+	startup_stop_cores(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
 	for (size_t i = 0; i < 0x40; i++)
 		if (i != 0x30 && i != 0x31)
 			assert_int_equal(sim.lapic.registers[i], before[i]);
@@ -319,9 +319,9 @@ TEST(a_started_core_switches_its_lapic_on_with_spurious_vector_255)
 
 	assert_null(lapic_open(&lapic));
 	sim.lapic.registers[0x0f] = 0x10f0; /* the LAPIC is switched off as after an INIT, and another bit is set */
-	lapic_join(&lapic);
+	lapic_enable(&lapic);
 	assert_int_equal(sim.lapic.registers[0x0f], 0x11ff);
-	assert_int_equal(lapic_eoi_address(&lapic), SIM_LAPIC_BASE + 0xb0);
+	assert_int_equal(lapic_get_eoi_address(&lapic), SIM_LAPIC_BASE + 0xb0);
 }
 
 TEST(a_started_core_follows_the_boot_core_into_x2apic_mode)
@@ -330,10 +330,10 @@ TEST(a_started_core_follows_the_boot_core_into_x2apic_mode)
 
 	assert_int_equal(sim_msr(0x1b), APIC_BASE_XAPIC);
 	sim.lapic.registers[0x0f] = 0xff;
-	lapic_join(&lapic);
+	lapic_enable(&lapic);
 	assert_int_equal(sim_msr(0x1b), APIC_BASE_X2APIC);
 	assert_int_equal(sim.lapic.registers[0x0f], 0x1ff);
-	assert_int_equal(lapic_eoi_address(&lapic), 0);
+	assert_int_equal(lapic_get_eoi_address(&lapic), 0);
 }
 
 TEST(with_a_stopped_tsc_the_delays_end_after_a_number_of_turns)
@@ -371,10 +371,10 @@ TEST(a_tsc_that_jumps_at_every_poll_does_not_end_a_wait_early)
 
 TEST(a_tsc_of_unknown_rate_counts_as_10_ghz)
 {
-	assert_int_equal(startup_tsc_rate((struct rate){ 0, 0 }).num, UINT64_C(10000000000));
-	assert_int_equal(startup_tsc_rate((struct rate){ 0, 0 }).den, 1);
-	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).num, 7000000);
-	assert_int_equal(startup_tsc_rate((struct rate){ 7000000, 3 }).den, 3);
+	assert_int_equal(startup_get_rate_or_default((struct rate){ 0, 0 }).num, UINT64_C(10000000000));
+	assert_int_equal(startup_get_rate_or_default((struct rate){ 0, 0 }).den, 1);
+	assert_int_equal(startup_get_rate_or_default((struct rate){ 7000000, 3 }).num, 7000000);
+	assert_int_equal(startup_get_rate_or_default((struct rate){ 7000000, 3 }).den, 3);
 }
 
 static uint32_t called;       /* number of cores that have answered the broadcast */
@@ -459,11 +459,11 @@ TEST(an_unlisted_core_that_has_not_written_its_id_yet_is_printed_without_one)
 
 	startup_clear_ids(&id, 1);
 	text_init(&text, bytes, sizeof(bytes));
-	startup_put_unlisted(&text, &id);
+	startup_print_unlisted_id(&text, &id);
 	assert_string_equal(bytes, "Some core arrived with an APIC id that the MADT does not list.");
 	id = 0;
 	text_init(&text, bytes, sizeof(bytes));
-	startup_put_unlisted(&text, &id);
+	startup_print_unlisted_id(&text, &id);
 	assert_string_equal(bytes, "Some core arrived with an APIC id that the MADT does not list, the first with 0.");
 }
 
@@ -483,7 +483,7 @@ TEST(the_stop_sends_init_to_started_cores_only_and_waits_10_ms_once)
 	slots[2].state = CORE_SILENT;
 	uint64_t before_ps = sim.now_ps;
 
-	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
+	startup_stop_cores(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_sent(0, 1, INIT);
 	assert_sent(1, 3, INIT);
@@ -491,7 +491,7 @@ TEST(the_stop_sends_init_to_started_cores_only_and_waits_10_ms_once)
 	assert_int_equal(slots[2].state, CORE_SILENT);
 	assert_in_range(sim.now_ps - before_ps, 10000 * SIM_PS_PER_US, 10010 * SIM_PS_PER_US);
 	before_ps = sim.now_ps;
-	startup_stop(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
+	startup_stop_cores(&startup, 1, CORES, CORE_ALIVE, CORE_STOPPED);
 	assert_int_equal(sim.lapic.ipi_count, 2);
 	assert_int_equal(sim.now_ps, before_ps);
 }

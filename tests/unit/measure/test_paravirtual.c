@@ -627,7 +627,7 @@ run_with_vmclock(uint64_t fast_ppm)
 	bench = bench_new();
 	bench->clocks = some;
 	bench->platform.acpi.vmclock = SIM_VMCLOCK_BASE;
-	platform_read_claims(&bench->platform, NULL);
+	platform_read_rate_claims(&bench->platform, NULL);
 	bench_open(bench, 1);
 	run_measure(&bench->run);
 	bench_close(bench);

@@ -26,7 +26,7 @@ look_once(const struct checking *checking, struct behaviour *row)
 static void
 look_where_time_is_stolen(const struct checking *checking, struct behaviour *row)
 {
-	assert_int_not_equal(check_left_ns(checking), 0);
+	assert_int_not_equal(check_get_time_left_ns(checking), 0);
 	sim_advance_ps(LOOK_PS);
 	if (looks++ < disturbed_looks) {
 		check_mark_disturbed(row);
