@@ -41,8 +41,8 @@ def load_spark():
 
 
 def start_session(folder):
-    """Return a session whose files are in FOLDER. The messages of its Java go to a file there, because they are of no use to
-    users.
+    """Return a session whose files are in FOLDER. Messages of Spark's Java program go to a file in FOLDER, because they are of no
+    use to users.
     """
     builder = load_spark().SparkSession.builder
     for name, value in SETTINGS.items():

@@ -34,8 +34,8 @@ def list_reports_on_stick(run, image):
 
 
 def use_report_on_stick(run, guest, before):
-    """Use the report on the stick that is not in BEFORE, if none came over the serial line. Under U-Boot, applications have no
-    serial line.
+    """If no report came over the serial line, use the report on the stick that is not in BEFORE. Under U-Boot, applications have
+    no serial line.
     """
     transcript = guest.transcript
     if transcript.blocks or transcript.faults or transcript.error or guest.status not in ENDINGS:

@@ -140,7 +140,7 @@ class Guest:
         self._qemu.monitor.send_command(name, label, **arguments)
 
     def read_all_output(self):
-        """Read all output of a stopped machine. The pipe holds no more than its size."""
+        """Read all output of a stopped machine. At most the size of the pipe is read, because the pipe holds no more."""
         most = self.transcript.size + PIPE_SIZE
         while self.transcript.size < most and self._read_serial_bytes():
             pass
@@ -161,7 +161,7 @@ class Guest:
         self.ending, self.state = "lost", why
 
     def _read_serial_bytes(self):
-        """Return the next bytes of the serial line, None if there are none yet, or b"" at its end."""
+        """Return the next bytes of the serial line, None if no bytes have arrived yet, or b"" at the end of the line."""
         data = self._qemu.output.read(READ_SIZE)
         if data:
             self._last_output_s = time.monotonic()
@@ -173,7 +173,7 @@ class Guest:
         return data
 
     def _read_messages(self):
-        """Return the next bytes of QEMU's own messages, None if there are none yet, or b"" at their end."""
+        """Return the next bytes of QEMU's own messages, None if no bytes have arrived yet, or b"" at the end."""
         data = self._qemu.errors.read(READ_SIZE)
         if data:
             self.qemu_messages.add_output(data)

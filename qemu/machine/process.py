@@ -117,8 +117,8 @@ class Process:
         return self._process.poll()
 
     def kill_process(self, hear, note):
-        """Kill the process group. HEAR() and NOTE() read the remaining output. They return None if there is none yet, and b""
-        at the end. Return the exit status. Return None if the process hangs in the kernel and does not end.
+        """Kill the process group. HEAR() and NOTE() read the remaining output. They return None if no output has arrived yet,
+        and b"" at the end. Return the exit status. Return None if the process hangs in the kernel and does not end.
         """
         status = None
         if self._process:

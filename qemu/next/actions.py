@@ -20,7 +20,7 @@ SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 # Keys of prepared.json, which describes the prepared start. "earlier" lists reports of earlier preparations that were not
 # collected. "collected" lists the collected reports of this preparation. "loader" is a name in loaders.ALL, and "found" is the
-# result of its list_items_to_keep().
+# result of that loader's list_items_to_keep().
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
 NEW = ".new"  # suffix of the temporary file that files.replace_file() leaves behind after a power cut

@@ -146,7 +146,8 @@ def check_space(folder, size):
 def _has_complete_report(path):
     """Return True if the folder PATH has a complete report.
 
-    A folder called NNNN.new is complete if the firmware cannot rename. After a power cut it has only a part of a report.
+    A folder called NNNN.new is complete if the firmware cannot rename. After a power cut such a folder has only a part
+    of a report.
     """
     name, report = os.path.basename(path), os.path.join(path, "report.json")
     if re.fullmatch(r"\d{4}", name):

@@ -27,7 +27,7 @@ CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"
 
 
 def check_outputs(run):
-    """Raise UserError if files that options name cannot be written. The options of these files are then removed from RUN."""
+    """Raise UserError if a file that an option names cannot be written. That option is then removed from RUN."""
     taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
     for name in INPUTS:
         if getattr(run, name):

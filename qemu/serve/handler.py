@@ -88,11 +88,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refused(431, f"the request has more than {HEAD_MAX >> 10} KiB of headers") from None
 
     def send_error(self, code, message=None, explain=None):
-        """Called by parse_request() only."""
+        """Refuse the request with the status CODE. Only parse_request() calls this function."""
         raise Refused(code, message)
 
     def handle_expect_100(self):
-        """Note that the client waits for a permission before it sends the body. It is sent after the request was accepted."""
+        """Note that the client waits for a permission before it sends the body. The server sends this permission after it has
+        accepted the request."""
         self.expects = True
         return True
 
