@@ -9,7 +9,7 @@
 struct names {
 	const char *clock_ids[REPORT_CLOCKS_MAX + 1];
 	const char *rule_ids[RULES_MAX + 1];
-	struct options_names options; /* points at both arrays */
+	struct options_names options; /* pointers to the two arrays, for the parser of options */
 };
 
 /* Fills NAMES, which must not be moved afterwards, because it contains pointers to itself. */

@@ -22,8 +22,8 @@
 struct console {
 	void *screen;       /* owned by boot/uefi/console; NULL if there is no screen */
 	size_t columns, rows;
-	int32_t saved_mode, saved_attribute; /* mode and attribute to restore */
-	bool saved_cursor;                   /* true if the cursor was shown */
+	int32_t saved_mode, saved_attribute; /* text mode and colours before the run, which are restored */
+	bool saved_cursor;                   /* true if the cursor was shown before the run */
 	bool shared;        /* true if the screen's text also appears on serial lines */
 	bool was_graphics;  /* true if the firmware's console was in graphics mode */
 	struct serial serial;
@@ -42,10 +42,7 @@ void console_open(struct console *console);
  */
 void console_take_port(struct console *console, uint16_t port);
 
-/*
- * These functions write TEXT to both, to the screen, or to the serial lines. A newline is
- * .
- */
+/* These functions write TEXT to both, to the screen, or to the serial lines. A newline starts a new row. */
 void console_put(struct console *console, const char *text);
 void console_screen(struct console *console, const char *text);
 void console_serial(struct console *console, const char *text);

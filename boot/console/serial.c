@@ -33,8 +33,8 @@ send_on_all_lines(struct serial *serial, const char *bytes, size_t size)
 }
 
 /*
- * Appends BYTES to the chunk until it is full, with \r
- *  for each newline. Returns the number of BYTES that were appended.
+ * Appends BYTES to the chunk until the chunk is full. Each newline becomes a carriage return and a newline. Returns
+ * the number of BYTES that were appended.
  */
 static size_t
 fill_chunk(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "hw/fw_cfg.h"
 
-#define SOURCE_SIZE 8192 /* bytes of options in one source */
+#define SOURCE_SIZE 8192 /* maximum number of bytes of options in one source */
 #define SHOWN_MAX   48   /* maximum number of characters of another program's words that a note quotes */
 #define FW_CFG_NAME "opt/baretick/options"
 

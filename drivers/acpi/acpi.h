@@ -23,7 +23,7 @@ struct acpi_fadt {
 	bool found;
 	uint32_t pm_tmr_blk; /* I/O port of the PM timer, or 0 */
 	uint8_t pm_tmr_len;
-	bool tmr_val_ext;      /* the PM timer has 32 bits, otherwise 24 */
+	bool tmr_val_ext;      /* true if the PM timer has 32 bits, false if it has 24 */
 	uint32_t pm1_evt_blk;  /* I/O port of PM1a's status register, or 0; the enable register follows it */
 	uint8_t pm1_evt_len;
 	/* SCI interrupt: an ISA interrupt number if there are PICs, otherwise a global I/O APIC pin */
@@ -60,7 +60,7 @@ struct acpi_madt {
 	} ioapics[ACPI_IOAPICS_MAX];
 	size_t override_count; /* number of valid entries of OVERRIDES; further overrides are ignored */
 	struct acpi_override {
-		uint8_t irq;    /* number of the ISA interrupt */
+		uint8_t irq;    /* number of the ISA interrupt that the override concerns */
 		uint16_t flags; /* polarity and trigger mode: ACPI 6.5, table 5.26 */
 		uint32_t pin;   /* global number (GSI) of the I/O APIC pin that the interrupt uses */
 	} overrides[ACPI_OVERRIDES_MAX];
@@ -76,12 +76,12 @@ struct acpi_s5 {
 struct acpi_watchdog {
 	bool found;
 	bool enabled;        /* WDAT flag "enabled": the board has the watchdog, and software may use it */
-	uint32_t period_ms;  /* duration of one count */
+	uint32_t period_ms;  /* duration of one count of the watchdog's countdown */
 	uint32_t count_max;
 	size_t entry_count;
 	struct acpi_watchdog_entry {
 		uint8_t action, instruction;
-		uint8_t space; /* enum acpi_space */
+		uint8_t space; /* address space of the register: enum acpi_space */
 		uint8_t bits;  /* width of the access: 8, 16 or 32, or an invalid number from the table */
 		uint8_t shift;
 		uint64_t address;

@@ -10,11 +10,12 @@
 /* offset of the OEM table id, 8 characters; in an XSDT it is the machine's model (ACPI 6.5, 5.2.8) */
 #define ACPI_HEADER_OEM_TABLE 16u
 #define ACPI_HEADER_OEM_END   24u
-#define ACPI_TABLE_LENGTH_MAX (1024u * 1024) /* our limit: a longer length is treated as invalid */
+/* our limit of the length that a table states; a longer table is treated as invalid */
+#define ACPI_TABLE_LENGTH_MAX (1024u * 1024)
 
 struct acpi_table {
 	const uint8_t *bytes;
-	size_t length; /* number of readable bytes */
+	size_t length; /* number of bytes of the table that can be read */
 };
 
 /* Returns the little-endian number of SIZE bytes (at most 8) at OFFSET, or 0 if the table is too short. */

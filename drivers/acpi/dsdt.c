@@ -13,7 +13,7 @@
 /* ACPI 6.5, 20.2.4: number of bytes after the first byte of a package's length */
 #define LENGTH_BYTES(first) ((first) >> 6)
 #define NAME_SIZE    4u
-#define TYPE_MAX     7u    /* ACPI 6.5, table 4.13: SLP_TYPx has 3 bits */
+#define TYPE_MAX     7u    /* largest value of SLP_TYPx, which has 3 bits: ACPI 6.5, table 4.13 */
 
 /* Returns true if the name at OFFSET follows the opcode that defines an object. */
 static bool

@@ -8,10 +8,10 @@
 #define SPCR_REGISTER 40u /* offset of the port's generic address structure (ACPI 6.5, table 5.1) */
 #define SPCR_SIZE     52u /* minimum length of the table: the end of its address structure */
 
-#define DBG2_OFFSET   36u /* offset of the field with the first device's offset */
-#define DBG2_COUNT    40u /* offset of the field with the number of devices */
+#define DBG2_OFFSET   36u /* offset in the DBG2 of the field that contains the first device's offset */
+#define DBG2_COUNT    40u /* offset in the DBG2 of the number of devices */
 #define DBG2_SIZE     44u
-#define DBG2_MAX      16u /* maximum number of devices that are read, our limit */
+#define DBG2_MAX      16u /* our limit of the number of devices that are read from the DBG2 */
 /* Offsets in a device's entry. */
 #define DEVICE_LENGTH    1u
 #define DEVICE_PORT_TYPE 12u

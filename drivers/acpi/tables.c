@@ -13,7 +13,7 @@
 #define FADT_FLAGS          112u
 #define FADT_RESET_REG      116u
 #define FADT_RESET_VALUE    128u
-#define FADT_SIZE_1         116u /* size in ACPI 1.0: the table ends after the flags */
+#define FADT_SIZE_1         116u /* size of the FADT in ACPI 1.0, which ends after the flags */
 /* in a table of up to this size, bytes 109 and 110 (IAPC_BOOT_ARCH) are reserved, and not always 0 */
 #define FADT_SIZE_2         132u
 #define FADT_X_DSDT         140u

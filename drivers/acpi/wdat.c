@@ -5,7 +5,7 @@
  */
 #include "acpi/acpi_internal.h"
 
-#define WDAT_PERIOD    48u /* offset of the duration of one count, in ms */
+#define WDAT_PERIOD    48u /* offset of the duration in ms of one count of the countdown */
 #define WDAT_COUNT_MAX 52u
 #define WDAT_FLAGS     60u
 #define WDAT_ENTRIES   64u /* offset of the number of entries */
@@ -18,7 +18,8 @@
 #define ENTRY_SPACE        4u
 #define ENTRY_WIDTH        5u
 #define ENTRY_SHIFT        6u
-#define ENTRY_ACCESS       7u /* 1, 2 or 3 for 8, 16 or 32 bits, or 0 for the register's width */
+/* offset of the access size: 1, 2 or 3 for 8, 16 or 32 bits, or 0 for the register's width */
+#define ENTRY_ACCESS       7u
 #define ENTRY_ADDRESS      8u
 #define ENTRY_VALUE       16u
 #define ENTRY_MASK        20u

@@ -6,7 +6,8 @@
 
 extern const struct calibration_loop calibration_linux_pit, calibration_linux_reference, calibration_linux_lapic,
 	calibration_edk2, calibration_valkey, calibration_postgresql;
-extern const struct calibration_loop *const calibrations[]; /* ends with NULL; sorted by duration, shortest first */
+/* all calibration loops, the shortest loop first; ends with NULL */
+extern const struct calibration_loop *const calibrations[];
 
 /* Adds a reading to RESULT, which is stored in the record. */
 static inline void

@@ -12,7 +12,7 @@
 #define TICKS     363u
 #define FACTOR    9861u
 #define SIGN      (UINT32_C(1) << 23)
-#define BOUND_NS  (20 * WAIT_NS_PER_MS) /* our limit; EDK II's code waits without a limit */
+#define BOUND_NS  (20 * WAIT_NS_PER_MS) /* our limit of the loop's duration; EDK II's code waits without a limit */
 
 enum { STOPPED };
 

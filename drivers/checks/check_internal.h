@@ -22,7 +22,7 @@ check_function hpet_check_torn_readings;
 
 /* Results of polling the RTC's periodic flag. The functions are in check_rtc_pf.c. */
 struct rtc_flag {
-	uint64_t hz; /* selected rate of the flag */
+	uint64_t hz; /* selected rate of the periodic flag */
 	uint64_t begin, polled, end; /* TSC before the first poll, and TSC before and after the latest poll */
 	uint64_t longest_ticks; /* longest time in TSC ticks from the start of a poll to the end of the next poll */
 	uint64_t edges;

@@ -8,7 +8,7 @@
 
 #define US                UINT64_C(1000)
 #define OUT_TRIES         3u
-#define OUT_COUNT         1193u /* requested count: 1 ms */
+#define OUT_COUNT         1193u /* requested number of PIT ticks, which take 1 ms */
 #define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 ticks after the count N was written */
 #define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after this many times the requested time */
 #define PACE_SPAN_FACTOR  4

@@ -49,7 +49,7 @@ struct reading {
 	const struct cpu_facts *cpu;
 	fault_guard *guarded;
 	struct claims *claims;
-	struct hw_cpuid features; /* CPUID 1h; all 0 if the leaf does not exist */
+	struct hw_cpuid features; /* the registers of CPUID 1h; all 0 if this leaf does not exist */
 };
 
 static void
@@ -298,7 +298,7 @@ add_amd_rate_claim(const struct reading *reading)
 #define COUNTER_TSC     1u
 #define COUNTER_NONE    0xffu
 #define MAX_ERROR_VALID (1u << 4)
-/* The period is converted to units of 2^-62 s, so that it fits into the 64 bits of a fraction. */
+/* vmclock's period is converted to units of 2^-RATE_BITS s, so that the rate is a fraction of two 64-bit numbers. */
 #define RATE_BITS       62
 
 struct vmclock_time {

@@ -8,7 +8,8 @@
 
 #define HPET_SIZE            1024u /* IA-PC HPET 2.3: size of the register block, in bytes */
 #define HPET_ID              0x000u /* IA-PC HPET 2.3.4: general capabilities and ID, low half */
-#define HPET_PERIOD          0x004u /* IA-PC HPET 2.3.4, high half: femtoseconds per tick */
+/* IA-PC HPET 2.3.4: general capabilities and ID, high half, which is the period of a tick in fs */
+#define HPET_PERIOD          0x004u
 #define HPET_CONFIGURATION   0x010u /* IA-PC HPET 2.3.5: general configuration */
 #define HPET_COUNTER         0x0f0u /* IA-PC HPET 2.3.7: main counter, low half */
 #define HPET_COUNTER_HIGH    0x0f4u

@@ -10,10 +10,10 @@
 
 #define PIC_MASTER      0x20u /* command port of the first PIC: ICW1, OCW2 */
 #define PIC_SLAVE       0xa0u
-#define PIC_ICW1        0x11u /* edge-triggered, cascaded, ICW4 follows */
+#define PIC_ICW1        0x11u /* ICW1: edge-triggered, cascaded, ICW4 follows */
 #define PIC_ICW3_MASTER PIC_CASCADE
 #define PIC_ICW3_SLAVE  0x02u /* number of the first PIC's input from the second PIC */
-#define PIC_ICW4        0x01u /* 8086 mode, and interrupts end by a write of OCW2 */
+#define PIC_ICW4        0x01u /* ICW4: 8086 mode, and interrupts end by a write of OCW2 */
 #define PIC_EOI(n)      (0x60u | (n)) /* OCW2: specific end of interrupt for input N */
 #define PIC_ALL_MASKED  0xffu
 

@@ -19,11 +19,11 @@
 #define CONTROL_CHANNEL_2 0x80u
 #define CONTROL_MODE_0    0xb0u /* channel 2, low byte then high byte, mode 0 (interrupt on terminal count), binary */
 #define CONTROL_MODE_2    0xb4u /* channel 2, low byte then high byte, mode 2 (rate generator), binary */
-#define CONTROL_LATCH     0x80u /* channel 2, counter latch */
-#define READ_BACK_COUNT   0xd8u /* channel 2, count only */
-#define READ_BACK_STATUS  0xe8u /* channel 2, status only */
+#define CONTROL_LATCH     0x80u /* counter latch command for channel 2 */
+#define READ_BACK_COUNT   0xd8u /* read-back command for channel 2: latches only the count */
+#define READ_BACK_STATUS  0xe8u /* read-back command for channel 2: latches only the status */
 #define STATUS_NULL_COUNT 0x40u
-#define STATUS_CONTROL    0x3fu /* access, mode and BCD bits, as in the control word */
+#define STATUS_CONTROL    0x3fu /* the bits of the status byte for access, mode and BCD, as in the control word */
 #define STATUS_ACCESS     0x30u
 #define CONTROL_MODE_BIT_1 0x04u /* bit 1 of the mode's three bits: set in modes 2, 3, 6 and 7 */
 #define CONTROL_MODE_BIT_2 0x08u /* bit 2 of the mode's three bits; the 8254 ignores it in modes 2, 3, 6 and 7 */

@@ -19,7 +19,7 @@
 
 #define A_UIP              0x80u /* update in progress; read only */
 #define A_DIVIDER          0x70u
-#define A_DIVIDER_32768_HZ 0x20u /* time base of every PC's RTC */
+#define A_DIVIDER_32768_HZ 0x20u /* setting of the divider for a crystal of 32,768 Hz, which every PC's RTC has */
 #define A_DIVIDER_RESET    0x60u /* both upper bits set: the divider is held in reset */
 /* Values of register A for the periodic rate, from the data sheet's table for a time base of 32.768 kHz. */
 #define A_RATE_8192_HZ     0x03u
@@ -28,9 +28,9 @@
 #define A_RATE_2_HZ        0x0fu
 #define B_SET              0x80u /* set while software sets the time; the RTC does not count during this time */
 #define B_PIE              0x40u
-#define B_BINARY           0x04u /* "DM" in the data sheet */
+#define B_BINARY           0x04u /* "DM" in the data sheet: the registers contain binary numbers, not BCD */
 #define C_PF               0x40u
-#define D_VRT              0x80u /* valid RAM and time */
+#define D_VRT              0x80u /* "valid RAM and time": the battery has not failed */
 #define RTC_SECONDS_MAX    59u
 
 enum { RTC, RTC_PF, RTC_COUNT }; /* the driver's clocks */

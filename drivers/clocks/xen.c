@@ -19,7 +19,7 @@ struct xen_features {
 };
 
 struct xen_time_area {
-	uint64_t address; /* 0 removes the registration */
+	uint64_t address; /* address of the area for the vCPU's time; 0 removes the registration */
 };
 
 /* Registers ADDRESS with Xen. Returns 0, or Xen's error, a negative number. */

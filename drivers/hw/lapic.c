@@ -80,7 +80,8 @@ lapic_id(const struct lapic *lapic)
 {
 	uint32_t id = lapic_read(lapic, LAPIC_ID);
 
-	return lapic->x2apic ? id : id >> ICR_ID_SHIFT; /* SDM 10.4.6, figure 10-6: bits 24 to 31 in xAPIC mode */
+	/* in xAPIC mode the id is in bits 24 to 31: SDM 10.4.6, figure 10-6 */
+	return lapic->x2apic ? id : id >> ICR_ID_SHIFT;
 }
 
 bool

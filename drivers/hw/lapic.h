@@ -58,7 +58,8 @@ bool lapic_can_address(const struct lapic *lapic, uint32_t apic_id);
  * has sent the command.
  */
 bool lapic_send_init(const struct lapic *lapic, uint32_t apic_id);
-bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page); /* number of a 4 KiB page */
+/* PAGE: number of the 4 KiB page at which the core starts */
+bool lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page);
 bool lapic_send_interrupt(const struct lapic *lapic, uint32_t apic_id, uint8_t vector);
 
 /* Send INIT or SIPI to all cores except this one. */

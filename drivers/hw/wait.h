@@ -40,8 +40,8 @@
 #define WAIT_POLLS_MIN 8
 
 struct wait {
-	uint64_t left_ticks; /* remaining TSC ticks */
-	uint64_t most_ticks; /* maximum number of ticks that a poll subtracts */
+	uint64_t left_ticks; /* remaining TSC ticks of the wait */
+	uint64_t most_ticks; /* maximum number of ticks that one poll subtracts from left_ticks */
 	uint64_t polls_left;
 	uint64_t last;     /* TSC reading of the previous poll */
 	unsigned still;    /* number of successive polls with the same TSC reading */

@@ -18,7 +18,8 @@
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
 #define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
 #define KVM_STEAL_TIME         (1u << 5)  /* MSR 4B564D03h */
-#define KVM_CLOCKSOURCE_STABLE (1u << 24) /* the page's flags show whether kvm-clock may differ between cores */
+/* flags in kvm-clock's page show whether the clock may differ between cores */
+#define KVM_CLOCKSOURCE_STABLE (1u << 24)
 
 /* xen/include/public/arch-x86/cpuid.h: Xen's TSC mode in EBX of leaf 3, and flags in EAX of leaves 3 and 4. */
 #define XEN_TSC_DEFAULT         0u /* Xen emulates the TSC if the host's TSC is not suitable */
@@ -35,14 +36,14 @@
 #define HV_ACCESS_REFERENCE_TSC     (1u << 9)  /* MSR 40000021h */
 #define HV_ACCESS_FREQUENCY_MSRS    (1u << 11) /* MSRs 40000022h and 40000023h */
 #define HV_ACCESS_TSC_INVARIANT     (1u << 15) /* MSR 40000118h: the TSC's rate survives migrations */
-#define HV_FREQUENCY_MSRS_AVAILABLE (1u << 8)  /* EDX of leaf 40000003h */
+#define HV_FREQUENCY_MSRS_AVAILABLE (1u << 8)  /* EDX of leaf 40000003h: the frequency MSRs exist */
 #define HV_DIRECT_TIMERS_AVAILABLE  (1u << 19) /* EDX of leaf 40000003h: timers may interrupt at the local APIC */
 
 /* Hyper-V Top Level Functional Specification, partition reference time */
 #define MSR_HV_GUEST_OS_ID   0x40000000u
-#define MSR_HV_REFERENCE     0x40000020u /* time in units of 100 ns */
+#define MSR_HV_REFERENCE     0x40000020u /* Hyper-V's reference time in units of 100 ns */
 #define MSR_HV_REFERENCE_TSC 0x40000021u /* bit 0 enables the reference TSC page; bits 63:12 are its page number */
-#define MSR_HV_TSC_FREQUENCY 0x40000022u /* in Hz; the next MSR has the rate of the LAPIC's timer */
+#define MSR_HV_TSC_FREQUENCY 0x40000022u /* the TSC's rate in Hz; the next MSR has the rate of the LAPIC's timer */
 
 /* The last of four synthetic timers: Hyper-V Top Level Functional Specification, synthetic timers */
 #define MSR_HV_TIMER_CONFIG  0x400000b6u

@@ -8,7 +8,7 @@
 #define MSR_ON        UINT64_C(1)
 #define VMGENID_SIZE  16u
 
-#define FLAG_GENERATION    (UINT64_C(1) << 8) /* flag: the page has a generation counter */
+#define FLAG_GENERATION    (UINT64_C(1) << 8) /* flag in vmclock's page: the page has a generation counter */
 
 static struct signal *
 add_signal(struct signals *signals, const char *id, const char *name)

@@ -14,7 +14,7 @@
  */
 static const struct wanted {
 	uint8_t type, offset;
-	uint16_t place; /* offset in struct smbios_facts */
+	uint16_t place; /* offset in struct smbios_facts of the field for the string */
 } wanted[] = {
 	{ 0, 0x04, offsetof(struct smbios_facts, bios_vendor) },
 	{ 0, 0x05, offsetof(struct smbios_facts, bios_version) },

@@ -5,7 +5,7 @@
 
 #define SELECT       0x00u /* 82093AA data sheet, 3.1: index register */
 #define WINDOW       0x10u
-#define VERSION      0x01u /* 82093AA, 3.2.2: bits 16 to 23 are the number of the last entry */
+#define VERSION      0x01u /* 82093AA, 3.2.2: version register, whose bits 16 to 23 are the number of the last entry */
 #define ENTRY(n)     (0x10u + 2 * (n)) /* 82093AA, 3.2.4: register of the low half of redirection entry N */
 #define SIZE         0x20u
 #define ENTRIES(v)   (((v) >> 16 & 0xff) + 1)

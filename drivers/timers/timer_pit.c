@@ -10,7 +10,7 @@
 #define IRQ             0u
 #define DATA_0          0x40u
 #define CONTROL_0       0x00u
-#define MODE_0_WORD     0x30u /* channel 0, low byte then high byte, mode 0, binary */
+#define MODE_0_WORD     0x30u /* control word: channel 0, low byte then high byte, mode 0, binary */
 #define MODE_2_WORD     0x34u
 #define STATUS_OF_0     0xe2u /* read-back command: status of channel 0 only */
 #define LATCH_0         0x00u

@@ -47,8 +47,9 @@ bool timer_find_line(const struct platform *platform, struct timer *timer, struc
 
 /* Used by as_found_timers.c to read registers of the sources. */
 struct device;
-uint8_t timer_get_pit_status(void); /* status of channel 0 */
-uint32_t timer_get_rtc_alarm(const struct device *device); /* the alarm's seconds, minutes and hours */
+uint8_t timer_get_pit_status(void); /* returns the status of PIT channel 0 */
+/* returns the seconds, minutes and hours of the RTC's alarm */
+uint32_t timer_get_rtc_alarm(const struct device *device);
 
 /*
  * Functions for the interrupt line that timer_find_line() found: route it to VECTOR of this core, end its interrupt in

@@ -5,7 +5,7 @@ import shlex
 from results import files
 
 KEPT_MAX = 16 << 20  # maximum number of bytes in the file, so that endless messages do not fill the disk
-LAST_MAX = 64 << 10  # maximum number of bytes in memory
+LAST_MAX = 64 << 10  # number of the latest bytes that are kept in memory
 
 
 class QemuMessages:

@@ -111,7 +111,8 @@ struct sim_hpet {
 	unsigned ticks;
 	bool counts_when_off;
 	bool loses_value;           /* true if the counter is reset to 0 when it is switched off */
-	uint64_t high_late_ps;      /* time after a rollover of the low half in which the high half keeps its old value */
+	/* time after a rollover of the low half in which the high half keeps its old value */
+	uint64_t high_late_ps;
 	unsigned counter_writes;    /* number of writes to the main counter, which must stay 0 */
 	unsigned configuration_writes;
 };
@@ -217,7 +218,7 @@ struct sim_ipi {
 struct sim_lapic {
 	uint32_t apic_id;
 	bool delivery_stuck;  /* true if the ICR's delivery status stays 1 */
-	uint32_t registers[0x40]; /* the registers, which are 16 bytes apart */
+	uint32_t registers[0x40]; /* the LAPIC's registers, which are 16 bytes apart */
 	size_t ipi_count;
 	struct sim_ipi ipis[SIM_IPIS_MAX];
 	size_t never_start_count; /* number of cores in never_start, which ignore all commands */

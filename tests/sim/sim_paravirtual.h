@@ -14,7 +14,7 @@
 #define SIM_PARAVIRTUAL_PAGES (SIM_CORES_MAX + 1)
 
 struct sim_paravirtual {
-	uint8_t *memory;                    /* SIM_PARAVIRTUAL_PAGES aligned pages */
+	uint8_t *memory;                    /* memory for the hypervisor's pages: SIM_PARAVIRTUAL_PAGES aligned pages */
 	int64_t page_lead_ns[SIM_CORES_MAX];    /* lead in ns of the core's page over the other cores' pages */
 	/* error of the TSC rate in all pages, in ppm; the rate is too low, so that the clocks run too fast */
 	int64_t fast_ppm;

@@ -39,13 +39,14 @@
 
 struct xen_ring {
 	uint8_t in[IN_SIZE], out[OUT_SIZE];
-	uint32_t in_consumer, in_producer, out_consumer, out_producer; /* offsets that wrap at 32 bits */
+	/* offsets in the two rings, which wrap at 32 bits */
+	uint32_t in_consumer, in_producer, out_consumer, out_producer;
 };
 
 struct hvm_param {
 	uint16_t domain, padding;
 	uint32_t index;
-	uint64_t value; /* set by Xen */
+	uint64_t value; /* the parameter's value, which Xen sets */
 };
 
 /* True during a hypercall. If the instruction faults, this stays true, so that no other hypercall is tried. */

@@ -10,8 +10,8 @@
 #include "bare/firmware/start_info.h"
 #include "firmware/firmware.h"
 
-#define BARE_MEMORY_MAX      (UINT64_C(4) << 30) /* bytes that boot/bare/entry.nasm maps */
-#define BARE_COMMAND_LINE_MAX (1u << 20) /* maximum number of bytes that are read */
+#define BARE_MEMORY_MAX      (UINT64_C(4) << 30) /* number of bytes of memory that boot/bare/entry.nasm maps */
+#define BARE_COMMAND_LINE_MAX (1u << 20) /* maximum number of bytes of the command line that are read */
 
 /*
  * Reads the memory map, the addresses of tables and the command line from LOADER_DATA. MAGIC selects its format:

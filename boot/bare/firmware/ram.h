@@ -10,7 +10,8 @@
 
 struct ram {
 	size_t count;
-	struct ram_range { uint64_t begin, end; } ranges[RAM_RANGES_MAX]; /* disjoint, whole pages, in any order */
+	/* free ranges of whole pages, disjoint and in any order */
+	struct ram_range { uint64_t begin, end; } ranges[RAM_RANGES_MAX];
 };
 
 /*

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 #define START_INFO_MAGIC 0x336ec578u
-#define START_INFO_VERSION_MAP 1u /* the first version with a memory map */
+#define START_INFO_VERSION_MAP 1u /* the first version of the start info with a memory map */
 
 struct start_info {
 	uint32_t magic, version, flags, module_count;

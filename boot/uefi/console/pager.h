@@ -6,7 +6,7 @@
 #include "options/options.h"
 #include "render/screen/screen.h"
 
-#define PAGER_SAVED_SIZE 800 /* size of three sentences */
+#define PAGER_SAVED_SIZE 800 /* size of three sentences about the places of the saved report */
 #define PAGER_ALONE      "Without a key this machine restarts within a minute."
 
 struct pager {

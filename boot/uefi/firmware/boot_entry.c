@@ -1,7 +1,7 @@
 /* Reads the variables BootCurrent and Boot####. See uefi.h. */
 #include "uefi/firmware/uefi.h"
 
-#define ENTRY_MAX 4096u /* largest size of an entry; efibootmgr's entries have about 150 bytes */
+#define ENTRY_MAX 4096u /* largest size of a boot entry; efibootmgr's entries have about 150 bytes */
 /* UEFI 2.10, 3.1.3: offset of the description, after 4 bytes of attributes and 2 bytes with the size of the paths */
 #define PATHS_AT  6u
 

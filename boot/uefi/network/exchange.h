@@ -8,17 +8,18 @@
 
 #define EXCHANGE_REASON_SIZE 256
 #define EXCHANGE_BODY_MAX    (64u << 10) /* largest body of an answer to a GET, in bytes */
-#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10)) /* maximum size of the body and the headers */
+/* maximum size of the body and the headers of an answer */
+#define EXCHANGE_ANSWER_SIZE (EXCHANGE_BODY_MAX + (8u << 10))
 #define EXCHANGE_OK          200
 #define EXCHANGE_NOT_FOUND   404
 #define EXCHANGE_NO_TCP      "the firmware has no TCP over a network card"
 
 struct exchange {
 	/* Set by the caller. */
-	const char *address; /* http://..., shorter than URL_SIZE */
+	const char *address; /* URL http://..., shorter than URL_SIZE */
 	const char *query;   /* appended to the address; may be NULL */
 	const char *body;    /* JSON for a POST; NULL for a GET */
-	size_t body_length;  /* number of bytes; above 0 for a POST */
+	size_t body_length;  /* number of bytes in BODY; above 0 for a POST */
 	char *answer;        /* buffer for a GET's headers and body; NULL for a POST */
 	size_t answer_size;  /* size of that buffer: EXCHANGE_ANSWER_SIZE */
 	/* Set by exchange_do(). */

@@ -6,7 +6,7 @@
 
 #define CARDS_MAX     8
 #define ADDRESS_MS    8000
-#define PCI_CLASS_AT  0x0b /* PCI 3.0, 6.1: offset of the base class */
+#define PCI_CLASS_AT  0x0b /* PCI 3.0, 6.1: offset of the base class in a device's configuration space */
 #define CLASS_NETWORK 0x02
 #define INFO_SIZE     4096 /* bytes for IP4_INTERFACE_INFO, including its table of routes */
 

@@ -8,7 +8,7 @@
 
 #include "uefi/firmware/uefi.h"
 
-#define FAT_NAME_SIZE 13 /* 12345678.123 and the final 0 */
+#define FAT_NAME_SIZE 13 /* size of a short name such as 12345678.123, with the final 0 */
 
 /*
  * Returns true if FOLDER at the root of the volume on DEVICE is endless, or if a folder in it is endless. FOLDER is a

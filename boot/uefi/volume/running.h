@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RUNNING_NAME_SIZE 13 /* a name of the form 01234567.run, and the final 0 */
+#define RUNNING_NAME_SIZE 13 /* size of a name such as 01234567.run, with the final 0 */
 
 /* Reads at most SIZE bytes of the marker into BYTES. Returns its length, or 0 if there is no marker. */
 size_t running_read(const char *name, char *bytes, size_t size);
