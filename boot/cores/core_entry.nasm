@@ -56,7 +56,7 @@ core_entry:
 	rdmsr
 	mov r9d, eax
 
-.search:				; starts at slot 1, because slot 0 belongs to the boot core
+.search:				; the search starts at slot 1, because slot 0 belongs to the boot core
 	mov r10, [r8 + core_setup.ids]
 	mov eax, 1
 .next:

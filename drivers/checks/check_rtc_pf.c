@@ -73,8 +73,8 @@ rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag)
 }
 
 /*
- * Returns false if two edges may have been counted as one because both came between two polls. A flag that is up to a
- * third faster than selected is allowed for.
+ * Returns false if the time between two polls was so long that two edges may have been counted as one. Assumes that the
+ * flag is at most a third faster than the selected rate.
  */
 static bool
 saw_all_edges(const struct checking *checking, const struct rtc_flag *flag)

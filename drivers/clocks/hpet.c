@@ -77,8 +77,8 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 }
 
 /*
- * Checks the capability register, and copies the counter's width and period into the clocks. Returns false if it is
- * invalid.
+ * Checks the capability register, and copies the counter's width and period into CLOCKS. Returns false if the register
+ * is invalid.
  */
 static bool
 hpet_identify(uint64_t base, struct clock *clocks)

@@ -85,9 +85,9 @@ rtc_read(void *context)
 }
 
 /*
- * Updates the last known second before samples are taken. Does nothing if the register holds this second or the next,
- * because samples then see the change. Otherwise an update may be in progress, so the function waits for its end. It
- * then stores the register's value as the last second.
+ * Updates the last known second before samples are taken. Does nothing if the register holds the last known second or
+ * the next second, because the samples see this change. Otherwise an update may be in progress, so the function waits
+ * for the update's end, and then stores the register's value as the last known second.
  */
 static void
 rtc_update_last_second(struct device *device)

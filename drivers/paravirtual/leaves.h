@@ -7,10 +7,10 @@
 #include "hw/cpu.h"
 
 /* Leaves of an interface. The numbers are relative to the interface's first leaf. */
-#define LEAF_INTERFACE 1u /* leaf of Hyper-V's signature, KVM's features, Xen's version */
-#define LEAF_VERSION   2u /* leaf of Hyper-V's build and version, Xen's hypercall page */
-#define LEAF_TIME      3u /* leaf of Hyper-V's privileges and features, Xen's TSC mode and rate */
-#define LEAF_XEN_HVM   4u /* leaf of the core's vCPU number in Xen */
+#define LEAF_INTERFACE 1u /* Hyper-V: its signature; KVM: its features; Xen: its version */
+#define LEAF_VERSION   2u /* Hyper-V: its build and version; Xen: its hypercall page */
+#define LEAF_TIME      3u /* Hyper-V: its privileges and features; Xen: the TSC's mode and rate */
+#define LEAF_XEN_HVM   4u /* Xen: the core's vCPU number */
 /* VMware's and KVM's leaf of the rates of the TSC and of the APIC's bus, in kHz */
 #define LEAF_RATES     0x10u
 

@@ -152,7 +152,7 @@ xen_timer_disarm(struct timer *timer)
 
 struct param {
 	uint16_t domain;
-	uint32_t index; /* 0, HVM_PARAM_CALLBACK_IRQ: how events interrupt the guest */
+	uint32_t index; /* number of the parameter: 0, HVM_PARAM_CALLBACK_IRQ, selects how events interrupt guests */
 	uint64_t value;
 };
 

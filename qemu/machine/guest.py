@@ -161,7 +161,7 @@ class Guest:
         self.ending, self.state = "lost", why
 
     def _read_serial_bytes(self):
-        """Return the next bytes of the serial line, None if no bytes have arrived yet, or b"" at the end of the line."""
+        """Return the next bytes of the serial line, None if no bytes have arrived yet, or b"" if QEMU has closed the line."""
         data = self._qemu.output.read(READ_SIZE)
         if data:
             self._last_output_s = time.monotonic()

@@ -109,7 +109,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
 
 
 def decode_record(blocks, report):
-    """Return the bytes of report.record. Return None if they are missing, or if the report contains another SHA-256."""
+    """Return the bytes of report.record, or None if they are missing or their SHA-256 is not the one in REPORT."""
     expected = report.get("record")
     try:
         record = base64.b64decode(blocks.get("RECORD", b""))

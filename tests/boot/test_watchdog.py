@@ -11,7 +11,8 @@ ELF = ROOT / "build" / "baretick.elf"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
 # ports of the TCO's registers, which SeaBIOS puts at 600h and above
 RELOAD, CONTROL, TIMER = 0x660, 0x668, 0x672
-GCS = 0xFED1F410  # register of the chip set at SeaBIOS's address FED1C000h; its bit 5 prevents a reset by the timer
+# the chip set's register GCS, at the address that SeaBIOS selects; its bit 5 (NR) prevents a reset by the timer
+GCS = 0xFED1F410
 # address space, register width in bits, and access size, as in an ACPI generic address structure
 MEMORY, IO = (0, 32, 3), (1, 16, 2)
 # SeaBIOS does not halt the timer, but QEMU's timer starts only at the first reload. Therefore the table in this test

@@ -14,8 +14,6 @@ from runner import arguments
 from test_run import BOUND_S, alive, start, wait_until
 
 
-# Tests of the requests for events.
-
 @pytest.mark.parametrize("text, phase, after, what, seconds", [
     ("2=stop:3s", "", 2, "stop", 3), ("2.5s=stop:3", "", 2.5, "stop", 3), ("0=stop:1s", "", 0, "stop", 1),
     ("500ms=snapshot:1m", "", 0.5, "snapshot", 60), ("rates=migrate:500ms", "rates", 0, "migrate", 0.5),

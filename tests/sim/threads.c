@@ -352,7 +352,7 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 static size_t
 run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
-	static uint32_t all[THREADS_MAX]; /* only the boot core calls this function */
+	static uint32_t all[THREADS_MAX]; /* static is safe here, because only the boot core calls this function */
 
 	for (size_t i = 0; i < state.count; i++)
 		all[i] = (uint32_t)i;

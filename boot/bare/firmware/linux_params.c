@@ -11,7 +11,7 @@ struct map_entry {
 	uint32_t type;
 } __attribute__((packed));
 
-/* The members of Linux's boot_params that are used. Its setup_header starts at 1f1h. */
+/* The members of Linux's struct boot_params that are used. The member setup_header starts at offset 1f1h. */
 struct params {
 	uint8_t screen[0x70];
 	uint64_t rsdp; /* 0 from loaders before version 2.14 of the protocol */

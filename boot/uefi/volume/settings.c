@@ -46,7 +46,7 @@ take_load_options(struct sources *sources, char *buffer)
 		return;
 	for (; length < count && wide[length]; length++) {
 		if (!is_text(wide[length])) {
-			/* The data are a GUID, a device path, or other data for the firmware's own programs. */
+			/* Data other than text are for the firmware's own programs, such as a GUID or a device path. */
 			report_note(sources->report, "The load options are %u bytes of binary data: they are not used.",
 				    (unsigned)image->LoadOptionsSize);
 			return;
