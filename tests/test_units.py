@@ -10,7 +10,7 @@ ROOT = TESTS.parent
 BUILD = ROOT / "build"
 UNIT_BOUND_S, FUZZ_BOUND_S = 900, 300
 FUZZ_RUNS, FUZZ_BYTES = 20000, 8192
-REPLAY_RUNS, REPLAY_BYTES = 1000, 16384  # limits for fuzz_replay, which needs 10 ms for each input
+REPLAY_RUNS, REPLAY_BYTES = 1000, 24576  # limits for fuzz_replay, which needs 10 ms for each input
 
 
 def sources(pattern):

@@ -5,6 +5,7 @@
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
+#define PPB_MAX        UINT64_C(1000000000000000) /* a rate that is a million times too high */
 
 struct span { /* an interval of TSC ticks, or of the clock's ticks */
 	uint64_t low, high;
@@ -161,7 +162,10 @@ rate_consensus(const struct rate_interval *implied_rates, size_t count)
 	return best;
 }
 
-/* Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING and limited to the range of int64_t. */
+/*
+ * Returns (A - B) * FACTOR / DIVISOR, rounded by ROUNDING. The result is limited to PPB_MAX, so that the sum of the
+ * results in all rows of a soak does not overflow.
+ */
 static int64_t
 scaled_difference(unsigned __int128 a, unsigned __int128 b, uint64_t factor, unsigned __int128 divisor,
 		  enum scale_rounding rounding)
@@ -174,10 +178,10 @@ scaled_difference(unsigned __int128 a, unsigned __int128 b, uint64_t factor, uns
 									   SCALE_UP;
 
 		magnitude = scale_ratio(b - a, factor, divisor, opposite);
-		return magnitude > INT64_MAX ? INT64_MIN : -(int64_t)magnitude;
+		return -(int64_t)(magnitude < PPB_MAX ? magnitude : PPB_MAX);
 	}
 	magnitude = scale_ratio(a - b, factor, divisor, rounding);
-	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
+	return (int64_t)(magnitude < PPB_MAX ? magnitude : PPB_MAX);
 }
 
 static int64_t

@@ -3,8 +3,8 @@
 
 usage: record_seeds.py OUT RECORD...
 
-A seed has the first entries of each kind in a record, without the blocks and without the last entry. A record may be
-compressed (.xz).
+A seed has the first entries of each kind in a record, without the blocks and without the last entry. A batch counts as a
+kind of its own for each clock and stage, because rates need a batch of each stage. A record may be compressed (.xz).
 """
 
 import collections
@@ -14,8 +14,8 @@ import struct
 import sys
 
 HEADER_BYTES, BLOCK_BYTES, ENTRY_BYTES = 16, 12, 8
-FACTS, END = 19, 13
-KEPT = 6  # number of entries of each kind; larger seeds make the fuzzer slow
+BATCH, FACTS, END = 7, 19, 13
+KEPT = 3  # number of entries of each kind; larger seeds make the fuzzer slow
 ENTRIES = b"\1"  # first byte of an input of fuzz_replay.c, which says that the rest is a sequence of entries
 
 
@@ -35,8 +35,9 @@ def seed(record):
     counts = collections.Counter()
     out = ENTRIES
     for kind, entry in entries(record):
-        counts[kind] += 1
-        if kind != END and (kind == FACTS or counts[kind] <= KEPT):
+        counted = (kind, entry[ENTRY_BYTES:ENTRY_BYTES + 4]) if kind == BATCH else kind
+        counts[counted] += 1
+        if kind != END and (kind == FACTS or counts[counted] <= (1 if kind == BATCH else KEPT)):
             out += entry
     return out
 

@@ -288,6 +288,20 @@ TEST(a_clock_that_is_faster_than_stated_implies_a_slower_tsc)
 	assert_false(rate_compare(&none, &a).known);
 }
 
+/* A crafted record can have such rates. Sums of them in all rows of a soak must not overflow. */
+TEST(a_rate_that_is_more_than_a_million_times_too_high_is_limited)
+{
+	const struct rate_interval slow = { true, 1, 1, 1 }, fast = { true, UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX - 1 };
+	const int64_t limit = INT64_C(1000000000000000);
+	struct interval_ppb ppb = rate_compare(&slow, &fast);
+
+	assert_true(ppb.value == limit && ppb.low == limit && ppb.high == limit);
+	ppb = rate_compare(&fast, &slow);
+	assert_true(ppb.value == -1000000000 && ppb.low == -1000000000 && ppb.high >= -1000000000);
+	ppb = rate_error(&fast, (struct rate){ 1, 1 });
+	assert_true(ppb.value == limit && ppb.low == limit && ppb.high == limit);
+}
+
 TEST(a_rate_error_is_exact_if_the_nominal_rate_is_no_whole_number)
 {
 	const struct rate pit = { 105000000, 88 }; /* 1,193,181.818181... Hz */
