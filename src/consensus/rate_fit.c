@@ -115,6 +115,13 @@ is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	return (unsigned __int128)a * d < (unsigned __int128)c * b;
 }
 
+/* Returns A - B. A crafted record may have values whose difference does not fit. */
+static int64_t
+difference(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /*
  * Adds the condition that the line passes above LOWER and below UPPER. Together, the two corners give either an upper
  * or a lower bound of the line's slope.
@@ -123,7 +130,7 @@ static void
 add_constraint(struct line *line, struct rate_corner lower, struct rate_corner upper)
 {
 	struct rate_slope *slope = &line->slope;
-	int64_t time = upper.tsc - lower.tsc, ticks = upper.ticks - lower.ticks;
+	int64_t time = difference(upper.tsc, lower.tsc), ticks = difference(upper.ticks, lower.ticks);
 
 	if (time >= 0 && ticks < 0) {
 		line->possible = false;
@@ -132,28 +139,28 @@ add_constraint(struct line *line, struct rate_corner lower, struct rate_corner u
 			slope->high_ticks = (uint64_t)ticks;
 			slope->high_time = (uint64_t)time;
 		}
-	} else if (ticks < 0 && is_less(slope->low_ticks, slope->low_time, (uint64_t)-ticks, (uint64_t)-time)) {
-		slope->low_ticks = (uint64_t)-ticks;
-		slope->low_time = (uint64_t)-time;
+	} else if (ticks < 0 && is_less(slope->low_ticks, slope->low_time, 0 - (uint64_t)ticks, 0 - (uint64_t)time)) {
+		slope->low_ticks = 0 - (uint64_t)ticks;
+		slope->low_time = 0 - (uint64_t)time;
 	}
 }
 
 static struct rate_corner
 lower_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
-	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
+	uint64_t tsc = end->sample.begin - line->from_tsc, ticks = end->sample.ticks - line->from_ticks;
 
-	return (struct rate_corner){ tsc + end->corners->lower[i].tsc + (int64_t)line->resolution_ticks,
-				     ticks + end->corners->lower[i].ticks };
+	return (struct rate_corner){ (int64_t)(tsc + (uint64_t)end->corners->lower[i].tsc + line->resolution_ticks),
+				     (int64_t)(ticks + (uint64_t)end->corners->lower[i].ticks) };
 }
 
 static struct rate_corner
 upper_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
-	int64_t tsc = (int64_t)(end->sample.begin - line->from_tsc), ticks = (int64_t)(end->sample.ticks - line->from_ticks);
+	uint64_t tsc = end->sample.begin - line->from_tsc, ticks = end->sample.ticks - line->from_ticks;
 
-	return (struct rate_corner){ tsc + end->corners->upper[i].tsc + (int64_t)line->trim_ticks,
-				     ticks + end->corners->upper[i].ticks + (int64_t)line->slack_ticks };
+	return (struct rate_corner){ (int64_t)(tsc + (uint64_t)end->corners->upper[i].tsc + line->trim_ticks),
+				     (int64_t)(ticks + (uint64_t)end->corners->upper[i].ticks + line->slack_ticks) };
 }
 
 static void

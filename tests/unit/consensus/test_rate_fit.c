@@ -272,6 +272,23 @@ TEST(a_window_in_which_the_clock_stepped_back_has_no_rate)
 	assert_true(rate_fit(&ends, &fit).known);
 }
 
+/* A crafted record can have any corners. Their differences may not fit into 64 bits. */
+TEST(absurd_corners_do_not_narrow_the_two_best_readings)
+{
+	static const int64_t absurd[] = { INT64_MIN, INT64_MIN / 2, INT64_MAX / 2, INT64_MAX };
+
+	for (size_t i = 0; i < 4; i++) {
+		for (size_t j = 0; j < 4; j++) {
+			struct rate_corners own = { 10, 1, 1, { { absurd[i], absurd[j] } }, { { absurd[j], absurd[i] } } };
+			struct rate_ends ends = { { { { 0, 5, 10 }, &own }, { { 1000, 9, 1010 }, &own } }, 2, 1, 3, 1 };
+			enum rate_fit fit;
+			struct rate_slope slope = rate_fit(&ends, &fit);
+
+			assert_true(slope.known && slope.low_ticks <= slope.high_ticks);
+		}
+	}
+}
+
 /*
  * The 16-bit counter wraps in one case. In the other case the core was preempted in a reading for more than a quarter
  * of the range.
