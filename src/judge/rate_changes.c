@@ -272,7 +272,9 @@ find_largest_change(struct change *change, size_t i)
 	const struct series_row *low = NULL, *high = NULL;
 	struct interval_ppb by;
 
-	for (const struct series_row *row = series->rows; row < series->rows + series->count; row++) {
+	for (size_t r = 0; r < series->count; r++) {
+		const struct series_row *row = &series->rows[r];
+
 		if (!row->clocks[i].implied.known || change->vote->report->clocks[i].clock.edges_only)
 			continue;
 		if (!low || row->clocks[i].implied.high < low->clocks[i].implied.high)
