@@ -107,7 +107,12 @@ record_final_ends(struct survey *survey, const struct survey_batch_end *ends)
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
 
-		if (ends[i].tightest.end && survey_usable(track->entry) && !track->is_unrecorded)
+		if (!ends[i].tightest.end || !survey_usable(track->entry))
+			continue;
+		if (track->is_unrecorded)
+			report_note(survey->report, "%s has no rates after the rate window, because the record had no space for "
+				    "the readings that count its wraps.", track->entry->clock.id);
+		else
 			survey_record_end(survey, track, RECORD_FINAL, 0, &ends[i]);
 	}
 }

@@ -1409,6 +1409,29 @@ TEST(only_the_clock_whose_rate_changes_after_the_window_is_found)
 	}
 }
 
+/*
+ * The PM timer becomes 2 % slower after the window. In 100 s it then loses 2 s, which is more than a quarter of its
+ * range. Therefore the record needs a further reading to count its wraps.
+ */
+TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_and_a_note)
+{
+	for (int full = 0; full < 2; full++) {
+		begin_healthy();
+		measure_window();
+		sim_counter_speed_up(counter_of(PM), -20000);
+		sim_advance_ps(100 * SIM_PS_PER_S);
+		if (full)
+			bench->survey.record.entries_of[RECORD_BATCH] = SURVEY_BATCHES_MAX;
+		survey_rates_again(&bench->survey);
+		assert_true(find(HPET)->since_ns != 0);
+		assert_int_equal(find(PM)->since_ns != 0, !full);
+		assert_int_equal(bench->report.note_count, full);
+		if (full)
+			assert_string_equal(bench->report.notes[0], "acpi_pm has no rates after the rate window, because the record "
+					    "had no space for the readings that count its wraps.");
+	}
+}
+
 TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 {
 	for (int c = TSC; c <= PM; c++) {
