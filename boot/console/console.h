@@ -42,7 +42,10 @@ void console_open(struct console *console);
  */
 void console_take_port(struct console *console, uint16_t port);
 
-/* These functions write TEXT to both, to the screen, or to the serial lines. A newline starts a new row. */
+/*
+ * Write TEXT: the first function to the screen and the serial lines, the others to only one of them. A newline starts
+ * a row.
+ */
 void console_put(struct console *console, const char *text);
 void console_screen(struct console *console, const char *text);
 void console_serial(struct console *console, const char *text);

@@ -1,6 +1,6 @@
 /*
- * Reads the keyboard by polling, because some firmware does not signal a pressed key. If there is no keyboard, or it
- * answers with errors, no key is ever read.
+ * Reads the keyboard by polling, because some firmware does not signal a pressed key. If there is no keyboard, or if
+ * the keyboard answers with errors, no key is ever read.
  */
 #ifndef BARETICK_KEYS_H
 #define BARETICK_KEYS_H

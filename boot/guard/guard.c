@@ -71,7 +71,7 @@ guard_open(void)
 	gates = (const struct gate *)(uintptr_t)tables.found.base;
 	/*
 	 * The end of a guard does not restore a shadow stack, which CET would require. With FRED, exceptions do not use
-	 * the table. Therefore guards are not used with either.
+	 * the table. Therefore guards are not used with CET or FRED.
 	 */
 	if (tables.found.limit + 1u < GUARD_VECTORS * sizeof(*gates) || read_cr4() & (CR4_CET | CR4_FRED))
 		return false;

@@ -58,7 +58,7 @@ deliver(struct console *console, struct plan *plan, struct report *report, struc
 	return true;
 }
 
-/* Adds ERROR as a note. If it is too long, it is cut between two words. */
+/* Adds a note with the text ERROR. A text that is too long is cut between two words. */
 static void
 note_error(struct report *report, const char *error)
 {

@@ -26,7 +26,7 @@ pit_high_byte_equals(uint8_t high)
 
 struct change { /* a change of the high byte from one value to the next */
 	uint64_t tsc;   /* TSC after the last read that returned the old value */
-	uint64_t ticks; /* uncertainty in TSC ticks: from before that read to after the next read */
+	uint64_t ticks; /* uncertainty: TSC ticks from before that read until after the next read */
 };
 
 static void

@@ -82,7 +82,7 @@ measure_hz_until_stable(const struct calibrating *c, struct calibration_result *
 		if (!ns || !ticks || i % POSTGRESQL_SKIPS)
 			continue;
 		hz = ticks * WAIT_NS_PER_S / ns;
-		/* The newest ten quotients replace older ones, because only they decide. */
+		/* The newest ten quotients replace older quotients, because only the newest ten decide. */
 		result->readings[2 * (estimates % ESTIMATES_MAX)] = ns;
 		result->readings[2 * (estimates++ % ESTIMATES_MAX) + 1] = ticks;
 		result->reading_count = 2 * (estimates < ESTIMATES_MAX ? estimates : ESTIMATES_MAX);

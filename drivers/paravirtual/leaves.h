@@ -7,10 +7,10 @@
 #include "hw/cpu.h"
 
 /* Leaves of an interface. The numbers are relative to the interface's first leaf. */
-#define LEAF_INTERFACE 1u /* Hyper-V: its signature; KVM: its features; Xen: its version */
-#define LEAF_VERSION   2u /* Hyper-V: its build and version; Xen: its hypercall page */
-#define LEAF_TIME      3u /* Hyper-V: its privileges and features; Xen: the TSC's mode and rate */
-#define LEAF_XEN_HVM   4u /* Xen: the core's vCPU number */
+#define LEAF_INTERFACE 1u /* Hyper-V's signature, KVM's features, or Xen's version */
+#define LEAF_VERSION   2u /* Hyper-V's build and version, or Xen's hypercall page */
+#define LEAF_TIME      3u /* Hyper-V's privileges and features, or the mode and the rate of the TSC in Xen */
+#define LEAF_XEN_HVM   4u /* number of the core's vCPU in Xen */
 /* VMware's and KVM's leaf of the rates of the TSC and of the APIC's bus, in kHz */
 #define LEAF_RATES     0x10u
 

@@ -158,7 +158,7 @@ sim_counter_speed_up(struct sim_counter *counter, int64_t ppm)
 	uint64_t ticks = sim_counter_ticks(counter);
 
 	if (counter->wrap_bits < 64)
-		/* without this, a later step back could give a value below 0 */
+		/* a full turn is added, because otherwise a later step back could give a value below 0 */
 		ticks += UINT64_C(1) << counter->wrap_bits;
 	sim_counter_set(counter, ticks);
 	for (; counter->hz.num % 10 == 0 && counter->hz.den % 10 == 0; counter->hz.den /= 10)

@@ -67,7 +67,7 @@ struct sim_counter {
 /* Returns the counter's present value, of wrap_bits bits. */
 uint64_t sim_counter_ticks(const struct sim_counter *counter);
 
-/* Sets COUNTER to TICKS. It continues to count from this value. */
+/* Sets COUNTER to TICKS, from which COUNTER continues to count. */
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
 
 /* Makes COUNTER faster by PPM from now on. PPM must be a multiple of 10. */
@@ -243,7 +243,7 @@ struct sim {
 	uint64_t cost_ps[SIM_ACCESSES];
 	uint64_t count[SIM_ACCESSES];
 	uint64_t accesses;       /* number of accesses until now */
-	/* limit on accesses, 50,000,000 by default; the next access ends the test, because it is in an endless loop */
+	/* limit on accesses, 50,000,000 by default; the next access ends the test, which is then in an endless loop */
 	uint64_t accesses_max;
 	bool interrupts_masked;
 	unsigned masked_times;   /* calls of hw_interrupts_mask() */

@@ -139,7 +139,7 @@ is_dropped(const struct sim_timer *timer)
 
 /*
  * Makes the timer's interrupt pending until the core accepts interrupts. The local APIC holds one pending interrupt.
- * With SIM_CATCH_UP the source counts all of them, and sends them later.
+ * With SIM_CATCH_UP the source counts all pending interrupts, and sends them later.
  */
 static void
 make_pending(struct sim_timer *timer)

@@ -1,8 +1,8 @@
 /*
  * The interrupts of the simulated machine, for tests that use them. The simulation has all sources of interrupts, an
  * I/O APIC with 24 masked pins, and a core that takes interrupts. Each source follows its data sheet and can have
- * faults. Interrupts reach the core only inside a window (struct timer_window). They come at the first access after
- * they left their source.
+ * faults. Interrupts reach the core only inside a window (struct timer_window). An interrupt comes at the first
+ * access after it left its source.
  */
 #ifndef BARETICK_SIM_INTERRUPTS_H
 #define BARETICK_SIM_INTERRUPTS_H
@@ -88,8 +88,8 @@ struct sim_interrupts {
 	uint64_t entry_ps;    /* time from the interrupt to its handler; 500 ns by default */
 	uint64_t seed;        /* seed of the random lateness */
 	/*
-	 * once in each busy_every_ps the host is busy for busy_ps, and no timer sends an interrupt; busy_every_ps is 0
-	 * if it is never busy
+	 * once in each busy_every_ps the host is busy for busy_ps, and no timer sends an interrupt; busy_every_ps is
+	 * 0 if the host is never busy
 	 */
 	uint64_t busy_every_ps, busy_ps;
 	uint64_t longest_ps;  /* duration of the longest window so far */

@@ -51,11 +51,11 @@ struct sim_paravirtual {
 	/* period of the TSC and its largest error, in units of 2^-84 s */
 	uint64_t vmclock_period, vmclock_max_error;
 	uint32_t vmclock_sequence;
-	/* number of further readings of the period that return half of it; after each of these the page is updated */
+	/* number of further readings of the period that return half the period, each followed by an update */
 	unsigned vmclock_updates;
 	/*
-	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again after each STEAL_EVERY_PS. SIM_NEVER if
-	 * it never does.
+	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again after each STEAL_EVERY_PS.
+	 * STEAL_AT_PS is SIM_NEVER if the host takes no time.
 	 */
 	uint64_t steal_at_ps, steal_ps, steal_every_ps;
 	unsigned steal_percent;             /* share of the stolen time in the host's counter, in percent */

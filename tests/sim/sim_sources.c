@@ -238,8 +238,8 @@ sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
 }
 
 /*
- * Hyper-V's synthetic timer, by Microsoft's TLFS. A count of 0 stops it. With auto-enable, another count starts it. A
- * one-shot clears its enable bit when it expires.
+ * Hyper-V's synthetic timer, by Microsoft's TLFS. A count of 0 stops the timer. With auto-enable, another count
+ * starts it. A one-shot clears its enable bit when it expires.
  */
 uint64_t
 sim_interrupts_hv_read(bool count)

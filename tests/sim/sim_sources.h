@@ -4,7 +4,10 @@
 
 #include "sim_interrupts.h"
 
-/* Returns the counter that the source compares with its deadline. The interrupt is due when the counter reaches it. */
+/*
+ * Returns the counter that the source compares with its deadline. The interrupt is due when the counter reaches the
+ * deadline.
+ */
 uint64_t sim_source_count(enum sim_source source);
 
 /* Returns the vector, or 0 if the interrupt cannot reach the core because its route is masked. */

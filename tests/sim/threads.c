@@ -46,7 +46,7 @@ static struct {
 	size_t count, pending;
 	bool is_over;
 	bool in_turns; /* true if the cores run one after another on a single host thread */
-	void *scheduler[JUMP_WORDS]; /* with in_turns only: position in take_turns() at which it continues */
+	void *scheduler[JUMP_WORDS]; /* with in_turns only: position at which take_turns() continues */
 	size_t at_work; /* number of cores with a job, including the boot core; may be read without the mutex */
 	uint64_t world, batches;
 	size_t most;

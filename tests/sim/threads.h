@@ -15,7 +15,7 @@
 #define THREADS_MAX      1024
 #define THREADS_WORLD_0  (UINT64_C(1) << 40) /* world time at the start; drifts are counted from this time */
 
-/* Settings of a core. They may be changed while it has no job. */
+/* Settings of a core. They may be changed while the core has no job. */
 struct threads_core {
 	int64_t offset_ticks;  /* offset of the core's TSC from world time */
 	int64_t drift_ppb;     /* rate error of the core's TSC against world time */
@@ -33,7 +33,7 @@ extern struct threads_core threads_cores[THREADS_MAX];
 void threads_start(size_t count);
 /*
  * Does the same as threads_start(), but all cores run on one host thread, each until its next pause. All runs are
- * identical. It is also faster on a busy host, because no message between threads waits for a time slice.
+ * identical. This mode is also faster on a busy host, because no message between threads waits for a time slice.
  */
 void threads_start_in_turns(size_t count);
 void threads_stop(void);

@@ -49,7 +49,7 @@ struct hvm_param {
 	uint64_t value; /* the parameter's value, which Xen sets */
 };
 
-/* True during a hypercall. If the instruction faults, this stays true, so that no other hypercall is tried. */
+/* True during a hypercall. Stays true if the instruction faults, so that no other hypercall is tried. */
 static bool is_calling;
 
 static bool

@@ -1,6 +1,6 @@
 /*
- * Finds serial lines: the firmware's lines (EFI_SERIAL_IO_PROTOCOL). If it has none, uses a port that the firmware has
- * no driver for.
+ * Finds serial lines: the firmware's lines (EFI_SERIAL_IO_PROTOCOL). If the firmware has none, uses a
+ * port for which the firmware has no driver.
  */
 #ifndef BARETICK_LINES_H
 #define BARETICK_LINES_H
@@ -9,8 +9,8 @@
 #include "uefi/console/parts.h"
 
 /*
- * Adds to SERIAL the lines that belong to the firmware's console according to PARTS. If no line belongs to it, adds the
- * firmware's first line.
+ * Adds to SERIAL the lines that belong to the firmware's console according to PARTS. If no line belongs to the
+ * console, adds the firmware's first line.
  */
 void lines_open(struct serial *serial, const struct parts *parts);
 

@@ -161,8 +161,8 @@ record_highest_number(void *context, const char *name)
 }
 
 /*
- * Returns EFI_NOT_FOUND if NUMBER is free. It is free if neither NNNN, the name of a complete folder, nor NNNN.new, the
- * name of an incomplete folder, exists.
+ * Returns EFI_NOT_FOUND if NUMBER is free. A number is free if neither NNNN, the name of a complete folder, nor
+ * NNNN.new, the name of an incomplete folder, exists.
  */
 static EFI_STATUS
 find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)
