@@ -20,28 +20,28 @@ get_summary_length(const struct text *text)
 }
 
 void
-blocks_queue(struct serial *serial, struct plan *plan, const struct report *report)
+blocks_queue_report(struct serial *serial, struct plan *plan, const struct report *report)
 {
 	bool full = report->options.serial == SERIAL_FULL;
 	const struct text *json, *csv, *record, *compact;
 
-	serial_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : get_summary_length(&plan->table));
+	serial_queue_block(serial, "TEXT", plan->table.bytes, full ? plan->table.length : get_summary_length(&plan->table));
 	if (report->options.serial == SERIAL_COMPACT) {
 		compact = plan_render_compact(plan, report);
-		serial_block(serial, "COMPACT", compact->bytes, compact->length);
+		serial_queue_block(serial, "COMPACT", compact->bytes, compact->length);
 	}
 	if (!full)
 		return;
 	plan_render_serial(plan, report, &json, &csv);
-	serial_block(serial, "CSV", csv->bytes, csv->length);
+	serial_queue_block(serial, "CSV", csv->bytes, csv->length);
 	record = plan_render_record(plan, report);
 	if (record)
-		serial_block(serial, "RECORD", record->bytes, record->length);
-	serial_block(serial, "REPORT", json->bytes, json->length);
+		serial_queue_block(serial, "RECORD", record->bytes, record->length);
+	serial_queue_block(serial, "REPORT", json->bytes, json->length);
 }
 
 char *
-blocks_queue_list(struct serial *serial, const struct options *options, const struct options_names *names)
+blocks_queue_requested_list(struct serial *serial, const struct options *options, const struct options_names *names)
 {
 	char *bytes = firmware_allocate(LIST_SIZE);
 	struct text text;
@@ -53,6 +53,6 @@ blocks_queue_list(struct serial *serial, const struct options *options, const st
 		options_print(&text, names);
 	else
 		rules_print(&text, options);
-	serial_block(serial, "TEXT", text.bytes, text.length);
+	serial_queue_block(serial, "TEXT", text.bytes, text.length);
 	return bytes;
 }

@@ -11,12 +11,13 @@
  * with serial=compact this table and the lines of compact.h. Call it after the report was saved: see
  * plan_render_serial().
  */
-void blocks_queue(struct serial *serial, struct plan *plan, const struct report *report);
+void blocks_queue_report(struct serial *serial, struct plan *plan, const struct report *report);
 
 /*
  * Queues the list that the option rules or help requests. Returns the list's text, or NULL if there is no memory. The
  * caller frees the text by firmware_free() after the block was sent.
  */
-char *blocks_queue_list(struct serial *serial, const struct options *options, const struct options_names *names);
+char *blocks_queue_requested_list(struct serial *serial, const struct options *options,
+				  const struct options_names *names);
 
 #endif

@@ -29,7 +29,7 @@ get_mapped_memory(void *context, uint64_t address, size_t length)
 }
 
 void
-machine_read_tables(struct machine *machine, struct report *report)
+machine_read_firmware_tables(struct machine *machine, struct report *report)
 {
 	const struct acpi_memory memory = { get_mapped_memory, NULL };
 	const struct smbios_memory smbios_memory = { get_mapped_memory, NULL };
@@ -41,10 +41,10 @@ machine_read_tables(struct machine *machine, struct report *report)
 	machine->apic_id = lapic_open(&lapic) ? machine->platform.cpu.apic_id : lapic_id(&lapic);
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
-	acpi_read_facts(&memory, firmware_rsdp(), acpi);
+	acpi_read_facts(&memory, firmware_find_rsdp(), acpi);
 	platform_read_rate_claims(&machine->platform, guard_run);
-	machine->platform.unused_page = firmware_unused_page();
-	if (!firmware_rsdp() && !machine->boot.needs_acpi) {
+	machine->platform.unused_page = firmware_get_unused_page();
+	if (!firmware_find_rsdp() && !machine->boot.needs_acpi) {
 		acpi->problem_count = 0;
 		report_note(report, "This machine has no ACPI tables.");
 	}
@@ -55,7 +55,7 @@ machine_read_tables(struct machine *machine, struct report *report)
 		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a "
 			    "guest.");
 	}
-	smbios_read_facts(&smbios_memory, firmware_smbios_3(), firmware_smbios_2(), &machine->smbios);
+	smbios_read_facts(&smbios_memory, firmware_find_smbios_3(), firmware_find_smbios_2(), &machine->smbios);
 	if (machine->smbios.problem[0])
 		report_note(report, "%s.", machine->smbios.problem);
 }
@@ -65,10 +65,10 @@ machine_read_tables(struct machine *machine, struct report *report)
  * provide.
  */
 static void
-find_cores(struct machine *machine, struct report *report)
+find_cores_by_broadcast(struct machine *machine, struct report *report)
 {
 	struct acpi_madt *madt = &machine->platform.acpi.madt;
-	size_t found = cores_find(madt->apic_ids + 1, madt->core_max - 1);
+	size_t found = cores_find_by_broadcast(madt->apic_ids + 1, madt->core_max - 1);
 
 	madt->apic_ids[0] = machine->apic_id;
 	madt->core_count = madt->enabled = (uint32_t)(found + 1);
@@ -79,7 +79,7 @@ find_cores(struct machine *machine, struct report *report)
  * Lets the firmware start the other cores if it can. Otherwise no other core is started. A note gives the reason WHY.
  */
 static void
-start_by_firmware(const struct machine *machine, const char *why, struct report *report)
+choose_start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
 	if (machine->boot.start_firmware_cores) {
 		report_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
@@ -94,21 +94,21 @@ void
 machine_choose_start_method(struct machine *machine, struct report *report)
 {
 	if (report->options.cores == CORES_MP && !machine->boot.start_firmware_cores)
-		start_by_firmware(machine, "No firmware can start the other cores (cores=mp)", report);
+		choose_start_by_firmware(machine, "No firmware can start the other cores (cores=mp)", report);
 	if (report->options.cores != CORES_SIPI)
 		return;
 	if (machine->platform.cpu.memory_encrypted)
-		start_by_firmware(machine,
-				  "This guest's memory is encrypted, so baretick can't start its other cores",
-				  report);
+		choose_start_by_firmware(machine,
+					 "This guest's memory is encrypted, so baretick can't start its other cores",
+					 report);
 	else if (!machine->platform.acpi.madt.found && machine->boot.finds_cores)
-		find_cores(machine, report);
+		find_cores_by_broadcast(machine, report);
 	else if (!machine->platform.acpi.madt.found)
-		start_by_firmware(machine, NO_MADT, report);
+		choose_start_by_firmware(machine, NO_MADT, report);
 }
 
 size_t
-machine_cores(const struct machine *machine, const struct options *options)
+machine_count_cores(const struct machine *machine, const struct options *options)
 {
 	switch (options->cores) {
 	case CORES_SIPI:
@@ -122,7 +122,7 @@ machine_cores(const struct machine *machine, const struct options *options)
 
 /* Starts the other cores by SIPI. If none can be started in this way, lets the firmware's MP services start them. */
 static void
-try_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
+start_cores_by_sipi(struct machine *machine, struct run *run, struct cores_limits limits)
 {
 	cores_start(&machine->cores, &machine->platform.acpi.madt, machine->apic_id, limits, run->report.tsc,
 		    &run->smp);
@@ -152,12 +152,12 @@ start_cores(void *context, struct run *run)
 	uint32_t own = machine->apic_id;
 
 	if (options->cores == CORES_SIPI)
-		try_sipi(machine, run, limits);
+		start_cores_by_sipi(machine, run, limits);
 	machine->stolen_counter.are_others_lent = options->cores == CORES_MP;
 	if (options->cores == CORES_MP && machine->boot.start_firmware_cores)
 		machine->boot.start_firmware_cores(&machine->cores, own, limits, run->report.tsc, &run->smp);
 	else if (options->cores == CORES_OFF)
-		cores_off(&machine->cores, own, &run->smp);
+		cores_use_boot_core_only(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
 		report_note(&run->report, "%s", machine->cores.reason);
 }
@@ -204,13 +204,13 @@ read_registers(void *context, struct as_found *registers)
 }
 
 static void
-read_signals(void *context, bool first, struct signals *signals)
+read_disruption_markers(void *context, bool is_first, struct signals *signals)
 {
 	const struct machine *machine = context;
 	const struct platform *platform = &machine->platform;
 	const struct signal_places places = { &platform->paravirtual, platform->acpi.vmgenid, platform->acpi.vmclock };
 
-	signals_read_disruption_markers(&places, machine->run.hooks.guarded, first, signals);
+	signals_read_disruption_markers(&places, machine->run.hooks.guarded, is_first, signals);
 }
 
 static void
@@ -218,7 +218,7 @@ set_rate_and_deadline(void *context, struct rate hz, uint64_t deadline_ns)
 {
 	struct machine *machine = context;
 
-	progress_set_rate(&machine->progress, hz, deadline_ns);
+	progress_set_tsc_rate(&machine->progress, hz, deadline_ns);
 }
 
 static void
@@ -263,8 +263,8 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 
 	machine->measured_run = run;
 	machine->plan = plan;
-	cores_off(&machine->cores, machine->apic_id, &run->smp);
-	reserve_pages(&machine->platform, &run->report.options, plan->cores);
+	cores_use_boot_core_only(&machine->cores, machine->apic_id, &run->smp);
+	reserve_clock_pages(&machine->platform, &run->report.options, plan->cores);
 	machine->run = (struct run_machine){
 		.context = machine,
 		.drivers = drivers,
@@ -273,20 +273,20 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.platform = &machine->platform,
 		.claims = &machine->platform.claims,
 		.timers = timer_drivers,
-		.window = interrupts_open(),
+		.window = interrupts_open_window(),
 		.series = plan->series,
-		.hooks = progress_hooks(&machine->progress, console, cpu->lfence_serialises),
+		.hooks = progress_make_hooks(&machine->progress, console, cpu->lfence_serialises),
 		.start_cores = start_cores,
 		.describe_cores = describe_cores,
 		.stop_cores = stop_cores,
 		.read_registers = read_registers,
-		.read_signals = read_signals,
+		.read_signals = read_disruption_markers,
 		.set_tsc_rate = set_rate_and_deadline,
 		.stop_tick = set_tick_stopped,
 		.phase_starts = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
-	machine->stolen_counter = steal_open(cpu, &machine->platform.paravirtual, guard_run, guard_raise);
+	machine->stolen_counter = steal_open(cpu, &machine->platform.paravirtual, guard_run, guard_raise_fault);
 	machine->run.hooks.stolen_counter = &machine->stolen_counter;
 	machine->progress.on_draw = feed_watchdog_and_save;
 	machine->progress.on_draw_context = machine;
@@ -326,6 +326,6 @@ machine_measure(struct machine *machine, const struct plan *plan, struct console
 void
 machine_close(struct machine *machine)
 {
-	progress_end(&machine->progress);
-	interrupts_end(&machine->run.window);
+	progress_cancel_deadline(&machine->progress);
+	interrupts_close_window(&machine->run.window);
 }

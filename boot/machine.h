@@ -39,8 +39,8 @@ struct machine_boot {
 };
 
 struct machine {
-	struct platform platform; /* set by machine_read_tables() */
-	struct smbios_facts smbios; /* set by machine_read_tables() */
+	struct platform platform; /* set by machine_read_firmware_tables() */
+	struct smbios_facts smbios; /* set by machine_read_firmware_tables() */
 	uint32_t apic_id;         /* the boot core's APIC id, read from its LAPIC */
 	struct cores cores;
 	struct progress progress;
@@ -49,13 +49,13 @@ struct machine {
 	struct watchdog watchdog; /* armed only within machine_measure() */
 	struct run *measured_run;       /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */
-	struct machine_boot boot; /* set by the caller before machine_read_tables() */
+	struct machine_boot boot; /* set by the caller before machine_read_firmware_tables() */
 	uint32_t apic_ids[ACPI_CORES_MAX];
 	struct run_machine run;   /* the argument of run_open() */
 };
 
 /* Reads the processor's facts and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error. */
-void machine_read_tables(struct machine *machine, struct report *report);
+void machine_read_firmware_tables(struct machine *machine, struct report *report);
 
 /*
  * Chooses another method to start cores if no table lists them, or if the guest's memory is encrypted. The methods are
@@ -64,7 +64,7 @@ void machine_read_tables(struct machine *machine, struct report *report);
 void machine_choose_start_method(struct machine *machine, struct report *report);
 
 /* Returns the number of cores that a run may use, as far as this is known before they are started. */
-size_t machine_cores(const struct machine *machine, const struct options *options);
+size_t machine_count_cores(const struct machine *machine, const struct options *options);
 
 /*
  * Does all measurements of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. With exit=reboot the

@@ -5,7 +5,7 @@
 #include "run/run.h"
 
 void
-names_collect(struct names *names)
+names_collect_option_ids(struct names *names)
 {
 	run_clock_ids(drivers, names->clock_ids);
 	rules_limit_ids(names->rule_ids);

@@ -13,6 +13,6 @@ struct names {
 };
 
 /* Fills NAMES, which must not be moved afterwards, because it contains pointers to itself. */
-void names_collect(struct names *names);
+void names_collect_option_ids(struct names *names);
 
 #endif

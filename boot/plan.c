@@ -15,25 +15,25 @@
 #define MIB        (UINT64_C(1) << 20)
 
 static size_t
-size_of_json(size_t cores, const struct options *options)
+get_json_size(size_t cores, const struct options *options)
 {
 	return report_size_json(cores) + report_size_series(cores, run_series_rows(options, cores));
 }
 
 static size_t
-size_of_html(const struct plan_page *page, size_t cores, const struct options *options)
+get_html_size(const struct plan_page *page, size_t cores, const struct options *options)
 {
 	return page ? page->size(cores) + report_size_series(cores, run_series_rows(options, cores)) : 0;
 }
 
 static size_t
-size_of_screen(const struct plan_page *page)
+get_screen_size(const struct plan_page *page)
 {
 	return page ? page->screen_size : 0;
 }
 
 static size_t
-size_of_base64(size_t cores, enum pair_schedule widest, const struct options *options)
+get_base64_size(size_t cores, enum pair_schedule widest, const struct options *options)
 {
 	size_t printed = cores < REPORT_SERIAL_CORES ? cores : REPORT_SERIAL_CORES;
 
@@ -41,7 +41,7 @@ size_of_base64(size_t cores, enum pair_schedule widest, const struct options *op
 }
 
 static size_t
-size_of_pack(const struct options *options)
+get_compression_size(const struct options *options)
 {
 	return options->serial == SERIAL_COMPACT ? sizeof(struct deflate_work) : 0;
 }
@@ -51,8 +51,8 @@ get_size_mib(const struct plan_page *page, size_t cores, enum pair_schedule wide
 {
 	size_t size = survey_memory_size(cores, widest, run_series_rows(options, cores)) +
 		      run_series_size(options, cores) + report_size_table(cores) +
-		      size_of_json(cores, options) + size_of_html(page, cores, options) + report_size_csv(cores) +
-		      size_of_screen(page) + size_of_base64(cores, widest, options) + size_of_pack(options);
+		      get_json_size(cores, options) + get_html_size(page, cores, options) + report_size_csv(cores) +
+		      get_screen_size(page) + get_base64_size(cores, widest, options) + get_compression_size(options);
 
 	return (size + MIB - 1) / MIB;
 }
@@ -88,7 +88,7 @@ static bool
 try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
 	 const struct options *options)
 {
-	size_t series_size = run_series_size(options, cores), pack_size = size_of_pack(options);
+	size_t series_size = run_series_size(options, cores), pack_size = get_compression_size(options);
 
 	*plan = (struct plan){
 		.page = page,
@@ -97,11 +97,11 @@ try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const
 		.allocation = firmware_allocate(survey_memory_size(cores, widest, run_series_rows(options, cores)) + CACHE_LINE),
 		.table = allocate_text(report_size_table(cores)),
 		.series = series_size ? firmware_allocate(series_size) : NULL,
-		.json = allocate_text(size_of_json(cores, options)),
-		.html = allocate_text(size_of_html(page, cores, options)),
+		.json = allocate_text(get_json_size(cores, options)),
+		.html = allocate_text(get_html_size(page, cores, options)),
 		.csv = allocate_text(report_size_csv(cores)),
-		.screen = allocate_text(size_of_screen(page)),
-		.base64 = allocate_text(size_of_base64(cores, widest, options)),
+		.screen = allocate_text(get_screen_size(page)),
+		.base64 = allocate_text(get_base64_size(cores, widest, options)),
 		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
 	};
 	if (!plan->allocation || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||

@@ -17,12 +17,12 @@ is_any_clock_in_memory(const struct platform *platform, const struct options *op
 }
 
 void
-reserve_pages(struct platform *platform, const struct options *options, size_t cores)
+reserve_clock_pages(struct platform *platform, const struct options *options, size_t cores)
 {
 	struct pages *pages = &platform->pages;
 
 	if (!is_any_clock_in_memory(platform, options))
 		return;
-	pages->memory = firmware_reserve_low(cores + 1);
+	pages->memory = firmware_reserve_low_pages(cores + 1);
 	pages->count = pages->memory ? cores + 1 : 0;
 }

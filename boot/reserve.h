@@ -10,6 +10,6 @@
  * guest's memory. Otherwise, or if there is no memory, PLATFORM->pages stays empty. The memory is never freed, because
  * a hypervisor might write to it after the end of baretick.
  */
-void reserve_pages(struct platform *platform, const struct options *options, size_t cores);
+void reserve_clock_pages(struct platform *platform, const struct options *options, size_t cores);
 
 #endif

@@ -48,7 +48,7 @@ LINUX		equ 53726448h		; "HdrS": the magic number of boot_params
 LONG_ENTRY	equ 200h		; offset of the protocol's 64-bit entry from the start of the image
 
 extern bare_main
-extern bare_exception
+extern bare_handle_exception
 extern bare_bss
 extern image_end
 
@@ -236,8 +236,8 @@ bare_stubs:
 %assign vector vector + 1
 %endrep
 
-; Calls bare_exception(vector, RIP, error code, CR2), which does not return. On entry: [rsp] = vector, then the error
-; code of some vectors, then the CPU's frame.
+; Calls bare_handle_exception(vector, RIP, error code, CR2), which does not return. On entry: [rsp] = vector, then the
+; error code of some vectors, then the CPU's frame.
 exception:
 	mov edi, [rsp]
 	xor edx, edx
@@ -252,7 +252,7 @@ exception:
 	mov rcx, cr2
 	and rsp, -16
 	cld
-	call bare_exception
+	call bare_handle_exception
 	jmp bare_triple_fault
 
 	align 16

@@ -32,9 +32,9 @@ wait_until_off(void)
 }
 
 void
-exit_reset(void)
+exit_by_reset(void)
 {
-	line_drain();
+	line_flush();
 	xen_end_guest(XEN_REBOOT);
 	hw_out8(RESET_PORT, RESET_PREPARE);
 	hw_out8(RESET_PORT, RESET_FULL);
@@ -56,9 +56,9 @@ power_off(const struct acpi_facts *acpi)
 static void
 print_line(struct console *console, const char *line)
 {
-	console_serial(console, line);
-	console_serial(console, "\n");
-	line_drain();
+	console_print_serial(console, line);
+	console_print_serial(console, "\n");
+	line_flush();
 }
 
 void
@@ -66,7 +66,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	while (serial_send_next(&console->serial))
 		;
-	line_drain();
+	line_flush();
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_off();
@@ -80,5 +80,5 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 		hw_out8(acpi->fadt.reset_port, acpi->fadt.reset_value);
 		wait_until_off();
 	}
-	exit_reset();
+	exit_by_reset();
 }

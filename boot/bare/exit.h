@@ -16,6 +16,6 @@ void exit_run(struct console *console, enum options_exit how, enum exit_result r
 	__attribute__((noreturn));
 
 /* Resets the machine at once. */
-void exit_reset(void) __attribute__((noreturn));
+void exit_by_reset(void) __attribute__((noreturn));
 
 #endif

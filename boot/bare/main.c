@@ -33,10 +33,10 @@ struct application {
 
 /* Called by boot/bare/entry.nasm. */
 void bare_main(const void *loader_data, uint32_t magic) __attribute__((noreturn, visibility("hidden")));
-void bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
+void bare_handle_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 	__attribute__((noreturn, visibility("hidden")));
 
-/* Used by bare_exception(). */
+/* Used by bare_handle_exception(). */
 static struct application *application; /* NULL until it is allocated */
 static bool is_ending;                  /* true once an exception is being printed */
 
@@ -48,20 +48,20 @@ exit_application(struct application *app, enum exit_result result)
 
 /* Prints ERROR, the reason why the run cannot start, and ends the run with EXIT_ERROR. */
 static void
-refuse_run(struct application *app, const char *error)
+end_without_measuring(struct application *app, const char *error)
 {
-	console_serial(&app->console, "error: ");
-	console_serial(&app->console, error);
-	console_serial(&app->console, "\nNothing was measured.\n");
+	console_print_serial(&app->console, "error: ");
+	console_print_serial(&app->console, error);
+	console_print_serial(&app->console, "\nNothing was measured.\n");
 	exit_application(app, EXIT_ERROR);
 }
 
 /* Prints the list that the option rules or help requests, and ends the run. */
 static void
-show_list(struct application *app)
+show_requested_list(struct application *app)
 {
-	if (!blocks_queue_list(&app->console.serial, &app->run.report.options, &app->names.options))
-		refuse_run(app, NO_MEMORY);
+	if (!blocks_queue_requested_list(&app->console.serial, &app->run.report.options, &app->names.options))
+		end_without_measuring(app, NO_MEMORY);
 	exit_application(app, EXIT_PASS);
 }
 
@@ -72,12 +72,12 @@ show_list(struct application *app)
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
-	struct sources sources = sources_begin(&app->names.options, &app->run.report, error);
+	struct sources sources = sources_set_defaults(&app->names.options, &app->run.report, error);
 	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* a copy, because the command line must not be changed */
 	size_t length, held;
-	const char *line = bare_command_line(&length);
+	const char *line = bare_get_command_line(&length);
 
-	names_collect(&app->names);
+	names_collect_option_ids(&app->names);
 	if (buffer) {
 		held = length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
 		__builtin_memcpy(buffer, line, held);
@@ -85,7 +85,7 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 		sources_parse_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
 	}
 	firmware_free(buffer);
-	return sources_end(&sources);
+	return sources_check_options(&sources);
 }
 
 /*
@@ -93,27 +93,27 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
  * an error and returns false.
  */
 static bool
-deliver(struct application *app)
+queue_report(struct application *app)
 {
 	const struct text *texts[SAVE_FILES];
 
 	if (!plan_render(&app->plan, &app->run.report, texts)) {
-		console_serial(&app->console, "error: the report is larger than the memory that was allocated for it\n");
+		console_print_serial(&app->console, "error: the report is larger than the memory that was allocated for it\n");
 		return false;
 	}
-	blocks_queue(&app->console.serial, &app->plan, &app->run.report);
+	blocks_queue_report(&app->console.serial, &app->plan, &app->run.report);
 	return true;
 }
 
 static void
-use_pm_timer(const struct acpi_fadt *fadt)
+use_pm_timer_for_alarms(const struct acpi_fadt *fadt)
 {
 	if (fadt->found && fadt->pm_tmr_blk && fadt->pm_tmr_len)
-		pm_alarm_use((uint16_t)fadt->pm_tmr_blk, fadt->tmr_val_ext ? UINT32_MAX : 0xffffff);
+		pm_alarm_set_port((uint16_t)fadt->pm_tmr_blk, fadt->tmr_val_ext ? UINT32_MAX : 0xffffff);
 }
 
 static void
-run_all(void *argument)
+measure_and_report(void *argument)
 {
 	struct application *app = argument;
 	struct machine *machine = &app->machine;
@@ -121,29 +121,29 @@ run_all(void *argument)
 	char error[OPTIONS_ERROR_SIZE];
 
 	machine->boot.finds_cores = true;
-	machine_read_tables(machine, report);
-	console_take_port(&app->console, machine->platform.acpi.serial_port);
+	machine_read_firmware_tables(machine, report);
+	console_add_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
 	serial_enable(&app->console.serial, report->options.serial);
-	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
+	console_print_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	if (!good)
-		refuse_run(app, error);
+		end_without_measuring(app, error);
 	if (report->options.rules || report->options.help)
-		show_list(app);
+		show_requested_list(app);
 	report_note(report, "Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
 		    "and no Secure Boot.", get_line_name());
 	machine_choose_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
-	use_pm_timer(&machine->platform.acpi.fadt);
-	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), NULL, report))
-		refuse_run(app, NO_MEMORY);
+	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);
+	if (!plan_allocate(&app->plan, machine_count_cores(machine, &report->options), NULL, report))
+		end_without_measuring(app, NO_MEMORY);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
-	exit_application(app, deliver(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
+	exit_application(app, queue_report(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
 }
 
 static void
-end_run(void *run)
+restore_boot_core(void *run)
 {
 	run_restore_boot_core(run);
 }
@@ -156,15 +156,15 @@ reset_with_error(const char *error)
 
 	console_open(&console);
 	serial_enable(&console.serial, SERIAL_FULL);
-	console_serial(&console, "baretick " VERSION " (" COMMIT ")\nerror: ");
-	console_serial(&console, error);
-	console_serial(&console, "\nNothing was measured.\n");
-	exit_reset();
+	console_print_serial(&console, "baretick " VERSION " (" COMMIT ")\nerror: ");
+	console_print_serial(&console, error);
+	console_print_serial(&console, "\nNothing was measured.\n");
+	exit_by_reset();
 }
 
 /* Ends the run after an exception outside of the measurements. No report is written. APP may be NULL. */
 static void
-end_by_fault(struct application *app, const struct fault *fault)
+end_after_fault(struct application *app, const struct fault *fault)
 {
 	char bytes[OPTIONS_ERROR_SIZE];
 	struct text text;
@@ -174,8 +174,8 @@ end_by_fault(struct application *app, const struct fault *fault)
 	if (!app)
 		reset_with_error(bytes);
 	watchdog_disarm(&app->machine.watchdog);
-	console_serial(&app->console, bytes);
-	console_serial(&app->console, "\n");
+	console_print_serial(&app->console, bytes);
+	console_print_serial(&app->console, "\n");
 	exit_application(app, EXIT_ERROR);
 }
 
@@ -184,20 +184,20 @@ end_by_fault(struct application *app, const struct fault *fault)
  * function resets the machine.
  */
 void
-bare_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
+bare_handle_exception(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
 	const struct fault fault = guard_describe_fault(vector, at, error, address);
 
 	if (is_ending)
-		exit_reset();
+		exit_by_reset();
 	is_ending = true;
-	end_by_fault(application, &fault);
+	end_after_fault(application, &fault);
 	__builtin_unreachable();
 }
 
 /* Masks the interrupts that firmware may have left unmasked, because they have no handlers here. */
 static void
-silence_interrupts(void)
+mask_interrupts(void)
 {
 	struct lapic lapic;
 
@@ -212,20 +212,20 @@ bare_main(const void *loader_data, uint32_t magic)
 {
 	struct fault fault, again;
 
-	vectors_load(); /* first, so that an exception in any later step is printed */
-	const char *refusal = bare_read_handover(loader_data, magic);
+	vectors_load_idt(); /* first, so that an exception in any later step is printed */
+	const char *refusal = bare_read_loader_data(loader_data, magic);
 	struct application *app = refusal ? NULL : firmware_allocate(sizeof(*app));
 
 	protect_pages();
-	silence_interrupts();
+	mask_interrupts();
 	if (!app)
 		reset_with_error(refusal ? refusal : NO_MEMORY);
 	application = app;
 	console_open(&app->console);
-	guard_open();
-	if (!guard_run(run_all, app, &fault)) {
-		guard_run(end_run, &app->run, &again);
-		end_by_fault(app, &fault);
+	guard_install_handlers();
+	if (!guard_run(measure_and_report, app, &fault)) {
+		guard_run(restore_boot_core, &app->run, &again);
+		end_after_fault(app, &fault);
 	}
-	exit_reset(); /* not reached, because run_all() does not return */
+	exit_by_reset(); /* not reached, because measure_and_report() does not return */
 }

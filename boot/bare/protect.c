@@ -34,17 +34,18 @@ extern const uint8_t bare_ignore[] __attribute__((visibility("hidden")));
 static struct gate gates[VECTORS];
 
 static void
-set_flags(const uint8_t *begin, const uint8_t *end, uint64_t flags)
+set_page_flags(const uint8_t *begin, const uint8_t *end, uint64_t flags)
 {
 	for (const uint8_t *page = begin; page < end; page += PAGE_SIZE)
 		bare_low_table[(uintptr_t)page / PAGE_SIZE] = flags ? (uintptr_t)page | flags : 0;
 }
 
 /*
- * Sets NEVER, the bit that forbids execution, in all large pages, and in the small pages outside of the image's code.
+ * Sets NO_EXECUTE_BIT, the bit that forbids execution, in all large pages, and in the small pages outside of the
+ * image's code.
  */
 static void
-forbid_execution(uint64_t never)
+forbid_execution_outside_code(uint64_t no_execute_bit)
 {
 	const uint64_t *top = (const uint64_t *)(uintptr_t)(read_cr3() & PAGE_ADDRESS);
 	const uint64_t *second = (const uint64_t *)(uintptr_t)(top[0] & PAGE_ADDRESS);
@@ -54,11 +55,11 @@ forbid_execution(uint64_t never)
 
 		for (unsigned i = 0; i < PAGE_ENTRIES; i++)
 			if (third[i] & PAGE_LARGE)
-				third[i] |= never;
+				third[i] |= no_execute_bit;
 	}
 	for (unsigned i = 0; i < PAGE_ENTRIES; i++)
 		if (i * PAGE_SIZE < (uintptr_t)image_begin || i * PAGE_SIZE >= (uintptr_t)image_text_end)
-			bare_low_table[i] |= never;
+			bare_low_table[i] |= no_execute_bit;
 }
 
 void
@@ -66,16 +67,17 @@ protect_pages(void)
 {
 	uint64_t never = hw_msr_read(MSR_EFER) & EFER_NXE ? PAGE_NOT_EXECUTABLE : 0;
 
-	forbid_execution(never);
-	set_flags(image_begin, image_text_end, PAGE_PRESENT);
-	set_flags(image_text_end + (-(uintptr_t)image_text_end & (PAGE_SIZE - 1)), image_data_begin, PAGE_PRESENT | never);
-	set_flags(bare_stack_guard, bare_stack, 0);
+	forbid_execution_outside_code(never);
+	set_page_flags(image_begin, image_text_end, PAGE_PRESENT);
+	set_page_flags(image_text_end + (-(uintptr_t)image_text_end & (PAGE_SIZE - 1)), image_data_begin,
+		       PAGE_PRESENT | never);
+	set_page_flags(bare_stack_guard, bare_stack, 0);
 	bare_low_table[0] = 0;
 	__asm__ volatile("movq %0, %%cr3" : : "r"(read_cr3()) : "memory");
 }
 
 void
-vectors_load(void)
+vectors_load_idt(void)
 {
 	const struct table_register table = { sizeof(gates) - 1, (uintptr_t)gates };
 	uint16_t selector;

@@ -11,7 +11,7 @@
  */
 void protect_pages(void);
 
-/* Loads the interrupt table. Exceptions call bare_exception(), and interrupts are ignored. */
-void vectors_load(void);
+/* Loads the interrupt table. Exceptions call bare_handle_exception(), and interrupts are ignored. */
+void vectors_load_idt(void);
 
 #endif

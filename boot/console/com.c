@@ -134,7 +134,7 @@ com_write(void *device, const char *bytes, size_t size)
 }
 
 bool
-com_drain(struct com *com)
+com_flush(struct com *com)
 {
 	return wait_for_status(com, STATUS_SENT);
 }
@@ -153,7 +153,7 @@ com_read(const struct com *com, uint8_t *byte)
 void
 com_close(struct com *com)
 {
-	(void)com_drain(com);
+	(void)com_flush(com);
 	set_divisor(com, com->found.divisor_low, com->found.divisor_high, com->found.line);
 	write_register(com, FIFO, com->found.has_queue ? FIFO_CLEARED : 0);
 	write_register(com, MODEM, com->found.modem);
@@ -161,13 +161,13 @@ com_close(struct com *com)
 }
 
 void
-com_set_loop(const struct com *com, bool on)
+com_set_loopback(const struct com *com, bool on)
 {
 	write_register(com, MODEM, on ? MODEM_READY | MODEM_LOOP : MODEM_READY);
 }
 
 bool
-com_receives(const struct com *com)
+com_receives_byte(const struct com *com)
 {
 	uint8_t byte;
 	bool heard = false;

@@ -34,19 +34,19 @@ void com_close(struct com *com);
  * Switches the loop-back mode on or off. In this mode the port receives each byte that is written to it, and sends
  * nothing.
  */
-void com_set_loop(const struct com *com, bool on);
+void com_set_loopback(const struct com *com, bool on);
 
 /*
  * Waits some milliseconds for a received byte. Returns false if none was received. Otherwise discards it and all bytes
  * that follow.
  */
-bool com_receives(const struct com *com);
+bool com_receives_byte(const struct com *com);
 
 /* Implements write() of struct serial_line. COM is a struct com. */
 bool com_write(void *com, const char *bytes, size_t size);
 
 /* Waits until the last byte has left the port. Returns false if this takes too long, or if an earlier wait failed. */
-bool com_drain(struct com *com);
+bool com_flush(struct com *com);
 
 /* Returns true and stores the next received byte in BYTE. Returns false if there is none. */
 bool com_read(const struct com *com, uint8_t *byte);

@@ -40,15 +40,15 @@ void console_open(struct console *console);
  * port. With UEFI a port that the firmware's console writes to is not used, because the screen's text goes there. Call
  * this before serial_enable().
  */
-void console_take_port(struct console *console, uint16_t port);
+void console_add_port(struct console *console, uint16_t port);
 
 /*
  * Write TEXT: the first function to the screen and the serial lines, the others to only one of them. A newline starts
  * a row.
  */
-void console_put(struct console *console, const char *text);
-void console_screen(struct console *console, const char *text);
-void console_serial(struct console *console, const char *text);
+void console_print(struct console *console, const char *text);
+void console_print_screen(struct console *console, const char *text);
+void console_print_serial(struct console *console, const char *text);
 
 /* Restores the screen's mode, colours and cursor, and clears the screen. */
 void console_close(struct console *console);
@@ -57,9 +57,9 @@ void console_close(struct console *console);
  * Draws row ROW. BYTES are the row's console->columns characters, and INKS are their colours. Omits the last cell of
  * the last row, because writing there would scroll the screen.
  */
-void console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks);
+void console_draw_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks);
 
 /* Draws TEXT in the colour INK as row ROW, cut or padded to the row's width. Keeps the cursor's position. */
-void console_row(struct console *console, size_t row, enum text_ink ink, const char *text);
+void console_draw_row(struct console *console, size_t row, enum text_ink ink, const char *text);
 
 #endif

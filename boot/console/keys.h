@@ -18,12 +18,12 @@ void keys_close(struct keys *keys);
 /*
  * Reads the next key into KEY: its character, or SCREEN_KEY_SCAN + its scan code. Returns false if no key was pressed.
  */
-bool keys_next(unsigned *key);
+bool keys_read_next(unsigned *key);
 
 /* Discards all keys that were pressed until now. */
-void keys_drop(void);
+void keys_discard_all(void);
 
 /* Waits for some hundredths of a second at most. */
-void keys_wait(struct keys *keys);
+void keys_wait_for_key(struct keys *keys);
 
 #endif

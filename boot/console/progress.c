@@ -22,11 +22,11 @@
 
 /* Reads keys. Called only when the line is drawn, because the firmware may take long to return a key. */
 static void
-read_keys(struct progress *progress)
+read_quit_key(struct progress *progress)
 {
 	unsigned key;
 
-	for (unsigned i = 0; i < KEYS_AT_ONCE && !progress->end_requested && keys_next(&key); i++)
+	for (unsigned i = 0; i < KEYS_AT_ONCE && !progress->end_requested && keys_read_next(&key); i++)
 		progress->end_requested = key == 'q' || key == 'Q';
 }
 
@@ -52,14 +52,14 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	text_printf(&line, "progress: %u%% %s, %lu s left", progress->percent, what, (left_ns + NS_PER_S - 1) / NS_PER_S);
 	if (progress->marks[0])
 		text_printf(&line, "  %s", progress->marks);
-	console_serial(progress->console, bytes);
-	console_serial(progress->console, "\n");
+	console_print_serial(progress->console, bytes);
+	console_print_serial(progress->console, "\n");
 	text_printf(&line, "%*s%s", line.length < HINT_COLUMN ? (int)(HINT_COLUMN - line.length) : 2, "",
 		    progress->end_requested ? "ending" : "Q ends it early");
 	if (progress->console->rows)
-		console_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
+		console_draw_row(progress->console, progress->console->rows - 1, INK_BAR, bytes);
 	progress->shown_tsc = now;
-	read_keys(progress);
+	read_quit_key(progress);
 	if (progress->on_draw)
 		progress->on_draw(progress->on_draw_context);
 }
@@ -72,11 +72,11 @@ progress_print_phase(struct progress *progress, const char *phase)
 
 	text_init(&line, bytes, sizeof(bytes));
 	text_printf(&line, "phase: %s\n", phase);
-	console_serial(progress->console, bytes);
+	console_print_serial(progress->console, bytes);
 }
 
 static void
-show_measured(void *context, const struct report *report, const struct report_clock *entry)
+print_measured_clock(void *context, const struct report *report, const struct report_clock *entry)
 {
 	struct progress *progress = context;
 	char bytes[CONSOLE_LINE];
@@ -87,7 +87,7 @@ show_measured(void *context, const struct report *report, const struct report_cl
 	text_printf(&line, "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
 		    number_ns(latency_percentile_ns(entry->latency, 50000)).text,
 		    number_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
-	console_put(progress->console, bytes);
+	console_print(progress->console, bytes);
 }
 
 /*
@@ -95,7 +95,7 @@ show_measured(void *context, const struct report *report, const struct report_cl
  * rows.
  */
 static void
-show_row(void *context, const struct report *report)
+print_soak_row(void *context, const struct report *report)
 {
 	struct progress *progress = context;
 	struct console *console = progress->console;
@@ -107,22 +107,22 @@ show_row(void *context, const struct report *report)
 		table_series_head(&text, report);
 	table_series_latest(&text, report);
 	if (console->rows)
-		console_row(console, console->rows - 1, INK_PLAIN, "");
-	console_put(console, bytes);
+		console_draw_row(console, console->rows - 1, INK_PLAIN, "");
+	console_print(console, bytes);
 	text_init(&text, progress->marks, sizeof(progress->marks));
 	table_series_marks(&text, report, PROGRESS_MARKS);
 	progress->shown_tsc = 0;
 }
 
 static bool
-has_expired(void *context)
+has_deadline_passed(void *context)
 {
 	struct progress *progress = context;
 
 	if (!progress->deadline_ticks || progress->passed)
 		return progress->passed;
 	progress->passed = hw_tsc() - progress->start_tsc > progress->deadline_ticks ||
-			   alarm_rang(&progress->deadline);
+			   alarm_has_expired(&progress->deadline);
 	return progress->passed;
 }
 
@@ -135,11 +135,11 @@ is_end_requested(void *context)
 }
 
 struct survey_hooks
-progress_hooks(struct progress *progress, struct console *console, bool lfence_serialises)
+progress_make_hooks(struct progress *progress, struct console *console, bool lfence_serialises)
 {
 	*progress = (struct progress){ .console = console, .start_tsc = hw_tsc() };
 	scale_init(&progress->scale, (struct rate){ 0, 0 });
-	keys_drop(); /* discards keys that were meant for the firmware */
+	keys_discard_all(); /* discards keys that were meant for the firmware */
 	return (struct survey_hooks){
 		.context = progress,
 		.interrupts_mask = hw_interrupts_mask,
@@ -148,11 +148,11 @@ progress_hooks(struct progress *progress, struct console *console, bool lfence_s
 		.pause = hw_pause,
 		.spin_ns = SURVEY_SPIN_NS,
 		.core_facts = cpu_read_core,
-		.expired = has_expired,
+		.expired = has_deadline_passed,
 		.asked = is_end_requested,
 		.progress = show_progress,
-		.measured = show_measured,
-		.row = show_row,
+		.measured = print_measured_clock,
+		.row = print_soak_row,
 		.guarded = guard_run,
 	};
 }
@@ -169,7 +169,7 @@ progress_extend_deadline(struct progress *progress, uint64_t begin_tsc)
 }
 
 void
-progress_set_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns)
+progress_set_tsc_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns)
 {
 	scale_init(&progress->scale, hz);
 	if (progress->deadline_ticks)
@@ -179,7 +179,7 @@ progress_set_rate(struct progress *progress, struct rate hz, uint64_t deadline_n
 }
 
 void
-progress_end(struct progress *progress)
+progress_cancel_deadline(struct progress *progress)
 {
-	alarm_end(&progress->deadline);
+	alarm_cancel(&progress->deadline);
 }

@@ -18,7 +18,7 @@ struct progress {
 	uint64_t start_tsc;
 	unsigned percent;      /* the latest percentage that was shown */
 	uint64_t shown_tsc;    /* TSC at the last drawing; 0 means that the next call draws the line */
-	uint64_t deadline_ticks; /* deadline in TSC ticks after start_tsc; 0 before progress_set_rate() */
+	uint64_t deadline_ticks; /* deadline in TSC ticks after start_tsc; 0 before progress_set_tsc_rate() */
 	/* the same deadline, measured by the firmware's timer, which works even if the TSC stops */
 	struct alarm deadline;
 	size_t rows;           /* number of a soak's rows that were printed so far */
@@ -29,14 +29,14 @@ struct progress {
 	void *on_draw_context;
 };
 
-struct survey_hooks progress_hooks(struct progress *progress, struct console *console,
-				   bool lfence_serialises);
+struct survey_hooks progress_make_hooks(struct progress *progress, struct console *console,
+					bool lfence_serialises);
 
 /*
  * Sets HZ, the TSC's rate as far as it is known. The first call also sets the deadline, which is DEADLINE_NS after
- * progress_hooks().
+ * progress_make_hooks().
  */
-void progress_set_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns);
+void progress_set_tsc_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns);
 
 /* Moves the deadline by the time since BEGIN_TSC, in which the run could not measure. */
 void progress_extend_deadline(struct progress *progress, uint64_t begin_tsc);
@@ -45,6 +45,6 @@ void progress_extend_deadline(struct progress *progress, uint64_t begin_tsc);
 void progress_print_phase(struct progress *progress, const char *phase);
 
 /* Returns the deadline's timer to the firmware. */
-void progress_end(struct progress *progress);
+void progress_cancel_deadline(struct progress *progress);
 
 #endif

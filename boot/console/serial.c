@@ -8,7 +8,7 @@
 enum piece { BEGIN, BODY, END, PIECES };
 
 void
-serial_add(struct serial *serial, struct serial_line line)
+serial_add_line(struct serial *serial, struct serial_line line)
 {
 	if (serial->count < SERIAL_LINES_MAX)
 		serial->lines[serial->count++] = line;
@@ -50,7 +50,7 @@ fill_chunk(char chunk[CHUNK], size_t *used, const char *bytes, size_t length)
 }
 
 void
-serial_put(struct serial *serial, const char *text)
+serial_print(struct serial *serial, const char *text)
 {
 	size_t length = text_length(text);
 
@@ -65,7 +65,7 @@ serial_put(struct serial *serial, const char *text)
 }
 
 void
-serial_block(struct serial *serial, const char *name, const char *body, size_t length)
+serial_queue_block(struct serial *serial, const char *name, const char *body, size_t length)
 {
 	struct serial_block *block = &serial->blocks[serial->block_count];
 	char hex[SHA256_HEX_SIZE];
@@ -99,7 +99,7 @@ has_line(const struct serial *serial)
  * line.
  */
 static void
-send_chunk(struct serial *serial)
+send_block_chunk(struct serial *serial)
 {
 	const struct serial_block *block = &serial->blocks[serial->block];
 	const char *bytes = serial->piece == BEGIN ? block->begin : serial->piece == BODY ? block->body : block->end;
@@ -121,7 +121,7 @@ serial_send_next(struct serial *serial)
 	if (!has_line(serial))
 		serial->block = serial->block_count;
 	if (serial->block < serial->block_count)
-		send_chunk(serial);
+		send_block_chunk(serial);
 	return serial->block < serial->block_count;
 }
 
@@ -133,7 +133,7 @@ serial_drop_queue(struct serial *serial)
 
 	/* Completes a marker line that was sent in part, because programs search for marker lines. */
 	while (serial->block < serial->block_count && (serial->piece == END || (serial->piece == BEGIN && serial->at)))
-		send_chunk(serial);
+		send_block_chunk(serial);
 	for (; serial->block < serial->block_count; serial->block++) {
 		const struct serial_block *block = &serial->blocks[serial->block];
 
@@ -141,7 +141,7 @@ serial_drop_queue(struct serial *serial)
 		if (serial->at && block->body[serial->at - 1] != '\n')
 			text_put_char(&line, '\n');
 		text_printf(&line, "BARETICK %s CUT after %zu of %zu bytes\n", block->name, serial->at, block->length);
-		serial_put(serial, bytes);
+		serial_print(serial, bytes);
 		serial->piece = BEGIN;
 		serial->at = 0;
 	}

@@ -38,16 +38,16 @@ struct serial {
 };
 
 /* Adds LINE to SERIAL, unless SERIAL already has SERIAL_LINES_MAX lines. Nothing is written before serial_enable(). */
-void serial_add(struct serial *serial, struct serial_line line);
+void serial_add_line(struct serial *serial, struct serial_line line);
 void serial_enable(struct serial *serial, enum options_serial how);
 
-void serial_put(struct serial *serial, const char *text);
+void serial_print(struct serial *serial, const char *text);
 
 /*
  * Queues BODY, LENGTH bytes of ASCII, which must stay in memory. It is sent between two marker lines. The first line
  * contains NAME, the second contains NAME and BODY's SHA-256. Ignores blocks beyond SERIAL_BLOCKS_MAX.
  */
-void serial_block(struct serial *serial, const char *name, const char *body, size_t length);
+void serial_queue_block(struct serial *serial, const char *name, const char *body, size_t length);
 
 /* Sends a part of the queue. Returns false if the queue is empty. */
 bool serial_send_next(struct serial *serial);

@@ -10,7 +10,7 @@
 #include "smp/dispatch.h"
 
 static bool
-cores_alive(void *context, size_t core)
+cores_is_alive(void *context, size_t core)
 {
 	const struct cores *cores = context;
 
@@ -40,8 +40,8 @@ cores_update_record(struct cores *cores, size_t core)
 }
 
 static size_t
-cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, void *argument,
-	       uint64_t bound_ns)
+cores_run_on_cores(void *context, const uint32_t *list, size_t count, smp_job *work, void *argument,
+		   uint64_t bound_ns)
 {
 	struct cores *cores = context;
 	const struct startup *startup = &cores->startup;
@@ -59,23 +59,23 @@ cores_run_some(void *context, const uint32_t *list, size_t count, smp_job *work,
 }
 
 static bool
-cores_run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+cores_run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint32_t number = (uint32_t)core;
 
-	return cores_run_some(context, &number, 1, job, argument, bound_ns) == 1;
+	return cores_run_on_cores(context, &number, 1, job, argument, bound_ns) == 1;
 }
 
 static size_t
-cores_run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+cores_run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	const struct cores *cores = context;
 
-	return cores_run_some(context, NULL, cores->startup.count, job, argument, bound_ns);
+	return cores_run_on_cores(context, NULL, cores->startup.count, job, argument, bound_ns);
 }
 
 void
-cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
+cores_use_boot_core_only(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
 {
 	*cores = (struct cores){
 		.count = 1,
@@ -86,10 +86,10 @@ cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp)
 	*smp = (struct smp){
 		.context = cores,
 		.count = 1,
-		.alive = cores_alive,
-		.run = cores_run,
-		.run_all = cores_run_all,
-		.run_some = cores_run_some,
+		.alive = cores_is_alive,
+		.run = cores_run_on_core,
+		.run_all = cores_run_on_all_cores,
+		.run_some = cores_run_on_cores,
 	};
 }
 
@@ -164,7 +164,7 @@ cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids
  * interrupts masked.
  */
 static void
-report_unlisted(struct cores *cores)
+report_unlisted_core(struct cores *cores)
 {
 	struct text text;
 
@@ -175,7 +175,7 @@ report_unlisted(struct cores *cores)
 }
 
 size_t
-cores_find(uint32_t *ids, size_t space)
+cores_find_by_broadcast(uint32_t *ids, size_t space)
 {
 	struct cores cores = { .count = 1 };
 	uint32_t *own_ids;
@@ -204,7 +204,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	uint32_t *ids;
 	struct text text;
 
-	cores_off(cores, own_apic_id, smp);
+	cores_use_boot_core_only(cores, own_apic_id, smp);
 	if (wanted < 2)
 		return false;
 	if (!acpi_madt_lists_core(madt, own_apic_id)) {
@@ -235,7 +235,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	size_t alive = startup_start_cores(&cores->startup);
 
 	cores->firmware_lost_cores = true;
-	report_unlisted(cores);
+	report_unlisted_core(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores_update_record(cores, i);
 	return alive > 0;
@@ -262,7 +262,7 @@ sleep_until_interrupt(void)
  * code and stack is therefore never freed.
  */
 static __attribute__((noreturn)) void
-halt_for_good(void)
+halt_forever(void)
 {
 	for (;;)
 		__asm__ volatile("cli; hlt" : : : "memory");
@@ -282,7 +282,7 @@ core_main(struct core_slot *slot)
 			dispatch_poll_for_job(slot);
 			break;
 		case DISPATCH_HALT:
-			halt_for_good();
+			halt_forever();
 		}
 	}
 }

@@ -58,7 +58,7 @@ size_t cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
  * than CPUID reports, or none. Returns the number of ids. Returns 0 if there are no other cores, no memory, or no local
  * APIC to start them.
  */
-size_t cores_find(uint32_t *ids, size_t space);
+size_t cores_find_by_broadcast(uint32_t *ids, size_t space);
 
 /*
  * Starts the cores that MADT lists, up to LIMITS, and fills SMP with them. Returns true if at least one core in
@@ -74,6 +74,6 @@ bool cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own
 void cores_stop(struct cores *cores);
 
 /* Fills SMP with the boot core only, for the option cores=off. */
-void cores_off(struct cores *cores, uint32_t own_apic_id, struct smp *smp);
+void cores_use_boot_core_only(struct cores *cores, uint32_t own_apic_id, struct smp *smp);
 
 #endif

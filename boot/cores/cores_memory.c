@@ -88,7 +88,7 @@ read_cr0(void)
 }
 
 static void
-fill_gates(struct gate *gates, uint16_t selector)
+fill_interrupt_gates(struct gate *gates, uint16_t selector)
 {
 	for (unsigned vector = 0; vector < VECTORS; vector++) {
 		gates[vector] = (struct gate){ .selector = selector, .type = GATE_INTERRUPT };
@@ -101,7 +101,7 @@ fill_gates(struct gate *gates, uint16_t selector)
  * table, and because the CPU may write to the table when it loads a segment.
  */
 static void
-fill_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
+fill_core_setup(struct core_setup *setup, struct arena *arena, const struct table_register *gdtr)
 {
 	struct gate *gates = arena_allocate(arena, VECTORS * sizeof(*gates));
 	void *gdt = arena_allocate(arena, gdtr->limit + 1u);
@@ -109,7 +109,7 @@ fill_setup(struct core_setup *setup, struct arena *arena, const struct table_reg
 	__asm__ volatile("movq %%cs, %0" : "=r"(setup->cs));
 	__asm__ volatile("movq %%ss, %0" : "=r"(setup->ss));
 	__builtin_memcpy(gdt, (const void *)(uintptr_t)gdtr->base, gdtr->limit + 1u);
-	fill_gates(gates, (uint16_t)setup->cs);
+	fill_interrupt_gates(gates, (uint16_t)setup->cs);
 	setup->gdtr = (struct table_register){ gdtr->limit, (uintptr_t)gdt };
 	setup->idtr = (struct table_register){ VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
 	setup->cr0 = read_cr0();
@@ -165,7 +165,7 @@ fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
 bool
 cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32_t **ids)
 {
-	struct table_register gdtr = processor_gdtr();
+	struct table_register gdtr = processor_read_gdtr();
 	size_t records_size = listed * sizeof(*cores->records);
 	size_t slots_size = working * sizeof(*cores->startup.slots);
 	size_t ids_size = working * sizeof(**ids);
@@ -193,7 +193,7 @@ cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32
 	cores->startup.page = (uint8_t)((uintptr_t)page / PAGE_SIZE);
 	struct core_setup *setup = arena_allocate(&arena, sizeof(*setup));
 
-	fill_setup(setup, &arena, &gdtr);
+	fill_core_setup(setup, &arena, &gdtr);
 	*ids = arena_allocate(&arena, ids_size);
 	cores->records = arena_allocate(&arena, records_size);
 	setup->ids = *ids;

@@ -16,8 +16,8 @@ struct alarm {
 void alarm_set(struct alarm *alarm, uint64_t ns);
 
 /* Returns true if the alarm's time is over. With UEFI, only the first call after that returns true. */
-bool alarm_rang(struct alarm *alarm);
+bool alarm_has_expired(struct alarm *alarm);
 
-void alarm_end(struct alarm *alarm);
+void alarm_cancel(struct alarm *alarm);
 
 #endif

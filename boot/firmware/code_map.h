@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /*
- * Reads the memory map for code_map_contains(), which may be called until code_map_close(). Returns false if the map
+ * Reads the memory map for code_map_contains(), which may be called until code_map_free(). Returns false if the map
  * cannot be read; nothing stays allocated then.
  */
-bool code_map_open(void);
-void code_map_close(void);
+bool code_map_read(void);
+void code_map_free(void);
 
 /* Returns true if the firmware had code at ADDRESS when the map was read. */
 bool code_map_contains(uint64_t address);

@@ -26,7 +26,7 @@ get_accelerator(const char *hypervisor)
 }
 
 static void
-put_two_names(char *out, size_t size, const char *first, const char *second)
+join_two_names(char *out, size_t size, const char *first, const char *second)
 {
 	struct text text;
 
@@ -48,8 +48,8 @@ describe_identity(struct report *report, const struct platform *platform, const 
 	__builtin_memcpy(identity->product, smbios->product, sizeof(identity->product));
 	if (report->options.identity)
 		__builtin_memcpy(identity->serial, smbios->serial, sizeof(identity->serial));
-	put_two_names(identity->board, sizeof(identity->board), smbios->board_vendor, smbios->board_product);
-	put_two_names(identity->bios, sizeof(identity->bios), smbios->bios_vendor, smbios->bios_version);
+	join_two_names(identity->board, sizeof(identity->board), smbios->board_vendor, smbios->board_product);
+	join_two_names(identity->bios, sizeof(identity->bios), smbios->bios_vendor, smbios->bios_version);
 	__builtin_memcpy(identity->bios_date, smbios->bios_date, sizeof(identity->bios_date));
 	__builtin_memcpy(identity->oem, platform->acpi.oem, sizeof(identity->oem));
 	__builtin_memcpy(identity->host, cpu.host, sizeof(identity->host));

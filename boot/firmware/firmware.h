@@ -26,17 +26,17 @@ void firmware_free_pages(void *memory, size_t pages);
  * Returns PAGES pages below 4 GiB, all 0, or NULL if there are none. They are never freed, and a kernel that starts
  * later does not use them.
  */
-void *firmware_reserve_low(size_t pages);
+void *firmware_reserve_low_pages(size_t pages);
 
 /* Returns the physical address of the ACPI RSDP, or 0 if there is none. */
-uint64_t firmware_rsdp(void);
+uint64_t firmware_find_rsdp(void);
 
 /* Return the physical addresses of the 64-bit and the 32-bit SMBIOS entry point, or 0 if there is none. */
-uint64_t firmware_smbios_3(void);
-uint64_t firmware_smbios_2(void);
+uint64_t firmware_find_smbios_3(void);
+uint64_t firmware_find_smbios_2(void);
 
 /* Returns the address of a page for the member unused_page of struct platform, or 0 with UEFI. */
-uint64_t firmware_unused_page(void);
+uint64_t firmware_get_unused_page(void);
 
 /* Appends the firmware's name and version to TEXT, in the report's format. */
 void firmware_print_name(struct text *text);

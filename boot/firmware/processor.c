@@ -8,7 +8,7 @@
 #include "hw/paging.h"
 
 struct table_register
-processor_gdtr(void)
+processor_read_gdtr(void)
 {
 	struct table_register value;
 
@@ -17,7 +17,7 @@ processor_gdtr(void)
 }
 
 struct table_register
-processor_idtr(void)
+processor_read_idtr(void)
 {
 	struct table_register value;
 
@@ -36,8 +36,8 @@ processor_read_registers(struct as_found *registers)
 {
 	struct lapic lapic;
 
-	as_found_add(registers, "the IDT's base", processor_idtr().base);
-	as_found_add(registers, "the GDT's base", processor_gdtr().base);
+	as_found_add(registers, "the IDT's base", processor_read_idtr().base);
+	as_found_add(registers, "the GDT's base", processor_read_gdtr().base);
 	as_found_add(registers, "CR3", read_cr3());
 	as_found_add(registers, "CR4", read_cr4());
 	if (lapic_open(&lapic))

@@ -9,8 +9,8 @@ struct table_register { /* layout of the operand of LGDT and LIDT in 64-bit mode
 	uint64_t base;
 } __attribute__((packed));
 
-struct table_register processor_gdtr(void);
-struct table_register processor_idtr(void);
+struct table_register processor_read_gdtr(void);
+struct table_register processor_read_idtr(void);
 void processor_set_idtr(const struct table_register *value);
 
 struct gate { /* an entry of the interrupt table in 64-bit mode */

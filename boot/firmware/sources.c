@@ -9,7 +9,7 @@
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct sources
-sources_begin(const struct options_names *names, struct report *report, char *error)
+sources_set_defaults(const struct options_names *names, struct report *report, char *error)
 {
 	options_default(&report->options);
 	return (struct sources){ names, report, error, true };
@@ -23,7 +23,7 @@ sources_is_blank(char c)
 
 /* Reads only exit=, save= and serial= from a source that is too long or has another error. Ignores its other words. */
 static void
-parse_ending_options(struct sources *sources, const char *text, size_t length)
+parse_output_options(struct sources *sources, const char *text, size_t length)
 {
 	char error[OPTIONS_ERROR_SIZE];
 	struct options *options = &sources->report->options, word_only;
@@ -50,7 +50,7 @@ parse_ending_options(struct sources *sources, const char *text, size_t length)
 }
 
 void
-sources_parse(struct sources *sources, const char *text, size_t held, size_t length, const char *source)
+sources_parse_options(struct sources *sources, const char *text, size_t held_length, size_t length, const char *source)
 {
 	char ignored[OPTIONS_ERROR_SIZE];
 	char *error = sources->good ? sources->error : ignored; /* only the first error is shown */
@@ -63,7 +63,7 @@ sources_parse(struct sources *sources, const char *text, size_t held, size_t len
 		return;
 	}
 	sources->good = false;
-	parse_ending_options(sources, text, held);
+	parse_output_options(sources, text, held_length);
 }
 
 void
@@ -77,7 +77,7 @@ sources_parse_loader_words(struct sources *sources, char *text, size_t held, siz
 	if (foreign.length)
 		report_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
 			    foreign.truncated ? "..." : "", source);
-	sources_parse(sources, text, held, length, source);
+	sources_parse_options(sources, text, held, length, source);
 }
 
 void
@@ -87,12 +87,12 @@ sources_parse_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char 
 
 	if (cpu->hypervisor[0] && /* only in a guest, because on bare metal a chip set may use these ports */
 	    (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCES_READ_SIZE, &length) || length))
-		sources_parse(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
-			      "fw_cfg " FW_CFG_NAME);
+		sources_parse_options(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
+				      "fw_cfg " FW_CFG_NAME);
 }
 
 bool
-sources_end(struct sources *sources)
+sources_check_options(struct sources *sources)
 {
 	if (sources->good && !options_check(&sources->report->options, sources->error))
 		sources->good = false;

@@ -21,18 +21,19 @@ struct sources {
 };
 
 /* Returns the built-in options, with no errors. */
-struct sources sources_begin(const struct options_names *names, struct report *report, char *error);
+struct sources sources_set_defaults(const struct options_names *names, struct report *report, char *error);
 
 /*
- * Adds the options in TEXT, which has the first HELD bytes of a source of LENGTH bytes. Errors mention SOURCE, the name
- * of the source. If an option is wrong, the source's exit=, save= and serial= still count, because they control how the
- * run ends and where its error is reported.
+ * Adds the options in TEXT, which has the first HELD_LENGTH bytes of a source of LENGTH bytes. Errors mention SOURCE,
+ * the name of the source. If an option is wrong, the source's exit=, save= and serial= still count, because they
+ * control how the run ends and where its error is reported.
  */
-void sources_parse(struct sources *sources, const char *text, size_t held, size_t length, const char *source);
+void sources_parse_options(struct sources *sources, const char *text, size_t held_length, size_t length,
+			   const char *source);
 
 /*
- * Does the same as sources_parse() for words that a loader passed. Removes words that are no options of baretick from
- * TEXT, and adds a note that lists them.
+ * Does the same as sources_parse_options() for words that a loader passed. Removes words that are no options of
+ * baretick from TEXT, and adds a note that lists them.
  */
 void sources_parse_loader_words(struct sources *sources, char *text, size_t held, size_t length, const char *source);
 
@@ -40,7 +41,7 @@ void sources_parse_loader_words(struct sources *sources, char *text, size_t held
 void sources_parse_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer);
 
 /* Returns false and sets the error if a source was wrong, or if options contradict each other. */
-bool sources_end(struct sources *sources);
+bool sources_check_options(struct sources *sources);
 
 bool sources_is_blank(char c);
 

@@ -22,7 +22,7 @@ uint64_t guard_firmware[GUARD_VECTORS];
 extern const uint8_t image_begin[] __asm__("ImageBase") HIDDEN; /* defined by the linker script */
 extern const uint8_t image_text_begin[] HIDDEN, image_text_end[] HIDDEN, image_end[] HIDDEN;
 
-/* Constant between guard_open() and guard_close(). */
+/* Constant between guard_install_handlers() and guard_restore_handlers(). */
 static struct {
 	/* firmware's table, and copies with our handlers for the boot core and other cores */
 	struct table_register found, boot, core;
@@ -35,7 +35,7 @@ static struct {
  * there.
  */
 static struct table_register
-make_table(const uint8_t *stubs, bool switches_stack)
+make_interrupt_table(const uint8_t *stubs, bool switches_stack)
 {
 	size_t size = tables.found.limit + 1u;
 	struct gate *gates = firmware_allocate(size);
@@ -54,20 +54,20 @@ make_table(const uint8_t *stubs, bool switches_stack)
 }
 
 static void
-free_tables(void)
+free_interrupt_tables(void)
 {
 	firmware_free((void *)(uintptr_t)tables.boot.base);
 	firmware_free((void *)(uintptr_t)tables.core.base);
 	tables.boot.base = tables.core.base = 0;
-	code_map_close();
+	code_map_free();
 }
 
 bool
-guard_open(void)
+guard_install_handlers(void)
 {
 	const struct gate *gates;
 
-	tables.found = processor_idtr();
+	tables.found = processor_read_idtr();
 	gates = (const struct gate *)(uintptr_t)tables.found.base;
 	/*
 	 * The end of a guard does not restore a shadow stack, which CET would require. With FRED, exceptions do not use
@@ -77,10 +77,10 @@ guard_open(void)
 		return false;
 	for (unsigned vector = 0; vector < GUARD_VECTORS; vector++)
 		guard_firmware[vector] = gate_get_handler(&gates[vector]);
-	tables.boot = make_table(guard_stubs_boot, true);
-	tables.core = make_table(guard_stubs_core, false);
-	if (!code_map_open() || !tables.boot.base || !tables.core.base) {
-		free_tables();
+	tables.boot = make_interrupt_table(guard_stubs_boot, true);
+	tables.core = make_interrupt_table(guard_stubs_core, false);
+	if (!code_map_read() || !tables.boot.base || !tables.core.base) {
+		free_interrupt_tables();
 		return false;
 	}
 	processor_set_idtr(&tables.boot);
@@ -88,13 +88,13 @@ guard_open(void)
 }
 
 void
-guard_close(void)
+guard_restore_handlers(void)
 {
 	if (!tables.boot.base)
 		return;
-	if (processor_idtr().base == tables.boot.base)
+	if (processor_read_idtr().base == tables.boot.base)
 		processor_set_idtr(&tables.found);
-	free_tables();
+	free_interrupt_tables();
 }
 
 void
@@ -104,9 +104,9 @@ guard_call_work(struct guard *guard)
 }
 
 static bool
-is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
+is_address_within(uint64_t address, const uint8_t *begin, const uint8_t *end)
 {
-	return at >= (uintptr_t)begin && at < (uintptr_t)end;
+	return address >= (uintptr_t)begin && address < (uintptr_t)end;
 }
 
 /*
@@ -116,17 +116,17 @@ is_within(uint64_t at, const uint8_t *begin, const uint8_t *end)
  * firmware.
  */
 bool
-guard_handles(const struct guard *guard, const uint64_t *stack)
+guard_handles_exception(const struct guard *guard, const uint64_t *stack)
 {
-	if (guard->runs_no_firmware || is_within(guard->at, image_begin, image_end))
+	if (guard->runs_no_firmware || is_address_within(guard->at, image_begin, image_end))
 		return true;
-	return !code_map_contains(guard->at) && is_within(*stack, image_text_begin, image_text_end);
+	return !code_map_contains(guard->at) && is_address_within(*stack, image_text_begin, image_text_end);
 }
 
 struct fault
 guard_describe_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address)
 {
-	bool in_image = is_within(at, image_begin, image_end);
+	bool in_image = is_address_within(at, image_begin, image_end);
 
 	return (struct fault){ vector, in_image, in_image ? at - (uintptr_t)image_begin : at, error, address };
 }
@@ -151,7 +151,7 @@ guard_run(void (*work)(void *argument), void *argument, struct fault *fault)
 bool
 guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault)
 {
-	struct table_register found = processor_idtr();
+	struct table_register found = processor_read_idtr();
 	uint64_t gs_base = hw_msr_read(MSR_GS_BASE);
 	struct guard *top = NULL; /* the handlers find this pointer through GS base */
 	bool back;
@@ -169,7 +169,7 @@ guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fa
 }
 
 void
-guard_raise(const struct fault *fault)
+guard_raise_fault(const struct fault *fault)
 {
 	struct guard *guard = guard_top;
 

@@ -15,8 +15,8 @@
  * Call this before all other functions. If it returns false, the firmware handles all exceptions, and guards have no
  * effect.
  */
-bool guard_open(void);
-void guard_close(void);
+bool guard_install_handlers(void);
+void guard_restore_handlers(void);
 
 /*
  * Calls WORK in a guard on the boot core. Its type is fault_guard. If an exception ends the call, stores its
@@ -28,7 +28,7 @@ bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault
 bool guard_run_on_core(void (*work)(void *argument), void *argument, struct fault *fault);
 
 /* Ends the innermost guard of the boot core as if FAULT had occurred here. */
-void guard_raise(const struct fault *fault) __attribute__((noreturn));
+void guard_raise_fault(const struct fault *fault) __attribute__((noreturn));
 
 /* Returns a struct fault for an exception whose instruction is at the address AT. */
 struct fault guard_describe_fault(uint32_t vector, uint64_t at, uint64_t error, uint64_t address);

@@ -16,7 +16,7 @@ ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ER
 extern guard_call_work
 extern guard_top
 extern guard_firmware
-extern guard_handles
+extern guard_handles_exception
 
 section .text align=16
 bits 64
@@ -82,9 +82,9 @@ guard_stubs_%1:
 	stubs boot
 	stubs core
 
-; On entry: [rsp] = vector, followed by an error code (some vectors) and the CPU's frame. If guard_handles() accepts the
-; exception, its description is stored in the innermost guard of this core, and this guard is unwound. Any other
-; exception is passed to the firmware's handler, with registers and stack as the CPU left them.
+; On entry: [rsp] = vector, followed by an error code (some vectors) and the CPU's frame. If guard_handles_exception()
+; accepts the exception, its description is stored in the innermost guard of this core, and this guard is unwound. Any
+; other exception is passed to the firmware's handler, with registers and stack as the CPU left them.
 guard_vector_boot:
 	push rdi
 	mov rdi, [rel guard_top]
@@ -124,7 +124,7 @@ guard_vector:
 	push rdi
 	push rcx
 	cld
-	call guard_handles			; called without an aligned stack, because it uses no SSE
+	call guard_handles_exception			; called without an aligned stack, because it uses no SSE
 	pop rcx
 	pop rdi
 	test al, al

@@ -46,7 +46,8 @@ void guard_unwind(struct guard *guard) __attribute__((noreturn)) HIDDEN;
 
 /* Defined in guard.c, for guard_entry.nasm. */
 void guard_call_work(struct guard *guard) HIDDEN;
-bool guard_handles(const struct guard *guard, const uint64_t *stack) HIDDEN; /* STACK is RSP at the exception */
+/* STACK is RSP at the exception. */
+bool guard_handles_exception(const struct guard *guard, const uint64_t *stack) HIDDEN;
 extern struct guard *guard_top HIDDEN;                      /* innermost guard of the boot core, or NULL */
 extern uint64_t guard_firmware[GUARD_VECTORS] HIDDEN;       /* the firmware's own handlers */
 

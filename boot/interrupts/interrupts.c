@@ -24,7 +24,7 @@ struct timer_slot *recorder_slot;
 static struct gate *gates;
 
 static void
-open_interrupts(void)
+enable_interrupts(void)
 {
 	__asm__ volatile("sti" : : : "memory");
 }
@@ -34,24 +34,24 @@ open_interrupts(void)
  * so no interrupt could occur if CLI came directly after STI.
  */
 static void
-close_interrupts(void)
+disable_interrupts(void)
 {
 	__asm__ volatile("nop; nop; nop; cli" : : : "memory");
 }
 
 static bool
-is_spurious(unsigned vector)
+is_spurious_vector(unsigned vector)
 {
 	return vector == VECTOR_SPURIOUS || vector == LAPIC_SPURIOUS_VECTOR;
 }
 
 /* Fills baretick's interrupt table. Exceptions get the handlers that they have in the table FOUND. */
 static void
-fill_gates(const struct gate *found, uint16_t selector)
+fill_interrupt_gates(const struct gate *found, uint16_t selector)
 {
 	__builtin_memcpy(gates, found, EXCEPTIONS * sizeof(*gates));
 	for (unsigned vector = 0; vector < VECTORS; vector++) {
-		const uint8_t *handler = vector == VECTOR ? recorder_record : is_spurious(vector) ? recorder_ignore_spurious :
+		const uint8_t *handler = vector == VECTOR ? recorder_record : is_spurious_vector(vector) ? recorder_ignore_spurious :
 					 recorder_count_stray;
 
 		if (vector < EXCEPTIONS && vector != VECTOR_SPURIOUS)
@@ -76,10 +76,10 @@ struct window {
 static void
 handle_pending_interrupts(void)
 {
-	open_interrupts();
+	enable_interrupts();
 	for (unsigned i = 0; i < DRAIN_NOPS; i++)
 		hw_pause();
-	close_interrupts();
+	disable_interrupts();
 }
 
 /*
@@ -96,13 +96,13 @@ send_missing_eoi(void)
 }
 
 static void
-run_masked(struct window *window)
+run_with_own_handlers(struct window *window)
 {
-	struct table_register found = processor_idtr(), own = { VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
+	struct table_register found = processor_read_idtr(), own = { VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
 	uint16_t selector;
 
 	__asm__ volatile("movw %%cs, %0" : "=r"(selector));
-	fill_gates((const struct gate *)(uintptr_t)found.base, selector);
+	fill_interrupt_gates((const struct gate *)(uintptr_t)found.base, selector);
 	processor_set_idtr(&own);
 	if (window->guarded)
 		window->faulted = !guard_run(window->work, window->argument, &window->fault);
@@ -116,7 +116,7 @@ run_masked(struct window *window)
 }
 
 static const char *
-run_masked_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument, .guarded = true };
 	struct tick tick;
@@ -126,12 +126,12 @@ run_masked_on_boot_core(void (*work)(void *argument), void (*after)(void *argume
 	uint64_t held = firmware_block_callbacks();
 	uint64_t interrupts = hw_interrupts_mask();
 
-	run_masked(&window);
+	run_with_own_handlers(&window);
 	hw_interrupts_restore(interrupts);
 	firmware_allow_callbacks(held);
 	tick_set_stopped(&tick, false);
 	if (window.faulted)
-		guard_raise(&window.fault);
+		guard_raise_fault(&window.fault);
 	return NULL;
 }
 
@@ -140,16 +140,16 @@ run_masked_on_boot_core(void (*work)(void *argument), void (*after)(void *argume
  * the firmware has no tick, and an exception halts the core (core_entry.nasm).
  */
 static const char *
-run_masked_on_started_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_on_started_core(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	struct window window = { .work = work, .after = after, .argument = argument };
 
-	run_masked(&window);
+	run_with_own_handlers(&window);
 	return NULL;
 }
 
 struct timer_window
-interrupts_open(void)
+interrupts_open_window(void)
 {
 	struct lapic lapic;
 
@@ -161,16 +161,16 @@ interrupts_open(void)
 	return (struct timer_window){
 		.slot = recorder_slot,
 		.vector = VECTOR,
-		.run = run_masked_on_boot_core,
-		.run_on_core = run_masked_on_started_core,
+		.run = run_on_boot_core,
+		.run_on_core = run_on_started_core,
 		.firmware_ticks = tick_is_alive,
-		.open = open_interrupts,
-		.close = close_interrupts,
+		.open = enable_interrupts,
+		.close = disable_interrupts,
 	};
 }
 
 void
-interrupts_end(struct timer_window *window)
+interrupts_close_window(struct timer_window *window)
 {
 	firmware_free(gates);
 	firmware_free(recorder_slot);

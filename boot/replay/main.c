@@ -115,7 +115,7 @@ set_limits(struct report *report, char *const *words, int count)
 }
 
 static struct report *
-make_report(const char *path, char *const *words, int count)
+make_report_from_record(const char *path, char *const *words, int count)
 {
 	const struct replay_memory memory = { allocate, NULL };
 	struct report *report = allocate_or_exit(sizeof(*report));
@@ -165,7 +165,7 @@ write_text(FILE *file, const char *path, const struct text *text)
 }
 
 static void
-write_files(const char *folder, const struct report *report)
+write_report_files(const char *folder, const struct report *report)
 {
 	static const struct {
 		const char *name;
@@ -194,7 +194,7 @@ write_files(const char *folder, const struct report *report)
 
 /* Prints the differences between the file PATH and REPORT's JSON by diff(1). Returns diff's exit status. */
 static int
-compare(const char *path, const struct report *report)
+print_differences(const char *path, const struct report *report)
 {
 	struct text text = render(json_render, report);
 	FILE *file = tmpfile();
@@ -231,7 +231,7 @@ struct request { /* the words of the command line */
 
 /* Returns the value of the option WORDS[*I]. The value is the next word, so *I is advanced. */
 static const char *
-take_value(int count, char **words, int *i)
+read_option_value(int count, char **words, int *i)
 {
 	if (*i + 1 == count)
 		fail("%s needs a value; --help explains the usage", words[*i]);
@@ -240,7 +240,7 @@ take_value(int count, char **words, int *i)
 
 /* Stores the words in REQUEST. Limits keep their order. */
 static void
-read_words(struct request *request, int count, char **words)
+parse_words(struct request *request, int count, char **words)
 {
 	request->limits = words;
 	for (int i = 1; i < count; i++) {
@@ -249,9 +249,9 @@ read_words(struct request *request, int count, char **words)
 		else if (!strcmp(words[i], "--version"))
 			exit(printf("baretick-replay " VERSION " (" COMMIT ")\n") < 0);
 		else if (!strcmp(words[i], "--out"))
-			request->folder = take_value(count, words, &i);
+			request->folder = read_option_value(count, words, &i);
 		else if (!strcmp(words[i], "--compare"))
-			request->other = take_value(count, words, &i);
+			request->other = read_option_value(count, words, &i);
 		else if (words[i][0] == '-')
 			fail("%s is no option; --help explains the usage", words[i]);
 		else if (!request->record)
@@ -268,13 +268,13 @@ main(int count, char **words)
 {
 	struct request request = { .record = NULL };
 
-	read_words(&request, count, words);
-	struct report *report = make_report(request.record, request.limits, request.limit_count);
+	parse_words(&request, count, words);
+	struct report *report = make_report_from_record(request.record, request.limits, request.limit_count);
 
 	if (request.folder)
-		write_files(request.folder, report);
+		write_report_files(request.folder, report);
 	if (request.other)
-		return compare(request.other, report);
+		return print_differences(request.other, report);
 	if (!request.folder) {
 		struct text text = render(table_render, report);
 

@@ -40,7 +40,7 @@ write_marker(struct checkpoint *checkpoint, const char *phase)
 	text_init(&text, checkpoint->marker.phase, sizeof(checkpoint->marker.phase));
 	text_put(&text, phase);
 	marker_print(bytes, &checkpoint->marker);
-	checkpoint->marks = running_write(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
+	checkpoint->marks = running_write_file(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
 	checkpoint->marked |= checkpoint->marks;
 }
 
@@ -54,11 +54,11 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 		return;
 	make_marker_name(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
-	if (marker_parse(bytes, running_read(checkpoint->name, bytes, sizeof(bytes)), &found)) {
+	if (marker_parse(bytes, running_read_file(checkpoint->name, bytes, sizeof(bytes)), &found)) {
 		found.unrenamed = found.report && save_is_unrenamed(found.report);
 		marker->least = marker_evaluate(&found, report);
 	}
-	checkpoint->number = save_next_number();
+	checkpoint->number = save_find_next_number();
 	/* Checkpoints use the two folder numbers after the report's number. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
 	write_marker(checkpoint, "open");
@@ -94,7 +94,7 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 	if (!checkpoint->saves)
 		return;
 	if (earlier)
-		save_remove(earlier);
+		save_remove_report(earlier);
 	checkpoint->saved_tsc = hw_tsc();
 	checkpoint->took_ticks = checkpoint->saved_tsc - begin;
 }
@@ -143,13 +143,13 @@ checkpoint_is_due(const void *context)
 }
 
 void
-checkpoint_save_due(void *context)
+checkpoint_save_if_due(void *context)
 {
 	save_checkpoint_now(context);
 }
 
 unsigned
-checkpoint_end_measurements(struct checkpoint *checkpoint)
+checkpoint_mark_measurements_ended(struct checkpoint *checkpoint)
 {
 	checkpoint->marker.cores = CORES_OFF;
 	write_marker(checkpoint, "report");
@@ -168,7 +168,7 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 	if (checkpoint->marker.least != CORES_SIPI)
 		write_marker(checkpoint, "");
 	else if (checkpoint->marked)
-		running_remove(checkpoint->name, checkpoint->folder_made && !saved && !latest);
+		running_remove_file(checkpoint->name, checkpoint->folder_made && !saved && !latest);
 	if (saved && latest)
-		save_remove(latest);
+		save_remove_report(latest);
 }

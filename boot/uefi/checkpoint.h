@@ -56,10 +56,10 @@ void checkpoint_set_cores(void *context, enum options_cores cores);
 /* Returns true if a checkpoint is due, once a minute. Called between batches of a phase that may last for hours. */
 bool checkpoint_is_due(const void *context);
 
-void checkpoint_save_due(void *context); /* saves a checkpoint; called if one is due */
+void checkpoint_save_if_due(void *context); /* saves a checkpoint; called if one is due */
 
 /* Called after the measurements. Returns the number for the run's report. */
-unsigned checkpoint_end_measurements(struct checkpoint *checkpoint);
+unsigned checkpoint_mark_measurements_ended(struct checkpoint *checkpoint);
 
 /*
  * Called at the end, with SAVED set if the run's final report was saved. Removes the marker. Also removes the latest

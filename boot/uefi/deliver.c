@@ -18,17 +18,17 @@ static void
 save_and_show(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
 	      struct checkpoint *checkpoint, struct pager *pager)
 {
-	unsigned number = checkpoint_end_measurements(checkpoint);
+	unsigned number = checkpoint_mark_measurements_ended(checkpoint);
 	const char *damage = checkpoint->damage;
 	char sentence[SAVE_SENTENCE_SIZE];
 	const char *said = damage[0] ? damage : sentence;
 
 	if (!report->options.save) {
-		pager_report(pager, console, report, "No report on the boot volume, because of save=off.", plan->screen);
+		pager_show_report(pager, console, report, "No report on the boot volume, because of save=off.", plan->screen);
 		return;
 	}
-	pager_report(pager, console, report, SAVING, plan->screen);
-	console_serial(console, SAVING "\n");
+	pager_show_report(pager, console, report, SAVING, plan->screen);
+	console_print_serial(console, SAVING "\n");
 	bool saved = !damage[0] && save_report(texts, number, sentence);
 
 	checkpoint_close(checkpoint, saved);
@@ -36,31 +36,31 @@ save_and_show(struct console *console, struct plan *plan, struct report *report,
 		report_note(report, "%s", said);
 		plan_render(plan, report, texts); /* renders again, because the report now has a note on the failure */
 	}
-	pager_report(pager, console, report, said, plan->screen);
-	console_serial(console, said);
-	console_serial(console, "\n");
+	pager_show_report(pager, console, report, said, plan->screen);
+	console_print_serial(console, said);
+	console_print_serial(console, "\n");
 }
 
 bool
-deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
-	struct pager *pager)
+deliver_report(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
+	       struct pager *pager)
 {
 	const struct text *texts[SAVE_FILES];
 
 	if (!plan_render(plan, report, texts)) {
 		checkpoint_close(checkpoint, false);
-		console_put(console, DELIVER_TOO_LARGE);
-		pager_document(pager, console, "Error", DELIVER_TOO_LARGE);
+		console_print(console, DELIVER_TOO_LARGE);
+		pager_show_document(pager, console, "Error", DELIVER_TOO_LARGE);
 		return false;
 	}
 	save_and_show(console, plan, report, texts, checkpoint, pager);
-	blocks_queue(&console->serial, plan, report);
+	blocks_queue_report(&console->serial, plan, report);
 	return true;
 }
 
 /* Adds a note with the text ERROR. A text that is too long is cut between two words. */
 static void
-note_error(struct report *report, const char *error)
+add_error_note(struct report *report, const char *error)
 {
 	size_t length = text_length(error);
 
@@ -75,19 +75,19 @@ note_error(struct report *report, const char *error)
 }
 
 bool
-deliver_error(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
-	      char sentence[SAVE_SENTENCE_SIZE])
+deliver_error_report(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
+		     char sentence[SAVE_SENTENCE_SIZE])
 {
 	const struct text *texts[SAVE_FILES];
 
 	if (!report->options.save || !save_check_volume(sentence) || !plan_allocate(plan, 1, page, report))
 		return false;
-	note_error(report, error);
+	add_error_note(report, error);
 	report_note(report, "Nothing was measured.");
 	report->started_at[0] = '\0';
 	report->duration_ns = options_duration_ns(&report->options); /* the duration that the run would have had */
 	report->incomplete = true;
 	judge_report(report);
 	recommend(report);
-	return plan_render(plan, report, texts) && !save_is_latest(texts[SAVE_JSON]) && save_report(texts, 0, sentence);
+	return plan_render(plan, report, texts) && !save_is_latest_report(texts[SAVE_JSON]) && save_report(texts, 0, sentence);
 }

@@ -16,8 +16,8 @@
  * lines. If the report does not fit into PLAN's buffers, prints DELIVER_TOO_LARGE, shows it with PAGER and returns
  * false.
  */
-bool deliver(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
-	     struct pager *pager);
+bool deliver_report(struct console *console, struct plan *plan, struct report *report, struct checkpoint *checkpoint,
+		    struct pager *pager);
 
 /*
  * Saves a report without measured values. ERROR is the reason why nothing was measured. SENTENCE receives a sentence
@@ -25,7 +25,7 @@ bool deliver(struct console *console, struct plan *plan, struct report *report, 
  * for example because of save=off or too little memory. Also returns false if the last saved report is the same.
  * Otherwise a machine that restarts after each error would fill the volume.
  */
-bool deliver_error(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
-		   char sentence[SAVE_SENTENCE_SIZE]);
+bool deliver_error_report(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
+			  char sentence[SAVE_SENTENCE_SIZE]);
 
 #endif

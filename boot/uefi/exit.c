@@ -11,12 +11,12 @@
 
 /* Prints LINE in the last row, so that the rows above it do not scroll away. */
 static void
-print_last_row(struct console *console, enum text_ink ink, const char *line)
+print_in_last_row(struct console *console, enum text_ink ink, const char *line)
 {
 	if (console->rows)
-		console_row(console, console->rows - 1, ink, line);
-	console_serial(console, line);
-	console_serial(console, "\n");
+		console_draw_row(console, console->rows - 1, ink, line);
+	console_print_serial(console, line);
+	console_print_serial(console, "\n");
 }
 
 /*
@@ -37,7 +37,7 @@ wait_until_off(void)
 }
 
 static void
-reset(EFI_RESET_TYPE type)
+reset_by_firmware(EFI_RESET_TYPE type)
 {
 	firmware_system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);
 	wait_until_off();
@@ -45,10 +45,10 @@ reset(EFI_RESET_TYPE type)
 
 /* Writes ACPI's reset register as a last resort, as Linux's reboot=acpi does. */
 static void
-restart(const struct acpi_fadt *fadt)
+restart_machine(const struct acpi_fadt *fadt)
 {
-	reset(EfiResetCold);
-	reset(EfiResetWarm);
+	reset_by_firmware(EfiResetCold);
+	reset_by_firmware(EfiResetWarm);
 	if (!fadt->reset_port)
 		return;
 	hw_out8(fadt->reset_port, fadt->reset_value);
@@ -59,8 +59,8 @@ restart(const struct acpi_fadt *fadt)
 static void
 power_off(struct console *console)
 {
-	print_last_row(console, INK_BAR, "Powering off. If this machine stays on, it can be switched off now.");
-	reset(EfiResetShutdown);
+	print_in_last_row(console, INK_BAR, "Powering off. If this machine stays on, it can be switched off now.");
+	reset_by_firmware(EfiResetShutdown);
 }
 
 void
@@ -75,16 +75,17 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
 		wait_until_off();
-		print_last_row(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
+		print_in_last_row(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how == EXIT_RETURN && can_return)
 		return;
 	if (how == EXIT_REBOOT || how == EXIT_RETURN) {
-		restart(fadt);
-		print_last_row(console, INK_BAR_FAIL, "The firmware does not reset this machine: switch it off by hand.");
+		restart_machine(fadt);
+		print_in_last_row(console, INK_BAR_FAIL, "The firmware does not reset this machine: switch it off by hand.");
 	} else {
 		power_off(console);
-		print_last_row(console, INK_BAR_FAIL, "The firmware does not power this machine off: switch it off by hand.");
+		print_in_last_row(console, INK_BAR_FAIL,
+				  "The firmware does not power this machine off: switch it off by hand.");
 	}
 	for (;;)
 		firmware_boot->Stall(STALL_US);

@@ -41,7 +41,7 @@ struct application {
 	struct names names;
 	struct pager pager;
 	struct send send;
-	bool is_installed; /* true if the boot entry names a file: see boot_entry_names_file() */
+	bool is_installed; /* true if the boot entry names a file: see boot_entry_has_file_path() */
 };
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -49,7 +49,7 @@ EFI_STATUS _entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 /* Gives all resources of this run back to the firmware, because the application may return to a shell. */
 static void
-release_all(struct application *app)
+release_all_resources(struct application *app)
 {
 	console_close(&app->console);
 	pager_close(&app->pager);
@@ -71,7 +71,7 @@ exit_application(struct application *app, enum exit_result result, bool can_retu
 static bool
 is_unattended(const struct application *app)
 {
-	return app->run.report.options.exit == EXIT_ASK && !firmware_protocol(firmware_image, &guid_shell_parameters);
+	return app->run.report.options.exit == EXIT_ASK && !firmware_find_protocol(firmware_image, &guid_shell_parameters);
 }
 
 /* Shows the text BYTES instead of a report. If no key is pressed, the machine restarts within a minute. */
@@ -84,8 +84,8 @@ show_error(struct application *app, const char *bytes)
 	app->pager.patience = is_unattended(app) ? PATIENCE : 0;
 	text_init(&text, document, sizeof(document));
 	text_printf(&text, "%s%s", bytes, app->pager.patience ? PAGER_ALONE "\n" : "");
-	console_put(&app->console, bytes);
-	pager_document(&app->pager, &app->console, "Error", document);
+	console_print(&app->console, bytes);
+	pager_show_document(&app->pager, &app->console, "Error", document);
 }
 
 /*
@@ -93,7 +93,7 @@ show_error(struct application *app, const char *bytes)
  * none).
  */
 static EFI_STATUS
-refuse_run(struct application *app, const char *error, const char *saved)
+end_without_measuring(struct application *app, const char *error, const char *saved)
 {
 	char bytes[ERROR_SIZE];
 	struct text text;
@@ -104,33 +104,34 @@ refuse_run(struct application *app, const char *error, const char *saved)
 		text_printf(&text, "%s\n", saved);
 	show_error(app, bytes);
 	exit_application(app, EXIT_ERROR, true);
-	release_all(app);
+	release_all_resources(app);
 	return EFI_INVALID_PARAMETER;
 }
 
 /* Shows the list that the option rules or help requests, and ends the run. */
 static EFI_STATUS
-show_list(struct application *app)
+show_requested_list(struct application *app)
 {
-	char *bytes = blocks_queue_list(&app->console.serial, &app->run.report.options, &app->names.options);
+	char *bytes = blocks_queue_requested_list(&app->console.serial, &app->run.report.options, &app->names.options);
 
 	if (!bytes)
-		return refuse_run(app, NO_MEMORY, "");
-	pager_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
+		return end_without_measuring(app, NO_MEMORY, "");
+	pager_show_document(&app->pager, &app->console, app->run.report.options.help ? "Options" : "Rules", bytes);
 	exit_application(app, EXIT_PASS, true);
-	release_all(app);
+	release_all_resources(app);
 	firmware_free(bytes);
 	return EFI_SUCCESS;
 }
 
 static EFI_STATUS
-refuse_options(struct application *app, const char *error)
+end_with_option_error(struct application *app, const char *error)
 {
 	struct report *report = &app->run.report;
 	char sentence[SAVE_SENTENCE_SIZE];
 
 	describe_machine(report, &app->machine.platform, &app->machine.smbios);
-	return refuse_run(app, error, deliver_error(&app->plan, report, &report_page, error, sentence) ? sentence : "");
+	return end_without_measuring(app, error, deliver_error_report(&app->plan, report, &report_page, error,
+								      sentence) ? sentence : "");
 }
 
 /*
@@ -140,7 +141,7 @@ refuse_options(struct application *app, const char *error)
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
-	names_collect(&app->names);
+	names_collect_option_ids(&app->names);
 	const struct settings_other *other =
 		netboot_find_options(&app->netboot, &app->console, &app->run.report, &app->machine.smbios);
 
@@ -148,57 +149,57 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 }
 
 static EFI_STATUS
-run_all(struct application *app)
+measure_and_report(struct application *app)
 {
 	struct machine *machine = &app->machine;
 	struct report *report = &app->run.report;
 	char error[OPTIONS_ERROR_SIZE];
 
 	/* Reads the boot entry before cores are started, because the firmware may not work afterwards. */
-	app->is_installed = boot_entry_names_file();
+	app->is_installed = boot_entry_has_file_path();
 	console_open(&app->console);
-	console_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
+	console_draw_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = (struct machine_boot){
 		.needs_acpi = true,
 		.count_firmware_cores = mp_count_listed,
 		.start_firmware_cores = mp_start,
-		.stop_firmware_cores = mp_stop,
+		.stop_firmware_cores = mp_stop_cores,
 		.context = &app->checkpoint,
 		.start_phase = checkpoint_start_phase,
 		.set_cores = checkpoint_set_cores,
 		.is_due = checkpoint_is_due,
-		.save_due = checkpoint_save_due,
+		.save_due = checkpoint_save_if_due,
 	};
-	machine_read_tables(machine, report);
-	timestamp_add_claim(&machine->platform.claims);
-	console_take_port(&app->console, machine->platform.acpi.serial_port);
+	machine_read_firmware_tables(machine, report);
+	timestamp_add_rate_claim(&machine->platform.claims);
+	console_add_port(&app->console, machine->platform.acpi.serial_port);
 	bool good = read_options(app, error);
 
 	serial_enable(&app->console.serial, report->options.serial);
-	console_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
+	console_print_serial(&app->console, "baretick " VERSION " (" COMMIT ")\n");
 	if (!good)
-		return refuse_options(app, error);
+		return end_with_option_error(app, error);
 	if (report->options.rules || report->options.help)
-		return show_list(app);
+		return show_requested_list(app);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
 	machine_choose_start_method(machine, report);
-	if (!plan_allocate(&app->plan, machine_cores(machine, &report->options), &report_page, report)) {
+	if (!plan_allocate(&app->plan, machine_count_cores(machine, &report->options), &report_page, report)) {
 		checkpoint_close(&app->checkpoint, false);
-		return refuse_run(app, NO_MEMORY, "");
+		return end_without_measuring(app, NO_MEMORY, "");
 	}
 	checkpoint_set_plan(&app->checkpoint, &app->plan);
 	machine_measure(machine, &app->plan, &app->console, &app->run);
 	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;
 
-	bool delivered = deliver(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
+	bool delivered = deliver_report(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
 	if (delivered)
-		send_later(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
+		send_schedule(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
 	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
 
 	exit_application(app, result, !machine->cores.firmware_lost_cores);
-	release_all(app);
+	release_all_resources(app);
 	return result == EXIT_PASS ? EFI_SUCCESS : EFI_ABORTED;
 }
 
@@ -208,15 +209,15 @@ struct entry {
 };
 
 static void
-run_entry(void *argument)
+measure_and_store_status(void *argument)
 {
 	struct entry *entry = argument;
 
-	entry->status = run_all(entry->app);
+	entry->status = measure_and_report(entry->app);
 }
 
 static void
-end_run(void *run)
+restore_boot_core(void *run)
 {
 	run_restore_boot_core(run);
 }
@@ -225,20 +226,20 @@ end_run(void *run)
  * Ends the run after an exception outside of the measurements. No report is written. The volume may have a checkpoint.
  */
 static EFI_STATUS
-end_by_fault(struct application *app, const struct fault *fault)
+end_after_fault(struct application *app, const struct fault *fault)
 {
 	char bytes[OPTIONS_ERROR_SIZE];
 	struct fault again;
 	struct text text;
 
 	watchdog_disarm(&app->machine.watchdog);
-	guard_run(end_run, &app->run, &again);
+	guard_run(restore_boot_core, &app->run, &again);
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print_own(&text, fault);
 	text_put_char(&text, '\n');
 	show_error(app, bytes);
 	exit_application(app, EXIT_ERROR, !app->machine.cores.firmware_lost_cores);
-	release_all(app);
+	release_all_resources(app);
 	return EFI_ABORTED;
 }
 
@@ -265,10 +266,10 @@ efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	struct entry entry = { .app = app };
 	struct fault fault;
 
-	guard_open();
-	if (!guard_run(run_entry, &entry, &fault))
-		entry.status = end_by_fault(app, &fault);
-	guard_close();
+	guard_install_handlers();
+	if (!guard_run(measure_and_store_status, &entry, &fault))
+		entry.status = end_after_fault(app, &fault);
+	guard_restore_handlers();
 	firmware_boot->FreePool(app);
 	return entry.status;
 }

@@ -25,10 +25,10 @@ request_options(void *context)
 
 /* Prints LINE in the last row, which the progress line uses later. */
 static void
-print_last_row(struct console *console, const char *line)
+print_in_last_row(struct console *console, const char *line)
 {
 	if (console->rows)
-		console_row(console, console->rows - 1, INK_BAR, line);
+		console_draw_row(console, console->rows - 1, INK_BAR, line);
 }
 
 static bool
@@ -46,13 +46,13 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 		return false;
 	}
 	text_printf(&text, ASKING, netboot->server.options);
-	print_last_row(netboot->console, question.sentence);
+	print_in_last_row(netboot->console, question.sentence);
 	if (!guard_run(request_options, &question, &fault)) {
 		text_init(&text, question.sentence, sizeof(question.sentence));
 		text_printf(&text, "No options from %s: ", netboot->server.options);
 		fault_print_own(&text, &fault);
 	}
-	print_last_row(netboot->console, "");
+	print_in_last_row(netboot->console, "");
 	if (question.sentence[0])
 		report_note(netboot->report, "%s", question.sentence);
 	*length = question.length;

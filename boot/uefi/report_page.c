@@ -5,7 +5,7 @@
 #include "report/report_sizes.h"
 
 static size_t
-size_of_page(size_t cores)
+get_page_size(size_t cores)
 {
 	return report_size_html(cores, html_length(page_parts));
 }
@@ -16,4 +16,4 @@ render_page(struct text *out, const struct report *report)
 	html_render(out, page_parts, report);
 }
 
-const struct plan_page report_page = { size_of_page, render_page, SCREEN_BUFFER_SIZE };
+const struct plan_page report_page = { get_page_size, render_page, SCREEN_BUFFER_SIZE };

@@ -6,7 +6,7 @@
 #define SENDING " Sending the report to "
 
 static void
-post(void *context)
+post_report_text(void *context)
 {
 	struct send *send = context;
 
@@ -18,7 +18,7 @@ post(void *context)
  * firmware. The report is not lost in either case, because it was saved before.
  */
 static void
-describe_fault(struct send *send, const struct fault *fault)
+set_fault_sentence(struct send *send, const struct fault *fault)
 {
 	struct text text;
 
@@ -40,19 +40,19 @@ send_now(void *context)
 	text_put(&text, pager->saved);
 	text_init(&text, said, sizeof(said));
 	text_printf(&text, "%s" SENDING "%s ...", saved, send->address);
-	pager_set_saved(pager, said);
-	if (!guard_run(post, send, &fault))
-		describe_fault(send, &fault);
+	pager_set_saved_sentence(pager, said);
+	if (!guard_run(post_report_text, send, &fault))
+		set_fault_sentence(send, &fault);
 	text_init(&text, said, sizeof(said));
 	text_printf(&text, "%s %s", saved, send->sentence);
-	pager_set_saved(pager, said);
-	console_serial(pager->console, send->sentence);
-	console_serial(pager->console, "\n");
+	pager_set_saved_sentence(pager, said);
+	console_print_serial(pager->console, send->sentence);
+	console_print_serial(pager->console, "\n");
 }
 
 void
-send_later(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
-	   struct pager *pager)
+send_schedule(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
+	      struct pager *pager)
 {
 	*send = (struct send){ .plan = plan, .address = report->options.save_url, .pager = pager };
 	if (!report->options.save_given && !send->address[0]) {

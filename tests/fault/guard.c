@@ -2,20 +2,20 @@
  * Replaces boot/guard/guard.c in the fault image. The guards are the same, but the firmware seems to have a separate
  * stack for #PF, as EDK II of 2026 does. The older firmware in the tests has no such stack in its task state segments.
  */
-#define guard_open guard_open_well
+#define guard_install_handlers guard_open_well
 #include "../../boot/guard/guard.c"
-#undef guard_open
+#undef guard_install_handlers
 
 #define PAGE_FAULT 14u
 #define STACK_LAST 7u /* number of the last of the seven stacks in a task state segment: Intel SDM vol. 3A, 8.7 */
 
-extern bool guard_open(void);
+extern bool guard_install_handlers(void);
 extern bool fault_has_own_stack(void); /* defined in acpi_pm.c */
 
 bool
-guard_open(void)
+guard_install_handlers(void)
 {
-	struct gate *found = (struct gate *)(uintptr_t)processor_idtr().base;
+	struct gate *found = (struct gate *)(uintptr_t)processor_read_idtr().base;
 
 	if (fault_has_own_stack())
 		found[PAGE_FAULT].stack = STACK_LAST;

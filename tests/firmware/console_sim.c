@@ -177,7 +177,7 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 
 	(void)guid;
 	(void)attributes;
-	firmware_ascii(name, ascii, sizeof(ascii));
+	firmware_convert_to_ascii(name, ascii, sizeof(ascii));
 	if (!has_variable || strcmp(ascii, "ConOut") != 0)
 		return EFI_NOT_FOUND;
 	if (*size < con_out_size)

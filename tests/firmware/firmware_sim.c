@@ -125,7 +125,7 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 	char ascii[16];
 
 	(void)guid, (void)attributes;
-	firmware_ascii(name, ascii, sizeof(ascii));
+	firmware_convert_to_ascii(name, ascii, sizeof(ascii));
 	for (size_t i = 0; i < variables_count; i++) {
 		if (strcmp(ascii, variables[i].name) != 0)
 			continue;

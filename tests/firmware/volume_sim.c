@@ -179,7 +179,7 @@ set_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN size, void *buffer)
 	(void)size;
 	if (EFI_ERROR(volume.rename))
 		return volume.rename;
-	firmware_ascii(info->FileName, name, sizeof(name));
+	firmware_convert_to_ascii(info->FileName, name, sizeof(name));
 	snprintf(was, sizeof(was), "%s", file->path);
 	snprintf(path, sizeof(path), "%.*s\\%s", (int)(strrchr(was, '\\') - was), was, name);
 	if (volume_sim_find(path))
@@ -230,7 +230,7 @@ open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mo
 	struct volume_sim_file *file;
 
 	(void)this;
-	firmware_ascii(wide, path, sizeof(path));
+	firmware_convert_to_ascii(wide, path, sizeof(path));
 	file = volume_sim_find(path);
 	if (!file && (mode & EFI_FILE_MODE_CREATE)) {
 		char *last = strrchr(path, '\\');

@@ -18,7 +18,7 @@ open_port(struct console *console, uint16_t port)
 	if (!com_open(&com, port))
 		return;
 	used = COM_LINE;
-	serial_add(&console->serial, (struct serial_line){ com_write, &com });
+	serial_add_line(&console->serial, (struct serial_line){ com_write, &com });
 }
 
 void
@@ -29,31 +29,31 @@ console_open(struct console *console)
 	open_port(console, COM1_PORT);
 	if (used == NO_LINE && xen_console_open(&xen)) {
 		used = XEN_LINE;
-		serial_add(&console->serial, (struct serial_line){ xen_console_write, &xen });
+		serial_add_line(&console->serial, (struct serial_line){ xen_console_write, &xen });
 	}
 }
 
 /* Uses PORT if console_open() found no line. */
 void
-console_take_port(struct console *console, uint16_t port)
+console_add_port(struct console *console, uint16_t port)
 {
 	if (used == NO_LINE && port)
 		open_port(console, port);
 }
 
 bool
-line_read(uint8_t *byte)
+line_read_byte(uint8_t *byte)
 {
 	return used == XEN_LINE ? xen_console_read(&xen, byte) : used == COM_LINE && com_read(&com, byte);
 }
 
 void
-line_drain(void)
+line_flush(void)
 {
 	if (used == COM_LINE)
-		(void)com_drain(&com);
+		(void)com_flush(&com);
 	else if (used == XEN_LINE)
-		(void)xen_console_drain(&xen);
+		(void)xen_console_flush(&xen);
 }
 
 const char *
@@ -63,19 +63,19 @@ get_line_name(void)
 }
 
 void
-console_put(struct console *console, const char *text)
+console_print(struct console *console, const char *text)
 {
-	serial_put(&console->serial, text);
+	serial_print(&console->serial, text);
 }
 
 void
-console_serial(struct console *console, const char *text)
+console_print_serial(struct console *console, const char *text)
 {
-	serial_put(&console->serial, text);
+	serial_print(&console->serial, text);
 }
 
 void
-console_screen(struct console *console, const char *text)
+console_print_screen(struct console *console, const char *text)
 {
 	(void)console;
 	(void)text;
@@ -88,7 +88,7 @@ console_close(struct console *console)
 }
 
 void
-console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
+console_draw_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
 {
 	(void)console;
 	(void)row;
@@ -97,7 +97,7 @@ console_cells(struct console *console, size_t row, const char *bytes, const uint
 }
 
 void
-console_row(struct console *console, size_t row, enum text_ink ink, const char *text)
+console_draw_row(struct console *console, size_t row, enum text_ink ink, const char *text)
 {
 	(void)console;
 	(void)row;

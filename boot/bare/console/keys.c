@@ -3,24 +3,24 @@
 
 #include "bare/console/line.h"
 
-#define KEPT_MAX 64 /* maximum number of bytes that keys_drop() discards; the port's queue is shorter */
+#define KEPT_MAX 64 /* maximum number of bytes that keys_discard_all() discards; the port's queue is shorter */
 
 bool
-keys_next(unsigned *key)
+keys_read_next(unsigned *key)
 {
 	uint8_t byte;
 
-	if (!line_read(&byte))
+	if (!line_read_byte(&byte))
 		return false;
 	*key = byte;
 	return true;
 }
 
 void
-keys_drop(void)
+keys_discard_all(void)
 {
 	unsigned key;
 
-	for (unsigned i = 0; i < KEPT_MAX && keys_next(&key); i++)
+	for (unsigned i = 0; i < KEPT_MAX && keys_read_next(&key); i++)
 		;
 }

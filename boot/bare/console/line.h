@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /* Returns true and the next byte that was received since console_open(). Returns false if there is none. */
-bool line_read(uint8_t *byte);
+bool line_read_byte(uint8_t *byte);
 
 /*
  * Waits until all bytes are sent, because a reset would lose the bytes in the queue. The wait has a limit. If the limit
  * is reached, the line is not used any more, so this happens only once in a run.
  */
-void line_drain(void);
+void line_flush(void);
 
 /* Returns the line's name for sentences, such as "the serial line". */
 const char *get_line_name(void);

@@ -81,7 +81,7 @@ call_xen(uint64_t number, uint64_t operation, const void *argument)
 
 /* Returns parameter INDEX of this guest, or 0 if Xen refuses. */
 static uint64_t
-read_param(uint32_t index)
+read_guest_parameter(uint32_t index)
 {
 	struct hvm_param param = { .domain = DOMAIN_SELF, .index = index };
 
@@ -91,13 +91,13 @@ read_param(uint32_t index)
 bool
 xen_console_open(struct xen_console *console)
 {
-	uint64_t page = is_xen() ? read_param(CONSOLE_PAGE) : 0;
+	uint64_t page = is_xen() ? read_guest_parameter(CONSOLE_PAGE) : 0;
 
 	if (!page || page >= PAGES_END)
 		return false;
 	*console = (struct xen_console){
 		.ring = (struct xen_ring *)(uintptr_t)(page << PAGE_SHIFT),
-		.event_channel = (uint32_t)read_param(CONSOLE_EVENT),
+		.event_channel = (uint32_t)read_guest_parameter(CONSOLE_EVENT),
 	};
 	return true;
 }
@@ -109,16 +109,16 @@ notify_daemon(const struct xen_console *console)
 	(void)call_xen(EVENT_CHANNEL_OP, EVENT_SEND, &console->event_channel);
 }
 
-/* Waits until at most HELD bytes in the ring are unread. Returns false after YIELDS_MAX yields. */
+/* Waits until at most UNREAD_MAX bytes in the ring are unread. Returns false after YIELDS_MAX yields. */
 static bool
-wait_for_ring(struct xen_console *console, uint32_t held)
+wait_until_ring_is_read(struct xen_console *console, uint32_t unread_max)
 {
 	const struct xen_ring *ring = console->ring;
 
 	if (!console->is_given_up)
 		notify_daemon(console);
 	for (unsigned yields = 0; yields < YIELDS_MAX && !console->is_given_up; yields++) {
-		if (ring->out_producer - __atomic_load_n(&ring->out_consumer, __ATOMIC_ACQUIRE) <= held)
+		if (ring->out_producer - __atomic_load_n(&ring->out_consumer, __ATOMIC_ACQUIRE) <= unread_max)
 			return true;
 		(void)call_xen(SCHED_OP, SCHED_YIELD, NULL);
 	}
@@ -137,7 +137,7 @@ xen_console_write(void *device, const char *bytes, size_t size)
 		uint32_t at = ring->out_producer;
 
 		if (at - __atomic_load_n(&ring->out_consumer, __ATOMIC_ACQUIRE) >= OUT_SIZE &&
-		    !wait_for_ring(console, OUT_SIZE - 1))
+		    !wait_until_ring_is_read(console, OUT_SIZE - 1))
 			return false;
 		ring->out[at % OUT_SIZE] = (uint8_t)bytes[i];
 		__atomic_store_n(&ring->out_producer, at + 1, __ATOMIC_RELEASE);
@@ -148,9 +148,9 @@ xen_console_write(void *device, const char *bytes, size_t size)
 }
 
 bool
-xen_console_drain(struct xen_console *console)
+xen_console_flush(struct xen_console *console)
 {
-	return wait_for_ring(console, 0);
+	return wait_until_ring_is_read(console, 0);
 }
 
 bool

@@ -28,7 +28,7 @@ bool xen_console_open(struct xen_console *console);
 bool xen_console_write(void *console, const char *bytes, size_t size);
 
 /* Waits until Xen has read all bytes. Returns false if this takes too long, or if an earlier wait failed. */
-bool xen_console_drain(struct xen_console *console);
+bool xen_console_flush(struct xen_console *console);
 
 /* Returns true and a received byte, or false if there is none. */
 bool xen_console_read(struct xen_console *console, uint8_t *byte);

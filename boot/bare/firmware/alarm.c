@@ -17,7 +17,7 @@ static struct {
 } pm;
 
 void
-pm_alarm_use(uint16_t port, uint32_t mask)
+pm_alarm_set_port(uint16_t port, uint32_t mask)
 {
 	pm.port = port;
 	pm.mask = mask;
@@ -35,7 +35,7 @@ alarm_set(struct alarm *alarm, uint64_t ns)
 }
 
 bool
-alarm_rang(struct alarm *alarm)
+alarm_has_expired(struct alarm *alarm)
 {
 	uint64_t tsc = hw_tsc();
 	uint32_t now, ticks;
@@ -51,7 +51,7 @@ alarm_rang(struct alarm *alarm)
 }
 
 void
-alarm_end(struct alarm *alarm)
+alarm_cancel(struct alarm *alarm)
 {
 	alarm->event = NULL;
 }

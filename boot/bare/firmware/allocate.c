@@ -11,7 +11,7 @@ struct head {
 void *
 firmware_allocate_pages(uint64_t address_max, size_t pages)
 {
-	void *memory = (void *)(uintptr_t)ram_allocate(bare_ram(), address_max, pages);
+	void *memory = (void *)(uintptr_t)ram_allocate(bare_get_ram(), address_max, pages);
 
 	if (memory)
 		__builtin_memset(memory, 0, pages * PAGE_SIZE);
@@ -22,7 +22,7 @@ void
 firmware_free_pages(void *memory, size_t pages)
 {
 	if (memory)
-		ram_add(bare_ram(), (uintptr_t)memory, pages * PAGE_SIZE);
+		ram_add_range(bare_get_ram(), (uintptr_t)memory, pages * PAGE_SIZE);
 }
 
 void *
@@ -48,7 +48,7 @@ firmware_free(void *memory)
 
 /* Returns memory without protecting it from a later kernel. No kernel follows, because the run ends with a reset. */
 void *
-firmware_reserve_low(size_t pages)
+firmware_reserve_low_pages(size_t pages)
 {
 	return firmware_allocate_pages(UINT32_MAX, pages);
 }

@@ -18,14 +18,14 @@ has_zero_checksum(const uint8_t *bytes, size_t size)
 }
 
 uint64_t
-anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked)
+anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checksum_size)
 {
 	size_t length = text_length(anchor);
 
 	for (uint64_t address = begin; address < begin + size; address += ANCHOR_STEP) {
 		const uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
 
-		if (__builtin_memcmp(bytes, anchor, length) == 0 && has_zero_checksum(bytes, checked))
+		if (__builtin_memcmp(bytes, anchor, length) == 0 && has_zero_checksum(bytes, checksum_size))
 			return address;
 	}
 	return 0;

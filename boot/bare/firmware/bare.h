@@ -19,13 +19,13 @@
  * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run; no memory can be
  * allocated then.
  */
-const char *bare_read_handover(const void *loader_data, uint32_t magic);
+const char *bare_read_loader_data(const void *loader_data, uint32_t magic);
 
 /* Returns the memory that the loader's memory map lists as free, without the memory that is in use. */
-struct ram *bare_ram(void);
+struct ram *bare_get_ram(void);
 
 /* Returns the loader's command line, cut at BARE_COMMAND_LINE_MAX, and sets LENGTH. */
-const char *bare_command_line(size_t *length);
+const char *bare_get_command_line(size_t *length);
 
 /* Addresses of the image's sections, defined in boot/bare/elf.lds. Each section starts a page. */
 extern const uint8_t image_begin[] __asm__("ImageBase") __attribute__((visibility("hidden")));
@@ -38,6 +38,6 @@ extern const uint8_t image_end[] __attribute__((visibility("hidden")));
 uint64_t anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked);
 
 /* Sets the PM timer's I/O PORT, and the MASK of its valid bits. alarm_set() sets no alarm before this is called. */
-void pm_alarm_use(uint16_t port, uint32_t mask);
+void pm_alarm_set_port(uint16_t port, uint32_t mask);
 
 #endif

@@ -2,13 +2,13 @@
 #include "firmware/code_map.h"
 
 bool
-code_map_open(void)
+code_map_read(void)
 {
 	return true;
 }
 
 void
-code_map_close(void)
+code_map_free(void)
 {
 }
 

@@ -40,7 +40,7 @@ static struct start_info_range map[MAP_MAX];
 static uint8_t loader;
 
 const struct start_info *
-linux_params_convert(const void *given)
+linux_params_convert_to_start_info(const void *given)
 {
 	const struct params *params = given;
 
@@ -61,7 +61,7 @@ linux_params_convert(const void *given)
 }
 
 void
-linux_params_print_name(struct text *text)
+linux_params_print_firmware_name(struct text *text)
 {
 	text_printf(text, "none (Linux boot protocol, loader %02xh)", loader);
 }

@@ -62,7 +62,7 @@ read_module(const struct tag_module *module)
 }
 
 static void
-read_map(const struct tag_map *map, size_t size)
+read_memory_map(const struct tag_map *map, size_t size)
 {
 	if (map->entry_size != sizeof(map->entries[0]))
 		return;
@@ -83,13 +83,13 @@ read_tag(const struct tag *tag)
 	else if (tag->type == TAG_MODULE && size >= sizeof(struct tag_module))
 		read_module(body);
 	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))
-		read_map(body, size);
+		read_memory_map(body, size);
 	else if (tag->type == TAG_RSDP_2 || (tag->type == TAG_RSDP_1 && !converted.rsdp))
 		converted.rsdp = (uintptr_t)body; /* the tag contains a copy of the RSDP, not its address */
 }
 
 const struct start_info *
-multiboot2_convert(const void *info)
+multiboot2_convert_to_start_info(const void *info)
 {
 	const struct head *head = info;
 	const uint8_t *at = (const uint8_t *)(head + 1), *end = (const uint8_t *)info + head->size;
@@ -114,7 +114,7 @@ multiboot2_convert(const void *info)
 }
 
 void
-multiboot2_print_name(struct text *text)
+multiboot2_print_firmware_name(struct text *text)
 {
 	text_printf(text, "none (multiboot2, %.*s)", NAME_MAX, loader && loader[0] ? loader : "a loader without a name");
 }

@@ -22,21 +22,21 @@ get_range_end(uint64_t begin, uint64_t size)
 }
 
 static void
-add_range(struct ram *ram, uint64_t begin, uint64_t end)
+append_range(struct ram *ram, uint64_t begin, uint64_t end)
 {
 	if (begin < end && ram->count < RAM_RANGES_MAX)
 		ram->ranges[ram->count++] = (struct ram_range){ begin, end };
 }
 
 void
-ram_add(struct ram *ram, uint64_t begin, uint64_t size)
+ram_add_range(struct ram *ram, uint64_t begin, uint64_t size)
 {
 	struct ram_range new = { round_up(begin), round_down(get_range_end(begin, size)) };
 
 	if (new.begin >= new.end)
 		return;
 	/* Ranges of the loader's map may overlap, so the part of NEW that is already in RAM is removed first. */
-	ram_remove(ram, new.begin, new.end - new.begin);
+	ram_remove_range(ram, new.begin, new.end - new.begin);
 	for (size_t i = 0; i < ram->count;) {
 		const struct ram_range *range = &ram->ranges[i];
 
@@ -48,11 +48,11 @@ ram_add(struct ram *ram, uint64_t begin, uint64_t size)
 		new.end = range->end > new.end ? range->end : new.end;
 		ram->ranges[i] = ram->ranges[--ram->count];
 	}
-	add_range(ram, new.begin, new.end);
+	append_range(ram, new.begin, new.end);
 }
 
 void
-ram_remove(struct ram *ram, uint64_t begin, uint64_t size)
+ram_remove_range(struct ram *ram, uint64_t begin, uint64_t size)
 {
 	uint64_t first = round_down(begin), end = round_up(get_range_end(begin, size));
 
@@ -64,8 +64,8 @@ ram_remove(struct ram *ram, uint64_t begin, uint64_t size)
 			continue;
 		}
 		ram->ranges[i] = ram->ranges[--ram->count];
-		add_range(ram, range.begin, first);
-		add_range(ram, end, range.end);
+		append_range(ram, range.begin, first);
+		append_range(ram, end, range.end);
 		i = 0; /* starts again, because removing this range has moved another range to this index */
 	}
 }
@@ -83,6 +83,6 @@ ram_allocate(struct ram *ram, uint64_t address_max, size_t pages)
 			best = end - size;
 	}
 	if (best)
-		ram_remove(ram, best, size);
+		ram_remove_range(ram, best, size);
 	return best;
 }

@@ -17,10 +17,10 @@ struct ram {
 /*
  * Adds the complete pages within SIZE bytes at BEGIN to the free memory. If the table is full, the pages are not used.
  */
-void ram_add(struct ram *ram, uint64_t begin, uint64_t size);
+void ram_add_range(struct ram *ram, uint64_t begin, uint64_t size);
 
 /* Removes each page that contains a byte of the SIZE bytes at BEGIN from the free memory. */
-void ram_remove(struct ram *ram, uint64_t begin, uint64_t size);
+void ram_remove_range(struct ram *ram, uint64_t begin, uint64_t size);
 
 /*
  * Allocates the highest PAGES adjacent free pages whose last byte is at or below ADDRESS_MAX. Returns their address, or

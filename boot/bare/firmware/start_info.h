@@ -35,18 +35,18 @@ _Static_assert(sizeof(struct start_info_range) == 24 && sizeof(struct start_info
 #define MULTIBOOT2_MAGIC 0x36d76289u /* Multiboot2 Specification 2.0, 3.2: value of EAX at the entry */
 
 /* Converts the loader's INFO to PVH's start info, which stays valid. Returns NULL if INFO's size is wrong. */
-const struct start_info *multiboot2_convert(const void *info);
+const struct start_info *multiboot2_convert_to_start_info(const void *info);
 
-/* Appends the loader's name to TEXT. Call multiboot2_convert() first. */
-void multiboot2_print_name(struct text *text);
+/* Appends the loader's name to TEXT. Call multiboot2_convert_to_start_info() first. */
+void multiboot2_print_firmware_name(struct text *text);
 
 /* "HdrS", the magic number that boot/bare/entry.nasm passes for the Linux boot protocol */
 #define LINUX_PARAMS_MAGIC 0x53726448u
 
 /* Converts the loader's PARAMS to PVH's start info, which stays valid. Returns NULL if PARAMS has no header. */
-const struct start_info *linux_params_convert(const void *params);
+const struct start_info *linux_params_convert_to_start_info(const void *params);
 
-/* Appends the protocol's name and the loader's number to TEXT. Call linux_params_convert() first. */
-void linux_params_print_name(struct text *text);
+/* Appends the protocol's name and the loader's number to TEXT. Call linux_params_convert_to_start_info() first. */
+void linux_params_print_firmware_name(struct text *text);
 
 #endif

@@ -35,13 +35,13 @@ static struct {
 } found;
 
 static const struct start_info *
-convert_pvh(const void *loader_data)
+convert_pvh_to_start_info(const void *loader_data)
 {
 	return loader_data;
 }
 
 static void
-print_pvh(struct text *text)
+print_pvh_firmware_name(struct text *text)
 {
 	text_printf(text, "none (PVH, start info %u)", found.version);
 }
@@ -53,13 +53,13 @@ static const struct protocol {
 	void (*print_name)(struct text *text);
 	const char *no_data, *no_map;
 } protocols[] = {
-	{ MULTIBOOT2_MAGIC, multiboot2_convert, multiboot2_print_name,
+	{ MULTIBOOT2_MAGIC, multiboot2_convert_to_start_info, multiboot2_print_firmware_name,
 	  "the loader's information is not there (multiboot2)",
 	  "the loader hands over no memory map (multiboot2)" },
-	{ LINUX_PARAMS_MAGIC, linux_params_convert, linux_params_print_name,
+	{ LINUX_PARAMS_MAGIC, linux_params_convert_to_start_info, linux_params_print_firmware_name,
 	  "the loader's boot parameters are not there (Linux boot protocol)",
 	  "the loader hands over no memory map (Linux boot protocol)" },
-	{ 0, convert_pvh, print_pvh, /* must be the last row: PVH passes no magic number */
+	{ 0, convert_pvh_to_start_info, print_pvh_firmware_name, /* must be the last row: PVH passes no magic number */
 	  "the loader's start info is not there (PVH)",
 	  "the loader hands over no memory map (PVH start info has one from version 1 on)" },
 };
@@ -88,7 +88,7 @@ find_rsdp(void)
 static void
 remove_from_ram(const void *begin, uint64_t size)
 {
-	ram_remove(&found.ram, (uintptr_t)begin, size);
+	ram_remove_range(&found.ram, (uintptr_t)begin, size);
 }
 
 /*
@@ -100,11 +100,11 @@ read_map(const struct start_info_range *map, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (map[i].type == START_INFO_RAM && map[i].begin < BARE_MEMORY_MAX)
-			ram_add(&found.ram, map[i].begin, map[i].size);
+			ram_add_range(&found.ram, map[i].begin, map[i].size);
 	for (uint32_t i = 0; i < count; i++)
 		if (map[i].type != START_INFO_RAM)
-			ram_remove(&found.ram, map[i].begin, map[i].size);
-	ram_remove(&found.ram, BARE_MEMORY_MAX, UINT64_MAX - BARE_MEMORY_MAX);
+			ram_remove_range(&found.ram, map[i].begin, map[i].size);
+	ram_remove_range(&found.ram, BARE_MEMORY_MAX, UINT64_MAX - BARE_MEMORY_MAX);
 }
 
 static void
@@ -130,11 +130,11 @@ remove_used_memory(const struct start_info *info, const struct start_info_range 
 	remove_from_ram(map, info->memory_map_count * sizeof(*map));
 	remove_from_ram(found.command_line, found.command_line_length + 1);
 	for (uint32_t i = 0; modules && i < info->module_count && i < MAP_MAX; i++)
-		ram_remove(&found.ram, modules[i].begin, modules[i].size);
+		ram_remove_range(&found.ram, modules[i].begin, modules[i].size);
 }
 
 const char *
-bare_read_handover(const void *loader_data, uint32_t magic)
+bare_read_loader_data(const void *loader_data, uint32_t magic)
 {
 	const struct start_info *info;
 	const struct start_info_range *map;
@@ -160,38 +160,38 @@ bare_read_handover(const void *loader_data, uint32_t magic)
 }
 
 struct ram *
-bare_ram(void)
+bare_get_ram(void)
 {
 	return &found.ram;
 }
 
 const char *
-bare_command_line(size_t *length)
+bare_get_command_line(size_t *length)
 {
 	*length = found.command_line_length;
 	return found.command_line;
 }
 
 uint64_t
-firmware_rsdp(void)
+firmware_find_rsdp(void)
 {
 	return found.rsdp;
 }
 
 uint64_t
-firmware_smbios_3(void)
+firmware_find_smbios_3(void)
 {
 	return found.smbios_3;
 }
 
 uint64_t
-firmware_smbios_2(void)
+firmware_find_smbios_2(void)
 {
 	return found.smbios_2;
 }
 
 uint64_t
-firmware_unused_page(void)
+firmware_get_unused_page(void)
 {
 	return found.protocol->magic ? 0 : XEN_SHARED_PAGE;
 }

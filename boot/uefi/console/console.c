@@ -6,7 +6,7 @@
 #include "uefi/firmware/uefi.h"
 
 #define SCREEN_CHUNK 128
-#define FIRST_ROW    2   /* row below the title, where console_screen() starts */
+#define FIRST_ROW    2   /* row below the title, where console_print_screen() starts */
 #define MODES_MAX    64  /* maximum number of text modes that are examined */
 #define ROWS_MAX     64
 #define COLUMNS_0    80  /* UEFI 2.10, 12.4.1: mode 0 has 80x25 characters, and every screen has it */
@@ -61,7 +61,7 @@ find_best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
  * terminal at the other end may not be larger.
  */
 static void
-set_mode(struct console *console)
+set_best_mode(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	UINTN mode = console->shared ? 0 : find_best_mode(screen), columns = 0, rows = 0;
@@ -87,8 +87,8 @@ find_text_output(const struct parts *parts, size_t *count)
 	SIMPLE_TEXT_OUTPUT_INTERFACE *output = NULL;
 
 	for (size_t i = 0; i < *count && !output; i++)
-		if (handles[i] != firmware_system->ConsoleOutHandle && (!parts || parts_have(parts, handles[i])))
-			output = firmware_protocol(handles[i], &guid_text_output);
+		if (handles[i] != firmware_system->ConsoleOutHandle && (!parts || parts_contain_device(parts, handles[i])))
+			output = firmware_find_protocol(handles[i], &guid_text_output);
 	if (handles)
 		firmware_boot->FreePool(handles);
 	return output;
@@ -120,9 +120,9 @@ find_screen(struct console *console, const struct parts *parts)
  * text.
  */
 static void
-leave_graphics(struct console *console)
+switch_to_text_mode(struct console *console)
 {
-	struct console_control *control = firmware_protocol(NULL, &guid_console_control);
+	struct console_control *control = firmware_find_protocol(NULL, &guid_console_control);
 	BOOLEAN uga, locked;
 	int mode = CONTROL_TEXT;
 
@@ -135,11 +135,11 @@ static void
 open_screen(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
-	leave_graphics(console);
+	switch_to_text_mode(console);
 	console->saved_mode = screen->Mode->Mode;
 	console->saved_attribute = screen->Mode->Attribute;
 	console->saved_cursor = screen->Mode->CursorVisible;
-	set_mode(console);
+	set_best_mode(console);
 	screen->EnableCursor(screen, FALSE);
 	screen->SetAttribute(screen, attributes[INK_PLAIN]);
 	screen->ClearScreen(screen);
@@ -153,16 +153,16 @@ console_open(struct console *console)
 
 	*console = (struct console){ .screen = NULL };
 	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
-	parts_open(&parts);
+	parts_read_con_out(&parts);
 	lines_open(&console->serial, &parts);
 	find_screen(console, &parts);
-	parts_close(&parts);
+	parts_free(&parts);
 	if (console->screen)
 		open_screen(console);
 }
 
 void
-console_take_port(struct console *console, uint16_t port)
+console_add_port(struct console *console, uint16_t port)
 {
 	if (console->serial.count || (port && lines_add_port(&console->serial, port)) || port == COM1_PORT)
 		return;
@@ -170,7 +170,7 @@ console_take_port(struct console *console, uint16_t port)
 }
 
 void
-console_screen(struct console *console, const char *text)
+console_print_screen(struct console *console, const char *text)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	CHAR16 wide[SCREEN_CHUNK + 2];
@@ -193,22 +193,22 @@ console_screen(struct console *console, const char *text)
 }
 
 void
-console_serial(struct console *console, const char *text)
+console_print_serial(struct console *console, const char *text)
 {
-	serial_put(&console->serial, text);
+	serial_print(&console->serial, text);
 }
 
 void
-console_put(struct console *console, const char *text)
+console_print(struct console *console, const char *text)
 {
-	console_screen(console, text);
-	console_serial(console, text);
+	console_print_screen(console, text);
+	console_print_serial(console, text);
 }
 
 static void
-enter_graphics(void)
+switch_to_graphics_mode(void)
 {
-	struct console_control *control = firmware_protocol(NULL, &guid_console_control);
+	struct console_control *control = firmware_find_protocol(NULL, &guid_console_control);
 
 	if (control)
 		control->SetMode(control, CONTROL_GRAPHICS);
@@ -230,7 +230,7 @@ console_close(struct console *console)
 		screen->ClearScreen(screen);
 	screen->EnableCursor(screen, console->saved_cursor);
 	if (console->was_graphics)
-		enter_graphics();
+		switch_to_graphics_mode();
 	if (!is_back || EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)))
 		return;
 	console->columns = columns;
@@ -258,7 +258,7 @@ write_cells_of_one_colour(SIMPLE_TEXT_OUTPUT_INTERFACE *screen, const char *byte
 }
 
 void
-console_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
+console_draw_cells(struct console *console, size_t row, const char *bytes, const uint8_t *inks)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	size_t columns = console->columns;
@@ -273,7 +273,7 @@ console_cells(struct console *console, size_t row, const char *bytes, const uint
 }
 
 void
-console_row(struct console *console, size_t row, enum text_ink ink, const char *text)
+console_draw_row(struct console *console, size_t row, enum text_ink ink, const char *text)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	char bytes[CONSOLE_COLUMNS_MAX];
@@ -288,6 +288,6 @@ console_row(struct console *console, size_t row, enum text_ink ink, const char *
 
 	INT32 column = screen->Mode->CursorColumn, back = screen->Mode->CursorRow;
 
-	console_cells(console, row, bytes, inks);
+	console_draw_cells(console, row, bytes, inks);
 	screen->SetCursorPosition(screen, (UINTN)column, (UINTN)back);
 }

@@ -10,7 +10,7 @@
 /* number of polls, without sleeping, between two reads of the keyboard; each read takes some ms */
 #define POLLS        10000
 /*
- * Maximum number of keys that keys_drop() discards. EDK II stores 256 keys of a PS/2 keyboard
+ * Maximum number of keys that keys_discard_all() discards. EDK II stores 256 keys of a PS/2 keyboard
  * (KEYBOARD_EFI_KEY_MAX_COUNT).
  */
 #define KEPT_MAX     1024
@@ -34,7 +34,7 @@ keys_close(struct keys *keys)
 }
 
 bool
-keys_next(unsigned *key)
+keys_read_next(unsigned *key)
 {
 	SIMPLE_INPUT_INTERFACE *input = firmware_system->ConIn;
 	EFI_INPUT_KEY stroke;
@@ -46,11 +46,11 @@ keys_next(unsigned *key)
 }
 
 void
-keys_drop(void)
+keys_discard_all(void)
 {
 	unsigned key;
 
-	for (size_t i = 0; i < KEPT_MAX && keys_next(&key); i++)
+	for (size_t i = 0; i < KEPT_MAX && keys_read_next(&key); i++)
 		;
 }
 
@@ -59,7 +59,7 @@ keys_drop(void)
  * either.
  */
 void
-keys_wait(struct keys *keys)
+keys_wait_for_key(struct keys *keys)
 {
 	UINTN which;
 

@@ -7,7 +7,7 @@ static struct com added_port;
 static bool has_added_port;
 
 static bool
-write_line(void *device, const char *bytes, size_t size)
+write_to_firmware_line(void *device, const char *bytes, size_t size)
 {
 	SERIAL_IO_INTERFACE *line = device;
 	UINTN written = size;
@@ -18,7 +18,7 @@ write_line(void *device, const char *bytes, size_t size)
 static void
 add_line(struct serial *serial, SERIAL_IO_INTERFACE *line)
 {
-	serial_add(serial, (struct serial_line){ write_line, line });
+	serial_add_line(serial, (struct serial_line){ write_to_firmware_line, line });
 }
 
 void
@@ -30,11 +30,11 @@ lines_open(struct serial *serial, const struct parts *parts)
 
 	*serial = (struct serial){ .count = 0 };
 	for (size_t i = 0; i < count; i++) {
-		SERIAL_IO_INTERFACE *line = firmware_protocol(handles[i], &guid_serial_io);
+		SERIAL_IO_INTERFACE *line = firmware_find_protocol(handles[i], &guid_serial_io);
 
 		if (!first)
 			first = line;
-		if (line && parts_have(parts, handles[i]))
+		if (line && parts_contain_device(parts, handles[i]))
 			add_line(serial, line);
 	}
 	if (first && !serial->count)
@@ -51,7 +51,7 @@ is_written_by_firmware(const struct com *com)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = firmware_system->ConOut;
 
-	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_receives(com);
+	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_receives_byte(com);
 }
 
 /*
@@ -59,12 +59,12 @@ is_written_by_firmware(const struct com *com)
  * byte leaves the port.
  */
 static bool
-is_usable(struct com *com)
+is_port_usable(struct com *com)
 {
-	com_set_loop(com, true);
-	bool usable = com_write(com, "\r", 1) && com_receives(com) && !is_written_by_firmware(com);
+	com_set_loopback(com, true);
+	bool usable = com_write(com, "\r", 1) && com_receives_byte(com) && !is_written_by_firmware(com);
 
-	com_set_loop(com, false);
+	com_set_loopback(com, false);
 	return usable;
 }
 
@@ -73,9 +73,9 @@ lines_add_port(struct serial *serial, uint16_t port)
 {
 	if (!com_open(&added_port, port))
 		return false;
-	has_added_port = is_usable(&added_port);
+	has_added_port = is_port_usable(&added_port);
 	if (has_added_port)
-		serial_add(serial, (struct serial_line){ com_write, &added_port });
+		serial_add_line(serial, (struct serial_line){ com_write, &added_port });
 	else
 		com_close(&added_port);
 	return has_added_port;

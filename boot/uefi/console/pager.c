@@ -16,7 +16,7 @@
 #define BUFFER_PER_BYTE 8
 
 static bool
-is_shown(const struct pager *pager, size_t index, const struct screen_row *row)
+is_row_shown(const struct pager *pager, size_t index, const struct screen_row *row)
 {
 	size_t columns = pager->console->columns;
 
@@ -32,22 +32,22 @@ draw_changed_rows(struct pager *pager)
 
 	for (size_t i = 0; i < pager->console->rows; i++) {
 		screen_row(&pager->screen, i, &row);
-		if (is_shown(pager, i, &row))
+		if (is_row_shown(pager, i, &row))
 			continue;
-		console_cells(pager->console, i, row.bytes, row.inks);
+		console_draw_cells(pager->console, i, row.bytes, row.inks);
 		if (pager->shown)
 			pager->shown[i] = row;
 	}
 }
 
 static void
-open_screen(struct pager *pager, struct console *console)
+show_first_page(struct pager *pager, struct console *console)
 {
 	struct screen *screen = &pager->screen;
 
 	/* Discards keys that were pressed before the first page was shown. They cannot be meant for this page. */
 	if (!pager->console)
-		keys_drop();
+		keys_discard_all();
 	pager->console = console;
 	screen->version = VERSION;
 	screen->columns = console->columns;
@@ -59,8 +59,8 @@ open_screen(struct pager *pager, struct console *console)
 }
 
 void
-pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
-	     struct text buffer)
+pager_show_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
+		  struct text buffer)
 {
 	struct text text;
 
@@ -69,11 +69,11 @@ pager_report(struct pager *pager, struct console *console, const struct report *
 	pager->screen = (struct screen){
 		.report = report, .saved = pager->saved, .buffer = buffer.bytes, .buffer_size = buffer.size
 	};
-	open_screen(pager, console);
+	show_first_page(pager, console);
 }
 
 void
-pager_set_saved(struct pager *pager, const char *saved)
+pager_set_saved_sentence(struct pager *pager, const char *saved)
 {
 	struct text text;
 
@@ -84,7 +84,7 @@ pager_set_saved(struct pager *pager, const char *saved)
 }
 
 void
-pager_document(struct pager *pager, struct console *console, const char *title, const char *document)
+pager_show_document(struct pager *pager, struct console *console, const char *title, const char *document)
 {
 	size_t size = BUFFER_PER_BYTE * (text_length(document) + 1);
 
@@ -95,7 +95,7 @@ pager_document(struct pager *pager, struct console *console, const char *title, 
 		.buffer = pager->document_bytes ? pager->document_bytes : pager->scrap,
 		.buffer_size = pager->document_bytes ? size : sizeof(pager->scrap),
 	};
-	open_screen(pager, console);
+	show_first_page(pager, console);
 }
 
 static enum screen_action
@@ -105,7 +105,7 @@ handle_keys(struct pager *pager)
 	size_t count = 0;
 	unsigned key;
 
-	for (; count < KEYS_AT_ONCE && action == SCREEN_STAY && keys_next(&key); count++) {
+	for (; count < KEYS_AT_ONCE && action == SCREEN_STAY && keys_read_next(&key); count++) {
 		action = screen_key(&pager->screen, key);
 		pager->patience = 0; /* a key shows that a person is present, so the wait becomes unlimited */
 	}
@@ -130,9 +130,9 @@ print_wait_prompt(struct pager *pager, bool can_quit)
 {
 	struct serial *serial = &pager->console->serial;
 
-	serial_put(serial, can_quit ? WAITING_OR_SHELL : WAITING);
+	serial_print(serial, can_quit ? WAITING_OR_SHELL : WAITING);
 	if (pager->patience)
-		serial_put(serial, PAGER_ALONE "\n");
+		serial_print(serial, PAGER_ALONE "\n");
 }
 
 enum options_exit
@@ -160,7 +160,7 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 		if (!announced)
 			print_wait_prompt(pager, can_quit);
 		announced = true;
-		keys_wait(&keys);
+		keys_wait_for_key(&keys);
 		waits++;
 	}
 	serial_drop_queue(&pager->console->serial);
@@ -170,7 +170,7 @@ pager_wait_for_exit(struct pager *pager, bool can_quit)
 
 /* Cuts TEXT after its first LINES lines. */
 static void
-cut_lines(char *text, size_t lines)
+cut_after_lines(char *text, size_t lines)
 {
 	while (*text && (*text != '\n' || --lines))
 		text++;
@@ -188,8 +188,8 @@ pager_close(struct pager *pager)
 	screen_open(screen);
 	if (lines > PROMPT_LINES)
 		/* A longer text would scroll the verdict, which is its first line, off the screen. */
-		cut_lines(screen->left.text.bytes, lines - PROMPT_LINES);
-	console_screen(pager->console, screen->left.text.bytes);
+		cut_after_lines(screen->left.text.bytes, lines - PROMPT_LINES);
+	console_print_screen(pager->console, screen->left.text.bytes);
 	firmware_free(pager->shown);
 	firmware_free(pager->document_bytes);
 	pager->shown = NULL;

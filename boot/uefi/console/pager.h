@@ -30,14 +30,14 @@ struct pager {
  * Shows REPORT's first page. SAVED is a sentence about the place of the saved report: see screen.h. The pager uses
  * BUFFER, which has SCREEN_BUFFER_SIZE bytes, until pager_close().
  */
-void pager_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
-		  struct text buffer);
+void pager_show_report(struct pager *pager, struct console *console, const struct report *report, const char *saved,
+		       struct text buffer);
 
 /* Replaces the sentence about the place of the saved report by SAVED, and shows the first page again. */
-void pager_set_saved(struct pager *pager, const char *saved);
+void pager_set_saved_sentence(struct pager *pager, const char *saved);
 
 /* Shows the text DOCUMENT instead of a report. */
-void pager_document(struct pager *pager, struct console *console, const char *title, const char *document);
+void pager_show_document(struct pager *pager, struct console *console, const char *title, const char *document);
 
 /*
  * Lets the reader turn pages, until the reader chooses an exit, and returns the exit. EXIT_RETURN can be chosen only if

@@ -30,18 +30,18 @@ get_node(const struct parts *parts, size_t at)
 }
 
 /*
- * Returns the offset of the path after the path at AT, or ConOut's size if the path at AT is the last. Sets SERIAL to
+ * Returns the offset of the path after the path at AT, or ConOut's size if the path at AT is the last. Sets HAS_UART to
  * true if the path at AT has a UART.
  */
 static size_t
-skip_path(const struct parts *parts, size_t at, bool *serial)
+skip_to_next_path(const struct parts *parts, size_t at, bool *has_uart)
 {
 	const EFI_DEVICE_PATH *node;
 
-	*serial = false;
+	*has_uart = false;
 	while ((node = get_node(parts, at))) {
 		at += get_node_size(node);
-		*serial |= is_uart(node);
+		*has_uart |= is_uart(node);
 		if (DevicePathType(node) == END_DEVICE_PATH_TYPE)
 			return DevicePathSubType(node) == END_ENTIRE_DEVICE_PATH_SUBTYPE ? parts->size : at;
 	}
@@ -49,7 +49,7 @@ skip_path(const struct parts *parts, size_t at, bool *serial)
 }
 
 void
-parts_open(struct parts *parts)
+parts_read_con_out(struct parts *parts)
 {
 	uint8_t *paths = firmware_allocate(SIZE_MAX_BYTES);
 	UINTN size = SIZE_MAX_BYTES;
@@ -66,14 +66,14 @@ parts_open(struct parts *parts)
 	parts->paths = paths;
 	parts->size = size;
 	for (size_t at = 0; at < size;) {
-		at = skip_path(parts, at, &serial);
+		at = skip_to_next_path(parts, at, &serial);
 		parts->has_serial |= serial;
 		parts->has_screen |= !serial;
 	}
 }
 
 void
-parts_close(struct parts *parts)
+parts_free(struct parts *parts)
 {
 	if (parts->paths)
 		firmware_boot->FreePool(parts->paths);
@@ -94,7 +94,7 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
  * name a graphics card without its output, and then has the shorter path.
  */
 static bool
-shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
+shares_path_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
 {
 	const EFI_DEVICE_PATH *node = get_node(parts, at);
 	size_t same = 0;
@@ -111,13 +111,13 @@ shares_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *pa
 }
 
 bool
-parts_have(const struct parts *parts, EFI_HANDLE device)
+parts_contain_device(const struct parts *parts, EFI_HANDLE device)
 {
-	const EFI_DEVICE_PATH *path = parts->paths ? firmware_protocol(device, &guid_device_path) : NULL;
+	const EFI_DEVICE_PATH *path = parts->paths ? firmware_find_protocol(device, &guid_device_path) : NULL;
 	bool serial;
 
-	for (size_t at = 0; path && at < parts->size; at = skip_path(parts, at, &serial))
-		if (shares_beginning(parts, at, path))
+	for (size_t at = 0; path && at < parts->size; at = skip_to_next_path(parts, at, &serial))
+		if (shares_path_beginning(parts, at, path))
 			return true;
 	return false;
 }

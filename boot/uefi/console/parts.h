@@ -14,10 +14,10 @@ struct parts {
 	bool has_screen;  /* true if a path contains no serial line */
 };
 
-void parts_open(struct parts *parts);
-void parts_close(struct parts *parts);
+void parts_read_con_out(struct parts *parts);
+void parts_free(struct parts *parts);
 
 /* Returns true if DEVICE, or a device that is attached to it, is a part of the console. */
-bool parts_have(const struct parts *parts, EFI_HANDLE device);
+bool parts_contain_device(const struct parts *parts, EFI_HANDLE device);
 
 #endif

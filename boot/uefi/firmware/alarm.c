@@ -13,17 +13,17 @@ alarm_set(struct alarm *alarm, uint64_t ns)
 	else if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER, 0, NULL, NULL, &alarm->event)))
 		alarm->event = NULL;
 	if (alarm->event && EFI_ERROR(firmware_boot->SetTimer(alarm->event, TimerRelative, ns / NS_PER_100NS)))
-		alarm_end(alarm);
+		alarm_cancel(alarm);
 }
 
 bool
-alarm_rang(struct alarm *alarm)
+alarm_has_expired(struct alarm *alarm)
 {
 	return alarm->event && firmware_boot->CheckEvent(alarm->event) == EFI_SUCCESS;
 }
 
 void
-alarm_end(struct alarm *alarm)
+alarm_cancel(struct alarm *alarm)
 {
 	if (alarm->event)
 		firmware_boot->CloseEvent(alarm->event);

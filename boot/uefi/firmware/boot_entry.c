@@ -20,7 +20,7 @@ read_variable(const CHAR16 *name, void *buffer, size_t size)
 }
 
 static bool
-paths_name_file(const uint8_t *bytes, size_t size)
+has_file_path(const uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; at + sizeof(EFI_DEVICE_PATH) <= size;) {
 		const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(bytes + at);
@@ -36,7 +36,7 @@ paths_name_file(const uint8_t *bytes, size_t size)
 }
 
 static bool
-entry_names_file(uint16_t number, uint8_t *entry)
+entry_has_file_path(uint16_t number, uint8_t *entry)
 {
 	static const char hex[] = "0123456789ABCDEF";
 	const CHAR16 name[] = { 'B', 'o', 'o', 't', (CHAR16)hex[number >> 12], (CHAR16)hex[number >> 8 & 15],
@@ -46,11 +46,11 @@ entry_names_file(uint16_t number, uint8_t *entry)
 	while (at + 1 < size && (entry[at] || entry[at + 1]))
 		at += sizeof(CHAR16);
 	at += sizeof(CHAR16);
-	return at < size && paths_name_file(entry + at, size - at);
+	return at < size && has_file_path(entry + at, size - at);
 }
 
 bool
-boot_entry_names_file(void)
+boot_entry_has_file_path(void)
 {
 	uint16_t number;
 	uint8_t *entry;
@@ -59,7 +59,7 @@ boot_entry_names_file(void)
 	if (read_variable((const CHAR16 *)L"BootCurrent", &number, sizeof(number)) != sizeof(number))
 		return false;
 	entry = firmware_allocate(ENTRY_MAX);
-	named = entry && entry_names_file(number, entry);
+	named = entry && entry_has_file_path(number, entry);
 	firmware_free(entry);
 	return named;
 }

@@ -11,7 +11,7 @@ static struct {
 } map;
 
 bool
-code_map_open(void)
+code_map_read(void)
 {
 	UINTN key;
 	UINT32 version;
@@ -23,12 +23,12 @@ code_map_open(void)
 	if (map.parts && !EFI_ERROR(firmware_boot->GetMemoryMap(&map.size, (EFI_MEMORY_DESCRIPTOR *)map.parts, &key,
 								&map.step, &version)))
 		return true;
-	code_map_close();
+	code_map_free();
 	return false;
 }
 
 void
-code_map_close(void)
+code_map_free(void)
 {
 	firmware_free(map.parts);
 	map.parts = NULL;

@@ -22,7 +22,7 @@ static const EFI_GUID guid_smbios_3 = SMBIOS3_TABLE_GUID;
 static const EFI_GUID guid_smbios_2 = SMBIOS_TABLE_GUID;
 
 void *
-firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid)
+firmware_find_protocol(EFI_HANDLE handle, const EFI_GUID *guid)
 {
 	void *interface = NULL;
 	EFI_STATUS status = handle ?
@@ -93,7 +93,7 @@ firmware_allocate_low(size_t size)
 }
 
 void *
-firmware_reserve_low(size_t pages)
+firmware_reserve_low_pages(size_t pages)
 {
 	EFI_PHYSICAL_ADDRESS address = UINT32_MAX;
 
@@ -110,7 +110,7 @@ firmware_free_low(void *memory, size_t size)
 }
 
 static bool
-guid_equal(const EFI_GUID *a, const EFI_GUID *b)
+are_guids_equal(const EFI_GUID *a, const EFI_GUID *b)
 {
 	return __builtin_memcmp(a, b, sizeof(*a)) == 0;
 }
@@ -119,13 +119,13 @@ static uint64_t
 find_configuration_table(const EFI_GUID *guid)
 {
 	for (UINTN i = 0; i < firmware_system->NumberOfTableEntries; i++)
-		if (guid_equal(&firmware_system->ConfigurationTable[i].VendorGuid, guid))
+		if (are_guids_equal(&firmware_system->ConfigurationTable[i].VendorGuid, guid))
 			return (uint64_t)(uintptr_t)firmware_system->ConfigurationTable[i].VendorTable;
 	return 0;
 }
 
 uint64_t
-firmware_rsdp(void)
+firmware_find_rsdp(void)
 {
 	uint64_t address = find_configuration_table(&guid_acpi_20);
 
@@ -133,25 +133,25 @@ firmware_rsdp(void)
 }
 
 uint64_t
-firmware_smbios_3(void)
+firmware_find_smbios_3(void)
 {
 	return find_configuration_table(&guid_smbios_3);
 }
 
 uint64_t
-firmware_smbios_2(void)
+firmware_find_smbios_2(void)
 {
 	return find_configuration_table(&guid_smbios_2);
 }
 
 uint64_t
-firmware_unused_page(void)
+firmware_get_unused_page(void)
 {
 	return 0;
 }
 
 void
-firmware_ascii(const CHAR16 *wide, char *ascii, size_t size)
+firmware_convert_to_ascii(const CHAR16 *wide, char *ascii, size_t size)
 {
 	size_t length = 0;
 
@@ -165,7 +165,7 @@ firmware_print_name(struct text *text)
 {
 	char vendor[64];
 
-	firmware_ascii(firmware_system->FirmwareVendor, vendor, sizeof(vendor));
+	firmware_convert_to_ascii(firmware_system->FirmwareVendor, vendor, sizeof(vendor));
 	text_printf(text, "%s %u.%02u, UEFI %u.%u", vendor, firmware_system->FirmwareRevision >> 16,
 		    firmware_system->FirmwareRevision & 0xffff, firmware_system->Hdr.Revision >> 16,
 		    (firmware_system->Hdr.Revision & 0xffff) / 10);

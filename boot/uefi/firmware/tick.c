@@ -31,7 +31,7 @@ stop_tick(struct tick *tick, struct timer_arch *timer)
 bool
 tick_pause(struct tick *tick)
 {
-	struct timer_arch *timer = firmware_protocol(NULL, &guid_timer_arch);
+	struct timer_arch *timer = firmware_find_protocol(NULL, &guid_timer_arch);
 	UINT64 period_100ns = 0;
 
 	tick->period_100ns = 0;
@@ -43,7 +43,7 @@ tick_pause(struct tick *tick)
 bool
 tick_set_stopped(struct tick *tick, bool stopped)
 {
-	struct timer_arch *timer = firmware_protocol(NULL, &guid_timer_arch);
+	struct timer_arch *timer = firmware_find_protocol(NULL, &guid_timer_arch);
 
 	if (!timer || stopped == (tick->period_100ns != 0))
 		return false;

@@ -17,9 +17,9 @@ static const EFI_GUID guid_timestamp = { 0xafbfde41, 0x2e6e, 0x4262,
 	{ 0xba, 0x65, 0x62, 0xb9, 0x23, 0x6e, 0x54, 0x95 } };
 
 void
-timestamp_add_claim(struct claims *claims)
+timestamp_add_rate_claim(struct claims *claims)
 {
-	struct timestamp_protocol *protocol = firmware_protocol(NULL, &guid_timestamp);
+	struct timestamp_protocol *protocol = firmware_find_protocol(NULL, &guid_timestamp);
 	struct timestamp_properties properties = { 0, 0 };
 	struct claim *claim;
 	uint64_t before, stamp, after;

@@ -21,7 +21,7 @@ extern EFI_BOOT_SERVICES *firmware_boot;
  * Returns the interface GUID of HANDLE, or NULL if HANDLE lacks it. If HANDLE is NULL, uses the first handle that has
  * GUID.
  */
-void *firmware_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
+void *firmware_find_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
 
 /*
  * Returns an array of all handles that have GUID, and sets COUNT to their number. Returns NULL and sets COUNT to 0 if
@@ -37,7 +37,7 @@ void *firmware_allocate_low(size_t size);
 void firmware_free_low(void *memory, size_t size);
 
 /* Copies at most SIZE - 1 characters of WIDE to ASCII. Characters other than printable ASCII become '?'. */
-void firmware_ascii(const CHAR16 *wide, char *ascii, size_t size);
+void firmware_convert_to_ascii(const CHAR16 *wide, char *ascii, size_t size);
 
 extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_text_output,
 	guid_graphics_output, guid_shell_parameters;
@@ -47,7 +47,7 @@ extern const EFI_GUID guid_loaded_image, guid_file_system, guid_serial_io, guid_
  * stick, whose entry names only the device, and for a network boot. Also returns false if there is no boot entry, or if
  * it is damaged.
  */
-bool boot_entry_names_file(void);
+bool boot_entry_has_file_path(void);
 
 #define TIMESTAMP_WITHIN_HZ 1000u /* tolerance, because firmware may calculate the rate from whole kHz */
 
@@ -55,6 +55,6 @@ bool boot_entry_names_file(void);
  * Adds a row to CLAIMS for the TSC's rate if the firmware has EFI_TIMESTAMP_PROTOCOL. The row has no rate if the
  * protocol's counter is not the TSC.
  */
-void timestamp_add_claim(struct claims *claims);
+void timestamp_add_rate_claim(struct claims *claims);
 
 #endif

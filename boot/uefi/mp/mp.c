@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 static const char *
-mp_explain_refusal(UINT32 status, size_t used, size_t started_max)
+mp_explain_unused_core(UINT32 status, size_t used, size_t started_max)
 {
 	if (!(status & MP_IS_ENABLED))
 		return "disabled in the firmware's MP services";
@@ -21,7 +21,7 @@ mp_add_core(struct mp *mp, UINTN number, const struct mp_processor *processor, s
 {
 	struct cores *cores = mp->cores;
 	struct mp_core *core = &mp->core[cores->count];
-	const char *refusal = mp_explain_refusal(processor->status, mp->usable + 1, started_max);
+	const char *refusal = mp_explain_unused_core(processor->status, mp->usable + 1, started_max);
 
 	*core = (struct mp_core){ .mp = mp, .core = cores->count, .number = number };
 	cores->records[cores->count].apic_id = (uint32_t)processor->id;
@@ -52,7 +52,7 @@ mp_list_cores(struct mp *mp, UINTN count, uint32_t own_apic_id, struct cores_lim
 }
 
 void
-mp_stop(struct cores *cores)
+mp_stop_cores(struct cores *cores)
 {
 	struct mp *mp = cores->mp;
 
@@ -60,7 +60,7 @@ mp_stop(struct cores *cores)
 	if (!mp)
 		return;
 	for (size_t i = 1; i < cores->count; i++)
-		if (!mp_is_released(&mp->core[i]))
+		if (!mp_await_release(&mp->core[i]))
 			mp->held = true;
 	if (mp->held) {
 		cores->firmware_lost_cores = true; /* the run must not return to the firmware, because a core still runs our code */
@@ -81,7 +81,7 @@ static struct mp_services *
 mp_find_services(size_t *count)
 {
 	static const EFI_GUID guid = MP_SERVICES_GUID;
-	struct mp_services *services = firmware_protocol(NULL, &guid);
+	struct mp_services *services = firmware_find_protocol(NULL, &guid);
 	UINTN enabled;
 
 	if (!services || EFI_ERROR(services->get_number_of_processors(services, count, &enabled))) {
@@ -146,9 +146,9 @@ mp_runs_concurrently(struct cores *cores)
 {
 	uint32_t pair[] = { 0, 1 };
 
-	while (pair[1] < cores->count && !mp_alive(cores, pair[1]))
+	while (pair[1] < cores->count && !mp_is_alive(cores, pair[1]))
 		pair[1]++;
-	mp_run_some(cores, pair, 2, do_nothing, NULL, MP_PATIENCE_NS);
+	mp_run_on_cores(cores, pair, 2, do_nothing, NULL, MP_PATIENCE_NS);
 	return !cores->mp->alone;
 }
 
@@ -158,16 +158,16 @@ mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, 
 {
 	struct text text;
 
-	cores_off(cores, own_apic_id, smp);
+	cores_use_boot_core_only(cores, own_apic_id, smp);
 	const char *refusal = mp_open(cores, own_apic_id, limits, tsc);
 
 	*smp = (struct smp){
 		.context = cores,
 		.count = cores->count,
-		.alive = mp_alive,
-		.run = mp_run,
-		.run_all = mp_run_all,
-		.run_some = mp_run_some,
+		.alive = mp_is_alive,
+		.run = mp_run_on_core,
+		.run_all = mp_run_on_all_cores,
+		.run_some = mp_run_on_cores,
 	};
 	text_init(&text, cores->reason, sizeof(cores->reason));
 	if (refusal)

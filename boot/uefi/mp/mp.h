@@ -22,6 +22,6 @@ bool mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits lim
  * Returns all resources to the firmware, except for cores->records, which stay readable. Afterwards SMP contains only
  * the boot core.
  */
-void mp_stop(struct cores *cores);
+void mp_stop_cores(struct cores *cores);
 
 #endif

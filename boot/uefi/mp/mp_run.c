@@ -17,13 +17,13 @@ struct mp_batch {
 };
 
 static bool
-mp_finished(const struct mp_core *core)
+mp_has_finished(const struct mp_core *core)
 {
 	return __atomic_load_n(&core->done, __ATOMIC_ACQUIRE) == core->posted;
 }
 
 static void
-mp_run_job(void *context)
+mp_call_job(void *context)
 {
 	struct mp_core *core = context;
 
@@ -32,11 +32,11 @@ mp_run_job(void *context)
 
 /* The firmware calls this on the core. Executes the job that was posted to the core. */
 static VOID EFIAPI
-mp_work(VOID *context)
+mp_execute_job(VOID *context)
 {
 	struct mp_core *core = context;
 	uint64_t interrupts = hw_interrupts_mask();
-	bool back = guard_run_on_core(mp_run_job, core, &core->fault);
+	bool back = guard_run_on_core(mp_call_job, core, &core->fault);
 
 	hw_interrupts_restore(interrupts);
 	if (back)
@@ -50,7 +50,7 @@ mp_work(VOID *context)
  * cores.
  */
 static VOID EFIAPI
-mp_work_in_batch(VOID *context)
+mp_execute_batch_job(VOID *context)
 {
 	struct mp *mp = context;
 	uint32_t apic_id = cpu_apic_id();
@@ -58,8 +58,8 @@ mp_work_in_batch(VOID *context)
 
 	while (i < mp->cores->count && mp->cores->records[i].apic_id != apic_id)
 		i++;
-	if (i < mp->cores->count && mp->core[i].usable && !mp_finished(&mp->core[i]))
-		mp_work(&mp->core[i]);
+	if (i < mp->cores->count && mp->core[i].usable && !mp_has_finished(&mp->core[i]))
+		mp_execute_job(&mp->core[i]);
 }
 
 void
@@ -81,14 +81,14 @@ mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out)
 }
 
 static void
-mp_mark_busy_lost(struct mp_core *core)
+mp_mark_busy_core_lost(struct mp_core *core)
 {
 	core->mp->held = true;
 	mp_mark_lost(core, "the firmware's MP services did not end a job", true);
 }
 
 static void
-mp_mark_lost_by(struct mp_core *core, EFI_STATUS status)
+mp_mark_lost_by_status(struct mp_core *core, EFI_STATUS status)
 {
 	bool timed_out = status == EFI_SUCCESS || status == EFI_TIMEOUT;
 
@@ -97,7 +97,7 @@ mp_mark_lost_by(struct mp_core *core, EFI_STATUS status)
 }
 
 bool
-mp_alive(void *context, size_t core)
+mp_is_alive(void *context, size_t core)
 {
 	const struct cores *cores = context;
 
@@ -106,7 +106,7 @@ mp_alive(void *context, size_t core)
 
 /* Returns the firmware's time limit for BOUND_NS in us. It is at least 1, because 0 means no limit. */
 static UINTN
-mp_bound_us(uint64_t bound_ns)
+mp_get_timeout_us(uint64_t bound_ns)
 {
 	return bound_ns / NS_PER_US + 1;
 }
@@ -134,7 +134,7 @@ mp_get_batch_core(const struct mp_batch *batch, size_t i)
 }
 
 static struct mp_batch
-mp_post(struct mp *mp, const uint32_t *list, size_t count, const struct job *job)
+mp_post_job(struct mp *mp, const uint32_t *list, size_t count, const struct job *job)
 {
 	struct mp_batch batch = { mp, list, count, false, 0 };
 
@@ -154,7 +154,7 @@ mp_post(struct mp *mp, const uint32_t *list, size_t count, const struct job *job
 
 /* Returns true if the firmware signals EVENT before WAIT ends. */
 static bool
-mp_signalled(EFI_EVENT event, struct wait *wait)
+mp_await_signal(EFI_EVENT event, struct wait *wait)
 {
 	EFI_STATUS status;
 
@@ -165,12 +165,12 @@ mp_signalled(EFI_EVENT event, struct wait *wait)
 }
 
 bool
-mp_is_released(struct mp_core *core)
+mp_await_release(struct mp_core *core)
 {
 	struct wait wait = wait_begin(&core->mp->scale, MP_PATIENCE_NS);
 
 	if (core->busy)
-		core->busy = !mp_signalled(core->event, &wait);
+		core->busy = !mp_await_signal(core->event, &wait);
 	return !core->busy;
 }
 
@@ -181,7 +181,7 @@ mp_is_released(struct mp_core *core)
  * it has signalled ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
-mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
+mp_start_cores_one_by_one(const struct mp_batch *batch, uint64_t bound_ns)
 {
 	struct mp_services *services = batch->mp->services;
 	size_t left = batch->others;
@@ -193,26 +193,26 @@ mp_start_each(const struct mp_batch *batch, uint64_t bound_ns)
 			continue;
 		bool blocks = --left == 0 && !batch->has_boot_core;
 
-		if (!mp_is_released(core)) {
-			mp_mark_busy_lost(core);
+		if (!mp_await_release(core)) {
+			mp_mark_busy_core_lost(core);
 			continue;
 		}
-		EFI_STATUS status = services->startup_this(services, mp_work, core->number,
+		EFI_STATUS status = services->startup_this(services, mp_execute_job, core->number,
 							   blocks ? NULL : core->event,
-							   mp_bound_us(bound_ns), core, NULL);
+							   mp_get_timeout_us(bound_ns), core, NULL);
 
 		if (status == EFI_UNSUPPORTED && !blocks)
 			return false;
 		core->busy = status == EFI_SUCCESS && !blocks;
-		if (!core->busy && !mp_finished(core))
-			mp_mark_lost_by(core, status);
+		if (!core->busy && !mp_has_finished(core))
+			mp_mark_lost_by_status(core, status);
 	}
 	return true;
 }
 
 /* Starts all cores at once. If other cores can run only while the boot core waits, returns when they have finished. */
 static void
-mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
+mp_start_cores_at_once(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 {
 	struct mp *mp = batch->mp;
 	struct mp_services *services = mp->services;
@@ -220,31 +220,31 @@ mp_start_all(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 	EFI_STATUS status = EFI_UNSUPPORTED;
 
 	for (size_t i = 1; i < mp->cores->count; i++)
-		if (mp->core[i].usable && !mp_is_released(&mp->core[i]))
-			mp_mark_busy_lost(&mp->core[i]);
+		if (mp->core[i].usable && !mp_await_release(&mp->core[i]))
+			mp_mark_busy_core_lost(&mp->core[i]);
 	if (!mp->alone)
-		status = services->startup_all(services, mp_work_in_batch, FALSE, mp->event,
-					       mp_bound_us(bound_ns), mp, NULL);
+		status = services->startup_all(services, mp_execute_batch_job, FALSE, mp->event,
+					       mp_get_timeout_us(bound_ns), mp, NULL);
 	mp->alone = status == EFI_UNSUPPORTED;
 	if (mp->alone)
-		status = services->startup_all(services, mp_work_in_batch, FALSE, NULL,
-					       mp_bound_us(bound_ns), mp, NULL);
+		status = services->startup_all(services, mp_execute_batch_job, FALSE, NULL,
+					       mp_get_timeout_us(bound_ns), mp, NULL);
 	mp_run_on_boot_core(batch, job);
-	bool back = mp->alone || status != EFI_SUCCESS || mp_signalled(mp->event, &wait);
+	bool back = mp->alone || status != EFI_SUCCESS || mp_await_signal(mp->event, &wait);
 
 	for (size_t i = 0; i < batch->count; i++) {
 		struct mp_core *core = mp_get_batch_core(batch, i);
 
 		if (core && !back)
-			mp_mark_busy_lost(core);
-		else if (core && !mp_finished(core))
-			mp_mark_lost_by(core, status);
+			mp_mark_busy_core_lost(core);
+		else if (core && !mp_has_finished(core))
+			mp_mark_lost_by_status(core, status);
 	}
 }
 
 /* Marks the cores that did not finish as lost. Returns the number of cores that finished. */
 static size_t
-mp_give_up_unfinished(const struct mp_batch *batch, uint64_t bound_ns)
+mp_mark_unfinished_lost(const struct mp_batch *batch, uint64_t bound_ns)
 {
 	struct wait wait = wait_begin(&batch->mp->scale, bound_ns + MP_PATIENCE_NS);
 	size_t finished = 0;
@@ -254,26 +254,26 @@ mp_give_up_unfinished(const struct mp_batch *batch, uint64_t bound_ns)
 
 		if (!core)
 			continue;
-		while (!mp_finished(core) && core->busy && wait_goes_on(&wait))
+		while (!mp_has_finished(core) && core->busy && wait_goes_on(&wait))
 			core->busy = firmware_boot->CheckEvent(core->event) == EFI_NOT_READY;
-		if (mp_finished(core))
+		if (mp_has_finished(core))
 			finished++;
 		else if (core->busy)
-			mp_mark_busy_lost(core);
+			mp_mark_busy_core_lost(core);
 		else
-			mp_mark_lost_by(core, EFI_TIMEOUT);
+			mp_mark_lost_by_status(core, EFI_TIMEOUT);
 	}
 	return finished;
 }
 
 size_t
-mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, void *argument,
-	    uint64_t bound_ns)
+mp_run_on_cores(void *context, const uint32_t *list, size_t count, smp_job *work, void *argument,
+		uint64_t bound_ns)
 {
 	const struct cores *cores = context;
 	struct mp *mp = cores->mp;
 	struct job job = { .work = work, .argument = argument };
-	struct mp_batch batch = mp_post(mp, list, count, &job);
+	struct mp_batch batch = mp_post_job(mp, list, count, &job);
 
 	if (batch.others == 0) {
 		mp_run_on_boot_core(&batch, &job);
@@ -286,28 +286,28 @@ mp_run_some(void *context, const uint32_t *list, size_t count, smp_job *work, vo
 	 */
 	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
 
-	if (!all && mp_start_each(&batch, bound_ns))
+	if (!all && mp_start_cores_one_by_one(&batch, bound_ns))
 		mp_run_on_boot_core(&batch, &job);
 	else
-		mp_start_all(&batch, &job, bound_ns);
-	size_t finished = batch.has_boot_core + mp_give_up_unfinished(&batch, bound_ns);
+		mp_start_cores_at_once(&batch, &job, bound_ns);
+	size_t finished = batch.has_boot_core + mp_mark_unfinished_lost(&batch, bound_ns);
 
 	job_finish(&job);
 	return finished;
 }
 
 bool
-mp_run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+mp_run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint32_t number = (uint32_t)core;
 
-	return mp_run_some(context, &number, 1, job, argument, bound_ns) == 1;
+	return mp_run_on_cores(context, &number, 1, job, argument, bound_ns) == 1;
 }
 
 size_t
-mp_run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+mp_run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	const struct cores *cores = context;
 
-	return mp_run_some(context, NULL, cores->count, job, argument, bound_ns);
+	return mp_run_on_cores(context, NULL, cores->count, job, argument, bound_ns);
 }

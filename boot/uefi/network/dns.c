@@ -18,7 +18,7 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 static UINTN
 read_servers(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 {
-	struct ip4_config2 *config = firmware_protocol(card, &guid_ip4_config2);
+	struct ip4_config2 *config = firmware_find_protocol(card, &guid_ip4_config2);
 	UINTN size = SERVERS_MAX * sizeof(servers[0]);
 
 	if (!config || EFI_ERROR(config->get_data(config, IP4_DNS_SERVERS, &size, servers)))
@@ -39,7 +39,7 @@ wait_for_token(struct dns4 *dns, struct dns4_token *token)
 	if (pause_begin(&pause, ANSWER_MS)) {
 		do
 			dns->poll(dns);
-		while (!(signalled = firmware_boot->CheckEvent(token->event) == EFI_SUCCESS) && pause_wait_turn(&pause));
+		while (!(signalled = firmware_boot->CheckEvent(token->event) == EFI_SUCCESS) && pause_wait_briefly(&pause));
 		pause_end(&pause);
 	}
 	if (signalled)
@@ -114,7 +114,7 @@ explain_status(EFI_STATUS status)
 const char *
 dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 {
-	struct service_binding *binding = firmware_protocol(card, &guid_dns4_binding);
+	struct service_binding *binding = firmware_find_protocol(card, &guid_dns4_binding);
 	struct network_address servers[SERVERS_MAX];
 	UINTN count = read_servers(card, servers);
 	EFI_HANDLE child = NULL;
@@ -127,7 +127,7 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 		return "DHCP named no DNS server: use an IPv4 address";
 	if (EFI_ERROR(binding->create_child(binding, &child)))
 		return explain_status(status);
-	dns = firmware_protocol(child, &guid_dns4);
+	dns = firmware_find_protocol(child, &guid_dns4);
 	if (dns)
 		status = look_up_by_servers(dns, servers, count, name, ipv4);
 	binding->destroy_child(binding, child);

@@ -34,13 +34,13 @@ fail_with_status(struct exchange *exchange, const char *reason, EFI_STATUS statu
 }
 
 static bool
-is_closed(EFI_STATUS status)
+is_connection_closed(EFI_STATUS status)
 {
 	return status == EFI_ABORTED || status == STATUS_CONNECTION_FIN || status == STATUS_CONNECTION_RESET;
 }
 
 static void
-report_not_reached(struct exchange *exchange, EFI_STATUS status)
+set_connection_failure(struct exchange *exchange, EFI_STATUS status)
 {
 	if (status == EFI_UNSUPPORTED)
 		exchange_set_failure(exchange, EXCHANGE_NO_TCP);
@@ -57,7 +57,7 @@ report_not_reached(struct exchange *exchange, EFI_STATUS status)
  * chunks.
  */
 static EFI_STATUS
-send_head(struct tcp *tcp, const struct exchange *exchange)
+send_request_head(struct tcp *tcp, const struct exchange *exchange)
 {
 	const bool posts = exchange->body != NULL;
 	char head[HEAD_SIZE];
@@ -78,7 +78,7 @@ send_head(struct tcp *tcp, const struct exchange *exchange)
 
 /* Sends the body in pieces. Each piece has its own time limit. */
 static EFI_STATUS
-send_body(struct tcp *tcp, const struct exchange *exchange)
+send_request_body(struct tcp *tcp, const struct exchange *exchange)
 {
 	EFI_STATUS status = EFI_SUCCESS;
 	struct pause pause;
@@ -96,11 +96,11 @@ send_body(struct tcp *tcp, const struct exchange *exchange)
 }
 
 static EFI_STATUS
-send_all(struct tcp *tcp, const struct exchange *exchange)
+send_request(struct tcp *tcp, const struct exchange *exchange)
 {
-	EFI_STATUS status = send_head(tcp, exchange);
+	EFI_STATUS status = send_request_head(tcp, exchange);
 
-	return EFI_ERROR(status) || !exchange->body ? status : send_body(tcp, exchange);
+	return EFI_ERROR(status) || !exchange->body ? status : send_request_body(tcp, exchange);
 }
 
 /* The part of the answer that has arrived. */
@@ -125,7 +125,7 @@ is_answer_complete(const struct exchange *exchange, struct reception *in)
 }
 
 static void
-receive(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
+receive_answer(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
 {
 	struct pause pause;
 	size_t part;
@@ -144,11 +144,11 @@ receive(struct tcp *tcp, const struct exchange *exchange, struct reception *in)
 
 /* Stores the reason why the answer is incomplete. Always returns false. */
 static bool
-explain_early_end(struct exchange *exchange, const struct reception *in, const char *closed)
+set_early_end_failure(struct exchange *exchange, const struct reception *in, const char *closed)
 {
 	if (in->end == EFI_TIMEOUT)
 		return exchange_set_failure(exchange, SILENT);
-	return is_closed(in->end) ? exchange_set_failure(exchange, closed) :
+	return is_connection_closed(in->end) ? exchange_set_failure(exchange, closed) :
 				    fail_with_status(exchange, "the firmware does not get the answer", in->end);
 }
 
@@ -157,7 +157,7 @@ explain_early_end(struct exchange *exchange, const struct reception *in, const c
  * form.
  */
 static bool
-move_body(struct exchange *exchange, const struct reception *in)
+move_body_to_start(struct exchange *exchange, const struct reception *in)
 {
 	const struct answer *answer = &in->answer;
 	size_t length = in->length - answer->body_at;
@@ -167,7 +167,7 @@ move_body(struct exchange *exchange, const struct reception *in)
 	if ((answer->has_length ? answer->length : length) > EXCHANGE_BODY_MAX || in->length == in->size)
 		return exchange_set_failure(exchange, "its answer is longer than 64 KiB");
 	if (!answer->body_at || (answer->has_length ? length < answer->length : in->end != STATUS_CONNECTION_FIN))
-		return explain_early_end(exchange, in, "it closed the connection before its answer was complete");
+		return set_early_end_failure(exchange, in, "it closed the connection before its answer was complete");
 	exchange->answer_length = answer->has_length ? (size_t)answer->length : length;
 	__builtin_memmove(exchange->answer, in->bytes + answer->body_at, exchange->answer_length);
 	return true;
@@ -183,24 +183,24 @@ send_and_receive(struct tcp *tcp, struct exchange *exchange)
 	char line[LINE_SIZE];
 	struct reception in = { .bytes = exchange->answer ? exchange->answer : line,
 				.size = exchange->answer ? exchange->answer_size : sizeof(line) };
-	EFI_STATUS sent = send_all(tcp, exchange);
+	EFI_STATUS sent = send_request(tcp, exchange);
 
-	receive(tcp, exchange, &in);
+	receive_answer(tcp, exchange, &in);
 	exchange->status = in.answer.status;
 	if (exchange->status)
-		return exchange->body || exchange->status != EXCHANGE_OK || move_body(exchange, &in);
+		return exchange->body || exchange->status != EXCHANGE_OK || move_body_to_start(exchange, &in);
 	if (sent == EFI_TIMEOUT)
 		return exchange_set_failure(exchange, "it does not accept the request");
-	if (is_closed(sent))
+	if (is_connection_closed(sent))
 		return exchange_set_failure(exchange, "it closed the connection before the request was complete");
 	if (EFI_ERROR(sent))
 		return fail_with_status(exchange, "the firmware does not send the request", sent);
-	return EFI_ERROR(in.end) ? explain_early_end(exchange, &in, "it closed the connection without an answer") :
+	return EFI_ERROR(in.end) ? set_early_end_failure(exchange, &in, "it closed the connection without an answer") :
 				   exchange_set_failure(exchange, "its answer is not HTTP");
 }
 
 enum exchange_end
-exchange_do(EFI_HANDLE card, struct exchange *exchange)
+exchange_run(EFI_HANDLE card, struct exchange *exchange)
 {
 	const char *unknown = exchange->at.has_ipv4 ? NULL : dns_look_up(card, exchange->at.host, exchange->at.ipv4);
 	struct tcp tcp;
@@ -213,7 +213,7 @@ exchange_do(EFI_HANDLE card, struct exchange *exchange)
 	}
 	status = tcp_open(&tcp, card, exchange->at.ipv4, exchange->at.port);
 	if (EFI_ERROR(status)) {
-		report_not_reached(exchange, status);
+		set_connection_failure(exchange, status);
 		return EXCHANGE_NOT_REACHED;
 	}
 	answered = send_and_receive(&tcp, exchange);

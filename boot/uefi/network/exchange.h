@@ -22,7 +22,7 @@ struct exchange {
 	size_t body_length;  /* number of bytes in BODY; above 0 for a POST */
 	char *answer;        /* buffer for a GET's headers and body; NULL for a POST */
 	size_t answer_size;  /* size of that buffer: EXCHANGE_ANSWER_SIZE */
-	/* Set by exchange_do(). */
+	/* Set by exchange_run(). */
 	struct url at;       /* the parsed address */
 	unsigned status;     /* the answer's status, 100 to 999 */
 	size_t answer_length; /* length of the body at the start of ANSWER; valid with EXCHANGE_ANSWERED */
@@ -42,6 +42,6 @@ enum exchange_end {
  * Does the exchange through the network card CARD, which must have an IPv4 address. The time limits are 8 s to look up
  * a name, 3 s to connect, 30 s to send, and 10 s for the answer.
  */
-enum exchange_end exchange_do(EFI_HANDLE card, struct exchange *exchange);
+enum exchange_end exchange_run(EFI_HANDLE card, struct exchange *exchange);
 
 #endif

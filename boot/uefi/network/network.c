@@ -39,7 +39,7 @@ connect_drivers(void)
 	EFI_HANDLE *handles = firmware_handles(&guid_pci_io, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		EFI_PCI_IO_PROTOCOL *pci = firmware_protocol(handles[i], &guid_pci_io);
+		EFI_PCI_IO_PROTOCOL *pci = firmware_find_protocol(handles[i], &guid_pci_io);
 		UINT8 class = 0;
 
 		if (pci && !EFI_ERROR(pci->Pci.Read(pci, EfiPciIoWidthUint8, PCI_CLASS_AT, 1, &class)) && class == CLASS_NETWORK)
@@ -50,7 +50,7 @@ connect_drivers(void)
 }
 
 static bool
-has_address(struct cards *cards, const struct card *card)
+has_ip_address(struct cards *cards, const struct card *card)
 {
 	static const struct network_address none;
 	UINTN size = sizeof(cards->bytes);
@@ -66,7 +66,7 @@ request_address(struct cards *cards, struct card *card)
 	UINT32 policy = IP4_DHCP;
 	UINTN size = sizeof(policy);
 
-	if (has_address(cards, card) || EFI_ERROR(card->config->get_data(card->config, IP4_POLICY, &size, &policy)) ||
+	if (has_ip_address(cards, card) || EFI_ERROR(card->config->get_data(card->config, IP4_POLICY, &size, &policy)) ||
 	    policy == IP4_DHCP)
 		return;
 	policy = IP4_DHCP;
@@ -76,7 +76,7 @@ request_address(struct cards *cards, struct card *card)
 static bool
 is_wanted_card(EFI_HANDLE handle, const uint8_t *mac)
 {
-	const struct origin card = origin_parse_path(firmware_protocol(handle, &guid_device_path));
+	const struct origin card = origin_parse_path(firmware_find_protocol(handle, &guid_device_path));
 
 	return !mac || (card.has_mac && __builtin_memcmp(card.mac, mac, sizeof(card.mac)) == 0);
 }
@@ -88,7 +88,7 @@ open_cards(struct cards *cards, const uint8_t *mac)
 	EFI_HANDLE *handles = firmware_handles(&guid_tcp4_binding, &count);
 
 	for (size_t i = 0; i < count && cards->count < CARDS_MAX; i++) {
-		struct card card = { handles[i], firmware_protocol(handles[i], &guid_ip4_config2), false, false };
+		struct card card = { handles[i], firmware_find_protocol(handles[i], &guid_ip4_config2), false, false };
 
 		if (!card.config || !is_wanted_card(card.handle, mac))
 			continue;
@@ -125,19 +125,19 @@ try_each_card(struct cards *cards, struct exchange *exchange)
 		return false;
 	do
 		for (size_t i = 0; i < cards->count && end == EXCHANGE_NOT_REACHED; i++) {
-			if (cards->each[i].asked || !has_address(cards, &cards->each[i]))
+			if (cards->each[i].asked || !has_ip_address(cards, &cards->each[i]))
 				continue;
 			cards->each[i].asked = true;
-			end = exchange_do(cards->each[i].handle, exchange);
+			end = exchange_run(cards->each[i].handle, exchange);
 			count++;
 		}
-	while (end == EXCHANGE_NOT_REACHED && count < cards->count && pause_wait_turn(&pause));
+	while (end == EXCHANGE_NOT_REACHED && count < cards->count && pause_wait_briefly(&pause));
 	pause_end(&pause);
 	return end == EXCHANGE_ANSWERED;
 }
 
 bool
-network_exchange(struct exchange *exchange, const uint8_t *mac)
+network_run_exchange(struct exchange *exchange, const uint8_t *mac)
 {
 	struct cards *cards;
 	bool answered = false;

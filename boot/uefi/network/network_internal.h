@@ -20,7 +20,7 @@ struct pause {
  */
 bool pause_begin(struct pause *pause, unsigned ms);
 bool pause_is_over(const struct pause *pause);
-bool pause_wait_turn(struct pause *pause);            /* waits 100 us; false if the time is over */
+bool pause_wait_briefly(struct pause *pause);            /* waits 100 us; false if the time is over */
 void pause_end(struct pause *pause);
 
 struct tcp { /* a TCP connection, which is a child handle of the firmware's TCP service */

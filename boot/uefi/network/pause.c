@@ -24,7 +24,7 @@ pause_is_over(const struct pause *pause)
 }
 
 bool
-pause_wait_turn(struct pause *pause)
+pause_wait_briefly(struct pause *pause)
 {
 	if (pause_is_over(pause))
 		return false;

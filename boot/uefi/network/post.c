@@ -31,7 +31,7 @@ void
 post_report(const char *address, const uint8_t *mac, const char *body, size_t length, char sentence[POST_SENTENCE_SIZE])
 {
 	struct exchange exchange = { .address = address, .body = body, .body_length = length };
-	bool answered = network_exchange(&exchange, mac);
+	bool answered = network_run_exchange(&exchange, mac);
 	bool accepted = answered && (exchange.status == 200 || exchange.status == 201 || exchange.status == 204);
 	struct text text;
 

@@ -10,7 +10,7 @@
 static const EFI_GUID guid_pxe = EFI_PXE_BASE_CODE_PROTOCOL_GUID;
 
 static void
-put_address(struct server *server, const char *address)
+set_server_addresses(struct server *server, const char *address)
 {
 	struct text text;
 
@@ -46,9 +46,9 @@ find_boot_server(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
 }
 
 static void
-find_by_pxe(struct server *server, EFI_HANDLE device)
+find_server_by_pxe(struct server *server, EFI_HANDLE device)
 {
-	const EFI_PXE_BASE_CODE_PROTOCOL *pxe = firmware_protocol(device, &guid_pxe);
+	const EFI_PXE_BASE_CODE_PROTOCOL *pxe = firmware_find_protocol(device, &guid_pxe);
 	char address[ORIGIN_ADDRESS_SIZE];
 	struct text text;
 	uint8_t ipv4[4];
@@ -62,7 +62,7 @@ find_by_pxe(struct server *server, EFI_HANDLE device)
 	} else {
 		text_init(&text, address, sizeof(address));
 		text_printf(&text, "http://%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
-		put_address(server, address);
+		set_server_addresses(server, address);
 	}
 }
 
@@ -70,16 +70,16 @@ void
 server_find(struct server *server)
 {
 	static const EFI_GUID guid_path = EFI_DEVICE_PATH_PROTOCOL_GUID, guid_image_path = NETWORK_GUID_IMAGE_PATH;
-	const EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	const EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 	struct origin device, origin;
 	char address[ORIGIN_ADDRESS_SIZE];
 
 	*server = (struct server){ .is_found = false };
 	if (!image || !image->DeviceHandle)
 		return;
-	device = origin_parse_path(firmware_protocol(image->DeviceHandle, &guid_path));
+	device = origin_parse_path(firmware_find_protocol(image->DeviceHandle, &guid_path));
 	/* The path of the image contains the URL of an HTTP boot. */
-	origin = origin_parse_path(firmware_protocol(firmware_image, &guid_image_path));
+	origin = origin_parse_path(firmware_find_protocol(firmware_image, &guid_image_path));
 	if (!origin.uri) {
 		origin.uri = device.uri;
 		origin.uri_length = device.uri_length;
@@ -89,12 +89,12 @@ server_find(struct server *server)
 	server->is_found = true;
 	__builtin_memcpy(server->mac, device.mac, sizeof(server->mac));
 	if (!origin.uri) {
-		find_by_pxe(server, image->DeviceHandle);
+		find_server_by_pxe(server, image->DeviceHandle);
 		return;
 	}
 	server->reason = origin_parse_uri(origin.uri, origin.uri_length, address);
 	if (!server->reason)
-		put_address(server, address);
+		set_server_addresses(server, address);
 }
 
 static bool
@@ -132,7 +132,7 @@ server_read_options(const struct server *server, const char *serial, char *buffe
 		text_put(&text, "the firmware has too little memory for them.");
 		return false;
 	}
-	answered = network_exchange(&exchange, server->mac);
+	answered = network_run_exchange(&exchange, server->mac);
 	good = copy_options(&exchange, answered, buffer, size, length, &text);
 	firmware_boot->FreePool(exchange.answer);
 	if (!good && !(answered && exchange.status == EXCHANGE_NOT_FOUND))

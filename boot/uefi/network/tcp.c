@@ -10,11 +10,11 @@ static const EFI_GUID guid_tcp4 = GUID_TCP4;
 static bool
 open_child(struct tcp *tcp, EFI_HANDLE card)
 {
-	tcp->binding = firmware_protocol(card, &guid_tcp4_binding);
+	tcp->binding = firmware_find_protocol(card, &guid_tcp4_binding);
 	tcp->child = NULL;
 	if (!tcp->binding || EFI_ERROR(tcp->binding->create_child(tcp->binding, &tcp->child)))
 		return false;
-	tcp->tcp4 = firmware_protocol(tcp->child, &guid_tcp4);
+	tcp->tcp4 = firmware_find_protocol(tcp->child, &guid_tcp4);
 	if (tcp->tcp4 && !EFI_ERROR(firmware_boot->CreateEvent(0, 0, NULL, NULL, &tcp->event)))
 		return true;
 	tcp->binding->destroy_child(tcp->binding, tcp->child);
@@ -26,7 +26,7 @@ open_child(struct tcp *tcp, EFI_HANDLE card)
  * while it is polled.
  */
 static bool
-is_signalled(struct tcp *tcp, unsigned ms)
+wait_for_signal(struct tcp *tcp, unsigned ms)
 {
 	struct pause pause;
 	bool signalled;
@@ -35,7 +35,7 @@ is_signalled(struct tcp *tcp, unsigned ms)
 		return false;
 	do
 		tcp->tcp4->poll(tcp->tcp4);
-	while (!(signalled = firmware_boot->CheckEvent(tcp->event) == EFI_SUCCESS) && pause_wait_turn(&pause));
+	while (!(signalled = firmware_boot->CheckEvent(tcp->event) == EFI_SUCCESS) && pause_wait_briefly(&pause));
 	pause_end(&pause);
 	return signalled;
 }
@@ -47,14 +47,14 @@ is_signalled(struct tcp *tcp, unsigned ms)
 static EFI_STATUS
 wait_for_token(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)
 {
-	if (is_signalled(tcp, ms))
+	if (wait_for_signal(tcp, ms))
 		return token->status;
 	tcp->tcp4->configure(tcp->tcp4, NULL);
 	return EFI_TIMEOUT;
 }
 
 static EFI_STATUS
-connect(struct tcp *tcp, const UINT8 ipv4[4], UINT16 port)
+connect_to_address(struct tcp *tcp, const UINT8 ipv4[4], UINT16 port)
 {
 	struct tcp4_config config = {
 		.time_to_live = TIME_TO_LIVE,
@@ -77,7 +77,7 @@ tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT16 port)
 
 	if (!open_child(tcp, card))
 		return EFI_UNSUPPORTED;
-	status = connect(tcp, ipv4, port);
+	status = connect_to_address(tcp, ipv4, port);
 	if (EFI_ERROR(status))
 		tcp_close(tcp);
 	return status;

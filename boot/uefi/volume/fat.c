@@ -65,7 +65,7 @@ read_number(const uint8_t *bytes, unsigned size)
 
 /* Returns the cluster after CLUSTER in its chain, or 0 at the end of the chain or at an invalid entry. */
 static uint32_t
-next_cluster(struct fat *fat, uint32_t cluster)
+read_next_cluster(struct fat *fat, uint32_t cluster)
 {
 	unsigned size = fat->is_32 ? 4 : 2;
 	const uint8_t *entry = read_bytes_at(fat, &fat->table, fat->table_begin + (uint64_t)cluster * size);
@@ -75,12 +75,12 @@ next_cluster(struct fat *fat, uint32_t cluster)
 }
 
 static bool
-chain_ends(struct fat *fat, uint32_t cluster)
+cluster_chain_ends(struct fat *fat, uint32_t cluster)
 {
 	for (uint32_t bytes = 0; cluster >= FIRST_CLUSTER; bytes += fat->cluster_bytes) {
 		if (bytes >= FOLDER_BYTES_MAX)
 			return false;
-		cluster = next_cluster(fat, cluster);
+		cluster = read_next_cluster(fat, cluster);
 	}
 	return true;
 }
@@ -93,12 +93,12 @@ struct walk {
 
 /* Returns the entry of the next folder, except for "." and "..", or NULL after the last entry. */
 static const uint8_t *
-next_folder(struct fat *fat, struct walk *walk)
+read_next_folder(struct fat *fat, struct walk *walk)
 {
 	for (; walk->at < FOLDER_BYTES_MAX; walk->at += ENTRY_BYTES) {
 		uint32_t in_cluster = walk->at % fat->cluster_bytes;
 
-		if (walk->cluster && walk->at && !in_cluster && !(walk->cluster = next_cluster(fat, walk->cluster)))
+		if (walk->cluster && walk->at && !in_cluster && !(walk->cluster = read_next_cluster(fat, walk->cluster)))
 			return NULL;
 		if (!walk->cluster && walk->at >= fat->root_bytes)
 			return NULL;
@@ -142,10 +142,10 @@ read_name(const uint8_t *entry, char name[FAT_NAME_SIZE])
 static bool
 open_fat(struct fat *fat, EFI_HANDLE device)
 {
-	const EFI_BLOCK_IO_PROTOCOL *blocks = firmware_protocol(device, &guid_block_io);
+	const EFI_BLOCK_IO_PROTOCOL *blocks = firmware_find_protocol(device, &guid_block_io);
 	const uint8_t *boot;
 
-	*fat = (struct fat){ .disk = firmware_protocol(device, &guid_disk_io) };
+	*fat = (struct fat){ .disk = firmware_find_protocol(device, &guid_disk_io) };
 	if (!blocks || !fat->disk)
 		return false;
 	fat->medium = blocks->Media->MediaId;
@@ -179,10 +179,10 @@ folder_has_endless_chain(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_
 	const uint8_t *entry;
 
 	inner[0] = '\0';
-	if (!chain_ends(fat, cluster))
+	if (!cluster_chain_ends(fat, cluster))
 		return true;
-	while (cluster && (entry = next_folder(fat, &walk))) {
-		if (chain_ends(fat, get_first_cluster(fat, entry)))
+	while (cluster && (entry = read_next_folder(fat, &walk))) {
+		if (cluster_chain_ends(fat, get_first_cluster(fat, entry)))
 			continue;
 		read_name(entry, inner);
 		return true;
@@ -201,7 +201,7 @@ fat_has_endless_chain(EFI_HANDLE device, const char *folder, char inner[FAT_NAME
 	if (!device || !open_fat(&fat, device))
 		return false;
 	walk = (struct walk){ fat.root_cluster, 0 };
-	while ((entry = next_folder(&fat, &walk))) {
+	while ((entry = read_next_folder(&fat, &walk))) {
 		read_name(entry, name);
 		if (text_equal(name, folder))
 			return folder_has_endless_chain(&fat, get_first_cluster(&fat, entry), inner);

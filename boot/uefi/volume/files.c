@@ -41,15 +41,15 @@ find_device(const EFI_LOADED_IMAGE *image)
 EFI_HANDLE
 files_get_device(void)
 {
-	return find_device(firmware_protocol(firmware_image, &guid_loaded_image));
+	return find_device(firmware_find_protocol(firmware_image, &guid_loaded_image));
 }
 
 EFI_STATUS
 files_open_volume(EFI_FILE_HANDLE *root)
 {
-	const EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	const EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 	EFI_HANDLE device = find_device(image);
-	EFI_FILE_IO_INTERFACE *volume = device ? firmware_protocol(device, &guid_file_system) : NULL;
+	EFI_FILE_IO_INTERFACE *volume = device ? firmware_find_protocol(device, &guid_file_system) : NULL;
 
 	if (!volume)
 		return was_loaded_from_file(image) ? EFI_NO_MEDIA : EFI_NOT_FOUND;
@@ -57,7 +57,7 @@ files_open_volume(EFI_FILE_HANDLE *root)
 }
 
 size_t
-files_to_wide(const char *ascii, CHAR16 *wide, size_t size)
+files_convert_to_wide(const char *ascii, CHAR16 *wide, size_t size)
 {
 	size_t i = 0;
 
@@ -72,14 +72,14 @@ files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attr
 {
 	CHAR16 wide[FILES_PATH_SIZE];
 
-	files_to_wide(path, wide, FILES_PATH_SIZE);
+	files_convert_to_wide(path, wide, FILES_PATH_SIZE);
 	*file = NULL;
 	return root->Open(root, file, wide, mode, attributes);
 }
 
 /* Appends the path in NODE. UEFI 2.10, 10.3.5.4: exactly one backslash separates the paths of two nodes. */
 static void
-put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
+append_node_path(struct text *path, const FILEPATH_DEVICE_PATH *node)
 {
 	size_t count = (DevicePathNodeLength(&node->Header) - sizeof(node->Header)) / sizeof(CHAR16);
 	const CHAR16 *name = node->PathName;
@@ -95,9 +95,9 @@ put_node(struct text *path, const FILEPATH_DEVICE_PATH *node)
  * All nodes of the path are read, because GRUB passes folder and file in two nodes.
  */
 static void
-put_own_folder(struct text *path)
+append_own_folder(struct text *path)
 {
-	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 	EFI_DEVICE_PATH *node = image ? image->FilePath : NULL;
 	size_t keep = 0;
 
@@ -107,7 +107,7 @@ put_own_folder(struct text *path)
 		if (size < sizeof(*node))
 			break;
 		if (DevicePathType(node) == MEDIA_DEVICE_PATH && DevicePathSubType(node) == MEDIA_FILEPATH_DP)
-			put_node(path, (FILEPATH_DEVICE_PATH *)node);
+			append_node_path(path, (FILEPATH_DEVICE_PATH *)node);
 		node = (EFI_DEVICE_PATH *)((char *)node + size);
 	}
 	for (size_t i = 0; i < path->length; i++)
@@ -147,7 +147,7 @@ files_read_options(char *buffer, size_t size, size_t *length)
 	if (EFI_ERROR(files_open_volume(&root)))
 		return false;
 	text_init(&path, bytes, sizeof(bytes));
-	put_own_folder(&path);
+	append_own_folder(&path);
 	text_put(&path, OPTIONS_FILE);
 	found = files_read(root, bytes, buffer, size, length) ||
 		files_read(root, "\\" OPTIONS_FILE, buffer, size, length);
@@ -156,7 +156,7 @@ files_read_options(char *buffer, size_t size, size_t *length)
 }
 
 struct files_space
-files_space(EFI_FILE_HANDLE root)
+files_get_space(EFI_FILE_HANDLE root)
 {
 	union files_information information;
 	UINTN size = sizeof(information);
@@ -164,7 +164,7 @@ files_space(EFI_FILE_HANDLE root)
 	if (EFI_ERROR(root->GetInfo(root, (EFI_GUID *)&guid_file_system_info, &size, &information)))
 		return (struct files_space){ .block_bytes = 0 };
 	return (struct files_space){ information.volume.ReadOnly, information.volume.FreeSpace,
-				    information.volume.BlockSize };
+					information.volume.BlockSize };
 }
 
 EFI_STATUS
@@ -207,7 +207,7 @@ files_list(EFI_FILE_HANDLE root, const char *path, void (*see)(void *context, co
 		status = folder->Read(folder, &size, &entry);
 		if (EFI_ERROR(status) || size == 0)
 			break;
-		firmware_ascii(entry.file.FileName, name, sizeof(name));
+		firmware_convert_to_ascii(entry.file.FileName, name, sizeof(name));
 		see(context, name);
 	}
 	folder->Close(folder);

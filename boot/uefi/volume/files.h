@@ -33,7 +33,7 @@ struct files_space {
 };
 
 /* Returns the firmware's figures. On FAT the free space comes from a counter on the volume, which may be wrong. */
-struct files_space files_space(EFI_FILE_HANDLE root);
+struct files_space files_get_space(EFI_FILE_HANDLE root);
 
 /* Returns EFI_NOT_FOUND if no file or folder has that name. */
 EFI_STATUS files_is_folder(EFI_FILE_HANDLE root, const char *path, bool *folder);

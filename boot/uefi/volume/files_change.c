@@ -14,7 +14,7 @@ static const UINT64 read_write = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE;
  * existing file.
  */
 static EFI_STATUS
-create(EFI_FILE_HANDLE root, const char *path, UINT64 attributes, EFI_FILE_HANDLE *made)
+create_file_or_folder(EFI_FILE_HANDLE root, const char *path, UINT64 attributes, EFI_FILE_HANDLE *made)
 {
 	EFI_STATUS status = files_open_path(root, path, EFI_FILE_MODE_READ, 0, made);
 
@@ -31,7 +31,7 @@ EFI_STATUS
 files_make_folder(EFI_FILE_HANDLE root, const char *path)
 {
 	EFI_FILE_HANDLE made;
-	EFI_STATUS status = create(root, path, EFI_FILE_DIRECTORY, &made);
+	EFI_STATUS status = create_file_or_folder(root, path, EFI_FILE_DIRECTORY, &made);
 
 	if (!EFI_ERROR(status))
 		made->Close(made);
@@ -64,7 +64,7 @@ write_pieces(EFI_FILE_HANDLE file, char *window, const char *bytes, size_t lengt
  * the file is closed (UEFI 2.10, 13.5.3).
  */
 static EFI_STATUS
-flush(EFI_FILE_HANDLE file)
+flush_file(EFI_FILE_HANDLE file)
 {
 	EFI_STATUS status = file->Flush(file);
 
@@ -81,7 +81,7 @@ write_and_close(EFI_FILE_HANDLE file, const char *bytes, size_t length)
 	if (window)
 		firmware_free_low(window, PIECE_BYTES);
 	if (!EFI_ERROR(status))
-		status = flush(file);
+		status = flush_file(file);
 	file->Close(file);
 	return status;
 }
@@ -90,7 +90,7 @@ EFI_STATUS
 files_write(EFI_FILE_HANDLE root, const char *path, const char *bytes, size_t length)
 {
 	EFI_FILE_HANDLE file;
-	EFI_STATUS status = create(root, path, 0, &file);
+	EFI_STATUS status = create_file_or_folder(root, path, 0, &file);
 
 	return EFI_ERROR(status) ? status : write_and_close(file, bytes, length);
 }
@@ -116,7 +116,7 @@ files_rename(EFI_FILE_HANDLE root, const char *path, const char *name)
 		return status;
 	status = files_get_info(file, &information);
 	if (!EFI_ERROR(status)) {
-		size_t length = files_to_wide(name, information.file.FileName, FILES_NAME_MAX + 1);
+		size_t length = files_convert_to_wide(name, information.file.FileName, FILES_NAME_MAX + 1);
 		const EFI_TIME unchanged = { 0 };
 
 		information.file.Size = SIZE_OF_EFI_FILE_INFO + (length + 1) * sizeof(CHAR16);

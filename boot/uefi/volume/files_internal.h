@@ -16,7 +16,7 @@ union files_information {
 extern const EFI_GUID guid_file_info;
 
 /* Converts ASCII to WIDE, as many characters as fit into SIZE. Returns their number. */
-size_t files_to_wide(const char *ascii, CHAR16 *wide, size_t size);
+size_t files_convert_to_wide(const char *ascii, CHAR16 *wide, size_t size);
 
 EFI_STATUS files_open_path(EFI_FILE_HANDLE root, const char *path, UINT64 mode, UINT64 attributes,
 			   EFI_FILE_HANDLE *file);

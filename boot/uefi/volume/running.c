@@ -8,7 +8,7 @@
 #define SPACE_BYTES (1u << 20) /* free bytes required, because on a full volume EDK II leaves a broken folder */
 
 static const char *
-make_path(const char *name, char path[FILES_PATH_SIZE])
+make_marker_path(const char *name, char path[FILES_PATH_SIZE])
 {
 	struct text text;
 
@@ -18,7 +18,7 @@ make_path(const char *name, char path[FILES_PATH_SIZE])
 }
 
 size_t
-running_read(const char *name, char *bytes, size_t size)
+running_read_file(const char *name, char *bytes, size_t size)
 {
 	char path[FILES_PATH_SIZE];
 	size_t length = 0;
@@ -26,7 +26,7 @@ running_read(const char *name, char *bytes, size_t size)
 
 	if (EFI_ERROR(files_open_volume(&root)))
 		return 0;
-	if (!files_read(root, make_path(name, path), bytes, size, &length))
+	if (!files_read(root, make_marker_path(name, path), bytes, size, &length))
 		length = 0;
 	root->Close(root);
 	return length < size ? length : size;
@@ -35,14 +35,14 @@ running_read(const char *name, char *bytes, size_t size)
 static bool
 make_folder(EFI_FILE_HANDLE root)
 {
-	const struct files_space space = files_space(root);
+	const struct files_space space = files_get_space(root);
 
 	return !space.read_only && space.free_bytes >= SPACE_BYTES &&
 	       !EFI_ERROR(files_make_folder(root, SAVE_FOLDER));
 }
 
 bool
-running_write(const char *name, const char *bytes, size_t length, bool *folder_made)
+running_write_file(const char *name, const char *bytes, size_t length, bool *folder_made)
 {
 	char path[FILES_PATH_SIZE];
 	EFI_FILE_HANDLE root;
@@ -50,7 +50,7 @@ running_write(const char *name, const char *bytes, size_t length, bool *folder_m
 
 	if (EFI_ERROR(status))
 		return false;
-	make_path(name, path);
+	make_marker_path(name, path);
 	status = files_overwrite(root, path, bytes, length);
 	if (status == EFI_NOT_FOUND && make_folder(root)) {
 		*folder_made = true;
@@ -63,14 +63,14 @@ running_write(const char *name, const char *bytes, size_t length, bool *folder_m
 }
 
 void
-running_remove(const char *name, bool folder_made)
+running_remove_file(const char *name, bool folder_made)
 {
 	char path[FILES_PATH_SIZE];
 	EFI_FILE_HANDLE root;
 
 	if (EFI_ERROR(files_open_volume(&root)))
 		return;
-	files_remove(root, make_path(name, path));
+	files_remove(root, make_marker_path(name, path));
 	if (folder_made)
 		files_remove(root, SAVE_FOLDER);
 	root->Close(root);

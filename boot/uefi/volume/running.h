@@ -11,15 +11,15 @@
 #define RUNNING_NAME_SIZE 13 /* size of a name such as 01234567.run, with the final 0 */
 
 /* Reads at most SIZE bytes of the marker into BYTES. Returns its length, or 0 if there is no marker. */
-size_t running_read(const char *name, char *bytes, size_t size);
+size_t running_read_file(const char *name, char *bytes, size_t size);
 
 /*
  * Writes the marker. It is on the volume when this function returns. Sets FOLDER_MADE if \baretick had to be created
  * for it. Returns false if the marker cannot be written.
  */
-bool running_write(const char *name, const char *bytes, size_t length, bool *folder_made);
+bool running_write_file(const char *name, const char *bytes, size_t length, bool *folder_made);
 
 /* Removes the marker, and \baretick if it was created for the marker and is empty. */
-void running_remove(const char *name, bool folder_made);
+void running_remove_file(const char *name, bool folder_made);
 
 #endif

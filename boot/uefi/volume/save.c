@@ -97,7 +97,7 @@ make_path(struct saving *saving, const char *folder, const char *name)
 static bool
 check_space(struct saving *saving)
 {
-	const struct files_space space = files_space(saving->root);
+	const struct files_space space = files_get_space(saving->root);
 	size_t lengths[SAVE_FILES];
 
 	if (space.read_only)
@@ -112,7 +112,7 @@ check_space(struct saving *saving)
 }
 
 static EFI_STATUS
-test_space(struct saving *saving, const char *path)
+test_space_by_writing(struct saving *saving, const char *path)
 {
 	const struct text *page = saving->texts[LONGEST];
 	EFI_STATUS status = files_write(saving->root, path, page->bytes, page->length);
@@ -130,7 +130,7 @@ test_space(struct saving *saving, const char *path)
 static EFI_STATUS
 make_folder(struct saving *saving, const char *path)
 {
-	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? test_space(saving, path) : EFI_SUCCESS;
+	EFI_STATUS status = saving->free_bytes < saving->needed_bytes ? test_space_by_writing(saving, path) : EFI_SUCCESS;
 
 	return EFI_ERROR(status) ? status : files_make_folder(saving->root, path);
 }
@@ -206,7 +206,7 @@ find_free_number(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
 
 /* Returns the next free number. If there is none, sets the sentence and returns 0. */
 static unsigned
-next_number(struct saving *saving)
+find_next_number(struct saving *saving)
 {
 	unsigned number;
 	EFI_STATUS status = find_free_number(saving->root, make_path(saving, "", ""), &number);
@@ -222,7 +222,7 @@ next_number(struct saving *saving)
 }
 
 static EFI_STATUS
-write_all(struct saving *saving, const char *folder)
+write_all_files(struct saving *saving, const char *folder)
 {
 	EFI_STATUS status = make_folder(saving, make_path(saving, folder, ""));
 
@@ -285,11 +285,11 @@ save_on_volume(struct saving *saving, unsigned number)
 	if (!check_space(saving) || !has_reports_folder(saving))
 		return false;
 	if (!number)
-		number = next_number(saving);
+		number = find_next_number(saving);
 	if (!number)
 		return false;
 	folders_name(folder, number, false);
-	EFI_STATUS status = write_all(saving, folder);
+	EFI_STATUS status = write_all_files(saving, folder);
 
 	if (EFI_ERROR(status)) {
 		explain_failure(saving, status);
@@ -361,7 +361,7 @@ save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
 }
 
 void
-save_remove(unsigned number)
+save_remove_report(unsigned number)
 {
 	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };
@@ -398,7 +398,7 @@ save_is_unrenamed(unsigned number)
 }
 
 unsigned
-save_next_number(void)
+save_find_next_number(void)
 {
 	char sentence[SAVE_SENTENCE_SIZE];
 	struct saving saving = { .texts = NULL };
@@ -410,7 +410,7 @@ save_next_number(void)
 	EFI_STATUS status = files_is_folder(saving.root, make_path(&saving, "", ""), &folder);
 
 	if (status != EFI_NOT_FOUND)
-		number = EFI_ERROR(status) || !folder ? 0 : next_number(&saving);
+		number = EFI_ERROR(status) || !folder ? 0 : find_next_number(&saving);
 	saving.root->Close(saving.root);
 	return number;
 }
@@ -425,9 +425,9 @@ has_same_json(struct saving *saving, const char *folder, const struct text *json
 }
 
 bool
-save_is_latest(const struct text *json)
+save_is_latest_report(const struct text *json)
 {
-	unsigned number = save_next_number();
+	unsigned number = save_find_next_number();
 	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };
 	char *buffer = number > 1 ? firmware_allocate(json->length) : NULL;

@@ -32,15 +32,15 @@ bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, ch
 bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number);
 
 /* Removes the folder NUMBER of this run. First renames it to NNNN.new, because it is incomplete from then on. */
-void save_remove(unsigned number);
+void save_remove_report(unsigned number);
 
 /* Returns true if the folder with NUMBER is still called NNNN.new, because the firmware cannot rename. */
 bool save_is_unrenamed(unsigned number);
 
 /* Returns true if the report.json in the folder with the highest number is equal to JSON. */
-bool save_is_latest(const struct text *json);
+bool save_is_latest_report(const struct text *json);
 
 /* Returns the number after the highest used number, or 0 if there is none or the volume cannot be read. */
-unsigned save_next_number(void);
+unsigned save_find_next_number(void);
 
 #endif

@@ -17,7 +17,7 @@ begins_with_command(const char *text, size_t length)
 	static const char suffix[] = ".efi";
 	size_t end = 0, size = sizeof(suffix) - 1;
 
-	if (firmware_protocol(firmware_image, &guid_shell_parameters))
+	if (firmware_find_protocol(firmware_image, &guid_shell_parameters))
 		return true;
 	while (end < length && !sources_is_blank(text[end]))
 		end++;
@@ -30,22 +30,22 @@ begins_with_command(const char *text, size_t length)
 }
 
 static bool
-is_text(CHAR16 c)
+is_text_character(CHAR16 c)
 {
 	return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
 }
 
 static void
-take_load_options(struct sources *sources, char *buffer)
+parse_load_options(struct sources *sources, char *buffer)
 {
-	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 	const CHAR16 *wide = image ? image->LoadOptions : NULL;
 	size_t count = image ? image->LoadOptionsSize / sizeof(CHAR16) : 0, length = 0, skip = 0, held;
 
 	if (!wide)
 		return;
 	for (; length < count && wide[length]; length++) {
-		if (!is_text(wide[length])) {
+		if (!is_text_character(wide[length])) {
 			/* Data other than text are for the firmware's own programs, such as a GUID or a device path. */
 			report_note(sources->report, "The load options are %u bytes of binary data: they are not used.",
 				    (unsigned)image->LoadOptionsSize);
@@ -61,7 +61,7 @@ take_load_options(struct sources *sources, char *buffer)
 		while (skip < held && !sources_is_blank(buffer[skip]))
 			skip++;
 	if (typed)
-		sources_parse(sources, buffer + skip, held - skip, length - skip, "the load options");
+		sources_parse_options(sources, buffer + skip, held - skip, length - skip, "the load options");
 	else
 		sources_parse_loader_words(sources, buffer, held, length, "the load options");
 }
@@ -70,18 +70,18 @@ bool
 settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,
 	      struct report *report, char *error)
 {
-	struct sources sources = sources_begin(names, report, error);
+	struct sources sources = sources_set_defaults(names, report, error);
 	char *buffer = firmware_allocate(SOURCES_READ_SIZE);
 	size_t length;
 
 	if (!buffer)
 		return true;
 	if (files_read_options(buffer, SOURCES_READ_SIZE, &length))
-		sources_parse(&sources, buffer, limit_length(length), length, "baretick.cfg");
+		sources_parse_options(&sources, buffer, limit_length(length), length, "baretick.cfg");
 	else if (other && other->read(other->context, buffer, SOURCES_READ_SIZE, &length))
-		sources_parse(&sources, buffer, limit_length(length), length, other->name);
-	take_load_options(&sources, buffer);
+		sources_parse_options(&sources, buffer, limit_length(length), length, other->name);
+	parse_load_options(&sources, buffer);
 	sources_parse_fw_cfg(&sources, cpu, buffer);
 	firmware_boot->FreePool(buffer);
-	return sources_end(&sources);
+	return sources_check_options(&sources);
 }

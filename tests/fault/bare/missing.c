@@ -10,7 +10,7 @@ extern void missing_low_memory(void);
 void
 missing_low_memory(void)
 {
-	ram_remove(bare_ram(), 0, BELOW_1_MIB);
+	ram_remove_range(bare_get_ram(), 0, BELOW_1_MIB);
 }
 
 /* Does nothing, because a boot without UEFI has no firmware to call. */

@@ -2,15 +2,15 @@
  * Replaces boot/bare/firmware/take_over.c in the fault image. It can cause an exception before the application starts.
  * See ../acpi_pm.c.
  */
-#define bare_read_handover bare_take_over_well
+#define bare_read_loader_data bare_take_over_well
 #include "../../../boot/bare/firmware/take_over.c"
-#undef bare_read_handover
+#undef bare_read_loader_data
 
-extern const char *bare_read_handover(const void *loader_data, uint32_t magic);
+extern const char *bare_read_loader_data(const void *loader_data, uint32_t magic);
 extern bool fault_is_early(void); /* defined in ../acpi_pm.c */
 
 const char *
-bare_read_handover(const void *loader_data, uint32_t magic)
+bare_read_loader_data(const void *loader_data, uint32_t magic)
 {
 	const char *refusal = bare_take_over_well(loader_data, magic);
 

@@ -24,7 +24,7 @@ TEST(the_entry_of_an_installed_system_names_a_file)
 	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
 
 	firmware_sim_variable("BootB02A", entry, sizeof(entry));
-	assert_true(boot_entry_names_file());
+	assert_true(boot_entry_has_file_path());
 }
 
 TEST(the_entry_of_a_stick_names_its_device_only)
@@ -32,7 +32,7 @@ TEST(the_entry_of_a_stick_names_its_device_only)
 	static const uint8_t entry[] = { TEXT, PCI, END };
 
 	firmware_sim_variable("BootB02A", entry, sizeof(entry));
-	assert_false(boot_entry_names_file());
+	assert_false(boot_entry_has_file_path());
 }
 
 TEST(a_cut_entry_is_not_read_beyond_its_end)
@@ -46,7 +46,7 @@ TEST(a_cut_entry_is_not_read_beyond_its_end)
 		firmware_sim_variable("BootCurrent", "\x2a\xb0", 2);
 		memcpy(cut, entry, size);
 		firmware_sim_variable("BootB02A", cut, size);
-		assert_int_equal(boot_entry_names_file(), size >= sizeof(entry) - sizeof((uint8_t[]){ END }) - 6);
+		assert_int_equal(boot_entry_has_file_path(), size >= sizeof(entry) - sizeof((uint8_t[]){ END }) - 6);
 		free(cut);
 	}
 }
@@ -56,7 +56,7 @@ TEST(a_node_without_a_length_ends_the_search)
 	static const uint8_t entry[] = { TEXT, 0x01, 0x01, 0, 0, FILE, END };
 
 	firmware_sim_variable("BootB02A", entry, sizeof(entry));
-	assert_false(boot_entry_names_file());
+	assert_false(boot_entry_has_file_path());
 }
 
 TEST(without_a_current_entry_of_the_right_size_none_is_returned)
@@ -65,7 +65,7 @@ TEST(without_a_current_entry_of_the_right_size_none_is_returned)
 
 	firmware_sim_reset();
 	firmware_sim_variable("BootB02A", entry, sizeof(entry));
-	assert_false(boot_entry_names_file());
+	assert_false(boot_entry_has_file_path());
 	firmware_sim_variable("BootCurrent", "\x2a", 1);
-	assert_false(boot_entry_names_file());
+	assert_false(boot_entry_has_file_path());
 }

@@ -107,9 +107,9 @@ static void
 assert_is_given_up(struct com *com)
 {
 	port.status_reads = 0;
-	assert_false(com_drain(com));
+	assert_false(com_flush(com));
 	assert_false(com_write(com, "0123", 4));
-	assert_false(com_drain(com));
+	assert_false(com_flush(com));
 	assert_int_equal(port.status_reads, 0);
 	assert_int_equal(port.count, 0);
 }
@@ -133,7 +133,7 @@ TEST(a_drained_port_has_sent_its_last_byte)
 	assert_true(com_write(&com, "0123", 4));
 	port.status_reads = 0;
 	port.sent_after = 100;
-	assert_true(com_drain(&com));
+	assert_true(com_flush(&com));
 	assert_int_equal(port.status_reads, 100);
 }
 
@@ -143,7 +143,7 @@ TEST(the_wait_for_a_port_that_never_sends_its_last_byte_ends)
 
 	assert_true(com_open(&com, COM1_PORT));
 	port.status = 0x20;
-	assert_false(com_drain(&com));
+	assert_false(com_flush(&com));
 	assert_is_given_up(&com);
 }
 

@@ -36,7 +36,7 @@ say(void)
 {
 	console_open(&console);
 	serial_enable(&console.serial, SERIAL_FULL);
-	console_put(&console, "word\n");
+	console_print(&console, "word\n");
 }
 
 TEST(with_two_displays_the_one_in_conout_is_used)
@@ -104,14 +104,14 @@ TEST(a_cut_variable_is_not_read_beyond_its_end)
 		struct parts parts;
 
 		left = console_sim_shorten(1);
-		parts_open(&parts);
+		parts_read_con_out(&parts);
 		if (left < NODE) /* less than one node is left */
-			assert_false(parts_have(&parts, terminal) || parts_have(&parts, display));
+			assert_false(parts_contain_device(&parts, terminal) || parts_contain_device(&parts, display));
 		if (left >= LINE_PATH)
-			assert_true(parts_have(&parts, terminal));
+			assert_true(parts_contain_device(&parts, terminal));
 		if (left >= LINE_PATH + DISPLAY_PATH)
-			assert_true(parts_have(&parts, display));
-		parts_close(&parts);
+			assert_true(parts_contain_device(&parts, display));
+		parts_free(&parts);
 	} while (left);
 }
 
@@ -159,14 +159,14 @@ TEST(without_options_or_with_serial_off_nothing_is_sent)
 {
 	console_sim_line(&line, 9, true);
 	console_open(&console);
-	console_serial(&console, "word\n");
+	console_print_serial(&console, "word\n");
 	serial_enable(&console.serial, SERIAL_OFF);
-	console_serial(&console, "word\n");
-	serial_block(&console.serial, "TEXT", "abc\n", 4);
+	console_print_serial(&console, "word\n");
+	serial_queue_block(&console.serial, "TEXT", "abc\n", 4);
 	assert_false(serial_send_next(&console.serial));
 	serial_drop_queue(&console.serial);
 	assert_int_equal(line.length, 0);
 	serial_enable(&console.serial, SERIAL_SUMMARY);
-	console_serial(&console, "word\n");
+	console_print_serial(&console, "word\n");
 	assert_string_equal(line.said, "word\r\n");
 }

@@ -86,9 +86,9 @@ static void
 say(uint16_t port)
 {
 	console_open(&console);
-	console_take_port(&console, port);
+	console_add_port(&console, port);
 	serial_enable(&console.serial, SERIAL_FULL);
-	console_serial(&console, "word\n");
+	console_print_serial(&console, "word\n");
 	console_close(&console);
 }
 
@@ -152,9 +152,9 @@ TEST(a_port_that_the_firmwares_console_writes_to_is_not_used)
 
 	console_open(&other);
 	firmware_system->ConOut->OutputString = output_by_com1;
-	console_take_port(&other, 0);
+	console_add_port(&other, 0);
 	serial_enable(&other.serial, SERIAL_FULL);
-	console_serial(&other, "word\n");
+	console_print_serial(&other, "word\n");
 	assert_string_equal(uarts[0].sent, "");
 	assert_int_equal(other.serial.count, 0);
 	assert_as_found(&uarts[0]);

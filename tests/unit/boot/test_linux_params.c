@@ -49,7 +49,7 @@ TEST(every_field_that_pvh_also_has_is_used)
 	put(MAP + 20, 0x100000, 8);
 	put(MAP + 28, 0x7f00000, 8);
 	put(MAP + 36, 2, 4);
-	const struct start_info *info = linux_params_convert(memory);
+	const struct start_info *info = linux_params_convert_to_start_info(memory);
 	const struct start_info_module *modules = (const void *)(uintptr_t)info->modules;
 
 	assert_int_equal(info->magic, START_INFO_MAGIC);
@@ -73,7 +73,7 @@ TEST(a_memory_map_has_at_most_128_ranges)
 {
 	put(COUNT, 255, 1);
 	put(MAP + 127 * 20, 0x123000, 8);
-	const struct start_info *info = linux_params_convert(memory);
+	const struct start_info *info = linux_params_convert_to_start_info(memory);
 
 	assert_int_equal(info->memory_map_count, 128);
 	assert_int_equal(map_of(info)[127].begin, 0x123000);
@@ -81,7 +81,7 @@ TEST(a_memory_map_has_at_most_128_ranges)
 
 TEST(without_a_memory_map_and_a_command_line_both_are_absent)
 {
-	const struct start_info *info = linux_params_convert(memory);
+	const struct start_info *info = linux_params_convert_to_start_info(memory);
 
 	assert_int_equal(info->memory_map_count, 0);
 	assert_int_equal(info->command_line, 0);
@@ -90,7 +90,7 @@ TEST(without_a_memory_map_and_a_command_line_both_are_absent)
 TEST(boot_params_without_a_linux_header_are_refused)
 {
 	put(MAGIC, 0, 1);
-	assert_null(linux_params_convert(memory));
+	assert_null(linux_params_convert_to_start_info(memory));
 }
 
 TEST(the_name_of_the_boot_has_the_loaders_number)
@@ -98,8 +98,8 @@ TEST(the_name_of_the_boot_has_the_loaders_number)
 	char name[64];
 	struct text text;
 
-	linux_params_convert(memory);
+	linux_params_convert_to_start_info(memory);
 	text_init(&text, name, sizeof(name));
-	linux_params_print_name(&text);
+	linux_params_print_firmware_name(&text);
 	assert_string_equal(name, "none (Linux boot protocol, loader 72h)");
 }

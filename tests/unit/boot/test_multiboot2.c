@@ -32,7 +32,7 @@ convert(uint32_t size)
 	const uint32_t head[] = { size, 0 };
 
 	memcpy(memory, head, sizeof(head));
-	return multiboot2_convert(memory);
+	return multiboot2_convert_to_start_info(memory);
 }
 
 static const struct start_info_range map[] = {
@@ -82,7 +82,7 @@ TEST(every_tag_that_pvh_also_has_is_used)
 	assert_int_equal(modules[1].begin, 0x200000);
 	assert_int_equal(modules[1].size, 0x800);
 	text_init(&text, name, sizeof(name));
-	multiboot2_print_name(&text);
+	multiboot2_print_firmware_name(&text);
 	assert_string_equal(name, "none (multiboot2, GRUB 2.06)");
 }
 
@@ -97,7 +97,7 @@ TEST(without_tags_there_is_no_memory_map_and_no_command_line)
 
 	assert_int_equal(info->memory_map | info->command_line | info->rsdp, 0);
 	text_init(&text, name, sizeof(name));
-	multiboot2_print_name(&text);
+	multiboot2_print_firmware_name(&text);
 	assert_string_equal(name, "none (multiboot2, a loader without a name)");
 }
 

@@ -129,7 +129,7 @@ ask(void)
 	static struct exchange exchange;
 
 	exchange = (struct exchange){ .address = "http://10.0.2.2/r", .body = "{}", .body_length = 2 };
-	assert_false(network_exchange(&exchange, NULL));
+	assert_false(network_run_exchange(&exchange, NULL));
 	assert_int_equal(card.events, 0);
 	return exchange.reason;
 }

@@ -30,10 +30,10 @@ open_pager(void **state)
 	pager = (struct pager){ .console = NULL };
 	console_open(&console);
 	serial_enable(&console.serial, SERIAL_FULL);
-	pager_document(&pager, &console, "Title", "a document\n");
-	serial_block(&console.serial, "TEXT", "short\n", 6);
-	serial_block(&console.serial, "CSV", body, LENGTH);
-	serial_block(&console.serial, "REPORT", body, LENGTH);
+	pager_show_document(&pager, &console, "Title", "a document\n");
+	serial_queue_block(&console.serial, "TEXT", "short\n", 6);
+	serial_queue_block(&console.serial, "CSV", body, LENGTH);
+	serial_queue_block(&console.serial, "REPORT", body, LENGTH);
 	return 0;
 }
 
@@ -159,10 +159,10 @@ TEST(a_report_says_that_the_machine_restarts_without_a_key)
 
 	pager.patience = 200;
 	text_init(&buffer, bytes, sizeof(bytes));
-	pager_report(&pager, &console, &report, "Saved.", buffer);
+	pager_show_report(&pager, &console, &report, "Saved.", buffer);
 	assert_string_equal(pager.saved, "Saved. " PAGER_ALONE);
 	pager.patience = 0;
-	pager_report(&pager, &console, &report, "Saved.", buffer);
+	pager_show_report(&pager, &console, &report, "Saved.", buffer);
 	assert_string_equal(pager.saved, "Saved.");
 }
 

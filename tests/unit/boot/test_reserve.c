@@ -19,7 +19,7 @@ be_a_guest_of(enum paravirtual_kind kind)
 static void
 assert_none(void)
 {
-	reserve_pages(&platform, &options, CORES);
+	reserve_clock_pages(&platform, &options, CORES);
 	assert_int_equal(platform.pages.count, 0);
 	assert_null(platform.pages.memory);
 	assert_int_equal(firmware_sim_low_taken, 0);
@@ -31,7 +31,7 @@ TEST(each_core_and_the_machine_get_a_zeroed_page_reserved_below_4_gib)
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		be_a_guest_of(kinds[k]);
-		reserve_pages(&platform, &options, CORES);
+		reserve_clock_pages(&platform, &options, CORES);
 		assert_int_equal(platform.pages.count, CORES + 1);
 		assert_int_equal(firmware_sim_low_taken, CORES + 1);
 		assert_int_equal(firmware_sim_low_reserved, CORES + 1);

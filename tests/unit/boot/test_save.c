@@ -146,8 +146,8 @@ TEST(a_report_folder_that_cannot_be_renamed_is_complete_and_can_be_deleted)
 		    "\\baretick\\0002.new");
 	assert_false(save_is_unrenamed(1));
 	assert_true(save_is_unrenamed(2));
-	assert_int_equal(save_next_number(), 3);
-	save_remove(2);
+	assert_int_equal(save_find_next_number(), 3);
+	save_remove_report(2);
 	assert_null(volume_sim_find("\\baretick\\0002.new"));
 	check_folder("\\baretick\\0001");
 }
@@ -159,14 +159,14 @@ TEST(the_number_of_a_hidden_short_name_is_not_used_again)
 	strcpy(volume_sim_add("\\baretick\\0001.newer", false)->alias, "\\baretick\\0001.NEW");
 	check_saved("Report saved on the boot volume in \\baretick\\0002", "\\baretick\\0002");
 	strcpy(volume_sim_add("\\baretick\\0005 of May", false)->alias, "\\baretick\\0005");
-	assert_int_equal(save_next_number(), 6);
+	assert_int_equal(save_find_next_number(), 6);
 }
 
 TEST(the_highest_numbers_are_used_too)
 {
 	volume_sim_add("\\baretick", true);
 	volume_sim_add("\\baretick\\9997", true);
-	assert_int_equal(save_next_number(), 9998);
+	assert_int_equal(save_find_next_number(), 9998);
 	strcpy(volume_sim_add("\\baretick\\long", false)->alias, "\\baretick\\9999");
-	assert_int_equal(save_next_number(), 0);
+	assert_int_equal(save_find_next_number(), 0);
 }

@@ -79,7 +79,7 @@ TEST(the_file_next_to_the_application_is_read_for_each_form_of_its_path)
 		{ "\\EFI\\tool\\baretick.efi" }, { "\\EFI\\tool", "baretick.efi" }, { "\\EFI\\tool\\", "baretick.efi" },
 		{ "\\EFI\\tool", "\\baretick.efi" }, { "\\EFI", "tool\\", "\\baretick.efi" },
 	};
-	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 	struct volume_sim_file *own = volume_sim_add("\\EFI\\tool\\baretick.cfg", false);
 	uint8_t bytes[256];
 	char error[OPTIONS_ERROR_SIZE];
@@ -133,7 +133,7 @@ TEST(the_start_of_a_file_of_a_mebibyte_is_read)
  */
 TEST(load_options_that_are_too_long_are_an_error_too)
 {
-	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 	char *text = long_text(LONG_BYTES, "baretick.efi save=off ", " exit=poweroff");
 	CHAR16 wide[LONG_BYTES + 1];
 	char error[OPTIONS_ERROR_SIZE];
@@ -152,7 +152,7 @@ TEST(load_options_that_are_too_long_are_an_error_too)
 static bool
 reads_load_options(const void *bytes, size_t size, char *error)
 {
-	EFI_LOADED_IMAGE *image = firmware_protocol(firmware_image, &guid_loaded_image);
+	EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 
 	image->LoadOptions = (void *)bytes;
 	image->LoadOptionsSize = (UINT32)size;

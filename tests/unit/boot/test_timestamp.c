@@ -48,7 +48,7 @@ static const struct claim *
 only_claim(void)
 {
 	claims.count = 0;
-	timestamp_add_claim(&claims);
+	timestamp_add_rate_claim(&claims);
 	assert_int_equal(claims.count, 1);
 	assert_string_equal(claims.rows[0].by, "EFI_TIMESTAMP_PROTOCOL");
 	return &claims.rows[0];
@@ -56,7 +56,7 @@ only_claim(void)
 
 TEST(firmware_without_the_protocol_states_no_rate)
 {
-	timestamp_add_claim(&claims);
+	timestamp_add_rate_claim(&claims);
 	assert_int_equal(claims.count, 0);
 }
 

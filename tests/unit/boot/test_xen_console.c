@@ -165,7 +165,7 @@ TEST(a_full_ring_waits_for_the_console_and_loses_no_byte)
 	assert_true(xen_console_write(&console, text, sizeof(text)));
 	assert_int_equal(xen.yields, 2);
 	assert_int_equal(xen.length, 2 * OUT);
-	assert_true(xen_console_drain(&console));
+	assert_true(xen_console_flush(&console));
 	assert_int_equal(xen.length, sizeof(text));
 	assert_memory_equal(xen.taken, text, sizeof(text));
 }
@@ -180,7 +180,7 @@ TEST(a_console_that_reads_nothing_is_awaited_once)
 	assert_false(xen_console_write(&console, text, sizeof(text)));
 	assert_in_range(xen.yields, 1, 10000000);
 	xen.yields = xen.events = 0;
-	assert_false(xen_console_drain(&console));
+	assert_false(xen_console_flush(&console));
 	assert_false(xen_console_write(&console, text, 1));
 	assert_int_equal(xen.yields + xen.events, 0);
 }
