@@ -53,7 +53,7 @@ enum facts_table {
 };
 
 #define FACTS_NO_COUNT UINT32_MAX
-#define FACTS_HEAD_BYTES 3u /* number and length before each field in the file */
+#define FACTS_HEAD_BYTES 3u /* size of the field number and the length that precede each field in the file */
 
 struct facts_field {
 	uint8_t number;   /* number of the field in the file; it is never 0 */
@@ -62,8 +62,9 @@ struct facts_field {
 	uint8_t last;     /* largest value of an enum or a bool, or 0 for other kinds */
 	uint16_t size;    /* size of the member in bytes, or of one of its elements */
 	uint16_t max;     /* for FACTS_STRUCTS: number of elements in the array */
-	uint32_t offset;  /* position in the struct */
-	uint32_t count;   /* for FACTS_STRUCTS: position of the number of elements, or FACTS_NO_COUNT if all are in use */
+	uint32_t offset;  /* offset of the field in the struct */
+	/* for FACTS_STRUCTS: offset of the member with the number of elements, or FACTS_NO_COUNT if all are in use */
+	uint32_t count;
 };
 
 struct facts_shape {
@@ -102,7 +103,7 @@ uint64_t facts_latency_cell_count(const struct latency *latency, size_t i);
  */
 void facts_write(struct record *record, const struct report *report);
 
-/* Returns the size of these entries for CORES cores and ROWS rows of a series. */
+/* Returns the size of the entries that facts_write() appends, for CORES cores and ROWS rows of a series. */
 size_t facts_max_bytes(size_t cores, size_t rows);
 
 #endif

@@ -5,7 +5,7 @@
 #include "analysis/wraps.h"
 #include "base/set.h"
 
-/* Returns the next batch in BATCH, and its entry. */
+/* Stores the next batch in BATCH, and its entry in ENTRY. Returns false if there is none. */
 static bool
 read_next_batch(struct record_reader *reader, struct record_entry *entry, struct record_batch *batch)
 {

@@ -7,7 +7,7 @@
 
 struct rate_windows { /* numbers of the rate windows whose batches are used; 0 if there is none */
 	uint16_t window; /* the last complete rate window, or the longest one that a discontinuity ended */
-	uint16_t final;  /* the readings at the end of the run */
+	uint16_t final;  /* number of the readings at the end of the run, which count as a window */
 	uint32_t clocks; /* set of the clocks that were tracked to the end of a rate window, as indices into the report */
 	/* For each clock, the TSC of its last reading in the window before a discontinuity, or 0 without a discontinuity. */
 	uint64_t until_tsc[REPORT_CLOCKS_MAX];

@@ -11,7 +11,8 @@
 
 /* a batch of samples: the shortest sample, and the points that limit the clock's rate (see rate_fit.h) */
 struct rate_batch {
-	uint64_t number; /* number of a batch between the ends of a window, from 0; also 0 for an end */
+	/* for a batch between the ends of the rate window, its number, from 0; for a batch at an end, 0 */
+	uint64_t number;
 	struct sample sample;
 	struct rate_corners corners;
 };
@@ -28,7 +29,7 @@ struct rate_readings {
 	size_t batch_count;
 };
 
-/* Returns the expected ticks of the clock in PASSED_TSC, by its rate in the rate window. */
+/* Returns the expected ticks of the clock in PASSED_TSC ticks of the TSC, by its rate in the rate window. */
 uint64_t rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t passed_tsc);
 
 /* Returns the batches from FROM to TO that may bound a rate. Not for edge clocks. */

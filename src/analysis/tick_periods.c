@@ -91,7 +91,8 @@ ps_to_tsc_ticks(const struct timer_analysis *analysis, int64_t ps)
 
 /*
  * Returns by how many ps the earliest undelayed interrupt came earlier in its period than interrupt FROM. An interrupt
- * less than a period after a gap is left out, because it may belong to any deadline within the gap.
+ * less than a period after a gap (a preemption of the core) is left out, because it may belong to any deadline within
+ * the gap.
  */
 static int64_t
 earliest_interrupt_ahead_ps(const struct timer_analysis *analysis, size_t from, int64_t period_ps)
@@ -206,9 +207,9 @@ belongs_to_previous_period(const struct periods *periods, size_t k, int64_t high
 }
 
 /*
- * Stores the lateness of interrupt I in period K, unless the core was preempted at the deadline. An early tick may be a
- * delayed tick of the deadline before, so the check starts there. A tick at the end of a gap may be a delayed one, too,
- * if it came before its deadline within the error.
+ * Stores the lateness of interrupt I in period K, unless the core was preempted between the deadline and the interrupt.
+ * An interrupt that came before its deadline may be a delayed tick of the deadline before, so the check then starts at
+ * that earlier deadline. An interrupt at the end of a gap (a preemption of the core) is not stored either.
  */
 static void
 store_lateness(const struct timer_analysis *analysis, struct periods *periods, struct lateness late, size_t k, size_t i)

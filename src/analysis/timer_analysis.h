@@ -10,7 +10,7 @@
 #include "analysis/lateness.h"
 
 #define TIMER_VALUES_MAX  1024u
-#define TIMER_PERIODS_MAX 256u /* periods in one arming */
+#define TIMER_PERIODS_MAX 256u /* maximum number of periods in one arming (one start of a timer) */
 
 struct timer_analysis {
 	struct report *report;
@@ -63,7 +63,7 @@ enum report_policy timer_find_masking_policy(struct timer_analysis *analysis);
 
 struct periods {
 	uint64_t period_ps;
-	size_t count;                       /* whole periods in which interrupts were open */
+	size_t count;                       /* number of whole periods in which interrupts were enabled */
 	uint16_t ticks[TIMER_PERIODS_MAX];  /* ticks of each period */
 	uint16_t valued[TIMER_PERIODS_MAX]; /* 1 + the index of the interrupt that gives LATE, or 0 */
 	struct lateness late[TIMER_PERIODS_MAX];

@@ -14,7 +14,11 @@ struct rate_windows;
 struct wraps_count { /* a counter whose wraps are counted from reading to reading */
 	const struct clock *clock;
 	uint64_t pace;
-	uint64_t ticks, tsc; /* the latest reading, plus the counter's range for each wrap before it; the TSC after it */
+	/*
+	 * TICKS is the latest reading, plus the counter's range for each wrap before it. TSC is the TSC after that
+	 * reading.
+	 */
+	uint64_t ticks, tsc;
 };
 
 /* Returns the number of values of CLOCK's counter, or 0 if it is 2^63 or more. */
@@ -24,7 +28,7 @@ wraps_range(const struct clock *clock)
 	return clock->wrap_ticks >> 63 ? 0 : (int64_t)(clock->wrap_ticks + 1);
 }
 
-/* Returns the reading of CLOCK's counter that belongs to TICKS, which count on when the counter wraps. */
+/* Returns the reading of CLOCK's counter that belongs to TICKS, a count that includes all wraps. */
 static inline uint64_t
 wraps_reading(const struct clock *clock, uint64_t ticks)
 {
@@ -57,7 +61,9 @@ wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, ui
  */
 uint64_t wraps_rate_factor(const struct scale *scale, const struct rate_interval *implied);
 
-/* Returns the expected ticks of COUNT's clock in PASSED_TSC, by its nominal frequency times its pace. */
+/*
+ * Returns the expected ticks of COUNT's clock in PASSED_TSC ticks of the TSC, by its nominal frequency times its pace.
+ */
 uint64_t wraps_expected_ticks(const struct wraps_count *count, const struct scale *scale, uint64_t passed_tsc);
 
 /*
@@ -69,8 +75,8 @@ void wraps_add_batch(struct wraps_count *count, const struct clock *clock, const
 
 /*
  * Returns the set of clocks whose wraps in the rate window cannot be counted. If the core was preempted for several
- * wraps, the TSC's rate may not be known well enough. Clocks that wrap later then contradict the count. The same
- * applies to clocks without enough readings in the record.
+ * wraps and the TSC's rate is not known well enough, clocks that wrap later contradict the count. Clocks without enough
+ * readings in the record are also in the set.
  */
 uint32_t wraps_find_miscounted_clocks(const void *record, size_t size, const struct report *report,
 				      const struct rate_windows *windows);

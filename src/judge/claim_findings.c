@@ -17,8 +17,8 @@
 #define PPB_PER_TENTH_PERCENT UINT64_C(1000000)
 #define CHANGE_PPB       10000u /* 10 ppm: separate crystals differ by as much, so a smaller change is ignored */
 #define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for a hypervisor's leaves first */
-#define AGREEING_MIN     2 /* clocks that must agree with each other to prove a claim wrong */
-#define CLAIMS_AGAINST_CLOCK 2 /* claims that must agree with each other to prove the TSC wrong instead */
+#define AGREEING_MIN     2 /* number of clocks that must agree with each other to prove a claim wrong */
+#define CLAIMS_AGAINST_CLOCK 2 /* number of claims that must agree with each other to prove the TSC wrong instead */
 
 static bool
 is_intel(const struct report *report)
@@ -61,7 +61,7 @@ interface_kind_at(const struct report *report, uint32_t base)
 	for (size_t i = 0; i < report->paravirtual.count; i++)
 		if (report->paravirtual.interfaces[i].base == base)
 			return report->paravirtual.interfaces[i].kind;
-	return PARAVIRTUAL_VIRTUALBOX; /* no system uses a rate that VirtualBox states */
+	return PARAVIRTUAL_VIRTUALBOX; /* any kind whose rates no system uses */
 }
 
 /*
@@ -92,7 +92,10 @@ linux_takes(const struct report *report, const struct claim *claim)
 	}
 }
 
-/* See FreeBSD 14, sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and local_apic.c, lapic_calibrate_initcount_cpuid_vm(). */
+/*
+ * Returns true if FreeBSD 14 uses CLAIM without a measurement. See sys/x86/x86/tsc.c, tsc_freq_cpuid_vm(), and
+ * local_apic.c, lapic_calibrate_initcount_cpuid_vm().
+ */
 static bool
 freebsd_takes(const struct report *report, const struct claim *claim)
 {
@@ -100,7 +103,10 @@ freebsd_takes(const struct report *report, const struct claim *claim)
 	return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
 }
 
-/* See EDK II, UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c, CpuidCoreClockCalculateTscFrequency(), 9148ed440686. */
+/*
+ * Returns true if EDK II uses CLAIM without a measurement. See UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c,
+ * CpuidCoreClockCalculateTscFrequency(), 9148ed440686.
+ */
 static bool
 edk2_takes(const struct report *report, const struct claim *claim)
 {
@@ -109,8 +115,9 @@ edk2_takes(const struct report *report, const struct claim *claim)
 }
 
 /*
- * See PostgreSQL 19, src/port/pg_cpu_x86.c, x86_tsc_frequency_khz(), 2ef57e636fc9. In a guest it uses only CPUID
- * 40000010h of VMware or KVM. Otherwise it uses CPUID 15h or, if 15h gives no crystal's rate, 16h without a correction.
+ * Returns true if PostgreSQL 19 uses CLAIM without a measurement. See src/port/pg_cpu_x86.c, x86_tsc_frequency_khz(),
+ * 2ef57e636fc9. In a guest it uses only CPUID 40000010h of VMware or KVM. Otherwise it uses CPUID 15h or, if 15h gives
+ * no crystal's rate, 16h without a correction.
  */
 static bool
 postgresql_takes(const struct report *report, const struct claim *claim)

@@ -1,4 +1,4 @@
-/* Shared by the files that judge. For src/judge only. */
+/* Declarations that the files of src/judge share. Only for these files. */
 #ifndef BARETICK_JUDGE_INTERNAL_H
 #define BARETICK_JUDGE_INTERNAL_H
 

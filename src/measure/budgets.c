@@ -3,10 +3,10 @@
 
 #include "sync/pair_schedule.h"
 
-/* The measurement of all other cores takes at most this many times the duration of one measurement. */
+/* Measuring all cores except the boot core takes at most this multiple of the duration of one measurement. */
 #define CORES_SHARE_FACTOR 10
 #define QUICK_SHARE_MAX_NS (100 * SURVEY_NS_PER_MS)
-#define CALIBRATION_TIMES  10 /* the calibration loops take at most this many times the duration of one measurement */
+#define CALIBRATION_TIMES  10 /* the calibration loops take at most this multiple of the duration of one measurement */
 #define WINDOW_FACTOR      10
 #define WINDOW_MIN_NS      SURVEY_NS_PER_S
 /* longest rate window, unless WINDOW_LONG_FACTOR times the duration of one measurement is longer */

@@ -157,7 +157,8 @@ struct survey {
 		uint64_t resolution_ticks; /* upper bound of the TSC's resolution, in ticks */
 	} tsc;
 	struct { /* durations of jobs on other cores, in TSC ticks */
-		uint64_t one_ticks; /* mean duration of a job on one core, from reading the cores' facts */
+		/* mean duration of a job on one core, measured when the facts of each core were read */
+		uint64_t one_ticks;
 		uint64_t all_ticks; /* duration of the latest job on all cores at once; 0 before the first such job */
 	} jobs;
 	struct survey_track tracks[REPORT_CLOCKS_MAX]; /* tracks of the clocks in the order of report->clocks */

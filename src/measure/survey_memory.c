@@ -4,7 +4,7 @@
 #include "analysis/facts.h"
 #include "report/report_memory.h"
 
-/* Each part starts at a cache line, because several cores write some parts at the same time. */
+/* Each part of the memory starts at a cache line, because several cores write some parts at the same time. */
 #define LINE PINGPONG_LINE
 /*
  * Space in the record for timer tests, in bytes. A source of the boot core has at most 620 one-shots and 10 windows of

@@ -32,7 +32,7 @@ enum options_exit { EXIT_ASK, EXIT_REBOOT, EXIT_POWEROFF, EXIT_RETURN, EXIT_DEBU
 
 struct options_limit {
 	char rule[OPTIONS_NAME_SIZE];
-	uint64_t value; /* in the unit of the rule */
+	uint64_t value; /* the limit, in the unit of the rule */
 };
 
 struct options {
@@ -80,7 +80,7 @@ struct text;
 
 /* Kind of an option's value. In addition, most options accept the words in their row of options_table. */
 enum option_kind {
-	OPTION_WORDS,   /* only the words in the row */
+	OPTION_WORDS,   /* only the words in the option's row of options_table */
 	OPTION_FLAG,    /* there is no value, only the key */
 	OPTION_COUNT,   /* a whole number */
 	OPTION_TIME,    /* a whole number with a unit from options_units; it is stored in ns */

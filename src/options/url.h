@@ -13,7 +13,7 @@ struct url {
 	char host[URL_HOST_SIZE]; /* the host as in the text */
 	bool has_ipv4;    /* true if HOST is an IPv4 address, false if it is a name */
 	uint8_t ipv4[4];  /* the IPv4 address; valid only if has_ipv4 is true */
-	uint16_t port; /* 80 if the text has no port */
+	uint16_t port; /* the port; 80 if the text has none */
 	bool has_port; /* true if the text has a port */
 	const char *path; /* points into TEXT, to the path with its first slash */
 };

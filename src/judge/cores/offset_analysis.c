@@ -7,8 +7,9 @@
 #include "rules/rules.h"
 #include "sync/outliers.h"
 
-#define TRIPS     4 /* the limit for synchronised cores is at least so many times the best round trip */
-#define TRIPS_NS_MAX UINT64_C(10000) /* that limit is at most 10 us; cores with longer round trips share a processor */
+#define TRIPS     4 /* the largest offset of synchronised cores is at least this multiple of the best round trip */
+/* the largest offset of synchronised cores is at most 10 us; cores with longer round trips share a processor */
+#define TRIPS_NS_MAX UINT64_C(10000)
 #define TICKS_MAX (INT64_C(1) << 60) /* larger values (12 years at 3 GHz) stand for an unknown bound */
 
 const struct report_core *

@@ -125,7 +125,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, slice_ns)) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
-			break; /* this happens, for example, if the TSC stopped during this batch */
+			break; /* the run ends here, for example because the TSC stopped during this batch */
 		latency_add(entry->latency, &survey->scale, survey->buffer.samples, size);
 		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
 			     survey->buffer.samples, size);

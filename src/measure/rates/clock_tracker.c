@@ -17,9 +17,9 @@
  */
 #define AWAY_NS      (100 * SURVEY_NS_PER_MS)
 #define AWAYS_MAX    4
-/* half of the longest wait (1.2 s of 2.4 s) is enough for a clock whose measured rate is right */
+/* half of the longest wait for an edge (1.2 s of 2.4 s) is enough if the clock's measured rate is right */
 #define KNOWN_SHARE       2
-#define KNOWN_LATE_NUM    6       /* 6/5 of the measured period is enough for a slower clock */
+#define KNOWN_LATE_NUM    6       /* a wait of 6/5 of the clock's measured period is enough if the clock is slower */
 #define KNOWN_LATE_DEN    5
 
 void

@@ -41,8 +41,8 @@ void survey_track_begin(const struct survey *survey, struct survey_track *track,
 bool survey_can_follow(const struct survey_track *track);
 
 /*
- * Returns the expected ticks of TRACK's clock in PASSED_TSC. After the rate window they are by the clock's rate in it,
- * before by its nominal frequency times its pace (see wraps.h).
+ * Returns the expected ticks of TRACK's clock in PASSED_TSC. After the rate window they are calculated from the clock's
+ * rate in the window. Before, they are calculated from its nominal frequency times its pace (see wraps.h).
  */
 uint64_t survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc);
 
@@ -64,7 +64,10 @@ struct survey_batch_end { /* a batch of samples of a clock */
  */
 struct survey_batch_end survey_take_end(struct survey *survey, struct survey_track *track);
 
-/* Records an end as a batch. Its flags are explained at struct record_batch. */
+/*
+ * Records END, the samples at an end of the rate window or of the run, as a batch. FLAGS are explained at struct
+ * record_batch.
+ */
 void survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
 		       const struct survey_batch_end *end);
 

@@ -1,6 +1,6 @@
 /*
- * Decides whether a quick run's rate window can end early: as soon as it determines all comparisons of rates. Each
- * interval always contains the true value, so an early end makes none of them wrong. See clock_tracker.h.
+ * Decides whether a quick run's rate window can end early: as soon as its rates are exact enough for all comparisons.
+ * Each interval always contains the true value, so an early end makes none of them wrong. See clock_tracker.h.
  */
 #include "measure/rates/clock_tracker.h"
 
@@ -20,7 +20,7 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 	const struct clock *clock = &track->entry->clock;
 	const struct sample now = { track->begin, track->count.ticks, track->count.tsc };
 	const struct resolution *resolution = &track->entry->resolution;
-	/* without the batches in between, which neither of the two functions below uses for this clock */
+	/* the batches between the ends are left out, because the two functions below do not use them for this clock */
 	struct rate_readings readings = {
 		.report = survey->report, .entry = track->entry, .scale = survey->scale,
 		.tsc_resolution_ticks = survey->tsc.resolution_ticks,

@@ -138,7 +138,7 @@ observe_edges(struct survey *survey)
 
 /*
  * Follows the edge clocks in UNSURE from a fresh reading, because the core may have been preempted for several edges
- * since the last.
+ * since the last reading.
  */
 static void
 follow_unsure_edges(struct survey *survey, uint32_t unsure)

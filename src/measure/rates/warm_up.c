@@ -16,8 +16,9 @@
 #define PROVISIONAL_TSC_TICKS (UINT64_C(1) << 32)
 #define ASSUMED_TSC_HZ    UINT64_C(1000000000)
 #define STEP_READS        64
-#define EDGES_WITHIN_SHARE   2000 /* assumed error of an edge clock (RTC), which has not moved yet: 1/2000 */
-#define UNKNOWN_WITHIN_SHARE 2   /* assumed error of any other clock without a provisional rate: 1/2 */
+/* assumed error of the rate of an edge clock (RTC), which has not ticked yet: 1/2000 */
+#define EDGES_WITHIN_SHARE   2000
+#define UNKNOWN_WITHIN_SHARE 2   /* assumed error of the rate of any other clock without a provisional rate: 1/2 */
 
 /*
  * The smallest difference between consecutive readings is an upper bound of the TSC's resolution. A hypervisor

@@ -9,7 +9,8 @@
  * and each round trip waits until both cores run.
  */
 #define TRIPS_AGAIN 1000
-#define TIME_MAX_NS (10 * SURVEY_NS_PER_S) /* limit of the additional time, which is not part of the run's plan */
+/* limit of the time for repeated ping-pongs, which is not part of the run's plan */
+#define TIME_MAX_NS (10 * SURVEY_NS_PER_S)
 /*
  * a pair whose interval is wider than this many median widths was disturbed; a longer way between its cores explains
  * less
@@ -44,7 +45,7 @@ median_width(const struct offsets *offsets)
 	return median;
 }
 
-/* Returns the largest width that needs no repetition. */
+/* Returns the largest width of an offset's interval at which the ping-pong is not repeated. */
 static uint64_t
 allowed_width(const struct survey_pair_pass *pass)
 {
