@@ -12,14 +12,14 @@ import time
 
 from machine.interruption import SIGNALS
 
-F_SETPIPE_SZ = 1031           # number from <linux/fcntl.h>
-PIPE_SIZE = 1 << 20           # bytes; large, so that a slow terminal does not stop the guest
+F_SETPIPE_SZ = 1031           # number of the command, from <linux/fcntl.h>
+PIPE_SIZE = 1 << 20           # size of a pipe in bytes; large, so that a slow terminal does not stop the guest
 # Seconds after SIGKILL in which QEMU's output is still read. There is a limit because children of QEMU may keep the pipe open.
 END_S = 1.0
 DRAIN_S = 30.0                # seconds for reading the last output of a QEMU that has ended; a busy host reads a full pipe slowly
-WAIT_S = 5.0                  # seconds that a killed process then has to end
+WAIT_S = 5.0                  # maximum number of seconds after that until the killed process ends
 POLL_S = 0.001
-MESSAGES_MAX = 1 << 20        # bytes; an answer of QMP is far smaller
+MESSAGES_MAX = 1 << 20        # limit in bytes of a message; QMP's answers are far smaller
 
 
 class Monitor:
@@ -110,7 +110,7 @@ class Process:
         self.output, self.errors = self._process.stdout, self._process.stderr
         for pipe in self.output, self.errors:
             os.set_blocking(pipe.fileno(), False)
-            with contextlib.suppress(OSError):  # if the pipe cannot be made larger, the run works too
+            with contextlib.suppress(OSError):  # a smaller pipe also works
                 fcntl.fcntl(pipe.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
 
     def get_exit_status(self):

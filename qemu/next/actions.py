@@ -249,7 +249,7 @@ def remove_all(system, with_reports):
             shutil.rmtree(reports, ignore_errors=True)
         elif state and not state["had_reports"]:
             with contextlib.suppress(OSError):
-                os.rmdir(reports)  # empty, so it is not needed
+                os.rmdir(reports)  # the folder is empty, so it is not needed
         left = volume.list_reports(folder)
     stay = f"; reports stay: {', '.join(left)} (--reports removes them)" if left else ""
     return ("removed" if state else "nothing was prepared") + stay

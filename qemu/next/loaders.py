@@ -65,7 +65,7 @@ class Grub:
 
     name, title, variable = "grub", "GRUB", "next_entry"
     ID = "baretick-once"
-    FOLDERS = ("/boot/grub", "/boot/grub2")  # Fedora and openSUSE use the second one; their commands are named grub2-*
+    FOLDERS = ("/boot/grub", "/boot/grub2")  # Fedora and openSUSE use the second folder, and commands named grub2-*
     BEGIN, END = f"\n### BEGIN {TITLE}: nextboot --remove takes this block away\n", f"### END {TITLE}\n"
     BLOCK = re.compile(re.escape(BEGIN.encode()) + b".*?" + re.escape(END.encode()), re.DOTALL)
     # Patterns for the lines of grub.cfg that GRUB's scripts 41_custom.in and 00_header.in write (GRUB 2.06, util/grub.d).

@@ -30,7 +30,7 @@ def insert_report(template, body):
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:
         pass  # the report is too deeply nested to be parsed, so BODY is used unchanged
-    # In JSON a < occurs only in strings, where it may be escaped. After this, no string can end the page's <script>.
+    # In JSON a < occurs only in strings, where it may be escaped. After the replacement, no string can end the page's <script>.
     return template.replace(MARK, body.replace(b"<", b"\\u003c"), 1)
 
 

@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Flaw(str):
-    """Replaces an invalid value until all arguments are parsed. It has the error, so that all errors can be reported at once."""
+    """Stands for an invalid value, and has its error. Thus all arguments are parsed before the errors are reported together."""
 
 
 def make_type(valid, names=()):

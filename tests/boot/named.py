@@ -5,8 +5,8 @@ posted data.
 Usage: unshare --map-root-user --mount --net named.py FOLDER QEMU [ARGUMENT...]
 
 The file `posted` in FOLDER gets the posted body. QEMU's user network passes DNS requests on to the host's DNS server,
-which is this one. It does not answer for silent.example. For all other names it answers that they do not exist. The
-servers end with QEMU."""
+which is the server of this program. It gives no answer for silent.example, and answers for all other names that they do
+not exist. Both servers end with QEMU."""
 import ctypes
 import fcntl
 import os
@@ -26,8 +26,8 @@ NAMES = {"lab.example": bytes([10, 0, 2, 2])}
 SILENT = "silent.example"
 # RFC 2308, 3: the answer "no such name" includes the root's SOA record
 AUTHORITY = struct.pack("!BHHIHBB5I", 0, 6, 1, 60, 22, 0, 0, 1, 60, 60, 60, 60)
-SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # numbers from <linux/sockios.h> and <net/if.h>
-PR_SET_PDEATHSIG = 1              # number from <linux/prctl.h>
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # a command from <linux/sockios.h>, and a flag from <net/if.h>
+PR_SET_PDEATHSIG = 1              # a command from <linux/prctl.h>
 
 
 def listen(folder):

@@ -93,7 +93,7 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
 
 @pytest.mark.parametrize("port, name", [(0x2F8, "SPCR"), (0x3E8, "DBG2")])
 def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port, name):
-    """This does not use the runner, because the runner's serial line is always COM1."""
+    """The test calls QEMU itself, because the runner's serial line is always COM1."""
     table, log = tmp_path / "table", tmp_path / "log"
     address = bytes([1, 8, 0, 1]) + port.to_bytes(8, "little")
     # Both tables lack their header of 36 bytes, which QEMU adds.

@@ -56,7 +56,8 @@ class Reader:
 
 
 def same(seen, wanted):
-    """Compare rows of text. A letter that was never learned is read as a tilde, which equals any letter."""
+    """Return true if two lists of rows have the same text. A tilde equals any letter, because it stands for an unknown
+    letter."""
     return len(seen) == len(wanted) and all(
         len(a) == len(b) and all(x in (y, "~") for x, y in zip(a, b)) for a, b in zip(seen, wanted))
 

@@ -1,5 +1,5 @@
-"""Firmware that enforces Secure Boot runs only signed applications. They are trusted by the firmware's own key, or by
-shim and an enrolled certificate."""
+"""Firmware that enforces Secure Boot runs only signed applications. The firmware trusts signatures by its own key,
+and shim trusts signatures by an enrolled certificate."""
 import json
 import os
 import re

@@ -59,8 +59,8 @@ def pairs_of(matrix, number):
 
 
 def is_proven(matrix, number):
-    """Return true if the matrix proves that core NUMBER is off: each other core differs from it, and is nearer to all
-    others."""
+    """Return true if the matrix proves that core NUMBER is off: all other cores differ from core NUMBER, and are nearer
+    to each other than to core NUMBER."""
     pairs = pairs_of(matrix, number)
     others = [cell for a, b in itertools.permutations(range(len(matrix)), 2) if number not in (a, b)
               for cell in [matrix[a][b]]]

@@ -1,5 +1,5 @@
 """Timer interrupts without UEFI, and with UEFI while the firmware is active. If instructions drive a machine's time,
-all figures are exact. They are tested without UEFI, because that needs less processor time."""
+all figures are exact. Such machines boot without UEFI, because this needs less processor time."""
 import pytest
 
 from boots import EFI_BUILT, ICOUNT, SECURE, checked, qemu

@@ -320,7 +320,8 @@ def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run
 
 @pytest.mark.long
 def test_a_start_from_a_snapshot_has_the_figures_of_a_whole_start(run):
-    """The second start makes the snapshot at the latest. The serial line then lacks its first bytes."""
+    """The second start uses the snapshot. Therefore the serial line lacks the bytes that the firmware sends before the
+    snapshot."""
     whole = run(*STICK, "--qemu", "qemu-system-x86_64", "--", *FAST)
     later = [run(*STICK, "--", *FAST) for _ in range(2)][1]
     said, after = (done.file("serial.log").partition(b"BdsDxe")[0] for done in (whole, later))

@@ -148,7 +148,7 @@ LARGE = {
 def test_a_large_report_is_read_or_refused_within_bounds(fake, tmp_path, name, most):
     large = LARGE[name]()
     body = whole(large)
-    if most:  # if it has too many values, it is cut until it can be read
+    if most:  # shortens it so that the report has no more values than the limit
         part = large[:reports.VALUES_MAX]
         body = whole(part[:part.rfind(b",")] + (b"]" if b"[" in part else b"}")) if b"," in part else body
         body = body if name != "keys" else whole(b'"news": {' + b",".join(b'"%06x":1' % n for n in range(700_000)) + b"}")

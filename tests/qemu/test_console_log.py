@@ -16,7 +16,7 @@ LOG_KEPT = 64 << 10  # number of bytes of a console's output that a cloud keeps
 
 
 def compact(report):
-    """Return REPORT as serial=compact prints it. This uses Python's libraries instead of baretick's code."""
+    """Return REPORT as serial=compact prints it. The function uses Python's libraries instead of baretick's code."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_FIXED)
     packed = packer.compress(json.dumps(report, separators=(",", ":")).encode()) + packer.flush()
     text = base64.urlsafe_b64encode(packed).decode().rstrip("=")

@@ -593,7 +593,7 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     assert not (tmp_path / "argv").exists()
 
 
-# Wrong arguments give one line that names them and status 2. Nothing is started.
+# Wrong arguments give exit status 2 and one line that names them. Nothing is started.
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["--accel", "xen"], "argument --accel: invalid choice: 'xen'"),

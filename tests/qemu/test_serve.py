@@ -398,7 +398,7 @@ def test_an_answer_is_not_lost_by_a_reset(serve):
     with server.connect() as line:
         line.sendall(b"POST /elsewhere HTTP/1.1\r\nContent-Length: 500000\r\n\r\n" + bytes(500000))
         assert answer(line)[0] == 404
-        # waits until the server has closed the connection; a close with unread data would be a reset
+        # waits for the end of the connection, which would be a reset if the server had not read all data
         until(lambda: threads(server) == 1)
         assert line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
 
@@ -688,7 +688,7 @@ def test_a_disk_that_gets_full_leaves_no_half_a_report(serve):
 # Tests of the configurations in the server's README.
 
 def recipes():
-    """Return the configurations of dnsmasq in the README. The one for PXE is added to the previous one."""
+    """Return the configurations of dnsmasq in the README. The configuration for PXE includes the one for HTTP."""
     text = (ROOT / "qemu" / "serve" / "README.md").read_text()
     http, pxe, proxy = (textwrap.dedent(block) for block in re.findall(r"^\*\*[\s\S]*?\n\n((?: {4}.*\n)+)", text, re.M))
     return {"http": http, "pxe": http + pxe, "proxy": proxy}

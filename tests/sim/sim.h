@@ -67,7 +67,7 @@ struct sim_counter {
 /* Returns the counter's present value, of wrap_bits bits. */
 uint64_t sim_counter_ticks(const struct sim_counter *counter);
 
-/* Sets COUNTER to TICKS, from which COUNTER continues to count. */
+/* Sets the present value of COUNTER to TICKS. Counting continues. */
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
 
 /* Makes COUNTER faster by PPM from now on. PPM must be a multiple of 10. */
