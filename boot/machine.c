@@ -50,7 +50,7 @@ machine_read_firmware_tables(struct machine *machine, struct report *report)
 	}
 	for (size_t i = 0; i < acpi->problem_count; i++)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
-	if (!machine->platform.cpu.hypervisor[0] && text_begins(acpi->oem, QEMU_OEM)) {
+	if (!machine->platform.cpu.hypervisor[0] && text_begins_with(acpi->oem, QEMU_OEM)) {
 		cpu_mark_as_guest(&machine->platform.cpu);
 		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a "
 			    "guest.");

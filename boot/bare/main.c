@@ -170,7 +170,7 @@ end_after_fault(struct application *app, const struct fault *fault)
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	fault_print_own(&text, fault);
+	fault_print_baretick_exception(&text, fault);
 	if (!app)
 		reset_with_error(bytes);
 	watchdog_disarm(&app->machine.watchdog);

@@ -85,8 +85,8 @@ print_measured_clock(void *context, const struct report *report, const struct re
 	(void)report;
 	text_init(&line, bytes, sizeof(bytes));
 	text_printf(&line, "  %-12s  p50 %6s  p99 %6s  %lu reads\n", entry->clock.id,
-		    number_ns(latency_percentile_ns(entry->latency, 50000)).text,
-		    number_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
+		    number_from_ns(latency_percentile_ns(entry->latency, 50000)).text,
+		    number_from_ns(latency_percentile_ns(entry->latency, 99000)).text, entry->latency->count);
 	console_print(progress->console, bytes);
 }
 
@@ -174,7 +174,7 @@ progress_set_tsc_rate(struct progress *progress, struct rate hz, uint64_t deadli
 	scale_init(&progress->scale, hz);
 	if (progress->deadline_ticks)
 		return;
-	progress->deadline_ticks = scale_ticks(&progress->scale, deadline_ns);
+	progress->deadline_ticks = scale_ns_to_ticks(&progress->scale, deadline_ns);
 	alarm_set(&progress->deadline, deadline_ns);
 }
 

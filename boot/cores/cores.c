@@ -226,7 +226,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores_assign_numbers(cores, madt, own_apic_id, wanted, ids);
 	scale_init(&cores->startup.scale, startup_get_rate_or_default(tsc));
 	for (size_t i = 1; i < cores->startup.count; i++)
-		cores->startup.slots[i].awake_ticks = scale_ticks(&cores->startup.scale, limits.awake_ns);
+		cores->startup.slots[i].awake_ticks = scale_ns_to_ticks(&cores->startup.scale, limits.awake_ns);
 
 	startup_clear_ids(&cores->unlisted_id, 1);
 	cores->setup->unlisted_ids = &cores->unlisted_id;

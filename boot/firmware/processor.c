@@ -36,14 +36,14 @@ processor_read_registers(struct as_found *registers)
 {
 	struct lapic lapic;
 
-	as_found_add(registers, "the IDT's base", processor_read_idtr().base);
-	as_found_add(registers, "the GDT's base", processor_read_gdtr().base);
-	as_found_add(registers, "CR3", read_cr3());
-	as_found_add(registers, "CR4", read_cr4());
+	as_found_add_register(registers, "the IDT's base", processor_read_idtr().base);
+	as_found_add_register(registers, "the GDT's base", processor_read_gdtr().base);
+	as_found_add_register(registers, "CR3", read_cr3());
+	as_found_add_register(registers, "CR4", read_cr4());
 	if (lapic_open(&lapic))
 		return;
-	as_found_add(registers, "the LAPIC's timer vector", lapic_read(&lapic, LAPIC_LVT_TIMER));
-	as_found_add(registers, "the LAPIC timer's initial count", lapic_read(&lapic, LAPIC_INITIAL_COUNT));
-	as_found_add(registers, "the LAPIC timer's divider", lapic_read(&lapic, LAPIC_DIVIDE));
-	as_found_add(registers, "the LAPIC's spurious vector", lapic_read(&lapic, LAPIC_SVR));
+	as_found_add_register(registers, "the LAPIC's timer vector", lapic_read(&lapic, LAPIC_LVT_TIMER));
+	as_found_add_register(registers, "the LAPIC timer's initial count", lapic_read(&lapic, LAPIC_INITIAL_COUNT));
+	as_found_add_register(registers, "the LAPIC timer's divider", lapic_read(&lapic, LAPIC_DIVIDE));
+	as_found_add_register(registers, "the LAPIC's spurious vector", lapic_read(&lapic, LAPIC_SVR));
 }

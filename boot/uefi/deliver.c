@@ -88,6 +88,6 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	report->duration_ns = options_duration_ns(&report->options); /* the duration that the run would have had */
 	report->incomplete = true;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	return plan_render(plan, report, texts) && !save_is_latest_report(texts[SAVE_JSON]) && save_report(texts, 0, sentence);
 }

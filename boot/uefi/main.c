@@ -235,7 +235,7 @@ end_after_fault(struct application *app, const struct fault *fault)
 	watchdog_disarm(&app->machine.watchdog);
 	guard_run(restore_boot_core, &app->run, &again);
 	text_init(&text, bytes, sizeof(bytes));
-	fault_print_own(&text, fault);
+	fault_print_baretick_exception(&text, fault);
 	text_put_char(&text, '\n');
 	show_error(app, bytes);
 	exit_application(app, EXIT_ERROR, !app->machine.cores.firmware_lost_cores);

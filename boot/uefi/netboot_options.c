@@ -50,7 +50,7 @@ read_options(void *context, char *buffer, size_t size, size_t *length)
 	if (!guard_run(request_options, &question, &fault)) {
 		text_init(&text, question.sentence, sizeof(question.sentence));
 		text_printf(&text, "No options from %s: ", netboot->server.options);
-		fault_print_own(&text, &fault);
+		fault_print_baretick_exception(&text, &fault);
 	}
 	print_in_last_row(netboot->console, "");
 	if (question.sentence[0])

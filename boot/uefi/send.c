@@ -24,7 +24,7 @@ set_fault_sentence(struct send *send, const struct fault *fault)
 
 	text_init(&text, send->sentence, sizeof(send->sentence));
 	text_printf(&text, "The report was not accepted by %s: ", send->address);
-	fault_print_own(&text, fault);
+	fault_print_baretick_exception(&text, fault);
 }
 
 static void

@@ -50,14 +50,14 @@ wait_for_tick(const struct calibrating *c, uint64_t *due_tsc)
 
 	while ((waits = (int64_t)(hw_tsc() - *due_tsc) < 0) && wait_goes_on(&wait))
 		;
-	*due_tsc += scale_ticks(c->scale, TICK_NS);
+	*due_tsc += scale_ns_to_ticks(c->scale, TICK_NS);
 	return !waits;
 }
 
 static bool
 measure_over_ticks(const struct calibrating *c, const struct lapic *lapic, struct reading *first, struct reading *last)
 {
-	uint64_t due_tsc = hw_tsc() + scale_ticks(c->scale, TICK_NS);
+	uint64_t due_tsc = hw_tsc() + scale_ns_to_ticks(c->scale, TICK_NS);
 
 	if (!wait_for_tick(c, &due_tsc))
 		return false;

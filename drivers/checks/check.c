@@ -29,7 +29,7 @@ check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours 
 		struct behaviour *row = &behaviours->rows[i];
 
 		*row = (struct behaviour){ .rule = row->rule, .clock = row->clock };
-		behaviour_say(row, "The TSC stopped, so it could not time this test.");
+		behaviour_set_text(row, "The TSC stopped, so it could not time this test.");
 	}
 }
 
@@ -50,7 +50,7 @@ has_enough_time(const struct checking *checking, uint64_t needs_ns, struct behav
 	uint64_t left_ns = check_get_time_left_ns(checking);
 
 	if (left_ns < needs_ns)
-		behaviour_say(row, "The test takes %lu ms, and %lu ms were left.",
+		behaviour_set_text(row, "The test takes %lu ms, and %lu ms were left.",
 			       needs_ns / WAIT_NS_PER_MS,
 			       left_ns / WAIT_NS_PER_MS);
 	return left_ns >= needs_ns;
@@ -61,7 +61,7 @@ check_run_all(const struct checking *checking, const struct check *checks, struc
 {
 	for (; checks->rule; checks++) {
 		bool asked = check_must_run(checking, behaviours, 1);
-		struct behaviour *row = behaviour_add(behaviours, checks->rule, checking->rows->id);
+		struct behaviour *row = behaviour_add_row(behaviours, checks->rule, checking->rows->id);
 
 		if (row && asked && has_enough_time(checking, checks->needs_ns, row))
 			checks->run(checking, row);
@@ -89,8 +89,8 @@ check_read_tsc(const struct device *device)
 uint64_t
 check_count_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks)
 {
-	return scale_ratio((unsigned __int128)tsc_ticks * scale->hz.den, rate.num,
-			   (unsigned __int128)scale->hz.num * rate.den, SCALE_UP);
+	return scale_mul_div_wide((unsigned __int128)tsc_ticks * scale->hz.den, rate.num,
+				  (unsigned __int128)scale->hz.num * rate.den, SCALE_UP);
 }
 
 bool
@@ -110,7 +110,7 @@ void
 check_mark_disturbed(struct behaviour *row)
 {
 	row->disturbed = true;
-	behaviour_say(row, "Time was stolen from the core in each try.");
+	behaviour_set_text(row, "Time was stolen from the core in each try.");
 }
 
 void
@@ -127,8 +127,8 @@ check_watch_begin(const struct checking *checking, uint64_t bound_ns)
 {
 	return (struct check_watch){
 		.device = checking->device,
-		.bound_ticks = scale_ticks(checking->scale, bound_ns),
-		.poll_ticks_max = scale_ticks(checking->scale, WATCH_POLL_NS_MAX),
+		.bound_ticks = scale_ns_to_ticks(checking->scale, bound_ns),
+		.poll_ticks_max = scale_ns_to_ticks(checking->scale, WATCH_POLL_NS_MAX),
 		.last_tsc = check_read_tsc(checking->device),
 		.polls_left = bound_ns / WATCH_POLL_NS_MIN + 1,
 	};

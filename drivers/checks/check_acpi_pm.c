@@ -46,10 +46,10 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 		i++;
 	check_set_outcome(row, i < PM_BATCH);
 	if (row->failed)
-		behaviour_say(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads %lxh.",
+		behaviour_set_text(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads %lxh.",
 			       samples[i].ticks);
 	else
-		behaviour_say(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
+		behaviour_set_text(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
 }
 
 /*
@@ -66,7 +66,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
 	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_get_time_left_ns(checking)) {
-		behaviour_say(row, "The timer reaches bit 24 in %lu ms, and less time was left.",
+		behaviour_set_text(row, "The timer reaches bit 24 in %lu ms, and less time was left.",
 			       wrap_ns / WAIT_NS_PER_MS);
 		return;
 	}
@@ -75,15 +75,15 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
 		acpi_pm_sample_all_32_bits(checking, &last, 1);
 	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
-		behaviour_say(row, "Bit 24 of the timer did not become 1 in the expected time.");
+		behaviour_set_text(row, "Bit 24 of the timer did not become 1 in the expected time.");
 		return;
 	}
 	check_set_outcome(row, last.ticks <= ACPI_PM_MASK_24);
 	if (row->failed)
-		behaviour_say(row, "The FADT says 32 bits, but after %lxh the timer read %lxh: it wraps at 24 bits.",
+		behaviour_set_text(row, "The FADT says 32 bits, but after %lxh the timer read %lxh: it wraps at 24 bits.",
 			       first.ticks, last.ticks);
 	else
-		behaviour_say(row, "More than 24 bits, as the FADT says: the timer reads %lxh.", last.ticks);
+		behaviour_set_text(row, "More than 24 bits, as the FADT says: the timer reads %lxh.", last.ticks);
 }
 
 /* Returns true if NOW is before THEN, or after it by more than the time between the two readings allows. */
@@ -132,15 +132,15 @@ acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 		}
 	} while (reads < PM_GLITCH_READS && wait_goes_on(&wait));
 	if (!glitches && reads < PM_GLITCH_READS_MIN) {
-		behaviour_say(row, "There was time for %u readings only.", reads);
+		behaviour_set_text(row, "There was time for %u readings only.", reads);
 		return;
 	}
 	check_set_outcome(row, glitches != 0);
 	if (glitches)
-		behaviour_say(row, "%u of %u readings were wrong, and the next reading right: %lxh after %lxh.",
+		behaviour_set_text(row, "%u of %u readings were wrong, and the next reading right: %lxh after %lxh.",
 			       glitches, reads, off, before);
 	else
-		behaviour_say(row, "%u single readings, none of them wrong.", reads);
+		behaviour_set_text(row, "%u single readings, none of them wrong.", reads);
 }
 
 void

@@ -31,7 +31,7 @@ check_period(const struct checking *checking, struct behaviour *row)
 	uint32_t period_fs = hw_read32(checking->platform->acpi.hpet.base + HPET_PERIOD);
 
 	check_set_outcome(row, period_fs < HPET_PERIOD_FS_MIN || period_fs > HPET_PERIOD_FS_MAX);
-	behaviour_say(row, "The period register reads %u fs (valid: %u to %u).", period_fs,
+	behaviour_set_text(row, "The period register reads %u fs (valid: %u to %u).", period_fs,
 		       HPET_PERIOD_FS_MIN, HPET_PERIOD_FS_MAX);
 }
 
@@ -41,7 +41,7 @@ check_base_address(const struct checking *checking, struct behaviour *row)
 	uint64_t base = checking->platform->acpi.hpet.base;
 
 	check_set_outcome(row, base >> 32);
-	behaviour_say(row, "The HPET's ACPI table gives the base address %lxh, %s 4 GiB.", base,
+	behaviour_set_text(row, "The HPET's ACPI table gives the base address %lxh, %s 4 GiB.", base,
 		       row->failed ? "above" : "below");
 }
 
@@ -84,18 +84,18 @@ test_stopping_once(const struct checking *checking, struct behaviour *row)
 
 	check_set_outcome(row, true);
 	if (stop.stopped != stop.stopped_later)
-		behaviour_say(row, "The counter counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
+		behaviour_set_text(row, "The counter counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
 	else if (stop.stopped - stop.running > hpet_get_ticks_max(&pace, stop.off_ticks))
-		behaviour_say(row, "With ENABLE_CNF 0 the counter reads %xh, after %xh.", stop.stopped, stop.running);
+		behaviour_set_text(row, "With ENABLE_CNF 0 the counter reads %xh, after %xh.", stop.stopped, stop.running);
 	else if (stop.running_again - stop.stopped > hpet_get_ticks_max(&pace, stop.on_ticks))
-		behaviour_say(row, "The counter stopped at %xh, and continues from %xh.", stop.stopped, stop.running_again);
+		behaviour_set_text(row, "The counter stopped at %xh, and continues from %xh.", stop.stopped, stop.running_again);
 	else if (!probe_counter_moves(read_low_half, checking->device))
-		behaviour_say(row, "The counter stopped at %xh, and does not continue.", stop.stopped);
+		behaviour_set_text(row, "The counter stopped at %xh, and does not continue.", stop.stopped);
 	else
 		row->failed = false;
 	if (!row->failed)
-		behaviour_say(row, "The counter stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
+		behaviour_set_text(row, "The counter stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
 /* Tests twice. A counter that cannot be stopped fails both times. A counter that only jumped once fails once. */
@@ -105,7 +105,7 @@ check_stopping(const struct checking *checking, struct behaviour *row)
 	struct behaviour first;
 
 	if (!checking->device->opened) {
-		behaviour_say(row, "The firmware left the HPET running and may use it.");
+		behaviour_set_text(row, "The firmware left the HPET running and may use it.");
 		return;
 	}
 	test_stopping_once(checking, row);
@@ -139,17 +139,17 @@ check_pc10_is_excluded(const struct checking *checking, struct behaviour *row)
 
 	if (check_is_guest(checking) || !text_equal(cpu->vendor, "GenuineIntel")) {
 		row->unchecked = check_is_guest(checking) ? UNCHECKED_GUEST : UNCHECKED_OTHER;
-		behaviour_say(row, "Checked on Intel processors on bare metal only.");
+		behaviour_set_text(row, "Checked on Intel processors on bare metal only.");
 		return;
 	}
 	if (!can_reach_pc10(cpu)) {
 		check_set_outcome(row, false);
-		behaviour_say(row, "CPUID 5h reports no C-state as deep as PC10.");
+		behaviour_set_text(row, "CPUID 5h reports no C-state as deep as PC10.");
 		return;
 	}
 	limit = (unsigned)(hw_msr_read(MSR_PKG_CST_CONFIG) & PKG_CST_LIMIT);
 	check_set_outcome(row, limit >= PKG_CST_PC10);
-	behaviour_say(row, "The package's C-state limit (MSR E2h) is %u, which %s PC10.", limit,
+	behaviour_set_text(row, "The package's C-state limit (MSR E2h) is %u, which %s PC10.", limit,
 		       row->failed ? "allows" : "excludes");
 }
 

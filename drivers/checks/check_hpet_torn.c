@@ -74,16 +74,16 @@ read_across_rollover(const struct checking *checking, struct behaviour *row, con
 			then = now;
 	}
 	hw_interrupts_restore(interrupts);
-	if (!torn && (!crossing_ticks || crossing_ticks > scale_ticks(checking->scale, TORN_CROSSING_NS))) {
+	if (!torn && (!crossing_ticks || crossing_ticks > scale_ns_to_ticks(checking->scale, TORN_CROSSING_NS))) {
 		check_mark_disturbed(row);
 		return;
 	}
 	check_set_outcome(row, torn);
 	if (torn)
-		behaviour_say(row, "At the rollover of the low half the HPET read %lxh, then %lxh.",
+		behaviour_set_text(row, "At the rollover of the low half the HPET read %lxh, then %lxh.",
 			       then.ticks, now.ticks);
 	else
-		behaviour_say(row, "%u readings across the rollover of the low half are in order%s.",
+		behaviour_set_text(row, "%u readings across the rollover of the low half are in order%s.",
 			       readings, in_one_access ? ", by one access or by several" : "");
 }
 
@@ -95,12 +95,12 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 	struct wait wait;
 
 	if (checking->rows->width_bits != 64) {
-		behaviour_say(row, "The HPET is 32 bits wide, so one access reads all of it.");
+		behaviour_set_text(row, "The HPET is 32 bits wide, so one access reads all of it.");
 		return;
 	}
 	rollover_ns = scale_mul_div((uint64_t)UINT32_MAX - low + 1, period_fs, HPET_FS_PER_NS);
 	if (rollover_ns < 2 * TORN_BEFORE_NS || rollover_ns + TORN_EXTRA_NS > check_get_time_left_ns(checking)) {
-		behaviour_say(row, "The low half rolls over in %lu ms, %s.",
+		behaviour_set_text(row, "The low half rolls over in %lu ms, %s.",
 			       rollover_ns / WAIT_NS_PER_MS,
 			       rollover_ns < 2 * TORN_BEFORE_NS ? "too soon" :
 			       "beyond the time left");

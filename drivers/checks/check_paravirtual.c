@@ -36,19 +36,20 @@ check_stated_rate(const struct checking *checking, struct behaviour *row, uint64
 	uint64_t khz;
 
 	if (checking->scale_by_tsc) {
-		behaviour_say(row, "No clock that is independent of the TSC and the hypervisor measured the TSC's "
+		behaviour_set_text(row, "No clock that is independent of the TSC and the hypervisor measured the TSC's "
 				   "rate.");
 		return;
 	}
 	if (!multiplier) {
-		behaviour_say(row, "The clock's page was being updated, or stated no rate, when it was read.");
+		behaviour_set_text(row, "The clock's page was being updated, or stated no rate, when it was read.");
 		return;
 	}
 	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
 	check_set_figure(row, get_ppm_above(scale->least, multiplier, false), get_ppm_above(scale->most, multiplier, true));
-	behaviour_say(row, "The clock's page states a TSC rate of %lu kHz, which differs from the measured rate by %ld to %ld "
+	behaviour_set_text(row,
+			   "The clock's page states a TSC rate of %lu kHz, which differs from the measured rate by %ld to %ld "
 			   "ppm.", khz, row->low,
-		      row->high);
+			   row->high);
 }
 
 /*
@@ -63,9 +64,10 @@ was_rate_changed(const struct checking *checking, struct behaviour *row, uint64_
 
 	if (!multiplier || multiplier == first)
 		return false;
-	behaviour_say(row, "The hypervisor changed the TSC rate in the clock's page during the run, from %lu kHz to %lu kHz.",
-		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, first),
-		      scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier));
+	behaviour_set_text(row,
+			   "The hypervisor changed the TSC rate in the clock's page during the run, from %lu kHz to %lu kHz.",
+			   scale_mul_div_nearest(UINT64_C(1) << 32, PPM, first),
+			   scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier));
 	return true;
 }
 
@@ -118,18 +120,18 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 	uint64_t fallbacks = hv_page_count_fallbacks(checking->device);
 
 	if (checking->rows->state != CLOCK_PRESENT && !fallbacks) {
-		behaviour_say(row, "There is no page to check.");
+		behaviour_set_text(row, "There is no page to check.");
 		return;
 	}
 	check_set_outcome(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
 	if (!fallbacks)
-		behaviour_say(row, "The page's sequence number was never 0.");
+		behaviour_set_text(row, "The page's sequence number was never 0.");
 	else if (checking->rows->state == CLOCK_PRESENT)
-		behaviour_say(row, "The page's sequence number was 0 in %lu readings, so the MSR was read instead. The "
+		behaviour_set_text(row, "The page's sequence number was 0 in %lu readings, so the MSR was read instead. The "
 				   "number is %s now.", fallbacks,
-			      row->failed ? "0" : "not 0");
+				   row->failed ? "0" : "not 0");
 	else
-		behaviour_say(row, "The page's sequence number is 0, so readers must read the MSR instead.");
+		behaviour_set_text(row, "The page's sequence number is 0, so readers must read the MSR instead.");
 }
 
 /*
@@ -176,15 +178,15 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 			worst = apart;
 	}
 	if (!reads) {
-		behaviour_say(row, "The page was marked as unusable when it was read.");
+		behaviour_set_text(row, "The page was marked as unusable when it was read.");
 		return;
 	}
 	check_set_figure(row, worst * HV_TICK_NS, worst * HV_TICK_NS);
 	if (worst)
-		behaviour_say(row, "In the worst of %u reads the MSR was %ld ns %s the page.", reads,
-			      (worst < 0 ? -worst : worst) * HV_TICK_NS, worst < 0 ? "behind" : "ahead of");
+		behaviour_set_text(row, "In the worst of %u reads the MSR was %ld ns %s the page.", reads,
+				   (worst < 0 ? -worst : worst) * HV_TICK_NS, worst < 0 ? "behind" : "ahead of");
 	else
-		behaviour_say(row, "Each of %u readings of the MSR was between the page's readings right before and "
+		behaviour_set_text(row, "Each of %u readings of the MSR was between the page's readings right before and "
 				   "after it.", reads);
 }
 

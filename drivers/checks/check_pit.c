@@ -70,7 +70,7 @@ get_elapsed_ticks(const struct checking *checking, uint64_t then_ticks, uint64_t
 static void
 wait_varying_time(const struct checking *checking, unsigned reading)
 {
-	uint64_t ticks = scale_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS);
+	uint64_t ticks = scale_ns_to_ticks(checking->scale, reading % STEP_WAITS * STEP_WAIT_NS);
 	uint64_t begin = check_read_tsc(checking->device);
 
 	for (unsigned polls = STEP_POLLS; polls > 0 && check_read_tsc(checking->device) - begin < ticks; polls--)
@@ -87,11 +87,12 @@ check_count_step(const struct checking *checking, struct behaviour *row)
 		step = gcd(step, get_elapsed_ticks(checking, first_ticks, take_sample_masked(checking).ticks));
 	}
 	if (step == 0) {
-		behaviour_say(row, "The counter did not change in %u readings.", STEP_READS);
+		behaviour_set_text(row, "The counter did not change in %u readings.", STEP_READS);
 		return;
 	}
 	check_set_outcome(row, step != 1);
-	behaviour_say(row, "In mode 2, all %u readings differ by multiples of %u (expected: 1).", STEP_READS, (unsigned)step);
+	behaviour_set_text(row, "In mode 2, all %u readings differ by multiples of %u (expected: 1).", STEP_READS,
+			   (unsigned)step);
 }
 
 enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
@@ -115,7 +116,7 @@ classify_latch(const struct checking *checking, const struct latched *l)
 	uint64_t all = get_elapsed_ticks(checking, l->before.ticks, l->after.ticks);
 	uint64_t part = get_elapsed_ticks(checking, l->before.ticks, l->ticks), held_max, lost_min;
 
-	if (l->after.end - l->before.begin > scale_ticks(checking->scale, LATCH_SPAN_NS_MAX) ||
+	if (l->after.end - l->before.begin > scale_ns_to_ticks(checking->scale, LATCH_SPAN_NS_MAX) ||
 	    l->waited_tsc - l->latched_tsc > 2 * l->wait_ticks ||
 	    l->after.end - l->waited_tsc > l->wait_ticks || all == 0)
 		return LATCH_UNCLEAR;
@@ -143,7 +144,7 @@ test_latch(const struct checking *checking, bool latch_twice)
 	hw_out8(PIT_CONTROL, CONTROL_LATCH);
 	l.latched_tsc = check_read_tsc(checking->device);
 	l.wait_ticks = LATCH_FACTOR * (l.latched_tsc - l.before.begin) +
-		       scale_ticks(checking->scale, LATCH_HELD_NS);
+		       scale_ns_to_ticks(checking->scale, LATCH_HELD_NS);
 	wait = wait_begin(checking->scale, scale_ns(checking->scale, l.wait_ticks) < LATCH_HELD_NS_MAX ?
 			  scale_ns(checking->scale, l.wait_ticks) : 0);
 	while (wait_goes_on(&wait))
@@ -170,7 +171,7 @@ check_latch(const struct checking *checking, struct behaviour *row)
 
 		if (lost > held) {
 			check_set_outcome(row, true);
-			behaviour_say(row, "%s: in %u of %u tries.", again ?
+			behaviour_set_text(row, "%s: in %u of %u tries.", again ?
 				       "A second latch command takes a new count" :
 				       "A latched count keeps counting", lost, LATCH_TRIES);
 			return;
@@ -181,7 +182,7 @@ check_latch(const struct checking *checking, struct behaviour *row)
 		}
 	}
 	check_set_outcome(row, false);
-	behaviour_say(row, "A latched count is held until it is read; a second latch command is ignored.");
+	behaviour_set_text(row, "A latched count is held until it is read; a second latch command is ignored.");
 }
 
 /* Status bytes after the control words of modes 0 and 2, and after a count was loaded. */
@@ -223,7 +224,7 @@ check_status(const struct checking *checking, struct behaviour *row)
 	bool waits = s.mode_0 & s.mode_2 & STATUS_NULL_COUNT;
 
 	check_set_outcome(row, !is_read_back || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
-	behaviour_say(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
+	behaviour_set_text(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
 		       s.mode_2, s.loaded, waits ? "" : "; NULL COUNT is never set");
 }
 

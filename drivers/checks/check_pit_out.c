@@ -25,8 +25,8 @@ static struct duration
 get_nominal_duration(const struct checking *checking)
 {
 	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
-	uint64_t ticks = scale_ratio((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
-				     (unsigned __int128)tsc->den * claimed->num, SCALE_NEAREST);
+	uint64_t ticks = scale_mul_div_wide((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
+					    (unsigned __int128)tsc->den * claimed->num, SCALE_NEAREST);
 
 	return (struct duration){ ticks, ticks };
 }
@@ -54,7 +54,7 @@ measure_duration(const struct checking *checking, uint64_t ns)
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 	clocks = clock_elapsed_ticks(checking->rows, first.ticks, last.ticks);
-	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ticks(checking->scale, ns))
+	if (last.end - first.begin > PACE_SPAN_FACTOR * scale_ns_to_ticks(checking->scale, ns))
 		return (struct duration){ 0, UINT64_MAX };
 	return (struct duration){
 		scale_mul_div(OUT_CLOCKS, last.begin - first.end, clocks + 1),
@@ -132,19 +132,19 @@ static void
 report_rise(const struct checking *checking, struct behaviour *row, const struct rise *rise,
 	    const struct duration *requested)
 {
-	int64_t low_ns = scale_ns_down(checking->scale, rise->low_ticks - (int64_t)requested->high_ticks);
-	int64_t high_ns = scale_ns_up(checking->scale, rise->high_ticks - (int64_t)requested->low_ticks);
+	int64_t low_ns = scale_ticks_to_ns_down(checking->scale, rise->low_ticks - (int64_t)requested->high_ticks);
+	int64_t high_ns = scale_ticks_to_ns_up(checking->scale, rise->high_ticks - (int64_t)requested->low_ticks);
 
 	check_set_figure(row, round_down_to_us(low_ns), -round_down_to_us(-high_ns));
 	if (row->low >= 0)
-		behaviour_say(row, "OUT rose %ld to %ld us after the end of its count of %u clocks.", row->low, row->high,
-			      OUT_CLOCKS);
+		behaviour_set_text(row, "OUT rose %ld to %ld us after the end of its count of %u clocks.", row->low, row->high,
+				   OUT_CLOCKS);
 	else if (row->high <= 0)
-		behaviour_say(row, "OUT rose %ld to %ld us before the end of its count of %u clocks.", -row->high, -row->low,
-			      OUT_CLOCKS);
+		behaviour_set_text(row, "OUT rose %ld to %ld us before the end of its count of %u clocks.", -row->high, -row->low,
+				   OUT_CLOCKS);
 	else
-		behaviour_say(row, "OUT rose between %ld us before and %ld us after the end of its count of %u clocks.",
-			      -row->low, row->high, OUT_CLOCKS);
+		behaviour_set_text(row, "OUT rose between %ld us before and %ld us after the end of its count of %u clocks.",
+				   -row->low, row->high, OUT_CLOCKS);
 }
 
 /* Returns the distance in TSC ticks between RISE and the requested time. Returns 0 if the intervals overlap. */
@@ -181,12 +181,12 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 	unsigned counts[OUT_KINDS] = { 0 };
 
 	if (hw_in8(PORT_B) == PORT_B_UNREADABLE) {
-		behaviour_say(row, "Port 61h, where OUT is read, reads FFh.");
+		behaviour_set_text(row, "Port 61h, where OUT is read, reads FFh.");
 		return;
 	}
 	time = get_requested_duration(checking);
 	if (time.high_ticks > PACE_SLOWEST_FACTOR * get_nominal_duration(checking).high_ticks) {
-		behaviour_say(row, "The counter hardly counts.");
+		behaviour_set_text(row, "The counter hardly counts.");
 		return;
 	}
 	for (unsigned i = 0; i < OUT_TRIES; i++) {
@@ -209,8 +209,8 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 	}
 	check_set_outcome(row, true);
 	if (counts[OUT_NEVER_HIGH])
-		behaviour_say(row, "OUT (port 61h bit 5) was set to rise after 1 ms and did not within %u ms.",
+		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after 1 ms and did not within %u ms.",
 			       (unsigned)(OUT_BOUND_FACTOR * scale_ns(checking->scale, time.high_ticks) / WAIT_NS_PER_MS));
 	else
-		behaviour_say(row, "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
+		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
 }

@@ -94,7 +94,7 @@ record_uip_fall(struct update_watch *w, const struct update_poll *poll)
 static void
 record_uip(struct update_watch *w, const struct update_poll *poll)
 {
-	bool gap = poll->after_a - w->last.begin > scale_ticks(w->checking.scale, GAP_NS_MAX);
+	bool gap = poll->after_a - w->last.begin > scale_ns_to_ticks(w->checking.scale, GAP_NS_MAX);
 
 	if (!poll->updating)
 		w->first_tsc = 0;
@@ -115,7 +115,7 @@ record_uip(struct update_watch *w, const struct update_poll *poll)
 static bool
 changed_without_uip(const struct update_watch *w, const struct update_poll *poll)
 {
-	return w->last.good && poll->end - w->last.begin < scale_ticks(w->checking.scale, UIP_NS_MIN);
+	return w->last.good && poll->end - w->last.begin < scale_ns_to_ticks(w->checking.scale, UIP_NS_MIN);
 }
 
 static void
@@ -128,7 +128,7 @@ record_second(struct update_watch *w, const struct update_poll *poll)
 		return;
 	}
 	if (w->seconds.known && second != w->seconds.latest &&
-	    poll->end - w->seconds.latest_tsc < scale_ticks(w->checking.scale, SECOND_NS_MAX)) {
+	    poll->end - w->seconds.latest_tsc < scale_ns_to_ticks(w->checking.scale, SECOND_NS_MAX)) {
 		if (second == (w->seconds.latest + 1) % (RTC_SECONDS_MAX + 1)) {
 			w->seconds.right++;
 		} else {
@@ -148,7 +148,7 @@ is_uip_determined(const struct update_watch *w)
 {
 	if (w->without_uip >= w->times_min || w->updates >= w->long_min)
 		return true;
-	return w->updates && w->shortest_low_ticks <= scale_ticks(w->checking.scale, UIP_NS_MAX);
+	return w->updates && w->shortest_low_ticks <= scale_ns_to_ticks(w->checking.scale, UIP_NS_MAX);
 }
 
 static bool
@@ -177,7 +177,7 @@ static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)
 {
 	const struct checking *checking = &w->checking;
-	uint64_t left_ns = check_get_time_left_ns(checking), good_ticks = scale_ticks(checking->scale, UIP_NS_MIN);
+	uint64_t left_ns = check_get_time_left_ns(checking), good_ticks = scale_ns_to_ticks(checking->scale, UIP_NS_MIN);
 	struct check_watch watch = check_watch_begin(checking, left_ns < WATCH_LONG_NS ? left_ns : WATCH_LONG_NS);
 	bool settled = false;
 
@@ -199,7 +199,7 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 		settled = are_both_determined(w) && (!flag || flag->edges >= 2);
 	} while (!settled && check_watch_goes_on(&watch) && check_get_time_left_ns(checking) &&
 		 ((saw_update(w) && !are_both_determined(w)) ||
-		  watch.seen_ticks < scale_ticks(checking->scale, WATCH_NS)));
+		  watch.seen_ticks < scale_ns_to_ticks(checking->scale, WATCH_NS)));
 	w->seen_ticks = watch.seen_ticks;
 }
 
@@ -217,27 +217,27 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 
 	if (w->updates && is_uip_determined(w)) {
 		check_set_figure(row, (int64_t)low_us, (int64_t)high_us);
-		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu to %lu us in the shortest update; updates seen: %u.",
+		behaviour_set_text(row, "The update flag (UIP) stayed 1 for %lu to %lu us in the shortest update; updates seen: %u.",
 			       low_us, high_us, w->updates);
 	} else if (w->updates) {
 		row->disturbed = true;
-		behaviour_say(row, "The update flag (UIP) stayed 1 for %lu us, in fewer than %u updates: a busy host may have "
+		behaviour_set_text(row, "The update flag (UIP) stayed 1 for %lu us, in fewer than %u updates: a busy host may have "
 				   "cleared it late.", low_us, w->long_min);
 	} else if (w->first_tsc) {
 		check_set_figure(row, (int64_t)(get_observed_ms(w) * US), (int64_t)(get_observed_ms(w) * US + US));
-		behaviour_say(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls, get_observed_ms(w));
+		behaviour_set_text(row, "The update flag (UIP) was 1 in all %lu reads, for %u ms.", w->polls, get_observed_ms(w));
 	} else if (w->without_uip >= w->times_min) {
 		check_set_outcome(row, true);
-		behaviour_say(row, "The update flag (UIP) was never 1 in %u ms, not even before the seconds changed.",
-			      get_observed_ms(w));
+		behaviour_set_text(row, "The update flag (UIP) was never 1 in %u ms, not even before the seconds changed.",
+				   get_observed_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
-		behaviour_say(row, "The update flag (UIP) was not 1 before the seconds changed, in fewer than %u cases.",
+		behaviour_set_text(row, "The update flag (UIP) was not 1 before the seconds changed, in fewer than %u cases.",
 			       w->times_min);
 	} else if (saw_update(w)) {
 		check_mark_disturbed(row);
 	} else {
-		behaviour_say(row, "No update came in %u ms.", get_observed_ms(w));
+		behaviour_set_text(row, "No update came in %u ms.", get_observed_ms(w));
 	}
 }
 
@@ -246,20 +246,20 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 {
 	if (!w->seconds.known && w->seconds.invalid) {
 		check_set_outcome(row, true);
-		behaviour_say(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
+		behaviour_set_text(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
 	} else if (w->seconds.wrong && are_seconds_determined(w)) {
 		check_set_outcome(row, true);
-		behaviour_say(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.",
+		behaviour_set_text(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.",
 			       w->seconds.from, w->seconds.to, w->seconds.right + w->seconds.wrong, w->seconds.wrong);
 	} else if (w->seconds.wrong) {
 		row->disturbed = true;
-		behaviour_say(row, "The seconds were %u after %u once: the whole machine may have been stopped.",
+		behaviour_set_text(row, "The seconds were %u after %u once: the whole machine may have been stopped.",
 			       w->seconds.to, w->seconds.from);
 	} else if (w->seconds.right) {
 		check_set_outcome(row, false);
-		behaviour_say(row, "The seconds advanced by one each time; updates seen: %u.", w->seconds.right);
+		behaviour_set_text(row, "The seconds advanced by one each time; updates seen: %u.", w->seconds.right);
 	} else {
-		behaviour_say(row, "No update came in %u ms.", get_observed_ms(w));
+		behaviour_set_text(row, "No update came in %u ms.", get_observed_ms(w));
 	}
 }
 
@@ -271,7 +271,7 @@ check_battery(const struct checking *checking, struct behaviour *row)
 
 	hw_interrupts_restore(interrupts);
 	check_set_outcome(row, !(d & D_VRT));
-	behaviour_say(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->failed ?
+	behaviour_set_text(row, "VRT in register D is %u: %s.", (d & D_VRT) != 0, row->failed ?
 		       "the battery failed: time and settings are not valid" : "the battery is good");
 }
 
@@ -298,11 +298,11 @@ check_updates_and_slow_flag(const struct checking *checking, bool with_flag, str
 		flag = rtc_flag_start(checking, 2, A_RATE_2_HZ);
 	hw_interrupts_restore(interrupts);
 	watch_updates(&w, with_flag ? &flag : NULL);
-	if ((row = behaviour_add(behaviours, "rtc-update", checking->rows->id)))
+	if ((row = behaviour_add_row(behaviours, "rtc-update", checking->rows->id)))
 		report_update_flag(&w, row);
-	if ((row = behaviour_add(behaviours, "rtc-seconds", checking->rows->id)))
+	if ((row = behaviour_add_row(behaviours, "rtc-seconds", checking->rows->id)))
 		report_seconds(&w, row);
-	if (with_flag && (row = behaviour_add(behaviours, "rtc-periodic", checking->rows->id)))
+	if (with_flag && (row = behaviour_add_row(behaviours, "rtc-periodic", checking->rows->id)))
 		rtc_flag_report(checking, &flag, row);
 	check_discard_if_tsc_stopped(checking, behaviours, first);
 }
@@ -311,7 +311,7 @@ check_updates_and_slow_flag(const struct checking *checking, bool with_flag, str
 static void
 explain_missing_flag(const struct checking *checking, struct behaviour *row)
 {
-	behaviour_say(row, "%s", checking->rows[RTC_PF].reason);
+	behaviour_set_text(row, "%s", checking->rows[RTC_PF].reason);
 }
 
 static void

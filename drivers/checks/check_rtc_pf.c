@@ -79,7 +79,7 @@ rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag)
 static bool
 saw_all_edges(const struct checking *checking, const struct rtc_flag *flag)
 {
-	return flag->longest_ticks < scale_ticks(checking->scale, WAIT_NS_PER_S * 3 / (4 * flag->hz));
+	return flag->longest_ticks < scale_ns_to_ticks(checking->scale, WAIT_NS_PER_S * 3 / (4 * flag->hz));
 }
 
 struct ppm {
@@ -90,8 +90,8 @@ struct ppm {
 static int64_t
 get_rate_error_ppm(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
 {
-	return (int64_t)scale_ratio((unsigned __int128)edges * WAIT_NS_PER_S, PPM,
-				    (unsigned __int128)flag->hz * (ns ? ns : 1), rounding) - PPM;
+	return (int64_t)scale_mul_div_wide((unsigned __int128)edges * WAIT_NS_PER_S, PPM,
+					   (unsigned __int128)flag->hz * (ns ? ns : 1), rounding) - PPM;
 }
 
 /*
@@ -120,7 +120,7 @@ static void
 report_flag_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_set_figure(row, ppm.low, ppm.high);
-	behaviour_say(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
+	behaviour_set_text(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
 		       ppm.low, ppm.high, flag->edges);
 }
 
@@ -151,7 +151,7 @@ rtc_flag_report(const struct checking *checking, const struct rtc_flag *flag, st
 		check_mark_disturbed(row);
 	else if (scale_ns(checking->scale, flag->polled - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
-		behaviour_say(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
+		behaviour_set_text(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
 	else
 		report_flag_rate(row, flag, get_rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
 }
@@ -272,7 +272,7 @@ report_observations(const struct checking *checking, const struct observations *
 	if (proves_selected_rate(w))
 		report_flag_rate(row, &w->best_flag, w->best);
 	else if (get_distance_from_zero_ppm(off) == 0 || (guest && !observations_agree(w)))
-		behaviour_say(row, IRREGULAR, (unsigned)w->best_flag.hz);
+		behaviour_set_text(row, IRREGULAR, (unsigned)w->best_flag.hz);
 	else
 		report_flag_rate(row, &w->best_flag, off);
 }
@@ -344,7 +344,7 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 	unsigned tries = 0;
 
 	if (checking->device->saved[RTC_NEEDS_PIE]) {
-		behaviour_say(row, "At 64 Hz, PIE would be set for longer than interrupts may be masked.");
+		behaviour_set_text(row, "At 64 Hz, PIE would be set for longer than interrupts may be masked.");
 		return;
 	}
 	do

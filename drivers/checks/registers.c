@@ -28,8 +28,8 @@ add_rtc_registers(struct as_found *registers)
 	struct device rtc = { .opened = false };
 
 	rtc_find_ports(&rtc);
-	as_found_add(registers, "RTC register A", rtc_read_register(&rtc, REGISTER_A) & (uint8_t)~A_UIP);
-	as_found_add(registers, "RTC register B", rtc_read_register(&rtc, REGISTER_B));
+	as_found_add_register(registers, "RTC register A", rtc_read_register(&rtc, REGISTER_A) & (uint8_t)~A_UIP);
+	as_found_add_register(registers, "RTC register B", rtc_read_register(&rtc, REGISTER_B));
 	(void)rtc_read_register(&rtc, REGISTER_D);
 }
 
@@ -39,7 +39,7 @@ add_msr(struct as_found *registers, const char *name, uint32_t msr, fault_guard 
 	uint64_t value;
 
 	if (paravirtual_read_msr(msr, guarded, &value))
-		as_found_add(registers, name, value);
+		as_found_add_register(registers, name, value);
 }
 
 /* Adds the calling core's MSRs for the clocks that the hypervisor's features leaf offers. */
@@ -73,14 +73,14 @@ registers_read_from_clocks(struct as_found *registers, const struct platform *pl
 
 	registers->count = 0;
 	if (hpet->found && hpet->base && hw_is_mapped(hpet->base, HPET_SIZE))
-		as_found_add(registers, "the HPET's configuration",
-			     hw_read32(hpet->base + HPET_CONFIGURATION));
-	as_found_add(registers, "port 61h", hw_in8(PORT_B) & PORT_B_WRITABLE);
-	as_found_add(registers, "the mode of PIT channel 2", get_pit_mode());
+		as_found_add_register(registers, "the HPET's configuration",
+				      hw_read32(hpet->base + HPET_CONFIGURATION));
+	as_found_add_register(registers, "port 61h", hw_in8(PORT_B) & PORT_B_WRITABLE);
+	as_found_add_register(registers, "the mode of PIT channel 2", get_pit_mode());
 	if (!(platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent))
 		add_rtc_registers(registers);
-	as_found_add(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));
-	as_found_add(registers, "the mask of the second PIC", hw_in8(PIC_SLAVE_MASK));
+	as_found_add_register(registers, "the mask of the first PIC", hw_in8(PIC_MASTER_MASK));
+	as_found_add_register(registers, "the mask of the second PIC", hw_in8(PIC_SLAVE_MASK));
 	add_paravirtual_msrs(registers, &platform->paravirtual, guarded);
 	hw_interrupts_restore(saved);
 }

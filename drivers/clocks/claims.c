@@ -55,7 +55,7 @@ struct reading {
 static void
 set_rate_in_hz(struct claim *claim, uint64_t hz, uint64_t within_hz)
 {
-	claim_set(claim, (struct rate){ hz, 1 }, within_hz);
+	claim_set_rate(claim, (struct rate){ hz, 1 }, within_hz);
 }
 
 /* Stores a rate that is a ratio times the nominal bus clock. */
@@ -110,18 +110,18 @@ add_rate_claims_without_crystal(const struct reading *reading, const struct hw_c
 
 	if (FEATURES_EAX_FAMILY(features) == FAMILY_6 && model == MODEL_ATOM_C3000 &&
 	    text_equal(reading->cpu->vendor, "GenuineIntel")) {
-		claim_set(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000"),
-			  (struct rate){ ATOM_C3000_HZ * r->ebx, r->eax }, 0);
+		claim_set_rate(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000"),
+			       (struct rate){ ATOM_C3000_HZ * r->ebx, r->eax }, 0);
 		set_rate_in_hz(claims_add(reading->claims, CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000"),
 			       ATOM_C3000_HZ, 0);
 		return;
 	}
-	claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
-		     "The leaf has a ratio, %u/%u, but no crystal frequency.", r->ebx, r->eax);
+	claim_set_refusal(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
+			  "The leaf has a ratio, %u/%u, but no crystal frequency.", r->ebx, r->eax);
 	if (mhz)
-		claim_set(claims_add(reading->claims, CLAIM_LEAF_15_16, CLAIM_OF_LAPIC, "CPUID 15h with 16h"),
-			  (struct rate){ mhz * HZ_PER_MHZ * r->eax, r->ebx },
-			  scale_mul_div_up(BASE_WITHIN_HZ, r->eax, r->ebx));
+		claim_set_rate(claims_add(reading->claims, CLAIM_LEAF_15_16, CLAIM_OF_LAPIC, "CPUID 15h with 16h"),
+			       (struct rate){ mhz * HZ_PER_MHZ * r->eax, r->ebx },
+			       scale_mul_div_up(BASE_WITHIN_HZ, r->eax, r->ebx));
 }
 
 /*
@@ -138,16 +138,16 @@ add_leaf_15_rate_claims(const struct reading *reading)
 		return;
 	r = read_cpuid_leaf(reading, LEAF_TSC_CRYSTAL);
 	if (!r.eax || !r.ebx) {
-		claim_refuse(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
-			     r.eax | r.ebx | r.ecx ? "The leaf's ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
+		claim_set_refusal(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
+				  r.eax | r.ebx | r.ecx ? "The leaf's ratio is %u/%u." : "It is 0.", r.ebx, r.eax);
 		return;
 	}
 	if (!r.ecx) {
 		add_rate_claims_without_crystal(reading, &r);
 		return;
 	}
-	claim_set(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
-		  (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax }, 0);
+	claim_set_rate(claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h"),
+		       (struct rate){ (uint64_t)r.ecx * r.ebx, r.eax }, 0);
 	claim = claims_add(reading->claims, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL, "CPUID 15h ECX");
 	claim->per_tsc = (struct rate){ r.eax, r.ebx };
 	set_rate_in_hz(claim, r.ecx, 0);
@@ -203,7 +203,7 @@ static void
 read_claim_msr(const struct reading *reading, struct claim *claim, uint32_t msr, uint64_t *value)
 {
 	if (!read_msr(reading, msr, value))
-		claim_refuse(claim, "Reading the MSR caused an exception.");
+		claim_set_refusal(claim, "Reading the MSR caused an exception.");
 }
 
 static void
@@ -339,19 +339,19 @@ add_vmclock_rate_claim(const struct reading *reading, uint64_t address)
 		return;
 	claim = claims_add(reading->claims, CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page");
 	if (!copy_vmclock_time(address, &time)) {
-		claim_refuse(claim, "The page was being updated in each of %u reads.", PAGES_TRIES);
+		claim_set_refusal(claim, "The page was being updated in each of %u reads.", PAGES_TRIES);
 		return;
 	}
 	units = time.shift < RATE_BITS ? time.period >> (64 - RATE_BITS + time.shift) : 0;
 	if (time.counter == COUNTER_NONE)
-		claim_refuse(claim, "The page has no time: its counter id is FFh, invalid.");
+		claim_set_refusal(claim, "The page has no time: its counter id is FFh, invalid.");
 	else if (time.counter != COUNTER_TSC || !units)
-		claim_refuse(claim, "The page has no valid period of the TSC.");
+		claim_set_refusal(claim, "The page has no valid period of the TSC.");
 	if (claim->reason[0])
 		return;
 	hz = (UINT64_C(1) << RATE_BITS) / units;
-	claim_set(claim, (struct rate){ UINT64_C(1) << RATE_BITS, units },
-		  hz / units + 1 + (time.flags & MAX_ERROR_VALID ? scale_mul_div_up(hz, time.max_error, time.period) : 0));
+	claim_set_rate(claim, (struct rate){ UINT64_C(1) << RATE_BITS, units },
+		       hz / units + 1 + (time.flags & MAX_ERROR_VALID ? scale_mul_div_up(hz, time.max_error, time.period) : 0));
 }
 
 void

@@ -76,12 +76,12 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 static void
 tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)
 {
-	const struct claim *claim = claims_first_of_tsc(&platform->claims);
+	const struct claim *claim = claims_find_first_tsc_rate(&platform->claims);
 
 	if (claim) {
 		clock->claimed = claim->hz;
-		clock->claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB,
-							claim->hz.num, SCALE_UP);
+		clock->claimed_within_ppb = scale_mul_div_wide((unsigned __int128)claim->within_hz * claim->hz.den, PPB,
+							       claim->hz.num, SCALE_UP);
 		probe_append_note(clock, "The TSC's rate is stated by %s%s.", claim->by,
 				  claim->source == CLAIM_LEAF_16 ? " (rounded)" : "");
 	} else {

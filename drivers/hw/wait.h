@@ -50,7 +50,7 @@ struct wait {
 static inline struct wait
 wait_begin(const struct scale *scale, uint64_t bound_ns)
 {
-	uint64_t bound_ticks = scale_ticks(scale, bound_ns);
+	uint64_t bound_ticks = scale_ns_to_ticks(scale, bound_ns);
 
 	return (struct wait){
 		.left_ticks = bound_ticks,

@@ -22,8 +22,8 @@ add_hpet_registers(struct as_found *registers, const struct acpi_hpet *hpet)
 		uint32_t configuration = hw_read32(at);
 
 		/* An enabled periodic comparator changes by itself, so its value is not compared. */
-		as_found_add(registers, names[n], (uint64_t)configuration << 32 |
-			     (configuration & HPET_TN_INT_ENB ? 0 : hw_read32(at + 8)));
+		as_found_add_register(registers, names[n], (uint64_t)configuration << 32 |
+				      (configuration & HPET_TN_INT_ENB ? 0 : hw_read32(at + 8)));
 	}
 }
 
@@ -33,7 +33,7 @@ add_rtc_registers(struct as_found *registers)
 	struct device device = { .opened = false };
 
 	rtc_find_ports(&device);
-	as_found_add(registers, "the RTC's alarm", timer_get_rtc_alarm(&device));
+	as_found_add_register(registers, "the RTC's alarm", timer_get_rtc_alarm(&device));
 	rtc_restore_index(&device);
 }
 
@@ -65,7 +65,7 @@ add_lapic_in_service_bits(struct as_found *registers)
 		return;
 	for (unsigned n = 0; n < LAPIC_IN_SERVICES; n++)
 		any |= lapic_read(&lapic, LAPIC_IN_SERVICE(n));
-	as_found_add(registers, "the local APIC's interrupts in service", any);
+	as_found_add_register(registers, "the local APIC's interrupts in service", any);
 }
 
 void
@@ -76,13 +76,13 @@ timers_read_registers(struct as_found *registers, const struct platform *platfor
 
 	add_hpet_registers(registers, &platform->acpi.hpet);
 	add_lapic_in_service_bits(registers);
-	as_found_add(registers, "the I/O APICs' entries (a digest)", ioapic_hash_entries(&platform->acpi.madt));
-	as_found_add(registers, "the mode of PIT channel 0", get_pit_mode());
-	as_found_add(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));
+	as_found_add_register(registers, "the I/O APICs' entries (a digest)", ioapic_hash_entries(&platform->acpi.madt));
+	as_found_add_register(registers, "the mode of PIT channel 0", get_pit_mode());
+	as_found_add_register(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));
 	if (!(fadt->found && fadt->cmos_rtc_absent))
 		add_rtc_registers(registers);
 	if (fadt->found && !fadt->hw_reduced && fadt->pm1_evt_blk && fadt->pm1_evt_len >= 4)
-		as_found_add(registers, "the PM1 enable register",
-			     hw_in16((uint16_t)(fadt->pm1_evt_blk + fadt->pm1_evt_len / 2)));
+		as_found_add_register(registers, "the PM1 enable register",
+				      hw_in16((uint16_t)(fadt->pm1_evt_blk + fadt->pm1_evt_len / 2)));
 	hw_interrupts_restore(saved);
 }

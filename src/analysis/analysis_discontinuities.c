@@ -41,8 +41,8 @@ to_tsc_ticks(const struct analysis_step *step, const struct record_compared *clo
 {
 	const struct rate *claimed = &get_compared_clock(step, clock)->claimed;
 	uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
-	uint64_t tsc = scale_ratio((unsigned __int128)size * clock->implied.value, claimed->den,
-				   (unsigned __int128)claimed->num * MICROHZ_PER_HZ, rounding);
+	uint64_t tsc = scale_mul_div_wide((unsigned __int128)size * clock->implied.value, claimed->den,
+					  (unsigned __int128)claimed->num * MICROHZ_PER_HZ, rounding);
 
 	tsc = tsc < (uint64_t)FAR ? tsc : (uint64_t)FAR;
 	return ticks < 0 ? -(int64_t)tsc : (int64_t)tsc;
@@ -91,8 +91,8 @@ gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *c
 	by_rate = clamp_to_far((int64_t)scale_mul_div_up(size, rate->high - rate->low, rate->low));
 	late_ns = of->edges_only ? edge_lateness_max_ns(step, late_ns) : 0;
 	return (struct offset){
-		clamp_to_far(scale_ns_down(&step->scale, clamp_to_far(offset.low - most - by_rate))) - late_ns,
-		clamp_to_far(scale_ns_up(&step->scale, clamp_to_far(offset.high - least + by_rate))) + late_ns,
+		clamp_to_far(scale_ticks_to_ns_down(&step->scale, clamp_to_far(offset.low - most - by_rate))) - late_ns,
+		clamp_to_far(scale_ticks_to_ns_up(&step->scale, clamp_to_far(offset.high - least + by_rate))) + late_ns,
 	};
 }
 
@@ -128,7 +128,7 @@ may_have_wrapped(const struct analysis_step *step, const struct record_compared 
 {
 	int64_t ticks = clamp_to_far((int64_t)(clock->now.end - clock->then.begin));
 
-	return wrap_ns && scale_ns_up(&step->scale, ticks) > wrap_ns / 4;
+	return wrap_ns && scale_ticks_to_ns_up(&step->scale, ticks) > wrap_ns / 4;
 }
 
 static struct discontinuity_clock
@@ -162,7 +162,7 @@ analysis_group_clocks_by_gain(const struct analysis_step *step, int64_t edge_lat
 		clocks[step->clocks[i].clock] = clock_gain_in_step(step, &step->clocks[i], edge_late_ns);
 	clocks[ANALYSIS_TSC] =
 		(struct discontinuity_clock){ true, { may_have_moved_tsc(step) ? -MOVED_NS_MAX : 0, 0 }, 0 };
-	return discontinuity_find(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
+	return discontinuity_find_groups(clocks, ANALYSIS_TSC + 1, floor_ns < FAR ? floor_ns : FAR);
 }
 
 uint64_t
@@ -272,7 +272,8 @@ add_discontinuity(struct report *report, const struct analysis_step *step)
 	struct discontinuity found = analysis_group_clocks_by_gain(step, ANALYSIS_EDGE_LATEST_NS, step->is.floor_ns);
 	struct report_discontinuity *row = &report->discontinuities[report->discontinuity_count];
 	uint64_t begin = last_agreement_tsc(step, analysis_find_clocks_off_tsc(&found));
-	int64_t step_ns = clamp_to_far(scale_ns_down(&step->scale, clamp_to_far((int64_t)(step->is.seen_tsc - begin))));
+	int64_t step_ticks = clamp_to_far((int64_t)(step->is.seen_tsc - begin));
+	int64_t step_ns = clamp_to_far(scale_ticks_to_ns_down(&step->scale, step_ticks));
 
 	if (found.count < 2 || report->discontinuity_count == REPORT_DISCONTINUITIES_MAX)
 		return;

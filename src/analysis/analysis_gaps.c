@@ -29,7 +29,7 @@ analysis_read_scale(struct scale *scale, const struct record_entry *entry)
 	record_fixed(entry, &is);
 	scale_init(scale, (struct rate){ is.hz_num, is.hz_den });
 	if (is.low_microhz && is.high_microhz)
-		scale_bound(scale, is.low_microhz, is.high_microhz);
+		scale_set_rate_bounds(scale, is.low_microhz, is.high_microhz);
 }
 
 static void

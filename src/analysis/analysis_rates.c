@@ -147,7 +147,7 @@ static void
 set_measured_rate(struct report_clock *entry, const struct rate_interval *rate)
 {
 	entry->measured = to_millihz(rate);
-	entry->error = rate_error(rate, entry->clock.claimed);
+	entry->error = rate_error_against_claim(rate, entry->clock.claimed);
 }
 
 /*
@@ -192,11 +192,11 @@ choose_clock_that_sets_scale(struct rates *rates)
 	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so it is only used if there is no
 	 * other.
 	 */
-	best = rate_consensus(own, report->clock_count);
+	best = rate_find_consensus(own, report->clock_count);
 	if (best == report->clock_count)
-		best = rate_consensus(trusted, report->clock_count);
+		best = rate_find_consensus(trusted, report->clock_count);
 	rates->outcome.undecided = found.undecided;
-	return best < report->clock_count ? best : rate_consensus(rates->implied, report->clock_count);
+	return best < report->clock_count ? best : rate_find_consensus(rates->implied, report->clock_count);
 }
 
 /* Returns a copy of TSC with CLAIM as its nominal frequency. */
@@ -204,8 +204,8 @@ static struct clock
 use_claimed_frequency(struct clock tsc, const struct claim *claim)
 {
 	tsc.claimed = claim->hz;
-	tsc.claimed_within_ppb = scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num,
-					     SCALE_UP);
+	tsc.claimed_within_ppb = scale_mul_div_wide((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num,
+						    SCALE_UP);
 	return tsc;
 }
 
@@ -213,7 +213,7 @@ static bool
 tsc_claim_agrees_with_rate(const struct rates *rates, const struct clock *tsc, const struct rate_interval *rate)
 {
 	struct rate_interval claimed = rate_get_claimed(tsc);
-	struct interval_ppb apart = rate_compare(&claimed, rate);
+	struct interval_ppb apart = rate_relative_difference(&claimed, rate);
 
 	return apart.known && !rate_is_beyond(&apart, rates->limit_ppb);
 }
@@ -235,7 +235,7 @@ choose_tsc_claim(struct rates *rates)
 		own[i] = rates->implied[i];
 		own[i].known &= !report->clocks[i].clock.by_tsc;
 	}
-	best = rate_consensus(own, report->clock_count);
+	best = rate_find_consensus(own, report->clock_count);
 	if (!tsc || best == report->clock_count || report->options.tsc_hz ||
 	    tsc_claim_agrees_with_rate(rates, &tsc->clock, &own[best]))
 		return;
@@ -289,7 +289,7 @@ set_tsc_rate(struct rates *rates, bool whole)
 static uint64_t
 half_width_ppt(uint64_t low, uint64_t high)
 {
-	return low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
+	return low ? scale_mul_div_wide(high - low, PPT / 2, low, SCALE_UP) : 0;
 }
 
 /* Returns PART, or REST if that is less, and subtracts it from REST. */
@@ -312,13 +312,13 @@ calculate_error_budget(const struct rates *rates, const struct report_clock *ent
 	const struct rate_slope *slope = &span->slope;
 	unsigned __int128 low = (unsigned __int128)slope->low_ticks * slope->high_time;
 	unsigned __int128 high = (unsigned __int128)slope->high_ticks * slope->low_time;
-	uint64_t rest = low ? scale_ratio(high - low, PPT / 2, low, SCALE_UP) : 0;
+	uint64_t rest = low ? scale_mul_div_wide(high - low, PPT / 2, low, SCALE_UP) : 0;
 	struct rate_budget budget = { .known = low != 0 };
 
-	budget.tsc_resolution = take_up_to_rest(&rest, scale_ratio(rates->tsc_resolution_ticks, PPT, slope->high_time,
+	budget.tsc_resolution = take_up_to_rest(&rest, scale_mul_div_wide(rates->tsc_resolution_ticks, PPT, slope->high_time,
 							     SCALE_UP));
 	budget.bracket = take_up_to_rest(&rest, entry->clock.edges_only ? rest :
-					 scale_ratio(span->brackets, PPT / 2, slope->high_time, SCALE_UP));
+					 scale_mul_div_wide(span->brackets, PPT / 2, slope->high_time, SCALE_UP));
 	budget.resolution = rest;
 	return budget;
 }
@@ -356,7 +356,7 @@ set_rate_and_budget(const struct rates *rates, const struct rate_span *span, str
 static bool
 may_rates_be_equal(const struct rate_interval *a, const struct rate_interval *b)
 {
-	struct interval_ppb ppb = rate_compare(a, b);
+	struct interval_ppb ppb = rate_relative_difference(a, b);
 
 	return ppb.known && ppb.low <= 0 && ppb.high >= 0;
 }
@@ -365,7 +365,7 @@ static void
 compare_rates_of_pair(struct rates *rates, const struct rate_span *spans, size_t a, size_t b)
 {
 	struct report *report = rates->report;
-	struct interval_ppb ppb = rate_compare(&spans[a].implied, &spans[b].implied);
+	struct interval_ppb ppb = rate_relative_difference(&spans[a].implied, &spans[b].implied);
 	struct report_rate *pair = &report->rates[report->rate_count];
 
 	if (!ppb.known || report->rate_count == REPORT_RATES_MAX)
@@ -483,8 +483,8 @@ find_clock_with_longest_wrap(const struct rates *rates, uint32_t done)
 
 		if (!rates->clocks[i].has_final || set_has(done, i))
 			continue;
-		ns = scale_ratio((unsigned __int128)clock->wrap_ticks * PPB, clock->claimed.den, clock->claimed.num,
-				 SCALE_UP);
+		ns = scale_mul_div_wide((unsigned __int128)clock->wrap_ticks * PPB, clock->claimed.den, clock->claimed.num,
+					SCALE_UP);
 		if (last < REPORT_CLOCKS_MAX && ns <= longest_ns)
 			continue;
 		longest_ns = ns;
@@ -628,7 +628,7 @@ compare_rates_in_soak_rows(const struct report *report)
 		for (size_t i = 0; i < report->clock_count; i++) {
 			struct rate_interval rate = rate_in_row(report, row, &report->clocks[i]);
 
-			row[i].rate = rate_compare(&rate, &scale);
+			row[i].rate = rate_relative_difference(&rate, &scale);
 		}
 		if (scale.known)
 			row[by - report->clocks].rate = (struct interval_ppb){ true, 0, 0, 0 };

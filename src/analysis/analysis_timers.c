@@ -149,7 +149,7 @@ static bool
 is_shot_excused(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)
 {
 	const struct record_interrupts *arming = &analysis->arming;
-	uint64_t due = arming->armed_before + scale_ticks(&analysis->scale, analysis->timer.interval_ns);
+	uint64_t due = arming->armed_before + scale_ns_to_ticks(&analysis->scale, analysis->timer.interval_ns);
 
 	if (arming->what == RECORD_POLLED)
 		return arming->taken && !first->count;
@@ -308,7 +308,7 @@ read_tsc_scale(struct timer_analysis *analysis, const struct record_entry *entry
 	if (!scale.hz_den || scale.hz_num / scale.hz_den < TSC_HZ_MIN)
 		return;
 	scale_init(&analysis->scale, (struct rate){ scale.hz_num, scale.hz_den });
-	analysis->entry_ticks = scale_ticks(&analysis->scale, ENTRY_NS);
+	analysis->entry_ticks = scale_ns_to_ticks(&analysis->scale, ENTRY_NS);
 	analysis->tsc_low_microhz = scale.low_microhz;
 	analysis->tsc_high_microhz = scale.high_microhz;
 }

@@ -25,8 +25,8 @@ ns_to_tsc_ticks_by_edges(const struct rate_readings *readings, uint64_t ns)
 	const struct rate *claimed = &readings->entry->clock.claimed;
 	uint64_t periods = readings->last.ticks - readings->first.ticks;
 
-	return scale_ratio((unsigned __int128)(readings->last.end - readings->first.begin) * ns, claimed->num,
-			   (unsigned __int128)periods * claimed->den * NS_PER_S, SCALE_UP);
+	return scale_mul_div_wide((unsigned __int128)(readings->last.end - readings->first.begin) * ns, claimed->num,
+				  (unsigned __int128)periods * claimed->den * NS_PER_S, SCALE_UP);
 }
 
 /* Returns END with its begin moved back by LATE_TICKS, because the edge may have come that long before it was seen. */
@@ -72,7 +72,7 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 
 		if (ends.count < 2)
 			return (struct rate_slope){ .known = false };
-		return rate_fit(&ends, fit);
+		return rate_fit_line(&ends, fit);
 	}
 	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
 		uint64_t late = ns_to_tsc_ticks_by_edges(readings, EDGE_LATE_NS);
@@ -80,7 +80,7 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 		window.first = widen_begin_by_lateness(from, late);
 		window.last = widen_begin_by_lateness(to, late);
 	}
-	return rate_slope(&window);
+	return rate_calculate_slope(&window);
 }
 
 struct rate_interval
@@ -89,7 +89,7 @@ rate_readings_implied_rate_unwidened(const struct rate_readings *readings, const
 {
 	enum rate_fit fit;
 	struct rate_slope slope = rate_readings_fit_slope(readings, from, to, &fit);
-	struct rate_interval implied = rate_implied_tsc(&slope, readings->entry->clock.claimed);
+	struct rate_interval implied = rate_of_tsc_implied_by_clock(&slope, readings->entry->clock.claimed);
 
 	implied.known &= readings->smallest_ticks && rate_is_tsc_rate_plausible(&readings->scale, &implied);
 	return implied;
@@ -106,8 +106,8 @@ rate_readings_implied_rate_by_ends(const struct rate_readings *readings, const s
 				   const struct sample *to)
 {
 	struct rate_window window = { *from, *to, readings->smallest_ticks + UNEVEN_TICKS, readings->tsc_resolution_ticks };
-	struct rate_slope slope = rate_slope(&window);
-	struct rate_interval implied = rate_implied_tsc(&slope, readings->entry->clock.claimed);
+	struct rate_slope slope = rate_calculate_slope(&window);
+	struct rate_interval implied = rate_of_tsc_implied_by_clock(&slope, readings->entry->clock.claimed);
 
 	implied.known &= readings->smallest_ticks != 0;
 	return implied;
@@ -120,7 +120,7 @@ rate_readings_rate_change(const struct rate_readings *readings, const struct sam
 	struct rate_interval before = rate_readings_implied_rate_unwidened(readings, from, middle);
 	struct rate_interval after = rate_readings_implied_rate_unwidened(readings, middle, to);
 
-	return rate_compare(&after, &before);
+	return rate_relative_difference(&after, &before);
 }
 
 struct rate_interval

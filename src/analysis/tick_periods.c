@@ -23,7 +23,7 @@ lateness_middle_ps(struct lateness late)
 static uint64_t
 period_tsc_ticks(const struct timer_analysis *analysis)
 {
-	return scale_ticks(&analysis->scale, analysis->timer.interval_ns);
+	return scale_ns_to_ticks(&analysis->scale, analysis->timer.interval_ns);
 }
 
 static bool
@@ -86,7 +86,7 @@ find_interrupt_of_largest_cluster(const struct timer_analysis *analysis, int64_t
 static uint64_t
 ps_to_tsc_ticks(const struct timer_analysis *analysis, int64_t ps)
 {
-	return scale_ticks(&analysis->scale, (uint64_t)ps / PS_PER_NS);
+	return scale_ns_to_ticks(&analysis->scale, (uint64_t)ps / PS_PER_NS);
 }
 
 /*
@@ -120,7 +120,8 @@ find_phase_of_periods(struct timer_analysis *analysis)
 {
 	struct record_interrupts *arming = &analysis->arming;
 	int64_t period_ps = timer_counter_ticks_to_ps(arming->ticks, analysis->tick.value), since_ps;
-	uint64_t period = ps_to_tsc_ticks(analysis, period_ps), slack = scale_ticks(&analysis->scale, PHASE_SLACK_NS), first;
+	uint64_t period = ps_to_tsc_ticks(analysis, period_ps), first;
+	uint64_t slack = scale_ns_to_ticks(&analysis->scale, PHASE_SLACK_NS);
 	size_t best;
 
 	if (!analysis->count)

@@ -51,7 +51,7 @@ wraps_passed(const struct wraps_count *count, uint64_t now_tsc)
 static inline void
 wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, uint64_t expected)
 {
-	count->ticks += rate_unwrap(count->clock, wraps_reading(count->clock, count->ticks), reading, expected);
+	count->ticks += rate_unwrap_ticks(count->clock, wraps_reading(count->clock, count->ticks), reading, expected);
 	count->tsc = now_tsc;
 }
 

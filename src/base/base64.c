@@ -14,7 +14,7 @@ base64_size(size_t length)
 
 /* Writes COUNT bytes (1 to 3) as 4 characters. */
 static void
-put_group(struct text *text, const uint8_t *bytes, size_t count)
+put_encoded_group(struct text *text, const uint8_t *bytes, size_t count)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint32_t bits = 0;
@@ -33,7 +33,7 @@ base64_put(struct text *text, const void *bytes, size_t length)
 	for (size_t at = 0; at < length; at += GROUP) {
 		size_t left = length - at;
 
-		put_group(text, next + at, left < GROUP ? left : GROUP);
+		put_encoded_group(text, next + at, left < GROUP ? left : GROUP);
 		if ((at + GROUP) % LINE == 0 || left <= GROUP)
 			text_put_char(text, '\n');
 	}

@@ -110,7 +110,7 @@ hash_three_bytes(const char *bytes)
 }
 
 static size_t
-equal_bytes(const char *a, const char *b, size_t max)
+count_equal_bytes(const char *a, const char *b, size_t max)
 {
 	size_t count = 0;
 
@@ -131,7 +131,7 @@ find_match(const struct deflate_work *work, const char *bytes, size_t length, si
 	uint32_t next = work->latest[hash_three_bytes(bytes + at)];
 
 	for (unsigned tries = 0; tries < TRIES_MAX && next && at - (next - 1) <= DEFLATE_WINDOW - 1; tries++) {
-		size_t place = next - 1, found = equal_bytes(bytes + place, bytes + at, max);
+		size_t place = next - 1, found = count_equal_bytes(bytes + place, bytes + at, max);
 
 		if (found >= MATCH_MIN && found > best.length)
 			best = (struct match){ found, at - place };
@@ -157,7 +157,7 @@ add_to_hash_chains(struct deflate_work *work, const char *bytes, size_t length, 
  * way. Writes only the byte if a longer repetition starts at the next byte.
  */
 static size_t
-put_next(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)
+put_match_or_literal(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {
 	struct match match = find_match(work, bytes, length, at);
 
@@ -181,7 +181,7 @@ deflate_bytes(struct deflate_work *work, const char *bytes, size_t length, void 
 	__builtin_memset(work->latest, 0, sizeof(work->latest));
 	put_bits(&stream, FINAL_FIXED, FINAL_FIXED_BITS);
 	for (size_t at = 0; at < length;)
-		at += put_next(&stream, work, bytes, length, at);
+		at += put_match_or_literal(&stream, work, bytes, length, at);
 	put_symbol(&stream, END_OF_BLOCK);
 	if (stream.count)
 		put_bits(&stream, 0, 8 - stream.count);

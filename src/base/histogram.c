@@ -22,7 +22,7 @@ histogram_clear(struct histogram *histogram)
  * halving.
  */
 size_t
-histogram_bucket(uint64_t value)
+histogram_find_bucket(uint64_t value)
 {
 	unsigned halvings = 63 - HISTOGRAM_SUB_BITS - (unsigned)__builtin_clzll(value | LINEAR_MAX);
 
@@ -32,12 +32,12 @@ histogram_bucket(uint64_t value)
 void
 histogram_record(struct histogram *histogram, uint64_t value)
 {
-	histogram->counts[histogram_bucket(value)]++;
+	histogram->counts[histogram_find_bucket(value)]++;
 	histogram->total++;
 }
 
 static unsigned
-bucket_halvings(size_t bucket)
+log2_of_bucket_width(size_t bucket)
 {
 	return bucket <= LINEAR_MAX ? 0 : (unsigned)(bucket >> HISTOGRAM_SUB_BITS) - 1;
 }
@@ -45,7 +45,7 @@ bucket_halvings(size_t bucket)
 uint64_t
 histogram_bucket_low(size_t bucket)
 {
-	unsigned halvings = bucket_halvings(bucket);
+	unsigned halvings = log2_of_bucket_width(bucket);
 
 	return (uint64_t)(bucket - ((size_t)halvings << HISTOGRAM_SUB_BITS)) << halvings;
 }
@@ -53,35 +53,35 @@ histogram_bucket_low(size_t bucket)
 uint64_t
 histogram_bucket_high(size_t bucket)
 {
-	return histogram_bucket_low(bucket) + (UINT64_C(1) << bucket_halvings(bucket)) - 1;
+	return histogram_bucket_low(bucket) + (UINT64_C(1) << log2_of_bucket_width(bucket)) - 1;
 }
 
 uint64_t
-histogram_count(const struct histogram *histogram, uint64_t low, uint64_t high)
+histogram_count_between(const struct histogram *histogram, uint64_t low, uint64_t high)
 {
 	uint64_t count = 0;
 
-	for (size_t i = histogram_bucket(low); i <= histogram_bucket(high); i++)
+	for (size_t i = histogram_find_bucket(low); i <= histogram_find_bucket(high); i++)
 		count += histogram->counts[i];
 	return count;
 }
 
 uint64_t
-histogram_octave(const struct histogram *histogram, size_t octave)
+histogram_count_in_octave(const struct histogram *histogram, size_t octave)
 {
 	uint64_t high = octave_high(octave);
 
-	return histogram_count(histogram, high - high / 2, high);
+	return histogram_count_between(histogram, high - high / 2, high);
 }
 
 uint64_t
 histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand)
 {
-	return histogram_quantile_of(histogram, histogram->total, per_hundred_thousand);
+	return histogram_quantile_of_smallest(histogram, histogram->total, per_hundred_thousand);
 }
 
 size_t
-histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank)
+histogram_find_bucket_of_rank(const struct histogram *histogram, uint64_t rank)
 {
 	uint64_t seen = 0;
 
@@ -94,9 +94,9 @@ histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank)
 }
 
 uint64_t
-histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand)
+histogram_quantile_of_smallest(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand)
 {
 	uint64_t rank = scale_mul_div_up(count, per_hundred_thousand, PER_HUNDRED_THOUSAND);
 
-	return histogram_bucket_high(histogram_bucket_of_rank(histogram, rank < count ? rank : count));
+	return histogram_bucket_high(histogram_find_bucket_of_rank(histogram, rank < count ? rank : count));
 }

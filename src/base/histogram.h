@@ -39,18 +39,18 @@ void histogram_clear(struct histogram *histogram);
 void histogram_record(struct histogram *histogram, uint64_t value);
 
 /* These functions return the bucket of VALUE, and the smallest and the largest value of a bucket. */
-size_t histogram_bucket(uint64_t value);
+size_t histogram_find_bucket(uint64_t value);
 uint64_t histogram_bucket_low(size_t bucket);
 uint64_t histogram_bucket_high(size_t bucket);
 
 /* Returns the number of recorded values in the buckets from the bucket of LOW to the bucket of HIGH. */
-uint64_t histogram_count(const struct histogram *histogram, uint64_t low, uint64_t high);
+uint64_t histogram_count_between(const struct histogram *histogram, uint64_t low, uint64_t high);
 
 /* Returns the number of recorded values in OCTAVE. */
-uint64_t histogram_octave(const struct histogram *histogram, size_t octave);
+uint64_t histogram_count_in_octave(const struct histogram *histogram, size_t octave);
 
 /* Returns the bucket of the RANK-th smallest value (the first is 1), or 0 if there are fewer values. */
-size_t histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank);
+size_t histogram_find_bucket_of_rank(const struct histogram *histogram, uint64_t rank);
 
 /*
  * Returns the upper end of the bucket that contains the quantile, or 0 if there are no values. The median is 50000.
@@ -58,6 +58,7 @@ size_t histogram_bucket_of_rank(const struct histogram *histogram, uint64_t rank
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 
 /* Returns the same as histogram_quantile(), but only for the COUNT smallest values. */
-uint64_t histogram_quantile_of(const struct histogram *histogram, uint64_t count, uint32_t per_hundred_thousand);
+uint64_t histogram_quantile_of_smallest(const struct histogram *histogram, uint64_t count,
+					uint32_t per_hundred_thousand);
 
 #endif

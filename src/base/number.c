@@ -54,7 +54,7 @@ round_to_digits(uint64_t value, unsigned scale, unsigned digits)
 }
 
 struct number
-number_ps(uint64_t ps)
+number_from_ps(uint64_t ps)
 {
 	static const struct {
 		unsigned scale;
@@ -76,15 +76,15 @@ number_ps(uint64_t ps)
 }
 
 struct number
-number_ns(uint64_t ns)
+number_from_ns(uint64_t ns)
 {
 	if (ns < THREE_DIGITS)
 		return number_with_unit(ns, 0, 0, " ns");
-	return number_ps(ns > UINT64_MAX / PS_PER_NS ? UINT64_MAX : ns * PS_PER_NS);
+	return number_from_ps(ns > UINT64_MAX / PS_PER_NS ? UINT64_MAX : ns * PS_PER_NS);
 }
 
 struct number
-number_rate(uint64_t millihz)
+number_from_millihz(uint64_t millihz)
 {
 	static const struct {
 		unsigned scale;
@@ -103,7 +103,7 @@ number_rate(uint64_t millihz)
 }
 
 struct number
-number_percent(uint64_t part, uint64_t whole, unsigned digits)
+number_as_percent(uint64_t part, uint64_t whole, unsigned digits)
 {
 	if (!whole)
 		return make_word_number("-");
@@ -112,7 +112,7 @@ number_percent(uint64_t part, uint64_t whole, unsigned digits)
 }
 
 struct number
-number_times(uint64_t tenths)
+number_from_tenths(uint64_t tenths)
 {
 	if (round_to_digits(tenths, 1, 0) >= 1000000)
 		return make_word_number(">1e6");
@@ -120,7 +120,7 @@ number_times(uint64_t tenths)
 }
 
 struct number_within
-number_within(int64_t value, uint64_t error)
+number_round_to_error(int64_t value, uint64_t error)
 {
 	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, place = 1, near;
 
@@ -132,7 +132,7 @@ number_within(int64_t value, uint64_t error)
 }
 
 struct number
-number_ppm(int64_t ppb)
+number_ppm_from_ppb(int64_t ppb)
 {
 	uint64_t tenths = ((ppb < 0 ? -(uint64_t)ppb : (uint64_t)ppb) + 50) / 100;
 	struct number number = { .text = "" };

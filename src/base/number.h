@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Returned by value, so that a call can be an argument of text_printf(): number_rate(x).text. */
+/* Returned by value, so that a call can be an argument of text_printf(): number_from_millihz(x).text. */
 struct number {
 	char text[24];
 };
@@ -16,18 +16,18 @@ struct number {
  * Returns a duration with three significant digits, in at most 6 characters: "9 ns", "123 ns", "1.23us", "12.3ms",
  * "1.00 s", ">1 day".
  */
-struct number number_ns(uint64_t ns);
-/* converts a duration in ps, as number_ns() does; it may also return "434 ps" or "9.84ns" */
-struct number number_ps(uint64_t ps);
+struct number number_from_ns(uint64_t ns);
+/* converts a duration in ps, as number_from_ns() does; it may also return "434 ps" or "9.84ns" */
+struct number number_from_ps(uint64_t ps);
 
 /*
  * Returns a rate with seven significant digits, in at most 12 characters: "3.579545 MHz", "8.192000 kHz", "1.000 Hz".
  * Returns "-" for 0.
  */
-struct number number_rate(uint64_t millihz);
+struct number number_from_millihz(uint64_t millihz);
 
 /* Returns PART / WHOLE in percent with DIGITS decimals, in at most 6 characters. Returns "-" if WHOLE is 0. */
-struct number number_percent(uint64_t part, uint64_t whole, unsigned digits);
+struct number number_as_percent(uint64_t part, uint64_t whole, unsigned digits);
 
 /*
  * Rounds a measured value to the digits that its error allows. ERROR is rounded up to two digits, and includes the
@@ -37,12 +37,12 @@ struct number_within {
 	int64_t value;
 	uint64_t error;
 };
-struct number_within number_within(int64_t value, uint64_t error);
+struct number_within number_round_to_error(int64_t value, uint64_t error);
 
 /* Converts PPB to ppm with one decimal, in at most 9 characters: "-310.2", "0.0", ">1e6", "<-1e6". */
-struct number number_ppm(int64_t ppb);
+struct number number_ppm_from_ppb(int64_t ppb);
 
 /* Returns TENTHS / 10 in at most 6 characters: "12.3", "123456", ">1e6". */
-struct number number_times(uint64_t tenths);
+struct number number_from_tenths(uint64_t tenths);
 
 #endif

@@ -22,7 +22,7 @@ scale_init(struct scale *scale, struct rate hz)
 }
 
 void
-scale_bound(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz)
+scale_set_rate_bounds(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz)
 {
 	scale->least = scale_mul_div(NS_PER_S << MULTIPLIER_BITS, MICROHZ_PER_HZ, high_microhz);
 	scale->most = scale_mul_div_up(NS_PER_S << MULTIPLIER_BITS, MICROHZ_PER_HZ, low_microhz);
@@ -40,28 +40,28 @@ to_signed_ns(bool negative, uint64_t ticks, uint64_t multiplier, bool up)
 }
 
 int64_t
-scale_ns_down(const struct scale *scale, int64_t ticks)
+scale_ticks_to_ns_down(const struct scale *scale, int64_t ticks)
 {
 	return ticks < 0 ? to_signed_ns(true, 0 - (uint64_t)ticks, scale->most, true) :
 			   to_signed_ns(false, (uint64_t)ticks, scale->least, false);
 }
 
 int64_t
-scale_ns_up(const struct scale *scale, int64_t ticks)
+scale_ticks_to_ns_up(const struct scale *scale, int64_t ticks)
 {
 	return ticks < 0 ? to_signed_ns(true, 0 - (uint64_t)ticks, scale->least, false) :
 			   to_signed_ns(false, (uint64_t)ticks, scale->most, true);
 }
 
 uint64_t
-scale_ticks(const struct scale *scale, uint64_t ns)
+scale_ns_to_ticks(const struct scale *scale, uint64_t ns)
 {
-	return scale_ratio((unsigned __int128)ns * scale->hz.num, 1,
-			   (unsigned __int128)scale->hz.den * NS_PER_S, SCALE_DOWN);
+	return scale_mul_div_wide((unsigned __int128)ns * scale->hz.num, 1,
+				  (unsigned __int128)scale->hz.den * NS_PER_S, SCALE_DOWN);
 }
 
 static void
-multiply(unsigned __int128 a, uint64_t b, uint64_t product[LIMBS])
+multiply_128_by_64(unsigned __int128 a, uint64_t b, uint64_t product[LIMBS])
 {
 	unsigned __int128 low = (unsigned __int128)(uint64_t)a * b;
 	unsigned __int128 high = (unsigned __int128)(uint64_t)(a >> LIMB_BITS) * b +
@@ -96,7 +96,7 @@ rounds_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding
  * is too large by at most two.
  */
 static uint64_t
-divide(uint64_t high, uint64_t low, uint64_t divisor, unsigned __int128 *rest)
+divide_128_by_64(uint64_t high, uint64_t low, uint64_t divisor, unsigned __int128 *rest)
 {
 	unsigned shift = (unsigned)__builtin_clzll(divisor);
 	uint64_t quotient = 0, first = divisor << shift >> DIGIT_BITS, second = (uint32_t)(divisor << shift);
@@ -123,7 +123,7 @@ divide(uint64_t high, uint64_t low, uint64_t divisor, unsigned __int128 *rest)
 
 /* Divides bit by bit, because the compiler would call a library function for a 128-bit division. */
 static uint64_t
-divide_bitwise(const uint64_t product[LIMBS], unsigned __int128 divisor, unsigned __int128 *rest)
+divide_192_by_128(const uint64_t product[LIMBS], unsigned __int128 divisor, unsigned __int128 *rest)
 {
 	uint64_t quotient = 0;
 
@@ -145,18 +145,18 @@ divide_bitwise(const uint64_t product[LIMBS], unsigned __int128 divisor, unsigne
 
 /* Most divisors have at most 64 bits. Their division is much faster. */
 uint64_t
-scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding)
+scale_mul_div_wide(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding)
 {
 	uint64_t product[LIMBS], quotient;
 	unsigned __int128 rest;
 
-	multiply(a, b, product);
+	multiply_128_by_64(a, b, product);
 	if (!c)
 		return UINT64_MAX;
 	if (!(c >> LIMB_BITS) && !product[2] && product[1] < c)
-		quotient = divide(product[1], product[0], (uint64_t)c, &rest);
+		quotient = divide_128_by_64(product[1], product[0], (uint64_t)c, &rest);
 	else
-		quotient = divide_bitwise(product, c, &rest);
+		quotient = divide_192_by_128(product, c, &rest);
 	if (quotient < UINT64_MAX && rounds_up(rest, c, rounding))
 		quotient++;
 	return quotient;
@@ -165,17 +165,17 @@ scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rou
 uint64_t
 scale_mul_div(uint64_t a, uint64_t b, uint64_t c)
 {
-	return scale_ratio((unsigned __int128)a * b, 1, c, SCALE_DOWN);
+	return scale_mul_div_wide((unsigned __int128)a * b, 1, c, SCALE_DOWN);
 }
 
 uint64_t
 scale_mul_div_up(uint64_t a, uint64_t b, uint64_t c)
 {
-	return scale_ratio((unsigned __int128)a * b, 1, c, SCALE_UP);
+	return scale_mul_div_wide((unsigned __int128)a * b, 1, c, SCALE_UP);
 }
 
 uint64_t
 scale_mul_div_nearest(uint64_t a, uint64_t b, uint64_t c)
 {
-	return scale_ratio((unsigned __int128)a * b, 1, c, SCALE_NEAREST);
+	return scale_mul_div_wide((unsigned __int128)a * b, 1, c, SCALE_NEAREST);
 }

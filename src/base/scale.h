@@ -29,8 +29,8 @@ struct scale {
  */
 void scale_init(struct scale *scale, struct rate hz);
 
-/* Sets the bounds of the rate in microhertz. scale_ns_down() and scale_ns_up() use them. */
-void scale_bound(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz);
+/* Sets the bounds of the rate in microhertz. scale_ticks_to_ns_down() and scale_ticks_to_ns_up() use them. */
+void scale_set_rate_bounds(struct scale *scale, uint64_t low_microhz, uint64_t high_microhz);
 
 /* Converts ticks (up to 2^60) to ns, rounded to nearest. The error is at most ticks / 2^33 + 1/2 ns. */
 static inline uint64_t
@@ -45,11 +45,11 @@ scale_ns(const struct scale *scale, uint64_t ticks)
  * Returns the lower bound (down) or upper bound (up) of the time in ns that TICKS take, from the bounds of the rate.
  * The result is limited to the range of int64_t.
  */
-int64_t scale_ns_down(const struct scale *scale, int64_t ticks);
-int64_t scale_ns_up(const struct scale *scale, int64_t ticks);
+int64_t scale_ticks_to_ns_down(const struct scale *scale, int64_t ticks);
+int64_t scale_ticks_to_ns_up(const struct scale *scale, int64_t ticks);
 
 /* Converts ns to ticks, rounded down. Returns UINT64_MAX if the result does not fit. */
-uint64_t scale_ticks(const struct scale *scale, uint64_t ns);
+uint64_t scale_ns_to_ticks(const struct scale *scale, uint64_t ns);
 
 /*
  * Returns A * B / C with a 128-bit product, rounded down, up, or to nearest. Returns UINT64_MAX if the result does
@@ -66,6 +66,6 @@ enum scale_rounding { SCALE_DOWN, SCALE_UP, SCALE_NEAREST };
  * Returns A * B / C. The product is exact, in 192 bits. Returns UINT64_MAX if the result does not fit or C is 0.
  * Loops up to 192 times.
  */
-uint64_t scale_ratio(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding);
+uint64_t scale_mul_div_wide(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum scale_rounding rounding);
 
 #endif

@@ -60,7 +60,7 @@ big_endian_32(const uint8_t *bytes)
 }
 
 static void
-expand(const uint8_t *block, uint32_t schedule[ROUNDS])
+expand_schedule(const uint8_t *block, uint32_t schedule[ROUNDS])
 {
 	for (size_t t = 0; t < 16; t++)
 		schedule[t] = big_endian_32(block + 4 * t);
@@ -70,13 +70,13 @@ expand(const uint8_t *block, uint32_t schedule[ROUNDS])
 }
 
 static void
-compress(uint32_t state[8], const uint8_t *block)
+compress_block(uint32_t state[8], const uint8_t *block)
 {
 	uint32_t schedule[ROUNDS];
 	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
 	uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
 
-	expand(block, schedule);
+	expand_schedule(block, schedule);
 	for (size_t t = 0; t < ROUNDS; t++) {
 		uint32_t choice = (e & f) ^ (~e & g);
 		uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
@@ -103,7 +103,7 @@ add_byte(struct sha256 *sha256, uint8_t byte)
 {
 	sha256->block[sha256->length++ % SHA256_BLOCK_SIZE] = byte;
 	if (sha256->length % SHA256_BLOCK_SIZE == 0)
-		compress(sha256->state, sha256->block);
+		compress_block(sha256->state, sha256->block);
 }
 
 void

@@ -54,7 +54,7 @@ text_put(struct text *text, const char *string)
 }
 
 void
-text_put_inked(struct text *text, enum text_ink ink, const char *string)
+text_put_coloured(struct text *text, enum text_ink ink, const char *string)
 {
 	enum text_ink before = text->ink;
 
@@ -157,7 +157,7 @@ parse_precision(const char *at, struct conversion *conversion)
 }
 
 static const char *
-parse_length(const char *at, struct conversion *conversion)
+parse_length_modifier(const char *at, struct conversion *conversion)
 {
 	conversion->is_long = *at == 'l' || *at == 'z';
 	return at + conversion->is_long;
@@ -189,7 +189,7 @@ parse_conversion(const char *at, struct conversion *conversion)
 	*conversion = (struct conversion){ .left = false };
 	at = parse_flags_and_width(at, conversion);
 	at = parse_precision(at, conversion);
-	at = parse_length(at, conversion);
+	at = parse_length_modifier(at, conversion);
 	conversion->letter = *at;
 	return is_supported(conversion) ? at + 1 : NULL;
 }
@@ -319,7 +319,7 @@ text_equal(const char *a, const char *b)
 }
 
 bool
-text_begins(const char *string, const char *begin)
+text_begins_with(const char *string, const char *begin)
 {
 	while (*begin && *string == *begin) {
 		string++;

@@ -41,7 +41,7 @@ struct text {
 void text_init(struct text *text, char *bytes, size_t size);
 
 void text_put_char(struct text *text, char c);
-void text_put_inked(struct text *text, enum text_ink ink, const char *string);
+void text_put_coloured(struct text *text, enum text_ink ink, const char *string);
 void text_put(struct text *text, const char *string); /* adds STRING unchanged, including newlines */
 
 /*
@@ -60,7 +60,7 @@ void text_vprintf(struct text *text, const char *format, va_list arguments)
 void text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits);
 
 bool text_equal(const char *a, const char *b);
-bool text_begins(const char *string, const char *begin); /* returns true if STRING starts with BEGIN */
+bool text_begins_with(const char *string, const char *begin); /* returns true if STRING starts with BEGIN */
 size_t text_length(const char *string);
 
 #endif

@@ -2,7 +2,7 @@
 #include "clock/as_found.h"
 
 void
-as_found_add(struct as_found *registers, const char *name, uint64_t value)
+as_found_add_register(struct as_found *registers, const char *name, uint64_t value)
 {
 	if (registers->count == AS_FOUND_MAX)
 		return;
@@ -11,7 +11,7 @@ as_found_add(struct as_found *registers, const char *name, uint64_t value)
 }
 
 size_t
-as_found_difference(const struct as_found *before, const struct as_found *after)
+as_found_find_difference(const struct as_found *before, const struct as_found *after)
 {
 	size_t i = 0;
 

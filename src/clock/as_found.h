@@ -20,9 +20,9 @@ struct as_found {
 };
 
 /* Adds a register. Does nothing if there is no space. */
-void as_found_add(struct as_found *registers, const char *name, uint64_t value);
+void as_found_add_register(struct as_found *registers, const char *name, uint64_t value);
 
 /* Returns the index of the first register whose value differs, or the number of registers if all are equal. */
-size_t as_found_difference(const struct as_found *before, const struct as_found *after);
+size_t as_found_find_difference(const struct as_found *before, const struct as_found *after);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 struct behaviour *
-behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock)
+behaviour_add_row(struct behaviours *behaviours, const char *rule, const char *clock)
 {
 	struct behaviour *row;
 
@@ -17,7 +17,7 @@ behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock
 }
 
 static void
-set_text(struct behaviour *row, const char *format, va_list arguments)
+set_row_text(struct behaviour *row, const char *format, va_list arguments)
 {
 	struct text text;
 
@@ -26,24 +26,24 @@ set_text(struct behaviour *row, const char *format, va_list arguments)
 }
 
 void
-behaviour_say(struct behaviour *row, const char *format, ...)
+behaviour_set_text(struct behaviour *row, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	set_text(row, format, arguments);
+	set_row_text(row, format, arguments);
 	va_end(arguments);
 }
 
 void
-behaviour_skip(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
+behaviour_set_unchecked(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
 {
 	va_list arguments;
 
 	row->checked = false;
 	row->unchecked = unchecked;
 	va_start(arguments, format);
-	set_text(row, format, arguments);
+	set_row_text(row, format, arguments);
 	va_end(arguments);
 }
 
@@ -57,7 +57,7 @@ behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, int64
 }
 
 enum outcome
-behaviour_outcome(const struct behaviour *row, uint64_t limit)
+behaviour_get_outcome(const struct behaviour *row, uint64_t limit)
 {
 	struct offset figure = { row->low, row->high };
 

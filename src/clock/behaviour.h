@@ -34,7 +34,7 @@ struct behaviour {
 	/* true if the outcome is "not determined" whatever the measured value is; TEXT is the reason */
 	bool open;
 	/*
-	 * true if the outcome depends on the next three fields, see behaviour_outcome(); false if it depends on
+	 * true if the outcome depends on the next three fields, see behaviour_get_outcome(); false if it depends on
 	 * FAILED
 	 */
 	bool has_figure;
@@ -54,13 +54,13 @@ struct behaviours {
 };
 
 /* Adds a row with the outcome "not checked". Returns NULL if there is no space. */
-struct behaviour *behaviour_add(struct behaviours *behaviours, const char *rule, const char *clock);
+struct behaviour *behaviour_add_row(struct behaviours *behaviours, const char *rule, const char *clock);
 
 /* Sets the sentence of ROW. */
-void behaviour_say(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void behaviour_set_text(struct behaviour *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Marks ROW as not checked for a reason of the kind UNCHECKED. The formatted sentence is the reason. */
-void behaviour_skip(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
+void behaviour_set_unchecked(struct behaviour *row, enum unchecked unchecked, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Sets the measured value of ROW and its bounds, in the rule's unit. */
@@ -72,6 +72,6 @@ void behaviour_set_figure(struct behaviour *row, int64_t measured, int64_t low, 
  */
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_NOT_CHECKED, OUTCOME_NOT_DETERMINED };
 #define OUTCOMES 4
-enum outcome behaviour_outcome(const struct behaviour *row, uint64_t limit);
+enum outcome behaviour_get_outcome(const struct behaviour *row, uint64_t limit);
 
 #endif

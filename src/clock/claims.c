@@ -28,7 +28,7 @@ claims_add_raw(struct claims *claims, const struct claim_raw *raw)
 }
 
 void
-claim_refuse(struct claim *claim, const char *format, ...)
+claim_set_refusal(struct claim *claim, const char *format, ...)
 {
 	struct text text;
 	va_list arguments;
@@ -40,14 +40,14 @@ claim_refuse(struct claim *claim, const char *format, ...)
 }
 
 void
-claim_set(struct claim *claim, struct rate hz, uint64_t within_hz)
+claim_set_rate(struct claim *claim, struct rate hz, uint64_t within_hz)
 {
 	uint64_t whole_hz = hz.den ? hz.num / hz.den : 0;
 
 	if (!whole_hz) {
-		claim_refuse(claim, "It is 0.");
+		claim_set_refusal(claim, "It is 0.");
 	} else if (whole_hz < CLAIM_HZ_MIN || whole_hz > CLAIM_HZ_MAX) {
-		claim_refuse(claim, "It states %lu Hz. No such clock has this rate.", whole_hz);
+		claim_set_refusal(claim, "It states %lu Hz. No such clock has this rate.", whole_hz);
 	} else {
 		claim->hz = hz;
 		claim->within_hz = within_hz;
@@ -66,7 +66,7 @@ is_from_hypervisor(const struct claim *claim)
 }
 
 const struct claim *
-claims_first_of_tsc(const struct claims *claims)
+claims_find_first_tsc_rate(const struct claims *claims)
 {
 	const struct claim *first = NULL;
 

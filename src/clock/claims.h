@@ -78,14 +78,14 @@ void claims_add_raw(struct claims *claims, const struct claim_raw *raw);
 struct claim *claims_add(struct claims *claims, enum claim_source source, enum claim_clock clock, const char *by);
 
 /* Sets the rate of CLAIM. If it is outside of CLAIM_HZ_MIN and CLAIM_HZ_MAX, only the reason is set. */
-void claim_set(struct claim *claim, struct rate hz, uint64_t within_hz);
+void claim_set_rate(struct claim *claim, struct rate hz, uint64_t within_hz);
 
 /* Sets the reason why CLAIM has no rate. */
-void claim_refuse(struct claim *claim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void claim_set_refusal(struct claim *claim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Returns the claim whose rate is used for the TSC until clocks have been compared, or NULL if no claim has a rate.
  */
-const struct claim *claims_first_of_tsc(const struct claims *claims);
+const struct claim *claims_find_first_tsc_rate(const struct claims *claims);
 
 #endif

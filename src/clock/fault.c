@@ -21,7 +21,7 @@ fault_print(struct text *text, const struct fault *fault)
 }
 
 void
-fault_print_own(struct text *text, const struct fault *fault)
+fault_print_baretick_exception(struct text *text, const struct fault *fault)
 {
 	text_put(text, "baretick itself took an exception: ");
 	fault_print(text, fault);

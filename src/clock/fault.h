@@ -25,7 +25,7 @@ struct fault {
 void fault_print(struct text *text, const struct fault *fault);
 
 /* Prints a sentence that starts with "baretick itself took an exception: ". */
-void fault_print_own(struct text *text, const struct fault *fault);
+void fault_print_baretick_exception(struct text *text, const struct fault *fault);
 
 /* Runs WORK. If WORK causes an exception, stops it, describes the exception in FAULT and returns false. */
 typedef bool fault_guard(void (*work)(void *argument), void *argument, struct fault *fault);

@@ -17,13 +17,13 @@ struct panel { /* the clocks to be compared */
 };
 
 static int64_t
-elapsed_low(const struct panel *panel, size_t clock)
+elapsed_low_ns(const struct panel *panel, size_t clock)
 {
 	return panel->clocks[clock].elapsed.low - panel->half_ns;
 }
 
 static int64_t
-elapsed_high(const struct panel *panel, size_t clock)
+elapsed_high_ns(const struct panel *panel, size_t clock)
 {
 	return panel->clocks[clock].elapsed.high + panel->half_ns;
 }
@@ -33,7 +33,7 @@ elapsed_high(const struct panel *panel, size_t clock)
  * wrap.
  */
 static int64_t
-wraps_to_reach(const struct discontinuity_clock *clock, int64_t from, int64_t to)
+wraps_to_reach_ns(const struct discontinuity_clock *clock, int64_t from, int64_t to)
 {
 	int64_t wrap = (int64_t)clock->wrap_ns, wraps;
 
@@ -45,21 +45,21 @@ wraps_to_reach(const struct discontinuity_clock *clock, int64_t from, int64_t to
 }
 
 static bool
-may_last(const struct panel *panel, size_t clock, int64_t ns)
+is_duration_possible(const struct panel *panel, size_t clock, int64_t ns)
 {
-	int64_t by = wraps_to_reach(&panel->clocks[clock], elapsed_high(panel, clock), ns);
+	int64_t by = wraps_to_reach_ns(&panel->clocks[clock], elapsed_high_ns(panel, clock), ns);
 
-	return elapsed_low(panel, clock) + by <= ns && ns <= elapsed_high(panel, clock) + by;
+	return elapsed_low_ns(panel, clock) + by <= ns && ns <= elapsed_high_ns(panel, clock) + by;
 }
 
 /* Returns the clocks of SET whose duration may be NS. */
 static uint32_t
-clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
+find_clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 {
 	uint32_t holding = 0;
 
 	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(set, i) && may_last(panel, i, ns))
+		if (set_has(set, i) && is_duration_possible(panel, i, ns))
 			holding |= set_of(i);
 	return holding;
 }
@@ -70,21 +70,21 @@ clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
  * it is near the other interval.
  */
 static uint32_t
-largest_agreeing_set(const struct panel *panel, uint32_t set)
+find_largest_agreeing_set(const struct panel *panel, uint32_t set)
 {
 	uint32_t best = 0;
 
 	for (size_t i = 0; i < panel->count; i++) {
 		for (size_t j = 0; j < panel->count && set_has(set, i); j++) {
-			int64_t begin = elapsed_low(panel, j);
+			int64_t begin = elapsed_low_ns(panel, j);
 			uint32_t holding;
 
 			if (!set_has(set, j))
 				continue;
-			begin += wraps_to_reach(&panel->clocks[j], begin, elapsed_low(panel, i));
-			if (begin > elapsed_high(panel, i))
+			begin += wraps_to_reach_ns(&panel->clocks[j], begin, elapsed_low_ns(panel, i));
+			if (begin > elapsed_high_ns(panel, i))
 				continue;
-			holding = clocks_containing(panel, set, begin);
+			holding = find_clocks_containing(panel, set, begin);
 			if (set_size(holding) > set_size(best))
 				best = holding;
 		}
@@ -93,27 +93,27 @@ largest_agreeing_set(const struct panel *panel, uint32_t set)
 }
 
 static uint64_t
-width(const struct panel *panel, size_t clock)
+elapsed_width_ns(const struct panel *panel, size_t clock)
 {
 	return (uint64_t)(panel->clocks[clock].elapsed.high - panel->clocks[clock].elapsed.low);
 }
 
 /* Returns the narrowest duration of the clocks in SET, without clocks that wrap. */
 static struct offset
-narrowest_duration(const struct panel *panel, uint32_t set)
+find_narrowest_duration(const struct panel *panel, uint32_t set)
 {
 	size_t best = panel->count;
 
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && !panel->clocks[i].wrap_ns &&
-		    (best == panel->count || width(panel, i) < width(panel, best)))
+		    (best == panel->count || elapsed_width_ns(panel, i) < elapsed_width_ns(panel, best)))
 			best = i;
 	return best == panel->count ? OFFSET_UNKNOWN : panel->clocks[best].elapsed;
 }
 
 /* Removes mute clocks (clocks that agree with several groups) from their groups, and then removes empty groups. */
 static void
-remove_mute(const struct panel *panel, struct discontinuity *found)
+remove_clocks_of_several_groups(const struct panel *panel, struct discontinuity *found)
 {
 	size_t count = found->count;
 
@@ -123,7 +123,7 @@ remove_mute(const struct panel *panel, struct discontinuity *found)
 
 		if (clocks)
 			found->groups[found->count++] = (struct discontinuity_group){
-				clocks, narrowest_duration(panel, clocks),
+				clocks, find_narrowest_duration(panel, clocks),
 			};
 	}
 }
@@ -138,13 +138,14 @@ durations_overlap(const struct panel *panel, size_t a, size_t b)
 
 	if (panel->clocks[a].wrap_ns && !panel->clocks[b].wrap_ns)
 		return durations_overlap(panel, b, a);
-	by = wraps_to_reach(&panel->clocks[b], elapsed_high(panel, b), elapsed_low(panel, a));
-	return elapsed_low(panel, b) + by <= elapsed_high(panel, a) && elapsed_high(panel, b) + by >= elapsed_low(panel, a);
+	by = wraps_to_reach_ns(&panel->clocks[b], elapsed_high_ns(panel, b), elapsed_low_ns(panel, a));
+	return elapsed_low_ns(panel, b) + by <= elapsed_high_ns(panel, a) &&
+	       elapsed_high_ns(panel, b) + by >= elapsed_low_ns(panel, a);
 }
 
 /* Returns true if the duration of CLOCK overlaps the duration of each clock in SET. */
 static bool
-overlaps_all(const struct panel *panel, size_t clock, uint32_t set)
+overlaps_duration_of_all(const struct panel *panel, size_t clock, uint32_t set)
 {
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && !durations_overlap(panel, clock, i))
@@ -154,7 +155,7 @@ overlaps_all(const struct panel *panel, size_t clock, uint32_t set)
 
 /* Returns the clocks that agree with more than one group. */
 static uint32_t
-find_mute(const struct panel *panel, const struct discontinuity *found)
+find_clocks_of_several_groups(const struct panel *panel, const struct discontinuity *found)
 {
 	uint32_t mute = 0;
 
@@ -162,7 +163,7 @@ find_mute(const struct panel *panel, const struct discontinuity *found)
 		size_t groups = 0;
 
 		for (size_t g = 0; g < found->count && panel->clocks[i].known; g++)
-			groups += overlaps_all(panel, i, found->groups[g].clocks & ~set_of(i));
+			groups += overlaps_duration_of_all(panel, i, found->groups[g].clocks & ~set_of(i));
 		if (groups > 1)
 			mute |= set_of(i);
 	}
@@ -170,7 +171,7 @@ find_mute(const struct panel *panel, const struct discontinuity *found)
 }
 
 static int64_t
-middle(const struct offset *offset)
+middle_of_interval(const struct offset *offset)
 {
 	return offset->low + (offset->high - offset->low) / 2;
 }
@@ -187,13 +188,13 @@ typical_duration_ns(const struct panel *panel)
 
 	for (size_t i = 0; i < panel->count; i++)
 		if (panel->clocks[i].known && !panel->clocks[i].wrap_ns &&
-		    (best == panel->count || width(panel, i) < width(panel, best)))
+		    (best == panel->count || elapsed_width_ns(panel, i) < elapsed_width_ns(panel, best)))
 			best = i;
-	return best == panel->count ? 0 : middle(&panel->clocks[best].elapsed);
+	return best == panel->count ? 0 : middle_of_interval(&panel->clocks[best].elapsed);
 }
 
 static struct panel
-make_panel(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
+make_panel_of_clocks(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
 {
 	struct panel panel = { .count = count, .half_ns = (int64_t)(floor_ns / 2) };
 	int64_t near_ns;
@@ -203,12 +204,12 @@ make_panel(const struct discontinuity_clock *clocks, size_t count, uint64_t floo
 	near_ns = typical_duration_ns(&panel);
 	for (size_t i = 0; i < count; i++) {
 		struct discontinuity_clock *clock = &panel.clocks[i];
-		int64_t by = wraps_to_reach(clock, middle(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
+		int64_t by = wraps_to_reach_ns(clock, middle_of_interval(&clock->elapsed), near_ns - (int64_t)(clock->wrap_ns / 2));
 
 		if (clock->wrap_ns < WRAP_NS_MIN)
 			continue;
 		/* if the interval is wider than the wrap, every duration is possible, so this clock proves nothing */
-		clock->known &= width(&panel, i) < clock->wrap_ns;
+		clock->known &= elapsed_width_ns(&panel, i) < clock->wrap_ns;
 		clock->elapsed = (struct offset){ clock->elapsed.low + by, clock->elapsed.high + by };
 		clock->wrap_ns = 0;
 	}
@@ -216,19 +217,19 @@ make_panel(const struct discontinuity_clock *clocks, size_t count, uint64_t floo
 }
 
 struct discontinuity
-discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
+discontinuity_find_groups(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns)
 {
-	const struct panel panel = make_panel(clocks, count, floor_ns);
+	const struct panel panel = make_panel_of_clocks(clocks, count, floor_ns);
 	struct discontinuity found = { .count = 0 };
 	uint32_t left = 0;
 
 	for (size_t i = 0; i < count; i++)
 		left |= (uint32_t)panel.clocks[i].known << i;
 	for (; left && found.count < DISCONTINUITY_GROUPS_MAX; found.count++)
-		left &= ~(found.groups[found.count].clocks = largest_agreeing_set(&panel, left));
+		left &= ~(found.groups[found.count].clocks = find_largest_agreeing_set(&panel, left));
 	if (left)
 		found.groups[found.count - 1].clocks |= left;
-	found.mute = find_mute(&panel, &found);
-	remove_mute(&panel, &found);
+	found.mute = find_clocks_of_several_groups(&panel, &found);
+	remove_clocks_of_several_groups(&panel, &found);
 	return found;
 }

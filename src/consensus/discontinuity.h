@@ -50,6 +50,7 @@ struct discontinuity {
  * are at most FLOOR_NS apart. If there are more than DISCONTINUITY_GROUPS_MAX groups, the last group also contains
  * all remaining clocks.
  */
-struct discontinuity discontinuity_find(const struct discontinuity_clock *clocks, size_t count, uint64_t floor_ns);
+struct discontinuity discontinuity_find_groups(const struct discontinuity_clock *clocks, size_t count,
+					       uint64_t floor_ns);
 
 #endif

@@ -16,11 +16,11 @@ struct group {
 };
 
 static void
-find_disagreements(struct panel *panel)
+find_disagreeing_pairs(struct panel *panel)
 {
 	for (size_t a = 0; a < panel->count; a++) {
 		for (size_t b = 0; b < panel->count; b++) {
-			struct interval_ppb by = rate_compare(&panel->rates[a], &panel->rates[b]);
+			struct interval_ppb by = rate_relative_difference(&panel->rates[a], &panel->rates[b]);
 
 			if (rate_is_beyond(&by, panel->limit_ppb))
 				panel->disagree[a] |= set_of(b), panel->disagree[b] |= set_of(a);
@@ -29,7 +29,7 @@ find_disagreements(struct panel *panel)
 }
 
 static uint32_t
-known_rates(const struct panel *panel)
+find_clocks_with_known_rate(const struct panel *panel)
 {
 	uint32_t set = 0;
 
@@ -41,7 +41,7 @@ known_rates(const struct panel *panel)
 
 /* Returns true if any two clocks of SET disagree. */
 static bool
-set_disagrees(const struct panel *panel, uint32_t set)
+does_any_pair_disagree(const struct panel *panel, uint32_t set)
 {
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && panel->disagree[i] & set)
@@ -60,7 +60,7 @@ find_voters(const struct panel *panel, uint32_t set)
 
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i) && panel->disagree[i] & set &&
-		    !set_disagrees(panel, set & ~panel->disagree[i]))
+		    !does_any_pair_disagree(panel, set & ~panel->disagree[i]))
 			voting |= set_of(i);
 	return voting;
 }
@@ -70,7 +70,7 @@ find_voters(const struct panel *panel, uint32_t set)
  * different sources.
  */
 static unsigned
-count_sources(const struct panel *panel, uint32_t set)
+count_independent_sources(const struct panel *panel, uint32_t set)
 {
 	size_t first = 0;
 	unsigned with, without;
@@ -80,33 +80,33 @@ count_sources(const struct panel *panel, uint32_t set)
 	while (!set_has(set, first))
 		first++;
 	set &= ~set_of(first);
-	with = 1 + count_sources(panel, set & panel->sources->separate[first]);
-	without = (set & panel->sources->separate[first]) == set ? 0 : count_sources(panel, set);
+	with = 1 + count_independent_sources(panel, set & panel->sources->separate[first]);
+	without = (set & panel->sources->separate[first]) == set ? 0 : count_independent_sources(panel, set);
 	return with > without ? with : without;
 }
 
 static uint64_t
-width(const struct rate_interval *rate)
+rate_width(const struct rate_interval *rate)
 {
 	return rate->high - rate->low;
 }
 
 /* Returns the group of the clocks in VOTING that agree with the clock FIRST. */
 static struct group
-agreeing_group(const struct panel *panel, uint32_t voting, size_t first)
+make_agreeing_group(const struct panel *panel, uint32_t voting, size_t first)
 {
 	struct group group = { .members = voting & ~panel->disagree[first], .narrowest = UINT64_MAX };
 
 	group.clocks = set_size(group.members);
-	group.sources = count_sources(panel, group.members);
+	group.sources = count_independent_sources(panel, group.members);
 	for (size_t i = 0; i < panel->count; i++)
-		if (set_has(group.members, i) && width(&panel->rates[i]) < group.narrowest)
-			group.narrowest = width(&panel->rates[i]);
+		if (set_has(group.members, i) && rate_width(&panel->rates[i]) < group.narrowest)
+			group.narrowest = rate_width(&panel->rates[i]);
 	return group;
 }
 
 static bool
-is_larger(const struct group *a, const struct group *b)
+is_larger_group(const struct group *a, const struct group *b)
 {
 	if (a->clocks != b->clocks)
 		return a->clocks > b->clocks;
@@ -114,7 +114,7 @@ is_larger(const struct group *a, const struct group *b)
 }
 
 static struct group
-largest_group(const struct panel *panel, uint32_t voting)
+find_largest_group(const struct panel *panel, uint32_t voting)
 {
 	struct group largest = { .members = 0 };
 
@@ -123,28 +123,28 @@ largest_group(const struct panel *panel, uint32_t voting)
 
 		if (!set_has(voting, i))
 			continue;
-		group = agreeing_group(panel, voting, i);
-		if (is_larger(&group, &largest))
+		group = make_agreeing_group(panel, voting, i);
+		if (is_larger_group(&group, &largest))
 			largest = group;
 	}
 	return largest;
 }
 
-/* Returns the index of the clock that represents SET. See rate_consensus(). */
+/* Returns the index of the clock that represents SET. See rate_find_consensus(). */
 static size_t
-choose_reference(const struct panel *panel, uint32_t set)
+choose_reference_clock(const struct panel *panel, uint32_t set)
 {
 	struct rate_interval rates[FALSETICKER_RATES_MAX] = { { .known = false } };
 
 	for (size_t i = 0; i < panel->count; i++)
 		if (set_has(set, i))
 			rates[i] = panel->rates[i];
-	return rate_consensus(rates, panel->count);
+	return rate_find_consensus(rates, panel->count);
 }
 
 /* Returns the clocks of SET that disagree with the clock REFERENCE. */
 static uint32_t
-clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
+find_clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
 {
 	return reference < panel->count ? set & panel->disagree[reference] : 0;
 }
@@ -154,18 +154,18 @@ clocks_that_disagree(const struct panel *panel, uint32_t set, size_t reference)
  * than half of the clocks with a vote, the other clocks with a vote are falsetickers.
  */
 static void
-judge_same_source(const struct panel *panel, struct falseticker *found)
+find_falsetickers_of_same_source(const struct panel *panel, struct falseticker *found)
 {
-	uint32_t same_source = panel->sources ? panel->sources->same_source & known_rates(panel) : 0;
+	uint32_t same_source = panel->sources ? panel->sources->same_source & find_clocks_with_known_rate(panel) : 0;
 	uint32_t voting = find_voters(panel, same_source);
-	struct group largest = largest_group(panel, voting);
+	struct group largest = find_largest_group(panel, voting);
 
 	found->same_source_reference = panel->count;
 	if (largest.clocks < 2 || 2 * largest.clocks <= set_size(voting))
 		return;
 	found->same_source = largest.members;
-	found->same_source_reference = choose_reference(panel, largest.members);
-	found->falsetickers = clocks_that_disagree(panel, voting & ~largest.members, found->same_source_reference);
+	found->same_source_reference = choose_reference_clock(panel, largest.members);
+	found->falsetickers = find_clocks_that_disagree(panel, voting & ~largest.members, found->same_source_reference);
 }
 
 static void
@@ -175,7 +175,7 @@ choose_disagreeing_pair(const struct panel *panel, uint32_t voting, struct false
 
 	for (size_t a = 0; a < panel->count; a++) {
 		for (size_t b = a + 1; b < panel->count; b++) {
-			uint64_t both = width(&panel->rates[a]) + width(&panel->rates[b]);
+			uint64_t both = rate_width(&panel->rates[a]) + rate_width(&panel->rates[b]);
 
 			if (!set_has(voting, a) || !set_has(voting & panel->disagree[a], b) ||
 			    (!set_has(found->truechimers, a) && !set_has(found->truechimers, b)) ||
@@ -200,20 +200,20 @@ falseticker_find(const struct rate_interval *rates, size_t count, const struct f
 	uint32_t among, voting, rest;
 	struct group largest;
 
-	find_disagreements(&panel);
-	judge_same_source(&panel, &found);
-	among = known_rates(&panel) & ~found.falsetickers;
+	find_disagreeing_pairs(&panel);
+	find_falsetickers_of_same_source(&panel, &found);
+	among = find_clocks_with_known_rate(&panel) & ~found.falsetickers;
 	voting = find_voters(&panel, among);
 	found.voters = voting | found.same_source;
-	largest = largest_group(&panel, voting);
+	largest = find_largest_group(&panel, voting);
 	rest = voting & ~largest.members;
 	found.undecided = rest && (2 * largest.clocks <= set_size(voting) ||
-				   largest.sources <= count_sources(&panel, rest));
+				   largest.sources <= count_independent_sources(&panel, rest));
 	found.truechimers = found.undecided ? largest.members : among & ~rest;
-	found.reference = choose_reference(&panel, found.truechimers);
+	found.reference = choose_reference_clock(&panel, found.truechimers);
 	if (found.undecided)
 		choose_disagreeing_pair(&panel, voting, &found);
 	else
-		found.falsetickers |= clocks_that_disagree(&panel, rest, found.reference);
+		found.falsetickers |= find_clocks_that_disagree(&panel, rest, found.reference);
 	return found;
 }

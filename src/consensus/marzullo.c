@@ -15,7 +15,7 @@ struct tally { /* The result of counting the intervals at one value. */
 };
 
 static struct tally
-count_votes(const struct voters *all, int64_t value)
+count_votes_for_value(const struct voters *all, int64_t value)
 {
 	struct tally tally = { .high = INT64_MAX, .next_low = INT64_MIN };
 
@@ -41,7 +41,7 @@ count_votes(const struct voters *all, int64_t value)
  * highest lower end of any interval.
  */
 static struct marzullo
-find_unanimity(const struct voters *all)
+intersect_all_votes(const struct voters *all)
 {
 	struct marzullo majority = { .shared = OFFSET_UNKNOWN };
 
@@ -70,7 +70,7 @@ intervals_overlap(struct offset a, struct offset b)
  * that instead.
  */
 static size_t
-count_decided(const struct voters *all, struct offset shared)
+count_unambiguous_voters(const struct voters *all, struct offset shared)
 {
 	struct offset ours = OFFSET_UNKNOWN;
 	size_t count = 0;
@@ -96,10 +96,10 @@ count_decided(const struct voters *all, struct offset shared)
 
 /* The range with the most votes always starts at the lower end of an interval, so only lower ends are tried. */
 struct marzullo
-marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
+marzullo_find_majority(marzullo_vote *vote, const void *context, size_t count, size_t steps_max)
 {
 	struct voters all = { vote, context, count };
-	struct marzullo majority = find_unanimity(&all);
+	struct marzullo majority = intersect_all_votes(&all);
 	int64_t value = majority.shared.low;
 	struct tally tally;
 
@@ -107,7 +107,7 @@ marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t ste
 		return majority;
 	majority.votes = 0;
 	for (size_t step = 0; step < steps_max; step++, value = tally.next_low) {
-		tally = count_votes(&all, value);
+		tally = count_votes_for_value(&all, value);
 		majority.tied = tally.votes == majority.votes ||
 				(majority.tied && tally.votes < majority.votes);
 		if (tally.votes >= majority.votes)
@@ -119,6 +119,6 @@ marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t ste
 		if (tally.next_low == INT64_MIN || tally.below < majority.votes)
 			break;
 	}
-	majority.decided = count_decided(&all, majority.shared);
+	majority.decided = count_unambiguous_voters(&all, majority.shared);
 	return majority;
 }

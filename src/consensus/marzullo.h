@@ -36,6 +36,6 @@ struct marzullo {
  * Finds the range with the most votes among COUNT voters. It tries at most STEPS_MAX lower ends, and returns the best
  * range among these.
  */
-struct marzullo marzullo_find(marzullo_vote *vote, const void *context, size_t count, size_t steps_max);
+struct marzullo marzullo_find_majority(marzullo_vote *vote, const void *context, size_t count, size_t steps_max);
 
 #endif

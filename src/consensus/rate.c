@@ -28,7 +28,7 @@ rate_shortest_sample(const struct sample *samples, size_t count)
  * struct rate_window. Returns false if the last sample does not certainly start after the end of the first.
  */
 static bool
-time_between_readings(const struct rate_window *window, struct span *time)
+tsc_ticks_between_readings(const struct rate_window *window, struct span *time)
 {
 	const struct sample *first = &window->first, *last = &window->last;
 	uint64_t resolution = window->tsc_resolution_ticks;
@@ -44,7 +44,7 @@ time_between_readings(const struct rate_window *window, struct span *time)
  * than RATE_TICKS_MAX.
  */
 static bool
-ticks_between_readings(const struct rate_window *window, struct span *ticks)
+clock_ticks_between_readings(const struct rate_window *window, struct span *ticks)
 {
 	uint64_t counted = window->last.ticks - window->first.ticks;
 
@@ -54,7 +54,7 @@ ticks_between_readings(const struct rate_window *window, struct span *ticks)
 }
 
 static struct rate_interval
-make_interval(uint64_t value, uint64_t low, uint64_t high)
+make_rate_interval(uint64_t value, uint64_t low, uint64_t high)
 {
 	if (high == UINT64_MAX) /* the result does not fit into 64 bits */
 		return (struct rate_interval){ .known = false };
@@ -62,11 +62,11 @@ make_interval(uint64_t value, uint64_t low, uint64_t high)
 }
 
 struct rate_slope
-rate_slope(const struct rate_window *window)
+rate_calculate_slope(const struct rate_window *window)
 {
 	struct span time, ticks;
 
-	if (!time_between_readings(window, &time) || !ticks_between_readings(window, &ticks))
+	if (!tsc_ticks_between_readings(window, &time) || !clock_ticks_between_readings(window, &ticks))
 		return (struct rate_slope){ .known = false };
 	return (struct rate_slope){ true, ticks.low, time.high, ticks.high, time.low };
 }
@@ -74,19 +74,20 @@ rate_slope(const struct rate_window *window)
 static uint64_t
 implied_microhz(struct rate claimed, uint64_t time, uint64_t ticks, enum scale_rounding rounding)
 {
-	return scale_ratio((unsigned __int128)claimed.num * time, MICROHZ_PER_HZ,
-			   (unsigned __int128)claimed.den * ticks, rounding);
+	return scale_mul_div_wide((unsigned __int128)claimed.num * time, MICROHZ_PER_HZ,
+				  (unsigned __int128)claimed.den * ticks, rounding);
 }
 
 /*
  * The best estimate is the mediant (a + c) / (b + d) of the two bounds a / b and c / d, which is always between them.
  */
 struct rate_interval
-rate_implied_tsc(const struct rate_slope *slope, struct rate claimed)
+rate_of_tsc_implied_by_clock(const struct rate_slope *slope, struct rate claimed)
 {
 	if (!claimed.num || !claimed.den || !slope->known || !slope->low_ticks)
 		return (struct rate_interval){ .known = false };
-	return make_interval(implied_microhz(claimed, slope->low_time + slope->high_time, slope->low_ticks + slope->high_ticks,
+	return make_rate_interval(implied_microhz(claimed, slope->low_time + slope->high_time,
+						  slope->low_ticks + slope->high_ticks,
 				SCALE_NEAREST),
 			implied_microhz(claimed, slope->high_time, slope->high_ticks, SCALE_DOWN),
 			implied_microhz(claimed, slope->low_time, slope->low_ticks, SCALE_UP));
@@ -97,14 +98,14 @@ rate_widen(struct rate_interval rate, uint64_t ppb)
 {
 	if (!rate.known)
 		return rate;
-	return make_interval(rate.value, ppb < PPB ? scale_mul_div(rate.low, PPB - ppb, PPB) : 0,
+	return make_rate_interval(rate.value, ppb < PPB ? scale_mul_div(rate.low, PPB - ppb, PPB) : 0,
 			scale_mul_div_up(rate.high, PPB + ppb, PPB));
 }
 
 static uint64_t
 clock_microhz(uint64_t ticks, uint64_t tsc_microhz, uint64_t time, enum scale_rounding rounding)
 {
-	return scale_ratio((unsigned __int128)ticks * tsc_microhz, 1, time, rounding);
+	return scale_mul_div_wide((unsigned __int128)ticks * tsc_microhz, 1, time, rounding);
 }
 
 struct rate_interval
@@ -112,14 +113,14 @@ rate_of_clock(const struct rate_slope *slope, const struct rate_interval *tsc)
 {
 	if (!tsc->known || !slope->known)
 		return (struct rate_interval){ .known = false };
-	return make_interval(clock_microhz(slope->low_ticks + slope->high_ticks, tsc->value,
+	return make_rate_interval(clock_microhz(slope->low_ticks + slope->high_ticks, tsc->value,
 				      slope->low_time + slope->high_time, SCALE_NEAREST),
 			clock_microhz(slope->low_ticks, tsc->low, slope->low_time, SCALE_DOWN),
 			clock_microhz(slope->high_ticks, tsc->high, slope->high_time, SCALE_UP));
 }
 
 static uint64_t
-width(const struct rate_interval *interval)
+rate_width(const struct rate_interval *interval)
 {
 	return interval->high - interval->low;
 }
@@ -128,14 +129,14 @@ width(const struct rate_interval *interval)
  * Returns the number of intervals in ALL that contain POINT. Sets NARROWEST to the index of the narrowest of these.
  */
 static size_t
-count_containing(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
+count_intervals_containing(const struct rate_interval *all, size_t count, uint64_t point, size_t *narrowest)
 {
 	size_t votes = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!all[i].known || point < all[i].low || point > all[i].high)
 			continue;
-		if (votes++ == 0 || width(&all[i]) < width(&all[*narrowest]))
+		if (votes++ == 0 || rate_width(&all[i]) < rate_width(&all[*narrowest]))
 			*narrowest = i;
 	}
 	return votes;
@@ -143,18 +144,18 @@ count_containing(const struct rate_interval *all, size_t count, uint64_t point, 
 
 /* Marzullo's algorithm, as in NTP. The value that most intervals contain is found at the lower end of one of them. */
 size_t
-rate_consensus(const struct rate_interval *implied_rates, size_t count)
+rate_find_consensus(const struct rate_interval *implied_rates, size_t count)
 {
 	size_t best = count, best_votes = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		size_t narrowest = i;
 		size_t votes = !implied_rates[i].known ? 0 :
-			count_containing(implied_rates, count, implied_rates[i].low, &narrowest);
+			count_intervals_containing(implied_rates, count, implied_rates[i].low, &narrowest);
 
 		if (votes > best_votes ||
 		    (votes && votes == best_votes &&
-		     width(&implied_rates[narrowest]) < width(&implied_rates[best]))) {
+		     rate_width(&implied_rates[narrowest]) < rate_width(&implied_rates[best]))) {
 			best = narrowest;
 			best_votes = votes;
 		}
@@ -177,27 +178,27 @@ scaled_difference(unsigned __int128 a, unsigned __int128 b, uint64_t factor, uns
 					       rounding == SCALE_UP	 ? SCALE_DOWN :
 									   SCALE_UP;
 
-		magnitude = scale_ratio(b - a, factor, divisor, opposite);
+		magnitude = scale_mul_div_wide(b - a, factor, divisor, opposite);
 		return -(int64_t)(magnitude < PPB_MAX ? magnitude : PPB_MAX);
 	}
-	magnitude = scale_ratio(a - b, factor, divisor, rounding);
+	magnitude = scale_mul_div_wide(a - b, factor, divisor, rounding);
 	return (int64_t)(magnitude < PPB_MAX ? magnitude : PPB_MAX);
 }
 
 static int64_t
-compare_ppb(uint64_t a, uint64_t b, enum scale_rounding rounding)
+relative_difference_ppb(uint64_t a, uint64_t b, enum scale_rounding rounding)
 {
 	return scaled_difference(a, b, PPB, b, rounding);
 }
 
 struct interval_ppb
-rate_compare(const struct rate_interval *a, const struct rate_interval *b)
+rate_relative_difference(const struct rate_interval *a, const struct rate_interval *b)
 {
 	if (!a->known || !b->known || !a->low)
 		return (struct interval_ppb){ .known = false };
-	return (struct interval_ppb){ true, compare_ppb(b->value, a->value, SCALE_NEAREST),
-				  compare_ppb(b->low, a->high, SCALE_DOWN),
-				  compare_ppb(b->high, a->low, SCALE_UP) };
+	return (struct interval_ppb){ true, relative_difference_ppb(b->value, a->value, SCALE_NEAREST),
+				  relative_difference_ppb(b->low, a->high, SCALE_DOWN),
+				  relative_difference_ppb(b->high, a->low, SCALE_UP) };
 }
 
 /*
@@ -205,7 +206,7 @@ rate_compare(const struct rate_interval *a, const struct rate_interval *b)
  * calculation is in integers.
  */
 static int64_t
-error_ppb(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
+error_against_claim_ppb(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 {
 	return scaled_difference((unsigned __int128)microhz * claimed.den,
 				 (unsigned __int128)claimed.num * MICROHZ_PER_HZ, PPB / MICROHZ_PER_HZ, claimed.num,
@@ -213,18 +214,18 @@ error_ppb(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)
 }
 
 struct interval_ppb
-rate_error(const struct rate_interval *measured, struct rate claimed)
+rate_error_against_claim(const struct rate_interval *measured, struct rate claimed)
 {
 	if (!measured->known || !claimed.num || !claimed.den)
 		return (struct interval_ppb){ .known = false };
-	return (struct interval_ppb){ true, error_ppb(measured->value, claimed, SCALE_NEAREST),
-				  error_ppb(measured->low, claimed, SCALE_DOWN),
-				  error_ppb(measured->high, claimed, SCALE_UP) };
+	return (struct interval_ppb){ true, error_against_claim_ppb(measured->value, claimed, SCALE_NEAREST),
+				  error_against_claim_ppb(measured->low, claimed, SCALE_DOWN),
+				  error_against_claim_ppb(measured->high, claimed, SCALE_UP) };
 }
 
 uint64_t
-rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
-	    uint64_t expected_ticks)
+rate_unwrap_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
+		  uint64_t expected_ticks)
 {
 	uint64_t elapsed = clock_elapsed_ticks(clock, then_ticks, now_ticks);
 	uint64_t range = clock->wrap_ticks + 1; /* 0 for a 64-bit counter, because 2^64 does not fit */

@@ -85,14 +85,14 @@ struct sample rate_shortest_sample(const struct sample *samples, size_t count);
  * Returns the bounds of the clock's ticks per TSC tick. They are unknown if the clock stepped back, or if the last
  * sample does not certainly start after the end of the first.
  */
-struct rate_slope rate_slope(const struct rate_window *window);
+struct rate_slope rate_calculate_slope(const struct rate_window *window);
 
 /*
  * Returns the rate that the TSC must have if the clock has exactly its nominal frequency CLAIMED. It is CLAIMED * TSC
  * ticks / clock ticks. The rate is unknown if the clock may not have advanced, or has no nominal frequency. The
  * interval is rounded outwards, so that it contains the true rate.
  */
-struct rate_interval rate_implied_tsc(const struct rate_slope *slope, struct rate claimed);
+struct rate_interval rate_of_tsc_implied_by_clock(const struct rate_slope *slope, struct rate claimed);
 
 /* Widens the interval RATE on both sides by PPB, the tolerance of the clock's nominal frequency. */
 struct rate_interval rate_widen(struct rate_interval rate, uint64_t ppb);
@@ -105,23 +105,24 @@ struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct 
  * contain. The result is the index of the narrowest interval with this value. If there are only two rates and they
  * are disjoint, it is the narrower one. Returns COUNT if no rate is known.
  */
-size_t rate_consensus(const struct rate_interval *implied, size_t count);
+size_t rate_find_consensus(const struct rate_interval *implied, size_t count);
 
 /*
  * Returns by how many ppb clock A runs faster than clock B. Both are given by the TSC rates that they imply; the
  * faster clock implies the lower TSC rate. The result is unknown if either rate is unknown.
  */
-struct interval_ppb rate_compare(const struct rate_interval *implied_a, const struct rate_interval *implied_b);
+struct interval_ppb rate_relative_difference(const struct rate_interval *implied_a,
+					     const struct rate_interval *implied_b);
 
 /* Returns by how many ppb the rate MEASURED is above the nominal frequency CLAIMED. */
-struct interval_ppb rate_error(const struct rate_interval *measured, struct rate claimed);
+struct interval_ppb rate_error_against_claim(const struct rate_interval *measured, struct rate claimed);
 
 /*
  * Returns the ticks between the readings THEN and NOW of a counter that wraps. The number of wraps is chosen so that
  * the result is nearest to EXPECTED_TICKS, an estimate from the elapsed TSC ticks. If the counter stepped back, the
  * result is negative in two's complement, so that adding it to a count reduces the count.
  */
-uint64_t rate_unwrap(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
-		     uint64_t expected_ticks);
+uint64_t rate_unwrap_ticks(const struct clock *clock, uint64_t then_ticks, uint64_t now_ticks,
+			   uint64_t expected_ticks);
 
 #endif

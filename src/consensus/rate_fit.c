@@ -22,7 +22,7 @@ struct hull {
  * passes B on that side.
  */
 static bool
-is_redundant(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
+is_corner_redundant(int side, const struct rate_corner *a, const struct rate_corner *b, const struct rate_corner *c)
 {
 	wide by_b = (wide)(b->ticks - a->ticks) * (c->tsc - a->tsc);
 	wide by_c = (wide)(c->ticks - a->ticks) * (b->tsc - a->tsc);
@@ -36,15 +36,15 @@ add_corner(struct hull *hull, struct rate_corner corner)
 {
 	if (hull->count && corner.tsc < hull->corners[hull->count - 1].tsc)
 		return;
-	while (hull->count > 1 && is_redundant(hull->side, &hull->corners[hull->count - 2],
-					       &hull->corners[hull->count - 1], &corner))
+	while (hull->count > 1 && is_corner_redundant(hull->side, &hull->corners[hull->count - 2],
+						      &hull->corners[hull->count - 1], &corner))
 		hull->count--;
 	hull->corners[hull->count++] = corner;
 }
 
 /* Returns the index of the corner that a line with the slope RISE touches. */
 static size_t
-touched_corner(const struct hull *hull, uint64_t rise)
+find_touched_corner(const struct hull *hull, uint64_t rise)
 {
 	size_t best = 0;
 	wide best_height = 0;
@@ -68,7 +68,7 @@ touched_corner(const struct hull *hull, uint64_t rise)
 static size_t
 copy_corners_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
 {
-	size_t at = touched_corner(hull, rise), count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
+	size_t at = find_touched_corner(hull, rise), count = hull->count < RATE_CORNERS_MAX ? hull->count : RATE_CORNERS_MAX;
 	size_t from = at > RATE_CORNERS_MAX / 2 ? at - RATE_CORNERS_MAX / 2 : 0;
 
 	if (from + count > hull->count)
@@ -79,7 +79,8 @@ copy_corners_around_touched(const struct hull *hull, uint64_t rise, struct rate_
 }
 
 struct rate_corners
-rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, const struct sample *samples, size_t count)
+rate_find_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, const struct sample *samples,
+		  size_t count)
 {
 	struct sample tightest = rate_shortest_sample(samples, count);
 	struct rate_corners corners = { .narrowest = tightest.end - tightest.begin };
@@ -88,7 +89,7 @@ rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise, con
 	for (size_t i = 0; i < count && i < RATE_SAMPLES_MAX; i++) {
 		const struct sample *sample = &samples[i];
 		bool later = sample->begin > tightest.begin;
-		int64_t ticks = (int64_t)rate_unwrap(clock, tightest.ticks, sample->ticks, 0);
+		int64_t ticks = (int64_t)rate_unwrap_ticks(clock, tightest.ticks, sample->ticks, 0);
 
 		if (sample->begin != tightest.begin && (sample->end < sample->begin ||
 		    !clock_comparable(trust_ticks, later ? &tightest : sample, later ? sample : &tightest)))
@@ -110,7 +111,7 @@ struct line { /* The bounds of the lines' slope, from the pairs of corners that 
 
 /* Returns true if A/B < C/D. */
 static bool
-is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+is_fraction_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	return (unsigned __int128)a * d < (unsigned __int128)c * b;
 }
@@ -127,7 +128,7 @@ difference(int64_t a, int64_t b)
  * or a lower bound of the line's slope.
  */
 static void
-add_constraint(struct line *line, struct rate_corner lower, struct rate_corner upper)
+add_slope_constraint(struct line *line, struct rate_corner lower, struct rate_corner upper)
 {
 	struct rate_slope *slope = &line->slope;
 	int64_t time = difference(upper.tsc, lower.tsc), ticks = difference(upper.ticks, lower.ticks);
@@ -135,18 +136,18 @@ add_constraint(struct line *line, struct rate_corner lower, struct rate_corner u
 	if (time >= 0 && ticks < 0) {
 		line->possible = false;
 	} else if (time > 0) {
-		if (!slope->high_time || is_less((uint64_t)ticks, (uint64_t)time, slope->high_ticks, slope->high_time)) {
+		if (!slope->high_time || is_fraction_less((uint64_t)ticks, (uint64_t)time, slope->high_ticks, slope->high_time)) {
 			slope->high_ticks = (uint64_t)ticks;
 			slope->high_time = (uint64_t)time;
 		}
-	} else if (ticks < 0 && is_less(slope->low_ticks, slope->low_time, 0 - (uint64_t)ticks, 0 - (uint64_t)time)) {
+	} else if (ticks < 0 && is_fraction_less(slope->low_ticks, slope->low_time, 0 - (uint64_t)ticks, 0 - (uint64_t)time)) {
 		slope->low_ticks = 0 - (uint64_t)ticks;
 		slope->low_time = 0 - (uint64_t)time;
 	}
 }
 
 static struct rate_corner
-lower_corner(const struct line *line, const struct rate_end *end, size_t i)
+get_lower_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
 	uint64_t tsc = end->sample.begin - line->from_tsc, ticks = end->sample.ticks - line->from_ticks;
 
@@ -155,7 +156,7 @@ lower_corner(const struct line *line, const struct rate_end *end, size_t i)
 }
 
 static struct rate_corner
-upper_corner(const struct line *line, const struct rate_end *end, size_t i)
+get_upper_corner(const struct line *line, const struct rate_end *end, size_t i)
 {
 	uint64_t tsc = end->sample.begin - line->from_tsc, ticks = end->sample.ticks - line->from_ticks;
 
@@ -164,11 +165,11 @@ upper_corner(const struct line *line, const struct rate_end *end, size_t i)
 }
 
 static void
-add_constraints(struct line *line, const struct rate_end *a, const struct rate_end *b)
+add_slope_constraints(struct line *line, const struct rate_end *a, const struct rate_end *b)
 {
 	for (size_t i = 0; i < a->corners->lower_count; i++)
 		for (size_t j = 0; j < b->corners->upper_count; j++)
-			add_constraint(line, lower_corner(line, a, i), upper_corner(line, b, j));
+			add_slope_constraint(line, get_lower_corner(line, a, i), get_upper_corner(line, b, j));
 }
 
 /*
@@ -184,10 +185,10 @@ bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ti
 
 	for (size_t a = 0; a < ends->count; a++)
 		for (size_t b = 0; b < ends->count; b++)
-			add_constraints(&line, &ends->ends[a], &ends->ends[b]);
+			add_slope_constraints(&line, &ends->ends[a], &ends->ends[b]);
 	*slope = line.slope;
 	slope->known = line.possible && slope->high_time &&
-		       !is_less(slope->high_ticks, slope->high_time, slope->low_ticks, slope->low_time);
+		       !is_fraction_less(slope->high_ticks, slope->high_time, slope->low_ticks, slope->low_time);
 	return slope->known;
 }
 
@@ -195,7 +196,7 @@ bound_slope(const struct rate_ends *ends, uint64_t slack_ticks, uint64_t trim_ti
  * Returns the greatest common divisor of all differences between readings, also between readings of different batches.
  */
 static uint64_t
-common_divisor(const struct rate_ends *ends)
+common_divisor_ticks(const struct rate_ends *ends)
 {
 	uint64_t divisor = ends->even_ticks;
 
@@ -208,7 +209,7 @@ common_divisor(const struct rate_ends *ends)
 }
 
 static uint64_t
-narrowest_sample(const struct rate_ends *ends)
+narrowest_sample_ticks(const struct rate_ends *ends)
 {
 	uint64_t narrowest = UINT64_MAX;
 
@@ -239,7 +240,7 @@ narrowest_sample(const struct rate_ends *ends)
 static bool
 bound_slope_of_even_steps(const struct rate_ends *ends, struct rate_slope *slope)
 {
-	uint64_t even_ticks = common_divisor(ends), width = narrowest_sample(ends), slack_ticks;
+	uint64_t even_ticks = common_divisor_ticks(ends), width = narrowest_sample_ticks(ends), slack_ticks;
 
 	if (!bound_slope(ends, even_ticks, 0, slope))
 		return false;
@@ -250,7 +251,7 @@ bound_slope_of_even_steps(const struct rate_ends *ends, struct rate_slope *slope
 }
 
 static bool
-moved_forward(const struct rate_ends *ends)
+did_time_and_ticks_advance(const struct rate_ends *ends)
 {
 	const struct sample *first = &ends->ends[0].sample, *last = &ends->ends[ends->count - 1].sample;
 
@@ -259,7 +260,7 @@ moved_forward(const struct rate_ends *ends)
 }
 
 struct rate_slope
-rate_fit(const struct rate_ends *ends, enum rate_fit *fit)
+rate_fit_line(const struct rate_ends *ends, enum rate_fit *fit)
 {
 	struct rate_ends outer = *ends;
 	struct rate_slope slope = { .known = false };
@@ -269,7 +270,7 @@ rate_fit(const struct rate_ends *ends, enum rate_fit *fit)
 	outer.ends[1] = ends->ends[ends->count - 1];
 	outer.count = 2;
 	*fit = RATE_FIT_NONE;
-	if (!moved_forward(ends))
+	if (!did_time_and_ticks_advance(ends))
 		return slope;
 	if (bound_slope_of_even_steps(ends, &slope)) {
 		*fit = RATE_FIT_ALL;
@@ -278,7 +279,7 @@ rate_fit(const struct rate_ends *ends, enum rate_fit *fit)
 	} else if (bound_slope(&outer, ends->uneven_ticks, 0, &slope)) {
 		*fit = RATE_FIT_UNEVEN;
 	} else {
-		slope = rate_slope(&two);
+		slope = rate_calculate_slope(&two);
 		*fit = slope.known ? RATE_FIT_TWO : RATE_FIT_NONE;
 	}
 	return slope;

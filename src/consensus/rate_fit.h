@@ -70,8 +70,8 @@ struct rate_corners {
  * approximate slope of the line, in clock ticks per 2^32 TSC ticks. Corners that are far from a line of this slope
  * may be left out. There is always at least one lower and one upper corner, from the shortest sample.
  */
-struct rate_corners rate_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
-				 const struct sample *samples, size_t count);
+struct rate_corners rate_find_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise,
+				      const struct sample *samples, size_t count);
 
 struct rate_end {
 	struct sample sample;               /* the shortest sample of a batch; wraps of its ticks are added */
@@ -95,6 +95,6 @@ struct rate_ends { /* The batches that the lines must fit, in order of time. */
  * Returns the bounds of the lines' slope, in clock ticks per TSC tick. Sets FIT to the kind of readings that the lines
  * fit.
  */
-struct rate_slope rate_fit(const struct rate_ends *ends, enum rate_fit *fit);
+struct rate_slope rate_fit_line(const struct rate_ends *ends, enum rate_fit *fit);
 
 #endif

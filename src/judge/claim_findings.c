@@ -21,7 +21,7 @@
 #define CLAIMS_AGAINST_CLOCK 2 /* number of claims that must agree with each other to prove the TSC wrong instead */
 
 static bool
-is_intel(const struct report *report)
+is_cpu_intel(const struct report *report)
 {
 	return text_equal(report->cpu_vendor, "GenuineIntel");
 }
@@ -32,7 +32,7 @@ is_intel(const struct report *report)
  * x86_platform.calibrate_tsc. Sources of May 2026 (github.com/CachyOS/linux, d77c58de7881).
  */
 static bool
-gets_rate_from_hypervisor(const struct report *report)
+does_linux_get_rate_from_hypervisor(const struct report *report)
 {
 	for (size_t i = 0; i < report->claim_count; i++) {
 		enum claim_source source = report->claims[i].claim.source;
@@ -46,7 +46,7 @@ gets_rate_from_hypervisor(const struct report *report)
 }
 
 static bool
-has_source(const struct report *report, enum claim_source source, enum claim_clock clock)
+has_claim_from_source(const struct report *report, enum claim_source source, enum claim_clock clock)
 {
 	for (size_t i = 0; i < report->claim_count; i++)
 		if (report->claims[i].claim.source == source && report->claims[i].claim.clock == clock &&
@@ -56,7 +56,7 @@ has_source(const struct report *report, enum claim_source source, enum claim_clo
 }
 
 static enum paravirtual_kind
-interface_kind_at(const struct report *report, uint32_t base)
+find_interface_kind_at_leaf(const struct report *report, uint32_t base)
 {
 	for (size_t i = 0; i < report->paravirtual.count; i++)
 		if (report->paravirtual.interfaces[i].base == base)
@@ -67,20 +67,20 @@ interface_kind_at(const struct report *report, uint32_t base)
 /*
  * Returns true if Linux uses CLAIM and does not measure the rate itself. In arch/x86/kernel/tsc.c,
  * native_calibrate_tsc() then sets X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period. The functions that
- * gets_rate_from_hypervisor() lists do the same. On KVM, Linux uses kvmclock's page. It does not use CPUID 16h alone,
- * because that is the rate of the core: cpu_khz_from_cpuid().
+ * does_linux_get_rate_from_hypervisor() lists do the same. On KVM, Linux uses kvmclock's page. It does not use CPUID
+ * 16h alone, because that is the rate of the core: cpu_khz_from_cpuid().
  */
 static bool
-linux_takes(const struct report *report, const struct claim *claim)
+does_linux_use_claim(const struct report *report, const struct claim *claim)
 {
 	switch (claim->source) {
 	case CLAIM_LEAF_15:
 	case CLAIM_LEAF_15_FIXED:
-		return is_intel(report) && !gets_rate_from_hypervisor(report) && claim->clock != CLAIM_OF_CRYSTAL;
+		return is_cpu_intel(report) && !does_linux_get_rate_from_hypervisor(report) && claim->clock != CLAIM_OF_CRYSTAL;
 	case CLAIM_LEAF_15_16:
-		return is_intel(report) && !gets_rate_from_hypervisor(report);
+		return is_cpu_intel(report) && !does_linux_get_rate_from_hypervisor(report);
 	case CLAIM_KHZ_LEAF:
-		return interface_kind_at(report, claim->base) == PARAVIRTUAL_ACRN;
+		return find_interface_kind_at_leaf(report, claim->base) == PARAVIRTUAL_ACRN;
 	case CLAIM_HYPERV:
 	case CLAIM_KVM_PAGE:
 	case CLAIM_XEN_PAGE:
@@ -97,7 +97,7 @@ linux_takes(const struct report *report, const struct claim *claim)
  * local_apic.c, lapic_calibrate_initcount_cpuid_vm().
  */
 static bool
-freebsd_takes(const struct report *report, const struct claim *claim)
+does_freebsd_use_claim(const struct report *report, const struct claim *claim)
 {
 	(void)report;
 	return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE;
@@ -108,7 +108,7 @@ freebsd_takes(const struct report *report, const struct claim *claim)
  * CpuidCoreClockCalculateTscFrequency(), 9148ed440686.
  */
 static bool
-edk2_takes(const struct report *report, const struct claim *claim)
+does_edk2_use_claim(const struct report *report, const struct claim *claim)
 {
 	(void)report;
 	return claim->source == CLAIM_LEAF_15 && claim->clock == CLAIM_OF_TSC;
@@ -120,9 +120,9 @@ edk2_takes(const struct report *report, const struct claim *claim)
  * no crystal's rate, 16h without a correction.
  */
 static bool
-postgresql_takes(const struct report *report, const struct claim *claim)
+does_postgresql_use_claim(const struct report *report, const struct claim *claim)
 {
-	enum paravirtual_kind kind = interface_kind_at(report, claim->base);
+	enum paravirtual_kind kind = find_interface_kind_at_leaf(report, claim->base);
 
 	if (claim->clock != CLAIM_OF_TSC)
 		return false;
@@ -130,7 +130,7 @@ postgresql_takes(const struct report *report, const struct claim *claim)
 		return claim->source == CLAIM_KHZ_LEAF && claim->base == CLAIM_FIRST_BASE &&
 		       (kind == PARAVIRTUAL_KVM || kind == PARAVIRTUAL_VMWARE);
 	return claim->source == CLAIM_LEAF_15 ||
-	       (claim->source == CLAIM_LEAF_16 && !has_source(report, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
+	       (claim->source == CLAIM_LEAF_16 && !has_claim_from_source(report, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
 }
 
 /* Valkey is not in this list: it measures the TSC by the system's clock (src/monotonic.c, 0148137a1e38). */
@@ -143,17 +143,17 @@ static const struct {
 	const char *high, *low;        /* end of the clause if the clock is faster or slower than claimed */
 	const char *end;
 } systems[SYSTEMS] = {
-	[LINUX] = { "Linux", linux_takes, "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
+	[LINUX] = { "Linux", does_linux_use_claim, "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
 		    " until NTP corrects it" },
-	[FREEBSD] = { "FreeBSD", freebsd_takes, "FreeBSD's clock would run ", "FreeBSD's timers would fire ", "fast", "slow",
-		      " until NTP corrects it" },
-	[EDK2] = { "EDK II", edk2_takes, "EDK II's delays would be ", "", "too short", "too long", "" },
-	[POSTGRESQL] = { "PostgreSQL 19", postgresql_takes, "PostgreSQL 19 would show times ", "", "too long",
+	[FREEBSD] = { "FreeBSD", does_freebsd_use_claim, "FreeBSD's clock would run ", "FreeBSD's timers would fire ",
+		      "fast", "slow", " until NTP corrects it" },
+	[EDK2] = { "EDK II", does_edk2_use_claim, "EDK II's delays would be ", "", "too short", "too long", "" },
+	[POSTGRESQL] = { "PostgreSQL 19", does_postgresql_use_claim, "PostgreSQL 19 would show times ", "", "too long",
 			 "too short", "" },
 };
 
 static bool
-is_user(const struct report_claim *row, const char *system)
+does_system_use_claim(const struct report_claim *row, const char *system)
 {
 	for (size_t i = 0; i < row->user_count; i++)
 		if (text_equal(row->users[i], system))
@@ -162,7 +162,7 @@ is_user(const struct report_claim *row, const char *system)
 }
 
 static void
-find_users(const struct report *report, struct report_claim *row)
+list_systems_that_use_claim(const struct report *report, struct report_claim *row)
 {
 	_Static_assert(SYSTEMS == REPORT_CLAIM_USERS, "each may use each claim");
 	row->user_count = 0;
@@ -181,7 +181,7 @@ enum trust {
 
 /* Returns the number of clocks that measured the TSC's rate if all of them agree, otherwise 0. */
 static size_t
-count_agreeing_clocks(struct report *report)
+count_clocks_that_agree_on_tsc_rate(struct report *report)
 {
 	struct vote vote = { .report = report };
 	size_t count = 0;
@@ -189,8 +189,8 @@ count_agreeing_clocks(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (vote_includes_clock(report, entry) && !text_equal(entry->clock.id, "tsc") && !entry->clock.by_tsc &&
-		    !vote_may_jump(report, entry))
+		if (vote_is_rate_compared(report, entry) && !text_equal(entry->clock.id, "tsc") && !entry->clock.by_tsc &&
+		    !vote_may_clock_jump(report, entry))
 			vote.rates[i] = entry->implied;
 		count += vote.rates[i].known;
 	}
@@ -200,7 +200,7 @@ count_agreeing_clocks(struct report *report)
 
 /* Returns true if some clock's rate is proven to have changed. Its mean over the run was then never its rate. */
 static bool
-has_changed_rate(const struct report *report)
+has_any_clock_changed_rate(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (rate_is_beyond(&report->clocks[i].change, CHANGE_PPB))
@@ -209,25 +209,25 @@ has_changed_rate(const struct report *report)
 }
 
 static enum trust
-find_trust_in_rate(struct report *report)
+find_trust_in_tsc_rate(struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	const struct report_clock *by = report_find_clock(report, report->relative_to ? report->relative_to : "");
 	struct vote changes = { .report = report };
 
-	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_tsc_moved(report))
+	if (!tsc || !tsc->measured.known || !by || by->clock.by_tsc || judge_has_tsc_stepped_or_jumped(report))
 		return TRUST_NONE;
-	if (report->discontinuity_count || has_changed_rate(report) || rate_changes_doubt_tsc(&changes))
+	if (report->discontinuity_count || has_any_clock_changed_rate(report) || rate_changes_may_be_of_tsc(&changes))
 		return TRUST_OPEN;
 	if (tsc->absolute.known)
 		return TRUST_FULL;
-	return count_agreeing_clocks(report) >= AGREEING_MIN ? TRUST_DISPUTED : TRUST_OPEN;
+	return count_clocks_that_agree_on_tsc_rate(report) >= AGREEING_MIN ? TRUST_DISPUTED : TRUST_OPEN;
 }
 
 static uint64_t
 apply_ratio(uint64_t value, const struct rate *ratio, enum scale_rounding rounding)
 {
-	return ratio->den ? scale_ratio(value, ratio->num, ratio->den, rounding) : value;
+	return ratio->den ? scale_mul_div_wide(value, ratio->num, ratio->den, rounding) : value;
 }
 
 static void
@@ -243,14 +243,14 @@ set_measured_rate(const struct report *report, struct report_claim *row)
 }
 
 static struct rate_interval
-in_microhz(const struct interval_millihz *rate)
+to_microhz_interval(const struct interval_millihz *rate)
 {
 	return (struct rate_interval){ rate->known, rate->value * MICROHZ_PER_MILLIHZ, rate->low * MICROHZ_PER_MILLIHZ,
 				       rate->high * MICROHZ_PER_MILLIHZ };
 }
 
 static const char *
-rule_for_claim(const struct claim *claim)
+find_rule_for_claim(const struct claim *claim)
 {
 	return claim->clock == CLAIM_OF_LAPIC ? "lapic-claim" : "tsc-claim";
 }
@@ -259,24 +259,24 @@ rule_for_claim(const struct claim *claim)
 static uint64_t
 allowed_error_ppb(const struct report *report, const struct claim *claim)
 {
-	return vote_limit_ppb(report, rule_for_claim(claim)) +
-	       scale_ratio((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num, SCALE_UP);
+	return vote_limit_ppb(report, find_rule_for_claim(claim)) +
+	       scale_mul_div_wide((unsigned __int128)claim->within_hz * claim->hz.den, PPB, claim->hz.num, SCALE_UP);
 }
 
 static void
-judge_claim(const struct report *report, struct report_claim *row, enum trust trust)
+judge_claimed_rate(const struct report *report, struct report_claim *row, enum trust trust)
 {
 	struct rate_interval rate;
 	struct offset error;
 	uint64_t allowed;
 
 	row->outcome = OUTCOME_NOT_CHECKED;
-	find_users(report, row);
+	list_systems_that_use_claim(report, row);
 	if (trust == TRUST_NONE || !row->claim.hz.den)
 		return;
 	set_measured_rate(report, row);
-	rate = in_microhz(&row->measured);
-	row->error = rate_error(&rate, row->claim.hz);
+	rate = to_microhz_interval(&row->measured);
+	row->error = rate_error_against_claim(&rate, row->claim.hz);
 	if (!row->error.known)
 		return;
 	error = (struct offset){ row->error.low, row->error.high };
@@ -293,7 +293,7 @@ judge_claim(const struct report *report, struct report_claim *row, enum trust tr
  * clocks. Then the TSC is wrong, and not the claims.
  */
 static bool
-is_tsc_itself_wrong(const struct report *report)
+do_all_claims_contradict_clocks(const struct report *report)
 {
 	const struct report_claim *first = NULL;
 	uint64_t limit = judge_rate_limit_ppb(report);
@@ -321,7 +321,7 @@ is_same_rate(const struct rate *a, const struct rate *b)
 }
 
 bool
-judge_blames_claim(const struct report *report)
+judge_is_tsc_claim_wrong(const struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 
@@ -330,7 +330,7 @@ judge_blames_claim(const struct report *report)
 
 		if (row->claim.clock == CLAIM_OF_TSC && row->outcome == OUTCOME_FAILED &&
 		    is_same_rate(&row->claim.hz, &tsc->clock.claimed))
-			return !is_tsc_itself_wrong(report);
+			return !do_all_claims_contradict_clocks(report);
 	}
 	return false;
 }
@@ -355,7 +355,7 @@ effects_phrase(const struct report_claim *row)
 	struct phrase effects = { "" };
 
 	for (size_t i = 0; i < SYSTEMS; i++) {
-		if (!is_user(row, systems[i].name))
+		if (!does_system_use_claim(row, systems[i].name))
 			continue;
 		phrase_add(&effects, "%s%s%s", effects.bytes[0] ? ", and " : ": ",
 			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, error_phrase(row->error.value).bytes);
@@ -379,13 +379,13 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 	uint64_t failing_ppb = vote_limit_ppb(report, "rate-wrong");
 	struct finding *finding;
 
-	finding = rules_add_finding(report, rule_for_claim(claim), NULL, REPORT_NO_CORE,
+	finding = rules_add_finding(report, find_rule_for_claim(claim), NULL, REPORT_NO_CORE,
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
-				    number_rate(claimed_millihz).text, whose[claim->clock], number_rate(row->measured.value).text,
+				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ?
 				    " (this claim or the clocks that agree are wrong)" : "",
 				    effects_phrase(row).bytes);
-	vote_set_figure(finding, &row->error);
+	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))
 		return;
 	report->verdict = VERDICT_FAIL;
@@ -396,10 +396,10 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 void
 judge_claims(struct report *report)
 {
-	enum trust trust = find_trust_in_rate(report);
+	enum trust trust = find_trust_in_tsc_rate(report);
 
 	for (size_t i = 0; i < report->claim_count; i++)
-		judge_claim(report, &report->claims[i], trust);
+		judge_claimed_rate(report, &report->claims[i], trust);
 }
 
 /*
@@ -408,7 +408,7 @@ judge_claims(struct report *report)
  * the rules pv-rate and pv-claim judge it.
  */
 static bool
-has_own_finding(const struct claim *claim)
+does_wrong_claim_get_finding(const struct claim *claim)
 {
 	return claim->clock != CLAIM_OF_CRYSTAL && claim->source != CLAIM_KVM_PAGE && claim->source != CLAIM_XEN_PAGE &&
 	       claim->source != CLAIM_HYPERV_PAGE;
@@ -417,13 +417,13 @@ has_own_finding(const struct claim *claim)
 void
 judge_add_claim_findings(struct report *report)
 {
-	enum trust trust = find_trust_in_rate(report);
-	bool is_tsc_wrong = is_tsc_itself_wrong(report);
+	enum trust trust = find_trust_in_tsc_rate(report);
+	bool is_tsc_wrong = do_all_claims_contradict_clocks(report);
 
 	for (size_t i = 0; i < report->claim_count; i++) {
 		const struct report_claim *row = &report->claims[i];
 
-		if (row->outcome == OUTCOME_FAILED && has_own_finding(&row->claim) &&
+		if (row->outcome == OUTCOME_FAILED && does_wrong_claim_get_finding(&row->claim) &&
 		    !(row->claim.clock == CLAIM_OF_TSC && is_tsc_wrong))
 			add_claim_finding(report, row, trust);
 	}

@@ -15,7 +15,7 @@
  * may then be off by any amount.
  */
 static bool
-is_scale_doubtful(const struct report *report)
+is_tsc_rate_doubtful(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
@@ -50,9 +50,9 @@ clock_error_ppm(const struct report *report, const char *clock)
  * from a clock that stopped.
  */
 static void
-drop_doubtful_rates(struct report *report)
+withdraw_doubtful_rate_failures(struct report *report)
 {
-	bool doubtful = is_scale_doubtful(report);
+	bool doubtful = is_tsc_rate_doubtful(report);
 
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
@@ -67,16 +67,16 @@ drop_doubtful_rates(struct report *report)
 		else if (stopped)
 			reason = phrase("the clock itself is stuck");
 		else if (!error_ppm ||
-			 behaviour_outcome(row, rules_limit_of(report, row->rule) + error_ppm) == OUTCOME_FAILED)
+			 behaviour_get_outcome(row, rules_limit_of(report, row->rule) + error_ppm) == OUTCOME_FAILED)
 			continue;
 		row->open = row->checked = doubtful;
-		behaviour_say(row, "It is off by %ld ppm, but %s.", row->measured, reason.bytes);
+		behaviour_set_text(row, "It is off by %ld ppm, but %s.", row->measured, reason.bytes);
 	}
 }
 
 /* Withdraws all failed figures, because the TSC timed them. WHAT is the fault of the TSC. */
 static void
-drop_timed_rows(struct report *report, const char *what)
+withdraw_failures_timed_by_tsc(struct report *report, const char *what)
 {
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
@@ -84,14 +84,14 @@ drop_timed_rows(struct report *report, const char *what)
 		if (!rules_failed(report, row) || !row->has_figure)
 			continue;
 		row->checked = false;
-		behaviour_say(row, "It is off by %ld %s, but it was timed by a TSC %s.", row->measured,
-			      rules_find(row->rule)->unit, what);
+		behaviour_set_text(row, "It is off by %ld %s, but it was timed by a TSC %s.", row->measured,
+				   rules_find(row->rule)->unit, what);
 	}
 }
 
 /* Returns the number of rows from FROM on that failed the same rule of the same clock. A rule may have many checks. */
 static size_t
-count_failed(const struct report *report, size_t from)
+count_failures_of_same_rule(const struct report *report, size_t from)
 {
 	const struct behaviour *rows = report->behaviours.rows;
 	size_t count = 0;
@@ -115,10 +115,10 @@ failed_cores_phrase(const struct behaviour *row)
 
 /* Adds a finding on the failed row I, and on further rows that failed the same rule of the same clock. */
 static void
-add_row_finding(struct report *report, size_t i)
+add_finding_for_failed_row(struct report *report, size_t i)
 {
 	const struct behaviour *row = &report->behaviours.rows[i];
-	size_t further = count_failed(report, i) - 1;
+	size_t further = count_failures_of_same_rule(report, i) - 1;
 	uint32_t core = row->cores == 1 && row->cores_asked != 1 ? row->core : REPORT_NO_CORE;
 	struct phrase more = { "" };
 	struct finding *finding;
@@ -133,20 +133,20 @@ add_row_finding(struct report *report, size_t i)
 
 /* Adds one finding for each rule and clock that failed. */
 void
-judge_behaviours(struct report *report)
+judge_add_behaviour_findings(struct report *report)
 {
-	drop_doubtful_rates(report);
-	if (judge_tsc_moved(report))
-		drop_timed_rows(report, "that stepped back or jumped");
+	withdraw_doubtful_rate_failures(report);
+	if (judge_has_tsc_stepped_or_jumped(report))
+		withdraw_failures_timed_by_tsc(report, "that stepped back or jumped");
 	else if (!report->tsc.den)
-		drop_timed_rows(report, "whose rate is not known");
-	else if (judge_tsc_diverged(report))
-		drop_timed_rows(report, "that diverged from all other clocks in this run");
+		withdraw_failures_timed_by_tsc(report, "whose rate is not known");
+	else if (judge_has_tsc_diverged(report))
+		withdraw_failures_timed_by_tsc(report, "that diverged from all other clocks in this run");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
 		if (rules_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
-			add_row_finding(report, i);
+			add_finding_for_failed_row(report, i);
 	}
 }
 
@@ -175,7 +175,7 @@ can_confirm_tsc(const struct clock *clock)
 }
 
 static void
-judge_references(struct report *report)
+judge_presence_of_reference_clocks(struct report *report)
 {
 	size_t possible = 0, present = 0;
 
@@ -206,5 +206,5 @@ judge_tsc_fitness(struct report *report)
 	if (tsc_read && !report->tsc_is_invariant && !report->hypervisor[0])
 		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
 				  "CPUID 80000007h EDX[8] is 0: the TSC is not reported as invariant.");
-	judge_references(report);
+	judge_presence_of_reference_clocks(report);
 }

@@ -29,7 +29,7 @@ difference_or_zero(uint64_t a, uint64_t b)
  * clock measures. The cost is not known unless the core read both clocks.
  */
 static struct interval_ns
-read_cost_on_core(const struct report_core *core, size_t clock, size_t null)
+read_cost_on_core_ps(const struct report_core *core, size_t clock, size_t null)
 {
 	const struct core_latency *read = &core->latency[clock], *bracket = &core->latency[null];
 
@@ -45,12 +45,12 @@ read_cost_on_core(const struct report_core *core, size_t clock, size_t null)
 
 /* Returns the number of cores whose cost is known and below BOUND_PS. */
 static size_t
-count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t null)
+count_cores_below_cost(const struct report *report, int64_t bound_ps, size_t clock, size_t null)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = read_cost_on_core(&report->cores[i], clock, null);
+		struct interval_ns one = read_cost_on_core_ps(&report->cores[i], clock, null);
 
 		count += one.known && one.value < bound_ps;
 	}
@@ -62,21 +62,21 @@ count_below(const struct report *report, int64_t bound_ps, size_t clock, size_t 
  * pair takes seconds for thousands of cores.
  */
 static const struct report_core *
-core_of_rank(const struct report *report, size_t rank, size_t clock, size_t null)
+find_core_of_cost_rank(const struct report *report, size_t rank, size_t clock, size_t null)
 {
 	int64_t low_ps = 0, high_ps = INT64_MAX / 2; /* low_ps <= cost < high_ps */
 
 	while (high_ps - low_ps > 1) {
 		int64_t middle_ps = low_ps + (high_ps - low_ps) / 2;
 
-		if (count_below(report, middle_ps, clock, null) > rank)
+		if (count_cores_below_cost(report, middle_ps, clock, null) > rank)
 			high_ps = middle_ps;
 		else
 			low_ps = middle_ps;
 	}
-	rank -= count_below(report, low_ps, clock, null);
+	rank -= count_cores_below_cost(report, low_ps, clock, null);
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = read_cost_on_core(&report->cores[i], clock, null);
+		struct interval_ns one = read_cost_on_core_ps(&report->cores[i], clock, null);
 
 		if (one.known && one.value == low_ps && !rank--)
 			return &report->cores[i];
@@ -99,14 +99,14 @@ widen_interval(struct interval_ns *all, struct interval_ns by)
  * the number of cores is odd.
  */
 static void
-set_median(struct report *report, size_t clock, size_t null)
+set_median_read_cost(struct report *report, size_t clock, size_t null)
 {
 	struct report_cost *cost = &report->clocks[clock].cost;
 
 	for (size_t i = 0; i < 2 && cost->cores; i++) {
-		const struct report_core *core = core_of_rank(report, (cost->cores - 1 + i) / 2, clock, null);
+		const struct report_core *core = find_core_of_cost_rank(report, (cost->cores - 1 + i) / 2, clock, null);
 
-		cost->read_ps.value += read_cost_on_core(core, clock, null).value;
+		cost->read_ps.value += read_cost_on_core_ps(core, clock, null).value;
 		cost->null_ps += core->latency[null].mean_ps;
 	}
 	cost->read_ps.value /= 2;
@@ -114,7 +114,7 @@ set_median(struct report *report, size_t clock, size_t null)
 }
 
 static void
-judge_cost(struct report *report, size_t clock, size_t null)
+calculate_read_cost(struct report *report, size_t clock, size_t null)
 {
 	struct report_clock *entry = &report->clocks[clock];
 	struct report_cost *cost = &entry->cost;
@@ -122,13 +122,13 @@ judge_cost(struct report *report, size_t clock, size_t null)
 
 	*cost = (struct report_cost){ 0 };
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct interval_ns one = read_cost_on_core(&report->cores[i], clock, null);
+		struct interval_ns one = read_cost_on_core_ps(&report->cores[i], clock, null);
 
 		if (one.known)
 			widen_interval(&cost->read_ps, one);
 		cost->cores += one.known;
 	}
-	set_median(report, clock, null);
+	set_median_read_cost(report, clock, null);
 	cost->rows_ps = (struct interval_ns){ cost->read_ps.known, cost->read_ps.value * ROWS_READS,
 					      cost->read_ps.low * ROWS_READS, cost->read_ps.high * ROWS_READS };
 	scale_init(&scale, report->tsc);
@@ -139,18 +139,18 @@ judge_cost(struct report *report, size_t clock, size_t null)
 }
 
 void
-judge_costs(struct report *report)
+judge_calculate_read_costs(struct report *report)
 {
 	const struct report_clock *null = report_find_clock(report, "null");
 
 	for (size_t i = 0; null && i < report->clock_count; i++)
 		if (&report->clocks[i] != null)
-			judge_cost(report, i, (size_t)(null - report->clocks));
+			calculate_read_cost(report, i, (size_t)(null - report->clocks));
 }
 
 /* Returns the median duration of ENTRY's reads in ns, or 0 if it was not read. */
 static uint64_t
-median_ns_of(const struct report_clock *entry)
+median_latency_ns(const struct report_clock *entry)
 {
 	bool read = entry && entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
 
@@ -162,13 +162,13 @@ median_ns_of(const struct report_clock *entry)
  * clock are left out.
  */
 static struct phrase
-clocks_within_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
+clocks_with_median_within_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
 {
 	struct phrase phrase = { "" };
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const char *id = report->clocks[i].clock.id;
-		uint64_t ns = median_ns_of(&report->clocks[i]);
+		uint64_t ns = median_latency_ns(&report->clocks[i]);
 
 		if (ns && ns >= from_ns && ns <= to_ns && !text_equal(id, CPUID_CLOCK) && !text_equal(id, "null"))
 			phrase_add(&phrase, "%s%s", phrase.bytes[0] ? ", " : "", id);
@@ -179,21 +179,21 @@ clocks_within_phrase(const struct report *report, uint64_t from_ns, uint64_t to_
 }
 
 void
-judge_note_exits(struct report *report)
+judge_note_reads_that_exit(struct report *report)
 {
-	uint64_t exit_ns = median_ns_of(report_find_clock(report, CPUID_CLOCK));
+	uint64_t exit_ns = median_latency_ns(report_find_clock(report, CPUID_CLOCK));
 
 	if (!report->hypervisor[0] || report_is_emulated(report) || exit_ns < EXIT_NS_MIN)
 		return;
 	report_note(report, "Reads that exit to the hypervisor, because they cost about as much as CPUID (%s) or more: "
-			    "%s. Reads without an exit: %s.", number_ns(exit_ns).text,
-		    clocks_within_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
-		    clocks_within_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
+			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,
+		    clocks_with_median_within_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
+		    clocks_with_median_within_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
 }
 
 /* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */
 static bool
-is_slow(const struct report_clock *entry, uint64_t limit_ns)
+is_median_above(const struct report_clock *entry, uint64_t limit_ns)
 {
 	struct latency_interval within = { .known = false };
 
@@ -214,7 +214,7 @@ slow_methods_phrase(struct report *report, const struct report_clock *main, uint
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		if (entry == main || !text_equal(entry->clock.main, main->clock.id) || !is_slow(entry, limit_ns))
+		if (entry == main || !text_equal(entry->clock.main, main->clock.id) || !is_median_above(entry, limit_ns))
 			continue;
 		phrase_add(&phrase, "; of %s %lu ns", entry->clock.id, latency_percentile_ns(entry->latency, MEDIAN));
 		if (entry->verdict == VERDICT_PASS)
@@ -224,14 +224,14 @@ slow_methods_phrase(struct report *report, const struct report_clock *main, uint
 }
 
 static void
-judge_median(struct report *report, const struct report_clock *entry)
+judge_median_latency(struct report *report, const struct report_clock *entry)
 {
 	uint64_t limit_ns = rules_limit_of(report, "clock-slow"), median_ns;
 	struct finding *finding;
 	struct text advice;
 
-	if (!report_clock_is_main_method(entry) || !report->tsc.den || !is_slow(entry, limit_ns) ||
-	    (judge_tsc_moved(report) && !text_equal(entry->clock.id, "tsc")))
+	if (!report_clock_is_main_method(entry) || !report->tsc.den || !is_median_above(entry, limit_ns) ||
+	    (judge_has_tsc_stepped_or_jumped(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
 	median_ns = latency_percentile_ns(entry->latency, MEDIAN);
 	finding = rules_add_finding(report, "clock-slow", entry->clock.id, REPORT_NO_CORE,
@@ -247,8 +247,8 @@ judge_median(struct report *report, const struct report_clock *entry)
 }
 
 void
-judge_slow(struct report *report)
+judge_slow_clocks(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
-		judge_median(report, &report->clocks[i]);
+		judge_median_latency(report, &report->clocks[i]);
 }

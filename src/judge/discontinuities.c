@@ -48,23 +48,23 @@ seconds_phrase(int64_t ns, unsigned decimals)
 
 /* Returns the group of ROW that is not GROUP. ROW must have two groups. */
 static const struct report_group *
-other_group(const struct report_discontinuity *row, const struct report_group *group)
+get_other_group(const struct report_discontinuity *row, const struct report_group *group)
 {
 	return &row->groups[group == &row->groups[0]];
 }
 
 /* Returns how many decimals of seconds distinguish two times that are APART_NS apart. */
 static unsigned
-decimals_for(int64_t apart_ns)
+decimals_for_difference(int64_t apart_ns)
 {
 	return apart_ns < SMALL_NS && apart_ns > -SMALL_NS ? US_DECIMALS : MS_DECIMALS;
 }
 
 /* Adds a note that the machine was stopped. RTC is the group of ROW whose clock continued during the stop. */
 static void
-note_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
+note_machine_stop(struct report *report, const struct report_discontinuity *row, const struct report_group *rtc)
 {
-	const struct report_group *other = other_group(row, rtc);
+	const struct report_group *other = get_other_group(row, rtc);
 	int64_t low = rtc->elapsed.low - other->elapsed.high, high = rtc->elapsed.high - other->elapsed.low;
 	int64_t middle = rtc->elapsed.value - other->elapsed.value;
 	unsigned decimals = middle >= TENTHS_MS * NS_PER_MS ? 1 : 2;
@@ -81,7 +81,7 @@ note_stop(struct report *report, const struct report_discontinuity *row, const s
 
 /* Stores the time at which the clock failed for the first time. Does nothing for a TSC that is not in the report. */
 static void
-record_failure(struct report *report, size_t clock, uint64_t at_ms)
+record_first_failure(struct report *report, size_t clock, uint64_t at_ms)
 {
 	if (clock >= report->clock_count || report->clocks[clock].failed_later)
 		return;
@@ -91,7 +91,7 @@ record_failure(struct report *report, size_t clock, uint64_t at_ms)
 
 /* Returns the number of jumps that the clock's own readings show, compared with the TSC. */
 static uint64_t
-jumps_by_readings(const struct report *report, size_t clock)
+count_jumps_by_readings(const struct report *report, size_t clock)
 {
 	return clock < report->clock_count ? report->clocks[clock].monotonic.leaps : 0;
 }
@@ -100,22 +100,23 @@ jumps_by_readings(const struct report *report, size_t clock)
 static void
 add_jump_finding(struct report *report, const struct report_discontinuity *row, const struct report_group *alone)
 {
-	const struct report_group *other = other_group(row, alone);
+	const struct report_group *other = get_other_group(row, alone);
 	const char *id = report_clock_id(report, alone->members[0]);
 	bool known = alone->elapsed.known && other->elapsed.known;
 	int64_t ns = alone->elapsed.value - other->elapsed.value;
 	bool back = known && ns < 0;
 	const char *rule = back ? "clock-backward" : "clock-jumped";
-	uint64_t jumps = judge_count_jumps(report, id);
-	uint64_t leaps = back ? 0 : jumps_by_readings(report, alone->members[0]);
+	uint64_t jumps = judge_count_jumps_of_clock(report, id);
+	uint64_t leaps = back ? 0 : count_jumps_by_readings(report, alone->members[0]);
 	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
 
 	if (jumps <= rules_limit_of(report, rule) || rules_find_finding(report, rule, id))
 		return;
-	record_failure(report, alone->members[0], row->at_ms);
+	record_first_failure(report, alone->members[0], row->at_ms);
 	if (known)
-		by = phrase("%s%s s", back ? " back by " : " ahead by ", seconds_phrase(back ? -ns : ns, decimals_for(ns)).bytes);
+		by = phrase("%s%s s", back ? " back by " : " ahead by ",
+			    seconds_phrase(back ? -ns : ns, decimals_for_difference(ns)).bytes);
 	if (leaps > jumps)
 		more = phrase(" The TSC shows %lu jumps ahead in all.", leaps);
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s agreed with each other.%s", id,
@@ -128,14 +129,14 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 
 /* Returns how many decimals of seconds distinguish the groups of ROW. */
 static unsigned
-decimals_of_groups(const struct report_discontinuity *row)
+decimals_to_tell_groups_apart(const struct report_discontinuity *row)
 {
 	unsigned decimals = MS_DECIMALS;
 
 	for (size_t i = 1; i < row->group_count; i++) {
 		const struct interval_ns *elapsed = &row->groups[i].elapsed, *before = &row->groups[i - 1].elapsed;
 
-		if (elapsed->known && before->known && decimals_for(elapsed->value - before->value) > decimals)
+		if (elapsed->known && before->known && decimals_for_difference(elapsed->value - before->value) > decimals)
 			decimals = US_DECIMALS;
 	}
 	return decimals;
@@ -145,7 +146,7 @@ decimals_of_groups(const struct report_discontinuity *row)
 static void
 add_divergence_finding(struct report *report, const struct report_discontinuity *row)
 {
-	unsigned decimals = decimals_of_groups(row);
+	unsigned decimals = decimals_to_tell_groups_apart(row);
 	struct phrase groups = { "" };
 
 	for (size_t i = 0; i < row->group_count; i++) {
@@ -175,7 +176,7 @@ have_several_sources(const struct falseticker_sources *sources, uint32_t set)
 }
 
 uint32_t
-judge_set_of(const struct report *report, const char *id)
+judge_clock_set_of_id(const struct report *report, const char *id)
 {
 	const struct report_clock *entry = report_find_clock(report, id);
 
@@ -186,7 +187,7 @@ judge_set_of(const struct report *report, const char *id)
 
 /* Returns true if GROUP has only an edge clock: an RTC, which is read at its ticks. */
 static bool
-is_edge_clock(const struct report *report, const struct report_group *group)
+is_group_of_edge_clocks(const struct report *report, const struct report_group *group)
 {
 	return group->clock_count == 1 && group->members[0] < report->clock_count &&
 	       report->clocks[group->members[0]].clock.edges_only;
@@ -197,23 +198,23 @@ is_edge_clock(const struct report *report, const struct report_group *group)
  * stopped, and the TSC is not at fault.
  */
 static bool
-is_tsc_alone(const struct report *report, const struct report_discontinuity *row)
+is_tsc_alone_in_group(const struct report *report, const struct report_discontinuity *row)
 {
-	uint32_t tsc = judge_set_of(report, "tsc");
+	uint32_t tsc = judge_clock_set_of_id(report, "tsc");
 	bool alone = false, others = false;
 
 	for (size_t i = 0; i < row->group_count; i++) {
 		alone |= row->groups[i].clocks == tsc;
-		others |= !(row->groups[i].clocks & tsc) && !is_edge_clock(report, &row->groups[i]);
+		others |= !(row->groups[i].clocks & tsc) && !is_group_of_edge_clocks(report, &row->groups[i]);
 	}
 	return alone && others;
 }
 
 bool
-judge_tsc_diverged(const struct report *report)
+judge_has_tsc_diverged(const struct report *report)
 {
 	for (size_t i = 0; i < report->discontinuity_count; i++)
-		if (is_tsc_alone(report, &report->discontinuities[i]))
+		if (is_tsc_alone_in_group(report, &report->discontinuities[i]))
 			return true;
 	return false;
 }
@@ -225,7 +226,7 @@ judge_tsc_diverged(const struct report *report)
  * others after it.
  */
 static bool
-is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
+is_jump_of_single_clock_proven(const struct report *report, uint32_t alone, uint32_t others)
 {
 	struct falseticker_sources sources = sources_for_jumps(report);
 
@@ -233,12 +234,12 @@ is_outvoted(const struct report *report, uint32_t alone, uint32_t others)
 		return false;
 	if (!report->hypervisor[0])
 		return true;
-	return !judge_tsc_diverged(report) && have_several_sources(&sources, others) &&
+	return !judge_has_tsc_diverged(report) && have_several_sources(&sources, others) &&
 	       (!(alone & sources.same_source) || others & sources.same_source);
 }
 
 static bool
-is_ahead(const struct report_group *group, const struct report_group *other)
+is_group_ahead(const struct report_group *group, const struct report_group *other)
 {
 	return group->elapsed.known && other->elapsed.known && group->elapsed.low > other->elapsed.high;
 }
@@ -248,7 +249,7 @@ is_ahead(const struct report_group *group, const struct report_group *other)
  * agrees with one group only is in that group.
  */
 static bool
-has_undecided_clock(const struct report *report, const struct report_discontinuity *row)
+is_any_clock_in_neither_group(const struct report *report, const struct report_discontinuity *row)
 {
 	uint32_t decided = row->groups[0].clocks | row->groups[1].clocks;
 
@@ -264,11 +265,12 @@ has_undecided_clock(const struct report *report, const struct report_discontinui
  * clock. That clock is then behind the others, as after a step back, but its readings never decreased.
  */
 static bool
-may_have_been_paused(const struct report *report, const struct report_group *group, const struct report_group *other)
+may_machine_have_been_paused(const struct report *report, const struct report_group *group,
+			     const struct report_group *other)
 {
 	const struct report_clock *entry = &report->clocks[group->members[0]];
 
-	return entry->clock.by_tsc && !entry->monotonic.backward && is_ahead(other, group) && group->elapsed.low > 0;
+	return entry->clock.by_tsc && !entry->monotonic.backward && is_group_ahead(other, group) && group->elapsed.low > 0;
 }
 
 /*
@@ -281,16 +283,17 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 	for (size_t i = 0; i < 2 && row->group_count == 2; i++) {
 		const struct report_group *group = &row->groups[i], *other = &row->groups[1 - i];
 
-		bool ahead = is_ahead(group, other) || !group->elapsed.known;
-		bool several = set_size(other->clocks) > 1 || has_undecided_clock(report, row);
+		bool ahead = is_group_ahead(group, other) || !group->elapsed.known;
+		bool several = set_size(other->clocks) > 1 || is_any_clock_in_neither_group(report, row);
 
-		if (is_edge_clock(report, group) && report->hypervisor[0] && ahead && several) {
+		if (is_group_of_edge_clocks(report, group) && report->hypervisor[0] && ahead && several) {
 			row->class = DISCONTINUITY_STOPPED;
 			return group;
 		}
-		if (is_edge_clock(report, group) && report->hypervisor[0])
+		if (is_group_of_edge_clocks(report, group) && report->hypervisor[0])
 			continue;
-		if (is_outvoted(report, group->clocks, other->clocks) && !may_have_been_paused(report, group, other)) {
+		if (is_jump_of_single_clock_proven(report, group->clocks, other->clocks) &&
+		    !may_machine_have_been_paused(report, group, other)) {
 			row->class = DISCONTINUITY_JUMPED;
 			return group;
 		}
@@ -300,18 +303,18 @@ find_lone_group(const struct report *report, struct report_discontinuity *row)
 
 /* Returns true if only CLOCK jumped at the discontinuity ROW. */
 static bool
-jumped_at(const struct report *report, const struct report_discontinuity *row, const char *clock)
+did_only_clock_jump_at(const struct report *report, const struct report_discontinuity *row, const char *clock)
 {
-	return row->class == DISCONTINUITY_JUMPED && row->alone == judge_set_of(report, clock);
+	return row->class == DISCONTINUITY_JUMPED && row->alone == judge_clock_set_of_id(report, clock);
 }
 
 uint64_t
-judge_count_jumps(const struct report *report, const char *clock)
+judge_count_jumps_of_clock(const struct report *report, const char *clock)
 {
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < report->discontinuity_count; i++)
-		count += jumped_at(report, &report->discontinuities[i], clock);
+		count += did_only_clock_jump_at(report, &report->discontinuities[i], clock);
 	return count;
 }
 
@@ -333,10 +336,10 @@ judge_discontinuities(struct report *report)
 		const struct report_discontinuity *row = &report->discontinuities[i];
 
 		/* A TSC that steps back falls behind all other clocks. It has a finding for that in state.c. */
-		if (judge_tsc_steps(report) && !jumped_at(report, row, "tsc"))
+		if (judge_has_tsc_stepped(report) && !did_only_clock_jump_at(report, row, "tsc"))
 			continue;
 		if (row->class == DISCONTINUITY_STOPPED)
-			note_stop(report, row, alone[i]);
+			note_machine_stop(report, row, alone[i]);
 		else if (row->class == DISCONTINUITY_JUMPED)
 			add_jump_finding(report, row, alone[i]);
 		else

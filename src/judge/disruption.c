@@ -19,7 +19,7 @@ count_disruptions(const struct report *report)
 
 /* Returns the first signal that changed during the run, or NULL. */
 static const struct signal *
-first_changed_signal(const struct signals *signals)
+find_first_changed_signal(const struct signals *signals)
 {
 	for (size_t i = 0; i < signals->count; i++)
 		if (signals->list[i].changed)
@@ -29,7 +29,7 @@ first_changed_signal(const struct signals *signals)
 
 /* Returns a usable signal, preferably one that announces more than restored snapshots; NULL if none is usable. */
 static const struct signal *
-best_signal(const struct signals *signals)
+find_best_signal(const struct signals *signals)
 {
 	const struct signal *best = NULL;
 
@@ -43,34 +43,35 @@ best_signal(const struct signals *signals)
 }
 
 void
-judge_signals(struct report *report)
+judge_disruption_signals(struct report *report)
 {
 	const struct signals *signals = &report->signals;
-	const struct signal *changed = first_changed_signal(signals), *best = best_signal(signals);
+	const struct signal *changed = find_first_changed_signal(signals), *best = find_best_signal(signals);
 	size_t disruptions = count_disruptions(report);
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;
 
-	if (!signals->count || judge_tsc_steps(report))
+	if (!signals->count || judge_has_tsc_stepped(report))
 		return;
-	row = behaviour_add(&report->behaviours, "pv-untold", (best ? best : signals->list)->id);
+	row = behaviour_add_row(&report->behaviours, "pv-untold", (best ? best : signals->list)->id);
 	if (!row)
 		return;
 	row->checked = best != NULL;
 	row->failed = best && disruptions && !changed;
 	row->open = row->failed && best->restores_only;
 	if (!best)
-		behaviour_say(row, "The hypervisor offers %s, but without the contents that its specification requires.",
-			      signals->list[0].name);
+		behaviour_set_text(row, "The hypervisor offers %s, but without the contents that its specification requires.",
+				   signals->list[0].name);
 	else if (row->open)
-		behaviour_say(row, "The clocks show %zu disruption%s, which may be a pause: %s announces only "
-			      "restored snapshots.", disruptions, plural, best->name);
+		behaviour_set_text(row, "The clocks show %zu disruption%s, which may be a pause: %s announces only "
+				   "restored snapshots.", disruptions, plural, best->name);
 	else if (row->failed)
-		behaviour_say(row, "The clocks show %zu disruption%s, and %s did not announce it.", disruptions, plural, best->name);
+		behaviour_set_text(row, "The clocks show %zu disruption%s, and %s did not announce it.", disruptions,
+				   plural, best->name);
 	else if (disruptions)
-		behaviour_say(row, "The clocks show %zu disruption%s, which %s announced.", disruptions, plural, changed->name);
+		behaviour_set_text(row, "The clocks show %zu disruption%s, which %s announced.", disruptions, plural, changed->name);
 	else
-		behaviour_say(row, "No clock shows a disruption%s.", changed ? ", but see the notes" : "");
+		behaviour_set_text(row, "No clock shows a disruption%s.", changed ? ", but see the notes" : "");
 	if (changed && !disruptions)
 		report_note(report, "A disruption was announced by %s during the run, but no clock shows one.", changed->name);
 }

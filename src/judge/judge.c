@@ -28,24 +28,25 @@ can_host_delay_cores(const struct report_interference *all)
  * these cores.
  */
 static void
-add_late_cores_row(struct report *report, uint64_t late, const struct report_core *first)
+add_row_on_late_cores(struct report *report, uint64_t late, const struct report_core *first)
 {
 	const struct report_interference *all = &report->interference;
-	struct behaviour *row = late ? behaviour_add(&report->behaviours, "core-missing", "tsc") : NULL;
+	struct behaviour *row = late ? behaviour_add_row(&report->behaviours, "core-missing", "tsc") : NULL;
 
 	if (!row)
 		return;
 	row->checked = row->open = true;
-	behaviour_say(row, "%lu of %zu cores did not answer in time, the first is core %u. %s %% of the observed time was "
-		      "stolen, up to %lu ms at once, so the host may have run them too late. Run again on an idle "
-		      "host.",
-		      late, report->core_count, first->apic_id,
-		      number_percent(all->total_ns, all->observed_ns, 1).text, all->worst_ns / NS_PER_MS);
+	behaviour_set_text(row,
+			   "%lu of %zu cores did not answer in time, the first is core %u. %s %% of the observed time was "
+			   "stolen, up to %lu ms at once, so the host may have run them too late. Run again on an idle "
+			   "host.",
+			   late, report->core_count, first->apic_id,
+			   number_as_percent(all->total_ns, all->observed_ns, 1).text, all->worst_ns / NS_PER_MS);
 }
 
 /* Judges cores that did not start or stopped answering. A core that the options exclude is not missing. */
 static void
-judge_cores(struct report *report)
+judge_missing_cores(struct report *report)
 {
 	uint64_t limit = rules_limit_of(report, "core-missing");
 	const struct report_core *first[2] = { NULL, NULL };
@@ -62,7 +63,7 @@ judge_cores(struct report *report)
 		if (!missing[delayed]++)
 			first[delayed] = core;
 	}
-	add_late_cores_row(report, missing[1], first[1]);
+	add_row_on_late_cores(report, missing[1], first[1]);
 	if (missing[0] <= limit)
 		return;
 	rules_set_count(rules_add_finding(report, "core-missing", NULL, first[0]->apic_id,
@@ -78,7 +79,7 @@ judge_cores(struct report *report)
  * this counter.
  */
 static void
-apply_findings(struct report *report)
+apply_findings_to_verdicts(struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
@@ -97,7 +98,7 @@ apply_findings(struct report *report)
 
 /* Sorts the findings: failures first, then warnings. Findings of equal severity keep their order. */
 static void
-order_findings(struct report *report)
+sort_findings(struct report *report)
 {
 	struct finding *findings = report->findings;
 
@@ -120,31 +121,31 @@ void
 judge_report(struct report *report)
 {
 	judge_discontinuities(report);
-	judge_signals(report);
-	judge_reported_time(report);
-	if (judge_tsc_moved(report))
+	judge_disruption_signals(report);
+	judge_reported_stolen_time(report);
+	if (judge_has_tsc_stepped_or_jumped(report))
 		report_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that the "
 			"TSC timed.");
-	judge_states(report);
-	judge_slow(report);
+	judge_clock_states(report);
+	judge_slow_clocks(report);
 	judge_tsc_fitness(report);
 	judge_claims(report);
-	if (!judge_tsc_moved(report))
+	if (!judge_has_tsc_stepped_or_jumped(report))
 		judge_rates(report);
 	judge_add_claim_findings(report);
 	judge_timer_tests(report);
-	judge_behaviours(report);
-	judge_skew(report);
-	judge_synchrony(report);
-	judge_adjust(report);
-	judge_cores(report);
-	judge_finish_rows(report);
-	order_findings(report);
-	judge_costs(report);
-	judge_note_exits(report);
-	judge_quality(report);
+	judge_add_behaviour_findings(report);
+	judge_offsets_and_warps(report);
+	judge_summarize_synchrony(report);
+	judge_tsc_adjust(report);
+	judge_missing_cores(report);
+	judge_complete_behaviour_rows(report);
+	sort_findings(report);
+	judge_calculate_read_costs(report);
+	judge_note_reads_that_exit(report);
+	judge_timing_quality(report);
 	judge_note_stolen_time(report);
-	apply_findings(report);
+	apply_findings_to_verdicts(report);
 	if (report->incomplete && report->verdict != VERDICT_FAIL)
 		report->verdict = VERDICT_INCOMPLETE;
 }

@@ -18,19 +18,19 @@
  * Returns true if CLOCK's device failed a check against its data sheet. Wrong readings of the clock then have the same
  * cause, and get no second finding.
  */
-bool judge_device_failed(const struct report *report, const struct clock *clock);
+bool judge_has_device_failed(const struct report *report, const struct clock *clock);
 
 /*
  * Returns the rule that ENTRY's clock breaks because it is stuck or broken, stepped back or jumped, or NULL. A clock
  * that breaks such a rule has no vote on rates, and gets no finding on its rate.
  */
-const struct rule *judge_broken_rule(const struct report *report, const struct report_clock *entry);
+const struct rule *judge_find_broken_rule(const struct report *report, const struct report_clock *entry);
 
 /*
  * Returns true if the TSC is proven to have stepped back or jumped. Then no figure that it timed is evidence against
  * another clock.
  */
-bool judge_tsc_moved(const struct report *report);
+bool judge_has_tsc_stepped_or_jumped(const struct report *report);
 
 /*
  * Judges discontinuities: times at which clocks disagreed on how much time had passed. Sets the class of each and
@@ -38,54 +38,55 @@ bool judge_tsc_moved(const struct report *report);
  */
 void judge_discontinuities(struct report *report);
 /* Returns the number of discontinuities at which the clock with the id CLOCK jumped, and no other clock. */
-uint64_t judge_count_jumps(const struct report *report, const char *clock);
+uint64_t judge_count_jumps_of_clock(const struct report *report, const char *clock);
 /* Returns true if the TSC's own readings show a step back or a jump. */
-bool judge_tsc_steps(const struct report *report);
+bool judge_has_tsc_stepped(const struct report *report);
 /*
  * Returns the set that contains only the clock ID, or 0 if it is not in the report. Bit I of a set is
  * report->clocks[I]. For a TSC that is not in the report, returns bit REPORT_CLOCKS_MAX.
  */
-uint32_t judge_set_of(const struct report *report, const char *id);
+uint32_t judge_clock_set_of_id(const struct report *report, const char *id);
 /* Returns true if the TSC alone diverged from other clocks at any discontinuity, perhaps because it stopped. */
-bool judge_tsc_diverged(const struct report *report);
+bool judge_has_tsc_diverged(const struct report *report);
 
 /*
  * Adds a row on whether the hypervisor announced the stops and jumps that the clocks show. Call it after
  * judge_discontinuities().
  */
-void judge_signals(struct report *report);
+void judge_disruption_signals(struct report *report);
 /*
  * Adds a row on whether the hypervisor's counter of stolen time agrees with the gaps that were measured on the cores.
  * Call it after judge_discontinuities().
  */
-void judge_reported_time(struct report *report);
+void judge_reported_stolen_time(struct report *report);
 /*
  * Judges whether clocks are stuck, broken or step back, and sets each clock's verdict. Call it before the functions
  * below.
  */
-void judge_states(struct report *report);
+void judge_clock_states(struct report *report);
 /*
  * Adds a finding for each failed device check. If the TSC's rate is uncertain, a figure that the TSC timed must exceed
  * its limit by more than this uncertainty. Call it after judge_rates().
  */
-void judge_behaviours(struct report *report);
-void judge_slow(struct report *report); /* judges the median latency; call it after judge_states() */
+void judge_add_behaviour_findings(struct report *report);
+void judge_slow_clocks(struct report *report); /* judges the median latency; call it after judge_clock_states() */
 /* Judges the TSC's resolution, and whether any other clock could confirm its rate. */
 void judge_tsc_fitness(struct report *report);
 /* Adds a row for each clock's rate, and explains and counts undetermined rows. Call it after all findings. */
-void judge_finish_rows(struct report *report);
-void judge_add_rate_rows(struct report *report); /* adds the rows for rates, as part of judge_finish_rows() */
+void judge_complete_behaviour_rows(struct report *report);
+/* Adds the rows for rates, as part of judge_complete_behaviour_rows(). */
+void judge_add_rate_rows(struct report *report);
 /*
  * The interval LOW to HIGH overlaps LIMIT. Returns the factor by which the interval must shrink so that it no longer
  * contains LIMIT. The true value is assumed to be 0 or, if the interval excludes 0, its middle.
  */
-uint64_t judge_shrink_factor(int64_t low, int64_t high, uint64_t limit);
+uint64_t judge_needed_shrink_factor(int64_t low, int64_t high, uint64_t limit);
 /* Adds a note on the clocks whose reads exit to the hypervisor. */
-void judge_note_exits(struct report *report);
-void judge_costs(struct report *report);   /* computes the cost of a read for a program */
+void judge_note_reads_that_exit(struct report *report);
+void judge_calculate_read_costs(struct report *report);   /* computes the cost of a read for a program */
 /* Adds a note on when time was stolen in a soak, if most of it was stolen in one part of the run. */
 void judge_note_stolen_time(struct report *report);
-void judge_quality(struct report *report); /* judges how reliable latencies are under stolen time */
+void judge_timing_quality(struct report *report); /* judges how reliable latencies are under stolen time */
 /*
  * Sets the error, the users and the outcome of each claim, which is a stated rate of the TSC or of the LAPIC timer.
  * Called before judge_rates().
@@ -97,7 +98,7 @@ void judge_add_claim_findings(struct report *report);
  * Returns true if the TSC's nominal rate is a claim that the clocks contradict, and the claim is judged to be wrong
  * instead of the TSC.
  */
-bool judge_blames_claim(const struct report *report);
+bool judge_is_tsc_claim_wrong(const struct report *report);
 /* Judges the clocks' rates against each other, by implied, change_halves and change_since of each report_clock. */
 void judge_rates(struct report *report);
 

@@ -63,19 +63,19 @@ may_have_moved_tsc(const struct change *change)
 
 /* Returns the change of clock I against the TSC. The TSC's own change is 0 by definition, a ratio of 1. */
 static struct rate_interval
-change_of_clock(const struct change *change, size_t i)
+rate_change_of_clock(const struct change *change, size_t i)
 {
 	const struct report *report = change->vote->report;
 	const struct report_clock *entry = &report->clocks[i];
 	struct interval_ppb by;
 
-	if (!vote_includes_clock(report, entry) || vote_may_jump(report, entry))
+	if (!vote_is_rate_compared(report, entry) || vote_may_clock_jump(report, entry))
 		return (struct rate_interval){ .known = false };
 	if (text_equal(entry->clock.id, "tsc"))
 		return (struct rate_interval){ !may_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
 	if (change->kind != CHANGE_TREND)
 		return change_ratio(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
-	by = rate_compare(&change->to->clocks[i].implied, &change->from->clocks[i].implied);
+	by = rate_relative_difference(&change->to->clocks[i].implied, &change->from->clocks[i].implied);
 	return change_ratio(&by);
 }
 
@@ -90,14 +90,14 @@ vote_on_changes(const struct change *change)
 	struct vote *vote = change->vote;
 
 	for (size_t i = 0; i < vote->report->clock_count; i++) {
-		vote->rates[i] = change_of_clock(change, i);
+		vote->rates[i] = rate_change_of_clock(change, i);
 		implied[i] = vote->report->clocks[i].implied_window;
 	}
 	return vote_on_rates(vote, implied, vote_limit_ppb(vote->report, change->rule));
 }
 
 static struct phrase
-when_phrase(const struct change *change)
+time_of_change_phrase(const struct change *change)
 {
 	const struct report *report = change->vote->report;
 
@@ -115,16 +115,16 @@ when_phrase(const struct change *change)
  * that the finding blames, or NULL.
  */
 static void
-add_finding(const struct change *change, const char *named, struct phrase subject, size_t clock, size_t other,
-	    struct phrase end)
+add_rate_change_finding(const struct change *change, const char *named, struct phrase subject, size_t clock,
+			size_t other, struct phrase end)
 {
 	struct vote *vote = change->vote;
-	struct interval_ppb by = rate_compare(&vote->rates[other], &vote->rates[clock]);
+	struct interval_ppb by = rate_relative_difference(&vote->rates[other], &vote->rates[clock]);
 
-	vote_set_figure(rules_add_finding(vote->report, change->rule, named, REPORT_NO_CORE,
-					  "The rate of %s changed by %s%s%s", subject.bytes, phrase_ppm(&by).bytes,
-					  when_phrase(change).bytes, end.bytes),
-			&by);
+	vote_set_finding_figure(rules_add_finding(vote->report, change->rule, named, REPORT_NO_CORE,
+						  "The rate of %s changed by %s%s%s", subject.bytes, phrase_ppm(&by).bytes,
+						  time_of_change_phrase(change).bytes, end.bytes),
+				&by);
 }
 
 /*
@@ -133,10 +133,10 @@ add_finding(const struct change *change, const char *named, struct phrase subjec
  * that stops between these readings affects the rate of the edge clock only.
  */
 static bool
-may_be_tsc_stop(const struct change *change, size_t clock, size_t other)
+may_tsc_stop_explain_change(const struct change *change, size_t clock, size_t other)
 {
 	const struct report_clock *entry = &change->vote->report->clocks[clock];
-	struct interval_ppb by = rate_compare(&change->vote->rates[other], &change->vote->rates[clock]);
+	struct interval_ppb by = rate_relative_difference(&change->vote->rates[other], &change->vote->rates[clock]);
 	uint64_t measured_ns = change->kind == CHANGE_HALVES ? entry->window_ns / 2 :
 			      by.value < 0 ? entry->window_ns : entry->since_ns;
 	unsigned __int128 stop = (unsigned __int128)(by.value < 0 ? -by.value : by.value) * measured_ns;
@@ -149,13 +149,13 @@ may_be_tsc_stop(const struct change *change, size_t clock, size_t other)
  * so a device cannot change against another one. The TSC may have stopped between the readings of the two instead.
  */
 static bool
-may_be_due_to_tsc(const struct change *change, const struct falseticker_sources *sources, size_t clock)
+may_tsc_change_explain_change(const struct change *change, const struct falseticker_sources *sources, size_t clock)
 {
 	const struct vote *vote = change->vote;
 
-	return may_be_tsc_stop(change, clock, vote_reference(&vote->found)) ||
+	return may_tsc_stop_explain_change(change, clock, vote_find_reference_clock(&vote->found)) ||
 	       (vote->report->hypervisor[0] && set_has(sources->same_source, clock) &&
-		(vote_evidence(&vote->found) & sources->same_source));
+		(vote_find_evidence_clocks(&vote->found) & sources->same_source));
 }
 
 /*
@@ -163,50 +163,52 @@ may_be_due_to_tsc(const struct change *change, const struct falseticker_sources 
  * group.
  */
 static void
-add_change_or_stop(const struct change *change, size_t clock, size_t other, uint32_t others)
+add_change_or_tsc_stop_finding(const struct change *change, size_t clock, size_t other, uint32_t others)
 {
 	struct vote *vote = change->vote;
 
 	vote->changed |= set_of(clock);
-	add_finding(change, NULL, phrase("%s against %s", vote_clock_id(vote, clock), phrase_group(vote, others).bytes), clock,
-		    other, phrase(", or the TSC stopped between two of their readings."));
+	add_rate_change_finding(
+		change, NULL,
+		phrase("%s against %s", vote_clock_id(vote, clock), phrase_clocks_of_group(vote, others).bytes),
+		clock, other, phrase(", or the TSC stopped between two of their readings."));
 }
 
 static void
-judge_falseticker(const struct change *change, const struct falseticker_sources *sources, size_t clock)
+judge_changed_clock(const struct change *change, const struct falseticker_sources *sources, size_t clock)
 {
 	struct vote *vote = change->vote;
-	size_t reference = vote_reference(&vote->found);
-	uint32_t evidence = vote_evidence(&vote->found);
+	size_t reference = vote_find_reference_clock(&vote->found);
+	uint32_t evidence = vote_find_evidence_clocks(&vote->found);
 	const char *id = vote_clock_id(vote, clock);
 
 	vote->changed |= set_of(clock);
 	if (vote->by_doubtful_tsc)
 		return;
-	if (may_be_due_to_tsc(change, sources, clock))
-		add_change_or_stop(change, clock, reference, evidence);
+	if (may_tsc_change_explain_change(change, sources, clock))
+		add_change_or_tsc_stop_finding(change, clock, reference, evidence);
 	else
-		add_finding(change, id, phrase("%s", id), clock, reference,
-			    phrase("; the rates of %s did not.", phrase_group(vote, evidence).bytes));
+		add_rate_change_finding(change, id, phrase("%s", id), clock, reference,
+					phrase("; the rates of %s did not.", phrase_clocks_of_group(vote, evidence).bytes));
 }
 
 static void
-judge_groups(const struct change *change)
+judge_disagreeing_groups(const struct change *change)
 {
 	struct vote *vote = change->vote;
 	const struct falseticker *found = &vote->found;
 
 	vote->changed |= found->group_a | found->group_b | found->others;
-	if (found->group_a == set_of(found->a) && may_be_tsc_stop(change, found->a, found->b))
-		add_change_or_stop(change, found->a, found->b, found->group_b);
-	else if (found->group_b == set_of(found->b) && may_be_tsc_stop(change, found->b, found->a))
-		add_change_or_stop(change, found->b, found->a, found->group_a);
+	if (found->group_a == set_of(found->a) && may_tsc_stop_explain_change(change, found->a, found->b))
+		add_change_or_tsc_stop_finding(change, found->a, found->b, found->group_b);
+	else if (found->group_b == set_of(found->b) && may_tsc_stop_explain_change(change, found->b, found->a))
+		add_change_or_tsc_stop_finding(change, found->b, found->a, found->group_a);
 	else
-		add_finding(change, NULL,
-			    phrase("%s against %s", phrase_group(vote, found->group_a).bytes,
-				   phrase_group(vote, found->group_b).bytes), found->a, found->b,
-			    phrase("; nothing shows %s changed.%s", phrase_which(found->group_a, found->group_b),
-				   phrase_others(vote).bytes));
+		add_rate_change_finding(change, NULL,
+					phrase("%s against %s", phrase_clocks_of_group(vote, found->group_a).bytes,
+					       phrase_clocks_of_group(vote, found->group_b).bytes), found->a, found->b,
+					phrase("; nothing shows %s changed.%s", phrase_which_of_groups(found->group_a, found->group_b),
+					       phrase_clocks_of_neither_group(vote).bytes));
 }
 
 /*
@@ -214,7 +216,7 @@ judge_groups(const struct change *change)
  * The TSC may have stopped between their readings instead.
  */
 static bool
-are_guest_devices(const struct vote *vote, const struct falseticker_sources *sources)
+are_groups_guest_devices(const struct vote *vote, const struct falseticker_sources *sources)
 {
 	return vote->report->hypervisor[0] && !((vote->found.group_a | vote->found.group_b) & ~sources->same_source);
 }
@@ -243,11 +245,11 @@ note_tsc_gain(const struct vote *vote)
 	if (others)
 		report_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation moves the TSC "
 			    "ahead when several cores read it at once, so this does not count as a fault. All rates are from the "
-			    "time before.", phrase_ppm(&gained).bytes, phrase_group(vote, others).bytes);
+			    "time before.", phrase_ppm(&gained).bytes, phrase_clocks_of_group(vote, others).bytes);
 }
 
 static void
-judge_change(const struct change *change)
+judge_rate_change(const struct change *change)
 {
 	struct vote *vote = change->vote;
 	struct falseticker_sources sources = vote_on_changes(change);
@@ -256,9 +258,9 @@ judge_change(const struct change *change)
 		note_tsc_gain(vote);
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(vote->found.falsetickers, i) && !set_has(vote->changed, i))
-			judge_falseticker(change, &sources, i);
-	if (vote_has_new_groups(vote) && !are_guest_devices(vote, &sources))
-		judge_groups(change);
+			judge_changed_clock(change, &sources, i);
+	if (vote_has_unreported_groups(vote) && !are_groups_guest_devices(vote, &sources))
+		judge_disagreeing_groups(change);
 }
 
 /*
@@ -284,19 +286,19 @@ find_largest_change(struct change *change, size_t i)
 	}
 	if (!low || low == high)
 		return false;
-	by = rate_compare(&low->clocks[i].implied, &high->clocks[i].implied);
+	by = rate_relative_difference(&low->clocks[i].implied, &high->clocks[i].implied);
 	change->from = low < high ? low : high;
 	change->to = low < high ? high : low;
 	return rate_is_beyond(&by, vote_limit_ppb(change->vote->report, change->rule));
 }
 
 bool
-rate_changes_doubt_tsc(struct vote *vote)
+rate_changes_may_be_of_tsc(struct vote *vote)
 {
 	struct change change = { .vote = vote, .rule = "rate-changed" };
-	uint32_t tsc = judge_set_of(vote->report, "tsc");
+	uint32_t tsc = judge_clock_set_of_id(vote->report, "tsc");
 
-	if (judge_tsc_diverged(vote->report))
+	if (judge_has_tsc_diverged(vote->report))
 		return true;
 	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++) {
 		vote_on_changes(&change);
@@ -316,9 +318,9 @@ rate_changes_judge(struct vote *vote)
 	struct change change = { .vote = vote, .rule = "rate-changed" };
 
 	for (change.kind = CHANGE_HALVES; change.kind <= CHANGE_SINCE; change.kind++)
-		judge_change(&change);
+		judge_rate_change(&change);
 	change = (struct change){ .vote = vote, .kind = CHANGE_TREND, .rule = "rate-trend" };
 	for (size_t i = 0; i < vote->report->clock_count && !vote->report->hypervisor[0] && !vote->by_doubtful_tsc; i++)
 		if (!set_has(vote->changed, i) && find_largest_change(&change, i))
-			judge_change(&change);
+			judge_rate_change(&change);
 }

@@ -15,7 +15,7 @@
 
 /* Returns the finding that CLOCK's rate is wrong, or NULL. */
 static const struct finding *
-rate_finding(const struct report *report, const char *clock)
+find_rate_finding(const struct report *report, const char *clock)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
@@ -31,7 +31,7 @@ rate_finding(const struct report *report, const char *clock)
  * that sets the scale, but the row may compare the rate with another clock.
  */
 static bool
-may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
+may_rate_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
 {
 	const struct report_clock *entry = report_find_clock(report, clock);
 
@@ -40,12 +40,12 @@ may_exceed_limit(const struct report *report, const char *clock, uint64_t limit)
 }
 
 static bool
-is_healthy(const struct report *report, const char *clock)
+is_clock_healthy(const struct report *report, const char *clock)
 {
 	const struct report_clock *entry = report_find_clock(report, clock);
 
-	return entry && entry->clock.state == CLOCK_PRESENT && !rate_finding(report, clock) &&
-	       !(text_equal(clock, "tsc") && judge_blames_claim(report));
+	return entry && entry->clock.state == CLOCK_PRESENT && !find_rate_finding(report, clock) &&
+	       !(text_equal(clock, "tsc") && judge_is_tsc_claim_wrong(report));
 }
 
 /* How much faster a clock runs than the clock OTHER. OTHER is NULL if there is no such pair. */
@@ -82,15 +82,15 @@ max_error_ppb(const struct pair_rate *pair)
  * error of the rate is smallest.
  */
 static struct pair_rate
-nearest_pair(const struct report *report, const char *clock, uint32_t others)
+find_nearest_pair(const struct report *report, const char *clock, uint32_t others)
 {
 	struct pair_rate nearest = { .other = NULL };
 
 	for (size_t i = 0; i < report->rate_count; i++) {
 		struct pair_rate pair = rate_against_other(&report->rates[i], clock);
 
-		if (pair.ppb.known && pair.other && is_healthy(report, pair.other) &&
-		    (others & judge_set_of(report, pair.other)) &&
+		if (pair.ppb.known && pair.other && is_clock_healthy(report, pair.other) &&
+		    (others & judge_clock_set_of_id(report, pair.other)) &&
 		    (!nearest.other || max_error_ppb(&pair) < max_error_ppb(&nearest)))
 			nearest = pair;
 	}
@@ -99,7 +99,7 @@ nearest_pair(const struct report *report, const char *clock, uint32_t others)
 
 /* Returns true if so much time was stolen that a longer run may not help. */
 static bool
-is_busy(const struct report_interference *all)
+is_host_busy(const struct report_interference *all)
 {
 	return all->measured &&
 	       all->total_ns >= scale_mul_div_nearest(all->observed_ns, STOLEN_MAX_MILLIPERCENT, MILLIPERCENT);
@@ -110,22 +110,22 @@ is_busy(const struct report_interference *all)
  * is TIMES as long reduces it by that factor. On a busy host the readings of a longer run may be less exact again.
  */
 static struct phrase
-remedy_phrase(const struct report *report, uint64_t times)
+longer_run_advice_phrase(const struct report *report, uint64_t times)
 {
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
 	if (report->ended_early)
 		return phrase("; a run that is not ended by a key may decide it.");
-	if (is_busy(&report->interference))
+	if (is_host_busy(&report->interference))
 		return phrase("; %s %% of the time was stolen, so a run on a less busy host may decide it.",
-			      number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
+			      number_as_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
 	if (seconds && times <= ASK_S_MAX / seconds)
 		return phrase("; a run %lu times as long would decide it (duration=%lus).", times, seconds * times);
 	return phrase("; a run %lu times as long would decide it (profile=soak).", times);
 }
 
 static struct phrase
-rate_phrase(const struct pair_rate *pair, const char *clock)
+pair_rate_phrase(const struct pair_rate *pair, const char *clock)
 {
 	return phrase("%s: %s to %s ppm against %s", clock, phrase_signed_ppm(pair->ppb.low).bytes,
 		      phrase_signed_ppm(pair->ppb.high).bytes, pair->other);
@@ -139,12 +139,14 @@ rate_phrase(const struct pair_rate *pair, const char *clock)
 static void
 fill_same_source_row(struct behaviour *row, const struct pair_rate *same, const struct pair_rate *rate)
 {
-	struct phrase agrees = rate_phrase(same, row->clock);
+	struct phrase agrees = pair_rate_phrase(same, row->clock);
 
 	if (rate->other)
-		behaviour_say(row, "%s, which has the same source; see %s, which has another source.", agrees.bytes, rate->other);
+		behaviour_set_text(row, "%s, which has the same source; see %s, which has another source.",
+				   agrees.bytes, rate->other);
 	else
-		behaviour_skip(row, UNCHECKED_NO_REFERENCE, "%s, which has the same source; no clock has another.", agrees.bytes);
+		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
+					"%s, which has the same source; no clock has another.", agrees.bytes);
 }
 
 /*
@@ -152,10 +154,10 @@ fill_same_source_row(struct behaviour *row, const struct pair_rate *same, const 
  * another source, neither confirms it nor contradicts it.
  */
 static bool
-is_only_same_source(const struct report *report, const struct pair_rate *same, const struct pair_rate *rate,
-		    uint64_t limit_ppb)
+is_confirmed_by_same_source_only(const struct report *report, const struct pair_rate *same,
+				 const struct pair_rate *rate, uint64_t limit_ppb)
 {
-	if (!same->other || rules_find_finding(report, "rate-disagree", NULL) || judge_tsc_moved(report))
+	if (!same->other || rules_find_finding(report, "rate-disagree", NULL) || judge_has_tsc_stepped_or_jumped(report))
 		return false;
 	/* In a guest one oscillator of the host drives all devices, so a longer run does not help. */
 	if (!rate->other && report->hypervisor[0])
@@ -166,7 +168,7 @@ is_only_same_source(const struct report *report, const struct pair_rate *same, c
 
 /* Returns the set of clocks with another source (oscillator) than CLOCK. */
 static uint32_t
-clocks_of_other_source(const struct report *report, const char *clock)
+find_clocks_of_other_source(const struct report *report, const char *clock)
 {
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
 
@@ -187,34 +189,37 @@ fill_row_by_pair(const struct report *report, struct behaviour *row, const struc
 	row->checked = true;
 	behaviour_set_figure(row, ppm.value, ppm.low, ppm.high);
 	contradicted = rules_find_finding(report, "rate-disagree", NULL) ||
-		       (may_exceed_limit(report, row->clock, limit) && behaviour_outcome(row, limit) == OUTCOME_PASSED);
-	row->open = contradicted || judge_tsc_moved(report) || behaviour_outcome(row, limit) != OUTCOME_PASSED;
-	if (row->open && judge_tsc_moved(report))
+		       (may_rate_exceed_limit(report, row->clock, limit) && behaviour_get_outcome(row, limit) == OUTCOME_PASSED);
+	row->open = contradicted || judge_has_tsc_stepped_or_jumped(report) ||
+		    behaviour_get_outcome(row, limit) != OUTCOME_PASSED;
+	if (row->open && judge_has_tsc_stepped_or_jumped(report))
 		end = phrase(", timed by a TSC that stepped or jumped.");
 	else if (contradicted || min_error_ppb(pair) > limit * PPB_PER_PPM)
 		end = phrase(", and nothing shows which clocks are right.");
 	else if (row->open)
-		end = remedy_phrase(report, judge_shrink_factor(row->low, row->high, limit));
-	behaviour_say(row, "%s%s", rate_phrase(pair, row->clock).bytes, end.bytes);
+		end = longer_run_advice_phrase(report, judge_needed_shrink_factor(row->low, row->high, limit));
+	behaviour_set_text(row, "%s%s", pair_rate_phrase(pair, row->clock).bytes, end.bytes);
 }
 
 /* Fills the row of a clock whose rate has no finding. */
 static void
 fill_rate_row(const struct report *report, const struct report_clock *entry, struct behaviour *row)
 {
-	uint32_t others = clocks_of_other_source(report, row->clock);
-	struct pair_rate rate = nearest_pair(report, row->clock, others), same = nearest_pair(report, row->clock, ~others);
+	uint32_t others = find_clocks_of_other_source(report, row->clock);
+	struct pair_rate rate = find_nearest_pair(report, row->clock, others);
+	struct pair_rate same = find_nearest_pair(report, row->clock, ~others);
 
 	if (entry->stops_in_ticks) {
 		row->checked = row->open = true;
-		behaviour_say(row, "%s: this clock drives the firmware's tick, which could not be stopped; the tick "
+		behaviour_set_text(row, "%s: this clock drives the firmware's tick, which could not be stopped; the tick "
 			"may stop the clock's counter for short times.", row->clock);
 	} else if (entry->uncounted) {
-		behaviour_say(row, "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
-			      "them.", row->clock);
+		behaviour_set_text(row,
+				   "%s: other clocks contradict the number of its wraps: the core was preempted too long to count "
+				   "them.", row->clock);
 	} else if (!rate.other && !same.other) {
-		behaviour_skip(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
-	} else if (is_only_same_source(report, &same, &rate, rules_limit_of(report, row->rule) * PPB_PER_PPM)) {
+		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
+	} else if (is_confirmed_by_same_source_only(report, &same, &rate, rules_limit_of(report, row->rule) * PPB_PER_PPM)) {
 		fill_same_source_row(row, &same, &rate);
 	} else {
 		fill_row_by_pair(report, row, rate.other ? &rate : &same);
@@ -237,13 +242,13 @@ reset_rate_row(struct report *report, const char *clock)
 			return row;
 		}
 	}
-	return behaviour_add(&report->behaviours, "rate-off", clock);
+	return behaviour_add_row(&report->behaviours, "rate-off", clock);
 }
 
 static void
 judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 {
-	const struct finding *finding = rate_finding(report, entry->clock.id);
+	const struct finding *finding = find_rate_finding(report, entry->clock.id);
 	bool is_tsc = text_equal(entry->clock.id, "tsc");
 	struct behaviour *row;
 
@@ -251,21 +256,21 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 	    (!entry->clock.claimed.den && !is_tsc) ||
 	    !(row = reset_rate_row(report, entry->clock.id)))
 		return;
-	if (is_tsc && judge_blames_claim(report)) {
-		behaviour_skip(row, UNCHECKED_NO_REFERENCE,
-			       "tsc: the claimed rate is wrong, so the measured rate cannot be checked: see the "
-			       "finding.");
+	if (is_tsc && judge_is_tsc_claim_wrong(report)) {
+		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
+					"tsc: the claimed rate is wrong, so the measured rate cannot be checked: see the "
+					"finding.");
 	} else if (!entry->clock.claimed.den) {
-		behaviour_skip(row, UNCHECKED_NO_REFERENCE,
-			       "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a "
-			       "rate.");
+		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
+					"tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a "
+					"rate.");
 	} else if (!finding) {
 		fill_rate_row(report, entry, row);
 	} else {
 		row->rule = finding->rule;
 		row->checked = true;
 		behaviour_set_figure(row, finding->measured, finding->low, finding->high);
-		behaviour_say(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low, finding->high);
+		behaviour_set_text(row, "%s: %ld to %ld ppm, see the finding.", row->clock, finding->low, finding->high);
 	}
 }
 

@@ -17,7 +17,7 @@ judge_rate_limit_ppb(const struct report *report)
 
 /* Returns true if ENTRY's clock ran at another rate after the rate window, the interval in which rates are measured. */
 static bool
-contradicts_itself(const struct report_clock *entry)
+has_rate_changed_after_window(const struct report_clock *entry)
 {
 	const struct rate_interval *window = &entry->implied_window, *since = &entry->implied_since;
 
@@ -29,32 +29,33 @@ contradicts_itself(const struct report_clock *entry)
  * in the window and after it, if these overlap. A single jump affects only one of these rates.
  */
 static struct rate_interval
-voting_rate(const struct report *report, const struct report_clock *entry)
+rate_for_vote(const struct report *report, const struct report_clock *entry)
 {
 	const struct rate_interval *since = &entry->implied_since;
 	struct rate_interval rate = entry->implied_window;
 
-	if (!vote_includes_clock(report, entry))
+	if (!vote_is_rate_compared(report, entry))
 		return (struct rate_interval){ .known = false };
-	if (!vote_may_jump(report, entry))
+	if (!vote_may_clock_jump(report, entry))
 		return entry->implied;
-	rate.known &= since->known && !contradicts_itself(entry);
+	rate.known &= since->known && !has_rate_changed_after_window(entry);
 	rate.low = since->low < rate.low ? since->low : rate.low;
 	rate.high = since->high > rate.high ? since->high : rate.high;
 	return rate;
 }
 
 static void
-collect_rates(struct vote *vote)
+collect_rates_for_vote(struct vote *vote)
 {
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		vote->rates[i] = voting_rate(vote->report, &vote->report->clocks[i]);
+		vote->rates[i] = rate_for_vote(vote->report, &vote->report->clocks[i]);
 }
 
 static void
 add_rate_finding(struct vote *vote, size_t clock)
 {
-	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[vote_reference(&vote->found)]);
+	struct interval_ppb by = rate_relative_difference(&vote->rates[clock],
+							  &vote->rates[vote_find_reference_clock(&vote->found)]);
 	const char *rule = "rate-wrong";
 
 	if (vote->report->clocks[clock].clock.by_tsc)
@@ -65,9 +66,9 @@ add_rate_finding(struct vote *vote, size_t clock)
 	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;
-	vote_set_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
+	vote_set_finding_figure(rules_add_finding(vote->report, rule, vote_clock_id(vote, clock), REPORT_NO_CORE,
 				     "%s runs %s off its nominal rate, compared with %s, which agree.", vote_clock_id(vote, clock),
-				     phrase_ppm(&by).bytes, phrase_group(vote, vote_evidence(&vote->found)).bytes),
+				     phrase_ppm(&by).bytes, phrase_clocks_of_group(vote, vote_find_evidence_clocks(&vote->found)).bytes),
 		   &by);
 }
 
@@ -76,20 +77,20 @@ add_rate_finding(struct vote *vote, size_t clock)
  * See claim_findings.c.
  */
 static bool
-is_claim_blamed(const struct vote *vote, uint32_t set)
+is_tsc_claim_blamed(const struct vote *vote, uint32_t set)
 {
 	const struct report_clock *tsc = report_find_clock(vote->report, "tsc");
 
-	return tsc && set == set_of((size_t)(tsc - vote->report->clocks)) && judge_blames_claim(vote->report);
+	return tsc && set == set_of((size_t)(tsc - vote->report->clocks)) && judge_is_tsc_claim_wrong(vote->report);
 }
 
 static void
 judge_each_rate(struct vote *vote)
 {
-	collect_rates(vote);
+	collect_rates_for_vote(vote);
 	vote_on_rates(vote, vote->rates, judge_rate_limit_ppb(vote->report));
 	for (size_t i = 0; i < vote->report->clock_count; i++)
-		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_claim_blamed(vote, set_of(i)))
+		if (set_has(vote->found.falsetickers, i) && !vote->by_doubtful_tsc && !is_tsc_claim_blamed(vote, set_of(i)))
 			add_rate_finding(vote, i);
 }
 
@@ -98,9 +99,9 @@ judge_each_rate(struct vote *vote)
  * rate-disagree reports it.
  */
 static bool
-is_off_in_and_after_window(const struct vote *vote, size_t clock, size_t truth, uint64_t limit)
+is_rate_off_in_and_after_window(const struct vote *vote, size_t clock, size_t truth, uint64_t limit)
 {
-	struct interval_ppb by = rate_compare(&vote->rates[clock], &vote->rates[truth]);
+	struct interval_ppb by = rate_relative_difference(&vote->rates[clock], &vote->rates[truth]);
 
 	return rate_is_beyond(&by, limit) && !vote->by_doubtful_tsc;
 }
@@ -110,21 +111,21 @@ is_off_in_and_after_window(const struct vote *vote, size_t clock, size_t truth, 
  * finding reports that.
  */
 static void
-note_jumps(struct vote *vote)
+note_possible_jumps(struct vote *vote)
 {
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-off");
 	size_t truth = vote->found.reference;
 
 	for (size_t i = 0; i < vote->report->clock_count && truth < vote->report->clock_count; i++) {
 		const struct report_clock *entry = &vote->report->clocks[i];
-		struct interval_ppb by = rate_compare(&entry->implied_window, &vote->rates[truth]);
+		struct interval_ppb by = rate_relative_difference(&entry->implied_window, &vote->rates[truth]);
 
-		if (vote_may_jump(vote->report, entry) && vote_includes_clock(vote->report, entry) &&
+		if (vote_may_clock_jump(vote->report, entry) && vote_is_rate_compared(vote->report, entry) &&
 		    rate_is_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
-		    !is_off_in_and_after_window(vote, i, truth, limit))
+		    !is_rate_off_in_and_after_window(vote, i, truth, limit))
 			report_note(vote->report, "%s ran %s off %s while the rates were measured, "
 						  "%s.", vote_clock_id(vote, i),
-				    phrase_ppm(&by).bytes, vote_clock_id(vote, truth), contradicts_itself(entry) ?
+				    phrase_ppm(&by).bytes, vote_clock_id(vote, truth), has_rate_changed_after_window(entry) ?
 				    "and at another rate afterwards, as if the whole machine had been stopped: this "
 				    "is no fault of the clock" :
 				    "and its rate after that is not known: the whole machine may have been stopped");
@@ -133,13 +134,13 @@ note_jumps(struct vote *vote)
 
 /* Widens BY so that it includes the rate of each clock of FAST against each clock of SLOW. */
 static struct interval_ppb
-include_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
+widen_to_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fast, uint32_t slow)
 {
 	size_t count = vote->report->clock_count;
 
 	for (size_t i = 0; i < count * count; i++) {
 		size_t a = i / count, b = i % count;
-		struct interval_ppb pair = rate_compare(&vote->rates[a], &vote->rates[b]);
+		struct interval_ppb pair = rate_relative_difference(&vote->rates[a], &vote->rates[b]);
 
 		if (!pair.known || !set_has(fast, a) || !set_has(slow, b))
 			continue;
@@ -174,29 +175,30 @@ advise_on_disagreement(struct report *report, struct finding *finding)
 }
 
 static void
-judge_disagreement(struct vote *vote)
+judge_rate_disagreement(struct vote *vote)
 {
 	uint64_t limit = vote_limit_ppb(vote->report, "rate-disagree");
 	const struct falseticker *found = &vote->found;
 
 	vote_on_rates(vote, vote->rates, limit);
-	if (!vote_has_new_groups(vote) || vote->by_doubtful_tsc || is_claim_blamed(vote, found->group_a) ||
-	    is_claim_blamed(vote, found->group_b))
+	if (!vote_has_unreported_groups(vote) || vote->by_doubtful_tsc || is_tsc_claim_blamed(vote, found->group_a) ||
+	    is_tsc_claim_blamed(vote, found->group_b))
 		return;
-	struct interval_ppb by = rate_compare(&vote->rates[found->a], &vote->rates[found->b]);
+	struct interval_ppb by = rate_relative_difference(&vote->rates[found->a], &vote->rates[found->b]);
 	bool swap = by.known && by.value < 0;
 	uint32_t fast = swap ? found->group_b : found->group_a, slow = swap ? found->group_a : found->group_b;
 
 	if (swap)
-		by = rate_compare(&vote->rates[found->b], &vote->rates[found->a]);
-	by = include_all_pairs(vote, by, fast, slow);
+		by = rate_relative_difference(&vote->rates[found->b], &vote->rates[found->a]);
+	by = widen_to_all_pairs(vote, by, fast, slow);
 
 	struct finding *finding = rules_add_finding(vote->report, "rate-disagree", NULL, REPORT_NO_CORE,
 		"By their nominal rates %s run%s %s faster than %s; nothing shows %s is wrong.%s",
-		phrase_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", phrase_ppm(&by).bytes,
-		phrase_group(vote, slow).bytes, phrase_which(fast, slow), phrase_others(vote).bytes);
+		phrase_clocks_of_group(vote, fast).bytes, fast & (fast - 1) ? "" : "s", phrase_ppm(&by).bytes,
+		phrase_clocks_of_group(vote, slow).bytes, phrase_which_of_groups(fast, slow),
+		phrase_clocks_of_neither_group(vote).bytes);
 
-	vote_set_figure(finding, &by);
+	vote_set_finding_figure(finding, &by);
 	advise_on_disagreement(vote->report, finding);
 }
 
@@ -205,9 +207,9 @@ judge_rates(struct report *report)
 {
 	struct vote vote = { .report = report };
 
-	vote.by_doubtful_tsc = rate_changes_doubt_tsc(&vote);
+	vote.by_doubtful_tsc = rate_changes_may_be_of_tsc(&vote);
 	rate_changes_judge(&vote);
 	judge_each_rate(&vote);
-	note_jumps(&vote);
-	judge_disagreement(&vote);
+	note_possible_jumps(&vote);
+	judge_rate_disagreement(&vote);
 }

@@ -39,7 +39,7 @@ phrase_ppm(const struct interval_ppb *ppb)
 }
 
 struct phrase
-phrase_group(const struct vote *vote, uint32_t set)
+phrase_clocks_of_group(const struct vote *vote, uint32_t set)
 {
 	struct phrase phrase = { "" };
 	uint32_t known = 0;
@@ -54,27 +54,27 @@ phrase_group(const struct vote *vote, uint32_t set)
 }
 
 struct phrase
-phrase_others(const struct vote *vote)
+phrase_clocks_of_neither_group(const struct vote *vote)
 {
 	if (!vote->found.others)
 		return (struct phrase){ "" };
-	return phrase(" In neither group: %s.", phrase_group(vote, vote->found.others).bytes);
+	return phrase(" In neither group: %s.", phrase_clocks_of_group(vote, vote->found.others).bytes);
 }
 
 const char *
-phrase_which(uint32_t a, uint32_t b)
+phrase_which_of_groups(uint32_t a, uint32_t b)
 {
 	return (a & (a - 1)) || (b & (b - 1)) ? "which of the two groups" : "which of them";
 }
 
 uint32_t
-vote_evidence(const struct falseticker *found)
+vote_find_evidence_clocks(const struct falseticker *found)
 {
 	return found->undecided ? found->same_source : found->truechimers & found->voters;
 }
 
 size_t
-vote_reference(const struct falseticker *found)
+vote_find_reference_clock(const struct falseticker *found)
 {
 	return found->undecided ? found->same_source_reference : found->reference;
 }
@@ -89,7 +89,7 @@ vote_on_rates(struct vote *vote, const struct rate_interval *implied, uint64_t l
 }
 
 void
-vote_set_figure(struct finding *finding, const struct interval_ppb *ppb)
+vote_set_finding_figure(struct finding *finding, const struct interval_ppb *ppb)
 {
 	struct interval_ppm ppm = interval_in_ppm(ppb);
 
@@ -100,20 +100,20 @@ vote_set_figure(struct finding *finding, const struct interval_ppb *ppb)
 }
 
 bool
-vote_includes_clock(const struct report *report, const struct report_clock *entry)
+vote_is_rate_compared(const struct report *report, const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main_method(entry) &&
-	       !judge_device_failed(report, &entry->clock) && !judge_broken_rule(report, entry);
+	       !judge_has_device_failed(report, &entry->clock) && !judge_find_broken_rule(report, entry);
 }
 
 bool
-vote_may_jump(const struct report *report, const struct report_clock *entry)
+vote_may_clock_jump(const struct report *report, const struct report_clock *entry)
 {
 	return report->hypervisor[0] && entry->clock.edges_only;
 }
 
 bool
-vote_has_new_groups(const struct vote *vote)
+vote_has_unreported_groups(const struct vote *vote)
 {
 	return vote->found.undecided && !(vote->changed & (vote->found.group_a | vote->found.group_b));
 }

@@ -21,13 +21,13 @@ struct vote {
 uint64_t vote_limit_ppb(const struct report *report, const char *rule);
 
 /* Returns true if the clock's rate is compared: it is present, has no fault, and is the main clock of its device. */
-bool vote_includes_clock(const struct report *report, const struct report_clock *entry);
+bool vote_is_rate_compared(const struct report *report, const struct report_clock *entry);
 
 /*
  * Returns true if the clock may jump without being at fault. A hypervisor that stops its guest stops all its clocks
  * except the RTC, which follows the host's time of day. So the RTC seems to jump, perhaps several times in a run.
  */
-bool vote_may_jump(const struct report *report, const struct report_clock *entry);
+bool vote_may_clock_jump(const struct report *report, const struct report_clock *entry);
 
 /*
  * Finds the clocks whose vote->rates disagree with the majority, and sets vote->found. IMPLIED, a rate for each clock,
@@ -39,27 +39,28 @@ struct falseticker_sources vote_on_rates(struct vote *vote, const struct rate_in
  * Return the clocks that prove a falseticker (a clock outside of the majority) wrong, and the clock that represents
  * them.
  */
-uint32_t vote_evidence(const struct falseticker *found);
-size_t vote_reference(const struct falseticker *found);
+uint32_t vote_find_evidence_clocks(const struct falseticker *found);
+size_t vote_find_reference_clock(const struct falseticker *found);
 
 /* Returns true if two groups disagree, there is no majority, and no clock of either group has a finding of a change. */
-bool vote_has_new_groups(const struct vote *vote);
+bool vote_has_unreported_groups(const struct vote *vote);
 
 /* Sets the figure of FINDING, which may be NULL, in its rule's unit: ppm or ppb. */
-void vote_set_figure(struct finding *finding, const struct interval_ppb *ppb);
+void vote_set_finding_figure(struct finding *finding, const struct interval_ppb *ppb);
 
 const char *vote_clock_id(const struct vote *vote, size_t clock);
 struct phrase phrase_signed_ppm(int64_t ppb);                            /* "+1000.1" */
 /* returns PPB in ppm with its bounds: "+1.0 ppm (+0.5 to +1.5)" */
 struct phrase phrase_ppm(const struct interval_ppb *ppb);
 /* Returns a list of the clocks of SET that have a rate: "hpet, pit and rtc". */
-struct phrase phrase_group(const struct vote *vote, uint32_t set);
-struct phrase phrase_others(const struct vote *vote); /* returns a sentence on the clocks in neither group, or "" */
+struct phrase phrase_clocks_of_group(const struct vote *vote, uint32_t set);
+/* Returns a sentence on the clocks in neither group, or "". */
+struct phrase phrase_clocks_of_neither_group(const struct vote *vote);
 /* returns "which of the two groups", or "which of them" for two clocks */
-const char *phrase_which(uint32_t a, uint32_t b);
+const char *phrase_which_of_groups(uint32_t a, uint32_t b);
 
 /* Returns true if the TSC diverged from other clocks, or if its rate may have changed against theirs. */
-bool rate_changes_doubt_tsc(struct vote *vote);
+bool rate_changes_may_be_of_tsc(struct vote *vote);
 
 /* Judges the rules rate-changed and rate-trend. */
 void rate_changes_judge(struct vote *vote);

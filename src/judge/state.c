@@ -9,7 +9,7 @@
 #include "report/phrase.h"
 
 bool
-judge_device_failed(const struct report *report, const struct clock *clock)
+judge_has_device_failed(const struct report *report, const struct clock *clock)
 {
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
@@ -23,16 +23,17 @@ judge_device_failed(const struct report *report, const struct clock *clock)
 
 /* Returns how often ENTRY stepped back on the boot core. */
 static uint64_t
-steps_back(const struct report *report, const struct report_clock *entry)
+count_steps_back(const struct report *report, const struct report_clock *entry)
 {
-	return text_equal(entry->clock.id, "tsc") ? judge_steps_on(report, 0).backward : entry->monotonic.backward;
+	return text_equal(entry->clock.id, "tsc") ? judge_count_steps_back_on_core(report, 0).backward :
+	       entry->monotonic.backward;
 }
 
 /* Returns how many steps back of ENTRY are no fault, because the limit allows them or discontinuities explain them. */
 static uint64_t
-steps_allowed(const struct report *report, const struct report_clock *entry)
+count_allowed_steps_back(const struct report *report, const struct report_clock *entry)
 {
-	uint64_t explained = entry->disturbed, jumps = judge_count_jumps(report, "tsc");
+	uint64_t explained = entry->disturbed, jumps = judge_count_jumps_of_clock(report, "tsc");
 
 	if (text_equal(entry->clock.id, "tsc") && jumps > explained)
 		explained = jumps;
@@ -40,50 +41,50 @@ steps_allowed(const struct report *report, const struct report_clock *entry)
 }
 
 /*
- * Returns the rule that ENTRY's clock seems to break, or NULL. judge_broken_rule() then considers that the TSC may be
- * at fault instead. A discontinuity may also appear as a step or a jump in the clock's readings. That is no further
- * fault.
+ * Returns the rule that ENTRY's clock seems to break, or NULL. judge_find_broken_rule() then considers that the TSC
+ * may be at fault instead. A discontinuity may also appear as a step or a jump in the clock's readings. That is no
+ * further fault.
  */
 static const struct rule *
 find_broken_rule(const struct report *report, const struct report_clock *entry)
 {
-	if (judge_device_failed(report, &entry->clock))
+	if (judge_has_device_failed(report, &entry->clock))
 		return NULL;
 	if (entry->clock.state == CLOCK_STUCK)
 		return rules_find("clock-stuck");
 	if (entry->clock.state == CLOCK_BROKEN)
 		return rules_find("clock-broken");
-	if (steps_back(report, entry) > steps_allowed(report, entry))
+	if (count_steps_back(report, entry) > count_allowed_steps_back(report, entry))
 		return rules_find("clock-backward");
 	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped") + entry->disturbed &&
-	    judge_count_jumps(report, entry->clock.main))
+	    judge_count_jumps_of_clock(report, entry->clock.main))
 		return rules_find("clock-jumped");
 	return NULL;
 }
 
 /* Returns true if RULE is about a step back or a jump. */
 static bool
-is_step_or_jump(const struct rule *rule)
+is_rule_on_steps_or_jumps(const struct rule *rule)
 {
 	return rule == rules_find("clock-backward") || rule == rules_find("clock-jumped");
 }
 
 bool
-judge_tsc_steps(const struct report *report)
+judge_has_tsc_stepped(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (text_equal(entry->clock.main, "tsc") && is_step_or_jump(find_broken_rule(report, entry)))
+		if (text_equal(entry->clock.main, "tsc") && is_rule_on_steps_or_jumps(find_broken_rule(report, entry)))
 			return true;
 	}
 	return false;
 }
 
 bool
-judge_tsc_moved(const struct report *report)
+judge_has_tsc_stepped_or_jumped(const struct report *report)
 {
-	return judge_tsc_steps(report) || judge_count_jumps(report, "tsc");
+	return judge_has_tsc_stepped(report) || judge_count_jumps_of_clock(report, "tsc");
 }
 
 /*
@@ -92,28 +93,29 @@ judge_tsc_moved(const struct report *report)
  * steps back are found without the TSC.
  */
 const struct rule *
-judge_broken_rule(const struct report *report, const struct report_clock *entry)
+judge_find_broken_rule(const struct report *report, const struct report_clock *entry)
 {
 	const struct rule *rule = find_broken_rule(report, entry);
 	bool by_tsc = rule == rules_find("clock-jumped") || entry->clock.wrap_ticks != UINT64_MAX;
 
-	if (rule && is_step_or_jump(rule) && by_tsc && !text_equal(entry->clock.main, "tsc") && judge_tsc_moved(report))
+	if (rule && is_rule_on_steps_or_jumps(rule) && by_tsc && !text_equal(entry->clock.main, "tsc") &&
+	    judge_has_tsc_stepped_or_jumped(report))
 		return NULL;
 	return rule;
 }
 
 /* Returns true if the main clock of ENTRY's device breaks RULE, too. One finding on the main clock is enough then. */
 static bool
-main_clock_breaks(const struct report *report, const struct report_clock *entry, const struct rule *rule)
+does_main_clock_break_rule(const struct report *report, const struct report_clock *entry, const struct rule *rule)
 {
 	const struct report_clock *main = report_find_clock(report, entry->clock.main);
 
-	return main && main != entry && judge_broken_rule(report, main) == rule;
+	return main && main != entry && judge_find_broken_rule(report, main) == rule;
 }
 
 /* Advises how to keep Linux from using a clock that does not count. */
 static void
-advise_on_stuck(struct finding *finding, const struct clock *clock)
+advise_on_stuck_clock(struct finding *finding, const struct clock *clock)
 {
 	static const char *const parameters[][2] = {
 		{ "tsc", "tsc=unstable" }, { "hpet", "hpet=disable" }, { "acpi_pm", "pmtmr=0" },
@@ -146,7 +148,7 @@ add_state_finding(struct report *report, const struct report_clock *entry, const
 				    clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
 				    rules_full_stop(clock->reason));
 	if (clock->state == CLOCK_STUCK)
-		advise_on_stuck(finding, clock);
+		advise_on_stuck_clock(finding, clock);
 }
 
 static void
@@ -167,7 +169,7 @@ add_step_back_finding(struct report *report, const struct report_clock *entry, c
  * never read is incomplete.
  */
 static enum verdict
-verdict_by_itself(const struct report_clock *entry)
+verdict_without_findings(const struct report_clock *entry)
 {
 	bool was_read = entry->monotonic.reads || (entry->latency && entry->latency->count);
 
@@ -183,22 +185,22 @@ verdict_by_itself(const struct report_clock *entry)
  * back on another core than the boot core does not affect other clocks, because the boot core's TSC times them.
  */
 static void
-judge_clock(struct report *report, struct report_clock *entry, bool any_core)
+judge_clock_state(struct report *report, struct report_clock *entry, bool any_core)
 {
-	const struct rule *rule = judge_broken_rule(report, entry);
-	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_step_or_jump(rule));
+	const struct rule *rule = judge_find_broken_rule(report, entry);
+	bool by_core = any_core && text_equal(entry->clock.id, "tsc") && (!rule || is_rule_on_steps_or_jumps(rule));
 
 	if (by_core)
 		rule = rules_find("clock-backward");
 
-	entry->verdict = verdict_by_itself(entry);
+	entry->verdict = verdict_without_findings(entry);
 	if (!rule)
 		return;
 	entry->verdict = rule->severity;
-	if (main_clock_breaks(report, entry, rule))
+	if (does_main_clock_break_rule(report, entry, rule))
 		return;
 	if (by_core)
-		judge_add_core_steps(report);
+		judge_add_step_back_findings(report);
 	else if (entry->clock.state != CLOCK_PRESENT)
 		add_state_finding(report, entry, rule);
 	else if (rule != rules_find("clock-jumped")) /* a jump has its finding already: see discontinuities.c */
@@ -206,11 +208,11 @@ judge_clock(struct report *report, struct report_clock *entry, bool any_core)
 }
 
 void
-judge_states(struct report *report)
+judge_clock_states(struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
-	bool any_core = tsc && judge_core_steps(report, steps_allowed(report, tsc));
+	bool any_core = tsc && judge_mark_cores_that_step_back(report, count_allowed_steps_back(report, tsc));
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		judge_clock(report, &report->clocks[i], any_core);
+		judge_clock_state(report, &report->clocks[i], any_core);
 }

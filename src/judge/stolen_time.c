@@ -31,7 +31,7 @@
  * of its update. If no time was stolen, a long read is due to the clock itself.
  */
 static bool
-is_p999_stolen(const struct report *report, const struct report_clock *entry)
+is_p999_due_to_stolen_time(const struct report *report, const struct report_clock *entry)
 {
 	const struct report_interference *all = &report->interference;
 
@@ -41,7 +41,7 @@ is_p999_stolen(const struct report *report, const struct report_clock *entry)
 }
 
 static struct phrase
-stolen_phrase(const struct report *report)
+stolen_time_phrase(const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	unsigned digits = report->quality.stolen_millipercent >= TENTHS_FROM ? 1 : 3;
@@ -50,7 +50,8 @@ stolen_phrase(const struct report *report)
 		return phrase("Stolen time was not observed");
 	if (!all->gaps)
 		return phrase("No stolen time was observed");
-	return phrase("%s %% of the observed time was stolen", number_percent(all->total_ns, all->observed_ns, digits).text);
+	return phrase("%s %% of the observed time was stolen",
+		      number_as_percent(all->total_ns, all->observed_ns, digits).text);
 }
 
 /*
@@ -58,7 +59,7 @@ stolen_phrase(const struct report *report)
  * cases.
  */
 void
-judge_quality(struct report *report)
+judge_timing_quality(struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	struct report_quality *quality = &report->quality;
@@ -68,7 +69,7 @@ judge_quality(struct report *report)
 	size_t hits = 0;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_p999_stolen(report, &report->clocks[i]))
+		if (is_p999_due_to_stolen_time(report, &report->clocks[i]))
 			phrase_add(&hit, "%s%s", hits++ ? ", " : "; p99.9 of ", report->clocks[i].clock.id);
 	if (hits)
 		phrase_add(&hit, " %s from stolen time", hits == 1 ? "is" : "are");
@@ -77,14 +78,14 @@ judge_quality(struct report *report)
 	quality->tails_known = all->measured || hits;
 	quality->reliable_tails = all->measured && !hits && stolen < STOLEN_MAX_MILLIPERCENT;
 	text_init(&text, quality->text, sizeof(quality->text));
-	text_printf(&text, "%s: %s%s.", stolen_phrase(report).bytes,
+	text_printf(&text, "%s: %s%s.", stolen_time_phrase(report).bytes,
 		    !quality->tails_known ? "latency tails may be unreliable" :
 		    quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable", hit.bytes);
 }
 
 /* Returns true if LOW_NS exceeds HIGH_NS by more than is tolerated. */
 static bool
-exceeds_tolerance(const struct report_stolen *stolen, uint64_t low_ns, uint64_t high_ns)
+exceeds_stolen_time_tolerance(const struct report_stolen *stolen, uint64_t low_ns, uint64_t high_ns)
 {
 	uint64_t tolerated_ns = scale_mul_div(stolen->observed_ns, STEAL_APART_MILLIPERCENT, MILLIPERCENT);
 
@@ -92,34 +93,34 @@ exceeds_tolerance(const struct report_stolen *stolen, uint64_t low_ns, uint64_t 
 }
 
 void
-judge_reported_time(struct report *report)
+judge_reported_stolen_time(struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	const struct report_stolen *stolen = &all->stolen;
-	bool less = exceeds_tolerance(stolen, stolen->low_ns, stolen->reported_ns);
-	bool more = exceeds_tolerance(stolen, stolen->reported_low_ns, stolen->high_ns);
+	bool less = exceeds_stolen_time_tolerance(stolen, stolen->low_ns, stolen->reported_ns);
+	bool more = exceeds_stolen_time_tolerance(stolen, stolen->reported_low_ns, stolen->high_ns);
 	bool lent_unread;
-	struct behaviour *row = all->counter ? behaviour_add(&report->behaviours, "pv-steal", all->counter) : NULL;
+	struct behaviour *row = all->counter ? behaviour_add_row(&report->behaviours, "pv-steal", all->counter) : NULL;
 	struct number took, reported;
 
 	if (!row)
 		return;
 	row->checked = !all->counter_reason && stolen->observed_ns;
 	if (!row->checked) {
-		behaviour_say(row, "%s", all->counter_reason ? all->counter_reason : "The counter of stolen time was "
+		behaviour_set_text(row, "%s", all->counter_reason ? all->counter_reason : "The counter of stolen time was "
 			"not read on any core.");
 		return;
 	}
 	lent_unread = report->options.cores == CORES_MP && text_equal(all->counter, "kvm_steal") &&
 		stolen->observed_ns < all->observed_ns;
 	row->failed = less || more;
-	row->open = row->failed && (report->discontinuity_count || judge_tsc_steps(report));
-	took = number_percent(more ? stolen->high_ns : stolen->low_ns, stolen->observed_ns, 1);
-	reported = number_percent(stolen->reported_ns, stolen->observed_ns, 1);
-	behaviour_say(row, "The host took %s %s %% of the time of the cores, and reports %s %%%s.%s",
-		      more ? "at most" : "at least", took.text, reported.text,
-		      row->open ? ", in a run in which the clocks disagree" : "",
-		      lent_unread ? " The stolen-time counters of cores that run through the firmware's MP services "
+	row->open = row->failed && (report->discontinuity_count || judge_has_tsc_stepped(report));
+	took = number_as_percent(more ? stolen->high_ns : stolen->low_ns, stolen->observed_ns, 1);
+	reported = number_as_percent(stolen->reported_ns, stolen->observed_ns, 1);
+	behaviour_set_text(row, "The host took %s %s %% of the time of the cores, and reports %s %%%s.%s",
+			   more ? "at most" : "at least", took.text, reported.text,
+			   row->open ? ", in a run in which the clocks disagree" : "",
+			   lent_unread ? " The stolen-time counters of cores that run through the firmware's MP services "
 				    "(cores=mp) were not read." : "");
 }
 
@@ -129,13 +130,13 @@ struct gap_rate {
 
 /* Returns true if gaps come at least TIMES as often in A as in B. */
 static bool
-is_rate_at_least(struct gap_rate a, uint64_t times, struct gap_rate b)
+is_gap_rate_at_least(struct gap_rate a, uint64_t times, struct gap_rate b)
 {
 	return (unsigned __int128)a.gaps * b.observed_ns >= (unsigned __int128)times * b.gaps * a.observed_ns;
 }
 
 static struct gap_rate
-sum_gaps(const struct series *series, size_t from, size_t to)
+sum_gaps_of_rows(const struct series *series, size_t from, size_t to)
 {
 	struct gap_rate sum = { 0, 0 };
 
@@ -147,44 +148,44 @@ sum_gaps(const struct series *series, size_t from, size_t to)
 }
 
 static size_t
-row_with_most_gaps(const struct series *series)
+find_row_with_most_gaps(const struct series *series)
 {
 	size_t worst = 0;
 
 	for (size_t i = 1; i < series->count; i++)
 		if (series->rows[i].observed_ns && (!series->rows[worst].observed_ns ||
-		    !is_rate_at_least(sum_gaps(series, worst, worst + 1), 1, sum_gaps(series, i, i + 1))))
+		    !is_gap_rate_at_least(sum_gaps_of_rows(series, worst, worst + 1), 1, sum_gaps_of_rows(series, i, i + 1))))
 			worst = i;
 	return worst;
 }
 
 /* Returns true if row I has at least 1/EDGE_SHARE as many gaps per second as WORST. */
 static bool
-belongs_to_worst(const struct series *series, size_t i, struct gap_rate worst)
+is_row_nearly_as_bad(const struct series *series, size_t i, struct gap_rate worst)
 {
-	struct gap_rate row = sum_gaps(series, i, i + 1);
+	struct gap_rate row = sum_gaps_of_rows(series, i, i + 1);
 
-	return row.gaps && is_rate_at_least((struct gap_rate){ row.gaps * EDGE_SHARE, row.observed_ns }, 1, worst);
+	return row.gaps && is_gap_rate_at_least((struct gap_rate){ row.gaps * EDGE_SHARE, row.observed_ns }, 1, worst);
 }
 
 void
 judge_note_stolen_time(struct report *report)
 {
 	const struct series *series = &report->series;
-	size_t from = series->count ? row_with_most_gaps(series) : 0, to = from + 1;
+	size_t from = series->count ? find_row_with_most_gaps(series) : 0, to = from + 1;
 	struct gap_rate worst, in, all;
 
 	if (series->count < 2)
 		return;
-	worst = sum_gaps(series, from, to);
-	while (from > 0 && belongs_to_worst(series, from - 1, worst))
+	worst = sum_gaps_of_rows(series, from, to);
+	while (from > 0 && is_row_nearly_as_bad(series, from - 1, worst))
 		from--;
-	while (to < series->count && belongs_to_worst(series, to, worst))
+	while (to < series->count && is_row_nearly_as_bad(series, to, worst))
 		to++;
-	in = sum_gaps(series, from, to);
-	all = sum_gaps(series, 0, series->count);
+	in = sum_gaps_of_rows(series, from, to);
+	all = sum_gaps_of_rows(series, 0, series->count);
 	if (in.gaps < GAPS_MIN || in.observed_ns == all.observed_ns ||
-	    !is_rate_at_least(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
+	    !is_gap_rate_at_least(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
 		return;
 	report_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps came then, in %lu of %lu ms that "
 		    "cores were observed.", phrase_tsc_time(report, series->rows[from].from_tsc).bytes,

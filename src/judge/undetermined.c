@@ -8,7 +8,7 @@
 #include "report/phrase.h"
 
 uint64_t
-judge_shrink_factor(int64_t low, int64_t high, uint64_t limit)
+judge_needed_shrink_factor(int64_t low, int64_t high, uint64_t limit)
 {
 	uint64_t width = (uint64_t)high - (uint64_t)low, distance = limit;
 
@@ -29,10 +29,10 @@ explain_too_wide(const struct report *report, struct behaviour *row)
 	struct behaviour as_checked = *row;
 
 	if (text_equal(rule->unit, "ppm"))
-		behaviour_say(row, "%s The limit is %lu; a run %lu times as long can decide.", as_checked.text, limit,
-			      judge_shrink_factor(row->low, row->high, limit));
+		behaviour_set_text(row, "%s The limit is %lu; a run %lu times as long can decide.", as_checked.text, limit,
+				   judge_needed_shrink_factor(row->low, row->high, limit));
 	else
-		behaviour_say(row, "%s The limit is %lu; a run on an idle machine can decide.", as_checked.text, limit);
+		behaviour_set_text(row, "%s The limit is %lu; a run on an idle machine can decide.", as_checked.text, limit);
 }
 
 /*
@@ -45,14 +45,15 @@ add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 	const char *clock = entry->clock.main;
 	struct behaviour *row;
 
-	if (!entry->unexplained_leaps || judge_count_jumps(report, clock) || judge_tsc_moved(report) ||
-	    !(row = behaviour_add(&report->behaviours, "clock-jumped", clock)))
+	if (!entry->unexplained_leaps || judge_count_jumps_of_clock(report, clock) ||
+	    judge_has_tsc_stepped_or_jumped(report) ||
+	    !(row = behaviour_add_row(&report->behaviours, "clock-jumped", clock)))
 		return;
 	row->checked = row->open = true;
-	behaviour_say(row, "%s and the TSC diverged %lu time%s in %lu reads, and no other clock shows which of the "
+	behaviour_set_text(row, "%s and the TSC diverged %lu time%s in %lu reads, and no other clock shows which of the "
 		"two jumped or stopped.",
-		      entry->clock.id, entry->unexplained_leaps, entry->unexplained_leaps == 1 ? "" : "s",
-		      entry->monotonic.reads);
+			   entry->clock.id, entry->unexplained_leaps, entry->unexplained_leaps == 1 ? "" : "s",
+			   entry->monotonic.reads);
 }
 
 /* Returns the number of undetermined rows that are about ENTRY's clock, or about the counter that it reads. */
@@ -72,7 +73,7 @@ count_undetermined(const struct report *report, const struct report_clock *entry
 }
 
 static size_t
-count_unchecked(const struct report *report, enum unchecked kind)
+count_unchecked_of_kind(const struct report *report, enum unchecked kind)
 {
 	size_t count = 0;
 
@@ -86,7 +87,7 @@ count_unchecked(const struct report *report, enum unchecked kind)
 
 /* Returns the number of rows that are not determined because their interval overlaps the limit. */
 static size_t
-count_too_wide(const struct report *report)
+count_too_wide_intervals(const struct report *report)
 {
 	size_t count = 0;
 
@@ -111,7 +112,7 @@ add_reason(struct phrase *reasons, size_t count, const char *of_one, const char 
 
 /* Appends to REASONS that COUNT rows have other reasons, unless the list is empty. */
 static void
-add_others(struct phrase *reasons, size_t count)
+add_other_reasons(struct phrase *reasons, size_t count)
 {
 	if (reasons->bytes[0])
 		add_reason(reasons, count, "other", "others");
@@ -122,37 +123,39 @@ add_others(struct phrase *reasons, size_t count)
  * reasons.
  */
 static const char *
-end_of_reasons(const struct phrase *reasons)
+close_bracket_of_reasons(const struct phrase *reasons)
 {
 	return reasons->bytes[0] ? ")" : " (see their rows)";
 }
 
 /* Writes how many rows were not determined or not checked, and why. Reports print this next to the verdict. */
 static void
-put_unjudged(struct report *report)
+write_summary_of_unjudged_rows(struct report *report)
 {
 	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
 	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
-	size_t coarse = count_too_wide(report), guest = count_unchecked(report, UNCHECKED_GUEST);
-	size_t alone = count_unchecked(report, UNCHECKED_NO_REFERENCE), late = count_unchecked(report, UNCHECKED_TIME);
+	size_t coarse = count_too_wide_intervals(report), guest = count_unchecked_of_kind(report, UNCHECKED_GUEST);
+	size_t alone = count_unchecked_of_kind(report, UNCHECKED_NO_REFERENCE);
+	size_t late = count_unchecked_of_kind(report, UNCHECKED_TIME);
 	struct phrase wide = { "" }, reasons = { "" };
 	struct text text;
 
 	text_init(&text, report->unjudged, sizeof(report->unjudged));
 	add_reason(&wide, coarse, "too coarse", "too coarse");
-	add_others(&wide, open - coarse);
+	add_other_reasons(&wide, open - coarse);
 	if (open)
-		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, end_of_reasons(&wide));
+		text_printf(&text, "%zu not determined%s%s", open, wide.bytes, close_bracket_of_reasons(&wide));
 	add_reason(&reasons, guest, "needs bare metal", "need bare metal");
 	add_reason(&reasons, alone, "has no reference", "have no reference");
 	add_reason(&reasons, late, "for lack of time", "for lack of time");
-	add_others(&reasons, unchecked - guest - alone - late);
+	add_other_reasons(&reasons, unchecked - guest - alone - late);
 	if (unchecked)
-		text_printf(&text, "%s%zu not checked%s%s", open ? ", " : "", unchecked, reasons.bytes, end_of_reasons(&reasons));
+		text_printf(&text, "%s%zu not checked%s%s", open ? ", " : "", unchecked, reasons.bytes,
+			    close_bracket_of_reasons(&reasons));
 }
 
 void
-judge_finish_rows(struct report *report)
+judge_complete_behaviour_rows(struct report *report)
 {
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
@@ -167,5 +170,5 @@ judge_finish_rows(struct report *report)
 		add_unexplained_jumps(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].open = count_undetermined(report, &report->clocks[i]);
-	put_unjudged(report);
+	write_summary_of_unjudged_rows(report);
 }

@@ -223,7 +223,7 @@ survey_end_if_due(struct survey *survey)
 uint64_t
 survey_pass_end(const struct survey *survey)
 {
-	uint64_t now = survey->hooks.tsc_ordered(), rest = scale_ticks(&survey->scale, PASS_REST_NS);
+	uint64_t now = survey->hooks.tsc_ordered(), rest = scale_ns_to_ticks(&survey->scale, PASS_REST_NS);
 	uint64_t left = survey->deadline_tsc > now ? survey->deadline_tsc - now : 0;
 
 	return left ? now + (left - (rest < left / 2 ? rest : left / 2)) / PASS_SHARE : UINT64_MAX;
@@ -301,8 +301,8 @@ survey_ticks_in_periods(const struct survey *survey, const struct clock *clock, 
 {
 	if (!clock->claimed.den || !clock->claimed.num)
 		return 0;
-	return scale_ticks(&survey->scale, scale_mul_div_up(count * SURVEY_NS_PER_S, clock->claimed.den,
-							    clock->claimed.num));
+	return scale_ns_to_ticks(&survey->scale, scale_mul_div_up(count * SURVEY_NS_PER_S, clock->claimed.den,
+								  clock->claimed.num));
 }
 
 uint64_t

@@ -117,8 +117,8 @@ expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 {
 	const struct rate *claimed = &survey->report->clocks[i].clock.claimed;
 
-	return scale_ratio((unsigned __int128)tsc_ticks * claimed->num, SURVEY_MICROHZ_PER_HZ,
-			   (unsigned __int128)survey->steps.clocks[i].implied.value * claimed->den, SCALE_DOWN);
+	return scale_mul_div_wide((unsigned __int128)tsc_ticks * claimed->num, SURVEY_MICROHZ_PER_HZ,
+				  (unsigned __int128)survey->steps.clocks[i].implied.value * claimed->den, SCALE_DOWN);
 }
 
 /* Returns true if two readings are too inexact for a rate, because the core was preempted in one of them. */
@@ -141,7 +141,7 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		const struct report_clock *entry = &survey->report->clocks[i];
 		struct record_compared *step = &survey->steps.clocks[i];
 		struct rate_window window = { before[i].now, step->now, 0, survey->tsc.resolution_ticks };
-		uint64_t late = scale_ticks(&survey->scale, ANALYSIS_EDGE_LATE_NS);
+		uint64_t late = scale_ns_to_ticks(&survey->scale, ANALYSIS_EDGE_LATE_NS);
 		struct rate_slope slope;
 		struct rate_interval since;
 
@@ -159,16 +159,16 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 			window.last.end += late;
 		}
 		window.first.ticks = 0;
-		window.last.ticks = rate_unwrap(&entry->clock, before[i].now.ticks, step->now.ticks,
-						expected_ticks(survey, i, step->now.end - before[i].now.end));
+		window.last.ticks = rate_unwrap_ticks(&entry->clock, before[i].now.ticks, step->now.ticks,
+						      expected_ticks(survey, i, step->now.end - before[i].now.end));
 		if (!entry->clock.edges_only)
 			window.slack_ticks = entry->resolution.steps ? entry->resolution.smallest_ticks : 1;
 		else if (!step->now_at_edge)
 			continue;
 		if (window.last.ticks == 0)
 			step->implied.known = false; /* a stopped clock has not changed its rate */
-		slope = rate_slope(&window);
-		since = rate_implied_tsc(&slope, entry->clock.claimed);
+		slope = rate_calculate_slope(&window);
+		since = rate_of_tsc_implied_by_clock(&slope, entry->clock.claimed);
 		if (!since.known || !rate_is_tsc_rate_plausible(&survey->scale, &since))
 			continue;
 		step->implied.low = since.low < step->implied.low ? since.low : step->implied.low;
@@ -199,7 +199,7 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 	if (found.count < 2)
 		return false;
 	off_tsc = analysis_find_clocks_off_tsc(&found);
-	until = survey->hooks.tsc_ordered() + scale_ticks(&survey->scale, STEPS_SETTLE_NS);
+	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		steps_sweep(survey, false);
 	steps_sweep_tightly(survey);

@@ -33,7 +33,7 @@ static void
 take_edge(struct survey *survey, size_t i)
 {
 	const struct clock *clock = &survey->report->clocks[i].clock;
-	uint64_t bound = scale_ticks(&survey->scale, EDGE_NS), start, begin, raw;
+	uint64_t bound = scale_ns_to_ticks(&survey->scale, EDGE_NS), start, begin, raw;
 
 	survey_batch(survey, clock, 1);
 	start = begin = survey->buffer.samples[0].begin;
@@ -65,7 +65,7 @@ steps_take_edges(struct survey *survey, uint32_t clocks)
 static bool
 is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
 {
-	return sample->end - sample->begin > scale_ticks(&survey->scale, ns);
+	return sample->end - sample->begin > scale_ns_to_ticks(&survey->scale, ns);
 }
 
 /*
@@ -100,7 +100,7 @@ sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 void
 steps_sweep(struct survey *survey, bool all)
 {
-	int64_t apart = (int64_t)scale_ticks(&survey->scale, APART_NS);
+	int64_t apart = (int64_t)scale_ns_to_ticks(&survey->scale, APART_NS);
 	uint64_t begin, end;
 
 	for (unsigned sweeps = 0; sweeps < APART_SWEEPS; sweeps++) {

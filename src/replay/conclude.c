@@ -25,5 +25,5 @@ replay_conclude(struct report *report, void *record, size_t length, uint64_t ent
 	analysis_calculate_timers(record, length, report);
 	analysis_calculate_calibrations(record, length, report);
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 }

@@ -260,7 +260,7 @@ read_varint(const uint8_t *bytes, size_t length, size_t *at, uint64_t *value)
 static void
 add_cell(struct latency *latency, size_t cell, uint64_t reads)
 {
-	size_t bucket = cell < LATENCY_EXACT_NS ? histogram_bucket(cell) : cell - LATENCY_EXACT_NS;
+	size_t bucket = cell < LATENCY_EXACT_NS ? histogram_find_bucket(cell) : cell - LATENCY_EXACT_NS;
 
 	if (cell < LATENCY_EXACT_NS)
 		latency->exact[cell] += reads;

@@ -205,7 +205,7 @@ report_scale(const struct report *report)
 
 	scale_init(&scale, report->tsc);
 	if (report->tsc_within.known)
-		scale_bound(&scale, report->tsc_within.low, report->tsc_within.high);
+		scale_set_rate_bounds(&scale, report->tsc_within.low, report->tsc_within.high);
 	return scale;
 }
 
@@ -217,8 +217,8 @@ report_offset_ns(const struct report *report, struct offset offset)
 
 	if (!report->skew.first.measured || !offset_is_known(offset))
 		return (struct interval_ns){ .known = false };
-	low = scale_ns_down(&scale, offset.low);
-	high = scale_ns_up(&scale, offset.high);
+	low = scale_ticks_to_ns_down(&scale, offset.low);
+	high = scale_ticks_to_ns_up(&scale, offset.high);
 	return (struct interval_ns){ true, middle(low, high), low, high };
 }
 
@@ -231,7 +231,7 @@ magnitude(int64_t ticks)
 static uint64_t
 ticks_ps(const struct scale *scale, uint64_t ticks)
 {
-	return scale_ratio((unsigned __int128)ticks * scale->hz.den, PS_PER_S, scale->hz.num, SCALE_UP);
+	return scale_mul_div_wide((unsigned __int128)ticks * scale->hz.den, PS_PER_S, scale->hz.num, SCALE_UP);
 }
 
 struct offset_budget

@@ -67,7 +67,7 @@ rules_outcome(const struct behaviour *row, const struct options *options)
 {
 	const struct rule *rule = rules_find(row->rule);
 
-	return behaviour_outcome(row, rule ? rules_limit(rule, options) : UINT64_MAX);
+	return behaviour_get_outcome(row, rule ? rules_limit(rule, options) : UINT64_MAX);
 }
 
 size_t

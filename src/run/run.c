@@ -31,7 +31,7 @@ compare_registers(struct run *run)
 	size_t i;
 
 	run->machine->read_registers(run->machine->context, &after);
-	i = as_found_difference(before, &after);
+	i = as_found_find_difference(before, &after);
 	if (i < before->count)
 		report_note(&run->report, "Not restored: %s was %lxh before the run and is now %lxh.",
 			    before->registers[i].name, before->registers[i].value, after.registers[i].value);
@@ -57,7 +57,7 @@ set_deadline(struct run *run)
 	uint64_t ns = deadline_ns(run);
 
 	run->machine->set_tsc_rate(run->machine->context, run->survey.scale.hz, ns);
-	run->survey.deadline_tsc = run->begin_tsc + scale_ticks(&run->survey.scale, ns);
+	run->survey.deadline_tsc = run->begin_tsc + scale_ns_to_ticks(&run->survey.scale, ns);
 }
 
 static void
@@ -143,7 +143,7 @@ check_firmware_timer(struct run *run)
 	if (!run->firmware_called_back)
 		return;
 	run_restore_tick(run, true);
-	if (!firmware_calls_back(run, scale_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
+	if (!firmware_calls_back(run, scale_ns_to_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
 		report_note(&run->report,
 			    "After the timer tests the firmware's timer did not call back within %lu ms: keys and "
 			    "time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
@@ -215,10 +215,10 @@ add_page_claims(struct run *run)
 		multiplier = clock->assumed(clock->device);
 		/* The multiplier in the page is rounded down to a whole number. */
 		if (multiplier)
-			claim_set(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },
-				  (SURVEY_NS_PER_S << 32) / multiplier / multiplier + 1);
+			claim_set_rate(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },
+				       (SURVEY_NS_PER_S << 32) / multiplier / multiplier + 1);
 		else
-			claim_refuse(claim, "It has no rate, or the hypervisor adjusts the rate during the run.");
+			claim_set_refusal(claim, "It has no rate, or the hypervisor adjusts the rate during the run.");
 		report_add_claim(report, claim);
 	}
 }

@@ -119,7 +119,7 @@ static void
 mark_disturbed(struct behaviour *row)
 {
 	*row = (struct behaviour){ .rule = row->rule, .clock = row->clock, .disturbed = true };
-	behaviour_say(row, "The clocks diverged during this check.");
+	behaviour_set_text(row, "The clocks diverged during this check.");
 }
 
 static void

@@ -52,7 +52,7 @@ latency_add(struct latency *latency, const struct scale *scale, const struct sam
 static uint64_t
 percentile_of_shortest(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
 {
-	uint64_t ns = histogram_quantile_of(&latency->histogram, count, per_hundred_thousand);
+	uint64_t ns = histogram_quantile_of_smallest(&latency->histogram, count, per_hundred_thousand);
 
 	if (ns < latency->min_ns)
 		return latency->min_ns;
@@ -94,8 +94,8 @@ latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_
 
 	if (!within.known)
 		return within;
-	within.low_ns = histogram_bucket_low(histogram_bucket_of_rank(&latency->histogram, low - spread));
-	within.high_ns = histogram_bucket_high(histogram_bucket_of_rank(&latency->histogram, high));
+	within.low_ns = histogram_bucket_low(histogram_find_bucket_of_rank(&latency->histogram, low - spread));
+	within.high_ns = histogram_bucket_high(histogram_find_bucket_of_rank(&latency->histogram, high));
 	if (within.low_ns < latency->min_ns)
 		within.low_ns = latency->min_ns;
 	if (within.high_ns > latency->max_ns)
@@ -107,14 +107,14 @@ latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_
 static size_t
 last_clean_bucket(const struct latency *latency, uint64_t threshold_ns)
 {
-	return histogram_bucket(latency_percentile_ns(latency, 50000) + threshold_ns);
+	return histogram_find_bucket(latency_percentile_ns(latency, 50000) + threshold_ns);
 }
 
 bool
 latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns)
 {
 	return latency_percentile_interval(latency, per_hundred_thousand).known &&
-	       histogram_bucket(latency_percentile_ns(latency, per_hundred_thousand)) >
+	       histogram_find_bucket(latency_percentile_ns(latency, per_hundred_thousand)) >
 	       last_clean_bucket(latency, threshold_ns);
 }
 
@@ -135,7 +135,7 @@ mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64
 
 		squares += (unsigned __int128)latency->histogram.counts[i] * off * off;
 	}
-	return square_root(scale_ratio(squares, PS_PER_NS * PS_PER_NS, (unsigned __int128)count * count, SCALE_UP));
+	return square_root(scale_mul_div_wide(squares, PS_PER_NS * PS_PER_NS, (unsigned __int128)count * count, SCALE_UP));
 }
 
 struct latency_clean
@@ -175,6 +175,6 @@ latency_loop_ps(const struct latency *latency, const struct scale *scale)
 {
 	if (!latency->count)
 		return 0;
-	return scale_ratio((unsigned __int128)latency->total_ticks * scale->hz.den, PS_PER_S,
-			   (unsigned __int128)scale->hz.num * latency->count, SCALE_NEAREST);
+	return scale_mul_div_wide((unsigned __int128)latency->total_ticks * scale->hz.den, PS_PER_S,
+				  (unsigned __int128)scale->hz.num * latency->count, SCALE_NEAREST);
 }

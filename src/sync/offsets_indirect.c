@@ -4,8 +4,8 @@
 #include "consensus/marzullo.h"
 
 /*
- * Maximum number of lower interval ends that marzullo_find() tries. Two are enough, because at most one path may be
- * wrong, and the highest lower end may be the end of this wrong path.
+ * Maximum number of lower interval ends that marzullo_find_majority() tries. Two are enough, because at most one path
+ * may be wrong, and the highest lower end may be the end of this wrong path.
  */
 #define AGREE_STEPS 2
 
@@ -51,7 +51,7 @@ static bool
 all_but_one_agree(const struct offsets *offsets, size_t rank)
 {
 	const struct target target = { offsets, rank };
-	struct marzullo paths = marzullo_find(vote_of_path, &target, offsets->cores, AGREE_STEPS);
+	struct marzullo paths = marzullo_find_majority(vote_of_path, &target, offsets->cores, AGREE_STEPS);
 
 	return paths.votes + 1 >= paths.voters;
 }

@@ -80,8 +80,8 @@ static struct offset
 vote_on_core(const struct vote_input *input, bool *decided)
 {
 	struct offset own = offsets_pair(input->offsets, 0, input->rank);
-	struct marzullo majority = marzullo_find(path_through, input, input->offsets->cores,
-						 WRONG_VOTES_MAX);
+	struct marzullo majority = marzullo_find_majority(path_through, input, input->offsets->cores,
+							  WRONG_VOTES_MAX);
 
 	*decided = majority.decided * 2 > majority.voters;
 	if (!*decided)

@@ -9,7 +9,7 @@
  * and brackets are checked for steps back separately. Returns the larger count, because one step may be in both.
  */
 struct tsc_steps
-judge_steps_on(const struct report *report, size_t core)
+judge_count_steps_back_on_core(const struct report *report, size_t core)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct tsc_steps steps = core < report->core_count ? report->cores[core].tsc : (struct tsc_steps){ .reads = 0 };
@@ -20,14 +20,14 @@ judge_steps_on(const struct report *report, size_t core)
 }
 
 bool
-judge_core_steps(struct report *report, uint64_t allowed)
+judge_mark_cores_that_step_back(struct report *report, uint64_t allowed)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		struct report_core *core = &report->cores[i];
 
-		core->steps_back = judge_steps_on(report, i).backward > allowed;
+		core->steps_back = judge_count_steps_back_on_core(report, i).backward > allowed;
 		any |= core->steps_back;
 	}
 	return any;
@@ -66,7 +66,7 @@ set_finding_cores(const struct report *report, struct finding *finding, size_t c
 }
 
 void
-judge_add_core_steps(struct report *report)
+judge_add_step_back_findings(struct report *report)
 {
 	struct tsc_steps seen = { .reads = 0 }; /* sums over the cores with steps back */
 	size_t stepping = 0, clean = 0;         /* numbers of cores with steps back, and of cores without */
@@ -76,7 +76,7 @@ judge_add_core_steps(struct report *report)
 	struct finding *finding;
 
 	for (size_t i = 0; i < report->core_count; i++) {
-		struct tsc_steps steps = judge_steps_on(report, i);
+		struct tsc_steps steps = judge_count_steps_back_on_core(report, i);
 
 		if (report->cores[i].steps_back) {
 			stepping++;

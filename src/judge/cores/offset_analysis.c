@@ -13,24 +13,25 @@
 #define TICKS_MAX (INT64_C(1) << 60) /* larger values (12 years at 3 GHz) stand for an unknown bound */
 
 const struct report_core *
-pass_core(const struct pass_analysis *pass, size_t rank)
+pass_core_of_rank(const struct pass_analysis *pass, size_t rank)
 {
 	return &pass->report->cores[pass->skew->core_of[rank]];
 }
 
 struct moment
-moment_hull(struct moment a, struct moment b)
+moment_union(struct moment a, struct moment b)
 {
 	return (struct moment){ a.begin_tsc < b.begin_tsc ? a.begin_tsc : b.begin_tsc,
 				a.end_tsc > b.end_tsc ? a.end_tsc : b.end_tsc };
 }
 
 static struct offset
-ticks_to_ns(const struct pass_analysis *pass, struct offset ticks)
+offset_ticks_to_ns(const struct pass_analysis *pass, struct offset ticks)
 {
 	if (!offset_is_known(ticks))
 		return OFFSET_UNKNOWN;
-	return (struct offset){ scale_ns_down(&pass->scale, ticks.low), scale_ns_up(&pass->scale, ticks.high) };
+	return (struct offset){ scale_ticks_to_ns_down(&pass->scale, ticks.low),
+				scale_ticks_to_ns_up(&pass->scale, ticks.high) };
 }
 
 struct offset
@@ -38,13 +39,13 @@ pass_ticks_to_ns(const struct pass_analysis *pass, uint64_t ticks)
 {
 	int64_t size = ticks < (uint64_t)TICKS_MAX ? (int64_t)ticks : TICKS_MAX;
 
-	return ticks_to_ns(pass, (struct offset){ size, size });
+	return offset_ticks_to_ns(pass, (struct offset){ size, size });
 }
 
 struct offset
-pass_offset(const struct pass_analysis *pass, size_t other, size_t rank)
+pass_offset_ns(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return ticks_to_ns(pass, offsets_proven(&pass->result->offsets, other, rank));
+	return offset_ticks_to_ns(pass, offsets_proven(&pass->result->offsets, other, rank));
 }
 
 /* ---- drifts ---- */
@@ -54,7 +55,7 @@ pass_offset(const struct pass_analysis *pass, size_t other, size_t rank)
  * because the boot core's TSC may have changed between the two measurements.
  */
 struct offset
-pass_drift(const struct pass_analysis *pass, size_t other, size_t rank)
+pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank)
 {
 	const struct offsets *offsets = &pass->skew->first.offsets;
 	size_t a = other < rank ? other : rank, b = other < rank ? rank : other;
@@ -67,13 +68,13 @@ pass_drift(const struct pass_analysis *pass, size_t other, size_t rank)
 }
 
 static struct offset
-get_drift(const void *pass, size_t a, size_t b)
+get_drift_for_outliers(const void *pass, size_t a, size_t b)
 {
-	return pass_drift(pass, a, b);
+	return pass_drift_ppb(pass, a, b);
 }
 
 struct moment
-pass_pair_time(const struct pass_analysis *pass, size_t other, size_t rank)
+pass_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank)
 {
 	if (rank && other && pass->result->offsets.kind == PAIR_SCHEDULE_STAR)
 		return (struct moment){ pass->result->offsets.begin_tsc, pass->result->offsets.end_tsc };
@@ -93,31 +94,31 @@ time_between_passes(const struct pass_analysis *pass, size_t other, size_t rank)
  * within WIDTH ppb.
  */
 static bool
-proves_drift(const struct pass_analysis *pass, size_t other, size_t rank, bool ahead, uint64_t width)
+is_drift_proven(const struct pass_analysis *pass, size_t other, size_t rank, bool ahead, uint64_t width)
 {
-	struct offset drift = pass_drift(pass, other, rank);
+	struct offset drift = pass_drift_ppb(pass, other, rank);
 
 	return offset_min_size(drift) > pass->drift_limit_ppb && (drift.low > 0) == ahead && offset_width(drift) <= width;
 }
 
 static size_t
-count_proofs(const struct pass_analysis *pass, size_t rank, bool ahead, uint64_t width)
+count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool ahead, uint64_t width)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->skew->first.offsets.cores; i++)
-		count += proves_drift(pass, i, rank, ahead, width);
+		count += is_drift_proven(pass, i, rank, ahead, width);
 	return count;
 }
 
-/* Returns the smallest WIDTH at which proves_drift() returns true against more than half of the cores. */
+/* Returns the smallest WIDTH at which is_drift_proven() returns true against more than half of the cores. */
 static uint64_t
-width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
+drift_width_for_majority_ppb(const struct pass_analysis *pass, size_t rank, bool ahead)
 {
 	uint64_t width = 0;
 
 	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
-		if (2 * count_proofs(pass, rank, ahead, width + bit - 1) <= pass->skew->first.offsets.cores)
+		if (2 * count_cores_that_prove_drift(pass, rank, ahead, width + bit - 1) <= pass->skew->first.offsets.cores)
 			width += bit;
 	return width;
 }
@@ -128,23 +129,23 @@ width_for_majority(const struct pass_analysis *pass, size_t rank, bool ahead)
  * is scaled to the whole time from the first start to the last end.
  */
 struct offset
-pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct moment *moment)
+pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, struct moment *moment)
 {
 	size_t cores = pass->skew->first.offsets.cores;
-	bool ahead = 2 * count_proofs(pass, rank, true, UINT64_MAX) > cores;
-	uint64_t width = width_for_majority(pass, rank, ahead);
+	bool ahead = 2 * count_cores_that_prove_drift(pass, rank, true, UINT64_MAX) > cores;
+	uint64_t width = drift_width_for_majority_ppb(pass, rank, ahead);
 	struct offset most = { INT64_MAX, 0 };
 
 	*moment = MOMENT_NEVER;
 	for (size_t i = 0; i < cores; i++)
-		if (proves_drift(pass, i, rank, ahead, width))
-			*moment = moment_hull(*moment, time_between_passes(pass, i, rank));
+		if (is_drift_proven(pass, i, rank, ahead, width))
+			*moment = moment_union(*moment, time_between_passes(pass, i, rank));
 	for (size_t i = 0; i < cores; i++) {
 		struct moment own = time_between_passes(pass, i, rank);
-		struct offset drift = ahead ? pass_drift(pass, i, rank) : offset_negate(pass_drift(pass, i, rank));
+		struct offset drift = ahead ? pass_drift_ppb(pass, i, rank) : offset_negate(pass_drift_ppb(pass, i, rank));
 		int64_t low;
 
-		if (!proves_drift(pass, i, rank, ahead, width))
+		if (!is_drift_proven(pass, i, rank, ahead, width))
 			continue;
 		low = (int64_t)scale_mul_div((uint64_t)drift.low, own.end_tsc - own.begin_tsc,
 					     moment->end_tsc - moment->begin_tsc);
@@ -159,7 +160,7 @@ pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct momen
  * pass to its ping-pong in a later pass.
  */
 static struct moment
-time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
+find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t other, size_t rank)
 {
 	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle.offsets : &skew->first.offsets;
 	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle.offsets : &skew->last.offsets;
@@ -168,7 +169,7 @@ time_of_motion(const struct report_skew *skew, enum motion motion, size_t other,
 }
 
 enum motion
-pass_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment)
+pass_find_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment)
 {
 	const struct report_skew *skew = pass->skew;
 	size_t count[MOTION_UNEVEN + 1] = { 0 };
@@ -179,11 +180,11 @@ pass_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct mo
 	for (size_t i = 0; i < skew->first.offsets.cores && skew->middle.measured; i++) {
 		enum motion motion;
 
-		if (!proves_drift(pass, i, rank, ahead, UINT64_MAX))
+		if (!is_drift_proven(pass, i, rank, ahead, UINT64_MAX))
 			continue;
 		motion = offsets_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, i, rank);
 		count[motion]++;
-		moments[motion] = moment_hull(moments[motion], time_of_motion(skew, motion, i, rank));
+		moments[motion] = moment_union(moments[motion], find_time_of_motion(skew, motion, i, rank));
 	}
 	for (enum motion i = MOTION_STEADY; i <= MOTION_UNEVEN; i++) {
 		*moment = moments[i];
@@ -195,7 +196,7 @@ pass_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct mo
 
 /* Marks the drifting cores in the report, and counts them. */
 static void
-find_drifts(struct pass_analysis *pass)
+mark_drifting_cores(struct pass_analysis *pass)
 {
 	struct report *report = pass->report;
 	struct report_skew *skew = pass->skew;
@@ -206,7 +207,7 @@ find_drifts(struct pass_analysis *pass)
 		report->cores[i].drifts = false;
 	if (!skew->last.measured)
 		return;
-	found = outliers_find(get_drift, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
+	found = outliers_find(get_drift_for_outliers, pass, pass->drift_limit_ppb, skew->first.offsets.cores, skew->moved,
 			      skew->disputed);
 	pass->drifting = found.outliers;
 	skew->any_moved = found.any_differs;
@@ -215,7 +216,7 @@ find_drifts(struct pass_analysis *pass)
 		struct moment moment;
 
 		core->drifts = skew->moved[i];
-		core->from_most = core->drifts ? pass_drift_from_most(pass, i, &moment) : (struct offset){ 0, 0 };
+		core->from_most = core->drifts ? pass_drift_from_majority_ppb(pass, i, &moment) : (struct offset){ 0, 0 };
 	}
 }
 
@@ -223,9 +224,9 @@ find_drifts(struct pass_analysis *pass)
 
 /* Returns true if the core belongs to the majority. */
 static bool
-is_in_majority(const struct pass_analysis *pass, size_t rank)
+is_core_in_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return !pass->result->outlier[rank] && !pass_core(pass, rank)->drifts;
+	return !pass->result->outlier[rank] && !pass_core_of_rank(pass, rank)->drifts;
 }
 
 /*
@@ -234,7 +235,7 @@ is_in_majority(const struct pass_analysis *pass, size_t rank)
  * next pass shows whether they do.
  */
 static const struct offsets *
-next_pass(const struct pass_analysis *pass)
+get_offsets_of_next_pass(const struct pass_analysis *pass)
 {
 	const struct report_skew *skew = pass->skew;
 
@@ -249,10 +250,10 @@ next_pass(const struct pass_analysis *pass)
  * is right, and all others seem to differ. Returns false if there is no other pass.
  */
 static bool
-next_pass_confirms(const struct pass_analysis *pass)
+does_next_pass_confirm_offsets(const struct pass_analysis *pass)
 {
 	const struct report_skew *skew = pass->skew;
-	const struct offsets *next = next_pass(pass);
+	const struct offsets *next = get_offsets_of_next_pass(pass);
 
 	if (!skew->last.measured || skew->any_moved)
 		return false;
@@ -268,23 +269,23 @@ next_pass_confirms(const struct pass_analysis *pass)
  * core.
  */
 static bool
-next_pass_proves(const struct pass_analysis *pass, size_t rank)
+does_next_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
 {
-	const struct offsets *next = next_pass(pass);
+	const struct offsets *next = get_offsets_of_next_pass(pass);
 
 	if (pass->result->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
 	for (size_t i = 1; i < pass->result->offsets.cores; i++) {
-		struct offset offset = ticks_to_ns(pass, offsets_proven(next, i, rank));
+		struct offset offset = offset_ticks_to_ns(pass, offsets_proven(next, i, rank));
 
-		if (is_in_majority(pass, i) && offset_min_size(offset) > pass->offset_limit_ns)
+		if (is_core_in_majority(pass, i) && offset_min_size(offset) > pass->offset_limit_ns)
 			return true;
 	}
 	return false;
 }
 
 size_t
-pass_furthest_core(const struct pass_analysis *pass, size_t rank)
+pass_find_furthest_core(const struct pass_analysis *pass, size_t rank)
 {
 	size_t furthest = rank;
 	uint64_t most_ticks = 0;
@@ -292,7 +293,7 @@ pass_furthest_core(const struct pass_analysis *pass, size_t rank)
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
 		uint64_t ticks = offset_min_size(offsets_proven(&pass->result->offsets, i, rank));
 
-		if (!is_in_majority(pass, i) || ticks <= most_ticks)
+		if (!is_core_in_majority(pass, i) || ticks <= most_ticks)
 			continue;
 		most_ticks = ticks;
 		furthest = i;
@@ -301,20 +302,20 @@ pass_furthest_core(const struct pass_analysis *pass, size_t rank)
 }
 
 bool
-pass_is_off_majority(const struct pass_analysis *pass, size_t rank)
+pass_is_core_off_majority(const struct pass_analysis *pass, size_t rank)
 {
-	return pass->result->outlier[rank] && !pass_core(pass, rank)->drifts && !pass->star_open &&
-	       next_pass_proves(pass, rank) &&
-	       offset_min_size(pass_offset(pass, pass_furthest_core(pass, rank), rank)) > pass->offset_limit_ns;
+	return pass->result->outlier[rank] && !pass_core_of_rank(pass, rank)->drifts && !pass->star_open &&
+	       does_next_pass_prove_offset(pass, rank) &&
+	       offset_min_size(pass_offset_ns(pass, pass_find_furthest_core(pass, rank), rank)) > pass->offset_limit_ns;
 }
 
 /* Returns true if a finding names the core. */
 static bool
-has_finding(const struct pass_analysis *pass, size_t rank)
+has_core_finding(const struct pass_analysis *pass, size_t rank)
 {
-	const struct report_core *core = pass_core(pass, rank);
+	const struct report_core *core = pass_core_of_rank(pass, rank);
 
-	return core->steps_back || core->drifts || core->off_majority || pass_is_off_majority(pass, rank);
+	return core->steps_back || core->drifts || core->off_majority || pass_is_core_off_majority(pass, rank);
 }
 
 /* Returns the pair with the largest SIZE_OF among the cores that no finding names, if that size is above 0. */
@@ -326,10 +327,10 @@ find_worst_pair(const struct pass_analysis *pass,
 	uint64_t worst = 0;
 
 	for (size_t b = 1; b < pass->result->offsets.cores; b++) {
-		for (size_t a = 0; a < b && !has_finding(pass, b); a++) {
+		for (size_t a = 0; a < b && !has_core_finding(pass, b); a++) {
 			uint64_t size = size_of(pass, a, b);
 
-			if (size <= worst || has_finding(pass, a))
+			if (size <= worst || has_core_finding(pass, a))
 				continue;
 			worst = size;
 			worst_pair = (struct pair){ a, b };
@@ -346,7 +347,7 @@ static uint64_t
 proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 {
 	bool is_proven = !offsets_moved(&pass->result->offsets, a, b) &&
-		      offset_min_size(pass_offset(pass, a, b)) > pass->offset_limit_ns;
+		      offset_min_size(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
 
 	return is_proven ? offset_min_size(offsets_pair(&pass->result->offsets, a, b)) : 0;
 }
@@ -354,19 +355,19 @@ proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 static uint64_t
 proven_drift_ppb(const struct pass_analysis *pass, size_t a, size_t b)
 {
-	uint64_t ppb = offset_min_size(pass_drift(pass, a, b));
+	uint64_t ppb = offset_min_size(pass_drift_ppb(pass, a, b));
 
 	return ppb > pass->drift_limit_ppb ? ppb : 0;
 }
 
 struct pair
-pass_worst_offset_pair(const struct pass_analysis *pass)
+pass_find_worst_offset_pair(const struct pass_analysis *pass)
 {
 	return find_worst_pair(pass, proven_offset_ticks);
 }
 
 struct pair
-pass_worst_drift_pair(const struct pass_analysis *pass)
+pass_find_worst_drift_pair(const struct pass_analysis *pass)
 {
 	return pass->skew->any_moved ? find_worst_pair(pass, proven_drift_ppb) : (struct pair){ 0, 0 };
 }
@@ -389,13 +390,13 @@ sync_limit_ns(const struct report *report)
 
 /* Marks the cores whose TSC differs from the majority's in this pass. */
 static void
-mark_off_majority(const struct pass_analysis *pass)
+mark_cores_off_majority(const struct pass_analysis *pass)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores && !pass->no_majority; i++) {
 		struct report_core *core = &pass->report->cores[pass->skew->core_of[i]];
 		bool was_off = core->drifts && pass->result->outlier[i] && pass->result == &pass->skew->first;
 
-		if (core->off_majority || (!was_off && !pass_is_off_majority(pass, i)))
+		if (core->off_majority || (!was_off && !pass_is_core_off_majority(pass, i)))
 			continue;
 		core->off_majority = true;
 		if (!pass->skew->off_tsc)
@@ -408,7 +409,7 @@ mark_off_majority(const struct pass_analysis *pass)
  * core's offset may have changed between the two.
  */
 static void
-decide_synchrony(const struct pass_analysis *pass)
+decide_if_cores_are_synchronised(const struct pass_analysis *pass)
 {
 	struct report_skew *skew = pass->skew;
 	uint64_t first = skew->first.summary.bound_ticks;
@@ -416,8 +417,8 @@ decide_synchrony(const struct pass_analysis *pass)
 	size_t off = 0, stepping = 0;
 
 	for (size_t i = 0; i < skew->first.offsets.cores; i++) {
-		off += pass_core(pass, i)->off_majority;
-		stepping += pass_core(pass, i)->steps_back;
+		off += pass_core_of_rank(pass, i)->off_majority;
+		stepping += pass_core_of_rank(pass, i)->steps_back;
 	}
 	/* A warp proves that two TSCs once differed by more than the passes show. */
 	skew->within_known = first != UINT64_MAX && last != UINT64_MAX && !skew->any_moved && !stepping &&
@@ -429,10 +430,10 @@ decide_synchrony(const struct pass_analysis *pass)
 }
 
 static bool
-drifts_against_majority(const struct pass_analysis *pass, size_t rank)
+does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores; i++)
-		if (is_in_majority(pass, i) && offset_min_size(pass_drift(pass, i, rank)) > pass->drift_limit_ppb)
+		if (is_core_in_majority(pass, i) && offset_min_size(pass_drift_ppb(pass, i, rank)) > pass->drift_limit_ppb)
 			return true;
 	return false;
 }
@@ -442,14 +443,14 @@ drifts_against_majority(const struct pass_analysis *pass, size_t rank)
  * against each other.
  */
 static bool
-are_closer_than(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
+are_closer_to_each_other_than_to(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
 	const struct offsets *offsets = &pass->result->offsets;
 	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(offsets, representative, member));
 
 	return offset_min_size(offsets_pair(offsets, representative, rank)) > spread &&
 	       offset_min_size(offsets_pair(offsets, member, rank)) > spread &&
-	       offset_min_size(pass_drift(pass, representative, member)) <= pass->drift_limit_ppb;
+	       offset_min_size(pass_drift_ppb(pass, representative, member)) <= pass->drift_limit_ppb;
 }
 
 /*
@@ -457,14 +458,14 @@ are_closer_than(const struct pass_analysis *pass, size_t representative, size_t 
  * them.
  */
 static bool
-is_apart_from_majority(const struct pass_analysis *pass, size_t rank)
+is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 {
 	for (size_t representative = 0; representative < pass->result->offsets.cores; representative++) {
 		size_t members = 0;
 
 		for (size_t i = 0; i < pass->result->offsets.cores; i++)
-			members += i != rank && representative != rank && is_in_majority(pass, i) &&
-				   are_closer_than(pass, representative, i, rank);
+			members += i != rank && representative != rank && is_core_in_majority(pass, i) &&
+				   are_closer_to_each_other_than_to(pass, representative, i, rank);
 		if (2 * members > pass->result->offsets.cores)
 			return true;
 	}
@@ -472,14 +473,14 @@ is_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 }
 
 static bool
-are_all_apart_from_majority(const struct pass_analysis *pass)
+are_all_cores_off_apart_from_majority(const struct pass_analysis *pass)
 {
 	size_t off = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		if (!pass_is_off_majority(pass, i))
+		if (!pass_is_core_off_majority(pass, i))
 			continue;
-		if (!is_apart_from_majority(pass, i))
+		if (!is_core_apart_from_majority(pass, i))
 			return false;
 		off++;
 	}
@@ -492,17 +493,17 @@ are_all_apart_from_majority(const struct pass_analysis *pass)
  * the majority and do not drift, and each core that differs is outside of this group.
  */
 static bool
-is_majority_split(const struct pass_analysis *pass)
+is_majority_split_by_drift(const struct pass_analysis *pass)
 {
 	size_t split = 0, united = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores && pass->skew->any_moved; i++) {
-		bool moves = is_in_majority(pass, i) && drifts_against_majority(pass, i);
+		bool moves = is_core_in_majority(pass, i) && does_core_drift_against_majority(pass, i);
 
 		split += moves;
-		united += is_in_majority(pass, i) && !moves;
+		united += is_core_in_majority(pass, i) && !moves;
 	}
-	return split && 2 * united <= pass->result->offsets.cores && !are_all_apart_from_majority(pass);
+	return split && 2 * united <= pass->result->offsets.cores && !are_all_cores_off_apart_from_majority(pass);
 }
 
 void
@@ -514,16 +515,16 @@ analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_
 					 .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
 					 .drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
 					 .result = &skew->first };
-	find_drifts(first);
+	mark_drifting_cores(first);
 	*last = *first;
 	last->result = &skew->last;
 	skew->off_tsc = 0;
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].off_majority = false;
 	for (struct pass_analysis *pass = first; pass; pass = pass == first ? last : NULL) {
-		pass->star_open = pass->result->offsets.kind == PAIR_SCHEDULE_STAR && !next_pass_confirms(pass);
-		pass->no_majority = pass->result->summary.no_majority || is_majority_split(pass);
-		mark_off_majority(pass);
+		pass->star_open = pass->result->offsets.kind == PAIR_SCHEDULE_STAR && !does_next_pass_confirm_offsets(pass);
+		pass->no_majority = pass->result->summary.no_majority || is_majority_split_by_drift(pass);
+		mark_cores_off_majority(pass);
 	}
-	decide_synchrony(first);
+	decide_if_cores_are_synchronised(first);
 }

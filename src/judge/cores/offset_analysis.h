@@ -37,47 +37,47 @@ struct pair {
  */
 void analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_analysis *last);
 
-const struct report_core *pass_core(const struct pass_analysis *pass, size_t rank);
+const struct report_core *pass_core_of_rank(const struct pass_analysis *pass, size_t rank);
 
 /* Return the drift and the offset of RANK against OTHER. */
-struct offset pass_drift(const struct pass_analysis *pass, size_t other, size_t rank);
-struct offset pass_offset(const struct pass_analysis *pass, size_t other, size_t rank);
+struct offset pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank);
+struct offset pass_offset_ns(const struct pass_analysis *pass, size_t other, size_t rank);
 
 /*
  * Returns the core that is proven to be furthest from RANK, among the cores that are in the majority and do not drift.
  * Returns RANK if there is none.
  */
-size_t pass_furthest_core(const struct pass_analysis *pass, size_t rank);
+size_t pass_find_furthest_core(const struct pass_analysis *pass, size_t rank);
 
 /* Return the pair with the largest proven offset or drift, among the cores that no finding names. */
-struct pair pass_worst_offset_pair(const struct pass_analysis *pass);
-struct pair pass_worst_drift_pair(const struct pass_analysis *pass);
+struct pair pass_find_worst_offset_pair(const struct pass_analysis *pass);
+struct pair pass_find_worst_drift_pair(const struct pass_analysis *pass);
 
 /*
  * Returns the drift of core RANK's TSC relative to the majority of the cores. The bound nearer to 0 may be rounded to
  * 0, so the direction is the sign of the other bound. Sets MOMENT to the time interval over which this drift was
  * measured.
  */
-struct offset pass_drift_from_most(const struct pass_analysis *pass, size_t rank, struct moment *moment);
+struct offset pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, struct moment *moment);
 
 /*
  * Returns how the offset of core RANK changed against more than half of all cores: steadily or by a step. For a step,
  * sets MOMENT to the time interval in which it happened.
  */
-enum motion pass_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment);
+enum motion pass_find_motion(const struct pass_analysis *pass, size_t rank, bool ahead, struct moment *moment);
 
 /* Returns the time interval in which the offset of two cores was measured. */
-struct moment pass_pair_time(const struct pass_analysis *pass, size_t other, size_t rank);
+struct moment pass_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank);
 
 #define MOMENT_NEVER ((struct moment){ UINT64_MAX, 0 }) /* an empty time interval */
 /* Returns the time from the earlier start to the later end of two time intervals. */
-struct moment moment_hull(struct moment a, struct moment b);
+struct moment moment_union(struct moment a, struct moment b);
 
 /*
  * Returns true if the core's TSC differs from the majority's, or is in one of two halves that differ. Returns false for
  * a core that drifts.
  */
-bool pass_is_off_majority(const struct pass_analysis *pass, size_t rank);
+bool pass_is_core_off_majority(const struct pass_analysis *pass, size_t rank);
 
 /* Returns TICKS in ns, as an interval because the TSC's rate is not exact. More than 2^60 ticks count as 2^60. */
 struct offset pass_ticks_to_ns(const struct pass_analysis *pass, uint64_t ticks);

@@ -25,7 +25,7 @@ count_cores(const struct report *report)
 
 /* Returns true if all offsets of a pass are known and consistent, and show which cores are right. */
 static bool
-is_conclusive(const struct offsets_summary *summary)
+are_offsets_conclusive(const struct offsets_summary *summary)
 {
 	return !summary->no_majority && !summary->contradictions && summary->bound_ticks != UINT64_MAX;
 }
@@ -43,11 +43,12 @@ is_last_pass_shown(const struct report *report)
 		return false;
 	if (count_cores(report).off_majority)
 		return skew->off_tsc != skew->first.offsets.end_tsc;
-	return is_conclusive(&skew->first.summary) && !skew->any_moved && !is_conclusive(&skew->last.summary);
+	return are_offsets_conclusive(&skew->first.summary) && !skew->any_moved &&
+	       !are_offsets_conclusive(&skew->last.summary);
 }
 
 static void
-put_bounded(struct text *text, const struct report *report, const char *before, const char *after)
+put_bound_of_offsets(struct text *text, const struct report *report, const char *before, const char *after)
 {
 	text_printf(text, "%swithin %lu ns%s ", before, report->skew.within_ns, after);
 	report_put_pass_times(text, report);
@@ -55,7 +56,7 @@ put_bounded(struct text *text, const struct report *report, const char *before, 
 
 /* Writes a clause on the pass that is shown, if it proves that the cores differ or does not show whether they do. */
 static void
-put_pass(struct text *text, const struct report *report)
+put_clause_on_shown_pass(struct text *text, const struct report *report)
 {
 	const struct offsets_summary *summary = report_shown_summary(report);
 	const struct offsets *shown = report_shown_pass(report);
@@ -76,7 +77,7 @@ put_pass(struct text *text, const struct report *report)
 
 /* Writes the first clause that applies. Returns true if the TSCs are synchronised and none is proven to differ. */
 static bool
-put_clause(struct text *text, const struct report *report)
+put_synchrony_clause(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	const struct offsets_summary *summary = report_shown_summary(report);
@@ -87,8 +88,8 @@ put_clause(struct text *text, const struct report *report)
 		text_put(text, "the cores' offsets were not measured");
 	} else if (!skew->first.measured) {
 		text_put(text, "one core ran: there is no other TSC to compare with");
-	} else if (counts.off_majority || !is_conclusive(summary)) {
-		put_pass(text, report);
+	} else if (counts.off_majority || !are_offsets_conclusive(summary)) {
+		put_clause_on_shown_pass(text, report);
 	} else if (skew->any_moved) {
 		text_put(text, "not synchronised throughout the run");
 	} else if (warps) {
@@ -97,24 +98,24 @@ put_clause(struct text *text, const struct report *report)
 		text_printf(text, "synchronisation not determined, as %zu of %zu TSCs step back", counts.stepping_back,
 			    skew->first.offsets.cores);
 	} else if (!skew->synchronised) {
-		put_bounded(text, report, "synchronisation not determined: only ", "");
+		put_bound_of_offsets(text, report, "synchronisation not determined: only ", "");
 		text_put(text, skew->last.measured ? "" : ", and not measured again");
 	} else if (offset_excludes_zero(summary->worst)) {
-		put_bounded(text, report, "", ", but not equal,");
+		put_bound_of_offsets(text, report, "", ", but not equal,");
 	} else {
-		put_bounded(text, report, "synchronised ", "");
+		put_bound_of_offsets(text, report, "synchronised ", "");
 		return true;
 	}
 	return false;
 }
 
 void
-judge_synchrony(struct report *report)
+judge_summarize_synchrony(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 	struct text text;
 
 	skew->last_shown = is_last_pass_shown(report);
 	text_init(&text, skew->text, sizeof(skew->text));
-	skew->proven = put_clause(&text, report);
+	skew->proven = put_synchrony_clause(&text, report);
 }

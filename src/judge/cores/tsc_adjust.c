@@ -10,7 +10,7 @@ struct extremes {
 };
 
 static struct extremes
-find_extremes(const struct report *report)
+find_extreme_adjusts(const struct report *report)
 {
 	struct extremes extremes = { .asked = 0 };
 
@@ -36,13 +36,13 @@ find_extremes(const struct report *report)
 }
 
 static uint64_t
-largest_difference(const struct extremes *extremes)
+largest_adjust_difference(const struct extremes *extremes)
 {
 	return (uint64_t)extremes->most->facts.tsc_adjust - (uint64_t)extremes->least->facts.tsc_adjust;
 }
 
 static uint64_t
-magnitude(int64_t ticks)
+absolute_ticks(int64_t ticks)
 {
 	return ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
 }
@@ -52,7 +52,7 @@ magnitude(int64_t ticks)
  * cores; otherwise REPORT_NO_CORE. If the run ended at its deadline, the registers of few cores may be known.
  */
 static uint32_t
-find_differing_core(const struct report *report, const struct extremes *extremes)
+find_only_differing_core(const struct report *report, const struct extremes *extremes)
 {
 	if (extremes->cores < 3 || extremes->cores - 1 <= report->cores_started / 2 ||
 	    extremes->least_count + extremes->most_count != extremes->cores)
@@ -67,13 +67,13 @@ static void
 add_unequal_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
 		    const struct report_core *smaller, const char *writer)
 {
-	uint32_t odd = find_differing_core(report, extremes);
+	uint32_t odd = find_only_differing_core(report, extremes);
 	struct finding *finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
 						    "TSC_ADJUST is %ld ticks on core %u and %ld on core %u: %s wrote their "
 						    "TSCs differently.", larger->facts.tsc_adjust, larger->apic_id,
 						    smaller->facts.tsc_adjust, smaller->apic_id, writer);
 
-	rules_set_count(finding, largest_difference(extremes));
+	rules_set_count(finding, largest_adjust_difference(extremes));
 	if (odd == REPORT_NO_CORE)
 		rules_set_pair(finding, larger->apic_id, smaller->apic_id);
 }
@@ -83,24 +83,24 @@ add_unequal_finding(struct report *report, const struct extremes *extremes, cons
  * finding is enough.
  */
 void
-judge_adjust(struct report *report)
+judge_tsc_adjust(struct report *report)
 {
-	struct extremes extremes = find_extremes(report);
+	struct extremes extremes = find_extreme_adjusts(report);
 	const struct report_core *larger = extremes.most, *smaller = extremes.least;
 	const char *writer = report->hypervisor[0] ? "the firmware or the hypervisor" : "the firmware";
 
 	if (!extremes.cores)
 		return;
-	if (magnitude(smaller->facts.tsc_adjust) > magnitude(larger->facts.tsc_adjust)) {
+	if (absolute_ticks(smaller->facts.tsc_adjust) > absolute_ticks(larger->facts.tsc_adjust)) {
 		larger = extremes.least;
 		smaller = extremes.most;
 	}
-	if (largest_difference(&extremes) > rules_limit_of(report, "tsc-adjust-unequal"))
+	if (largest_adjust_difference(&extremes) > rules_limit_of(report, "tsc-adjust-unequal"))
 		add_unequal_finding(report, &extremes, larger, smaller, writer);
-	else if (magnitude(larger->facts.tsc_adjust) > rules_limit_of(report, "tsc-adjust"))
+	else if (absolute_ticks(larger->facts.tsc_adjust) > rules_limit_of(report, "tsc-adjust"))
 		rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 						  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
-						  largest_difference(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
+						  largest_adjust_difference(&extremes) ? "up to " : "", larger->facts.tsc_adjust,
 						  extremes.asked < report->cores_started ? "" : "all ", extremes.cores, writer),
-				magnitude(larger->facts.tsc_adjust));
+				absolute_ticks(larger->facts.tsc_adjust));
 }

@@ -15,7 +15,7 @@
 
 /* Sets the figure of FINDING to the size of OFFSET. */
 static void
-set_figure_to_size(struct finding *finding, struct offset offset)
+set_figure_to_offset_size(struct finding *finding, struct offset offset)
 {
 	int64_t low = (int64_t)offset_min_size(offset), high = (int64_t)offset_max_size(offset);
 
@@ -38,11 +38,11 @@ remaining_cores_phrase(size_t count, size_t off)
 
 /* Returns the probable cause of an offset against OTHER, a core of the majority. */
 static struct phrase
-cause_phrase(const struct pass_analysis *pass, size_t other)
+offset_cause_phrase(const struct pass_analysis *pass, size_t other)
 {
 	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
-	return phrase("off the majority, which includes core %u: likely the %s", pass_core(pass, other)->apic_id,
+	return phrase("off the majority, which includes core %u: likely the %s", pass_core_of_rank(pass, other)->apic_id,
 		      pass->report->hypervisor[0] ? "hypervisor gives it an offset of its own." :
 		      "firmware wrote it, or it was reset later.");
 }
@@ -60,22 +60,22 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 
 	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_size(distance), offset_max_size(distance),
-				    distance.low > 0 ? "ahead of" : "behind", pass_core(pass, other)->apic_id,
+				    distance.low > 0 ? "ahead of" : "behind", pass_core_of_rank(pass, other)->apic_id,
 				    phrase_moment(pass->report, moment).bytes,
 				    pass->skew->last.measured ? name : "", end);
-	set_figure_to_size(finding, distance);
+	set_figure_to_offset_size(finding, distance);
 	return finding;
 }
 
 /* Returns true if the cores that differ from the majority are exactly the cores of PACKAGE. */
 static bool
-is_one_package(const struct pass_analysis *pass, uint32_t package)
+are_cores_off_one_package(const struct pass_analysis *pass, uint32_t package)
 {
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		const struct report_core *core = pass_core(pass, i);
+		const struct report_core *core = pass_core_of_rank(pass, i);
 
 		if (!core->facts_known || !core->facts.has_topology ||
-		    (core->facts.package == package) != pass_is_off_majority(pass, i))
+		    (core->facts.package == package) != pass_is_core_off_majority(pass, i))
 			return false;
 	}
 	return true;
@@ -91,25 +91,25 @@ struct group {
 };
 
 static struct group
-find_cores_off(const struct pass_analysis *pass)
+find_cores_off_majority(const struct pass_analysis *pass)
 {
 	struct group group = { .moment = MOMENT_NEVER, .one_way = true };
 
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
 		struct offset offset;
 
-		if (!pass_is_off_majority(pass, i))
+		if (!pass_is_core_off_majority(pass, i))
 			continue;
 		if (!group.count++) {
 			group.first = i;
-			group.other = pass_furthest_core(pass, i);
-			group.distance = pass_offset(pass, group.other, i);
+			group.other = pass_find_furthest_core(pass, i);
+			group.distance = pass_offset_ns(pass, group.other, i);
 		}
-		offset = pass_offset(pass, group.other, i);
+		offset = pass_offset_ns(pass, group.other, i);
 		group.one_way &= offset_min_size(offset) > pass->offset_limit_ns && (offset.low > 0) == (group.distance.low > 0);
 		group.distance.low = offset.low < group.distance.low ? offset.low : group.distance.low;
 		group.distance.high = offset.high > group.distance.high ? offset.high : group.distance.high;
-		group.moment = moment_hull(group.moment, pass_pair_time(pass, group.other, i));
+		group.moment = moment_union(group.moment, pass_time_of_pair(pass, group.other, i));
 	}
 	return group;
 }
@@ -121,19 +121,19 @@ find_cores_off(const struct pass_analysis *pass)
 static bool
 add_group_finding(const struct pass_analysis *pass, const struct group *group)
 {
-	const struct report_core *first = pass_core(pass, group->first);
+	const struct report_core *first = pass_core_of_rank(pass, group->first);
 	struct phrase subject;
 
 	if (group->count < 2 || !group->one_way)
 		return false;
-	if (is_one_package(pass, first->facts.package))
+	if (are_cores_off_one_package(pass, first->facts.package))
 		subject = phrase("The TSCs of all %zu cores of package %u are", group->count, first->facts.package);
 	else if (pass->no_majority)
 		subject = phrase("The TSCs of %zu cores (core %u among them) are", group->count, first->apic_id);
 	else
 		return false;
 	add_offset_finding(pass, REPORT_NO_CORE, subject.bytes, group->distance, group->other, group->moment,
-			   cause_phrase(pass, group->other).bytes);
+			   offset_cause_phrase(pass, group->other).bytes);
 	return true;
 }
 
@@ -145,58 +145,58 @@ static void
 add_core_finding(const struct pass_analysis *pass, size_t rank, size_t other, bool is_pair,
 		 const char *end)
 {
-	uint32_t a = pass_core(pass, other)->apic_id, b = pass_core(pass, rank)->apic_id;
+	uint32_t a = pass_core_of_rank(pass, other)->apic_id, b = pass_core_of_rank(pass, rank)->apic_id;
 	struct finding *finding;
 
 	finding = add_offset_finding(pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
-				     pass_offset(pass, other, rank), other, pass_pair_time(pass, other, rank), end);
+				     pass_offset_ns(pass, other, rank), other, pass_time_of_pair(pass, other, rank), end);
 	if (is_pair)
 		rules_set_pair(finding, a, b);
 }
 
 static void
-add_core_findings(const struct pass_analysis *pass, size_t off)
+add_findings_for_cores_off(const struct pass_analysis *pass, size_t off)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++) {
 		size_t other;
 
-		if (!pass_is_off_majority(pass, i))
+		if (!pass_is_core_off_majority(pass, i))
 			continue;
-		other = pass_furthest_core(pass, i);
+		other = pass_find_furthest_core(pass, i);
 		/* A step back of one of the two TSCs explains the offset, and has a finding. */
-		if (pass->no_majority && (pass_core(pass, i)->steps_back || pass_core(pass, other)->steps_back))
+		if (pass->no_majority && (pass_core_of_rank(pass, i)->steps_back || pass_core_of_rank(pass, other)->steps_back))
 			continue;
 		add_core_finding(pass, i, other, pass->no_majority,
-				 phrase("%s%s", cause_phrase(pass, other).bytes, remaining_cores_phrase(++count, off).bytes).bytes);
+				 phrase("%s%s", offset_cause_phrase(pass, other).bytes, remaining_cores_phrase(++count, off).bytes).bytes);
 	}
 }
 
 static void
 judge_offsets(const struct pass_analysis *pass)
 {
-	struct pair worst_pair = pass_worst_offset_pair(pass);
-	struct group off = find_cores_off(pass);
+	struct pair worst_pair = pass_find_worst_offset_pair(pass);
+	struct group off = find_cores_off_majority(pass);
 
 	if (!add_group_finding(pass, &off))
-		add_core_findings(pass, off.count);
+		add_findings_for_cores_off(pass, off.count);
 	if (worst_pair.b)
 		add_core_finding(pass, worst_pair.b, worst_pair.a, true, UNDECIDED_WORDS);
 }
 
 /* Adds a finding for each core that differs from the majority in the last pass, but did not in the first. */
 static void
-judge_cores_that_moved(const struct pass_analysis *first, const struct pass_analysis *last)
+add_findings_for_cores_that_moved(const struct pass_analysis *first, const struct pass_analysis *last)
 {
 	size_t off = 0;
 
 	for (size_t i = 0; i < last->result->offsets.cores && !last->no_majority && off < NAMED_MAX; i++) {
-		if (!pass_is_off_majority(last, i) || pass_is_off_majority(first, i))
+		if (!pass_is_core_off_majority(last, i) || pass_is_core_off_majority(first, i))
 			continue;
 		off++;
-		add_core_finding(last, i, pass_furthest_core(last, i), false,
-				 cause_phrase(last, pass_furthest_core(last, i)).bytes);
+		add_core_finding(last, i, pass_find_furthest_core(last, i), false,
+				 offset_cause_phrase(last, pass_find_furthest_core(last, i)).bytes);
 	}
 }
 
@@ -235,8 +235,8 @@ motion_phrase(const struct pass_analysis *pass, enum motion motion, struct momen
 static void
 add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 {
-	struct offset drift = pass_drift(pass, worst_pair.a, worst_pair.b);
-	uint32_t a = pass_core(pass, worst_pair.a)->apic_id, b = pass_core(pass, worst_pair.b)->apic_id;
+	struct offset drift = pass_drift_ppb(pass, worst_pair.a, worst_pair.b);
+	uint32_t a = pass_core_of_rank(pass, worst_pair.a)->apic_id, b = pass_core_of_rank(pass, worst_pair.b)->apic_id;
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", REPORT_NO_CORE,
@@ -245,17 +245,17 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 				    drift.high > 0 ? "faster" : "slower", a,
 				    phrase_span(pass->report, offsets_moment(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
 				    phrase_span(pass->report, offsets_moment(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
-	set_figure_to_size(finding, drift);
+	set_figure_to_offset_size(finding, drift);
 	rules_set_pair(finding, a, b);
 }
 
 static void
 add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase rest)
 {
-	uint32_t core = pass_core(pass, rank)->apic_id;
+	uint32_t core = pass_core_of_rank(pass, rank)->apic_id;
 	struct moment moment, stepped;
-	struct offset drift = pass_drift_from_most(pass, rank, &moment);
-	enum motion motion = pass_motion(pass, rank, drift.high > 0, &stepped);
+	struct offset drift = pass_drift_from_majority_ppb(pass, rank, &moment);
+	enum motion motion = pass_find_motion(pass, rank, drift.high > 0, &stepped);
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", core,
@@ -263,17 +263,17 @@ add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase r
 				    offset_min_size(drift), offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", phrase_moment(pass->report, moment).bytes,
 				    motion_phrase(pass, motion, stepped).bytes, drift_cause(pass, motion), rest.bytes);
-	set_figure_to_size(finding, drift);
+	set_figure_to_offset_size(finding, drift);
 }
 
 static void
 judge_drifts(const struct pass_analysis *pass)
 {
-	struct pair worst_pair = pass_worst_drift_pair(pass);
+	struct pair worst_pair = pass_find_worst_drift_pair(pass);
 	size_t count = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores && count < NAMED_MAX; i++)
-		if (pass_core(pass, i)->drifts)
+		if (pass_core_of_rank(pass, i)->drifts)
 			add_drift_finding(pass, i, remaining_cores_phrase(++count, pass->drifting));
 	if (worst_pair.b)
 		add_pair_drift_finding(pass, worst_pair);
@@ -283,11 +283,11 @@ judge_drifts(const struct pass_analysis *pass)
 
 /* Returns the rank of the core with APIC_ID; the number of ranks if there is none. */
 static size_t
-find_rank(const struct pass_analysis *pass, uint32_t apic_id)
+find_rank_of_core(const struct pass_analysis *pass, uint32_t apic_id)
 {
 	size_t i = 0;
 
-	while (i < pass->skew->first.offsets.cores && pass_core(pass, i)->apic_id != apic_id)
+	while (i < pass->skew->first.offsets.cores && pass_core_of_rank(pass, i)->apic_id != apic_id)
 		i++;
 	return i;
 }
@@ -313,10 +313,11 @@ is_warp_explained(const struct pass_analysis *pass, size_t a, size_t b)
 
 	if (a >= cores || b >= cores)
 		return false;
-	if (pass->skew->last.measured && offset_min_size(pass_drift(pass, a, b)) > pass->drift_limit_ppb)
+	if (pass->skew->last.measured && offset_min_size(pass_drift_ppb(pass, a, b)) > pass->drift_limit_ppb)
 		return true;
-	return pass_core(pass, a)->drifts || pass_core(pass, b)->drifts || pass_core(pass, a)->off_majority ||
-	       pass_core(pass, b)->off_majority || offset_min_size(pass_offset(pass, a, b)) > pass->offset_limit_ns;
+	return pass_core_of_rank(pass, a)->drifts || pass_core_of_rank(pass, b)->drifts ||
+	       pass_core_of_rank(pass, a)->off_majority ||
+	       pass_core_of_rank(pass, b)->off_majority || offset_min_size(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
 }
 
 /* Returns true if the judged offsets, drifts and steps back explain the worst warp that the check found. */
@@ -324,7 +325,7 @@ static bool
 are_warps_explained(const struct pass_analysis *pass, const struct report_contended *check)
 {
 	return does_core_step_back(pass->report, check->worst_a) || does_core_step_back(pass->report, check->worst_b) ||
-	       is_warp_explained(pass, find_rank(pass, check->worst_a), find_rank(pass, check->worst_b));
+	       is_warp_explained(pass, find_rank_of_core(pass, check->worst_a), find_rank_of_core(pass, check->worst_b));
 }
 
 struct warps {
@@ -383,7 +384,7 @@ judge_warps(struct report *report, const struct warps *warps)
 
 /* Returns the finding of the cores whose TSC steps back, NULL if there is none. */
 static struct finding *
-find_steps_back(struct report *report)
+find_step_back_finding(struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		struct finding *finding = &report->findings[i];
@@ -400,12 +401,12 @@ find_steps_back(struct report *report)
  * first offset or drift that names one of them, then any offset or drift. WORST may be NULL.
  */
 static struct finding *
-find_cause(struct report *report, const struct report_contended *worst)
+find_finding_that_explains_warp(struct report *report, const struct report_contended *worst)
 {
 	struct finding *first = NULL;
 
 	if (worst && (does_core_step_back(report, worst->worst_a) || does_core_step_back(report, worst->worst_b)))
-		return find_steps_back(report);
+		return find_step_back_finding(report);
 	for (size_t i = 0; i < report->finding_count; i++) {
 		struct finding *finding = &report->findings[i];
 
@@ -423,11 +424,11 @@ find_cause(struct report *report, const struct report_contended *worst)
  * checks were not made.
  */
 static void
-mention_warps(struct report *report, const struct warp_checks *checks)
+add_warps_to_finding(struct report *report, const struct warp_checks *checks)
 {
 	const struct warps *warps = &checks->explained;
 	const struct report_contended *worst = warps->worst;
-	struct finding *finding = find_cause(report, worst);
+	struct finding *finding = find_finding_that_explains_warp(report, worst);
 
 	if (!finding || (!worst && checks->unexplained.worst))
 		return;
@@ -439,7 +440,7 @@ mention_warps(struct report *report, const struct warp_checks *checks)
 		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
 			       "%lu ns, core %u ahead of core %u%s.",
 			       warps->count, warps->iterations, worst->worst_ns, worst->worst_a, worst->worst_b,
-			       finding == find_steps_back(report) ? "; the steps back are the likely cause" : "");
+			       finding == find_step_back_finding(report) ? "; the steps back are the likely cause" : "");
 	else if (!checks->iterations)
 		rules_add_text(finding, " Whether there are warps (tsc-warp) was not measured.");
 	else
@@ -461,11 +462,12 @@ find_contradiction(const struct pass_analysis *pass)
 {
 	const struct offsets_summary *summary = &pass->result->summary;
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
-	struct moment moment = pass_pair_time(pass, a, b);
+	struct moment moment = pass_time_of_pair(pass, a, b);
 
 	if (c != b)
-		moment = moment_hull(moment, moment_hull(pass_pair_time(pass, c, a), pass_pair_time(pass, c, b)));
-	return (struct contradiction){ pass_core(pass, a), pass_core(pass, b), pass_core(pass, c), moment };
+		moment = moment_union(moment, moment_union(pass_time_of_pair(pass, c, a), pass_time_of_pair(pass, c, b)));
+	return (struct contradiction){ pass_core_of_rank(pass, a), pass_core_of_rank(pass, b),
+				       pass_core_of_rank(pass, c), moment };
 }
 
 static struct phrase
@@ -489,9 +491,9 @@ contradictions_phrase(const struct pass_analysis *pass, const struct contradicti
  * a sentence to its finding instead. Returns true in both cases.
  */
 static bool
-judge_contradictions(const struct pass_analysis *pass)
+add_contradiction_finding(const struct pass_analysis *pass)
 {
-	struct finding *finding, *cause = find_steps_back(pass->report);
+	struct finding *finding, *cause = find_step_back_finding(pass->report);
 	struct contradiction worst;
 	struct phrase clause;
 
@@ -513,7 +515,7 @@ judge_contradictions(const struct pass_analysis *pass)
 }
 
 static void
-judge_passes(const struct pass_analysis *first, const struct pass_analysis *last)
+judge_both_passes(const struct pass_analysis *first, const struct pass_analysis *last)
 {
 	size_t before = first->report->finding_count;
 	bool contradicted = false;
@@ -521,17 +523,17 @@ judge_passes(const struct pass_analysis *first, const struct pass_analysis *last
 	judge_offsets(first);
 	judge_drifts(first);
 	if (!first->report->skew.any_moved)
-		contradicted = judge_contradictions(first);
+		contradicted = add_contradiction_finding(first);
 	if (first->report->finding_count > before)
-		judge_cores_that_moved(first, last);
+		add_findings_for_cores_that_moved(first, last);
 	else
 		judge_offsets(last);
 	if (first->report->finding_count == before && !contradicted)
-		judge_contradictions(last);
+		add_contradiction_finding(last);
 }
 
 void
-judge_skew(struct report *report)
+judge_offsets_and_warps(struct report *report)
 {
 	struct pass_analysis first, last;
 	struct warp_checks warps;
@@ -540,6 +542,6 @@ judge_skew(struct report *report)
 	warps = sum_up_warps(report, &first);
 	judge_warps(report, &warps.unexplained);
 	if (report->skew.first.measured)
-		judge_passes(&first, &last);
-	mention_warps(report, &warps);
+		judge_both_passes(&first, &last);
+	add_warps_to_finding(report, &warps);
 }

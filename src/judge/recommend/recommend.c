@@ -17,7 +17,7 @@ struct ranking {
 };
 
 static bool
-ranks_before(const struct report_clock *a, const struct report_clock *b)
+does_clock_rank_before(const struct report_clock *a, const struct report_clock *b)
 {
 	unsigned class_a = a->clock.rating / RATING_CLASS, class_b = b->clock.rating / RATING_CLASS;
 
@@ -39,7 +39,7 @@ rank_clocks(const struct report *report)
 
 		if (!entry->clock.rating)
 			continue;
-		for (; at && ranks_before(entry, ranking.clocks[at - 1]); at--)
+		for (; at && does_clock_rank_before(entry, ranking.clocks[at - 1]); at--)
 			ranking.clocks[at] = ranking.clocks[at - 1];
 		ranking.clocks[at] = entry;
 		ranking.count++;
@@ -49,7 +49,7 @@ rank_clocks(const struct report *report)
 
 /* Adds a row for CLOCK, which has none yet. Returns an empty text, into which the caller writes the reason. */
 static struct text
-begin_row(struct report_advice *advice, const char *clock, bool avoid)
+add_advice_row(struct report_advice *advice, const char *clock, bool avoid)
 {
 	struct text reason;
 
@@ -60,7 +60,7 @@ begin_row(struct report_advice *advice, const char *clock, bool avoid)
 }
 
 const char *
-recommend_linux_takes(const struct report *report)
+recommend_find_clock_of_linux(const struct report *report)
 {
 	for (size_t i = 0; i < report->taken_count; i++)
 		if (text_equal(report->taken[i].system, "Linux"))
@@ -72,30 +72,30 @@ recommend_linux_takes(const struct report *report)
 static void
 put_other_clock_of_linux(const struct report *report, const struct report_clock *entry, struct text *reason)
 {
-	const char *taken = recommend_linux_takes(report);
+	const char *taken = recommend_find_clock_of_linux(report);
 
 	if (report->advice.count != 1 || !taken || text_equal(taken, entry->clock.id))
 		return;
 	text_printf(reason, "; Linux takes %s instead%s: see below", taken,
-		    text_equal(entry->clock.id, "tsc") && recommend_why_unstable(report).bytes[0] ?
+		    text_equal(entry->clock.id, "tsc") && recommend_why_tsc_unstable(report).bytes[0] ?
 		    ", as it marks the TSC unstable" : "");
 }
 
 static void
-put_tsc(const struct report *report, struct text *reason)
+put_tsc_properties(const struct report *report, struct text *reason)
 {
 	const struct report_skew *skew = &report->skew;
 
 	if (report->cores_started > 1 && skew->synchronised) {
 		text_printf(reason, ", synchronised on %zu cores within %s ", skew->first.offsets.cores,
-			    number_ns(skew->within_ns).text);
+			    number_from_ns(skew->within_ns).text);
 		report_put_pass_times(reason, report);
 	} else if (report->cores_started > 1) {
 		text_put(reason, ", not proven synchronised on all cores");
 	}
 	if (report->tsc_is_invariant)
 		text_put(reason, ", invariant");
-	else if (report->linux_distrusts_tsc && recommend_linux_takes(report))
+	else if (report->linux_distrusts_tsc && recommend_find_clock_of_linux(report))
 		text_put(reason, ", not reported as invariant");
 	else if (report->linux_distrusts_tsc)
 		text_put(reason, ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
@@ -108,7 +108,7 @@ put_tsc(const struct report *report, struct text *reason)
 
 /* Returns the rule of the first finding on ENTRY's clock with SEVERITY, or NULL. */
 static const char *
-rule_failed(const struct report *report, const struct report_clock *entry, enum verdict severity)
+find_failed_rule(const struct report *report, const struct report_clock *entry, enum verdict severity)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
@@ -120,7 +120,7 @@ rule_failed(const struct report *report, const struct report_clock *entry, enum 
 }
 
 static bool
-names_core(const struct finding *finding, const char *rule)
+is_finding_on_core(const struct finding *finding, const char *rule)
 {
 	return text_equal(finding->rule, rule) && finding->core != REPORT_NO_CORE;
 }
@@ -130,14 +130,14 @@ names_core(const struct finding *finding, const char *rule)
  * PC10 stops it.
  */
 static bool
-is_last_resort(const struct report *report, const struct report_clock *entry)
+does_linux_switch_clock_off(const struct report *report, const struct report_clock *entry)
 {
 	return rules_find_finding(report, "rate-changed", entry->clock.id) ||
 	       rules_find_finding(report, "hpet-pc10", entry->clock.id);
 }
 
 uint64_t
-recommend_read_ps(const struct report *report, const char *id)
+recommend_read_cost_ps(const struct report *report, const char *id)
 {
 	const struct report_clock *entry = report_find_clock(report, id);
 
@@ -145,19 +145,19 @@ recommend_read_ps(const struct report *report, const char *id)
 }
 
 static void
-put_healthy(struct report *report, const struct report_clock *entry)
+put_healthy_clock(struct report *report, const struct report_clock *entry)
 {
-	uint64_t read_ps = recommend_read_ps(report, entry->clock.id), tsc_ps = recommend_read_ps(report, "tsc");
+	uint64_t read_ps = recommend_read_cost_ps(report, entry->clock.id), tsc_ps = recommend_read_cost_ps(report, "tsc");
 	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
-	const char *warning = rule_failed(report, entry, VERDICT_WARN);
-	struct text reason = begin_row(&report->advice, entry->clock.id, false);
+	const char *warning = find_failed_rule(report, entry, VERDICT_WARN);
+	struct text reason = add_advice_row(&report->advice, entry->clock.id, false);
 
 	if (entry->cost.read_ps.known)
-		text_printf(&reason, "%s a read", number_ps(read_ps).text);
+		text_printf(&reason, "%s a read", number_from_ps(read_ps).text);
 	else
 		text_put(&reason, "its cost is not known");
 	if (text_equal(entry->clock.id, "tsc"))
-		put_tsc(report, &reason);
+		put_tsc_properties(report, &reason);
 	else if (times > 1)
 		text_printf(&reason, ", %lu times the TSC's", times);
 	if (entry->clock.caveat)
@@ -176,9 +176,9 @@ rule_phrase(const struct report *report, const char *rule)
 	size_t count = 0, named = 0;
 
 	for (size_t i = 0; i < report->finding_count; i++)
-		count += names_core(&report->findings[i], rule);
+		count += is_finding_on_core(&report->findings[i], rule);
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (names_core(&report->findings[i], rule))
+		if (is_finding_on_core(&report->findings[i], rule))
 			phrase_add(&cores, "%s%u", phrase_joint(named++, count), report->findings[i].core);
 	if (!count)
 		return phrase("%s", rule);
@@ -187,7 +187,8 @@ rule_phrase(const struct report *report, const char *rule)
 
 /* Returns true if finding I fails ENTRY's clock by another rule than FIRST, and is the first finding of this rule. */
 static bool
-is_further_rule(const struct report *report, const struct report_clock *entry, size_t i, const char *first)
+is_first_finding_of_further_rule(const struct report *report, const struct report_clock *entry, size_t i,
+				 const char *first)
 {
 	const struct finding *finding = &report->findings[i];
 
@@ -201,57 +202,57 @@ is_further_rule(const struct report *report, const struct report_clock *entry, s
 }
 
 static void
-put_failed(struct report *report, const struct report_clock *entry)
+put_failed_clock(struct report *report, const struct report_clock *entry)
 {
-	const char *rule = rule_failed(report, entry, VERDICT_FAIL);
+	const char *rule = find_failed_rule(report, entry, VERDICT_FAIL);
 	struct text reason;
 	size_t more = 0;
 
 	if (!rule)
 		return;
-	reason = begin_row(&report->advice, entry->clock.id, true);
+	reason = add_advice_row(&report->advice, entry->clock.id, true);
 	text_printf(&reason, "%s: %s", rule_phrase(report, rule).bytes, rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures the TSC's rate may still use the TSC.");
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (is_further_rule(report, entry, i, rule))
+		if (is_first_finding_of_further_rule(report, entry, i, rule))
 			text_printf(&reason, "%s%s", more++ ? ", " : " Also ",
 				    rule_phrase(report, report->findings[i].rule).bytes);
 	text_put(&reason, more ? "." : "");
 }
 
 static bool
-is_measured(const struct report_clock *entry)
+is_latency_measured(const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count;
 }
 
 /* Adds rows for the healthy clocks: if LAST_RESORTS, those that kernels switch off, otherwise all others. */
 static void
-put_all_healthy(struct report *report, const struct ranking *ranking, bool last_resorts)
+put_all_healthy_clocks(struct report *report, const struct ranking *ranking, bool last_resorts)
 {
 	for (size_t i = 0; i < ranking->count; i++) {
 		const struct report_clock *entry = ranking->clocks[i];
 
-		if (is_measured(entry) && entry->verdict != VERDICT_FAIL &&
-		    is_last_resort(report, entry) == last_resorts)
-			put_healthy(report, entry);
+		if (is_latency_measured(entry) && entry->verdict != VERDICT_FAIL &&
+		    does_linux_switch_clock_off(report, entry) == last_resorts)
+			put_healthy_clock(report, entry);
 	}
 }
 
 void
-recommend(struct report *report)
+recommend_clocks(struct report *report)
 {
 	struct ranking ranking = rank_clocks(report);
 
 	report->advice.count = 0;
-	recommend_clocksource(report);
-	put_all_healthy(report, &ranking, false);
-	put_all_healthy(report, &ranking, true);
+	recommend_predict_clocksources(report);
+	put_all_healthy_clocks(report, &ranking, false);
+	put_all_healthy_clocks(report, &ranking, true);
 	for (size_t i = 0; i < ranking.count; i++)
 		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
-			put_failed(report, ranking.clocks[i]);
-	recommend_tick(report);
-	recommend_calibrations(report);
-	recommend_answer(report);
+			put_failed_clock(report, ranking.clocks[i]);
+	recommend_predict_tick_timer(report);
+	recommend_describe_calibrations(report);
+	recommend_write_answer(report);
 }

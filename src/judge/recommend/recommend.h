@@ -5,28 +5,28 @@
 #include "report/phrase.h"
 
 /* Fills report->taken: the clocks that Linux and Windows take, and why. Call it after judge_report(). */
-void recommend_clocksource(struct report *report);
+void recommend_predict_clocksources(struct report *report);
 
 /* Returns Linux's reasons to mark the TSC of this machine unstable, or "" if it does not. */
-struct phrase recommend_why_unstable(const struct report *report);
+struct phrase recommend_why_tsc_unstable(const struct report *report);
 
 /* Returns the id of the clock that Linux takes; NULL if it is not known. */
-const char *recommend_linux_takes(const struct report *report);
+const char *recommend_find_clock_of_linux(const struct report *report);
 
 /* Returns the cost of a read of the clock ID for a program, in ps; 0 if it is not known. */
-uint64_t recommend_read_ps(const struct report *report, const char *id);
+uint64_t recommend_read_cost_ps(const struct report *report, const char *id);
 
 /* Fills report->answer. Call it after the other functions here, because it summarises their results. */
-void recommend_answer(struct report *report);
+void recommend_write_answer(struct report *report);
 
 /* Fills report->calibrated from the errors of the calibration loops. */
-void recommend_calibrations(struct report *report);
+void recommend_describe_calibrations(struct report *report);
 
 /*
  * Fills report->tick: the timer that Linux takes for its tick. Call it after judge_report(). Linux does not check how
  * late a timer is.
  */
-void recommend_tick(struct report *report);
+void recommend_predict_tick_timer(struct report *report);
 
 /*
  * Fills report->advice from figures and verdicts; to be called after judge_report(). The healthy clocks come first, by
@@ -34,6 +34,6 @@ void recommend_tick(struct report *report);
  * off follow: one whose rate changed, and an HPET that PC10 stops. Failed clocks come last, to be avoided. A clock that
  * is absent or was not measured is not named.
  */
-void recommend(struct report *report);
+void recommend_clocks(struct report *report);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Returns true if the clock failed. Of several read methods of a failed counter, only the main clock counts. */
 static bool
-is_wrong(const struct report *report, const struct report_clock *entry)
+has_clock_failed(const struct report *report, const struct report_clock *entry)
 {
 	const struct report_clock *main = report_find_clock(report, entry->clock.main);
 
@@ -17,18 +17,18 @@ is_wrong(const struct report *report, const struct report_clock *entry)
 }
 
 static void
-find_wrong(struct report *report)
+list_failed_clocks(struct report *report)
 {
 	struct report_answer *answer = &report->answer;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_wrong(report, &report->clocks[i]))
+		if (has_clock_failed(report, &report->clocks[i]))
 			answer->wrong[answer->wrong_count++] = report->clocks[i].clock.id;
 }
 
 /* Finds the best clock. A clock with a caveat is not suited for everything, so it does not count. */
 static void
-find_clock(struct report *report)
+find_best_clock(struct report *report)
 {
 	for (size_t i = 0; i < report->advice.count && !report->answer.clock; i++) {
 		const struct advice *row = &report->advice.rows[i];
@@ -37,29 +37,29 @@ find_clock(struct report *report)
 		if (row->avoid || !entry || entry->clock.caveat)
 			continue;
 		report->answer.clock = row->clock;
-		report->answer.read_ps = recommend_read_ps(report, row->clock);
+		report->answer.read_ps = recommend_read_cost_ps(report, row->clock);
 	}
 }
 
 static bool
-cores_failed(const struct report *report)
+have_cores_failed(const struct report *report)
 {
 	return rules_find_finding(report, "tsc-warp", NULL) || rules_find_finding(report, "tsc-offset", NULL) ||
 	       rules_find_finding(report, "tsc-drift", NULL);
 }
 
 static void
-put_clock(struct text *text, const struct report *report)
+put_recommended_clock(struct text *text, const struct report *report)
 {
 	const struct report_answer *answer = &report->answer;
-	uint64_t linux_ps = answer->linux_takes ? recommend_read_ps(report, answer->linux_takes) : 0;
+	uint64_t linux_ps = answer->linux_takes ? recommend_read_cost_ps(report, answer->linux_takes) : 0;
 
 	if (!answer->clock) {
 		text_put(text, report->advice.count ? "No clock is fit for timing." : "No clock was measured.");
 	} else {
 		text_printf(text, "Use %s", answer->clock);
 		if (answer->read_ps)
-			text_printf(text, ": %s a read", number_ps(answer->read_ps).text);
+			text_printf(text, ": %s a read", number_from_ps(answer->read_ps).text);
 		text_put_char(text, '.');
 	}
 	if (!answer->linux_takes)
@@ -70,16 +70,16 @@ put_clock(struct text *text, const struct report *report)
 	}
 	text_printf(text, " Linux takes %s", answer->linux_takes);
 	if (linux_ps)
-		text_printf(text, " (%s)", number_ps(linux_ps).text);
+		text_printf(text, " (%s)", number_from_ps(linux_ps).text);
 	if (answer->clock)
-		text_put(text, text_equal(answer->clock, "tsc") && recommend_why_unstable(report).bytes[0] ?
+		text_put(text, text_equal(answer->clock, "tsc") && recommend_why_tsc_unstable(report).bytes[0] ?
 			 ": it marks the TSC unstable" : ", by its ratings");
 	text_put_char(text, '.');
 }
 
 /* Writes how many warnings there are. A clock with a warning, such as an inexact rate, still counts as healthy. */
 static void
-put_warnings(struct text *text, const struct report *report)
+put_number_of_warnings(struct text *text, const struct report *report)
 {
 	const char *rule = NULL;
 	size_t count = 0;
@@ -97,13 +97,13 @@ put_warnings(struct text *text, const struct report *report)
 }
 
 static void
-put_wrong(struct text *text, const struct report *report)
+put_failed_clocks(struct text *text, const struct report *report)
 {
 	const struct report_answer *answer = &report->answer;
 
 	if (!answer->wrong_count) {
 		text_put(text, report->incomplete ? " No clock failed, but not all was measured." : " No clock failed.");
-		put_warnings(text, report);
+		put_number_of_warnings(text, report);
 		return;
 	}
 	text_put(text, " Failed: ");
@@ -115,35 +115,35 @@ put_wrong(struct text *text, const struct report *report)
 }
 
 static void
-put_cores(struct text *text, const struct report *report)
+put_agreement_of_cores(struct text *text, const struct report *report)
 {
 	if (report->cores_started < 2)
 		return;
-	if (cores_failed(report))
+	if (have_cores_failed(report))
 		text_put(text, " The cores' TSCs do not agree.");
 	else if (!report->skew.first.measured)
 		text_put(text, " The cores' TSCs were not compared.");
 	else if (report->answer.within_known)
-		text_printf(text, " The cores' TSCs agree within %s.", number_ns(report->answer.within_ns).text);
+		text_printf(text, " The cores' TSCs agree within %s.", number_from_ns(report->answer.within_ns).text);
 	else
 		text_put(text, " Whether the cores' TSCs agree is not determined.");
 }
 
 void
-recommend_answer(struct report *report)
+recommend_write_answer(struct report *report)
 {
 	struct report_answer *answer = &report->answer;
 	struct text text;
 
-	*answer = (struct report_answer){ .linux_takes = recommend_linux_takes(report) };
-	find_wrong(report);
-	find_clock(report);
-	if (!cores_failed(report) && report->skew.synchronised && report->skew.within_known) {
+	*answer = (struct report_answer){ .linux_takes = recommend_find_clock_of_linux(report) };
+	list_failed_clocks(report);
+	find_best_clock(report);
+	if (!have_cores_failed(report) && report->skew.synchronised && report->skew.within_known) {
 		answer->within_known = true;
 		answer->within_ns = report->skew.within_ns;
 	}
 	text_init(&text, answer->text, sizeof(answer->text));
-	put_clock(&text, report);
-	put_wrong(&text, report);
-	put_cores(&text, report);
+	put_recommended_clock(&text, report);
+	put_failed_clocks(&text, report);
+	put_agreement_of_cores(&text, report);
 }

@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 static const struct report_calibration *
-find_loop(const struct report *report, const char *id)
+find_calibration_loop(const struct report *report, const char *id)
 {
 	for (size_t i = 0; i < report->calibration_count; i++)
 		if (text_equal(report->calibrations[i].loop->id, id) && report->calibrations[i].runs)
@@ -14,16 +14,17 @@ find_loop(const struct report *report, const char *id)
 }
 
 static struct phrase
-worst_phrase(const struct report_calibration *row)
+worst_error_phrase(const struct report_calibration *row)
 {
-	return phrase("%s ppm", number_ppm(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
+	return phrase("%s ppm", number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
 }
 
 /* Linux takes the rate of its quick loop, or of the slower one if the quick one gives none. */
 void
-recommend_calibrations(struct report *report)
+recommend_describe_calibrations(struct report *report)
 {
-	const struct report_calibration *quick = find_loop(report, "linux_pit"), *slow = find_loop(report, "linux_reference");
+	const struct report_calibration *quick = find_calibration_loop(report, "linux_pit");
+	const struct report_calibration *slow = find_calibration_loop(report, "linux_reference");
 	const struct report_calibration *used = quick && quick->worst.known ? quick : slow;
 	struct phrase reasons = { "" };
 	struct text text;
@@ -33,7 +34,7 @@ recommend_calibrations(struct report *report)
 	if (used && used->worst.known) {
 		runs = used->runs - used->refused;
 		text_printf(&text, "Linux's calibration loop for the TSC, run here, is wrong by up to %s in %lu run%s%s.",
-			    worst_phrase(used).bytes, runs, runs == 1 ? "" : "s", used == quick ? "" : ", by the slower loop");
+			    worst_error_phrase(used).bytes, runs, runs == 1 ? "" : "s", used == quick ? "" : ", by the slower loop");
 	}
 	if (!quick || !quick->refused)
 		return;
@@ -42,5 +43,5 @@ recommend_calibrations(struct report *report)
 	text_printf(&text, "%sThe quick loop gives no rate in %lu of %lu runs: %s.", text.length ? " " : "", quick->refused,
 		    quick->runs, reasons.bytes);
 	if (used == quick && slow && slow->worst.known)
-		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.", worst_phrase(slow).bytes);
+		text_printf(&text, " Linux then uses the slower loop, which is wrong by up to %s.", worst_error_phrase(slow).bytes);
 }

@@ -22,7 +22,7 @@ static const struct {
 };
 
 static const char *
-linux_name(const char *id)
+linux_clocksource_name(const char *id)
 {
 	for (size_t i = 0; i < sizeof(linux_names) / sizeof(linux_names[0]); i++)
 		if (text_equal(linux_names[i].id, id))
@@ -31,7 +31,7 @@ linux_name(const char *id)
 }
 
 struct phrase
-recommend_why_unstable(const struct report *report)
+recommend_why_tsc_unstable(const struct report *report)
 {
 	static const char *const watched_rules[] = { "clock-stuck", "clock-backward", "clock-jumped", "rate-changed" };
 	struct phrase why = { "" };
@@ -72,16 +72,16 @@ linux_rating(const struct clock *clock)
 
 /* Returns the clock that Linux rates highest, without the clock NOT. Returns NULL if none was tested. */
 static const struct clock *
-best_rated(const struct report *report, const struct clock *not)
+find_best_rated_clock(const struct report *report, const struct clock *not)
 {
 	const struct clock *found = NULL;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_name(clock->id) ||
+		if (clock == not || (clock->state != CLOCK_PRESENT && !clock->falls_back) || !linux_clocksource_name(clock->id) ||
 		    !is_used_by_linux(report, clock) ||
-		    (text_equal(clock->id, "tsc") && recommend_why_unstable(report).bytes[0]))
+		    (text_equal(clock->id, "tsc") && recommend_why_tsc_unstable(report).bytes[0]))
 			continue;
 		if (!found || linux_rating(clock) > linux_rating(found))
 			found = clock;
@@ -90,7 +90,7 @@ best_rated(const struct report *report, const struct clock *not)
 }
 
 static struct text
-begin_row(struct report *report, const char *system, const char *clock)
+add_taken_row(struct report *report, const char *system, const char *clock)
 {
 	struct report_taken *row = &report->taken[report->taken_count++];
 	struct text text;
@@ -106,7 +106,7 @@ begin_row(struct report *report, const char *system, const char *clock)
  * may later stop using FIRST. Otherwise returns "". NEXT may be NULL.
  */
 static const char *
-why_first(const struct report *report, const struct clock *first, const struct clock *next)
+why_linux_prefers_first(const struct report *report, const struct clock *first, const struct clock *next)
 {
 	bool above = report_has_clock(report, "tsc") && first->by_tsc && linux_rating(first) > TSC_RATING;
 	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
@@ -128,32 +128,33 @@ why_first(const struct report *report, const struct clock *first, const struct c
 
 /* Lists clocks that rank above FIRST but are absent or do not work. */
 static void
-put_missing(struct text *text, const struct report *report, const struct clock *first)
+put_higher_rated_missing_clocks(struct text *text, const struct report *report, const struct clock *first)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock->state != CLOCK_PRESENT && !clock->falls_back && linux_name(clock->id) &&
+		if (clock->state != CLOCK_PRESENT && !clock->falls_back && linux_clocksource_name(clock->id) &&
 		    is_used_by_linux(report, clock) &&
 		    linux_rating(clock) > linux_rating(first))
-			text_printf(text, "; %s, %u, is %s", linux_name(clock->id), linux_rating(clock),
+			text_printf(text, "; %s, %u, is %s", linux_clocksource_name(clock->id), linux_rating(clock),
 				    clock_state_word(clock->state));
 	}
 }
 
 static void
-predict_linux(struct report *report)
+predict_clock_of_linux(struct report *report)
 {
-	const struct clock *first = best_rated(report, NULL), *next = first ? best_rated(report, first) : NULL;
-	struct phrase unstable = recommend_why_unstable(report);
+	const struct clock *first = find_best_rated_clock(report, NULL);
+	const struct clock *next = first ? find_best_rated_clock(report, first) : NULL;
+	struct phrase unstable = recommend_why_tsc_unstable(report);
 	struct text text;
 
 	if (!first)
 		return;
-	text = begin_row(report, "Linux", first->id);
-	text_printf(&text, "clocksource %s, rating %u", linux_name(first->id), linux_rating(first));
+	text = add_taken_row(report, "Linux", first->id);
+	text_printf(&text, "clocksource %s, rating %u", linux_clocksource_name(first->id), linux_rating(first));
 	if (next)
-		text_printf(&text, ", before %s, %u", linux_name(next->id), linux_rating(next));
+		text_printf(&text, ", before %s, %u", linux_clocksource_name(next->id), linux_rating(next));
 	/*
 	 * Linux registers this clocksource even without a valid page. read_hv_clock_tsc() in hyperv_timer.c then reads
 	 * the MSR.
@@ -161,10 +162,10 @@ predict_linux(struct report *report)
 	if (first->falls_back)
 		text_put(&text, "; the sequence number of the clock's page is 0, so each read of the clock reads the "
 			"MSR");
-	put_missing(&text, report, first);
+	put_higher_rated_missing_clocks(&text, report, first);
 	if (unstable.bytes[0] && report_has_clock(report, "tsc"))
 		text_printf(&text, "; Linux marks the TSC unstable: %s", unstable.bytes);
-	text_printf(&text, "%s.", why_first(report, first, next));
+	text_printf(&text, "%s.", why_linux_prefers_first(report, first, next));
 }
 
 /*
@@ -172,10 +173,10 @@ predict_linux(struct report *report)
  * hypervisor's interface. A TSC that Linux would mark unstable counts as unsuited for Windows, too.
  */
 static void
-predict_windows(struct report *report)
+predict_clock_of_windows(struct report *report)
 {
 	const struct paravirtual_interface *hyperv = paravirtual_find(&report->paravirtual, PARAVIRTUAL_HYPERV);
-	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !recommend_why_unstable(report).bytes[0];
+	bool tsc = report_has_clock(report, "tsc") && report->tsc_is_invariant && !recommend_why_tsc_unstable(report).bytes[0];
 	const char *const order[] = { "hv_page", "hv_ref", tsc ? "tsc" : "hpet", "hpet", "acpi_pm" };
 	const char *id = NULL;
 	struct text text;
@@ -185,7 +186,7 @@ predict_windows(struct report *report)
 			id = order[i];
 	if (!id)
 		return;
-	text = begin_row(report, "Windows", id);
+	text = add_taken_row(report, "Windows", id);
 	if (text_equal(id, "hv_page"))
 		text_put(&text, "Hyper-V's reference time, which is read from a page of the hypervisor.");
 	else if (text_equal(id, "hv_ref"))
@@ -207,7 +208,7 @@ has_tsc_adjust(const struct report *report)
 
 /* Returns why PostgreSQL does not read the TSC itself; NULL if it does. */
 static const char *
-why_not_postgresql(const struct report *report, const char *linux_takes)
+why_postgresql_does_not_read_tsc(const struct report *report, const char *linux_takes)
 {
 	if (!report_has_clock(report, "tsc") || !report->tsc_is_invariant)
 		return "the TSC is not reported as invariant";
@@ -221,14 +222,14 @@ why_not_postgresql(const struct report *report, const char *linux_takes)
 
 /* Writes the error of PostgreSQL's calibration loop for the TSC. */
 static void
-put_loop(struct text *text, const struct report *report)
+put_error_of_postgresql_loop(struct text *text, const struct report *report)
 {
 	for (size_t i = 0; i < report->calibration_count; i++) {
 		const struct report_calibration *row = &report->calibrations[i];
 
 		if (text_equal(row->loop->id, "postgresql") && row->worst.known)
 			text_printf(text, "; if CPUID gives no rate, a loop measures one, up to %s ppm off in %lu runs",
-				    number_ppm(row->worst.value < 0 ? -row->worst.value : row->worst.value).text,
+				    number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text,
 				    row->runs - row->refused);
 	}
 }
@@ -239,15 +240,16 @@ put_loop(struct text *text, const struct report *report)
  * TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's clock.
  */
 static void
-predict_postgresql(struct report *report)
+predict_clock_of_postgresql(struct report *report)
 {
-	const char *linux_takes = recommend_linux_takes(report), *why_not = why_not_postgresql(report, linux_takes);
-	uint64_t read_ps = recommend_read_ps(report, "tsc");
+	const char *linux_takes = recommend_find_clock_of_linux(report);
+	const char *why_not = why_postgresql_does_not_read_tsc(report, linux_takes);
+	uint64_t read_ps = recommend_read_cost_ps(report, "tsc");
 	struct text text;
 
 	if (why_not && !linux_takes)
 		return;
-	text = begin_row(report, "PostgreSQL 19", why_not ? linux_takes : "tsc");
+	text = add_taken_row(report, "PostgreSQL 19", why_not ? linux_takes : "tsc");
 	if (why_not) {
 		text_printf(&text, "it reads Linux's clocksource, because %s.", why_not);
 		return;
@@ -255,19 +257,19 @@ predict_postgresql(struct report *report)
 	text_printf(&text, "it reads the TSC directly, because the TSC is reported as invariant and %s",
 		    has_tsc_adjust(report) ? "CPUID reports TSC_ADJUST" : "Linux takes the TSC");
 	if (read_ps)
-		text_printf(&text, "; a read costs %s", number_ps(read_ps).text);
-	put_loop(&text, report);
+		text_printf(&text, "; a read costs %s", number_from_ps(read_ps).text);
+	put_error_of_postgresql_loop(&text, report);
 	text_put_char(&text, '.');
 }
 
 /* If the options excluded clocks, the result is unknown, because Linux or Windows might take one of these. */
 void
-recommend_clocksource(struct report *report)
+recommend_predict_clocksources(struct report *report)
 {
 	report->taken_count = 0;
 	if (report->options.clock_count)
 		return;
-	predict_linux(report);
-	predict_windows(report);
-	predict_postgresql(report);
+	predict_clock_of_linux(report);
+	predict_clock_of_windows(report);
+	predict_clock_of_postgresql(report);
 }

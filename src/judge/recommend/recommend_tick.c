@@ -22,7 +22,7 @@
 
 /* Returns the boot core's row of SOURCE: its one-shots of 100 us, or else its first row; NULL if it was not tested. */
 static const struct report_interval *
-find_test(const struct report *report, const char *source)
+find_timer_test(const struct report *report, const char *source)
 {
 	const struct report_interval *first = NULL;
 
@@ -40,18 +40,18 @@ find_test(const struct report *report, const char *source)
 }
 
 static bool
-is_tested(const struct report *report, const char *source)
+is_timer_tested(const struct report *report, const char *source)
 {
-	const struct report_interval *row = find_test(report, source);
+	const struct report_interval *row = find_timer_test(report, source);
 
 	return row && row->state == CLOCK_PRESENT;
 }
 
 /* Returns true if the report has the clock ID or, in case clocks= excludes it, the interrupt source SOURCE. */
 static bool
-has_clock(const struct report *report, const char *id, const char *source)
+has_clock_or_tested_timer(const struct report *report, const char *id, const char *source)
 {
-	return report_has_clock(report, id) || is_tested(report, source);
+	return report_has_clock(report, id) || is_timer_tested(report, source);
 }
 
 /* Writes how many rules on its interrupts SOURCE passed, if it broke none. */
@@ -75,7 +75,7 @@ static void
 put_lateness(const struct report *report, struct text *reason, const struct report_interval *row)
 {
 	const struct report_lateness *late = &row->lateness;
-	struct number_within rounded = number_within(late->p50_ns, late->error_ns);
+	struct number_within rounded = number_round_to_error(late->p50_ns, late->error_ns);
 	bool named = false;
 
 	if (late->count)
@@ -104,7 +104,7 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
  * with the highest CPUID leaves: arch/x86/kernel/cpu/hypervisor.c.
  */
 static const char *
-hypervisor_timer(const struct report *report)
+hypervisor_timer_sentence(const struct report *report)
 {
 	const struct paravirtual *all = &report->paravirtual;
 
@@ -123,19 +123,19 @@ put_wake_timer(const struct report *report, struct text *reason)
 {
 	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0");
 	text_put(reason, report->hypervisor[0] ? ", as reported by the hypervisor)" : ")");
-	if (has_clock(report, "hpet", "hpet0"))
+	if (has_clock_or_tested_timer(report, "hpet", "hpet0"))
 		text_put(reason, ", where the HPET (rating 50) wakes the core.");
-	else if (has_clock(report, "pit", "pit0"))
+	else if (has_clock_or_tested_timer(report, "pit", "pit0"))
 		text_put(reason, ", where the PIT (rating 0) wakes the core.");
 	else
 		text_put(reason, ", and no HPET or PIT that could wake the core was tested.");
-	if (is_tested(report, "hpet_fsb"))
+	if (is_timer_tested(report, "hpet_fsb"))
 		text_put(reason, " If the HPET's third or a later comparator can send its interrupt to a core as a "
 				 "message, that core uses it (rating 110).");
 }
 
 static void
-put_lapic(struct report *report, struct text *reason, bool deadline)
+put_lapic_timer(struct report *report, struct text *reason, bool deadline)
 {
 	const char *source = deadline ? "lapic_deadline" : "lapic";
 
@@ -148,41 +148,41 @@ put_lapic(struct report *report, struct text *reason, bool deadline)
 		text_put(reason, ", and it runs in deep sleep, too.");
 	else
 		put_wake_timer(report, reason);
-	text_put(reason, hypervisor_timer(report));
-	put_lateness(report, reason, find_test(report, source));
+	text_put(reason, hypervisor_timer_sentence(report));
+	put_lateness(report, reason, find_timer_test(report, source));
 }
 
 /* Writes which timer all cores share, if their local APIC timers cannot be used. */
 static void
-put_global(struct report *report, struct text *reason)
+put_shared_timer(struct report *report, struct text *reason)
 {
-	bool hpet = has_clock(report, "hpet", "hpet0");
+	bool hpet = has_clock_or_tested_timer(report, "hpet", "hpet0");
 
-	if (!hpet && !has_clock(report, "pit", "pit0")) {
+	if (!hpet && !has_clock_or_tested_timer(report, "pit", "pit0")) {
 		text_put(reason, "No such timer is known: the local APIC's timer can't be used, and no HPET or PIT was tested.");
 		return;
 	}
 	report->tick.source = hpet ? "hpet0" : "pit0";
 	text_printf(reason, "Linux's %s, because the local APIC's timer can't be used: all cores share it.",
 		    hpet ? "hpet, rated 50" : "pit, rated 0");
-	text_put(reason, hypervisor_timer(report));
-	if (is_tested(report, report->tick.source))
-		put_lateness(report, reason, find_test(report, report->tick.source));
+	text_put(reason, hypervisor_timer_sentence(report));
+	if (is_timer_tested(report, report->tick.source))
+		put_lateness(report, reason, find_timer_test(report, report->tick.source));
 }
 
 void
-recommend_tick(struct report *report)
+recommend_predict_tick_timer(struct report *report)
 {
 	struct text reason;
 
 	report->tick.source = NULL;
 	text_init(&reason, report->tick.reason, sizeof(report->tick.reason));
-	if (!find_test(report, "lapic"))
+	if (!find_timer_test(report, "lapic"))
 		return; /* not tested, so nothing is known */
-	if (is_tested(report, "lapic_deadline"))
-		put_lapic(report, &reason, true);
-	else if (is_tested(report, "lapic"))
-		put_lapic(report, &reason, false);
+	if (is_timer_tested(report, "lapic_deadline"))
+		put_lapic_timer(report, &reason, true);
+	else if (is_timer_tested(report, "lapic"))
+		put_lapic_timer(report, &reason, false);
 	else
-		put_global(report, &reason);
+		put_shared_timer(report, &reason);
 }

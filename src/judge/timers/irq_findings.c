@@ -1,7 +1,7 @@
 /*
- * Judges the interrupts of each timer over all its tests. Adds a row for each rule, from which judge_behaviours() makes
- * findings. A deadline at which the core was preempted is excused: it does not count. If more than half of the
- * deadlines are excused, the result is not determined. See judge_timers.h.
+ * Judges the interrupts of each timer over all its tests. Adds a row for each rule, from which
+ * judge_add_behaviour_findings() makes findings. A deadline at which the core was preempted is excused: it does not
+ * count. If more than half of the deadlines are excused, the result is not determined. See judge_timers.h.
  */
 #include "judge/timers/judge_timers.h"
 
@@ -53,7 +53,7 @@ can_host_explain_count(const struct report *report, const struct irq_totals *tot
 
 /* Returns the length of the device's name in SOURCE. For "hpet0" and "hpet_legacy" it is 4, the length of "hpet". */
 static size_t
-device_name_length(const char *source)
+length_of_device_name(const char *source)
 {
 	size_t length = 0;
 
@@ -65,9 +65,9 @@ device_name_length(const char *source)
 static bool
 is_same_device(const char *a, const char *b)
 {
-	size_t length = device_name_length(a);
+	size_t length = length_of_device_name(a);
 
-	return device_name_length(b) == length && __builtin_memcmp(a, b, length) == 0;
+	return length_of_device_name(b) == length && __builtin_memcmp(a, b, length) == 0;
 }
 
 static bool
@@ -81,7 +81,7 @@ has_enough_shots(const struct report_interval *row)
  * Returns -1 if no other device was tested often enough.
  */
 static int64_t
-host_delay_ns(const struct report *report, const char *source)
+max_host_delay_ns(const struct report *report, const char *source)
 {
 	int64_t most_ns = -1;
 
@@ -100,7 +100,7 @@ host_delay_ns(const struct report *report, const char *source)
 
 /* Returns a lower bound in ns of the lateness of 99 % of SOURCE's one-shots, which holds for every length and core. */
 static int64_t
-least_delay_ns(const struct report *report, const char *source)
+min_one_shot_delay_ns(const struct report *report, const char *source)
 {
 	int64_t least_ns = INT64_MAX;
 
@@ -119,18 +119,18 @@ static bool
 can_host_explain_lateness(const struct report *report, const struct irq_totals *totals)
 {
 	const struct report_lateness *late = &totals->late->lateness;
-	int64_t limit_ns = (int64_t)rules_limit_of(report, "irq-late"), host_ns = host_delay_ns(report, totals->source);
+	int64_t limit_ns = (int64_t)rules_limit_of(report, "irq-late"), host_ns = max_host_delay_ns(report, totals->source);
 
 	if (!report_is_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
 		return false;
 	return late->p50_ns - late->p1_ns > late->p50_ns / SPREAD_SHARE || host_ns < 0 ||
-	       least_delay_ns(report, totals->source) <= host_ns;
+	       min_one_shot_delay_ns(report, totals->source) <= host_ns;
 }
 
 /* ---- the number of interrupts ---- */
 
 static bool
-are_most_excused(uint64_t excused, uint64_t all)
+are_more_than_half_excused(uint64_t excused, uint64_t all)
 {
 	return 2 * excused > all;
 }
@@ -142,20 +142,20 @@ excused_phrase(uint64_t excused, uint64_t all)
 	if (!excused)
 		return phrase(".");
 	return phrase("; %lu more do not count, because the core was preempted%s.", excused,
-		      are_most_excused(excused, all) ? ", too many to decide" : "");
+		      are_more_than_half_excused(excused, all) ? ", too many to decide" : "");
 }
 
 static void
-skip_excused_shots(struct behaviour *row, uint64_t shots)
+set_unchecked_as_all_excused(struct behaviour *row, uint64_t shots)
 {
-	behaviour_skip(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
+	behaviour_set_unchecked(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
 }
 
 static void
-explain_scattered(struct behaviour *row)
+explain_scattered_ticks(struct behaviour *row)
 {
 	row->open = true;
-	behaviour_say(row, "its ticks are spread over their periods, so none can be matched to its deadline.");
+	behaviour_set_text(row, "its ticks are spread over their periods, so none can be matched to its deadline.");
 }
 
 /*
@@ -163,10 +163,10 @@ explain_scattered(struct behaviour *row)
  * core. A LAPIC timer needs no pin, and a pin of an I/O APIC works if any interrupt came through it.
  */
 static bool
-judge_missing(struct report *report, const struct irq_totals *totals)
+judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 {
 	bool proven = totals->came || text_equal(totals->kind, "lapic");
-	struct behaviour *row = totals->shots.count ? irq_add_row(report, "irq-missing", totals) : NULL;
+	struct behaviour *row = totals->shots.count ? irq_add_behaviour_row(report, "irq-missing", totals) : NULL;
 	uint64_t known = totals->shots.count - totals->shots.unknown;
 
 	if (!row)
@@ -174,23 +174,23 @@ judge_missing(struct report *report, const struct irq_totals *totals)
 	row->failed = totals->shots.missing && proven;
 	row->open = !row->failed && totals->shots.empty;
 	if (row->failed)
-		behaviour_say(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
-			      totals->shots.missing, totals->shots.count);
-	else if (row->open && !totals->came && irq_is_polled(totals))
-		behaviour_say(row, "its counter passed the deadline, but its status never showed that.");
+		behaviour_set_text(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
+				   totals->shots.missing, totals->shots.count);
+	else if (row->open && !totals->came && irq_is_source_polled(totals))
+		behaviour_set_text(row, "its counter passed the deadline, but its status never showed that.");
 	else if (row->open && !totals->came)
-		behaviour_say(row, "no interrupt came through pin %u: either the timer or the route to the core has "
+		behaviour_set_text(row, "no interrupt came through pin %u: either the timer or the route to the core has "
 			"failed.",
-			      totals->pin);
+				   totals->pin);
 	else if (row->open)
-		behaviour_say(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
-			      totals->shots.empty, totals->shots.count);
+		behaviour_set_text(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
+				   totals->shots.empty, totals->shots.count);
 	else if (!known)
-		skip_excused_shots(row, totals->shots.count);
+		set_unchecked_as_all_excused(row, totals->shots.count);
 	else {
-		row->open = are_most_excused(totals->shots.unknown, totals->shots.count);
-		behaviour_say(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
-			      excused_phrase(totals->shots.unknown, totals->shots.count).bytes);
+		row->open = are_more_than_half_excused(totals->shots.unknown, totals->shots.count);
+		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
+				   excused_phrase(totals->shots.unknown, totals->shots.count).bytes);
 	}
 	return row->failed;
 }
@@ -200,32 +200,33 @@ judge_missing(struct report *report, const struct irq_totals *totals)
  * that is early by two clocks is no fault.
  */
 static void
-judge_early(struct report *report, const struct irq_totals *totals)
+judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 {
 	struct interval_ns by = totals->shots.earliest;
-	struct behaviour *row = totals->came && totals->shots.count > 1 ? irq_add_row(report, "irq-early", totals) : NULL;
+	struct behaviour *row = totals->came && totals->shots.count > 1 ?
+				irq_add_behaviour_row(report, "irq-early", totals) : NULL;
 	uint64_t seen = totals->shots.count - totals->shots.excused;
 
 	if (!row)
 		return;
 	if (!seen) {
-		skip_excused_shots(row, totals->shots.count);
+		set_unchecked_as_all_excused(row, totals->shots.count);
 		return;
 	}
-	if (text_begins(totals->source, "pit"))
+	if (text_begins_with(totals->source, "pit"))
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		row->open = are_most_excused(totals->shots.excused, totals->shots.count);
-		behaviour_say(row, "none of %lu one-shot%s came earlier than the measurement error allows%s",
-			      seen, seen == 1 ? "" : "s",
-			      excused_phrase(totals->shots.excused, totals->shots.count).bytes);
+		row->open = are_more_than_half_excused(totals->shots.excused, totals->shots.count);
+		behaviour_set_text(row, "none of %lu one-shot%s came earlier than the measurement error allows%s",
+				   seen, seen == 1 ? "" : "s",
+				   excused_phrase(totals->shots.excused, totals->shots.count).bytes);
 		return;
 	}
 	behaviour_set_figure(row, by.value, by.low, by.high);
 	row->open = !totals->shots.early_always;
-	behaviour_say(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->shots.early, seen, by.low,
-		      by.high, row->open ? ", but only for some of the intervals." : ".");
+	behaviour_set_text(row, "%lu of %lu one-shots came early, by up to %ld to %ld ns%s", totals->shots.early, seen, by.low,
+			   by.high, row->open ? ", but only for some of the intervals." : ".");
 }
 
 /*
@@ -233,7 +234,7 @@ judge_early(struct report *report, const struct irq_totals *totals)
  * among the others. Then the cause of the gaps may also have delayed the timer.
  */
 static bool
-may_share_cause_of_gaps(const struct irq_totals *totals)
+may_gaps_explain_lost_ticks(const struct irq_totals *totals)
 {
 	uint64_t seen = totals->periods.count - totals->periods.excused;
 
@@ -243,7 +244,7 @@ may_share_cause_of_gaps(const struct irq_totals *totals)
 
 /* Returns the end of the sentence on periods without a tick. ROW is the result of the rule irq-lost. */
 static struct phrase
-lost_phrase(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
+lost_ticks_phrase(const struct report *report, const struct irq_totals *totals, const struct behaviour *row)
 {
 	if (!row->checked)
 		return phrase(": not judged in an emulator, because waiting for its host can delay or drop ticks.");
@@ -260,34 +261,34 @@ lost_phrase(const struct report *report, const struct irq_totals *totals, const 
 }
 
 static void
-judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
+judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool misses)
 {
-	struct behaviour *row = totals->periods.count ? irq_add_row(report, "irq-lost", totals) : NULL;
+	struct behaviour *row = totals->periods.count ? irq_add_behaviour_row(report, "irq-lost", totals) : NULL;
 	uint64_t seen = totals->periods.count - totals->periods.excused;
 	int64_t lost = (int64_t)totals->periods.lost;
 
 	if (!row)
 		return;
 	if (totals->periods.scattered) {
-		explain_scattered(row);
+		explain_scattered_ticks(row);
 		return;
 	}
 	row->checked = seen && totals->came &&
 		       !(totals->periods.lost && (misses ||
 			 can_host_explain_count(report, totals, true, totals->periods.losses)));
-	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_share_cause_of_gaps(totals) :
-				     are_most_excused(totals->periods.excused, totals->periods.count));
+	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_gaps_explain_lost_ticks(totals) :
+				     are_more_than_half_excused(totals->periods.excused, totals->periods.count));
 	behaviour_set_figure(row, lost, lost, lost);
 	if (!seen) {
-		behaviour_say(row, "the core was preempted in each of %lu periods.", totals->periods.count);
+		behaviour_set_text(row, "the core was preempted in each of %lu periods.", totals->periods.count);
 	} else if (!totals->came) {
-		behaviour_say(row, "none of %lu ticks came.", seen);
+		behaviour_set_text(row, "none of %lu ticks came.", seen);
 	} else if (misses && totals->periods.lost) {
-		behaviour_say(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->periods.lost, seen);
+		behaviour_set_text(row, "%lu of %lu periods were lost as well: see irq-missing.", totals->periods.lost, seen);
 	} else {
 		row->unchecked = row->checked ? UNCHECKED_OTHER : UNCHECKED_GUEST;
-		behaviour_say(row, "%lu of %lu periods had no tick%s", totals->periods.lost, seen,
-			      lost_phrase(report, totals, row).bytes);
+		behaviour_set_text(row, "%lu of %lu periods had no tick%s", totals->periods.lost, seen,
+				   lost_ticks_phrase(report, totals, row).bytes);
 	}
 }
 
@@ -297,9 +298,10 @@ judge_lost(struct report *report, const struct irq_totals *totals, bool misses)
  * next tick.
  */
 static void
-judge_doubled(struct report *report, const struct irq_totals *totals)
+judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 {
-	struct behaviour *row = totals->came && !irq_is_polled(totals) ? irq_add_row(report, "irq-doubled", totals) : NULL;
+	struct behaviour *row = totals->came && !irq_is_source_polled(totals) ?
+				irq_add_behaviour_row(report, "irq-doubled", totals) : NULL;
 	uint64_t excused = totals->shots.excused + totals->periods.excused;
 	uint64_t all = totals->shots.count + totals->periods.count;
 	uint64_t seen = all - excused;
@@ -307,33 +309,33 @@ judge_doubled(struct report *report, const struct irq_totals *totals)
 	if (!row)
 		return;
 	if (totals->periods.scattered && !totals->storms && !totals->doubled) {
-		explain_scattered(row);
+		explain_scattered_ticks(row);
 		return;
 	}
 	row->checked = totals->storms ||
 		       (totals->doubled ? !can_host_explain_count(report, totals, false, totals->doubled) : seen != 0);
 	row->open = row->checked && !totals->storms &&
 		    (totals->doubled ? totals->periods.uneven && totals->doubled == totals->periods.doubled :
-				       are_most_excused(excused, all));
+				       are_more_than_half_excused(excused, all));
 	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
 	if (totals->storms)
-		behaviour_say(row, "its interrupts did not stop after one deadline.");
+		behaviour_set_text(row, "its interrupts did not stop after one deadline.");
 	else if (!row->checked && !totals->doubled)
-		behaviour_say(row, "the core was preempted at each of its deadlines.");
+		behaviour_set_text(row, "the core was preempted at each of its deadlines.");
 	else if (!row->checked)
-		behaviour_skip(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
+		behaviour_set_unchecked(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
 			"emulator, which sends delayed interrupts together.", totals->doubled, seen);
 	else if (row->open && totals->doubled)
-		behaviour_say(row, "%lu of %lu periods had two ticks, but ticks come more than 1/8 period late, so a "
+		behaviour_set_text(row, "%lu of %lu periods had two ticks, but ticks come more than 1/8 period late, so a "
 			"tick may be counted in the wrong period.",
-			      totals->doubled, totals->periods.count - totals->periods.excused);
+				   totals->doubled, totals->periods.count - totals->periods.excused);
 	else if (totals->doubled && report_is_emulated(report))
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of "
+		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of "
 			"the interval, so waiting for the host does not explain the second ones.",
-			      totals->doubled, seen);
+				   totals->doubled, seen);
 	else
-		behaviour_say(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
-			      excused_phrase(excused, all).bytes);
+		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
+				   excused_phrase(excused, all).bytes);
 }
 
 /* ---- rates and lateness ---- */
@@ -343,36 +345,36 @@ static bool
 has_device_finding(const struct report *report, const char *source)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (report->findings[i].clock && text_begins(source, report->findings[i].clock))
+		if (report->findings[i].clock && text_begins_with(source, report->findings[i].clock))
 			return true;
 	return false;
 }
 
 static void
-judge_rate(struct report *report, const struct irq_totals *totals)
+judge_tick_rate(struct report *report, const struct irq_totals *totals)
 {
-	struct behaviour *row = totals->periods.count ? irq_add_row(report, "irq-rate", totals) : NULL;
+	struct behaviour *row = totals->periods.count ? irq_add_behaviour_row(report, "irq-rate", totals) : NULL;
 	struct interval_ppm rate = interval_in_ppm(&totals->rate);
 
 	if (!row)
 		return;
 	row->checked = rate.known;
 	if (!row->checked) {
-		behaviour_say(row, "too few ticks came, or their duration is not known.");
+		behaviour_set_text(row, "too few ticks came, or their duration is not known.");
 		return;
 	}
 	behaviour_set_figure(row, rate.value, rate.low, rate.high);
 	row->open = has_device_finding(report, totals->source) ||
-		    behaviour_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
-	behaviour_say(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
-		      has_device_finding(report, totals->source) ? ": a finding on its clock explains that." :
-		      row->open ? ": they are too uneven to decide." : ".");
+		    behaviour_get_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
+	behaviour_set_text(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
+			   has_device_finding(report, totals->source) ? ": a finding on its clock explains that." :
+			   row->open ? ": they are too uneven to decide." : ".");
 }
 
 static void
-judge_late(struct report *report, const struct irq_totals *totals)
+judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 {
-	struct behaviour *row = totals->shots.count > 1 ? irq_add_row(report, "irq-late", totals) : NULL;
+	struct behaviour *row = totals->shots.count > 1 ? irq_add_behaviour_row(report, "irq-late", totals) : NULL;
 	const struct report_lateness *late;
 	struct number_within rounded;
 
@@ -380,7 +382,7 @@ judge_late(struct report *report, const struct irq_totals *totals)
 		return;
 	row->checked = totals->late && !can_host_explain_lateness(report, totals);
 	if (!totals->late) {
-		behaviour_say(row, "the core was preempted at all but a few of the one-shots of 100 us: fewer than %u "
+		behaviour_set_text(row, "the core was preempted at all but a few of the one-shots of 100 us: fewer than %u "
 				   "are left.", IRQ_LATE_SHOTS_MIN);
 		return;
 	}
@@ -389,19 +391,20 @@ judge_late(struct report *report, const struct irq_totals *totals)
 	late = &totals->late->lateness;
 	if (late->p50_ns + (int64_t)late->error_ns < 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		behaviour_say(row, "half of its one-shots of 100 us came before they were due: see irq-early.");
+		behaviour_set_text(row, "half of its one-shots of 100 us came before they were due: see irq-early.");
 		return;
 	}
 	behaviour_set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns,
 			     late->p50_ns + (int64_t)late->error_ns);
 	if (row->low < 0)
 		row->low = 0;
-	rounded = number_within(late->p50_ns, late->error_ns);
-	behaviour_say(row, "half of its one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value, rounded.error,
-		      !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
-		      report_is_emulated(report) && rules_failed(report, row) ?
+	rounded = number_round_to_error(late->p50_ns, late->error_ns);
+	behaviour_set_text(row, "half of its one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value,
+			   rounded.error,
+			   !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
+			   report_is_emulated(report) && rules_failed(report, row) ?
 			      "; nearly all of them are late, and no other timer's interrupts are." :
-		      ".");
+			   ".");
 }
 
 /*
@@ -409,9 +412,9 @@ judge_late(struct report *report, const struct irq_totals *totals)
  * guest, and kernels and firmware cope with them.
  */
 static void
-judge_stale(struct report *report, const struct irq_totals *totals)
+judge_interrupts_of_expired_deadlines(struct report *report, const struct irq_totals *totals)
 {
-	struct behaviour *row = totals->over ? irq_add_row(report, "hpet-stale", totals) : NULL;
+	struct behaviour *row = totals->over ? irq_add_behaviour_row(report, "hpet-stale", totals) : NULL;
 	bool by_qemu = report_is_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
 
 	if (!row)
@@ -421,10 +424,10 @@ judge_stale(struct report *report, const struct irq_totals *totals)
 	if (!row->checked)
 		row->unchecked = UNCHECKED_GUEST;
 	row->open = row->checked && totals->stale && !row->failed;
-	behaviour_say(row, "armed %lu times with a deadline that had passed, the timer interrupted %lu "
-		      "times%s", totals->over, totals->stale,
-		      !row->checked ? ": not judged, because QEMU's HPETs do this in every guest." :
-		      row->open ? ": an earlier interrupt may have come late." : ".");
+	behaviour_set_text(row, "armed %lu times with a deadline that had passed, the timer interrupted %lu "
+			   "times%s", totals->over, totals->stale,
+			   !row->checked ? ": not judged, because QEMU's HPETs do this in every guest." :
+			   row->open ? ": an earlier interrupt may have come late." : ".");
 }
 
 static bool
@@ -449,14 +452,14 @@ judge_timer_tests(struct report *report)
 		 */
 		if (is_source_seen_before(report, i) || !report->intervals[i].asked_ns)
 			continue;
-		totals = irq_sum_up(report, report->intervals[i].source);
-		misses = judge_missing(report, &totals);
-		judge_early(report, &totals);
-		judge_lost(report, &totals, misses);
-		judge_doubled(report, &totals);
-		judge_rate(report, &totals);
-		judge_late(report, &totals);
-		judge_stale(report, &totals);
+		totals = irq_sum_up_source(report, report->intervals[i].source);
+		misses = judge_missing_interrupts(report, &totals);
+		judge_early_interrupts(report, &totals);
+		judge_lost_ticks(report, &totals, misses);
+		judge_doubled_interrupts(report, &totals);
+		judge_tick_rate(report, &totals);
+		judge_late_interrupts(report, &totals);
+		judge_interrupts_of_expired_deadlines(report, &totals);
 	}
-	irq_judge_cores(report);
+	irq_count_cores_that_breach(report);
 }

@@ -9,7 +9,7 @@
 
 /* Adds the early one-shots of the test ROW. ALWAYS is true if one-shots of every length came early on its core. */
 static void
-add_early(struct irq_totals *totals, const struct report_interval *row, bool always)
+add_early_one_shots(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
 	if (always && !totals->shots.early_always) {
 		totals->shots.early = 0;
@@ -25,7 +25,7 @@ add_early(struct irq_totals *totals, const struct report_interval *row, bool alw
 }
 
 static void
-add_shots(struct irq_totals *totals, const struct report_interval *row)
+add_one_shots(struct irq_totals *totals, const struct report_interval *row)
 {
 	totals->shots.count += row->expected;
 	totals->shots.excused += row->excused;
@@ -40,7 +40,7 @@ add_shots(struct irq_totals *totals, const struct report_interval *row)
 
 /* Returns how far the rate is proven to be off; 0 if it is unknown. */
 static uint64_t
-rate_size_ppb(const struct interval_ppb *ppb)
+proven_rate_error_ppb(const struct interval_ppb *ppb)
 {
 	return ppb->known ? offset_min_size(rate_bounds(ppb)) : 0;
 }
@@ -56,12 +56,13 @@ add_periods(struct irq_totals *totals, const struct report_interval *row)
 	totals->periods.uneven |= row->lateness.count && row->lateness.p99_ns + (int64_t)row->lateness.error_ns >
 						(int64_t)(row->asked_ns / UNEVEN_SHARE);
 	totals->periods.scattered |= row->scattered;
-	if (row->rate.known && (!totals->rate.known || rate_size_ppb(&row->rate) > rate_size_ppb(&totals->rate)))
+	if (row->rate.known &&
+	    (!totals->rate.known || proven_rate_error_ppb(&row->rate) > proven_rate_error_ppb(&totals->rate)))
 		totals->rate = row->rate;
 }
 
 bool
-irq_is_polled(const struct irq_totals *totals)
+irq_is_source_polled(const struct irq_totals *totals)
 {
 	return text_equal(totals->kind, "status");
 }
@@ -71,7 +72,7 @@ irq_is_polled(const struct irq_totals *totals)
  * of the one-shots must be early. A timer that rounds deadlines or counts a wrong clock is early in every length.
  */
 static bool
-is_core_early(const struct report *report, const char *source, uint32_t core)
+is_source_early_on_core(const struct report *report, const char *source, uint32_t core)
 {
 	uint64_t shots = 0, early_shots = 0;
 	unsigned lengths = 0, early = 0;
@@ -90,7 +91,7 @@ is_core_early(const struct report *report, const char *source, uint32_t core)
 }
 
 struct irq_totals
-irq_sum_up(const struct report *report, const char *source)
+irq_sum_up_source(const struct report *report, const char *source)
 {
 	struct irq_totals totals = { .source = source };
 
@@ -105,22 +106,22 @@ irq_sum_up(const struct report *report, const char *source)
 		totals.doubled += row->doubled;
 		totals.over += row->over;
 		totals.stale += row->stale;
-		totals.storms |= row->state == CLOCK_BROKEN && !irq_is_polled(&totals);
+		totals.storms |= row->state == CLOCK_BROKEN && !irq_is_source_polled(&totals);
 		totals.came |= totals.storms;
 		if (row->periodic) {
 			add_periods(&totals, row);
 			continue;
 		}
-		add_shots(&totals, row);
-		add_early(&totals, row, is_core_early(report, source, row->core));
+		add_one_shots(&totals, row);
+		add_early_one_shots(&totals, row, is_source_early_on_core(report, source, row->core));
 	}
 	return totals;
 }
 
 struct behaviour *
-irq_add_row(struct report *report, const char *rule, const struct irq_totals *totals)
+irq_add_behaviour_row(struct report *report, const char *rule, const struct irq_totals *totals)
 {
-	struct behaviour *row = behaviour_add(&report->behaviours, rule, totals->source);
+	struct behaviour *row = behaviour_add_row(&report->behaviours, rule, totals->source);
 
 	if (row)
 		row->checked = true;
@@ -154,7 +155,7 @@ proven_earliness_ns(const struct report_interval *row)
  * it does not break RULE.
  */
 static uint64_t
-badness(const struct report *report, const char *rule, const struct report_interval *row)
+size_of_breach(const struct report *report, const char *rule, const struct report_interval *row)
 {
 	uint64_t limit = rules_limit_of(report, rule);
 
@@ -163,22 +164,24 @@ badness(const struct report *report, const char *rule, const struct report_inter
 	if (text_equal(rule, "irq-lost"))
 		return row->periodic ? row->empty : 0;
 	if (text_equal(rule, "irq-rate"))
-		return row->periodic ? zero_unless_above(rate_size_ppb(&row->rate), limit * PPB_PER_PPM) : 0;
+		return row->periodic ? zero_unless_above(proven_rate_error_ppb(&row->rate), limit * PPB_PER_PPM) : 0;
 	if (row->periodic)
 		return 0;
 	if (text_equal(rule, "irq-missing"))
 		return row->expired;
 	if (text_equal(rule, "irq-early"))
-		return is_core_early(report, row->source, row->core) ? zero_unless_above(proven_earliness_ns(row), limit) : 0;
+		return is_source_early_on_core(report, row->source, row->core) ?
+		       zero_unless_above(proven_earliness_ns(row), limit) : 0;
 	return text_equal(rule, "irq-late") ? zero_unless_above(proven_lateness_ns(row), limit) : 0;
 }
 
 /*
- * Sets BREACHES to the sum of badness() over all tests of BEHAVIOUR's source on the core of row I. Returns false unless
- * row I is the first of these tests, so that each core counts once.
+ * Sets BREACHES to the sum of size_of_breach() over all tests of BEHAVIOUR's source on the core of row I. Returns
+ * false unless row I is the first of these tests, so that each core counts once.
  */
 static bool
-sum_breaches_if_first(const struct report *report, const struct behaviour *behaviour, size_t i, uint64_t *breaches)
+sum_breaches_of_core_if_first(const struct report *report, const struct behaviour *behaviour, size_t i,
+			      uint64_t *breaches)
 {
 	const struct report_interval *rows = report->intervals;
 
@@ -188,22 +191,22 @@ sum_breaches_if_first(const struct report *report, const struct behaviour *behav
 			continue;
 		if (other < i)
 			return false;
-		*breaches += badness(report, behaviour->rule, &rows[other]);
+		*breaches += size_of_breach(report, behaviour->rule, &rows[other]);
 	}
 	return text_equal(rows[i].source, behaviour->clock);
 }
 
 void
-irq_judge_cores(struct report *report)
+irq_count_cores_that_breach(struct report *report)
 {
 	for (size_t n = 0; n < report->behaviours.count; n++) {
 		struct behaviour *row = &report->behaviours.rows[n];
 		uint64_t most = 0, breaches;
 
-		if (!text_begins(row->rule, "irq-"))
+		if (!text_begins_with(row->rule, "irq-"))
 			continue;
 		for (size_t i = 0; i < report->interval_count; i++) {
-			if (!sum_breaches_if_first(report, row, i, &breaches))
+			if (!sum_breaches_of_core_if_first(report, row, i, &breaches))
 				continue;
 			row->cores_asked++;
 			row->cores += breaches != 0;

@@ -45,18 +45,18 @@ struct irq_totals {
 };
 
 /* Returns the totals of all rows of SOURCE in the report. */
-struct irq_totals irq_sum_up(const struct report *report, const char *source);
+struct irq_totals irq_sum_up_source(const struct report *report, const char *source);
 
 /* Adds a row for the result of RULE, and sets its field CHECKED. Returns NULL if there is no space. */
-struct behaviour *irq_add_row(struct report *report, const char *rule, const struct irq_totals *totals);
+struct behaviour *irq_add_behaviour_row(struct report *report, const char *rule, const struct irq_totals *totals);
 
 /* Returns true if the source sends no interrupt, so that its status is polled. */
-bool irq_is_polled(const struct irq_totals *totals);
+bool irq_is_source_polled(const struct irq_totals *totals);
 
 /*
  * Sets in the rows of judge_timer_tests() how many cores were tested, how many broke the rule, and the core that broke
  * it most.
  */
-void irq_judge_cores(struct report *report);
+void irq_count_cores_that_breach(struct report *report);
 
 #endif

@@ -6,7 +6,7 @@
 
 /*
  * Adds to the report a row for each rule of each interrupt source. Call it after judge_rates(), and before
- * judge_behaviours(), which makes findings of these rows.
+ * judge_add_behaviour_findings(), which makes findings of these rows.
  */
 void judge_timer_tests(struct report *report);
 

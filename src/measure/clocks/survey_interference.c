@@ -119,7 +119,7 @@ warm_up(struct survey *survey, size_t core, struct observe_job job)
 static bool
 read_clocks_if_due(struct survey *survey)
 {
-	if (survey->hooks.tsc_ordered() - survey->steps.now.begin_tsc > scale_ticks(&survey->scale, SWEEP_NS))
+	if (survey->hooks.tsc_ordered() - survey->steps.now.begin_tsc > scale_ns_to_ticks(&survey->scale, SWEEP_NS))
 		survey_observe(survey);
 	return !survey_end_if_due(survey);
 }
@@ -145,9 +145,9 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 		.gaps = gaps,
 		.plan = {
 			.scale = &survey->scale,
-			.threshold_ticks = scale_ticks(&survey->scale, survey->report->options.gap_ns),
-			.duration_ticks = scale_ticks(&survey->scale, share_ns < CHUNK_NS ? share_ns : CHUNK_NS),
-			.long_ticks = scale_ticks(&survey->scale, LONG_NS),
+			.threshold_ticks = scale_ns_to_ticks(&survey->scale, survey->report->options.gap_ns),
+			.duration_ticks = scale_ns_to_ticks(&survey->scale, share_ns < CHUNK_NS ? share_ns : CHUNK_NS),
+			.long_ticks = scale_ns_to_ticks(&survey->scale, LONG_NS),
 			.turns_max = CHUNK_TURNS,
 			.tsc = survey->hooks.tsc_ordered,
 		},

@@ -32,7 +32,7 @@ static uint64_t
 stall_ticks(const struct survey *survey, const struct clock *clock)
 {
 	uint64_t ticks = survey_ticks_in_periods(survey, clock, STALL_PERIODS);
-	uint64_t ticks_min = scale_ticks(&survey->scale, STALL_NS_MIN);
+	uint64_t ticks_min = scale_ns_to_ticks(&survey->scale, STALL_NS_MIN);
 
 	return ticks && ticks < ticks_min ? ticks_min : ticks;
 }
@@ -49,10 +49,10 @@ set_jump_bounds(const struct survey *survey, const struct report_clock *entry, s
 
 	if (!survey->report->tsc.den)
 		return; /* without the TSC's rate, no bound is known */
-	bounds->leap_rate = scale_ratio(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
-					UINT64_C(1) << MONOTONIC_RATE_SHIFT,
-					(unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
-					SCALE_UP);
+	bounds->leap_rate = scale_mul_div_wide(millihz * (LEAP_SHARE + 1) * survey->scale.hz.den,
+					       UINT64_C(1) << MONOTONIC_RATE_SHIFT,
+					       (unsigned __int128)survey->scale.hz.num * LEAP_SHARE * MILLIHZ_PER_HZ,
+					       SCALE_UP);
 	bounds->leap_ticks = entry->clock.edges_only ? LEAP_EDGES :
 			     resolution->steps ? LEAP_RESOLUTIONS * resolution->smallest_ticks : LEAP_RESOLUTIONS;
 }
@@ -122,7 +122,7 @@ measure_on_boot_core(struct survey *survey, struct report_clock *entry)
 	size = survey_batch_size(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
 	if (survey->soak.round == 0)
 		latency_clear(entry->latency);
-	while (batches-- > 0 && now - start < scale_ticks(&survey->scale, slice_ns)) {
+	while (batches-- > 0 && now - start < scale_ns_to_ticks(&survey->scale, slice_ns)) {
 		survey_batch(survey, clock, size);
 		if (survey_end_if_due(survey))
 			break; /* the run ends here, for example because the TSC stopped during this batch */
@@ -239,9 +239,9 @@ run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 {
 	const struct smp *smp = survey->smp;
 	uint64_t idle_ticks = survey->hooks.tsc_ordered() - batch->end_tsc;
-	bool is_awake = batch->end_tsc && idle_ticks < scale_ticks(&survey->scale, SURVEY_AWAKE_NS / 2);
+	bool is_awake = batch->end_tsc && idle_ticks < scale_ns_to_ticks(&survey->scale, SURVEY_AWAKE_NS / 2);
 
-	batch->spin_ticks = is_awake ? 0 : scale_ticks(&survey->scale, survey->hooks.spin_ns);
+	batch->spin_ticks = is_awake ? 0 : scale_ns_to_ticks(&survey->scale, survey->hooks.spin_ns);
 	if (!smp->run(smp->context, core, sample_on_core, batch, CORE_BOUND_NS))
 		return false;
 	batch->end_tsc = survey->hooks.tsc_ordered();
@@ -252,7 +252,7 @@ run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 static bool
 measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, uint64_t share_ns)
 {
-	uint64_t share_ticks = scale_ticks(&survey->scale, share_ns);
+	uint64_t share_ticks = scale_ns_to_ticks(&survey->scale, share_ns);
 	uint64_t batches = CORE_BATCHES_MIN + share_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
 	uint64_t taken_ticks = 0;
 

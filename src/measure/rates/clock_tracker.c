@@ -84,8 +84,8 @@ expected_slope(const struct survey *survey, const struct survey_track *track)
 {
 	const struct rate *claimed = &track->entry->clock.claimed, *tsc = &survey->scale.hz;
 
-	return scale_ratio((unsigned __int128)claimed->num * tsc->den, track->count.pace << 32,
-			   (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
+	return scale_mul_div_wide((unsigned __int128)claimed->num * tsc->den, track->count.pace << 32,
+				  (unsigned __int128)claimed->den * tsc->num, SCALE_NEAREST);
 }
 
 /* Returns the resolution of TRACK's counter, from the readings by all its read methods. */
@@ -137,7 +137,7 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
 	struct survey_batch_end end = { .tightest = *sample };
 
 	if (!track->entry->clock.edges_only && sample->end)
-		end.corners = rate_corners(&track->entry->clock, 0, 0, sample, 1);
+		end.corners = rate_find_corners(&track->entry->clock, 0, 0, sample, 1);
 	survey_record_end(survey, track, stage, flags, &end);
 }
 
@@ -152,8 +152,8 @@ update_to_shortest(struct survey *survey, struct survey_track *track, size_t cou
 	struct survey_batch_end end = { .tightest = rate_shortest_sample(survey->buffer.samples, count) };
 
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
-	end.corners = rate_corners(clock, survey_trust_ticks(survey, clock), expected_slope(survey, track),
-				   survey->buffer.samples, count);
+	end.corners = rate_find_corners(clock, survey_trust_ticks(survey, clock), expected_slope(survey, track),
+					survey->buffer.samples, count);
 	survey_track_update(survey, track, &end.tightest);
 	end.tightest.ticks = track->count.ticks;
 	return end;
@@ -274,7 +274,7 @@ static bool
 is_needed(const struct survey *survey, const struct survey_track *track, const struct survey_batch_end *end)
 {
 	uint64_t quarter = survey_trust_ticks(survey, &track->entry->clock) / track->count.pace;
-	uint64_t every = 2 * quarter / scale_ticks(&survey->scale, FOLLOW_NS);
+	uint64_t every = 2 * quarter / scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 
 	return quarter && (end->unread_ticks > quarter || every == 0 || track->batch_count % every == 0);
 }
@@ -320,7 +320,7 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 
 	if (now_tsc < window->next_tsc)
 		return false;
-	window->next_tsc = now_tsc + scale_ticks(&survey->scale, FOLLOW_NS);
+	window->next_tsc = now_tsc + scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
@@ -371,14 +371,14 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 	uint64_t start = track->count.tsc, bound_ticks = edge_bound_ticks(survey, track);
 
 	if (window)
-		window->next_tsc = start + scale_ticks(&survey->scale, FOLLOW_NS);
+		window->next_tsc = start + scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_if_due(survey); turn++) {
 		uint64_t before = track->count.tsc;
 
 		survey_batch(survey, clock, EDGE_SAMPLES);
 		if (survey_track_edges(survey, track, EDGE_SAMPLES, window))
 			return true;
-		if (track->count.tsc - before > scale_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
+		if (track->count.tsc - before > scale_ns_to_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
 			start = track->count.tsc;
 		if (track->count.tsc - start > bound_ticks)
 			break;

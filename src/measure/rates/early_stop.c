@@ -80,7 +80,7 @@ survey_is_window_enough(const struct survey *survey)
 	}
 	for (size_t a = 0; a < report->clock_count; a++)
 		for (size_t b = a + 1; b < report->clock_count; b++) {
-			struct interval_ppb ppb = rate_compare(&rates[a], &rates[b]);
+			struct interval_ppb ppb = rate_relative_difference(&rates[a], &rates[b]);
 
 			if (rates[a].known && rates[b].known && !is_determined(&ppb, survey->rate_limit_ppb))
 				return false;

@@ -42,7 +42,7 @@ may_have_jumped(const struct survey *survey, const struct survey_track *track, u
 static void
 follow_edges(struct survey *survey, struct survey_track *track)
 {
-	uint64_t enough_ticks = scale_ticks(&survey->scale, survey_window_ns(survey->report) - EDGES_SHORT_NS);
+	uint64_t enough_ticks = scale_ns_to_ticks(&survey->scale, survey_window_ns(survey->report) - EDGES_SHORT_NS);
 	struct sample first = { 0, 0, 0 };
 	bool has_edge = survey_wait_for_edge(survey, track, NULL);
 

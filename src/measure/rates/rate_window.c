@@ -86,7 +86,7 @@ static uint64_t
 window_end(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
 {
 	uint64_t end = now + (now - window->start_tsc);
-	uint64_t soon = window->start_tsc + scale_ticks(&survey->scale, survey_window_ns(survey->report));
+	uint64_t soon = window->start_tsc + scale_ns_to_ticks(&survey->scale, survey_window_ns(survey->report));
 
 	if (survey->report->ended_early && soon < until_tsc)
 		return soon;
@@ -107,7 +107,7 @@ follow_clocks(struct survey *survey, struct survey_window *window, struct survey
 {
 	uint64_t window_ns = survey_window_ns(survey->report);
 	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
-	uint64_t early_ticks = scale_ticks(&survey->scale, window_ns / EARLY_SHARE);
+	uint64_t early_ticks = scale_ns_to_ticks(&survey->scale, window_ns / EARLY_SHARE);
 	const struct clock *clock = &pacer->entry->clock;
 	uint64_t now = pacer->count.tsc, begin = now;
 
@@ -184,10 +184,10 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		return;
 	start_tsc = edges ? edges->first.end : pacer->count.tsc;
 	window.start_tsc = start_tsc;
-	window.middle_tsc = start_tsc + scale_ticks(&survey->scale, time_to_middle_ns(window_ns));
+	window.middle_tsc = start_tsc + scale_ns_to_ticks(&survey->scale, time_to_middle_ns(window_ns));
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;
-	closed = follow_clocks(survey, &window, pacer, start_tsc + scale_ticks(&survey->scale, window_ns));
+	closed = follow_clocks(survey, &window, pacer, start_tsc + scale_ns_to_ticks(&survey->scale, window_ns));
 	if (edges && !closed && !survey_is_cut(survey, &window))
 		survey_wait_for_edge(survey, edges, &window);
 	if (survey_is_cut(survey, &window))

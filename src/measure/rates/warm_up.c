@@ -65,8 +65,8 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry)
 	}
 	if (ticks < wanted)
 		return (struct rate_interval){ .known = false };
-	slope = rate_slope(&window);
-	return rate_implied_tsc(&slope, clock->claimed);
+	slope = rate_calculate_slope(&window);
+	return rate_of_tsc_implied_by_clock(&slope, clock->claimed);
 }
 
 /* Uses the TSC frequency given by the user instead of CPUID's. */
@@ -139,7 +139,7 @@ estimate_scale(struct survey *survey)
 			implied[i] = estimate_tsc_rate(survey, entry);
 		votes += implied[i].known;
 	}
-	best = rate_consensus(implied, report->clock_count);
+	best = rate_find_consensus(implied, report->clock_count);
 	if (best < report->clock_count)
 		hz = (struct rate){ implied[best].value, SURVEY_MICROHZ_PER_HZ };
 	else if (tsc && tsc->clock.claimed.den)
@@ -151,7 +151,7 @@ estimate_scale(struct survey *survey)
 	if (best < report->clock_count)
 		set_step_rates(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
-	survey->rates.edge_bound_ticks = scale_ticks(&bound, EDGE_BOUND_NS);
+	survey->rates.edge_bound_ticks = scale_ns_to_ticks(&bound, EDGE_BOUND_NS);
 }
 
 void

@@ -48,7 +48,7 @@ run_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *e
 	uint64_t bound_ns = pass->bound_ns + count * PAIR_BOUND_NS;
 
 	for (size_t i = 0; i < count; i++)
-		pingpong_begin(&batch.pingpongs[i], pass->trips_max, scale_ticks(&survey->scale, bound_ns));
+		pingpong_begin(&batch.pingpongs[i], pass->trips_max, scale_ns_to_ticks(&survey->scale, bound_ns));
 	exchange->begin_tsc = survey->hooks.tsc_ordered();
 	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, run_pingpong, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);

@@ -50,7 +50,7 @@ static uint64_t
 allowed_width(const struct survey_pair_pass *pass)
 {
 	uint64_t median = median_width(pass->offsets);
-	uint64_t wide = scale_ticks(&pass->survey->scale, WIDE_NS);
+	uint64_t wide = scale_ns_to_ticks(&pass->survey->scale, WIDE_NS);
 
 	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
 }

@@ -86,7 +86,7 @@ static uint64_t
 check_ticks(const struct survey *survey, const struct warp_time *time)
 {
 	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_joint_job_ticks(survey);
-	uint64_t least = scale_ticks(&survey->scale, CHECK_MIN_NS), most = scale_ticks(&survey->scale, CHECK_NS);
+	uint64_t least = scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS), most = scale_ns_to_ticks(&survey->scale, CHECK_NS);
 	uint64_t share = time->end_tsc > now ? (time->end_tsc - now) / time->checks : 0;
 
 	if (share < together_ticks + least)
@@ -103,7 +103,7 @@ run_check(struct survey *survey, struct warp_time *time, enum warp_kind kind, co
 	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_count_living_cores(survey);
 	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
-	bool fits = survey_joint_job_fits(survey, time->end_tsc, scale_ticks(&survey->scale, CHECK_MIN_NS));
+	bool fits = survey_joint_job_fits(survey, time->end_tsc, scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS));
 
 	if (fits) {
 		survey->hooks.progress(survey->hooks.context, "warp check", survey->plan.done_ns, survey->plan.total_ns);
@@ -122,7 +122,7 @@ mark_not_checked(struct behaviour *row, const char *what)
 	if (!row)
 		return;
 	row->unchecked = UNCHECKED_TIME;
-	behaviour_say(row, "The warp check%s would have taken too much of the time up to the deadline.", what);
+	behaviour_set_text(row, "The warp check%s would have taken too much of the time up to the deadline.", what);
 }
 
 /*
@@ -138,7 +138,7 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 	if (!can_check(survey))
 		return none;
 	if (!run_check(survey, time, kind, NULL)) {
-		mark_not_checked(behaviour_add(&survey->report->behaviours, "tsc-warp", "tsc"),
+		mark_not_checked(behaviour_add_row(&survey->report->behaviours, "tsc-warp", "tsc"),
 				 kind == WARP_LOCKED ? " with a lock" : " without a lock");
 		return none;
 	}
@@ -167,20 +167,20 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 	const struct report_core *cores = survey->report->cores;
 
 	if (result->starved && !result->warps) {
-		behaviour_say(row, "Some core got too few of %lu reads, so seeing no step back proves nothing.",
-			      result->turns);
+		behaviour_set_text(row, "Some core got too few of %lu reads, so seeing no step back proves nothing.",
+				   result->turns);
 		return;
 	}
 	row->checked = row->has_figure = true;
 	row->measured = row->low = row->high = (int64_t)result->warps;
 	if (result->warps)
-		behaviour_say(row, "In %lu of %lu reads the clock stepped back; core %u was ahead of core %u by %lu "
+		behaviour_set_text(row, "In %lu of %lu reads the clock stepped back; core %u was ahead of core %u by %lu "
 			"ns.", result->warps,
-			      result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
-			      clock_ns(clock, result->worst_ticks));
+				   result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
+				   clock_ns(clock, result->worst_ticks));
 	else
-		behaviour_say(row, "%lu reads by %zu cores, none of them below the read before.", result->turns,
-			      result->cores);
+		behaviour_set_text(row, "%lu reads by %zu cores, none of them below the read before.", result->turns,
+				   result->cores);
 }
 
 /*
@@ -195,7 +195,7 @@ check_clock(struct survey *survey, struct warp_time *time, const struct clock *c
 	struct warp_result result;
 	enum paravirtual_stable stable;
 
-	if (!can_check(survey) || !(row = behaviour_add(&survey->report->behaviours, "pv-warp", clock->id)))
+	if (!can_check(survey) || !(row = behaviour_add_row(&survey->report->behaviours, "pv-warp", clock->id)))
 		return;
 	if (!run_check(survey, time, WARP_LOCKED, clock)) {
 		mark_not_checked(row, "");
@@ -204,9 +204,9 @@ check_clock(struct survey *survey, struct warp_time *time, const struct clock *c
 	result = warp_result(survey->memory.warp, living);
 	stable = clock->get_stability ? clock->get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
-		behaviour_say(row, "A core's page was incomplete in some reads, so cores cannot be compared.");
+		behaviour_set_text(row, "A core's page was incomplete in some reads, so cores cannot be compared.");
 	else if (stable == STABLE_NO)
-		behaviour_say(row, "The clock's page does not mark the clock as stable, so cores are not compared.");
+		behaviour_set_text(row, "The clock's page does not mark the clock as stable, so cores are not compared.");
 	else if (!survey_end_if_untimed(survey))
 		describe_warps(survey, clock, &result, row);
 }

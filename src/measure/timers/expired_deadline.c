@@ -36,7 +36,7 @@ run_expired_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
-	uint64_t watched = scale_ticks(&test->survey->scale, WATCHED_NS), begin;
+	uint64_t watched = scale_ns_to_ticks(&test->survey->scale, WATCHED_NS), begin;
 
 	if (!test_set_up(test))
 		return;

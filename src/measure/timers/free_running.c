@@ -22,7 +22,7 @@ now_tsc(const struct timer_test *test)
 static uint64_t
 ns_to_tsc_ticks(const struct timer_test *test, uint64_t ns)
 {
-	return scale_ticks(&test->survey->scale, ns);
+	return scale_ns_to_ticks(&test->survey->scale, ns);
 }
 
 /*

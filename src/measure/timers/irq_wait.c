@@ -41,7 +41,7 @@ test_arm(struct timer_test *test, enum record_interrupts_what what, uint64_t tic
 	arming->armed_before = tsc();
 	arming->deadline = test->timer->driver->arm(test->timer, ticks, what == RECORD_PERIODS || what == RECORD_MASKED);
 	arming->armed_after = tsc();
-	record_gap(test, arming->armed_before, arming->armed_after, scale_ticks(&test->survey->scale, GAP_NS));
+	record_gap(test, arming->armed_before, arming->armed_after, scale_ns_to_ticks(&test->survey->scale, GAP_NS));
 }
 
 void
@@ -51,7 +51,7 @@ test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t take
 	const volatile struct timer_slot *slot = window->slot;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	const struct scale *scale = &test->survey->scale;
-	uint64_t gap_ticks = scale_ticks(scale, GAP_NS), entry_ticks = scale_ticks(scale, ENTRY_NS);
+	uint64_t gap_ticks = scale_ns_to_ticks(scale, GAP_NS), entry_ticks = scale_ns_to_ticks(scale, ENTRY_NS);
 	uint64_t polls = scale_ns(scale, until - from) * TEST_POLLS_PER_NS, last = from, seen = 0;
 
 	window->open();

@@ -13,7 +13,7 @@ static void
 run_oneshot(struct timer_test *test, uint64_t ticks)
 {
 	const struct timer_slot *slot = test->all->window->slot;
-	uint64_t bound = scale_ticks(&test->survey->scale, test->row->asked_ns + BOUND_NS);
+	uint64_t bound = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns + BOUND_NS);
 
 	test_arm(test, RECORD_SHOT, ticks);
 	test_watch(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
@@ -31,7 +31,7 @@ run_shots_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
-	uint64_t begin = tsc(), enough = scale_ticks(&test->survey->scale, WINDOW_NS - test->row->asked_ns);
+	uint64_t begin = tsc(), enough = scale_ns_to_ticks(&test->survey->scale, WINDOW_NS - test->row->asked_ns);
 
 	if (!test_set_up(test))
 		return;

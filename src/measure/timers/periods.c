@@ -52,7 +52,7 @@ run_periods_window(void *argument)
 
 	if (!test_set_up(test))
 		return;
-	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
+	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_period(test, RECORD_PERIODS, period)) {
 		if (double_period(test))
 			return;
@@ -79,7 +79,7 @@ run_masked_window(void *argument)
 
 	if (!test_set_up(test))
 		return;
-	period = scale_ticks(&test->survey->scale, test->row->asked_ns);
+	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_period(test, RECORD_MASKED, period))
 		return;
 	/* Waits until the middle of a period. The first period started at an unknown time during the programming. */

@@ -42,7 +42,7 @@ read_ticks_left(const struct timer_test *test)
 static void
 measure_tick(struct timer_test *test)
 {
-	uint64_t bound = scale_ticks(&test->survey->scale, CALIBRATE_NS), polls = CALIBRATE_NS * TEST_POLLS_PER_NS;
+	uint64_t bound = scale_ns_to_ticks(&test->survey->scale, CALIBRATE_NS), polls = CALIBRATE_NS * TEST_POLLS_PER_NS;
 	struct sample first, last;
 
 	test->timer->driver->arm(test->timer, test->timer->ticks_max, false);

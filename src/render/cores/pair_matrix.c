@@ -46,7 +46,7 @@ pair_of(const struct report *report, size_t a, size_t b)
 static void
 put_legend(struct text *out, const struct report *report)
 {
-	text_put_inked(out, INK_HEADING, report->skew.last_shown ? "\nPairs of cores" : "\nPairs of cores:");
+	text_put_coloured(out, INK_HEADING, report->skew.last_shown ? "\nPairs of cores" : "\nPairs of cores:");
 	table_last_shown(out, report, " ", ":\n");
 	text_put(out, report->skew.last_shown ? "" : " ");
 	text_put(out, ". no difference proven, < row's core behind column's,\n"

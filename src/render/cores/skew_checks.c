@@ -69,7 +69,7 @@ put_drifts(struct text *out, const struct report *report)
 		return;
 	text_printf(text, "Drift against %s", drifts.from_most ? "most cores' TSCs" : "the boot core's TSC");
 	if (drifts.known)
-		text_printf(text, " over %s: ", number_ns(report->skew.drift_span_ns).text);
+		text_printf(text, " over %s: ", number_from_ns(report->skew.drift_span_ns).text);
 	else
 		text_put(text, ": not measured");
 	if (drifts.drifting) {

@@ -43,7 +43,7 @@ signed_ns(int64_t ns, bool in_short)
 	text_init(&text, number.text, sizeof(number.text));
 	text_put_char(&text, ns < 0 ? '-' : '+');
 	if (in_short)
-		text_put(&text, number_ns(magnitude(ns)).text);
+		text_put(&text, number_from_ns(magnitude(ns)).text);
 	else
 		text_printf(&text, "%lu", magnitude(ns));
 	return number;
@@ -70,7 +70,7 @@ signed_ppm(int64_t ppb)
 void
 table_offset(struct text *out, const struct scale *scale, struct offset offset, int width)
 {
-	int64_t low_ns = scale_ns_down(scale, offset.low), high_ns = scale_ns_up(scale, offset.high);
+	int64_t low_ns = scale_ticks_to_ns_down(scale, offset.low), high_ns = scale_ticks_to_ns_up(scale, offset.high);
 	bool in_short = magnitude(low_ns) > OFFSET_NS_MAX || magnitude(high_ns) > OFFSET_NS_MAX;
 
 	text_printf(out, "%*s .. %*s", width, signed_ns(low_ns, in_short).text, width,
@@ -226,9 +226,9 @@ table_skew_rows(struct text *out, const struct report *report)
 	const struct report_core *core;
 	struct scale scale = report_scale(report);
 
-	text_put_inked(out, INK_HEADING,
-		       "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n"
-		       "pkg.c.t: package, core in the package, thread in the core\n");
+	text_put_coloured(out, INK_HEADING,
+			  "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n"
+			  "pkg.c.t: package, core in the package, thread in the core\n");
 	table_last_shown(out, report, "Offsets ", "\n");
 	text_put_char(out, '\n');
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",

@@ -24,7 +24,7 @@ ns_floor(const struct report *report, uint64_t ticks)
 {
 	struct scale scale = report_scale(report);
 
-	return scale_ns_down(&scale, (int64_t)ticks);
+	return scale_ticks_to_ns_down(&scale, (int64_t)ticks);
 }
 
 static int64_t
@@ -32,7 +32,7 @@ ns_ceil(const struct report *report, uint64_t ticks)
 {
 	struct scale scale = report_scale(report);
 
-	return scale_ns_up(&scale, (int64_t)ticks);
+	return scale_ticks_to_ns_up(&scale, (int64_t)ticks);
 }
 
 static void
@@ -152,7 +152,7 @@ put_synchrony(struct text *out, const struct report *report)
 void
 table_synchrony(struct text *out, const struct report *report)
 {
-	text_put_inked(out, INK_HEADING, "\nTSC synchronisation of the cores\n\n");
+	text_put_coloured(out, INK_HEADING, "\nTSC synchronisation of the cores\n\n");
 	put_synchrony(out, report);
 	table_skew_checks(out, report);
 }

@@ -40,7 +40,7 @@ static struct number
 show_alone(size_t which, uint64_t figure)
 {
 	(void)which;
-	return number_ns(figure);
+	return number_from_ns(figure);
 }
 
 /* Figure 0 is the median while all cores read the clock; figure 1 is its ratio to the median alone, in tenths. */
@@ -59,7 +59,7 @@ figure_contended(const struct report_core *core, size_t clock, size_t which, uin
 static struct number
 show_contended(size_t which, uint64_t figure)
 {
-	return which == 0 ? number_ns(figure) : number_times(figure);
+	return which == 0 ? number_from_ns(figure) : number_from_tenths(figure);
 }
 
 static const struct block alone = {
@@ -308,7 +308,7 @@ put_caveats(struct text *out, const struct columns *columns)
 	if (!report->quality.reliable_tails && report->quality.stolen_known && report->interference.gaps)
 		text_printf(text, "Medians and ratios are not reliable: %s %% of the observed time was stolen, and cores that "
 			    "wait for their host's time do not read together.",
-			    number_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
+			    number_as_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
 	if (!text->length)
 		return;
 	text_put_char(out, '\n');

@@ -43,9 +43,9 @@ put_rate(struct text *out, const struct report_clock *entry)
 	const struct interval_millihz *measured = &entry->measured;
 
 	if (claimed.den)
-		table_line(out, "claimed", "%s", number_rate(scale_mul_div_nearest(claimed.num, MILLI, claimed.den)).text);
+		table_line(out, "claimed", "%s", number_from_millihz(scale_mul_div_nearest(claimed.num, MILLI, claimed.den)).text);
 	if (measured->known)
-		table_line(out, "measured", "%s", number_rate(measured->value).text);
+		table_line(out, "measured", "%s", number_from_millihz(measured->value).text);
 	if (entry->error.known)
 		put_ppm(out, "error", "", entry->error);
 }
@@ -80,7 +80,7 @@ percentile(const struct latency *latency, uint32_t per_hundred_thousand)
 {
 	if (!latency_percentile_interval(latency, per_hundred_thousand).known)
 		return (struct number){ "-" };
-	return number_ns(latency_percentile_ns(latency, per_hundred_thousand));
+	return number_from_ns(latency_percentile_ns(latency, per_hundred_thousand));
 }
 
 static void
@@ -93,21 +93,21 @@ put_reads(struct text *out, const struct report *report, const struct report_clo
 
 	scale_init(&scale, report->tsc);
 	if (entry->resolution.steps)
-		table_line(out, "res", "%s (%lu tick%s)", resolution_ps ? number_ps(resolution_ps).text : "-",
+		table_line(out, "res", "%s (%lu tick%s)", resolution_ps ? number_from_ps(resolution_ps).text : "-",
 			   entry->resolution.gcd_ticks, table_plural(entry->resolution.gcd_ticks));
 	if (monotonic->reads)
 		table_line(out, "reads", "%lu, %lu backward, %lu stall%s", monotonic->reads, monotonic->backward,
 			   monotonic->stalls, table_plural(monotonic->stalls));
 	if (latency && latency->count)
 		table_line(out, "latency", "with the bracket: min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
-			   number_ns(latency->min_ns).text, percentile(latency, 50000).text,
+			   number_from_ns(latency->min_ns).text, percentile(latency, 50000).text,
 			   percentile(latency, 90000).text,
 			   percentile(latency, 99000).text,
-			   percentile(latency, 99900).text, number_ns(latency->max_ns).text,
-			   number_ps(latency_loop_ps(latency, &scale)).text);
+			   percentile(latency, 99900).text, number_from_ns(latency->max_ns).text,
+			   number_from_ps(latency_loop_ps(latency, &scale)).text);
 	if (entry->cost.read_ps.known)
 		table_line(out, "a read", "%s in the median of the cores, without the bracket",
-			   number_ps((uint64_t)entry->cost.read_ps.value).text);
+			   number_from_ps((uint64_t)entry->cost.read_ps.value).text);
 }
 
 void

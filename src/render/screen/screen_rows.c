@@ -62,7 +62,7 @@ put_verdict(struct text *out, const struct report *report)
 		out->ink = INK_BAR_WARN;
 		if (quality->stolen_known)
 			text_printf(out, " %s %% stolen ",
-				    number_percent(quality->stolen_millipercent, WHOLE_MILLIPERCENT, 1).text);
+				    number_as_percent(quality->stolen_millipercent, WHOLE_MILLIPERCENT, 1).text);
 		else
 			text_put(out, " tails unreliable ");
 	}

@@ -17,8 +17,8 @@ put_row(struct text *out, const struct report_calibration *row)
 		return;
 	}
 	text_printf(out, "%5lu%8lu%11s%11s\n", row->runs, row->refused,
-		    row->median.known ? number_ppm(row->median.value).text : "-",
-		    row->worst.known ? number_ppm(row->worst.value).text : "-");
+		    row->median.known ? number_ppm_from_ppb(row->median.value).text : "-",
+		    row->worst.known ? number_ppm_from_ppb(row->worst.value).text : "-");
 }
 
 static void
@@ -43,8 +43,8 @@ table_calibrations(struct text *out, const struct report *report)
 {
 	if (!report->calibration_count)
 		return;
-	text_put_inked(out, INK_HEADING,
-		       "\nCalibration rehearsed: loops by which systems measure a clock's rate\n\n");
+	text_put_coloured(out, INK_HEADING,
+			  "\nCalibration rehearsed: loops by which systems measure a clock's rate\n\n");
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_row(out, &report->calibrations[i]);
@@ -53,7 +53,7 @@ table_calibrations(struct text *out, const struct report *report)
 	if (report->tsc_within.known)
 		table_paragraph(out, 0, "refused: runs in which the loop gave no rate. Errors are against the measured "
 					"rate of the TSC, which is exact to +-%s ppm.",
-				number_ppm((int64_t)rate_error_ppb(report)).text);
+				number_ppm_from_ppb((int64_t)rate_error_ppb(report)).text);
 	if (report->calibrated[0])
 		table_paragraph(out, 0, "%s", report->calibrated);
 }

@@ -55,14 +55,14 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 	bool known = latency && latency->count;
 	uint64_t resolution_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
 
-	text_printf(out, " %12s", number_rate(report_clock_millihz(report, entry)).text);
-	put_figure(out, entry->resolution.steps && resolution_ps, number_ps(resolution_ps));
-	put_figure(out, entry->cost.read_ps.known, number_ps((uint64_t)entry->cost.read_ps.value));
-	put_figure(out, known, number_ns(known ? latency->min_ns : 0));
+	text_printf(out, " %12s", number_from_millihz(report_clock_millihz(report, entry)).text);
+	put_figure(out, entry->resolution.steps && resolution_ps, number_from_ps(resolution_ps));
+	put_figure(out, entry->cost.read_ps.known, number_from_ps((uint64_t)entry->cost.read_ps.value));
+	put_figure(out, known, number_from_ns(known ? latency->min_ns : 0));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
 		put_figure(out, known && latency_percentile_interval(latency, quantiles[i]).known,
-			   number_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
-	put_figure(out, known, number_ns(known ? latency->max_ns : 0));
+			   number_from_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
+	put_figure(out, known, number_from_ns(known ? latency->max_ns : 0));
 	put_verdict(out, verdict_cell(entry), entry);
 }
 

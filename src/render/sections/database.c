@@ -87,8 +87,8 @@ put_row(struct text *out, const struct report *report, const struct report_clock
 		text_printf(out, "%11s", "n.d.");
 	else
 		put_ms(out, cost->rows_ps.value - least->cost.rows_ps.value, 11);
-	text_printf(out, "  %6s  %6s  %6s\n", number_ps((uint64_t)cost->read_ps.value).text,
-		    number_ps(cost->null_ps).text, number_ps(cost->loop_ps).text);
+	text_printf(out, "  %6s  %6s  %6s\n", number_from_ps((uint64_t)cost->read_ps.value).text,
+		    number_from_ps(cost->null_ps).text, number_from_ps(cost->loop_ps).text);
 }
 
 void
@@ -98,7 +98,7 @@ table_database(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_sentence(&sentence);
 
-	text_put_inked(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 100,000 rows of a database, 2 reads each\n\n");
+	text_put_coloured(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 100,000 rows of a database, 2 reads each\n\n");
 	if (!least) {
 		text_put(out, "Not known: no core read both a clock and null, whose cost is subtracted.\n");
 		return;

@@ -106,7 +106,7 @@ put_paravirtual(struct text *out, const struct report *report)
 		put_fact(&text, "", interface->offers);
 		if (interface->tsc.den)
 			text_printf(&text, "; states the TSC's rate as %s +-%lu Hz, in %s",
-				    number_rate(interface->tsc.num * MILLIHZ_PER_HZ).text, interface->tsc_within_hz,
+				    number_from_millihz(interface->tsc.num * MILLIHZ_PER_HZ).text, interface->tsc_within_hz,
 				    interface->tsc_by);
 		if (interface->stable != STABLE_UNKNOWN)
 			text_printf(&text, "; its clock is %smarked as stable", interface->stable == STABLE_YES ? "" : "not ");
@@ -123,10 +123,10 @@ put_duration(struct text *text, const struct report *report)
 {
 	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
 
-	text_printf(text, "%s per clock", number_ns(report->duration_ns).text);
+	text_printf(text, "%s per clock", number_from_ns(report->duration_ns).text);
 	if (report->ended_early && report->duration_ns > quick_ns)
 		text_printf(text, " to %lu.%lu s, then %s", report->ended_early_ms / 1000, report->ended_early_ms / 100 % 10,
-			    number_ns(quick_ns).text);
+			    number_from_ns(quick_ns).text);
 }
 
 /*
@@ -142,8 +142,8 @@ put_tsc_error(struct text *text, const struct report *report)
 
 	if (!rate || !rate->known || !rate->value)
 		return;
-	below = scale_ratio(rate->value - rate->low, PPB, rate->value, SCALE_UP);
-	above = scale_ratio(rate->high - rate->value, PPB, rate->value, SCALE_UP);
+	below = scale_mul_div_wide(rate->value - rate->low, PPB, rate->value, SCALE_UP);
+	above = scale_mul_div_wide(rate->high - rate->value, PPB, rate->value, SCALE_UP);
 	text_put(text, " +-");
 	text_put_decimal(text, below > above ? below : above, 3, 3);
 	text_put(text, " ppm");
@@ -173,7 +173,7 @@ table_machine(struct text *out, const struct report *report)
 	if (tsc_millihz)
 		put_tsc_error(&text, report);
 	table_line(out, "tsc", "%s%s%s%s, %s",
-		   tsc_millihz ? number_rate(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns", line,
+		   tsc_millihz ? number_from_millihz(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns", line,
 		   report->tsc_source[0] ? ", " : "", report->tsc_source,
 		   report->tsc_is_invariant ? "invariant" : "not invariant");
 	text_init(&text, line, sizeof(line));
@@ -197,7 +197,7 @@ table_verdict(struct text *out, const struct report *report)
 	if (report->unjudged[0])
 		text_printf(&text, "; %s", report->unjudged);
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
-	text_put_inked(out, table_verdict_colour(report->verdict), verdict_capitals(report->verdict));
+	text_put_coloured(out, table_verdict_colour(report->verdict), verdict_capitals(report->verdict));
 	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 

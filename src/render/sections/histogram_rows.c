@@ -42,7 +42,7 @@ narrow_to_reads(const struct choice *choice, struct histogram_row *row)
 	for (size_t clock = 0; clock < choice->clock_count; clock++) {
 		const struct latency *latency = choice->clocks[clock];
 
-		for (size_t i = histogram_bucket(row->low_ns); i <= histogram_bucket(row->high_ns); i++) {
+		for (size_t i = histogram_find_bucket(row->low_ns); i <= histogram_find_bucket(row->high_ns); i++) {
 			if (!latency->histogram.counts[i])
 				continue;
 			first = i < first ? i : first;
@@ -66,7 +66,7 @@ has_large_share(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
 		const struct histogram *histogram = &choice->clocks[i]->histogram;
 		uint64_t least = scale_mul_div_up(histogram->total, choice->grain->per_thousand, THOUSAND);
 
-		if (histogram->total && histogram_count(histogram, low_ns, high_ns) >= least)
+		if (histogram->total && histogram_count_between(histogram, low_ns, high_ns) >= least)
 			return true;
 	}
 	return false;

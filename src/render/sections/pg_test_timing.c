@@ -8,8 +8,8 @@
 static void
 put_row(struct text *out, uint64_t ns, uint64_t count, uint64_t running, uint64_t total)
 {
-	text_printf(out, "%8lu   %10s %10s %10lu\n", ns, number_percent(count, total, 4).text,
-		    number_percent(running, total, 4).text, count);
+	text_printf(out, "%8lu   %10s %10s %10lu\n", ns, number_as_percent(count, total, 4).text,
+		    number_as_percent(running, total, 4).text, count);
 }
 
 static void
@@ -21,7 +21,7 @@ put_octaves(struct text *out, const struct latency *latency)
 	text_put(out, "Histogram of timing durations:\n");
 	text_put(out, "   <= ns   % of total  running %      count\n");
 	for (size_t i = 0; i <= last; i++) {
-		uint64_t count = histogram_octave(&latency->histogram, i);
+		uint64_t count = histogram_count_in_octave(&latency->histogram, i);
 
 		running += count;
 		put_row(out, octave_high(i), count, running, latency->count);

@@ -42,7 +42,7 @@ outcome_ink(enum outcome outcome, const char *rule_id)
 static bool
 is_timer_check(const struct behaviour *row)
 {
-	return text_begins(row->rule, "irq-");
+	return text_begins_with(row->rule, "irq-");
 }
 
 static void
@@ -186,7 +186,7 @@ table_behaviours_of(struct text *out, const struct report *report, const char *c
 		if (!text_equal(clock, row->clock))
 			continue;
 		if (!any)
-			text_put_inked(out, INK_HEADING, "\nSpecified behaviour\n\n");
+			text_put_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
 		any = true;
 		put_row(out, row, &report->options);
 	}
@@ -199,7 +199,7 @@ table_behaviours(struct text *out, const struct report *report)
 
 	if (!count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nSpecified behaviour\n\n");
+	text_put_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
 	put_timers(out, report);
 	text_printf(out, "%zu of %zu tests passed%s\n", passed, count, passed == count ? "." : ". The others:");
 	for (size_t i = 0; i < count; i++)
@@ -215,7 +215,7 @@ table_advice(struct text *out, const struct report *report)
 {
 	if (!report->advice.count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nClocks by preference: Linux's rating class, then cost\n\n");
+	text_put_coloured(out, INK_HEADING, "\nClocks by preference: Linux's rating class, then cost\n\n");
 	for (size_t i = 0; i < report->advice.count; i++) {
 		bool avoid = report->advice.rows[i].avoid;
 		size_t line_start = out->length;

@@ -41,7 +41,8 @@ put_row(struct text *out, const struct report_claim *row)
 	if (!claim->hz.den) {
 		text_printf(&text, "not claimed: %s", claim->reason);
 	} else {
-		text_printf(out, "%12s", number_rate(scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ, claim->hz.den)).text);
+		text_printf(out, "%12s", number_from_millihz(scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ,
+										   claim->hz.den)).text);
 		put_error(out, row);
 		for (size_t i = 0; i < row->user_count; i++)
 			text_printf(&text, "%s%s", i ? ", " : "", row->users[i]);
@@ -55,7 +56,8 @@ table_claims(struct text *out, const struct report *report)
 {
 	if (!report->claim_count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nClaimed rates of the clocks, and the systems that use them without measuring\n\n");
+	text_put_coloured(out, INK_HEADING,
+			  "\nClaimed rates of the clocks, and the systems that use them without measuring\n\n");
 	text_printf(out, "%-*s%-*s%12s%12s  taken by\n", CLOCK_COLUMNS, "clock", SOURCE_COLUMNS, "source", "claimed",
 		    "error ppm");
 	for (size_t i = 0; i < report->claim_count; i++)

@@ -25,7 +25,7 @@ share_of(uint64_t count, uint64_t total)
 		return (struct number){ "<0.1" };
 	if (tenths == 1000 && count < total)
 		return (struct number){ ">99.9" };
-	return number_percent(count, total, 1);
+	return number_as_percent(count, total, 1);
 }
 
 /*
@@ -53,7 +53,7 @@ struct block {
 static uint64_t
 count_of(const struct block *block, size_t i, const struct histogram_row *row)
 {
-	return histogram_count(&block->clocks[i]->histogram, row->low_ns, row->high_ns);
+	return histogram_count_between(&block->clocks[i]->histogram, row->low_ns, row->high_ns);
 }
 
 static void
@@ -61,7 +61,7 @@ put_row(struct text *out, const struct block *block, const struct histogram_row 
 {
 	if (row->after_gap)
 		text_printf(out, "%*s\n", LABEL_COLUMNS, ". . .");
-	text_printf(out, "<= %6s", number_ns(row->high_ns).text);
+	text_printf(out, "<= %6s", number_from_ns(row->high_ns).text);
 	for (size_t i = 0; i < block->count; i++) {
 		uint64_t count = count_of(block, i, row);
 
@@ -146,7 +146,7 @@ put_blocks(struct text *out, const struct report *report, bool main)
 void
 table_histogram_main(struct text *out, const struct report *report)
 {
-	text_put_inked(out, INK_HEADING, "\nLatency with the bracket, % of each clock's reads\n");
+	text_put_coloured(out, INK_HEADING, "\nLatency with the bracket, % of each clock's reads\n");
 	if (!put_blocks(out, report, true)) {
 		text_put(out, "\nNo clock's latency was measured.\n");
 		return;

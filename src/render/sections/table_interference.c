@@ -20,7 +20,7 @@ static void
 put_gaps(struct text *text, const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
-	struct number threshold = number_ns(all->threshold_ns), observed = number_ns(all->observed_ns);
+	struct number threshold = number_from_ns(all->threshold_ns), observed = number_from_ns(all->observed_ns);
 	size_t cores = cores_observed(report);
 
 	if (!all->measured) {
@@ -34,10 +34,10 @@ put_gaps(struct text *text, const struct report *report)
 	}
 	text_printf(text, "%lu gap%s longer than %s in %s of observation on %zu core%s: %s stolen in all, ",
 		    all->gaps, table_plural(all->gaps), threshold.text, observed.text, cores,
-		    table_plural(cores), number_ns(all->total_ns).text);
+		    table_plural(cores), number_from_ns(all->total_ns).text);
 	text_printf(text, "%s %% of the time, at worst %s on core %u. %s steal time; this changes no clock's verdict.",
-		    number_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
-		    number_ns(all->worst_ns).text, all->worst_core,
+		    number_as_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
+		    number_from_ns(all->worst_ns).text, all->worst_core,
 		    report->hypervisor[0] ? "A busy host or SMIs (system management interrupts)" :
 					    "SMIs (system management interrupts)");
 }
@@ -52,7 +52,7 @@ put_sentence(struct text *out, const struct report *report)
 	put_gaps(text, report);
 	if (all->stolen.observed_ns)
 		text_printf(text, " The hypervisor's counter of stolen time reports %s %%.",
-			    number_percent(all->stolen.reported_ns, all->stolen.observed_ns, SHARE_DIGITS).text);
+			    number_as_percent(all->stolen.reported_ns, all->stolen.observed_ns, SHARE_DIGITS).text);
 	if (all->smi_known && all->smi_count)
 		text_printf(text, " The boot core counted %lu SMI%s in the whole run.", all->smi_count,
 			    table_plural(all->smi_count));
@@ -74,7 +74,7 @@ put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 	table_label(out, entry->clock.id, ID_COLUMNS);
 	text_printf(out, " %11lu %9lu", latency->count, clean.hit);
 	for (size_t i = 0; i < sizeof(figures_ns) / sizeof(figures_ns[0]); i++)
-		text_printf(out, " %6s", i < first ? "-" : number_ns(figures_ns[i]).text);
+		text_printf(out, " %6s", i < first ? "-" : number_from_ns(figures_ns[i]).text);
 	text_put_char(out, '\n');
 }
 
@@ -84,12 +84,12 @@ table_interference(struct text *out, const struct report *report)
 	size_t picked[REPORT_CLOCKS_MAX];
 	size_t count = table_pick_clocks(report, true, picked);
 
-	text_put_inked(out, INK_HEADING, "\nInterference\n\n");
+	text_put_coloured(out, INK_HEADING, "\nInterference\n\n");
 	put_sentence(out, report);
 	if (!count)
 		return;
 	text_printf(out, "hits: reads that took %s more than the median. clean: without these reads.\n\n",
-		    number_ns(report->options.gap_ns).text);
+		    number_from_ns(report->options.gap_ns).text);
 	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hits");
 	for (size_t i = 0; i < count; i++)
 		put_clock(out, &report->clocks[picked[i]], report->options.gap_ns);

@@ -16,7 +16,7 @@ put_figure(struct text *out, bool known, int64_t ns, int width)
 
 	text_init(&text, bytes, sizeof(bytes));
 	if (known)
-		text_printf(&text, "%s%s", ns < 0 ? "-" : "", number_ns(ns < 0 ? (uint64_t)-ns : (uint64_t)ns).text);
+		text_printf(&text, "%s%s", ns < 0 ? "-" : "", number_from_ns(ns < 0 ? (uint64_t)-ns : (uint64_t)ns).text);
 	else
 		text_put(&text, "-");
 	text_printf(out, width == WIDE ? " %7s" : " %6s", bytes);
@@ -46,13 +46,13 @@ put_row(struct text *out, const struct report_interval *row, size_t columns)
 		put_refusal(out, row);
 		return;
 	}
-	text_printf(out, "%c%6s %3lu %3lu %3lu %3lu %3lu", row->periodic ? '/' : ' ', number_ns(row->asked_ns).text,
+	text_printf(out, "%c%6s %3lu %3lu %3lu %3lu %3lu", row->periodic ? '/' : ' ', number_from_ns(row->asked_ns).text,
 		    row->asked, row->empty, row->early, row->doubled, row->excused);
 	put_figure(out, came, late->min_ns, WIDE);
 	put_figure(out, came, late->p50_ns, WIDE);
 	put_figure(out, late->count >= REPORT_P99_MIN, late->p99_ns, NARROW);
 	put_figure(out, came, late->max_ns, NARROW);
-	text_printf(out, " %6s\n", came ? number_ns(late->error_ns).text : "-");
+	text_printf(out, " %6s\n", came ? number_from_ns(late->error_ns).text : "-");
 }
 
 static bool
@@ -116,7 +116,7 @@ table_intervals(struct text *out, const struct report *report)
 {
 	if (!report->interval_count)
 		return;
-	text_put_inked(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
+	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
 	text_put(out, "source         period ask mis ear dbl exc     min     p50    p99    max  error\n");
 	for (size_t i = 0; i < report->interval_count; i++)
 		if (is_boot_core(report, &report->intervals[i]))

@@ -83,7 +83,7 @@ longest_gap_ns(const struct stretch *stretch)
 static void
 put_ns(struct text *out, uint64_t ns, int width)
 {
-	text_printf(out, "%*s", width, ns ? number_ns(ns).text : "-");
+	text_printf(out, "%*s", width, ns ? number_from_ns(ns).text : "-");
 }
 
 /* Writes a rate in ppm with as many digits as its error allows. */
@@ -96,7 +96,7 @@ put_rate(struct text *out, const struct interval_ppb *rate, int width)
 	text_init(&text, bytes, sizeof(bytes));
 	if (rate->known) {
 		uint64_t error = (uint64_t)(rate->high - rate->low) / 2;
-		struct number_within rounded = number_within(rate->value, error);
+		struct number_within rounded = number_round_to_error(rate->value, error);
 		uint64_t size = rounded.value < 0 ? 0 - (uint64_t)rounded.value : (uint64_t)rounded.value;
 
 		text_put_char(&text, rounded.value < 0 ? '-' : '+');
@@ -217,7 +217,7 @@ table_series(struct text *out, const struct report *report)
 
 	if (!rows)
 		return;
-	text_put_inked(out, INK_HEADING, "\nThe run over time\n\n");
+	text_put_coloured(out, INK_HEADING, "\nThe run over time\n\n");
 	table_series_head(out, report);
 	for (size_t i = 0; i < lines; i++)
 		put_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });

@@ -43,7 +43,7 @@ static const struct report_calibration *
 analyse(size_t row)
 {
 	analysis_calculate_calibrations(bytes, record.length, &report);
-	recommend_calibrations(&report);
+	recommend_describe_calibrations(&report);
 	return &report.calibrations[row];
 }
 
@@ -118,5 +118,5 @@ TEST(an_impossible_rate_does_not_overflow)
 {
 	put(&of_quick, (struct record_calibrated[]){ { UINT64_MAX, NONE } }, 1);
 	assert_true(analyse(0)->worst.value > 9000000000000);
-	assert_string_equal(number_ppm(report.calibrations[0].worst.value).text, ">1e6");
+	assert_string_equal(number_ppm_from_ppb(report.calibrations[0].worst.value).text, ">1e6");
 }

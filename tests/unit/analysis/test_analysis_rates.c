@@ -88,9 +88,9 @@ put(unsigned clock, enum record_stage stage, uint16_t window, uint16_t flags, ui
 					      2 * at_ns + BRACKET / 2 };
 	}
 	if (stage == RECORD_CLOSE && flags & RECORD_JUMPED)
-		corners = rate_corners(&report.clocks[clock].clock, 0, 0, samples, 1);
+		corners = rate_find_corners(&report.clocks[clock].clock, 0, 0, samples, 1);
 	else if (clock != RTC && stage != RECORD_CLOSE)
-		corners = rate_corners(&report.clocks[clock].clock, 0, (clocks[clock].hz << 32) / TSC_HZ, samples, SAMPLES);
+		corners = rate_find_corners(&report.clocks[clock].clock, 0, (clocks[clock].hz << 32) / TSC_HZ, samples, SAMPLES);
 	for (size_t i = 0; i < corners.lower_count; i++)
 		items[count++] = (struct record_corner){ (uint64_t)corners.lower[i].tsc, (uint64_t)corners.lower[i].ticks, 0 };
 	for (size_t i = 0; i < corners.upper_count; i++)

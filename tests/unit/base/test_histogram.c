@@ -14,8 +14,8 @@ TEST(buckets_cover_all_values_without_gaps)
 
 		assert_int_equal(low, next);
 		assert_true(high >= low);
-		assert_int_equal(histogram_bucket(low), bucket);
-		assert_int_equal(histogram_bucket(high), bucket);
+		assert_int_equal(histogram_find_bucket(low), bucket);
+		assert_int_equal(histogram_find_bucket(high), bucket);
 		/* A bucket is at most 1/64 of its smallest value wide. */
 		assert_true((high - low + 1) * 64 <= low || high == low);
 		next = high + 1;
@@ -25,15 +25,15 @@ TEST(buckets_cover_all_values_without_gaps)
 
 TEST(the_limits_of_some_buckets_are_right)
 {
-	assert_int_equal(histogram_bucket(0), 0);
-	assert_int_equal(histogram_bucket(127), 127);
-	assert_int_equal(histogram_bucket(128), 128);
-	assert_int_equal(histogram_bucket(129), 128);
-	assert_int_equal(histogram_bucket(130), 129);
-	assert_int_equal(histogram_bucket(255), 191);
-	assert_int_equal(histogram_bucket(256), 192);
-	assert_int_equal(histogram_bucket((UINT64_C(1) << 40) - 1), 2239);
-	assert_int_equal(histogram_bucket(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
+	assert_int_equal(histogram_find_bucket(0), 0);
+	assert_int_equal(histogram_find_bucket(127), 127);
+	assert_int_equal(histogram_find_bucket(128), 128);
+	assert_int_equal(histogram_find_bucket(129), 128);
+	assert_int_equal(histogram_find_bucket(130), 129);
+	assert_int_equal(histogram_find_bucket(255), 191);
+	assert_int_equal(histogram_find_bucket(256), 192);
+	assert_int_equal(histogram_find_bucket((UINT64_C(1) << 40) - 1), 2239);
+	assert_int_equal(histogram_find_bucket(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
 }
 
 TEST(the_largest_values_are_counted_like_any_other)
@@ -101,16 +101,16 @@ TEST(each_value_is_counted_in_the_smallest_octave_that_includes_it)
 	histogram_clear(&histogram);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		histogram_record(&histogram, values[i]);
-	assert_int_equal(histogram_octave(&histogram, 0), 1);  /* <= 0 */
-	assert_int_equal(histogram_octave(&histogram, 1), 1);  /* <= 1 */
-	assert_int_equal(histogram_octave(&histogram, 2), 2);  /* <= 3 */
-	assert_int_equal(histogram_octave(&histogram, 3), 2);  /* <= 7 */
-	assert_int_equal(histogram_octave(&histogram, 4), 1);  /* <= 15 */
-	assert_int_equal(histogram_octave(&histogram, 10), 1); /* <= 1023 */
-	assert_int_equal(histogram_octave(&histogram, 11), 2); /* <= 2047 */
-	assert_int_equal(histogram_octave(&histogram, 64), 1); /* all larger values are in the last octave */
+	assert_int_equal(histogram_count_in_octave(&histogram, 0), 1);  /* <= 0 */
+	assert_int_equal(histogram_count_in_octave(&histogram, 1), 1);  /* <= 1 */
+	assert_int_equal(histogram_count_in_octave(&histogram, 2), 2);  /* <= 3 */
+	assert_int_equal(histogram_count_in_octave(&histogram, 3), 2);  /* <= 7 */
+	assert_int_equal(histogram_count_in_octave(&histogram, 4), 1);  /* <= 15 */
+	assert_int_equal(histogram_count_in_octave(&histogram, 10), 1); /* <= 1023 */
+	assert_int_equal(histogram_count_in_octave(&histogram, 11), 2); /* <= 2047 */
+	assert_int_equal(histogram_count_in_octave(&histogram, 64), 1); /* all larger values are in the last octave */
 	for (size_t octave = 0; octave < OCTAVES; octave++)
-		total += histogram_octave(&histogram, octave);
+		total += histogram_count_in_octave(&histogram, octave);
 	assert_int_equal(total, sizeof(values) / sizeof(values[0]));
 }
 

@@ -37,8 +37,8 @@ TEST(a_result_that_does_not_fit_is_the_largest_number)
 	 * with a remainder, and must not wrap to 0 when it is rounded up.
 	 */
 	assert_true(scale_mul_div_up(UINT64_MAX, 3, 2) == UINT64_MAX);
-	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_UP) == UINT64_MAX);
-	assert_true(scale_ratio(((wide)1 << 65) - 1, 1, 2, SCALE_NEAREST) == UINT64_MAX);
+	assert_true(scale_mul_div_wide(((wide)1 << 65) - 1, 1, 2, SCALE_UP) == UINT64_MAX);
+	assert_true(scale_mul_div_wide(((wide)1 << 65) - 1, 1, 2, SCALE_NEAREST) == UINT64_MAX);
 }
 
 TEST(mul_div_agrees_with_division_of_128_bits_in_100000_cases)
@@ -97,8 +97,8 @@ TEST(a_ratio_of_192_bits_is_rounded_correctly_in_100000_cases)
 		wide a = (wide)any_length(&seed) * any_length(&seed);
 		wide c = (wide)any_length(&seed) * any_length(&seed) + 1;
 		uint64_t b = any_length(&seed), product[4], below[4], above[4];
-		uint64_t down = scale_ratio(a, b, c, SCALE_DOWN), up = scale_ratio(a, b, c, SCALE_UP);
-		uint64_t nearest = scale_ratio(a, b, c, SCALE_NEAREST);
+		uint64_t down = scale_mul_div_wide(a, b, c, SCALE_DOWN), up = scale_mul_div_wide(a, b, c, SCALE_UP);
+		uint64_t nearest = scale_mul_div_wide(a, b, c, SCALE_NEAREST);
 
 		multiply_256(a, b, product);
 		multiply_256(c, down, below);
@@ -118,10 +118,10 @@ TEST(division_by_128_bits_loses_no_carry)
 {
 	const wide most = ~(wide)0;
 
-	assert_int_equal(scale_ratio(most, 3, most - 5, SCALE_DOWN), 3);
-	assert_int_equal(scale_ratio(most, 3, most - 5, SCALE_UP), 4);
-	assert_int_equal(scale_ratio(most - 1, 1000000, most, SCALE_DOWN), 999999);
-	assert_int_equal(scale_ratio(most - 1, 1000000, most, SCALE_NEAREST), 1000000);
+	assert_int_equal(scale_mul_div_wide(most, 3, most - 5, SCALE_DOWN), 3);
+	assert_int_equal(scale_mul_div_wide(most, 3, most - 5, SCALE_UP), 4);
+	assert_int_equal(scale_mul_div_wide(most - 1, 1000000, most, SCALE_DOWN), 999999);
+	assert_int_equal(scale_mul_div_wide(most - 1, 1000000, most, SCALE_NEAREST), 1000000);
 }
 
 TEST(with_an_unknown_rate_a_tick_counts_as_a_nanosecond)
@@ -134,7 +134,7 @@ TEST(with_an_unknown_rate_a_tick_counts_as_a_nanosecond)
 		scale_init(&scale, unknown[i]);
 		assert_int_equal(scale.hz.den, 1);
 		assert_int_equal(scale_ns(&scale, 12345), 12345);
-		assert_int_equal(scale_ticks(&scale, 12345), 12345);
+		assert_int_equal(scale_ns_to_ticks(&scale, 12345), 12345);
 	}
 }
 
@@ -151,8 +151,8 @@ TEST(ticks_are_converted_to_nanoseconds_within_the_stated_error)
 		scale_init(&scale, rates[i]);
 		for (unsigned turn = 0; turn < 5000; turn++) {
 			uint64_t ticks = any_length(&seed) >> 24;
-			uint64_t exact = scale_ratio((wide)ticks * rates[i].den, 1000000000, rates[i].num,
-						     SCALE_NEAREST);
+			uint64_t exact = scale_mul_div_wide((wide)ticks * rates[i].den, 1000000000, rates[i].num,
+							    SCALE_NEAREST);
 			uint64_t error = ticks / (UINT64_C(1) << 33) + 1;
 			uint64_t ns = scale_ns(&scale, ticks);
 
@@ -174,15 +174,15 @@ TEST(the_duration_of_a_difference_includes_all_possible_rates)
 		uint64_t true_microhz = microhz - within + random_next(&seed) % (2 * within + 1);
 		int64_t ticks = (int64_t)(random_next(&seed) % 20000000001) - 10000000000;
 		uint64_t size = ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
-		int64_t least = (int64_t)scale_ratio((wide)size * 1000000, 1000000000, true_microhz, SCALE_DOWN);
-		int64_t most = (int64_t)scale_ratio((wide)size * 1000000, 1000000000, true_microhz, SCALE_UP);
+		int64_t least = (int64_t)scale_mul_div_wide((wide)size * 1000000, 1000000000, true_microhz, SCALE_DOWN);
+		int64_t most = (int64_t)scale_mul_div_wide((wide)size * 1000000, 1000000000, true_microhz, SCALE_UP);
 		struct scale scale;
 
 		scale_init(&scale, (struct rate){ microhz, 1000000 });
-		scale_bound(&scale, microhz - within, microhz + within);
-		assert_true(scale_ns_down(&scale, ticks) <= (ticks < 0 ? -most : least));
-		assert_true(scale_ns_up(&scale, ticks) >= (ticks < 0 ? -least : most));
-		assert_true(scale_ns_up(&scale, ticks) - scale_ns_down(&scale, ticks) <= most / 4000000 + 16);
+		scale_set_rate_bounds(&scale, microhz - within, microhz + within);
+		assert_true(scale_ticks_to_ns_down(&scale, ticks) <= (ticks < 0 ? -most : least));
+		assert_true(scale_ticks_to_ns_up(&scale, ticks) >= (ticks < 0 ? -least : most));
+		assert_true(scale_ticks_to_ns_up(&scale, ticks) - scale_ticks_to_ns_down(&scale, ticks) <= most / 4000000 + 16);
 	}
 }
 
@@ -191,18 +191,18 @@ TEST(differences_are_rounded_outwards_and_do_not_overflow)
 	struct scale scale;
 
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
-	assert_int_equal(scale_ns_down(&scale, 3), 0);
-	assert_int_equal(scale_ns_up(&scale, 3), 2); /* a tick is a third of a nanosecond, which is rounded up */
-	assert_int_equal(scale_ns_down(&scale, -3), -2);
-	assert_int_equal(scale_ns_up(&scale, -3), 0);
+	assert_int_equal(scale_ticks_to_ns_down(&scale, 3), 0);
+	assert_int_equal(scale_ticks_to_ns_up(&scale, 3), 2); /* a tick is a third of a nanosecond, which is rounded up */
+	assert_int_equal(scale_ticks_to_ns_down(&scale, -3), -2);
+	assert_int_equal(scale_ticks_to_ns_up(&scale, -3), 0);
 	scale_init(&scale, (struct rate){ 1000000000, 1 });
-	assert_int_equal(scale_ns_down(&scale, INT64_MIN), INT64_MIN);
-	assert_int_equal(scale_ns_up(&scale, INT64_MIN), INT64_MIN);
-	assert_int_equal(scale_ns_up(&scale, INT64_MAX), INT64_MAX);
+	assert_int_equal(scale_ticks_to_ns_down(&scale, INT64_MIN), INT64_MIN);
+	assert_int_equal(scale_ticks_to_ns_up(&scale, INT64_MIN), INT64_MIN);
+	assert_int_equal(scale_ticks_to_ns_up(&scale, INT64_MAX), INT64_MAX);
 	scale_init(&scale, (struct rate){ 1000, 1 });
-	assert_true(scale_ns_down(&scale, INT64_MIN) == INT64_MIN);
-	assert_true(scale_ns_up(&scale, INT64_MIN) == INT64_MIN);
-	assert_true(scale_ns_down(&scale, INT64_MAX) == INT64_MAX);
+	assert_true(scale_ticks_to_ns_down(&scale, INT64_MIN) == INT64_MIN);
+	assert_true(scale_ticks_to_ns_up(&scale, INT64_MIN) == INT64_MIN);
+	assert_true(scale_ticks_to_ns_down(&scale, INT64_MAX) == INT64_MAX);
 }
 
 TEST(nanoseconds_are_converted_to_ticks_exactly)
@@ -210,10 +210,10 @@ TEST(nanoseconds_are_converted_to_ticks_exactly)
 	struct scale scale;
 
 	scale_init(&scale, (struct rate){ 3579545, 1 });
-	assert_int_equal(scale_ticks(&scale, 1000000000), 3579545);
-	assert_int_equal(scale_ticks(&scale, 999999999), 3579544);
+	assert_int_equal(scale_ns_to_ticks(&scale, 1000000000), 3579545);
+	assert_int_equal(scale_ns_to_ticks(&scale, 999999999), 3579544);
 	scale_init(&scale, (struct rate){ UINT64_C(2304001234567891), 1000000 });
-	assert_int_equal(scale_ticks(&scale, 1000000000), 2304001234);
-	assert_int_equal(scale_ticks(&scale, UINT64_C(1000000000000000)), UINT64_C(2304001234567891));
-	assert_true(scale_ticks(&scale, UINT64_MAX) == UINT64_MAX);
+	assert_int_equal(scale_ns_to_ticks(&scale, 1000000000), 2304001234);
+	assert_int_equal(scale_ns_to_ticks(&scale, UINT64_C(1000000000000000)), UINT64_C(2304001234567891));
+	assert_true(scale_ns_to_ticks(&scale, UINT64_MAX) == UINT64_MAX);
 }

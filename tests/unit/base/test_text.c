@@ -169,10 +169,10 @@ TEST(strings_are_equal_only_if_they_are_equal_to_the_end)
 
 TEST(a_string_starts_with_another_only_if_it_has_all_of_it)
 {
-	assert_true(text_begins("hpet_fsb", "hpet"));
-	assert_true(text_begins("hpet", "hpet"));
-	assert_true(text_begins("hpet", ""));
-	assert_false(text_begins("hpe", "hpet"));
-	assert_false(text_begins("rtc", "hpet"));
-	assert_false(text_begins("", "hpet"));
+	assert_true(text_begins_with("hpet_fsb", "hpet"));
+	assert_true(text_begins_with("hpet", "hpet"));
+	assert_true(text_begins_with("hpet", ""));
+	assert_false(text_begins_with("hpe", "hpet"));
+	assert_false(text_begins_with("rtc", "hpet"));
+	assert_false(text_begins_with("", "hpet"));
 }

@@ -37,7 +37,7 @@ is_bad(const struct behaviour *row)
 	assert_int_equal(row->has_figure && row->checked, rule->unit && row->checked && !row->failed);
 	if (row->has_figure)
 		assert_true(row->low <= row->measured && row->measured <= row->high);
-	return behaviour_outcome(row, rule->limit) == OUTCOME_FAILED;
+	return behaviour_get_outcome(row, rule->limit) == OUTCOME_FAILED;
 }
 
 /* Returns the row number NTH (from 0) of RULE. Fails if there is none. */

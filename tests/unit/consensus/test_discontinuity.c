@@ -46,7 +46,7 @@ find(int64_t tsc, int64_t devices, int64_t rtc, bool at_an_edge)
 			     (struct discontinuity_clock){ true, { rtc / S * S, rtc / S * S + S }, RTC_WRAP },
 	};
 
-	return discontinuity_find(clocks, 5, FLOOR);
+	return discontinuity_find_groups(clocks, 5, FLOOR);
 }
 
 static void
@@ -66,8 +66,8 @@ TEST(clocks_that_agree_are_one_group)
 	assert_int_equal(find(20 * S, 20 * S, 20 * S, true).count, 1);
 	assert_int_equal(find(75 * S, 75 * S, 75 * S, true).count, 1);
 	assert_int_equal(find(75 * S, 75 * S + MS, 75 * S, true).count, 1);
-	assert_int_equal(discontinuity_find(NULL, 0, FLOOR).count, 0);
-	assert_int_equal(discontinuity_find(&unknown, 1, FLOOR).count, 0);
+	assert_int_equal(discontinuity_find_groups(NULL, 0, FLOOR).count, 0);
+	assert_int_equal(discontinuity_find_groups(&unknown, 1, FLOOR).count, 0);
 }
 
 TEST(a_pause_leaves_the_rtc_alone_ahead)
@@ -97,24 +97,24 @@ TEST(a_clock_that_jumps_or_steps_back_is_a_group)
 {
 	struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(13 * MS, MS / 10),
 						wraps(10 * MS, MS / 10, PM_WRAP), unknown };
-	struct discontinuity found = discontinuity_find(clocks, 4, FLOOR);
+	struct discontinuity found = discontinuity_find_groups(clocks, 4, FLOOR);
 
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[0], 1u << 0 | 1u << 2, 10 * MS);
 	assert_holds(&found.groups[1], 1u << 1, 13 * MS);
 	clocks[1] = took(-500 * MS, MS / 10);
-	found = discontinuity_find(clocks, 4, FLOOR);
+	found = discontinuity_find_groups(clocks, 4, FLOOR);
 	assert_int_equal(found.count, 2);
 	assert_holds(&found.groups[1], 1u << 1, -500 * MS);
 	clocks[1] = took(10 * MS + MS / 2, MS / 10);
-	assert_int_equal(discontinuity_find(clocks, 4, FLOOR).count, 1);
+	assert_int_equal(discontinuity_find_groups(clocks, 4, FLOOR).count, 1);
 }
 
 /* A counter that wraps may have jumped by whole wraps, so its reading alone does not show how much time passed. */
 TEST(a_counter_that_wraps_soon_proves_nothing_alone)
 {
 	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), wraps(30 * MS, MS / 10, PIT_WRAP) };
-	struct discontinuity found = discontinuity_find(clocks, 2, FLOOR);
+	struct discontinuity found = discontinuity_find_groups(clocks, 2, FLOOR);
 
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.groups[1].clocks, 1u << 1);
@@ -122,7 +122,7 @@ TEST(a_counter_that_wraps_soon_proves_nothing_alone)
 	/* Two counters that wrap agree if their times are equal for any numbers of wraps. */
 	const struct discontinuity_clock both[] = { wraps(S, MS / 10, PM_WRAP), wraps(S, MS / 10, PIT_WRAP) };
 
-	assert_int_equal(discontinuity_find(both, 2, FLOOR).count, 1);
+	assert_int_equal(discontinuity_find_groups(both, 2, FLOOR).count, 1);
 }
 
 /*
@@ -134,7 +134,7 @@ TEST(a_counter_that_wraps_late_is_compared_with_the_most_exact_clock)
 	const uint64_t late = (uint64_t)(1200 * S);
 	const struct discontinuity_clock clocks[] = { took(30 * S, 1280 * S), took(0, 0), wraps(MS / 10, MS / 10, late) };
 
-	assert_int_equal(discontinuity_find(clocks, 3, FLOOR).count, 1);
+	assert_int_equal(discontinuity_find_groups(clocks, 3, FLOOR).count, 1);
 }
 
 TEST(a_counter_with_an_interval_of_many_wraps_agrees_with_all_clocks)
@@ -143,7 +143,7 @@ TEST(a_counter_with_an_interval_of_many_wraps_agrees_with_all_clocks)
 	const struct discontinuity_clock clocks[] = {
 		took(0, 0), { true, { 22 * S - 87 * late, 22 * S + 87 * late }, (uint64_t)late }, took(MS / 10, MS / 10),
 	};
-	const struct discontinuity found = discontinuity_find(clocks, 3, FLOOR);
+	const struct discontinuity found = discontinuity_find_groups(clocks, 3, FLOOR);
 
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.groups[0].clocks, 5);
@@ -152,7 +152,7 @@ TEST(a_counter_with_an_interval_of_many_wraps_agrees_with_all_clocks)
 TEST(a_clock_that_agrees_with_all_groups_has_no_vote)
 {
 	const struct discontinuity_clock clocks[] = { took(10 * MS, 0), took(100 * MS, 0), took(50 * MS, 80 * MS) };
-	struct discontinuity found = discontinuity_find(clocks, 3, FLOOR);
+	struct discontinuity found = discontinuity_find_groups(clocks, 3, FLOOR);
 
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.mute, 1u << 2);
@@ -167,7 +167,7 @@ TEST(groups_without_space_are_merged_into_the_last)
 
 	for (int i = 0; i < 6; i++)
 		clocks[i] = took(i * S, MS);
-	found = discontinuity_find(clocks, 6, FLOOR);
+	found = discontinuity_find_groups(clocks, 6, FLOOR);
 	assert_int_equal(found.count, DISCONTINUITY_GROUPS_MAX);
 	for (size_t i = 0; i < found.count; i++)
 		all |= found.groups[i].clocks;
@@ -213,7 +213,7 @@ TEST(random_steps_have_no_wrong_result)
 				clocks[i].elapsed.high -= ns / wrap * wrap;
 			}
 		}
-		found = discontinuity_find(clocks, CLOCKS, FLOOR);
+		found = discontinuity_find_groups(clocks, CLOCKS, FLOOR);
 		for (size_t a = 0; a < found.count; a++) {
 			uint32_t members = found.groups[a].clocks;
 

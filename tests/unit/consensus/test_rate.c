@@ -64,15 +64,15 @@ static const struct world worlds[] = {
 static struct rate_interval
 implied(const struct rate_window *window, struct rate claimed)
 {
-	struct rate_slope slope = rate_slope(window);
+	struct rate_slope slope = rate_calculate_slope(window);
 
-	return rate_implied_tsc(&slope, claimed);
+	return rate_of_tsc_implied_by_clock(&slope, claimed);
 }
 
 static struct rate_interval
 of_clock(const struct rate_window *window, const struct rate_interval *tsc)
 {
-	struct rate_slope slope = rate_slope(window);
+	struct rate_slope slope = rate_calculate_slope(window);
 
 	return rate_of_clock(&slope, tsc);
 }
@@ -257,14 +257,14 @@ TEST(the_consensus_is_the_narrowest_interval_that_agrees_with_most)
 	};
 
 	/* Three intervals contain 1000. Two contain the falseticker's value: its own and the wide interval. */
-	assert_int_equal(rate_consensus(rates, 5), 4);
+	assert_int_equal(rate_find_consensus(rates, 5), 4);
 	/* Without the wide interval, the result is the same. */
 	const struct rate_interval narrow[] = { rates[0], rates[2], rates[3], rates[4] };
 
-	assert_int_equal(rate_consensus(narrow, 4), 3);
-	assert_int_equal(rate_consensus(rates, 2), 1);
-	assert_int_equal(rate_consensus(rates, 1), 1);
-	assert_int_equal(rate_consensus(rates, 0), 0);
+	assert_int_equal(rate_find_consensus(narrow, 4), 3);
+	assert_int_equal(rate_find_consensus(rates, 2), 1);
+	assert_int_equal(rate_find_consensus(rates, 1), 1);
+	assert_int_equal(rate_find_consensus(rates, 0), 0);
 }
 
 TEST(a_clock_that_is_faster_than_stated_implies_a_slower_tsc)
@@ -272,20 +272,20 @@ TEST(a_clock_that_is_faster_than_stated_implies_a_slower_tsc)
 	const struct rate_interval a = { true, 1000000000, 999999990, 1000000010 };
 	const struct rate_interval b = { true, 1000100000, 1000099000, 1000101000 };
 	const struct rate_interval none = { .known = false };
-	struct interval_ppb ppb = rate_compare(&a, &b);
+	struct interval_ppb ppb = rate_relative_difference(&a, &b);
 
 	assert_true(ppb.known);
 	assert_int_equal(ppb.value, 100000);
 	assert_int_equal(ppb.low, 98989);   /* 98,990 / 1.00000001 = 98,989.999 */
 	assert_int_equal(ppb.high, 101011); /* 101,010 / 0.99999999 = 101,010.001 */
-	ppb = rate_compare(&b, &a);
+	ppb = rate_relative_difference(&b, &a);
 	assert_int_equal(ppb.value, -99990); /* -99,990.0009 */
 	assert_int_equal(ppb.low, -101000);  /* -(101,010 / 1.000101) = -100,999.8 */
 	assert_int_equal(ppb.high, -98980);  /* -(98,990 / 1.000099) = -98,980.2 */
-	ppb = rate_compare(&a, &a);
+	ppb = rate_relative_difference(&a, &a);
 	assert_true(ppb.low <= 0 && ppb.value == 0 && ppb.high >= 0);
-	assert_false(rate_compare(&a, &none).known);
-	assert_false(rate_compare(&none, &a).known);
+	assert_false(rate_relative_difference(&a, &none).known);
+	assert_false(rate_relative_difference(&none, &a).known);
 }
 
 /* A crafted record can have such rates. Sums of them in all rows of a soak must not overflow. */
@@ -293,12 +293,12 @@ TEST(a_rate_that_is_more_than_a_million_times_too_high_is_limited)
 {
 	const struct rate_interval slow = { true, 1, 1, 1 }, fast = { true, UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX - 1 };
 	const int64_t limit = INT64_C(1000000000000000);
-	struct interval_ppb ppb = rate_compare(&slow, &fast);
+	struct interval_ppb ppb = rate_relative_difference(&slow, &fast);
 
 	assert_true(ppb.value == limit && ppb.low == limit && ppb.high == limit);
-	ppb = rate_compare(&fast, &slow);
+	ppb = rate_relative_difference(&fast, &slow);
 	assert_true(ppb.value == -1000000000 && ppb.low == -1000000000 && ppb.high >= -1000000000);
-	ppb = rate_error(&fast, (struct rate){ 1, 1 });
+	ppb = rate_error_against_claim(&fast, (struct rate){ 1, 1 });
 	assert_true(ppb.value == limit && ppb.low == limit && ppb.high == limit);
 }
 
@@ -307,7 +307,7 @@ TEST(a_rate_error_is_exact_if_the_nominal_rate_is_no_whole_number)
 	const struct rate pit = { 105000000, 88 }; /* 1,193,181.818181... Hz */
 	const struct rate_interval floor_of_it = { true, UINT64_C(1193181818181), UINT64_C(1193181818181),
 						   UINT64_C(1193181818182) };
-	struct interval_ppb ppb = rate_error(&floor_of_it, pit);
+	struct interval_ppb ppb = rate_error_against_claim(&floor_of_it, pit);
 
 	assert_int_equal(ppb.value, 0);
 	assert_int_equal(ppb.low, -1); /* the value is -0.0007 ppb, and the interval is rounded outwards */
@@ -316,15 +316,15 @@ TEST(a_rate_error_is_exact_if_the_nominal_rate_is_no_whole_number)
 	const struct rate_interval fast = { true, UINT64_C(1217045454545), UINT64_C(1217045454545),
 					    UINT64_C(1217045454546) };
 
-	ppb = rate_error(&fast, pit);
+	ppb = rate_error_against_claim(&fast, pit);
 	assert_int_equal(ppb.value, 20000000);
 	assert_int_equal(ppb.low, 19999999);
 	assert_int_equal(ppb.high, 20000001);
 	const struct rate_interval stopped = { true, 0, 0, 0 };
 
-	assert_int_equal(rate_error(&stopped, pit).value, -1000000000);
-	assert_false(rate_error(&fast, (struct rate){ 0, 1 }).known);
-	assert_false(rate_error(&fast, (struct rate){ 1, 0 }).known);
+	assert_int_equal(rate_error_against_claim(&stopped, pit).value, -1000000000);
+	assert_false(rate_error_against_claim(&fast, (struct rate){ 0, 1 }).known);
+	assert_false(rate_error_against_claim(&fast, (struct rate){ 1, 0 }).known);
 }
 
 TEST(wraps_are_counted_if_the_estimate_is_off_by_less_than_half_a_wrap)
@@ -343,9 +343,9 @@ TEST(wraps_are_counted_if_the_estimate_is_off_by_less_than_half_a_wrap)
 			uint64_t late = elapsed + off, early = elapsed > off ? elapsed - off : 0;
 			uint64_t now = (then + elapsed) % range;
 
-			assert_int_equal(rate_unwrap(&clock, then, now, elapsed), elapsed);
-			assert_int_equal(rate_unwrap(&clock, then, now, late), elapsed);
-			assert_int_equal(rate_unwrap(&clock, then, now, early), elapsed);
+			assert_int_equal(rate_unwrap_ticks(&clock, then, now, elapsed), elapsed);
+			assert_int_equal(rate_unwrap_ticks(&clock, then, now, late), elapsed);
+			assert_int_equal(rate_unwrap_ticks(&clock, then, now, early), elapsed);
 		}
 	}
 }
@@ -355,17 +355,17 @@ TEST(a_known_number_of_wraps_gives_the_exact_count)
 	const struct clock pm = { .wrap_ticks = 0xffffff }, pit = { .wrap_ticks = 0xffff };
 	const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
 
-	assert_int_equal(rate_unwrap(&pm, 0xfffffe, 3, 5), 5);
-	assert_int_equal(rate_unwrap(&pm, 0xfffffe, 3, 0x2000000), 0x2000005);
-	assert_int_equal(rate_unwrap(&pit, 100, 100, 65536), 65536);
-	assert_int_equal(rate_unwrap(&pit, 100, 100, 32767), 0);
-	assert_int_equal(rate_unwrap(&pit, 100, 100, 32769), 65536);
-	assert_int_equal(rate_unwrap(&rtc, 58, 1, 3), 3);
-	assert_int_equal(rate_unwrap(&rtc, 58, 1, 64), 63);
-	assert_int_equal(rate_unwrap(&tsc, UINT64_MAX, 4, 77), 5);
+	assert_int_equal(rate_unwrap_ticks(&pm, 0xfffffe, 3, 5), 5);
+	assert_int_equal(rate_unwrap_ticks(&pm, 0xfffffe, 3, 0x2000000), 0x2000005);
+	assert_int_equal(rate_unwrap_ticks(&pit, 100, 100, 65536), 65536);
+	assert_int_equal(rate_unwrap_ticks(&pit, 100, 100, 32767), 0);
+	assert_int_equal(rate_unwrap_ticks(&pit, 100, 100, 32769), 65536);
+	assert_int_equal(rate_unwrap_ticks(&rtc, 58, 1, 3), 3);
+	assert_int_equal(rate_unwrap_ticks(&rtc, 58, 1, 64), 63);
+	assert_int_equal(rate_unwrap_ticks(&tsc, UINT64_MAX, 4, 77), 5);
 	/*
 	 * A reading that is 10 less, where a few ticks more were expected, is a step back by 10 and not a whole wrap.
 	 */
-	assert_true(rate_unwrap(&pm, 1000, 990, 4) == UINT64_C(0) - 10);
-	assert_int_equal(rate_unwrap(&pm, 1000, 990, 0xfffff0), 0xfffff6);
+	assert_true(rate_unwrap_ticks(&pm, 1000, 990, 4) == UINT64_C(0) - 10);
+	assert_int_equal(rate_unwrap_ticks(&pm, 1000, 990, 0xfffff0), 0xfffff6);
 }

@@ -94,7 +94,7 @@ take(struct world *world, struct window *window, size_t count)
 
 		ps = read_all(world, ps, samples) + WINDOW_PS;
 		resolution_add(&resolution, &clock_of_64_bits, 0, samples, READS);
-		window->corners[i] = rate_corners(&clock_of_64_bits, 0, rise, samples, READS);
+		window->corners[i] = rate_find_corners(&clock_of_64_bits, 0, rise, samples, READS);
 		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, READS), &window->corners[i] };
 	}
 	window->ends.even_ticks = resolution.gcd_ticks;
@@ -127,7 +127,7 @@ TEST(in_1000_windows_the_interval_contains_the_true_rate)
 			struct rate_slope slope;
 
 			take(&world, &window, turn % 2 ? 3 : 2);
-			slope = rate_fit(&window.ends, &fit);
+			slope = rate_fit_line(&window.ends, &fit);
 			assert_true(slope.known);
 			assert_true(holds(&world, &slope));
 		}
@@ -151,7 +151,7 @@ take_with_between(struct world *world, struct window *window, size_t between)
 		ps = begin_ps + WINDOW_PS / (count - 1) * i + random_next(&world->seed) % (PS_PER_S / 1000);
 		read_all(world, ps, samples);
 		resolution_add(&resolution, &clock_of_64_bits, 0, samples, reads);
-		window->corners[i] = rate_corners(&clock_of_64_bits, 0, rise, samples, reads);
+		window->corners[i] = rate_find_corners(&clock_of_64_bits, 0, rise, samples, reads);
 		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, reads), &window->corners[i] };
 	}
 	window->ends.even_ticks = resolution.gcd_ticks;
@@ -169,7 +169,7 @@ outside(struct world world, size_t between)
 		struct rate_slope slope;
 
 		take_with_between(&world, &window, between);
-		slope = rate_fit(&window.ends, &fit);
+		slope = rate_fit_line(&window.ends, &fit);
 		assert_true(slope.known);
 		outside += !holds(&world, &slope);
 	}
@@ -200,9 +200,9 @@ TEST(a_line_through_all_readings_is_narrower_than_the_two_best_readings)
 		struct rate_slope slope, two;
 
 		take(&world, &window, 3);
-		slope = rate_fit(&window.ends, &fit);
+		slope = rate_fit_line(&window.ends, &fit);
 		assert_int_equal(fit, RATE_FIT_ALL);
-		two = rate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[2].sample, 2, 1 });
+		two = rate_calculate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[2].sample, 2, 1 });
 		assert_true(width_ppb(&slope) <= width_ppb(&two));
 		all += width_ppb(&slope);
 		by_two += width_ppb(&two);
@@ -223,7 +223,7 @@ TEST(an_uneven_counter_has_the_uncertainty_of_its_largest_step)
 	take(&world, &window, 2);
 	assert_int_equal(window.ends.even_ticks, 1);
 	assert_in_range(window.ends.uneven_ticks, 16, 17);
-	rate_fit(&window.ends, &fit);
+	rate_fit_line(&window.ends, &fit);
 	assert_int_equal(fit, RATE_FIT_UNEVEN);
 }
 
@@ -235,7 +235,7 @@ TEST(if_the_rate_changes_in_between_only_the_ends_are_used)
 
 	take(&world, &window, 3);
 	window.ends.ends[1].sample.ticks += 40; /* the clock is 3 us ahead in the middle of the window only */
-	assert_true(rate_fit(&window.ends, &fit).known);
+	assert_true(rate_fit_line(&window.ends, &fit).known);
 	assert_int_equal(fit, RATE_FIT_ENDS);
 }
 
@@ -248,28 +248,28 @@ TEST(if_no_line_fits_the_two_best_readings_are_used)
 
 	take(&world, &window, 2);
 	window.samples[1][READS / 2].ticks += 10000;
-	window.corners[1] = rate_corners(&clock_of_64_bits, 0, (uint64_t)(((wide)world.clock_hz << 32) / TSC_HZ),
-					 window.samples[1], READS);
-	slope = rate_fit(&window.ends, &fit);
+	window.corners[1] = rate_find_corners(&clock_of_64_bits, 0, (uint64_t)(((wide)world.clock_hz << 32) / TSC_HZ),
+					      window.samples[1], READS);
+	slope = rate_fit_line(&window.ends, &fit);
 	assert_int_equal(fit, RATE_FIT_TWO);
-	two = rate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[1].sample,
-						window.ends.uneven_ticks, 1 });
+	two = rate_calculate_slope(&(struct rate_window){ window.ends.ends[0].sample, window.ends.ends[1].sample,
+							  window.ends.uneven_ticks, 1 });
 	assert_true(width_ppb(&slope) == width_ppb(&two));
 }
 
 TEST(a_window_in_which_the_clock_stepped_back_has_no_rate)
 {
 	static const struct sample sample = { 0, 5, 10 };
-	struct rate_corners own = rate_corners(&clock_of_64_bits, 0, 0, &sample, 1);
+	struct rate_corners own = rate_find_corners(&clock_of_64_bits, 0, 0, &sample, 1);
 	struct rate_ends ends = { { { sample, &own }, { { 1000, 3, 1010 }, &own } }, 2, 1, 3, 1 };
 	enum rate_fit fit;
 
-	assert_false(rate_fit(&ends, &fit).known);
+	assert_false(rate_fit_line(&ends, &fit).known);
 	assert_int_equal(fit, RATE_FIT_NONE);
 	ends.ends[1].sample = (struct sample){ 11, 9, 20 }; /* the time between the readings may be 0 */
-	assert_false(rate_fit(&ends, &fit).known);
+	assert_false(rate_fit_line(&ends, &fit).known);
 	ends.ends[1].sample = (struct sample){ 1000, 9, 1010 };
-	assert_true(rate_fit(&ends, &fit).known);
+	assert_true(rate_fit_line(&ends, &fit).known);
 }
 
 /* A crafted record can have any corners. Their differences may not fit into 64 bits. */
@@ -282,7 +282,7 @@ TEST(absurd_corners_do_not_narrow_the_two_best_readings)
 			struct rate_corners own = { 10, 1, 1, { { absurd[i], absurd[j] } }, { { absurd[j], absurd[i] } } };
 			struct rate_ends ends = { { { { 0, 5, 10 }, &own }, { { 1000, 9, 1010 }, &own } }, 2, 1, 3, 1 };
 			enum rate_fit fit;
-			struct rate_slope slope = rate_fit(&ends, &fit);
+			struct rate_slope slope = rate_fit_line(&ends, &fit);
 
 			assert_true(slope.known && slope.low_ticks <= slope.high_ticks);
 		}
@@ -299,7 +299,7 @@ TEST(corners_include_readings_after_a_wrap_but_not_a_long_preemption)
 	static const struct sample samples[] = {
 		{ 0, 65530, 100 }, { 100, 65534, 180 }, { 180, 2, 300 }, { 300, 20000, 50000 }, { 50000, 20002, 50100 },
 	};
-	struct rate_corners corners = rate_corners(&pit, 20000, UINT64_C(4) << 24, samples, 5);
+	struct rate_corners corners = rate_find_corners(&pit, 20000, UINT64_C(4) << 24, samples, 5);
 
 	assert_int_equal(corners.narrowest, 80);
 	assert_int_equal(corners.lower[0].ticks, -4);
@@ -314,7 +314,7 @@ TEST(if_all_readings_took_too_long_the_shortest_is_used)
 	static const struct sample samples[] = {
 		{ 0, 65530, 50000 }, { 50000, 65534, 91000 }, { 91000, 2, 150000 },
 	};
-	struct rate_corners corners = rate_corners(&pit, 20000, UINT64_C(4) << 24, samples, 3);
+	struct rate_corners corners = rate_find_corners(&pit, 20000, UINT64_C(4) << 24, samples, 3);
 
 	assert_int_equal(corners.lower_count, 1);
 	assert_int_equal(corners.upper_count, 1);

@@ -128,7 +128,7 @@ TEST(a_leaf_15h_without_its_crystal_needs_leaf_16h)
 	set_vendor("GenuineIntel", 0x15);
 	read_claims();
 	assert_null(find(CLAIM_LEAF_15_16, CLAIM_OF_LAPIC));
-	assert_null(claims_first_of_tsc(&platform.claims));
+	assert_null(claims_find_first_tsc_rate(&platform.claims));
 	set_vendor("GenuineIntel", 0x14);
 	read_claims();
 	assert_int_equal(platform.claims.count, 0);
@@ -140,7 +140,7 @@ TEST(atom_c3000_has_a_crystal_of_25_mhz)
 	set_leaf_15(2, 176, 0);
 	assert_claim(CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC, "CPUID 15h, Atom C3000", UINT64_C(2200000000), 0);
 	assert_claim(CLAIM_LEAF_15_FIXED, CLAIM_OF_LAPIC, "CPUID 15h, Atom C3000", 25000000, 0);
-	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC));
+	assert_ptr_equal(claims_find_first_tsc_rate(&platform.claims), find(CLAIM_LEAF_15_FIXED, CLAIM_OF_TSC));
 }
 
 TEST(leaf_16h_states_megahertz_in_16_bits)
@@ -168,12 +168,12 @@ TEST(a_hypervisors_leaf_in_khz_is_used_before_15h_and_16h)
 	assert_claim(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX", UINT64_C(2893437000), 1000);
 	assert_claim(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID 40000010h EBX", 1000000000, 1000);
 	assert_int_equal(find(CLAIM_KHZ_LEAF, CLAIM_OF_TSC)->base, 0x40000000);
-	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_KHZ_LEAF, CLAIM_OF_TSC));
+	assert_ptr_equal(claims_find_first_tsc_rate(&platform.claims), find(CLAIM_KHZ_LEAF, CLAIM_OF_TSC));
 	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	read_claims();
 	assert_refused(CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "It is 0.");
 	assert_refused(CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "It is 0.");
-	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_LEAF_15, CLAIM_OF_TSC));
+	assert_ptr_equal(claims_find_first_tsc_rate(&platform.claims), find(CLAIM_LEAF_15, CLAIM_OF_TSC));
 	set_interface(0x40000000, "ACRNACRNACRN", 0x40000010);
 	sim_cpuid_set(0x40000010, 0, (struct hw_cpuid){ 2304000, 0, 0, 0 });
 	read_claims();
@@ -244,7 +244,7 @@ TEST(an_msr_that_is_absent_or_states_an_impossible_rate_has_the_reason)
 				     1000000000, 1000);
 		}
 	}
-	assert_ptr_equal(claims_first_of_tsc(&platform.claims), find(CLAIM_HYPERV, CLAIM_OF_TSC));
+	assert_ptr_equal(claims_find_first_tsc_rate(&platform.claims), find(CLAIM_HYPERV, CLAIM_OF_TSC));
 }
 
 static const struct claim_raw *
@@ -288,7 +288,7 @@ TEST(a_leaf_of_0_and_a_denominator_of_0_state_no_rate)
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	read_claims();
 	assert_refused(CLAIM_XEN, CLAIM_OF_TSC, "It is 0.");
-	claim_set(&claim, (struct rate){ 1000000000, 0 }, 0);
+	claim_set_rate(&claim, (struct rate){ 1000000000, 0 }, 0);
 	assert_string_equal(claim.reason, "It is 0.");
 	assert_int_equal(claim.hz.den, 0);
 	set_leaf_15(1, 1000, 1); /* a crystal of 1 Hz */

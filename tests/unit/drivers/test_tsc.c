@@ -66,15 +66,15 @@ TEST(the_nominal_rate_is_the_hypervisors_or_the_first_stated_rate)
 	assert_int_equal(clocks[CPUID].claimed.num / clocks[CPUID].claimed.den, 1000000000);
 
 	claim = claims_add(&platform.claims, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID 40000010h EAX");
-	claim_set(claim, (struct rate){ 1000000001, 1 }, 1000);
+	claim_set_rate(claim, (struct rate){ 1000000001, 1 }, 1000);
 	open_driver(&tsc_driver);
 	assert_string_equal(clocks[TSC].reason, "The TSC's rate is stated by CPUID 40000010h EAX.");
 	assert_int_equal(clocks[LFENCE].claimed.num, 1000000001);
 	assert_int_equal(clocks[TSC].claimed_within_ppb, 1000);
 
 	platform.claims.count = 0;
-	claim_set(claims_add(&platform.claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"), (struct rate){ 1000000002, 1 },
-		  50000000);
+	claim_set_rate(claims_add(&platform.claims, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h"), (struct rate){ 1000000002, 1 },
+		       50000000);
 	open_driver(&tsc_driver);
 	assert_string_equal(clocks[TSC].reason, "The TSC's rate is stated by CPUID 16h (rounded).");
 	assert_int_equal(clocks[RDTSCP].claimed.num, 1000000002);

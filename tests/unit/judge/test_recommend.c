@@ -44,11 +44,11 @@ TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 	cost(report, "pit", 151000);
 	cost(report, "rtc", 1000);
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_order(report, ids, 0);
 	cost(report, "hpet", 69999);
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[1].clock, "hpet");
 }
 
@@ -64,7 +64,7 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 	cost(report, "pit", 3360000);
 	cost(report, "rtc", 2110000);
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_order(report, ids, 0);
 	assert_non_null(strstr(report->advice.rows[0].reason, "9.00ns a read"));
 	assert_non_null(strstr(report->advice.rows[0].reason, ", invariant."));
@@ -83,7 +83,7 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[0].clock, "tsc");
 	assert_string_equal(report->taken[0].clock, "hpet");
 	assert_non_null(strstr(report->advice.rows[0].reason,
@@ -92,7 +92,7 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 		assert_null(strstr(report->advice.rows[i].reason, "Linux"));
 	/* if clocks are missing from the run, it is not known which clock Linux uses */
 	report->options.clock_count = 1;
-	recommend(report);
+	recommend_clocks(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
 			       ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
 			       "takes the next clock of this list instead, or the hypervisor's own clock."));
@@ -105,7 +105,7 @@ TEST(the_first_clock_has_a_remark_only_if_linux_uses_another)
 
 	report->tsc_is_invariant = true;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->taken[0].clock, report->advice.rows[0].clock);
 	assert_null(strstr(report->advice.rows[0].reason, "Linux"));
 
@@ -115,7 +115,7 @@ TEST(the_first_clock_has_a_remark_only_if_linux_uses_another)
 	/* rating of the TSC driver on a machine without an invariant TSC */
 	literal_find(report, "tsc")->clock.rating = 150;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[0].clock, "hpet");
 	assert_string_equal(report->taken[0].clock, "tsc");
 	assert_non_null(strstr(report->advice.rows[0].reason, "; Linux takes tsc instead: see below."));
@@ -132,7 +132,7 @@ TEST(the_cost_relative_to_the_tsc_is_rounded)
 	cost(report, "tsc", 9000);
 	cost(report, "hpet", 44000);
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[1].reason, "44.0ns a read, 5 times the TSC's.");
 }
 
@@ -146,7 +146,7 @@ TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
 	/* rating of the TSC driver on a machine without an invariant TSC */
 	literal_find(report, "tsc")->clock.rating = 150;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_order(report, ids, 0);
 	assert_non_null(strstr(report->advice.rows[2].reason, "not reported as invariant: it may follow the core's frequency, "
 			       "or stop when the core sleeps; see the warning tsc-not-invariant."));
@@ -161,7 +161,7 @@ TEST(a_failed_clock_is_to_be_avoided_and_an_absent_clock_is_not_named)
 	literal_find(report, "hpet")->monotonic.backward = 1;
 	literal_find(report, "pit")->clock.state = CLOCK_ABSENT;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_order(report, ids, 1);
 	assert_string_equal(report->advice.rows[3].reason, "clock-backward: A clock that steps back gives negative "
 			    "durations and events in the wrong order.");
@@ -174,14 +174,14 @@ TEST(a_clock_to_avoid_is_named_with_all_broken_rules_and_their_cores)
 	rules_add_finding(report, "tsc-offset", "tsc", 8, "Core 8's TSC is behind.");
 	rules_add_finding(report, "tsc-drift", "tsc", 9, "Core 9's TSC ran faster.");
 	literal_find(report, "tsc")->verdict = VERDICT_FAIL;
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (core 8): Time stamps of cores whose TSCs "
 							   "differ "
 			    "cannot be compared. Also tsc-drift (core 9).");
 	rules_add_finding(report, "tsc-offset", "tsc", 10, "Core 10's TSC is behind.");
 	rules_add_finding(report, "tsc-offset", "tsc", 12, "Core 12's TSC is behind.");
 	rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE, "Core 1's TSC read more than core 2's.");
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (cores 8, 10 and 12): Time stamps of cores whose TSCs "
 			    "differ cannot be compared. Also tsc-drift (core 9), tsc-warp.");
 }
@@ -194,7 +194,7 @@ TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
 	report->tsc_is_invariant = true;
 	rules_add_finding(report, "rate-wrong", "tsc", REPORT_NO_CORE, "tsc runs fast.");
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_order(report, ids, 1);
 	assert_string_equal(report->advice.rows[4].reason, "rate-wrong: Time by this clock drifts from the time by all "
 			    "other clocks faster than NTP can correct it. A kernel that measures the TSC's rate may "
@@ -210,7 +210,7 @@ TEST(a_clock_with_a_warning_comes_after_all_healthy_clocks)
 	rules_add_finding(report, "rate-changed", "tsc", REPORT_NO_CORE, "The rate of tsc changed.");
 	rules_add_finding(report, "hpet-pc10", "hpet", REPORT_NO_CORE, "The limit is 8.");
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_order(report, ids, 0);
 	assert_non_null(strstr(report->advice.rows[3].reason, "; see the warning rate-changed."));
 	assert_non_null(strstr(report->advice.rows[4].reason, "; see the warning hpet-pc10."));
@@ -220,7 +220,7 @@ static void
 assert_answer(struct report *report, const char *text)
 {
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_string_equal(report->answer.text, text);
 }
 
@@ -312,7 +312,7 @@ static void
 assert_tick(struct report *report, const char *source, const char *reason)
 {
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	if (source)
 		assert_string_equal(report->tick.source, source);
 	else
@@ -357,7 +357,7 @@ TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)
 
 	report->intervals[1].empty = report->intervals[1].expired = 9;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	assert_non_null(strstr(report->tick.reason,
 			       " But see irq-missing: lapic=notscdeadline lets Linux use the timer without"));
 }

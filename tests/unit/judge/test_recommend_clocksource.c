@@ -56,7 +56,7 @@ assert_taken(size_t i, const char *system, const char *clock, const char *reason
 
 TEST(on_bare_metal_linux_and_windows_use_the_invariant_tsc)
 {
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_int_equal(report->taken_count, 3);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before hpet, 250.");
 	assert_taken(1, "Windows", "tsc", "the TSC is reported as invariant, and nothing was found against it.");
@@ -86,7 +86,7 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 	report->calibrations[0] = (struct report_calibration){ .loop = &loop, .runs = 50, .refused = 2,
 							       .worst = { true, -310200, -310300, -310100 } };
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant "
 		"and CPUID "
 		     "reports TSC_ADJUST; a read costs 9.82ns; if CPUID gives no rate, a loop measures one, "
@@ -96,11 +96,11 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 {
 	have_core(true, false);
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant "
 		"and Linux takes the TSC.");
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "hpet", "it reads Linux's clocksource, because CPUID reports no TSC_ADJUST, "
 		"and "
 		     "Linux does not take the TSC.");
@@ -109,10 +109,10 @@ TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)
 {
 	have_core(false, true);
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "tsc", "it reads Linux's clocksource, because there is no RDTSCP.");
 	report->tsc_is_invariant = false;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "tsc", "it reads Linux's clocksource, because the TSC is not reported as "
 		"invariant.");
 }
@@ -121,7 +121,7 @@ TEST(a_tsc_that_linux_distrusts_is_marked_unstable_and_the_hpet_is_next)
 {
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
 		"unstable: the CPU is not Intel's, has several cores, and reports no invariant TSC "
 		     "(\"Marking TSC unstable due to TSCs "
@@ -133,7 +133,7 @@ TEST(warps_make_the_tsc_unstable)
 {
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
 	report->clocks[1].clock.state = CLOCK_ABSENT;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "acpi_pm", "clocksource acpi_pm, rating 200; hpet, 250, is absent; Linux marks the "
 		"TSC unstable: Linux's check of two cores finds warps "
 		     "(\"Marking TSC unstable due to check_tsc_sync_source failed\").");
@@ -147,7 +147,7 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
 	report->skew.locked = (struct report_contended){ .measured = true, .warps = 3 };
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
 		"unstable: the CPU is not Intel's, has several cores, and reports no invariant TSC "
 		     "(\"Marking TSC unstable due to TSCs "
@@ -156,7 +156,7 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 	kvmclock = add("kvmclock");
 	kvmclock->clock.rating = 400;
 	offer(PARAVIRTUAL_KVM);
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before hpet, 250; Linux marks the "
 		"TSC unstable: "
 		     "Linux's check of two cores finds warps "
@@ -164,7 +164,7 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 		     "hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
 	kvmclock->clock.rating = 299;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 299, before hpet, 250; Linux marks the "
 		"TSC unstable: "
 		     "Linux's check of two cores finds warps "
@@ -174,7 +174,7 @@ TEST(a_tsc_that_linux_distrusts_is_not_checked_for_warps)
 TEST(a_step_back_makes_the_tsc_unstable)
 {
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "hpet", "clocksource hpet, rating 250, before acpi_pm, 200; Linux marks the TSC "
 		"unstable: Linux's watchdog sees the TSC stop, jump or change its rate (\"Marking TSC unstable due to "
 		     "clocksource watchdog\").");
@@ -186,12 +186,12 @@ TEST(kvm_clock_comes_first_unless_the_tsc_is_invariant)
 
 	offer(PARAVIRTUAL_KVM);
 	kvmclock->clock.rating = 299; /* rating of kvm-clock's driver on a machine with an invariant TSC */
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before kvm-clock, 299; if the TSC is reported as "
 					"invariant, Linux ranks the hypervisor's clock below the TSC.");
 	report->tsc_is_invariant = false;
 	kvmclock->clock.rating = 400;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "kvmclock", "clocksource kvm-clock, rating 400, before tsc, 300; the TSC is not "
 					     "reported as invariant, so the hypervisor's clock comes first.");
 	assert_taken(1, "Windows", "hpet", "the platform's counter, because the TSC is not reported as invariant.");
@@ -206,22 +206,22 @@ TEST(with_two_interfaces_linux_uses_the_higher_leaves_and_windows_uses_hyperv)
 	add("kvmclock");
 	add("hv_ref");
 	add("hv_page");
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_string_equal(report->taken[0].clock, "kvmclock");
 	assert_taken(1, "Windows", "hv_page", "Hyper-V's reference time, which is read from a page of the hypervisor.");
 	report_find_clock(report, "hv_page")->clock.state = CLOCK_DISABLED;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used.");
 	report->paravirtual.interfaces[0].missing =
 		"AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(1, "Windows", "hv_ref", "Hyper-V's reference counter, which is read from an MSR: there is no page "
 			"that may be used. "
 		     "CPUID 40000003h lacks AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor.");
 	report->paravirtual.interfaces[0].missing = NULL;
 	report->paravirtual.count = 1;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_string_equal(report->taken[0].clock, "hv_ref");
 }
 
@@ -236,7 +236,7 @@ TEST(linux_uses_hypervs_clocksource_although_its_page_is_invalid)
 	page = add("hv_page");
 	page->clock.state = CLOCK_DISABLED;
 	page->clock.falls_back = true;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "hv_page", "clocksource hyperv_clocksource_tsc_page, rating 500, before "
 		     "hyperv_clocksource_msr, 495; the sequence number of the clock's page is 0, so each read of the "
 		     "clock reads the MSR; the "
@@ -253,17 +253,17 @@ TEST(xens_clock_comes_first_unless_the_tsc_is_invariant_and_never_emulated)
 	offer(PARAVIRTUAL_XEN);
 	add("hv_page");
 	assert_int_equal(xen->clock.rating, 400);
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; Xen does not say that it never "
 		     "emulates the TSC, so Xen's clock comes first.");
 	assert_string_equal(report->taken[1].clock, "hv_page");
 	report->tsc_is_invariant = false;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "xen", "clocksource xen, rating 400, before tsc, 300; the TSC is not reported as invariant, "
 		     "so the hypervisor's clock comes first.");
 	report->tsc_is_invariant = true;
 	xen->clock.rating = 299; /* rating of the driver on a machine with an invariant TSC */
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_taken(0, "Linux", "tsc", "clocksource tsc, rating 300, before xen, 299; if the TSC is reported as "
 					"invariant and "
 		     "Xen never emulates the TSC, Linux ranks Xen's clock below the TSC.");
@@ -273,6 +273,6 @@ TEST(a_run_without_the_tsc_names_no_clocksource)
 {
 	report->options.clock_count = 2;
 	report->clocks[0].clock.state = CLOCK_ABSENT;
-	recommend_clocksource(report);
+	recommend_predict_clocksources(report);
 	assert_int_equal(report->taken_count, 0);
 }

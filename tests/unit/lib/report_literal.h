@@ -25,7 +25,7 @@ struct literal_duration { /* COUNT reads with a duration of NS each; a COUNT of 
 static inline void
 literal_record(struct latency *latency, uint64_t ns, uint64_t count)
 {
-	latency->histogram.counts[histogram_bucket(ns)] += count;
+	latency->histogram.counts[histogram_find_bucket(ns)] += count;
 	latency->histogram.total += count;
 	if (ns < LATENCY_EXACT_NS)
 		latency->exact[ns] += count;
@@ -358,10 +358,10 @@ literal_add_stolen_time(struct report *report, size_t core, uint64_t at_ms, uint
 static inline struct behaviour *
 literal_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
 {
-	struct behaviour *row = behaviour_add(&report->behaviours, rule, clock);
+	struct behaviour *row = behaviour_add_row(&report->behaviours, rule, clock);
 
 	row->checked = true;
-	behaviour_say(row, "%s", sentence);
+	behaviour_set_text(row, "%s", sentence);
 	return row;
 }
 
@@ -415,7 +415,7 @@ literal_claim(struct report *report, enum claim_source source, enum claim_clock 
 	struct claims claims = { .count = 0 };
 	struct claim *claim = claims_add(&claims, source, clock, by);
 
-	claim_set(claim, (struct rate){ hz, 1 }, within_hz);
+	claim_set_rate(claim, (struct rate){ hz, 1 }, within_hz);
 	report_add_claim(report, claim);
 	return &report->claims[report->claim_count - 1].claim;
 }

@@ -502,7 +502,7 @@ TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 	report->options.cores = CORES_MP;
 	report->interference.observed_ns += SIM_PS_PER_MS;
 	report->behaviours.count = 0;
-	judge_reported_time(report);
+	judge_reported_stolen_time(report);
 	assert_true(row_of("pv-steal", "kvm_steal")->checked);
 	assert_non_null(strstr(row_of("pv-steal", "kvm_steal")->text,
 			       " The stolen-time counters of cores that run through the firmware's MP services "

@@ -75,7 +75,7 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, which is enough to plan the run */
-	assert_in_range(scale_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
+	assert_in_range(scale_ns_to_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
 }

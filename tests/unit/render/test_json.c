@@ -18,7 +18,7 @@ compare(struct report *(*literal)(void), const char *golden)
 	struct text text;
 
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	text_init(&text, buffer, sizeof(buffer));
 	json_render(&text, report);
 	for (size_t i = 0; i < text.length; i++)

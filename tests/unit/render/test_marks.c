@@ -24,7 +24,7 @@ judged(struct report *report)
 {
 	literal_drifts(report);
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	return report;
 }
 

@@ -15,7 +15,7 @@ judged(struct report *(*literal)(void))
 	struct report *report = literal();
 
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	return report;
 }
 
@@ -641,7 +641,7 @@ TEST(every_page_has_stolen_time_next_to_the_verdict)
 
 	literal_add_stolen_time(report, 1, 12034, 2440000000);
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (unsigned key = '1'; key <= '7'; key++) {

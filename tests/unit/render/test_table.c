@@ -31,7 +31,7 @@ render(renderer *put, struct report *report)
 	if (report->skew.drifts)
 		literal_drifts(report);
 	analyse_offsets(report, &first, &last); /* decides which rows are marked */
-	judge_synchrony(report);
+	judge_summarize_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
 	return text;
@@ -64,7 +64,7 @@ compare(renderer *put, struct report *(*literal)(void), const char *golden)
 	struct text text;
 
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	text = render(put, report);
 	assert_lines_fit(&text);
 	golden_compare(golden, &text);
@@ -138,7 +138,7 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].apic_id = UINT32_MAX - (uint32_t)i;
 	judge_report(report);
-	recommend(report);
+	recommend_clocks(report);
 	text = render(table_render, report);
 	assert_lines_fit(&text);
 	assert_false(has_cut_paragraph(&text));
@@ -687,14 +687,14 @@ TEST(durations_take_at_most_6_characters)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(number_ps(cases[i].ps).text, cases[i].text);
-	assert_string_equal(number_ns(9).text, "9 ns");
-	assert_string_equal(number_ns(999).text, "999 ns");
-	assert_string_equal(number_ns(1000).text, "1.00us");
-	assert_string_equal(number_ns(1234).text, "1.23us");
-	assert_string_equal(number_ns(UINT64_MAX).text, ">1 day");
+		assert_string_equal(number_from_ps(cases[i].ps).text, cases[i].text);
+	assert_string_equal(number_from_ns(9).text, "9 ns");
+	assert_string_equal(number_from_ns(999).text, "999 ns");
+	assert_string_equal(number_from_ns(1000).text, "1.00us");
+	assert_string_equal(number_from_ns(1234).text, "1.23us");
+	assert_string_equal(number_from_ns(UINT64_MAX).text, ">1 day");
 	for (uint64_t ps = 1; ps < UINT64_MAX / 7; ps = ps * 7 / 5 + 1)
-		assert_in_range(strlen(number_ps(ps).text), 4, 6);
+		assert_in_range(strlen(number_from_ps(ps).text), 4, 6);
 }
 
 TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
@@ -769,7 +769,7 @@ TEST(a_figure_is_rounded_to_the_digits_that_its_error_allows)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct number_within told = number_within(cases[i].value, cases[i].error);
+		struct number_within told = number_round_to_error(cases[i].value, cases[i].error);
 
 		assert_int_equal(told.value, cases[i].told.value);
 		assert_int_equal(told.error, cases[i].told.error);
@@ -778,13 +778,13 @@ TEST(a_figure_is_rounded_to_the_digits_that_its_error_allows)
 
 TEST(ratios_take_at_most_6_characters)
 {
-	assert_string_equal(number_times(0).text, "0.0");
-	assert_string_equal(number_times(123).text, "12.3");
-	assert_string_equal(number_times(99999).text, "9999.9");
-	assert_string_equal(number_times(100000).text, "10000");
-	assert_string_equal(number_times(9999994).text, "999999");
-	assert_string_equal(number_times(9999995).text, ">1e6");
-	assert_string_equal(number_times(UINT64_MAX).text, ">1e6");
+	assert_string_equal(number_from_tenths(0).text, "0.0");
+	assert_string_equal(number_from_tenths(123).text, "12.3");
+	assert_string_equal(number_from_tenths(99999).text, "9999.9");
+	assert_string_equal(number_from_tenths(100000).text, "10000");
+	assert_string_equal(number_from_tenths(9999994).text, "999999");
+	assert_string_equal(number_from_tenths(9999995).text, ">1e6");
+	assert_string_equal(number_from_tenths(UINT64_MAX).text, ">1e6");
 }
 
 TEST(rates_take_at_most_12_characters)
@@ -800,18 +800,18 @@ TEST(rates_take_at_most_12_characters)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(number_rate(cases[i].millihz).text, cases[i].text);
+		assert_string_equal(number_from_millihz(cases[i].millihz).text, cases[i].text);
 	for (uint64_t millihz = 1; millihz < UINT64_MAX / 7; millihz = millihz * 7 / 5 + 1)
-		assert_in_range(strlen(number_rate(millihz).text), 6, 12);
+		assert_in_range(strlen(number_from_millihz(millihz).text), 6, 12);
 }
 
 TEST(shares_are_rounded_to_nearest)
 {
-	assert_string_equal(number_percent(1, 3, 4).text, "33.3333");
-	assert_string_equal(number_percent(2, 3, 4).text, "66.6667");
-	assert_string_equal(number_percent(1, 1, 1).text, "100.0");
-	assert_string_equal(number_percent(1, 2000000, 4).text, "0.0001");
-	assert_string_equal(number_percent(0, 0, 4).text, "-");
+	assert_string_equal(number_as_percent(1, 3, 4).text, "33.3333");
+	assert_string_equal(number_as_percent(2, 3, 4).text, "66.6667");
+	assert_string_equal(number_as_percent(1, 1, 1).text, "100.0");
+	assert_string_equal(number_as_percent(1, 2000000, 4).text, "0.0001");
+	assert_string_equal(number_as_percent(0, 0, 4).text, "-");
 }
 
 /*

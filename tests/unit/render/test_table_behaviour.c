@@ -229,7 +229,7 @@ static void
 assert_outcome(struct behaviour *row, int64_t low, int64_t high, uint64_t limit, enum outcome outcome)
 {
 	literal_figure(row, low, high);
-	assert_int_equal(behaviour_outcome(row, limit), outcome);
+	assert_int_equal(behaviour_get_outcome(row, limit), outcome);
 }
 
 TEST(an_interval_is_within_its_limit_beyond_it_or_undecided)
@@ -249,11 +249,11 @@ TEST(an_interval_is_within_its_limit_beyond_it_or_undecided)
 	assert_outcome(&row, INT64_MIN, INT64_MIN, INT64_MAX, OUTCOME_FAILED);
 	assert_outcome(&row, INT64_MIN, INT64_MIN, UINT64_MAX, OUTCOME_PASSED);
 	row.checked = false;
-	assert_int_equal(behaviour_outcome(&row, 0), OUTCOME_NOT_CHECKED);
+	assert_int_equal(behaviour_get_outcome(&row, 0), OUTCOME_NOT_CHECKED);
 	row = (struct behaviour){ .checked = true, .failed = true };
-	assert_int_equal(behaviour_outcome(&row, UINT64_MAX), OUTCOME_FAILED);
+	assert_int_equal(behaviour_get_outcome(&row, UINT64_MAX), OUTCOME_FAILED);
 	row.open = true;
-	assert_int_equal(behaviour_outcome(&row, UINT64_MAX), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(behaviour_get_outcome(&row, UINT64_MAX), OUTCOME_NOT_DETERMINED);
 	row.checked = false;
-	assert_int_equal(behaviour_outcome(&row, 0), OUTCOME_NOT_CHECKED);
+	assert_int_equal(behaviour_get_outcome(&row, 0), OUTCOME_NOT_CHECKED);
 }

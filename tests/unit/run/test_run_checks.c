@@ -20,7 +20,7 @@ look_once(const struct checking *checking, struct behaviour *row)
 {
 	(void)checking;
 	check_set_outcome(row, looks > 0); /* marks the row as failed if the disturbed check ran before */
-	behaviour_say(row, "Seen.");
+	behaviour_set_text(row, "Seen.");
 }
 
 static void
@@ -33,7 +33,7 @@ look_where_time_is_stolen(const struct checking *checking, struct behaviour *row
 		return;
 	}
 	check_set_outcome(row, false);
-	behaviour_say(row, "Seen at last.");
+	behaviour_set_text(row, "Seen at last.");
 }
 
 static void
@@ -106,7 +106,7 @@ look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour 
 	if (looks == 0)
 		sim.pm.counter.origin_ticks += PM_SECOND_TICKS;
 	check_set_outcome(row, looks++ == 0);
-	behaviour_say(row, "Seen.");
+	behaviour_set_text(row, "Seen.");
 }
 
 static void

@@ -225,14 +225,14 @@ TEST(the_majority_is_the_range_in_which_most_intervals_overlap)
 {
 	/* The standard example of Marzullo's algorithm: 8..12, 11..13 and 14..15 give 11..12. */
 	static const struct offset votes[] = { { 8, 12 }, { 11, 13 }, { 14, 15 }, { INT64_MIN, INT64_MAX } };
-	struct marzullo majority = marzullo_find(vote_of_array, votes, 4, 4);
+	struct marzullo majority = marzullo_find_majority(vote_of_array, votes, 4, 4);
 
 	assert_int_equal(majority.voters, 3);
 	assert_int_equal(majority.votes, 2);
 	assert_offset(majority.shared, 11, 12);
 	assert_false(majority.tied);
 	assert_offset(majority.lowest, 11, 12);
-	majority = marzullo_find(vote_of_array, votes, 4, 1);
+	majority = marzullo_find_majority(vote_of_array, votes, 4, 1);
 	assert_int_equal(majority.votes, 1);
 	assert_offset(majority.shared, 14, 15);
 }
@@ -240,13 +240,13 @@ TEST(the_majority_is_the_range_in_which_most_intervals_overlap)
 TEST(groups_of_equal_size_are_tied_and_the_range_includes_both)
 {
 	static const struct offset votes[] = { { 50, 60 }, { 0, 5 }, { 20, 30 }, { 1, 6 }, { 52, 61 } };
-	struct marzullo majority = marzullo_find(vote_of_array, votes, 5, 5);
+	struct marzullo majority = marzullo_find_majority(vote_of_array, votes, 5, 5);
 
 	assert_int_equal(majority.votes, 2);
 	assert_true(majority.tied);
 	assert_offset(majority.shared, 52, 60);
 	assert_offset(majority.lowest, 1, 5);
-	majority = marzullo_find(vote_of_array, votes, 4, 4);
+	majority = marzullo_find_majority(vote_of_array, votes, 4, 4);
 	assert_int_equal(majority.votes, 2);
 	assert_false(majority.tied);
 	assert_offset(majority.shared, 1, 5);
@@ -256,7 +256,7 @@ TEST(groups_of_equal_size_are_tied_and_the_range_includes_both)
 TEST(majority_of_none_is_unknown)
 {
 	static const struct offset votes[] = { { INT64_MIN, INT64_MAX } };
-	struct marzullo majority = marzullo_find(vote_of_array, votes, 1, 1);
+	struct marzullo majority = marzullo_find_majority(vote_of_array, votes, 1, 1);
 
 	assert_int_equal(majority.voters, 0);
 	assert_int_equal(majority.votes, 0);
@@ -276,7 +276,7 @@ TEST(the_majority_of_random_intervals_agrees_with_a_count_at_every_value)
 			world->places[i].low = (int64_t)(random_next(&world->seed) % 40);
 			world->places[i].high = world->places[i].low + (int64_t)(random_next(&world->seed) % 12);
 		}
-		majority = marzullo_find(vote_of_array, world->places, count, count);
+		majority = marzullo_find_majority(vote_of_array, world->places, count, count);
 		for (int64_t value = 51; value >= 0; value--) {
 			size_t votes = 0;
 
