@@ -195,7 +195,7 @@ $(BUILD)/%-python/made: | deps-fleet
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes -r $^
 	@touch $@
 
-# DuckDB
+# The Python environment with DuckDB.
 FLEET_PYTHON := $(BUILD)/fleet-python/made
 $(FLEET_PYTHON): qemu/lab/requirements.txt
 

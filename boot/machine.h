@@ -47,7 +47,7 @@ struct machine {
 	struct tick tick;
 	struct stolen_counter stolen_counter;
 	struct watchdog watchdog; /* armed only within machine_measure() */
-	struct run *measured_run;       /* owned by the caller */
+	struct run *measured_run; /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */
 	struct machine_boot boot; /* set by the caller before machine_read_firmware_tables() */
 	uint32_t apic_ids[ACPI_CORES_MAX];

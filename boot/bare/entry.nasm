@@ -264,7 +264,7 @@ section .data align=16
 gdt:
 	dq 0
 	dq 00af9b000000ffffh		; segment of 64-bit code
-	dq 00cf93000000ffffh		; data segment
+	dq 00cf93000000ffffh		; segment of data
 .task:
 	dq 0000890000000067h		; the task state segment of 68h bytes: SDM vol. 3A, 7.2.3
 	dq 0

@@ -13,7 +13,7 @@ BOOT_E820_COUNT	equ 1e8h		; offsets in boot_params: Linux, Documentation/arch/x8
 BOOT_E820	equ 2d0h
 E820_SIZE	equ 20
 E820_MAX	equ 128
-SMAP		equ 534d4150h		; ACPI 6.5, 15.1
+SMAP		equ 534d4150h		; "SMAP", the argument EDX of the BIOS call E820: ACPI 6.5, 15.1
 SECTOR		equ 512
 IMAGE		equ 100000h		; load address, as in elf.lds
 IMAGE_MAX	equ 100000h		; space of the image, which ends below 2 MiB: see elf.lds
@@ -23,6 +23,7 @@ COMMAND_LINE_MAX equ 16383		; twice the bytes that baretick reads, so that a lon
 
 bits 16
 	times 1f1h - ($ - $$) db 0
+	; Each comment names the field of the header in Linux, Documentation/arch/x86/boot.rst.
 	db SETUP_SIZE / SECTOR - 1	; setup_sects
 	dw 0				; root_flags
 	dd (IMAGE_SIZE + 15) / 16	; syssize
@@ -33,7 +34,7 @@ bits 16
 real_mode_entry:
 	jmp short header_end
 	db "HdrS"
-	dw 020ch			; version 2.12
+	dw 020ch			; version, 2.12
 	dd 0				; realmode_swtch
 	dw 0				; start_sys_seg
 	dw name - SECTOR		; kernel_version
@@ -115,8 +116,8 @@ real_mode:
 gdt:
 	dq 0
 	dq 0
-	dq 00cf9b000000ffffh		; code, 32 bits
-	dq 00cf93000000ffffh		; data
+	dq 00cf9b000000ffffh		; segment of 32-bit code
+	dq 00cf93000000ffffh		; segment of 32-bit data
 gdt_end:
 gdt_register:
 	dw gdt_end - gdt - 1

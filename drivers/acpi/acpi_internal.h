@@ -4,7 +4,7 @@
 
 #include "acpi/acpi.h"
 
-#define ACPI_HEADER_SIZE      36u          /* ACPI 6.5, 5.2.6, table 5.4 */
+#define ACPI_HEADER_SIZE      36u          /* size of a table's header: ACPI 6.5, 5.2.6, table 5.4 */
 #define ACPI_HEADER_LENGTH    4u           /* offset of the table's length (32 bits) */
 #define ACPI_HEADER_OEM_ID    10u          /* offset of the OEM id, 6 characters */
 /* offset of the OEM table id, 8 characters; in an XSDT it is the machine's model (ACPI 6.5, 5.2.8) */

@@ -12,7 +12,7 @@
 #define DBG2_COUNT    40u /* offset in the DBG2 of the number of devices */
 #define DBG2_SIZE     44u
 #define DBG2_MAX      16u /* our limit of the number of devices that are read from the DBG2 */
-/* Offsets in a device's entry. */
+/* Offsets of the fields in a device's entry in the DBG2. */
 #define DEVICE_LENGTH    1u
 #define DEVICE_PORT_TYPE 12u
 #define DEVICE_SUBTYPE   14u

@@ -12,7 +12,7 @@
 #define WDAT_SIZE      68u /* offset of the first entry */
 #define FLAG_ENABLED   1u
 
-/* Offsets in an entry. */
+/* Offsets of the fields in an entry. */
 #define ENTRY_ACTION       0u
 #define ENTRY_INSTRUCTION  1u
 #define ENTRY_SPACE        4u

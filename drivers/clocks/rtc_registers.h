@@ -33,7 +33,7 @@
 #define D_VRT              0x80u /* "valid RAM and time": the battery has not failed */
 #define RTC_SECONDS_MAX    59u
 
-enum { RTC, RTC_PF, RTC_COUNT }; /* the driver's clocks */
+enum { RTC, RTC_PF, RTC_COUNT }; /* indices of the driver's clocks, and their number */
 /* Indices into device.saved: registers before the run, and then the driver's own state. */
 enum { SAVED_INDEX, SAVED_A, SAVED_B, SAVED_PIC, RTC_NMI, RTC_SECOND, RTC_NEEDS_PIE, RTC_IN_GUEST };
 

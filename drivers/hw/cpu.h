@@ -10,7 +10,7 @@
 #include "clock/core_facts.h"
 
 struct cpu_facts {
-	char vendor[13];     /* CPUID 0h, unchanged */
+	char vendor[13];     /* name from CPUID 0h, unchanged */
 	char brand[49];      /* CPUID 80000002h..4h without blanks at both ends; "" if there is none */
 	char hypervisor[13]; /* name from CPUID 40000000h; "" on bare metal, if CPUID 1h ECX[31] is clear */
 	uint32_t basic_leaf_max;
@@ -19,8 +19,8 @@ struct cpu_facts {
 	uint32_t apic_id;
 	bool has_tsc;
 	bool has_rdtscp;
-	bool has_tsc_adjust;     /* CPUID 7h EBX[1] */
-	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8] */
+	bool has_tsc_adjust;     /* CPUID 7h EBX[1]: IA32_TSC_ADJUST exists */
+	bool tsc_is_invariant;   /* CPUID 80000007h EDX[8]: the TSC has a constant rate in all power states */
 	bool lapic_always_runs;  /* CPUID 6h EAX[2]: the local APIC's timer runs in all sleep states */
 	/*
 	 * true if LFENCE waits for earlier instructions, as on Intel, and on AMD and Hygon with CPUID 80000021h EAX[2]

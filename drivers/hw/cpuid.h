@@ -65,6 +65,6 @@
 #define CORE_EBX_THREADS(r)     (((r).ebx >> 8 & 0xffu) + 1)
 #define ENCRYPTION_EAX_SEV      (1u << 1)
 #define ENCRYPTION_EBX_BIT      0x3fu    /* number of the bit in a page table entry that marks an encrypted page */
-#define EXTENDED_2_EAX_LFENCE   (1u << 2) /* "LFenceAlwaysSerializing" */
+#define EXTENDED_2_EAX_LFENCE   (1u << 2) /* LFENCE waits for all earlier instructions ("LFenceAlwaysSerializing") */
 
 #endif

@@ -232,6 +232,6 @@ hw_interrupts_mask(void)
 void
 hw_interrupts_restore(uint64_t saved)
 {
-	if (saved & (1u << 9)) /* SDM vol. 1, 3.4.3: RFLAGS.IF */
+	if (saved & (1u << 9)) /* bit IF of RFLAGS, interrupts are enabled: SDM vol. 1, 3.4.3 */
 		__asm__ volatile("sti" : : : "memory");
 }

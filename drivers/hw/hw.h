@@ -47,10 +47,10 @@ struct hw_cpuid hw_cpuid(uint32_t leaf, uint32_t subleaf);
 
 /* Five methods to read the TSC. Each returns ticks. */
 uint64_t hw_tsc(void);        /* RDTSC alone, which may execute before earlier loads complete */
-uint64_t hw_tsc_lfence(void); /* LFENCE; RDTSC */
+uint64_t hw_tsc_lfence(void); /* LFENCE, RDTSC, for CPUs whose LFENCE waits for earlier instructions */
 uint64_t hw_tsc_mfence(void); /* MFENCE, LFENCE, RDTSC, for CPUs whose LFENCE does not serialise (some AMD) */
 uint64_t hw_tscp(void);       /* RDTSCP; use it only if CPUID 80000001h EDX[27] reports it */
-uint64_t hw_tsc_cpuid(void);  /* CPUID; RDTSC, which exits to the hypervisor in a guest */
+uint64_t hw_tsc_cpuid(void);  /* CPUID, RDTSC; in a guest CPUID exits to the hypervisor */
 
 void hw_pause(void);
 

@@ -14,7 +14,7 @@
 /* VMware's and KVM's leaf of the rates of the TSC and of the APIC's bus, in kHz */
 #define LEAF_RATES     0x10u
 
-/* EAX of KVM's leaf 40000001h: Linux Documentation/virt/kvm/x86/cpuid.rst */
+/* EAX of KVM's leaf 40000001h, with the MSRs that a bit offers: Linux Documentation/virt/kvm/x86/cpuid.rst */
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
 #define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
 #define KVM_STEAL_TIME         (1u << 5)  /* MSR 4B564D03h */
@@ -28,7 +28,10 @@
 #define XEN_TSC_EMULATED        (1u << 0) /* EAX of leaf 3: the TSC is emulated now */
 #define XEN_VCPU_ID_PRESENT     (1u << 3) /* EAX of leaf 4: EBX holds the vCPU number */
 
-/* EAX of leaf 40000003h, the privileges: Hyper-V Top Level Functional Specification, feature identification */
+/*
+ * EAX of leaf 40000003h, the privileges, with the MSRs that a bit offers: Hyper-V Top Level Functional Specification,
+ * feature identification
+ */
 #define HV_ACCESS_REFERENCE_COUNTER (1u << 1)  /* MSR 40000020h */
 #define HV_ACCESS_SYNIC             (1u << 2)  /* MSRs 40000080h to 40000084h and 40000090h to 4000009Fh */
 #define HV_ACCESS_TIMERS            (1u << 3)  /* MSRs 400000B0h to 400000B7h */

@@ -17,15 +17,15 @@
 #define CORE_FAULTED    0x100u  /* flag in the field fault after an exception; the low byte is the exception's vector */
 
 enum core_state {
-	CORE_NOT_REQUESTED,      /* will not be started */
-	CORE_REQUESTED,         /* will be started */
-	CORE_ALIVE,         /* has checked in, and has finished each job in time */
+	CORE_NOT_REQUESTED, /* the core will not be started */
+	CORE_REQUESTED,     /* the core will be started */
+	CORE_ALIVE,         /* the core has checked in, and has finished each job in time */
 	CORE_UNADDRESSABLE, /* the core's APIC id cannot be addressed in the LAPIC's mode */
 	CORE_UNSENT,        /* the boot core's LAPIC failed to send INIT or SIPI */
-	CORE_SILENT,        /* did not check in */
-	CORE_LATE,          /* did not finish a job in time */
-	CORE_EXCEPTION,          /* an exception ended the core's job: see the field fault */
-	/* was alive until the end of the run, and then was halted with interrupts masked until the reset */
+	CORE_SILENT,        /* the core did not check in */
+	CORE_LATE,          /* the core did not finish a job in time */
+	CORE_EXCEPTION,     /* an exception ended the core's job: see the field fault */
+	/* the core was alive until the end of the run, and then was halted with interrupts masked until the reset */
 	CORE_STOPPED,
 };
 

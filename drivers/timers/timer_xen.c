@@ -85,11 +85,11 @@ map_page_and_bind_event(struct timer *timer)
 {
 	struct {
 		uint16_t domain, size;
-		uint32_t space; /* XENMAPSPACE_shared_info */
+		uint32_t space; /* kind of page: 0, XENMAPSPACE_shared_info, is the shared page */
 		uint64_t index, frame;
 	} added = { DOMAIN_SELF, 0, 0, 0, timer->saved[PAGE] / PAGES_SIZE };
 	struct {
-		uint32_t virq, vcpu, port; /* VIRQ 0 is VIRQ_TIMER; Xen sets PORT */
+		uint32_t virq, vcpu, port; /* number of the event: 0 is VIRQ_TIMER; Xen sets PORT */
 	} event = { 0, (uint32_t)timer->saved[VCPU], 0 };
 
 	if (xen_call(MEMORY_OP, ADD_TO_PHYSMAP, &added))

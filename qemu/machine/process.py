@@ -17,7 +17,7 @@ PIPE_SIZE = 1 << 20           # size of a pipe in bytes; large, so that a slow t
 # Seconds after SIGKILL in which QEMU's output is still read. There is a limit because children of QEMU may keep the pipe open.
 END_S = 1.0
 DRAIN_S = 30.0                # seconds for reading the last output of a QEMU that has ended; a busy host reads a full pipe slowly
-WAIT_S = 5.0                  # maximum number of seconds after that until the killed process ends
+WAIT_S = 5.0                  # maximum number of seconds between these reads and the end of the killed process
 POLL_S = 0.001
 MESSAGES_MAX = 1 << 20        # limit in bytes of a message; QMP's answers are far smaller
 

@@ -62,12 +62,12 @@ class Transcript:
         self.refused = ""     # the firmware's message if it refused an unsigned application
         self.crash = None  # the exception that stopped the firmware, or None
         self.unbootable = False  # true if the firmware reported that there is nothing to boot
-        self.faults = []      # sentences about damaged blocks
+        self.faults = []      # sentences about damaged blocks, each with the reason
         self.left_early = False  # true if a key cut off a block
         self._rest = bytearray()
         self._cut = False     # true if the current line is too long
-        self._block = None    # name of the open block
-        self._body = None     # the bytes of the open block so far, or None if they are too many
+        self._block = None    # name of the block whose END has not arrived, or None
+        self._body = None     # the bytes of this block so far, or None if they are too many
         self._detail = False  # true while the part of the text that starts with DETAIL is received, which is not shown
 
     @property

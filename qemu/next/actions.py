@@ -25,7 +25,7 @@ STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earl
               "found": list}
 NEW = ".new"  # suffix of the temporary file that files.replace_file() leaves behind after a power cut
 FILES = (APPLICATION, SECOND_STAGE, SHIM, OPTIONS, STATE)
-EFI_APPLICATION, AMD64 = 10, 0x8664  # Microsoft PE and COFF specification
+EFI_APPLICATION, AMD64 = 10, 0x8664  # subsystem and machine: Microsoft PE and COFF specification
 
 
 def read_application(path):

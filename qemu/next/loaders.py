@@ -176,7 +176,7 @@ class SystemdBoot:
     """
 
     name, title, variable = "systemd-boot", "systemd-boot", "LoaderEntryOneShot"
-    VENDOR = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # systemd.io/BOOT_LOADER_INTERFACE
+    VENDOR = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"  # GUID of its variables: systemd.io/BOOT_LOADER_INTERFACE
     ENTRIES = "loader/entries"
     ID = "a-baretick-once.conf"
 

@@ -15,7 +15,7 @@ from readers import console, places, rejudge, rows, stick, table
 from results import files, reports
 
 WORKERS = 2
-PR_SET_PDEATHSIG = 1     # prctl(2)
+PR_SET_PDEATHSIG = 1     # number of the operation: prctl(2)
 KERNEL_MAX = 1 << 20     # largest kernel.json in bytes
 TASKS_MAX = 256          # maximum number of waiting tasks; all reports together may need more memory than the machine has
 SPLIT_MIN = 1 << 20      # a file with at least this number of bytes may be split into several tasks

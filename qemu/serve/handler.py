@@ -26,7 +26,7 @@ FIELDS_MAX = 8            # maximum number of fields of a query
 RETRY_S = 2               # seconds after which a client may try again if there are too many connections
 TEXT = "text/plain; charset=us-ascii"
 EFI = "application/efi"   # HTTP boot recognizes an application by this type or by .efi: UEFI 2.10, 24.7.3.1
-TARGET = re.compile(r"(?:http://[^/?#]*)?(/[^?#]*)(?:\?([^#]*))?")  # RFC 9112, 3.2.1 and 3.2.2
+TARGET = re.compile(r"(?:http://[^/?#]*)?(/[^?#]*)(?:\?([^#]*))?")  # path and query of a URL: RFC 9112, 3.2.1 and 3.2.2
 
 
 class Refused(Exception):

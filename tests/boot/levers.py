@@ -58,7 +58,7 @@ class Monitor:
         self._socket.settimeout(ANSWER_S)
         self._socket.connect(str(path))
         self._lines = self._socket.makefile("rw")
-        self._lines.readline()  # the greeting of QEMU's protocol
+        self._lines.readline()  # skips the greeting of QEMU's protocol
         self._execute("qmp_capabilities")
 
     def _execute(self, command, **arguments):

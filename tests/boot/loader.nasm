@@ -21,7 +21,7 @@
 %define LOW		1		; type of the memory below 1 MiB; 1 is free memory
 %endif
 %ifndef RAM_END
-%define RAM_END		10000000h	; 256 MiB
+%define RAM_END		10000000h	; end of the memory that the map lists: 256 MiB
 %endif
 %ifndef RSDP
 %define RSDP		0
@@ -44,7 +44,7 @@ bits 32
 org BASE
 	db 7fh, "ELF", 1, 1, 1		; header of a 32-bit ELF file
 	times 9 db 0
-	dw 2, 3				; executable, 386
+	dw 2, 3				; type (executable) and machine (386)
 	dd 1, start, 52, 0, 0
 	dw 52, 32, 2, 0, 0, 0
 	dd 1, 0, BASE, BASE, file_end - BASE, file_end - BASE, 7, 1000h			; program header PT_LOAD
@@ -58,7 +58,7 @@ note_end:
 gdt:
 	dq 0, 0
 	dq 00af9b000000ffffh		; selector 10h: a segment of 64-bit code
-	dq 00cf93000000ffffh		; 18h: data
+	dq 00cf93000000ffffh		; selector 18h: a segment of data
 gdt_register:
 	dw gdt_register - gdt - 1
 	dd gdt

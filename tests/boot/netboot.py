@@ -3,12 +3,12 @@ import pathlib
 import struct
 import uuid
 
-GLOBAL = uuid.UUID("8be4df61-93ca-11d2-aa0d-00e098032b8c").bytes_le  # UEFI 2.10, 3.3
+GLOBAL = uuid.UUID("8be4df61-93ca-11d2-aa0d-00e098032b8c").bytes_le  # EFI_GLOBAL_VARIABLE: UEFI 2.10, 3.3
 # AUTHENTICATED_VARIABLE_HEADER: StartId, State, Attributes, MonotonicCount, ..., NameSize, DataSize, VendorGuid.
 HEADER = struct.Struct("<HBxIQ16xIII16s")
 START, ADDED, KEPT = 0x55AA, 0x3F, 7
 STORE_HEAD = 28   # size of VARIABLE_STORE_HEADER; it follows the volume's header, whose length is the word at offset 48
-ACTIVE = 1        # UEFI 2.10, 3.1.3
+ACTIVE = 1        # attribute LOAD_OPTION_ACTIVE: UEFI 2.10, 3.1.3
 NUMBER = 0x99     # number of the boot option; OVMF does not delete it, because it is not in the boot order
 
 

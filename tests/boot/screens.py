@@ -79,7 +79,7 @@ class Screen:
     def __init__(self, folder, process, near, size):
         self._folder, self._process, self._socket, self._size = folder, process, near, size
         self._messages = near.makefile("rw")
-        self._messages.readline()  # the greeting of QEMU's protocol
+        self._messages.readline()  # skips the greeting of QEMU's protocol
         self.events = []
         self.ask("qmp_capabilities")
 

@@ -131,7 +131,7 @@ def test_an_rtc_that_is_two_percent_fast_is_reported_on_a_busy_host(tmp_path):
 
 ROWS = ["tsc", "hpet", "acpi_pm", "pit", "rtc", "null"]
 LONG = [*QUICK_BARE, "--cpus", "1", "--", "duration=2s", f"clocks={','.join(ROWS)}"]
-HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # IA-PC HPET 1.0a, 2.3
+HPET_CONFIGURATION, HPET_COUNTER = 0xFED00010, 0xFED000F0  # addresses of registers: IA-PC HPET 1.0a, 2.3
 HPET_ENABLE = 1
 TRIES = 5
 

@@ -172,7 +172,7 @@ def test_an_input_that_is_no_file_is_refused_and_not_waited_for(fake, tmp_path, 
         assert not (tmp_path / "argv").exists()
 
 
-# Output.
+# Tests of output.
 
 def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     document = report("fail", [(ESCAPES, "fail"), ("pit", "absent")])

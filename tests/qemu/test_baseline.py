@@ -191,7 +191,7 @@ def test_two_sentences_on_one_clock_are_told_apart_in_its_case():
     assert case.text.startswith("hpet has a median latency of 1200 ns") and ": more than 2 times that; hpet has a resolution" in case.text
 
 
-# Latency.
+# Tests of latencies.
 
 def test_reads_beyond_the_factor_are_named_with_both_figures():
     assert worse(clock(), clock(p50=1200, least=1100)) == [
@@ -267,10 +267,10 @@ def test_a_rate_proven_to_have_moved_is_named_with_both_intervals():
 
 
 @pytest.mark.parametrize("hz, accused", [
-    ((100_049_000, 10), False),     # 490 ppm
-    ((100_052_000, 10), True),      # 520 ppm
-    ((100_052_000, 3000), False),   # off by 520 ppm, with an uncertainty of 30 ppm
-    ((99_948_000, 10), True),       # -520 ppm
+    ((100_049_000, 10), False),     # 490 ppm too fast
+    ((100_052_000, 10), True),      # 520 ppm too fast
+    ((100_052_000, 3000), False),   # 520 ppm too fast, with an uncertainty of 30 ppm
+    ((99_948_000, 10), True),       # 520 ppm too slow
     ((100_052_000, 60_000_000), False),
 ])
 def test_inside_the_error_no_rate_is_accused(hz, accused):
@@ -280,7 +280,7 @@ def test_inside_the_error_no_rate_is_accused(hz, accused):
 def test_a_rate_that_moved_towards_its_claim_is_not_worse():
     off = clock(hz=(100_090_000, 10))
     assert worse(off, clock()) == []
-    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # off by the same amount in the other direction
+    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # too slow by the amount by which it was too fast
 
 
 def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note():

@@ -34,14 +34,14 @@ def put(root, path, text=""):
 @pytest.mark.parametrize("name, path", [
     ("gnu-efi-crt0", "/usr/lib/crt0-efi-x86_64.o"),                      # path in Debian 12 and 13, and in Arch
     ("gnu-efi-crt0", "/usr/lib/x86_64-linux-gnu/crt0-efi-x86_64.o"),     # path of gnu-efi 4 in Debian
-    ("gnu-efi-crt0", "/usr/lib64/gnuefi/x64/crt0.o"),                    # Fedora
-    ("gnu-efi-crt0", "/usr/lib64/crt0-efi-x86_64.o"),                    # openSUSE
+    ("gnu-efi-crt0", "/usr/lib64/gnuefi/x64/crt0.o"),                    # path in Fedora
+    ("gnu-efi-crt0", "/usr/lib64/crt0-efi-x86_64.o"),                    # path in openSUSE
     ("gnu-efi-library", "/usr/lib/libgnuefi.a"),
     ("gnu-efi-library", "/usr/lib64/libgnuefi.a"),
     ("firmware", "/usr/share/OVMF/OVMF_CODE_4M.fd"),
     ("firmware", "/usr/share/edk2/x64/OVMF_CODE.4m.fd"),
-    ("shim", "/usr/lib/shim/shimx64.efi.signed.latest"),                 # Ubuntu
-    ("shim", "/usr/share/efi/x86_64/shim.efi"),                          # openSUSE
+    ("shim", "/usr/lib/shim/shimx64.efi.signed.latest"),                 # path in Ubuntu
+    ("shim", "/usr/share/efi/x86_64/shim.efi"),                          # path in openSUSE
     ("mokmanager", "/boot/efi/EFI/fedora/mmx64.efi"),
 ])
 def test_a_file_is_found_where_a_distribution_puts_it(find, tmp_path, name, path):

@@ -97,7 +97,7 @@ def hostile(value):
     return HOSTILE if isinstance(value, str) else value
 
 
-# Cases.
+# Tests of the test cases that a report is converted to.
 
 def interval(source, mode, state="present", reason=None, **figures):
     return {"source": source, "mode": mode, "state": state, "reason": reason, "core": 0, "expected": 100, "delivered": 97, "empty": 2,

@@ -287,7 +287,7 @@ def test_rules_that_did_not_come_are_a_run_that_was_not_done(run, fake):
     assert json.loads(done.file("rules/report.json"))["verdict"] == "incomplete"
 
 
-# Output.
+# Tests of output.
 
 def test_the_firmwares_chatter_the_json_and_the_markers_are_not_shown(run, fake):
     done = run(*fake(spoken()))
@@ -552,7 +552,7 @@ def test_the_help_ends_with_all_of_bareticks_own_options():
     assert keys == re.findall(r"^#([a-z].*)", (RUNNER.parent / "baretick.cfg").read_text(), re.M) and len(keys) >= 13
 
 
-# Firmware.
+# Tests of firmware.
 
 @pytest.mark.parametrize("code, variables, smm", [
     ("OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd", False),

@@ -131,7 +131,7 @@ struct sim_pit_channel {
 	uint8_t control;       /* the channel's access, mode and BCD bits as last written */
 	bool null_count;       /* true after a control word until its count is written */
 	bool gate;
-	uint32_t reload;       /* 1 to 65536 */
+	uint32_t reload;       /* start value of the count, 1 to 65536 */
 	uint64_t loaded_ps;    /* time at which counting from the reload value started */
 	uint64_t held_clocks;  /* number of clocks counted before the gate input fell */
 	uint8_t write_low;

@@ -56,14 +56,14 @@ sim_cpu_reset(void)
 		uint32_t leaf;
 		struct hw_cpuid registers;
 	} leaves[] = {
-		{ 0x0, { 0x16, 0x756e6547, 0x6c65746e, 0x49656e69 } }, /* GenuineIntel */
-		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* x2APIC in ECX, TSC and APIC in EDX */
+		{ 0x0, { 0x16, 0x756e6547, 0x6c65746e, 0x49656e69 } }, /* maximum leaf 16h, vendor GenuineIntel */
+		{ 0x1, { 0x000906ea, 0, 0x00200000, 0x00000210 } }, /* features: x2APIC in ECX, TSC and APIC in EDX */
 		{ 0x7, { 0, 0x00000002, 0, 0 } },                     /* feature: TSC_ADJUST */
 		{ 0xb, { 0, 0, 0, 0 } },
 		{ 0x15, { 2, 20, 100000000, 0 } },                     /* the TSC's rate: 100 MHz * 20 / 2 = 1 GHz */
 		{ 0x16, { 1000, 1000, 100, 0 } },
 		{ 0x80000000, { 0x80000008, 0, 0, 0 } },
-		{ 0x80000001, { 0, 0, 0, 0x08000000 } },               /* RDTSCP */
+		{ 0x80000001, { 0, 0, 0, 0x08000000 } },               /* feature: RDTSCP */
 		{ 0x80000007, { 0, 0, 0, 0x00000100 } },               /* feature: invariant TSC */
 	};
 

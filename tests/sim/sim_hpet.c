@@ -11,12 +11,12 @@
 #define TN_MESSAGE       0x10u
 #define ENABLE_CNF    UINT64_C(1)
 #define TN_INT_ENB    UINT64_C(4)
-#define TN_WRITABLE   UINT64_C(0x7f4e) /* 2.3.8 */
+#define TN_WRITABLE   UINT64_C(0x7f4e) /* bits of a timer's configuration that software may write: IA-PC HPET 2.3.8 */
 #define SIZE_CAP      (UINT64_C(1) << 13)
 #define FS_PER_S      UINT64_C(1000000000000000)
 #define FS_PER_PS     1000u
 
-/* Revision 1, 3 comparators, 64 bits, legacy replacement possible, vendor 8086h. */
+/* Low half of the capability register: revision 1, 3 comparators, 64 bits, legacy replacement, vendor 8086h. */
 #define CAPABILITY_LOW UINT64_C(0x8086a201)
 
 void

@@ -14,7 +14,7 @@ uint32_t sim_pm_read(void);
 void sim_pm_reset(void);
 
 void sim_pit_reset(void);
-uint8_t sim_pit_in(uint16_t port); /* 40h..43h and 61h */
+uint8_t sim_pit_in(uint16_t port); /* reads one of the ports 40h to 43h, or port 61h */
 void sim_pit_out(uint16_t port, uint8_t value);
 
 void sim_rtc_reset(void);
@@ -45,9 +45,9 @@ void sim_interrupts_comparator_write(size_t n, uint64_t value);
 uint64_t sim_interrupts_comparator(size_t n);
 /* returns the message of comparator N: its data, and in the upper half its address */
 uint64_t *sim_interrupts_message(size_t n);
-void sim_interrupts_pit_loaded(unsigned mode, uint32_t reload); /* channel 0 */
+void sim_interrupts_pit_loaded(unsigned mode, uint32_t reload); /* called after a count of channel 0 was loaded */
 void sim_interrupts_pit_stopped(void);
-void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* register B */
+void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* called after a write of register B */
 uint16_t sim_interrupts_pm1_in(uint16_t port);
 void sim_interrupts_pm1_out(uint16_t port, uint16_t value);
 

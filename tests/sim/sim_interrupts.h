@@ -93,7 +93,7 @@ struct sim_interrupts {
 	 */
 	uint64_t busy_every_ps, busy_ps;
 	uint64_t longest_ps;  /* duration of the longest window so far */
-	void (*taken)(const struct sim_taken *taken); /* NULL */
+	void (*taken)(const struct sim_taken *taken); /* called for each interrupt that the recorder took; may be NULL */
 	struct timer_slot slot;
 	/* State of the simulation. */
 	bool plugged, in_window, open, in_handler;

@@ -8,7 +8,8 @@
 #define MSR_X2APIC_END 0x8ffu
 #define APIC_EXTD     (UINT64_C(1) << 10)
 #define APIC_ENABLE   (UINT64_C(1) << 11)
-#define REGISTER_ID       0x02u /* offset / 16 */
+/* Numbers of registers: the offset divided by 16. */
+#define REGISTER_ID       0x02u
 #define REGISTER_VERSION  0x03u
 #define REGISTER_SVR      0x0fu
 #define REGISTER_ICR_LOW  0x30u

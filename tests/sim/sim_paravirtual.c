@@ -26,7 +26,8 @@ assumed_hz(void)
 static void
 set_rate(struct pvclock *page)
 {
-	unsigned __int128 multiplier = ((unsigned __int128)1000000000 << 64) / assumed_hz(); /* times 2^64 */
+	/* ns per tick, times 2^64 */
+	unsigned __int128 multiplier = ((unsigned __int128)1000000000 << 64) / assumed_hz();
 	int shift = 32;
 
 	while (multiplier >> 64)

@@ -77,7 +77,7 @@ output_of(const struct sim_pit_channel *channel)
 	case 3:
 		return !channel->gate || clocks % channel->reload < channel->reload / 2;
 	default:
-		return !channel->null_count && clocks > channel->reload + late; /* N + 1 clocks */
+		return !channel->null_count && clocks > channel->reload + late; /* OUT rises after N + 1 clocks */
 	}
 }
 

@@ -11,7 +11,7 @@
 #define LEAVES_BEGIN 0x40000000u
 #define LEAVES_END   0x40010000u
 #define LEAVES_STEP  0x100u
-#define XEN_EBX      0x566e6558u /* "XenVMMXenVMM" */
+#define XEN_EBX      0x566e6558u /* EBX, ECX and EDX of Xen's first leaf: "XenVMMXenVMM" */
 #define XEN_ECX      0x65584d4du
 #define XEN_EDX      0x4d4d566eu
 

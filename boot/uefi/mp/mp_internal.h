@@ -22,7 +22,7 @@ struct mp_core {
 	uint32_t posted; /* number of the latest job; written by the boot core */
 	uint32_t done;   /* number of the latest finished job; written by the core */
 	uint32_t faulted; /* written by the core if an exception ended its job */
-	struct fault fault; /* that exception */
+	struct fault fault; /* description of that exception */
 };
 
 struct mp {

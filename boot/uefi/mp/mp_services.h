@@ -12,7 +12,7 @@
 #define MP_IS_HEALTHY   4u
 
 struct mp_processor {
-	UINT64 id; /* APIC id */
+	UINT64 id; /* the processor's APIC id */
 	UINT32 status;
 	UINT32 location[3];  /* numbers of package, core and thread */
 	UINT32 extended[6];  /* filled in only if a flag in the requested processor number is set */

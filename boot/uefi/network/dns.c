@@ -5,7 +5,7 @@
 #include "uefi/network/protocols.h"
 
 #define ANSWER_MS    8000
-#define RETRIES      3 /* number of requests */
+#define RETRIES      3 /* number of requests until a look-up fails */
 #define RETRY_S      2 /* seconds between two requests; EDK II accepts no shorter interval */
 #define SERVERS_MAX  8
 #define PROTOCOL_UDP 17 /* protocol number of UDP: RFC 768 */

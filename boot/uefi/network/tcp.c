@@ -2,7 +2,7 @@
 #include "uefi/network/network_internal.h"
 
 #define CONNECT_MS   3000
-#define TIME_TO_LIVE 64 /* RFC 1700 */
+#define TIME_TO_LIVE 64 /* recommended default of the IP field "time to live": RFC 1700 */
 
 static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
 static const EFI_GUID guid_tcp4 = GUID_TCP4;
