@@ -159,7 +159,7 @@ rtc_timer_has_expired(const struct timer *timer)
 	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
 }
 
-/* Returns the RTC's seconds. The update interrupt is due when they change. */
+/* Returns the RTC's seconds. The update interrupt is due when the second changes. */
 static uint64_t
 rtc_timer_get_ticks_left(const struct timer *timer)
 {

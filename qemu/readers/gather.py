@@ -28,7 +28,7 @@ MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
 
 def drop_unused_lists(data):
-    """Return the report DATA without the lists that no table contains. They are nine tenths of a report."""
+    """Return the report DATA without the lists that no table contains. Such lists are nine tenths of a report."""
     return MATRIX.sub(b'"matrix":null', DROPPED.sub(rb'"\1":null', data))
 
 

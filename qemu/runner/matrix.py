@@ -130,7 +130,7 @@ def run_each(common, runs, do_run, table, suites):
         suites.add_suite(run.suite(run.name) if run.suite else junit.make_suite([cases.make_case_of_unfinished_run(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
-        # If KVM failed, later runs do not try it. If the user's own QEMU arguments may be the cause, they try it again.
+        # If KVM failed, later runs do not try it. If the user's own QEMU arguments may be the cause, later runs try KVM again.
         no_kvm |= run.fell_back and not run.qemu_arg
         if status > 128 or interruption.was_handled():
             break  # a signal ends all further runs, too

@@ -26,8 +26,8 @@ NAMES = {"lab.example": bytes([10, 0, 2, 2])}
 SILENT = "silent.example"
 # RFC 2308, 3: the answer "no such name" includes the root's SOA record
 AUTHORITY = struct.pack("!BHHIHBB5I", 0, 6, 1, 60, 22, 0, 0, 1, 60, 60, 60, 60)
-SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # a command from <linux/sockios.h>, and a flag from <net/if.h>
-PR_SET_PDEATHSIG = 1              # a command from <linux/prctl.h>
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1  # command of ioctl() from <linux/sockios.h>, and its flag from <net/if.h>
+PR_SET_PDEATHSIG = 1              # operation of prctl(), from <linux/prctl.h>
 
 
 def listen(folder):

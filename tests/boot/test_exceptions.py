@@ -30,8 +30,8 @@ ASTRAY = {"vo": r"#PF \(vector 14, error 1?0h\) at 123456789000h, address 123456
 ALL_KINDS = KINDS | ASTRAY | OWN_STACK
 FIRMWARES_DUMP = "X64 Exception Type"
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,hpet,acpi_pm"]
-# A core other than the boot core causes its exception after this number of sample batches. At that time it measures the
-# latencies that are reported for it.
+# A core other than the boot core causes its exception after this number of sample batches. At that time the core
+# measures its latencies for the report.
 LATER = 3
 
 pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.efi is not there: type make check")

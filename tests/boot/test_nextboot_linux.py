@@ -88,7 +88,7 @@ def test_with_secure_boot_a_signed_application_runs_and_an_unsigned_one_is_refus
 
 @pytest.mark.long
 def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
-    """Takes half a minute more than the others, because the application waits for a key."""
+    """Takes half a minute more than the other tests, because the application waits for a key."""
     machine = ended(tmp_path, TRIAL.replace(WORDS, f"{WORDS} exit=ask"))
     assert machine.read("trial.txt").decode().count("status 0\n") == 3
     assert "exit" not in json.loads(machine.read("report/report.json"))["options"]["given"]

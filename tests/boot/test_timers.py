@@ -73,7 +73,7 @@ def test_each_source_is_taken_once_for_each_deadline(booted):
 
 
 def test_every_source_gives_the_firmware_back_its_tick_and_its_registers(run):
-    """The firmware uses some of these devices. checked() looks for registers that were not restored, and a note would
+    """The firmware uses some of the tested devices. checked() looks for registers that were not restored, and a note would
     say that the firmware's tick stopped."""
     report = checked(run(*QUICK_TCG, "--cpus", "1", *qemu("-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on"))
     sources = {row["source"] for row in report["intervals"] if row["delivered"]}

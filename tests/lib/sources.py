@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def copy_sources(folder):
-    """Copy everything except build/ and .git/ to FOLDER, and return it. A build there does not disturb others."""
+    """Copy everything except build/ and .git/ to FOLDER, and return FOLDER. A build of the copy does not disturb other tests."""
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else set())
     return folder
 

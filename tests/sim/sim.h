@@ -246,7 +246,7 @@ struct sim {
 	/* limit on accesses, 50,000,000 by default; the next access ends the test, which is then in an endless loop */
 	uint64_t accesses_max;
 	bool interrupts_masked;
-	unsigned masked_times;   /* calls of hw_interrupts_mask() */
+	unsigned masked_times;   /* number of calls of hw_interrupts_mask() */
 	uint64_t masked_since_ps, masked_longest_ps;
 	/*
 	 * A host that preempts the core for preempt_ps at a random one in preempt_every accesses. 0 in preempt_every
