@@ -15,7 +15,7 @@
 /* Stolen time: fills report->interference, and observed_ns, gaps and worst_gap_ns of each core. */
 void analysis_calculate_gaps(const void *record, size_t size, struct report *report);
 
-/* Fills report->discontinuities, without their times in the run and their classes. */
+/* Fills report->discontinuities, except their times in the run and their classes, which the judge sets. */
 void analysis_calculate_discontinuities(const void *record, size_t size, struct report *report);
 
 /* Sets SCALE to the TSC's rate in an entry `scale`. */

@@ -87,7 +87,7 @@ error_ppb(uint64_t hz, uint64_t microhz)
 	return found < microhz ? -(int64_t)ppb : (int64_t)ppb;
 }
 
-/* Returns the error as an interval. Its ends are rounded outwards by at most 1 ppb. */
+/* Returns the error of HZ against RATE as an interval. Its ends are rounded outwards by at most 1 ppb. */
 static struct interval_ppb
 error_interval(uint64_t hz, const struct rate_interval *rate)
 {

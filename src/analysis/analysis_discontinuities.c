@@ -135,7 +135,7 @@ static struct discontinuity_clock
 clock_gain_in_step(const struct analysis_step *step, const struct record_compared *clock, int64_t late_ns)
 {
 	int64_t wrap = wrap_interval_ns(step, clock);
-	/* a clock that was first read within the step does not cover all of it */
+	/* a clock that was first read within the step does not cover the whole step */
 	struct discontinuity_clock in = { clock->then.begin <= step->is.begin_tsc, gain_on_tsc_ns(step, clock, late_ns),
 					  (uint64_t)wrap };
 

@@ -14,7 +14,7 @@ _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a p
  * this is the latest of them.
  */
 struct recorded_pass {
-	struct record_pass entry; /* its number is 0 if there is no pass */
+	struct record_pass entry; /* the entry of the pass; its number is 0 if the record has no such pass */
 	struct offsets *offsets;
 	uint64_t pingpongs, again; /* number of pairs with a ping-pong, and number of repeated ping-pongs */
 };

@@ -7,7 +7,7 @@
 
 #include "report/report.h"
 
-struct lateness { /* time from an interrupt's deadline to its arrival, in ps; both bounds included */
+struct lateness { /* lower and upper bound of the time from an interrupt's deadline to its arrival, in ps */
 	int64_t low, high;
 };
 

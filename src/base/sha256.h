@@ -17,7 +17,7 @@ struct sha256 {
 
 void sha256_init(struct sha256 *sha256);
 void sha256_update(struct sha256 *sha256, const void *bytes, size_t length);
-/* Call it once at the end; afterwards only sha256_init() may be called. */
+/* Stores the hash in DIGEST. Call it once at the end; afterwards only sha256_init() may be called. */
 void sha256_final(struct sha256 *sha256, uint8_t digest[SHA256_DIGEST_SIZE]);
 
 /* Writes the digest of LENGTH BYTES as 64 lower-case hexadecimal digits and a final 0. */

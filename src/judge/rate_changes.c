@@ -146,7 +146,8 @@ may_tsc_stop_explain_change(const struct change *change, size_t clock, size_t ot
 
 /*
  * Returns true if CLOCK's change may be due to a stop of the TSC. In a guest, one clock of the host drives all devices,
- * so a device cannot change against another one. The TSC may have stopped between the readings of the two instead.
+ * so the rates of two devices cannot change against each other. If they seem to, the TSC may have stopped between the
+ * readings of the two devices.
  */
 static bool
 may_tsc_change_explain_change(const struct change *change, const struct falseticker_sources *sources, size_t clock)

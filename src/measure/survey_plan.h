@@ -18,7 +18,8 @@
  * for the end of the run.
  */
 enum options_profile survey_current_profile(const struct report *report);
-uint64_t survey_duration_ns(const struct report *report); /* returns the duration of one measurement in this profile */
+/* returns the duration of one measurement in the current profile */
+uint64_t survey_duration_ns(const struct report *report);
 
 /* returns the duration of the rate window, with the waits for RTC ticks at its ends */
 uint64_t survey_rates_ns(const struct report *report);

@@ -151,7 +151,7 @@ struct record_batch {
 
 struct record_corner { /* item of a BATCH: a corner, relative to BEGIN and TICKS of the batch */
 	uint64_t tsc, ticks; /* may be negative, in two's complement */
-	uint16_t upper;      /* 1 if the line must pass below this corner, 0 if it must pass above */
+	uint16_t upper;      /* 1 if lines through all samples must pass below this corner, 0 if they must pass above */
 };
 
 /*

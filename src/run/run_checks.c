@@ -8,10 +8,11 @@
 /* checks that need events with a period of one second (RTC) get 5/6 of the time for all checks */
 #define SECONDS_SHARE_NUM 5
 #define SECONDS_SHARE_DEN 6
-/* maximum time for checks that wait for such events, because they need no more than 5 s */
+/* maximum time for the checks that need these events; 5 s are enough */
 #define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S)
 #define ROUNDS_MAX        64 /* maximum number of repetitions of disturbed checks; their time is also limited */
-#define POOL_SHARE_DEN    2 /* each of the other checks gets half of the time that is left */
+/* each check that needs no events with a period of one second gets half of the remaining time */
+#define POOL_SHARE_DEN    2
 
 /* Returns the time for CHECK in ns. ALL_NS is the time for all checks, and LEFT_NS is the remaining time. */
 static uint64_t

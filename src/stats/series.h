@@ -61,7 +61,7 @@ struct series {
 	size_t clocks, cores, max; /* MAX is the maximum number of rows, or 0 if there is no series */
 	size_t count;              /* number of completed rows */
 	bool open;                 /* true if rows[count] is being filled */
-	uint64_t tsc_resolution_ticks; /* src/analysis sets it */
+	uint64_t tsc_resolution_ticks; /* resolution of the TSC; src/analysis sets it */
 	struct series_row *rows;   /* memory for max + 1 rows */
 	struct series_reads *reads;
 };

@@ -24,7 +24,7 @@
  */
 #define POLITE_PAUSES  64
 #define TURNS_FRACTION 10 /* if a core has less than a tenth of its turns, the check proves nothing */
-/* the check also proves nothing if a core had fewer turns than this directly after another core's turn */
+/* if a core had fewer turns than this directly after another core's turn, the check proves nothing */
 #define HANDOVERS_MIN  8
 #define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
 /*

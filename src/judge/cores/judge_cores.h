@@ -16,7 +16,7 @@ void judge_summarize_synchrony(struct report *report);
  * judge_offsets_and_warps(), because these steps explain warps.
  */
 bool judge_mark_cores_that_step_back(struct report *report, uint64_t allowed);
-void judge_add_step_back_findings(struct report *report); /* adds a finding that names these cores */
+void judge_add_step_back_findings(struct report *report); /* adds a finding that names the cores whose TSC steps back */
 
 /* Returns the steps back of the TSC that were seen on CORE, an index into report.cores. */
 struct tsc_steps judge_count_steps_back_on_core(const struct report *report, size_t core);

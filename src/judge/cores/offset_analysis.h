@@ -18,7 +18,8 @@ struct pass_analysis { /* the analysis of one pass */
 	size_t drifting; /* number of cores that drift */
 
 	const struct report_pass *result; /* the pass that is judged: the first or the last */
-	bool no_majority; /* true if no group of more than half of the cores shows which are right */
+	/* true if no group of more than half of the cores agrees, so that it is unknown which cores are right */
+	bool no_majority;
 	/*
 	 * True if no other pass confirms the offsets of this star schedule. All cores are compared with the boot core,
 	 * and the boot core's TSC may have stepped during the pass.

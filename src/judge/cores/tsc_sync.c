@@ -86,7 +86,7 @@ struct group {
 	size_t count, first;    /* number of its cores, and the first of them */
 	size_t other;           /* the core of the majority that is furthest from FIRST */
 	struct offset distance; /* the range that contains the distance of each core of the group from OTHER */
-	struct moment moment;   /* the time in which these distances were measured */
+	struct moment moment;   /* the time interval in which the distances of all cores of the group were measured */
 	bool one_way;           /* true if all are proven to differ from OTHER in the same direction */
 };
 
@@ -454,7 +454,7 @@ add_warps_to_finding(struct report *report, const struct warp_checks *checks)
  */
 struct contradiction {
 	const struct report_core *a, *b, *c;
-	struct moment moment; /* from the first to the last measurement of the pairs among these cores */
+	struct moment moment; /* the time interval that contains the measurements of all pairs among A, B and C */
 };
 
 static struct contradiction

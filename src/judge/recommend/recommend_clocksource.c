@@ -40,7 +40,7 @@ recommend_why_tsc_unstable(const struct report *report)
 	if (report->linux_distrusts_tsc)
 		why = phrase("the CPU is not Intel's, has several cores, and reports no invariant TSC "
 			     "(\"Marking TSC unstable due to TSCs unsynchronized\")");
-	/* if Linux already distrusts the TSC, it does not run this check: arch/x86/kernel/tsc_sync.c */
+	/* if Linux already distrusts the TSC, it does not run its check of two cores: arch/x86/kernel/tsc_sync.c */
 	else if (report_warps(&report->skew))
 		why = phrase("Linux's check of two cores finds warps (\"Marking TSC unstable due to "
 			"check_tsc_sync_source failed\")");

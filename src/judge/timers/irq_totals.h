@@ -39,8 +39,9 @@ struct irq_totals {
 
 	uint64_t doubled;          /* one-shots and periods with two interrupts or more */
 	uint64_t over;             /* armings with a deadline that had already passed */
-	uint64_t stale;            /* interrupts that came for such a deadline */
-	struct interval_ppb rate;  /* how much faster it ticks than requested, in the test with the largest error */
+	uint64_t stale;            /* interrupts that came for a deadline that had already passed */
+	/* how much faster the source ticks than requested, in the test with the largest error */
+	struct interval_ppb rate;
 	const struct report_interval *late; /* the test with one-shots of 100 us that irq-late judges; may be NULL */
 };
 

@@ -9,7 +9,7 @@
 #define AWAY_FACTOR     4     /* in a batch this many times longer than the shortest one, the core was preempted */
 #define TURNS_PER_MS    1000  /* maximum number of batches in a millisecond; a batch takes at least a microsecond */
 #define WINDOWS_MAX     3     /* maximum number of windows that are started, until one has no discontinuity */
-#define EARLY_SHARE     50    /* the last edge may be early by 1/50 of the window */
+#define EARLY_SHARE     50    /* the window's last edge may be early by 1/50 of the window's length */
 /* so long before the window's last edge is due, only the RTC is read, so that nothing delays its edge */
 #define EDGE_QUIET_NS   (3 * SURVEY_NS_PER_MS)
 /* The readings in the window's middle are not taken this close to an expected edge. */

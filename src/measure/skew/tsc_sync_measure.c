@@ -108,8 +108,8 @@ is_rehearsed(const struct survey_pair_pass *pass, uint64_t budget_ns)
 
 /*
  * Runs a rehearsal: measures the first pairs, or all pairs if they are few, before the real pass. This also executes
- * all code once, and finds the concurrency for the real pass. It takes at most half of the time until END_TSC. Returns
- * the estimated duration of a pass over all pairs.
+ * all code once, and finds the number of concurrent pairs for the real pass. It takes at most half of the time until
+ * END_TSC. Returns the estimated duration of a pass over all pairs.
  */
 static uint64_t
 rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)

@@ -53,6 +53,7 @@ void table_behaviours_of(struct text *out, const struct report *report, const ch
 void table_calibrations(struct text *out, const struct report *report);
 void table_advice(struct text *out, const struct report *report);     /* the recommended clocks in order */
 void table_database(struct text *out, const struct report *report);   /* cost of timing 100,000 rows of a database */
-void table_database_in_short(struct text *out, const struct report *report); /* the same cost in one sentence */
+/* cost of timing 100,000 rows of a database, in one sentence */
+void table_database_in_short(struct text *out, const struct report *report);
 
 #endif
