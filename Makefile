@@ -57,7 +57,7 @@ objects_of   = $(addprefix $(BUILD)/efi/,$(addsuffix .o,$(basename $(foreach roo
 OBJECTS      := $(call objects_of,boot/uefi)
 BARE_OBJECTS := $(call objects_of,boot/bare)
 
-# Files of other packages are searched at their first use, because `make run` may have to install them first.
+# Paths of other packages' files are determined at their first use, because `make run` may have to install them first.
 found         = $(call path_or_stop,$(shell CC='$(CC)' qemu/find $(1) 2>&1))
 path_or_stop  = $(if $(filter 0,$(.SHELLSTATUS)),$(1),$(error $(1)))
 remembered    = $(eval $(1) := $(call found,$(2)))$($(1))

@@ -206,7 +206,8 @@ $(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/te
 
 BENCH_CORES   := 1 2 4 16 64 255
 BENCH_REPORTS := 100 1000 10000
-# The reports for qemu/fleet are made from a report of 4 cores. Another number must be above 1, because one of the outliers is an offset.
+# The reports for qemu/fleet are made from a report of 4 cores. If BENCH_CORES lacks
+# 4, another number is used. It must be above 1, because one of the outliers is an offset between cores.
 BENCH_REPORT  = $(BUILD)/bench/cores$(firstword $(filter 4,$(BENCH_CORES)) $(filter-out 1,$(BENCH_CORES)))/report.json
 ## measures the cost of measuring: ratios, instruction counts, sizes (BENCH_CORES=N, BENCH_REPORTS=N)
 .PHONY: bench

@@ -235,7 +235,7 @@ paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct par
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
 	/*
-	 * The leaves are searched in every guest, except under QEMU's TCG. facts->hypervisor is "unknown" if the
+	 * Searches the leaves in every guest, except under QEMU's TCG. facts->hypervisor is "unknown" if the
 	 * hypervisor reports no name, or if only other signs show a guest.
 	 */
 	for (uint32_t base = LEAF_HYPERVISOR_MAX; base < BASE_END && facts->hypervisor[0] &&

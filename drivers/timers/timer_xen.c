@@ -89,7 +89,7 @@ map_page_and_bind_event(struct timer *timer)
 		uint64_t index, frame;
 	} added = { DOMAIN_SELF, 0, 0, 0, timer->saved[PAGE] / PAGES_SIZE };
 	struct {
-		uint32_t virq, vcpu, port; /* number of the event: 0 is VIRQ_TIMER; Xen sets PORT */
+		uint32_t virq, vcpu, port; /* VIRQ is 0, VIRQ_TIMER. Xen sets PORT. */
 	} event = { 0, (uint32_t)timer->saved[VCPU], 0 };
 
 	if (xen_call(MEMORY_OP, ADD_TO_PHYSMAP, &added))

@@ -61,7 +61,7 @@ def restore_files_if_refused(*paths):
 
 
 class System:
-    """Files below the folder ROOT, which is "/" except in tests, and commands, which are searched in PATH."""
+    """Files below the folder ROOT, which is "/" except in tests, and commands, whose folders PATH lists."""
 
     def __init__(self, root="/", path=None):
         self.root = root

@@ -5,7 +5,7 @@ import threading
 LIST_MAX = 1 << 20   # maximum number of bytes of a list of names
 REPORTS_MAX = 10_000  # maximum number of reports on one stick
 WAIT_S = 60          # time limit for a list, because damaged folders can form a circle
-PARTITIONS = ("@@1M", "")  # offset of the file system: in an image of `make image`, and in one without a partition table
+PARTITIONS = ("@@1M", "")  # offset of the file system, in an image of `make image`, and in an image without a partition table
 
 
 class UnreadableStick(Exception):

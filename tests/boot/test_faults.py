@@ -34,7 +34,7 @@ def exact(number):
     return Fraction(str(number))
 
 
-# Clocks with wrong rates.
+# Tests of clocks with wrong rates.
 
 @pytest.fixture(scope="session")
 def clean(tmp_path_factory):

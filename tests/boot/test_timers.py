@@ -73,8 +73,8 @@ def test_each_source_is_taken_once_for_each_deadline(booted):
 
 
 def test_every_source_gives_the_firmware_back_its_tick_and_its_registers(run):
-    """The firmware uses some of the tested devices. checked() looks for registers that were not restored, and a note would
-    say that the firmware's tick stopped."""
+    """The firmware uses some of the tested devices. checked() looks for registers that were not restored, and a note
+    would say that the firmware's tick stopped."""
     report = checked(run(*QUICK_TCG, "--cpus", "1", *qemu("-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on"))
     sources = {row["source"] for row in report["intervals"] if row["delivered"]}
     assert sources >= {"lapic", "hpet0", "hpet_fsb", "hpet_legacy", "pit0", "pit0_pic", "rtc", "rtc_pic", "acpi_pm_sci"}, sources

@@ -185,7 +185,7 @@ def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(
     check_unsaved(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
 
 
-# Other entries in the folder \baretick.
+# Tests with other entries in the folder \baretick.
 
 def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_files_too(run, tmp_path):
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
@@ -316,7 +316,7 @@ def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run
         assert error.encode() in saved["0001"]["report.txt"]
 
 
-# The snapshot that replaces the start of the firmware in tests.
+# A test of the snapshot that replaces the start of the firmware in tests.
 
 @pytest.mark.long
 def test_a_start_from_a_snapshot_has_the_figures_of_a_whole_start(run):

@@ -15,7 +15,7 @@ SCHEMA = ROOT / "src" / "report" / "report.schema.json"
 WHOLE_FIRMWARE = "/usr/share/ovmf/OVMF.fd"
 TCG = ["--accel", "tcg"]
 BARE = [*TCG, "--boot", "bare"]  # arguments for a boot without UEFI, which takes 2 s less of processor time
-# The firmware starts in half the time from a saved state.
+# A start from a saved state takes half of the firmware's usual time.
 FROM_SNAPSHOT = ["--qemu", str(ROOT / "tests" / "lib" / "qemu_from_snapshot")]
 FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE, *FROM_SNAPSHOT] if os.path.exists(WHOLE_FIRMWARE) else [])]
 # The machine's time advances by 64 ns with each instruction. Therefore a wait needs hardly any processor time, and a
@@ -23,7 +23,7 @@ FAST_TCG = [*TCG, *(["--firmware", WHOLE_FIRMWARE, *FROM_SNAPSHOT] if os.path.ex
 # mode.
 BY_INSTRUCTIONS = [f"--qemu-arg={word}" for word in ("-icount", "shift=6,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm")]
 QUICK_SCREEN = [*FAST_TCG, *BY_INSTRUCTIONS]
-# the same without a screen, which would need processor time
+# the same machine without a screen, because a screen needs processor time
 QUICK_TCG = [*QUICK_SCREEN, "--qemu-arg=-vga", "--qemu-arg=none"]
 QUICK_BARE = [*BARE, *BY_INSTRUCTIONS]
 # name of the script that replaces QEMU; its reports may be incomplete, so they are not checked against the schema

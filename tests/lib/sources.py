@@ -8,7 +8,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def copy_sources(folder):
-    """Copy everything except build/ and .git/ to FOLDER, and return FOLDER. A build of the copy does not disturb other tests."""
+    """Copy everything except build/ and .git/ to FOLDER, and return FOLDER. A build of the copy does not disturb other
+    tests."""
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else set())
     return folder
 

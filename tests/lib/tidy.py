@@ -12,7 +12,7 @@ VERDICTS = {"pass": 0, "warn": 1, "fail": 2, "incomplete": 3}
 
 
 def figures(value):
-    """Return (value, low, high) as the CSV writes them, or None for each that is missing."""
+    """Return (value, low, high) as the CSV writes them. A missing end is None. Return None if there is no value."""
     if isinstance(value, dict):
         return value["value"], value["low"], value["high"]
     value = VERDICTS.get(value) if isinstance(value, str) else value

@@ -280,7 +280,7 @@ def test_inside_the_error_no_rate_is_accused(hz, accused):
 def test_a_rate_that_moved_towards_its_claim_is_not_worse():
     off = clock(hz=(100_090_000, 10))
     assert worse(off, clock()) == []
-    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # too slow by the amount by which it was too fast
+    assert len(worse(off, clock(hz=(99_910_000, 10)))) == 1  # as much too slow as the rate before was too fast
 
 
 def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note():
