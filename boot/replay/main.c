@@ -97,7 +97,7 @@ read_file(const char *path, size_t *length)
 	return bytes;
 }
 
-/* Sets limits in REPORT's options from the COUNT words. */
+/* Sets limits of rules in REPORT's options, from the COUNT options in WORDS. */
 static void
 set_limits(struct report *report, char *const *words, int count)
 {

@@ -21,8 +21,8 @@ struct root {
 };
 
 /*
- * Returns the table at ADDRESS with the length that its header states. If the table cannot be read up to this length,
- * the length is ACPI_HEADER_SIZE.
+ * Returns the table at ADDRESS, with the length that its header states. If fewer bytes can be read, the length is
+ * ACPI_HEADER_SIZE.
  */
 static struct acpi_table
 fetch_table(const struct acpi_memory *memory, uint64_t address)

@@ -35,7 +35,7 @@
 /* SDM vol. 4, table 2-20: bits 15:8 are the TSC's rate divided by the rate of the bus clock */
 #define MSR_PLATFORM_INFO    0x000000ceu
 #define PLATFORM_INFO_RATIO(value) ((value) >> 8 & 0xff)
-/* SDM vol. 4, MSR_PLATFORM_INFO: nominal bus clock from Sandy Bridge on. These CPUs are recognized by AVX. */
+/* SDM vol. 4, MSR_PLATFORM_INFO: nominal bus clock from Sandy Bridge on. Such CPUs are recognized by AVX. */
 #define BUS_HZ               (100 * HZ_PER_MHZ)
 #define MSR_AMD_P0           0xc0010064u
 #define P0_ENABLED           (UINT64_C(1) << 63)

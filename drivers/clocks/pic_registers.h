@@ -3,7 +3,7 @@
 #define BARETICK_PIC_REGISTERS_H
 
 #define PIC_MASTER_MASK 0x21u /* OCW1: interrupt mask of the first PIC */
-#define PIC_SLAVE_MASK  0xa1u /* OCW1 of the second PIC */
+#define PIC_SLAVE_MASK  0xa1u /* OCW1: interrupt mask of the second PIC */
 #define PIC_IRQ_0       0x01u
 #define PIC_IRQ_8       0x01u
 #define PIC_CASCADE     0x04u /* bit mask of the first PIC's input from the second PIC */

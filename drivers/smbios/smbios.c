@@ -67,8 +67,8 @@ is_entry_valid(const struct entry *entry, struct smbios_bytes found, struct smbi
 }
 
 /*
- * Returns the entry point at ADDRESS with the length that it states. If it cannot be read up to this length, the length
- * is the minimum size.
+ * Returns the entry point at ADDRESS, with the length that the entry point states. If fewer bytes can be read, returns
+ * the minimum size as the length.
  */
 static struct smbios_bytes
 fetch_entry(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)

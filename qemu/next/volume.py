@@ -93,7 +93,8 @@ def _get_only_half(system, rows, halves):
                       f"(mdadm {min(mirrors)} --fail {paths[-1]} --remove {paths[-1]}; qemu/README.md says how to put it back), "
                       "or start this machine from a stick")
     md, found = used[0]["children"][0], Partition(used[0])
-    found.path, found.mount_points, found.uuid = md["path"], get_mount_points(md), None  # GRUB would find the UUID on more than one device
+    # The UUID is not used, because GRUB would find it on more than one device.
+    found.path, found.mount_points, found.uuid = md["path"], get_mount_points(md), None
     if system.read_text(f"/sys/class/block/{os.path.basename(found.path)}/md/bitmap/location") != "none":
         raise Refused(f"{found.path} has a bitmap, by which md would not copy the report to a half that comes back later "
                       f"(mdadm --grow {found.path} --bitmap=none)")

@@ -199,7 +199,7 @@ class Comparison:
         now = _group_by_source(self._now)
         for name, before in _group_by_source(self._before).items():
             gone = self._describe_lost_interrupts(name, before, now.get(name, []))
-            # If the source is also a clock, its rules are compared with that clock's rules.
+            # If the source is also a clock, the comparison of this clock includes the source's rules.
             rules = None if name in self._clocks_now else self._list_new_rules(name)
             found = gone or list(self._find_increased_lateness(before, now.get(name, [])))
             found += [f"breaks {rules}, and did not"] if rules else []

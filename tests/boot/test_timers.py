@@ -115,7 +115,7 @@ def test_they_are_taken_on_other_machines_too_or_a_row_says_why_not(run, hpet, a
 
 def test_an_rtc_that_makes_up_for_what_was_masked_is_told_from_one_that_does_not(run):
     """QEMU's option driftfix decides whether the RTC sends masked ticks later. On a busy host a boot may not determine
-    the policy, but no boot may report the wrong policy."""
+    whether it does, but no boot may report the wrong answer."""
     def policies(driftfix, boots):
         for _ in range(boots):
             done = run(*QUICK_BARE, "--cpus", "1", *qemu("-rtc", f"driftfix={driftfix}"), "--", *SHORT, "irq=all")

@@ -167,7 +167,7 @@ sim_counter_speed_up(struct sim_counter *counter, int64_t ppm)
 	counter->hz.den *= 100000;
 }
 
-/* Functions of hw.h that access ports. */
+/* The hooks of ports, and the functions of hw.h that access ports. */
 
 void
 sim_hook_ports(struct sim_port_hook hook)
@@ -265,7 +265,7 @@ hw_out16(uint16_t port, uint16_t value)
 		sim_interrupts_pm1_out(port, value);
 }
 
-/* Functions of hw.h that access memory. */
+/* The regions of memory, and the functions of hw.h that access them. */
 
 void
 sim_map(struct sim_region region)

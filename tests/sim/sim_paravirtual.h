@@ -26,7 +26,7 @@ struct sim_paravirtual {
 	uint64_t odd_at_ps;                 /* time after which the version is always odd, or SIM_NEVER */
 	/* number of TSC readings from now on after which the page is updated, so that a driver must read it again */
 	unsigned updates;
-	int64_t update_ns;                  /* time that each of these updates adds to the page's time */
+	int64_t update_ns;                  /* time that each update adds to the page's time */
 	/* true if the sequence number in Hyper-V's page is 0, which means that the page is invalid */
 	bool no_sequence;
 	uint64_t no_sequence_at_ps;
