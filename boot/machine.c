@@ -242,9 +242,9 @@ feed_watchdog_and_save(void *context)
 	watchdog_feed(&machine->watchdog);
 	if (!machine->boot.is_due || !machine->boot.is_due(machine->boot.context))
 		return;
-	run_restore_tick(machine->measured_run, true);
+	run_set_firmware_tick(machine->measured_run, true);
 	machine->boot.save_due(machine->boot.context);
-	run_restore_tick(machine->measured_run, false);
+	run_set_firmware_tick(machine->measured_run, false);
 	progress_extend_deadline(&machine->progress, begin_tsc);
 }
 
@@ -316,10 +316,10 @@ void
 machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	open_machine(machine, plan, console, run);
-	run_open(run, &machine->run, plan->memory, plan->cores, plan->widest);
+	run_set_up(run, &machine->run, plan->memory, plan->cores, plan->widest);
 	arm_watchdog(machine, &run->report);
 	run_measure(run);
-	run_close(run);
+	run_restore_and_judge(run);
 	watchdog_disarm(&machine->watchdog);
 }
 

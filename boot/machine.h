@@ -51,7 +51,7 @@ struct machine {
 	const struct plan *plan;  /* owned by the caller */
 	struct machine_boot boot; /* set by the caller before machine_read_firmware_tables() */
 	uint32_t apic_ids[ACPI_CORES_MAX];
-	struct run_machine run;   /* the argument of run_open() */
+	struct run_machine run;   /* the argument of run_set_up() */
 };
 
 /* Reads the processor's facts and the tables of ACPI and SMBIOS. REPORT gets a finding or a note on each error. */

@@ -7,7 +7,7 @@
 void
 names_collect_option_ids(struct names *names)
 {
-	run_clock_ids(drivers, names->clock_ids);
+	run_list_clock_ids(drivers, names->clock_ids);
 	rules_limit_ids(names->rule_ids);
 	names->options = (struct options_names){ names->clock_ids, names->rule_ids };
 }

@@ -17,13 +17,13 @@
 static size_t
 get_json_size(size_t cores, const struct options *options)
 {
-	return report_size_json(cores) + report_size_series(cores, run_series_rows(options, cores));
+	return report_size_json(cores) + report_size_series(cores, run_max_series_rows(options, cores));
 }
 
 static size_t
 get_html_size(const struct plan_page *page, size_t cores, const struct options *options)
 {
-	return page ? page->size(cores) + report_size_series(cores, run_series_rows(options, cores)) : 0;
+	return page ? page->size(cores) + report_size_series(cores, run_max_series_rows(options, cores)) : 0;
 }
 
 static size_t
@@ -37,7 +37,7 @@ get_base64_size(size_t cores, enum pair_schedule widest, const struct options *o
 {
 	size_t printed = cores < REPORT_SERIAL_CORES ? cores : REPORT_SERIAL_CORES;
 
-	return base64_size(survey_record_size(printed, widest, run_series_rows(options, cores)));
+	return base64_size(survey_max_record_bytes(printed, widest, run_max_series_rows(options, cores)));
 }
 
 static size_t
@@ -49,8 +49,8 @@ get_compression_size(const struct options *options)
 static size_t
 get_size_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
 {
-	size_t size = survey_memory_size(cores, widest, run_series_rows(options, cores)) +
-		      run_series_size(options, cores) + report_size_table(cores) +
+	size_t size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) +
+		      run_series_size_bytes(options, cores) + report_size_table(cores) +
 		      get_json_size(cores, options) + get_html_size(page, cores, options) + report_size_csv(cores) +
 		      get_screen_size(page) + get_base64_size(cores, widest, options) + get_compression_size(options);
 
@@ -88,13 +88,13 @@ static bool
 try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
 	 const struct options *options)
 {
-	size_t series_size = run_series_size(options, cores), pack_size = get_compression_size(options);
+	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_size(options);
 
 	*plan = (struct plan){
 		.page = page,
 		.cores = cores,
 		.widest = widest,
-		.allocation = firmware_allocate(survey_memory_size(cores, widest, run_series_rows(options, cores)) + CACHE_LINE),
+		.allocation = firmware_allocate(survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) + CACHE_LINE),
 		.table = allocate_text(report_size_table(cores)),
 		.series = series_size ? firmware_allocate(series_size) : NULL,
 		.json = allocate_text(get_json_size(cores, options)),

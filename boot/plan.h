@@ -23,7 +23,7 @@ struct plan {
 	const struct plan_page *page; /* owned by the caller; NULL without page and screen */
 	size_t cores;            /* maximum number of cores that may be listed, including the boot core */
 	enum pair_schedule widest;
-	void *memory;            /* zeroed memory for the measurements: see survey_lay_out() */
+	void *memory;            /* zeroed memory for the measurements: see survey_divide_memory() */
 	void *series;            /* memory for the series of a soak; NULL if the run has no series */
 	/* Buffers for the report's formats. Each has the size of the longest text. Without a page, html has size 0. */
 	struct text table, json, html, csv;

@@ -56,7 +56,7 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 	marker->cores = CORES_OFF;
 	if (marker_parse(bytes, running_read_file(checkpoint->name, bytes, sizeof(bytes)), &found)) {
 		found.unrenamed = found.report && save_is_unrenamed(found.report);
-		marker->least = marker_evaluate(&found, report);
+		marker->least = marker_apply_to_options(&found, report);
 	}
 	checkpoint->number = save_find_next_number();
 	/* Checkpoints use the two folder numbers after the report's number. */

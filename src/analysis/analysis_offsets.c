@@ -85,7 +85,9 @@ read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 	stage = &analysis->passes[pass.stage - RECORD_PASS_FIRST];
 	kind = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
 	cores = is_first ? read_cores_of_pass(report, entry, NULL) : first->cores;
-	if (cores < 2 || pair_schedule_pairs(kind, cores) > pair_schedule_pairs(report->skew.widest, report->skew.cores_max) ||
+	if (cores < 2 ||
+	    pair_schedule_count_pairs(kind, cores) >
+		    pair_schedule_count_pairs(report->skew.widest, report->skew.cores_max) ||
 	    (!is_first && kind != first->kind))
 		return;
 	if (is_first) {
@@ -169,7 +171,7 @@ add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struc
 
 	if (pingpong->first >= report->core_count || pingpong->second >= report->core_count)
 		return;
-	pingpong_conclude(&result, analysis->resolution_ticks);
+	pingpong_complete_result(&result, analysis->resolution_ticks);
 	add_warps(analysis, pingpong, &result);
 	if (!pass || !find_rank_of_core(&report->skew, pingpong->first, &a) ||
 	    !find_rank_of_core(&report->skew, pingpong->second, &b) ||
@@ -235,7 +237,7 @@ read_entries(struct offset_analysis *analysis, const void *record, size_t size, 
 static void
 solve_core_offsets(struct report_skew *skew, struct report_pass *pass)
 {
-	pass->summary = offsets_solve(&pass->offsets, skew->solved, pass->outlier, skew->disputed);
+	pass->summary = offsets_calculate_core_offsets(&pass->offsets, skew->solved, pass->outlier, skew->disputed);
 }
 
 static void
@@ -273,11 +275,11 @@ static void
 report_drifts(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
-	size_t pairs = pair_schedule_pairs(skew->kind, skew->first.offsets.cores), a, b;
+	size_t pairs = pair_schedule_count_pairs(skew->kind, skew->first.offsets.cores), a, b;
 
 	for (size_t i = 0; i < pairs; i++) {
-		pair_schedule_pair(skew->kind, i, &a, &b);
-		skew->drifts[i] = offsets_drift(&skew->first.offsets, &skew->last.offsets, a, b);
+		pair_schedule_pair_at_index(skew->kind, i, &a, &b);
+		skew->drifts[i] = offsets_drift_ppb(&skew->first.offsets, &skew->last.offsets, a, b);
 		if (a == 0)
 			report->cores[skew->core_of[b]].drift_ppb = skew->drifts[i];
 	}
@@ -343,5 +345,5 @@ analysis_find_schedule(const void *record, size_t size, size_t cores)
 		if (pass.stage == RECORD_PASS_FIRST)
 			schedule = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
 	}
-	return pair_schedule_pairs(schedule, cores) <= size ? schedule : PAIR_SCHEDULE_STAR;
+	return pair_schedule_count_pairs(schedule, cores) <= size ? schedule : PAIR_SCHEDULE_STAR;
 }

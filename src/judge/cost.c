@@ -134,7 +134,7 @@ calculate_read_cost(struct report *report, size_t clock, size_t null)
 	scale_init(&scale, report->tsc);
 	/* The loop ran on the boot core, so the cost of the boot core's bracket is subtracted. */
 	if (cost->read_ps.known && report->cores[0].latency[null].count)
-		cost->loop_ps = (uint64_t)difference_or_zero(latency_loop_ps(entry->latency, &scale),
+		cost->loop_ps = (uint64_t)difference_or_zero(latency_loop_time_ps(entry->latency, &scale),
 						     report->cores[0].latency[null].mean_ps);
 }
 

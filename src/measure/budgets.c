@@ -37,7 +37,7 @@ survey_current_profile(const struct report *report)
 }
 
 uint64_t
-survey_duration_ns(const struct report *report)
+survey_measurement_duration_ns(const struct report *report)
 {
 	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
 
@@ -45,22 +45,22 @@ survey_duration_ns(const struct report *report)
 }
 
 uint64_t
-survey_core_share_ns(const struct report *report, size_t cores)
+survey_time_per_core_ns(const struct report *report, size_t cores)
 {
-	uint64_t share = survey_duration_ns(report);
+	uint64_t share = survey_measurement_duration_ns(report);
 	uint64_t others = cores > 1 ? cores - 1 : 1;
 
 	if (survey_current_profile(report) == PROFILE_QUICK && share > QUICK_SHARE_MAX_NS)
 		share = QUICK_SHARE_MAX_NS;
-	if (share > survey_duration_ns(report) * CORES_SHARE_FACTOR / others)
-		share = survey_duration_ns(report) * CORES_SHARE_FACTOR / others;
+	if (share > survey_measurement_duration_ns(report) * CORES_SHARE_FACTOR / others)
+		share = survey_measurement_duration_ns(report) * CORES_SHARE_FACTOR / others;
 	return share;
 }
 
 uint64_t
-survey_core_reads_ns(const struct report *report, size_t cores)
+survey_read_time_per_core_ns(const struct report *report, size_t cores)
 {
-	uint64_t share_ns = survey_core_share_ns(report, cores);
+	uint64_t share_ns = survey_time_per_core_ns(report, cores);
 
 	if (report->options.profile == PROFILE_SOAK && share_ns > CORE_READS_SOAK_NS)
 		return CORE_READS_SOAK_NS;
@@ -68,9 +68,9 @@ survey_core_reads_ns(const struct report *report, size_t cores)
 }
 
 uint64_t
-survey_window_ns(const struct report *report)
+survey_rate_window_ns(const struct report *report)
 {
-	uint64_t duration_ns = survey_duration_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
+	uint64_t duration_ns = survey_measurement_duration_ns(report), window_ns = WINDOW_FACTOR * duration_ns;
 
 	if (survey_current_profile(report) == PROFILE_QUICK)
 		return duration_ns > WINDOW_MIN_NS ? duration_ns : WINDOW_MIN_NS;
@@ -83,13 +83,13 @@ survey_window_ns(const struct report *report)
 }
 
 uint64_t
-survey_rates_ns(const struct report *report)
+survey_rate_window_with_waits_ns(const struct report *report)
 {
-	return SURVEY_EDGE_WAIT_NS + survey_window_ns(report) + SURVEY_EDGE_WAIT_NS;
+	return SURVEY_EDGE_WAIT_NS + survey_rate_window_ns(report) + SURVEY_EDGE_WAIT_NS;
 }
 
 uint64_t
-survey_checks_ns(const struct report *report)
+survey_max_device_checks_ns(const struct report *report)
 {
 	static const uint64_t profile_ns[] = {
 		[PROFILE_QUICK] = 1200 * SURVEY_NS_PER_MS,
@@ -101,7 +101,7 @@ survey_checks_ns(const struct report *report)
 }
 
 uint64_t
-survey_calibrations_ns(const struct report *report)
+survey_planned_calibrations_ns(const struct report *report)
 {
 	static const uint64_t profile_ns[] = {
 		[PROFILE_QUICK] = 300 * SURVEY_NS_PER_MS,
@@ -121,15 +121,15 @@ survey_calibrations_ns(const struct report *report)
  * it.
  */
 uint64_t
-survey_checks_plan_ns(const struct report *report)
+survey_planned_device_checks_ns(const struct report *report)
 {
-	uint64_t budget_ns = survey_checks_ns(report);
+	uint64_t budget_ns = survey_max_device_checks_ns(report);
 
 	return survey_current_profile(report) == PROFILE_QUICK ? budget_ns : budget_ns / 2;
 }
 
 uint64_t
-survey_pair_pass_budget_ns(const struct report *report)
+survey_max_pair_pass_ns(const struct report *report)
 {
 	switch (survey_current_profile(report)) {
 	case PROFILE_QUICK:
@@ -142,18 +142,18 @@ survey_pair_pass_budget_ns(const struct report *report)
 }
 
 uint64_t
-survey_pair_pass_ns(const struct report *report, size_t cores)
+survey_planned_pair_pass_ns(const struct report *report, size_t cores)
 {
-	uint64_t all_ns = pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores) * PINGPONG_PLAN_NS;
-	uint64_t budget_ns = survey_pair_pass_budget_ns(report);
+	uint64_t all_ns = pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores) * PINGPONG_PLAN_NS;
+	uint64_t budget_ns = survey_max_pair_pass_ns(report);
 
 	return all_ns < budget_ns ? all_ns : budget_ns;
 }
 
 uint64_t
-survey_pingpong_bound_ns(const struct report *report, enum pair_schedule kind, size_t cores)
+survey_max_pingpong_ns(const struct report *report, enum pair_schedule kind, size_t cores)
 {
-	uint64_t share_ns = survey_pair_pass_budget_ns(report) / 2 / pair_schedule_pairs(kind, cores);
+	uint64_t share_ns = survey_max_pair_pass_ns(report) / 2 / pair_schedule_count_pairs(kind, cores);
 
 	if (share_ns < PINGPONG_MIN_NS)
 		return PINGPONG_MIN_NS;
@@ -161,7 +161,7 @@ survey_pingpong_bound_ns(const struct report *report, enum pair_schedule kind, s
 }
 
 uint64_t
-survey_timers_ns(const struct report *report, size_t cores)
+survey_max_timer_tests_ns(const struct report *report, size_t cores)
 {
 	if (report->options.irq == IRQ_OFF)
 		return 0;

@@ -54,7 +54,7 @@ survey_set_scale(struct survey *survey, struct scale scale)
 }
 
 void
-survey_batch(struct survey *survey, const struct clock *clock, size_t count)
+survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count)
 {
 	uint64_t saved = survey->hooks.interrupts_mask();
 
@@ -65,7 +65,7 @@ survey_batch(struct survey *survey, const struct clock *clock, size_t count)
 }
 
 void
-survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *steps)
+survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps)
 {
 	struct tsc_steps *total;
 
@@ -80,14 +80,14 @@ survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *ste
 
 /* Marks the clock that was being read as broken. Returns false if no clock was being read. */
 static bool
-mark_read_broken(struct survey *survey, const struct fault *fault)
+mark_clock_being_read_as_broken(struct survey *survey, const struct fault *fault)
 {
 	struct report_clock *entry = survey->reading ? report_find_clock(survey->report, survey->reading->id) : NULL;
 	struct text reason;
 
 	if (!entry)
 		return false;
-	survey_record_failure(survey, entry, survey->hooks.tsc_ordered());
+	survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_BROKEN;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_put(&reason, "Access to it faulted: ");
@@ -97,8 +97,8 @@ mark_read_broken(struct survey *survey, const struct fault *fault)
 }
 
 enum survey_end
-survey_guarded(struct survey *survey, const char *what, const struct clock *clock, void (*work)(void *argument),
-	       void *argument)
+survey_run_guarded(struct survey *survey, const char *what, const struct clock *clock, void (*work)(void *argument),
+		   void *argument)
 {
 	char bytes[REPORT_SENTENCE];
 	struct fault fault;
@@ -111,7 +111,7 @@ survey_guarded(struct survey *survey, const char *what, const struct clock *cloc
 	}
 	if (survey->hooks.guarded(work, argument, &fault))
 		return SURVEY_WHOLE;
-	if (mark_read_broken(survey, &fault))
+	if (mark_clock_being_read_as_broken(survey, &fault))
 		return SURVEY_BROKE;
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print(&text, &fault);
@@ -144,14 +144,14 @@ survey_count_living_cores(const struct survey *survey)
 }
 
 bool
-survey_can_measure_tsc(const struct survey *survey, const struct report_clock *entry)
+survey_can_clock_measure_tsc(const struct survey *survey, const struct report_clock *entry)
 {
 	return survey_usable(entry) && report_clock_is_main_method(entry) && entry->clock.claimed.den &&
 	       !text_equal(entry->clock.id, "tsc") && !(survey->ticking && entry->clock.firmware_ticks);
 }
 
 static bool
-tsc_moves(const struct survey *survey)
+is_tsc_counting(const struct survey *survey)
 {
 	uint64_t first = survey->hooks.tsc_ordered();
 
@@ -162,18 +162,18 @@ tsc_moves(const struct survey *survey)
 }
 
 static void
-mark_stopped(struct survey *survey, struct report_clock *entry)
+mark_clock_stopped(struct survey *survey, struct report_clock *entry)
 {
 	struct text reason;
 
-	survey_record_failure(survey, entry, survey->hooks.tsc_ordered());
+	survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_printf(&reason, "Its reads gave the same value %u times.", STOPPED_READS);
 }
 
 static void
-mark_untimed(struct report_clock *entry)
+add_reason_for_untimed_reads(struct report_clock *entry)
 {
 	size_t length = text_length(entry->clock.reason);
 	struct text reason;
@@ -184,7 +184,7 @@ mark_untimed(struct report_clock *entry)
 
 /* Ends the run, because the TSC stopped. Clocks without a timed reading stay unknown. Only the TSC counts as failed. */
 static void
-end_by_stopped_tsc(struct survey *survey)
+end_run_because_tsc_stopped(struct survey *survey)
 {
 	struct report *report = survey->report;
 
@@ -196,21 +196,21 @@ end_by_stopped_tsc(struct survey *survey)
 		if (!survey_usable(entry))
 			continue;
 		if (text_equal(entry->clock.main, "tsc"))
-			mark_stopped(survey, entry);
+			mark_clock_stopped(survey, entry);
 		else if (!entry->latency->count)
-			mark_untimed(entry);
+			add_reason_for_untimed_reads(entry);
 	}
 }
 
 bool
-survey_end_if_due(struct survey *survey)
+survey_end_run_if_due(struct survey *survey)
 {
 	struct report *report = survey->report;
 
 	if (report->incomplete)
 		return true;
-	if (!tsc_moves(survey)) {
-		end_by_stopped_tsc(survey);
+	if (!is_tsc_counting(survey)) {
+		end_run_because_tsc_stopped(survey);
 	} else if (survey->hooks.expired(survey->hooks.context)) {
 		report->incomplete = true;
 		report_note(report, "The deadline of the run passed. The results until then are reported.");
@@ -221,7 +221,7 @@ survey_end_if_due(struct survey *survey)
 }
 
 uint64_t
-survey_pass_end(const struct survey *survey)
+survey_core_pass_end_tsc(const struct survey *survey)
 {
 	uint64_t now = survey->hooks.tsc_ordered(), rest = scale_ns_to_ticks(&survey->scale, PASS_REST_NS);
 	uint64_t left = survey->deadline_tsc > now ? survey->deadline_tsc - now : 0;
@@ -230,13 +230,13 @@ survey_pass_end(const struct survey *survey)
 }
 
 bool
-survey_pass_is_over(const struct survey *survey, uint64_t end_tsc)
+survey_is_core_pass_over(const struct survey *survey, uint64_t end_tsc)
 {
 	return survey->hooks.tsc_ordered() > end_tsc;
 }
 
 void
-survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks)
+survey_run_on_all_cores(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks)
 {
 	uint64_t begin_tsc = survey->hooks.tsc_ordered(), end_tsc;
 
@@ -247,21 +247,21 @@ survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_
 }
 
 uint64_t
-survey_joint_job_ticks(const struct survey *survey)
+survey_joint_job_overhead_ticks(const struct survey *survey)
 {
 	return survey->jobs.all_ticks ? survey->jobs.all_ticks : survey->jobs.one_ticks * survey_count_living_cores(survey);
 }
 
 bool
-survey_joint_job_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks)
+survey_is_time_for_joint_job(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks)
 {
 	uint64_t now = survey->hooks.tsc_ordered();
 
-	return now <= end_tsc && survey_joint_job_ticks(survey) + extra_ticks <= end_tsc - now;
+	return now <= end_tsc && survey_joint_job_overhead_ticks(survey) + extra_ticks <= end_tsc - now;
 }
 
 void
-survey_record_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc)
+survey_record_clock_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc)
 {
 	if (entry->failed_later)
 		return;
@@ -270,8 +270,8 @@ survey_record_failure(const struct survey *survey, struct report_clock *entry, u
 }
 
 void
-survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
-		  uint64_t now_tsc)
+survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
+			uint64_t now_tsc)
 {
 	struct text reason;
 
@@ -280,24 +280,24 @@ survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint6
 	 * has failed only if it ticked earlier in this run.
 	 */
 	if (!entry->clock.edges_only || entry->resolution.steps)
-		survey_record_failure(survey, entry, now_tsc);
+		survey_record_clock_failure(survey, entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
 	text_printf(&reason, "Its reading did not change in %lu us, as timed by the TSC.", stopped_ns / 1000);
 }
 
 bool
-survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
-		  size_t count)
+survey_is_clock_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+			size_t count)
 {
-	uint64_t enough = survey_ticks_in_periods(survey, clock, SURVEY_STUCK_PERIODS);
+	uint64_t enough = survey_tsc_ticks_in_periods(survey, clock, SURVEY_STUCK_PERIODS);
 
 	return enough && !survey_any_differs(samples, count) &&
 	       samples[count - 1].begin - samples[0].end > enough;
 }
 
 uint64_t
-survey_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
+survey_tsc_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count)
 {
 	if (!clock->claimed.den || !clock->claimed.num)
 		return 0;
@@ -306,9 +306,9 @@ survey_ticks_in_periods(const struct survey *survey, const struct clock *clock, 
 }
 
 uint64_t
-survey_trust_ticks(const struct survey *survey, const struct clock *clock)
+survey_max_comparable_ticks(const struct survey *survey, const struct clock *clock)
 {
 	if (clock->wrap_ticks > WRAP_TICKS_MAX)
 		return 0;
-	return clock->claimed.den ? survey_ticks_in_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
+	return clock->claimed.den ? survey_tsc_ticks_in_periods(survey, clock, clock->wrap_ticks / TRUST_FRACTION + 1) : 1;
 }

@@ -129,7 +129,7 @@ struct survey_steps {
 	/* clocks in the order of report->clocks; then.end is 0 if a clock has no earlier reading */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
-	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump() has checked */
+	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump_of_clock() has checked */
 	/* the entry that counts the steps without space in the record, as an offset in the record; 0 if there is none */
 	size_t more_at;
 };
@@ -145,11 +145,12 @@ struct survey {
 	} buffer;
 	uint64_t rate_limit_ppb;        /* largest difference of two clocks' rates that is no disagreement */
 	uint64_t deadline_tsc;          /* TSC at which the run must have ended; 0 if not known */
-	/* Filled by survey_lay_out(). If memory.cores is 0, cores are not compared. */
+	/* Filled by survey_divide_memory(). If memory.cores is 0, cores are not compared. */
 	struct survey_memory memory;
 
 	/* The following fields are private to src/measure. */
-	struct scale scale;             /* the TSC's rate: an estimate at first, and report->tsc after survey_rates() */
+	/* the TSC's rate: an estimate at first, and report->tsc after survey_measure_rates() */
+	struct scale scale;
 	struct {
 		bool is_doubtful; /* true if no majority of the clocks confirms the TSC's rate */
 		/* true if the TSC stopped; then nothing can be timed any more, and the report is incomplete */
@@ -205,7 +206,7 @@ struct survey {
 	struct { /* planned durations */
 		/* measuring time that is done, and planned measuring time of the whole run; they give the progress */
 		uint64_t done_ns, total_ns;
-		/* The part of TOTAL_NS that a busy host is expected to add; see survey_plan_host_delay(). */
+		/* The part of TOTAL_NS that a busy host is expected to add; see survey_add_host_delay_to_plan(). */
 		uint64_t late_ns;
 		uint64_t timers_ns;       /* time of the timer tests, which come after the checks; 0 if there are none */
 		uint64_t calibrations_ns; /* time of the calibration loops, or 0 without loops */
@@ -216,7 +217,7 @@ struct survey {
  * Returns the size of the memory for CORES cores, a pass with the schedule WIDEST, and ROWS rows of a soak's series.
  * The memory must be aligned to a cache line.
  */
-size_t survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows);
+size_t survey_memory_bytes(size_t cores, enum pair_schedule widest, size_t rows);
 
 #define SURVEY_CALIBRATION_BATCH 50 /* maximum number of results of a loop in one entry of the record */
 #define SURVEY_CALIBRATION_READ  50 /* number of runs of a loop whose readings are recorded */
@@ -242,23 +243,23 @@ survey_core_sets(size_t cores)
 	return cores / RECORD_MEMBERS_CORES + 1;
 }
 
-/* Returns the size of a run's record. It is a part of survey_memory_size(), which has the same arguments. */
-size_t survey_record_size(size_t cores, enum pair_schedule widest, size_t rows);
+/* Returns the size of a run's record. It is a part of survey_memory_bytes(), which has the same arguments. */
+size_t survey_max_record_bytes(size_t cores, enum pair_schedule widest, size_t rows);
 
-/* Divides MEMORY, which has survey_memory_size() zeroed bytes, into survey->memory and the arrays of the report. */
-void survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows);
+/* Divides MEMORY, which has survey_memory_bytes() zeroed bytes, into survey->memory and the arrays of the report. */
+void survey_divide_memory(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows);
 
 /*
  * Ends the run if its deadline has passed. Also ends it if the TSC stopped, because everything is timed by the TSC. The
  * report then gets a note and is incomplete. Returns true if the run has ended.
  */
-bool survey_end_if_due(struct survey *survey);
+bool survey_end_run_if_due(struct survey *survey);
 
 /*
  * Reads the main clock of each device. Returns true if the clocks disagree on the time since their previous readings.
  * Then the report gets an entry, and no rate spans this time. The run continues in any case.
  */
-bool survey_observe(struct survey *survey);
+bool survey_read_and_compare_clocks(struct survey *survey);
 
 /* Starts the record. The time in the run counts from this call. */
 void survey_begin_record(struct survey *survey);
@@ -273,8 +274,8 @@ enum survey_end {
  * Runs WORK, which belongs to the phase WHAT. If an exception ends it, CLOCK is marked as broken. If CLOCK is NULL, the
  * clock that was being read is marked instead.
  */
-enum survey_end survey_guarded(struct survey *survey, const char *what, const struct clock *clock,
-			       void (*work)(void *argument), void *argument);
+enum survey_end survey_run_guarded(struct survey *survey, const char *what, const struct clock *clock,
+				   void (*work)(void *argument), void *argument);
 
 /*
  * To be called after the counter of a device was set. SERIES is the number of its driver. Earlier readings of the

@@ -9,13 +9,13 @@
 #define SURVEY_WARM_UP   64
 
 /* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */
-void survey_batch(struct survey *survey, const struct clock *clock, size_t count);
+void survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count);
 
 /* Returns the number of samples that take about 2 ms, if COUNT samples took TICKS. It is limited by the buffer. */
 size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
 
 /* Adds STEPS, the TSC's steps back in one measurement on CORE, to the totals of this core in the report. */
-void survey_add_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
+void survey_add_tsc_steps(struct survey *survey, size_t core, const struct tsc_steps *steps);
 
 /* Sets the TSC's rate for the following measurements, and records it. */
 void survey_set_scale(struct survey *survey, struct scale scale);
@@ -26,18 +26,18 @@ size_t survey_count_living_cores(const struct survey *survey); /* number of livi
 void survey_switch_to_quick(struct survey *survey);
 
 /*
- * NS is the duration of a measurement that is divided over the rounds of a soak. survey_share_ns() returns the part
- * that should be done at the end of this round, and survey_slice_ns() the part of this round alone. Both return NS if
- * there are no rounds.
+ * NS is the duration of a measurement that is divided over the rounds of a soak. survey_time_until_end_of_round_ns()
+ * returns the part that should be done at the end of this round, and survey_time_in_round_ns() the part of this round
+ * alone. Both return NS if there are no rounds.
  */
-uint64_t survey_share_ns(const struct survey *survey, uint64_t ns);
-uint64_t survey_slice_ns(const struct survey *survey, uint64_t ns);
+uint64_t survey_time_until_end_of_round_ns(const struct survey *survey, uint64_t ns);
+uint64_t survey_time_in_round_ns(const struct survey *survey, uint64_t ns);
 
-/* Calls survey_end_if_due(). Returns true if the TSC stopped, so that the latest measurement has no valid times. */
+/* Calls survey_end_run_if_due(). Returns true if the TSC stopped, so that the latest measurement has no valid times. */
 static inline bool
 survey_end_if_untimed(struct survey *survey)
 {
-	return survey_end_if_due(survey) && survey->tsc.is_stopped;
+	return survey_end_run_if_due(survey) && survey->tsc.is_stopped;
 }
 
 /*
@@ -46,26 +46,26 @@ survey_end_if_untimed(struct survey *survey)
  * until ten seconds before the deadline, and later phases end in time. If less than twenty seconds are left, it gets a
  * sixth of them.
  */
-uint64_t survey_pass_end(const struct survey *survey);
+uint64_t survey_core_pass_end_tsc(const struct survey *survey);
 
 /* Returns true if the pass, which ends at END_TSC, is over. */
-bool survey_pass_is_over(const struct survey *survey, uint64_t end_tsc);
+bool survey_is_core_pass_over(const struct survey *survey, uint64_t end_tsc);
 
 /*
- * Runs JOB on all cores at once. Stores the time that it took for survey_joint_job_ticks(), minus WORK_TICKS, the
- * longest time for which the cores work.
+ * Runs JOB on all cores at once. Stores the time that it took for survey_joint_job_overhead_ticks(), minus
+ * WORK_TICKS, the longest time for which the cores work.
  */
-void survey_run_together(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
+void survey_run_on_all_cores(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
 
 /*
  * Returns the time that it takes to start a job on all cores at once and to wait for its end. It is the time of the
  * latest such job. Before the first one, it is the mean time of a job on one core, times the number of cores. A job
  * cannot be stopped without losing its cores, so it must only be started if there is enough time.
  */
-uint64_t survey_joint_job_ticks(const struct survey *survey);
+uint64_t survey_joint_job_overhead_ticks(const struct survey *survey);
 
 /* Returns true if a job on all cores that works for EXTRA_TICKS would end before END_TSC. */
-bool survey_joint_job_fits(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks);
+bool survey_is_time_for_joint_job(const struct survey *survey, uint64_t end_tsc, uint64_t extra_ticks);
 
 /* Returns true if the clock can be read now. */
 static inline bool
@@ -78,14 +78,14 @@ survey_usable(const struct report_clock *entry)
  * Returns true if the clock can be used to measure the TSC now. It must be the main clock of its device, have a nominal
  * frequency, and not be the TSC. The firmware's tick must not stop it.
  */
-bool survey_can_measure_tsc(const struct survey *survey, const struct report_clock *entry);
+bool survey_can_clock_measure_tsc(const struct survey *survey, const struct report_clock *entry);
 
 /* Records that ENTRY's clock worked before, and failed at NOW_TSC. Does nothing if the clock has failed earlier. */
-void survey_record_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
+void survey_record_clock_failure(const struct survey *survey, struct report_clock *entry, uint64_t now_tsc);
 
 /* Marks the clock as stuck. Its counter did not move for STOPPED_NS until NOW_TSC, although it should have moved. */
-void survey_mark_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
-		       uint64_t now_tsc);
+void survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry, uint64_t stopped_ns,
+			     uint64_t now_tsc);
 
 #define SURVEY_STUCK_PERIODS 16 /* number of periods without a movement after which a clock is stuck */
 
@@ -99,26 +99,28 @@ survey_any_differs(const struct sample *samples, size_t count)
 }
 
 /* Returns true if all COUNT samples have the same value, for a longer time than is possible if the clock moves. */
-bool survey_is_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
-		       size_t count);
+bool survey_is_clock_stopped(const struct survey *survey, const struct clock *clock, const struct sample *samples,
+			     size_t count);
 
 /*
  * Adds time to the plan if the host is busy. Work that waits for several cores is expected to take longer by the share
  * of time that the host took from the boot core in the rate window.
  */
-void survey_plan_host_delay(struct survey *survey);
-/* Returns the part of the time added by survey_plan_host_delay() that is for one pass over the pairs of cores. */
-uint64_t survey_pair_pass_delay_ns(const struct survey *survey);
+void survey_add_host_delay_to_plan(struct survey *survey);
+/*
+ * Returns the part of the time added by survey_add_host_delay_to_plan() that is for one pass over the pairs of cores.
+ */
+uint64_t survey_host_delay_of_pair_pass_ns(const struct survey *survey);
 
 /* Returns the TSC ticks in COUNT (at most 2^32) periods of the clock, or 0 without a nominal frequency. */
-uint64_t survey_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
+uint64_t survey_tsc_ticks_in_periods(const struct survey *survey, const struct clock *clock, uint64_t count);
 
 /*
  * Returns the argument TRUST_TICKS of clock_comparable(): the number of TSC ticks in which the clock counts through a
  * quarter of its range. Returns 0 if the clock does not wrap during a measurement. If it wraps and has no nominal
  * frequency, returns 1, so that no two samples are comparable.
  */
-uint64_t survey_trust_ticks(const struct survey *survey, const struct clock *clock);
+uint64_t survey_max_comparable_ticks(const struct survey *survey, const struct clock *clock);
 
 #define SURVEY_MICROHZ_PER_HZ UINT64_C(1000000)
 
@@ -132,12 +134,12 @@ void survey_store_reading(struct survey *survey, size_t i, const struct sample *
  *
  * If STRICTLY, also returns true, without an entry, if an RTC's tick came so late that no rate should end at it.
  */
-bool survey_steps_compare(struct survey *survey, bool strictly);
+bool survey_compare_clocks_in_step(struct survey *survey, bool strictly);
 
 /*
  * To be called after a clock jumped by JUMP_NS compared with the TSC. Reads all clocks. Returns true if they disagree
  * on the time; the report then gets an entry. Only the first jumps of a run are checked.
  */
-bool survey_check_jump(struct survey *survey, uint64_t jump_ns);
+bool survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns);
 
 #endif

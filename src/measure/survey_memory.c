@@ -25,16 +25,16 @@
 #define PASSES_MAX 4 /* number of passes in a record; the first pass is repeated if it had no result */
 
 static void *
-reserve(uintptr_t *next, size_t bytes)
+reserve_bytes(uintptr_t *next, size_t bytes)
 {
 	return report_reserve(next, bytes, LINE);
 }
 
 /* Returns the space for three passes, the repeated ping-pongs of the first and the last, the rehearsal, and a soak. */
 static size_t
-passes_bytes(size_t cores, enum pair_schedule widest)
+record_bytes_of_passes(size_t cores, enum pair_schedule widest)
 {
-	size_t pairs = pair_schedule_pairs(widest, cores), repeats = SURVEY_RETRY_SWEEPS * pairs;
+	size_t pairs = pair_schedule_count_pairs(widest, cores), repeats = SURVEY_RETRY_SWEEPS * pairs;
 	size_t rehearsed = SURVEY_REHEARSAL_BATCHES * (cores / 2);
 	size_t pingpongs = 3 * pairs + 2 * (repeats < SURVEY_REPEATS_MAX ? repeats : SURVEY_REPEATS_MAX) +
 			   (widest == PAIR_SCHEDULE_ALL ? rehearsed : 0) + cores;
@@ -44,10 +44,10 @@ passes_bytes(size_t cores, enum pair_schedule widest)
 }
 
 size_t
-survey_record_size(size_t cores, enum pair_schedule widest, size_t rows)
+survey_max_record_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 {
 	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
-	       passes_bytes(cores, widest) +
+	       record_bytes_of_passes(cores, widest) +
 	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
 	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + RATES_BYTES + TIMERS_BYTES +
 	       record_bytes_of(RECORD_STEP, 0) +
@@ -60,44 +60,45 @@ survey_record_size(size_t cores, enum pair_schedule widest, size_t rows)
 }
 
 static size_t
-lay_out(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_schedule widest, size_t rows)
+divide_survey_memory(struct survey_memory *memory, uintptr_t begin, size_t cores, enum pair_schedule widest,
+		     size_t rows)
 {
-	size_t pairs = pair_schedule_pairs(widest, cores);
+	size_t pairs = pair_schedule_count_pairs(widest, cores);
 	uintptr_t next = begin;
 
 	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
-	memory->report = reserve(&next, report_memory_size(cores, widest));
-	memory->warp = reserve(&next, warp_table_size(cores));
-	memory->pingpongs = reserve(&next, cores / 2 * sizeof(*memory->pingpongs));
-	memory->core_of = reserve(&next, cores * sizeof(*memory->core_of));
-	memory->members = reserve(&next, survey_core_sets(cores) * sizeof(*memory->members));
-	memory->offsets.pairs = reserve(&next, pairs * sizeof(*memory->offsets.pairs));
-	memory->offsets.moved_ticks = reserve(&next, pairs * sizeof(*memory->offsets.moved_ticks));
-	memory->sums = reserve(&next, cores * sizeof(*memory->sums));
-	memory->batch_cores = reserve(&next, cores * sizeof(*memory->batch_cores));
-	memory->batch_ranks = reserve(&next, cores * sizeof(*memory->batch_ranks));
-	memory->medians = reserve(&next, cores / 2 * sizeof(*memory->medians));
-	memory->samples = reserve(&next, cores * SURVEY_CONTENDED_SAMPLES * sizeof(*memory->samples));
-	memory->others = reserve(&next, cores * sizeof(*memory->others));
-	memory->gaps = reserve(&next, sizeof(*memory->gaps));
-	memory->watches = reserve(&next, cores * sizeof(*memory->watches));
-	memory->record_size = survey_record_size(cores, widest, rows);
+	memory->report = reserve_bytes(&next, report_memory_size(cores, widest));
+	memory->warp = reserve_bytes(&next, warp_table_size(cores));
+	memory->pingpongs = reserve_bytes(&next, cores / 2 * sizeof(*memory->pingpongs));
+	memory->core_of = reserve_bytes(&next, cores * sizeof(*memory->core_of));
+	memory->members = reserve_bytes(&next, survey_core_sets(cores) * sizeof(*memory->members));
+	memory->offsets.pairs = reserve_bytes(&next, pairs * sizeof(*memory->offsets.pairs));
+	memory->offsets.moved_ticks = reserve_bytes(&next, pairs * sizeof(*memory->offsets.moved_ticks));
+	memory->sums = reserve_bytes(&next, cores * sizeof(*memory->sums));
+	memory->batch_cores = reserve_bytes(&next, cores * sizeof(*memory->batch_cores));
+	memory->batch_ranks = reserve_bytes(&next, cores * sizeof(*memory->batch_ranks));
+	memory->medians = reserve_bytes(&next, cores / 2 * sizeof(*memory->medians));
+	memory->samples = reserve_bytes(&next, cores * SURVEY_CONTENDED_SAMPLES * sizeof(*memory->samples));
+	memory->others = reserve_bytes(&next, cores * sizeof(*memory->others));
+	memory->gaps = reserve_bytes(&next, sizeof(*memory->gaps));
+	memory->watches = reserve_bytes(&next, cores * sizeof(*memory->watches));
+	memory->record_size = survey_max_record_bytes(cores, widest, rows);
 	memory->facts_size = facts_max_bytes(cores, rows);
-	memory->record = reserve(&next, memory->record_size);
+	memory->record = reserve_bytes(&next, memory->record_size);
 	return next - begin;
 }
 
 size_t
-survey_memory_size(size_t cores, enum pair_schedule widest, size_t rows)
+survey_memory_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 {
 	struct survey_memory memory;
 
-	return lay_out(&memory, 0, cores, widest, rows);
+	return divide_survey_memory(&memory, 0, cores, widest, rows);
 }
 
 void
-survey_lay_out(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows)
+survey_divide_memory(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows)
 {
-	lay_out(&survey->memory, (uintptr_t)memory, cores, widest, rows);
+	divide_survey_memory(&survey->memory, (uintptr_t)memory, cores, widest, rows);
 	report_lay_out(survey->report, survey->memory.report, cores, widest);
 }

@@ -45,7 +45,7 @@ count_usable_clocks(const struct report *report)
 }
 
 uint64_t
-survey_warp_checks(const struct report *report)
+survey_count_warp_checks(const struct report *report)
 {
 	uint64_t count = 2;
 
@@ -62,35 +62,35 @@ smaller_of(uint64_t a, uint64_t b)
 
 /* Returns the part of NS that the host is expected to take, by the share of time that it took in the rate window. */
 static uint64_t
-host_delay_ns(const struct survey *survey, uint64_t ns)
+expected_host_delay_ns(const struct survey *survey, uint64_t ns)
 {
 	return survey->rates.batches.all ? scale_mul_div(ns, survey->rates.batches.preempted, survey->rates.batches.all) : 0;
 }
 
 static uint64_t
-cores_delay_ns(const struct survey *survey)
+host_delay_of_core_reads_ns(const struct survey *survey)
 {
-	return host_delay_ns(survey, smaller_of((survey->smp->count - 1) * DELAY_CORE_NS, DELAY_CORES_NS));
+	return expected_host_delay_ns(survey, smaller_of((survey->smp->count - 1) * DELAY_CORE_NS, DELAY_CORES_NS));
 }
 
 uint64_t
-survey_pair_pass_delay_ns(const struct survey *survey)
+survey_host_delay_of_pair_pass_ns(const struct survey *survey)
 {
 	size_t cores = survey->smp->count;
 	uint64_t all_ns;
 
 	if (cores < 2)
 		return 0;
-	all_ns = DELAY_ATTEMPTS * pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores) *
-		 survey_pingpong_bound_ns(survey->report, PAIR_SCHEDULE_ALL, cores);
-	all_ns = smaller_of(all_ns, smaller_of(survey_pair_pass_budget_ns(survey->report), PAIR_PASS_DELAY_MAX_NS));
-	return host_delay_ns(survey, all_ns);
+	all_ns = DELAY_ATTEMPTS * pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores) *
+		 survey_max_pingpong_ns(survey->report, PAIR_SCHEDULE_ALL, cores);
+	all_ns = smaller_of(all_ns, smaller_of(survey_max_pair_pass_ns(survey->report), PAIR_PASS_DELAY_MAX_NS));
+	return expected_host_delay_ns(survey, all_ns);
 }
 
 static uint64_t
-warps_delay_ns(const struct survey *survey)
+host_delay_of_warp_checks_ns(const struct survey *survey)
 {
-	return host_delay_ns(survey, survey_warp_checks(survey->report) * DELAY_WARPS_NS);
+	return expected_host_delay_ns(survey, survey_count_warp_checks(survey->report) * DELAY_WARPS_NS);
 }
 
 /*
@@ -98,25 +98,26 @@ warps_delay_ns(const struct survey *survey)
  * overlap with the waits.
  */
 static uint64_t
-devices_delay_ns(const struct survey *survey)
+host_delay_of_device_checks_ns(const struct survey *survey)
 {
-	return host_delay_ns(survey, survey_checks_plan_ns(survey->report) + survey->plan.timers_ns);
+	return expected_host_delay_ns(survey, survey_planned_device_checks_ns(survey->report) + survey->plan.timers_ns);
 }
 
 void
-survey_plan_host_delay(struct survey *survey)
+survey_add_host_delay_to_plan(struct survey *survey)
 {
 	if (survey->smp->count < 2)
 		return;
-	survey->plan.late_ns = DELAYED_PASSES * survey_pair_pass_delay_ns(survey) + 2 * cores_delay_ns(survey) +
-			  warps_delay_ns(survey) + devices_delay_ns(survey);
+	survey->plan.late_ns = DELAYED_PASSES * survey_host_delay_of_pair_pass_ns(survey) +
+			       2 * host_delay_of_core_reads_ns(survey) +
+			       host_delay_of_warp_checks_ns(survey) + host_delay_of_device_checks_ns(survey);
 	survey->plan.total_ns += survey->plan.late_ns;
 }
 
 uint64_t
-survey_core_ns(const struct report *report, size_t cores)
+survey_planned_time_per_core_ns(const struct report *report, size_t cores)
 {
-	return SURVEY_SPIN_NS + survey_core_reads_ns(report, cores) + count_usable_clocks(report) * JOB_OVERHEAD_NS;
+	return SURVEY_SPIN_NS + survey_read_time_per_core_ns(report, cores) + count_usable_clocks(report) * JOB_OVERHEAD_NS;
 }
 
 /* Parts of a run in their order. */
@@ -126,65 +127,65 @@ enum part {
 };
 
 static uint64_t
-part_ns(const struct report *report, size_t cores, enum part part)
+planned_part_ns(const struct report *report, size_t cores, enum part part)
 {
 	uint64_t others = cores > 1 ? cores - 1 : 0;
 
 	switch (part) {
 	case PART_RATES:
-		return survey_rates_ns(report);
+		return survey_rate_window_with_waits_ns(report);
 	case PART_LATENCIES:
-		return count_usable_clocks(report) * survey_duration_ns(report);
+		return count_usable_clocks(report) * survey_measurement_duration_ns(report);
 	case PART_PAIRS:
 	case PART_PAIRS_AGAIN:
-		return others ? survey_pair_pass_ns(report, cores) : 0;
+		return others ? survey_planned_pair_pass_ns(report, cores) : 0;
 	case PART_CORES:
-		return others * survey_core_ns(report, cores);
+		return others * survey_planned_time_per_core_ns(report, cores);
 	case PART_CONTENDED:
 		return others ? count_usable_clocks(report) * CONTENDED_NS : 0;
 	case PART_WARPS:
-		return others ? survey_warp_checks(report) * WARPS_NS : 0;
+		return others ? survey_count_warp_checks(report) * WARPS_NS : 0;
 	case PART_GAPS:
-		return cores * survey_core_share_ns(report, cores);
+		return cores * survey_time_per_core_ns(report, cores);
 	case PART_RATES_AGAIN:
 		return SURVEY_EDGE_WAIT_NS;
 	default:
-		return survey_checks_plan_ns(report);
+		return survey_planned_device_checks_ns(report);
 	}
 }
 
 uint64_t
-survey_plan_ns(const struct report *report, size_t cores)
+survey_planned_run_ns(const struct report *report, size_t cores)
 {
 	uint64_t sum_ns = 0;
 
 	for (enum part part = 0; part < PARTS; part++)
-		sum_ns += part_ns(report, cores, part);
+		sum_ns += planned_part_ns(report, cores, part);
 	return sum_ns;
 }
 
 /* Returns the time that a busy host is expected to add to a part of the run that has not started yet. */
 static uint64_t
-part_delay_ns(const struct survey *survey, enum part part)
+host_delay_of_part_ns(const struct survey *survey, enum part part)
 {
 	switch (part) {
 	case PART_CONTENDED:
-		return cores_delay_ns(survey);
+		return host_delay_of_core_reads_ns(survey);
 	case PART_WARPS:
-		return warps_delay_ns(survey);
+		return host_delay_of_warp_checks_ns(survey);
 	case PART_PAIRS_AGAIN:
-		return survey_pair_pass_delay_ns(survey);
+		return survey_host_delay_of_pair_pass_ns(survey);
 	case PART_CHECKS:
-		return devices_delay_ns(survey);
+		return host_delay_of_device_checks_ns(survey);
 	default:
 		return 0;
 	}
 }
 
 uint64_t
-survey_rounds(const struct report *report, size_t cores)
+survey_count_rounds(const struct report *report, size_t cores)
 {
-	uint64_t all_ns = part_ns(report, cores, PART_LATENCIES) + part_ns(report, cores, PART_GAPS);
+	uint64_t all_ns = planned_part_ns(report, cores, PART_LATENCIES) + planned_part_ns(report, cores, PART_GAPS);
 	uint64_t round_ns = smaller_of(report->options.interval_ns / ROUNDS_A_ROW, ROUND_NS_MAX);
 	bool is_soak = survey_current_profile(report) == PROFILE_SOAK && report->series.max;
 
@@ -193,11 +194,11 @@ survey_rounds(const struct report *report, size_t cores)
 
 /* Returns the time for the boot core's latency measurements in later rounds. */
 static uint64_t
-later_rounds_ns(const struct survey *survey)
+latency_time_in_later_rounds_ns(const struct survey *survey)
 {
-	uint64_t all_ns = part_ns(survey->report, survey->smp->count, PART_LATENCIES);
+	uint64_t all_ns = planned_part_ns(survey->report, survey->smp->count, PART_LATENCIES);
 
-	return all_ns - survey_share_ns(survey, all_ns);
+	return all_ns - survey_time_until_end_of_round_ns(survey, all_ns);
 }
 
 void
@@ -215,12 +216,12 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 	uint64_t remaining_ns = survey->plan.timers_ns + (stage <= SURVEY_AT_CALIBRATIONS ? survey->plan.calibrations_ns : 0);
 
 	for (enum part part = begins_with[stage]; part < PARTS; part++) {
-		remaining_ns += part_ns(survey->report, survey->smp->count, part);
+		remaining_ns += planned_part_ns(survey->report, survey->smp->count, part);
 		if (survey->plan.late_ns)
-			remaining_ns += part_delay_ns(survey, part);
+			remaining_ns += host_delay_of_part_ns(survey, part);
 	}
 	if (stage <= SURVEY_AT_INTERFERENCE)
-		remaining_ns += later_rounds_ns(survey);
+		remaining_ns += latency_time_in_later_rounds_ns(survey);
 	if (remaining_ns < survey->plan.total_ns && survey->plan.done_ns < survey->plan.total_ns - remaining_ns)
 		survey->plan.done_ns = survey->plan.total_ns - remaining_ns;
 }
@@ -231,7 +232,7 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
  * plan.
  */
 static uint64_t
-remaining_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
+remaining_time_of_new_plan_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)
 {
 	uint64_t sum_ns = 0;
 
@@ -239,7 +240,7 @@ remaining_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report
 		uint64_t done = smaller_of(done_ns, before[part]);
 
 		if (before[part])
-			sum_ns += scale_mul_div_up(part_ns(after, cores, part), before[part] - done, before[part]);
+			sum_ns += scale_mul_div_up(planned_part_ns(after, cores, part), before[part] - done, before[part]);
 		done_ns -= done;
 	}
 	return sum_ns;
@@ -253,22 +254,23 @@ survey_switch_to_quick(struct survey *survey)
 	uint64_t before[PARTS];
 
 	for (enum part part = 0; part < PARTS; part++)
-		before[part] = part_ns(report, cores, part);
+		before[part] = planned_part_ns(report, cores, part);
 	report->ended_early = true;
 	report->ended_early_ms = scale_ns(&survey->scale, survey->hooks.tsc_ordered() - report->start_tsc) / SURVEY_NS_PER_MS;
 	if (survey->plan.timers_ns)
-		survey->plan.timers_ns = survey_timers_ns(report, cores);
+		survey->plan.timers_ns = survey_max_timer_tests_ns(report, cores);
 	if (survey->plan.calibrations_ns)
-		survey->plan.calibrations_ns = survey_calibrations_ns(report);
+		survey->plan.calibrations_ns = survey_planned_calibrations_ns(report);
 	survey->plan.late_ns = 0;
-	survey->plan.total_ns = survey->plan.done_ns + remaining_ns(before, survey->plan.done_ns, report, cores) +
+	survey->plan.total_ns = survey->plan.done_ns +
+				remaining_time_of_new_plan_ns(before, survey->plan.done_ns, report, cores) +
 				survey->plan.calibrations_ns + survey->plan.timers_ns;
 	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
 		    "measured as with profile=quick.", report->ended_early_ms / 1000, report->ended_early_ms % 1000 / 100);
 }
 
 uint64_t
-survey_left_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns)
+survey_remaining_time_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns)
 {
 	uint64_t left_ns = done_ns < total_ns ? total_ns - done_ns : 0;
 

@@ -19,60 +19,62 @@
  */
 enum options_profile survey_current_profile(const struct report *report);
 /* returns the duration of one measurement in the current profile */
-uint64_t survey_duration_ns(const struct report *report);
+uint64_t survey_measurement_duration_ns(const struct report *report);
 
 /* returns the duration of the rate window, with the waits for RTC ticks at its ends */
-uint64_t survey_rates_ns(const struct report *report);
+uint64_t survey_rate_window_with_waits_ns(const struct report *report);
 /* returns the time for measuring one core other than the boot core, including the start of its jobs */
-uint64_t survey_core_ns(const struct report *report, size_t cores);
+uint64_t survey_planned_time_per_core_ns(const struct report *report, size_t cores);
 /* returns the time for measuring one core, without the start of its jobs */
-uint64_t survey_core_share_ns(const struct report *report, size_t cores);
+uint64_t survey_time_per_core_ns(const struct report *report, size_t cores);
 /* Returns the time for reading all clocks on one core other than the boot core. */
-uint64_t survey_core_reads_ns(const struct report *report, size_t cores);
+uint64_t survey_read_time_per_core_ns(const struct report *report, size_t cores);
 /* Returns the duration of a rate window. */
-uint64_t survey_window_ns(const struct report *report);
+uint64_t survey_rate_window_ns(const struct report *report);
 
 /*
  * Return the planned duration of a pass over the pairs of CORES, and its limit. If all pairs would take longer than the
  * limit, only pairs with the boot core are measured.
  */
-uint64_t survey_pair_pass_ns(const struct report *report, size_t cores);
-uint64_t survey_pair_pass_budget_ns(const struct report *report);
+uint64_t survey_planned_pair_pass_ns(const struct report *report, size_t cores);
+uint64_t survey_max_pair_pass_ns(const struct report *report);
 
 /* Returns the longest duration of a ping-pong. If all pairs took this long, they would use half of the budget. */
-uint64_t survey_pingpong_bound_ns(const struct report *report, enum pair_schedule kind, size_t cores);
+uint64_t survey_max_pingpong_ns(const struct report *report, enum pair_schedule kind, size_t cores);
 
 /*
  * Returns the number of warp checks: two of the TSC (with and without a lock), and one (with a lock) of each
  * hypervisor's clock.
  */
-uint64_t survey_warp_checks(const struct report *report);
+uint64_t survey_count_warp_checks(const struct report *report);
 
 /* Return the longest and the planned duration of all checks of devices. The planned duration is part of the plan. */
-uint64_t survey_checks_ns(const struct report *report);
-uint64_t survey_checks_plan_ns(const struct report *report);
+uint64_t survey_max_device_checks_ns(const struct report *report);
+uint64_t survey_planned_device_checks_ns(const struct report *report);
 
-/* Return the planned and the longest duration of the calibration loops. They are not part of survey_plan_ns(). */
-uint64_t survey_calibrations_ns(const struct report *report);
+/*
+ * Return the planned and the longest duration of the calibration loops. They are not part of survey_planned_run_ns().
+ */
+uint64_t survey_planned_calibrations_ns(const struct report *report);
 
 /*
  * Returns the longest duration of the timer tests on the boot core and on the other cores. It is not part of the plan.
  */
-uint64_t survey_timers_ns(const struct report *report, size_t cores);
+uint64_t survey_max_timer_tests_ns(const struct report *report, size_t cores);
 
 /*
  * Returns the number of rounds of a soak with a series. The boot core's reads and the search for gaps are divided among
  * the rounds. Returns 1 if there are no rounds.
  */
-uint64_t survey_rounds(const struct report *report, size_t cores);
+uint64_t survey_count_rounds(const struct report *report, size_t cores);
 
 /* Returns the planned duration of the run. */
-uint64_t survey_plan_ns(const struct report *report, size_t cores);
+uint64_t survey_planned_run_ns(const struct report *report, size_t cores);
 
 /*
  * Returns the remaining duration, from the measuring time DONE_NS of the planned TOTAL_NS. After a tenth of the plan,
  * it is scaled by ELAPSED_NS / DONE_NS, because this run may be slower than planned. Returns 0 if the plan is over.
  */
-uint64_t survey_left_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns);
+uint64_t survey_remaining_time_ns(uint64_t done_ns, uint64_t total_ns, uint64_t elapsed_ns);
 
 #endif

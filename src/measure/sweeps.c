@@ -24,9 +24,9 @@
 #define SETTLE_SHARE  8
 
 bool
-steps_is_compared(const struct survey *survey, size_t i)
+steps_is_clock_compared(const struct survey *survey, size_t i)
 {
-	return survey_can_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.known;
+	return survey_can_clock_measure_tsc(survey, &survey->report->clocks[i]) && survey->steps.clocks[i].implied.known;
 }
 
 bool
@@ -37,7 +37,7 @@ steps_is_edge_clock(const struct survey *survey, size_t i)
 
 /* Returns the current step with the clocks that can be compared in it. */
 static struct analysis_step
-current_step(const struct survey *survey)
+get_current_step(const struct survey *survey)
 {
 	struct analysis_step step = { .report = survey->report, .scale = survey->scale, .is = survey->steps.now };
 
@@ -46,7 +46,7 @@ current_step(const struct survey *survey)
 		const struct resolution *resolution = &survey->report->clocks[i].resolution;
 		struct record_compared *clock = &step.clocks[step.count];
 
-		if (!steps_is_compared(survey, i) || !survey->steps.clocks[i].then.end)
+		if (!steps_is_clock_compared(survey, i) || !survey->steps.clocks[i].then.end)
 			continue;
 		*clock = survey->steps.clocks[i];
 		clock->resolution_ticks = resolution->steps ? resolution->smallest_ticks : 1;
@@ -56,9 +56,9 @@ current_step(const struct survey *survey)
 }
 
 static struct discontinuity
-find_groups(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
+find_groups_that_agree(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns)
 {
-	struct analysis_step step = current_step(survey);
+	struct analysis_step step = get_current_step(survey);
 
 	return analysis_group_clocks_by_gain(&step, edge_late_ns, floor_ns);
 }
@@ -67,9 +67,9 @@ find_groups(const struct survey *survey, int64_t edge_late_ns, uint64_t floor_ns
  * Records the current step, in which the clocks disagreed. If the report has no row for it, the step is only counted.
  */
 static void
-record_step(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
+record_disagreement(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
 {
-	struct analysis_step step = current_step(survey);
+	struct analysis_step step = get_current_step(survey);
 	struct record *record = &survey->record;
 
 	step.is.floor_ns = floor_ns;
@@ -86,14 +86,14 @@ record_step(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
 }
 
 static void
-begin_step(struct survey *survey)
+begin_next_step(struct survey *survey)
 {
-	struct analysis_step step = current_step(survey);
+	struct analysis_step step = get_current_step(survey);
 
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct record_compared *clock = &survey->steps.clocks[i];
 
-		if (!steps_is_compared(survey, i)) {
+		if (!steps_is_clock_compared(survey, i)) {
 			clock->then.end = 0;
 		} else if (!steps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
@@ -123,7 +123,7 @@ expected_ticks(const struct survey *survey, size_t i, uint64_t tsc_ticks)
 
 /* Returns true if two readings are too inexact for a rate, because the core was preempted in one of them. */
 static bool
-is_coarse(const struct sample *first, const struct sample *last)
+are_readings_too_inexact(const struct sample *first, const struct sample *last)
 {
 	uint64_t brackets = (first->end - first->begin) + (last->end - last->begin);
 
@@ -135,7 +135,7 @@ is_coarse(const struct sample *first, const struct sample *last)
  * the set of edge clocks (RTCs) for whose edges the caller waited.
  */
 static void
-widen_rates(struct survey *survey, const struct record_compared *before, uint32_t waited)
+widen_rates_to_new_readings(struct survey *survey, const struct record_compared *before, uint32_t waited)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
@@ -148,9 +148,9 @@ widen_rates(struct survey *survey, const struct record_compared *before, uint32_
 		if (steps_is_edge_clock(survey, i) && set_has(waited, i) && !step->now_at_edge)
 			/* the clock stopped, or is too slow for a measurement of its rate */
 			step->implied.known = false;
-		if (!steps_is_compared(survey, i) || before[i].now.end == step->now.end)
+		if (!steps_is_clock_compared(survey, i) || before[i].now.end == step->now.end)
 			continue;
-		if (!steps_is_edge_clock(survey, i) && is_coarse(&window.first, &window.last)) {
+		if (!steps_is_edge_clock(survey, i) && are_readings_too_inexact(&window.first, &window.last)) {
 			step->implied.known = false;
 			continue;
 		}
@@ -191,32 +191,32 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 	struct discontinuity found;
 	uint32_t off_tsc;
 
-	steps_sweep(survey, true);
-	steps_take_edges(survey, edges ? UINT32_MAX : 0);
-	steps_sweep_tightly(survey);
+	steps_read_all_clocks(survey, true);
+	steps_wait_for_edges(survey, edges ? UINT32_MAX : 0);
+	steps_read_all_clocks_tightly(survey);
 	at_end = survey->steps;
-	found = find_groups(survey, edge_late_ns, FLOOR_NS);
+	found = find_groups_that_agree(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
 		return false;
 	off_tsc = analysis_find_clocks_off_tsc(&found);
 	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
-		steps_sweep(survey, false);
-	steps_sweep_tightly(survey);
-	steps_take_edges(survey, edges ? off_tsc : 0);
-	if (survey_end_if_due(survey))
+		steps_read_all_clocks(survey, false);
+	steps_read_all_clocks_tightly(survey);
+	steps_wait_for_edges(survey, edges ? off_tsc : 0);
+	if (survey_end_run_if_due(survey))
 		return false;
-	widen_rates(survey, at_end.clocks, edges ? off_tsc : 0);
+	widen_rates_to_new_readings(survey, at_end.clocks, edges ? off_tsc : 0);
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		at_end.clocks[i].implied = survey->steps.clocks[i].implied;
 		survey->steps.clocks[i] = at_end.clocks[i];
 	}
-	found = find_groups(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
+	found = find_groups_that_agree(survey, ANALYSIS_EDGE_LATEST_NS, FLOOR_NS);
 	if (found.count > 1)
-		record_step(survey, FLOOR_NS, seen);
+		record_disagreement(survey, FLOOR_NS, seen);
 	/* While this function waited for the edge of one RTC, edges of another RTC may have been missed. */
 	if (found.count < 2 && (edge_late_ns == ANALYSIS_EDGE_LATEST_NS ||
-				(find_groups(survey, edge_late_ns, FLOOR_NS).count < 2 &&
+				(find_groups_that_agree(survey, edge_late_ns, FLOOR_NS).count < 2 &&
 				 !analysis_are_edge_clocks(survey->report, off_tsc))))
 		return false;
 	survey->steps.cuts++;
@@ -224,16 +224,16 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 }
 
 bool
-survey_steps_compare(struct survey *survey, bool strictly)
+survey_compare_clocks_in_step(struct survey *survey, bool strictly)
 {
 	int64_t edge_late_ns = strictly ? ANALYSIS_EDGE_LATE_NS : ANALYSIS_EDGE_LATEST_NS;
 	bool cut = false;
 
 	if (survey->report->incomplete || survey->tsc.is_stopped)
 		return false;
-	if (find_groups(survey, edge_late_ns, FLOOR_NS).count > 1)
+	if (find_groups_that_agree(survey, edge_late_ns, FLOOR_NS).count > 1)
 		cut = examine_disagreement(survey, edge_late_ns);
-	begin_step(survey);
+	begin_next_step(survey);
 	return cut;
 }
 
@@ -242,12 +242,12 @@ survey_steps_compare(struct survey *survey, bool strictly)
  * during a sweep, only clocks that were read after the stop are ahead, and the others catch up in the next sweep.
  */
 static bool
-is_found_again(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
+are_groups_found_again(struct survey *survey, const struct discontinuity *found, uint64_t floor_ns)
 {
 	struct discontinuity again;
 
-	steps_sweep(survey, true);
-	again = find_groups(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
+	steps_read_all_clocks(survey, true);
+	again = find_groups_that_agree(survey, ANALYSIS_EDGE_LATEST_NS, floor_ns);
 	if (again.count != found->count)
 		return false;
 	for (size_t i = 0; i < again.count; i++)
@@ -261,22 +261,22 @@ is_found_again(struct survey *survey, const struct discontinuity *found, uint64_
  * needs no further examination.
  */
 bool
-survey_check_jump(struct survey *survey, uint64_t jump_ns)
+survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)
 {
 	struct discontinuity found;
 	uint64_t seen;
 
-	if (survey->steps.jumps_checked == JUMPS_CHECKED || survey_end_if_due(survey))
+	if (survey->steps.jumps_checked == JUMPS_CHECKED || survey_end_run_if_due(survey))
 		return false;
 	survey->steps.jumps_checked++;
-	steps_sweep(survey, true);
+	steps_read_all_clocks(survey, true);
 	seen = survey->hooks.tsc_ordered();
-	found = find_groups(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
-	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !is_found_again(survey, &found, jump_ns / 2))
-		return survey_steps_compare(survey, false);
-	record_step(survey, jump_ns / 2, seen);
+	found = find_groups_that_agree(survey, ANALYSIS_EDGE_LATEST_NS, jump_ns / 2);
+	if (jump_ns / 2 > FLOOR_NS || found.count < 2 || !are_groups_found_again(survey, &found, jump_ns / 2))
+		return survey_compare_clocks_in_step(survey, false);
+	record_disagreement(survey, jump_ns / 2, seen);
 	survey->steps.cuts++;
-	begin_step(survey);
+	begin_next_step(survey);
 	return true;
 }
 
@@ -307,10 +307,10 @@ survey_note_firmware_tick(struct survey *survey, bool ticking)
 }
 
 bool
-survey_observe(struct survey *survey)
+survey_read_and_compare_clocks(struct survey *survey)
 {
-	if (survey_end_if_due(survey))
+	if (survey_end_run_if_due(survey))
 		return false;
-	steps_sweep(survey, true);
-	return survey_steps_compare(survey, false);
+	steps_read_all_clocks(survey, true);
+	return survey_compare_clocks_in_step(survey, false);
 }

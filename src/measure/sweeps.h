@@ -16,19 +16,19 @@
  * These functions return true if clock I (an index into the report) is compared, and if it is an edge clock (an RTC,
  * see clock.h).
  */
-bool steps_is_compared(const struct survey *survey, size_t i);
+bool steps_is_clock_compared(const struct survey *survey, size_t i);
 bool steps_is_edge_clock(const struct survey *survey, size_t i);
 
 /* Reads each compared clock a few times, and keeps its last reading. Edge clocks are left out unless ALL is true. */
-void steps_sweep(struct survey *survey, bool all);
+void steps_read_all_clocks(struct survey *survey, bool all);
 
 /* Reads all clocks except edge clocks until no reading was preempted. The number of readings is limited. */
-void steps_sweep_tightly(struct survey *survey);
+void steps_read_all_clocks_tightly(struct survey *survey);
 
 /*
  * Waits for the next edge of each edge clock in CLOCKS. The wait ends after 2.4 s for each clock, and when the run
  * ends.
  */
-void steps_take_edges(struct survey *survey, uint32_t clocks);
+void steps_wait_for_edges(struct survey *survey, uint32_t clocks);
 
 #endif

@@ -30,16 +30,16 @@ survey_store_reading(struct survey *survey, size_t i, const struct sample *now, 
 
 /* Waits for the next edge of clock I. The clock must be an edge clock (an RTC, see clock.h). */
 static void
-take_edge(struct survey *survey, size_t i)
+wait_for_edge_of_clock(struct survey *survey, size_t i)
 {
 	const struct clock *clock = &survey->report->clocks[i].clock;
 	uint64_t bound = scale_ns_to_ticks(&survey->scale, EDGE_NS), start, begin, raw;
 
-	survey_batch(survey, clock, 1);
+	survey_sample_batch(survey, clock, 1);
 	start = begin = survey->buffer.samples[0].begin;
 	raw = survey->buffer.samples[0].ticks;
-	for (unsigned turn = 0; turn < EDGE_TURNS && begin - start < bound && !survey_end_if_due(survey); turn++) {
-		survey_batch(survey, clock, EDGE_READS);
+	for (unsigned turn = 0; turn < EDGE_TURNS && begin - start < bound && !survey_end_run_if_due(survey); turn++) {
+		survey_sample_batch(survey, clock, EDGE_READS);
 		for (size_t k = 0; k < EDGE_READS; k++) {
 			const struct sample *sample = &survey->buffer.samples[k];
 
@@ -55,15 +55,15 @@ take_edge(struct survey *survey, size_t i)
 }
 
 void
-steps_take_edges(struct survey *survey, uint32_t clocks)
+steps_wait_for_edges(struct survey *survey, uint32_t clocks)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (steps_is_compared(survey, i) && steps_is_edge_clock(survey, i) && set_has(clocks, i))
-			take_edge(survey, i);
+		if (steps_is_clock_compared(survey, i) && steps_is_edge_clock(survey, i) && set_has(clocks, i))
+			wait_for_edge_of_clock(survey, i);
 }
 
 static bool
-is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
+is_reading_longer_than(const struct survey *survey, const struct sample *sample, uint64_t ns)
 {
 	return sample->end - sample->begin > scale_ns_to_ticks(&survey->scale, ns);
 }
@@ -74,19 +74,19 @@ is_longer(const struct survey *survey, const struct sample *sample, uint64_t ns)
  * hide a jump of the TSC.
  */
 static void
-sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
+read_all_clocks_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
 {
 	*begin = *end = 0;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct sample reading;
 
-		if (!steps_is_compared(survey, i) || (steps_is_edge_clock(survey, i) && !all))
+		if (!steps_is_clock_compared(survey, i) || (steps_is_edge_clock(survey, i) && !all))
 			continue;
-		survey_batch(survey, &survey->report->clocks[i].clock, READS);
+		survey_sample_batch(survey, &survey->report->clocks[i].clock, READS);
 		reading = survey->buffer.samples[READS - 1];
 		*begin = *end ? *begin : survey->buffer.samples[0].begin;
 		*end = reading.end;
-		if (is_longer(survey, &reading, LONG_NS))
+		if (is_reading_longer_than(survey, &reading, LONG_NS))
 			reading = rate_shortest_sample(survey->buffer.samples, READS);
 		survey_store_reading(survey, i, &reading, false);
 	}
@@ -98,13 +98,13 @@ sweep_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
  * sweep in which the TSC stepped back is not repeated.
  */
 void
-steps_sweep(struct survey *survey, bool all)
+steps_read_all_clocks(struct survey *survey, bool all)
 {
 	int64_t apart = (int64_t)scale_ns_to_ticks(&survey->scale, APART_NS);
 	uint64_t begin, end;
 
 	for (unsigned sweeps = 0; sweeps < APART_SWEEPS; sweeps++) {
-		sweep_once(survey, all, &begin, &end);
+		read_all_clocks_once(survey, all, &begin, &end);
 		if ((int64_t)(end - begin) <= apart)
 			return;
 		for (size_t i = 0; i < survey->report->clock_count && sweeps < APART_SWEEPS - 1; i++)
@@ -114,22 +114,22 @@ steps_sweep(struct survey *survey, bool all)
 }
 
 static bool
-is_tight(const struct survey *survey)
+are_all_readings_tight(const struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
-		if (steps_is_compared(survey, i) && !steps_is_edge_clock(survey, i) &&
-		    is_longer(survey, &survey->steps.clocks[i].now, TIGHT_NS))
+		if (steps_is_clock_compared(survey, i) && !steps_is_edge_clock(survey, i) &&
+		    is_reading_longer_than(survey, &survey->steps.clocks[i].now, TIGHT_NS))
 			return false;
 	return true;
 }
 
 /* Reads the clocks until no reading was preempted, because rates are calculated from these readings. */
 void
-steps_sweep_tightly(struct survey *survey)
+steps_read_all_clocks_tightly(struct survey *survey)
 {
 	unsigned sweeps = 0;
 
 	do
-		steps_sweep(survey, false);
-	while (++sweeps < TIGHT_SWEEPS && !is_tight(survey));
+		steps_read_all_clocks(survey, false);
+	while (++sweeps < TIGHT_SWEEPS && !are_all_readings_tight(survey));
 }

@@ -184,7 +184,7 @@ allocate_lists(struct restored *restored)
 	    report->behaviours.count > BEHAVIOURS_MAX || report->finding_count > REPORT_FINDINGS_MAX ||
 	    shape.clocks > REPORT_CLOCKS_MAX || shape.cores > WARP_CORES_MAX ||
 	    (shape.count && (shape.clocks < report->clock_count || shape.cores < report->core_count ||
-			     shape.count > series_rows(shape.cores))))
+			     shape.count > series_max_rows(shape.cores))))
 		return false;
 	restored->latencies = allocate(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
 	restored->loops = allocate(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
@@ -197,7 +197,7 @@ allocate_lists(struct restored *restored)
 	for (size_t i = 0; i < report->calibration_count; i++)
 		report->calibrations[i].loop = &restored->loops[i];
 	if (shape.count) {
-		void *memory = allocate(restored, series_size(shape.clocks, shape.cores, shape.count));
+		void *memory = allocate(restored, series_size_bytes(shape.clocks, shape.cores, shape.count));
 
 		if (!memory)
 			return false;

@@ -172,7 +172,7 @@ struct report_rate {
 struct core_latency { /* latency of one clock on one core; count is 0 if it was not measured */
 	uint64_t count;
 	uint64_t min_ns, p50_ns, p99_ns;
-	/* Mean of the reads that no gap interrupted, with its bounds; see latency_clean(). */
+	/* Mean of the reads that no gap interrupted, with its bounds; see latency_without_hits(). */
 	uint64_t mean_ps, mean_low_ps, mean_high_ps;
 };
 
@@ -231,8 +231,8 @@ struct report_pass {
 	bool measured; /* true if at least one pair had a ping-pong */
 	struct offsets offsets;
 	/*
-	 * The next two fields are results of offsets_solve() for the first and the last pass. The middle pass does
-	 * not have them. Cores are numbered by their rank.
+	 * The next two fields are results of offsets_calculate_core_offsets() for the first and the last pass. The
+	 * middle pass does not have them. Cores are numbered by their rank.
 	 */
 	struct offsets_summary summary;
 	bool *outlier; /* for each rank, true if the TSC of this core differs from the majority */
@@ -270,7 +270,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	};
 	uint32_t *core_of;       /* for each rank, the index of the core in report.cores */
 	/*
-	 * For each pair (see pair_schedule_index()), the drift of core B relative to core A from the first pass to
+	 * For each pair (see pair_schedule_index_of_pair()), the drift of core B relative to core A from the first pass to
 	 * the last.
 	 */
 	struct offset *drifts;

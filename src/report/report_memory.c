@@ -22,7 +22,7 @@ static uintptr_t
 divide_memory(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores,
 	      enum pair_schedule widest)
 {
-	size_t pairs = pair_schedule_pairs(widest, cores);
+	size_t pairs = pair_schedule_count_pairs(widest, cores);
 	uintptr_t next = begin;
 
 	*rows = reserve(&next, cores * sizeof(**rows));

@@ -122,7 +122,7 @@ note_unfinished_run(const struct marker *found, struct report *report)
 }
 
 enum options_cores
-marker_evaluate(const struct marker *found, struct report *report)
+marker_apply_to_options(const struct marker *found, struct report *report)
 {
 	struct options *options = &report->options;
 	enum options_cores least = found->least;

@@ -24,7 +24,7 @@
 
 /* Adds a note to the report if a register differs from its value before the run. */
 static void
-compare_registers(struct run *run)
+note_changed_registers(struct run *run)
 {
 	const struct as_found *before = &run->before;
 	struct as_found after;
@@ -38,7 +38,7 @@ compare_registers(struct run *run)
 }
 
 static uint64_t
-deadline_ns(const struct run *run)
+run_deadline_ns(const struct run *run)
 {
 	uint64_t asked_ns = run->report.options.deadline_ns;
 
@@ -54,14 +54,14 @@ may_test_timers(const struct run *run)
 static void
 set_deadline(struct run *run)
 {
-	uint64_t ns = deadline_ns(run);
+	uint64_t ns = run_deadline_ns(run);
 
 	run->machine->set_tsc_rate(run->machine->context, run->survey.scale.hz, ns);
 	run->survey.deadline_tsc = run->begin_tsc + scale_ns_to_ticks(&run->survey.scale, ns);
 }
 
 static void
-prepare(struct run *run)
+prepare_measurements(struct run *run)
 {
 	survey_prepare(&run->survey);
 	set_deadline(run);
@@ -70,12 +70,12 @@ prepare(struct run *run)
 static void
 measure_rates(struct run *run)
 {
-	survey_rates(&run->survey);
+	survey_measure_rates(&run->survey);
 	set_deadline(run);
 }
 
 static void
-record_cores(struct run *run)
+record_apic_ids_of_cores(struct run *run)
 {
 	const struct report *report = &run->report;
 
@@ -106,7 +106,7 @@ start_cores(struct run *run)
 	if (!run->survey.tsc.is_stopped)
 		run->machine->start_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
-	record_cores(run);
+	record_apic_ids_of_cores(run);
 	record_sources_of_claims(run);
 }
 
@@ -125,7 +125,7 @@ prepare_timer_tests(struct run *run)
 
 /* Returns true if the firmware's timer calls a callback within BOUND TSC ticks. */
 static bool
-firmware_calls_back(const struct run *run, uint64_t bound)
+does_firmware_timer_call_back(const struct run *run, uint64_t bound)
 {
 	const struct timer_window *window = &run->machine->window;
 
@@ -142,12 +142,12 @@ check_firmware_timer(struct run *run)
 {
 	if (!run->firmware_called_back)
 		return;
-	run_restore_tick(run, true);
-	if (!firmware_calls_back(run, scale_ns_to_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
+	run_set_firmware_tick(run, true);
+	if (!does_firmware_timer_call_back(run, scale_ns_to_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
 		report_note(&run->report,
 			    "After the timer tests the firmware's timer did not call back within %lu ms: keys and "
 			    "time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
-	run_restore_tick(run, false);
+	run_set_firmware_tick(run, false);
 }
 
 static void
@@ -155,7 +155,7 @@ measure_timers(struct run *run)
 {
 	if (!prepare_timer_tests(run))
 		return;
-	survey_timers(&run->survey, &run->timers);
+	survey_test_timers_on_boot_core(&run->survey, &run->timers);
 	check_firmware_timer(run);
 }
 
@@ -170,7 +170,7 @@ measure_core_timers(struct run *run)
 	const struct options *options = &run->report.options;
 
 	if (options->cores == CORES_SIPI && survey_current_profile(&run->report) != PROFILE_QUICK && prepare_timer_tests(run))
-		survey_core_timers(&run->survey, &run->timers);
+		survey_test_timers_of_cores(&run->survey, &run->timers);
 }
 
 /*
@@ -178,7 +178,7 @@ measure_core_timers(struct run *run)
  * these clocks are released.
  */
 static void
-record_stable_flags(struct run *run)
+record_stable_flags_of_clocks(struct run *run)
 {
 	struct report *report = &run->report;
 
@@ -197,7 +197,7 @@ record_stable_flags(struct run *run)
  * are released.
  */
 static void
-add_page_claims(struct run *run)
+add_claims_of_clock_pages(struct run *run)
 {
 	struct report *report = &run->report;
 	struct claims claims = { .count = 0 };
@@ -226,32 +226,32 @@ add_page_claims(struct run *run)
 static void
 stop_cores(struct run *run)
 {
-	record_stable_flags(run);
-	add_page_claims(run);
+	record_stable_flags_of_clocks(run);
+	add_claims_of_clock_pages(run);
 	run_restore_cores(run);
 	run->machine->stop_cores(run->machine->context, run);
 	run->machine->describe_cores(run->machine->context, &run->report);
 }
 
 const struct run_phase run_phases[] = {
-	{ .id = "prepare", .execute = prepare, .repeatable = true },
+	{ .id = "prepare", .execute = prepare_measurements, .repeatable = true },
 	{ .id = "rates", .execute = measure_rates, .repeatable = true },
-	{ .id = "latency", .measure = survey_latencies },
+	{ .id = "latency", .measure = survey_measure_latencies_on_boot_core },
 	{ .id = "start-cores", .execute = start_cores, .with_cores = true },
 	{ .id = "facts", .measure = survey_read_core_facts, .with_cores = true },
-	{ .id = "skew", .measure = survey_skew, .with_cores = true },
-	{ .id = "cores", .measure = survey_cores, .with_cores = true, .reports_within = true },
-	{ .id = "skew", .measure = survey_middle_pass, .with_cores = true },
-	{ .id = "contended", .measure = survey_contended, .with_cores = true },
-	{ .id = "warps", .measure = survey_warps, .with_cores = true },
-	{ .id = "interference", .measure = survey_interference, .with_cores = true, .reports_within = true },
-	{ .id = "series", .measure = run_soak, .with_cores = true, .reports_within = true },
-	{ .id = "skew", .measure = survey_skew, .with_cores = true },
+	{ .id = "skew", .measure = survey_measure_offsets, .with_cores = true },
+	{ .id = "cores", .measure = survey_measure_latencies_on_cores, .with_cores = true, .reports_within = true },
+	{ .id = "skew", .measure = survey_run_middle_pair_pass, .with_cores = true },
+	{ .id = "contended", .measure = survey_measure_contended_latencies, .with_cores = true },
+	{ .id = "warps", .measure = survey_check_for_warps, .with_cores = true },
+	{ .id = "interference", .measure = survey_observe_gaps, .with_cores = true, .reports_within = true },
+	{ .id = "series", .measure = run_soak_rounds, .with_cores = true, .reports_within = true },
+	{ .id = "skew", .measure = survey_measure_offsets, .with_cores = true },
 	{ .id = MARKER_TIMERS, .execute = measure_core_timers, .with_cores = true },
 	{ .id = "stop-cores", .execute = stop_cores, .with_cores = true },
-	{ .id = "rates-again", .measure = survey_rates_again },
-	{ .id = "checks", .execute = run_checks },
-	{ .id = "calibrations", .execute = run_calibrations },
+	{ .id = "rates-again", .measure = survey_measure_rates_at_end_of_run },
+	{ .id = "checks", .execute = run_device_checks },
+	{ .id = "calibrations", .execute = run_calibration_loops },
 	/* last, so that all other results are saved if a timer test hangs the machine */
 	{ .id = MARKER_TIMERS, .execute = measure_timers },
 	{ .id = NULL },
@@ -263,7 +263,7 @@ struct phase_call {
 };
 
 static void
-run_phase(void *argument)
+call_phase(void *argument)
 {
 	const struct phase_call *call = argument;
 
@@ -274,11 +274,11 @@ run_phase(void *argument)
 }
 
 static void
-observe_clocks(void *argument)
+read_and_compare_clocks(void *argument)
 {
 	const struct phase_call *call = argument;
 
-	survey_observe(&call->run->survey);
+	survey_read_and_compare_clocks(&call->run->survey);
 }
 
 /*
@@ -286,14 +286,14 @@ observe_clocks(void *argument)
  * REPEATABLE is true; otherwise the phase ends.
  */
 static void
-run_guarded(struct phase_call *call, void (*work)(void *argument), bool repeatable)
+run_phase_guarded(struct phase_call *call, void (*work)(void *argument), bool repeatable)
 {
 	struct run *run = call->run;
 	const char *id = call->phase->id;
 	enum survey_end end = SURVEY_BROKE;
 
 	for (size_t i = 0; i <= run->report.clock_count && end == SURVEY_BROKE; i++) {
-		end = survey_guarded(&run->survey, id, NULL, work, call);
+		end = survey_run_guarded(&run->survey, id, NULL, work, call);
 		if (end != SURVEY_BROKE || repeatable)
 			continue;
 		run->report.incomplete = true;
@@ -309,18 +309,19 @@ run_all_phases(struct run *run)
 	const struct run_machine *machine = run->machine;
 
 	for (const struct run_phase *phase = run_phases; phase->id; phase++) {
-		run_restore_tick(run, true);
+		run_set_firmware_tick(run, true);
 		if (machine->phase_starts)
 			machine->phase_starts(machine->context, run, phase);
-		run->needs_tick = run_needs_tick(run, phase);
-		run_restore_tick(run, false);
+		run->needs_tick = run_does_phase_need_firmware_tick(run, phase);
+		run_set_firmware_tick(run, false);
 		struct phase_call call = { run, phase };
 
-		run_guarded(&call, run_phase, phase->repeatable);
-		if (phase->execute != run_checks && phase->execute != run_calibrations && phase->execute != measure_timers &&
+		run_phase_guarded(&call, call_phase, phase->repeatable);
+		if (phase->execute != run_device_checks && phase->execute != run_calibration_loops &&
+		    phase->execute != measure_timers &&
 		    /* clocks are not compared after these phases, because they program the devices themselves */
 		    phase->execute != measure_core_timers)
-			run_guarded(&call, observe_clocks, true);
+			run_phase_guarded(&call, read_and_compare_clocks, true);
 	}
 }
 
@@ -336,14 +337,14 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 	survey->buffer.sample_max = RUN_SAMPLES;
 	survey->buffer.latency = &run->scratch;
 	survey->rate_limit_ppb = judge_rate_limit_ppb(&run->report);
-	survey_lay_out(survey, memory, cores, widest, run_series_rows(&run->report.options, cores));
-	if (run->machine->series && run_series_rows(&run->report.options, cores))
-		series_init(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_rows(cores),
+	survey_divide_memory(survey, memory, cores, widest, run_max_series_rows(&run->report.options, cores));
+	if (run->machine->series && run_max_series_rows(&run->report.options, cores))
+		series_init(&run->report.series, run->machine->series, REPORT_CLOCKS_MAX, cores, series_max_rows(cores),
 			       run->report.options.interval_ns);
 	if (run->machine->window.run)
-		survey->plan.timers_ns = survey_timers_ns(&run->report, cores);
+		survey->plan.timers_ns = survey_max_timer_tests_ns(&run->report, cores);
 	if (run->machine->calibrations)
-		survey->plan.calibrations_ns = survey_calibrations_ns(&run->report);
+		survey->plan.calibrations_ns = survey_planned_calibrations_ns(&run->report);
 	/*
 	 * The duration of the run is planned now, but the number of working cores is known only after they were
 	 * started. Therefore the plan assumes the largest possible number.
@@ -352,21 +353,21 @@ prepare_survey(struct run *run, void *memory, size_t cores, enum pair_schedule w
 }
 
 size_t
-run_series_rows(const struct options *options, size_t cores)
+run_max_series_rows(const struct options *options, size_t cores)
 {
-	return options->profile == PROFILE_SOAK ? series_rows(cores) : 0;
+	return options->profile == PROFILE_SOAK ? series_max_rows(cores) : 0;
 }
 
 size_t
-run_series_size(const struct options *options, size_t cores)
+run_series_size_bytes(const struct options *options, size_t cores)
 {
-	size_t rows = run_series_rows(options, cores);
+	size_t rows = run_max_series_rows(options, cores);
 
-	return rows ? series_size(REPORT_CLOCKS_MAX, cores, rows) : 0;
+	return rows ? series_size_bytes(REPORT_CLOCKS_MAX, cores, rows) : 0;
 }
 
 void
-run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores, enum pair_schedule widest)
+run_set_up(struct run *run, const struct run_machine *machine, void *memory, size_t cores, enum pair_schedule widest)
 {
 	run->machine = machine;
 	run->begin_tsc = machine->hooks.tsc_ordered();
@@ -376,7 +377,7 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
 	machine->read_registers(machine->context, &run->before);
 	run_open_clocks(run);
 	prepare_survey(run, memory, cores, widest);
-	run_find_tick(run);
+	run_find_firmware_tick(run);
 }
 
 /*
@@ -384,7 +385,7 @@ run_open(struct run *run, const struct run_machine *machine, void *memory, size_
  * missing in one of the two readings is ignored.
  */
 static void
-compare_signals(struct run *run, const struct signals *before)
+compare_disruption_signals(struct run *run, const struct signals *before)
 {
 	struct signals *after = &run->report.signals;
 
@@ -405,12 +406,12 @@ run_measure(struct run *run)
 	struct signals signals;
 
 	/* this is tested before the first phase, because that phase may stop the tick */
-	run->firmware_called_back = may_test_timers(run) && firmware_calls_back(run, FIRST_TICK_TSC);
+	run->firmware_called_back = may_test_timers(run) && does_firmware_timer_call_back(run, FIRST_TICK_TSC);
 	if (run->machine->read_signals)
 		run->machine->read_signals(run->machine->context, true, &signals);
 	run_all_phases(run);
 	if (run->machine->read_signals)
-		compare_signals(run, &signals);
+		compare_disruption_signals(run, &signals);
 	interference->smi_known = smi_count != NULL;
 	interference->smi_count = smi_count ? smi_count() - before : 0;
 }
@@ -451,15 +452,15 @@ run_restore_boot_core(struct run *run)
 {
 	if (!run->machine)
 		return;
-	run_restore_tick(run, true);
+	run_set_firmware_tick(run, true);
 	run_close_clocks(run);
 }
 
 void
-run_close(struct run *run)
+run_restore_and_judge(struct run *run)
 {
-	run_restore_tick(run, true);
+	run_set_firmware_tick(run, true);
 	run_close_clocks(run);
-	compare_registers(run);
+	note_changed_registers(run);
 	complete_report(run, &run->survey.record, &run->report);
 }

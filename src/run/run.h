@@ -43,7 +43,7 @@ struct run_machine {
 	const struct timer_driver *const *timers;
 	struct timer_window window;
 	struct survey_hooks hooks;
-	/* zeroed memory of run_series_size() bytes for the series of a soak; NULL if there is no series */
+	/* zeroed memory of run_series_size_bytes() bytes for the series of a soak; NULL if there is no series */
 	void *series;
 	/*
 	 * Starts the other cores and sets run->smp. It waits with the TSC's rate from the report. Therefore it is not
@@ -104,7 +104,7 @@ struct run {
  * Sets IDS to the ids of all clocks of DRIVERS, in the same order, followed by NULL. The list is for
  * options_names.clocks.
  */
-void run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1]);
+void run_list_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1]);
 
 /* Returns true if OPTIONS include at least one clock of DRIVER. */
 bool run_includes_driver(const struct options *options, const struct driver *driver);
@@ -113,16 +113,16 @@ bool run_includes_driver(const struct options *options, const struct driver *dri
  * Returns the maximum number of rows in the series of a soak on CORES cores, or the size of their memory in bytes.
  * Both are 0 if the run is no soak.
  */
-size_t run_series_rows(const struct options *options, size_t cores);
-size_t run_series_size(const struct options *options, size_t cores);
+size_t run_max_series_rows(const struct options *options, size_t cores);
+size_t run_series_size_bytes(const struct options *options, size_t cores);
 
 /*
  * Opens the clocks that the options include. RUN must be zeroed, except report.options and the report's description
- * of the machine. MEMORY is zeroed and has survey_memory_size() bytes for CORES and WIDEST. CORES is the largest
+ * of the machine. MEMORY is zeroed and has survey_memory_bytes() bytes for CORES and WIDEST. CORES is the largest
  * possible number of cores. WIDEST is the schedule of ping-pongs with the most pairs that is possible.
  */
-void run_open(struct run *run, const struct run_machine *machine, void *memory, size_t cores,
-	      enum pair_schedule widest);
+void run_set_up(struct run *run, const struct run_machine *machine, void *memory, size_t cores,
+		enum pair_schedule widest);
 
 void run_measure(struct run *run); /* runs all phases in run_phases[] */
 
@@ -131,7 +131,7 @@ void run_measure(struct run *run); /* runs all phases in run_phases[] */
  * Otherwise stops it, unless the current phase needs it. Does nothing if no clock of the run is the source of the
  * tick.
  */
-void run_restore_tick(struct run *run, bool needed);
+void run_set_firmware_tick(struct run *run, bool needed);
 
 /*
  * Copies the report of an unfinished run to REPORT, marks the copy as incomplete in PHASE, and calculates its results
@@ -140,13 +140,16 @@ void run_restore_tick(struct run *run, bool needed);
  */
 void run_report_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
 
-/* Restores the settings that drivers changed on the boot core. For a run that was aborted before run_close(). */
+/*
+ * Restores the settings that drivers changed on the boot core. For a run that was aborted before
+ * run_restore_and_judge().
+ */
 void run_restore_boot_core(struct run *run);
 
 /*
  * Closes the clocks, adds a note for each register that was not restored, and calculates the results and the verdict.
  */
-void run_close(struct run *run);
+void run_restore_and_judge(struct run *run);
 
 /*
  * One phase of a run. run_phases[] lists the phases in order; the id of its last entry is NULL. An id may occur more

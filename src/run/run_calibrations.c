@@ -28,13 +28,13 @@ struct loop_state {
 static struct device *
 find_device(struct run *run, const struct driver *driver)
 {
-	size_t d = driver ? run_find_driver(run, driver) : RUN_DRIVERS_MAX;
+	size_t d = driver ? run_find_driver_index(run, driver) : RUN_DRIVERS_MAX;
 
 	return d < RUN_DRIVERS_MAX && report_has_clock(&run->report, driver->rows[0].id) ? &run->devices[d] : NULL;
 }
 
 static void
-record_results(struct loop_state *state)
+record_loop_results(struct loop_state *state)
 {
 	struct text id;
 
@@ -50,7 +50,7 @@ record_results(struct loop_state *state)
 
 /* Adds the readings of the last run to the record. Only the first few runs of each loop are recorded. */
 static void
-record_readings(struct loop_state *state, const struct calibration_result *result)
+record_readings_of_loop_run(struct loop_state *state, const struct calibration_result *result)
 {
 	struct record_loop loop = { .run = state->runs };
 	struct record_taken taken[CALIBRATION_READINGS];
@@ -71,13 +71,13 @@ run_loop_once(struct loop_state *state)
 	struct calibration_result result = { .hz = 0 };
 
 	state->loop->run(&state->calibrating, &result);
-	record_readings(state, &result);
+	record_readings_of_loop_run(state, &result);
 	state->results[state->count++] = (struct record_calibrated){ result.hz, result.refusal };
 	state->sums.ticks += result.ticks;
 	state->sums.slack_ticks += result.slack_ticks;
 	state->sums.tsc_ticks += result.tsc_ticks;
 	if (state->count == SURVEY_CALIBRATION_BATCH)
-		record_results(state);
+		record_loop_results(state);
 }
 
 /*
@@ -85,7 +85,7 @@ run_loop_once(struct loop_state *state)
  * loops.
  */
 static bool
-has_time_for_run(const struct loop_state *state)
+has_time_for_loop_run(const struct loop_state *state)
 {
 	const struct survey *survey = &state->run->survey;
 	const struct calibration_loop *loop = state->loop;
@@ -93,7 +93,8 @@ has_time_for_run(const struct loop_state *state)
 	uint64_t longest_ns = is_longer ? loop->without_first_ns : loop->longest_ns;
 	uint64_t now = survey->hooks.tsc_ordered(), longest = scale_ns_to_ticks(&survey->scale, longest_ns);
 
-	return scale_ns(&survey->scale, now - state->begin_tsc) + longest_ns <= survey_calibrations_ns(survey->report) &&
+	return scale_ns(&survey->scale, now - state->begin_tsc) + longest_ns <=
+		       survey_planned_calibrations_ns(survey->report) &&
 	       (!survey->deadline_tsc || (int64_t)(survey->deadline_tsc - now - longest) > 0);
 }
 
@@ -131,7 +132,7 @@ static void
 run_each_loop_once(struct loop_state *loops, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!has_time_for_run(&loops[i]) || survey_end_if_due(&loops[i].run->survey))
+		if (!has_time_for_loop_run(&loops[i]) || survey_end_run_if_due(&loops[i].run->survey))
 			continue;
 		loops[i].row->reason[0] = '\0';
 		run_loop_once(&loops[i]);
@@ -139,7 +140,7 @@ run_each_loop_once(struct loop_state *loops, size_t count)
 }
 
 void
-run_calibrations(struct run *run)
+run_calibration_loops(struct run *run)
 {
 	struct survey *survey = &run->survey;
 	uint64_t begin_tsc = survey->hooks.tsc_ordered();
@@ -155,6 +156,6 @@ run_calibrations(struct run *run)
 		run_each_loop_once(loops, count);
 	}
 	for (size_t i = 0; i < count; i++)
-		record_results(&loops[i]);
+		record_loop_results(&loops[i]);
 	survey->plan.done_ns += survey->plan.calibrations_ns;
 }

@@ -16,7 +16,7 @@
 
 /* Returns the time for CHECK in ns. ALL_NS is the time for all checks, and LEFT_NS is the remaining time. */
 static uint64_t
-budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
+time_for_check_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 {
 	uint64_t kept_ns = all_ns / SECONDS_SHARE_DEN * SECONDS_SHARE_NUM;
 
@@ -28,7 +28,7 @@ budget_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 }
 
 size_t
-run_find_driver(const struct run *run, const struct driver *driver)
+run_find_driver_index(const struct run *run, const struct driver *driver)
 {
 	const struct driver *const *drivers = run->machine->drivers;
 	size_t d = 0;
@@ -43,7 +43,7 @@ run_find_driver(const struct run *run, const struct driver *driver)
  * checked.
  */
 static void
-copy_current_rows(const struct run *run, size_t driver, struct clock *rows)
+copy_clock_rows_of_driver(const struct run *run, size_t driver, struct clock *rows)
 {
 	for (size_t i = 0; i < run->machine->drivers[driver]->clock_count; i++) {
 		const struct report_clock *entry;
@@ -55,7 +55,7 @@ copy_current_rows(const struct run *run, size_t driver, struct clock *rows)
 }
 
 static bool
-any_disturbed(const struct behaviour *rows, size_t count)
+is_any_row_disturbed(const struct behaviour *rows, size_t count)
 {
 	bool any = false;
 
@@ -69,7 +69,7 @@ any_disturbed(const struct behaviour *rows, size_t count)
  * the device.
  */
 static void
-replace_disturbed(struct behaviour *rows, size_t count, const struct behaviours *again)
+replace_disturbed_rows(struct behaviour *rows, size_t count, const struct behaviours *again)
 {
 	for (size_t i = 0; i < count && i < again->count; i++)
 		if (rows[i].disturbed && text_equal(rows[i].rule, again->rows[i].rule))
@@ -82,15 +82,15 @@ struct budget {
 };
 
 static uint64_t
-spent_ns(const struct survey *survey, const struct budget *budget)
+time_spent_on_checks_ns(const struct survey *survey, const struct budget *budget)
 {
 	return scale_ns(&survey->scale, survey->hooks.tsc_ordered() - budget->begin_tsc);
 }
 
 static uint64_t
-left_ns(const struct survey *survey, const struct budget *budget)
+time_left_for_checks_ns(const struct survey *survey, const struct budget *budget)
 {
-	uint64_t spent = spent_ns(survey, budget);
+	uint64_t spent = time_spent_on_checks_ns(survey, budget);
 
 	return spent < budget->all_ns ? budget->all_ns - spent : 0;
 }
@@ -99,7 +99,7 @@ static void
 report_progress(const struct run *run, const struct budget *budget)
 {
 	const struct survey *survey = &run->survey;
-	uint64_t spent = spent_ns(survey, budget), plan_ns = survey_checks_plan_ns(&run->report);
+	uint64_t spent = time_spent_on_checks_ns(survey, budget), plan_ns = survey_planned_device_checks_ns(&run->report);
 
 	/*
 	 * The remaining time of the checks is unknown. The progress is half when the planned time has passed, and
@@ -110,30 +110,30 @@ report_progress(const struct run *run, const struct budget *budget)
 }
 
 static uint64_t
-get_limit(const void *report, const char *rule)
+get_limit_of_rule(const void *report, const char *rule)
 {
 	return rules_limit_of(report, rule);
 }
 
 /* Marks the result of a check as disturbed, so that the check is repeated. */
 static void
-mark_disturbed(struct behaviour *row)
+mark_row_disturbed(struct behaviour *row)
 {
 	*row = (struct behaviour){ .rule = row->rule, .clock = row->clock, .disturbed = true };
 	behaviour_set_text(row, "The clocks diverged during this check.");
 }
 
 static void
-observe_clocks(void *survey)
+read_and_compare_clocks(void *survey)
 {
-	survey_observe(survey);
+	survey_read_and_compare_clocks(survey);
 }
 
 /* Compares all clocks. An exception in a clock's driver does not end the checks. */
 static void
-observe_guarded(struct survey *survey)
+read_and_compare_clocks_guarded(struct survey *survey)
 {
-	survey_guarded(survey, "checks", NULL, observe_clocks, survey);
+	survey_run_guarded(survey, "checks", NULL, read_and_compare_clocks, survey);
 }
 
 /*
@@ -141,13 +141,13 @@ observe_guarded(struct survey *survey)
  * counter, this clock is not compared, because its counter may have a new value.
  */
 static bool
-is_disturbed(struct run *run, const struct device_check *check, size_t driver)
+was_check_disturbed(struct run *run, const struct device_check *check, size_t driver)
 {
 	unsigned cuts = run->survey.steps.cuts;
 
 	if (check->sets_counter)
 		survey_drop_earlier_readings(&run->survey, driver);
-	observe_guarded(&run->survey);
+	read_and_compare_clocks_guarded(&run->survey);
 	if (check->sets_counter)
 		survey_drop_earlier_readings(&run->survey, driver);
 	return run->survey.steps.cuts != cuts;
@@ -158,7 +158,7 @@ is_disturbed(struct run *run, const struct device_check *check, size_t driver)
  * TSC's nominal frequency, or was measured against a clock that a hypervisor derives from the TSC.
  */
 static bool
-is_scale_by_tsc(const struct report *report)
+is_tsc_rate_from_tsc_itself(const struct report *report)
 {
 	const struct report_clock *entry = report->relative_to ? report_find_clock(report, report->relative_to) :
 								 NULL;
@@ -188,44 +188,45 @@ static bool
 check_device(struct run *run, const struct device_check *check, uint64_t budget_ns, const struct behaviours *before,
 	     struct behaviours *behaviours)
 {
-	size_t driver = run_find_driver(run, check->driver);
+	size_t driver = run_find_driver_index(run, check->driver);
 	struct clock rows[DRIVER_CLOCKS_MAX];
 	const struct report_clock *entry;
 	size_t first;
 
 	if (driver == RUN_DRIVERS_MAX || !(entry = report_find_clock(&run->report, check->driver->rows[0].id)))
 		return false;
-	copy_current_rows(run, driver, rows);
+	copy_clock_rows_of_driver(run, driver, rows);
 	const struct checking checking = {
 		.platform = run->machine->platform, .device = &run->devices[driver], .rows = rows,
 		.scale = &run->survey.scale, .begin_tsc = run->survey.hooks.tsc_ordered(), .budget_ns = budget_ns,
-		.before = before, .limit = get_limit, .limits = &run->report,
-		.scale_by_tsc = is_scale_by_tsc(&run->report),
+		.before = before, .limit = get_limit_of_rule, .limits = &run->report,
+		.scale_by_tsc = is_tsc_rate_from_tsc_itself(&run->report),
 	};
 
 	first = behaviours->count;
-	observe_guarded(&run->survey);
-	survey_guarded(&run->survey, "checks", &entry->clock, call_check,
-		       &(struct check_call){ check, &checking, behaviours });
-	if (is_disturbed(run, check, driver))
+	read_and_compare_clocks_guarded(&run->survey);
+	survey_run_guarded(&run->survey, "checks", &entry->clock, call_check,
+			   &(struct check_call){ check, &checking, behaviours });
+	if (was_check_disturbed(run, check, driver))
 		for (size_t i = first; i < behaviours->count; i++)
-			mark_disturbed(&behaviours->rows[i]);
+			mark_row_disturbed(&behaviours->rows[i]);
 	return true;
 }
 
 /* Checks each device once. The results of device I get the indices from FIRST[I] to FIRST[I + 1] - 1. */
 static void
-check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
+check_all_devices(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS_MAX + 1])
 {
 	const struct device_check *check = run->machine->checks;
 	struct behaviours *behaviours = &run->report.behaviours;
 
 	for (size_t i = 0; i < RUN_DRIVERS_MAX && check[i].driver; i++) {
 		first[i] = first[i + 1] = behaviours->count;
-		if (survey_end_if_due(&run->survey))
+		if (survey_end_run_if_due(&run->survey))
 			continue;
 		report_progress(run, budget);
-		check_device(run, &check[i], budget_ns(&check[i], budget->all_ns, left_ns(&run->survey, budget)), NULL,
+		check_device(run, &check[i],
+			     time_for_check_ns(&check[i], budget->all_ns, time_left_for_checks_ns(&run->survey, budget)), NULL,
 			     behaviours);
 		first[i + 1] = behaviours->count;
 	}
@@ -233,10 +234,10 @@ check_all(struct run *run, const struct budget *budget, size_t first[RUN_DRIVERS
 
 /* Repeats disturbed checks until no result is disturbed, or until the time for all checks has passed once more. */
 static void
-check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
+repeat_disturbed_checks(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 {
 	struct survey *survey = &run->survey;
-	struct budget budget = { survey->hooks.tsc_ordered(), survey_checks_ns(&run->report) };
+	struct budget budget = { survey->hooks.tsc_ordered(), survey_max_device_checks_ns(&run->report) };
 	const struct device_check *check = run->machine->checks;
 
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
@@ -247,13 +248,13 @@ check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 			size_t count = first[i + 1] - first[i];
 			struct behaviours before = { .count = count }, again = { .count = 0 };
 
-			if (!any_disturbed(&rows[first[i]], count))
+			if (!is_any_row_disturbed(&rows[first[i]], count))
 				continue;
-			if (left_ns(survey, &budget) == 0 || survey_end_if_due(survey))
+			if (time_left_for_checks_ns(survey, &budget) == 0 || survey_end_run_if_due(survey))
 				return;
 			__builtin_memcpy(before.rows, &rows[first[i]], count * sizeof(*rows));
-			checked += check_device(run, &check[i], left_ns(survey, &budget), &before, &again);
-			replace_disturbed(&rows[first[i]], count, &again);
+			checked += check_device(run, &check[i], time_left_for_checks_ns(survey, &budget), &before, &again);
+			replace_disturbed_rows(&rows[first[i]], count, &again);
 		}
 		if (!checked)
 			return;
@@ -261,13 +262,13 @@ check_again(struct run *run, const size_t first[RUN_DRIVERS_MAX + 1])
 }
 
 void
-run_checks(struct run *run)
+run_device_checks(struct run *run)
 {
-	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_checks_ns(&run->report) };
+	struct budget budget = { run->survey.hooks.tsc_ordered(), survey_max_device_checks_ns(&run->report) };
 	size_t first[RUN_DRIVERS_MAX + 1] = { 0 };
 
 	survey_set_stage(&run->survey, SURVEY_AT_CHECKS);
-	check_all(run, &budget, first);
-	check_again(run, first);
-	survey_end_if_due(&run->survey); /* ends the run if the TSC stopped in the last check */
+	check_all_devices(run, &budget, first);
+	repeat_disturbed_checks(run, first);
+	survey_end_run_if_due(&run->survey); /* ends the run if the TSC stopped in the last check */
 }

@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 void
-run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1])
+run_list_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS_MAX + 1])
 {
 	size_t count = 0;
 
@@ -19,7 +19,7 @@ run_clock_ids(const struct driver *const *drivers, const char *ids[REPORT_CLOCKS
  * calculated from their latency and its latency.
  */
 static bool
-is_selected(const struct options *options, const char *id)
+is_clock_selected(const struct options *options, const char *id)
 {
 	if (text_equal(id, "null"))
 		return true;
@@ -35,7 +35,7 @@ run_includes_driver(const struct options *options, const struct driver *driver)
 	bool any = false;
 
 	for (size_t i = 0; i < driver->clock_count; i++)
-		any |= is_selected(options, driver->rows[i].id);
+		any |= is_clock_selected(options, driver->rows[i].id);
 	return any;
 }
 
@@ -101,7 +101,7 @@ run_open_clocks(struct run *run)
 		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
 			struct report_clock *entry = &report->clocks[report->clock_count];
 
-			if (!is_selected(&report->options, rows[i].id) ||
+			if (!is_clock_selected(&report->options, rows[i].id) ||
 			    (rows[i].unoffered && !report->options.clock_count))
 				continue;
 			entry->clock = rows[i];

@@ -28,27 +28,27 @@ void run_restore_cores(struct run *run);
  * Finds out whether a clock of the run is the source of the firmware's timer tick. Such a clock stops for a short
  * time at each tick. Must be called after the clocks were opened.
  */
-void run_find_tick(struct run *run);
+void run_find_firmware_tick(struct run *run);
 
 /* Returns true if the firmware's timer tick must not be stopped in PHASE, because the phase uses the firmware. */
-bool run_needs_tick(const struct run *run, const struct run_phase *phase);
+bool run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase *phase);
 
 /*
  * Runs all rounds of a soak except the first, which consists of the earlier phases. Ends early if the user or the
  * deadline ends the run.
  */
-void run_soak(struct survey *survey);
+void run_soak_rounds(struct survey *survey);
 
 /* Checks each device whose main clock is in the report. Ends early if the deadline passes. */
-void run_checks(struct run *run);
+void run_device_checks(struct run *run);
 
 /* Returns the index of DRIVER in machine->drivers, or RUN_DRIVERS_MAX if it is not there. */
-size_t run_find_driver(const struct run *run, const struct driver *driver);
+size_t run_find_driver_index(const struct run *run, const struct driver *driver);
 
 /*
  * Runs the delay calibration loops of operating systems. Adds a row for each loop to report.calibrations, and its
  * results to the record. Ends early if the deadline passes.
  */
-void run_calibrations(struct run *run);
+void run_calibration_loops(struct run *run);
 
 #endif

@@ -10,30 +10,31 @@ static void
 measure_round(struct survey *survey)
 {
 	survey->soak.round++;
-	survey_latencies(survey);
-	survey_series_follow(survey);
-	survey_interference(survey);
-	survey_series_offsets(survey);
-	survey_series_follow(survey);
+	survey_measure_latencies_on_boot_core(survey);
+	survey_series_count_wraps(survey);
+	survey_observe_gaps(survey);
+	survey_series_measure_offsets(survey);
+	survey_series_count_wraps(survey);
 }
 
 static bool
-is_row_over(const struct survey *survey)
+is_soak_row_over(const struct survey *survey)
 {
 	const struct series *series = &survey->report->series;
-	const struct series_row *row = series_open_row(series);
+	const struct series_row *row = series_get_open_row(series);
 	uint64_t now_tsc = survey->hooks.tsc_ordered();
 
 	return row && scale_ns(&survey->scale, now_tsc - row->from_tsc) >= series->interval_ns;
 }
 
 void
-run_soak(struct survey *survey)
+run_soak_rounds(struct survey *survey)
 {
-	while (survey->soak.round + 1 < survey->soak.rounds && !survey_end_if_due(survey) && !survey->report->ended_early) {
-		if (is_row_over(survey))
-			survey_series_close(survey, false);
+	while (survey->soak.round + 1 < survey->soak.rounds && !survey_end_run_if_due(survey) &&
+	       !survey->report->ended_early) {
+		if (is_soak_row_over(survey))
+			survey_series_close_row(survey, false);
 		measure_round(survey);
 	}
-	survey_series_close(survey, true);
+	survey_series_close_row(survey, true);
 }

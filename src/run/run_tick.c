@@ -2,7 +2,7 @@
 #include "run/run_internal.h"
 
 void
-run_find_tick(struct run *run)
+run_find_firmware_tick(struct run *run)
 {
 	const struct report *report = &run->report;
 
@@ -16,7 +16,7 @@ run_find_tick(struct run *run)
  * also runs each job on another core.
  */
 bool
-run_needs_tick(const struct run *run, const struct run_phase *phase)
+run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase *phase)
 {
 	return phase->with_cores && (phase->execute || run->report.options.cores == CORES_MP);
 }
@@ -34,7 +34,7 @@ mark_clocks_stopped_by_ticks(struct report *report)
 }
 
 void
-run_restore_tick(struct run *run, bool needed)
+run_set_firmware_tick(struct run *run, bool needed)
 {
 	const struct run_machine *machine = run->machine;
 

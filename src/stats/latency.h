@@ -33,8 +33,8 @@ void latency_clear(struct latency *latency);
  * Adds COUNT samples of one chain (see clock/sample.h). Samples with end < begin are ignored, because the TSC stepped
  * back. struct tsc_steps counts such steps.
  */
-void latency_add(struct latency *latency, const struct scale *scale, const struct sample *samples,
-		 size_t count);
+void latency_add_samples(struct latency *latency, const struct scale *scale, const struct sample *samples,
+			 size_t count);
 
 /*
  * Returns a percentile of the durations in ns. The percentile is given in 1/100,000; 50000 is the median. The result
@@ -72,19 +72,19 @@ struct latency_clean {
 	uint64_t mean_low_ps, mean_high_ps;
 };
 
-struct latency_clean latency_clean(const struct latency *latency, uint64_t threshold_ns);
+struct latency_clean latency_without_hits(const struct latency *latency, uint64_t threshold_ns);
 
 /*
  * Returns true if the sample at this percentile is a hit. The percentile then shows stolen time and not the clock's
  * latency. Returns false if there are too few samples.
  */
-bool latency_percentile_is_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns);
+bool latency_is_percentile_a_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns);
 
 /*
- * latency_mean_ps() returns the mean duration of a sample in ps. latency_loop_ps() returns the total time divided by
- * the number of samples, without rounding each sample to ns. Both return 0 if there are no samples.
+ * latency_mean_ps() returns the mean duration of a sample in ps. latency_loop_time_ps() returns the total time
+ * divided by the number of samples, without rounding each sample to ns. Both return 0 if there are no samples.
  */
 uint64_t latency_mean_ps(const struct latency *latency);
-uint64_t latency_loop_ps(const struct latency *latency, const struct scale *scale);
+uint64_t latency_loop_time_ps(const struct latency *latency, const struct scale *scale);
 
 #endif

@@ -46,7 +46,7 @@ struct monotonic_bounds {
  * time passed between two readings, for example because a hypervisor preempted the core. A step forward that only
  * compensates the previous step back is no jump.
  */
-void monotonic_add(struct monotonic *monotonic, const struct clock *clock,
-		   const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);
+void monotonic_add_samples(struct monotonic *monotonic, const struct clock *clock,
+			   const struct monotonic_bounds *bounds, const struct sample *samples, size_t count);
 
 #endif

@@ -4,7 +4,7 @@
 #define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent, times 1,000,000 */
 
 struct observed_list
-observed_list(const struct latency *latency, uint32_t cutoff_millionths)
+observed_make_list(const struct latency *latency, uint32_t cutoff_millionths)
 {
 	return (struct observed_list){ latency, cutoff_millionths, 0, 0 };
 }
@@ -14,7 +14,7 @@ observed_list(const struct latency *latency, uint32_t cutoff_millionths)
  * the list has at least one row, even with a cut-off of 0.
  */
 static bool
-reached_cutoff(const struct observed_list *list)
+has_list_reached_cutoff(const struct observed_list *list)
 {
 	return list->running &&
 	       (unsigned __int128)list->running * ALL_MILLIONTHS >=
@@ -22,9 +22,9 @@ reached_cutoff(const struct observed_list *list)
 }
 
 static bool
-next_exact_row(struct observed_list *list, struct observed *row)
+get_next_exact_row(struct observed_list *list, struct observed *row)
 {
-	while (list->next_ns < LATENCY_EXACT_NS && !reached_cutoff(list)) {
+	while (list->next_ns < LATENCY_EXACT_NS && !has_list_reached_cutoff(list)) {
 		uint64_t ns = list->next_ns++;
 		uint64_t count = list->latency->exact[ns];
 
@@ -38,11 +38,11 @@ next_exact_row(struct observed_list *list, struct observed *row)
 }
 
 bool
-observed_next(struct observed_list *list, struct observed *row)
+observed_get_next_row(struct observed_list *list, struct observed *row)
 {
 	const struct latency *latency = list->latency;
 
-	if (!latency->count || next_exact_row(list, row))
+	if (!latency->count || get_next_exact_row(list, row))
 		return latency->count != 0;
 	if (list->running == latency->count)
 		return false;

@@ -19,7 +19,7 @@ update_gcd(struct resolution *resolution, uint64_t ticks)
 }
 
 static void
-record_difference(struct resolution *resolution, uint64_t ticks)
+add_difference_of_readings(struct resolution *resolution, uint64_t ticks)
 {
 	if (ticks < resolution->smallest_ticks || !resolution->steps)
 		resolution->smallest_ticks = ticks;
@@ -34,7 +34,7 @@ record_difference(struct resolution *resolution, uint64_t ticks)
  * the TSC reading before to the reading itself, and to the TSC reading after it.
  */
 static void
-update_gcd_by_tsc(struct resolution *resolution, const struct sample *samples, size_t count)
+update_gcd_by_tsc_readings(struct resolution *resolution, const struct sample *samples, size_t count)
 {
 	for (size_t i = 0; i < count && resolution->gcd_ticks > 1; i++) {
 		if (samples[i].ticks > samples[i].begin)
@@ -45,7 +45,7 @@ update_gcd_by_tsc(struct resolution *resolution, const struct sample *samples, s
 }
 
 void
-resolution_add(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
+resolution_add_samples(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
 		const struct sample *samples, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -53,14 +53,14 @@ resolution_add(struct resolution *resolution, const struct clock *clock, uint64_
 
 		if (ticks && !clock_stepped_back(clock, ticks) &&
 		    clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
-			record_difference(resolution, ticks);
+			add_difference_of_readings(resolution, ticks);
 	}
 	if (text_equal(clock->main, "tsc"))
-		update_gcd_by_tsc(resolution, samples, count);
+		update_gcd_by_tsc_readings(resolution, samples, count);
 }
 
 void
-resolution_merge(struct resolution *resolution, const struct resolution *other)
+resolution_merge_other(struct resolution *resolution, const struct resolution *other)
 {
 	if (!other->steps)
 		return;

@@ -19,10 +19,10 @@ struct resolution {
  * two samples together took more than TRUST_TICKS of the TSC, because the counter may have wrapped. Steps back
  * (differences of more than half of the counter's range) are also ignored; monotonic.h counts them.
  */
-void resolution_add(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
-		    const struct sample *samples, size_t count);
+void resolution_add_samples(struct resolution *resolution, const struct clock *clock, uint64_t trust_ticks,
+			    const struct sample *samples, size_t count);
 
 /* Adds the results of another method of reading the same counter. */
-void resolution_merge(struct resolution *resolution, const struct resolution *other);
+void resolution_merge_other(struct resolution *resolution, const struct resolution *other);
 
 #endif

@@ -5,7 +5,7 @@
 #define PERCENTILE_99 99000
 
 size_t
-series_rows(size_t cores)
+series_max_rows(size_t cores)
 {
 	size_t rows = SERIES_ROWS_MAX;
 
@@ -15,7 +15,7 @@ series_rows(size_t cores)
 }
 
 size_t
-series_size(size_t clocks, size_t cores, size_t max)
+series_size_bytes(size_t clocks, size_t cores, size_t max)
 {
 	size_t row = sizeof(struct series_row) + clocks * sizeof(struct series_clock) + cores * sizeof(struct offset);
 
@@ -38,13 +38,13 @@ series_init(struct series *series, void *memory, size_t clocks, size_t cores, si
 }
 
 struct series_row *
-series_open_row(const struct series *series)
+series_get_open_row(const struct series *series)
 {
 	return series->open ? &series->rows[series->count] : NULL;
 }
 
 void
-series_start(struct series *series, uint64_t now_tsc)
+series_start_row(struct series *series, uint64_t now_tsc)
 {
 	struct series_row *row = &series->rows[series->count];
 
@@ -64,8 +64,8 @@ series_start(struct series *series, uint64_t now_tsc)
 }
 
 void
-series_reads(struct series *series, size_t clock, const struct scale *scale, const struct sample *samples,
-	     size_t count)
+series_add_reads(struct series *series, size_t clock, const struct scale *scale, const struct sample *samples,
+		 size_t count)
 {
 	struct series_reads *reads = &series->reads[clock];
 
@@ -86,7 +86,7 @@ series_reads(struct series *series, size_t clock, const struct scale *scale, con
  * because the TSC's resolution is not added yet.
  */
 static struct offset
-narrower(struct offset a, struct offset b)
+narrower_offset(struct offset a, struct offset b)
 {
 	if (!offset_is_known(a) || !offset_is_known(b))
 		return offset_is_known(b) ? b : a;
@@ -94,12 +94,12 @@ narrower(struct offset a, struct offset b)
 }
 
 void
-series_offset(struct series *series, size_t core, struct offset offset)
+series_add_offset(struct series *series, size_t core, struct offset offset)
 {
-	struct series_row *row = series_open_row(series);
+	struct series_row *row = series_get_open_row(series);
 
 	if (row)
-		row->offsets[core] = narrower(row->offsets[core], offset);
+		row->offsets[core] = narrower_offset(row->offsets[core], offset);
 }
 
 static void
@@ -112,10 +112,10 @@ add_gaps(struct series_row *row, uint64_t observed_ns, uint64_t gaps, uint64_t w
 }
 
 void
-series_gaps(struct series *series, uint64_t observed_ns, uint64_t gaps, uint64_t worst_ns)
+series_add_gaps(struct series *series, uint64_t observed_ns, uint64_t gaps, uint64_t worst_ns)
 {
 	if (series->open)
-		add_gaps(series_open_row(series), observed_ns, gaps, worst_ns);
+		add_gaps(series_get_open_row(series), observed_ns, gaps, worst_ns);
 }
 
 static uint64_t
@@ -129,16 +129,16 @@ percentile_ns(const struct series_reads *reads, uint32_t per_hundred_thousand)
 
 /* Returns true if B's first reading is A's last reading, so that a rate can be measured over both rows. */
 static bool
-is_followed_by(const struct series_clock *a, const struct series_clock *b)
+are_readings_continuous(const struct series_clock *a, const struct series_clock *b)
 {
 	return a->last.end && b->last.end && a->last.end == b->first.end;
 }
 
 /* Merges the results of one clock in two successive rows, A and B, into A. src/analysis calculates the rate. */
 static void
-merge_clock(struct series_clock *a, const struct series_clock *b)
+merge_clock_of_rows(struct series_clock *a, const struct series_clock *b)
 {
-	a->last = is_followed_by(a, b) ? b->last : (struct sample){ 0, 0, 0 };
+	a->last = are_readings_continuous(a, b) ? b->last : (struct sample){ 0, 0, 0 };
 	if (b->count && (!a->count || b->min_ns < a->min_ns))
 		a->min_ns = b->min_ns;
 	a->p50_ns = b->p50_ns > a->p50_ns ? b->p50_ns : a->p50_ns;
@@ -159,14 +159,14 @@ merge_rows(const struct series *series, struct series_row *to, const struct seri
 	add_gaps(to, b->observed_ns, b->gaps, b->worst_gap_ns);
 	for (size_t i = 0; i < series->clocks; i++) {
 		to->clocks[i] = a->clocks[i];
-		merge_clock(&to->clocks[i], &b->clocks[i]);
+		merge_clock_of_rows(&to->clocks[i], &b->clocks[i]);
 	}
 	for (size_t i = 0; i < series->cores; i++)
-		to->offsets[i] = narrower(a->offsets[i], b->offsets[i]);
+		to->offsets[i] = narrower_offset(a->offsets[i], b->offsets[i]);
 }
 
 static void
-merge_pairs(struct series *series)
+merge_pairs_of_rows(struct series *series)
 {
 	for (size_t i = 0; i < series->max / 2; i++)
 		merge_rows(series, &series->rows[i], &series->rows[2 * i], &series->rows[2 * i + 1]);
@@ -175,9 +175,9 @@ merge_pairs(struct series *series)
 }
 
 void
-series_close(struct series *series, uint64_t now_tsc, bool last)
+series_close_row(struct series *series, uint64_t now_tsc, bool last)
 {
-	struct series_row *row = series_open_row(series);
+	struct series_row *row = series_get_open_row(series);
 
 	if (!row)
 		return;
@@ -197,7 +197,7 @@ series_close(struct series *series, uint64_t now_tsc, bool last)
 	series->count++;
 	series->open = false;
 	if (series->count == series->max && !last)
-		merge_pairs(series);
+		merge_pairs_of_rows(series);
 	if (!last)
-		series_start(series, now_tsc);
+		series_start_row(series, now_tsc);
 }

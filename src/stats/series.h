@@ -76,28 +76,28 @@ series_add_resolution(const struct series *series, struct offset offset)
 }
 
 /* Returns the maximum number of rows of a series with CORES cores. It is an even number. */
-size_t series_rows(size_t cores);
+size_t series_max_rows(size_t cores);
 
 /*
- * series_size() returns the size of a series in bytes. series_init() initializes SERIES. MEMORY has this size, is
+ * series_size_bytes() returns the size of a series in bytes. series_init() initializes SERIES. MEMORY has this size, is
  * zeroed, and is aligned to 8 bytes.
  */
-size_t series_size(size_t clocks, size_t cores, size_t max);
+size_t series_size_bytes(size_t clocks, size_t cores, size_t max);
 void series_init(struct series *series, void *memory, size_t clocks, size_t cores, size_t max,
 		    uint64_t interval_ns);
 
 /*
  * Returns the row that is being filled, or NULL if there is none. In the latter case, the functions below do nothing.
  */
-struct series_row *series_open_row(const struct series *series);
+struct series_row *series_get_open_row(const struct series *series);
 
-void series_start(struct series *series, uint64_t now_tsc); /* starts the first row at the time NOW_TSC */
-void series_reads(struct series *series, size_t clock, const struct scale *scale, const struct sample *samples,
-		  size_t count);
-void series_offset(struct series *series, size_t core, struct offset offset);
-void series_gaps(struct series *series, uint64_t observed_ns, uint64_t gaps, uint64_t worst_ns);
+void series_start_row(struct series *series, uint64_t now_tsc); /* starts the first row at the time NOW_TSC */
+void series_add_reads(struct series *series, size_t clock, const struct scale *scale, const struct sample *samples,
+		      size_t count);
+void series_add_offset(struct series *series, size_t core, struct offset offset);
+void series_add_gaps(struct series *series, uint64_t observed_ns, uint64_t gaps, uint64_t worst_ns);
 
 /* Completes the row at the time NOW_TSC. The next row starts at once, unless LAST is true. */
-void series_close(struct series *series, uint64_t now_tsc, bool last);
+void series_close_row(struct series *series, uint64_t now_tsc, bool last);
 
 #endif

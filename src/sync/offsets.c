@@ -11,7 +11,7 @@
 void
 offsets_clear(struct offsets *offsets)
 {
-	size_t pairs = pair_schedule_pairs(offsets->kind, offsets->cores);
+	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores);
 
 	for (size_t i = 0; i < pairs; i++)
 		offsets->pairs[i] = OFFSET_UNKNOWN;
@@ -26,7 +26,7 @@ offsets_clear(struct offsets *offsets)
  * one.
  */
 static bool
-has_entry(const struct offsets *offsets, size_t a, size_t b)
+has_pair_entry(const struct offsets *offsets, size_t a, size_t b)
 {
 	return a != b && (offsets->kind == PAIR_SCHEDULE_ALL || a == 0 || b == 0);
 }
@@ -34,15 +34,15 @@ has_entry(const struct offsets *offsets, size_t a, size_t b)
 static size_t
 pair_index(const struct offsets *offsets, size_t a, size_t b)
 {
-	return pair_schedule_index(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
+	return pair_schedule_index_of_pair(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
 }
 
 struct offset
-offsets_pair(const struct offsets *offsets, size_t a, size_t b)
+offsets_get_pair(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (a == b)
 		return (struct offset){ 0, 0 };
-	if (!has_entry(offsets, a, b))
+	if (!has_pair_entry(offsets, a, b))
 		return OFFSET_UNKNOWN;
 
 	struct offset offset = offsets->pairs[pair_index(offsets, a, b)];
@@ -51,23 +51,23 @@ offsets_pair(const struct offsets *offsets, size_t a, size_t b)
 }
 
 struct offset
-offsets_proven(const struct offsets *offsets, size_t a, size_t b)
+offsets_get_proven(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (!a || !b || a == b || offsets->kind == PAIR_SCHEDULE_ALL)
-		return offsets_pair(offsets, a, b);
-	return offset_add(offsets_pair(offsets, 0, b), offset_negate(offsets_pair(offsets, 0, a)));
+		return offsets_get_pair(offsets, a, b);
+	return offset_add(offsets_get_pair(offsets, 0, b), offset_negate(offsets_get_pair(offsets, 0, a)));
 }
 
 uint64_t
-offsets_moved(const struct offsets *offsets, size_t a, size_t b)
+offsets_get_movement_ticks(const struct offsets *offsets, size_t a, size_t b)
 {
-	return has_entry(offsets, a, b) ? offsets->moved_ticks[pair_index(offsets, a, b)] : 0;
+	return has_pair_entry(offsets, a, b) ? offsets->moved_ticks[pair_index(offsets, a, b)] : 0;
 }
 
 void
-offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
+offsets_record_movement(struct offsets *offsets, size_t a, size_t b, uint64_t ticks)
 {
-	if (offsets_moved(offsets, a, b) < ticks && has_entry(offsets, a, b))
+	if (offsets_get_movement_ticks(offsets, a, b) < ticks && has_pair_entry(offsets, a, b))
 		offsets->moved_ticks[pair_index(offsets, a, b)] = ticks;
 }
 
@@ -89,11 +89,11 @@ drift_lower_bound_ppb(int64_t ticks, uint64_t shortest, uint64_t longest)
 }
 
 struct moment
-offsets_moment(const struct offsets *offsets, size_t a, size_t b)
+offsets_get_time_of_pair(const struct offsets *offsets, size_t a, size_t b)
 {
 	struct moment whole = { offsets->begin_tsc, offsets->end_tsc };
 
-	if (!offsets->moments || !has_entry(offsets, a, b) || !offsets->moments[pair_index(offsets, a, b)].end_tsc)
+	if (!offsets->moments || !has_pair_entry(offsets, a, b) || !offsets->moments[pair_index(offsets, a, b)].end_tsc)
 		return whole;
 	return offsets->moments[pair_index(offsets, a, b)];
 }
@@ -117,10 +117,10 @@ offsets_add_pingpong(struct offsets *offsets, size_t a, size_t b, struct offset 
 }
 
 struct offset
-offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b)
+offsets_drift_ppb(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b)
 {
-	struct offset moved = offset_add(offsets_pair(later, a, b), offset_negate(offsets_pair(earlier, a, b)));
-	struct moment from = offsets_moment(earlier, a, b), to = offsets_moment(later, a, b);
+	struct offset moved = offset_add(offsets_get_pair(later, a, b), offset_negate(offsets_get_pair(earlier, a, b)));
+	struct moment from = offsets_get_time_of_pair(earlier, a, b), to = offsets_get_time_of_pair(later, a, b);
 	uint64_t shortest = to.begin_tsc - from.end_tsc, longest = to.end_tsc - from.begin_tsc;
 
 	if (!offset_is_known(moved) || to.begin_tsc <= from.end_tsc || longest < shortest)
@@ -149,7 +149,8 @@ interpolate(int64_t from, int64_t to, struct rate part, bool up)
  * these intervals.
  */
 static struct offset
-offset_on_line(struct offset from, struct moment first, struct offset to, struct moment last, struct moment middle)
+offset_predicted_by_drift(struct offset from, struct moment first, struct offset to, struct moment last,
+			  struct moment middle)
 {
 	struct rate least = { middle.begin_tsc - first.end_tsc, last.end_tsc - first.end_tsc };
 	struct rate most = { middle.end_tsc - first.begin_tsc, last.begin_tsc - first.begin_tsc };
@@ -159,17 +160,19 @@ offset_on_line(struct offset from, struct moment first, struct offset to, struct
 }
 
 enum motion
-offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a,
-	       size_t b)
+offsets_classify_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a,
+			size_t b)
 {
-	struct offset from = offsets_pair(first, a, b), now = offsets_pair(middle, a, b), to = offsets_pair(last, a, b);
-	struct moment begin = offsets_moment(first, a, b), at = offsets_moment(middle, a, b), end = offsets_moment(last, a, b);
+	struct offset from = offsets_get_pair(first, a, b), now = offsets_get_pair(middle, a, b);
+	struct offset to = offsets_get_pair(last, a, b);
+	struct moment begin = offsets_get_time_of_pair(first, a, b), at = offsets_get_time_of_pair(middle, a, b);
+	struct moment end = offsets_get_time_of_pair(last, a, b);
 	bool early = offset_gap(from, now) > 0, late = offset_gap(now, to) > 0;
 	bool in_order = begin.end_tsc < at.begin_tsc && at.end_tsc < end.begin_tsc;
 
 	if (!offset_is_known(from) || !offset_is_known(now) || !offset_is_known(to) || !in_order)
 		return MOTION_UNKNOWN;
-	if (!offset_gap(offset_on_line(from, begin, to, end, at), now))
+	if (!offset_gap(offset_predicted_by_drift(from, begin, to, end, at), now))
 		return early && late ? MOTION_STEADY : MOTION_UNKNOWN;
 	if (early && late)
 		return MOTION_UNEVEN;

@@ -26,16 +26,16 @@ struct offsets {
 	enum pair_schedule kind;
 	size_t cores;
 	/*
-	 * The offset of core B against core A (A < B) is at index pair_schedule_index(). The caller provides the
-	 * array, which has pair_schedule_pairs() entries.
+	 * The offset of core B against core A (A < B) is at index pair_schedule_index_of_pair(). The caller provides the
+	 * array, which has pair_schedule_count_pairs() entries.
 	 */
 	struct offset *pairs;
 	/* TSC of the boot core before and after the whole pass; all its ping-pongs ran between these two times */
 	uint64_t begin_tsc, end_tsc;
 	/*
 	 * For each pair, the size in ticks of a contradiction between its ping-pongs, which proves that the offset
-	 * changed during the pass. It is 0 if there is no contradiction. offsets_solve() raises this value if the
-	 * pair contradicts the other pairs by more.
+	 * changed during the pass. It is 0 if there is no contradiction. offsets_calculate_core_offsets() raises this
+	 * value if the pair contradicts the other pairs by more.
 	 */
 	uint64_t *moved_ticks;
 	/*
@@ -51,17 +51,17 @@ void offsets_clear(struct offsets *offsets); /* sets all pairs to OFFSET_UNKNOWN
  * Returns the offset of core B against core A, in either order of ranks. Returns {0, 0} if A == B, and OFFSET_UNKNOWN
  * if the pair had no ping-pong.
  */
-struct offset offsets_pair(const struct offsets *offsets, size_t a, size_t b);
+struct offset offsets_get_pair(const struct offsets *offsets, size_t a, size_t b);
 
 /*
  * Returns the offset of core B against core A without using a third core. In a star schedule most pairs have no
  * ping-pong of their own. Their offset is then calculated from the ping-pongs of A and of B with the boot core.
  */
-struct offset offsets_proven(const struct offsets *offsets, size_t a, size_t b);
+struct offset offsets_get_proven(const struct offsets *offsets, size_t a, size_t b);
 
 /* Returns the smallest possible change of the pair's offset during this pass in ticks; 0 if no change is proven. */
-uint64_t offsets_moved(const struct offsets *offsets, size_t a, size_t b);
-void offsets_record_moved(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
+uint64_t offsets_get_movement_ticks(const struct offsets *offsets, size_t a, size_t b);
+void offsets_record_movement(struct offsets *offsets, size_t a, size_t b, uint64_t ticks);
 
 /*
  * Adds the result of one ping-pong between cores A and B (A < B; A is 0 in a star schedule). OFFSET is the offset of B
@@ -106,7 +106,7 @@ struct offsets_summary {
  * Calculates the summary of a pass, and each core's offset. The three arrays have an entry for each core, by rank.
  *
  * CORE_OFFSETS gets the core's offset against the boot core. If the two had a ping-pong, it is the result of this
- * ping-pong. Otherwise it is found from indirect paths: see offsets_from_paths().
+ * ping-pong. Otherwise it is found from indirect paths: see offsets_bound_by_indirect_paths().
  *
  * OUTLIER is set to true for each core whose TSC is proven to differ from the majority: see outliers.h. DISPUTED is
  * working memory.
@@ -119,21 +119,21 @@ struct offsets_summary {
  * The run time is a few loops over all pairs, and for each core one more loop over its pairs for each contradiction, up
  * to a limit.
  */
-struct offsets_summary offsets_solve(struct offsets *offsets, struct offset *core_offsets, bool *outlier,
-				       bool *disputed);
+struct offsets_summary offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offsets,
+						      bool *outlier, bool *disputed);
 
 /*
  * Returns the time of the pair's ping-pong. Returns the time of the whole pass if the time of the ping-pong is
  * unknown.
  */
-struct moment offsets_moment(const struct offsets *offsets, size_t a, size_t b);
+struct moment offsets_get_time_of_pair(const struct offsets *offsets, size_t a, size_t b);
 
 /*
  * Returns the drift (the rate of B's TSC relative to A's) in ppb, as an interval. It is the change of the pair's
  * offset between two passes, divided by the time between them. Returns OFFSET_UNKNOWN if an offset is unknown or the
  * times overlap. Only ping-pongs between A and B are used, because a third core's own drift would change the result.
  */
-struct offset offsets_drift(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
+struct offset offsets_drift_ppb(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b);
 
 /* How a pair's offset changed from the first to the last of three passes. */
 enum motion {
@@ -150,7 +150,7 @@ enum motion {
  * Compares the pair's offsets in three passes. Returns MOTION_UNKNOWN if one of the offsets is unknown, or if the
  * times of two ping-pongs overlap.
  */
-enum motion offsets_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last,
-			   size_t a, size_t b);
+enum motion offsets_classify_motion(const struct offsets *first, const struct offsets *middle,
+				    const struct offsets *last, size_t a, size_t b);
 
 #endif

@@ -16,19 +16,19 @@ struct target {
 
 /* Returns the sum of two offsets: core THROUGH against the boot core, and core RANK against core THROUGH. */
 static struct offset
-indirect_path(const struct offsets *offsets, size_t through, size_t rank)
+offset_through_core(const struct offsets *offsets, size_t through, size_t rank)
 {
-	return offset_add(offsets_pair(offsets, 0, through), offsets_pair(offsets, through, rank));
+	return offset_add(offsets_get_pair(offsets, 0, through), offsets_get_pair(offsets, through, rank));
 }
 
 /* Returns the number of paths whose interval starts at LOW or below and ends at HIGH or above. */
 static size_t
-count_paths(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
+count_paths_containing(const struct offsets *offsets, size_t rank, int64_t low, int64_t high)
 {
 	size_t count = 0;
 
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset path = indirect_path(offsets, i, rank);
+		struct offset path = offset_through_core(offsets, i, rank);
 
 		count += offset_is_known(path) && path.low <= low && path.high >= high;
 	}
@@ -36,11 +36,11 @@ count_paths(const struct offsets *offsets, size_t rank, int64_t low, int64_t hig
 }
 
 static struct offset
-vote_of_path(const void *context, size_t through)
+get_vote_of_path(const void *context, size_t through)
 {
 	const struct target *target = context;
 
-	return indirect_path(target->offsets, through, target->rank);
+	return offset_through_core(target->offsets, through, target->rank);
 }
 
 /*
@@ -48,10 +48,10 @@ vote_of_path(const void *context, size_t through)
  * during the pass. If TSCs drift, more than one path is wrong.
  */
 static bool
-all_but_one_agree(const struct offsets *offsets, size_t rank)
+do_all_paths_but_one_agree(const struct offsets *offsets, size_t rank)
 {
 	const struct target target = { offsets, rank };
-	struct marzullo paths = marzullo_find_majority(vote_of_path, &target, offsets->cores, AGREE_STEPS);
+	struct marzullo paths = marzullo_find_majority(get_vote_of_path, &target, offsets->cores, AGREE_STEPS);
 
 	return paths.votes + 1 >= paths.voters;
 }
@@ -63,7 +63,7 @@ union_of_paths(const struct offsets *offsets, size_t rank)
 	struct offset hull = { INT64_MAX, INT64_MIN };
 
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset path = indirect_path(offsets, i, rank);
+		struct offset path = offset_through_core(offsets, i, rank);
 
 		if (!offset_is_known(path))
 			continue;
@@ -80,23 +80,23 @@ union_of_paths(const struct offsets *offsets, size_t rank)
  * lower bound. The upper bound is found in the same way from the upper ends.
  */
 struct offset
-offsets_from_paths(const struct offsets *offsets, size_t rank, struct offset shared)
+offsets_bound_by_indirect_paths(const struct offsets *offsets, size_t rank, struct offset shared)
 {
-	size_t paths = count_paths(offsets, rank, INT64_MAX, INT64_MIN), right = paths - paths / 2;
+	size_t paths = count_paths_containing(offsets, rank, INT64_MAX, INT64_MIN), right = paths - paths / 2;
 	struct offset place = { INT64_MAX, INT64_MIN };
 
 	if (!paths)
 		return shared;
-	if (!all_but_one_agree(offsets, rank))
+	if (!do_all_paths_but_one_agree(offsets, rank))
 		return union_of_paths(offsets, rank);
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset path = indirect_path(offsets, i, rank);
+		struct offset path = offset_through_core(offsets, i, rank);
 
 		if (!offset_is_known(path))
 			continue;
-		if (path.low < place.low && count_paths(offsets, rank, path.low, INT64_MIN) >= right)
+		if (path.low < place.low && count_paths_containing(offsets, rank, path.low, INT64_MIN) >= right)
 			place.low = path.low;
-		if (path.high > place.high && count_paths(offsets, rank, INT64_MAX, path.high) >= right)
+		if (path.high > place.high && count_paths_containing(offsets, rank, INT64_MAX, path.high) >= right)
 			place.high = path.high;
 	}
 	return place;

@@ -13,6 +13,6 @@
  * more paths disagree, for example because cores drift, it is the smallest interval that contains the intervals of
  * all paths. Returns SHARED if there is no path.
  */
-struct offset offsets_from_paths(const struct offsets *offsets, size_t rank, struct offset shared);
+struct offset offsets_bound_by_indirect_paths(const struct offsets *offsets, size_t rank, struct offset shared);
 
 #endif

@@ -41,14 +41,14 @@ struct vote_input { /* Input of one vote: all known offsets, and the core whose 
 };
 
 static struct offset
-path_through(const void *context, size_t through)
+offset_through_core(const void *context, size_t through)
 {
 	const struct vote_input *input = context;
 
 	if (through == input->rank)
 		return OFFSET_UNKNOWN;
 	return offset_add(input->voted[through],
-			  offsets_pair(input->offsets, through, input->rank));
+			  offsets_get_pair(input->offsets, through, input->rank));
 }
 
 /*
@@ -57,13 +57,13 @@ path_through(const void *context, size_t through)
  * SHARED if there is at most one path.
  */
 static struct offset
-range_without_any_one(const struct vote_input *input, struct offset shared)
+range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)
 {
 	struct offset tightest = { INT64_MIN, INT64_MAX }, next = tightest;
 	size_t paths = 0;
 
 	for (size_t i = 0; i < input->offsets->cores; i++) {
-		struct offset path = path_through(input, i);
+		struct offset path = offset_through_core(input, i);
 
 		if (!offset_is_known(path) || offset_gap(path, shared))
 			continue;
@@ -79,14 +79,14 @@ range_without_any_one(const struct vote_input *input, struct offset shared)
 static struct offset
 vote_on_core(const struct vote_input *input, bool *decided)
 {
-	struct offset own = offsets_pair(input->offsets, 0, input->rank);
-	struct marzullo majority = marzullo_find_majority(path_through, input, input->offsets->cores,
+	struct offset own = offsets_get_pair(input->offsets, 0, input->rank);
+	struct marzullo majority = marzullo_find_majority(offset_through_core, input, input->offsets->cores,
 							  WRONG_VOTES_MAX);
 
 	*decided = majority.decided * 2 > majority.voters;
 	if (!*decided)
 		return own;
-	return offset_is_known(own) ? majority.shared : range_without_any_one(input, majority.shared);
+	return offset_is_known(own) ? majority.shared : range_if_any_path_is_wrong(input, majority.shared);
 }
 
 static void
@@ -95,7 +95,7 @@ vote_on_offsets(const struct offsets *offsets, struct offset *voted, bool *decid
 	size_t rounds = offsets->kind == PAIR_SCHEDULE_ALL ? VOTE_ROUNDS : 0;
 
 	for (size_t i = 0; i < offsets->cores; i++)
-		voted[i] = offsets_pair(offsets, 0, i);
+		voted[i] = offsets_get_pair(offsets, 0, i);
 	for (size_t i = 0; i < offsets->cores; i++)
 		decided[i] = i == 0;
 	for (size_t round = 0; round < rounds; round++)
@@ -105,7 +105,7 @@ vote_on_offsets(const struct offsets *offsets, struct offset *voted, bool *decid
 
 /* Returns the offset of core B against core A, calculated from their offsets against the boot core. */
 static struct offset
-voted_offset(const struct offset *voted, size_t a, size_t b)
+get_voted_offset(const struct offset *voted, size_t a, size_t b)
 {
 	return offset_add(voted[b], offset_negate(voted[a]));
 }
@@ -116,9 +116,9 @@ voted_offset(const struct offset *voted, size_t a, size_t b)
  * and the pair is reported as a contradiction.
  */
 static struct offset
-best_offset(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
+find_best_offset(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), from_votes = voted_offset(voted, a, b);
+	struct offset own = offsets_get_pair(offsets, a, b), from_votes = get_voted_offset(voted, a, b);
 
 	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(from_votes) &&
 				      offset_gap(own, from_votes)))
@@ -136,8 +136,8 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 {
 	uint64_t ticks;
 
-	offsets_record_moved(offsets, a, b, offset_gap(offsets_pair(offsets, a, b), voted_offset(voted, a, b)));
-	ticks = offsets_moved(offsets, a, b);
+	offsets_record_movement(offsets, a, b, offset_gap(offsets_get_pair(offsets, a, b), get_voted_offset(voted, a, b)));
+	ticks = offsets_get_movement_ticks(offsets, a, b);
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
 		return;
@@ -151,14 +151,14 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
  * RANK and OTHER may then be right.
  */
 static bool
-half_of_votes_agree(const struct offsets *offsets, const struct offset *voted, size_t rank, size_t other)
+do_half_of_votes_agree(const struct offsets *offsets, const struct offset *voted, size_t rank, size_t other)
 {
 	const struct vote_input input = { offsets, voted, rank };
-	struct offset path = path_through(&input, other);
+	struct offset path = offset_through_core(&input, other);
 	size_t known = 0, agree = 0;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
-		struct offset vote = path_through(&input, i);
+		struct offset vote = offset_through_core(&input, i);
 
 		known += offset_is_known(vote);
 		agree += offset_is_known(vote) && !offset_gap(vote, path);
@@ -170,12 +170,12 @@ half_of_votes_agree(const struct offsets *offsets, const struct offset *voted, s
 static size_t
 find_third_core(const struct offsets *offsets, size_t a, size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b);
+	struct offset own = offsets_get_pair(offsets, a, b);
 	uint64_t worst = 0;
 	size_t third = b;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
-		struct offset path = offset_add(offsets_pair(offsets, a, i), offsets_pair(offsets, i, b));
+		struct offset path = offset_add(offsets_get_pair(offsets, a, i), offsets_get_pair(offsets, i, b));
 
 		if (i == a || i == b || offset_gap(own, path) <= worst)
 			continue;
@@ -197,9 +197,9 @@ name_contradicting_cores(struct offsets_summary *summary, const struct offsets *
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
-			 offset_gap(offsets_pair(offsets, a, b), voted_offset(voted, a, b));
-	bool outvoted = decided[a] && decided[b] && !half_of_votes_agree(offsets, voted, b, a) &&
-			(!a || !half_of_votes_agree(offsets, voted, a, b));
+			 offset_gap(offsets_get_pair(offsets, a, b), get_voted_offset(voted, a, b));
+	bool outvoted = decided[a] && decided[b] && !do_half_of_votes_agree(offsets, voted, b, a) &&
+			(!a || !do_half_of_votes_agree(offsets, voted, a, b));
 
 	summary->contradiction_c = b;
 	if (!summary->contradictions || by_itself || outvoted)
@@ -210,7 +210,7 @@ name_contradicting_cores(struct offsets_summary *summary, const struct offsets *
 }
 
 static bool
-is_worse(struct offset offset, struct offset than)
+is_offset_worse(struct offset offset, struct offset than)
 {
 	uint64_t nearest = offset_min_size(offset), than_nearest = offset_min_size(than);
 
@@ -222,7 +222,7 @@ is_worse(struct offset offset, struct offset than)
 }
 
 static void
-record_bound(struct offsets_summary *summary, struct offset offset)
+record_bound_of_offset(struct offsets_summary *summary, struct offset offset)
 {
 	uint64_t farthest = offset_is_known(offset) ? offset_max_size(offset) : UINT64_MAX;
 
@@ -235,16 +235,17 @@ record_bound(struct offsets_summary *summary, struct offset offset)
  * offset from the votes, because either may be right.
  */
 static void
-record_pair(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
+record_pair_in_summary(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a,
+		       size_t b)
 {
-	struct offset own = offsets_pair(offsets, a, b), settled = best_offset(offsets, voted, a, b);
+	struct offset own = offsets_get_pair(offsets, a, b), settled = find_best_offset(offsets, voted, a, b);
 
 	record_contradiction(summary, offsets, voted, a, b);
 	summary->pairs += offset_is_known(own);
-	record_bound(summary, settled);
+	record_bound_of_offset(summary, settled);
 	if (offset_is_known(own))
-		record_bound(summary, own);
-	if (!offset_is_known(settled) || !is_worse(settled, summary->worst))
+		record_bound_of_offset(summary, own);
+	if (!offset_is_known(settled) || !is_offset_worse(settled, summary->worst))
 		return;
 	summary->worst_a = a;
 	summary->worst_b = b;
@@ -261,10 +262,11 @@ struct solution {
  * boot core is treated like any other core. If the votes prove a ping-pong wrong, the pair's offset is unknown.
  */
 static struct offset
-pair_offset(const void *context, size_t a, size_t b)
+get_offset_of_pair(const void *context, size_t a, size_t b)
 {
 	const struct solution *solution = context;
-	struct offset proven = offsets_proven(solution->offsets, a, b), from_votes = voted_offset(solution->voted, a, b);
+	struct offset proven = offsets_get_proven(solution->offsets, a, b);
+	struct offset from_votes = get_voted_offset(solution->voted, a, b);
 
 	if (offset_excludes_zero(proven) && !offset_excludes_zero(from_votes) && offset_gap(proven, from_votes))
 		return OFFSET_UNKNOWN;
@@ -276,14 +278,14 @@ pair_offset(const void *context, size_t a, size_t b)
  * to be ahead of all TSCs of the other half. No two TSCs within a half may be proven to differ.
  */
 static bool
-are_halves(const struct offsets *offsets, const struct offset *voted, const bool *outlier)
+do_cores_form_two_halves(const struct offsets *offsets, const struct offset *voted, const bool *outlier)
 {
 	size_t count = 0, ahead = 0;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
 		count += outlier[i];
 		for (size_t other = 0; other < offsets->cores; other++) {
-			struct offset offset = best_offset(offsets, voted, other, i);
+			struct offset offset = find_best_offset(offsets, voted, other, i);
 
 			if (offset_excludes_zero(offset) != (outlier[i] != outlier[other]))
 				return false;
@@ -299,15 +301,15 @@ are_halves(const struct offsets *offsets, const struct offset *voted, const bool
  * marked, because either core of a pair may be wrong.
  */
 static void
-mark_half(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
-	  bool *outlier)
+mark_half_as_outliers(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
+		      bool *outlier)
 {
 	bool halves;
 
 	summary->no_majority = true;
 	for (size_t i = 0; i < offsets->cores; i++)
-		outlier[i] = offset_excludes_zero(best_offset(offsets, voted, 0, i));
-	halves = are_halves(offsets, voted, outlier);
+		outlier[i] = offset_excludes_zero(find_best_offset(offsets, voted, 0, i));
+	halves = do_cores_form_two_halves(offsets, voted, outlier);
 	for (size_t i = 0; i < offsets->cores && !halves; i++)
 		outlier[i] = false;
 	summary->outliers = halves ? offsets->cores / 2 : 0;
@@ -331,10 +333,10 @@ find_outliers(const struct offsets *offsets, struct offset *voted, bool *outlier
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!decided[i])
 			voted[i] = OFFSET_UNKNOWN;
-	found = outliers_find(pair_offset, &solution, 0, offsets->cores, outlier, disputed);
+	found = outliers_find(get_offset_of_pair, &solution, 0, offsets->cores, outlier, disputed);
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!offset_is_known(voted[i]))
-			voted[i] = offsets_pair(offsets, 0, i);
+			voted[i] = offsets_get_pair(offsets, 0, i);
 	return found;
 }
 
@@ -342,14 +344,14 @@ static void
 set_core_offsets(const struct offsets *offsets, struct offset *core_offsets)
 {
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset own = offsets_pair(offsets, 0, i);
+		struct offset own = offsets_get_pair(offsets, 0, i);
 
-		core_offsets[i] = offset_is_known(own) ? own : offsets_from_paths(offsets, i, core_offsets[i]);
+		core_offsets[i] = offset_is_known(own) ? own : offsets_bound_by_indirect_paths(offsets, i, core_offsets[i]);
 	}
 }
 
 struct offsets_summary
-offsets_solve(struct offsets *offsets, struct offset *core_offsets, bool *outlier, bool *disputed)
+offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offsets, bool *outlier, bool *disputed)
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
 	/*
@@ -361,13 +363,13 @@ offsets_solve(struct offsets *offsets, struct offset *core_offsets, bool *outlie
 	vote_on_offsets(offsets, core_offsets, decided);
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++)
-			record_pair(&summary, offsets, core_offsets, a, b);
+			record_pair_in_summary(&summary, offsets, core_offsets, a, b);
 	if (offsets->cores)
 		name_contradicting_cores(&summary, offsets, core_offsets, decided);
 	found = find_outliers(offsets, core_offsets, outlier, disputed);
 	summary.outliers = found.outliers;
 	if (found.any_differs && !found.outliers)
-		mark_half(&summary, offsets, core_offsets, outlier);
+		mark_half_as_outliers(&summary, offsets, core_offsets, outlier);
 	set_core_offsets(offsets, core_offsets);
 	return summary;
 }

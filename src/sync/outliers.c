@@ -21,7 +21,7 @@ offset_between(const struct cores *cores, size_t a, size_t b)
 }
 
 static bool
-are_different(const struct cores *cores, size_t a, size_t b)
+do_cores_differ(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = offset_between(cores, a, b);
 
@@ -29,7 +29,7 @@ are_different(const struct cores *cores, size_t a, size_t b)
 }
 
 static size_t
-count_known(const struct cores *cores, size_t core)
+count_known_offsets(const struct cores *cores, size_t core)
 {
 	size_t known = 0;
 
@@ -39,19 +39,19 @@ count_known(const struct cores *cores, size_t core)
 }
 
 static bool
-is_disputed(const struct cores *cores, size_t core, bool *any_differs)
+is_core_disputed(const struct cores *cores, size_t core, bool *any_differs)
 {
 	size_t differs = 0;
 
 	for (size_t other = 0; other < cores->count; other++)
-		differs += are_different(cores, core, other);
+		differs += do_cores_differ(cores, core, other);
 	*any_differs |= differs > 0;
-	return 2 * differs >= count_known(cores, core);
+	return 2 * differs >= count_known_offsets(cores, core);
 }
 
 /* Returns the middle between the smallest and the largest possible distance of A and B. */
 static uint64_t
-middle_distance(const struct cores *cores, size_t a, size_t b)
+distance_of_middles(const struct cores *cores, size_t a, size_t b)
 {
 	struct offset offset = offset_between(cores, a, b);
 	uint64_t near = offset_min_size(offset);
@@ -73,11 +73,11 @@ agrees_with_representative(const struct cores *cores, size_t representative, siz
 {
 	struct offset own = offset_between(cores, representative, other);
 	struct offset path = offset_add(offset_between(cores, representative, core), offset_between(cores, core, other));
-	uint64_t to_other = middle_distance(cores, core, other);
-	uint64_t to_representative = middle_distance(cores, core, representative);
+	uint64_t to_other = distance_of_middles(cores, core, other);
+	uint64_t to_representative = distance_of_middles(cores, core, representative);
 	uint64_t most = to_other < to_representative ? to_other : to_representative;
 
-	return !are_different(cores, representative, other) &&
+	return !do_cores_differ(cores, representative, other) &&
 	       ((offset_is_known(own) && offset_max_size(own) <= most) ||
 		(offset_is_known(path) && offset_min_size(path) <= cores->limit && offset_max_size(path) <= most));
 }
@@ -92,7 +92,7 @@ differs_from_most(const struct cores *cores, size_t core, size_t representative)
 	size_t count = 0;
 
 	for (size_t other = 0; other < cores->count; other++)
-		count += are_different(cores, core, other) && agrees_with_representative(cores, representative, other, core);
+		count += do_cores_differ(cores, core, other) && agrees_with_representative(cores, representative, other, core);
 	return 2 * count > cores->known;
 }
 
@@ -102,7 +102,7 @@ is_outlier(const struct cores *cores, size_t core, const bool *disputed)
 	size_t tried = 0;
 
 	for (size_t i = 0; i < cores->count && disputed[core] && tried < REPRESENTATIVES_MAX; i++) {
-		if (disputed[i] || !are_different(cores, core, i))
+		if (disputed[i] || !do_cores_differ(cores, core, i))
 			continue;
 		tried++;
 		if (differs_from_most(cores, core, i))
@@ -119,8 +119,8 @@ outliers_find(outliers_offset *get_offset, const void *context, uint64_t limit, 
 	struct outliers found = { .outliers = 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		cores.known += count_known(&cores, i) > 1;
-		disputed[i] = is_disputed(&cores, i, &found.any_differs);
+		cores.known += count_known_offsets(&cores, i) > 1;
+		disputed[i] = is_core_disputed(&cores, i, &found.any_differs);
 	}
 	for (size_t i = 0; i < count; i++) {
 		outlier[i] = is_outlier(&cores, i, disputed);

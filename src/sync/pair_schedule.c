@@ -2,7 +2,7 @@
 #include "sync/pair_schedule.h"
 
 size_t
-pair_schedule_rounds(enum pair_schedule kind, size_t cores)
+pair_schedule_count_rounds(enum pair_schedule kind, size_t cores)
 {
 	if (cores < 2)
 		return 0;
@@ -10,7 +10,7 @@ pair_schedule_rounds(enum pair_schedule kind, size_t cores)
 }
 
 size_t
-pair_schedule_pairs(enum pair_schedule kind, size_t cores)
+pair_schedule_count_pairs(enum pair_schedule kind, size_t cores)
 {
 	if (cores < 2)
 		return 0;
@@ -18,7 +18,7 @@ pair_schedule_pairs(enum pair_schedule kind, size_t cores)
 }
 
 static size_t
-star_partner(size_t round, size_t core)
+partner_in_star_schedule(size_t round, size_t core)
 {
 	if (core == 0)
 		return round + 1;
@@ -32,9 +32,9 @@ star_partner(size_t round, size_t core)
  * partner.
  */
 static size_t
-circle_partner(size_t cores, size_t round, size_t core)
+partner_in_round_robin(size_t cores, size_t round, size_t core)
 {
-	size_t circle = pair_schedule_rounds(PAIR_SCHEDULE_ALL, cores);
+	size_t circle = pair_schedule_count_rounds(PAIR_SCHEDULE_ALL, cores);
 	size_t peer;
 
 	if (core == circle)
@@ -46,10 +46,10 @@ circle_partner(size_t cores, size_t round, size_t core)
 }
 
 size_t
-pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, size_t core)
+pair_schedule_get_partner(enum pair_schedule kind, size_t cores, size_t round, size_t core)
 {
-	return kind == PAIR_SCHEDULE_STAR ? star_partner(round, core)
-				       : circle_partner(cores, round, core);
+	return kind == PAIR_SCHEDULE_STAR ? partner_in_star_schedule(round, core)
+				       : partner_in_round_robin(cores, round, core);
 }
 
 /*
@@ -57,14 +57,14 @@ pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, size_t c
  * the number of cores.
  */
 size_t
-pair_schedule_index(enum pair_schedule kind, size_t cores, size_t a, size_t b)
+pair_schedule_index_of_pair(enum pair_schedule kind, size_t cores, size_t a, size_t b)
 {
 	(void)cores;
 	return kind == PAIR_SCHEDULE_STAR ? b - 1 : b * (b - 1) / 2 + a;
 }
 
 void
-pair_schedule_pair(enum pair_schedule kind, size_t index, size_t *a, size_t *b)
+pair_schedule_pair_at_index(enum pair_schedule kind, size_t index, size_t *a, size_t *b)
 {
 	*a = index;
 	*b = 1;
@@ -91,7 +91,7 @@ concurrency_init(struct concurrency *concurrency, size_t max)
 }
 
 static bool
-pairs_delay_each_other(const struct concurrency *concurrency, uint64_t median_ticks)
+do_pairs_delay_each_other(const struct concurrency *concurrency, uint64_t median_ticks)
 {
 	return concurrency->best_ticks != 0 && (median_ticks - 1) / DELAY_FACTOR >= concurrency->best_ticks;
 }
@@ -116,7 +116,7 @@ concurrency_update(struct concurrency *concurrency, uint64_t median_ticks)
 {
 	if (median_ticks == 0)
 		return;
-	if (pairs_delay_each_other(concurrency, median_ticks))
+	if (do_pairs_delay_each_other(concurrency, median_ticks))
 		lower_concurrency(concurrency);
 	else if (!concurrency->settled)
 		raise_concurrency(concurrency);

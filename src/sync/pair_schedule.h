@@ -18,23 +18,23 @@
 enum pair_schedule { PAIR_SCHEDULE_STAR, PAIR_SCHEDULE_ALL };
 
 /* Returns the number of rounds (or of pairs) for CORES cores; 0 for fewer than two cores. */
-size_t pair_schedule_rounds(enum pair_schedule kind, size_t cores);
-size_t pair_schedule_pairs(enum pair_schedule kind, size_t cores);
+size_t pair_schedule_count_rounds(enum pair_schedule kind, size_t cores);
+size_t pair_schedule_count_pairs(enum pair_schedule kind, size_t cores);
 
 /*
  * Returns the partner of CORE in ROUND, or PAIR_SCHEDULE_IDLE if CORE has no partner in this round. ROUND is less
- * than pair_schedule_rounds(). If A's partner is B, then B's partner is A.
+ * than pair_schedule_count_rounds(). If A's partner is B, then B's partner is A.
  */
-size_t pair_schedule_peer(enum pair_schedule kind, size_t cores, size_t round, size_t core);
+size_t pair_schedule_get_partner(enum pair_schedule kind, size_t cores, size_t round, size_t core);
 
 /*
  * Returns the index of the pair A, B (A < B) in arrays of pairs. Indices start at 0 and have no gaps. In a star
  * schedule, A is 0.
  */
-size_t pair_schedule_index(enum pair_schedule kind, size_t cores, size_t a, size_t b);
+size_t pair_schedule_index_of_pair(enum pair_schedule kind, size_t cores, size_t a, size_t b);
 
-/* sets A and B to the cores of the pair at INDEX; the inverse of pair_schedule_index() */
-void pair_schedule_pair(enum pair_schedule kind, size_t index, size_t *a, size_t *b);
+/* sets A and B to the cores of the pair at INDEX; the inverse of pair_schedule_index_of_pair() */
+void pair_schedule_pair_at_index(enum pair_schedule kind, size_t index, size_t *a, size_t *b);
 
 /*
  * Limits the number of pairs that exchange ping-pongs at the same time. If a host has fewer processors than virtual

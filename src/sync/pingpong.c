@@ -59,7 +59,7 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
  * time is unknown. Then only the maximum numbers of round trips and pauses end the ping-pong.
  */
 static bool
-may_continue(const struct side *side, uint64_t now_tsc)
+may_side_continue(const struct side *side, uint64_t now_tsc)
 {
 	const struct pingpong *pingpong = side->pingpong;
 	uint64_t elapsed = now_tsc - side->start_tsc;
@@ -82,7 +82,7 @@ await_message(const struct side *side, uint64_t number)
 		for (unsigned polls = 0; polls < POLLS; polls++)
 			if (__atomic_load_n(sent, __ATOMIC_ACQUIRE) >= number)
 				return true;
-		if (!may_continue(side, side->tsc()))
+		if (!may_side_continue(side, side->tsc()))
 			return false;
 		side->pause();
 	}
@@ -113,7 +113,7 @@ record_arrival(struct pingpong_record *record, uint64_t arrival, uint64_t stamp)
 
 /* Returns how often TICKS must be halved until it has 3 significant bits, or fewer. These bits select the bucket. */
 static unsigned
-trip_halvings(uint64_t ticks)
+halvings_to_three_bits(uint64_t ticks)
 {
 	return TRIP_HALVINGS - (unsigned)__builtin_clzll(ticks | TRIP_LINEAR_MAX);
 }
@@ -121,7 +121,7 @@ trip_halvings(uint64_t ticks)
 static void
 record_trip(struct pingpong_record *record, uint64_t ticks)
 {
-	unsigned halvings = trip_halvings(ticks);
+	unsigned halvings = halvings_to_three_bits(ticks);
 
 	if ((int64_t)ticks < 0)
 		return; /* the own TSC stepped back, so the difference is no duration */
@@ -157,7 +157,7 @@ pingpong_run_side(struct pingpong *pingpong, enum pingpong_side side, sample_bra
 	if (side == PINGPONG_FIRST && pingpong->trips_max > 0)
 		send_message(mine, sent_tsc);
 	for (uint64_t number = 1; number <= pingpong->trips_max; number++) {
-		if (!may_continue(&self, arrival) || !await_message(&self, number))
+		if (!may_side_continue(&self, arrival) || !await_message(&self, number))
 			return;
 		arrival = tsc();
 
@@ -182,7 +182,7 @@ pingpong_stop(struct pingpong *pingpong)
 
 /* Returns the upper end of the bucket that contains the median, or 0 if there were no round trips. */
 static uint64_t
-trip_median(const struct pingpong_record *record)
+get_median_trip_ticks(const struct pingpong_record *record)
 {
 	uint64_t total = 0, seen = 0;
 
@@ -231,7 +231,7 @@ offset_bounds(const struct pingpong_result *result, uint64_t resolution_ticks)
 }
 
 void
-pingpong_conclude(struct pingpong_result *result, uint64_t resolution_ticks)
+pingpong_complete_result(struct pingpong_result *result, uint64_t resolution_ticks)
 {
 	uint64_t first_ahead = worst_warp_ticks(result->least_to_second);
 	uint64_t second_ahead = worst_warp_ticks(result->least_to_first);
@@ -250,7 +250,7 @@ pingpong_conclude(struct pingpong_result *result, uint64_t resolution_ticks)
 }
 
 struct pingpong_result
-pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks)
+pingpong_get_result(const struct pingpong *pingpong, uint64_t resolution_ticks)
 {
 	const struct pingpong_record *first = &pingpong->records[PINGPONG_FIRST];
 	const struct pingpong_record *second = &pingpong->records[PINGPONG_SECOND];
@@ -260,11 +260,11 @@ pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks)
 		.least_to_first = first->least_ticks,
 		.trips = first->received,
 		.warps = first->warps + second->warps,
-		.median_trip_ticks = trip_median(first),
+		.median_trip_ticks = get_median_trip_ticks(first),
 	};
 
 	if (result.median_trip_ticks > 0)
 		result.best_trip_ticks = first->best_trip_ticks;
-	pingpong_conclude(&result, resolution_ticks);
+	pingpong_complete_result(&result, resolution_ticks);
 	return result;
 }

@@ -63,7 +63,7 @@ struct pingpong_result {
 	 * Shortest and median round trip, both 0 if there were none. The median may be too large by up to a quarter.
 	 */
 	uint64_t best_trip_ticks, median_trip_ticks;
-	/* The fields from here on are set by pingpong_conclude(), which calculates them from the fields above. */
+	/* The fields from here on are set by pingpong_complete_result(), which calculates them from the fields above. */
 	/*
 	 * If the lower bound of the offset is above the upper bound, their difference in ticks, otherwise 0. Such a
 	 * contradiction proves that the offset changed during the ping-pong.
@@ -96,9 +96,9 @@ void pingpong_record_message(struct pingpong *pingpong, enum pingpong_side side,
 void pingpong_stop(struct pingpong *pingpong); /* makes both sides return soon */
 
 /* Returns the result of a ping-pong. RESOLUTION_TICKS is the largest increment of the TSC, at least 1. */
-struct pingpong_result pingpong_result(const struct pingpong *pingpong, uint64_t resolution_ticks);
+struct pingpong_result pingpong_get_result(const struct pingpong *pingpong, uint64_t resolution_ticks);
 
 /* Sets the last fields of RESULT, from moved_ticks on. */
-void pingpong_conclude(struct pingpong_result *result, uint64_t resolution_ticks);
+void pingpong_complete_result(struct pingpong_result *result, uint64_t resolution_ticks);
 
 #endif

@@ -142,7 +142,7 @@ take_turn(struct warp_table *table, size_t core, struct warp_reader reader, void
 }
 
 static uint64_t
-last_core(const struct warp_table *table)
+get_last_core(const struct warp_table *table)
 {
 	return table->kind == WARP_LOCKED ? __atomic_load_n(&table->last_core, __ATOMIC_RELAXED) :
 		unpack_core(table, __atomic_load_n(&table->last_packed, __ATOMIC_RELAXED));
@@ -154,7 +154,7 @@ let_others_go_first(const struct warp_table *table, size_t core, void (*pause)(v
 {
 	for (unsigned i = 0; i < POLITE_PAUSES && !barrier_is_stopped(&table->barrier); i++) {
 		pause();
-		if (last_core(table) != core)
+		if (get_last_core(table) != core)
 			return;
 	}
 }
@@ -164,7 +164,7 @@ let_others_go_first(const struct warp_table *table, size_t core, void (*pause)(v
  * lock's cache line would get the lock again and again, and cores of another socket might never get it.
  */
 static void
-await_others(struct warp_table *table, uint64_t turns, size_t expected, void (*pause)(void))
+wait_for_other_cores(struct warp_table *table, uint64_t turns, size_t expected, void (*pause)(void))
 {
 	uint64_t ended_by_all = turns / ROUND_TURNS * expected;
 
@@ -209,7 +209,7 @@ warp_run_core(struct warp_table *table, size_t core, size_t expected, struct war
 		spent = now > start ? now - start : 0;
 		record_turn(slot, &turn, core, table->cores);
 		let_others_go_first(table, core, pause);
-		await_others(table, slot->turns, expected, pause);
+		wait_for_other_cores(table, slot->turns, expected, pause);
 	}
 }
 
@@ -220,7 +220,7 @@ warp_stop(struct warp_table *table)
 }
 
 struct warp_result
-warp_result(const struct warp_table *table, size_t expected)
+warp_get_result(const struct warp_table *table, size_t expected)
 {
 	struct warp_result result = { 0 };
 	bool few_handovers = false;

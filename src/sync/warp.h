@@ -102,6 +102,6 @@ void warp_run_core(struct warp_table *table, size_t core, size_t expected, struc
 void warp_stop(struct warp_table *table);
 
 /* Returns the results of all cores together. EXPECTED is the number of cores that should have had turns. */
-struct warp_result warp_result(const struct warp_table *table, size_t expected);
+struct warp_result warp_get_result(const struct warp_table *table, size_t expected);
 
 #endif

@@ -92,8 +92,8 @@ analyse(const uint8_t *bytes, size_t size)
 	analysis_calculate_offsets(bytes, size, &report);
 	require(report.skew.first.offsets.cores <= CORES && report.skew.last.offsets.cores <= CORES);
 	for (size_t b = 1; b < CORES; b++)
-		offsets_motion(&report.skew.first.offsets, &report.skew.middle.offsets, &report.skew.last.offsets, 0,
-			       b);
+		offsets_classify_motion(&report.skew.first.offsets, &report.skew.middle.offsets, &report.skew.last.offsets, 0,
+					b);
 	require(report.interference.event_count <= REPORT_EVENTS_MAX);
 	report.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)

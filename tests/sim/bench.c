@@ -152,7 +152,7 @@ ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
 static void *
 memory_for(size_t cores, enum pair_schedule widest, const struct options *options)
 {
-	size_t bytes = survey_memory_size(cores, widest, run_series_rows(options, cores));
+	size_t bytes = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores));
 	void *memory = aligned_alloc(PINGPONG_LINE, bytes);
 
 	if (!memory)
@@ -211,8 +211,8 @@ bench_open(struct bench *bench, size_t cores)
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
 	bench->memory = memory_for(cores, bench->widest, &report->options);
 	if (bench->interval_ns)
-		bench->series = bench->machine.series = calloc(1, run_series_size(&report->options, cores));
-	run_open(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
+		bench->series = bench->machine.series = calloc(1, run_series_size_bytes(&report->options, cores));
+	run_set_up(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
 	list_cores(bench, cores);
 }
 
@@ -288,7 +288,7 @@ check_replay(struct run *run)
 void
 bench_close(struct bench *bench)
 {
-	run_close(&bench->run);
+	run_restore_and_judge(&bench->run);
 	if (bench->run.survey.record.length)
 		check_replay(&bench->run);
 }

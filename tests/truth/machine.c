@@ -175,7 +175,7 @@ machine_run(const struct kind *kind, uint64_t seed, bool is_drawn)
 	open_bench(bench);
 	run_measure(&bench->run);
 	if (is_drawn)
-		run_close(&bench->run);
+		run_restore_and_judge(&bench->run);
 	else
 		bench_close(bench);
 	machine.run.to_ps = sim.now_ps;

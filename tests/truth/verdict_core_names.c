@@ -440,7 +440,7 @@ is_marked(const struct report *report, size_t core)
 static bool
 proves(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
 {
-	struct offset offset = offsets_pair(offsets, a, b);
+	struct offset offset = offsets_get_pair(offsets, a, b);
 
 	return offset_is_known(offset) && offset_min_size(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
 }
@@ -449,10 +449,10 @@ proves(const struct report *report, const struct offsets *offsets, size_t a, siz
 static bool
 are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
-	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_pair(offsets, speaker, i));
+	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_get_pair(offsets, speaker, i));
 
-	return spread <= offset_min_size(offsets_pair(offsets, i, core)) &&
-	       spread <= offset_min_size(offsets_pair(offsets, speaker, core));
+	return spread <= offset_min_size(offsets_get_pair(offsets, i, core)) &&
+	       spread <= offset_min_size(offsets_get_pair(offsets, speaker, core));
 }
 
 /*
@@ -517,9 +517,9 @@ check_that_something_is_reported(const struct bench *bench)
 
 	for (size_t i = 0; i < machine.cores; i++)
 		for (size_t j = i + 1; j < machine.cores; j++)
-			proofs += proves(report, first, i, j) || offsets_moved(first, i, j) > 0 ||
+			proofs += proves(report, first, i, j) || offsets_get_movement_ticks(first, i, j) > 0 ||
 				  (report->skew.last.measured &&
-				   (proves(report, latest, i, j) || offsets_moved(latest, i, j) > 0));
+				   (proves(report, latest, i, j) || offsets_get_movement_ticks(latest, i, j) > 0));
 	if (proofs)
 		tally(CHECK_CORE_SILENT, is_anything_said(report), "%zu pairs are proven to differ, and nothing is said", proofs);
 	else if (!has_majority && !is_anything_said(report))

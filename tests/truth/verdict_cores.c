@@ -71,7 +71,7 @@ check_pairs(const struct report_skew *skew)
 {
 	for (size_t i = 0; i < skew->first.offsets.cores; i++)
 		for (size_t j = i + 1; j < skew->first.offsets.cores; j++) {
-			struct offset own = offsets_pair(&skew->first.offsets, i, j);
+			struct offset own = offsets_get_pair(&skew->first.offsets, i, j);
 			size_t a = skew->core_of[i], b = skew->core_of[j];
 			struct hull hull = hull_of(a, b, machine.first);
 
@@ -165,7 +165,7 @@ check_widths(const struct report_skew *skew, const struct report *report)
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < count; j++)
-			best[i][j] = offsets_pair(&skew->first.offsets, i, j);
+			best[i][j] = offsets_get_pair(&skew->first.offsets, i, j);
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < count; i++)
 			for (size_t j = 0; j < count; j++)

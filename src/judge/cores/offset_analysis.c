@@ -45,7 +45,7 @@ pass_ticks_to_ns(const struct pass_analysis *pass, uint64_t ticks)
 struct offset
 pass_offset_ns(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return offset_ticks_to_ns(pass, offsets_proven(&pass->result->offsets, other, rank));
+	return offset_ticks_to_ns(pass, offsets_get_proven(&pass->result->offsets, other, rank));
 }
 
 /* ---- drifts ---- */
@@ -63,7 +63,7 @@ pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank)
 
 	if (a == b || (offsets->kind == PAIR_SCHEDULE_STAR && a > 0))
 		return OFFSET_UNKNOWN;
-	drift = pass->skew->drifts[pair_schedule_index(offsets->kind, offsets->cores, a, b)];
+	drift = pass->skew->drifts[pair_schedule_index_of_pair(offsets->kind, offsets->cores, a, b)];
 	return other < rank ? drift : offset_negate(drift);
 }
 
@@ -78,15 +78,15 @@ pass_time_of_pair(const struct pass_analysis *pass, size_t other, size_t rank)
 {
 	if (rank && other && pass->result->offsets.kind == PAIR_SCHEDULE_STAR)
 		return (struct moment){ pass->result->offsets.begin_tsc, pass->result->offsets.end_tsc };
-	return offsets_moment(&pass->result->offsets, other, rank);
+	return offsets_get_time_of_pair(&pass->result->offsets, other, rank);
 }
 
 /* Returns the time from the pair's measurement in the first pass to its measurement in the last pass. */
 static struct moment
 time_between_passes(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return (struct moment){ offsets_moment(&pass->skew->first.offsets, other, rank).begin_tsc,
-				offsets_moment(&pass->skew->last.offsets, other, rank).end_tsc };
+	return (struct moment){ offsets_get_time_of_pair(&pass->skew->first.offsets, other, rank).begin_tsc,
+				offsets_get_time_of_pair(&pass->skew->last.offsets, other, rank).end_tsc };
 }
 
 /*
@@ -165,7 +165,8 @@ find_time_of_motion(const struct report_skew *skew, enum motion motion, size_t o
 	const struct offsets *from = motion == MOTION_STEP_LATE ? &skew->middle.offsets : &skew->first.offsets;
 	const struct offsets *to = motion == MOTION_STEP_EARLY ? &skew->middle.offsets : &skew->last.offsets;
 
-	return (struct moment){ offsets_moment(from, other, rank).begin_tsc, offsets_moment(to, other, rank).end_tsc };
+	return (struct moment){ offsets_get_time_of_pair(from, other, rank).begin_tsc,
+				offsets_get_time_of_pair(to, other, rank).end_tsc };
 }
 
 enum motion
@@ -182,7 +183,7 @@ pass_find_motion(const struct pass_analysis *pass, size_t rank, bool ahead, stru
 
 		if (!is_drift_proven(pass, i, rank, ahead, UINT64_MAX))
 			continue;
-		motion = offsets_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, i, rank);
+		motion = offsets_classify_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, i, rank);
 		count[motion]++;
 		moments[motion] = moment_union(moments[motion], find_time_of_motion(skew, motion, i, rank));
 	}
@@ -258,7 +259,7 @@ does_next_pass_confirm_offsets(const struct pass_analysis *pass)
 	if (!skew->last.measured || skew->any_moved)
 		return false;
 	for (size_t i = 1; i < pass->result->offsets.cores; i++)
-		if (offset_gap(offsets_pair(&pass->result->offsets, 0, i), offsets_pair(next, 0, i)))
+		if (offset_gap(offsets_get_pair(&pass->result->offsets, 0, i), offsets_get_pair(next, 0, i)))
 			return false;
 	return true;
 }
@@ -276,7 +277,7 @@ does_next_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
 	if (pass->result->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
 	for (size_t i = 1; i < pass->result->offsets.cores; i++) {
-		struct offset offset = offset_ticks_to_ns(pass, offsets_proven(next, i, rank));
+		struct offset offset = offset_ticks_to_ns(pass, offsets_get_proven(next, i, rank));
 
 		if (is_core_in_majority(pass, i) && offset_min_size(offset) > pass->offset_limit_ns)
 			return true;
@@ -291,7 +292,7 @@ pass_find_furthest_core(const struct pass_analysis *pass, size_t rank)
 	uint64_t most_ticks = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		uint64_t ticks = offset_min_size(offsets_proven(&pass->result->offsets, i, rank));
+		uint64_t ticks = offset_min_size(offsets_get_proven(&pass->result->offsets, i, rank));
 
 		if (!is_core_in_majority(pass, i) || ticks <= most_ticks)
 			continue;
@@ -346,10 +347,10 @@ find_worst_pair(const struct pass_analysis *pass,
 static uint64_t
 proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 {
-	bool is_proven = !offsets_moved(&pass->result->offsets, a, b) &&
+	bool is_proven = !offsets_get_movement_ticks(&pass->result->offsets, a, b) &&
 		      offset_min_size(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
 
-	return is_proven ? offset_min_size(offsets_pair(&pass->result->offsets, a, b)) : 0;
+	return is_proven ? offset_min_size(offsets_get_pair(&pass->result->offsets, a, b)) : 0;
 }
 
 static uint64_t
@@ -446,10 +447,10 @@ static bool
 are_closer_to_each_other_than_to(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
 	const struct offsets *offsets = &pass->result->offsets;
-	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_pair(offsets, representative, member));
+	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_get_pair(offsets, representative, member));
 
-	return offset_min_size(offsets_pair(offsets, representative, rank)) > spread &&
-	       offset_min_size(offsets_pair(offsets, member, rank)) > spread &&
+	return offset_min_size(offsets_get_pair(offsets, representative, rank)) > spread &&
+	       offset_min_size(offsets_get_pair(offsets, member, rank)) > spread &&
 	       offset_min_size(pass_drift_ppb(pass, representative, member)) <= pass->drift_limit_ppb;
 }
 

@@ -243,8 +243,10 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and nothing shows which of "
 				    "them moved.", b, offset_min_size(drift), offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", a,
-				    phrase_span(pass->report, offsets_moment(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
-				    phrase_span(pass->report, offsets_moment(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
+				    phrase_span(pass->report,
+						offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
+				    phrase_span(pass->report,
+						offsets_get_time_of_pair(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
 	set_figure_to_offset_size(finding, drift);
 	rules_set_pair(finding, a, b);
 }

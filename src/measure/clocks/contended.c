@@ -23,7 +23,7 @@ struct contention { /* measurement of one clock that all cores read at the same 
  * core's samples, minus ENDED before them. This needs no TSC, so it is right even if the cores' TSCs differ.
  */
 static void
-sample_on_all_cores(void *argument, size_t core)
+sample_clock_in_parallel(void *argument, size_t core)
 {
 	struct contention *contention = argument;
 	const struct clock *clock = contention->clock;
@@ -42,7 +42,7 @@ sample_on_all_cores(void *argument, size_t core)
 
 /* Returns the number of cores that read the clock at the same time as another core. */
 static size_t
-measure_clock(struct survey *survey, size_t index)
+measure_clock_on_all_cores_at_once(struct survey *survey, size_t index)
 {
 	const struct smp *smp = survey->smp;
 	struct survey_memory *memory = &survey->memory;
@@ -56,7 +56,7 @@ measure_clock(struct survey *survey, size_t index)
 	size_t measured = 0;
 
 	__builtin_memset(memory->others, 0, memory->cores * sizeof(*memory->others));
-	survey_run_together(survey, sample_on_all_cores, &contention, 0);
+	survey_run_on_all_cores(survey, sample_clock_in_parallel, &contention, 0);
 	barrier_stop(&contention.barrier);
 	if (survey_end_if_untimed(survey))
 		return 0;
@@ -67,9 +67,9 @@ measure_clock(struct survey *survey, size_t index)
 		if (!memory->others[core] || !smp->alive(smp->context, core))
 			continue; /* if no other core read at the same time, the samples show no contention */
 		tsc_steps_take_samples(&steps, samples, SURVEY_CONTENDED_SAMPLES);
-		survey_add_steps(survey, core, &steps);
+		survey_add_tsc_steps(survey, core, &steps);
 		latency_clear(survey->buffer.latency);
-		latency_add(survey->buffer.latency, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
+		latency_add_samples(survey->buffer.latency, &survey->scale, samples, SURVEY_CONTENDED_SAMPLES);
 		survey->report->cores[core].contended[index] = survey_summarize_latency(survey, survey->buffer.latency);
 		measured++;
 	}
@@ -77,27 +77,27 @@ measure_clock(struct survey *survey, size_t index)
 }
 
 void
-survey_contended(struct survey *survey)
+survey_measure_contended_latencies(struct survey *survey)
 {
 	struct report *report = survey->report;
-	uint64_t end_tsc = survey_pass_end(survey);
+	uint64_t end_tsc = survey_core_pass_end_tsc(survey);
 
 	if (!survey->memory.cores || survey_count_living_cores(survey) < 2)
 		return;
 	survey_set_stage(survey, SURVEY_AT_CONTENDED);
-	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
+	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
 		if (!survey_usable(entry) || !report_clock_is_main_method(entry) || entry->clock.one_core_only)
 			continue;
-		if (!survey_joint_job_fits(survey, end_tsc, 0)) {
+		if (!survey_is_time_for_joint_job(survey, end_tsc, 0)) {
 			report_note(report, "Clocks from %s on were not read by all cores at once: that would have taken too much "
 				    "of the time up to the deadline.", entry->clock.id);
 			return;
 		}
 		survey->hooks.progress(survey->hooks.context, "contention", survey->plan.done_ns, survey->plan.total_ns);
 		for (unsigned tries = 0; tries < TRIES && !survey->tsc.is_stopped &&
-		     survey_joint_job_fits(survey, end_tsc, 0) && !measure_clock(survey, i); tries++)
+		     survey_is_time_for_joint_job(survey, end_tsc, 0) && !measure_clock_on_all_cores_at_once(survey, i); tries++)
 			;
 	}
 }

@@ -31,7 +31,7 @@ struct observe_job {
 };
 
 static void
-observe_gaps(void *argument)
+observe_gaps_of_job(void *argument)
 {
 	const struct observe_job *job = argument;
 
@@ -39,19 +39,19 @@ observe_gaps(void *argument)
 }
 
 static void
-observe(void *argument, size_t core)
+observe_gaps_on_core(void *argument, size_t core)
 {
 	struct observe_job *job = argument;
 
 	(void)core;
 	if (job->counter->count)
-		job->reported = job->counter->count(job->counter, observe_gaps, job, &job->stolen);
+		job->reported = job->counter->count(job->counter, observe_gaps_of_job, job, &job->stolen);
 	else
-		observe_gaps(job);
+		observe_gaps_of_job(job);
 }
 
 static void
-add_reported(struct survey_watch *watch, const struct observe_job *job)
+add_reported_stolen_time(struct survey_watch *watch, const struct observe_job *job)
 {
 	watch->unreported |= !job->reported;
 	watch->sum.reported_ns = watch->unreported ? 0 : watch->sum.reported_ns + job->stolen.ns;
@@ -59,7 +59,7 @@ add_reported(struct survey_watch *watch, const struct observe_job *job)
 }
 
 static void
-add_to_watch(struct survey_watch *watch, const struct gaps *gaps)
+add_gaps_to_watch(struct survey_watch *watch, const struct gaps *gaps)
 {
 	watch->sum.long_ticks += gaps->long_ticks;
 	watch->sum.ran_ticks += gaps->turns * gaps->least_ticks;
@@ -74,7 +74,7 @@ add_to_watch(struct survey_watch *watch, const struct gaps *gaps)
 
 /* Updates the core's entry in the record, or appends it in the core's first chunk. */
 static void
-record_watch(struct survey *survey, struct survey_watch *watch)
+record_watch_of_core(struct survey *survey, struct survey_watch *watch)
 {
 	struct record *record = &survey->record;
 
@@ -86,7 +86,7 @@ record_watch(struct survey *survey, struct survey_watch *watch)
 
 /* Records up to LEFT gaps of a chunk that started at BEGIN_TSC. Returns LEFT minus the number of recorded gaps. */
 static size_t
-record_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
+record_single_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
 {
 	const struct gaps *gaps = survey->memory.gaps;
 
@@ -105,11 +105,11 @@ record_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_t left)
  * executed once. In an emulator that translates code, the first execution takes tens of microseconds.
  */
 static bool
-warm_up(struct survey *survey, size_t core, struct observe_job job)
+run_gap_loop_once_uncounted(struct survey *survey, size_t core, struct observe_job job)
 {
 	job.plan.threshold_ticks = 0;
 	job.plan.turns_max = WARM_UP_TURNS;
-	return survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS);
+	return survey->smp->run(survey->smp->context, core, observe_gaps_on_core, &job, BOUND_NS);
 }
 
 /*
@@ -120,12 +120,12 @@ static bool
 read_clocks_if_due(struct survey *survey)
 {
 	if (survey->hooks.tsc_ordered() - survey->steps.now.begin_tsc > scale_ns_to_ticks(&survey->scale, SWEEP_NS))
-		survey_observe(survey);
-	return !survey_end_if_due(survey);
+		survey_read_and_compare_clocks(survey);
+	return !survey_end_run_if_due(survey);
 }
 
 static uint64_t
-observed_ns(const struct survey *survey, size_t core)
+observed_time_of_core_ns(const struct survey *survey, size_t core)
 {
 	return scale_ns(&survey->scale, survey->memory.watches[core].sum.observed_ticks);
 }
@@ -135,11 +135,11 @@ observed_ns(const struct survey *survey, size_t core)
  * the core does not answer, or if its TSC stops. Records at most EVENTS_LEFT gaps one by one.
  */
 static void
-observe_core(struct survey *survey, size_t core, size_t living, size_t events_left, uint64_t end_tsc)
+observe_core_for_its_share(struct survey *survey, size_t core, size_t living, size_t events_left, uint64_t end_tsc)
 {
 	const struct report *report = survey->report;
 	struct survey_watch *watch = &survey->memory.watches[core];
-	uint64_t share_ns = survey_core_share_ns(report, living), before_ns = observed_ns(survey, core);
+	uint64_t share_ns = survey_time_per_core_ns(report, living), before_ns = observed_time_of_core_ns(survey, core);
 	struct gaps *gaps = survey->memory.gaps;
 	struct observe_job job = {
 		.gaps = gaps,
@@ -154,40 +154,41 @@ observe_core(struct survey *survey, size_t core, size_t living, size_t events_le
 		.counter = survey->hooks.stolen_counter,
 	};
 
-	if (!warm_up(survey, core, job))
+	if (!run_gap_loop_once_uncounted(survey, core, job))
 		return;
 	watch->sum.core = (uint32_t)core;
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;
-	while (observed_ns(survey, core) + SHORT_NS < survey_share_ns(survey, survey_core_share_ns(report, living)) &&
-	       (observed_ns(survey, core) == before_ns || !survey_pass_is_over(survey, end_tsc)) &&
+	while (observed_time_of_core_ns(survey, core) + SHORT_NS <
+		       survey_time_until_end_of_round_ns(survey, survey_time_per_core_ns(report, living)) &&
+	       (observed_time_of_core_ns(survey, core) == before_ns || !survey_is_core_pass_over(survey, end_tsc)) &&
 	       read_clocks_if_due(survey)) {
 		uint64_t begin_tsc = survey->hooks.tsc_ordered();
 
 		survey->hooks.progress(survey->hooks.context, "gaps",
-				       survey->plan.done_ns + observed_ns(survey, core) - before_ns, survey->plan.total_ns);
-		if (!survey->smp->run(survey->smp->context, core, observe, &job, BOUND_NS))
+				       survey->plan.done_ns + observed_time_of_core_ns(survey, core) - before_ns, survey->plan.total_ns);
+		if (!survey->smp->run(survey->smp->context, core, observe_gaps_on_core, &job, BOUND_NS))
 			return;
 		if (!watch->sum.observed_ticks)
 			watch->sum.begin_tsc = begin_tsc;
-		add_to_watch(watch, gaps);
-		add_reported(watch, &job);
-		record_watch(survey, watch);
-		events_left = record_gaps(survey, core, begin_tsc, events_left);
-		series_gaps(&survey->report->series, scale_ns(&survey->scale, gaps->observed_ticks), gaps->count,
-			    scale_ns(&survey->scale, gaps->worst_ticks));
-		survey_add_steps(survey, core, &gaps->steps);
+		add_gaps_to_watch(watch, gaps);
+		add_reported_stolen_time(watch, &job);
+		record_watch_of_core(survey, watch);
+		events_left = record_single_gaps(survey, core, begin_tsc, events_left);
+		series_add_gaps(&survey->report->series, scale_ns(&survey->scale, gaps->observed_ticks), gaps->count,
+				scale_ns(&survey->scale, gaps->worst_ticks));
+		survey_add_tsc_steps(survey, core, &gaps->steps);
 		if (gaps->observed_ticks < job.plan.duration_ticks)
 			return;
 	}
 }
 
 void
-survey_interference(struct survey *survey)
+survey_observe_gaps(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
 	size_t living = survey->memory.cores ? survey_count_living_cores(survey) : 0, watched = 0;
-	uint64_t end_tsc = survey_pass_end(survey);
+	uint64_t end_tsc = survey_core_pass_end_tsc(survey);
 	size_t share_events;
 
 	if (!living)
@@ -196,16 +197,16 @@ survey_interference(struct survey *survey)
 		survey_set_stage(survey, SURVEY_AT_INTERFERENCE);
 	share_events = REPORT_EVENTS_MAX / (living * (survey->soak.rounds ? survey->soak.rounds : 1));
 	share_events = share_events ? share_events : 1;
-	for (size_t core = 0; core < smp->count && !survey_end_if_due(survey); core++) {
+	for (size_t core = 0; core < smp->count && !survey_end_run_if_due(survey); core++) {
 		if (!smp->alive(smp->context, core))
 			continue;
-		if (survey_pass_is_over(survey, end_tsc)) {
+		if (survey_is_core_pass_over(survey, end_tsc)) {
 			report_note(report, "%zu of %zu cores were observed for gaps: more would have taken too much of the time "
 				    "up to the deadline.", watched, living);
 			return;
 		}
 		watched++;
-		observe_core(survey, core, living, share_events, end_tsc);
-		survey->plan.done_ns += survey_slice_ns(survey, survey_core_share_ns(report, living));
+		observe_core_for_its_share(survey, core, living, share_events, end_tsc);
+		survey->plan.done_ns += survey_time_in_round_ns(survey, survey_time_per_core_ns(report, living));
 	}
 }

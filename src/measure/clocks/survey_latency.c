@@ -29,9 +29,9 @@
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S)
 
 static uint64_t
-stall_ticks(const struct survey *survey, const struct clock *clock)
+stall_limit_ticks(const struct survey *survey, const struct clock *clock)
 {
-	uint64_t ticks = survey_ticks_in_periods(survey, clock, STALL_PERIODS);
+	uint64_t ticks = survey_tsc_ticks_in_periods(survey, clock, STALL_PERIODS);
 	uint64_t ticks_min = scale_ns_to_ticks(&survey->scale, STALL_NS_MIN);
 
 	return ticks && ticks < ticks_min ? ticks_min : ticks;
@@ -58,97 +58,98 @@ set_jump_bounds(const struct survey *survey, const struct report_clock *entry, s
 }
 
 static void
-add_steps_of_batch(struct survey *survey, size_t core, size_t count)
+add_tsc_steps_of_batch(struct survey *survey, size_t core, size_t count)
 {
 	struct tsc_steps steps = { .reads = 0 };
 
 	tsc_steps_take_samples(&steps, survey->buffer.samples, count);
-	survey_add_steps(survey, core, &steps);
+	survey_add_tsc_steps(survey, core, &steps);
 }
 
 /*
  * Checks a batch for steps back and jumps. If the clock steps back for the first time after batches without fault, it
  * has failed during the run. If it jumps, it may still be healthy, because the TSC may have stopped instead. In this
- * case survey_check_jump() compares all clocks, which overwrites the samples.
+ * case survey_check_jump_of_clock() compares all clocks, which overwrites the samples.
  */
 static void
-check_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
-	    size_t count)
+check_batch_for_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
+		      size_t count)
 {
 	struct monotonic *monotonic = &entry->monotonic;
 	bool was_healthy = monotonic->reads && !monotonic->backward;
 	uint64_t leaps = monotonic->leaps, leap_ns;
 
-	add_steps_of_batch(survey, 0, count);
-	monotonic_add(monotonic, &entry->clock, bounds, survey->buffer.samples, count);
+	add_tsc_steps_of_batch(survey, 0, count);
+	monotonic_add_samples(monotonic, &entry->clock, bounds, survey->buffer.samples, count);
 	if (was_healthy && monotonic->backward)
-		survey_record_failure(survey, entry, survey->buffer.samples[count - 1].end);
+		survey_record_clock_failure(survey, entry, survey->buffer.samples[count - 1].end);
 	if (monotonic->leaps == leaps)
 		return;
 	leap_ns = report_clock_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;
-	if (!survey_check_jump(survey, leap_ns))
+	if (!survey_check_jump_of_clock(survey, leap_ns))
 		entry->unexplained_leaps += monotonic->leaps - leaps;
 }
 
 /* Marks the clock as stuck if it stopped. It was read from START to NOW, and last moved at MOVED. */
 static void
-mark_if_stopped(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
-		uint64_t now)
+mark_stuck_if_stopped(struct survey *survey, struct report_clock *entry, uint64_t start, uint64_t moved,
+		      uint64_t now)
 {
-	uint64_t enough = survey_ticks_in_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
+	uint64_t enough = survey_tsc_ticks_in_periods(survey, &entry->clock, SURVEY_STUCK_PERIODS);
 	uint64_t stopped_ns = scale_ns(&survey->scale, now - moved);
 	bool is_emulated = entry->clock.edges_only && survey->report->hypervisor[0];
 
 	if (is_emulated && stopped_ns <= EMULATED_STOPPED_NS)
 		return;
 	if (enough && now - moved > enough && (moved == start || stopped_ns > STOPPED_NS))
-		survey_mark_stuck(survey, entry, stopped_ns, now);
+		survey_mark_clock_stuck(survey, entry, stopped_ns, now);
 }
 
 static void
-measure_on_boot_core(struct survey *survey, struct report_clock *entry)
+measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
-	struct monotonic_bounds bounds = { stall_ticks(survey, clock), survey_trust_ticks(survey, clock), 0, 0 };
-	uint64_t slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
+	struct monotonic_bounds bounds = { stall_limit_ticks(survey, clock), survey_max_comparable_ticks(survey, clock),
+					   0, 0 };
+	uint64_t slice_ns = survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
 	uint64_t batches = (slice_ns / SURVEY_NS_PER_MS + 1) * BATCHES_PER_MS;
 	uint64_t start, now, moved, took, shown_ns = survey->plan.done_ns;
 	unsigned cuts = survey->steps.cuts;
 	size_t size;
 
 	set_jump_bounds(survey, entry, &bounds);
-	survey_batch(survey, clock, SURVEY_WARM_UP);
+	survey_sample_batch(survey, clock, SURVEY_WARM_UP);
 	start = now = moved = survey->buffer.samples[0].begin;
 	size = survey_batch_size(survey, survey->buffer.samples[SURVEY_WARM_UP - 1].end - start, SURVEY_WARM_UP);
 	if (survey->soak.round == 0)
 		latency_clear(entry->latency);
 	while (batches-- > 0 && now - start < scale_ns_to_ticks(&survey->scale, slice_ns)) {
-		survey_batch(survey, clock, size);
-		if (survey_end_if_due(survey))
+		survey_sample_batch(survey, clock, size);
+		if (survey_end_run_if_due(survey))
 			break; /* the run ends here, for example because the TSC stopped during this batch */
-		latency_add(entry->latency, &survey->scale, survey->buffer.samples, size);
-		series_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
-			     survey->buffer.samples, size);
-		resolution_add(&entry->resolution, clock, bounds.trust_ticks, survey->buffer.samples, size);
+		latency_add_samples(entry->latency, &survey->scale, survey->buffer.samples, size);
+		series_add_reads(&survey->report->series, (size_t)(entry - survey->report->clocks), &survey->scale,
+				 survey->buffer.samples, size);
+		resolution_add_samples(&entry->resolution, clock, bounds.trust_ticks, survey->buffer.samples, size);
 		now = survey->buffer.samples[size - 1].end;
 		if (survey_any_differs(survey->buffer.samples, size))
 			moved = now;
 		took = now - survey->buffer.samples[0].begin;
-		check_steps(survey, entry, &bounds, size);
+		check_batch_for_steps(survey, entry, &bounds, size);
 		size = survey_batch_size(survey, took, size);
 		survey->hooks.progress(survey->hooks.context, clock->id,
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->plan.total_ns);
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
-			survey_observe(survey);
+			survey_read_and_compare_clocks(survey);
 		/* The share becomes shorter if the user asks for an early end of the run. */
-		slice_ns = survey_slice_ns(survey, survey_duration_ns(survey->report));
+		slice_ns = survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
 	}
-	survey_observe(survey);
+	survey_read_and_compare_clocks(survey);
 	entry->disturbed += survey->steps.cuts - cuts;
 	/* After a discontinuity, the TSC cannot show how long the clock did not move. */
 	if (!survey->tsc.is_stopped && survey->steps.cuts == cuts)
-		mark_if_stopped(survey, entry, start, moved, now);
-	survey->plan.done_ns = shown_ns + survey_slice_ns(survey, survey_duration_ns(survey->report));
+		mark_stuck_if_stopped(survey, entry, start, moved, now);
+	survey->plan.done_ns = shown_ns + survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
 }
 
 struct boot_core_job {
@@ -157,26 +158,26 @@ struct boot_core_job {
 };
 
 static void
-measure_guarded(void *argument)
+run_boot_core_job(void *argument)
 {
 	const struct boot_core_job *job = argument;
 
-	measure_on_boot_core(job->survey, job->entry);
+	measure_clock_on_boot_core(job->survey, job->entry);
 }
 
 void
-survey_latencies(struct survey *survey)
+survey_measure_latencies_on_boot_core(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
+	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		struct report_clock *entry = &report->clocks[i];
 
 		struct boot_core_job job = { survey, entry };
 
 		if (!survey_usable(entry))
 			continue;
-		survey_guarded(survey, "latency", NULL, measure_guarded, &job);
+		survey_run_guarded(survey, "latency", NULL, run_boot_core_job, &job);
 		if (survey->soak.round == 0)
 			survey->hooks.measured(survey->hooks.context, report, entry);
 	}
@@ -192,7 +193,7 @@ struct core_batch { /* a batch of samples, as a job of a core */
 };
 
 static void
-wait_in_loop(const struct survey_hooks *hooks, uint64_t ticks)
+spin_for_ticks(const struct survey_hooks *hooks, uint64_t ticks)
 {
 	uint64_t begin = hooks->tsc_ordered();
 
@@ -201,13 +202,13 @@ wait_in_loop(const struct survey_hooks *hooks, uint64_t ticks)
 }
 
 static void
-sample_on_core(void *argument, size_t core)
+sample_batch_on_core(void *argument, size_t core)
 {
 	const struct core_batch *batch = argument;
 
 	(void)core;
 	if (batch->spin_ticks)
-		wait_in_loop(batch->hooks, batch->spin_ticks);
+		spin_for_ticks(batch->hooks, batch->spin_ticks);
 	batch->clock->sample(batch->clock->device, batch->samples, batch->count);
 }
 
@@ -218,7 +219,7 @@ survey_summarize_latency(const struct survey *survey, const struct latency *late
 
 	if (!latency->count)
 		return (struct core_latency){ 0 };
-	clean = latency_clean(latency, survey->report->options.gap_ns);
+	clean = latency_without_hits(latency, survey->report->options.gap_ns);
 	return (struct core_latency){
 		latency->count,
 		latency->min_ns,
@@ -235,14 +236,14 @@ survey_summarize_latency(const struct survey *survey, const struct latency *late
  * spin if its previous batch ended so recently that the core has not halted since then.
  */
 static bool
-run_batch(struct survey *survey, size_t core, struct core_batch *batch)
+take_batch_on_core(struct survey *survey, size_t core, struct core_batch *batch)
 {
 	const struct smp *smp = survey->smp;
 	uint64_t idle_ticks = survey->hooks.tsc_ordered() - batch->end_tsc;
 	bool is_awake = batch->end_tsc && idle_ticks < scale_ns_to_ticks(&survey->scale, SURVEY_AWAKE_NS / 2);
 
 	batch->spin_ticks = is_awake ? 0 : scale_ns_to_ticks(&survey->scale, survey->hooks.spin_ns);
-	if (!smp->run(smp->context, core, sample_on_core, batch, CORE_BOUND_NS))
+	if (!smp->run(smp->context, core, sample_batch_on_core, batch, CORE_BOUND_NS))
 		return false;
 	batch->end_tsc = survey->hooks.tsc_ordered();
 	return true;
@@ -250,7 +251,7 @@ run_batch(struct survey *survey, size_t core, struct core_batch *batch)
 
 /* Reads BATCH's clock on one core for SHARE_NS. Returns false if the core does not answer. */
 static bool
-measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, uint64_t share_ns)
+measure_clock_on_core(struct survey *survey, size_t core, struct core_batch *batch, uint64_t share_ns)
 {
 	uint64_t share_ticks = scale_ns_to_ticks(&survey->scale, share_ns);
 	uint64_t batches = CORE_BATCHES_MIN + share_ns / SURVEY_NS_PER_MS * BATCHES_PER_MS;
@@ -258,20 +259,20 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
 
 	latency_clear(survey->buffer.latency);
 	batch->count = SURVEY_WARM_UP;
-	if (!run_batch(survey, core, batch))
+	if (!take_batch_on_core(survey, core, batch))
 		return false;
 	for (uint64_t turn = 0; turn < batches; turn++) {
 		uint64_t ticks = survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
 
 		batch->count = survey_batch_size(survey, ticks, batch->count);
-		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_if_due(survey)))
+		if (turn >= CORE_BATCHES_MIN && (taken_ticks >= share_ticks || survey_end_run_if_due(survey)))
 			break;
-		if (!run_batch(survey, core, batch))
+		if (!take_batch_on_core(survey, core, batch))
 			return false;
 		if (survey_end_if_untimed(survey))
 			break;
-		add_steps_of_batch(survey, core, batch->count);
-		latency_add(survey->buffer.latency, &survey->scale, survey->buffer.samples, batch->count);
+		add_tsc_steps_of_batch(survey, core, batch->count);
+		latency_add_samples(survey->buffer.latency, &survey->scale, survey->buffer.samples, batch->count);
 		taken_ticks += survey->buffer.samples[batch->count - 1].end - survey->buffer.samples[0].begin;
 	}
 	return true;
@@ -281,18 +282,18 @@ measure_on_core(struct survey *survey, size_t core, struct core_batch *batch, ui
  * Reads all clocks on one core. Returns false if this pass over the cores had to end at END_TSC, before all were read.
  */
 static bool
-measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
+measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
 {
 	struct report *report = survey->report;
 	struct core_batch batch = { .hooks = &survey->hooks, .samples = survey->buffer.samples };
 
-	for (size_t i = 0; i < report->clock_count && !survey_end_if_due(survey); i++) {
+	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		if (!survey_usable(&report->clocks[i]))
 			continue;
-		if (survey_pass_is_over(survey, end_tsc))
+		if (survey_is_core_pass_over(survey, end_tsc))
 			return false;
 		batch.clock = &report->clocks[i].clock;
-		bool answered = measure_on_core(survey, core, &batch, share_ns);
+		bool answered = measure_clock_on_core(survey, core, &batch, share_ns);
 
 		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->buffer.latency);
 		if (!answered)
@@ -302,12 +303,12 @@ measure_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end
 }
 
 void
-survey_cores(struct survey *survey)
+survey_measure_latencies_on_cores(struct survey *survey)
 {
 	struct report *report = survey->report;
 	const struct smp *smp = survey->smp;
 	size_t living = survey_count_living_cores(survey), read = 1;
-	uint64_t clocks = 0, end_tsc = survey_pass_end(survey);
+	uint64_t clocks = 0, end_tsc = survey_core_pass_end_tsc(survey);
 	bool is_over = false;
 
 	if (!survey->memory.cores)
@@ -316,15 +317,15 @@ survey_cores(struct survey *survey)
 		clocks += survey_usable(&report->clocks[i]);
 		report->cores[0].latency[i] = survey_summarize_latency(survey, report->clocks[i].latency);
 	}
-	for (size_t core = 1; core < smp->count && !is_over && !survey_end_if_due(survey); core++) {
-		uint64_t share_ns = survey_core_reads_ns(report, living) / (clocks ? clocks : 1);
+	for (size_t core = 1; core < smp->count && !is_over && !survey_end_run_if_due(survey); core++) {
+		uint64_t share_ns = survey_read_time_per_core_ns(report, living) / (clocks ? clocks : 1);
 
 		if (!smp->alive(smp->context, core))
 			continue;
 		survey->hooks.progress(survey->hooks.context, "cores", survey->plan.done_ns, survey->plan.total_ns);
-		is_over = !measure_core(survey, core, share_ns, end_tsc);
+		is_over = !measure_all_clocks_on_core(survey, core, share_ns, end_tsc);
 		read += !is_over;
-		survey->plan.done_ns += survey_core_ns(report, living);
+		survey->plan.done_ns += survey_planned_time_per_core_ns(report, living);
 	}
 	if (is_over)
 		report_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of the time up "

@@ -31,16 +31,16 @@ survey_track_begin(const struct survey *survey, struct survey_track *track, stru
 }
 
 bool
-survey_can_follow(const struct survey_track *track)
+survey_can_clock_be_followed(const struct survey_track *track)
 {
 	return track->entry && survey_usable(track->entry) && track->entry->implied.known &&
 	       track->last.begin > track->first.begin;
 }
 
 uint64_t
-survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc)
+survey_track_expected_ticks(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc)
 {
-	if (survey_can_follow(track))
+	if (survey_can_clock_be_followed(track))
 		return scale_mul_div(track->last.ticks - track->first.ticks, passed_tsc,
 				     track->last.begin - track->first.begin);
 	return wraps_expected_ticks(&track->count, &survey->scale, passed_tsc);
@@ -52,14 +52,14 @@ survey_track_expected(const struct survey *survey, const struct survey_track *tr
  * rate in the rate window predicts.
  */
 static bool
-is_between_needed(const struct survey *survey, const struct survey_track *track)
+is_reading_between_needed(const struct survey *survey, const struct survey_track *track)
 {
 	const struct sample *from = track->recorded.end ? &track->recorded : &track->last;
 	uint64_t range = (uint64_t)wraps_range(&track->entry->clock), passed = track->count.tsc - from->end;
 	uint64_t ticks = track->count.ticks - from->ticks;
 
-	return range && survey_can_follow(track) && !(passed >> 63) &&
-	       survey_apart(ticks, survey_track_expected(survey, track, passed)) > range / WRAP_QUARTERS;
+	return range && survey_can_clock_be_followed(track) && !(passed >> 63) &&
+	       survey_apart(ticks, survey_track_expected_ticks(survey, track, passed)) > range / WRAP_QUARTERS;
 }
 
 void
@@ -68,13 +68,13 @@ survey_track_update(struct survey *survey, struct survey_track *track, const str
 	const struct survey_batch_end before = { .tightest = { track->begin, track->count.ticks, track->count.tsc } };
 
 	wraps_count_to(&track->count, sample->ticks, sample->end,
-		       survey_track_expected(survey, track, wraps_passed(&track->count, sample->end)));
+		       survey_track_expected_ticks(survey, track, wraps_passed(&track->count, sample->end)));
 	track->begin = sample->begin;
-	if (before.tightest.end == track->recorded.end || !is_between_needed(survey, track))
+	if (before.tightest.end == track->recorded.end || !is_reading_between_needed(survey, track))
 		return;
 	track->is_unrecorded |= survey->record.entries_of[RECORD_BATCH] >= SURVEY_BATCHES_MAX;
 	if (!track->is_unrecorded)
-		survey_record_end(survey, track, RECORD_BETWEEN, 0, &before);
+		survey_record_batch_end(survey, track, RECORD_BETWEEN, 0, &before);
 	track->recorded = before.tightest;
 }
 
@@ -90,7 +90,7 @@ expected_slope(const struct survey *survey, const struct survey_track *track)
 
 /* Returns the resolution of TRACK's counter, from the readings by all its read methods. */
 static struct resolution
-resolution_of(const struct survey *survey, const struct survey_track *track)
+resolution_of_counter(const struct survey *survey, const struct survey_track *track)
 {
 	struct resolution all = { 0, 0, 0 };
 
@@ -98,7 +98,7 @@ resolution_of(const struct survey *survey, const struct survey_track *track)
 		const struct report_clock *other = &survey->report->clocks[i];
 
 		if (text_equal(other->clock.main, track->entry->clock.main))
-			resolution_merge(&all, &other->resolution);
+			resolution_merge_other(&all, &other->resolution);
 	}
 	return all;
 }
@@ -112,10 +112,10 @@ copy_corners(const struct rate_corner *corners, size_t count, bool upper, struct
 }
 
 void
-survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
-		  const struct survey_batch_end *end)
+survey_record_batch_end(struct survey *survey, const struct survey_track *track, enum record_stage stage,
+			uint16_t flags, const struct survey_batch_end *end)
 {
-	struct resolution resolution = resolution_of(survey, track);
+	struct resolution resolution = resolution_of_counter(survey, track);
 	const struct record_batch batch = {
 		.clock = (uint16_t)(track - survey->tracks), .stage = (uint16_t)stage, .window = survey->rates.count, .flags = flags,
 		.number = stage == RECORD_FIRST ? track->count.pace : stage == RECORD_LOOK ? track->batch_count : 0,
@@ -138,7 +138,7 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
 
 	if (!track->entry->clock.edges_only && sample->end)
 		end.corners = rate_find_corners(&track->entry->clock, 0, 0, sample, 1);
-	survey_record_end(survey, track, stage, flags, &end);
+	survey_record_batch_end(survey, track, stage, flags, &end);
 }
 
 /*
@@ -146,13 +146,13 @@ survey_record_edge(struct survey *survey, const struct survey_track *track, enum
  * samples (see rate_fit.h).
  */
 static struct survey_batch_end
-update_to_shortest(struct survey *survey, struct survey_track *track, size_t count)
+update_track_to_shortest_sample(struct survey *survey, struct survey_track *track, size_t count)
 {
 	const struct clock *clock = &track->entry->clock;
 	struct survey_batch_end end = { .tightest = rate_shortest_sample(survey->buffer.samples, count) };
 
 	end.unread_ticks = wraps_passed(&track->count, end.tightest.end);
-	end.corners = rate_find_corners(clock, survey_trust_ticks(survey, clock), expected_slope(survey, track),
+	end.corners = rate_find_corners(clock, survey_max_comparable_ticks(survey, clock), expected_slope(survey, track),
 					survey->buffer.samples, count);
 	survey_track_update(survey, track, &end.tightest);
 	end.tightest.ticks = track->count.ticks;
@@ -160,30 +160,30 @@ update_to_shortest(struct survey *survey, struct survey_track *track, size_t cou
 }
 
 struct survey_batch_end
-survey_take_end(struct survey *survey, struct survey_track *track)
+survey_take_batch_end(struct survey *survey, struct survey_track *track)
 {
 	struct report_clock *entry = track->entry;
 	const struct sample *samples = survey->buffer.samples;
 	struct survey_batch_end end;
 
-	survey_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
-	resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock), samples,
-		       SURVEY_END_SAMPLES);
-	end = update_to_shortest(survey, track, SURVEY_END_SAMPLES);
-	if (survey_is_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
-		survey_mark_stuck(survey, entry,
-				  scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
-				  samples[SURVEY_END_SAMPLES - 1].end);
+	survey_sample_batch(survey, &entry->clock, SURVEY_END_SAMPLES);
+	resolution_add_samples(&entry->resolution, &entry->clock, survey_max_comparable_ticks(survey, &entry->clock), samples,
+			       SURVEY_END_SAMPLES);
+	end = update_track_to_shortest_sample(survey, track, SURVEY_END_SAMPLES);
+	if (survey_is_clock_stopped(survey, &entry->clock, samples, SURVEY_END_SAMPLES))
+		survey_mark_clock_stuck(survey, entry,
+					scale_ns(&survey->scale, samples[SURVEY_END_SAMPLES - 1].end - samples[0].begin),
+					samples[SURVEY_END_SAMPLES - 1].end);
 	return end;
 }
 
 /* Adds the difference between two readings to the clock's resolution. They may belong to two batches. */
 static void
-add_difference(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
+add_difference_to_resolution(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
 {
 	const struct sample pair[] = { { after->begin, before_ticks, after->begin }, *after };
 
-	resolution_add(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
+	resolution_add_samples(&track->entry->resolution, &track->entry->clock, 0, pair, 2);
 }
 
 /*
@@ -191,15 +191,16 @@ add_difference(struct survey_track *track, uint64_t before_ticks, const struct s
  * edge.
  */
 static bool
-is_nearer(const struct survey_track *track, const struct sample *before, const struct survey_window *window)
+is_edge_nearer_to_middle(const struct survey_track *track, const struct sample *before,
+			 const struct survey_window *window)
 {
 	return before->end == track->first.end ||
 	       survey_apart(track->edge.end, window->middle_tsc) < survey_apart(before->end, window->middle_tsc);
 }
 
 bool
-survey_track_edges(struct survey *survey, struct survey_track *track, size_t count,
-		   const struct survey_window *window)
+survey_track_edges_of_batch(struct survey *survey, struct survey_track *track, size_t count,
+			    const struct survey_window *window)
 {
 	bool seen = false;
 
@@ -213,8 +214,8 @@ survey_track_edges(struct survey *survey, struct survey_track *track, size_t cou
 		const struct sample before = track->edge;
 
 		track->edge = (struct sample){ begin, track->count.ticks, sample->end };
-		add_difference(track, raw, sample);
-		if (window && track->edge_seen && is_nearer(track, &before, window))
+		add_difference_to_resolution(track, raw, sample);
+		if (window && track->edge_seen && is_edge_nearer_to_middle(track, &before, window))
 			survey_record_edge(survey, track, RECORD_MIDDLE, 0, &track->edge);
 		else if (window && track->batch_count++ < EDGES_KEPT)
 			survey_record_edge(survey, track, RECORD_LOOK, 0, &track->edge);
@@ -228,7 +229,7 @@ survey_track_edges(struct survey *survey, struct survey_track *track, size_t cou
  * edge is more exact than a later reading without an edge.
  */
 static struct sample
-latest_reading(const struct survey *survey, size_t i, bool *at_edge)
+get_latest_reading(const struct survey *survey, size_t i, bool *at_edge)
 {
 	const struct survey_track *track = &survey->tracks[i];
 	struct sample sample = { track->begin, wraps_reading(&track->entry->clock, track->count.ticks), track->count.tsc };
@@ -243,7 +244,7 @@ latest_reading(const struct survey *survey, size_t i, bool *at_edge)
 
 /* Compares the latest readings of all tracks, to find a discontinuity. */
 static void
-compare_tracks(struct survey *survey)
+compare_latest_readings_of_tracks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		bool at_edge;
@@ -251,10 +252,10 @@ compare_tracks(struct survey *survey)
 
 		if (!survey->tracks[i].entry)
 			continue;
-		sample = latest_reading(survey, i, &at_edge);
+		sample = get_latest_reading(survey, i, &at_edge);
 		survey_store_reading(survey, i, &sample, at_edge);
 	}
-	if (survey_steps_compare(survey, true))
+	if (survey_compare_clocks_in_step(survey, true))
 		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
@@ -271,9 +272,10 @@ compare_tracks(struct survey *survey)
  * core was preempted. Consecutive batches in the record must be less than half of the counter's range apart.
  */
 static bool
-is_needed(const struct survey *survey, const struct survey_track *track, const struct survey_batch_end *end)
+is_batch_needed_for_wraps(const struct survey *survey, const struct survey_track *track,
+			  const struct survey_batch_end *end)
 {
-	uint64_t quarter = survey_trust_ticks(survey, &track->entry->clock) / track->count.pace;
+	uint64_t quarter = survey_max_comparable_ticks(survey, &track->entry->clock) / track->count.pace;
 	uint64_t every = 2 * quarter / scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
 
 	return quarter && (end->unread_ticks > quarter || every == 0 || track->batch_count % every == 0);
@@ -281,9 +283,10 @@ is_needed(const struct survey *survey, const struct survey_track *track, const s
 
 /* Returns true if TRACK's counter may have wrapped more than once since the reading before END. */
 static bool
-may_be_miscounted(const struct survey *survey, const struct survey_track *track, const struct survey_batch_end *end)
+may_wraps_be_miscounted(const struct survey *survey, const struct survey_track *track,
+			const struct survey_batch_end *end)
 {
-	uint64_t range = survey_trust_ticks(survey, &track->entry->clock) * WRAP_QUARTERS / track->count.pace;
+	uint64_t range = survey_max_comparable_ticks(survey, &track->entry->clock) * WRAP_QUARTERS / track->count.pace;
 
 	return range && end->unread_ticks > range;
 }
@@ -306,14 +309,14 @@ record_batches(struct survey *survey, const struct survey_batch_end *ends, bool 
 			continue;
 		if (track->batch_count % rate_batch_interval(track->batch_count))
 			end.corners.lower_count = end.corners.upper_count = 0;
-		if (end.corners.lower_count || (is_space && (miscounted || is_needed(survey, track, &end))))
-			survey_record_end(survey, track, RECORD_LOOK, 0, &end);
+		if (end.corners.lower_count || (is_space && (miscounted || is_batch_needed_for_wraps(survey, track, &end))))
+			survey_record_batch_end(survey, track, RECORD_LOOK, 0, &end);
 		track->batch_count++;
 	}
 }
 
 bool
-survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
+survey_follow_other_clocks(struct survey *survey, struct survey_window *window, uint64_t now_tsc)
 {
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
 	bool miscounted = false;
@@ -326,13 +329,13 @@ survey_follow_others(struct survey *survey, struct survey_window *window, uint64
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
-		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
-		ends[i] = update_to_shortest(survey, track, SURVEY_FOLLOW_SAMPLES);
-		miscounted |= may_be_miscounted(survey, track, &ends[i]);
+		survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+		ends[i] = update_track_to_shortest_sample(survey, track, SURVEY_FOLLOW_SAMPLES);
+		miscounted |= may_wraps_be_miscounted(survey, track, &ends[i]);
 		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
 	record_batches(survey, ends, miscounted);
-	compare_tracks(survey);
+	compare_latest_readings_of_tracks(survey);
 	return true;
 }
 
@@ -348,7 +351,7 @@ survey_analyse_rates(struct survey *survey)
 
 /* Returns the longest wait for TRACK's next edge. It is shorter if the clock's rate is known. */
 static uint64_t
-edge_bound_ticks(const struct survey *survey, const struct survey_track *track)
+longest_wait_for_edge_ticks(const struct survey *survey, const struct survey_track *track)
 {
 	uint64_t right_ticks = survey->rates.edge_bound_ticks / KNOWN_SHARE, own_ticks;
 
@@ -368,27 +371,27 @@ survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct s
 {
 	const struct clock *clock = &track->entry->clock;
 	unsigned aways = 0;
-	uint64_t start = track->count.tsc, bound_ticks = edge_bound_ticks(survey, track);
+	uint64_t start = track->count.tsc, bound_ticks = longest_wait_for_edge_ticks(survey, track);
 
 	if (window)
 		window->next_tsc = start + scale_ns_to_ticks(&survey->scale, FOLLOW_NS);
-	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_if_due(survey); turn++) {
+	for (unsigned turn = 0; turn < EDGE_TURNS && !survey_end_run_if_due(survey); turn++) {
 		uint64_t before = track->count.tsc;
 
-		survey_batch(survey, clock, EDGE_SAMPLES);
-		if (survey_track_edges(survey, track, EDGE_SAMPLES, window))
+		survey_sample_batch(survey, clock, EDGE_SAMPLES);
+		if (survey_track_edges_of_batch(survey, track, EDGE_SAMPLES, window))
 			return true;
 		if (track->count.tsc - before > scale_ns_to_ticks(&survey->scale, AWAY_NS) && aways++ < AWAYS_MAX)
 			start = track->count.tsc;
 		if (track->count.tsc - start > bound_ticks)
 			break;
 		if (window)
-			survey_follow_others(survey, window, track->count.tsc);
+			survey_follow_other_clocks(survey, window, track->count.tsc);
 		if (window && survey_is_cut(survey, window))
 			return false;
 	}
-	if (survey_observe(survey) || survey->report->incomplete)
+	if (survey_read_and_compare_clocks(survey) || survey->report->incomplete)
 		return false; /* after a discontinuity the waiting time by the TSC is wrong */
-	survey_mark_stuck(survey, track->entry, scale_ns(&survey->scale, track->count.tsc - start), track->count.tsc);
+	survey_mark_clock_stuck(survey, track->entry, scale_ns(&survey->scale, track->count.tsc - start), track->count.tsc);
 	return false;
 }

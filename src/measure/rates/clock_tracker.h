@@ -38,13 +38,14 @@ void survey_track_begin(const struct survey *survey, struct survey_track *track,
 			const struct sample *sample);
 
 /* Returns true if TRACK's clock can still be followed after the rate window. */
-bool survey_can_follow(const struct survey_track *track);
+bool survey_can_clock_be_followed(const struct survey_track *track);
 
 /*
  * Returns the expected ticks of TRACK's clock in PASSED_TSC. After the rate window they are calculated from the clock's
  * rate in the window. Before, they are calculated from its nominal frequency times its pace (see wraps.h).
  */
-uint64_t survey_track_expected(const struct survey *survey, const struct survey_track *track, uint64_t passed_tsc);
+uint64_t survey_track_expected_ticks(const struct survey *survey, const struct survey_track *track,
+				     uint64_t passed_tsc);
 
 /*
  * Updates TRACK with a newer reading. The expected ticks since the previous reading give the number of wraps. After the
@@ -62,14 +63,14 @@ struct survey_batch_end { /* a batch of samples of a clock */
  * Takes a batch of samples at an end of the rate window or of the run. Not for edge clocks. Marks the clock as stuck if
  * it does not move in them.
  */
-struct survey_batch_end survey_take_end(struct survey *survey, struct survey_track *track);
+struct survey_batch_end survey_take_batch_end(struct survey *survey, struct survey_track *track);
 
 /*
  * Records END, the samples at an end of the rate window or of the run, as a batch. FLAGS are explained at struct
  * record_batch.
  */
-void survey_record_end(struct survey *survey, const struct survey_track *track, enum record_stage stage, uint16_t flags,
-		       const struct survey_batch_end *end);
+void survey_record_batch_end(struct survey *survey, const struct survey_track *track, enum record_stage stage,
+			     uint16_t flags, const struct survey_batch_end *end);
 
 /* Records an edge, or another single reading. */
 void survey_record_edge(struct survey *survey, const struct survey_track *track, enum record_stage stage,
@@ -79,8 +80,8 @@ void survey_record_edge(struct survey *survey, const struct survey_track *track,
  * Finds edges in COUNT samples of an edge clock (an RTC, see clock.h), which are in the survey's buffer. If WINDOW is
  * not NULL, records them; the edge nearest to its middle is recorded as the middle. Returns true if there was an edge.
  */
-bool survey_track_edges(struct survey *survey, struct survey_track *track, size_t count,
-			const struct survey_window *window);
+bool survey_track_edges_of_batch(struct survey *survey, struct survey_track *track, size_t count,
+				 const struct survey_window *window);
 
 /*
  * Waits for the next edge of an edge clock, at most 2.4 s. Marks a clock without an edge as stuck. Follows the
@@ -92,7 +93,7 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
  * Reads all clocks except edge clocks, often enough to count their wraps, and compares them. Returns false if the next
  * reading is not due yet.
  */
-bool survey_follow_others(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
+bool survey_follow_other_clocks(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
 /* Calculates all rates of the report, as far as the record shows them. */
 struct rate_outcome survey_analyse_rates(struct survey *survey);
@@ -101,7 +102,7 @@ struct rate_outcome survey_analyse_rates(struct survey *survey);
  * Returns true if the rate window can end when it is twice as long as now, because its rates will then be exact enough
  * for all comparisons.
  */
-bool survey_is_window_enough(const struct survey *survey);
+bool survey_is_rate_window_long_enough(const struct survey *survey);
 
 /* Starts the series of a soak, at the end of the rate window. */
 void survey_series_begin(struct survey *survey);

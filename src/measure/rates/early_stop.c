@@ -38,7 +38,7 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
  * margin is for a change of rate from the window's first half to a second half of the same length.
  */
 static bool
-is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
+is_error_determined_with_margin(const struct interval_ppb *ppb, uint64_t limit_ppb)
 {
 	int64_t more = ppb->high - ppb->low;
 	struct offset wide = { ppb->low - more, ppb->high + more };
@@ -51,7 +51,7 @@ is_determined(const struct interval_ppb *ppb, uint64_t limit_ppb)
  * improve that.
  */
 static struct rate_interval
-claimed_rate(const struct survey *survey, const struct report_clock *tsc)
+claimed_tsc_rate(const struct survey *survey, const struct report_clock *tsc)
 {
 	if (tsc->clock.claimed_within_ppb >= survey->rate_limit_ppb)
 		return (struct rate_interval){ .known = false };
@@ -59,7 +59,7 @@ claimed_rate(const struct survey *survey, const struct report_clock *tsc)
 }
 
 bool
-survey_is_window_enough(const struct survey *survey)
+survey_is_rate_window_long_enough(const struct survey *survey)
 {
 	const struct report *report = survey->report;
 	struct rate_interval rates[REPORT_CLOCKS_MAX] = { { .known = false } };
@@ -69,7 +69,7 @@ survey_is_window_enough(const struct survey *survey)
 		const struct survey_track *track = &survey->tracks[i];
 
 		if (text_equal(report->clocks[i].clock.id, "tsc"))
-			rates[i] = claimed_rate(survey, &report->clocks[i]);
+			rates[i] = claimed_tsc_rate(survey, &report->clocks[i]);
 		if (!track->entry || !survey_usable(track->entry))
 			continue;
 		rates[i] = tsc_rate_until_now(survey, track);
@@ -82,7 +82,7 @@ survey_is_window_enough(const struct survey *survey)
 		for (size_t b = a + 1; b < report->clock_count; b++) {
 			struct interval_ppb ppb = rate_relative_difference(&rates[a], &rates[b]);
 
-			if (rates[a].known && rates[b].known && !is_determined(&ppb, survey->rate_limit_ppb))
+			if (rates[a].known && rates[b].known && !is_error_determined_with_margin(&ppb, survey->rate_limit_ppb))
 				return false;
 		}
 	return within_ppb <= SCALE_WITHIN_PPB;

@@ -5,13 +5,13 @@
 
 #include "base/set.h"
 
-/* follow_edges() may take this much less than the rate window, so that an edge that comes early can end it */
+/* follow_edges_of_clock() may take this much less than the rate window, so that an edge that comes early can end it */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 
 /* Counts a step back of TRACK's counter, because it reads less than at the end of the rate window. */
 static void
-count_step_back(const struct survey *survey, const struct survey_track *track)
+count_step_back_since_window(const struct survey *survey, const struct survey_track *track)
 {
 	struct monotonic *monotonic = &track->entry->monotonic;
 	uint64_t back_ticks = track->last.ticks - track->count.ticks;
@@ -19,7 +19,7 @@ count_step_back(const struct survey *survey, const struct survey_track *track)
 	monotonic->backward++;
 	if (back_ticks > monotonic->worst_ticks)
 		monotonic->worst_ticks = back_ticks;
-	survey_record_failure(survey, track->entry, track->count.tsc);
+	survey_record_clock_failure(survey, track->entry, track->count.tsc);
 }
 
 /*
@@ -27,9 +27,11 @@ count_step_back(const struct survey *survey, const struct survey_track *track)
  * happens if the whole guest was stopped in the window.
  */
 static bool
-may_have_jumped(const struct survey *survey, const struct survey_track *track, uint64_t expected, uint64_t now_tsc)
+may_clock_have_jumped(const struct survey *survey, const struct survey_track *track, uint64_t expected,
+		      uint64_t now_tsc)
 {
-	uint64_t range = track->entry->clock.wrap_ticks + 1, period = survey_ticks_in_periods(survey, &track->entry->clock, 1);
+	uint64_t range = track->entry->clock.wrap_ticks + 1;
+	uint64_t period = survey_tsc_ticks_in_periods(survey, &track->entry->clock, 1);
 	uint64_t claimed = period ? (now_tsc - track->count.tsc) / period : 0;
 
 	return range && survey_apart(expected, claimed) > range / RATE_AMBIGUOUS_SHARE;
@@ -40,9 +42,9 @@ may_have_jumped(const struct survey *survey, const struct survey_track *track, u
  * to half a second less, and misses no edge.
  */
 static void
-follow_edges(struct survey *survey, struct survey_track *track)
+follow_edges_of_clock(struct survey *survey, struct survey_track *track)
 {
-	uint64_t enough_ticks = scale_ns_to_ticks(&survey->scale, survey_window_ns(survey->report) - EDGES_SHORT_NS);
+	uint64_t enough_ticks = scale_ns_to_ticks(&survey->scale, survey_rate_window_ns(survey->report) - EDGES_SHORT_NS);
 	struct sample first = { 0, 0, 0 };
 	bool has_edge = survey_wait_for_edge(survey, track, NULL);
 
@@ -60,22 +62,22 @@ follow_edges(struct survey *survey, struct survey_track *track)
  * again, because it may have jumped in the rate window.
  */
 static void
-take_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
+take_next_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
 {
 	const struct report_clock *entry = track->entry;
 	const struct sample *sample = &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1];
 	uint64_t expected;
 	bool countable;
 
-	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
-	expected = survey_track_expected(survey, track, sample->end - track->count.tsc);
+	survey_sample_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
+	expected = survey_track_expected_ticks(survey, track, sample->end - track->count.tsc);
 	countable = !rate_may_wraps_be_miscounted(&entry->clock, &entry->implied, expected, 0) &&
-		    !may_have_jumped(survey, track, expected, sample->end);
+		    !may_clock_have_jumped(survey, track, expected, sample->end);
 	survey_track_update(survey, track, sample);
 	if (!countable && survey->report->hypervisor[0])
-		follow_edges(survey, track);
+		follow_edges_of_clock(survey, track);
 	else if (countable && (int64_t)(track->count.ticks - track->last.ticks) < 0)
-		count_step_back(survey, track);
+		count_step_back_since_window(survey, track);
 	else if (countable && survey_wait_for_edge(survey, track, NULL))
 		end->tightest = track->edge;
 }
@@ -86,23 +88,23 @@ take_edge(struct survey *survey, struct survey_track *track, struct survey_batch
  * equally in all.
  */
 static void
-take_final_ends(struct survey *survey, struct survey_batch_end *ends)
+take_final_readings(struct survey *survey, struct survey_batch_end *ends)
 {
 	for (unsigned edges = 2; edges-- > 0;)
 		for (size_t i = 0; i < survey->report->clock_count; i++) {
 			struct survey_track *track = &survey->tracks[i];
 
-			if (!survey_can_follow(track) || track->entry->clock.edges_only != edges)
+			if (!survey_can_clock_be_followed(track) || track->entry->clock.edges_only != edges)
 				continue;
 			if (edges)
-				take_edge(survey, track, &ends[i]);
+				take_next_edge(survey, track, &ends[i]);
 			else
-				ends[i] = survey_take_end(survey, track);
+				ends[i] = survey_take_batch_end(survey, track);
 		}
 }
 
 static void
-record_final_ends(struct survey *survey, const struct survey_batch_end *ends)
+record_final_readings(struct survey *survey, const struct survey_batch_end *ends)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct survey_track *track = &survey->tracks[i];
@@ -113,15 +115,15 @@ record_final_ends(struct survey *survey, const struct survey_batch_end *ends)
 			report_note(survey->report, "%s has no rates after the rate window, because the record had no space for "
 				    "the readings that count its wraps.", track->entry->clock.id);
 		else
-			survey_record_end(survey, track, RECORD_FINAL, 0, &ends[i]);
+			survey_record_batch_end(survey, track, RECORD_FINAL, 0, &ends[i]);
 	}
 }
 
 /* Compares all clocks, the edge clocks at their latest edge. Only an edge can show a pause of less than a second. */
 static void
-observe_edges(struct survey *survey)
+compare_clocks_at_edges(struct survey *survey)
 {
-	for (size_t i = 0; i < survey->report->clock_count && !survey_end_if_due(survey); i++) {
+	for (size_t i = 0; i < survey->report->clock_count && !survey_end_run_if_due(survey); i++) {
 		const struct survey_track *track = &survey->tracks[i];
 		struct sample edge = track->edge;
 
@@ -129,11 +131,11 @@ observe_edges(struct survey *survey)
 			edge.ticks = wraps_reading(&track->entry->clock, track->count.ticks);
 			survey_store_reading(survey, i, &edge, true);
 		} else if (track->entry && survey_usable(track->entry)) {
-			survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+			survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 			survey_store_reading(survey, i, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1], false);
 		}
 	}
-	survey_steps_compare(survey, false);
+	survey_compare_clocks_in_step(survey, false);
 }
 
 /*
@@ -141,21 +143,21 @@ observe_edges(struct survey *survey)
  * since the last reading.
  */
 static void
-follow_unsure_edges(struct survey *survey, uint32_t unsure)
+follow_unsure_edge_clocks(struct survey *survey, uint32_t unsure)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!set_has(unsure, i) || !survey_can_follow(track))
+		if (!set_has(unsure, i) || !survey_can_clock_be_followed(track))
 			continue;
-		survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+		survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
-		follow_edges(survey, track);
+		follow_edges_of_clock(survey, track);
 	}
 }
 
 void
-survey_rates_again(struct survey *survey)
+survey_measure_rates_at_end_of_run(struct survey *survey)
 {
 	struct survey_batch_end ends[REPORT_CLOCKS_MAX] = { { .unread_ticks = 0 } };
 	struct rate_outcome outcome;
@@ -163,22 +165,23 @@ survey_rates_again(struct survey *survey)
 	survey_set_stage(survey, SURVEY_AT_RATES_AGAIN);
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
 	survey->rates.count++;
-	if (!survey_end_if_due(survey) && !survey_observe(survey) && survey->steps.cuts == survey->rates.cuts)
-		take_final_ends(survey, ends);
-	observe_edges(survey);
+	if (!survey_end_run_if_due(survey) && !survey_read_and_compare_clocks(survey) &&
+	    survey->steps.cuts == survey->rates.cuts)
+		take_final_readings(survey, ends);
+	compare_clocks_at_edges(survey);
 	/* Readings that a stopped TSC timed prove nothing, nor do readings after a discontinuity. */
 	if (survey_end_if_untimed(survey))
 		return;
 	if (survey->steps.cuts == survey->rates.cuts)
-		record_final_ends(survey, ends);
+		record_final_readings(survey, ends);
 	outcome = survey_analyse_rates(survey);
 	if (survey->steps.cuts != survey->rates.cuts)
 		return;
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (set_has(outcome.went_back, i))
-			count_step_back(survey, &survey->tracks[i]);
+			count_step_back_since_window(survey, &survey->tracks[i]);
 	if (outcome.unsure) {
-		follow_unsure_edges(survey, outcome.unsure);
+		follow_unsure_edge_clocks(survey, outcome.unsure);
 		outcome = survey_analyse_rates(survey);
 	}
 	if (outcome.whole_run)

@@ -20,21 +20,21 @@
  * the clock failed. Returns the shortest sample.
  */
 static struct sample
-take_end(struct survey *survey, struct survey_track *track, enum record_stage stage)
+take_batch_of_window(struct survey *survey, struct survey_track *track, enum record_stage stage)
 {
-	struct survey_batch_end end = survey_take_end(survey, track);
+	struct survey_batch_end end = survey_take_batch_end(survey, track);
 
 	if (survey_usable(track->entry))
-		survey_record_end(survey, track, stage, 0, &end);
+		survey_record_batch_end(survey, track, stage, 0, &end);
 	return end.tightest;
 }
 
 /*
- * Calls take_end() for all clocks except edge clocks (RTCs, see clock.h). At the end of the window, stores the samples
- * in the clocks' tracks.
+ * Calls take_batch_of_window() for all clocks except edge clocks (RTCs, see clock.h). At the end of the window,
+ * stores the samples in the clocks' tracks.
  */
 static void
-take_ends(struct survey *survey, enum record_stage stage)
+take_batches_of_all_clocks(struct survey *survey, enum record_stage stage)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
@@ -42,17 +42,17 @@ take_ends(struct survey *survey, enum record_stage stage)
 
 		if (!track->entry || !survey_usable(track->entry) || track->entry->clock.edges_only)
 			continue;
-		tightest = take_end(survey, track, stage);
+		tightest = take_batch_of_window(survey, track, stage);
 		if (stage == RECORD_LAST)
 			track->last = tightest;
 	}
 }
 
 static void
-take_middles(struct survey *survey, struct survey_window *window)
+take_batches_at_middle(struct survey *survey, struct survey_window *window)
 {
 	window->middle_taken = true;
-	take_ends(survey, RECORD_MIDDLE);
+	take_batches_of_all_clocks(survey, RECORD_MIDDLE);
 }
 
 /* Shows the progress of the window. DONE_TSC is the time since its first edge. */
@@ -68,7 +68,7 @@ show_progress(struct survey *survey, uint64_t done_tsc)
  * core was preempted.
  */
 static void
-add_duration(struct survey *survey, uint64_t ticks)
+add_batch_duration(struct survey *survey, uint64_t ticks)
 {
 	if (!survey->rates.batches.shortest || ticks < survey->rates.batches.shortest)
 		survey->rates.batches.shortest = ticks;
@@ -78,22 +78,22 @@ add_duration(struct survey *survey, uint64_t ticks)
 }
 
 /*
- * Returns the TSC at which the window ends, at most UNTIL_TSC. In a quick run, the window ends when it is twice as long
- * as now, if survey_is_window_enough() returns true. After the user has asked for the end of the run, the window is as
- * long as in a quick run.
+ * Returns the TSC at which the window ends, at most UNTIL_TSC. In a quick run, the window ends when it is twice as
+ * long as now, if survey_is_rate_window_long_enough() returns true. After the user has asked for the end of the run,
+ * the window is as long as in a quick run.
  */
 static uint64_t
-window_end(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
+window_end_tsc(struct survey *survey, struct survey_window *window, uint64_t now, uint64_t until_tsc)
 {
 	uint64_t end = now + (now - window->start_tsc);
-	uint64_t soon = window->start_tsc + scale_ns_to_ticks(&survey->scale, survey_window_ns(survey->report));
+	uint64_t soon = window->start_tsc + scale_ns_to_ticks(&survey->scale, survey_rate_window_ns(survey->report));
 
 	if (survey->report->ended_early && soon < until_tsc)
 		return soon;
 	if (survey->report->options.profile != PROFILE_QUICK || window->middle_taken || end >= until_tsc ||
-	    !survey_is_window_enough(survey))
+	    !survey_is_rate_window_long_enough(survey))
 		return until_tsc;
-	take_middles(survey, window);
+	take_batches_at_middle(survey, window);
 	return end;
 }
 
@@ -103,42 +103,42 @@ window_end(struct survey *survey, struct survey_window *window, uint64_t now, ui
  * earlier than the provisional rate predicted.
  */
 static bool
-follow_clocks(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
+follow_clocks_until(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
 {
-	uint64_t window_ns = survey_window_ns(survey->report);
+	uint64_t window_ns = survey_rate_window_ns(survey->report);
 	uint64_t turns = window_ns / SURVEY_NS_PER_MS * TURNS_PER_MS;
 	uint64_t early_ticks = scale_ns_to_ticks(&survey->scale, window_ns / EARLY_SHARE);
 	const struct clock *clock = &pacer->entry->clock;
 	uint64_t now = pacer->count.tsc, begin = now;
 
 	for (uint64_t turn = 0; turn < turns && now < until_tsc; turn++) {
-		if (survey_is_cut(survey, window) || survey_end_if_due(survey))
+		if (survey_is_cut(survey, window) || survey_end_run_if_due(survey))
 			return false;
-		survey_batch(survey, clock, PACE_SAMPLES);
+		survey_sample_batch(survey, clock, PACE_SAMPLES);
 		now = survey->buffer.samples[PACE_SAMPLES - 1].end;
-		add_duration(survey, now - survey->buffer.samples[0].begin);
-		bool quiet = !clock->edges_only || survey_track_edges(survey, pacer, PACE_SAMPLES, window);
+		add_batch_duration(survey, now - survey->buffer.samples[0].begin);
+		bool quiet = !clock->edges_only || survey_track_edges_of_batch(survey, pacer, PACE_SAMPLES, window);
 
 		if (clock->edges_only && quiet && now + early_ticks >= until_tsc)
 			return true;
-		if (survey_follow_others(survey, window, now))
-			until_tsc = window_end(survey, window, now, until_tsc);
+		if (survey_follow_other_clocks(survey, window, now))
+			until_tsc = window_end_tsc(survey, window, now, until_tsc);
 		if (quiet)
 			show_progress(survey, now - begin);
 		if (!window->middle_taken && now >= window->middle_tsc)
-			take_middles(survey, window);
+			take_batches_at_middle(survey, window);
 	}
 	return false;
 }
 
 /* Starts to follow ENTRY's clock, and takes its samples at the start of the window. */
 static void
-open_track(struct survey *survey, struct survey_track *track, struct report_clock *entry)
+start_track_of_clock(struct survey *survey, struct survey_track *track, struct report_clock *entry)
 {
-	survey_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_sample_batch(survey, &entry->clock, SURVEY_FOLLOW_SAMPLES);
 	survey_track_begin(survey, track, entry, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	if (!entry->clock.edges_only)
-		track->first = take_end(survey, track, RECORD_FIRST);
+		track->first = take_batch_of_window(survey, track, RECORD_FIRST);
 }
 
 /*
@@ -159,24 +159,24 @@ time_to_middle_ns(uint64_t window_ns)
  * window.
  */
 static void
-follow_window(struct survey *survey, struct survey_track *edges)
+follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 {
 	struct report *report = survey->report;
 	struct survey_window window = { .cuts = survey->steps.cuts };
 	struct survey_track *pacer = edges;
-	uint64_t window_ns = survey_window_ns(report), start_tsc;
+	uint64_t window_ns = survey_rate_window_ns(report), start_tsc;
 	bool closed;
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		if (!survey_can_measure_tsc(survey, entry)) {
+		if (!survey_can_clock_measure_tsc(survey, entry)) {
 			survey->tracks[i].entry = NULL;
 			continue;
 		}
 		if (entry->clock.edges_only)
 			continue;
-		open_track(survey, &survey->tracks[i], entry);
+		start_track_of_clock(survey, &survey->tracks[i], entry);
 		if (!edges)
 			pacer = &survey->tracks[i];
 	}
@@ -187,7 +187,7 @@ follow_window(struct survey *survey, struct survey_track *edges)
 	window.middle_tsc = start_tsc + scale_ns_to_ticks(&survey->scale, time_to_middle_ns(window_ns));
 	if (edges)
 		window_ns -= EDGE_QUIET_NS;
-	closed = follow_clocks(survey, &window, pacer, start_tsc + scale_ns_to_ticks(&survey->scale, window_ns));
+	closed = follow_clocks_until(survey, &window, pacer, start_tsc + scale_ns_to_ticks(&survey->scale, window_ns));
 	if (edges && !closed && !survey_is_cut(survey, &window))
 		survey_wait_for_edge(survey, edges, &window);
 	if (survey_is_cut(survey, &window))
@@ -197,17 +197,17 @@ follow_window(struct survey *survey, struct survey_track *edges)
 		if (survey_usable(edges->entry))
 			survey_record_edge(survey, edges, RECORD_LAST, 0, &edges->edge);
 	}
-	take_ends(survey, RECORD_LAST);
+	take_batches_of_all_clocks(survey, RECORD_LAST);
 	/*
 	 * Compares the clocks once more after the last samples. Otherwise a jump between two of these would count as a
 	 * jump after the window.
 	 */
 	window.next_tsc = 0;
-	survey_follow_others(survey, &window, survey->hooks.tsc_ordered());
+	survey_follow_other_clocks(survey, &window, survey->hooks.tsc_ordered());
 }
 
 static void
-forget_tracks(struct survey *survey)
+clear_tracks(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		survey->tracks[i].entry = NULL;
@@ -222,9 +222,9 @@ wait_for_first_edge(struct survey *survey)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
 
-		if (!survey_can_measure_tsc(survey, &report->clocks[i]) || !report->clocks[i].clock.edges_only)
+		if (!survey_can_clock_measure_tsc(survey, &report->clocks[i]) || !report->clocks[i].clock.edges_only)
 			continue;
-		open_track(survey, track, &report->clocks[i]);
+		start_track_of_clock(survey, track, &report->clocks[i]);
 		if (!survey_wait_for_edge(survey, track, NULL))
 			continue;
 		track->first = track->edge;
@@ -239,7 +239,7 @@ wait_for_first_edge(struct survey *survey)
  * window (CUT), each clock's last reading is the latest one at which all clocks agreed.
  */
 static void
-close_window(struct survey *survey, bool cut)
+close_rate_window(struct survey *survey, bool cut)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		struct survey_track *track = &survey->tracks[i];
@@ -257,21 +257,21 @@ close_window(struct survey *survey, bool cut)
  * times.
  */
 static bool
-measure_window(struct survey *survey)
+measure_rate_window(struct survey *survey)
 {
 	unsigned cuts = survey->steps.cuts;
 	struct survey_track *edges = NULL;
 	bool cut;
 
 	survey->rates.count++;
-	if (!survey_end_if_due(survey))
+	if (!survey_end_run_if_due(survey))
 		edges = wait_for_first_edge(survey);
-	if (!survey_end_if_due(survey) && survey->steps.cuts == cuts)
-		follow_window(survey, edges);
+	if (!survey_end_run_if_due(survey) && survey->steps.cuts == cuts)
+		follow_clocks_through_window(survey, edges);
 	if (survey->steps.cuts == cuts && survey_end_if_untimed(survey))
-		forget_tracks(survey);
+		clear_tracks(survey);
 	cut = survey->steps.cuts != cuts;
-	close_window(survey, cut);
+	close_rate_window(survey, cut);
 	return !cut;
 }
 
@@ -316,14 +316,14 @@ note_unconfirmed_rate(const struct survey *survey)
 }
 
 void
-survey_rates(struct survey *survey)
+survey_measure_rates(struct survey *survey)
 {
 	struct report *report = survey->report;
 	bool whole = false;
 
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
-		whole = measure_window(survey);
+		whole = measure_rate_window(survey);
 	/* If a discontinuity ended each window, the rates are from before the last discontinuity. */
 	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
@@ -331,6 +331,6 @@ survey_rates(struct survey *survey)
 	note_unconfirmed_rate(survey);
 	use_narrower_rates(survey);
 	survey_series_begin(survey);
-	survey->plan.done_ns += survey_rates_ns(report);
-	survey_plan_host_delay(survey);
+	survey->plan.done_ns += survey_rate_window_with_waits_ns(report);
+	survey_add_host_delay_to_plan(survey);
 }

@@ -9,39 +9,39 @@
  * ms late, which is too inexact for the rate over a minute. Also, waiting for each edge takes a second.
  */
 static bool
-is_read_at_ends(const struct survey *survey, const struct survey_track *track)
+is_clock_read_at_row_ends(const struct survey *survey, const struct survey_track *track)
 {
-	return survey_can_follow(track) && !(track->entry->clock.edges_only && survey->report->hypervisor[0]);
+	return survey_can_clock_be_followed(track) && !(track->entry->clock.edges_only && survey->report->hypervisor[0]);
 }
 
 static void
-count_wraps(struct survey *survey, struct survey_track *track)
+count_wraps_of_clock(struct survey *survey, struct survey_track *track)
 {
-	survey_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
+	survey_sample_batch(survey, &track->entry->clock, SURVEY_FOLLOW_SAMPLES);
 	survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 }
 
 void
-survey_series_follow(struct survey *survey)
+survey_series_count_wraps(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
-		if (is_read_at_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
-			count_wraps(survey, &survey->tracks[i]);
+		if (is_clock_read_at_row_ends(survey, &survey->tracks[i]) && !survey->tracks[i].entry->clock.edges_only)
+			count_wraps_of_clock(survey, &survey->tracks[i]);
 }
 
 /* Returns a sample of TRACK's clock at the end of a row. Its END is 0 if there is none. */
 static struct sample
-take_end(struct survey *survey, struct survey_track *track)
+take_reading_at_row_end(struct survey *survey, struct survey_track *track)
 {
 	struct sample end = { 0, 0, 0 };
 
-	if (!is_read_at_ends(survey, track))
+	if (!is_clock_read_at_row_ends(survey, track))
 		return end;
 	if (track->entry->clock.edges_only) {
-		count_wraps(survey, track);
+		count_wraps_of_clock(survey, track);
 		return survey_wait_for_edge(survey, track, NULL) ? track->edge : end;
 	}
-	survey_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
+	survey_sample_batch(survey, &track->entry->clock, SURVEY_END_SAMPLES);
 	end = rate_shortest_sample(survey->buffer.samples, SURVEY_END_SAMPLES);
 	survey_track_update(survey, track, &end);
 	end.ticks = track->count.ticks;
@@ -53,18 +53,18 @@ take_end(struct survey *survey, struct survey_track *track)
  * edges.
  */
 static void
-take_ends(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
+take_readings_at_row_end(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])
 {
 	for (unsigned edges = 2; edges-- > 0;)
 		for (size_t i = 0; i < survey->report->clock_count && !survey->tsc.is_stopped; i++)
 			if (survey->report->clocks[i].clock.edges_only == edges)
-				ends[i] = take_end(survey, &survey->tracks[i]);
+				ends[i] = take_reading_at_row_end(survey, &survey->tracks[i]);
 }
 
 static void
-begin_row(struct survey *survey, const struct sample ends[REPORT_CLOCKS_MAX])
+begin_soak_row(struct survey *survey, const struct sample ends[REPORT_CLOCKS_MAX])
 {
-	struct series_row *row = series_open_row(&survey->report->series);
+	struct series_row *row = series_get_open_row(&survey->report->series);
 
 	survey->soak.cuts = survey->steps.cuts;
 	for (size_t i = 0; i < survey->report->clock_count; i++)
@@ -76,32 +76,32 @@ survey_series_begin(struct survey *survey)
 {
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 
-	if (!survey->report->series.max || survey_end_if_due(survey))
+	if (!survey->report->series.max || survey_end_run_if_due(survey))
 		return;
 	survey->report->series.count = 0;
-	take_ends(survey, ends);
-	series_start(&survey->report->series, survey->hooks.tsc_ordered());
-	begin_row(survey, ends);
+	take_readings_at_row_end(survey, ends);
+	series_start_row(&survey->report->series, survey->hooks.tsc_ordered());
+	begin_soak_row(survey, ends);
 }
 
 void
-survey_series_close(struct survey *survey, bool last)
+survey_series_close_row(struct survey *survey, bool last)
 {
 	struct sample ends[REPORT_CLOCKS_MAX] = { { 0 } };
 	struct series *series = &survey->report->series;
-	struct series_row *row = series_open_row(series);
+	struct series_row *row = series_get_open_row(series);
 	uint64_t now_tsc = survey->hooks.tsc_ordered();
 
 	if (!row)
 		return;
-	survey_observe(survey);
-	take_ends(survey, ends);
+	survey_read_and_compare_clocks(survey);
+	take_readings_at_row_end(survey, ends);
 	for (size_t i = 0; i < survey->report->clock_count; i++)
 		if (row->clocks[i].first.end && survey->steps.cuts == survey->soak.cuts && !survey->tsc.is_stopped)
 			row->clocks[i].last = ends[i];
-	series_close(series, now_tsc, last);
+	series_close_row(series, now_tsc, last);
 	if (!last)
-		begin_row(survey, ends);
+		begin_soak_row(survey, ends);
 	if (!survey->hooks.row)
 		return;
 	survey_analyse_rates(survey);

@@ -8,18 +8,18 @@
 #include "measure/survey.h"
 
 void survey_prepare(struct survey *survey);   /* executes all code once, and estimates the TSC's rate */
-void survey_rates(struct survey *survey);     /* measures the rate window; a soak's series starts after it */
+void survey_measure_rates(struct survey *survey);     /* measures the rate window; a soak's series starts after it */
 
 /*
  * Reads each clock once more at the end of the run, and compares its rate with the rate window. Finds changes and jumps
  * in between. If there are none, or in a soak, the report's rates are then over the whole run.
  */
-void survey_rates_again(struct survey *survey);
+void survey_measure_rates_at_end_of_run(struct survey *survey);
 
 /* Ends the current row of a soak's series, and reads all clocks. Starts the next row unless this was the LAST. */
-void survey_series_close(struct survey *survey, bool last);
+void survey_series_close_row(struct survey *survey, bool last);
 
 /* Reads all clocks, so that wraps of counters that wrap within seconds are counted. */
-void survey_series_follow(struct survey *survey);
+void survey_series_count_wraps(struct survey *survey);
 
 #endif

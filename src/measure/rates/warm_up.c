@@ -50,14 +50,14 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry)
 	struct rate_slope slope;
 	uint64_t ticks = 0, raw;
 
-	survey_batch(survey, clock, PROVISIONAL_SAMPLES);
+	survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
 	window.first = rate_shortest_sample(survey->buffer.samples, PROVISIONAL_SAMPLES);
 	raw = window.first.ticks;
 	window.first.ticks = 0;
 	for (unsigned turn = 0; turn < PROVISIONAL_TURNS && ticks < wanted; turn++) {
 		if (survey->buffer.samples[PROVISIONAL_SAMPLES - 1].end - window.first.begin > PROVISIONAL_TSC_TICKS)
 			break;
-		survey_batch(survey, clock, PROVISIONAL_SAMPLES);
+		survey_sample_batch(survey, clock, PROVISIONAL_SAMPLES);
 		window.last = rate_shortest_sample(survey->buffer.samples, PROVISIONAL_SAMPLES);
 		ticks += clock_elapsed_ticks(clock, raw, window.last.ticks);
 		raw = window.last.ticks;
@@ -71,7 +71,7 @@ estimate_tsc_rate(struct survey *survey, struct report_clock *entry)
 
 /* Uses the TSC frequency given by the user instead of CPUID's. */
 static void
-use_claim_of_user(struct report *report)
+use_tsc_rate_given_by_user(struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count && report->options.tsc_hz; i++) {
 		struct clock *clock = &report->clocks[i].clock;
@@ -94,22 +94,22 @@ measure_resolutions(struct survey *survey)
 
 		if (!survey_usable(entry) || entry->clock.edges_only)
 			continue;
-		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
-		resolution_add(&entry->resolution, &entry->clock, survey_trust_ticks(survey, &entry->clock),
-			       survey->buffer.samples, SURVEY_WARM_UP);
+		survey_sample_batch(survey, &entry->clock, SURVEY_WARM_UP);
+		resolution_add_samples(&entry->resolution, &entry->clock, survey_max_comparable_ticks(survey, &entry->clock),
+				       survey->buffer.samples, SURVEY_WARM_UP);
 	}
 }
 
 /* Sets the rates for comparing clocks in steps (see sweeps.c) until the real rates are measured. */
 static void
-set_step_rates(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
+set_rates_for_comparing_clocks(struct survey *survey, const struct rate_interval *implied, uint64_t microhz)
 {
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *entry = &survey->report->clocks[i];
 		uint64_t within = microhz / (entry->clock.edges_only ? EDGES_WITHIN_SHARE : UNKNOWN_WITHIN_SHARE);
 
 		survey->steps.clocks[i] = (struct record_compared){ .clock = (uint16_t)i, .implied = implied[i] };
-		if (survey_can_measure_tsc(survey, entry) && !implied[i].known)
+		if (survey_can_clock_measure_tsc(survey, entry) && !implied[i].known)
 			survey->steps.clocks[i].implied =
 				(struct rate_interval){ true, microhz, microhz - within, microhz + within };
 	}
@@ -120,7 +120,7 @@ set_step_rates(struct survey *survey, const struct rate_interval *implied, uint6
  * frequency.
  */
 static void
-estimate_scale(struct survey *survey)
+estimate_tsc_scale(struct survey *survey)
 {
 	struct report *report = survey->report;
 	struct rate_interval implied[REPORT_CLOCKS_MAX] = { { .known = false } };
@@ -134,8 +134,8 @@ estimate_scale(struct survey *survey)
 
 		if (!survey_usable(entry))
 			continue;
-		survey_batch(survey, &entry->clock, SURVEY_WARM_UP);
-		if (survey_can_measure_tsc(survey, entry) && !entry->clock.edges_only)
+		survey_sample_batch(survey, &entry->clock, SURVEY_WARM_UP);
+		if (survey_can_clock_measure_tsc(survey, entry) && !entry->clock.edges_only)
 			implied[i] = estimate_tsc_rate(survey, entry);
 		votes += implied[i].known;
 	}
@@ -149,7 +149,7 @@ estimate_scale(struct survey *survey)
 	for (size_t i = 0; i < report->clock_count; i++)
 		survey->tracks[i].count.pace = wraps_rate_factor(&scale, &implied[i]);
 	if (best < report->clock_count)
-		set_step_rates(survey, implied, implied[best].value);
+		set_rates_for_comparing_clocks(survey, implied, implied[best].value);
 	scale_init(&bound, votes >= VOTES_MIN ? hz : (struct rate){ HIGHEST_TSC_HZ, 1 });
 	survey->rates.edge_bound_ticks = scale_ns_to_ticks(&bound, EDGE_BOUND_NS);
 }
@@ -159,18 +159,18 @@ survey_prepare(struct survey *survey)
 {
 	struct report *report = survey->report;
 
-	use_claim_of_user(report);
+	use_tsc_rate_given_by_user(report);
 	scale_init(&survey->scale, (struct rate){ ASSUMED_TSC_HZ, 1 });
 	survey_begin_record(survey);
 	survey->plan.done_ns = 0;
 	survey->soak.round = 0;
-	survey->soak.rounds = survey_rounds(report, survey->smp->count);
-	survey->plan.total_ns = survey_plan_ns(report, survey->smp->count) + survey->plan.calibrations_ns +
+	survey->soak.rounds = survey_count_rounds(report, survey->smp->count);
+	survey->plan.total_ns = survey_planned_run_ns(report, survey->smp->count) + survey->plan.calibrations_ns +
 			   survey->plan.timers_ns;
-	if (survey_end_if_due(survey))
+	if (survey_end_run_if_due(survey))
 		return;
 	survey->tsc.resolution_ticks = tsc_resolution_ticks(survey);
-	estimate_scale(survey);
+	estimate_tsc_scale(survey);
 	measure_resolutions(survey);
-	survey_observe(survey);
+	survey_read_and_compare_clocks(survey);
 }

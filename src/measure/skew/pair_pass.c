@@ -28,10 +28,10 @@ survey_pair_pass_begin(struct survey_pair_pass *pass, struct survey *survey, enu
 		.number = stage ? ++survey->passes.count : 0,
 		.offsets = offsets,
 		.trips_max = few ? TRIPS_FEW : TRIPS_MANY,
-		.bound_ns = survey_pingpong_bound_ns(survey->report, kind, offsets->cores),
-		.end_tsc = survey_pass_end(survey),
-		.plan_ns = survey_pair_pass_ns(survey->report, offsets->cores),
-		.late_ns = survey_pair_pass_delay_ns(survey),
+		.bound_ns = survey_max_pingpong_ns(survey->report, kind, offsets->cores),
+		.end_tsc = survey_core_pass_end_tsc(survey),
+		.plan_ns = survey_planned_pair_pass_ns(survey->report, offsets->cores),
+		.late_ns = survey_host_delay_of_pair_pass_ns(survey),
 	};
 	concurrency_init(&pass->concurrency, kind == PAIR_SCHEDULE_STAR ? 1 : offsets->cores / 2);
 	offsets->kind = kind;
@@ -49,7 +49,7 @@ survey_pair_pass_elapsed_ns(const struct survey_pair_pass *pass)
 }
 
 void
-survey_pair_pass_add_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place)
+survey_pair_pass_add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size_t b, size_t place)
 {
 	struct survey_memory *memory = &pass->survey->memory;
 
@@ -64,9 +64,9 @@ survey_pair_pass_add_pair(struct survey_pair_pass *pass, size_t a, size_t b, siz
  * PAIR_SCHEDULE_IDLE if one of the two is not alive, or if the pair was already returned for its first core.
  */
 static size_t
-partner_of_next(const struct survey_pair_pass *pass)
+find_partner_of_next_core(const struct survey_pair_pass *pass)
 {
-	size_t peer = pair_schedule_peer(pass->offsets->kind, pass->offsets->cores, pass->round,
+	size_t peer = pair_schedule_get_partner(pass->offsets->kind, pass->offsets->cores, pass->round,
 					     pass->rank);
 
 	if (peer == PAIR_SCHEDULE_IDLE || peer < pass->rank ||
@@ -78,11 +78,11 @@ partner_of_next(const struct survey_pair_pass *pass)
 bool
 survey_pair_pass_is_over(struct survey_pair_pass *pass)
 {
-	size_t rounds = pair_schedule_rounds(pass->offsets->kind, pass->offsets->cores);
+	size_t rounds = pair_schedule_count_rounds(pass->offsets->kind, pass->offsets->cores);
 
 	for (; pass->round < rounds; pass->round++, pass->rank = 0)
 		for (; pass->rank < pass->offsets->cores; pass->rank++)
-			if (partner_of_next(pass) != PAIR_SCHEDULE_IDLE)
+			if (find_partner_of_next_core(pass) != PAIR_SCHEDULE_IDLE)
 				return false;
 	return true;
 }
@@ -99,7 +99,7 @@ fill_batch(struct survey_pair_pass *pass)
 
 	for (; !is_over && pass->round == round && count < pass->concurrency.now;
 	     is_over = survey_pair_pass_is_over(pass)) {
-		survey_pair_pass_add_pair(pass, pass->rank, partner_of_next(pass), count++);
+		survey_pair_pass_add_pair_to_batch(pass, pass->rank, find_partner_of_next_core(pass), count++);
 		pass->rank++;
 	}
 	if (count > 0)
@@ -129,12 +129,12 @@ bool
 survey_pair_pass_run_next_batch(struct survey_pair_pass *pass)
 {
 	struct survey *survey = pass->survey;
-	size_t rounds = pair_schedule_rounds(pass->offsets->kind, pass->offsets->cores);
+	size_t rounds = pair_schedule_count_rounds(pass->offsets->kind, pass->offsets->cores);
 	uint64_t begin_ns = survey_pair_pass_elapsed_ns(pass);
 	size_t count, reached;
 
-	if (survey_end_if_due(survey) || survey_pass_is_over(survey, pass->end_tsc) ||
-	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_pair_pass_budget_ns(survey->report))
+	if (survey_end_run_if_due(survey) || survey_is_core_pass_over(survey, pass->end_tsc) ||
+	    begin_ns > SURVEY_OVERRUN_FACTOR * survey_max_pair_pass_ns(survey->report))
 		return false;
 	count = fill_batch(pass);
 	if (count == 0)

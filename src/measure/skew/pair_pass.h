@@ -26,7 +26,7 @@ struct survey_pair_pass {
 	size_t rounds_begun;
 	struct concurrency concurrency;
 	uint64_t trips_max, bound_ns; /* limits of each ping-pong: number of round trips, and duration */
-	uint64_t end_tsc;        /* TSC at which the pass must end, from survey_pass_end() */
+	uint64_t end_tsc;        /* TSC at which the pass must end, from survey_core_pass_end_tsc() */
 	uint64_t plan_ns;        /* planned duration, for the display of progress */
 	uint64_t late_ns;        /* additional time that is expected because the host is busy */
 	uint64_t pingpongs;      /* number of ping-pongs that succeeded */
@@ -55,12 +55,12 @@ bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
  * Repeats the ping-pong of pairs that have no result, or an interval much wider than most. To be called after the last
  * batch. It runs one pair at a time, the worst pair first. The number of repetitions and the time are bounded.
  */
-void survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass);
+void survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass);
 
 bool survey_pair_pass_are_both_alive(const struct survey_pair_pass *pass, size_t a, size_t b);
 
 /* Puts the pair with the ranks A < B into the next batch at PLACE. */
-void survey_pair_pass_add_pair(struct survey_pair_pass *pass, size_t a, size_t b, size_t place);
+void survey_pair_pass_add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size_t b, size_t place);
 
 /*
  * Runs the COUNT ping-pongs of the batch. Returns the number of pairs that exchanged messages. The medians of their

@@ -24,7 +24,7 @@ survey_pair_pass_are_both_alive(const struct survey_pair_pass *pass, size_t a, s
 }
 
 static void
-run_pingpong(void *argument, size_t core)
+run_side_of_pingpong(void *argument, size_t core)
 {
 	const struct batch *batch = argument;
 
@@ -39,7 +39,7 @@ run_pingpong(void *argument, size_t core)
 
 /* Runs COUNT ping-pongs at the same time. Stores their start and end in EXCHANGE. */
 static void
-run_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *exchange)
+run_pingpongs_of_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *exchange)
 {
 	struct survey *survey = pass->survey;
 	struct batch batch = {
@@ -50,7 +50,7 @@ run_batch(struct survey_pair_pass *pass, size_t count, struct record_exchange *e
 	for (size_t i = 0; i < count; i++)
 		pingpong_begin(&batch.pingpongs[i], pass->trips_max, scale_ns_to_ticks(&survey->scale, bound_ns));
 	exchange->begin_tsc = survey->hooks.tsc_ordered();
-	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, run_pingpong, &batch,
+	survey->smp->run_some(survey->smp->context, batch.cores, 2 * count, run_side_of_pingpong, &batch,
 			       2 * bound_ns + SMP_BOUND_NS);
 	exchange->end_tsc = survey->hooks.tsc_ordered();
 	for (size_t i = 0; i < count; i++)
@@ -64,7 +64,7 @@ to_32_bits(uint64_t ticks)
 }
 
 static void
-keep_less(int64_t *least, int64_t ticks)
+set_to_minimum(int64_t *least, int64_t ticks)
 {
 	if (ticks < *least)
 		*least = ticks;
@@ -75,7 +75,8 @@ keep_less(int64_t *least, int64_t ticks)
  * entry has the sum of all. The first core is the boot core.
  */
 static void
-record_sum(struct survey *survey, const struct record_exchange *exchange, const struct record_pingpong *pingpong)
+record_sum_of_soak(struct survey *survey, const struct record_exchange *exchange,
+		   const struct record_pingpong *pingpong)
 {
 	struct survey_pingpongs *sum = &survey->memory.sums[pingpong->second];
 
@@ -89,8 +90,8 @@ record_sum(struct survey *survey, const struct record_exchange *exchange, const 
 	sum->exchange.end_tsc = exchange->end_tsc;
 	sum->pingpong.trips += pingpong->trips;
 	sum->pingpong.warps += pingpong->warps;
-	keep_less(&sum->pingpong.least_to_second, pingpong->least_to_second);
-	keep_less(&sum->pingpong.least_to_first, pingpong->least_to_first);
+	set_to_minimum(&sum->pingpong.least_to_second, pingpong->least_to_second);
+	set_to_minimum(&sum->pingpong.least_to_first, pingpong->least_to_first);
 	record_replace(&survey->record, sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
 }
 
@@ -99,11 +100,11 @@ record_sum(struct survey *survey, const struct record_exchange *exchange, const 
  * false if no message was exchanged or a core died.
  */
 static bool
-store_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)
+store_pingpong_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong *pingpong)
 {
 	struct survey *survey = pass->survey;
 	const uint32_t *cores = survey->memory.batch_cores + 2 * place, *ranks = survey->memory.batch_ranks + 2 * place;
-	struct pingpong_result result = pingpong_result(&survey->memory.pingpongs[place], survey->tsc.resolution_ticks);
+	struct pingpong_result result = pingpong_get_result(&survey->memory.pingpongs[place], survey->tsc.resolution_ticks);
 
 	if (!result.played || !survey_pair_pass_are_both_alive(pass, ranks[0], ranks[1]))
 		return false;
@@ -117,14 +118,14 @@ store_result(struct survey_pair_pass *pass, size_t place, struct record_pingpong
 		.least_to_second = result.least_to_second, .least_to_first = result.least_to_first,
 	};
 	if (ranks[0] == 0 && offset_is_known(result.offset))
-		series_offset(&survey->report->series, cores[1],
-			      (struct offset){ offset_negate_bound(result.least_to_first), result.least_to_second });
+		series_add_offset(&survey->report->series, cores[1],
+				  (struct offset){ offset_negate_bound(result.least_to_first), result.least_to_second });
 	return true;
 }
 
 /* Records the results of a batch. Returns the number of medians, as survey_pair_pass_run_batch(). */
 static size_t
-record_results(struct survey_pair_pass *pass, size_t count, const struct record_exchange *exchange)
+record_results_of_batch(struct survey_pair_pass *pass, size_t count, const struct record_exchange *exchange)
 {
 	struct survey *survey = pass->survey;
 	struct record_pingpong pingpongs[PAIRS_MAX];
@@ -133,11 +134,11 @@ record_results(struct survey_pair_pass *pass, size_t count, const struct record_
 	for (size_t i = 0; i < count; i++) {
 		struct record_pingpong *pingpong = &pingpongs[filled];
 
-		if (store_result(pass, i, pingpong)) {
+		if (store_pingpong_result(pass, i, pingpong)) {
 			if (pingpong->median_trip_ticks)
 				survey_insert_sorted(survey->memory.medians, medians++, pingpong->median_trip_ticks);
 			if (pass->is_soak)
-				record_sum(survey, exchange, pingpong);
+				record_sum_of_soak(survey, exchange, pingpong);
 			else
 				filled++;
 		}
@@ -164,6 +165,6 @@ survey_pair_pass_run_batch(struct survey_pair_pass *pass, size_t count)
 {
 	struct record_exchange exchange = { .pass = pass->number, .concurrency = (uint16_t)count };
 
-	run_batch(pass, count, &exchange);
-	return survey_end_if_untimed(pass->survey) ? 0 : record_results(pass, count, &exchange);
+	run_pingpongs_of_batch(pass, count, &exchange);
+	return survey_end_if_untimed(pass->survey) ? 0 : record_results_of_batch(pass, count, &exchange);
 }

@@ -23,9 +23,9 @@
 #define WIDE_NS     20000
 
 static size_t
-count_narrower(const struct offsets *offsets, uint64_t width)
+count_pairs_narrower_than(const struct offsets *offsets, uint64_t width)
 {
-	size_t pairs = pair_schedule_pairs(offsets->kind, offsets->cores), count = 0;
+	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores), count = 0;
 
 	for (size_t i = 0; i < pairs; i++)
 		count += offset_width(offsets->pairs[i]) < width;
@@ -34,22 +34,22 @@ count_narrower(const struct offsets *offsets, uint64_t width)
 
 /* Returns the median width of the known intervals. It is found bit by bit, because there is no memory for sorting. */
 static uint64_t
-median_width(const struct offsets *offsets)
+median_width_ticks(const struct offsets *offsets)
 {
-	size_t known = count_narrower(offsets, UINT64_MAX);
+	size_t known = count_pairs_narrower_than(offsets, UINT64_MAX);
 	uint64_t median = 0;
 
 	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1)
-		if (count_narrower(offsets, median | bit) <= known / 2)
+		if (count_pairs_narrower_than(offsets, median | bit) <= known / 2)
 			median |= bit;
 	return median;
 }
 
 /* Returns the largest width of an offset's interval at which the ping-pong is not repeated. */
 static uint64_t
-allowed_width(const struct survey_pair_pass *pass)
+allowed_width_ticks(const struct survey_pair_pass *pass)
 {
-	uint64_t median = median_width(pass->offsets);
+	uint64_t median = median_width_ticks(pass->offsets);
 	uint64_t wide = scale_ns_to_ticks(&pass->survey->scale, WIDE_NS);
 
 	return median < wide / WIDE_FACTOR ? WIDE_FACTOR * median : wide;
@@ -65,7 +65,7 @@ struct candidate {
  * their index.
  */
 static bool
-is_repeated_before(struct candidate a, struct candidate b)
+is_pair_repeated_before(struct candidate a, struct candidate b)
 {
 	return a.width > b.width || (a.width == b.width && a.index < b.index);
 }
@@ -76,17 +76,17 @@ find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const
 	  struct candidate *next)
 {
 	const struct offsets *offsets = pass->offsets;
-	size_t pairs = pair_schedule_pairs(offsets->kind, offsets->cores);
+	size_t pairs = pair_schedule_count_pairs(offsets->kind, offsets->cores);
 	bool found = false;
 
 	for (size_t i = 0; i < pairs; i++) {
 		struct candidate candidate = { offset_width(offsets->pairs[i]), i };
 		size_t a, b;
 
-		if (candidate.width <= allowed || (last && !is_repeated_before(*last, candidate)) ||
-		    (found && !is_repeated_before(candidate, *next)))
+		if (candidate.width <= allowed || (last && !is_pair_repeated_before(*last, candidate)) ||
+		    (found && !is_pair_repeated_before(candidate, *next)))
 			continue;
-		pair_schedule_pair(offsets->kind, i, &a, &b);
+		pair_schedule_pair_at_index(offsets->kind, i, &a, &b);
 		if (!survey_pair_pass_are_both_alive(pass, a, b))
 			continue;
 		*next = candidate;
@@ -97,21 +97,21 @@ find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const
 
 /* Returns the time after the start of the pass until which repetitions may start. */
 static uint64_t
-last_begin_ns(const struct survey_pair_pass *pass)
+latest_begin_of_repetition_ns(const struct survey_pair_pass *pass)
 {
-	uint64_t budget_ns = survey_pair_pass_budget_ns(pass->survey->report);
+	uint64_t budget_ns = survey_max_pair_pass_ns(pass->survey->report);
 	uint64_t latest_ns = survey_pair_pass_elapsed_ns(pass) + TIME_MAX_NS;
 
 	return latest_ns < budget_ns ? latest_ns : budget_ns;
 }
 
 static void
-repeat_pingpong(struct survey_pair_pass *pass, size_t index)
+repeat_pingpong_of_pair(struct survey_pair_pass *pass, size_t index)
 {
 	size_t a, b;
 
-	pair_schedule_pair(pass->offsets->kind, index, &a, &b);
-	survey_pair_pass_add_pair(pass, a, b, 0);
+	pair_schedule_pair_at_index(pass->offsets->kind, index, &a, &b);
+	survey_pair_pass_add_pair_to_batch(pass, a, b, 0);
 	survey_pair_pass_run_batch(pass, 1);
 	pass->repeats++;
 	survey_pair_pass_show_progress(pass, pass->plan_ns);
@@ -124,15 +124,15 @@ repeat_pingpong(struct survey_pair_pass *pass, size_t index)
 static bool
 repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)
 {
-	size_t left = pair_schedule_pairs(pass->offsets->kind, pass->offsets->cores);
+	size_t left = pair_schedule_count_pairs(pass->offsets->kind, pass->offsets->cores);
 	struct candidate last, next;
 	bool any = false, got_narrower = false;
 
-	for (; left > 0 && pass->repeats < SURVEY_REPEATS_MAX && !survey_end_if_due(pass->survey) &&
-	       !survey_pass_is_over(pass->survey, pass->end_tsc) &&
+	for (; left > 0 && pass->repeats < SURVEY_REPEATS_MAX && !survey_end_run_if_due(pass->survey) &&
+	       !survey_is_core_pass_over(pass->survey, pass->end_tsc) &&
 	       survey_pair_pass_elapsed_ns(pass) < end_ns &&
 	       find_next_wide_pair(pass, allowed, any ? &last : NULL, &next); left--) {
-		repeat_pingpong(pass, next.index);
+		repeat_pingpong_of_pair(pass, next.index);
 		got_narrower |= offset_width(pass->offsets->pairs[next.index]) < next.width;
 		last = next;
 		any = true;
@@ -141,13 +141,13 @@ repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_
 }
 
 void
-survey_pair_pass_repeat_pairs(struct survey_pair_pass *pass)
+survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass)
 {
-	uint64_t end_ns = last_begin_ns(pass);
+	uint64_t end_ns = latest_begin_of_repetition_ns(pass);
 
 	if (!survey_pair_pass_is_over(pass))
 		return;
 	pass->trips_max = TRIPS_AGAIN;
-	for (unsigned i = 0; i < SURVEY_RETRY_SWEEPS && repeat_wide_pairs(pass, allowed_width(pass), end_ns); i++)
+	for (unsigned i = 0; i < SURVEY_RETRY_SWEEPS && repeat_wide_pairs(pass, allowed_width_ticks(pass), end_ns); i++)
 		;
 }

@@ -8,11 +8,11 @@
 #define STAR_NS (2 * SURVEY_NS_PER_S)
 
 void
-survey_series_offsets(struct survey *survey)
+survey_series_measure_offsets(struct survey *survey)
 {
 	struct survey_pair_pass pass;
 
-	if (!series_open_row(&survey->report->series) || survey->memory.offsets.cores < 2 || survey_end_if_due(survey))
+	if (!series_get_open_row(&survey->report->series) || survey->memory.offsets.cores < 2 || survey_end_run_if_due(survey))
 		return;
 	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_STAR, 0);
 	pass.is_soak = true;

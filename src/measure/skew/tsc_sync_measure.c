@@ -24,7 +24,7 @@ struct facts_job {
 };
 
 static void
-read_facts(void *argument, size_t core)
+read_facts_on_core(void *argument, size_t core)
 {
 	struct facts_job *job = argument;
 
@@ -37,7 +37,7 @@ survey_read_core_facts(struct survey *survey)
 {
 	const struct smp *smp = survey->smp;
 	size_t living = survey_count_living_cores(survey), asked = 0;
-	uint64_t end_tsc = survey_pass_end(survey), begin_tsc = survey->hooks.tsc_ordered(), now;
+	uint64_t end_tsc = survey_core_pass_end_tsc(survey), begin_tsc = survey->hooks.tsc_ordered(), now;
 
 	for (size_t core = 0; core < survey->memory.cores && core < smp->count; core++) {
 		struct report_core *row = &survey->report->cores[core];
@@ -45,13 +45,13 @@ survey_read_core_facts(struct survey *survey)
 
 		if (!smp->alive(smp->context, core))
 			continue;
-		if (survey_pass_is_over(survey, end_tsc)) {
+		if (survey_is_core_pass_over(survey, end_tsc)) {
 			report_note(survey->report, "TSC_ADJUST and the topology were not checked on %zu of %zu cores: that would "
 				    "have taken too much of the time up to the deadline.", living - asked, living);
 			break;
 		}
 		asked++;
-		if (!smp->run(smp->context, core, read_facts, &job, FACTS_BOUND_NS))
+		if (!smp->run(smp->context, core, read_facts_on_core, &job, FACTS_BOUND_NS))
 			continue;
 		row->facts = job.facts;
 		row->facts_known = true;
@@ -63,7 +63,7 @@ survey_read_core_facts(struct survey *survey)
 
 /* Lists the living cores for this pass and for all later passes. Returns their number. */
 static size_t
-list_cores(struct survey *survey)
+list_living_cores(struct survey *survey)
 {
 	const struct smp *smp = survey->smp;
 	struct survey_memory *memory = &survey->memory;
@@ -85,10 +85,10 @@ list_cores(struct survey *survey)
  * them may be delayed. Returns UINT64_MAX before the first batch.
  */
 static uint64_t
-estimate_ns(const struct survey_pair_pass *pass)
+estimate_pass_over_all_pairs_ns(const struct survey_pair_pass *pass)
 {
 	size_t batches = pass->steady.batches;
-	uint64_t pairs = pair_schedule_pairs(PAIR_SCHEDULE_ALL, pass->offsets->cores);
+	uint64_t pairs = pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, pass->offsets->cores);
 
 	return batches ? scale_mul_div(pairs, pass->steady.pair_ns[(batches - 1) / 2], 1) : UINT64_MAX;
 }
@@ -98,12 +98,12 @@ estimate_ns(const struct survey_pair_pass *pass)
  * pairs seem not to fit into the budget.
  */
 static bool
-is_rehearsed(const struct survey_pair_pass *pass, uint64_t budget_ns)
+is_rehearsal_sufficient(const struct survey_pair_pass *pass, uint64_t budget_ns)
 {
 	if (survey_pair_pass_elapsed_ns(pass) > budget_ns)
 		return true;
 	return pass->concurrency.settled && pass->steady.batches >= STEADY_BATCHES &&
-	       (estimate_ns(pass) <= budget_ns || pass->steady.batches == SURVEY_STEADY_MAX);
+	       (estimate_pass_over_all_pairs_ns(pass) <= budget_ns || pass->steady.batches == SURVEY_STEADY_MAX);
 }
 
 /*
@@ -112,48 +112,48 @@ is_rehearsed(const struct survey_pair_pass *pass, uint64_t budget_ns)
  * END_TSC. Returns the estimated duration of a pass over all pairs.
  */
 static uint64_t
-rehearse(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
+run_rehearsal(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
-	uint64_t budget_ns = survey_pair_pass_budget_ns(survey->report), elapsed_ns, estimated_ns;
+	uint64_t budget_ns = survey_max_pair_pass_ns(survey->report), elapsed_ns, estimated_ns;
 	struct survey_pair_pass pass;
 
 	survey_pair_pass_begin(&pass, survey, PAIR_SCHEDULE_ALL, 0);
 	pass.plan_ns = pass.late_ns = 0;
 	pass.end_tsc = end_tsc - (end_tsc - pass.offsets->begin_tsc) / 2;
-	for (unsigned i = 0; i < SURVEY_REHEARSAL_BATCHES && !is_rehearsed(&pass, budget_ns); i++)
+	for (unsigned i = 0; i < SURVEY_REHEARSAL_BATCHES && !is_rehearsal_sufficient(&pass, budget_ns); i++)
 		if (!survey_pair_pass_run_next_batch(&pass))
 			break;
 	*concurrency = pass.concurrency;
 	elapsed_ns = survey_pair_pass_elapsed_ns(&pass);
-	estimated_ns = estimate_ns(&pass);
+	estimated_ns = estimate_pass_over_all_pairs_ns(&pass);
 	return survey_pair_pass_is_over(&pass) && elapsed_ns < estimated_ns ? elapsed_ns : estimated_ns;
 }
 
 /* Returns why not all pairs are measured, or RECORD_PASS_FULL if they are. */
 static enum record_pass_reason
-choose_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
+choose_pair_schedule(struct survey *survey, struct concurrency *concurrency, uint64_t end_tsc)
 {
 	const struct survey_memory *memory = &survey->memory;
 
-	if (pair_schedule_pairs(PAIR_SCHEDULE_ALL, memory->offsets.cores) >
-	    pair_schedule_pairs(memory->widest, memory->cores))
+	if (pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, memory->offsets.cores) >
+	    pair_schedule_count_pairs(memory->widest, memory->cores))
 		return RECORD_PASS_NO_MEMORY;
-	return rehearse(survey, concurrency, end_tsc) <= survey_pair_pass_budget_ns(survey->report) ? RECORD_PASS_FULL :
+	return run_rehearsal(survey, concurrency, end_tsc) <= survey_max_pair_pass_ns(survey->report) ? RECORD_PASS_FULL :
 	       RECORD_PASS_TOO_LONG;
 }
 
 static void
-run_pass(struct survey_pair_pass *pass)
+run_pair_pass(struct survey_pair_pass *pass)
 {
 	while (survey_pair_pass_run_next_batch(pass))
 		;
-	survey_pair_pass_repeat_pairs(pass);
+	survey_pair_pass_repeat_wide_pairs(pass);
 	pass->survey->plan.done_ns += pass->plan_ns + pass->late_ns;
 }
 
 /* Adds a note if the pass was cut short. The note starts with WHICH. */
 static void
-note_if_cut_short(struct survey_pair_pass *pass, const char *which)
+note_if_pass_was_cut_short(struct survey_pair_pass *pass, const char *which)
 {
 	const struct offsets *offsets = pass->offsets;
 	struct report *report = pass->survey->report;
@@ -161,7 +161,7 @@ note_if_cut_short(struct survey_pair_pass *pass, const char *which)
 	if (!survey_pair_pass_is_over(pass) && !report->incomplete)
 		report_note(report, "%s pass over the pairs of cores was stopped after %lu s, with %zu of %zu rounds started.",
 			    which, survey_pair_pass_elapsed_ns(pass) / SURVEY_NS_PER_S, pass->rounds_begun,
-			    pair_schedule_rounds(offsets->kind, offsets->cores));
+			    pair_schedule_count_rounds(offsets->kind, offsets->cores));
 }
 
 static void
@@ -169,29 +169,29 @@ run_first_pass(struct survey *survey)
 {
 	struct concurrency concurrency;
 	struct survey_pair_pass pass;
-	uint64_t end_tsc = survey_pass_end(survey);
-	enum record_pass_reason reason = choose_schedule(survey, &concurrency, end_tsc);
+	uint64_t end_tsc = survey_core_pass_end_tsc(survey);
+	enum record_pass_reason reason = choose_pair_schedule(survey, &concurrency, end_tsc);
 
 	survey_pair_pass_begin(&pass, survey, reason ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL,
 			       RECORD_PASS_FIRST);
 	pass.end_tsc = end_tsc;
 	if (!reason)
 		pass.concurrency = concurrency;
-	run_pass(&pass);
+	run_pair_pass(&pass);
 	survey_pair_pass_end(&pass, (uint16_t)reason);
 	survey->passes.kind = pass.offsets->kind;
 	survey->passes.measured = pass.pingpongs > 0;
 	survey->passes.elapsed_ns = scale_ns(&survey->scale, pass.offsets->end_tsc - pass.offsets->begin_tsc);
-	note_if_cut_short(&pass, "The");
+	note_if_pass_was_cut_short(&pass, "The");
 }
 
 void
-survey_middle_pass(struct survey *survey)
+survey_run_middle_pair_pass(struct survey *survey)
 {
 	uint64_t first_ns = survey->passes.elapsed_ns;
 	struct survey_pair_pass pass;
 
-	if (!survey->memory.cores || survey_end_if_due(survey) || !survey->passes.measured ||
+	if (!survey->memory.cores || survey_end_run_if_due(survey) || !survey->passes.measured ||
 	    first_ns > survey->plan.total_ns / MIDDLE_SHARE)
 		return;
 	survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_MIDDLE);
@@ -203,18 +203,18 @@ survey_middle_pass(struct survey *survey)
 }
 
 void
-survey_skew(struct survey *survey)
+survey_measure_offsets(struct survey *survey)
 {
 	struct survey_pair_pass pass;
 
-	if (!survey->memory.cores || survey_end_if_due(survey))
+	if (!survey->memory.cores || survey_end_run_if_due(survey))
 		return;
 	if (survey->passes.measured) {
 		survey_pair_pass_begin(&pass, survey, survey->passes.kind, RECORD_PASS_LAST);
-		run_pass(&pass);
+		run_pair_pass(&pass);
 		survey_pair_pass_end(&pass, RECORD_PASS_FULL);
-		note_if_cut_short(&pass, "The last");
-	} else if (list_cores(survey) > 1) {
+		note_if_pass_was_cut_short(&pass, "The last");
+	} else if (list_living_cores(survey) > 1) {
 		run_first_pass(survey);
 	}
 }

@@ -37,7 +37,7 @@ read_tsc(void *context)
 }
 
 static void
-take_turns(void *argument, size_t core)
+take_turns_on_core(void *argument, size_t core)
 {
 	struct warp_job *job = argument;
 	struct warp_reader reader = { read_tsc, job, NULL };
@@ -48,7 +48,7 @@ take_turns(void *argument, size_t core)
 }
 
 static struct report_contended
-to_report(const struct survey *survey, const struct warp_result *result)
+warp_result_to_report(const struct survey *survey, const struct warp_result *result)
 {
 	const struct report_core *cores = survey->report->cores;
 
@@ -76,16 +76,16 @@ turns_per_core(size_t living)
 }
 
 static bool
-can_check(struct survey *survey)
+can_check_for_warps(struct survey *survey)
 {
-	return survey_count_living_cores(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_if_due(survey);
+	return survey_count_living_cores(survey) > 1 && survey->smp->count <= WARP_CORES_MAX && !survey_end_run_if_due(survey);
 }
 
 /* Returns the time that the next check may take: an equal share of the time that is left for all remaining checks. */
 static uint64_t
-check_ticks(const struct survey *survey, const struct warp_time *time)
+time_for_next_check_ticks(const struct survey *survey, const struct warp_time *time)
 {
-	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_joint_job_ticks(survey);
+	uint64_t now = survey->hooks.tsc_ordered(), together_ticks = survey_joint_job_overhead_ticks(survey);
 	uint64_t least = scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS), most = scale_ns_to_ticks(&survey->scale, CHECK_NS);
 	uint64_t share = time->end_tsc > now ? (time->end_tsc - now) / time->checks : 0;
 
@@ -98,18 +98,18 @@ check_ticks(const struct survey *survey, const struct warp_time *time)
  * Runs one check on all cores, for CLOCK, or for the TSC if CLOCK is NULL. Returns false if TIME is too short for it.
  */
 static bool
-run_check(struct survey *survey, struct warp_time *time, enum warp_kind kind, const struct clock *clock)
+run_warp_check(struct survey *survey, struct warp_time *time, enum warp_kind kind, const struct clock *clock)
 {
 	struct warp_table *table = survey->memory.warp;
 	size_t living = survey_count_living_cores(survey);
 	struct warp_job job = { table, living, survey->hooks.tsc_ordered, clock, survey->hooks.pause };
-	bool fits = survey_joint_job_fits(survey, time->end_tsc, scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS));
+	bool fits = survey_is_time_for_joint_job(survey, time->end_tsc, scale_ns_to_ticks(&survey->scale, CHECK_MIN_NS));
 
 	if (fits) {
 		survey->hooks.progress(survey->hooks.context, "warp check", survey->plan.done_ns, survey->plan.total_ns);
 		warp_begin(table, kind, survey->smp->count, turns_per_core(living), survey->hooks.tsc_ordered());
-		table->bound_ticks = check_ticks(survey, time);
-		survey_run_together(survey, take_turns, &job, table->bound_ticks);
+		table->bound_ticks = time_for_next_check_ticks(survey, time);
+		survey_run_on_all_cores(survey, take_turns_on_core, &job, table->bound_ticks);
 		warp_stop(table);
 	}
 	time->checks--;
@@ -117,7 +117,7 @@ run_check(struct survey *survey, struct warp_time *time, enum warp_kind kind, co
 }
 
 static void
-mark_not_checked(struct behaviour *row, const char *what)
+mark_row_not_checked(struct behaviour *row, const char *what)
 {
 	if (!row)
 		return;
@@ -135,27 +135,27 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 	struct report_contended none = { .measured = false };
 	size_t living = survey_count_living_cores(survey);
 
-	if (!can_check(survey))
+	if (!can_check_for_warps(survey))
 		return none;
-	if (!run_check(survey, time, kind, NULL)) {
-		mark_not_checked(behaviour_add_row(&survey->report->behaviours, "tsc-warp", "tsc"),
-				 kind == WARP_LOCKED ? " with a lock" : " without a lock");
+	if (!run_warp_check(survey, time, kind, NULL)) {
+		mark_row_not_checked(behaviour_add_row(&survey->report->behaviours, "tsc-warp", "tsc"),
+				     kind == WARP_LOCKED ? " with a lock" : " without a lock");
 		return none;
 	}
 	if (survey_end_if_untimed(survey))
 		return none;
 
-	struct warp_result result = warp_result(survey->memory.warp, living);
+	struct warp_result result = warp_get_result(survey->memory.warp, living);
 
 	/* The two readings of the worst warp may be from the same core. Then its own TSC stepped back. */
 	if (result.warps && result.worst_ahead == result.worst_behind)
-		survey_add_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
-	return to_report(survey, &result);
+		survey_add_tsc_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
+	return warp_result_to_report(survey, &result);
 }
 
 /* Returns TICKS in ns by the clock's nominal frequency, rounded up. */
 static uint64_t
-clock_ns(const struct clock *clock, uint64_t ticks)
+clock_ticks_to_ns_up(const struct clock *clock, uint64_t ticks)
 {
 	return scale_mul_div_up(ticks, clock->claimed.den * SURVEY_NS_PER_S, clock->claimed.num);
 }
@@ -177,7 +177,7 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 		behaviour_set_text(row, "In %lu of %lu reads the clock stepped back; core %u was ahead of core %u by %lu "
 			"ns.", result->warps,
 				   result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
-				   clock_ns(clock, result->worst_ticks));
+				   clock_ticks_to_ns_up(clock, result->worst_ticks));
 	else
 		behaviour_set_text(row, "%lu reads by %zu cores, none of them below the read before.", result->turns,
 				   result->cores);
@@ -188,20 +188,20 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
  * difference between cores is no fault, so the check is omitted.
  */
 static void
-check_clock(struct survey *survey, struct warp_time *time, const struct clock *clock)
+check_hypervisor_clock_for_warps(struct survey *survey, struct warp_time *time, const struct clock *clock)
 {
 	size_t living = survey_count_living_cores(survey);
 	struct behaviour *row;
 	struct warp_result result;
 	enum paravirtual_stable stable;
 
-	if (!can_check(survey) || !(row = behaviour_add_row(&survey->report->behaviours, "pv-warp", clock->id)))
+	if (!can_check_for_warps(survey) || !(row = behaviour_add_row(&survey->report->behaviours, "pv-warp", clock->id)))
 		return;
-	if (!run_check(survey, time, WARP_LOCKED, clock)) {
-		mark_not_checked(row, "");
+	if (!run_warp_check(survey, time, WARP_LOCKED, clock)) {
+		mark_row_not_checked(row, "");
 		return;
 	}
-	result = warp_result(survey->memory.warp, living);
+	result = warp_get_result(survey->memory.warp, living);
 	stable = clock->get_stability ? clock->get_stability(clock->device) : STABLE_YES;
 	if (stable == STABLE_UNKNOWN)
 		behaviour_set_text(row, "A core's page was incomplete in some reads, so cores cannot be compared.");
@@ -212,17 +212,17 @@ check_clock(struct survey *survey, struct warp_time *time, const struct clock *c
 }
 
 void
-survey_warps(struct survey *survey)
+survey_check_for_warps(struct survey *survey)
 {
 	struct report *report = survey->report;
-	struct warp_time time = { survey_pass_end(survey), survey_warp_checks(report) };
+	struct warp_time time = { survey_core_pass_end_tsc(survey), survey_count_warp_checks(report) };
 
 	if (!survey->memory.cores)
 		return;
 	survey_set_stage(survey, SURVEY_AT_WARPS);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.by_tsc && survey_usable(&report->clocks[i]))
-			check_clock(survey, &time, &report->clocks[i].clock);
+			check_hypervisor_clock_for_warps(survey, &time, &report->clocks[i].clock);
 	report->skew.locked = check_tsc_warps(survey, &time, WARP_LOCKED);
 	report->skew.lock_free = check_tsc_warps(survey, &time, WARP_LOCK_FREE);
 }

@@ -20,7 +20,7 @@ let_deadline_pass(struct timer_test *test)
 	uint64_t polls = 2 * DUE_NS * TEST_POLLS_PER_NS;
 	bool in_time;
 
-	test_arm(test, RECORD_EXPIRED, test_ticks(test, DUE_NS));
+	test_arm_source(test, RECORD_EXPIRED, test_ns_to_ticks(test, DUE_NS));
 	timer->driver->disarm(timer);
 	in_time = timer->driver->get_ticks_left(timer) != 0;
 	while (timer->driver->get_ticks_left(timer) && polls-- > 0)
@@ -32,13 +32,13 @@ let_deadline_pass(struct timer_test *test)
 }
 
 void
-run_expired_window(void *argument)
+run_expired_deadline_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t watched = scale_ns_to_ticks(&test->survey->scale, WATCHED_NS), begin;
 
-	if (!test_set_up(test))
+	if (!test_set_up_source(test))
 		return;
 	for (unsigned i = 0, tries = 0; i < ATTEMPTS && tries < TRIES; i++) {
 		if (!let_deadline_pass(test))
@@ -48,7 +48,7 @@ run_expired_window(void *argument)
 		test->arming.armed_before = test->arming.armed_after = begin;
 		test->arming.gaps = 0;
 		test->timer->driver->arm_over(test->timer);
-		test_watch(test, begin, begin + watched, 1);
+		test_watch_for_interrupts(test, begin, begin + watched, 1);
 		test->timer->driver->disarm(test->timer);
 		test_record_interrupts(test);
 	}

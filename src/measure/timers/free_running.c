@@ -30,12 +30,12 @@ ns_to_tsc_ticks(const struct timer_test *test, uint64_t ns)
  * must agree. The wait may take seconds, so it also ends at the run's deadline, and if the TSC stops.
  */
 static bool
-find_edge(struct timer_test *test)
+wait_for_step_of_counter(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	uint64_t first = timer->driver->get_ticks_left(timer), begin = now_tsc(test), bound = ns_to_tsc_ticks(test, EDGE_NS);
 
-	while (now_tsc(test) - begin < bound && !survey_end_if_due(test->survey)) {
+	while (now_tsc(test) - begin < bound && !survey_end_run_if_due(test->survey)) {
 		uint64_t left = timer->driver->get_ticks_left(timer);
 
 		test->survey->hooks.pause();
@@ -50,14 +50,14 @@ find_edge(struct timer_test *test)
 }
 
 static bool
-find_due(struct timer_test *test)
+find_next_due_time(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	uint64_t left_ns;
 
 	if (timer->ticks_max == 1) {
 		if (test->due_tsc == 0)
-			return find_edge(test);
+			return wait_for_step_of_counter(test);
 		test->due_tsc += ns_to_tsc_ticks(test, test->row->asked_ns);
 		return true;
 	}
@@ -72,26 +72,26 @@ find_due(struct timer_test *test)
 }
 
 static bool
-wait_until_near(struct timer_test *test, uint64_t near_ns)
+wait_until_deadline_is_near(struct timer_test *test, uint64_t near_ns)
 {
 	uint64_t near = ns_to_tsc_ticks(test, near_ns);
 
-	if (!test_set_tick_length(test) || !find_due(test))
+	if (!test_set_tick_length(test) || !find_next_due_time(test))
 		return false;
-	while ((int64_t)(test->due_tsc - now_tsc(test)) > (int64_t)near && !survey_end_if_due(test->survey))
+	while ((int64_t)(test->due_tsc - now_tsc(test)) > (int64_t)near && !survey_end_run_if_due(test->survey))
 		test->survey->hooks.pause();
 	return !test->survey->report->incomplete;
 }
 
 bool
-free_running_wait_until_near(struct timer_test *test)
+free_running_wait_until_deadline_is_near(struct timer_test *test)
 {
-	return wait_until_near(test, NEAR_NS);
+	return wait_until_deadline_is_near(test, NEAR_NS);
 }
 
 /* Stores the deadline that the source's counter shows, as if the source was armed now. */
 static void
-take_deadline_from_counter(struct timer_test *test, enum record_interrupts_what what)
+store_deadline_of_counter(struct timer_test *test, enum record_interrupts_what what)
 {
 	struct record_interrupts *arming = &test->arming;
 
@@ -107,12 +107,12 @@ run_free_running_window(void *argument)
 	const struct timer_slot *slot = test->all->window->slot;
 	const struct timer_driver *driver = test->timer->driver;
 
-	if (!test_set_up(test))
+	if (!test_set_up_source(test))
 		return;
 	test->left--;
-	test_arm(test, RECORD_WAITED, 1);
-	take_deadline_from_counter(test, RECORD_WAITED);
-	test_watch(test, test->arming.armed_after, test->due_tsc + ns_to_tsc_ticks(test, NEAR_NS), 1);
+	test_arm_source(test, RECORD_WAITED, 1);
+	store_deadline_of_counter(test, RECORD_WAITED);
+	test_watch_for_interrupts(test, test->arming.armed_after, test->due_tsc + ns_to_tsc_ticks(test, NEAR_NS), 1);
 	test->arming.due = driver->expired(test->timer);
 	driver->disarm(test->timer);
 	if (!test_record_interrupts(test))
@@ -127,7 +127,7 @@ run_free_running_window(void *argument)
  * poll. Returns false if it is not set in time.
  */
 static bool
-wait_for_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
+wait_for_status_bit(const struct timer_test *test, uint64_t *from, uint64_t *to)
 {
 	const struct timer *timer = test->timer;
 	uint64_t until = test->due_tsc + ns_to_tsc_ticks(test, LATE_NS), polls = (POLLED_NS + LATE_NS) * TEST_POLLS_PER_NS;
@@ -151,7 +151,7 @@ wait_for_status(const struct timer_test *test, uint64_t *from, uint64_t *to)
  * caller tries twice.
  */
 static bool
-can_be_cleared(struct timer *timer)
+can_status_bit_be_cleared(struct timer *timer)
 {
 	timer->driver->arm(timer, 0, false);
 	return !timer->driver->expired(timer);
@@ -162,30 +162,30 @@ can_be_cleared(struct timer *timer)
  * preempted just before it.
  */
 static void
-poll_source(struct timer_test *test)
+poll_status_bit(struct timer_test *test)
 {
 	struct record_event *set_between = test->all->items;
 	uint64_t interrupts;
 
-	if (!can_be_cleared(test->timer) && !can_be_cleared(test->timer)) {
+	if (!can_status_bit_be_cleared(test->timer) && !can_status_bit_be_cleared(test->timer)) {
 		test_set_state(test, CLOCK_BROKEN, "Its status stays set: it can't be cleared.");
 		return;
 	}
-	if (!wait_until_near(test, POLLED_NS))
+	if (!wait_until_deadline_is_near(test, POLLED_NS))
 		return;
 	interrupts = test->survey->hooks.interrupts_mask();
-	take_deadline_from_counter(test, RECORD_POLLED);
-	test->arming.taken = wait_for_status(test, &set_between->count, &set_between->tsc);
+	store_deadline_of_counter(test, RECORD_POLLED);
+	test->arming.taken = wait_for_status_bit(test, &set_between->count, &set_between->tsc);
 	test->survey->hooks.interrupts_restore(interrupts);
 	test->arming.opened = test->arming.armed_after;
 	test->arming.closed = set_between->tsc;
-	test_append_arming(test, test->arming.taken);
+	test_record_arming(test, test->arming.taken);
 }
 
 void
 free_running_poll_status(struct timer_test *test)
 {
 	test->timer->driver->set_up(test->timer, 0);
-	poll_source(test);
+	poll_status_bit(test);
 	test->timer->driver->restore(test->timer);
 }

@@ -12,7 +12,7 @@
 
 /* Records a gap, in which the core was preempted, if more than MOST ticks passed between FROM and TO. */
 static void
-record_gap(struct timer_test *test, uint64_t from, uint64_t to, uint64_t most)
+record_gap_if_longer(struct timer_test *test, uint64_t from, uint64_t to, uint64_t most)
 {
 	if (to <= from || to - from <= most || test->arming.gaps == RECORD_AWAY_MAX)
 		return;
@@ -20,7 +20,7 @@ record_gap(struct timer_test *test, uint64_t from, uint64_t to, uint64_t most)
 }
 
 void
-test_arm(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks)
+test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks)
 {
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	struct timer_slot *slot = test->all->window->slot;
@@ -41,11 +41,11 @@ test_arm(struct timer_test *test, enum record_interrupts_what what, uint64_t tic
 	arming->armed_before = tsc();
 	arming->deadline = test->timer->driver->arm(test->timer, ticks, what == RECORD_PERIODS || what == RECORD_MASKED);
 	arming->armed_after = tsc();
-	record_gap(test, arming->armed_before, arming->armed_after, scale_ns_to_ticks(&test->survey->scale, GAP_NS));
+	record_gap_if_longer(test, arming->armed_before, arming->armed_after, scale_ns_to_ticks(&test->survey->scale, GAP_NS));
 }
 
 void
-test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken)
+test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken)
 {
 	const struct timer_window *window = test->all->window;
 	const volatile struct timer_slot *slot = window->slot;
@@ -59,10 +59,10 @@ test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t take
 		uint64_t now = tsc();
 
 		for (; seen < slot->taken && seen < TIMER_EVENTS_MAX; seen++) {
-			record_gap(test, last, slot->events[seen].tsc, entry_ticks);
+			record_gap_if_longer(test, last, slot->events[seen].tsc, entry_ticks);
 			last = slot->events[seen].tsc > last ? slot->events[seen].tsc : last;
 		}
-		record_gap(test, last, now, gap_ticks);
+		record_gap_if_longer(test, last, now, gap_ticks);
 		last = now > last ? now : last;
 		if (seen >= taken || now >= until)
 			break;
@@ -75,7 +75,7 @@ test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t take
 
 /* Returns the resolution of the counter that times the source, in ticks of this counter. */
 static uint64_t
-counter_step(const struct timer_test *test)
+counter_resolution_ticks(const struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	const struct report_clock *entry = timer->clock ? report_find_clock(test->survey->report, timer->clock) : NULL;
@@ -87,7 +87,7 @@ counter_step(const struct timer_test *test)
 
 /* Appends the description of the tested timer to the record. */
 static void
-record_facts(struct timer_test *test)
+record_timer_description(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	struct record_timer *facts = &test->facts;
@@ -103,18 +103,18 @@ record_facts(struct timer_test *test)
 	facts->interval_ns = test->row->asked_ns;
 	facts->phase_ticks = timer->phase_ticks;
 	facts->count_mask = timer->counter_address ? timer->count_mask : 0;
-	facts->step_ticks = counter_step(test);
+	facts->step_ticks = counter_resolution_ticks(test);
 	record_put(&test->survey->record, RECORD_TIMER, facts, NULL, 0);
 	test->recorded = true;
 }
 
 void
-test_append_arming(struct timer_test *test, size_t count)
+test_record_arming(struct timer_test *test, size_t count)
 {
 	struct record_interrupts *arming = &test->arming;
 
 	if (!test->recorded)
-		record_facts(test);
+		record_timer_description(test);
 	arming->timer = test->facts.timer;
 	record_put(&test->survey->record, RECORD_INTERRUPTS, arming, test->all->items, arming->gaps + count);
 }
@@ -128,7 +128,7 @@ test_record_interrupts(struct timer_test *test)
 	for (size_t i = 0; i < count; i++)
 		test->all->items[test->arming.gaps + i] = (struct record_event){ slot->events[i].count, slot->events[i].tsc };
 	test->arming.taken = slot->taken;
-	test_append_arming(test, count);
+	test_record_arming(test, count);
 	if (slot->taken <= TIMER_EVENTS_MAX)
 		return true;
 	test->timer->state = CLOCK_BROKEN;

@@ -16,10 +16,10 @@
  * until the counter wraps. Returns false if every try took a quarter of a period or longer.
  */
 static bool
-arm_period(struct timer_test *test, enum record_interrupts_what what, uint64_t period)
+arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, uint64_t period)
 {
 	for (unsigned tries = 0; tries < ARM_TRIES; tries++) {
-		test_arm(test, what, test_ticks(test, test->row->asked_ns));
+		test_arm_source(test, what, test_ns_to_ticks(test, test->row->asked_ns));
 		if (test->arming.armed_after - test->arming.armed_before < period / 4)
 			return true;
 		test->timer->driver->disarm(test->timer);
@@ -33,11 +33,11 @@ arm_period(struct timer_test *test, enum record_interrupts_what what, uint64_t p
  * for one period.
  */
 static bool
-double_period(struct timer_test *test)
+double_period_of_row(struct timer_test *test)
 {
-	uint64_t ns = test_fit_ns(test, 2 * test->row->asked_ns);
+	uint64_t ns = test_round_interval_ns(test, 2 * test->row->asked_ns);
 
-	if (test->recorded || test->periods / 2 < PERIODS_MIN || test_ticks(test, ns) > test->timer->ticks_max)
+	if (test->recorded || test->periods / 2 < PERIODS_MIN || test_ns_to_ticks(test, ns) > test->timer->ticks_max)
 		return false;
 	test->row->asked_ns = ns;
 	test->periods /= 2;
@@ -50,11 +50,11 @@ run_periods_window(void *argument)
 	struct timer_test *test = argument;
 	uint64_t period;
 
-	if (!test_set_up(test))
+	if (!test_set_up_source(test))
 		return;
 	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
-	if (!arm_period(test, RECORD_PERIODS, period)) {
-		if (double_period(test))
+	if (!arm_periodic_source(test, RECORD_PERIODS, period)) {
+		if (double_period_of_row(test))
 			return;
 		test->left--;
 		if (!test->left && !test->recorded)
@@ -64,30 +64,31 @@ run_periods_window(void *argument)
 	}
 	test->left--;
 	test->arming.asked = (uint16_t)test->periods;
-	test_watch(test, test->arming.armed_after, test->arming.armed_before + (test->periods + 1) * period, UINT64_MAX);
+	test_watch_for_interrupts(test, test->arming.armed_after,
+				  test->arming.armed_before + (test->periods + 1) * period, UINT64_MAX);
 	test->timer->driver->disarm(test->timer);
 	if (test_record_interrupts(test))
 		test->misses = test->all->window->slot->taken ? 0 : TEST_MISSES_MAX;
 }
 
 void
-run_masked_window(void *argument)
+run_masked_periods_window(void *argument)
 {
 	struct timer_test *test = argument;
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t polls = PERIODS_HELD * test->row->asked_ns * TEST_POLLS_PER_NS, period, begin, opened;
 
-	if (!test_set_up(test))
+	if (!test_set_up_source(test))
 		return;
 	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
-	if (!arm_period(test, RECORD_MASKED, period))
+	if (!arm_periodic_source(test, RECORD_MASKED, period))
 		return;
 	/* Waits until the middle of a period. The first period started at an unknown time during the programming. */
 	begin = test->arming.armed_before + (test->arming.armed_after - test->arming.armed_before) / 2;
 	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
 		test->survey->hooks.pause();
 	opened = tsc();
-	test_watch(test, opened, opened + PERIODS_HELD * period, UINT64_MAX);
+	test_watch_for_interrupts(test, opened, opened + PERIODS_HELD * period, UINT64_MAX);
 	test->timer->driver->disarm(test->timer);
 	test_record_interrupts(test);
 }

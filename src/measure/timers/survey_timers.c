@@ -17,7 +17,7 @@
 #define CORES_PERIODS 8u
 
 static bool
-is_quick(const struct report *report)
+is_quick_profile(const struct report *report)
 {
 	return survey_current_profile(report) == PROFILE_QUICK;
 }
@@ -41,7 +41,7 @@ test_set_state(struct timer_test *test, enum clock_state state, const char *why)
 
 /* Discards interrupts that were pending before the source is armed, so that they are not counted. */
 static void
-discard_pending(const struct timer_test *test)
+discard_pending_interrupts(const struct timer_test *test)
 {
 	const struct timer_window *window = test->all->window;
 
@@ -54,14 +54,14 @@ discard_pending(const struct timer_test *test)
 }
 
 bool
-test_set_up(struct timer_test *test)
+test_set_up_source(struct timer_test *test)
 {
 	struct report_interval *row = test->row;
 	struct timer *timer = test->timer;
 
 	timer->driver->set_up(timer, test->all->window->vector);
-	discard_pending(test);
-	if (test_set_tick_length(test) && test_ticks(test, row->asked_ns) <= timer->ticks_max)
+	discard_pending_interrupts(test);
+	if (test_set_tick_length(test) && test_ns_to_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
 	test_set_reason(test, "It cannot be programmed for so long an interval.");
 	return false;
@@ -92,7 +92,7 @@ run_window_on_core(void *argument, size_t core)
 
 /* Runs a window. Returns NULL if the window was completed, otherwise the reason why it was not. */
 static const char *
-run_window(struct timer_test *test, void (*work)(void *argument))
+run_timer_window(struct timer_test *test, void (*work)(void *argument))
 {
 	const struct smp *smp = test->survey->smp;
 	struct remote_window remote = { test, work, NULL };
@@ -105,16 +105,16 @@ run_window(struct timer_test *test, void (*work)(void *argument))
 }
 
 static void
-run_windows(struct timer_test *test, void (*work)(void *argument))
+run_timer_windows(struct timer_test *test, void (*work)(void *argument))
 {
 	bool awaited = test->timer->driver->kind == TIMER_AWAITED;
 
 	for (unsigned i = 0; i < WINDOWS_MAX && test->left > 0 && test->misses < TEST_MISSES_MAX; i++) {
 		const char *why;
 
-		if (survey_end_if_due(test->survey) || (awaited && !free_running_wait_until_near(test)))
+		if (survey_end_run_if_due(test->survey) || (awaited && !free_running_wait_until_deadline_is_near(test)))
 			return;
-		why = run_window(test, work);
+		why = run_timer_window(test, work);
 		if (why) {
 			test_set_state(test, CLOCK_DISABLED, why);
 			return;
@@ -125,7 +125,7 @@ run_windows(struct timer_test *test, void (*work)(void *argument))
 }
 
 static struct report_interval *
-add_row(const struct timer_test *test, bool periodic, uint64_t asked_ns)
+add_interval_row(const struct timer_test *test, bool periodic, uint64_t asked_ns)
 {
 	struct report *report = test->survey->report;
 	const struct timer *timer = test->timer;
@@ -143,7 +143,7 @@ add_row(const struct timer_test *test, bool periodic, uint64_t asked_ns)
 }
 
 uint64_t
-test_fit_ns(struct timer_test *test, uint64_t ns)
+test_round_interval_ns(struct timer_test *test, uint64_t ns)
 {
 	const struct timer *timer = test->timer;
 	uint64_t ticks = timer->ticks_max;
@@ -152,7 +152,7 @@ test_fit_ns(struct timer_test *test, uint64_t ns)
 	    !test_set_tick_length(test))
 		return ns;
 	if (timer->driver->fit)
-		ticks = timer->driver->fit(timer, test_ticks(test, ns));
+		ticks = timer->driver->fit(timer, test_ns_to_ticks(test, ns));
 	return scale_mul_div_nearest(ticks, test->tick.value, NS_AS);
 }
 
@@ -166,7 +166,7 @@ struct plan {
  * only if twice PERIODS_HELD periods fit into a window.
  */
 static bool
-has_masked_window(const struct timer_test *test)
+does_row_get_masked_window(const struct timer_test *test)
 {
 	return test->row->state == CLOCK_PRESENT && test->recorded && test->misses < TEST_MISSES_MAX &&
 	       test->core == 0 && !test->timer->driver->secondary && test->periods >= 2 * PERIODS_HELD;
@@ -174,11 +174,11 @@ has_masked_window(const struct timer_test *test)
 
 /* Measures one row: either the one-shots of PLAN, or the same number of windows of periods. */
 static void
-measure_row(struct timer_test *test, const struct plan *plan, bool periodic)
+measure_interval_row(struct timer_test *test, const struct plan *plan, bool periodic)
 {
 	enum timer_kind kind = test->timer->driver->kind;
 
-	test->row = add_row(test, periodic, test_fit_ns(test, plan->ns));
+	test->row = add_interval_row(test, periodic, test_round_interval_ns(test, plan->ns));
 	if (!test->row || test->timer->state != CLOCK_PRESENT)
 		return;
 	test->left = plan->count;
@@ -189,13 +189,14 @@ measure_row(struct timer_test *test, const struct plan *plan, bool periodic)
 	if (kind == TIMER_POLLED)
 		free_running_poll_status(test);
 	else
-		run_windows(test, periodic ? run_periods_window : kind == TIMER_AWAITED ? run_free_running_window : run_shots_window);
-	if (periodic && has_masked_window(test))
-		run_window(test, run_masked_window);
+		run_timer_windows(test, periodic ? run_periods_window :
+				  kind == TIMER_AWAITED ? run_free_running_window : run_oneshots_window);
+	if (periodic && does_row_get_masked_window(test))
+		run_timer_window(test, run_masked_periods_window);
 }
 
 static const struct plan *
-get_plan(const struct timer_test *test)
+get_plan_of_one_shots(const struct timer_test *test)
 {
 	static const struct plan few[] = { { 100000, 100 }, { 0, 0 } }, none[] = { { 0, 0 } },
 				 at_once[] = { { 0, 200 }, { 0, 0 } }, awaited[] = { { 0, 1 }, { 0, 0 } },
@@ -212,29 +213,29 @@ get_plan(const struct timer_test *test)
 	case TIMER_AT_ONCE:
 		return at_once;
 	default:
-		return test->core || test->timer->driver->secondary || is_quick(test->survey->report) ? few : all;
+		return test->core || test->timer->driver->secondary || is_quick_profile(test->survey->report) ? few : all;
 	}
 }
 
 static void
-measure_source(struct survey *survey, struct survey_timers *all, struct timer *timer, size_t core)
+test_timer_source(struct survey *survey, struct survey_timers *all, struct timer *timer, size_t core)
 {
 	const struct report *report = survey->report;
-	bool few = core || timer->driver->secondary || is_quick(report);
+	bool few = core || timer->driver->secondary || is_quick_profile(report);
 	const struct plan windows = { PERIOD_NS, few ? 1 : WINDOWS };
 	struct timer_test test = {
 		.survey = survey, .all = all, .timer = timer, .core = core,
 	};
 
-	for (const struct plan *plan = get_plan(&test); plan->count; plan++) {
-		measure_row(&test, plan, false);
+	for (const struct plan *plan = get_plan_of_one_shots(&test); plan->count; plan++) {
+		measure_interval_row(&test, plan, false);
 		if (timer->state != CLOCK_PRESENT)
 			return; /* one row is enough to report that the source is not usable */
 	}
 	if (timer->driver->arm_over && core == 0 && !timer->driver->secondary && test.misses < TEST_MISSES_MAX)
-		run_window(&test, run_expired_window);
+		run_timer_window(&test, run_expired_deadline_window);
 	if (timer->driver->periodic && !timer->no_periods && (core == 0 || report->core_count <= CORES_PERIODS))
-		measure_row(&test, &windows, true);
+		measure_interval_row(&test, &windows, true);
 }
 
 static bool
@@ -244,44 +245,44 @@ is_tested_source(const struct timer_driver *driver, const struct report *report)
 
 	if (driver->by_pic)
 		return report->options.pic;
-	return all || (!driver->only_all && (!is_quick(report) || driver->in_quick));
+	return all || (!driver->only_all && (!is_quick_profile(report) || driver->in_quick));
 }
 
 /* Returns the expected duration of a source's tests on the boot core. */
 static uint64_t
-expected_ns(struct survey *survey, const struct timer_driver *driver)
+expected_source_tests_ns(struct survey *survey, const struct timer_driver *driver)
 {
 	struct timer timer = { .driver = driver };
 	const struct timer_test test = { .survey = survey, .timer = &timer };
-	bool few = driver->secondary || is_quick(survey->report);
+	bool few = driver->secondary || is_quick_profile(survey->report);
 	uint64_t ns = driver->periodic ? PERIODS_A_WINDOW * PERIOD_NS * (few ? 1 : WINDOWS) : 0;
 
 	if (driver->kind == TIMER_AWAITED || driver->kind == TIMER_POLLED)
 		return AWAITED_NS;
-	for (const struct plan *plan = get_plan(&test); plan->count; plan++)
+	for (const struct plan *plan = get_plan_of_one_shots(&test); plan->count; plan++)
 		ns += plan->ns * plan->count;
 	return ns;
 }
 
 static uint64_t
-expected_from(struct survey *survey, const struct survey_timers *timers, size_t from)
+expected_remaining_tests_ns(struct survey *survey, const struct survey_timers *timers, size_t from)
 {
 	uint64_t ns = 0;
 
 	for (size_t i = from; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++)
 		if (is_tested_source(timers->drivers[i], survey->report))
-			ns += expected_ns(survey, timers->drivers[i]);
+			ns += expected_source_tests_ns(survey, timers->drivers[i]);
 	return ns;
 }
 
 void
-survey_timers(struct survey *survey, struct survey_timers *timers)
+survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers)
 {
-	uint64_t all_ns = expected_from(survey, timers, 0), begin_ns;
+	uint64_t all_ns = expected_remaining_tests_ns(survey, timers, 0), begin_ns;
 
 	survey_set_stage(survey, SURVEY_AT_TIMERS);
 	begin_ns = survey->plan.done_ns;
-	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_if_due(survey); i++) {
+	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i] && !survey_end_run_if_due(survey); i++) {
 		struct timer *timer = &timers->timers[i];
 
 		*timer = (struct timer){ .driver = timers->drivers[i] };
@@ -291,11 +292,11 @@ survey_timers(struct survey *survey, struct survey_timers *timers)
 		if (timer->unlisted)
 			continue;
 		survey->hooks.progress(survey->hooks.context, timer->driver->id, survey->plan.done_ns, survey->plan.total_ns);
-		measure_source(survey, timers, timer, 0);
+		test_timer_source(survey, timers, timer, 0);
 		if (all_ns)
 			survey->plan.done_ns = begin_ns +
 					       scale_mul_div(survey->plan.timers_ns,
-							     all_ns - expected_from(survey, timers, i + 1), all_ns);
+							     all_ns - expected_remaining_tests_ns(survey, timers, i + 1), all_ns);
 	}
 }
 
@@ -317,9 +318,9 @@ is_core_tested(const struct survey *survey, size_t core)
 }
 
 void
-survey_core_timers(struct survey *survey, struct survey_timers *timers)
+survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers)
 {
-	uint64_t end_tsc = survey_pass_end(survey);
+	uint64_t end_tsc = survey_core_pass_end_tsc(survey);
 	size_t left_out = 0;
 
 	for (size_t i = 0; i < SURVEY_TIMERS_MAX && timers->drivers[i]; i++) {
@@ -327,18 +328,18 @@ survey_core_timers(struct survey *survey, struct survey_timers *timers)
 
 		if (!driver->on_each_core || driver->kind == TIMER_AT_ONCE)
 			continue;
-		for (size_t core = 1; core < survey->smp->count && !survey_end_if_due(survey); core++) {
+		for (size_t core = 1; core < survey->smp->count && !survey_end_run_if_due(survey); core++) {
 			struct timer timer = { .driver = driver };
 
 			if (!is_core_tested(survey, core))
 				continue;
-			if (survey_pass_is_over(survey, end_tsc)) {
+			if (survey_is_core_pass_over(survey, end_tsc)) {
 				left_out++;
 				continue;
 			}
 			driver->open(timers->platform, &timer);
 			if (timer.state == CLOCK_PRESENT)
-				measure_source(survey, timers, &timer, core);
+				test_timer_source(survey, timers, &timer, core);
 		}
 	}
 	if (left_out)

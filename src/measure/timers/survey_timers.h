@@ -20,12 +20,12 @@ struct survey_timers {
  * Adds a row to report.intervals for each source, mode and period, on the boot core. Every wait is bounded by
  * the TSC and by a count.
  */
-void survey_timers(struct survey *survey, struct survey_timers *timers);
+void survey_test_timers_on_boot_core(struct survey *survey, struct survey_timers *timers);
 
 /*
- * Does the same as survey_timers() on every other live core, for the sources that each core has. With more than 64
- * cores only the first core of each package is tested.
+ * Does the same as survey_test_timers_on_boot_core() on every other live core, for the sources that each core has.
+ * With more than 64 cores only the first core of each package is tested.
  */
-void survey_core_timers(struct survey *survey, struct survey_timers *timers);
+void survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers);
 
 #endif

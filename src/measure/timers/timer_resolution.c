@@ -11,7 +11,7 @@
 #define MILLIHZ_PER_HZ  1000u
 
 uint64_t
-test_ticks(const struct timer_test *test, uint64_t ns)
+test_ns_to_ticks(const struct timer_test *test, uint64_t ns)
 {
 	return scale_mul_div_nearest(ns * PS_PER_NS, AS_PER_PS, test->tick.value);
 }
@@ -40,7 +40,7 @@ read_ticks_left(const struct timer_test *test)
  * span stays 0.
  */
 static void
-measure_tick(struct timer_test *test)
+measure_tick_length(struct timer_test *test)
 {
 	uint64_t bound = scale_ns_to_ticks(&test->survey->scale, CALIBRATE_NS), polls = CALIBRATE_NS * TEST_POLLS_PER_NS;
 	struct sample first, last;
@@ -63,7 +63,7 @@ measure_tick(struct timer_test *test)
  * an estimate of the TSC's rate, so the error of this estimate is added.
  */
 static void
-keep_lapic_rate(const struct timer_test *test)
+keep_most_exact_lapic_rate(const struct timer_test *test)
 {
 	struct report *report = test->survey->report;
 	const struct rate_interval *tsc = &report->tsc_within;
@@ -90,8 +90,8 @@ test_set_tick_length(struct timer_test *test)
 	test->facts.hz_num = timer->hz.num;
 	test->facts.hz_den = timer->hz.den;
 	if (!timer->by_tsc && !timer->hz.den)
-		measure_tick(test);
+		measure_tick_length(test);
 	test->tick = analysis_calculate_timer_tick(&test->facts, &test->survey->scale);
-	keep_lapic_rate(test);
+	keep_most_exact_lapic_rate(test);
 	return test->tick.value != 0;
 }

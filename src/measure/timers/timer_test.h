@@ -43,13 +43,13 @@ struct timer_test {
 /* functions in irq_wait.c */
 
 /* Discards recorded interrupts, and programs the source with TICKS. */
-void test_arm(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);
+void test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);
 
 /*
  * Enables interrupts until TAKEN interrupts have come or the TSC has reached UNTIL. Records gaps from FROM on, in which
  * the core did not run. The TSC that the interrupt handler reads is used as well, so the time in the handler is no gap.
  */
-void test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken);
+void test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken);
 
 /*
  * Appends the latest arming to the record, with its interrupts. Returns false, and marks the source as broken, if more
@@ -58,11 +58,11 @@ void test_watch(struct timer_test *test, uint64_t from, uint64_t until, uint64_t
 bool test_record_interrupts(struct timer_test *test);
 
 /* Appends the latest arming with COUNT interrupts, which follow the gaps in all->items. */
-void test_append_arming(struct timer_test *test, size_t count);
+void test_record_arming(struct timer_test *test, size_t count);
 
 /* functions in timer_resolution.c */
 
-uint64_t test_ticks(const struct timer_test *test, uint64_t ns);
+uint64_t test_ns_to_ticks(const struct timer_test *test, uint64_t ns);
 
 /*
  * Sets the duration of a tick from the source's nominal frequency. If it has none, measures the duration with the TSC.
@@ -78,23 +78,23 @@ void test_set_reason(struct timer_test *test, const char *why);
 void test_set_state(struct timer_test *test, enum clock_state state, const char *why);
 
 /* Sets up the source for the test. Returns false if it cannot be programmed with this row's interval. */
-bool test_set_up(struct timer_test *test);
+bool test_set_up_source(struct timer_test *test);
 
 /* Returns the supported interval nearest to NS. A free-running source has only one interval. */
-uint64_t test_fit_ns(struct timer_test *test, uint64_t ns);
+uint64_t test_round_interval_ns(struct timer_test *test, uint64_t ns);
 
 /*
  * Do the work of one window, with one-shots or with periods. ARGUMENT is a struct timer_test. If programming the source
  * takes more than a quarter of a period, the row's period is doubled before its first window, up to 8 ms.
  */
-void run_shots_window(void *argument);
+void run_oneshots_window(void *argument);
 void run_periods_window(void *argument);
 
 /* Masks interrupts for PERIODS_HELD periods, and then enables them for the same number of periods. */
-void run_masked_window(void *argument);
+void run_masked_periods_window(void *argument);
 
 /* Function in expired_deadline.c: arms the source repeatedly with a deadline that has passed. */
-void run_expired_window(void *argument);
+void run_expired_deadline_window(void *argument);
 
 /* functions in free_running.c */
 
@@ -102,7 +102,7 @@ void run_expired_window(void *argument);
  * Waits until the source is due soon, so that a window can start. The firmware's tick still runs. Returns false if this
  * takes too long, or if the source does not count.
  */
-bool free_running_wait_until_near(struct timer_test *test);
+bool free_running_wait_until_deadline_is_near(struct timer_test *test);
 void run_free_running_window(void *argument);
 
 /* Polls the status bit of a source without an interrupt until the bit is set. */

@@ -32,11 +32,11 @@ get_core_of_rank(const struct report *report, size_t rank)
 static enum pair
 pair_of(const struct report *report, size_t a, size_t b)
 {
-	struct offset offset = offsets_pair(report_shown_pass(report), a, b);
+	struct offset offset = offsets_get_pair(report_shown_pass(report), a, b);
 
 	if (!offset_is_known(offset))
 		return PAIR_UNKNOWN;
-	if (offsets_moved(report_shown_pass(report), a, b))
+	if (offsets_get_movement_ticks(report_shown_pass(report), a, b))
 		return PAIR_CONTRADICTS;
 	if (!offset_excludes_zero(offset))
 		return PAIR_AGREE;
@@ -156,7 +156,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 
 	for (size_t a = 0; a < offsets->cores; a++) {
 		for (size_t b = a + 1; b < offsets->cores; b++) {
-			struct worst pair = { a, b, offsets_pair(offsets, a, b) };
+			struct worst pair = { a, b, offsets_get_pair(offsets, a, b) };
 
 			if (offset_is_known(pair.offset))
 				count = insert_worst(worst, count, pair);

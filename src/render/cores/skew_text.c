@@ -39,7 +39,7 @@ static void
 put_pairs(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	size_t cores = skew->first.offsets.cores, all = pair_schedule_pairs(skew->kind, cores);
+	size_t cores = skew->first.offsets.cores, all = pair_schedule_count_pairs(skew->kind, cores);
 	size_t pairs = report_shown_summary(report)->pairs;
 
 	if (pairs < all)
@@ -58,7 +58,7 @@ put_compared_cores(struct text *text, const struct report *report)
 	size_t cores = skew->first.offsets.cores;
 
 	if (cores > 2 && skew->kind == PAIR_SCHEDULE_ALL &&
-	    report_shown_summary(report)->pairs == pair_schedule_pairs(skew->kind, cores))
+	    report_shown_summary(report)->pairs == pair_schedule_count_pairs(skew->kind, cores))
 		text_printf(text, "all %zu cores", cores);
 	else
 		put_pairs(text, report);

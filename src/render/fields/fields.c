@@ -68,7 +68,7 @@ loop_ps(const struct report *report, const struct latency *latency)
 	struct scale scale;
 
 	scale_init(&scale, report->tsc);
-	return latency_loop_ps(latency, &scale);
+	return latency_loop_time_ps(latency, &scale);
 }
 
 static struct latency_interval
@@ -80,7 +80,7 @@ within(const struct latency *latency, uint32_t per_hundred_thousand)
 static struct latency_clean
 clean(const struct report *report, const struct latency *latency)
 {
-	return latency_clean(latency, report->options.gap_ns);
+	return latency_without_hits(latency, report->options.gap_ns);
 }
 
 static struct interval_ns

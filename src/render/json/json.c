@@ -72,7 +72,7 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 static void
 put_exact(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {
-	struct observed_list list = observed_list(latency, walk->report->options.cutoff_millionths);
+	struct observed_list list = observed_make_list(latency, walk->report->options.cutoff_millionths);
 	struct observed row;
 
 	if (walk->json.dense) {
@@ -80,7 +80,7 @@ put_exact(struct walk *walk, const char *key, const struct field *field, const s
 		return;
 	}
 	json_open(&walk->json, key, '[', false);
-	while (observed_next(&list, &row))
+	while (observed_get_next_row(&list, &row))
 		put_element(walk, NULL, field->table, &row, 0);
 	json_close(&walk->json, ']');
 }
@@ -126,7 +126,7 @@ put_matrix(struct walk *walk, const char *key, const struct field *field, const 
 		json_open(&walk->json, NULL, '[', true);
 		for (size_t column = 0, b = 0; column < cores; b += has_rank(skew, b, column), column++)
 			put_offset(walk, field, has_rank(skew, a, row) && has_rank(skew, b, column) ?
-				   offsets_pair(offsets, a, b) : OFFSET_UNKNOWN);
+				   offsets_get_pair(offsets, a, b) : OFFSET_UNKNOWN);
 		json_close(&walk->json, ']');
 	}
 	json_close(&walk->json, ']');

@@ -104,7 +104,7 @@ put_reads(struct text *out, const struct report *report, const struct report_clo
 			   percentile(latency, 90000).text,
 			   percentile(latency, 99000).text,
 			   percentile(latency, 99900).text, number_from_ns(latency->max_ns).text,
-			   number_from_ps(latency_loop_ps(latency, &scale)).text);
+			   number_from_ps(latency_loop_time_ps(latency, &scale)).text);
 	if (entry->cost.read_ps.known)
 		table_line(out, "a read", "%s in the median of the cores, without the bracket",
 			   number_from_ps((uint64_t)entry->cost.read_ps.value).text);

@@ -31,14 +31,14 @@ put_octaves(struct text *out, const struct latency *latency)
 static void
 put_observed(struct text *out, const struct latency *latency, uint32_t cutoff_millionths)
 {
-	struct observed_list list = observed_list(latency, cutoff_millionths);
+	struct observed_list list = observed_make_list(latency, cutoff_millionths);
 	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* number of decimals that the option cutoff needs */
 	struct observed row;
 
 	text_put(out, "\nObserved timing durations up to ");
 	text_put_decimal(out, cutoff_millionths, 6, digits);
 	text_put(out, "%:\n      ns   % of total  running %      count\n");
-	while (observed_next(&list, &row)) {
+	while (observed_get_next_row(&list, &row)) {
 		if (row.after_gap)
 			text_put(out, "...\n");
 		put_row(out, row.ns, row.count, row.running, latency->count);
@@ -57,7 +57,7 @@ table_durations_of(struct text *out, const struct report *report, const struct r
 	text_printf(out, "\n%s: %s\n", entry->clock.id, entry->clock.title);
 	out->ink = INK_PLAIN;
 	text_put(out, "Average loop time including overhead: ");
-	text_put_decimal(out, latency_loop_ps(entry->latency, &scale), 3, 2);
+	text_put_decimal(out, latency_loop_time_ps(entry->latency, &scale), 3, 2);
 	text_put(out, " ns\n");
 	put_octaves(out, entry->latency);
 	put_observed(out, entry->latency, report->options.cutoff_millionths);

@@ -152,8 +152,8 @@ TEST(offsets_are_between_the_smallest_differences_of_both_directions)
 	assert_int_equal(skew->median_trip_ns, 50);
 	assert_int_equal(skew->first.offsets.begin_tsc, START);
 	assert_int_equal(skew->first.offsets.end_tsc, START + 2000000);
-	assert_int_equal(offsets_moment(&skew->first.offsets, 0, 1).begin_tsc, START);
-	assert_int_equal(offsets_moment(&skew->first.offsets, 0, 1).end_tsc, START + 1000);
+	assert_int_equal(offsets_get_time_of_pair(&skew->first.offsets, 0, 1).begin_tsc, START);
+	assert_int_equal(offsets_get_time_of_pair(&skew->first.offsets, 0, 1).end_tsc, START + 1000);
 	assert_false(skew->last.measured || offset_is_known(report.cores[1].last_offset));
 }
 
@@ -219,7 +219,7 @@ TEST(a_drift_is_the_change_of_the_offset_divided_by_the_time)
 	assert_in_range(report.cores[2].drift_ppb.high, 10000000, 10003000);
 	assert_in_range(-report.cores[1].drift_ppb.low, 1, 3000);
 	assert_in_range(report.cores[1].drift_ppb.high, 1, 3000);
-	assert_in_range(skew->drifts[pair_schedule_index(PAIR_SCHEDULE_ALL, 3, 1, 2)].low, 9997000, 10000000);
+	assert_in_range(skew->drifts[pair_schedule_index_of_pair(PAIR_SCHEDULE_ALL, 3, 1, 2)].low, 9997000, 10000000);
 }
 
 TEST(a_last_pass_without_a_pingpong_has_no_offsets_and_no_drift)
@@ -242,9 +242,9 @@ TEST(a_middle_pass_distinguishes_a_step_from_a_drift)
 	put_all_pairs(3, RECORD_PASS_LAST, START + 100000000, ahead, 3);
 	skew = analyse();
 	assert_true(skew->middle.measured && skew->last.measured);
-	assert_int_equal(offsets_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, 0, 1),
+	assert_int_equal(offsets_classify_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, 0, 1),
 			 MOTION_STEP_EARLY);
-	assert_int_equal(offsets_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, 0, 2),
+	assert_int_equal(offsets_classify_motion(&skew->first.offsets, &skew->middle.offsets, &skew->last.offsets, 0, 2),
 			 MOTION_UNKNOWN);
 }
 
@@ -273,7 +273,7 @@ TEST(a_pair_that_moved_during_its_pingpong_is_a_contradiction_without_offset)
 	assert_true(skew->first.measured);
 	assert_int_equal(skew->pingpongs, 1);
 	assert_false(offset_is_known(report.cores[1].offset));
-	assert_int_equal(offsets_moved(&skew->first.offsets, 0, 1), 398);
+	assert_int_equal(offsets_get_movement_ticks(&skew->first.offsets, 0, 1), 398);
 	assert_int_equal(skew->first.summary.contradictions, 1);
 }
 
@@ -287,7 +287,7 @@ TEST(a_repeated_pair_keeps_its_narrowest_offset_with_its_time_and_counts_once)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
 	skew = analyse();
 	assert_offset(report.cores[1].offset, -101, 101);
-	assert_int_equal(offsets_moment(&skew->first.offsets, 0, 1).begin_tsc, START + 10000);
+	assert_int_equal(offsets_get_time_of_pair(&skew->first.offsets, 0, 1).begin_tsc, START + 10000);
 	assert_int_equal(skew->pingpongs, 1);
 	assert_int_equal(skew->again, 2);
 	assert_int_equal(report.cores[1].pingpongs, 1);
@@ -301,7 +301,7 @@ TEST(a_repeated_pair_that_contradicts_keeps_its_first_offset)
 	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 30000, 0x3);
 	analyse();
 	assert_offset(report.cores[1].offset, -2501, 2501);
-	assert_int_equal(offsets_moved(&report.skew.first.offsets, 0, 1), 100000 - 101 - 2501);
+	assert_int_equal(offsets_get_movement_ticks(&report.skew.first.offsets, 0, 1), 100000 - 101 - 2501);
 	assert_int_equal(report.skew.first.summary.contradictions, 1);
 }
 

@@ -742,7 +742,7 @@ TEST(each_row_of_a_soak_has_the_rates_between_its_own_readings)
 	uint64_t ns = START_NS + WINDOW_NS;
 	const struct series_row *rows;
 
-	assert_true(series_size(CLOCKS, 1, ROWS) <= sizeof(memory));
+	assert_true(series_size_bytes(CLOCKS, 1, ROWS) <= sizeof(memory));
 	series_init(&report.series, memory, CLOCKS, 1, ROWS, ROW_NS);
 	rows = report.series.rows;
 	world.changes_ns = ns + ROW_NS;

@@ -93,7 +93,7 @@ take(struct world *world, struct window *window, size_t count)
 		struct sample *samples = window->samples[i];
 
 		ps = read_all(world, ps, samples) + WINDOW_PS;
-		resolution_add(&resolution, &clock_of_64_bits, 0, samples, READS);
+		resolution_add_samples(&resolution, &clock_of_64_bits, 0, samples, READS);
 		window->corners[i] = rate_find_corners(&clock_of_64_bits, 0, rise, samples, READS);
 		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, READS), &window->corners[i] };
 	}
@@ -150,7 +150,7 @@ take_with_between(struct world *world, struct window *window, size_t between)
 
 		ps = begin_ps + WINDOW_PS / (count - 1) * i + random_next(&world->seed) % (PS_PER_S / 1000);
 		read_all(world, ps, samples);
-		resolution_add(&resolution, &clock_of_64_bits, 0, samples, reads);
+		resolution_add_samples(&resolution, &clock_of_64_bits, 0, samples, reads);
 		window->corners[i] = rate_find_corners(&clock_of_64_bits, 0, rise, samples, reads);
 		window->ends.ends[i] = (struct rate_end){ rate_shortest_sample(samples, reads), &window->corners[i] };
 	}

@@ -39,7 +39,7 @@ TEST(cost_on_four_cores_is_the_mean_of_the_middle_two)
 	 * loop that reads no clock.
 	 */
 	scale_init(&scale, report->tsc);
-	assert_int_equal(cost->loop_ps, latency_loop_ps(literal_find(report, "hpet")->latency, &scale) - 20000);
+	assert_int_equal(cost->loop_ps, latency_loop_time_ps(literal_find(report, "hpet")->latency, &scale) - 20000);
 	/* Without the last core, the median is the third core's cost of 30 ns. */
 	report->cores[3].latency[literal_find(report, "null") - report->clocks].count = 0;
 	set_core(report, 2, "null", 14000);

@@ -1118,7 +1118,7 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 		scale_init(&scale, (struct rate){ 1000000000, 1 });
 		latency_clear(latency);
 		for (size_t reads = 0; reads < 100; reads++)
-			latency_add(latency, &scale, &sample, 1);
+			latency_add_samples(latency, &scale, &sample, 1);
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		snprintf(text, sizeof(text), "The latency of %s is %lu ns in the median, 30000 ns at best: more than the limit of "
@@ -1141,7 +1141,7 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 	scale_init(&scale, (struct rate){ 1000000000, 1 });
 	latency_clear(latency);
 	for (size_t reads = 0; reads < 100; reads++)
-		latency_add(latency, &scale, &sample, 1);
+		latency_add_samples(latency, &scale, &sample, 1);
 }
 
 /* A CPUID that exits to the hypervisor makes the read method with CPUID slow, but not the TSC. */

@@ -10,7 +10,7 @@ literal_pair(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (a == b || (offsets->kind == PAIR_SCHEDULE_STAR && a && b))
 		return SIZE_MAX;
-	return pair_schedule_index(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
+	return pair_schedule_index_of_pair(offsets->kind, offsets->cores, a < b ? a : b, a < b ? b : a);
 }
 
 /* Sets the offset of B against A. */

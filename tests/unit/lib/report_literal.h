@@ -194,7 +194,7 @@ literal_fill_cores(struct report *report, size_t count)
 			uint64_t p99_ns = latency_percentile_ns(latency, 99000) + i;
 			uint64_t times = text_equal(report->clocks[c].clock.main, "tsc") ? 1 : count;
 
-			struct latency_clean clean = latency_clean(latency, 10000);
+			struct latency_clean clean = latency_without_hits(latency, 10000);
 
 			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns, clean.mean_ps,
 								  clean.mean_low_ps, clean.mean_high_ps };
@@ -221,7 +221,7 @@ literal_solve(struct report *report)
 	bool *outlier = calloc(skew->first.offsets.cores, sizeof(*outlier));
 	bool *disputed = calloc(skew->first.offsets.cores, sizeof(*disputed));
 
-	skew->first.summary = offsets_solve(&skew->first.offsets, solved, outlier, disputed);
+	skew->first.summary = offsets_calculate_core_offsets(&skew->first.offsets, solved, outlier, disputed);
 	free(disputed);
 	for (size_t rank = 0; rank < skew->first.offsets.cores; rank++)
 		report->cores[skew->core_of[rank]].offset = report->cores[skew->core_of[rank]].last_offset = solved[rank];
@@ -243,10 +243,10 @@ literal_drifts(struct report *report)
 	struct report_skew *skew = &report->skew;
 	struct offset *drifts = (struct offset *)skew->drifts;
 
-	for (size_t i = 0; i < pair_schedule_pairs(skew->kind, skew->first.offsets.cores); i++) {
+	for (size_t i = 0; i < pair_schedule_count_pairs(skew->kind, skew->first.offsets.cores); i++) {
 		size_t a, b;
 
-		pair_schedule_pair(skew->kind, i, &a, &b);
+		pair_schedule_pair_at_index(skew->kind, i, &a, &b);
 		struct offset of_a = report->cores[skew->core_of[a]].drift_ppb, of_b = report->cores[skew->core_of[b]].drift_ppb;
 		struct offset moved = offset_add((struct offset){ of_b.low, of_b.high },
 						 offset_negate((struct offset){ of_a.low, of_a.high }));
@@ -283,8 +283,8 @@ literal_pass(struct report *report, enum pair_schedule kind, const int64_t *trut
 		"Measuring all pairs would take longer than this profile allows.";
 	skew->core_of = cores;
 	skew->concurrency = kind == PAIR_SCHEDULE_ALL ? count / 2 : 1;
-	skew->rounds = pair_schedule_rounds(kind, count);
-	skew->pingpongs = pair_schedule_pairs(kind, count);
+	skew->rounds = pair_schedule_count_rounds(kind, count);
+	skew->pingpongs = pair_schedule_count_pairs(kind, count);
 	skew->elapsed_ns = 1000000 * skew->rounds;
 	skew->best_trip_ns = 41;
 	skew->median_trip_ns = 58;

@@ -29,7 +29,7 @@ play(enum options_profile profile, const char *const *clocks)
 	played.bench->run.report.options.profile = profile;
 	survey_prepare(&played.bench->run.survey);
 	played.window_ps = sim.now_ps;
-	survey_rates(&played.bench->run.survey);
+	survey_measure_rates(&played.bench->run.survey);
 	played.window_ps = sim.now_ps - played.window_ps;
 	return played;
 }

@@ -35,9 +35,9 @@ static void
 measure(struct bench *bench)
 {
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
-	survey_latencies(&bench->run.survey);
-	survey_cores(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
+	survey_measure_latencies_on_cores(&bench->run.survey);
 }
 
 /*
@@ -103,7 +103,7 @@ TEST(latencies_are_the_durations_that_were_set)
 		assert_int_equal(latency->max_ns, expected[i].ns);
 		assert_int_equal(latency->exact[expected[i].ns], latency->count);
 		assert_int_equal(latency_percentile_ns(latency, 50000), expected[i].ns);
-		assert_int_equal(latency_loop_ps(latency, &bench->run.survey.scale), expected[i].ns * 1000);
+		assert_int_equal(latency_loop_time_ps(latency, &bench->run.survey.scale), expected[i].ns * 1000);
 	}
 }
 
@@ -170,9 +170,9 @@ TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	sim.pit.extra_ps = 20 * SIM_PS_PER_MS;
-	survey_latencies(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_in_range(bench_find(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
 	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
 	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
@@ -186,10 +186,10 @@ TEST(a_pit_without_a_nominal_rate_never_steps_back)
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
 	bench_find(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
 	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* less than the 55 ms in which the PIT wraps */
-	survey_latencies(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_true(bench_find(bench, "pit")->latency->count > 0);
 	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
 	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
@@ -201,11 +201,11 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
-	survey_latencies(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
 	/* the observed step is smaller, because the HPET advances during a read */
 	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500);
@@ -219,12 +219,12 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;
-	survey_latencies(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
 	/* the observed jump is larger, because the HPET advances during a read */
 	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
@@ -264,10 +264,10 @@ TEST(a_preempted_core_causes_no_jump_and_no_step_back)
 
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
 	sim.preempt_ps = 7 * SIM_PS_PER_MS;
-	survey_latencies(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
 		assert_int_equal(bench->run.report.clocks[i].monotonic.backward, 0);
 		assert_int_equal(bench->run.report.clocks[i].monotonic.leaps, 0);
@@ -281,9 +281,9 @@ TEST(a_clock_that_stops_before_its_measurement_is_stuck_and_no_other_clock)
 
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
-	survey_latencies(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
 	assert_non_null(strstr(bench_find(bench, "acpi_pm")->clock.reason, "did not change"));
 	assert_true(bench_find(bench, "acpi_pm")->failed_later);
@@ -298,7 +298,7 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 	bench_open(bench, 1);
 	sim.rtc.b |= 0x80; /* the SET bit in register B, which stops the RTC's updates */
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
 	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
@@ -325,11 +325,11 @@ TEST(the_deadline_keeps_what_was_measured)
 
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	/* the deadline passes during the measurement of the third clock */
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50;
-	survey_latencies(&bench->run.survey);
-	survey_cores(&bench->run.survey);
+	survey_measure_latencies_on_boot_core(&bench->run.survey);
+	survey_measure_latencies_on_cores(&bench->run.survey);
 	assert_true(bench->run.report.incomplete);
 	assert_true(bench_find(bench, "tsc")->latency->count > 0);
 	assert_int_equal(bench_find(bench, "null")->latency->count, 0);
@@ -421,8 +421,8 @@ watch_and_judge(struct bench *bench)
 {
 	struct survey *survey = &bench->run.survey;
 
-	survey_interference(survey);
-	survey_observe(survey);
+	survey_observe_gaps(survey);
+	survey_read_and_compare_clocks(survey);
 	analysis_calculate_gaps(survey->record.bytes, survey->record.length, &bench->run.report);
 	analysis_calculate_discontinuities(survey->record.bytes, survey->record.length, &bench->run.report);
 	bench->machine.describe_cores(bench, &bench->run.report);
@@ -473,10 +473,10 @@ TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 
 	bench_open(bench, 2);
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	sim.preempt_ps = 3000 * SIM_PS_PER_MS;
 	sim.preempt_every = 5000;
-	survey_cores(&bench->run.survey);
+	survey_measure_latencies_on_cores(&bench->run.survey);
 	watch_and_judge(bench);
 	assert_true(bench->is_late);
 	assert_string_equal(report->cores[1].reason, "did not finish a job in time, and was stopped");

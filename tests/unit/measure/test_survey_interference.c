@@ -113,13 +113,13 @@ open_bench(size_t cores)
 		.smp = &bench.smp,
 		.hooks = { .tsc_ordered = read_tsc, .expired = expired, .progress = progress,
 			   .stolen_counter = &no_counter },
-		.plan.total_ns = survey_plan_ns(&bench.report, cores),
+		.plan.total_ns = survey_planned_run_ns(&bench.report, cores),
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
-	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_size(cores, PAIR_SCHEDULE_STAR, 0));
+	bench.memory = aligned_alloc(PINGPONG_LINE, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));
 	assert_non_null(bench.memory);
-	memset(bench.memory, 0, survey_memory_size(cores, PAIR_SCHEDULE_STAR, 0));
-	survey_lay_out(&bench.survey, bench.memory, cores, PAIR_SCHEDULE_STAR, 0);
+	memset(bench.memory, 0, survey_memory_bytes(cores, PAIR_SCHEDULE_STAR, 0));
+	survey_divide_memory(&bench.survey, bench.memory, cores, PAIR_SCHEDULE_STAR, 0);
 	for (size_t i = 0; i < cores; i++)
 		bench.report.cores[i].apic_id = ID_OF(i);
 	bench.report.version = bench.report.commit = "";
@@ -132,7 +132,7 @@ observe(void)
 {
 	const struct record *record = &bench.survey.record;
 
-	survey_interference(&bench.survey);
+	survey_observe_gaps(&bench.survey);
 	analysis_calculate_gaps(record->bytes, record->length, &bench.report);
 }
 

@@ -382,7 +382,7 @@ static void
 measure_window(void)
 {
 	survey_prepare(&bench->survey);
-	survey_rates(&bench->survey);
+	survey_measure_rates(&bench->survey);
 }
 
 /* Measures in a whole window, lets RUN_PS pass without readings, and then does the last reading. */
@@ -391,7 +391,7 @@ measure_for(uint64_t run_ps)
 {
 	measure_window();
 	sim_advance_ps(run_ps);
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 }
 
 /* Measures in a whole window, lets about a second pass without readings, and then does the last reading. */
@@ -400,7 +400,7 @@ measure(void)
 {
 	measure_window();
 	sim_advance_ps(SIM_PS_PER_S + draw(SIM_PS_PER_S));
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_false(bench->report.incomplete);
 }
 
@@ -729,12 +729,12 @@ TEST(a_guests_tsc_that_stops_during_a_sweep_accuses_no_clock)
 		begin_as_a_guest();
 		measure_window();
 		assert_int_equal(discontinuities(), 0);
-		survey_observe(&bench->survey);
+		survey_read_and_compare_clocks(&bench->survey);
 		at_pit.sample = find(PIT)->clock.sample;
 		at_pit.tsc_stands = !leaps;
 		at_pit.pit_ahead = leaps ? PIT_HZ_NUM / PIT_HZ_DEN / 2500 : 0;
 		find(PIT)->clock.sample = sample_pit;
-		survey_check_jump(&bench->survey, 400000);
+		survey_check_jump_of_clock(&bench->survey, 400000);
 		assert_int_equal(discontinuities(), leaps);
 		if (leaps)
 			assert_int_equal(bench->report.discontinuities[0].group_count, 2);
@@ -771,17 +771,17 @@ TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 	give_the_tsc_a_crystal_of_its_own();
 	begin_healthy();
 	measure_window();
-	survey_observe(&bench->survey);
+	survey_read_and_compare_clocks(&bench->survey);
 	at_pm.sample = find(PM)->clock.sample;
 	at_pm.tsc_leaps_ticks = bench->tsc_hz / 1000 * 32;
 	find(PM)->clock.sample = sample_pm;
 	find(HPET)->series = 1;
 	survey_drop_earlier_readings(&bench->survey, find(HPET)->series);
-	survey_observe(&bench->survey);
+	survey_read_and_compare_clocks(&bench->survey);
 	survey_drop_earlier_readings(&bench->survey, find(HPET)->series);
 	for (unsigned i = 0; i < 150; i++) {
 		sim_advance_ps(10 * SIM_PS_PER_MS);
-		survey_observe(&bench->survey);
+		survey_read_and_compare_clocks(&bench->survey);
 	}
 	judge();
 	assert_int_equal(bench->report.finding_count, 1);
@@ -811,9 +811,9 @@ TEST(an_rtc_that_jumps_is_a_finding_on_bare_metal_only)
 		/* The window starts with the RTC's next second. */
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2 +
 				     (after ? SIM_PS_PER_S : 0);
-		survey_rates(&bench->survey);
+		survey_measure_rates(&bench->survey);
 		sim_advance_ps((i / 8 % 2 ? 162 : 10) * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		judge();
 		assert_int_equal(bench->report.finding_count != 0, !guest);
 		for (size_t f = 0; f < bench->report.finding_count; f++)
@@ -844,9 +844,9 @@ TEST(a_stop_before_the_first_edge_of_the_window_is_reported)
 		survey_prepare(&bench->survey);
 		bench->leap_ps = stops_ms[i % 2] * SIM_PS_PER_MS;
 		bench->leaps_at_ps = sim.now_ps;
-		survey_rates(&bench->survey);
+		survey_measure_rates(&bench->survey);
 		sim_advance_ps(10 * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		judge();
 		assert_int_equal(bench->report.finding_count, 0);
 		assert_true(discontinuities() == 1 || (i % 2 && !discontinuities()));
@@ -889,9 +889,9 @@ TEST(a_snapshot_between_the_last_readings_of_the_window_accuses_no_clock)
 		sim.tsc.counter.backward_at_ps = bench->leaps_at_ps = at_ps;
 		sim.tsc.counter.backward_ticks = 0 - bench->tsc_hz / 1000 * leap_ms;
 		bench->leap_ps = leap_ms * SIM_PS_PER_MS;
-		survey_rates(&bench->survey);
+		survey_measure_rates(&bench->survey);
 		sim_advance_ps(17 * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		judge();
 		assert_true(discontinuities() != 0);
 		for (size_t f = 0; f < bench->report.finding_count; f++)
@@ -914,9 +914,9 @@ TEST(an_rtc_that_jumps_at_the_end_of_the_window_is_not_fast_in_and_after_it)
 		survey_prepare(&bench->survey);
 		bench->leap_ps = SIM_PS_PER_S / 5;
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S - early_ps;
-		survey_rates(&bench->survey);
+		survey_measure_rates(&bench->survey);
 		sim_advance_ps(17 * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		judge();
 		assert_int_equal(bench->report.finding_count, 0);
 	}
@@ -941,12 +941,12 @@ TEST(the_interval_of_a_jump_includes_a_part_that_was_overlooked)
 		bench->leap_ps = (uint64_t)leap_ns * SIM_PS_PER_NS;
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S - early_ms * SIM_PS_PER_MS;
 		sim_advance_ps(bench->leaps_at_ps - SIM_PS_PER_S / 8 - sim.now_ps);
-		survey_rates_again(&bench->survey);
-		for (unsigned i = 0; i < 20 && survey_observe(&bench->survey); i++)
+		survey_measure_rates_at_end_of_run(&bench->survey);
+		for (unsigned i = 0; i < 20 && survey_read_and_compare_clocks(&bench->survey); i++)
 			sim_advance_ps(SIM_PS_PER_S / 8);
 		for (unsigned i = 0; i < 20 && !discontinuities(); i++) {
 			sim_advance_ps(SIM_PS_PER_S / 8);
-			survey_observe(&bench->survey);
+			survey_read_and_compare_clocks(&bench->survey);
 		}
 		if (discontinuities() && row->from_tsc) {
 			seen++;
@@ -977,7 +977,7 @@ TEST(a_guests_rtc_that_jumps_after_the_window_in_a_soak_is_no_finding)
 		bench->leap_ps = leaps[i].leap_ms * SIM_PS_PER_MS;
 		bench->leaps_at_ps = sim.now_ps + SIM_PS_PER_S;
 		sim_advance_ps(leaps[i].run_s * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		/* A jump that is larger than the RTC's possible rate error is noticed, and then no rate includes it. */
 		assert_int_equal(find(RTC)->implied_since.known, !discontinuities());
 		assert_int_equal(find(RTC)->implied.high < find(RTC)->implied_window.high,
@@ -1026,7 +1026,7 @@ TEST(an_rtc_that_is_far_off_is_named_although_the_core_missed_its_edges)
 		bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
 		bench->away_at_ps -= before ? 3 * SIM_PS_PER_MS : 0;
 		bench->away_ps = SIM_PS_PER_S / 2 * 3;
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		assert_int_equal(bench->away_at_ps, SIM_NEVER);
 		assert_only("rate-wrong", "rtc", 100000);
 	}
@@ -1044,7 +1044,7 @@ TEST(an_rtc_is_not_stuck_if_a_preempted_core_continues_during_its_update)
 	bench->away_at_rtc = true;
 	bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S - 3 * SIM_PS_PER_MS;
 	bench->away_ps = 2 * SIM_PS_PER_S + 2 * SIM_PS_PER_MS;
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	judge();
 	assert_int_equal(bench->away_at_ps, SIM_NEVER);
 	assert_int_equal(bench->report.finding_count, 0);
@@ -1066,10 +1066,10 @@ TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it
 		survey_prepare(&bench->survey);
 		bench->leap_ps = stops ? SIM_PS_PER_S / 5 : 0;
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 11) * SIM_PS_PER_S - 12 * SIM_PS_PER_MS;
-		survey_rates(&bench->survey);
+		survey_measure_rates(&bench->survey);
 		sim_advance_ps(30 * SIM_PS_PER_S);
 		from_ps = sim.now_ps;
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		if (stops) {
 			judge();
 			assert_int_equal(bench->report.finding_count, 0);
@@ -1204,7 +1204,7 @@ change_within_the_window(int clock)
 	bench->changing = clock;
 	bench->change_ppm = 180;
 	bench->changes_at_ps = begin_ps + half_ps;
-	survey_rates(&bench->survey);
+	survey_measure_rates(&bench->survey);
 	assert_int_equal(bench->changes_at_ps, SIM_NEVER);
 	middle_ps = scale_mul_div(middle_of(HPET), SIM_PS_PER_S, bench->tsc_hz);
 	late_ps = middle_ps - (begin_ps + half_ps);
@@ -1404,7 +1404,7 @@ TEST(only_the_clock_whose_rate_changes_after_the_window_is_found)
 		 * counted
 		 */
 		sim_advance_ps(100 * SIM_PS_PER_S);
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
 	}
 }
@@ -1422,7 +1422,7 @@ TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_a
 		sim_advance_ps(100 * SIM_PS_PER_S);
 		if (full)
 			bench->survey.record.entries_of[RECORD_BATCH] = SURVEY_BATCHES_MAX;
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		assert_true(find(HPET)->since_ns != 0);
 		assert_int_equal(find(PM)->since_ns != 0, !full);
 		assert_int_equal(bench->report.note_count, full);
@@ -1443,7 +1443,7 @@ TEST(an_emulated_tsc_that_is_moved_ahead_adds_no_finding_and_hides_none)
 			sim_counter_speed_up(counter_of(c), -1000);
 		sim_advance_ps(5 * SIM_PS_PER_S);
 		sim.tsc.counter.origin_ticks += bench->tsc_hz / 200; /* a jump by 5 ms in 5 s, which is 1000 ppm */
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		if (c == TSC)
 			judge();
 		else
@@ -1458,7 +1458,7 @@ TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 	measure_window();
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 10000000; /* the HPET jumps forward by a second (10 MHz) */
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_false(find(HPET)->change_since.known); /* no rate includes the jump */
 	assert_int_equal(discontinuities(), 1);
 	assert_int_equal(bench->report.finding_count, 0);
@@ -1471,7 +1471,7 @@ TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 	measure_window();
 	sim_advance_ps(10 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks -= 5000000; /* the HPET jumps back by half a second */
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	judge();
 	/* the step back is smaller than the counter's advance since its last reading */
 	assert_int_equal(bench->report.finding_count, 1);
@@ -1482,7 +1482,7 @@ TEST(a_counter_that_jumps_after_the_window_is_found_at_the_end)
 	measure_window();
 	sim.hpet.counter.origin_ticks = 0;
 	sim.hpet.counter.origin_ps = sim.now_ps;
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_int_equal(discontinuities(), 1);
 	assert_only("clock-backward", "hpet", 1);
 }
@@ -1494,11 +1494,11 @@ TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 	bench->report.duration_ns = 1500 * SURVEY_NS_PER_MS;
 	survey_prepare(&bench->survey);
 	bench->jumps_after_ms = 1700;
-	survey_rates(&bench->survey);
+	survey_measure_rates(&bench->survey);
 	bench->jumps_after_ms = 0;
 	assert_int_equal(discontinuities(), 3);
 	sim_advance_ps(SIM_PS_PER_S);
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	for (int c = HPET; c < RTC; c++) {
 		const struct survey_track *track = &bench->survey.tracks[find(c) - bench->report.clocks];
 
@@ -1522,13 +1522,13 @@ TEST(a_preemption_after_a_jump_leaves_the_other_clocks_rates_known)
 	sim_advance_ps(SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks += 1000000; /* the HPET jumps forward by 100 ms */
 	bench->away_in = 200; /* the PM timer is read a few times before the jump */
-	survey_observe(&bench->survey);
+	survey_read_and_compare_clocks(&bench->survey);
 	assert_int_equal(bench->away_in, 0);
 	assert_int_equal(discontinuities(), 1);
 	assert_true(pm->known && pm->high - pm->low < pm->low / 10);
 	for (unsigned i = 0; i < 20; i++) {
 		sim_advance_ps(SIM_PS_PER_S);
-		survey_observe(&bench->survey);
+		survey_read_and_compare_clocks(&bench->survey);
 	}
 	judge();
 	assert_int_equal(discontinuities(), 1);
@@ -1543,7 +1543,7 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 	measure_window();
 	sim_advance_ps(3 * SIM_PS_PER_S);
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_int_equal(find(PM)->clock.state, CLOCK_STUCK);
 	assert_true(find(PM)->failed_later);
 	assert_in_range(find(PM)->failed_later_ms, 4000, 7000);
@@ -1568,7 +1568,7 @@ TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 		survey_prepare(&bench->survey);
 		bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + ms * SIM_PS_PER_MS;
 		bench->away_ps = SIM_PS_PER_S;
-		survey_rates(&bench->survey);
+		survey_measure_rates(&bench->survey);
 		assert_int_equal(bench->away_at_ps, SIM_NEVER);
 		assert_int_equal(find(PIT)->uncounted, is_slow);
 		assert_int_equal(find(PIT)->error.known, !is_slow);
@@ -1584,7 +1584,7 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 	bench->report.duration_ns = 3 * SURVEY_NS_PER_S;
 	survey_prepare(&bench->survey);
 	bench->rtc_stops_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S + 300 * SIM_PS_PER_MS;
-	survey_rates(&bench->survey);
+	survey_measure_rates(&bench->survey);
 	bench->rtc_stops_at_ps = 0;
 	assert_int_equal(find(RTC)->clock.state, CLOCK_STUCK);
 	assert_false(find(RTC)->implied.known || find(RTC)->error.known);
@@ -1603,7 +1603,7 @@ TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 		bench->survey.steps.clocks[i].implied.known = false;
 	sim_advance_ps(2 * SIM_PS_PER_S);
 	sim.hpet.counter.origin_ticks -= 3 * (UINT64_C(1000000000000000) / SIM_HPET_PERIOD_FS);
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_int_equal(find(HPET)->monotonic.backward, 1);
 	assert_true(find(HPET)->failed_later && !find(HPET)->change_since.known);
 	assert_int_equal(find(PM)->monotonic.backward, 0);
@@ -1672,7 +1672,7 @@ TEST(a_soak_reports_the_rates_over_the_whole_run)
 	assert_true(find(RTC)->change_halves.known);
 	narrow = find(HPET)->error.high - find(HPET)->error.low;
 	sim_advance_ps(90 * SIM_PS_PER_S);
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_true(10 * (find(HPET)->error.high - find(HPET)->error.low) < 2 * narrow);
 	assert_rates_hold_the_truth();
 	assert_pairs_hold_the_truth();
@@ -1693,7 +1693,7 @@ TEST(a_soak_whose_tsc_changed_reports_the_rates_of_the_window)
 		bench->survey.steps.clocks[i].implied.known = false;
 	sim_advance_ps(90 * SIM_PS_PER_S);
 	sim.tsc.counter.origin_ticks += sim.tsc.counter.hz.num / sim.tsc.counter.hz.den * 3 / 100;
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_true(find(HPET)->change_since.high < -100000);
 	assert_false(find(HPET)->rate_whole_run);
 	assert_int_equal(find(HPET)->implied.low, window.low);
@@ -1713,7 +1713,7 @@ TEST(a_run_without_changes_reports_the_rates_over_the_whole_run)
 		sim_advance_ps(9 * SIM_PS_PER_S);
 		if (leaps)
 			sim.hpet.counter.origin_ticks += 100000;
-		survey_rates_again(&bench->survey);
+		survey_measure_rates_at_end_of_run(&bench->survey);
 		for (int c = 0; c < CLOCKS; c++)
 			assert_int_equal(find(c)->rate_whole_run, !leaps);
 		if (leaps)
@@ -1771,7 +1771,7 @@ TEST(the_window_grows_with_the_duration)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		bench->report.options.profile = rows[i].profile;
 		bench->report.duration_ns = rows[i].duration_ms * SURVEY_NS_PER_MS;
-		assert_int_equal(survey_window_ns(&bench->report), rows[i].window_ms * SURVEY_NS_PER_MS);
+		assert_int_equal(survey_rate_window_ns(&bench->report), rows[i].window_ms * SURVEY_NS_PER_MS);
 	}
 }
 
@@ -1781,24 +1781,26 @@ TEST(near_the_end_the_remaining_time_has_only_the_remaining_phases)
 	begin_healthy();
 	measure_window();
 	assert_true(bench->survey.plan.done_ns < bench->survey.plan.total_ns / 2);
-	survey_rates_again(&bench->survey);
+	survey_measure_rates_at_end_of_run(&bench->survey);
 	assert_true(bench->survey.plan.total_ns - bench->survey.plan.done_ns <=
-		    survey_checks_plan_ns(&bench->report) + SURVEY_NS_PER_S);
+		    survey_planned_device_checks_ns(&bench->report) + SURVEY_NS_PER_S);
 	survey_set_stage(&bench->survey, SURVEY_AT_CHECKS);
-	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns, survey_checks_plan_ns(&bench->report));
+	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns,
+			 survey_planned_device_checks_ns(&bench->report));
 	survey_set_stage(&bench->survey, SURVEY_AT_INTERFERENCE); /* going back to an earlier stage must have no effect */
-	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns, survey_checks_plan_ns(&bench->report));
+	assert_int_equal(bench->survey.plan.total_ns - bench->survey.plan.done_ns,
+			 survey_planned_device_checks_ns(&bench->report));
 }
 
 TEST(from_a_tenth_of_the_run_on_the_remaining_time_follows_the_runs_pace)
 {
-	assert_int_equal(survey_left_ns(0, 50 * SURVEY_NS_PER_S, 0), 50 * SURVEY_NS_PER_S);
-	assert_int_equal(survey_left_ns(4 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 40 * SURVEY_NS_PER_S),
+	assert_int_equal(survey_remaining_time_ns(0, 50 * SURVEY_NS_PER_S, 0), 50 * SURVEY_NS_PER_S);
+	assert_int_equal(survey_remaining_time_ns(4 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 40 * SURVEY_NS_PER_S),
 			 46 * SURVEY_NS_PER_S);
-	assert_int_equal(survey_left_ns(5 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 10 * SURVEY_NS_PER_S),
+	assert_int_equal(survey_remaining_time_ns(5 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 10 * SURVEY_NS_PER_S),
 			 90 * SURVEY_NS_PER_S);
-	assert_int_equal(survey_left_ns(40 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 20 * SURVEY_NS_PER_S),
+	assert_int_equal(survey_remaining_time_ns(40 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 20 * SURVEY_NS_PER_S),
 			 5 * SURVEY_NS_PER_S);
-	assert_int_equal(survey_left_ns(51 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 90 * SURVEY_NS_PER_S), 0);
-	assert_int_equal(survey_left_ns(0, 0, 1), 0);
+	assert_int_equal(survey_remaining_time_ns(51 * SURVEY_NS_PER_S, 50 * SURVEY_NS_PER_S, 90 * SURVEY_NS_PER_S), 0);
+	assert_int_equal(survey_remaining_time_ns(0, 0, 1), 0);
 }

@@ -124,7 +124,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 static void
 open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule widest, uint64_t hz)
 {
-	size_t bytes = survey_memory_size(cores, widest, 0);
+	size_t bytes = survey_memory_bytes(cores, widest, 0);
 
 	memset(&bench, 0, sizeof(bench));
 	bench.dies = bench.spoilt.first = NONE;
@@ -147,14 +147,14 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 		.buffer.samples = bench.samples,
 		.buffer.sample_max = SURVEY_SAMPLES_MIN,
 		.buffer.latency = &bench.scratch,
-		.plan.total_ns = survey_plan_ns(&bench.report, cores),
+		.plan.total_ns = survey_planned_run_ns(&bench.report, cores),
 		.tsc.resolution_ticks = 1,
 	};
 	scale_init(&bench.survey.scale, bench.report.tsc);
 	bench.memory = aligned_alloc(PINGPONG_LINE, bytes);
 	assert_non_null(bench.memory);
 	memset(bench.memory, 0, bytes);
-	survey_lay_out(&bench.survey, bench.memory, cores, widest, 0);
+	survey_divide_memory(&bench.survey, bench.memory, cores, widest, 0);
 	record_begin(&bench.survey.record, bench.survey.memory.record, bench.survey.memory.record_size);
 	record_put(&bench.survey.record, RECORD_SCALE, &(struct record_scale){ .hz_num = hz, .hz_den = 1, .step_ticks = 1 },
 		   NULL, 0);
@@ -207,7 +207,7 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 	const struct report_skew *skew = &bench.report.skew;
 
 	open_bench_of(start, cores, PAIR_SCHEDULE_ALL, GHZ);
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(skew->first.measured);
 	assert_int_equal(skew->kind, PAIR_SCHEDULE_ALL);
 	assert_string_equal(skew->kind_reason, "");
@@ -235,9 +235,9 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 TEST(one_core_has_no_pair)
 {
 	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
-	run_pass(survey_skew);
-	survey_contended(&bench.survey);
-	survey_warps(&bench.survey);
+	run_pass(survey_measure_offsets);
+	survey_measure_contended_latencies(&bench.survey);
+	survey_check_for_warps(&bench.survey);
 	assert_false(bench.report.skew.first.measured);
 	assert_false(bench.report.skew.locked.measured);
 	assert_false(bench.report.skew.lock_free.measured);
@@ -288,10 +288,10 @@ TEST(a_quick_run_of_255_slow_cores_measures_a_star_schedule_and_says_so)
 {
 	open_bench(255, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 20 * TICKS_PER_MS;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_whole_star(255);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "longer than this profile allows"));
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(bench.report.skew.last.measured);
 	assert_int_equal(bench.report.skew.last.offsets.kind, PAIR_SCHEDULE_STAR);
 }
@@ -301,13 +301,13 @@ TEST(six_very_slow_cores_have_a_star_schedule_in_a_quick_run_only)
 {
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
 	close_bench(state);
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 1000 * TICKS_PER_MS;
 	bench.report.options.profile = PROFILE_STANDARD;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 	assert_int_equal(bench.report.skew.pingpongs, 15);
 }
@@ -316,7 +316,7 @@ TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
 {
 	open_bench(1024, PAIR_SCHEDULE_STAR, GHZ);
 	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left for second ping-pongs */
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "not enough memory"));
 	/*
@@ -336,7 +336,7 @@ TEST(one_delayed_batch_of_the_rehearsal_does_not_cause_a_star_schedule)
 		bench.held_up = batch;
 		bench.held_up_batches = 1;
 		bench.held_up_ticks = 2000 * TICKS_PER_MS;
-		run_pass(survey_skew);
+		run_pass(survey_measure_offsets);
 		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.report.skew.pingpongs, 120);
 		close_bench(state);
@@ -354,7 +354,7 @@ TEST(few_pairs_that_were_all_rehearsed_in_time_do_not_cause_a_star_schedule)
 	bench.held_up = 1;
 	bench.held_up_batches = 2;
 	bench.held_up_ticks = 1200 * TICKS_PER_MS;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 	assert_int_equal(bench.report.skew.pingpongs, 3);
 }
@@ -364,7 +364,7 @@ TEST(a_pass_that_takes_twice_its_time_limit_keeps_its_results)
 {
 	open_bench(16, PAIR_SCHEDULE_ALL, GHZ);
 	bench.batch_ticks = 500 * TICKS_PER_MS;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_STAR);
 	assert_int_equal(bench.report.skew.pingpongs, 12);
 	assert_int_equal(bench.report.skew.rounds, 12);
@@ -381,7 +381,7 @@ TEST(a_pass_that_ends_with_its_last_batch_was_not_cut_short)
 	for (size_t cores = 13; cores <= 14; cores++) {
 		open_bench(cores, PAIR_SCHEDULE_STAR, GHZ);
 		bench.batch_ticks = 500 * TICKS_PER_MS;
-		run_pass(survey_skew);
+		run_pass(survey_measure_offsets);
 		assert_int_equal(bench.report.skew.pingpongs, 12);
 		assert_int_equal(bench.report.note_count, cores - 13);
 		if (cores == 13)
@@ -397,7 +397,7 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 
 	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	bench.expires_pingpongs = 3;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->first.measured);
 	/* there are 28 pairs, and the pass ends in core 1's third round of four */
@@ -405,10 +405,10 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
-			count += offset_is_known(offsets_pair(&skew->first.offsets, a, b));
+			count += offset_is_known(offsets_get_pair(&skew->first.offsets, a, b));
 	assert_int_equal(count, skew->pingpongs);
-	run_pass(survey_skew);
-	survey_warps(&bench.survey);
+	run_pass(survey_measure_offsets);
+	survey_check_for_warps(&bench.survey);
 	assert_false(skew->last.measured);
 	assert_false(skew->locked.measured);
 }
@@ -419,7 +419,7 @@ TEST(a_core_a_billion_ticks_ahead_is_the_outlier)
 
 	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].offset_ticks = 1000000000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(skew->first.summary.outliers, 1);
 	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(skew->first.outlier[i], i == 3);
@@ -439,7 +439,7 @@ TEST(small_offsets_are_within_the_reported_intervals)
 	open_bench(5, PAIR_SCHEDULE_ALL, GHZ);
 	for (size_t i = 0; i < 5; i++)
 		threads_cores[i].offset_ticks = offsets[i];
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	for (size_t i = 0; i < 5; i++)
 		assert_offset_holds(i, offsets[i]);
 }
@@ -484,7 +484,7 @@ TEST(a_rehearsal_is_recorded_outside_of_a_pass_and_its_warps_count)
 
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[1].offset_ticks = 1000000000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(count_outside(false, &last), 1);
 	assert_int_equal(last.trips, 200);
 	assert_int_equal(count_outside(true, &last), 0);
@@ -497,7 +497,7 @@ TEST(a_rehearsal_is_recorded_outside_of_a_pass_and_its_warps_count)
 /* A soak may have any number of rounds, so the record has only one sum for each core. */
 TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 {
-	size_t bytes = series_size(1, 3, 4), length;
+	size_t bytes = series_size_bytes(1, 3, 4), length;
 	struct record_pingpong last;
 	void *memory = calloc(1, bytes);
 	uint64_t warps;
@@ -505,16 +505,16 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
 	assert_non_null(memory);
 	series_init(&bench.report.series, memory, 1, 3, 4, GHZ);
-	series_start(&bench.report.series, threads_world());
+	series_start_row(&bench.report.series, threads_world());
 	threads_cores[2].offset_ticks = -1000000000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	warps = bench.report.skew.warps;
-	run_pass(survey_series_offsets);
+	run_pass(survey_series_measure_offsets);
 	assert_int_equal(count_outside(true, &last), 2);
 	length = bench.survey.record.length;
-	run_pass(survey_series_offsets);
+	run_pass(survey_series_measure_offsets);
 	threads_cores[2].offset_ticks -= 1000000;
-	run_pass(survey_series_offsets);
+	run_pass(survey_series_measure_offsets);
 	assert_int_equal(bench.survey.record.length, length);
 	assert_int_equal(count_outside(true, &last), 2);
 	assert_int_equal(last.second, 2);
@@ -523,7 +523,7 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	assert_int_equal(bench.report.skew.warps, warps + last.warps);
 	assert_true(-1001000000 <= last.least_to_second && last.least_to_second < -1000900000);
 	assert_true(1000000000 <= last.least_to_first && last.least_to_first < 1000100000);
-	assert_true(offset_is_known(series_open_row(&bench.report.series)->offsets[2]));
+	assert_true(offset_is_known(series_get_open_row(&bench.report.series)->offsets[2]));
 	free(memory);
 }
 
@@ -545,7 +545,7 @@ open_bench_with_spoilt_pair(uint64_t pingpongs)
 static uint64_t
 width_of_spoilt_pair(void)
 {
-	struct offset offset = offsets_pair(&bench.report.skew.first.offsets, 1, 3);
+	struct offset offset = offsets_get_pair(&bench.report.skew.first.offsets, 1, 3);
 
 	assert_true(offset_is_known(offset));
 	return (uint64_t)(offset.high - offset.low);
@@ -557,7 +557,7 @@ TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 
 	open_bench_with_spoilt_pair(1);
 	threads_cores[3].offset_ticks = 2000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(skew->again > 0);
 	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
@@ -571,7 +571,7 @@ TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 TEST(a_pair_that_is_always_disturbed_has_one_more_pingpong)
 {
 	open_bench_with_spoilt_pair(UINT64_MAX);
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 	assert_in_range(bench.spoilt.count, 2, 1 + 3 * 6);
 	assert_in_range(bench.report.skew.again, 1, 3 * 6);
@@ -583,7 +583,7 @@ TEST(a_pair_without_a_first_pingpong_has_another)
 {
 	open_bench_with_spoilt_pair(2);
 	bench.spoilt.missed = true;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(bench.spoilt.count > 2);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
@@ -602,7 +602,7 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 		bench.spoilt.first = ALL;
 		bench.spoilt.missed = true;
 		bench.batch_ticks = (quick ? 600 : 2500) * TICKS_PER_MS;
-		run_pass(survey_skew);
+		run_pass(survey_measure_offsets);
 		assert_int_equal(bench.report.skew.kind, PAIR_SCHEDULE_ALL);
 		assert_int_equal(bench.spoilt.count, quick ? 5 : 7);
 		assert_false(bench.report.skew.first.measured);
@@ -620,8 +620,8 @@ pair_that_moves(int64_t moved_ticks)
 {
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = moved_ticks;
-	run_pass(survey_skew);
-	return offsets_pair(&bench.report.skew.first.offsets, 1, 3);
+	run_pass(survey_measure_offsets);
+	return offsets_get_pair(&bench.report.skew.first.offsets, 1, 3);
 }
 
 /*
@@ -656,7 +656,7 @@ TEST(a_tsc_that_moves_before_the_second_pingpong_is_reported_as_contradiction)
 
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = 1000000000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(summary->contradictions, 1);
 	assert_int_equal(summary->contradiction_b, 3);
 	assert_in_range(summary->contradiction_ticks, 900000000, 1000000000);
@@ -670,7 +670,7 @@ step(int64_t ticks, uint64_t after_ticks)
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[3].step_ticks = ticks;
 	threads_cores[3].steps_at = THREADS_WORLD_0 + after_ticks;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 }
 
 /*
@@ -687,10 +687,10 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 
 		step(ticks, 5000 + 16 * i);
 		for (size_t a = 0; a < 3; a++) {
-			struct offset pair = offsets_pair(&skew->first.offsets, a, 3);
+			struct offset pair = offsets_get_pair(&skew->first.offsets, a, 3);
 
 			assert_true(holds(pair, 0) || holds(pair, ticks));
-			in_pingpongs += offsets_moved(&skew->first.offsets, a, 3) > 0;
+			in_pingpongs += offsets_get_movement_ticks(&skew->first.offsets, a, 3) > 0;
 		}
 		assert_int_equal(skew->pingpongs, 6); /* second ping-pongs have their own number */
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
@@ -710,11 +710,11 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].drift_ppb = 50000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_false(skew->last.measured);
 	assert_int_equal(bench.report.cores[2].drift_ppb.low, INT64_MIN);
 	threads_pass(UINT64_C(1000000000000));
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(skew->last.measured);
 	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
 	for (size_t i = 0; i < 4; i++) {
@@ -754,17 +754,17 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 		bench.survey.plan.total_ns = UINT64_MAX;
 		threads_cores[2].drift_ppb = cases[i].drifts ? 50000 : 0;
-		run_pass(survey_skew);
+		run_pass(survey_measure_offsets);
 		bench.report.start_tsc = bench.report.skew.first.offsets.begin_tsc;
 		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_pass(UINT64_C(1000000000000));
 		if (cases[i].middle)
-			run_pass(survey_middle_pass);
+			run_pass(survey_run_middle_pair_pass);
 		assert_int_equal(bench.report.skew.middle.measured, cases[i].middle);
 		assert_false(bench.report.skew.last.measured);
 		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
 		threads_pass(UINT64_C(1000000000000));
-		run_pass(survey_skew);
+		run_pass(survey_measure_offsets);
 		assert_non_null(strstr(drift_told(), cases[i].told));
 		threads_stop();
 		free(bench.memory);
@@ -779,19 +779,19 @@ TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 
 	for (unsigned fits = 0; fits < 2; fits++) {
 		open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-		run_pass(survey_middle_pass);
+		run_pass(survey_run_middle_pair_pass);
 		assert_false(skew->middle.measured); /* there is no middle pass before the first pass */
-		run_pass(survey_skew);
+		run_pass(survey_measure_offsets);
 		bench.survey.plan.done_ns = 0;
 		bench.survey.plan.total_ns = 20 * skew->elapsed_ns - !fits;
-		run_pass(survey_middle_pass);
+		run_pass(survey_run_middle_pair_pass);
 		assert_int_equal(skew->middle.measured, fits);
 		if (fits) {
 			assert_true(skew->middle.offsets.begin_tsc > skew->first.offsets.end_tsc);
 			assert_int_equal(skew->middle.offsets.cores, 4);
 			for (size_t a = 0; a < 4; a++)
 				for (size_t b = 0; b < 4; b++)
-					assert_true(offset_is_known(offsets_pair(&skew->middle.offsets, a, b)));
+					assert_true(offset_is_known(offsets_get_pair(&skew->middle.offsets, a, b)));
 			return;
 		}
 		threads_stop();
@@ -806,9 +806,9 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 
 	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[0].drift_ppb = 1000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	threads_pass(UINT64_C(1000000000000));
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	judge_report(&bench.report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].rule, "tsc-drift");
@@ -828,9 +828,9 @@ TEST(a_core_with_a_constant_offset_does_not_drift)
 
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[1].offset_ticks = -1000000000;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	threads_pass(UINT64_C(1000000000000));
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	drift = &bench.report.cores[1].drift_ppb;
 	assert_true(drift->low <= 0 && drift->high >= 0);
 	assert_true(drift->high - drift->low < 50000);
@@ -840,12 +840,12 @@ TEST(a_core_with_a_constant_offset_does_not_drift)
 TEST(a_third_pass_is_compared_with_the_first)
 {
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	threads_pass(UINT64_C(1000000000000));
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	threads_cores[1].offset_ticks = 100000000; /* a step of 50 ppm in 2 * 10^12 ticks */
 	threads_pass(UINT64_C(1000000000000));
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
 	assert_in_range(bench.report.cores[1].drift_ppb.low, 40000, 50000);
 	assert_in_range(bench.report.cores[1].drift_ppb.high, 50000, 60000);
@@ -862,7 +862,7 @@ TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	bench.dies = 3;
 	bench.dies_pingpongs = 1;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_false(bench.smp.alive(bench.smp.context, 3));
 	/* core 3 dies before three of its four ping-pongs, so three of 10 pairs are missing */
 	assert_int_equal(skew->pingpongs, 7);
@@ -873,11 +873,11 @@ TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 			assert_offset_holds(i, 0);
 		assert_in_range(bench.report.cores[i].pingpongs, 1, 4);
 	}
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_true(skew->last.measured);
 	assert_int_equal(bench.report.cores[3].drift_ppb.high, INT64_MAX);
 	assert_true(bench.report.cores[4].drift_ppb.high < INT64_MAX);
-	survey_warps(&bench.survey);
+	survey_check_for_warps(&bench.survey);
 	assert_int_equal(skew->locked.cores, 4);
 	assert_int_equal(bench.survey.memory.warp->slots[3].turns, 0);
 	assert_int_equal(bench.survey.memory.warp->slots[4].turns, 20000);
@@ -887,7 +887,7 @@ TEST(a_core_that_dies_at_once_has_no_pingpong)
 {
 	open_bench(5, PAIR_SCHEDULE_ALL, 50 * TICKS_PER_MS);
 	threads_cores[4].dies_reading = 1;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	assert_int_equal(bench.report.skew.pingpongs, 6);
 	assert_int_equal(bench.report.cores[4].pingpongs, 0);
 	assert_false(offset_is_known(bench.report.cores[4].offset));
@@ -898,7 +898,7 @@ TEST(each_living_core_reports_its_own_facts)
 {
 	open_bench(3, PAIR_SCHEDULE_ALL, 10 * TICKS_PER_MS);
 	threads_cores[1].dies_reading = 1;
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
 	survey_read_core_facts(&bench.survey);
 	assert_true(bench.report.cores[0].facts_known);
 	assert_false(bench.report.cores[1].facts_known);
@@ -910,9 +910,9 @@ TEST(without_memory_the_cores_are_not_measured)
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	bench.survey.memory.cores = 0;
 	survey_read_core_facts(&bench.survey);
-	run_pass(survey_skew);
-	survey_contended(&bench.survey);
-	survey_warps(&bench.survey);
+	run_pass(survey_measure_offsets);
+	survey_measure_contended_latencies(&bench.survey);
+	survey_check_for_warps(&bench.survey);
 	assert_int_equal(threads_batches(), 0);
 }
 
@@ -979,7 +979,7 @@ contend(size_t cores, size_t turns)
 	if (turns)
 		bench.survey.hooks.pause = dont_wait;
 	pthread_barrier_init(&bench.barrier, NULL, (unsigned)cores);
-	survey_contended(&bench.survey);
+	survey_measure_contended_latencies(&bench.survey);
 	pthread_barrier_destroy(&bench.barrier);
 }
 
@@ -1024,7 +1024,7 @@ TEST(equal_cores_have_no_warp)
 	const struct report_skew *skew = &bench.report.skew;
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
-	survey_warps(&bench.survey);
+	survey_check_for_warps(&bench.survey);
 	assert_true(skew->locked.measured && skew->lock_free.measured);
 	assert_int_equal(skew->locked.cores, 4);
 	assert_int_equal(skew->lock_free.cores, 4);
@@ -1041,7 +1041,7 @@ TEST(a_core_a_billion_ticks_ahead_has_warps_with_and_without_a_lock)
 
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[2].offset_ticks = 1000000000;
-	survey_warps(&bench.survey);
+	survey_check_for_warps(&bench.survey);
 	assert_true(skew->locked.warps > 0 && skew->lock_free.warps > 0);
 	assert_int_equal(skew->locked.worst_a, ID_OF(2));
 	assert_int_equal(skew->lock_free.worst_a, ID_OF(2));
@@ -1085,11 +1085,11 @@ measure_together(void)
 {
 	struct survey *survey = &bench.survey;
 
-	run_pass(survey_skew);
-	survey_cores(survey);
-	survey_contended(survey);
-	survey_warps(survey);
-	run_pass(survey_skew);
+	run_pass(survey_measure_offsets);
+	survey_measure_latencies_on_cores(survey);
+	survey_measure_contended_latencies(survey);
+	survey_check_for_warps(survey);
+	run_pass(survey_measure_offsets);
 	judge_report(&bench.report);
 }
 
@@ -1144,7 +1144,7 @@ TEST(a_tsc_that_stops_during_contended_reads_leaves_no_figure)
 {
 	for (uint64_t ticks = 100; ticks <= 2000; ticks += 100) {
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
-		survey_contended(&bench.survey);
+		survey_measure_contended_latencies(&bench.survey);
 		assert_true(bench.survey.tsc.is_stopped);
 		assert_int_equal(threads_batches(), 1); /* the measurement is not tried again */
 		for (size_t i = 0; i < 4; i++)
@@ -1162,7 +1162,7 @@ TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 {
 	for (unsigned all = 0; all < 2; all++) {
 		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
-		survey_warps(&bench.survey);
+		survey_check_for_warps(&bench.survey);
 		assert_true(threads_world() > THREADS_WORLD_0 + 10000);
 		assert_true(bench.survey.tsc.is_stopped);
 		assert_false(bench.report.skew.locked.measured || bench.report.skew.lock_free.measured);
@@ -1182,13 +1182,13 @@ TEST(the_plan_has_time_for_two_passes)
 	uint64_t alone_ns, pair_ns;
 
 	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
-	alone_ns = survey_plan_ns(report, 1);
-	pair_ns = survey_plan_ns(report, 2);
+	alone_ns = survey_planned_run_ns(report, 1);
+	pair_ns = survey_planned_run_ns(report, 2);
 	assert_int_equal(pair_ns - alone_ns, 4 * TICKS_PER_MS + 1000 * TICKS_PER_MS + SURVEY_SPIN_NS);
-	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 7000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
+	assert_int_equal(survey_planned_run_ns(report, 1000) - alone_ns, 7000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 	report->options.profile = PROFILE_STANDARD;
-	alone_ns = survey_plan_ns(report, 1);
-	assert_int_equal(survey_plan_ns(report, 1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
+	alone_ns = survey_planned_run_ns(report, 1);
+	assert_int_equal(survey_planned_run_ns(report, 1000) - alone_ns, 121000 * TICKS_PER_MS + 999 * SURVEY_SPIN_NS);
 }
 
 /*
@@ -1202,7 +1202,7 @@ TEST(the_plan_has_time_for_a_warp_check_of_each_hypervisors_clock)
 
 	open_bench(1, PAIR_SCHEDULE_ALL, GHZ);
 	for (int i = 0; i < 2; i++) {
-		pair_ns[i] = survey_plan_ns(report, 2) - survey_plan_ns(report, 1);
+		pair_ns[i] = survey_planned_run_ns(report, 2) - survey_planned_run_ns(report, 1);
 		report->clocks[report->clock_count++].clock = (struct clock){ .id = "kvmclock", .by_tsc = true,
 									      .state = CLOCK_PRESENT };
 	}

@@ -291,7 +291,7 @@ tested(const struct timer_driver *driver,
 	timers->window = &here;
 	timers->drivers = drivers_here;
 	timers->platform = &bench->platform;
-	survey_timers(&bench->run.survey, timers);
+	survey_test_timers_on_boot_core(&bench->run.survey, timers);
 	assert_int_equal(record->dropped, 0);
 	analysis_calculate_timers(record->bytes, record->length, &bench->run.report);
 	return bench->run.report.intervals;

@@ -21,7 +21,7 @@ names_of_all(void)
 {
 	static const char *clocks[REPORT_CLOCKS_MAX + 1], *rule_ids[RULES_MAX + 1];
 
-	run_clock_ids(drivers, clocks);
+	run_list_clock_ids(drivers, clocks);
 	rules_limit_ids(rule_ids);
 	return (struct options_names){ clocks, rule_ids };
 }

@@ -21,7 +21,7 @@ static int
 begin(void **state)
 {
 	struct report *report = here.report = literal_clean();
-	size_t size = series_size(report->clock_count, report->core_count, ROWS);
+	size_t size = series_size_bytes(report->clock_count, report->core_count, ROWS);
 
 	(void)state;
 	here.memory = calloc(1, size);

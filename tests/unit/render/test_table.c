@@ -822,27 +822,27 @@ TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {
 	static const struct literal_duration durations[] = { { 10, 7 }, { 20, 2 }, { 20000, 1 }, { 0, 0 } };
 	struct latency *latency = literal_latency(durations);
-	struct observed_list list = observed_list(latency, 70000000);
+	struct observed_list list = observed_make_list(latency, 70000000);
 	struct observed row;
 
-	assert_true(observed_next(&list, &row));
+	assert_true(observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 10);
 	assert_int_equal(row.running, 7);
 	assert_false(row.after_gap);
-	assert_true(observed_next(&list, &row));
+	assert_true(observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 20000);
 	assert_int_equal(row.count, 1);
 	assert_int_equal(row.running, 10);
 	assert_true(row.after_gap);
-	assert_false(observed_next(&list, &row));
+	assert_false(observed_get_next_row(&list, &row));
 
-	list = observed_list(latency, 70000001);
-	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	list = observed_make_list(latency, 70000001);
+	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 20);
 	assert_int_equal(row.running, 9);
-	assert_true(observed_next(&list, &row));
+	assert_true(observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 20000);
-	assert_false(observed_next(&list, &row));
+	assert_false(observed_get_next_row(&list, &row));
 	free(latency);
 }
 
@@ -850,27 +850,27 @@ TEST(longest_duration_is_listed_once)
 {
 	static const struct literal_duration durations[] = { { 0, 7 }, { 9999, 3 }, { 0, 0 } };
 	struct latency *latency = literal_latency(durations);
-	struct observed_list list = observed_list(latency, 100000000);
+	struct observed_list list = observed_make_list(latency, 100000000);
 	struct observed row;
 
-	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 9999);
 	assert_false(row.after_gap);
-	assert_false(observed_next(&list, &row));
-	list = observed_list(latency, 0);
-	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	assert_false(observed_get_next_row(&list, &row));
+	list = observed_make_list(latency, 0);
+	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 9999);
 	assert_true(row.after_gap);
-	assert_false(observed_next(&list, &row));
+	assert_false(observed_get_next_row(&list, &row));
 	latency_clear(latency);
 	literal_record(latency, 9, 7);
 	literal_record(latency, 10, 3);
-	list = observed_list(latency, 70000000);
-	assert_true(observed_next(&list, &row) && observed_next(&list, &row));
+	list = observed_make_list(latency, 70000000);
+	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 10);
-	assert_false(observed_next(&list, &row));
+	assert_false(observed_get_next_row(&list, &row));
 	latency_clear(latency);
-	list = observed_list(latency, 0);
-	assert_false(observed_next(&list, &row));
+	list = observed_make_list(latency, 0);
+	assert_false(observed_get_next_row(&list, &row));
 	free(latency);
 }

@@ -178,7 +178,7 @@ TEST(a_driver_that_causes_an_exception_when_opened_has_rows_that_say_so)
 	bench->machine.drivers = drivers_with_it;
 	bench->machine.hooks.guarded = guard;
 	run->smp = bench->run.smp;
-	run_open(run, &bench->machine, bench->memory, 1, bench->widest);
+	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	const struct report_clock *entry = report_find_clock(&run->report, "acpi_pm");
 
 	assert_non_null(entry);
@@ -219,7 +219,7 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	bench->machine.hooks.guarded = guard;
 	options_default(&run->report.options);
 	run->smp = bench->run.smp;
-	run_open(run, &bench->machine, bench->memory, 1, bench->widest);
+	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	assert_false(sim_paravirtual_is_as_found());
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_is_as_found());
@@ -291,7 +291,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 		sim.hypercall = fault_at_hypercall;
 	options_default(&run->report.options);
 	run->smp = bench->run.smp;
-	run_open(run, &bench->machine, bench->memory, 1, bench->widest);
+	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	entry = report_find_clock(&run->report, id);
 	assert_non_null(entry);
 	assert_int_equal(entry->clock.state, CLOCK_BROKEN);

@@ -39,9 +39,9 @@ play(void)
 	bench_open(bench, 1);
 	bench->machine.calibrations = calibrations;
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	sim.masked_longest_ps = 0;
-	run_calibrations(&bench->run);
+	run_calibration_loops(&bench->run);
 	return &bench->run.report;
 }
 
@@ -69,7 +69,7 @@ TEST(a_quick_run_has_up_to_three_runs_of_each_loop_in_300_ms)
 
 	(void)play();
 	begin_ps = sim.now_ps;
-	run_calibrations(&bench->run);
+	run_calibration_loops(&bench->run);
 	assert_true(sim.now_ps - begin_ps <= 300 * SIM_PS_PER_MS);
 	report = analyse();
 	for (size_t i = 0; calibrations[i]; i++) {
@@ -109,12 +109,12 @@ TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 	bench_open(bench, 1);
 	bench->machine.calibrations = (const struct calibration_loop *const[]){ &calibration_linux_reference, NULL };
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	bench->run.survey.deadline_tsc = hw_tsc() + 150000000;
-	run_calibrations(&bench->run);
+	run_calibration_loops(&bench->run);
 	assert_string_equal(bench->run.report.calibrations[0].reason, "There was no time for it.");
 	bench->run.survey.deadline_tsc = hw_tsc() + 152000000;
-	run_calibrations(&bench->run);
+	run_calibration_loops(&bench->run);
 	assert_string_equal(bench->run.report.calibrations[0].reason, "");
 	assert_true((int64_t)(bench->run.survey.deadline_tsc - hw_tsc()) > 0);
 }
@@ -144,14 +144,14 @@ TEST(the_plan_has_time_for_the_loops_and_each_round_shows_progress)
 	survey_prepare(survey);
 	shown.total_ns = survey->plan.total_ns;
 	bench->machine.calibrations = calibrations;
-	survey->plan.calibrations_ns = survey_calibrations_ns(survey->report);
+	survey->plan.calibrations_ns = survey_planned_calibrations_ns(survey->report);
 	survey_prepare(survey);
 	assert_int_equal(survey->plan.total_ns - shown.total_ns, 300 * UINT64_C(1000000));
-	survey_rates(survey);
+	survey_measure_rates(survey);
 	shown.count = 0;
 	shown.last_ns = 0;
 	survey->hooks.progress = show_progress;
-	run_calibrations(&bench->run);
+	run_calibration_loops(&bench->run);
 	assert_int_equal(shown.count, 3); /* progress is shown once for each round of a quick run */
 	assert_true(shown.last_ns > survey->plan.done_ns - survey->plan.calibrations_ns);
 	assert_int_equal(survey->plan.done_ns + survey->plan.timers_ns, survey->plan.total_ns);
@@ -284,8 +284,8 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	bench->run.report.options.profile = PROFILE_SOAK;
 	bench->machine.calibrations = fastest;
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
-	run_calibrations(&bench->run);
+	survey_measure_rates(&bench->run.survey);
+	run_calibration_loops(&bench->run);
 	report = analyse();
 	assert_true(report->calibrations[0].runs > 50);
 	assert_int_equal(report->record.dropped, 0);
@@ -316,7 +316,7 @@ TEST(no_loop_starts_that_cannot_end_before_the_deadline)
 	bench->machine.calibrations = calibrations;
 	survey_prepare(&bench->run.survey);
 	bench->run.survey.deadline_tsc = hw_tsc() + 10000000; /* 10 ms */
-	run_calibrations(&bench->run);
+	run_calibration_loops(&bench->run);
 	report = analyse();
 	assert_string_equal(row_of(report, "edk2")->reason, "");
 	assert_string_equal(row_of(report, "linux_lapic")->reason, "There was no time for it.");
@@ -338,6 +338,6 @@ TEST(the_option_duration_shortens_the_loops_of_longer_profiles)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		report->options.profile = rows[i].profile;
 		report->options.duration_ns = rows[i].duration_ms * UINT64_C(1000000);
-		assert_int_equal(survey_calibrations_ns(report), rows[i].budget_ms * UINT64_C(1000000));
+		assert_int_equal(survey_planned_calibrations_ns(report), rows[i].budget_ms * UINT64_C(1000000));
 	}
 }

@@ -62,7 +62,7 @@ checked(unsigned disturbed)
 	survey_prepare(&bench->run.survey);
 	looks = 0;
 	disturbed_looks = disturbed;
-	run_checks(&bench->run);
+	run_device_checks(&bench->run);
 	return bench;
 }
 
@@ -90,7 +90,7 @@ TEST(a_check_that_is_always_disturbed_ends_when_the_time_is_over)
 	struct bench *bench = checked(UINT32_MAX);
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
-	bound_ps = 2 * survey_checks_ns(&bench->run.report) * 1000 + 2 * LOOK_PS;
+	bound_ps = 2 * survey_max_device_checks_ns(&bench->run.report) * 1000 + 2 * LOOK_PS;
 	assert_in_range(looks, 5, bound_ps / LOOK_PS);
 	assert_int_equal(behaviours->count, 4);
 	assert_false(behaviours->rows[1].checked);
@@ -135,7 +135,7 @@ TEST(checks_in_which_clocks_diverged_are_repeated)
 	bench->machine.checks = checks;
 	survey_prepare(&bench->run.survey);
 	looks = 0;
-	run_checks(&bench->run);
+	run_device_checks(&bench->run);
 	assert_int_equal(looks, 4); /* each of the two rows is checked twice */
 	assert_int_equal(bench->run.report.behaviours.count, 2);
 	for (size_t i = 0; i < 2; i++) {

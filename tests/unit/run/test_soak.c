@@ -194,7 +194,7 @@ TEST(each_row_of_a_soak_has_all_figures)
 	assert_false(report->incomplete);
 	assert_int_equal(report->finding_count, 0);
 	assert_in_range(series->count, 5, 8);
-	assert_null(series_open_row(series));
+	assert_null(series_get_open_row(series));
 	assert_rows_follow_each_other(series);
 	for (size_t r = 0; r < series->count; r++) {
 		assert_row_holds_the_truth(report, &series->rows[r]);

@@ -156,7 +156,7 @@ ask(const struct source *source)
 	run->timers.window = &bench->machine.window;
 	run->timers.drivers = only;
 	run->timers.platform = &bench->platform;
-	survey_timers(&run->survey, &run->timers);
+	survey_test_timers_on_boot_core(&run->survey, &run->timers);
 }
 
 static bool without_pics;
@@ -174,7 +174,7 @@ played(const struct source *source)
 	bench->run.report.options.pic = true;
 	bench->platform.acpi.madt.has_pics = !without_pics;
 	survey_prepare(&bench->run.survey);
-	survey_rates(&bench->run.survey);
+	survey_measure_rates(&bench->run.survey);
 	ask(source);
 	bench_close(bench);
 	assert_true(sim.interrupts.longest_ps < 100 * SIM_PS_PER_MS);

@@ -59,13 +59,13 @@ note(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 		return;
 	if (told.ends_in && !told.asked_ns && text_equal(what, told.ends_in)) {
 		told.asked_ns = elapsed_ns();
-		told.left_ns = survey_left_ns(done_ns, total_ns, elapsed_ns());
+		told.left_ns = survey_remaining_time_ns(done_ns, total_ns, elapsed_ns());
 		told.count = 0;
 		return;
 	}
 	told.shown[told.count].what = what;
 	told.shown[told.count].at_ns = elapsed_ns();
-	told.shown[told.count++].left_ns = survey_left_ns(done_ns, total_ns, elapsed_ns());
+	told.shown[told.count++].left_ns = survey_remaining_time_ns(done_ns, total_ns, elapsed_ns());
 }
 
 static bool

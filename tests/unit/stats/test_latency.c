@@ -32,7 +32,7 @@ add_reads(const struct scale *scale, const uint64_t *durations, size_t count)
 		samples[i] = (struct sample){ tsc, i, tsc + durations[i] };
 		tsc += durations[i];
 	}
-	latency_add(&latency, scale, samples, count);
+	latency_add_samples(&latency, scale, samples, count);
 }
 
 TEST(without_reads_all_figures_are_0)
@@ -41,7 +41,7 @@ TEST(without_reads_all_figures_are_0)
 	assert_int_equal(latency.count, 0);
 	assert_int_equal(latency_percentile_ns(&latency, 50000), 0);
 	assert_int_equal(latency_mean_ps(&latency), 0);
-	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 0);
+	assert_int_equal(latency_loop_time_ps(&latency, &gigahertz), 0);
 }
 
 TEST(four_reads_have_the_right_minimum_maximum_mean_and_counts)
@@ -58,7 +58,7 @@ TEST(four_reads_have_the_right_minimum_maximum_mean_and_counts)
 	assert_int_equal(latency.exact[9999], 1);
 	assert_int_equal(latency.histogram.total, 6);
 	assert_int_equal(latency_mean_ps(&latency), 5006833); /* 30,041 ns / 6 = 5,006.8333 */
-	assert_int_equal(latency_loop_ps(&latency, &gigahertz), 5006833);
+	assert_int_equal(latency_loop_time_ps(&latency, &gigahertz), 5006833);
 }
 
 /* A stolen millisecond would add a quarter of a microsecond to the mean of 4,000 reads. */
@@ -67,8 +67,8 @@ TEST(a_gap_is_not_part_of_the_clean_mean)
 	for (unsigned i = 0; i < 1000; i++)
 		add_reads(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
 	assert_int_equal(latency_mean_ps(&latency), 270995);
-	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
-	assert_int_equal(latency_clean(&latency, 10000).mean_ps, 21000);
+	assert_int_equal(latency_without_hits(&latency, 10000).hit, 1);
+	assert_int_equal(latency_without_hits(&latency, 10000).mean_ps, 21000);
 }
 
 TEST(percentiles_are_never_above_the_longest_read)
@@ -105,7 +105,7 @@ TEST(a_sample_that_ends_before_its_start_is_left_out)
 {
 	const struct sample samples[] = { { 100, 1, 150 }, { 150, 2, 140 }, { 140, 3, 200 } };
 
-	latency_add(&latency, &gigahertz, samples, 3);
+	latency_add_samples(&latency, &gigahertz, samples, 3);
 	assert_int_equal(latency.count, 2);
 	assert_int_equal(latency.max_ns, 60);
 	assert_int_equal(latency.total_ticks, 110);
@@ -214,7 +214,7 @@ TEST(the_cost_in_the_loop_is_not_rounded_to_nanoseconds)
 	scale_init(&scale, (struct rate){ 3000000000, 1 });
 	add_reads(&scale, (const uint64_t[]){ 4, 4, 4 }, 3);
 	assert_int_equal(latency_mean_ps(&latency), 1000);
-	assert_int_equal(latency_loop_ps(&latency, &scale), 1333);
+	assert_int_equal(latency_loop_time_ps(&latency, &scale), 1333);
 }
 
 /* There are 990 reads of 100 ns, 9 of 9 us, and one of 50 us. A read above 10.1 us counts as hit by stolen time. */
@@ -226,7 +226,7 @@ TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
 	add_reads(&gigahertz, durations, RUN);
-	clean = latency_clean(&latency, 10000);
+	clean = latency_without_hits(&latency, 10000);
 	assert_int_equal(clean.hit, 1);
 	assert_int_equal(clean.count, 999);
 	assert_int_equal(clean.p99_ns, 100); /* p99 is the 990th of the 999 remaining reads */
@@ -248,13 +248,13 @@ TEST(the_clean_mean_is_within_two_standard_errors)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i % 2 ? 10 : 30;
 	add_reads(&gigahertz, durations, RUN);
-	clean = latency_clean(&latency, 10000);
+	clean = latency_without_hits(&latency, 10000);
 	assert_int_equal(clean.mean_ps, 20000);
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 633);
 	assert_int_equal(clean.mean_high_ps, 20000 + 500 + 633);
 	for (size_t run = 0; run < 99; run++)
 		add_reads(&gigahertz, durations, RUN);
-	clean = latency_clean(&latency, 10000);
+	clean = latency_without_hits(&latency, 10000);
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* a hundred times as many reads have a tenth of the error */
 }
 
@@ -274,11 +274,11 @@ TEST(a_percentile_is_a_hit_if_its_read_is_a_hit)
 	add_reads(&gigahertz, hits, 10);
 	add_reads(&gigahertz, durations, RUN - 10);
 	assert_int_equal(latency.count, 10000);
-	assert_false(latency_percentile_is_hit(&latency, 99900, 10000));
+	assert_false(latency_is_percentile_a_hit(&latency, 99900, 10000));
 	add_reads(&gigahertz, hits, 2);
-	assert_true(latency_percentile_is_hit(&latency, 99900, 10000));
-	assert_false(latency_percentile_is_hit(&latency, 99900, 20000));
-	assert_false(latency_percentile_is_hit(&latency, 99000, 10000));
+	assert_true(latency_is_percentile_a_hit(&latency, 99900, 10000));
+	assert_false(latency_is_percentile_a_hit(&latency, 99900, 20000));
+	assert_false(latency_is_percentile_a_hit(&latency, 99000, 10000));
 }
 
 TEST(a_lower_threshold_leaves_more_reads_out)
@@ -289,11 +289,11 @@ TEST(a_lower_threshold_leaves_more_reads_out)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
 	add_reads(&gigahertz, durations, RUN);
-	clean = latency_clean(&latency, 2000);
+	clean = latency_without_hits(&latency, 2000);
 	assert_int_equal(clean.hit, 10);
 	assert_int_equal(clean.max_ns, 100);
-	assert_int_equal(latency_clean(&latency, 60000).hit, 0);
-	assert_int_equal(latency_clean(&latency, 60000).max_ns, 50000);
+	assert_int_equal(latency_without_hits(&latency, 60000).hit, 0);
+	assert_int_equal(latency_without_hits(&latency, 60000).max_ns, 50000);
 }
 
 /*
@@ -303,14 +303,14 @@ TEST(a_lower_threshold_leaves_more_reads_out)
 TEST(long_reads_of_a_slow_clock_are_no_hits)
 {
 	add_reads(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);
-	assert_int_equal(latency_clean(&latency, 10000).hit, 1);
-	assert_int_equal(latency_clean(&latency, 10000).count, 3);
-	assert_int_equal(latency_clean(&latency, UINT64_C(1) << 40).hit, 0);
+	assert_int_equal(latency_without_hits(&latency, 10000).hit, 1);
+	assert_int_equal(latency_without_hits(&latency, 10000).count, 3);
+	assert_int_equal(latency_without_hits(&latency, UINT64_C(1) << 40).hit, 0);
 }
 
 TEST(without_reads_there_are_no_clean_figures)
 {
-	struct latency_clean clean = latency_clean(&latency, 10000);
+	struct latency_clean clean = latency_without_hits(&latency, 10000);
 
 	assert_int_equal(clean.hit, 0);
 	assert_int_equal(clean.count, 0);

@@ -27,7 +27,7 @@ add_reads(const struct clock *clock, uint64_t stall_ticks, const uint64_t *readi
 
 	for (size_t i = 0; i < count; i++)
 		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
-	monotonic_add(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
+	monotonic_add_samples(&monotonic, clock, &(struct monotonic_bounds){ .stall_ticks = stall_ticks }, samples, count);
 }
 
 TEST(a_clock_that_only_counts_up_has_no_fault_at_its_wrap)
@@ -48,12 +48,12 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_if_the_duration_is_known)
 						 { 40020, 40000, 40030 } };
 	static const struct monotonic_bounds none = { .trust_ticks = 0 }, trust = { .trust_ticks = 16384 };
 
-	monotonic_add(&monotonic, &bits_16, &none, samples, 3);
+	monotonic_add_samples(&monotonic, &bits_16, &none, samples, 3);
 	assert_int_equal(monotonic.backward, 1); /* counted as a step back, because here every duration is trusted */
 	monotonic = (struct monotonic){ .reads = 0 };
-	monotonic_add(&monotonic, &bits_16, &trust, samples, 3);
+	monotonic_add_samples(&monotonic, &bits_16, &trust, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
-	monotonic_add(&monotonic, &bits_16, &trust, samples, 4); /* a real step back is still counted */
+	monotonic_add_samples(&monotonic, &bits_16, &trust, samples, 4); /* a real step back is still counted */
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.worst_ticks, 110);
 }
@@ -127,7 +127,7 @@ TEST(a_tsc_that_steps_back_in_a_bracket_proves_no_fault_of_the_clock)
 {
 	const struct sample samples[] = { { 1000, 5, 1100 }, { 1100, 5, 900 }, { 900, 5, 1000 } };
 
-	monotonic_add(&monotonic, &bits_64, &(struct monotonic_bounds){ .stall_ticks = 10 }, samples, 3);
+	monotonic_add_samples(&monotonic, &bits_64, &(struct monotonic_bounds){ .stall_ticks = 10 }, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
 	assert_int_equal(monotonic.stalls, 0);
 }
@@ -145,14 +145,14 @@ TEST(an_advance_of_27_ticks_in_200_is_a_jump_and_26_is_not)
 	struct sample samples[] = { { 0, 1000, 100 }, { 100, 1026, 200 }, { 200, 1053, 300 }, { 300, 1063, 400 },
 				    { 400, 1563, 500 } };
 
-	monotonic_add(&monotonic, &bits_64, &leaps, samples, 2);
+	monotonic_add_samples(&monotonic, &bits_64, &leaps, samples, 2);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_add(&monotonic, &bits_64, &leaps, samples, 5);
+	monotonic_add_samples(&monotonic, &bits_64, &leaps, samples, 5);
 	assert_int_equal(monotonic.leaps, 2);
 	assert_int_equal(monotonic.worst_leap_ticks, 500);
 	assert_int_equal(monotonic.backward, 0);
 	monotonic = (struct monotonic){ .reads = 0 };
-	monotonic_add(&monotonic, &bits_64, &(struct monotonic_bounds){ .leap_ticks = 4 }, samples, 5);
+	monotonic_add_samples(&monotonic, &bits_64, &(struct monotonic_bounds){ .leap_ticks = 4 }, samples, 5);
 	assert_int_equal(monotonic.leaps, 0); /* without a rate, jumps cannot be found */
 }
 
@@ -166,10 +166,10 @@ TEST(a_preemption_between_two_readings_causes_no_jump)
 	const struct sample before[] = { { 0, 1000, 10000000 }, { 10000000, 1001000, 10000100 } };
 	const struct sample nowhere[] = { { 0, 1000, 100 }, { 100, 1001000, 200 } };
 
-	monotonic_add(&monotonic, &bits_24, &leaps, behind, 2);
-	monotonic_add(&monotonic, &bits_24, &leaps, before, 2);
+	monotonic_add_samples(&monotonic, &bits_24, &leaps, behind, 2);
+	monotonic_add_samples(&monotonic, &bits_24, &leaps, before, 2);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_add(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same advance in too short a time */
+	monotonic_add_samples(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same advance in too short a time */
 	assert_int_equal(monotonic.leaps, 1);
 	assert_int_equal(monotonic.worst_leap_ticks, 1000000);
 }
@@ -180,11 +180,11 @@ TEST(an_advance_that_undoes_a_step_back_is_no_jump)
 	const struct sample beyond[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 5123, 300 } };
 	const struct sample later[] = { { 0, 5000, 100 }, { 100, 904, 200 }, { 200, 914, 300 }, { 300, 5040, 400 } };
 
-	monotonic_add(&monotonic, &bits_64, &leaps, good, 3);
+	monotonic_add_samples(&monotonic, &bits_64, &leaps, good, 3);
 	assert_int_equal(monotonic.backward, 1);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_add(&monotonic, &bits_64, &leaps, beyond, 3);
+	monotonic_add_samples(&monotonic, &bits_64, &leaps, beyond, 3);
 	assert_int_equal(monotonic.leaps, 1);
-	monotonic_add(&monotonic, &bits_64, &leaps, later, 4);
+	monotonic_add_samples(&monotonic, &bits_64, &leaps, later, 4);
 	assert_int_equal(monotonic.leaps, 2);
 }

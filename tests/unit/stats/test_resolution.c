@@ -27,7 +27,7 @@ add_reads(const struct clock *clock, const uint64_t *readings, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		samples[i] = (struct sample){ 100 * i, readings[i], 100 * i + 100 };
-	resolution_add(&resolution, clock, 0, samples, count);
+	resolution_add_samples(&resolution, clock, 0, samples, count);
 }
 
 TEST(a_clock_that_does_not_move_has_no_steps)
@@ -55,9 +55,9 @@ TEST(readings_of_the_tsc_after_288_of_608_ticks_have_the_divisor_32)
 {
 	static const struct sample samples[] = { { 0, 288, 608 }, { 608, 896, 1216 }, { 1216, 1504, 1824 } };
 
-	resolution_add(&resolution, &bits_64, 0, samples, 3);
+	resolution_add_samples(&resolution, &bits_64, 0, samples, 3);
 	assert_int_equal(resolution.gcd_ticks, 608);
-	resolution_add(&resolution, &tsc, 0, samples, 3);
+	resolution_add_samples(&resolution, &tsc, 0, samples, 3);
 	assert_int_equal(resolution.gcd_ticks, 32);
 	assert_int_equal(resolution.smallest_ticks, 608);
 }
@@ -118,10 +118,10 @@ TEST(two_read_methods_share_the_divisor_of_all_their_steps)
 {
 	struct resolution other = { 3, 45, 15 };
 
-	resolution_merge(&resolution, &resolution);
+	resolution_merge_other(&resolution, &resolution);
 	assert_int_equal(resolution.steps, 0);
 	add_reads(&bits_64, (const uint64_t[]){ 0, 60, 80 }, 3);
-	resolution_merge(&other, &resolution);
+	resolution_merge_other(&other, &resolution);
 	assert_int_equal(other.steps, 5);
 	assert_int_equal(other.smallest_ticks, 20);
 	assert_int_equal(other.gcd_ticks, 5);

@@ -12,14 +12,14 @@ static struct scale gigahertz;
 static int
 begin(void **state)
 {
-	size_t size = series_size(CLOCKS, CORES, ROWS);
+	size_t size = series_size_bytes(CLOCKS, CORES, ROWS);
 	void *memory = test_malloc(size);
 
 	*state = memory;
 	memset(memory, 0, size);
 	scale_init(&gigahertz, (struct rate){ 1000000000, 1 });
 	series_init(&series, memory, CLOCKS, CORES, ROWS, 60);
-	series_start(&series, 1000);
+	series_start_row(&series, 1000);
 	return 0;
 }
 
@@ -39,7 +39,7 @@ read_clock(size_t clock, size_t count, uint64_t ns)
 	struct sample sample = { 100, 0, 100 + ns };
 
 	while (count--)
-		series_reads(&series, clock, &gigahertz, &sample, 1);
+		series_add_reads(&series, clock, &gigahertz, &sample, 1);
 }
 
 static void
@@ -59,12 +59,12 @@ TEST(a_row_has_the_reads_and_gaps_of_its_time)
 	read_clock(0, 900, 20);
 	read_clock(0, 99, 50);
 	read_clock(0, 1, 5000);
-	series_gaps(&series, 10, 2, 300);
-	series_gaps(&series, 20, 1, 200);
-	series_offset(&series, 1, (struct offset){ -5, 5 });
-	series_offset(&series, 1, (struct offset){ 1, 3 });
-	series_offset(&series, 1, (struct offset){ -9, 9 });
-	series_close(&series, 1060, false);
+	series_add_gaps(&series, 10, 2, 300);
+	series_add_gaps(&series, 20, 1, 200);
+	series_add_offset(&series, 1, (struct offset){ -5, 5 });
+	series_add_offset(&series, 1, (struct offset){ 1, 3 });
+	series_add_offset(&series, 1, (struct offset){ -9, 9 });
+	series_close_row(&series, 1060, false);
 	assert_int_equal(series.count, 1);
 	assert_int_equal(row->from_tsc, 1000);
 	assert_int_equal(row->to_tsc, 1060);
@@ -76,7 +76,7 @@ TEST(a_row_has_the_reads_and_gaps_of_its_time)
 	assert_int_equal(row->offsets[1].low, 1);
 	assert_int_equal(row->offsets[1].high, 3);
 	assert_false(offset_is_known(row->offsets[2]));
-	assert_int_equal(series_open_row(&series)->from_tsc, 1060);
+	assert_int_equal(series_get_open_row(&series)->from_tsc, 1060);
 }
 
 TEST(a_new_row_is_empty)
@@ -84,11 +84,11 @@ TEST(a_new_row_is_empty)
 	const struct series_row *row = series.rows + 1;
 
 	read_clock(0, 10, 900);
-	series_gaps(&series, 10, 2, 300);
-	series_offset(&series, 1, (struct offset){ 0, 0 });
-	series_close(&series, 1060, false);
+	series_add_gaps(&series, 10, 2, 300);
+	series_add_offset(&series, 1, (struct offset){ 0, 0 });
+	series_close_row(&series, 1060, false);
 	read_clock(0, 10, 30);
-	series_close(&series, 1120, true);
+	series_close_row(&series, 1120, true);
 	assert_reads(&row->clocks[0], 10, 30, 30, 30, 30);
 	assert_int_equal(row->gaps + row->observed_ns + row->worst_gap_ns, 0);
 	assert_false(offset_is_known(row->offsets[1]));
@@ -99,10 +99,10 @@ TEST(an_offset_whose_bounds_cross_is_narrower_than_any_other_offset)
 {
 	const struct series_row *row = series.rows;
 
-	series_offset(&series, 1, (struct offset){ -3, -4 });
-	series_offset(&series, 1, (struct offset){ 0, 40 });
+	series_add_offset(&series, 1, (struct offset){ -3, -4 });
+	series_add_offset(&series, 1, (struct offset){ 0, 40 });
 	assert_int_equal(row->offsets[1].low, -3);
-	series_offset(&series, 1, (struct offset){ 5, 2 });
+	series_add_offset(&series, 1, (struct offset){ 5, 2 });
 	assert_int_equal(row->offsets[1].low, 5);
 }
 
@@ -110,17 +110,17 @@ TEST(nothing_is_recorded_before_the_first_row_and_after_the_last)
 {
 	struct series none = { .max = 0 };
 
-	series_close(&series, 1060, true);
-	assert_null(series_open_row(&series));
+	series_close_row(&series, 1060, true);
+	assert_null(series_get_open_row(&series));
 	read_clock(0, 10, 30);
-	series_gaps(&series, 10, 2, 300);
-	series_offset(&series, 1, (struct offset){ 0, 0 });
-	series_close(&series, 2000, true);
+	series_add_gaps(&series, 10, 2, 300);
+	series_add_offset(&series, 1, (struct offset){ 0, 0 });
+	series_close_row(&series, 2000, true);
 	assert_int_equal(series.count, 1);
 	assert_int_equal(series.rows[0].gaps, 0);
-	series_start(&none, 1);
-	assert_null(series_open_row(&none));
-	series_close(&none, 2, false);
+	series_start_row(&none, 1);
+	assert_null(series_get_open_row(&none));
+	series_close_row(&none, 2, false);
 	assert_int_equal(none.count, 0);
 }
 
@@ -131,12 +131,12 @@ TEST(nothing_is_recorded_before_the_first_row_and_after_the_last)
 static void
 close_row(uint64_t row, bool cut)
 {
-	struct series_clock *clock = &series_open_row(&series)->clocks[0];
+	struct series_clock *clock = &series_get_open_row(&series)->clocks[0];
 
 	clock->first = (struct sample){ 1000 + 60 * row, 10 * row, 1001 + 60 * row };
 	if (!cut)
 		clock->last = (struct sample){ 1060 + 60 * row, 10 * row + 10, 1061 + 60 * row };
-	series_close(&series, 1060 + 60 * row, false);
+	series_close_row(&series, 1060 + 60 * row, false);
 }
 
 TEST(if_the_series_is_full_rows_are_merged_in_pairs_and_the_interval_doubles)
@@ -146,10 +146,10 @@ TEST(if_the_series_is_full_rows_are_merged_in_pairs_and_the_interval_doubles)
 	for (uint64_t i = 0; i < ROWS; i++) {
 		read_clock(0, 100, 20 + i);
 		read_clock(1, i == 1 ? 5 : 0, 70);
-		series_gaps(&series, 100, i, 10 * i);
-		series_offset(&series, 1, (struct offset){ -(int64_t)i - 1, 0 });
+		series_add_gaps(&series, 100, i, 10 * i);
+		series_add_offset(&series, 1, (struct offset){ -(int64_t)i - 1, 0 });
 		if (i == 3)
-			series_offset(&series, 2, (struct offset){ 7, 8 });
+			series_add_offset(&series, 2, (struct offset){ 7, 8 });
 		close_row(i, false);
 	}
 	assert_int_equal(series.count, 2);
@@ -172,8 +172,8 @@ TEST(if_the_series_is_full_rows_are_merged_in_pairs_and_the_interval_doubles)
 	assert_int_equal(row[1].offsets[2].low, 7);
 	assert_int_equal(row[1].clocks[0].first.ticks, 20);
 	assert_int_equal(row[1].clocks[0].last.ticks, 40);
-	assert_int_equal(series_open_row(&series)->from_tsc, 1240);
-	assert_int_equal(series_open_row(&series)->observed_ns, 0);
+	assert_int_equal(series_get_open_row(&series)->from_tsc, 1240);
+	assert_int_equal(series_get_open_row(&series)->observed_ns, 0);
 }
 
 /* Rows are merged repeatedly. Each tick and each gap of the run must be in exactly one row. */
@@ -182,7 +182,7 @@ TEST(a_few_rows_have_all_figures_of_a_long_run)
 	uint64_t gaps = 0;
 
 	for (uint64_t i = 0; i < 1000 * ROWS; i++) {
-		series_gaps(&series, 1, 1, 1);
+		series_add_gaps(&series, 1, 1, 1);
 		close_row(i, false);
 		assert_true(series.count < ROWS);
 	}
@@ -209,20 +209,20 @@ TEST(the_last_row_of_a_full_series_is_not_merged)
 {
 	for (uint64_t i = 0; i + 1 < ROWS; i++)
 		close_row(i, false);
-	series_close(&series, 1240, true);
+	series_close_row(&series, 1240, true);
 	assert_int_equal(series.count, ROWS);
 	assert_int_equal(series.interval_ns, 60);
-	assert_null(series_open_row(&series));
+	assert_null(series_get_open_row(&series));
 }
 
 TEST(there_are_1440_rows_or_an_even_smaller_number_with_many_cores)
 {
-	assert_int_equal(series_rows(1), 1440);
-	assert_int_equal(series_rows(64), 1440);
-	assert_int_equal(series_rows(65), 720);
-	assert_int_equal(series_rows(256), 360);
+	assert_int_equal(series_max_rows(1), 1440);
+	assert_int_equal(series_max_rows(64), 1440);
+	assert_int_equal(series_max_rows(65), 720);
+	assert_int_equal(series_max_rows(256), 360);
 	for (size_t cores = 1; cores <= 4096; cores++) {
-		assert_true(series_rows(cores) * cores <= 1440 * 64);
-		assert_true(series_rows(cores) >= 2 && series_rows(cores) % 2 == 0);
+		assert_true(series_max_rows(cores) * cores <= 1440 * 64);
+		assert_true(series_max_rows(cores) >= 2 && series_max_rows(cores) % 2 == 0);
 	}
 }

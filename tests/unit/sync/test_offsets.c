@@ -52,8 +52,8 @@ world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 	world = calloc(1, sizeof(*world));
 	world->seed = seed;
 	world->offsets = (struct offsets){ .kind = kind, .cores = count };
-	world->offsets.pairs = calloc(pair_schedule_pairs(kind, count) + 1, sizeof(struct offset));
-	world->offsets.moved_ticks = calloc(pair_schedule_pairs(kind, count) + 1, sizeof(uint64_t));
+	world->offsets.pairs = calloc(pair_schedule_count_pairs(kind, count) + 1, sizeof(struct offset));
+	world->offsets.moved_ticks = calloc(pair_schedule_count_pairs(kind, count) + 1, sizeof(uint64_t));
 	offsets_clear(&world->offsets);
 	return world;
 }
@@ -109,14 +109,14 @@ set_all_pairs(struct world *world, int64_t error)
 static void
 solve(struct world *world)
 {
-	world->summary = offsets_solve(&world->offsets, world->places, world->outlier, world->disputed);
+	world->summary = offsets_calculate_core_offsets(&world->offsets, world->places, world->outlier, world->disputed);
 }
 
 static void
 assert_truth_is_inside_and_no_interval_wider_than_its_pair(const struct world *world)
 {
 	for (size_t i = 0; i < world->offsets.cores; i++) {
-		struct offset own = offsets_pair(&world->offsets, 0, i);
+		struct offset own = offsets_get_pair(&world->offsets, 0, i);
 
 		assert_true(contains(world->places[i], world->truth[i] - world->truth[0]));
 		assert_true(world->places[i].low >= own.low && world->places[i].high <= own.high);
@@ -199,18 +199,18 @@ TEST(a_pair_is_stored_once_and_can_be_read_in_both_directions)
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	literal_set_offset(&world->offsets, 3, 1, (struct offset){ 10, 30 });
-	assert_offset(offsets_pair(&world->offsets, 3, 1), 10, 30);
-	assert_offset(offsets_pair(&world->offsets, 1, 3), -30, -10);
-	assert_offset(offsets_pair(&world->offsets, 2, 2), 0, 0);
-	assert_false(offset_is_known(offsets_pair(&world->offsets, 0, 1)));
+	assert_offset(offsets_get_pair(&world->offsets, 3, 1), 10, 30);
+	assert_offset(offsets_get_pair(&world->offsets, 1, 3), -30, -10);
+	assert_offset(offsets_get_pair(&world->offsets, 2, 2), 0, 0);
+	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 0, 1)));
 	offsets_clear(&world->offsets);
-	assert_false(offset_is_known(offsets_pair(&world->offsets, 1, 3)));
+	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 1, 3)));
 
 	world = world_new(PAIR_SCHEDULE_STAR, 4, 1);
 	SET_PAIRS(world, { 2, 0, 1, 2 }, { 2, 3, 5, 6 });
-	assert_offset(offsets_pair(&world->offsets, 0, 2), -2, -1);
-	assert_false(offset_is_known(offsets_pair(&world->offsets, 2, 3)));
-	assert_false(offset_is_known(offsets_pair(&world->offsets, 0, 3)));
+	assert_offset(offsets_get_pair(&world->offsets, 0, 2), -2, -1);
+	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 2, 3)));
+	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 0, 3)));
 }
 
 /* The majority. */
@@ -397,7 +397,7 @@ TEST(every_interval_of_1_to_1024_cores_contains_the_true_offset)
 			measure_all(world);
 			solve(world);
 			assert_truth_is_inside_and_no_interval_wider_than_its_pair(world);
-			assert_int_equal(world->summary.pairs, pair_schedule_pairs(kind, sizes[s]));
+			assert_int_equal(world->summary.pairs, pair_schedule_count_pairs(kind, sizes[s]));
 			assert_int_equal(world->summary.contradictions, 0);
 			assert_outliers_are_just(world, 0, 0);
 			assert_false(world->summary.no_majority);
@@ -743,10 +743,10 @@ TEST(a_pair_that_moved_counts_as_one_contradiction)
 
 	measure_all(world);
 	literal_set_offset(&world->offsets, 1, 2, OFFSET_UNKNOWN);
-	offsets_record_moved(&world->offsets, 2, 1, 700);
-	offsets_record_moved(&world->offsets, 1, 2, 500);
+	offsets_record_movement(&world->offsets, 2, 1, 700);
+	offsets_record_movement(&world->offsets, 1, 2, 500);
 	solve(world);
-	assert_int_equal(offsets_moved(&world->offsets, 1, 2), 700);
+	assert_int_equal(offsets_get_movement_ticks(&world->offsets, 1, 2), 700);
 	assert_int_equal(world->summary.contradictions, 1);
 	assert_int_equal(world->summary.contradiction_ticks, 700);
 	assert_int_equal(world->summary.contradiction_a, 1);
@@ -975,7 +975,7 @@ drift_of(struct offset earlier, struct offset later, uint64_t first_end, uint64_
 	struct offsets second = { .cores = 2, .kind = PAIR_SCHEDULE_ALL, .pairs = &later, .begin_tsc = 1000 + second_begin,
 				  .end_tsc = 1000 + second_end };
 
-	return offsets_drift(&first, &second, 0, 1);
+	return offsets_drift_ppb(&first, &second, 0, 1);
 }
 
 TEST(drift_is_rounded_outwards)
@@ -1014,10 +1014,10 @@ motion_of(struct offset first, struct offset middle, int64_t seconds, struct off
 			       .end_tsc = at_tsc + SECOND / 10 };
 	struct offsets three = { .cores = 2, .kind = PAIR_SCHEDULE_ALL, .pairs = &last, .begin_tsc = 1000 + 10 * SECOND,
 				 .end_tsc = 1000 + 10 * SECOND + SECOND / 10 };
-	enum motion motion = offsets_motion(&one, &two, &three, 0, 1);
+	enum motion motion = offsets_classify_motion(&one, &two, &three, 0, 1);
 
 	/* the result must be the same for the exchanged pair */
-	assert_int_equal(offsets_motion(&one, &two, &three, 1, 0), motion);
+	assert_int_equal(offsets_classify_motion(&one, &two, &three, 1, 0), motion);
 	return motion;
 }
 
@@ -1133,9 +1133,9 @@ TEST(random_drifts_are_in_their_narrow_intervals)
 		struct offset drift;
 
 		measure_pair(world, 0, 1, offset + then / 1000 * ppb / 1000000);
-		earlier = offsets_pair(&world->offsets, 0, 1);
+		earlier = offsets_get_pair(&world->offsets, 0, 1);
 		measure_pair(world, 0, 1, offset + now / 1000 * ppb / 1000000);
-		later = offsets_pair(&world->offsets, 0, 1);
+		later = offsets_get_pair(&world->offsets, 0, 1);
 		drift = drift_of(earlier, later, (uint64_t)length, (uint64_t)span, (uint64_t)(span + length));
 		assert_true(drift.low <= ppb && ppb <= drift.high);
 		assert_true(drift.high - drift.low <= 60 + llabs(ppb) / 50);

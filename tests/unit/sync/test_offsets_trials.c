@@ -38,7 +38,7 @@ ask(const void *context, size_t a, size_t b)
 {
 	const struct picture *pictures = context;
 
-	return offsets_drift(&pictures[0].offsets, &pictures[1].offsets, a, b);
+	return offsets_drift_ppb(&pictures[0].offsets, &pictures[1].offsets, a, b);
 }
 
 struct trial {
@@ -91,7 +91,7 @@ delay(struct trial *trial, bool wide)
 static void
 play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint64_t begin_tsc)
 {
-	size_t rounds = pair_schedule_rounds(kind, trial->cores);
+	size_t rounds = pair_schedule_count_rounds(kind, trial->cores);
 
 	picture->offsets = (struct offsets){ .kind = kind, .cores = trial->cores, .pairs = picture->pairs,
 					     .moved_ticks = picture->moved_ticks, .moments = picture->moments,
@@ -100,20 +100,21 @@ play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint
 	offsets_clear(&picture->offsets);
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t a = 0; a < trial->cores; a++) {
-			size_t b = pair_schedule_peer(kind, trial->cores, round, a);
+			size_t b = pair_schedule_get_partner(kind, trial->cores, round, a);
 			uint64_t tsc = begin_tsc + round * ROUND_TICKS + ROUND_TICKS / 2;
 			bool wide = b < trial->cores && (trial->core[a].wide || trial->core[b].wide);
 
 			if (b == PAIR_SCHEDULE_IDLE || b < a)
 				continue;
-			picture->tsc[pair_schedule_index(kind, trial->cores, a, b)] = tsc;
+			picture->tsc[pair_schedule_index_of_pair(kind, trial->cores, a, b)] = tsc;
 			literal_set_moment(&picture->offsets, a, b,
 					   (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
 			literal_set_offset(&picture->offsets, a, b,
 				    (struct offset){ truth(trial, a, b, tsc) - delay(trial, wide),
 						     truth(trial, a, b, tsc) + delay(trial, wide) });
 		}
-	picture->summary = offsets_solve(&picture->offsets, picture->places, picture->outlier, picture->disputed);
+	picture->summary = offsets_calculate_core_offsets(&picture->offsets, picture->places, picture->outlier,
+							  picture->disputed);
 }
 
 /*
@@ -126,7 +127,7 @@ count_wrong_places(const struct trial *trial, const struct picture *picture)
 	size_t wrong = 0;
 
 	for (size_t i = 1; i < trial->cores; i++) {
-		uint64_t tsc = picture->tsc[pair_schedule_index(picture->offsets.kind, trial->cores, 0, i)];
+		uint64_t tsc = picture->tsc[pair_schedule_index_of_pair(picture->offsets.kind, trial->cores, 0, i)];
 		int64_t was = truth(trial, 0, i, tsc);
 
 		wrong += picture->places[i].low > was || picture->places[i].high < was;
@@ -253,7 +254,7 @@ follow(struct trial *trial, enum pair_schedule kind)
 	trial->found = outliers_find(ask, trial->pictures, 0, trial->cores, trial->moved, trial->disputed);
 	for (size_t a = 0; a < trial->cores; a++)
 		for (size_t b = a + 1; b < trial->cores && (!a || kind == PAIR_SCHEDULE_ALL); b++) {
-			struct offset drift = offsets_drift(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
+			struct offset drift = offsets_drift_ppb(&trial->pictures[0].offsets, &trial->pictures[1].offsets, a, b);
 			int64_t ppb = 1000 * (trial->core[b].ppm - trial->core[a].ppm);
 
 			wrong += drift.low > ppb || drift.high < ppb;

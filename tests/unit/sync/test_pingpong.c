@@ -93,7 +93,7 @@ exchange(void)
 		assert_int_equal(pthread_create(&threads[side], NULL, play, (void *)side), 0);
 	for (size_t side = 0; side < 2; side++)
 		pthread_join(threads[side], NULL);
-	return pingpong_result(&sim.pingpong, 1);
+	return pingpong_get_result(&sim.pingpong, 1);
 }
 
 /* Runs one side of a ping-pong in this thread, while the other side never comes. */
@@ -101,7 +101,7 @@ static struct pingpong_result
 play_alone(enum pingpong_side side)
 {
 	play((void *)(uintptr_t)side);
-	return pingpong_result(&sim.pingpong, 1);
+	return pingpong_get_result(&sim.pingpong, 1);
 }
 
 static int
@@ -393,7 +393,7 @@ records_of(uint64_t received, int64_t first_least_ticks, int64_t second_least_ti
 TEST(the_interval_is_wider_than_the_readings_by_a_tick_on_each_side, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(9, 180, 220);
-	struct pingpong_result result = pingpong_result(&pingpong, 1);
+	struct pingpong_result result = pingpong_get_result(&pingpong, 1);
 
 	assert_true(result.played);
 	assert_int_equal(result.moved_ticks, 0);
@@ -409,7 +409,7 @@ TEST(a_warp_of_1_tick_is_a_warp_although_the_offset_may_be_0, NULL, NULL)
 	struct pingpong_result result;
 
 	pingpong.records[PINGPONG_SECOND].warps = 2;
-	result = pingpong_result(&pingpong, 1);
+	result = pingpong_get_result(&pingpong, 1);
 	assert_int_equal(result.warps, 2);
 	assert_int_equal(result.worst_ticks, 1);
 	assert_int_equal(result.ahead, PINGPONG_FIRST);
@@ -423,7 +423,7 @@ TEST(bounds_that_contradict_each_other_give_no_interval, NULL, NULL)
 
 	pingpong.records[PINGPONG_FIRST].warps = 4;
 	pingpong.records[PINGPONG_SECOND].warps = 3;
-	result = pingpong_result(&pingpong, 1);
+	result = pingpong_get_result(&pingpong, 1);
 	/* the offset would have to be at least 899 and at most -99, so it moved by 998 ticks */
 	assert_int_equal(result.moved_ticks, 998);
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
@@ -436,10 +436,10 @@ TEST(bounds_that_contradict_by_the_resolution_only_have_not_moved, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(1, -100, 98);
 
-	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 0); /* 99 to 99 */
+	assert_int_equal(pingpong_get_result(&pingpong, 1).moved_ticks, 0); /* 99 to 99 */
 	pingpong.records[PINGPONG_SECOND].least_ticks = 97;
 	/* the offset would have to be at least 99 and at most 98, so it moved by 1 tick */
-	assert_int_equal(pingpong_result(&pingpong, 1).moved_ticks, 1);
+	assert_int_equal(pingpong_get_result(&pingpong, 1).moved_ticks, 1);
 }
 
 /* Returns a reading of a TSC that counts in steps of STEP ticks. PHASE is the time of its steps. */
@@ -475,7 +475,7 @@ TEST(the_interval_of_tscs_that_count_in_steps_contains_the_true_offset, NULL, NU
 					least[to] = received - sent;
 			}
 		pingpong = records_of(100, least[0], least[1]);
-		offset = pingpong_result(&pingpong, step).offset;
+		offset = pingpong_get_result(&pingpong, step).offset;
 		wrong += offset.low > ahead || offset.high < ahead;
 	}
 	assert_int_equal(wrong, 0);
@@ -484,11 +484,11 @@ TEST(the_interval_of_tscs_that_count_in_steps_contains_the_true_offset, NULL, NU
 TEST(figures_at_the_end_of_their_range_do_not_overflow, NULL, NULL)
 {
 	struct pingpong pingpong = records_of(1, INT64_MAX, INT64_MAX);
-	struct pingpong_result result = pingpong_result(&pingpong, 1);
+	struct pingpong_result result = pingpong_get_result(&pingpong, 1);
 
 	assert_true(result.offset.low == INT64_MIN && result.offset.high == INT64_MAX);
 	pingpong.records[PINGPONG_FIRST].least_ticks = INT64_MIN;
-	result = pingpong_result(&pingpong, 1);
+	result = pingpong_get_result(&pingpong, 1);
 	assert_true(result.offset.low == INT64_MAX && result.offset.high == INT64_MAX);
 	assert_true(result.worst_ticks == UINT64_C(1) << 63);
 }
@@ -508,7 +508,7 @@ TEST(the_median_is_the_upper_end_of_its_bucket, NULL, NULL)
 		struct pingpong pingpong = records_of(3, 1, 1);
 
 		pingpong.records[PINGPONG_FIRST].trips[expected[i].bucket] = 3;
-		assert_true(pingpong_result(&pingpong, 1).median_trip_ticks == expected[i].median);
+		assert_true(pingpong_get_result(&pingpong, 1).median_trip_ticks == expected[i].median);
 	}
 }
 
@@ -520,10 +520,10 @@ TEST(the_median_ignores_slow_first_round_trips, NULL, NULL)
 	first->best_trip_ticks = 1024;
 	first->trips[100] = 4; /* the other four of nine round trips are longer */
 	first->trips[36] = 5;
-	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
-	assert_int_equal(pingpong_result(&pingpong, 1).best_trip_ticks, 1024);
+	assert_int_equal(pingpong_get_result(&pingpong, 1).median_trip_ticks, 1279);
+	assert_int_equal(pingpong_get_result(&pingpong, 1).best_trip_ticks, 1024);
 	first->trips[36] = 4; /* if the number of round trips is even, the smaller of the middle two is the median */
-	assert_int_equal(pingpong_result(&pingpong, 1).median_trip_ticks, 1279);
+	assert_int_equal(pingpong_get_result(&pingpong, 1).median_trip_ticks, 1279);
 	first->trips[36] = 3;
-	assert_true(pingpong_result(&pingpong, 1).median_trip_ticks > 1279);
+	assert_true(pingpong_get_result(&pingpong, 1).median_trip_ticks > 1279);
 }

@@ -16,7 +16,7 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 	size_t sitting = 0;
 
 	for (size_t core = 0; core < cores; core++) {
-		size_t opponent = pair_schedule_peer(kind, cores, round, core);
+		size_t opponent = pair_schedule_get_partner(kind, cores, round, core);
 
 		if (opponent == PAIR_SCHEDULE_IDLE) {
 			sitting++;
@@ -25,12 +25,12 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 		/* Each core must be its partner's partner, so that no core is in two pairs of a round. */
 		assert_in_range(opponent, 0, cores - 1);
 		assert_int_not_equal(opponent, core);
-		assert_int_equal(pair_schedule_peer(kind, cores, round, opponent), core);
+		assert_int_equal(pair_schedule_get_partner(kind, cores, round, opponent), core);
 		if (core < opponent) {
-			size_t index = pair_schedule_index(kind, cores, core, opponent), a, b;
+			size_t index = pair_schedule_index_of_pair(kind, cores, core, opponent), a, b;
 
-			assert_in_range(index, 0, pair_schedule_pairs(kind, cores) - 1);
-			pair_schedule_pair(kind, index, &a, &b);
+			assert_in_range(index, 0, pair_schedule_count_pairs(kind, cores) - 1);
+			pair_schedule_pair_at_index(kind, index, &a, &b);
 			assert_int_equal(a, core);
 			assert_int_equal(b, opponent);
 			seen[index]++;
@@ -43,10 +43,10 @@ play_round(enum pair_schedule kind, size_t cores, size_t round, uint8_t *seen)
 static void
 play(enum pair_schedule kind, size_t cores, size_t sitting_each_round)
 {
-	size_t pairs = pair_schedule_pairs(kind, cores);
+	size_t pairs = pair_schedule_count_pairs(kind, cores);
 	uint8_t *seen = calloc(pairs + 1, 1);
 
-	for (size_t round = 0; round < pair_schedule_rounds(kind, cores); round++)
+	for (size_t round = 0; round < pair_schedule_count_rounds(kind, cores); round++)
 		assert_int_equal(play_round(kind, cores, round, seen), sitting_each_round);
 	for (size_t i = 0; i < pairs; i++)
 		assert_int_equal(seen[i], 1);
@@ -66,10 +66,10 @@ TEST(rounds_and_pairs_are_as_many_as_stated)
 	for (size_t i = 0; i < SIZES; i++) {
 		size_t cores = expected[i].cores;
 
-		assert_int_equal(pair_schedule_rounds(PAIR_SCHEDULE_ALL, cores), expected[i].rounds);
-		assert_int_equal(pair_schedule_pairs(PAIR_SCHEDULE_ALL, cores), expected[i].pairs);
-		assert_int_equal(pair_schedule_rounds(PAIR_SCHEDULE_STAR, cores), expected[i].star);
-		assert_int_equal(pair_schedule_pairs(PAIR_SCHEDULE_STAR, cores), expected[i].star);
+		assert_int_equal(pair_schedule_count_rounds(PAIR_SCHEDULE_ALL, cores), expected[i].rounds);
+		assert_int_equal(pair_schedule_count_pairs(PAIR_SCHEDULE_ALL, cores), expected[i].pairs);
+		assert_int_equal(pair_schedule_count_rounds(PAIR_SCHEDULE_STAR, cores), expected[i].star);
+		assert_int_equal(pair_schedule_count_pairs(PAIR_SCHEDULE_STAR, cores), expected[i].star);
 	}
 }
 
@@ -85,7 +85,7 @@ TEST(with_an_odd_number_of_cores_each_core_is_idle_once)
 		size_t sitting = 0;
 
 		for (size_t round = 0; round < 255; round++)
-			sitting += pair_schedule_peer(PAIR_SCHEDULE_ALL, 255, round, core) ==
+			sitting += pair_schedule_get_partner(PAIR_SCHEDULE_ALL, 255, round, core) ==
 				   PAIR_SCHEDULE_IDLE;
 		assert_int_equal(sitting, 1);
 	}
@@ -95,7 +95,7 @@ TEST(in_a_star_schedule_the_cores_meet_the_boot_core_one_after_another)
 {
 	for (size_t i = 2; i < SIZES; i++)
 		play(PAIR_SCHEDULE_STAR, sizes[i], sizes[i] - 2);
-	assert_int_equal(pair_schedule_peer(PAIR_SCHEDULE_STAR, 5, 2, 0), 3);
-	assert_int_equal(pair_schedule_peer(PAIR_SCHEDULE_STAR, 5, 2, 3), 0);
-	assert_int_equal(pair_schedule_peer(PAIR_SCHEDULE_STAR, 5, 2, 4), PAIR_SCHEDULE_IDLE);
+	assert_int_equal(pair_schedule_get_partner(PAIR_SCHEDULE_STAR, 5, 2, 0), 3);
+	assert_int_equal(pair_schedule_get_partner(PAIR_SCHEDULE_STAR, 5, 2, 3), 0);
+	assert_int_equal(pair_schedule_get_partner(PAIR_SCHEDULE_STAR, 5, 2, 4), PAIR_SCHEDULE_IDLE);
 }

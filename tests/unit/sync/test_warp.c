@@ -172,7 +172,7 @@ run(size_t cores)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; i < cores && !sim.free_for_all; i++)
 		assert_in_range(sim.pauses[i], 0, PAUSES_MAX);
-	return warp_result(sim.table, sim.expected);
+	return warp_get_result(sim.table, sim.expected);
 }
 
 static void
@@ -391,7 +391,7 @@ TEST(cores_that_run_one_after_another_prove_nothing)
 	for (self = 0; self < CORES; self++)
 		warp_run_core(sim.table, self, 1, (struct warp_reader){ sim_read, NULL, NULL }, sim_pause);
 
-	struct warp_result result = warp_result(sim.table, CORES);
+	struct warp_result result = warp_get_result(sim.table, CORES);
 
 	assert_int_equal(result.turns, 4 * TURNS);
 	assert_int_equal(result.warps, 0);
