@@ -45,13 +45,13 @@ class Dataset:
         incomplete.
         """
         shutil.rmtree(self.staging, ignore_errors=True)
-        whole = {self._get_day_and_load(path) for path in self._list_files("runs")}
+        whole = {self._get_day_and_batch_name(path) for path in self._list_files("runs")}
         for path in (path for table in rows.DETAILS for path in self._list_files(table)):
-            if self._get_day_and_load(path) not in whole:
+            if self._get_day_and_batch_name(path) not in whole:
                 os.remove(path)
 
     @staticmethod
-    def _get_day_and_load(path):
+    def _get_day_and_batch_name(path):
         folder, name = os.path.split(path)
         return os.path.basename(folder), name.split("-")[0]
 
@@ -99,10 +99,10 @@ class Dataset:
                 for table, lines in tables.items():
                     into[table].write(lines)
         if seen:
-            self._store_load(load)
+            self._store_batch_as_parquet(load)
         return len(seen), again
 
-    def _store_load(self, load):
+    def _store_batch_as_parquet(self, load):
         with contextlib.closing(engine.connect_to_duckdb(":memory:", os.path.join(self.staging, "spilled"))) as base:
             for table in rows.COLUMNS:
                 lines = os.path.join(self.staging, table)

@@ -30,7 +30,7 @@ def find_java():
 
 def load_spark():
     """Return the module pyspark.sql."""
-    engine.add_to_path("fleet-spark")
+    engine.add_environment_to_path("fleet-spark")
     try:
         import pyspark.sql
     except ImportError as error:

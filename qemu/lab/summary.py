@@ -64,7 +64,7 @@ def format_summary(answers, new, taken, again, refused, folder):
     yield from format_part("What a version did", ((step, sentence) for step, _, said in words.describe_versions(answers.versions) for sentence in said))
     yield from format_part("Not determined: fewer than five machines of a kind are known",
                     ((row["kind"] if row["kind"] != "-" else "of no vendor or product", f"{words.format_count(row['machines'], 'machine')} known")
-                     for row in words.find_small_kinds(answers.kinds)))
+                     for row in words.find_kinds_with_few_machines(answers.kinds)))
     yield ""
     yield from wrap_text(f"{len(new):,} of the outliers and failures {'is' if len(new) == 1 else 'are'} new. "
                        f"The page: {folder}/fleet.html")

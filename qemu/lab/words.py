@@ -87,10 +87,10 @@ def describe_versions(rows):
         steps.setdefault((row["what"], row["product"], row["before"], row["now"]), []).append(row)
     for (what, product, before, now), found in steps.items():
         machines = max(row["machines"] for row in found)
-        yield f"{product}, {what} {before} to {now}", machines, list(_describe_effects(found, machines))
+        yield f"{product}, {what} {before} to {now}", machines, list(_describe_step_effects(found, machines))
 
 
-def _describe_effects(found, machines):
+def _describe_step_effects(found, machines):
     if machines < MACHINES_MIN:
         yield f"not determined: {format_count(machines, 'machine')} made this step, which is too few"
         return
@@ -105,6 +105,6 @@ def _describe_effects(found, machines):
         yield f"no figure is proven to have changed on most of the {format_count(machines, 'machine')}"
 
 
-def find_small_kinds(kinds):
+def find_kinds_with_few_machines(kinds):
     """Return the kinds of machines that have too few machines for a comparison."""
     return [row for row in kinds if row["machines"] + row["not_known"] and (row["machines"] < MACHINES_MIN or row["kind"] == "-")]

@@ -45,8 +45,9 @@ def use_report_on_stick(run, guest, before):
     for partition, name in sorted(list_reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):
-            transcript.use_blocks({block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
-                       for block, suffix in files_of.items()})
+            transcript.replace_blocks({
+                block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
+                for block, suffix in files_of.items()})
             record = stick.read_file(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
             transcript.blocks["RECORD"] = base64.encodebytes(record)
 

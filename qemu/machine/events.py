@@ -67,12 +67,12 @@ def get_failure_reason(answer):
     return str(error.get("desc", "QEMU gave no reason")) if isinstance(error, dict) else "QEMU gave no reason"
 
 
-def wait_until(holds, what):
-    """Wait until the generator HOLDS() returns true. Raise Failed after WORK_S."""
+def wait_until(condition, command):
+    """Wait until the generator CONDITION() returns true. Raise Failed after WORK_S."""
     end = time.monotonic() + WORK_S
-    while not (yield from holds()):
+    while not (yield from condition()):
         if time.monotonic() >= end:
-            raise Failed(f"{what}: no end within {WORK_S:g} s")
+            raise Failed(f"{command}: no end within {WORK_S:g} s")
         yield POLL_S
 
 
@@ -101,7 +101,7 @@ def create_memory_file():
 
 
 @contextlib.contextmanager
-def treat_failure_as_lost():
+def mark_guest_lost_on_failure():
     try:
         yield
     except Failed as error:
@@ -111,7 +111,7 @@ def treat_failure_as_lost():
 def pause_machine(event, _guest):
     yield from run_qmp_command("stop")
     yield event.seconds
-    with treat_failure_as_lost():
+    with mark_guest_lost_on_failure():
         yield from run_qmp_command("cont")
 
 
@@ -131,7 +131,7 @@ def save_and_restore_machine(event, guest):
     yield event.seconds
     yield from run_qmp_command("stop")
     guest.read_all_output()
-    with treat_failure_as_lost():
+    with mark_guest_lost_on_failure():
         yield from run_background_job("snapshot-load", tag=TAG, vmstate=NODE, devices=[NODE])
         guest.transcript.restore_state(before)
         yield from run_qmp_command("cont")
@@ -156,7 +156,7 @@ def migrate_machine(event, guest):
         yield from run_qmp_command("migrate-set-parameters", max_bandwidth=BANDWIDTH)
         yield from run_qmp_command("migrate", uri=f"exec:cat > {path}")
         yield from wait_until(has_migrated, "migrate")
-        with treat_failure_as_lost():
+        with mark_guest_lost_on_failure():
             guest.read_all_output()
             back_s = time.monotonic() + event.seconds
             guest.replace_process()

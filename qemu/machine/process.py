@@ -116,8 +116,8 @@ class Process:
     def get_exit_status(self):
         return self._process.poll()
 
-    def kill_process(self, hear, note):
-        """Kill the process group. HEAR() and NOTE() read the remaining output. They return None if no output has arrived yet,
+    def kill_process(self, read_output, read_errors):
+        """Kill the process group. READ_OUTPUT() and READ_ERRORS() read the remaining output. They return None if no output has arrived yet,
         and b"" at the end. Return the exit status. Return None if the process hangs in the kernel and does not end.
         """
         status = None
@@ -128,12 +128,12 @@ class Process:
             except ProcessLookupError:
                 pass
             end, last = time.monotonic() + END_S, time.monotonic() + drain_s
-            while (data := hear()) != b"" and time.monotonic() < end:
+            while (data := read_output()) != b"" and time.monotonic() < end:
                 if data:
                     end = min(time.monotonic() + END_S, last)
                 else:
                     time.sleep(POLL_S)
-            while note() and time.monotonic() < end:
+            while read_errors() and time.monotonic() < end:
                 pass
             self.output.close()
             self.errors.close()

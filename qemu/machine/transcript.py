@@ -114,7 +114,7 @@ class Transcript:
             line += b"..."
         self._parse_line(line)
 
-    def use_blocks(self, blocks):
+    def replace_blocks(self, blocks):
         """Use BLOCKS, which were not received over the serial line. Raise ValueError if the report is damaged."""
         self.report = reports.parse_report(blocks["REPORT"])
         self.blocks = blocks
@@ -148,7 +148,7 @@ class Transcript:
         elif end:
             self._end_block(end[1].decode(), end[2].decode())
         elif cut and self.has_started:
-            self._handle_cut_block(*(part.decode() for part in cut.groups()))
+            self._handle_block_cut_by_key(*(part.decode() for part in cut.groups()))
         elif self._block:
             self._append_to_block(line)
             if self._block == "TEXT":
@@ -202,7 +202,7 @@ class Transcript:
         self._add_fault(self._block, how)
         self._block = None
 
-    def _handle_cut_block(self, name, sent, size):
+    def _handle_block_cut_by_key(self, name, sent, size):
         """Handle the block NAME, which a key at the machine cut off."""
         self._add_fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
         self._block, self.left_early = None, True

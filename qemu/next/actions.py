@@ -51,7 +51,7 @@ def collect_loader_files(system, path, folder):
     """Return {name: bytes} of the files to copy. The firmware starts the first file. That is the application PATH, or a shim if
     only the shim knows the application's key. FOLDER is the system partition."""
     data = read_application(path)
-    if not firmware.enforces_signatures(system) or firmware.find_list_with_key(system, path) == "db":
+    if not firmware.enforces_signatures(system) or firmware.find_list_with_signing_key(system, path) == "db":
         return {APPLICATION: data}
     found = sorted(glob.glob(os.path.join(folder, "EFI", "*", SHIM)))
     if not found:
@@ -157,7 +157,7 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
                 system.run_command("systemctl", "reboot")
         with contextlib.suppress(Refused, OSError):  # if this fails, the entry stays until `qemu/nextboot --remove`
             loader.remove_old_entries()
-            loaders.remove_all_entries(system, folder, old or {}, but=by)
+            loaders.remove_entries_of_all_loaders(system, folder, old or {}, except_loader=by)
     return f"prepared: the next restart runs baretick from {partition.path}, {entry}, and comes back"
 
 
@@ -240,7 +240,7 @@ def remove_all(system, with_reports):
             state = _read_state(folder)
         except Refused:  # prepared.json is damaged: keeps the reports, because some may be older than the preparation
             state = {"had_reports": True}
-        loaders.remove_all_entries(system, folder, state or {})
+        loaders.remove_entries_of_all_loaders(system, folder, state or {})
         own = os.path.join(folder, volume.OWN)
         if _has_state(own):
             _delete_files(own, [name + suffix for name in FILES for suffix in ("", NEW)])

@@ -81,7 +81,7 @@ def _list_certificates(lists):
         at += size
 
 
-def find_list_with_key(system, application):
+def find_list_with_signing_key(system, application):
     """Return the name of the list with the key that signed APPLICATION. The firmware accepts keys in "db", a shim keys in
     "MokListRT". Raise Refused if neither has the key."""
     for name, vendor in KEYS:
@@ -90,7 +90,7 @@ def find_list_with_key(system, application):
             with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
                 file.write(f"-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n")
                 file.flush()
-                if system.does_succeed("sbverify", "--cert", file.name, application):
+                if system.does_command_succeed("sbverify", "--cert", file.name, application):
                     return name
     raise Refused(f"Secure Boot is on, and {application} is signed by no key of the firmware or the shim (make sign)")
 

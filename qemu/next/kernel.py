@@ -68,7 +68,7 @@ def parse_rates(lines):
     return facts
 
 
-def get_believed_hz(facts):
+def get_kernel_tsc_hz(facts):
     """Return the kernel's rate of the TSC, or None if no message has it. The refined rate is missing if the kernel got the rate
     from CPUID or an MSR."""
     return facts["refined_hz"] or facts["tsc_hz"] or facts["processor_hz"]
@@ -114,6 +114,6 @@ def collect_facts(system):
         "release": system.read_text("/proc/sys/kernel/osrelease"), "version": system.read_text("/proc/sys/kernel/version"),
         "boot_id": system.read_text("/proc/sys/kernel/random/boot_id"), "command_line": system.read_text("/proc/cmdline"),
         "clocksource": system.read_text(f"{CLOCKSOURCES}/current_clocksource"), "clocksources": available,
-        "tick_devices": _read_tick_devices(system), "tsc": {**facts, "believed_hz": get_believed_hz(facts)},
+        "tick_devices": _read_tick_devices(system), "tsc": {**facts, "believed_hz": get_kernel_tsc_hz(facts)},
         "log_is_whole": "Linux version" in text, "messages": about[:MESSAGES_MAX],
     }

@@ -260,8 +260,8 @@ ALL = {each.name: each for each in (Firmware, Grub, SystemdBoot)}
 EXCEPT_FIRMWARE = [name for name in ALL if name != Firmware.name]
 
 
-def remove_all_entries(system, folder, state, but=None):
-    """Remove baretick's entries from all loaders but BUT. STATE is the content of prepared.json, or {}."""
+def remove_entries_of_all_loaders(system, folder, state, except_loader=None):
+    """Remove baretick's entries from all loaders but EXCEPT_LOADER. STATE is the content of prepared.json, or {}."""
     for name, each in ALL.items():
-        if name != but:
+        if name != except_loader:
             each(system).remove_entry(folder, state.get("found", []) if state.get("loader") == name else [])

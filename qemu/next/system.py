@@ -93,7 +93,7 @@ class System:
         except subprocess.TimeoutExpired as error:
             raise Refused(f"{words[0]} did not end within {COMMAND_S} s") from error
 
-    def does_succeed(self, *words):
+    def does_command_succeed(self, *words):
         """Return True if the command's exit status is 0. Raise Refused if the command is not installed, or did not end in time."""
         return self._run_command(words).returncode == 0
 

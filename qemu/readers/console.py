@@ -76,7 +76,7 @@ def remove_zeros(data):
     return data.replace(b"\0", b"")
 
 
-def is_log(data):
+def is_console_log(data):
     """Return True if DATA is the log of a console with at least a part of a compact report."""
     data = remove_zeros(data)
     if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:

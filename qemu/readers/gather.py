@@ -37,10 +37,10 @@ def parse_report(data):
     return reports.check_report(rows.keep_needed_keys(reports.parse_json(drop_unused_lists(data))))
 
 
-def is_whole_report(first):
-    """Return True if FIRST, the first line of a file, is a whole report. Each line of such a file is a report."""
-    first = first.strip()
-    return first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
+def is_line_a_whole_report(first_line):
+    """Return True if FIRST_LINE, the first line of a file, is a whole report. Each line of such a file is a report."""
+    first_line = first_line.strip()
+    return first_line.startswith(b"{") and first_line.endswith(b"}") and len(first_line) > 2
 
 
 def split_file(path):
@@ -54,7 +54,7 @@ def split_file(path):
         begin = at = number = 0
         first_number = 1
         while line := file.readline(reports.SIZE_MAX + 1):
-            if number == 0 and (len(line) == size or not is_whole_report(line)):
+            if number == 0 and (len(line) == size or not is_line_a_whole_report(line)):
                 yield "file", path
                 return
             if len(line) > reports.SIZE_MAX:
@@ -128,12 +128,12 @@ def _read_reports_of_file(kind, path, rest):
     else:
         data = files.read_file(path, reports.SIZE_MAX)
         first, _, more = data.partition(b"\n")
-        logged = console.find_reports(data) if console.is_log(data) else []
+        logged = console.find_reports(data) if console.is_console_log(data) else []
         if logged:
             yield from ((path if len(logged) == 1 else f"{path}, report {at}", None, each) for at, each in enumerate(logged, 1))
         elif path.lower().endswith(places.LOG):
             raise ValueError("has no report: of a console's log only the lines of serial=compact are read")
-        elif more.strip() and is_whole_report(first):
+        elif more.strip() and is_line_a_whole_report(first):
             yield from _split_lines(path, data, 1)
         else:
             page = os.path.abspath(os.path.splitext(path)[0] + ".html")
@@ -233,12 +233,12 @@ def gather_reports(words, known, loaded_at, refuse, rejudged=None):
         for batch in _group_tasks(list_tasks(words, refuse)):
             waiting.append(pool.submit(_read_batch, batch, loaded_at))
             if len(waiting) * 12 >= TASKS_MAX:
-                yield from _take_result(waiting.pop(0), refuse, rejudged)
+                yield from _collect_result(waiting.pop(0), refuse, rejudged)
         for future in waiting:
-            yield from _take_result(future, refuse, rejudged)
+            yield from _collect_result(future, refuse, rejudged)
 
 
-def _take_result(future, refuse, rejudged):
+def _collect_result(future, refuse, rejudged):
     found, refused, more = future.result()
     if rejudged:
         rejudged.add(more)

@@ -33,8 +33,8 @@ class Comparison:
         self._not_asked_for = []
         self._before, self._now = baseline, report
         self._compare_machines()
-        self.doubt = self._explain_doubt()
-        self._note_stolen_time()
+        self.doubt = self._explain_unreliable_comparison()
+        self._note_unreliable_tails()
         self._clocks_now = {clock["id"]: clock for clock in reversed(report["clocks"])}
         known = {clock["id"] for clock in baseline["clocks"] if clock.get("verdict") in ORDER}
         for before in baseline["clocks"]:
@@ -46,10 +46,10 @@ class Comparison:
         self._compare_timers()
         if self._not_asked_for:
             self.notes.append(f"not asked for: {', '.join(self._not_asked_for)}")
-        self._compare_rest()
+        self._compare_run_verdicts()
 
     @property
-    def worse(self):
+    def worse_sentences(self):
         return [sentence for sentences in self.by_name.values() for sentence in sentences]
 
     def _compare_machines(self):
@@ -82,7 +82,7 @@ class Comparison:
         elif not timed:
             self.notes.append("latencies are not compared: one of the two runs has them in ticks only")
 
-    def _explain_doubt(self):
+    def _explain_unreliable_comparison(self):
         """Return the reason why the comparison is unreliable: in one run the host took too much time. Return None otherwise."""
         before, now = (get_stolen_percent(report) or 0 for report in (self._before, self._now))
         if max(before, now) <= STOLEN_PERCENT:
@@ -90,7 +90,7 @@ class Comparison:
         return (f"the comparison is worth little: {before:.3g} % of the observed time was stolen in the baseline, {now:.3g} % in "
                 "this run; --max-stolen gives such a run exit status 2")
 
-    def _note_stolen_time(self):
+    def _note_unreliable_tails(self):
         """Note which of the two reports has unreliable latency tails. The reports contain this as `quality`."""
         if self.doubt:
             self.notes.insert(0, self.doubt)
@@ -115,7 +115,7 @@ class Comparison:
                  self._compare_resolutions(before, now), self._compare_rates(before, now)]
         self.by_name[name] = [f"{name} {sentence}" for sentence in found if sentence]
 
-    def _list_new_rules(self, name):
+    def _list_newly_broken_rules(self, name):
         """Return the rules that the clock NAME breaks now and did not break before. If NAME is None, return such rules without
         a clock.
         """
@@ -125,7 +125,7 @@ class Comparison:
         return ", ".join(dict.fromkeys(rule for rule in list_broken_rules(self._now) if rule not in known))
 
     def _compare_verdicts(self, name, before, now):
-        rules = self._list_new_rules(name)
+        rules = self._list_newly_broken_rules(name)
         if ORDER[now["verdict"]] > ORDER[before["verdict"]]:
             return f"is {now['verdict']}, it was {before['verdict']}" + (f": {rules}" if rules else "")
         return f"breaks {rules}, and did not" if rules else None
@@ -246,14 +246,14 @@ class Comparison:
             if row.get("outcome") == "failed" and before == "passed" and "value" in error:
                 yield f"the claim of {row['source']} on {row['clock']} is wrong by {format_number(error['value'])} ppm, and was not"
 
-    def _compare_rest(self):
+    def _compare_run_verdicts(self):
         """Compare the run's verdict, unless a clock's verdict explains the difference. Also compare the rules that belong to no
         clock.
         """
-        was, is_now, rules = self._before["verdict"], self._now["verdict"], self._list_new_rules(None)
+        was, is_now, rules = self._before["verdict"], self._now["verdict"], self._list_newly_broken_rules(None)
         found = []
         if ORDER.get(is_now, 0) > ORDER.get(was, 0) and not any(
-                f"is {is_now}," in sentence for sentence in self.worse):
+                f"is {is_now}," in sentence for sentence in self.worse_sentences):
             found.append(f"the verdict is {is_now}, it was {was}" + (f": {rules}" if rules else ""))
         elif rules:
             found.append(f"the machine breaks {rules}, and did not")

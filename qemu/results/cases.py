@@ -19,15 +19,15 @@ def make_cases(report, problem, comparison=None, events=(), fail_on="fail"):
     requested events, each with its text, its problem, and its result as a string. FAIL_ON is the lowest verdict that fails a
     case.
     """
-    texts, open_ = {}, {}  # indexed by clock, because searching the lists for each clock would be slow
+    texts, undetermined = {}, {}  # indexed by clock, because searching the lists for each clock would be slow
     for finding in report.get("findings") or []:
         texts.setdefault(finding.get("clock"), []).append(finding.get("text") or finding["rule"])
     for row in report.get("behaviours") or []:
         if row.get("outcome") == "not_determined":
-            open_.setdefault(row.get("clock"), []).append(row["rule"])
-    found = [_make_clock_case(clock, *(each.get(clock["id"]) or each.get(clock.get("main") or clock["id"], []) for each in (texts, open_)))
+            undetermined.setdefault(row.get("clock"), []).append(row["rule"])
+    found = [_make_clock_case(clock, *(each.get(clock["id"]) or each.get(clock.get("main") or clock["id"], []) for each in (texts, undetermined)))
              for clock in report["clocks"]]
-    found += _make_timer_cases(report, open_)
+    found += _make_timer_cases(report, undetermined)
     found += _make_rule_cases(report)
     if comparison:
         found += [Case("baseline", name, "fail" if sentences else "pass", "; ".join(sentences))
@@ -60,19 +60,19 @@ def _make_run_case(report, problem, comparison, fail_on):
     if problem:
         return make_case_of_unfinished_run(problem)
     wrong = [f"The verdict is {report['verdict']}."] if report["verdict"] in ("fail", fail_on) else []
-    if comparison and comparison.worse:
+    if comparison and comparison.worse_sentences:
         wrong.append("It is worse than the baseline.")
     return Case("run", "run", "fail" if wrong else "pass", " ".join(wrong))
 
 
-def _make_clock_case(clock, texts, open_):
+def _make_clock_case(clock, texts, undetermined):
     verdict = clock.get("verdict")
     if verdict == "absent":
         return Case("clocks", clock["id"], "skip", clock.get("reason") or "absent")
     if verdict not in ORDER:
         return Case("clocks", clock["id"], "error", f"its verdict is {verdict}")
     if verdict == "pass" and clock.get("not_determined"):
-        return Case("clocks", clock["id"], "skip", "not determined: " + ", ".join(dict.fromkeys(open_)))
+        return Case("clocks", clock["id"], "skip", "not determined: " + ", ".join(dict.fromkeys(undetermined)))
     return Case("clocks", clock["id"], verdict, " ".join(texts))
 
 
@@ -80,7 +80,7 @@ SHOTS, PERIODS = "one-shot", "periodic"
 MODES = {"irq-missing": SHOTS, "irq-early": SHOTS, "irq-late": SHOTS, "irq-lost": PERIODS, "irq-rate": PERIODS}
 
 
-def _make_timer_cases(report, open_):
+def _make_timer_cases(report, undetermined):
     """Yield a case for each source of interrupts and mode. It covers all cores and periods that were tested."""
     rows, found = {}, {}
     for row in report.get("intervals") or []:
@@ -90,12 +90,12 @@ def _make_timer_cases(report, open_):
             found.setdefault(finding.get("clock"), []).append(finding)
     for (source, mode), tested in rows.items():
         of_mode = [each for each in found.get(source, []) if MODES.get(each["rule"], mode) == mode]
-        left = [rule for rule in open_.get(source, []) if rule.startswith("irq-") and MODES.get(rule, mode) == mode]
+        left = [rule for rule in undetermined.get(source, []) if rule.startswith("irq-") and MODES.get(rule, mode) == mode]
         yield Case("timers", f"{source} {mode}", *_get_timer_outcome(tested, of_mode, left))
 
 
-def _get_timer_outcome(tested, found, open_):
-    """Return (outcome, text) of the timer with the rows TESTED, its findings FOUND, and the rules OPEN_ without a decision."""
+def _get_timer_outcome(tested, found, undetermined):
+    """Return (outcome, text) of the timer with the rows TESTED, its findings FOUND, and the UNDETERMINED rules."""
     present = [row for row in tested if row.get("state") == "present" and not row.get("reason")]
     if found:
         return (max((finding.get("severity") or "warn" for finding in found), key=lambda word: ORDER.get(word, 0)),
@@ -103,18 +103,18 @@ def _get_timer_outcome(tested, found, open_):
     if not present:
         state = "not asked" if tested[0].get("state") == "present" else tested[0].get("state")
         return "skip", f"{state}: {tested[0].get('reason') or 'not asked'}"
-    counts = _format_timer_counts(present)
-    return ("skip", f"not determined: {', '.join(dict.fromkeys(open_))}; {counts}") if open_ else ("pass", counts)
+    counts = _format_interrupt_counts(present)
+    return ("skip", f"not determined: {', '.join(dict.fromkeys(undetermined))}; {counts}") if undetermined else ("pass", counts)
 
 
-def _format_timer_counts(rows):
+def _format_interrupt_counts(rows):
     """Return a sentence with the sums of the rows' counts, and the largest of their median latenesses."""
-    def add_up(key):
+    def sum_counts(key):
         return sum(row.get(key) or 0 for row in rows)
     came = [row["lateness_ns"] for row in rows if row.get("lateness_ns")]
     late = max((each for each in came if each.get("p50") is not None), key=lambda each: each["p50"], default=None)
-    counts = (f"{add_up('expected')} deadlines, {add_up('delivered')} interrupts: {add_up('empty')} missed, {add_up('early')} early, "
-              f"{add_up('doubled')} doubled, {add_up('excused')} excused")
+    counts = (f"{sum_counts('expected')} deadlines, {sum_counts('delivered')} interrupts: "
+              f"{sum_counts('empty')} missed, {sum_counts('early')} early, {sum_counts('doubled')} doubled, {sum_counts('excused')} excused")
     return counts + (f"; late by {late['p50']} ns in the median, +-{late.get('error')}." if late else ".")
 
 

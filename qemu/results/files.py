@@ -55,21 +55,21 @@ def overwrite_file(path, data):
         file.truncate()
 
 
-def open_output(path, added, planted):
-    """Open the file PATH, which the user has named, for writing. If ADDED is true, append to it. Refuse a pipe, because writing
-    to it may block for ever. PLANTED means that others may have made a link at PATH. In that case no link is followed.
+def open_output(path, appends, refuses_links):
+    """Open the file PATH, which the user has named, for writing. If APPENDS is true, append to it. Refuse a pipe, because writing
+    to it may block for ever. REFUSES_LINKS is set if others may have made a link at PATH. Then no link is followed.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | (os.O_APPEND if added else 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | (os.O_APPEND if appends else 0)
     try:
         kind = os.stat(path).st_mode
     except FileNotFoundError:
         kind = stat.S_IFREG
-    if planted and os.path.islink(path):
+    if refuses_links and os.path.islink(path):
         raise ValueError("it is a link")
     if not stat.S_ISREG(kind) and not stat.S_ISCHR(kind) and not stat.S_ISDIR(kind):
         raise ValueError("it is no file")
-    fd = os.open(path, flags | (os.O_NOFOLLOW if planted else 0), 0o666)
-    if not added and stat.S_ISREG(os.fstat(fd).st_mode):
+    fd = os.open(path, flags | (os.O_NOFOLLOW if refuses_links else 0), 0o666)
+    if not appends and stat.S_ISREG(os.fstat(fd).st_mode):
         os.ftruncate(fd, 0)
     return open(fd, "wb", buffering=0)
 

@@ -12,7 +12,7 @@ BARE = """<!DOCTYPE html>
 """
 
 
-def list_hidden_passes(skew):
+def list_undrawn_passes(skew):
     """Return the measurement passes that the page does not draw. It draws only one pass."""
     later = skew.get("later") or []
     return [skew, *later[:-1]] if later and skew.get("shown") == "last" else later
@@ -25,7 +25,7 @@ def insert_report(template, body):
         for latency in filter(None, (clock.get("latency") for clock in report["clocks"])):
             if "exact" in latency:
                 latency["exact"] = None  # removes the long lists exact and matrix, which the page does not draw
-        for tournament in list_hidden_passes(report.get("skew") or {}):
+        for tournament in list_undrawn_passes(report.get("skew") or {}):
             tournament["matrix"] = None
         body = json.dumps(report, separators=(",", ":")).encode("ascii")
     except RecursionError:

@@ -91,7 +91,7 @@ def _read_schema():
     """Return the schema's name, and the expected shape of a report."""
     definitions = read_definition("report.schema.json")["$defs"]
     name = definitions["report"]["properties"]["schema"]["const"]
-    return name, _make_lenient(definitions["report"], definitions)
+    return name, _make_lenient_schema(definitions["report"], definitions)
 
 
 def _parse_finite_number(word):
@@ -106,7 +106,7 @@ def _parse_whole_number(word):
     return int(word)
 
 
-def _make_lenient(node, definitions, needed=True):
+def _make_lenient_schema(node, definitions, needed=True):
     """Return the part NODE of the schema without details that differ between releases. Types and the NEEDED keys stay required.
     All other keys may be null.
     """
@@ -119,9 +119,9 @@ def _make_lenient(node, definitions, needed=True):
     lenient = {"types": [*types, *([] if needed else ["null"])]}
     lenient["kinds"] = tuple(kind for name in lenient["types"] for kind in KINDS[name])
     lenient["required"] = [key for key in node.get("required", []) if key in NEEDED]
-    lenient["properties"] = {key: _make_lenient(each, definitions, key in NEEDED)
+    lenient["properties"] = {key: _make_lenient_schema(each, definitions, key in NEEDED)
                              for key, each in node.get("properties", {}).items()}
-    lenient["items"] = _make_lenient(node["items"], definitions) if "items" in node else None
+    lenient["items"] = _make_lenient_schema(node["items"], definitions) if "items" in node else None
     return lenient
 
 

@@ -56,19 +56,19 @@ class Flaw(str):
     """Stands for an invalid value, and has its error. Thus all arguments are parsed before the errors are reported together."""
 
 
-def make_type(valid, names=()):
+def make_argument_type(valid, names=()):
     """Return a decorator that turns a function which raises ValueError into a type for argparse. The error message contains
     VALID, a description of the valid values. It also contains the name in NAMES that is similar to a misspelled name.
     """
     def make_parser(read):
-        def parse_or_return_flaw(text):
+        def parse_or_return_error(text):
             try:
                 return read(text)
             except ValueError:
                 parts = [part for part in re.split("[=:+,]", text) if part not in names]
                 hints = filter(None, (grammar.format_suggestion(part, names) for part in parts))
                 return Flaw(f"{text[:SHOWN_MAX]!r}{next(hints, '')} is not {valid}")
-        return parse_or_return_flaw
+        return parse_or_return_error
     return make_parser
 
 
@@ -79,7 +79,7 @@ def make_choice_type(*words):
     return check_choice
 
 
-def collect_flaws(run, defaults):
+def report_and_replace_invalid_values(run, defaults):
     """Yield a sentence for each invalid value of RUN, and replace the value by the default."""
     for name, value in vars(run).items():
         flaws = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, Flaw)]
@@ -88,7 +88,7 @@ def collect_flaws(run, defaults):
         yield from (f"argument --{name.replace('_', '-')}: {flaw} (see --help)" for flaw in flaws)
 
 
-@make_type("a number of seconds above 0")
+@make_argument_type("a number of seconds above 0")
 def parse_seconds(text):
     number = float(text)
     if not 0 < number < float("inf"):
@@ -96,7 +96,7 @@ def parse_seconds(text):
     return number
 
 
-@make_type("a number of 1 or more")
+@make_argument_type("a number of 1 or more")
 def parse_factor(text):
     number = float(text)
     if not 1 <= number < float("inf"):
@@ -104,7 +104,7 @@ def parse_factor(text):
     return number
 
 
-@make_type("a percentage from 0 to 100")
+@make_argument_type("a percentage from 0 to 100")
 def parse_percentage(text):
     number = float(text)
     if not 0 <= number <= 100:
@@ -112,7 +112,7 @@ def parse_percentage(text):
     return number
 
 
-@make_type(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
+@make_argument_type(f"a size such as 512M or 2G, {MEMORY_MIB}M or more")
 def parse_size(text):
     """Parse a size in the format of QEMU's -m. A number without a unit is in MiB."""
     parts = re.fullmatch(r"([0-9.]+)([KMGT]?)", text, re.IGNORECASE)
@@ -121,7 +121,7 @@ def parse_size(text):
     return text
 
 
-@make_type("a whole number of 1 or more")
+@make_argument_type("a whole number of 1 or more")
 def parse_cores(text):
     number = int(text)
     if number < 1:
@@ -142,7 +142,7 @@ def parse_time_s(text):
     return float(parts[1]) * UNITS_S[parts[2]]
 
 
-@make_type("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
+@make_argument_type("AFTER=WHAT:TIME, as in 2s=stop:3s, rates=snapshot:3s or rates+500ms=migrate:3s; WHAT is one of "
       f"{', '.join(KINDS)}; AFTER is a time from the application's start or a phase's name ({', '.join(PHASES)}), "
       "or a time after the phase's start", (*KINDS, *PHASES))
 def parse_event(text):
@@ -156,7 +156,7 @@ def parse_event(text):
     return Event(text, phase, parse_time_s(later) if plus else 0.0, what, parse_time_s(lasts))
 
 
-@make_type("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
+@make_argument_type("q35, pc, a type of these families that QEMU knows, such as pc-q35-7.2 or pc-i440fx-6.2, or microvm, with its "
       "properties after commas, as in pc-q35-7.2,hpet=off; --accel chooses the accelerator", ("q35", "pc", "microvm"))
 def parse_machine_type(text):
     """Accept the names of QEMU's machines that are PCs."""
@@ -165,7 +165,7 @@ def parse_machine_type(text):
     return text
 
 
-@make_type("window, vnc, or nothing", ("window", "vnc"))
+@make_argument_type("window, vnc, or nothing", ("window", "vnc"))
 def parse_display(text):
     if text not in ("auto", "window", "vnc"):
         raise ValueError
@@ -234,7 +234,7 @@ def parse_run(arguments, row=False):
     """
     run = argparse.Namespace()
     try:
-        return parse_into(run, arguments, row)
+        return parse_arguments_into(run, arguments, row)
     except UserError as error:
         run.out = run.out or get_default_folder(run)
         error.run = run
@@ -245,16 +245,16 @@ def get_default_folder(run):
     return get_shorter_path(os.path.join(BUILD, "matrix" if run.matrix else "report"))
 
 
-def parse_into(run, arguments, row):
+def parse_arguments_into(run, arguments, row):
     words = []
     if "--" in arguments:
         at = arguments.index("--")
         arguments, words = arguments[:at], arguments[at + 1:]
     known = make_parser()
     unknown = known.parse_known_args(join_qemu_arguments(arguments), run)[1]
-    wrong = list(collect_flaws(run, known))
+    wrong = list(report_and_replace_invalid_values(run, known))
     if unknown:
-        wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({make_hint(unknown, known)})")
+        wrong.append(f"unrecognized arguments: {' '.join(unknown)} ({suggest_similar_option(unknown, known)})")
     run.words = words
     run.transcript = None
     run.cleared = False    # True after the files of an earlier run were removed from the folder
@@ -279,7 +279,7 @@ def parse_into(run, arguments, row):
     return run
 
 
-def make_hint(unknown, known):
+def suggest_similar_option(unknown, known):
     """Return a hint on the words UNKNOWN: an option of the parser KNOWN that is similar to the first option in UNKNOWN, or
     another hint.
     """
@@ -333,7 +333,7 @@ def check_options(run):
     """Check baretick's options, because a wrong option would cost a boot. If the application was not built here, its folder
     contains the grammar of its options.
     """
-    path = find_grammar(run.efi or run.image, run.boot)
+    path = find_grammar_of_image(run.efi or run.image, run.boot)
     try:
         wrong = grammar.Grammar(path).find_flaws(command.join_options(run.words)) if path else []
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
@@ -342,7 +342,7 @@ def check_options(run):
         raise UserError(*wrong)
 
 
-def find_grammar(named, boot):
+def find_grammar_of_image(named, boot):
     """Return the path of the grammar for the image NAMED, or None if there is no grammar."""
     with contextlib.suppress(OSError):
         if not named or os.path.samefile(named, os.path.join(BUILD, IMAGES[boot])):
@@ -403,7 +403,7 @@ def check_image(run):
         raise UserError(f"--{named}: {run.image} is no {what}")
 
 
-def add_options(run):
+def add_runner_options(run):
     """Add the runner's own options for baretick before the user's options, which therefore override them."""
     # For a picture of the screen, or a display, the machine must stay on after the run.
     run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")

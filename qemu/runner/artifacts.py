@@ -85,7 +85,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
     comparison = None
     if run.baseline and whole and not problem:
         comparison = compare_with_baseline(run, console, report)
-        status = EXIT_FAIL if comparison.worse else status
+        status = EXIT_FAIL if comparison.worse_sentences else status
     if run.fail_on == "warn" and report["verdict"] == "warn" and whole and not problem and status == EXIT_PASS:
         console.print_sentence("the verdict is warn, and --fail-on warn was given")
         status = EXIT_FAIL
@@ -94,7 +94,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
         console.print_sentence(flaw)
         status, problem = (EXIT_NOT_DONE, flaw) if status == EXIT_PASS else (status, problem)
     if transcript:
-        for line in format_places(run.out, whole):
+        for line in format_report_places(run.out, whole):
             console.show_line(line)
     last = None if whole else folder.find_last_report(run.out)
     if last:
@@ -103,7 +103,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
     if flaw:
         console.print_sentence(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
-    for line in format_answer(report):
+    for line in format_short_answer(report):
         console.show_line(line)
     return status, problem
 
@@ -149,7 +149,7 @@ def write_report_files(run, body, template, text, csv, record):
         flaw = f"the report cannot be written: {files.format_error(error)}"
         if not written:
             with contextlib.suppress(OSError):
-                folder.write_reason(run, flaw)
+                folder.write_reason_report(run, flaw)
         return flaw
     return None
 
@@ -158,7 +158,7 @@ def compare_with_baseline(run, console, report):
     comparison = baseline.Comparison(run.before, report, run.tolerance or baseline.TOLERANCE)
     for note in comparison.notes:
         console.print_sentence(f"beside the baseline, {note}")
-    for sentence in comparison.worse:
+    for sentence in comparison.worse_sentences:
         console.print_sentence(f"worse than the baseline: {sentence}")
     return comparison
 
@@ -178,13 +178,13 @@ def explain_stolen_time(run, report):
             "measure again on a host that is less busy")
 
 
-def format_answer(report):
+def format_short_answer(report):
     """Return the last lines for the terminal: the short answer in the report, or nothing if there is no report."""
     answer = report.get("answer") or {}
     return textwrap.wrap(clean_text(answer.get("text") or "", ANSWER_MAX), COLUMNS)
 
 
-def format_places(out, whole):
+def format_report_places(out, whole):
     """Return lines that say where the report is and how to open its page, or where to look for the cause of a problem."""
     if not whole:
         return [f"What there is of the run is in {out}: serial.log (all that the machine said), "
@@ -194,7 +194,7 @@ def format_places(out, whole):
     return [f"The report is in {out}: {', '.join(left)}", f"Open the page in a browser: {address}"]
 
 
-def write_flaw_outputs(run, problem):
+def write_outputs_without_run(run, problem):
     """Write the same files as write_outputs(), for a call that started no run."""
     run.event = []
     return write_outputs(run, reports.make_incomplete_report(problem, None, 0), problem, None, 0.0)

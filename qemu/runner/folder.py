@@ -99,7 +99,7 @@ def check_inputs(run):
     for name in [*FILES, RECORD, *LOGS, STICK, *kept, *(f"{name}.new" for name in [*FILES, RECORD, STICK])]:
         path = os.path.join(run.out, name)
         for option, given in inputs:
-            if given and is_same_file(given, path) and not may_be_output(run, option, given, name):
+            if given and is_same_file(given, path) and not may_overwrite_input(run, option, given, name):
                 wrong.append(f"{option}: {given} is {path}, which the run writes: it would be lost")
     if wrong:
         raise UserError(*dict.fromkeys(wrong))
@@ -112,16 +112,16 @@ def is_same_file(one, other):
         return False
 
 
-def may_be_output(run, option, given, name):
+def may_overwrite_input(run, option, given, name):
     """Return True if the input GIVEN may also be the output NAME. A baseline may be the last report, because it is read before.
     An image may be the stick of the last run, because it is used again.
     """
     if option == "--baseline":
         return name in (FILES[0], os.path.join(EARLIER, FILES[0])) and not os.path.islink(os.path.join(run.out, name))
-    return option == "--image" and name == STICK and is_last_stick(given, run.out)
+    return option == "--image" and name == STICK and is_stick_of_last_run(given, run.out)
 
 
-def is_last_stick(image, out):
+def is_stick_of_last_run(image, out):
     """Return True if IMAGE is the stick that an earlier run left in OUT, and not a link to a file elsewhere."""
     path = os.path.join(out, STICK)
     status = os.lstat(path) if os.path.lexists(path) else None
@@ -133,10 +133,10 @@ def empty_folder(run):
     run.cleared = True
     try:
         if has_report(run.out):
-            move_to_earlier(run.out)
+            move_report_to_earlier(run.out)
         for name in [*FILES, RECORD, *LOGS, STICK, *(f"{name}.new" for name in [*FILES, RECORD])]:
             path = os.path.join(run.out, name)
-            if os.path.lexists(path) and not (name == STICK and run.image and is_last_stick(run.image, run.out)):
+            if os.path.lexists(path) and not (name == STICK and run.image and is_stick_of_last_run(run.image, run.out)):
                 os.remove(path)
         for name in LOGS:
             files.create_file(os.path.join(run.out, name)).close()
@@ -161,7 +161,7 @@ def find_last_report(out):
     return next((folder for folder in (out, os.path.join(out, EARLIER)) if has_report(folder)), None)
 
 
-def move_to_earlier(out):
+def move_report_to_earlier(out):
     remove_earlier_report(out)
     os.makedirs(os.path.join(out, EARLIER), exist_ok=True)
     for name in [*FILES, RECORD, *LOGS]:
@@ -185,7 +185,7 @@ def make_reason_report(reason):
     return (json.dumps(reports.make_incomplete_report(reason[:REASON_MAX], None, 0), indent=2) + "\n").encode("ascii")
 
 
-def write_reason(run, reason):
+def write_reason_report(run, reason):
     """Overwrite report.json with REASON. This works even on a full disk, because the file got its bytes when the run started."""
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):

@@ -89,9 +89,9 @@ class Grammar:
             return f"is not valid: {name} takes no value" if given else None
         if given and self._is_valid(option, value):
             return None
-        return f"{'is not valid' + self._ask_if_meant(option, value) if given else 'has no value'}: {name}= takes {option['takes']}"
+        return f"{'is not valid' + self._suggest_value(option, value) if given else 'has no value'}: {name}= takes {option['takes']}"
 
-    def _ask_if_meant(self, option, value):
+    def _suggest_value(self, option, value):
         if option["kind"] != "clocks":
             return format_suggestion(value, option["words"])
         clocks = self._all["clocks"]

@@ -91,7 +91,7 @@ def make_runs(common, words):
         raise UserError(*wrong)
 
 
-def run_all(common, words, do_run, table):
+def run_all(common, words, run_and_save_results, table):
     """Call DO_RUN(run, console) for each run, and show its result on the console TABLE. Return the worst exit status of all runs."""
     runs = list(make_runs(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
@@ -103,7 +103,7 @@ def run_all(common, words, do_run, table):
     except OSError as error:
         raise UserError(f"--out: {common.out} cannot be written: {error.strerror}") from error
     try:
-        worst = run_each(common, runs, do_run, table, suites)
+        worst = run_each(common, runs, run_and_save_results, table, suites)
         flaw = suites.complete_file()
         if flaw:
             table.print_sentence(flaw)
@@ -112,7 +112,7 @@ def run_all(common, words, do_run, table):
         os.close(lock)
 
 
-def run_each(common, runs, do_run, table, suites):
+def run_each(common, runs, run_and_save_results, table, suites):
     width = max(len(run.name) for run in runs)
     table.show_line(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
     worst, no_kvm = 0, False
@@ -124,9 +124,9 @@ def run_each(common, runs, do_run, table, suites):
             console.print_sentence(f"not in the baseline: there is no {run.baseline}")
             run.baseline = run.tolerance = None
         begin = time.monotonic()
-        status, problem = do_run(run, console)
+        status, problem = run_and_save_results(run, console)
         elapsed_s = time.monotonic() - begin
-        table.show_line(f"{run.name:{width}}  {get_ending(run, status):9} {elapsed_s:5.1f}  {problem or get_reason(run, status)}".rstrip())
+        table.show_line(f"{run.name:{width}}  {get_outcome_word(run, status):9} {elapsed_s:5.1f}  {problem or get_reason_of_outcome(run, status)}".rstrip())
         suites.add_suite(run.suite(run.name) if run.suite else junit.make_suite([cases.make_case_of_unfinished_run(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
@@ -139,12 +139,12 @@ def run_each(common, runs, do_run, table, suites):
     return worst
 
 
-def get_ending(run, status):
+def get_outcome_word(run, status):
     report = run.transcript.report if run.transcript else None
     return "warn" if status == 0 and report and report["verdict"] == "warn" else ENDINGS.get(status, "not done")
 
 
-def get_reason(run, status):
+def get_reason_of_outcome(run, status):
     """Return the rules of the run's findings. Without findings, return the reason of a failure, or ""."""
     report = run.transcript.report if run.transcript else None
     rules = dict.fromkeys(finding["rule"] for finding in (report or {}).get("findings") or [])

@@ -73,7 +73,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except Refused as refused:
             self.server.print_refusal(self, refused)
             self._send_answer(refused.status, f"{clean_text(refused)}\n".encode("ascii", "replace"), TEXT, *refused.headers)
-            self._discard_rest()
+            self._discard_rest_of_body()
 
     def _parse_head(self):
         """Parse the request line and the headers. Return False if the client sent nothing."""
@@ -129,7 +129,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mac = fields.get("mac", "").lower()
         if mac and not re.fullmatch("[0-9a-f]{12}", mac):
             raise Refused(400, "mac is not 12 hexadecimal digits")
-        data = self.server.store.read_options(mac, store.to_file_name(fields.get("serial")))
+        data = self.server.store.read_options(mac, store.convert_to_file_name(fields.get("serial")))
         if data is None:
             raise Refused(404, "there are no options for this machine, and none for all")
         self._send_answer(HTTPStatus.OK, data, TEXT)
@@ -200,7 +200,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.checking.release()
         identity = ((report.get("machine") or {}).get("identity")) or {}
         names = (identity.get("serial"), (report.get("options") or {}).get("label"), identity.get("product"))
-        return next((name for name in names if store.to_file_name(name)), None), report["verdict"]
+        return next((name for name in names if store.convert_to_file_name(name)), None), report["verdict"]
 
     def _send_answer(self, status, body, kind, *headers):
         head = [f"HTTP/1.1 {status.value} {status.phrase}", f"Date: {self.date_time_string()}", "Server: baretick",
@@ -211,7 +211,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         limits.set_time_out(self.request, self.end_s)
         self.request.sendall(data)  # the time-out of sendall() is for all data, and not for each piece
 
-    def _discard_rest(self):
+    def _discard_rest_of_body(self):
         """Read the rest of the request. If a connection is closed with unread bytes, the kernel sends a reset, and the client
         loses the answer.
         """

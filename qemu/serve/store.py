@@ -35,7 +35,7 @@ class Unusable(Exception):
     """A file or folder in DIR cannot be used. The message is a sentence with the reason."""
 
 
-def to_file_name(text):
+def convert_to_file_name(text):
     """Convert TEXT to a file name of ASCII letters, digits, dot, dash and underscore, without a leading dot or dash."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", text or "")[:NAME_MAX]
     return re.sub(r"^[.-]+", "_", name) if name.strip("._-") else ""
@@ -129,7 +129,7 @@ class Store:
         """Give the complete report its final name. The name contains MACHINE and the time at which the report ARRIVED, and is
         always new.
         """
-        stem = f"{to_file_name(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
+        stem = f"{convert_to_file_name(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
         with self._translate_errors():
             os.fsync(incoming.file.fileno())
             for number in range(1, TRIES_MAX + 1):

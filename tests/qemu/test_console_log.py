@@ -72,14 +72,14 @@ WRAPPED = {
 @pytest.mark.parametrize("log", WRAPPED.values(), ids=WRAPPED)
 def test_a_report_is_found_in_a_log(log):
     found, = console.find_reports(log.encode())
-    assert console.is_log(log.encode())
+    assert console.is_console_log(log.encode())
     assert json.loads(found.decode_json()) == REPORT
     reports.parse_report(found.decode_json())
 
 
 def test_a_log_in_utf_16_is_read():
     found, = console.find_reports(LOG.encode("utf-16"))
-    assert console.is_log(LOG.encode("utf-16")) and json.loads(found.decode_json()) == REPORT
+    assert console.is_console_log(LOG.encode("utf-16")) and json.loads(found.decode_json()) == REPORT
 
 
 def without(lines, *gone):
@@ -112,7 +112,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("log, sentence", DAMAGED.values(), ids=DAMAGED)
 def test_what_is_damaged_is_named(log, sentence):
-    assert console.is_log(log.encode())
+    assert console.is_console_log(log.encode())
     found, = console.find_reports(log.encode())
     with pytest.raises(ValueError, match="has a (damaged )?compact report") as error:
         found.decode_json()
@@ -138,7 +138,7 @@ def test_reports_that_lost_beginning_and_end_are_kept_apart():
 
 
 def test_a_report_whose_label_has_such_words_is_no_log():
-    assert not console.is_log(b'{\n  "schema": "baretick.report/2", "label": "BARETICK COMPACT BEGIN"')
+    assert not console.is_console_log(b'{\n  "schema": "baretick.report/2", "label": "BARETICK COMPACT BEGIN"')
 
 
 def test_a_log_without_such_lines_is_named_and_next_to_a_report_left(tmp_path):

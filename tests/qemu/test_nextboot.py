@@ -718,7 +718,7 @@ def test_each_form_of_message_is_read(lines, expected):
 @pytest.mark.parametrize("rates, believed", [({"processor_hz": 1, "tsc_hz": 2, "refined_hz": 3}, 3), ({"processor_hz": 1, "tsc_hz": 2}, 2),
                                              ({"processor_hz": 1}, 1), ({}, None)])
 def test_the_kernel_counts_with_the_last_rate_that_it_took(rates, believed):
-    assert kernel.get_believed_hz({**kernel.parse_rates([]), **rates}) == believed
+    assert kernel.get_kernel_tsc_hz({**kernel.parse_rates([]), **rates}) == believed
 
 
 def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machine):
@@ -876,7 +876,7 @@ def test_grubs_entry_is_a_script_that_names_the_partition_and_never_waits_for_a_
     assert lines[-6:-1] == ["if chainloader /EFI/baretick/baretick.efi; then", "boot", "fi", "reboot", "}"]
     assert "next_entry=baretick-once\n" in (machine.root / "boot/grub/grubenv").read_text()
     if shutil.which("grub-script-check"):
-        assert machine.system.does_succeed("grub-script-check", str(path))
+        assert machine.system.does_command_succeed("grub-script-check", str(path))
 
 
 @pytest.mark.parametrize("others", ["menuentry 'mine' {\n  true\n}\n", "# no newline at the end", ""])
