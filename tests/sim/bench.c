@@ -19,7 +19,7 @@
 #define JSON_BYTES  ((size_t)16 << 20) /* enough for the JSON report of any simulated machine */
 
 static bool
-alive(void *context, size_t core)
+is_core_alive(void *context, size_t core)
 {
 	const struct bench *bench = context;
 
@@ -48,7 +48,7 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 }
 
 static bool
-expired(void *context)
+has_duration_expired(void *context)
 {
 	const struct bench *bench = context;
 
@@ -56,7 +56,7 @@ expired(void *context)
 }
 
 static void
-progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
+check_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 {
 	(void)context;
 	(void)done_ns;
@@ -83,7 +83,7 @@ bench_new(void)
 	bench->deadline_ms = BENCH_NEVER_MS;
 	bench->duration_ns = DURATION_NS;
 	bench->widest = PAIR_SCHEDULE_ALL;
-	sim_platform(&bench->platform);
+	sim_describe_platform(&bench->platform);
 	return bench;
 }
 
@@ -94,7 +94,7 @@ describe_cores(void *context, struct report *report)
 	const struct bench *bench = context;
 
 	for (size_t i = 0; i < report->core_count; i++) {
-		if (alive(context, i))
+		if (is_core_alive(context, i))
 			continue;
 		report->cores[i].started = false;
 		report->cores[i].timed_out = true;
@@ -117,7 +117,7 @@ list_cores(struct bench *bench, size_t cores)
 }
 
 static void
-leave_cores(void *context, struct run *run)
+leave_cores_running(void *context, struct run *run)
 {
 	(void)context;
 	(void)run;
@@ -150,7 +150,7 @@ ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
 }
 
 static void *
-memory_for(size_t cores, enum pair_schedule widest, const struct options *options)
+allocate_survey_memory(size_t cores, enum pair_schedule widest, const struct options *options)
 {
 	size_t bytes = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores));
 	void *memory = aligned_alloc(PINGPONG_LINE, bytes);
@@ -180,7 +180,7 @@ bench_open(struct bench *bench, size_t cores)
 		report_add_claim(report, &bench->platform.claims.rows[i]);
 	memcpy(report->cpu_vendor, bench->platform.cpu.vendor, sizeof(report->cpu_vendor));
 	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
-	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = alive, .run = run };
+	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = is_core_alive, .run = run };
 	bench->machine = (struct run_machine){
 		.context = bench,
 		.drivers = drivers,
@@ -188,7 +188,7 @@ bench_open(struct bench *bench, size_t cores)
 		.platform = &bench->platform,
 		.claims = &bench->platform.claims,
 		.timers = timer_drivers,
-		.window = sim.interrupts.plugged ? sim_interrupts_window() : (struct timer_window){ .slot = NULL },
+		.window = sim.interrupts.plugged ? sim_interrupts_make_window() : (struct timer_window){ .slot = NULL },
 		.hooks = {
 			.context = bench,
 			.interrupts_mask = hw_interrupts_mask,
@@ -196,20 +196,20 @@ bench_open(struct bench *bench, size_t cores)
 			.tsc_ordered = hw_tsc_lfence,
 			.pause = hw_pause,
 			.core_facts = cpu_read_core,
-			.expired = expired,
-			.progress = progress,
+			.expired = has_duration_expired,
+			.progress = check_progress,
 			.measured = ignore_measured,
 		},
-		.start_cores = leave_cores,
+		.start_cores = leave_cores_running,
 		.describe_cores = describe_cores,
-		.stop_cores = leave_cores,
+		.stop_cores = leave_cores_running,
 		.read_registers = read_registers,
 		.read_signals = read_signals,
 		.set_tsc_rate = ignore_time,
 	};
 	bench->stolen_counter = steal_open(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
-	bench->memory = memory_for(cores, bench->widest, &report->options);
+	bench->memory = allocate_survey_memory(cores, bench->widest, &report->options);
 	if (bench->interval_ns)
 		bench->series = bench->machine.series = calloc(1, run_series_size_bytes(&report->options, cores));
 	run_set_up(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
@@ -235,7 +235,7 @@ allocate(void *context, size_t bytes)
 }
 
 static char *
-render(const struct report *report)
+render_json(const struct report *report)
 {
 	struct text text;
 	char *bytes = malloc(JSON_BYTES);
@@ -249,7 +249,7 @@ render(const struct report *report)
 
 /* Fails the test if the two reports differ, and names the first difference. */
 static void
-compare(const char *expected, const char *found)
+compare_texts(const char *expected, const char *found)
 {
 	size_t at = 0, line = 0;
 
@@ -266,7 +266,7 @@ check_replay(struct run *run)
 	const struct replay_memory memory = { allocate, &blocks };
 	struct record *record = &run->survey.record;
 	struct report *report = calloc(1, sizeof(*report));
-	char *expected = render(&run->report), *found;
+	char *expected = render_json(&run->report), *found;
 	struct replay_found entries;
 	const char *error = report ? replay_read(record->bytes, record->length, &memory, report, &entries) : "no memory";
 
@@ -274,8 +274,8 @@ check_replay(struct run *run)
 		sim_fail("the replay fails: %s", error);
 	if (!error)
 		replay_conclude(report, record->bytes, record->length, entries.entries, entries.dropped);
-	found = render(error ? &run->report : report);
-	compare(expected, found);
+	found = render_json(error ? &run->report : report);
+	compare_texts(expected, found);
 	for (struct block *next; blocks; blocks = next) {
 		next = blocks->next;
 		free(blocks);
@@ -308,7 +308,7 @@ bench_free(struct bench *bench)
 }
 
 struct report_clock *
-bench_find(struct bench *bench, const char *id)
+bench_find_clock(struct bench *bench, const char *id)
 {
 	for (size_t i = 0; i < bench->run.report.clock_count; i++)
 		if (strcmp(bench->run.report.clocks[i].clock.id, id) == 0)

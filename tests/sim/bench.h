@@ -70,6 +70,6 @@ void bench_close(struct bench *bench);
 void bench_free(struct bench *bench);
 
 /* returns a clock of the report; fails the test if there is no clock with this id */
-struct report_clock *bench_find(struct bench *bench, const char *id);
+struct report_clock *bench_find_clock(struct bench *bench, const char *id);
 
 #endif

@@ -14,11 +14,11 @@ static bool together; /* true while several cores run in turns */
 static uint64_t
 read_tsc(void)
 {
-	return together ? sim_tsc_as_read(threads_self(), threads_tsc()) : hw_tsc_lfence();
+	return together ? sim_apply_tsc_fault(threads_get_core(), threads_read_tsc()) : hw_tsc_lfence();
 }
 
 static void
-take_pause(void)
+pause_core(void)
 {
 	if (together)
 		threads_pause();
@@ -28,27 +28,27 @@ take_pause(void)
 
 /* Called before each access to the machine: lets the other cores run first. */
 static void
-take_turn(void)
+let_other_cores_run(void)
 {
 	threads_yield();
-	sim.core = threads_self();
+	sim.core = threads_get_core();
 }
 
 /* threads.h and the simulated machine each have a time. Sets both to the later one. */
 static void
-join_worlds(void)
+synchronise_times(void)
 {
-	uint64_t sim_ticks = sim_tsc_ticks(), threads_ticks = threads_world();
+	uint64_t sim_ticks = sim_get_tsc_ticks(), threads_ticks = threads_get_time_ticks();
 
 	if (threads_ticks > sim_ticks)
 		sim_advance_ps((threads_ticks - sim_ticks) * PS_PER_TICK);
 	else
-		threads_pass(sim_ticks - threads_ticks);
+		threads_advance_ticks(sim_ticks - threads_ticks);
 }
 
 static size_t
-run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
-	 uint64_t bound_ns)
+run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
+	     uint64_t bound_ns)
 {
 	struct bench *bench = context;
 	uint32_t living[SIM_CORES_MAX];
@@ -60,19 +60,19 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 	for (size_t i = 0; i < bench->run.smp.count; i++)
 		threads_cores[i].offset_ticks = sim.tsc.offset_ticks[i];
 	sim_advance_ps(living_count * bench->job_ps);
-	join_worlds();
+	synchronise_times();
 	together = true;
-	sim.before_access = take_turn;
+	sim.before_access = let_other_cores_run;
 	finished = threads_smp.run_some(threads_smp.context, living, living_count, job, argument, bound_ns);
 	sim.before_access = NULL;
 	sim.core = 0;
 	together = false;
-	join_worlds();
+	synchronise_times();
 	return finished;
 }
 
 static size_t
-run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	struct bench *bench = context;
 	uint32_t all[SIM_CORES_MAX];
@@ -90,8 +90,8 @@ bench_use_threads(struct bench *bench)
 	bench->has_threads = true;
 	threads_start_in_turns(bench->run.smp.count);
 	sim.tsc.counter.origin_ticks = THREADS_WORLD_0;
-	bench->run.smp.run_some = run_some;
-	bench->run.smp.run_all = run_all;
+	bench->run.smp.run_some = run_on_cores;
+	bench->run.smp.run_all = run_on_all_cores;
 	bench->run.survey.hooks.tsc_ordered = read_tsc;
-	bench->run.survey.hooks.pause = take_pause;
+	bench->run.survey.hooks.pause = pause_core;
 }

@@ -66,7 +66,7 @@ sim_advance_ps(uint64_t ps)
 
 /* Marsaglia, Xorshift RNGs (2003), with shifts by 13, 7 and 17. */
 static uint64_t
-draw(void)
+draw_random(void)
 {
 	sim.preempt_seed ^= sim.preempt_seed << 13;
 	sim.preempt_seed ^= sim.preempt_seed >> 7;
@@ -75,7 +75,7 @@ draw(void)
 }
 
 static void
-spend(enum sim_access access, uint64_t where)
+spend_access_time(enum sim_access access, uint64_t where)
 {
 	if (sim.before_access)
 		sim.before_access();
@@ -83,14 +83,14 @@ spend(enum sim_access access, uint64_t where)
 	if (++sim.accesses > sim.accesses_max)
 		sim_fail("%llu accesses: a loop without end", (unsigned long long)sim.accesses);
 	sim_advance_ps(sim.cost_ps[access]);
-	if (sim.preempt_every && draw() % sim.preempt_every == 0)
+	if (sim.preempt_every && draw_random() % sim.preempt_every == 0)
 		sim_advance_ps(sim.preempt_ps);
 	if (sim.hpet.tick_ps && !sim.interrupts_masked)
-		sim_hpet_tick();
+		sim_hpet_handle_tick();
 	if (sim.spent)
 		sim.spent(access, where);
 	if (sim.interrupts.in_window)
-		sim_interrupts_poll();
+		sim_interrupts_deliver_due();
 }
 
 
@@ -104,7 +104,7 @@ sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bit
 }
 
 uint64_t
-sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
+sim_count_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 {
 	if (to_ps <= from_ps)
 		return 0;
@@ -119,22 +119,22 @@ sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 }
 
 static uint64_t
-counted(const struct sim_counter *counter, uint64_t until_ps)
+count_clocks_until(const struct sim_counter *counter, uint64_t until_ps)
 {
 	uint64_t clocks;
 
 	if (!counter->source.den)
-		return sim_clocks(counter->origin_ps, until_ps, counter->hz);
-	clocks = sim_clocks(counter->origin_ps, until_ps, counter->source);
+		return sim_count_clocks(counter->origin_ps, until_ps, counter->hz);
+	clocks = sim_count_clocks(counter->origin_ps, until_ps, counter->source);
 	return (uint64_t)((unsigned __int128)clocks * counter->hz.num * counter->source.den /
 			  ((unsigned __int128)counter->hz.den * counter->source.num));
 }
 
 uint64_t
-sim_counter_ticks(const struct sim_counter *counter)
+sim_counter_get_ticks(const struct sim_counter *counter)
 {
 	uint64_t until_ps = sim.now_ps < counter->stuck_at_ps ? sim.now_ps : counter->stuck_at_ps;
-	uint64_t ticks = counter->origin_ticks + counted(counter, until_ps);
+	uint64_t ticks = counter->origin_ticks + count_clocks_until(counter, until_ps);
 
 	if (sim.now_ps >= counter->backward_at_ps)
 		ticks -= counter->backward_ticks;
@@ -155,7 +155,7 @@ sim_counter_set(struct sim_counter *counter, uint64_t ticks)
 void
 sim_counter_speed_up(struct sim_counter *counter, int64_t ppm)
 {
-	uint64_t ticks = sim_counter_ticks(counter);
+	uint64_t ticks = sim_counter_get_ticks(counter);
 
 	if (counter->wrap_bits < 64)
 		/* a full turn is added, because otherwise a later step back could give a value below 0 */
@@ -178,7 +178,7 @@ sim_hook_ports(struct sim_port_hook hook)
 }
 
 static const struct sim_port_hook *
-hook_of(uint16_t port)
+find_port_hook(uint16_t port)
 {
 	for (size_t i = 0; i < sim.hook_count; i++)
 		if (port >= sim.hooks[i].first && port <= sim.hooks[i].last)
@@ -201,9 +201,9 @@ is_rtc(uint16_t port)
 uint8_t
 hw_in8(uint16_t port)
 {
-	const struct sim_port_hook *hook = hook_of(port);
+	const struct sim_port_hook *hook = find_port_hook(port);
 
-	spend(SIM_IN, port);
+	spend_access_time(SIM_IN, port);
 	if (hook)
 		return hook->in ? (uint8_t)hook->in(hook->context, port, 1) : 0xff;
 	if (is_pit(port))
@@ -218,31 +218,31 @@ hw_in8(uint16_t port)
 uint16_t
 hw_in16(uint16_t port)
 {
-	const struct sim_port_hook *hook = hook_of(port);
+	const struct sim_port_hook *hook = find_port_hook(port);
 
-	spend(SIM_IN, port);
+	spend_access_time(SIM_IN, port);
 	if (!hook && sim.interrupts.plugged)
-		return sim_interrupts_pm1_in(port);
+		return sim_interrupts_read_pm1(port);
 	return hook && hook->in ? (uint16_t)hook->in(hook->context, port, 2) : UINT16_MAX;
 }
 
 uint32_t
 hw_in32(uint16_t port)
 {
-	const struct sim_port_hook *hook = hook_of(port);
+	const struct sim_port_hook *hook = find_port_hook(port);
 
-	spend(SIM_IN, port);
+	spend_access_time(SIM_IN, port);
 	if (hook)
 		return hook->in ? hook->in(hook->context, port, 4) : UINT32_MAX;
-	return sim_pm_answers(port, false) ? sim_pm_read() : UINT32_MAX;
+	return sim_pm_is_at(port, false) ? sim_pm_read() : UINT32_MAX;
 }
 
 void
 hw_out8(uint16_t port, uint8_t value)
 {
-	const struct sim_port_hook *hook = hook_of(port);
+	const struct sim_port_hook *hook = find_port_hook(port);
 
-	spend(SIM_OUT, port);
+	spend_access_time(SIM_OUT, port);
 	if (hook && hook->out)
 		hook->out(hook->context, port, value, 1);
 	else if (is_pit(port))
@@ -256,13 +256,13 @@ hw_out8(uint16_t port, uint8_t value)
 void
 hw_out16(uint16_t port, uint16_t value)
 {
-	const struct sim_port_hook *hook = hook_of(port);
+	const struct sim_port_hook *hook = find_port_hook(port);
 
-	spend(SIM_OUT, port);
+	spend_access_time(SIM_OUT, port);
 	if (hook && hook->out)
 		hook->out(hook->context, port, value, 2);
 	else if (!hook && sim.interrupts.plugged)
-		sim_interrupts_pm1_out(port, value);
+		sim_interrupts_write_pm1(port, value);
 }
 
 /* The regions of memory, and the functions of hw.h that access them. */
@@ -284,7 +284,7 @@ sim_unmap(uint64_t base)
 }
 
 static const struct sim_region *
-region_of(uint64_t address, uint64_t length)
+find_region(uint64_t address, uint64_t length)
 {
 	for (size_t i = 0; i < sim.region_count; i++) {
 		const struct sim_region *region = &sim.regions[i];
@@ -299,7 +299,7 @@ region_of(uint64_t address, uint64_t length)
 static const struct sim_region *
 access_memory(uint64_t address, unsigned width_bytes)
 {
-	const struct sim_region *region = region_of(address, width_bytes);
+	const struct sim_region *region = find_region(address, width_bytes);
 
 	if (address % width_bytes)
 		sim_fail("access of %u bytes at %llx is not aligned", width_bytes,
@@ -314,8 +314,8 @@ read_memory(uint64_t address, unsigned width_bytes)
 {
 	const struct sim_region *region = access_memory(address, width_bytes);
 
-	spend(SIM_READ, address);
-	if (sim_pm_answers(address, true))
+	spend_access_time(SIM_READ, address);
+	if (sim_pm_is_at(address, true))
 		return sim_pm_read();
 	return region->read ? region->read(address, width_bytes) : UINT64_MAX;
 }
@@ -325,7 +325,7 @@ write_memory(uint64_t address, uint64_t value, unsigned width_bytes)
 {
 	const struct sim_region *region = access_memory(address, width_bytes);
 
-	spend(SIM_WRITE, address);
+	spend_access_time(SIM_WRITE, address);
 	if (region->write)
 		region->write(address, value, width_bytes);
 }
@@ -351,7 +351,7 @@ hw_write32(uint64_t address, uint32_t value)
 bool
 hw_is_mapped(uint64_t address, size_t length)
 {
-	return region_of(address, length) != NULL;
+	return find_region(address, length) != NULL;
 }
 
 
@@ -360,26 +360,26 @@ hw_msr_read(uint32_t msr)
 {
 	uint64_t value;
 
-	spend(SIM_MSR_READ, 0);
+	spend_access_time(SIM_MSR_READ, 0);
 	if (sim_lapic_msr_read(msr, &value) || (sim.read_msr && sim.read_msr(msr, &value)))
 		return value;
-	return sim_msr(msr);
+	return sim_msr_get(msr);
 }
 
 void
 hw_msr_write(uint32_t msr, uint64_t value)
 {
-	spend(SIM_MSR_WRITE, 0);
+	spend_access_time(SIM_MSR_WRITE, 0);
 	if (sim_lapic_msr_write(msr, value) || (sim.write_msr && sim.write_msr(msr, value)))
 		return;
-	(void)sim_msr(msr); /* ends the test if there is no such MSR */
+	(void)sim_msr_get(msr); /* ends the test if there is no such MSR */
 	sim_msr_set(msr, value);
 }
 
 int64_t
 hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 {
-	spend(SIM_HYPERCALL, 0);
+	spend_access_time(SIM_HYPERCALL, 0);
 	if (!sim.hypercall)
 		sim_fail("#UD: there is no hypervisor");
 	return sim.hypercall(number, first, second, third);
@@ -390,7 +390,7 @@ hw_xen_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t thir
  * number.
  */
 static struct hw_cpuid
-of_core(uint32_t leaf, struct hw_cpuid registers)
+adapt_cpuid_to_core(uint32_t leaf, struct hw_cpuid registers)
 {
 	if (leaf == 1)
 		registers.ebx += (uint32_t)sim.core << 24;
@@ -405,12 +405,12 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 	const struct hw_cpuid nothing = { 0, 0, 0, 0 }, *highest = &nothing;
 	uint32_t basic_max = 0;
 
-	spend(SIM_CPUID, 0);
+	spend_access_time(SIM_CPUID, 0);
 	if (leaf == 1 && sim.microcode)
 		sim_msr_set(SIM_MSR_MICROCODE, (uint64_t)sim.microcode << 32);
 	for (size_t i = 0; i < sim.cpuid_count; i++) {
 		if (sim.cpuid[i].leaf == leaf && sim.cpuid[i].subleaf == subleaf)
-			return of_core(leaf, sim.cpuid[i].registers);
+			return adapt_cpuid_to_core(leaf, sim.cpuid[i].registers);
 		if (sim.cpuid[i].leaf == 0)
 			basic_max = sim.cpuid[i].registers.eax;
 	}
@@ -422,15 +422,15 @@ hw_cpuid(uint32_t leaf, uint32_t subleaf)
 }
 
 uint64_t
-sim_tsc_ticks(void)
+sim_get_tsc_ticks(void)
 {
 	if (sim.tsc.reading)
 		return sim.tsc.reading(sim.core);
-	return sim_counter_ticks(&sim.tsc.counter) + (uint64_t)sim.tsc.offset_ticks[sim.core];
+	return sim_counter_get_ticks(&sim.tsc.counter) + (uint64_t)sim.tsc.offset_ticks[sim.core];
 }
 
 uint64_t
-sim_tsc_as_read(size_t core, uint64_t ticks)
+sim_apply_tsc_fault(size_t core, uint64_t ticks)
 {
 	struct sim_tsc *tsc = &sim.tsc;
 
@@ -446,9 +446,9 @@ sim_tsc_as_read(size_t core, uint64_t ticks)
 static uint64_t
 read_tsc(enum sim_access access)
 {
-	spend(access, 0);
+	spend_access_time(access, 0);
 	sim_advance_ps(sim.tsc.counter.extra_ps);
-	return sim_tsc_as_read(sim.core, sim_tsc_ticks());
+	return sim_apply_tsc_fault(sim.core, sim_get_tsc_ticks());
 }
 
 uint64_t
@@ -484,7 +484,7 @@ hw_tsc_cpuid(void)
 void
 hw_pause(void)
 {
-	spend(SIM_PAUSE, 0);
+	spend_access_time(SIM_PAUSE, 0);
 }
 
 uint64_t

@@ -65,7 +65,7 @@ struct sim_counter {
 };
 
 /* Returns the counter's present value, of wrap_bits bits. */
-uint64_t sim_counter_ticks(const struct sim_counter *counter);
+uint64_t sim_counter_get_ticks(const struct sim_counter *counter);
 
 /* Sets the present value of COUNTER to TICKS. Counting continues. */
 void sim_counter_set(struct sim_counter *counter, uint64_t ticks);
@@ -289,8 +289,8 @@ struct sim {
 	bool (*write_msr)(uint32_t msr, uint64_t value);
 	/* Handles Xen's hypercalls. If NULL, the hypercall instruction faults. */
 	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
-	struct pages pages; /* the pages of hypervisors' clocks, which sim_platform() copies */
-	/* physical address at which Xen's shared page may be mapped, which sim_platform() copies; or 0 */
+	struct pages pages; /* the pages of hypervisors' clocks, which sim_describe_platform() copies */
+	/* physical address at which Xen's shared page may be mapped, which sim_describe_platform() copies; or 0 */
 	uint64_t unused_page;
 	/* microcode revision, or 0. On an Intel CPU, CPUID 1h copies it into the upper half of MSR 8Bh. */
 	uint32_t microcode;
@@ -313,25 +313,25 @@ extern struct sim sim;
 void sim_reset(void);
 
 /* Fills in the facts about the simulated machine that ACPI and CPUID give. */
-void sim_platform(struct platform *platform);
+void sim_describe_platform(struct platform *platform);
 
 void sim_advance_ps(uint64_t ps); /* lets time pass without an access */
 
 void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,
 		   struct hw_cpuid registers); /* adds a CPUID leaf, or changes it */
 void sim_msr_set(uint32_t msr, uint64_t value);                                 /* sets an MSR without an access */
-uint64_t sim_msr(uint32_t msr); /* returns an MSR without an access */
+uint64_t sim_msr_get(uint32_t msr); /* returns an MSR without an access */
 void sim_map(struct sim_region region);
 void sim_unmap(uint64_t base);
 void sim_hook_ports(struct sim_port_hook hook);
 
 /* Return the devices' present values. Unlike an access they take no time. */
-uint64_t sim_tsc_ticks(void);
+uint64_t sim_get_tsc_ticks(void);
 /* returns TICKS with the TSC fault of CORE added, and counts as one reading of CORE */
-uint64_t sim_tsc_as_read(size_t core, uint64_t ticks);
-uint8_t sim_pit_status(unsigned channel);   /* the status that the read-back command returns */
-uint16_t sim_pit_count(unsigned channel);
-uint64_t sim_rtc_pf_edges(void);            /* returns the number of edges at the selected rate since world time 0 */
+uint64_t sim_apply_tsc_fault(size_t core, uint64_t ticks);
+uint8_t sim_pit_get_status(unsigned channel);   /* the status that the read-back command returns */
+uint16_t sim_pit_get_count(unsigned channel);
+uint64_t sim_rtc_count_pf_edges(void);            /* edges at the selected rate since world time 0 */
 
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -26,7 +26,7 @@ sim_cpuid_set(uint32_t leaf, uint32_t subleaf, struct hw_cpuid registers)
 }
 
 uint64_t
-sim_msr(uint32_t msr)
+sim_msr_get(uint32_t msr)
 {
 	for (size_t i = 0; i < sim.msr_count; i++)
 		if (sim.msrs[i].msr == msr)
@@ -75,7 +75,7 @@ sim_cpu_reset(void)
 }
 
 void
-sim_platform(struct platform *platform)
+sim_describe_platform(struct platform *platform)
 {
 	*platform = (struct platform){
 		.acpi = {

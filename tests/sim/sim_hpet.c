@@ -28,21 +28,21 @@ sim_hpet_reset(void)
 
 /* Returns the time since the low 32 bits of TICKS became 0. */
 static uint64_t
-rolled_over_ps(uint64_t ticks)
+get_time_since_rollover_ps(uint64_t ticks)
 {
 	return (uint32_t)ticks * (sim.hpet.capability >> 32) / FS_PER_PS;
 }
 
 static uint64_t
-hpet_count(void)
+get_hpet_count(void)
 {
 	uint64_t ticks = sim.hpet.counter.origin_ticks;
 
 	bool runs = (sim.hpet.configuration & ENABLE_CNF) || sim.hpet.counts_when_off;
 
 	if (runs && !sim.hpet.dead)
-		ticks = sim_counter_ticks(&sim.hpet.counter);
-	if (ticks >> 32 && rolled_over_ps(ticks) < sim.hpet.high_late_ps)
+		ticks = sim_counter_get_ticks(&sim.hpet.counter);
+	if (ticks >> 32 && get_time_since_rollover_ps(ticks) < sim.hpet.high_late_ps)
 		ticks -= UINT64_C(1) << 32;
 	return sim.hpet.capability & SIZE_CAP ? ticks : (uint32_t)ticks;
 }
@@ -52,7 +52,7 @@ hpet_count(void)
  * N.
  */
 static bool
-is_of_timer(uint64_t offset, unsigned which, size_t *n)
+is_timer_register(uint64_t offset, unsigned which, size_t *n)
 {
 	*n = (offset - TIMER_0) / TIMER_SIZE;
 	return offset >= TIMER_0 && offset % TIMER_SIZE == which && *n < SIM_HPET_TIMERS;
@@ -60,7 +60,7 @@ is_of_timer(uint64_t offset, unsigned which, size_t *n)
 
 /* Counts writes after which the counter runs with a timer's interrupt enabled. Real hardware would interrupt then. */
 static void
-count_armed(void)
+count_armed_writes(void)
 {
 	bool armed = false;
 
@@ -83,20 +83,20 @@ sim_hpet_read(uint64_t address, unsigned width_bytes)
 	else if (offset == CONFIGURATION)
 		value = sim.hpet.configuration;
 	else if (offset == MAIN_COUNTER)
-		value = hpet_count();
-	else if (is_of_timer(offset, TN_CONFIGURATION, &n))
+		value = get_hpet_count();
+	else if (is_timer_register(offset, TN_CONFIGURATION, &n))
 		value = sim.hpet.timers[n];
-	else if (is_of_timer(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged)
-		value = sim_interrupts_comparator(n);
-	else if (is_of_timer(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
-		value = *sim_interrupts_message(n);
+	else if (is_timer_register(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged)
+		value = sim_interrupts_get_comparator(n);
+	else if (is_timer_register(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
+		value = *sim_interrupts_get_message(n);
 	return width_bytes == 4 && (address & 4) ? value >> 32 : value;
 }
 
 static void
-configure(uint64_t value)
+write_configuration(uint64_t value)
 {
-	uint64_t ticks = hpet_count();
+	uint64_t ticks = get_hpet_count();
 
 	sim.hpet.configuration_writes++;
 	if ((value ^ sim.hpet.configuration) & ENABLE_CNF)
@@ -105,7 +105,7 @@ configure(uint64_t value)
 }
 
 static void
-configure_timer(size_t n, bool upper, uint64_t value)
+write_timer_configuration(size_t n, bool upper, uint64_t value)
 {
 	uint64_t before = sim.hpet.timers[n];
 
@@ -113,13 +113,13 @@ configure_timer(size_t n, bool upper, uint64_t value)
 		return; /* a write of the upper half has no effect */
 	sim.hpet.timers[n] = (before & ~TN_WRITABLE) | (value & TN_WRITABLE);
 	if (sim.interrupts.plugged)
-		sim_interrupts_hpet_configured(n, before, sim.hpet.timers[n]);
+		sim_interrupts_handle_hpet_configuration(n, before, sim.hpet.timers[n]);
 }
 
 static void
-set_message(size_t n, bool upper, uint64_t value)
+write_message(size_t n, bool upper, uint64_t value)
 {
-	uint64_t *message = sim_interrupts_message(n);
+	uint64_t *message = sim_interrupts_get_message(n);
 	unsigned shift = upper ? 32 : 0;
 
 	*message = (*message & ~(UINT64_C(0xffffffff) << shift)) | (value & UINT32_MAX) << shift;
@@ -139,22 +139,22 @@ sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 	else if (width_bytes == 4)
 		whole = (sim.hpet.configuration & ~UINT64_C(0xffffffff)) | (uint32_t)value;
 	if (offset == CONFIGURATION)
-		configure(whole);
+		write_configuration(whole);
 	else if (offset == MAIN_COUNTER)
 		sim.hpet.counter_writes++;
-	else if (is_of_timer(offset, TN_CONFIGURATION, &n))
-		configure_timer(n, upper, value);
-	else if (is_of_timer(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged && !upper)
-		sim_interrupts_comparator_write(n, value);
-	else if (is_of_timer(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
-		set_message(n, upper, value);
-	count_armed();
+	else if (is_timer_register(offset, TN_CONFIGURATION, &n))
+		write_timer_configuration(n, upper, value);
+	else if (is_timer_register(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged && !upper)
+		sim_interrupts_write_comparator(n, value);
+	else if (is_timer_register(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
+		write_message(n, upper, value);
+	count_armed_writes();
 }
 
 void
-sim_hpet_tick(void)
+sim_hpet_handle_tick(void)
 {
-	uint64_t ticks = hpet_count();
+	uint64_t ticks = get_hpet_count();
 
 	if (!(sim.hpet.configuration & ENABLE_CNF) || !(sim.hpet.timers[0] & TN_INT_ENB) ||
 	    sim.now_ps - sim.hpet.ticked_ps < sim.hpet.tick_ps)
@@ -174,7 +174,7 @@ sim_pm_reset(void)
 }
 
 bool
-sim_pm_answers(uint64_t address, bool is_memory)
+sim_pm_is_at(uint64_t address, bool is_memory)
 {
 	return !sim.pm.absent && sim.pm.is_memory == is_memory && sim.pm.address == address;
 }
@@ -184,14 +184,14 @@ sim_pm_answers(uint64_t address, bool is_memory)
  * that rise do not read 1 yet.
  */
 static uint64_t
-glitched(uint64_t ticks)
+apply_glitch(uint64_t ticks)
 {
 	uint64_t now_ps = sim.now_ps, before;
 
 	if (now_ps < sim.pm.glitch_ps)
 		return ticks;
 	sim.now_ps -= sim.pm.glitch_ps;
-	before = sim_counter_ticks(&sim.pm.counter);
+	before = sim_counter_get_ticks(&sim.pm.counter);
 	sim.now_ps = now_ps;
 	return before & ticks;
 }
@@ -200,7 +200,7 @@ uint32_t
 sim_pm_read(void)
 {
 	sim_advance_ps(sim.pm.counter.extra_ps);
-	uint64_t ticks = sim_counter_ticks(&sim.pm.counter);
+	uint64_t ticks = sim_counter_get_ticks(&sim.pm.counter);
 
-	return (uint32_t)(sim.pm.glitch_ps ? glitched(ticks) : ticks) | sim.pm.high_bits;
+	return (uint32_t)(sim.pm.glitch_ps ? apply_glitch(ticks) : ticks) | sim.pm.high_bits;
 }

@@ -7,9 +7,9 @@
 uint64_t sim_hpet_read(uint64_t address, unsigned width_bytes);
 void sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_hpet_reset(void);
-void sim_hpet_tick(void); /* makes the firmware's tick; must be called regularly while interrupts are enabled */
+void sim_hpet_handle_tick(void); /* makes the firmware's tick; must be called regularly while interrupts are enabled */
 
-bool sim_pm_answers(uint64_t address, bool is_memory);
+bool sim_pm_is_at(uint64_t address, bool is_memory);
 uint32_t sim_pm_read(void);
 void sim_pm_reset(void);
 
@@ -28,42 +28,42 @@ void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
 bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
 bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
 
-/* These functions do nothing unless sim_interrupts_plug() was called. */
-void sim_interrupts_poll(void);
-void sim_interrupts_offer(void); /* adds the capability bits for interrupts to CPUID and to the HPET */
+/* These functions do nothing unless sim_interrupts_add_hardware() was called. */
+void sim_interrupts_deliver_due(void);
+void sim_interrupts_offer_timers(void); /* adds the capability bits for interrupts to CPUID and to the HPET */
 /* called after a write of the LAPIC's register NUMBER, an index of sim.lapic.registers, whose value was BEFORE */
-void sim_interrupts_lapic_written(unsigned number, uint32_t before);
-uint32_t sim_interrupts_lapic_left(void);
-void sim_interrupts_deadline_write(uint64_t value);
-uint64_t sim_interrupts_deadline_read(void);
+void sim_interrupts_handle_lapic_write(unsigned number, uint32_t before);
+uint32_t sim_interrupts_get_lapic_count(void);
+void sim_interrupts_write_deadline(uint64_t value);
+uint64_t sim_interrupts_read_deadline(void);
 /* writes the count or the configuration of Hyper-V's synthetic timer */
-void sim_interrupts_hv_write(bool count, uint64_t value);
-uint64_t sim_interrupts_hv_read(bool count);
-void sim_interrupts_self(uint32_t vector); /* sends the interrupt VECTOR from the core to itself */
-void sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now);
-void sim_interrupts_comparator_write(size_t n, uint64_t value);
-uint64_t sim_interrupts_comparator(size_t n);
+void sim_interrupts_write_hv_timer(bool count, uint64_t value);
+uint64_t sim_interrupts_read_hv_timer(bool count);
+void sim_interrupts_send_self_ipi(uint32_t vector); /* sends the interrupt VECTOR from the core to itself */
+void sim_interrupts_handle_hpet_configuration(size_t n, uint64_t before, uint64_t now);
+void sim_interrupts_write_comparator(size_t n, uint64_t value);
+uint64_t sim_interrupts_get_comparator(size_t n);
 /* returns the message of comparator N: its data, and in the upper half its address */
 uint64_t *sim_interrupts_message(size_t n);
-void sim_interrupts_pit_loaded(unsigned mode, uint32_t reload); /* called after a count of channel 0 was loaded */
+void sim_interrupts_pit_loaded(unsigned mode, uint32_t reload); /* channel 0 */
 void sim_interrupts_pit_stopped(void);
-void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* called after a write of register B */
+void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* register B */
 uint16_t sim_interrupts_pm1_in(uint16_t port);
 void sim_interrupts_pm1_out(uint16_t port, uint16_t value);
 
 #define SIM_RTC_PARTS 1024u
 /* returns the number of clocks of the 32,768 Hz crystal since world time 0, times SIM_RTC_PARTS */
-uint64_t sim_rtc_crystal(void);
+uint64_t sim_rtc_get_crystal_ticks(void);
 /* returns the period of the periodic interrupt in clocks of the crystal; 0 if this interrupt is off */
-uint64_t sim_rtc_period(void);
-uint64_t sim_rtc_second(void);
+uint64_t sim_rtc_get_period(void);
+uint64_t sim_rtc_get_second(void);
 bool sim_rtc_alarm_is_each_second(void);
-bool sim_rtc_raise(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
+bool sim_rtc_raise_line(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
 
 void sim_cpu_reset(void); /* resets CPUID and MSRs */
 
 void sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits);
 /* returns the number of whole clocks of rate HZ between two times */
-uint64_t sim_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz);
+uint64_t sim_count_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz);
 
 #endif

@@ -18,14 +18,14 @@
 static struct sim_interrupts *const all = &sim.interrupts;
 
 static enum sim_source
-source_of(const struct sim_timer *timer)
+get_source(const struct sim_timer *timer)
 {
 	return (enum sim_source)(timer - all->timers);
 }
 
 /* Marsaglia, Xorshift RNGs (2003), with shifts by 13, 7 and 17. */
 static uint64_t
-draw(void)
+draw_random(void)
 {
 	all->seed ^= all->seed << 13;
 	all->seed ^= all->seed >> 7;
@@ -40,14 +40,14 @@ is_due_at(enum sim_source source, uint64_t due, uint64_t at_ps)
 	bool is_due;
 
 	sim.now_ps = at_ps;
-	is_due = (int64_t)(sim_source_count(source) - due) >= 0;
+	is_due = (int64_t)(sim_source_get_count(source) - due) >= 0;
 	sim.now_ps = now_ps;
 	return is_due;
 }
 
 /* Returns the first time from FROM_PS on at which the source's counter has reached DUE, or SIM_NEVER. */
 static uint64_t
-time_of(enum sim_source source, uint64_t due, uint64_t from_ps)
+find_due_time(enum sim_source source, uint64_t due, uint64_t from_ps)
 {
 	uint64_t low_ps = from_ps, high_ps = from_ps;
 
@@ -75,18 +75,18 @@ time_of(enum sim_source source, uint64_t due, uint64_t from_ps)
  * earlier or later.
  */
 static void
-set_due(struct sim_timer *timer, uint64_t from_ps)
+set_due_time(struct sim_timer *timer, uint64_t from_ps)
 {
 	uint64_t due = (uint64_t)((timer->due_e6 + MILLION - 1) / MILLION);
-	bool is_late = timer->late_ps && (!timer->late_one_in || draw() % timer->late_one_in == 0);
+	bool is_late = timer->late_ps && (!timer->late_one_in || draw_random() % timer->late_one_in == 0);
 
-	timer->due_ps = timer->stands ? SIM_NEVER : time_of(source_of(timer), due, from_ps);
+	timer->due_ps = timer->stands ? SIM_NEVER : find_due_time(get_source(timer), due, from_ps);
 	timer->leaves_ps = timer->due_ps;
 	if (timer->due_ps == SIM_NEVER)
 		return;
 	timer->leaves_ps += timer->delay_ps - timer->early_ps;
 	if (is_late)
-		timer->leaves_ps += timer->late_ps / 2 + draw() % timer->late_ps;
+		timer->leaves_ps += timer->late_ps / 2 + draw_random() % timer->late_ps;
 }
 
 void
@@ -98,7 +98,7 @@ sim_source_arm(enum sim_source source, uint64_t due, uint64_t period)
 	timer->waits = false;
 	timer->period_e6 = period * (uint64_t)(MILLION - timer->fast_ppm);
 	timer->due_e6 = (unsigned __int128)due * MILLION + timer->period_e6 - (unsigned __int128)period * MILLION;
-	set_due(timer, sim.now_ps);
+	set_due_time(timer, sim.now_ps);
 	all->quiet_until_ps = 0;
 }
 
@@ -121,12 +121,12 @@ static void
 arm_next_period(struct sim_timer *timer, bool delayed)
 {
 	timer->armed = timer->period_e6 != 0;
-	sim_source_passed(source_of(timer));
+	sim_source_advance_comparator(get_source(timer));
 	if (delayed)
-		timer->due_e6 = (unsigned __int128)sim_source_count(source_of(timer)) * MILLION;
+		timer->due_e6 = (unsigned __int128)sim_source_get_count(get_source(timer)) * MILLION;
 	timer->due_e6 += timer->period_e6;
 	if (timer->armed)
-		set_due(timer, delayed ? sim.now_ps : timer->due_ps);
+		set_due_time(timer, delayed ? sim.now_ps : timer->due_ps);
 }
 
 static bool
@@ -153,7 +153,7 @@ make_pending(struct sim_timer *timer)
 }
 
 static void
-leave(struct sim_timer *timer)
+send_interrupt(struct sim_timer *timer)
 {
 	bool dropped, reaches;
 
@@ -161,8 +161,8 @@ leave(struct sim_timer *timer)
 	timer->came++;
 	dropped = is_dropped(timer);
 	timer->dropped += dropped;
-	reaches = !dropped && (sim_source_due(source_of(timer)) || timer->policy == SIM_CATCH_UP) &&
-		  sim_source_vector(source_of(timer));
+	reaches = !dropped && (sim_source_raise_line(get_source(timer)) || timer->policy == SIM_CATCH_UP) &&
+		  sim_source_get_vector(get_source(timer));
 	if (reaches)
 		make_pending(timer);
 	if (timer->storms) {
@@ -179,10 +179,10 @@ leave(struct sim_timer *timer)
 }
 
 static void
-tell(const struct sim_timer *timer, uint64_t read_ps)
+report_interrupt_read(const struct sim_timer *timer, uint64_t read_ps)
 {
 	if (timer && all->taken)
-		all->taken(&(struct sim_taken){ source_of(timer), timer->period_e6 != 0, timer->last_due_ps, read_ps });
+		all->taken(&(struct sim_taken){ get_source(timer), timer->period_e6 != 0, timer->last_due_ps, read_ps });
 }
 
 /*
@@ -208,7 +208,7 @@ record_interrupt(uint32_t vector, const struct sim_timer *timer)
 		read_ps = sim.now_ps;
 	}
 	event.tsc = hw_tsc_lfence();
-	tell(timer, read_ps ? read_ps : sim.now_ps);
+	report_interrupt_read(timer, read_ps ? read_ps : sim.now_ps);
 	if (slot->taken < slot->space)
 		slot->events[slot->taken] = event;
 	else
@@ -220,10 +220,10 @@ record_interrupt(uint32_t vector, const struct sim_timer *timer)
 }
 
 static void
-deliver(struct sim_timer *timer)
+deliver_interrupt(struct sim_timer *timer)
 {
-	enum sim_source source = source_of(timer);
-	uint32_t vector = sim_source_vector(source);
+	enum sim_source source = get_source(timer);
+	uint32_t vector = sim_source_get_vector(source);
 
 	timer->pending--;
 	if (timer->waits) {
@@ -231,15 +231,15 @@ deliver(struct sim_timer *timer)
 		arm_next_period(timer, true);
 	}
 	if (vector) {
-		sim_source_taken(source);
+		sim_source_handle_delivery(source);
 		record_interrupt(vector, timer);
 	}
-	if (vector && sim_source_is_up(source))
+	if (vector && sim_source_is_status_set(source))
 		timer->pending++;
 }
 
 static void
-take_self(void)
+record_self_ipi(void)
 {
 	uint32_t vector = all->self;
 
@@ -268,7 +268,7 @@ is_host_busy(void)
  * Returns 0 if an interrupt is pending.
  */
 static uint64_t
-quiet_until(void)
+get_next_event_ps(void)
 {
 	uint64_t until_ps = SIM_NEVER;
 
@@ -286,29 +286,29 @@ quiet_until(void)
 }
 
 void
-sim_interrupts_poll(void)
+sim_interrupts_deliver_due(void)
 {
 	if (all->self && all->open && !all->in_handler)
-		take_self();
+		record_self_ipi();
 	if (!all->in_window || all->in_handler || sim.now_ps < all->quiet_until_ps)
 		return;
 	for (size_t i = 0; i < SIM_SOURCES && all->in_window && !all->in_handler; i++) {
 		struct sim_timer *timer = &all->timers[i];
 
 		while (timer->armed && sim.now_ps >= timer->leaves_ps && !is_host_busy())
-			leave(timer);
+			send_interrupt(timer);
 		if (timer->owed_ps && sim.now_ps >= timer->owed_ps) {
 			timer->owed_ps = 0;
 			timer->pending++;
 		}
 		while (timer->pending && all->open)
-			deliver(timer);
+			deliver_interrupt(timer);
 	}
-	all->quiet_until_ps = quiet_until();
+	all->quiet_until_ps = get_next_event_ps();
 }
 
 void
-sim_interrupts_self(uint32_t vector)
+sim_interrupts_send_self_ipi(uint32_t vector)
 {
 	all->self = vector;
 }
@@ -335,30 +335,31 @@ run_window(void (*work)(void *argument), void (*after)(void *argument), void *ar
 }
 
 static void
-open_interrupts(void)
+enable_interrupts(void)
 {
 	all->open = true;
-	sim_interrupts_poll();
+	sim_interrupts_deliver_due();
 }
 
 static void
-close_interrupts(void)
+disable_interrupts(void)
 {
-	sim_interrupts_poll();
+	sim_interrupts_deliver_due();
 	all->open = false;
 }
 
 struct timer_window
-sim_interrupts_window(void)
+sim_interrupts_make_window(void)
 {
 	return (struct timer_window){
-		.slot = &all->slot, .vector = SIM_TIMER_VECTOR, .run = run_window, .run_on_core = run_window, .open = open_interrupts,
-		.close = close_interrupts,
+		.slot = &all->slot, .vector = SIM_TIMER_VECTOR, .run = run_window, .run_on_core = run_window,
+		.open = enable_interrupts,
+		.close = disable_interrupts,
 	};
 }
 
 void
-sim_interrupts_plug(void)
+sim_interrupts_add_hardware(void)
 {
 	memset(all, 0, sizeof(*all));
 	all->plugged = true;
@@ -368,6 +369,6 @@ sim_interrupts_plug(void)
 	sim_ioapic_reset();
 	sim.pic_mask[0] = sim.pic_mask[1] = 0xff;
 	sim.lapic.registers[SIM_LINT0] = SIM_LINT0_EXTINT;
-	sim_interrupts_offer();
+	sim_interrupts_offer_timers();
 	sim_map((struct sim_region){ SIM_IOAPIC_BASE, 4096, sim_ioapic_read, sim_ioapic_write });
 }

@@ -113,9 +113,9 @@ struct sim_interrupts {
  * Adds interrupts, including TSC deadlines, to a machine that was just reset. Must be called before bench_new(), which
  * reads the machine's facts.
  */
-void sim_interrupts_plug(void);
+void sim_interrupts_add_hardware(void);
 
 /* Returns functions for run_machine.window that run code with interrupts masked on the simulated machine. */
-struct timer_window sim_interrupts_window(void);
+struct timer_window sim_interrupts_make_window(void);
 
 #endif

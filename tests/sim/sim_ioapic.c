@@ -46,7 +46,7 @@ sim_ioapic_reset(void)
 }
 
 uint32_t
-sim_ioapic_vector(uint32_t pin)
+sim_ioapic_get_vector(uint32_t pin)
 {
 	uint64_t entry = all->entries[pin % SIM_IOAPIC_PINS];
 

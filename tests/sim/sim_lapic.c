@@ -26,10 +26,10 @@ sim_lapic_reset(void)
 }
 
 static void
-deliver(uint32_t destination, uint32_t command)
+deliver_ipi(uint32_t destination, uint32_t command)
 {
 	if (sim.interrupts.in_window) { /* in a window, only the core that opened it takes interrupts */
-		sim_interrupts_self(command & 0xff);
+		sim_interrupts_send_self_ipi(command & 0xff);
 		return;
 	}
 	if (sim.lapic.ipi_count == SIM_IPIS_MAX)
@@ -52,7 +52,7 @@ read_register(unsigned number, bool x2apic)
 	if (number == REGISTER_ICR_LOW)
 		return sim.lapic.registers[number] | (sim.lapic.delivery_stuck ? ICR_PENDING : 0);
 	if (number == REGISTER_CURRENT && sim.interrupts.plugged)
-		return sim_interrupts_lapic_left();
+		return sim_interrupts_get_lapic_count();
 	return sim.lapic.registers[number];
 }
 
@@ -63,7 +63,7 @@ sim_lapic_read(uint64_t address, unsigned width_bytes)
 		sim_fail("LAPIC register at %llx is not read by 32 aligned bits",
 			 (unsigned long long)address);
 	/* Intel SDM vol. 3A, 10.12.2: in x2APIC mode the registers are not mapped in memory. */
-	if (sim_msr(MSR_APIC_BASE) & APIC_EXTD)
+	if (sim_msr_get(MSR_APIC_BASE) & APIC_EXTD)
 		return UINT64_MAX;
 	return read_register((unsigned)(address - SIM_LAPIC_BASE) / 16, false);
 }
@@ -75,7 +75,7 @@ set_register(unsigned number, uint32_t value)
 
 	sim.lapic.registers[number] = value;
 	if (sim.interrupts.plugged)
-		sim_interrupts_lapic_written(number, before);
+		sim_interrupts_handle_lapic_write(number, before);
 }
 
 void
@@ -86,11 +86,11 @@ sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes)
 	if (width_bytes != 4 || address % 16)
 		sim_fail("LAPIC register at %llx is not written by 32 aligned bits",
 			 (unsigned long long)address);
-	if ((sim_msr(MSR_APIC_BASE) & APIC_EXTD) || number > LAST_REGISTER)
+	if ((sim_msr_get(MSR_APIC_BASE) & APIC_EXTD) || number > LAST_REGISTER)
 		return;
 	set_register(number, (uint32_t)value);
 	if (number == REGISTER_ICR_LOW)
-		deliver(sim.lapic.registers[REGISTER_ICR_HIGH] >> 24, (uint32_t)value);
+		deliver_ipi(sim.lapic.registers[REGISTER_ICR_HIGH] >> 24, (uint32_t)value);
 }
 
 static bool
@@ -98,7 +98,7 @@ is_x2apic(uint32_t msr)
 {
 	if (msr < MSR_X2APIC || msr > MSR_X2APIC_END)
 		return false;
-	if ((sim_msr(MSR_APIC_BASE) & (APIC_EXTD | APIC_ENABLE)) != (APIC_EXTD | APIC_ENABLE))
+	if ((sim_msr_get(MSR_APIC_BASE) & (APIC_EXTD | APIC_ENABLE)) != (APIC_EXTD | APIC_ENABLE))
 		sim_fail("#GP: MSR %xh outside x2APIC mode", msr);
 	return true;
 }
@@ -107,11 +107,11 @@ bool
 sim_lapic_msr_read(uint32_t msr, uint64_t *value)
 {
 	if (msr == MSR_TSC) {
-		*value = sim_tsc_ticks();
+		*value = sim_get_tsc_ticks();
 		return true;
 	}
 	if (msr == MSR_DEADLINE && sim.interrupts.plugged) {
-		*value = sim_interrupts_deadline_read();
+		*value = sim_interrupts_read_deadline();
 		return true;
 	}
 	if (!is_x2apic(msr))
@@ -128,7 +128,7 @@ sim_lapic_msr_write(uint32_t msr, uint64_t value)
 	unsigned number = msr - MSR_X2APIC;
 
 	if (msr == MSR_DEADLINE && sim.interrupts.plugged) {
-		sim_interrupts_deadline_write(value);
+		sim_interrupts_write_deadline(value);
 		return true;
 	}
 	if (!is_x2apic(msr))
@@ -138,7 +138,7 @@ sim_lapic_msr_write(uint32_t msr, uint64_t value)
 	set_register(number, (uint32_t)value);
 	if (number == REGISTER_ICR_LOW) {
 		sim.lapic.registers[REGISTER_ICR_HIGH] = (uint32_t)(value >> 32);
-		deliver((uint32_t)(value >> 32), (uint32_t)value);
+		deliver_ipi((uint32_t)(value >> 32), (uint32_t)value);
 	}
 	return true;
 }

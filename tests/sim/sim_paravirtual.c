@@ -15,7 +15,7 @@ struct sim_paravirtual sim_paravirtual;
 
 /* Returns the TSC's rate in Hz according to the pages. */
 static uint64_t
-assumed_hz(void)
+get_page_tsc_hz(void)
 {
 	uint64_t hz = sim.tsc.counter.hz.num / sim.tsc.counter.hz.den;
 
@@ -24,9 +24,9 @@ assumed_hz(void)
 
 /* Sets the rate in KVM's page: a 32-bit multiplier whose top bit is set, and a shift. */
 static void
-set_rate(struct pvclock *page)
+set_page_rate(struct pvclock *page)
 {
-	/* ns per tick, times 2^64 */
+	/* times 2^64 */
 	unsigned __int128 multiplier = ((unsigned __int128)1000000000 << 64) / assumed_hz();
 	int shift = 32;
 
@@ -45,8 +45,8 @@ write_pvclock(uint64_t address)
 
 	if (sim_paravirtual.empty)
 		return;
-	set_rate(page);
-	page->tsc_timestamp = sim_tsc_ticks();
+	set_page_rate(page);
+	page->tsc_timestamp = sim_get_tsc_ticks();
 	page->system_time = sim.now_ps / SIM_PS_PER_NS + (uint64_t)sim_paravirtual.page_lead_ns[sim.core];
 	page->flags = sim_paravirtual.not_stable ? 0 : PVCLOCK_TSC_STABLE;
 	page->version += sim_paravirtual.odd ? 1 : 2;
@@ -59,14 +59,14 @@ write_hyperv_page(uint64_t value)
 
 	if (!(value & 1))
 		return;
-	page->scale = (uint64_t)(((unsigned __int128)10000000 << 64) / assumed_hz());
+	page->scale = (uint64_t)(((unsigned __int128)10000000 << 64) / get_page_tsc_hz());
 	page->offset = (int64_t)(sim.now_ps / PS_PER_TICK) -
-		       (int64_t)((unsigned __int128)sim_tsc_ticks() * page->scale >> 64);
+		       (int64_t)((unsigned __int128)sim_get_tsc_ticks() * page->scale >> 64);
 	page->sequence = sim_paravirtual.no_sequence ? 0 : 1;
 }
 
 static void
-update_all(void)
+update_all_pages(void)
 {
 	for (size_t i = 0; i < 2 * (SIM_PARAVIRTUAL_PAGES - 1); i++) {
 		struct pvclock *page = (struct pvclock *)(sim_paravirtual.memory + i * PAGES_SIZE / 2);
@@ -87,7 +87,7 @@ find_own_page(void)
 
 /* Updates the running core's counter of stolen time, if KVM knows its address. */
 static void
-write_steal(void)
+write_steal_area(void)
 {
 	uint64_t msr = sim_paravirtual.kvm_steal_msrs[sim.core], *area = (uint64_t *)(uintptr_t)(msr & ~UINT64_C(63));
 
@@ -103,11 +103,11 @@ sim_paravirtual_count_stolen(uint64_t ps)
 	sim_paravirtual.stolen_ps[sim.core] += ps / 100 * sim_paravirtual.steal_percent;
 	if (sim_paravirtual.kvm_steal_msrs[sim.core] & 1 && ps >= sim_paravirtual.steal_long_ps)
 		sim_paravirtual.stolen_long_ps += ps;
-	write_steal();
+	write_steal_area();
 }
 
 static void
-steal(void)
+steal_time(void)
 {
 	if (sim.now_ps < sim_paravirtual.steal_at_ps)
 		return;
@@ -121,7 +121,7 @@ static void
 update_pages(enum sim_access access, uint64_t where)
 {
 	(void)where;
-	steal();
+	steal_time();
 	if (sim.now_ps >= sim_paravirtual.paused_at_ps) {
 		sim_paravirtual.paused_at_ps = SIM_NEVER;
 		sim.now_ps += sim_paravirtual.paused_ps;
@@ -129,7 +129,7 @@ update_pages(enum sim_access access, uint64_t where)
 	}
 	if (access == SIM_TSC_LFENCE && sim_paravirtual.updates) {
 		sim_paravirtual.updates--;
-		update_all();
+		update_all_pages();
 	}
 	if (sim.now_ps >= sim_paravirtual.odd_at_ps && find_own_page())
 		find_own_page()->version |= 1;
@@ -148,7 +148,7 @@ read_msr(uint32_t msr, uint64_t *value)
 	else if (msr == MSR_KVM_STEAL_TIME)
 		*value = sim_paravirtual.kvm_steal_msrs[sim.core];
 	else if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT)
-		*value = sim_interrupts_hv_read(msr == MSR_HV_TIMER_COUNT);
+		*value = sim_interrupts_read_hv_timer(msr == MSR_HV_TIMER_COUNT);
 	else if (msr == MSR_HV_REFERENCE)
 		*value = sim.now_ps / PS_PER_TICK + (uint64_t)sim_paravirtual.msr_ahead_ticks;
 	else
@@ -163,12 +163,12 @@ write_msr(uint32_t msr, uint64_t value)
 	if (msr == MSR_HV_REFERENCE_TSC)
 		write_hyperv_page(value);
 	if (msr == MSR_HV_TIMER_CONFIG || msr == MSR_HV_TIMER_COUNT) {
-		sim_interrupts_hv_write(msr == MSR_HV_TIMER_COUNT, value);
+		sim_interrupts_write_hv_timer(msr == MSR_HV_TIMER_COUNT, value);
 		return true;
 	}
 	if (msr == MSR_KVM_STEAL_TIME) {
 		sim_paravirtual.kvm_steal_msrs[sim.core] = value;
-		write_steal();
+		write_steal_area();
 		return true;
 	}
 	if (msr != MSR_KVM_SYSTEM_TIME_NEW && msr != MSR_KVM_SYSTEM_TIME)
@@ -182,7 +182,7 @@ write_msr(uint32_t msr, uint64_t value)
 
 /* Handles Xen's hypercall XENVER_get_features (xen/include/public). */
 static int64_t
-answer_features(uint64_t address)
+handle_features_hypercall(uint64_t address)
 {
 	uint32_t *asked = (uint32_t *)(uintptr_t)address;
 
@@ -192,7 +192,7 @@ answer_features(uint64_t address)
 
 /* Handles Xen's hypercall VCPUOP_register_vcpu_time_memory_area. */
 static int64_t
-register_area(uint64_t vcpu, uint64_t argument)
+handle_time_area_hypercall(uint64_t vcpu, uint64_t argument)
 {
 	uint64_t address = *(uint64_t *)(uintptr_t)argument;
 
@@ -211,7 +211,7 @@ register_area(uint64_t vcpu, uint64_t argument)
 
 /* Handles Xen's hypercall VCPUOP_get_runstate_info. */
 static int64_t
-answer_runstate(uint64_t vcpu, uint64_t address)
+handle_runstate_hypercall(uint64_t vcpu, uint64_t address)
 {
 	uint64_t *state = (uint64_t *)(uintptr_t)address;
 
@@ -236,14 +236,14 @@ answer_runstate(uint64_t vcpu, uint64_t address)
 #define SHARED_VCPUS 32u
 
 static uint64_t *
-xen_shared_field(uint64_t offset)
+get_xen_shared_field(uint64_t offset)
 {
 	return (uint64_t *)(uintptr_t)(sim_paravirtual.xen_shared + offset);
 }
 
 /* Handles Xen's hypercalls XENMEM_add_to_physmap for the shared page, and XENMEM_remove_from_physmap. */
 static int64_t
-change_memory(uint64_t operation, uint64_t argument)
+handle_memory_hypercall(uint64_t operation, uint64_t argument)
 {
 	const uint64_t *asked = (const uint64_t *)(uintptr_t)argument;
 	uint64_t address = asked[operation == 7 ? 2 : 1] * PAGES_SIZE;
@@ -261,7 +261,7 @@ change_memory(uint64_t operation, uint64_t argument)
 
 /* Handles Xen's hypercalls EVTCHNOP_bind_virq for VIRQ_TIMER, and EVTCHNOP_close. */
 static int64_t
-change_event(uint64_t operation, uint64_t argument)
+handle_event_hypercall(uint64_t operation, uint64_t argument)
 {
 	uint32_t *event = (uint32_t *)(uintptr_t)argument;
 
@@ -277,7 +277,7 @@ change_event(uint64_t operation, uint64_t argument)
 
 /* Handles Xen's hypercalls HVMOP_set_param and HVMOP_get_param for parameter 0. */
 static int64_t
-change_param(uint64_t operation, uint64_t argument)
+handle_parameter_hypercall(uint64_t operation, uint64_t argument)
 {
 	uint64_t *param = (uint64_t *)(uintptr_t)argument;
 
@@ -290,7 +290,7 @@ change_param(uint64_t operation, uint64_t argument)
 
 /* Handles Xen's hypercalls VCPUOP_set_singleshot_timer and VCPUOP_stop_singleshot_timer. */
 static int64_t
-change_timer(uint64_t operation, uint64_t vcpu, uint64_t argument)
+handle_timer_hypercall(uint64_t operation, uint64_t vcpu, uint64_t argument)
 {
 	if (vcpu != sim.core)
 		return -22; /* EINVAL */
@@ -301,12 +301,13 @@ change_timer(uint64_t operation, uint64_t vcpu, uint64_t argument)
 }
 
 uint32_t
-sim_paravirtual_event_vector(void)
+sim_paravirtual_get_event_vector(void)
 {
 	uint64_t bit = UINT64_C(1) << TIMER_PORT;
 
 	if (!sim_paravirtual.xen_shared || !sim_paravirtual.xen_port || sim_paravirtual.xen_callback >> 56 != 2 ||
-	    *xen_shared_field(PENDING) & bit || *xen_shared_field(MASKED) & bit || *(const uint8_t *)xen_shared_field(0))
+	    *get_xen_shared_field(PENDING) & bit || *get_xen_shared_field(MASKED) & bit ||
+	    *(const uint8_t *)get_xen_shared_field(0))
 		return 0;
 	return sim_paravirtual.xen_callback & 0xff;
 }
@@ -314,33 +315,33 @@ sim_paravirtual_event_vector(void)
 void
 sim_paravirtual_set_event(void)
 {
-	*xen_shared_field(PENDING) |= UINT64_C(1) << TIMER_PORT;
-	*xen_shared_field(EVENT_WORDS) |= 1;
-	*(uint8_t *)xen_shared_field(0) = 1;
+	*get_xen_shared_field(PENDING) |= UINT64_C(1) << TIMER_PORT;
+	*get_xen_shared_field(EVENT_WORDS) |= 1;
+	*(uint8_t *)get_xen_shared_field(0) = 1;
 }
 
 static int64_t
-hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
+handle_hypercall(uint64_t number, uint64_t first, uint64_t second, uint64_t third)
 {
 	if (number == 17 && first == 6)
-		return answer_features(second);
+		return handle_features_hypercall(second);
 	if (number == 24 && first == 13)
-		return register_area(second, third);
+		return handle_time_area_hypercall(second, third);
 	if (number == 24 && first == 4)
-		return answer_runstate(second, third);
+		return handle_runstate_hypercall(second, third);
 	if (number == 24 && (first == 8 || first == 9))
-		return change_timer(first, second, third);
+		return handle_timer_hypercall(first, second, third);
 	if (number == 12 && (first == 7 || first == 15))
-		return change_memory(first, second);
+		return handle_memory_hypercall(first, second);
 	if (number == 32 && (first == 1 || first == 3))
-		return change_event(first, second);
+		return handle_event_hypercall(first, second);
 	if (number == 34 && first <= 1)
-		return change_param(first, second);
+		return handle_parameter_hypercall(first, second);
 	return -38; /* ENOSYS */
 }
 
 static uint32_t
-four(const char *text)
+pack_4_characters(const char *text)
 {
 	uint32_t value;
 
@@ -351,11 +352,12 @@ four(const char *text)
 static void
 set_interface(uint32_t base, const char *name, uint32_t max)
 {
-	sim_cpuid_set(base, 0, (struct hw_cpuid){ max, four(name), four(name + 4), four(name + 8) });
+	sim_cpuid_set(base, 0, (struct hw_cpuid){ max, pack_4_characters(name), pack_4_characters(name + 4),
+						 pack_4_characters(name + 8) });
 }
 
 static void
-plug(void)
+make_guest(void)
 {
 	static uint8_t memory[SIM_PARAVIRTUAL_PAGES * PAGES_SIZE] __attribute__((aligned(PAGES_SIZE)));
 
@@ -372,7 +374,7 @@ plug(void)
 }
 
 static void
-plug_hyperv(void)
+add_hyperv_interface(void)
 {
 	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
@@ -383,34 +385,34 @@ plug_hyperv(void)
 }
 
 void
-sim_paravirtual_plug(bool hyperv)
+sim_paravirtual_make_kvm_guest(bool hyperv)
 {
 	uint32_t base = hyperv ? 0x40000100 : 0x40000000;
 
-	plug();
+	make_guest();
 	set_interface(base, "KVMKVMKVM\0\0\0", base + 1);
 	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE, 0, 0, 0 });
 	if (hyperv)
-		plug_hyperv();
+		add_hyperv_interface();
 }
 
 void
-sim_paravirtual_plug_xen(bool hyperv)
+sim_paravirtual_make_xen_guest(bool hyperv)
 {
 	uint32_t base = hyperv ? 0x40000100 : 0x40000000;
 
-	plug();
+	make_guest();
 	set_interface(base, "XenVMMXenVMM", base + 4);
 	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ 4 << 16 | 17, 0, 0, 0 });
 	sim_cpuid_set(base + 3, 0, (struct hw_cpuid){ 0, XEN_TSC_NEVER_EMULATED, 1000000, 0 });
 	sim_cpuid_set(base + 4, 0, (struct hw_cpuid){ XEN_VCPU_ID_PRESENT, 0, 0, 0 });
-	sim.hypercall = hypercall;
+	sim.hypercall = handle_hypercall;
 	if (hyperv)
-		plug_hyperv();
+		add_hyperv_interface();
 }
 
 void
-sim_paravirtual_offer_events(void)
+sim_paravirtual_offer_xen_events(void)
 {
 	static uint8_t shared[PAGES_SIZE] __attribute__((aligned(PAGES_SIZE)));
 
@@ -419,7 +421,7 @@ sim_paravirtual_offer_events(void)
 }
 
 void
-sim_paravirtual_offer_steal(void)
+sim_paravirtual_offer_stolen_time(void)
 {
 	uint32_t base = hw_cpuid(0x40000000, 0).eax == 0x40000005 ? 0x40000100 : 0x40000000;
 
@@ -427,7 +429,7 @@ sim_paravirtual_offer_steal(void)
 }
 
 void
-sim_paravirtual_announce(void)
+sim_paravirtual_set_stopped_flag(void)
 {
 	if (sim_paravirtual.kvm_msrs[0] & 1)
 		((struct pvclock *)(uintptr_t)(sim_paravirtual.kvm_msrs[0] - 1))->flags |= PVCLOCK_GUEST_STOPPED;
@@ -463,7 +465,7 @@ read_vmclock(uint64_t address, unsigned width_bytes)
 }
 
 void
-sim_paravirtual_plug_vmclock(void)
+sim_paravirtual_add_vmclock(void)
 {
 	sim_map((struct sim_region){ SIM_VMCLOCK_BASE, 4096, read_vmclock, NULL });
 }
@@ -477,7 +479,7 @@ sim_paravirtual_offer_timers(void)
 }
 
 bool
-sim_paravirtual_is_as_found(void)
+sim_paravirtual_is_restored(void)
 {
 	if (sim.interrupts.hv_config || sim.interrupts.hv_count || sim_paravirtual.xen_shared || sim_paravirtual.xen_port ||
 	    sim_paravirtual.xen_callback)

@@ -80,43 +80,43 @@ extern struct sim_paravirtual sim_paravirtual;
 
 /*
  * Makes the machine a guest of KVM, and adds Hyper-V's interface if HYPERV is true. Must be called after sim_reset()
- * and before sim_platform().
+ * and before sim_describe_platform().
  */
-void sim_paravirtual_plug(bool hyperv);
+void sim_paravirtual_make_kvm_guest(bool hyperv);
 
 /* Makes the machine a guest of Xen. Xen does not emulate its TSC. */
-void sim_paravirtual_plug_xen(bool hyperv);
+void sim_paravirtual_make_xen_guest(bool hyperv);
 
-/* Adds Hyper-V's synthetic timers in direct mode. Their interrupts need sim_interrupts_plug(). */
+/* Adds Hyper-V's synthetic timers in direct mode. Their interrupts need sim_interrupts_add_hardware(). */
 void sim_paravirtual_offer_timers(void);
 
 /* Adds KVM's counter of stolen time. Xen's interface always has one. */
-void sim_paravirtual_offer_steal(void);
+void sim_paravirtual_offer_stolen_time(void);
 
 /*
  * Adds an address where Xen's shared page can be mapped, as in a guest of Xen that boots without firmware. Events also
- * need sim_interrupts_plug().
+ * need sim_interrupts_add_hardware().
  */
-void sim_paravirtual_offer_events(void);
+void sim_paravirtual_offer_xen_events(void);
 
 /* Returns the interrupt vector of the event of Xen's timer, or 0 if Xen sends no interrupts. */
-uint32_t sim_paravirtual_event_vector(void);
+uint32_t sim_paravirtual_get_event_vector(void);
 void sim_paravirtual_set_event(void); /* sets the bits of the timer's event in the shared page, like Xen */
 
 /* Adds PS to the time that the host took from the running core. The caller must also advance world time. */
 void sim_paravirtual_count_stolen(uint64_t ps);
 
 /* Sets the flag GUEST_STOPPED in the boot core's page of KVM, if this page is in use. */
-void sim_paravirtual_announce(void);
+void sim_paravirtual_set_stopped_flag(void);
 
 /* Adds vmclock's page to the machine. Its address is the value for acpi.vmclock. */
 #define SIM_VMCLOCK_BASE UINT64_C(0xfeffb000)
-void sim_paravirtual_plug_vmclock(void);
+void sim_paravirtual_add_vmclock(void);
 
 /*
  * Returns true if every MSR has its initial value again, and the hypervisor does not write to the guest's memory any
  * more.
  */
-bool sim_paravirtual_is_as_found(void);
+bool sim_paravirtual_is_restored(void);
 
 #endif

@@ -17,7 +17,7 @@
 static struct sim_interrupts *const all = &sim.interrupts;
 
 static void
-initialize(struct sim_pic *pic, uint8_t *mask, uint8_t value)
+write_initialization_word(struct sim_pic *pic, uint8_t *mask, uint8_t value)
 {
 	if (pic->step == 1)
 		pic->base = value;
@@ -37,7 +37,7 @@ sim_pic_out(uint16_t port, uint8_t value)
 	struct sim_pic *pic = &all->pics[slave];
 
 	if (port & MASK_PORT) {
-		initialize(pic, &sim.pic_mask[slave], value);
+		write_initialization_word(pic, &sim.pic_mask[slave], value);
 	} else if (value & ICW1) {
 		*pic = (struct sim_pic){ .step = 1 };
 		sim.pic_mask[slave] = 0;
@@ -47,7 +47,7 @@ sim_pic_out(uint16_t port, uint8_t value)
 }
 
 static bool
-is_open(bool slave, unsigned input)
+is_input_open(bool slave, unsigned input)
 {
 	const struct sim_pic *pic = &all->pics[slave];
 
@@ -55,19 +55,20 @@ is_open(bool slave, unsigned input)
 }
 
 uint32_t
-sim_pic_vector(uint32_t irq)
+sim_pic_get_vector(uint32_t irq)
 {
 	bool slave = irq >= INPUTS;
 
 	if ((sim.lapic.registers[SIM_LINT0] & (SIM_LINT0_EXTINT | SIM_LINT0_MASKED)) != SIM_LINT0_EXTINT)
 		return 0;
-	if (slave && (!is_open(false, CASCADE) || all->pics[0].cascade != 1u << CASCADE || all->pics[1].cascade != CASCADE))
+	if (slave && (!is_input_open(false, CASCADE) || all->pics[0].cascade != 1u << CASCADE ||
+		      all->pics[1].cascade != CASCADE))
 		return 0;
-	return is_open(slave, irq % INPUTS) ? all->pics[slave].base + irq % INPUTS : 0;
+	return is_input_open(slave, irq % INPUTS) ? all->pics[slave].base + irq % INPUTS : 0;
 }
 
 void
-sim_pic_serve(uint32_t irq)
+sim_pic_set_in_service(uint32_t irq)
 {
 	all->pics[irq >= INPUTS].in_service |= (uint8_t)(1u << irq % INPUTS);
 	if (irq >= INPUTS)

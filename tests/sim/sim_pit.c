@@ -26,7 +26,7 @@ sim_pit_reset(void)
 }
 
 static unsigned
-mode_of(const struct sim_pit_channel *channel)
+get_mode(const struct sim_pit_channel *channel)
 {
 	unsigned mode = (channel->control >> 1) & 7u;
 
@@ -35,7 +35,7 @@ mode_of(const struct sim_pit_channel *channel)
 
 /* Returns the number of clocks since the channel's count was loaded. */
 static uint64_t
-clocks_of(const struct sim_pit_channel *channel)
+count_clocks_since_load(const struct sim_pit_channel *channel)
 {
 	uint64_t until_ps = sim.now_ps < sim.pit.gated_at_ps ? sim.now_ps : sim.pit.gated_at_ps;
 	uint64_t clocks = channel->held_clocks;
@@ -43,20 +43,20 @@ clocks_of(const struct sim_pit_channel *channel)
 	if (sim.pit.gated || channel->null_count || (channel == &sim.pit.channels[0] && sim.interrupts.pit.stands))
 		return 0;
 	if (channel->gate)
-		clocks += sim_clocks(channel->loaded_ps, until_ps, sim.pit.hz);
+		clocks += sim_count_clocks(channel->loaded_ps, until_ps, sim.pit.hz);
 	if (sim.now_ps >= sim.pit.backward_at_ps)
 		clocks -= sim.pit.backward_ticks;
 	return clocks;
 }
 
 uint16_t
-sim_pit_count(unsigned number)
+sim_pit_get_count(unsigned number)
 {
 	const struct sim_pit_channel *channel = &sim.pit.channels[number];
-	uint64_t clocks = clocks_of(channel);
+	uint64_t clocks = count_clocks_since_load(channel);
 
 	clocks -= clocks % sim.pit.step;
-	switch (mode_of(channel)) {
+	switch (get_mode(channel)) {
 	case 2:
 		return (uint16_t)(channel->reload - clocks * (sim.pit.mode_2_as_3 ? 2 : 1) % channel->reload);
 	case 3:
@@ -67,11 +67,11 @@ sim_pit_count(unsigned number)
 }
 
 static bool
-output_of(const struct sim_pit_channel *channel)
+get_output(const struct sim_pit_channel *channel)
 {
-	uint64_t clocks = clocks_of(channel), late = sim_clocks(0, sim.pit.out_late_ps, sim.pit.hz);
+	uint64_t clocks = count_clocks_since_load(channel), late = sim_count_clocks(0, sim.pit.out_late_ps, sim.pit.hz);
 
-	switch (mode_of(channel)) {
+	switch (get_mode(channel)) {
 	case 2:
 		return !channel->gate || clocks % channel->reload != channel->reload - 1;
 	case 3:
@@ -82,13 +82,13 @@ output_of(const struct sim_pit_channel *channel)
 }
 
 uint8_t
-sim_pit_status(unsigned number)
+sim_pit_get_status(unsigned number)
 {
 	const struct sim_pit_channel *channel = &sim.pit.channels[number];
 
 	bool null_count = channel->null_count && !sim.pit.null_count_never;
 
-	return (uint8_t)((output_of(channel) << 7 | null_count << 6 | (channel->control & 0x3f)) ^
+	return (uint8_t)((get_output(channel) << 7 | null_count << 6 | (channel->control & 0x3f)) ^
 			 sim.pit.status_flipped);
 }
 
@@ -99,13 +99,13 @@ latch_count(unsigned number)
 
 	if (channel->count_latched && !sim.pit.latches_again)
 		return;
-	channel->latched_count = sim_pit_count(number);
+	channel->latched_count = sim_pit_get_count(number);
 	channel->count_latched = true;
 	channel->read_high_next = CONTROL_ACCESS(channel->control) == ACCESS_HIGH;
 }
 
 static void
-read_back(uint8_t command)
+handle_read_back(uint8_t command)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		struct sim_pit_channel *channel = &sim.pit.channels[i];
@@ -115,19 +115,19 @@ read_back(uint8_t command)
 		if (!(command & READ_BACK_NO_COUNT))
 			latch_count(i);
 		if (!(command & READ_BACK_NO_STATUS) && !channel->status_latched) {
-			channel->latched_status = sim_pit_status(i);
+			channel->latched_status = sim_pit_get_status(i);
 			channel->status_latched = true;
 		}
 	}
 }
 
 static void
-control(uint8_t value)
+write_control_word(uint8_t value)
 {
 	unsigned number = value >> 6;
 
 	if (number == SELECT_READ_BACK) {
-		read_back(value);
+		handle_read_back(value);
 		return;
 	}
 	if (CONTROL_ACCESS(value) == 0) {
@@ -140,7 +140,7 @@ control(uint8_t value)
 	channel->control = value & 0x3f;
 	channel->null_count = true;
 	if (number == 0 && sim.interrupts.plugged)
-		sim_interrupts_pit_stopped();
+		sim_interrupts_handle_pit_stop();
 	channel->count_latched = channel->status_latched = false;
 	channel->write_high_next = channel->read_high_next = CONTROL_ACCESS(value) == ACCESS_HIGH;
 }
@@ -150,15 +150,15 @@ control(uint8_t value)
  * written.
  */
 static uint64_t
-last_pulse_ps(void)
+get_last_pulse_ps(void)
 {
-	uint64_t pulses = sim_clocks(0, sim.now_ps, sim.pit.hz);
+	uint64_t pulses = sim_count_clocks(0, sim.now_ps, sim.pit.hz);
 
 	return (uint64_t)(((unsigned __int128)pulses * sim.pit.hz.den * SIM_PS_PER_S + sim.pit.hz.num - 1) / sim.pit.hz.num);
 }
 
 static void
-load(struct sim_pit_channel *channel, uint16_t count)
+load_count(struct sim_pit_channel *channel, uint16_t count)
 {
 	channel->reload = count ? count : 65536;
 	channel->loaded_ps = sim.now_ps;
@@ -166,8 +166,8 @@ load(struct sim_pit_channel *channel, uint16_t count)
 	channel->null_count = false;
 	if (channel != &sim.pit.channels[0] || !sim.interrupts.plugged)
 		return;
-	channel->loaded_ps = last_pulse_ps();
-	sim_interrupts_pit_loaded(mode_of(channel), channel->reload);
+	channel->loaded_ps = get_last_pulse_ps();
+	sim_interrupts_handle_pit_load(get_mode(channel), channel->reload);
 }
 
 static void
@@ -176,14 +176,14 @@ write_count(struct sim_pit_channel *channel, uint8_t value)
 	channel->writes++;
 	switch (CONTROL_ACCESS(channel->control)) {
 	case ACCESS_LOW:
-		load(channel, value);
+		load_count(channel, value);
 		break;
 	case ACCESS_HIGH:
-		load(channel, (uint16_t)(value << 8));
+		load_count(channel, (uint16_t)(value << 8));
 		break;
 	default:
 		if (channel->write_high_next)
-			load(channel, (uint16_t)(value << 8 | channel->write_low));
+			load_count(channel, (uint16_t)(value << 8 | channel->write_low));
 		else
 			channel->write_low = value;
 		channel->write_high_next = !channel->write_high_next;
@@ -195,7 +195,7 @@ read_channel(unsigned number)
 {
 	struct sim_pit_channel *channel = &sim.pit.channels[number];
 	bool live = !channel->count_latched || sim.pit.latch_ignored;
-	uint16_t count = live ? sim_pit_count(number) : channel->latched_count;
+	uint16_t count = live ? sim_pit_get_count(number) : channel->latched_count;
 	bool high = channel->read_high_next;
 
 	if (channel->status_latched) {
@@ -215,18 +215,18 @@ set_gate(struct sim_pit_channel *channel, bool gate)
 {
 	if (gate == channel->gate)
 		return;
-	if (gate && (mode_of(channel) == 2 || mode_of(channel) == 3))
+	if (gate && (get_mode(channel) == 2 || get_mode(channel) == 3))
 		channel->held_clocks = 0;
 	else if (!gate)
-		channel->held_clocks = clocks_of(channel);
+		channel->held_clocks = count_clocks_since_load(channel);
 	channel->loaded_ps = sim.now_ps;
 	channel->gate = gate;
 }
 
 static bool
-shown_output(void)
+get_visible_output(void)
 {
-	return (output_of(&sim.pit.channels[2]) || sim.pit.out_never_low) && !sim.pit.out_never_high;
+	return (get_output(&sim.pit.channels[2]) || sim.pit.out_never_low) && !sim.pit.out_never_high;
 }
 
 uint8_t
@@ -234,7 +234,7 @@ sim_pit_in(uint16_t port)
 {
 	sim_advance_ps(sim.pit.extra_ps);
 	if (port == 0x61)
-		return sim.pit.port_61_absent ? 0xff : (uint8_t)(sim.pit.port_61 | shown_output() << 5);
+		return sim.pit.port_61_absent ? 0xff : (uint8_t)(sim.pit.port_61 | get_visible_output() << 5);
 	if (sim.pit.absent || port == 0x43)
 		return 0xff;
 	return read_channel(port - 0x40u);
@@ -250,7 +250,7 @@ sim_pit_out(uint16_t port, uint8_t value)
 	if (sim.pit.absent || port == 0x61)
 		return;
 	if (port == 0x43)
-		control(value);
+		write_control_word(value);
 	else
 		write_count(&sim.pit.channels[port - 0x40], value);
 }

@@ -39,7 +39,7 @@ sim_rtc_reset(void)
 
 /* Returns the time since world time 0 by the RTC's own crystal. */
 static uint64_t
-rtc_ps(void)
+get_rtc_time_ps(void)
 {
 	int64_t fast_ps = (int64_t)(sim.now_ps / 1000000) * sim.rtc.fast_ppm +
 			  (int64_t)((__int128)sim.now_ps * sim.rtc.fast_ppb / 1000000000);
@@ -54,28 +54,28 @@ is_halted(void)
 }
 
 static uint64_t
-second_now(void)
+get_second(void)
 {
-	uint64_t until_ps = rtc_ps() < sim.rtc.halted_at_ps ? rtc_ps() : sim.rtc.halted_at_ps;
+	uint64_t until_ps = get_rtc_time_ps() < sim.rtc.halted_at_ps ? get_rtc_time_ps() : sim.rtc.halted_at_ps;
 
 	return is_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
 }
 
 uint64_t
-sim_rtc_second(void)
+sim_rtc_get_second(void)
 {
-	return second_now();
+	return get_second();
 }
 
 uint64_t
-sim_rtc_crystal(void)
+sim_rtc_get_crystal_ticks(void)
 {
-	return sim_clocks(0, rtc_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
+	return sim_count_clocks(0, get_rtc_time_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
 }
 
 /* MC146818 data sheet: with this crystal, rate selections 1 and 2 mean 256 and 128 Hz, like 8 and 9. */
 uint64_t
-sim_rtc_period(void)
+sim_rtc_get_period(void)
 {
 	unsigned rate = sim.rtc.pf_select ? sim.rtc.pf_select : sim.rtc.a & A_RATE;
 
@@ -91,7 +91,7 @@ sim_rtc_alarm_is_each_second(void)
 }
 
 bool
-sim_rtc_raise(void)
+sim_rtc_raise_line(void)
 {
 	bool was_up = sim.rtc.line;
 
@@ -100,28 +100,28 @@ sim_rtc_raise(void)
 }
 
 static uint8_t
-uip_now(void)
+get_uip(void)
 {
 	if (sim.rtc.uip_stuck)
 		return A_UIP;
-	if (is_halted() || rtc_ps() >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
+	if (is_halted() || get_rtc_time_ps() >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
 		return 0;
-	if (rtc_ps() >= SIM_PS_PER_S && rtc_ps() % SIM_PS_PER_S < sim.rtc.uip_late_ps)
+	if (get_rtc_time_ps() >= SIM_PS_PER_S && get_rtc_time_ps() % SIM_PS_PER_S < sim.rtc.uip_late_ps)
 		return A_UIP;
-	return rtc_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - sim.rtc.uip_early_ps ? A_UIP : 0;
+	return get_rtc_time_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - sim.rtc.uip_early_ps ? A_UIP : 0;
 }
 
 uint64_t
-sim_rtc_pf_edges(void)
+sim_rtc_count_pf_edges(void)
 {
-	uint64_t period = sim_rtc_period();
+	uint64_t period = sim_rtc_get_period();
 
-	return period ? sim_clocks(0, rtc_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
+	return period ? sim_count_clocks(0, get_rtc_time_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
 }
 
 /* Returns true if the RTC has the fault that a read of register C clears no flag. */
 static bool
-is_stuck(void)
+are_flags_stuck(void)
 {
 	const struct sim_interrupts *all = &sim.interrupts;
 
@@ -131,7 +131,7 @@ is_stuck(void)
 static uint8_t
 read_flags(void)
 {
-	uint64_t edges = sim_rtc_pf_edges(), second = second_now();
+	uint64_t edges = sim_rtc_count_pf_edges(), second = get_second();
 	uint8_t flags = 0;
 
 	if (edges > sim.rtc.pf_edges_read && (!sim.rtc.pf_needs_pie || (sim.rtc.b & B_PIE)))
@@ -140,7 +140,7 @@ read_flags(void)
 		flags |= C_UF | (sim_rtc_alarm_is_each_second() ? C_AF : 0);
 	if (flags & sim.rtc.b & (C_PF | C_UF | C_AF))
 		flags |= C_IRQF;
-	if (is_stuck())
+	if (are_flags_stuck())
 		return flags;
 	sim.rtc.line = false;
 	sim.rtc.pf_edges_read = edges;
@@ -152,11 +152,11 @@ read_flags(void)
 static uint8_t
 read_seconds(void)
 {
-	uint64_t seconds = (sim.rtc.seconds + second_now()) % 60;
+	uint64_t seconds = (sim.rtc.seconds + get_second()) % 60;
 
 	if (sim.rtc.seconds_invalid)
 		return 0x7f;
-	if (sim.rtc.update_garbage && rtc_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
+	if (sim.rtc.update_garbage && get_rtc_time_ps() % SIM_PS_PER_S >= SIM_PS_PER_S - UPDATE_PS)
 		return 0x45;
 	return (uint8_t)(sim.rtc.b & B_BINARY ? seconds : seconds / 10 << 4 | seconds % 10);
 }
@@ -181,7 +181,7 @@ sim_rtc_in(uint16_t port)
 	case ALARM_LAST:
 		return sim.rtc.alarm[(sim.rtc.index & 0x7fu) / 2];
 	case REGISTER_A:
-		return sim.rtc.a | uip_now();
+		return sim.rtc.a | get_uip();
 	case REGISTER_B:
 		return sim.rtc.b;
 	case REGISTER_C:
@@ -194,7 +194,7 @@ sim_rtc_in(uint16_t port)
 }
 
 static void
-set_b(uint8_t value)
+write_register_b(uint8_t value)
 {
 	uint8_t before = sim.rtc.b;
 
@@ -202,7 +202,7 @@ set_b(uint8_t value)
 	if (!(value & (C_PF | C_UF | C_AF)))
 		sim.rtc.line = false;
 	if (sim.interrupts.plugged)
-		sim_interrupts_rtc_enabled(before, value);
+		sim_interrupts_handle_rtc_enable(before, value);
 }
 
 void
@@ -221,13 +221,13 @@ sim_rtc_out(uint16_t port, uint8_t value)
 	if ((sim.rtc.index & 0x7fu) == REGISTER_A) {
 		sim.rtc.a_writes++;
 		sim.rtc.a = value & (uint8_t)~A_UIP;
-		sim.rtc.pf_edges_read = sim_rtc_pf_edges();
+		sim.rtc.pf_edges_read = sim_rtc_count_pf_edges();
 	} else if ((sim.rtc.index & 0x7fu) == REGISTER_B) {
 		sim.rtc.b_writes++;
 		/* In a machine with pf_needs_pie, edges before PIE was set do not set the flag. */
 		if (sim.rtc.pf_needs_pie && (value & ~sim.rtc.b & B_PIE))
-			sim.rtc.pf_edges_read = sim_rtc_pf_edges();
-		set_b(value);
+			sim.rtc.pf_edges_read = sim_rtc_count_pf_edges();
+		write_register_b(value);
 	} else if ((sim.rtc.index & 0x7fu) <= ALARM_LAST && sim.rtc.index % 2) {
 		sim.rtc.alarm[(sim.rtc.index & 0x7fu) / 2] = value;
 	}

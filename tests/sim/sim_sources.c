@@ -47,7 +47,7 @@
 static struct sim_interrupts *const all = &sim.interrupts;
 
 void
-sim_interrupts_offer(void)
+sim_interrupts_offer_timers(void)
 {
 	for (size_t i = 0; i < SIM_COMPARATORS; i++)
 		sim.hpet.timers[i] |= HPET_PER_INT_CAP | HPET_SIZE_CAP | HPET_ROUTES | (i == 0 ? HPET_FSB_CAP : 0);
@@ -58,14 +58,14 @@ sim_interrupts_offer(void)
 
 
 static uint32_t
-lvt(void)
+get_lvt_timer(void)
 {
 	return sim.lapic.registers[LVT_TIMER];
 }
 
 /* Intel SDM vol. 3A, figure 10-10: bits 0, 1 and 3 select a division by 2 to 128, and all ones a division by 1. */
 static struct rate
-lapic_rate(void)
+get_lapic_rate(void)
 {
 	uint32_t divide = sim.lapic.registers[DIVIDE], power = (divide & 3) | (divide >> 1 & 4);
 
@@ -73,33 +73,35 @@ lapic_rate(void)
 }
 
 void
-sim_interrupts_lapic_written(unsigned number, uint32_t before)
+sim_interrupts_handle_lapic_write(unsigned number, uint32_t before)
 {
 	uint32_t count = sim.lapic.registers[INITIAL_COUNT];
 
-	if (number == LVT_TIMER && (before ^ lvt()) & LVT_MODE) {
+	if (number == LVT_TIMER && (before ^ get_lvt_timer()) & LVT_MODE) {
 		sim_source_disarm(SIM_LAPIC);
 		sim_source_disarm(SIM_DEADLINE);
 		all->deadline_ticks = 0;
 	}
-	if (number != INITIAL_COUNT || (lvt() & LVT_MODE) == LVT_DEADLINE)
+	if (number != INITIAL_COUNT || (get_lvt_timer() & LVT_MODE) == LVT_DEADLINE)
 		return;
 	sim_source_disarm(SIM_LAPIC);
 	all->lapic_armed_ps = sim.now_ps;
 	if (count)
-		sim_source_arm(SIM_LAPIC, count, lvt() & LVT_PERIODIC ? count : 0);
+		sim_source_arm(SIM_LAPIC, count, get_lvt_timer() & LVT_PERIODIC ? count : 0);
 }
 
 uint32_t
-sim_interrupts_lapic_left(void)
+sim_interrupts_get_lapic_count(void)
 {
 	uint32_t count = sim.lapic.registers[INITIAL_COUNT];
 	uint64_t counted;
 
-	if ((lvt() & LVT_MODE) == LVT_DEADLINE || !count)
+	if ((get_lvt_timer() & LVT_MODE) == LVT_DEADLINE || !count)
 		return 0;
-	counted = all->lapic.stands ? 0 : sim_source_count(SIM_LAPIC);
-	return lvt() & LVT_PERIODIC ? count - (uint32_t)(counted % count) : counted < count ? count - (uint32_t)counted : 0;
+	counted = all->lapic.stands ? 0 : sim_source_get_count(SIM_LAPIC);
+	if (get_lvt_timer() & LVT_PERIODIC)
+		return count - (uint32_t)(counted % count);
+	return counted < count ? count - (uint32_t)counted : 0;
 }
 
 /*
@@ -107,9 +109,9 @@ sim_interrupts_lapic_left(void)
  * The register reads 0 after the interrupt.
  */
 void
-sim_interrupts_deadline_write(uint64_t value)
+sim_interrupts_write_deadline(uint64_t value)
 {
-	if ((lvt() & LVT_MODE) != LVT_DEADLINE)
+	if ((get_lvt_timer() & LVT_MODE) != LVT_DEADLINE)
 		return;
 	sim_source_disarm(SIM_DEADLINE);
 	all->deadline_ticks = value;
@@ -118,7 +120,7 @@ sim_interrupts_deadline_write(uint64_t value)
 }
 
 uint64_t
-sim_interrupts_deadline_read(void)
+sim_interrupts_read_deadline(void)
 {
 	const struct sim_timer *timer = &all->deadline;
 	bool over = sim.now_ps >= timer->due_ps || sim.now_ps >= timer->leaves_ps;
@@ -128,7 +130,7 @@ sim_interrupts_deadline_read(void)
 
 
 static bool
-is_periodic(size_t n)
+is_comparator_periodic(size_t n)
 {
 	return (sim.hpet.timers[n] & HPET_TYPE_CNF) && all->hpet_periods[n];
 }
@@ -138,27 +140,28 @@ is_periodic(size_t n)
  * before.
  */
 static void
-hpet_arm(size_t n)
+arm_comparator(size_t n)
 {
-	uint64_t count = sim_source_count(SIM_HPET_0);
+	uint64_t count = sim_source_get_count(SIM_HPET_0);
 	uint32_t left = (uint32_t)all->comparators[n] - (uint32_t)count;
 	bool stale = (int32_t)left < 0 && all->timers[SIM_HPET_0 + n].stale;
 
-	sim_source_arm(SIM_HPET_0 + n, count + (stale ? 0 : left), is_periodic(n) && !stale ? all->hpet_periods[n] : 0);
+	sim_source_arm(SIM_HPET_0 + n, count + (stale ? 0 : left),
+		       is_comparator_periodic(n) && !stale ? all->hpet_periods[n] : 0);
 }
 
 void
-sim_interrupts_hpet_configured(size_t n, uint64_t before, uint64_t now)
+sim_interrupts_handle_hpet_configuration(size_t n, uint64_t before, uint64_t now)
 {
 	if (!(now & HPET_INT_ENB))
 		sim_source_disarm(SIM_HPET_0 + n);
 	else if (!(before & HPET_INT_ENB))
-		hpet_arm(n);
+		arm_comparator(n);
 }
 
 /* IA-PC HPET 1.0a, 2.3.9: while VAL_SET is set, a write changes only the comparator, and the period stays as it is. */
 void
-sim_interrupts_comparator_write(size_t n, uint64_t value)
+sim_interrupts_write_comparator(size_t n, uint64_t value)
 {
 	uint64_t *configuration = &sim.hpet.timers[n];
 
@@ -168,31 +171,31 @@ sim_interrupts_comparator_write(size_t n, uint64_t value)
 		all->hpet_periods[n] = (uint32_t)value;
 	*configuration &= ~HPET_VAL_SET;
 	if (*configuration & HPET_INT_ENB)
-		hpet_arm(n);
+		arm_comparator(n);
 }
 
 uint64_t
-sim_interrupts_comparator(size_t n)
+sim_interrupts_get_comparator(size_t n)
 {
 	return all->comparators[n];
 }
 
 uint64_t *
-sim_interrupts_message(size_t n)
+sim_interrupts_get_message(size_t n)
 {
 	return &all->messages[n];
 }
 
 static uint32_t
-hpet_vector(size_t n, uint32_t beside)
+get_hpet_vector(size_t n, uint32_t beside)
 {
 	uint64_t configuration = sim.hpet.timers[n];
 
 	if (configuration & HPET_FSB_EN)
 		return all->messages[n] >> 52 == MESSAGES ? all->messages[n] & 0xff : 0;
 	if (sim.hpet.configuration & HPET_LEGACY && n < 2)
-		return sim_ioapic_vector((n == 0 ? PIT_PIN : RTC_PIN) ^ beside);
-	return sim_ioapic_vector((configuration >> 9 & 0x1f) ^ beside);
+		return sim_ioapic_get_vector((n == 0 ? PIT_PIN : RTC_PIN) ^ beside);
+	return sim_ioapic_get_vector((configuration >> 9 & 0x1f) ^ beside);
 }
 
 /*
@@ -200,7 +203,7 @@ hpet_vector(size_t n, uint32_t beside)
  * IRQ 0 at pulse N + 1, and in mode 2 again after each N further pulses.
  */
 void
-sim_interrupts_pit_loaded(unsigned mode, uint32_t reload)
+sim_interrupts_handle_pit_load(unsigned mode, uint32_t reload)
 {
 	if (mode == 0 || mode == 2)
 		sim_source_arm(SIM_PIT_0, reload + 1, mode == 2 ? reload : 0);
@@ -209,7 +212,7 @@ sim_interrupts_pit_loaded(unsigned mode, uint32_t reload)
 }
 
 void
-sim_interrupts_pit_stopped(void)
+sim_interrupts_handle_pit_stop(void)
 {
 	sim_source_disarm(SIM_PIT_0);
 }
@@ -217,7 +220,7 @@ sim_interrupts_pit_stopped(void)
 /* Updates the RTC's line, which is raised while an enabled flag is set. */
 
 void
-sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
+sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now)
 {
 	static const struct {
 		uint8_t bit;
@@ -229,10 +232,11 @@ sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
 		if (!(now & enables[i].bit)) {
 			sim_source_disarm(enables[i].source);
 		} else if (!(before & enables[i].bit)) {
-			period = enables[i].source == SIM_RTC_PERIODIC ? SIM_RTC_PARTS * sim_rtc_period() : 1;
+			period = enables[i].source == SIM_RTC_PERIODIC ? SIM_RTC_PARTS * sim_rtc_get_period() : 1;
 			if (!period || (enables[i].source == SIM_RTC_ALARM && !sim_rtc_alarm_is_each_second()))
 				continue;
-			sim_source_arm(enables[i].source, (sim_source_count(enables[i].source) / period + 1) * period, period);
+			sim_source_arm(enables[i].source,
+				       (sim_source_get_count(enables[i].source) / period + 1) * period, period);
 		}
 	}
 }
@@ -242,7 +246,7 @@ sim_interrupts_rtc_enabled(uint8_t before, uint8_t now)
  * starts it. A one-shot clears its enable bit when it expires.
  */
 uint64_t
-sim_interrupts_hv_read(bool count)
+sim_interrupts_read_hv_timer(bool count)
 {
 	const struct sim_timer *timer = &all->hv;
 	bool over = !(all->hv_config & HV_PERIODIC) && (sim.now_ps >= timer->due_ps || sim.now_ps >= timer->leaves_ps);
@@ -251,7 +255,7 @@ sim_interrupts_hv_read(bool count)
 }
 
 void
-sim_interrupts_hv_write(bool count, uint64_t value)
+sim_interrupts_write_hv_timer(bool count, uint64_t value)
 {
 	uint64_t period;
 
@@ -266,71 +270,71 @@ sim_interrupts_hv_write(bool count, uint64_t value)
 	sim_source_disarm(SIM_HV_TIMER);
 	period = all->hv_config & HV_PERIODIC ? all->hv_count : 0;
 	if (all->hv_config & HV_ENABLE)
-		sim_source_arm(SIM_HV_TIMER, period ? sim_source_count(SIM_HV_TIMER) + period : all->hv_count, period);
+		sim_source_arm(SIM_HV_TIMER, period ? sim_source_get_count(SIM_HV_TIMER) + period : all->hv_count, period);
 }
 
 
 static uint64_t
-pm_turns(void)
+count_pm_half_wraps(void)
 {
 	struct sim_counter whole = sim.pm.counter;
 
 	whole.wrap_bits = 64;
-	return sim_counter_ticks(&whole) >> (sim.pm.counter.wrap_bits - 1);
+	return sim_counter_get_ticks(&whole) >> (sim.pm.counter.wrap_bits - 1);
 }
 
 static bool
-pm_status(void)
+get_pm_status(void)
 {
-	return all->pm.sticks || (!all->pm.stands && pm_turns() > all->pm_cleared);
+	return all->pm.sticks || (!all->pm.stands && count_pm_half_wraps() > all->pm_cleared);
 }
 
 uint16_t
-sim_interrupts_pm1_in(uint16_t port)
+sim_interrupts_read_pm1(uint16_t port)
 {
 	if (port == SIM_PM1_PORT)
-		return pm_status() ? TMR : 0;
+		return get_pm_status() ? TMR : 0;
 	return port == SIM_PM1_PORT + 2 ? all->pm_enable : UINT16_MAX;
 }
 
 void
-sim_interrupts_pm1_out(uint16_t port, uint16_t value)
+sim_interrupts_write_pm1(uint16_t port, uint16_t value)
 {
 	if (port == SIM_PM1_PORT && value & TMR)
-		all->pm_cleared = pm_turns();
+		all->pm_cleared = count_pm_half_wraps();
 	if (port != SIM_PM1_PORT + 2)
 		return;
 	if (!(value & TMR))
 		sim_source_disarm(SIM_PM_STATUS);
 	else if (!(all->pm_enable & TMR))
-		sim_source_arm(SIM_PM_STATUS, pm_turns() + !pm_status(), 1);
+		sim_source_arm(SIM_PM_STATUS, count_pm_half_wraps() + !get_pm_status(), 1);
 	all->pm_enable = value;
 }
 
 
 uint64_t
-sim_source_count(enum sim_source source)
+sim_source_get_count(enum sim_source source)
 {
 	switch (source) {
 	case SIM_LAPIC:
-		return sim_clocks(all->lapic_armed_ps, sim.now_ps, lapic_rate());
+		return sim_count_clocks(all->lapic_armed_ps, sim.now_ps, get_lapic_rate());
 	case SIM_DEADLINE:
-		return sim_tsc_ticks();
+		return sim_get_tsc_ticks();
 	case SIM_PIT_0:
-		return sim_clocks(sim.pit.channels[0].loaded_ps, sim.now_ps, sim.pit.hz);
+		return sim_count_clocks(sim.pit.channels[0].loaded_ps, sim.now_ps, sim.pit.hz);
 	case SIM_RTC_PERIODIC:
-		return sim_rtc_crystal();
+		return sim_rtc_get_crystal_ticks();
 	case SIM_RTC_UPDATE:
 	case SIM_RTC_ALARM:
-		return sim_rtc_second();
+		return sim_rtc_get_second();
 	case SIM_PM_STATUS:
-		return pm_turns();
+		return count_pm_half_wraps();
 	case SIM_HV_TIMER:
 		return sim.now_ps / HV_PS_PER_TICK;
 	case SIM_XEN_TIMER:
 		return sim.now_ps / SIM_PS_PER_NS;
 	default:
-		return sim_counter_ticks(&sim.hpet.counter);
+		return sim_counter_get_ticks(&sim.hpet.counter);
 	}
 }
 
@@ -340,73 +344,73 @@ sim_source_count(enum sim_source source)
  * BESIDE is 0.
  */
 static uint32_t
-line_vector(uint32_t pin, uint32_t irq, uint32_t beside)
+get_line_vector(uint32_t pin, uint32_t irq, uint32_t beside)
 {
-	uint32_t vector = sim_ioapic_vector(pin ^ beside);
+	uint32_t vector = sim_ioapic_get_vector(pin ^ beside);
 
-	return vector ? vector : sim_pic_vector(irq ^ beside);
+	return vector ? vector : sim_pic_get_vector(irq ^ beside);
 }
 
 static bool
-is_by_pic(uint32_t pin, uint32_t irq)
+is_delivered_by_pic(uint32_t pin, uint32_t irq)
 {
-	return !sim_ioapic_vector(pin) && sim_pic_vector(irq);
+	return !sim_ioapic_get_vector(pin) && sim_pic_get_vector(irq);
 }
 
 void
-sim_source_taken(enum sim_source source)
+sim_source_handle_delivery(enum sim_source source)
 {
-	if (source == SIM_PIT_0 && is_by_pic(PIT_PIN, PIT_IRQ))
-		sim_pic_serve(PIT_IRQ);
-	else if (source >= SIM_RTC_PERIODIC && source <= SIM_RTC_ALARM && is_by_pic(RTC_PIN, RTC_IRQ))
-		sim_pic_serve(RTC_IRQ);
+	if (source == SIM_PIT_0 && is_delivered_by_pic(PIT_PIN, PIT_IRQ))
+		sim_pic_set_in_service(PIT_IRQ);
+	else if (source >= SIM_RTC_PERIODIC && source <= SIM_RTC_ALARM && is_delivered_by_pic(RTC_PIN, RTC_IRQ))
+		sim_pic_set_in_service(RTC_IRQ);
 	else if (source == SIM_XEN_TIMER)
 		sim_paravirtual_set_event();
 }
 
 uint32_t
-sim_source_vector(enum sim_source source)
+sim_source_get_vector(enum sim_source source)
 {
 	uint32_t beside = all->timers[source].wrong_pin;
 
 	switch (source) {
 	case SIM_LAPIC:
 	case SIM_DEADLINE:
-		return lvt() & LVT_MASKED ? 0 : lvt() & 0xff;
+		return get_lvt_timer() & LVT_MASKED ? 0 : get_lvt_timer() & 0xff;
 	case SIM_PIT_0:
-		return line_vector(PIT_PIN, PIT_IRQ, beside);
+		return get_line_vector(PIT_PIN, PIT_IRQ, beside);
 	case SIM_RTC_PERIODIC:
 	case SIM_RTC_UPDATE:
 	case SIM_RTC_ALARM:
-		return line_vector(RTC_PIN, RTC_IRQ, beside);
+		return get_line_vector(RTC_PIN, RTC_IRQ, beside);
 	case SIM_PM_STATUS:
-		return sim_ioapic_vector(SCI_PIN ^ beside);
+		return sim_ioapic_get_vector(SCI_PIN ^ beside);
 	case SIM_HV_TIMER:
 		return all->hv_config & HV_DIRECT ? all->hv_config >> 4 & 0xff : 0;
 	case SIM_XEN_TIMER:
-		return sim_paravirtual_event_vector();
+		return sim_paravirtual_get_event_vector();
 	default:
-		return hpet_vector(source - SIM_HPET_0, beside);
+		return get_hpet_vector(source - SIM_HPET_0, beside);
 	}
 }
 
 void
-sim_source_passed(enum sim_source source)
+sim_source_advance_comparator(enum sim_source source)
 {
-	if (source >= SIM_HPET_0 && source <= SIM_HPET_2 && is_periodic(source - SIM_HPET_0))
+	if (source >= SIM_HPET_0 && source <= SIM_HPET_2 && is_comparator_periodic(source - SIM_HPET_0))
 		all->comparators[source - SIM_HPET_0] += all->hpet_periods[source - SIM_HPET_0];
 }
 
 bool
-sim_source_due(enum sim_source source)
+sim_source_raise_line(enum sim_source source)
 {
 	if (source != SIM_RTC_PERIODIC && source != SIM_RTC_UPDATE && source != SIM_RTC_ALARM)
 		return true;
-	return sim_rtc_raise();
+	return sim_rtc_raise_line();
 }
 
 bool
-sim_source_is_up(enum sim_source source)
+sim_source_is_status_set(enum sim_source source)
 {
-	return source == SIM_PM_STATUS && all->pm_enable & TMR && pm_status();
+	return source == SIM_PM_STATUS && all->pm_enable & TMR && get_pm_status();
 }

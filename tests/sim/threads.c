@@ -66,7 +66,7 @@ jump(void **position)
 
 /* Ends the calling core's job. The caller must hold the mutex. */
 static void
-finish(void)
+finish_job(void)
 {
 	state.cores[self].job = NULL;
 	__atomic_sub_fetch(&state.at_work, 1, __ATOMIC_ACQ_REL);
@@ -75,22 +75,22 @@ finish(void)
 }
 
 static void
-die(void)
+end_dead_core(void)
 {
 	if (state.in_turns) {
 		state.cores[self].is_dead = true;
-		finish();
+		finish_job();
 		jump(state.scheduler);
 	}
 	pthread_mutex_lock(&state.mutex);
 	state.cores[self].is_dead = true;
-	finish();
+	finish_job();
 	pthread_mutex_unlock(&state.mutex);
 	pthread_exit(NULL);
 }
 
 uint64_t
-threads_tsc(void)
+threads_read_tsc(void)
 {
 	const struct threads_core *core = &threads_cores[self];
 	uint64_t reads = ++state.cores[self].reads;
@@ -98,7 +98,7 @@ threads_tsc(void)
 	uint64_t world;
 
 	if (reads == core->dies_reading)
-		die();
+		end_dead_core();
 	world = __atomic_add_fetch(&state.world, 1 + core->late_ticks, __ATOMIC_ACQ_REL);
 	if (core->stops_at && world > core->stops_at)
 		world = core->stops_at;
@@ -128,43 +128,43 @@ threads_yield(void)
 }
 
 size_t
-threads_self(void)
+threads_get_core(void)
 {
 	return self;
 }
 
 uint64_t
-threads_reads(size_t core)
+threads_count_tsc_reads(size_t core)
 {
 	return state.cores[core].reads;
 }
 
 uint64_t
-threads_world(void)
+threads_get_time_ticks(void)
 {
 	return __atomic_load_n(&state.world, __ATOMIC_ACQUIRE);
 }
 
 void
-threads_pass(uint64_t ticks)
+threads_advance_ticks(uint64_t ticks)
 {
 	__atomic_add_fetch(&state.world, ticks, __ATOMIC_ACQ_REL);
 }
 
 uint64_t
-threads_batches(void)
+threads_count_batches(void)
 {
 	return state.batches;
 }
 
 size_t
-threads_most(void)
+threads_get_largest_batch(void)
 {
 	return state.most;
 }
 
 static void *
-live(void *number)
+run_core_thread(void *number)
 {
 	struct core *core;
 
@@ -179,14 +179,14 @@ live(void *number)
 		pthread_mutex_unlock(&state.mutex);
 		core->job(core->argument, self);
 		pthread_mutex_lock(&state.mutex);
-		finish();
+		finish_job();
 	}
 	pthread_mutex_unlock(&state.mutex);
 	return NULL;
 }
 
 static bool
-alive(void *context, size_t core)
+is_core_alive(void *context, size_t core)
 {
 	(void)context;
 	return core < state.count && !state.cores[core].is_dead;
@@ -194,7 +194,7 @@ alive(void *context, size_t core)
 
 /* Waits until all cores have finished or died. The caller must hold the mutex. */
 static void
-await(void)
+await_all_cores(void)
 {
 	struct timespec until;
 
@@ -208,14 +208,14 @@ await(void)
 }
 
 static void
-fail_twice(uint32_t core)
+fail_for_duplicate_core(uint32_t core)
 {
 	fprintf(stderr, "threads: core %u is twice in one batch\n", core);
 	abort();
 }
 
 static void
-note_batch(size_t asked)
+record_batch_size(size_t asked)
 {
 	state.batches++;
 	state.most = asked > state.most ? asked : state.most;
@@ -224,21 +224,21 @@ note_batch(size_t asked)
 
 /* Runs a core's job on the core's own stack, and then jumps to the scheduler. */
 static void
-do_job(void)
+run_job_and_jump(void)
 {
 	state.cores[self].job(state.cores[self].argument, self);
-	finish();
+	finish_job();
 	jump(state.scheduler);
 }
 
 static void
-prepare(struct core *core, smp_job *job, void *argument)
+prepare_core(struct core *core, smp_job *job, void *argument)
 {
 	getcontext(&core->start);
 	core->start.uc_stack.ss_sp = core->stack;
 	core->start.uc_stack.ss_size = TURN_STACK_BYTES;
 	core->start.uc_link = NULL;
-	makecontext(&core->start, do_job, 0);
+	makecontext(&core->start, run_job_and_jump, 0);
 	core->has_begun = false;
 	core->job = job;
 	core->argument = argument;
@@ -250,7 +250,7 @@ prepare(struct core *core, smp_job *job, void *argument)
  * inlined, because GCC's jump buffer must be used before the function that set it returns.
  */
 static __attribute__((noinline)) void
-run_one(struct core *core)
+run_core_for_one_turn(struct core *core)
 {
 	ucontext_t unused;
 
@@ -269,7 +269,7 @@ take_turns(const uint32_t *cores, size_t count)
 	for (size_t i = 0; state.pending > 0; i = (i + 1) % count) {
 		self = cores[i];
 		if (state.cores[self].job)
-			run_one(&state.cores[self]);
+			run_core_for_one_turn(&state.cores[self]);
 	}
 	self = 0;
 }
@@ -282,23 +282,23 @@ run_in_turns(const uint32_t *cores, size_t count, smp_job *job, void *argument)
 
 	for (size_t i = 0; i < count; i++) {
 		if (was_asked[cores[i]])
-			fail_twice(cores[i]);
-		was_asked[cores[i]] = alive(NULL, cores[i]);
+			fail_for_duplicate_core(cores[i]);
+		was_asked[cores[i]] = is_core_alive(NULL, cores[i]);
 		asked += was_asked[cores[i]];
 	}
-	note_batch(asked);
+	record_batch_size(asked);
 	for (size_t i = 0; i < state.count; i++)
 		if (was_asked[i])
-			prepare(&state.cores[i], job, argument);
+			prepare_core(&state.cores[i], job, argument);
 	take_turns(cores, count);
 	for (size_t i = 0; i < state.count; i++)
-		finished += was_asked[i] && alive(NULL, i);
+		finished += was_asked[i] && is_core_alive(NULL, i);
 	return finished;
 }
 
 static size_t
-run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
-	 uint64_t bound_ns)
+run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
+	     uint64_t bound_ns)
 {
 	bool is_for_boot_core = false;
 	size_t finished = 0, asked = 0;
@@ -313,8 +313,8 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 		struct core *core = &state.cores[cores[i]];
 
 		if (was_asked[cores[i]])
-			fail_twice(cores[i]);
-		if (!alive(context, cores[i]))
+			fail_for_duplicate_core(cores[i]);
+		if (!is_core_alive(context, cores[i]))
 			continue;
 		was_asked[cores[i]] = true;
 		asked++;
@@ -327,17 +327,17 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 		state.pending++;
 		pthread_cond_signal(&core->woken);
 	}
-	note_batch(asked);
+	record_batch_size(asked);
 	if (is_for_boot_core) {
 		pthread_mutex_unlock(&state.mutex);
 		job(argument, 0);
 		__atomic_sub_fetch(&state.at_work, 1, __ATOMIC_ACQ_REL);
 		pthread_mutex_lock(&state.mutex);
 	}
-	await();
+	await_all_cores();
 	pthread_mutex_unlock(&state.mutex);
 	for (size_t i = 0; i < THREADS_MAX; i++)
-		finished += was_asked[i] && alive(context, i);
+		finished += was_asked[i] && is_core_alive(context, i);
 	return finished;
 }
 
@@ -346,23 +346,23 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint32_t number = (uint32_t)core;
 
-	return run_some(context, &number, 1, job, argument, bound_ns) == 1;
+	return run_on_cores(context, &number, 1, job, argument, bound_ns) == 1;
 }
 
 static size_t
-run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	static uint32_t all[THREADS_MAX]; /* static is safe here, because only the boot core calls this function */
 
 	for (size_t i = 0; i < state.count; i++)
 		all[i] = (uint32_t)i;
-	return run_some(context, all, state.count, job, argument, bound_ns);
+	return run_on_cores(context, all, state.count, job, argument, bound_ns);
 }
 
-struct smp threads_smp = { .alive = alive, .run = run, .run_all = run_all, .run_some = run_some };
+struct smp threads_smp = { .alive = is_core_alive, .run = run, .run_all = run_on_all_cores, .run_some = run_on_cores };
 
 static void
-start(size_t count, bool in_turns)
+start_cores(size_t count, bool in_turns)
 {
 	memset(threads_cores, 0, sizeof(threads_cores));
 	memset(state.cores, 0, sizeof(state.cores));
@@ -377,7 +377,7 @@ start(size_t count, bool in_turns)
 }
 
 static void
-fail_room(size_t count)
+fail_for_lack_of_memory(size_t count)
 {
 	fprintf(stderr, "threads: the host has no room for %zu\n", count);
 	abort();
@@ -388,13 +388,13 @@ threads_start(size_t count)
 {
 	pthread_attr_t attributes;
 
-	start(count, false);
+	start_cores(count, false);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	for (size_t i = 1; i < count; i++) {
 		pthread_cond_init(&state.cores[i].woken, NULL);
-		if (pthread_create(&state.cores[i].thread, &attributes, live, (void *)i) != 0)
-			fail_room(count);
+		if (pthread_create(&state.cores[i].thread, &attributes, run_core_thread, (void *)i) != 0)
+			fail_for_lack_of_memory(count);
 	}
 	pthread_attr_destroy(&attributes);
 }
@@ -402,11 +402,11 @@ threads_start(size_t count)
 void
 threads_start_in_turns(size_t count)
 {
-	start(count, true);
+	start_cores(count, true);
 	for (size_t i = 0; i < count; i++) {
 		state.cores[i].stack = malloc(TURN_STACK_BYTES);
 		if (!state.cores[i].stack)
-			fail_room(count);
+			fail_for_lack_of_memory(count);
 	}
 }
 

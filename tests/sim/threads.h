@@ -43,14 +43,14 @@ extern struct smp threads_smp;
 void threads_yield(void);
 
 /* Functions for the code that runs on a simulated core. */
-uint64_t threads_tsc(void);
+uint64_t threads_read_tsc(void);
 void threads_pause(void);
-size_t threads_self(void);
+size_t threads_get_core(void);
 
-uint64_t threads_reads(size_t core);      /* number of TSC readings of CORE until now */
-uint64_t threads_world(void);
-void threads_pass(uint64_t ticks);        /* advances world time while no core works */
-uint64_t threads_batches(void);           /* number of calls of run, run_some and run_all until now */
-size_t threads_most(void);                /* largest number of cores in any call of run, run_some and run_all */
+uint64_t threads_count_tsc_reads(size_t core);      /* number of TSC readings of CORE until now */
+uint64_t threads_get_time_ticks(void);
+void threads_advance_ticks(uint64_t ticks);        /* advances world time while no core works */
+uint64_t threads_count_batches(void);           /* number of calls of run, run_some and run_all until now */
+size_t threads_get_largest_batch(void);                /* largest number of cores in one call */
 
 #endif

@@ -247,10 +247,10 @@ bend(int clock)
 	if (counter_of(clock)) {
 		struct sim_counter *counter = counter_of(clock);
 
-		sim_counter_set(counter, sim_counter_ticks(counter));
+		sim_counter_set(counter, sim_counter_get_ticks(counter));
 		counter->hz.num += (uint64_t)((__int128)counter->hz.num * machine.bend_ppm / 1000000);
 	} else if (clock == PIT) {
-		channel->held_clocks += sim_clocks(channel->loaded_ps, sim.now_ps, sim.pit.hz);
+		channel->held_clocks += sim_count_clocks(channel->loaded_ps, sim.now_ps, sim.pit.hz);
 		channel->loaded_ps = sim.now_ps;
 		sim.pit.hz.num += (uint64_t)((__int128)sim.pit.hz.num * machine.bend_ppm / 1000000);
 	}

@@ -233,9 +233,9 @@ draw_counted(void)
 	static const unsigned percents[] = { 100, 100, 0, 300 };
 
 	machine.is_guest = true;
-	sim_paravirtual_plug(false);
+	sim_paravirtual_make_kvm_guest(false);
 	draw_healthy_clocks();
-	sim_paravirtual_offer_steal();
+	sim_paravirtual_offer_stolen_time();
 	sim_paravirtual.steal_percent = percents[draw_below(4)];
 	sim_paravirtual.steal_long_ps = MS;
 	machine.counts_stolen = true;
@@ -249,9 +249,9 @@ draw_counted(void)
 static void
 draw_marker(void)
 {
-	sim_paravirtual_plug(false);
+	sim_paravirtual_make_kvm_guest(false);
 	draw_whole(draw_chance(50) ? EVENT_PAUSE : EVENT_SNAPSHOT);
-	sim_paravirtual_plug_vmclock();
+	sim_paravirtual_add_vmclock();
 	sim_paravirtual.vmclock_counter = 0xff;
 	machine.has_marker = true;
 	machine.announces = draw_chance(50);

@@ -109,7 +109,7 @@ draw_timers(void)
 	memset(&timers_truth, 0, sizeof(timers_truth));
 	draw_clocks();
 	draw_rates();
-	sim_interrupts_plug();
+	sim_interrupts_add_hardware();
 	sim.interrupts.seed = draw_bits() | 1;
 	sim.interrupts.lapic_hz = draw_log(10000000, 1000000000);
 	sim.interrupts.entry_ps = draw_log(200, 20000) * NS;

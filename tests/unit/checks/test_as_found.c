@@ -19,7 +19,7 @@ set_up(void **state)
 	sim.rtc.b = 0x02;
 	sim.pic_mask[1] = 0xbf;
 	memset(&device, 0, sizeof(device));
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	return 0;
 }
 
@@ -89,8 +89,8 @@ TEST(msrs_that_cause_an_exception_are_left_out_and_the_others_are_read)
 {
 	struct as_found all, rest;
 
-	sim_paravirtual_plug(true);
-	sim_platform(&platform);
+	sim_paravirtual_make_kvm_guest(true);
+	sim_describe_platform(&platform);
 	registers_read_from_clocks(&all, &platform, NULL);
 	registers_read_from_clocks(&rest, &platform, fault);
 	assert_int_equal(all.count, 10);

@@ -8,10 +8,10 @@ static void
 look(const struct driver *driver, void (*set)(void))
 {
 	sim_reset();
-	sim_paravirtual_plug(true);
+	sim_paravirtual_make_kvm_guest(true);
 	if (set)
 		set();
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	open_driver(driver);
 	check_opened(driver, BUDGET_NS);
 }
@@ -47,9 +47,9 @@ TEST(the_error_of_a_page_with_a_wrong_rate_is_measured)
 TEST(the_error_of_xens_page_with_a_wrong_rate_is_measured)
 {
 	sim_reset();
-	sim_paravirtual_plug_xen(true);
+	sim_paravirtual_make_xen_guest(true);
 	sim_paravirtual.fast_ppm = 150;
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	open_driver(&xen_driver);
 	check_opened(&xen_driver, BUDGET_NS);
 	assert_only("pv-claim", "The clock's page states a TSC rate of 999850 kHz, which differs "
@@ -64,8 +64,8 @@ TEST(a_page_whose_rate_changes_states_no_nominal_rate)
 	struct pvclock *page;
 
 	sim_reset();
-	sim_paravirtual_plug_xen(false);
-	sim_platform(&platform);
+	sim_paravirtual_make_xen_guest(false);
+	sim_describe_platform(&platform);
 	open_driver(&xen_driver);
 	page = (struct pvclock *)(uintptr_t)sim_paravirtual.xen_areas[0];
 	page->tsc_to_system_mul -= page->tsc_to_system_mul / 100;

@@ -27,7 +27,7 @@ TEST(a_healthy_pit_passes_all_checks)
 TEST(the_checks_restore_the_pit)
 {
 	check_pit();
-	assert_int_equal(sim_pit_status(2) & 0x7f, 0x34);
+	assert_int_equal(sim_pit_get_status(2) & 0x7f, 0x34);
 	assert_int_equal(sim.pit.channels[2].reload, 65536);
 	assert_int_equal(sim.pit.port_61, 1);
 	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);

@@ -22,7 +22,7 @@ registers_now(void)
 	now.hpet = sim.hpet.configuration;
 	now.port_61 = sim.pit.port_61;
 	for (unsigned i = 0; i < 3; i++)
-		now.pit[i] = sim_pit_status(i) & 0x3f;
+		now.pit[i] = sim_pit_get_status(i) & 0x3f;
 	now.rtc_a = sim.rtc.a;
 	now.rtc_b = sim.rtc.b;
 	now.rtc_index = sim.rtc.index;

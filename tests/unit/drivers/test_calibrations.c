@@ -86,7 +86,7 @@ TEST(linuxs_quick_loop_is_right_within_488_ppm)
 TEST(linuxs_slower_loop_is_right_within_130_ppm_by_the_pm_timer)
 {
 	sim.hpet.absent = true;
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	platform.acpi.hpet.found = false;
 	assert_within(&calibration_linux_reference, -130, 130);
 }
@@ -123,7 +123,7 @@ TEST(postgresqls_loop_is_right_within_its_own_limit)
 static void
 assert_pit_as_open_left_it(void)
 {
-	assert_int_equal(sim_pit_status(2) & 0x7f, 0x34);
+	assert_int_equal(sim_pit_get_status(2) & 0x7f, 0x34);
 	assert_int_equal(sim.pit.channels[2].reload, 65536);
 	assert_int_equal(sim.pit.port_61, 1);
 	assert_int_equal(sim.pit.channels[0].writes + sim.pit.channels[1].writes, 0);
@@ -143,7 +143,7 @@ TEST(the_loops_restore_the_lapic_timer)
 {
 	static const uint64_t registers[] = { 0x320, 0x380, 0x3e0 };
 
-	sim_interrupts_plug();
+	sim_interrupts_add_hardware();
 	hw_write32(SIM_LAPIC_BASE + 0x320, 0x10020); /* masked */
 	hw_write32(SIM_LAPIC_BASE + 0x3e0, 0xb);
 	hw_write32(SIM_LAPIC_BASE + 0x380, 4000000000);
@@ -186,7 +186,8 @@ counts_within(uint16_t high, uint16_t low)
 {
 	const struct sim_pit_channel *channel = &sim.pit.channels[2];
 
-	return (channel->control & 0xe) == 0 && !channel->null_count && sim_pit_count(2) <= high && sim_pit_count(2) >= low;
+	return (channel->control & 0xe) == 0 && !channel->null_count && sim_pit_get_count(2) <= high &&
+		sim_pit_get_count(2) >= low;
 }
 
 static void
@@ -380,7 +381,7 @@ TEST(postgresql_needs_rdtscp)
 static double
 lapic_ppm(uint64_t lapic_hz)
 {
-	sim_interrupts_plug();
+	sim_interrupts_add_hardware();
 	sim.interrupts.lapic_hz = lapic_hz;
 	assert_null(open_for(&calibration_linux_lapic));
 	(void)play_ppm(&calibration_linux_lapic);
@@ -427,7 +428,7 @@ TEST(a_lapic_timer_below_1_mhz_is_refused)
 
 TEST(a_tsc_that_stops_ends_the_lapic_loop)
 {
-	sim_interrupts_plug();
+	sim_interrupts_add_hardware();
 	assert_null(open_for(&calibration_linux_lapic));
 	sim.tsc.counter.stuck_at_ps = sim.now_ps;
 	sim.preempt_every = 1000000000;

@@ -40,7 +40,7 @@ guard(void (*work)(void *argument), void *argument, struct fault *fault)
 static void
 read_claims(void)
 {
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	platform_read_rate_claims(&platform, guard);
 }
 
@@ -344,7 +344,7 @@ TEST(amds_p0_state_and_secure_tsc_state_rates)
 TEST(without_a_guard_only_msrs_that_cpuid_reports_are_read)
 {
 	set_cpu("GenuineIntel", 0x000906ea, UINT32_C(1) << 28);
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	assert_null(find(CLAIM_PLATFORM_INFO, CLAIM_OF_TSC));
 	assert_int_equal(sim.count[SIM_MSR_READ], 0);
 }
@@ -357,7 +357,7 @@ read_vmclock(uint32_t counter, uint64_t period, uint64_t max_error)
 	sim_paravirtual.vmclock_counter = counter;
 	sim_paravirtual.vmclock_period = period;
 	sim_paravirtual.vmclock_max_error = max_error;
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	platform.acpi.vmclock = SIM_VMCLOCK_BASE;
 	platform_read_rate_claims(&platform, guard);
 }
@@ -366,8 +366,8 @@ read_vmclock(uint32_t counter, uint64_t period, uint64_t max_error)
 
 TEST(vmclock_states_the_tscs_rate_with_its_maximum_error)
 {
-	sim_paravirtual_plug(false);
-	sim_paravirtual_plug_vmclock();
+	sim_paravirtual_make_kvm_guest(false);
+	sim_paravirtual_add_vmclock();
 	read_vmclock(1, PERIOD, PERIOD / 1000000 * 50);
 	assert_claim(CLAIM_VMCLOCK, CLAIM_OF_TSC, "vmclock's page", 1000000000, 50001);
 	read_vmclock(1, PERIOD, 0);
@@ -376,8 +376,8 @@ TEST(vmclock_states_the_tscs_rate_with_its_maximum_error)
 
 TEST(a_page_of_vmclock_that_changes_while_it_is_read_is_read_again)
 {
-	sim_paravirtual_plug(false);
-	sim_paravirtual_plug_vmclock();
+	sim_paravirtual_make_kvm_guest(false);
+	sim_paravirtual_add_vmclock();
 	sim_paravirtual.vmclock_updates = 3;
 	read_vmclock(1, PERIOD, 0);
 	assert_int_equal(sim_paravirtual.vmclock_sequence, 6);
@@ -395,10 +395,10 @@ TEST(a_page_of_vmclock_that_changes_while_it_is_read_is_read_again)
 /* QEMU 10 fills in only the disruption marker of the page. */
 TEST(vmclock_without_a_time_has_the_reason)
 {
-	sim_paravirtual_plug(false);
+	sim_paravirtual_make_kvm_guest(false);
 	read_vmclock(1, PERIOD, 0); /* an address without memory */
 	assert_null(find(CLAIM_VMCLOCK, CLAIM_OF_TSC));
-	sim_paravirtual_plug_vmclock();
+	sim_paravirtual_add_vmclock();
 	read_vmclock(0xff, 0, 0);
 	assert_refused(CLAIM_VMCLOCK, CLAIM_OF_TSC, "The page has no time: its counter id is FFh, invalid.");
 	read_vmclock(0, PERIOD, 0); /* counter id of ARM */

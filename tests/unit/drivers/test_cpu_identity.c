@@ -82,7 +82,7 @@ TEST(amds_microcode_revision_is_the_lower_half_and_is_not_written)
 	set_cpu("AuthenticAMD", 0x00a00f11, false);
 	sim_msr_set(MICROCODE, UINT64_C(0x12345678) << 32 | 0x0a0011d5);
 	assert_int_equal(identity_now().microcode, 0x0a0011d5);
-	assert_int_equal(sim_msr(MICROCODE) >> 32, 0x12345678);
+	assert_int_equal(sim_msr_get(MICROCODE) >> 32, 0x12345678);
 }
 
 /* The simulated machine fails the test if an absent MSR is accessed. */

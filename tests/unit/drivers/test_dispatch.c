@@ -383,7 +383,7 @@ restore_a_snapshot(enum sim_access access, uint64_t where)
 	if (access != SIM_PAUSE)
 		return;
 	if (pauses_to_leap && --pauses_to_leap == 0)
-		sim_counter_set(&sim.tsc.counter, sim_counter_ticks(&sim.tsc.counter) + 3000000000u);
+		sim_counter_set(&sim.tsc.counter, sim_counter_get_ticks(&sim.tsc.counter) + 3000000000u);
 	if (pauses_to_end && --pauses_to_end == 0)
 		slots[1].done = slots[1].posted;
 }

@@ -10,8 +10,8 @@ static void
 plug(bool hyperv)
 {
 	sim_reset();
-	sim_paravirtual_plug(hyperv);
-	sim_platform(&platform);
+	sim_paravirtual_make_kvm_guest(hyperv);
+	sim_describe_platform(&platform);
 }
 
 TEST(without_a_hypervisor_no_msr_is_accessed)
@@ -44,7 +44,7 @@ TEST(kvmclock_reads_its_page_and_restores_the_msr)
 	assert_int_equal(samples[1].ticks, samples[1].end - 20);
 	assert_int_equal(samples[1].begin, samples[0].end);
 	kvmclock_driver.close(&device);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	kvmclock_driver.close(&device);
 	assert_int_equal(sim_paravirtual.writes, 2);
 }
@@ -82,7 +82,7 @@ TEST(a_page_without_the_stable_flag_and_the_old_msr_are_reported)
 	plug(false);
 	/* neither bit 0 nor bit 3, which offer the clock */
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x00000002, 0, 0, 0 });
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_ABSENT, "KVM's CPUID leaf of features does not offer this clock.");
 	assert_int_equal(sim_paravirtual.writes, 0);
@@ -94,12 +94,12 @@ TEST(a_page_that_is_never_valid_is_broken_and_unregistered)
 	sim_paravirtual.odd = true;
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_BROKEN, "The page is always being updated: version 1 stays odd in 1024 reads.");
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	plug(false);
 	sim_paravirtual.empty = true;
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_BROKEN, "KVM left its page without a rate: multiplier 0, shift 0.");
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	plug(false);
 	platform.pages.count = 0;
 	open_driver(&kvmclock_driver);
@@ -121,7 +121,7 @@ TEST(a_clock_whose_page_stays_odd_later_does_not_move)
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_UNKNOWN);
 	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
 	kvmclock_driver.close(&device);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 TEST(if_the_tsc_is_invariant_kvmclock_is_rated_below_it)
@@ -145,7 +145,7 @@ TEST(hypervs_counter_and_page_agree_and_everything_is_restored)
 	assert_state(0, CLOCK_PRESENT, "");
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, 10001); /* 1 ms and 120 ns, in units of 100 ns */
-	assert_true(sim_msr(0x40000000) >> 63); /* bit 63: an open source system */
+	assert_true(sim_msr_get(0x40000000) >> 63); /* bit 63: an open source system */
 	hv_ref_driver.close(&device);
 	open_driver(&hv_page_driver);
 	assert_state(0, CLOCK_PRESENT, "");
@@ -153,7 +153,7 @@ TEST(hypervs_counter_and_page_agree_and_everything_is_restored)
 	/* 1 ms and 40 ns, in units of 100 ns; the page's factor is rounded */
 	assert_in_range(sample.ticks, 9999, 10000);
 	hv_page_driver.close(&device);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 /* The firmware may use the same clocks, so their MSRs may have values before the run. */
@@ -166,7 +166,7 @@ TEST(values_of_the_msrs_that_are_not_zero_are_restored)
 	for (size_t i = 0; i < 2; i++) {
 		plug(false);
 		sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ features[i], 0, 0, 0 });
-		sim_platform(&platform);
+		sim_describe_platform(&platform);
 		sim_paravirtual.kvm_msrs[0] = kvm_found;
 		open_driver(&kvmclock_driver);
 		assert_int_equal(clocks[0].state, CLOCK_PRESENT);
@@ -180,9 +180,9 @@ TEST(values_of_the_msrs_that_are_not_zero_are_restored)
 	open_driver(&hv_page_driver);
 	assert_int_equal(clocks[0].state, CLOCK_PRESENT);
 	/* reserved bits keep their values, and bit 0 is set */
-	assert_int_equal(sim_msr(MSR_HV_REFERENCE_TSC) & 0xfff, 0xfff);
+	assert_int_equal(sim_msr_get(MSR_HV_REFERENCE_TSC) & 0xfff, 0xfff);
 	hv_page_driver.close(&device);
-	assert_int_equal(sim_msr(MSR_HV_REFERENCE_TSC), hv_found);
+	assert_int_equal(sim_msr_get(MSR_HV_REFERENCE_TSC), hv_found);
 }
 
 TEST(a_guest_id_that_the_firmware_wrote_is_kept)
@@ -191,7 +191,7 @@ TEST(a_guest_id_that_the_firmware_wrote_is_kept)
 	sim_msr_set(0x40000000, 77);
 	open_driver(&hv_ref_driver);
 	hv_ref_driver.close(&device);
-	assert_int_equal(sim_msr(0x40000000), 77);
+	assert_int_equal(sim_msr_get(0x40000000), 77);
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
@@ -204,7 +204,7 @@ TEST(a_page_with_the_sequence_number_0_is_not_used)
 	open_driver(&hv_page_driver);
 	assert_state(0, CLOCK_DISABLED, "The page's sequence is 0: readers fall back to the MSR, which is the clock hv_ref.");
 	assert_true(clocks[0].falls_back);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	plug(true);
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);

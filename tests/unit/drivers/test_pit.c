@@ -25,7 +25,7 @@ TEST(a_reading_is_a_port_write_and_two_reads_and_counts_up)
 
 	open_driver(&pit_driver);
 	assert_int_equal(sim.pit.port_61, 1);
-	assert_int_equal(sim_pit_status(2) & 0x3f, 0x34); /* mode 2, low byte first */
+	assert_int_equal(sim_pit_get_status(2) & 0x3f, 0x34); /* mode 2, low byte first */
 	assert_int_equal(CHANNEL->reload, 65536);
 	for (size_t row = 0; row < 2; row++) {
 		assert_state(row, CLOCK_PRESENT, "");
@@ -80,7 +80,7 @@ TEST(close_restores_mode_access_and_port_61h)
 
 					reset(state);
 					open_and_close(control, port_61, null);
-					assert_int_equal(sim_pit_status(2) & 0x7f,
+					assert_int_equal(sim_pit_get_status(2) & 0x7f,
 							 control | null << 6);
 					assert_int_equal(sim.pit.port_61, port_61);
 					if (!null)
@@ -97,7 +97,7 @@ TEST(close_restores_mode_access_and_port_61h)
 TEST(an_access_mode_of_0_becomes_two_bytes_and_the_mode_stays)
 {
 	open_and_close(0x06, 0, false); /* state after a reset of QEMU, whose access mode 0 means a latch command */
-	assert_int_equal(sim_pit_status(2) & 0x7f, 0x36);
+	assert_int_equal(sim_pit_get_status(2) & 0x7f, 0x36);
 	assert_int_equal(sim.pit.port_61, 0);
 }
 
@@ -128,7 +128,7 @@ TEST(a_pit_without_an_input_clock_is_disabled_and_restored)
 	assert_state(PIT, CLOCK_DISABLED, GATED);
 	assert_state(PIT_READBACK, CLOCK_DISABLED, GATED);
 	assert_int_equal(sim.pit.port_61, 2);
-	assert_int_equal(sim_pit_status(2) & 0x3f, 0x36);
+	assert_int_equal(sim_pit_get_status(2) & 0x3f, 0x36);
 	/* The driver waits for 2^24 ticks of the TSC, or 16.8 ms. Each reading takes 1,510 ns. */
 	assert_in_range(sim.count[SIM_OUT], 11100, 11200);
 }
@@ -138,7 +138,7 @@ TEST(a_guests_pit_that_never_counts_is_stuck)
 {
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, 0x80200000, 0x00000210 });
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, 0x4b4d564b, 0x564b4d56, 0x4d });
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	sim.pit.gated = true;
 	open_driver(&pit_driver);
 	assert_state(PIT, CLOCK_STUCK, "Channel 2 does not count.");

@@ -13,7 +13,7 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_paravirtual_plug(false);
+	sim_paravirtual_make_kvm_guest(false);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ read_signals(uint64_t vmgenid, uint64_t vmclock, bool clear)
 	struct platform platform;
 	struct signals signals;
 
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	signals_read_disruption_markers(&(struct signal_places){ &platform.paravirtual, vmgenid, vmclock }, NULL, clear,
 					&signals);
 	return signals;
@@ -89,10 +89,10 @@ TEST(without_a_page_and_without_devices_there_is_no_signal)
 TEST(kvms_flag_is_cleared_at_the_start_and_read_at_the_end)
 {
 	hw_msr_write(MSR_KVM_SYSTEM_TIME_NEW, (uintptr_t)sim_paravirtual.memory | 1);
-	sim_paravirtual_announce();
+	sim_paravirtual_set_stopped_flag();
 	assert_int_equal(read_signals(0, 0, true).list[0].value, 0);
 	assert_int_equal(read_signals(0, 0, false).list[0].value, 0);
-	sim_paravirtual_announce();
+	sim_paravirtual_set_stopped_flag();
 	assert_int_equal(read_signals(0, 0, false).list[0].value, PVCLOCK_GUEST_STOPPED);
 	assert_true(((struct pvclock *)sim_paravirtual.memory)->flags & PVCLOCK_TSC_STABLE);
 }

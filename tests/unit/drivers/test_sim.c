@@ -47,9 +47,9 @@ TEST(the_tsc_of_another_core_differs_by_its_offset)
 {
 	sim.tsc.offset_ticks[3] = -25;
 	sim.now_ps = SIM_PS_PER_US;
-	assert_int_equal(sim_tsc_ticks(), 1000);
+	assert_int_equal(sim_get_tsc_ticks(), 1000);
 	sim.core = 3;
-	assert_int_equal(sim_tsc_ticks(), 975);
+	assert_int_equal(sim_get_tsc_ticks(), 975);
 	assert_int_equal(hw_msr_read(0x10), 975 + 100);
 }
 
@@ -61,19 +61,19 @@ TEST(a_counter_moves_in_steps_stops_steps_back_and_wraps_on_request)
 	};
 
 	sim.now_ps = 10 * SIM_PS_PER_S - 1;
-	assert_int_equal(sim_counter_ticks(&counter), 36);
+	assert_int_equal(sim_counter_get_ticks(&counter), 36);
 	sim.now_ps = 10 * SIM_PS_PER_S;
-	assert_int_equal(sim_counter_ticks(&counter), 37);
+	assert_int_equal(sim_counter_get_ticks(&counter), 37);
 	counter.step_ticks = 26;
-	assert_int_equal(sim_counter_ticks(&counter), 26);
+	assert_int_equal(sim_counter_get_ticks(&counter), 26);
 	counter.step_ticks = 1;
 	counter.stuck_at_ps = 2 * SIM_PS_PER_S;
-	assert_int_equal(sim_counter_ticks(&counter), 13);
+	assert_int_equal(sim_counter_get_ticks(&counter), 13);
 	counter.backward_at_ps = sim.now_ps;
 	counter.backward_ticks = 4;
-	assert_int_equal(sim_counter_ticks(&counter), 9);
+	assert_int_equal(sim_counter_get_ticks(&counter), 9);
 	counter.wrap_bits = 3;
-	assert_int_equal(sim_counter_ticks(&counter), 1);
+	assert_int_equal(sim_counter_get_ticks(&counter), 1);
 }
 
 static void
@@ -97,8 +97,8 @@ TEST(pit_mode_2_counts_4_3_2_1_4_and_out_is_low_at_1)
 	load_channel_2(0xb4, 4);
 	for (uint16_t i = 0; i < 9; i++) {
 		go_to_clock(i);
-		assert_int_equal(sim_pit_count(2), 4 - i % 4);
-		assert_int_equal(sim_pit_status(2), i % 4 == 3 ? 0x34 : 0xb4);
+		assert_int_equal(sim_pit_get_count(2), 4 - i % 4);
+		assert_int_equal(sim_pit_get_status(2), i % 4 == 3 ? 0x34 : 0xb4);
 	}
 }
 
@@ -108,8 +108,8 @@ TEST(pit_mode_3_counts_by_twos_and_out_is_high_for_half_of_it)
 	load_channel_2(0xb6, 6);
 	for (uint16_t i = 0; i < 12; i++) {
 		go_to_clock(i);
-		assert_int_equal(sim_pit_count(2), 6 - i * 2 % 6);
-		assert_int_equal(sim_pit_status(2), i % 6 < 3 ? 0xb6 : 0x36);
+		assert_int_equal(sim_pit_get_count(2), 6 - i * 2 % 6);
+		assert_int_equal(sim_pit_get_status(2), i % 6 < 3 ? 0xb6 : 0x36);
 	}
 }
 
@@ -120,10 +120,10 @@ TEST(pit_mode_0_raises_out_after_its_count_while_the_gate_is_up)
 	go_to_clock(400);
 	sim.cost_ps[SIM_OUT] = 0;
 	hw_out8(0x61, 0); /* closes the gate, which stops the count at 400 */
-	uint16_t held = sim_pit_count(2);
+	uint16_t held = sim_pit_get_count(2);
 
 	sim_advance_ps(SIM_PS_PER_S);
-	assert_int_equal(sim_pit_count(2), held);
+	assert_int_equal(sim_pit_get_count(2), held);
 	assert_int_equal(held, 600);
 	hw_out8(0x61, 1);
 	sim.cost_ps[SIM_IN] = 0;
@@ -197,7 +197,7 @@ TEST(the_periodic_rates_are_those_of_the_data_sheet)
 	sim.now_ps = SIM_PS_PER_S;
 	for (uint8_t rate = 0; rate < 16; rate++) {
 		sim.rtc.a = 0x20 | rate;
-		assert_int_equal(sim_rtc_pf_edges(), hz[rate]);
+		assert_int_equal(sim_rtc_count_pf_edges(), hz[rate]);
 	}
 }
 

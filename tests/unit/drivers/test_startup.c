@@ -296,7 +296,7 @@ TEST(only_the_command_register_of_the_boot_cores_lapic_is_written)
 	for (size_t i = 0; i < 0x40; i++)
 		if (i != 0x30 && i != 0x31)
 			assert_int_equal(sim.lapic.registers[i], before[i]);
-	assert_int_equal(sim_msr(0x1b), APIC_BASE_XAPIC);
+	assert_int_equal(sim_msr_get(0x1b), APIC_BASE_XAPIC);
 	assert_int_equal(sim.count[SIM_MSR_WRITE], 0);
 }
 
@@ -328,10 +328,10 @@ TEST(a_started_core_follows_the_boot_core_into_x2apic_mode)
 {
 	struct lapic lapic = { .x2apic = true };
 
-	assert_int_equal(sim_msr(0x1b), APIC_BASE_XAPIC);
+	assert_int_equal(sim_msr_get(0x1b), APIC_BASE_XAPIC);
 	sim.lapic.registers[0x0f] = 0xff;
 	lapic_enable(&lapic);
-	assert_int_equal(sim_msr(0x1b), APIC_BASE_X2APIC);
+	assert_int_equal(sim_msr_get(0x1b), APIC_BASE_X2APIC);
 	assert_int_equal(sim.lapic.registers[0x0f], 0x1ff);
 	assert_int_equal(lapic_get_eoi_address(&lapic), 0);
 }
@@ -364,7 +364,7 @@ TEST(a_tsc_that_jumps_at_every_poll_does_not_end_a_wait_early)
 	unsigned polls = 0;
 
 	do
-		sim_counter_set(&sim.tsc.counter, sim_counter_ticks(&sim.tsc.counter) + 3000000000u);
+		sim_counter_set(&sim.tsc.counter, sim_counter_get_ticks(&sim.tsc.counter) + 3000000000u);
 	while (polls++ < 100 && wait_goes_on(&wait));
 	assert_int_equal(polls, WAIT_POLLS_MIN);
 }

@@ -55,10 +55,10 @@ opened(void)
 	struct platform platform;
 
 	sim_reset();
-	sim_paravirtual_plug(false);
-	sim_paravirtual_offer_steal();
+	sim_paravirtual_make_kvm_guest(false);
+	sim_paravirtual_offer_stolen_time();
 	hw_msr_write(MSR_KVM_STEAL_TIME, FOUND);
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	return steal_open(&platform.cpu, &platform.paravirtual, guard, raise_fault);
 }
 

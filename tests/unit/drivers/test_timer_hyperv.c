@@ -13,8 +13,8 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_interrupts_plug();
-	sim_paravirtual_plug(true);
+	sim_interrupts_add_hardware();
+	sim_paravirtual_make_kvm_guest(true);
 	sim_paravirtual_offer_timers();
 	return 0;
 }
@@ -27,7 +27,7 @@ opened_under(fault_guard *guarded)
 	struct timer timer = { .driver = &timer_hyperv };
 	struct platform platform;
 
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	paravirtual_read(&platform.cpu, guarded, &platform.paravirtual);
 	timer_hyperv.open(&platform, &timer);
 	return timer;

@@ -11,7 +11,7 @@ opened(void)
 	struct timer timer = { .driver = &timer_xen };
 	struct platform platform;
 
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	paravirtual_read(&platform.cpu, NULL, &platform.paravirtual);
 	timer_xen.open(&platform, &timer);
 	return timer;
@@ -21,10 +21,10 @@ TEST(in_a_guest_of_xen_the_timer_has_a_row_with_a_reason)
 {
 	sim_reset();
 	assert_true(opened().unlisted);
-	sim_paravirtual_plug(true);
+	sim_paravirtual_make_kvm_guest(true);
 	assert_true(opened().unlisted);
 	sim_reset();
-	sim_paravirtual_plug_xen(true);
+	sim_paravirtual_make_xen_guest(true);
 	assert_false(opened().unlisted);
 	assert_int_equal(opened().state, CLOCK_DISABLED);
 	assert_string_equal(opened().reason,
@@ -38,9 +38,9 @@ static struct timer
 opened_without_firmware(void)
 {
 	sim_reset();
-	sim_interrupts_plug();
-	sim_paravirtual_plug_xen(false);
-	sim_paravirtual_offer_events();
+	sim_interrupts_add_hardware();
+	sim_paravirtual_make_xen_guest(false);
+	sim_paravirtual_offer_xen_events();
 	return opened();
 }
 
@@ -49,15 +49,15 @@ TEST(without_firmware_the_timer_is_tested_unless_xen_refuses)
 	struct timer timer = opened_without_firmware();
 
 	assert_int_equal(timer.state, CLOCK_PRESENT);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	sim_paravirtual.high_port = true;
 	assert_int_equal(opened().state, CLOCK_BROKEN);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	sim_paravirtual.no_events = true;
 	timer = opened();
 	assert_int_equal(timer.state, CLOCK_BROKEN);
 	assert_string_equal(timer.reason, "Xen refused its shared page or the timer's event.");
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	sim_cpuid_set(0x40000004, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	timer = opened();
 	assert_int_equal(timer.state, CLOCK_ABSENT);
@@ -83,7 +83,7 @@ TEST(the_page_the_event_and_its_vector_are_restored)
 	assert_int_equal(*masked, 6);
 	assert_int_equal(sim_paravirtual.xen_callback, 0x100000000000009);
 	sim_paravirtual.xen_callback = 0;
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 TEST(after_a_refusal_in_the_window_the_page_and_the_port_are_not_used)

@@ -90,7 +90,7 @@ TEST(the_nominal_rate_is_the_hypervisors_or_the_first_stated_rate)
 TEST(without_rdtscp_only_its_read_method_is_absent)
 {
 	sim_cpuid_set(0x80000001, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	open_driver(&tsc_driver);
 	assert_state(RDTSCP, CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");
 	assert_int_equal(clocks[TSC].state, CLOCK_PRESENT);

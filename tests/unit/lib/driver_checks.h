@@ -15,7 +15,7 @@ reset(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_platform(&platform);
+	sim_describe_platform(&platform);
 	return 0;
 }
 

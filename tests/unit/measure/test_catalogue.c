@@ -65,7 +65,7 @@ claim_no_tsc_rate_and_have_two_clocks(struct bench *bench)
 {
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0xd, 0x756e6547, 0x6c65746e, 0x49656e69 });
 	sim.pit.absent = sim.pit.port_61_absent = sim.rtc.absent = true;
-	sim_platform(&bench->platform);
+	sim_describe_platform(&bench->platform);
 }
 
 static void
@@ -75,7 +75,7 @@ be_a_busy_guest(struct bench *bench)
 	sim_cpuid_set(0x40000000, 0, (struct hw_cpuid){ 0x40000001, 0x54474354, 0x43544743, 0x47435447 }); /* TCG */
 	sim.preempt_every = 20000;
 	sim.preempt_ps = 7 * SIM_PS_PER_MS;
-	sim_platform(&bench->platform);
+	sim_describe_platform(&bench->platform);
 }
 
 static void
@@ -97,7 +97,7 @@ static void
 have_32_bits(struct bench *bench)
 {
 	sim.pm.counter.wrap_bits = 32;
-	sim_platform(&bench->platform);
+	sim_describe_platform(&bench->platform);
 }
 
 static void
@@ -130,8 +130,8 @@ read_good_table(struct bench *bench)
 static void
 plug_timers_in(struct bench *bench)
 {
-	sim_interrupts_plug();
-	sim_platform(&bench->platform);
+	sim_interrupts_add_hardware();
+	sim_describe_platform(&bench->platform);
 }
 
 /*
@@ -141,11 +141,11 @@ plug_timers_in(struct bench *bench)
 static void
 have_clocks_of_hypervisors(struct bench *bench, const char *const *clocks)
 {
-	sim_paravirtual_plug(true);
+	sim_paravirtual_make_kvm_guest(true);
 	sim_cpuid_set(0x15, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	sim_cpuid_set(0x16, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	bench->clocks = clocks;
-	sim_platform(&bench->platform);
+	sim_describe_platform(&bench->platform);
 }
 
 static void
@@ -183,8 +183,8 @@ have_a_page_and_an_rtc(struct bench *bench)
 
 	have_clocks_of_hypervisors(bench, clocks);
 	bench->duration_ns = 100000000;
-	sim_paravirtual_offer_steal();
-	sim_platform(&bench->platform);
+	sim_paravirtual_offer_stolen_time();
+	sim_describe_platform(&bench->platform);
 }
 
 /* Gives each core a kvm-clock page that matches its TSC. */
@@ -305,13 +305,14 @@ static void
 set_leaf_15(struct bench *bench, uint32_t denominator, uint32_t numerator, uint32_t crystal_hz)
 {
 	sim_cpuid_set(0x15, 0, (struct hw_cpuid){ denominator, numerator, crystal_hz, 0 });
-	sim_platform(&bench->platform);
+	sim_describe_platform(&bench->platform);
 }
 
 FAULT(leaf_300_ppm_too_high, set_leaf_15(bench, 10000, 100030, 100000000))
 FAULT(leaf_of_another_host, set_leaf_15(bench, 2, 56, 100000000))
 FAULT(crystal_of_25_mhz, set_leaf_15(bench, 2, 80, 25000000))
-FAULT(not_invariant, sim_cpuid_set(0x80000007, 0, (struct hw_cpuid){ 0, 0, 0, 0 }); sim_platform(&bench->platform))
+FAULT(not_invariant, sim_cpuid_set(0x80000007, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
+		     sim_describe_platform(&bench->platform))
 FAULT(tsc_by_200, sim.tsc.counter.step_ticks = 200)
 FAULT(period_of_200_ns, sim.hpet.capability = UINT64_C(200000000) << 32 | (uint32_t)sim.hpet.capability)
 

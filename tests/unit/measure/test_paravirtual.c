@@ -16,7 +16,7 @@ set_up(void **state)
 	(void)state;
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim_paravirtual_plug(true);
+	sim_paravirtual_make_kvm_guest(true);
 	return 0;
 }
 
@@ -99,7 +99,7 @@ TEST(healthy_clocks_of_hypervisors_have_rows_and_no_finding)
 
 	assert_only(NULL, NULL);
 	for (size_t i = 0; i < 3; i++) {
-		const struct report_clock *entry = bench_find(bench, ids[i]);
+		const struct report_clock *entry = bench_find_clock(bench, ids[i]);
 
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
 		assert_int_equal(entry->verdict, VERDICT_PASS);
@@ -113,7 +113,7 @@ TEST(healthy_clocks_of_hypervisors_have_rows_and_no_finding)
 	assert_int_equal(report->paravirtual.count, 2);
 	assert_int_equal(report->paravirtual.interfaces[0].stable, STABLE_YES);
 	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	for (size_t i = 0; i < report->note_count; i++)
 		assert_null(strstr(report->notes[i], "as found"));
 }
@@ -216,7 +216,7 @@ TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
 	(void)run_on(1);
 	assert_only("clock-stuck", "kvmclock");
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 /* Hyper-V's counter is present too, and right, because the hypervisor does not calculate it from the page. */
@@ -245,7 +245,7 @@ TEST(a_page_with_a_wrong_rate_is_not_named_if_only_devices_contradict_it)
 
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim_paravirtual_plug(false);
+	sim_paravirtual_make_kvm_guest(false);
 	take_away_the_cpus_claims();
 	sim_paravirtual.fast_ppm = 2000;
 	report = run_on(1);
@@ -261,7 +261,7 @@ be_a_guest_of_xen(void)
 {
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim_paravirtual_plug_xen(true);
+	sim_paravirtual_make_xen_guest(true);
 }
 
 static const char *const xens[] = { "tsc", "acpi_pm", "xen", NULL };
@@ -275,7 +275,7 @@ TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 	be_a_guest_of_xen();
 	report = run_with(clocks, CORES);
 	assert_only(NULL, NULL);
-	entry = bench_find(bench, "xen");
+	entry = bench_find_clock(bench, "xen");
 	assert_int_equal(entry->verdict, VERDICT_PASS);
 	assert_true(entry->latency->count && entry->measured.known && entry->monotonic.reads);
 	assert_true(report->cores[CORES - 1].latency[entry - report->clocks].count);
@@ -285,7 +285,7 @@ TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 	assert_int_equal(report->paravirtual.count, 2);
 	assert_string_equal(report->paravirtual.interfaces[1].name, "Xen");
 	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	for (size_t i = 0; i < report->note_count; i++)
 		assert_null(strstr(report->notes[i], "as found"));
 }
@@ -328,7 +328,7 @@ disrupt(void *context, const struct run *run, const struct run_phase *phase)
 	sim.rtc.ahead_ps += host.stopped ? SIM_PS_PER_S : 0;
 	sim_paravirtual.vmclock_marker += host.marked;
 	if (host.flagged)
-		sim_paravirtual_announce();
+		sim_paravirtual_set_stopped_flag();
 }
 
 static const struct report *
@@ -338,7 +338,7 @@ run_disrupted(const char *const *clocks, bool vmclock)
 	bench->clocks = clocks;
 	bench_open(bench, 1);
 	if (vmclock) {
-		sim_paravirtual_plug_vmclock();
+		sim_paravirtual_add_vmclock();
 		bench->platform.acpi.vmclock = SIM_VMCLOCK_BASE;
 	}
 	bench->machine.phase_starts = disrupt;
@@ -363,7 +363,7 @@ TEST(a_stop_that_kvms_flag_announces_is_no_finding)
 	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 0);
 	assert_string_equal(row_of("pv-untold", "kvmclock")->text,
 			    "The clocks show 1 disruption, which kvm-clock's flag GUEST_STOPPED announced.");
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 TEST(a_stop_without_the_flag_is_the_only_finding)
@@ -429,7 +429,7 @@ TEST(a_xen_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
 	(void)run_with(xens, 1);
 	assert_only("clock-stuck", "xen");
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 TEST(cores_whose_page_xen_refuses_are_counted_and_no_fault_is_found)
@@ -472,7 +472,7 @@ run_stolen(fault_guard *guard)
 static const struct report *
 run_stolen_by_kvm(unsigned percent)
 {
-	sim_paravirtual_offer_steal();
+	sim_paravirtual_offer_stolen_time();
 	sim_paravirtual.steal_percent = percent;
 	return run_stolen(NULL);
 }
@@ -485,7 +485,7 @@ TEST(stolen_time_that_kvm_counts_is_no_finding)
 	assert_true(row_of("pv-steal", "kvm_steal")->checked);
 	assert_true(stolen->reported_ns && stolen->reported_low_ns <= stolen->high_ns);
 	assert_true(stolen->low_ns && stolen->low_ns <= stolen->reported_ns);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 /*
@@ -532,7 +532,7 @@ TEST(an_unwritten_counter_of_kvm_is_a_row_with_a_reason)
 	assert_false(row_of("pv-steal", "kvm_steal")->checked);
 	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
 			    "KVM's CPUID leaf offers its counter of stolen time, but KVM does not write it.");
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 }
 
 static bool
@@ -546,7 +546,7 @@ fault_at_once(void (*work)(void *argument), void *argument, struct fault *fault)
 
 TEST(a_counter_whose_msr_faults_is_a_row_with_a_reason)
 {
-	sim_paravirtual_offer_steal();
+	sim_paravirtual_offer_stolen_time();
 	sim_paravirtual.steal_percent = 0;
 	(void)run_stolen(fault_at_once);
 	assert_only(NULL, NULL);
@@ -584,7 +584,7 @@ take_time_and_stop(void *context, const struct run *run, const struct run_phase 
 
 TEST(stolen_time_is_not_determined_after_a_discontinuity)
 {
-	sim_paravirtual_offer_steal();
+	sim_paravirtual_offer_stolen_time();
 	sim_paravirtual.steal_percent = 0;
 	sim_paravirtual.steal_ps = 2 * SIM_PS_PER_MS;
 	sim_paravirtual.steal_every_ps = 10 * SIM_PS_PER_MS;
@@ -623,7 +623,7 @@ run_with_vmclock(uint64_t fast_ppm)
 	sim_paravirtual.vmclock_counter = 1;
 	sim_paravirtual.vmclock_period = period - period / 1000000 * fast_ppm;
 	sim_paravirtual.vmclock_max_error = period / 1000000 * 50;
-	sim_paravirtual_plug_vmclock();
+	sim_paravirtual_add_vmclock();
 	bench = bench_new();
 	bench->clocks = some;
 	bench->platform.acpi.vmclock = SIM_VMCLOCK_BASE;

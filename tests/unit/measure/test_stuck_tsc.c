@@ -116,7 +116,7 @@ TEST(a_tsc_that_stops_ends_the_run_within_a_second_and_no_other_clock_is_named)
 		measure(bench);
 		assert_true(sim.now_ps < (ms + 1000) * SIM_PS_PER_MS);
 		assert_only_the_tsc_is_named(&bench->run.report);
-		tsc = bench_find(bench, "tsc");
+		tsc = bench_find_clock(bench, "tsc");
 		assert_true(tsc->failed_later);
 		/* 2 ms of tolerance, because the drivers are opened first */
 		assert_true(tsc->failed_later_ms <= ms && ms <= tsc->failed_later_ms + 2);

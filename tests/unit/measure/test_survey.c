@@ -61,11 +61,11 @@ TEST(every_interval_contains_the_true_rate_and_is_within_5_ppm)
 
 	bench_open(bench, 1);
 	measure(bench);
-	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
-	assert_rate(bench_find(bench, "hpet"), UINT64_C(10000000000), 5);
-	assert_rate(bench_find(bench, "acpi_pm"), UINT64_C(3579545000), 5);
-	assert_rate(bench_find(bench, "pit"), UINT64_C(1193181818), 5);
-	assert_rate(bench_find(bench, "rtc"), 1000, 5);
+	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_rate(bench_find_clock(bench, "hpet"), UINT64_C(10000000000), 5);
+	assert_rate(bench_find_clock(bench, "acpi_pm"), UINT64_C(3579545000), 5);
+	assert_rate(bench_find_clock(bench, "pit"), UINT64_C(1193181818), 5);
+	assert_rate(bench_find_clock(bench, "rtc"), 1000, 5);
 }
 
 TEST(a_tsc_of_an_odd_rate_is_found)
@@ -77,7 +77,7 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, which is enough to plan the run */
 	assert_in_range(scale_ns_to_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
-	assert_rate(bench_find(bench, "tsc"), UINT64_C(2303998123000), 5);
+	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(2303998123000), 5);
 }
 
 TEST(latencies_are_the_durations_that_were_set)
@@ -96,7 +96,7 @@ TEST(latencies_are_the_durations_that_were_set)
 	bench_open(bench, 1);
 	measure(bench);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		const struct latency *latency = bench_find(bench, expected[i].id)->latency;
+		const struct latency *latency = bench_find_clock(bench, expected[i].id)->latency;
 
 		assert_true(latency->count > 100);
 		assert_int_equal(latency->min_ns, expected[i].ns);
@@ -114,8 +114,8 @@ TEST(the_cost_of_a_slower_clock_is_higher_by_the_difference)
 	sim.pm.counter.extra_ps = 3 * SIM_PS_PER_US;
 	bench_open(bench, 1);
 	measure(bench);
-	assert_int_equal(bench_find(bench, "acpi_pm")->latency->min_ns, 3520);
-	assert_int_equal(bench_find(bench, "hpet_32")->latency->min_ns, 320);
+	assert_int_equal(bench_find_clock(bench, "acpi_pm")->latency->min_ns, 3520);
+	assert_int_equal(bench_find_clock(bench, "hpet_32")->latency->min_ns, 320);
 }
 
 TEST(healthy_clocks_never_step_back_and_never_stop)
@@ -153,10 +153,10 @@ TEST(an_rtc_alone_gives_the_rate_of_a_fast_tsc)
 		if (strcmp(bench->run.report.clocks[i].clock.id, "rtc") != 0 &&
 		    strcmp(bench->run.report.clocks[i].clock.id, "tsc") != 0)
 			bench->run.report.clocks[i].clock.state = CLOCK_ABSENT;
-	bench_find(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	bench_find_clock(bench, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	measure(bench);
-	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_PRESENT);
-	assert_rate(bench_find(bench, "tsc"), UINT64_C(4000000000000), 2000);
+	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_PRESENT);
+	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(4000000000000), 2000);
 	assert_int_equal(bench->run.report.note_count, 1); /* the note that all rates depend on the RTC alone */
 }
 
@@ -208,8 +208,8 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
 	/* the observed step is smaller, because the HPET advances during a read */
-	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_ticks, 480, 500);
-	assert_int_equal(bench_find(bench, "acpi_pm")->monotonic.backward, 0);
+	assert_in_range(bench_find_clock(bench, "hpet")->monotonic.worst_ticks, 480, 500);
+	assert_int_equal(bench_find_clock(bench, "acpi_pm")->monotonic.backward, 0);
 }
 
 TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
@@ -227,15 +227,15 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
 	/* the observed jump is larger, because the HPET advances during a read */
-	assert_in_range(bench_find(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
+	assert_in_range(bench_find_clock(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
 	analysis_calculate_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length,
 					   &bench->run.report);
 	judge_report(&bench->run.report);
 	assert_string_equal(bench->run.report.findings[0].rule, "clock-jumped");
 	assert_string_equal(bench->run.report.findings[0].clock, "hpet");
 	assert_non_null(strstr(bench->run.report.findings[0].text, "hpet jumped ahead by 0.000050 s at "));
-	assert_true(bench_find(bench, "hpet")->failed_later);
-	assert_in_range(bench_find(bench, "hpet")->failed_later_ms, now_ms + 85, now_ms + 95);
+	assert_true(bench_find_clock(bench, "hpet")->failed_later);
+	assert_in_range(bench_find_clock(bench, "hpet")->failed_later_ms, now_ms + 85, now_ms + 95);
 	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
 		assert_int_equal(bench->run.report.clocks[i].monotonic.backward, 0);
 		assert_int_equal(bench->run.report.clocks[i].monotonic.leaps,
@@ -254,8 +254,8 @@ TEST(a_clock_at_twice_its_rate_does_not_jump)
 	sim.hpet.counter.hz.num *= 2;
 	bench_open(bench, 1);
 	measure(bench);
-	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 0);
-	assert_int_equal(bench_find(bench, "hpet_32")->monotonic.leaps, 0);
+	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.leaps, 0);
+	assert_int_equal(bench_find_clock(bench, "hpet_32")->monotonic.leaps, 0);
 }
 
 TEST(a_preempted_core_causes_no_jump_and_no_step_back)
@@ -301,7 +301,7 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 	survey_measure_rates(&bench->run.survey);
 	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
-	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(1000000000000), 5);
 	sim.rtc.b &= 0x7f;
 }
 
@@ -311,10 +311,10 @@ TEST(a_pit_that_is_two_percent_fast_does_not_change_the_tscs_rate)
 	const struct report_clock *pit;
 
 	bench_open(bench, 1);
-	bench_find(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
+	bench_find_clock(bench, "pit")->clock.claimed = (struct rate){ 105000000 * UINT64_C(100), 88 * UINT64_C(102) };
 	measure(bench);
-	pit = bench_find(bench, "pit");
-	assert_rate(bench_find(bench, "tsc"), UINT64_C(1000000000000), 5);
+	pit = bench_find_clock(bench, "pit");
+	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(1000000000000), 5);
 	assert_true(pit->error.low <= 20 * MILLION && pit->error.high >= 20 * MILLION);
 	assert_true(pit->error.high - pit->error.low < 20000);
 }
@@ -331,8 +331,8 @@ TEST(the_deadline_keeps_what_was_measured)
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	survey_measure_latencies_on_cores(&bench->run.survey);
 	assert_true(bench->run.report.incomplete);
-	assert_true(bench_find(bench, "tsc")->latency->count > 0);
-	assert_int_equal(bench_find(bench, "null")->latency->count, 0);
+	assert_true(bench_find_clock(bench, "tsc")->latency->count > 0);
+	assert_int_equal(bench_find_clock(bench, "null")->latency->count, 0);
 	assert_int_equal(bench->run.report.note_count, 1);
 }
 
@@ -343,7 +343,7 @@ TEST(each_core_has_its_own_latency)
 
 	bench_open(bench, CORES);
 	measure(bench);
-	hpet = (size_t)(bench_find(bench, "hpet_32") - bench->run.report.clocks);
+	hpet = (size_t)(bench_find_clock(bench, "hpet_32") - bench->run.report.clocks);
 	for (size_t core = 0; core < CORES; core++) {
 		assert_true(bench->run.report.cores[core].latency[hpet].count > 0);
 		assert_int_equal(bench->run.report.cores[core].latency[hpet].min_ns, 320);
@@ -507,7 +507,7 @@ TEST(a_core_that_falls_silent_leaves_the_others_measured)
 	bench->mute = 2;
 	bench->mute_after_jobs = 5;
 	measure(bench);
-	null = (size_t)(bench_find(bench, "null") - bench->run.report.clocks);
+	null = (size_t)(bench_find_clock(bench, "null") - bench->run.report.clocks);
 	assert_true(bench->is_dead);
 	assert_int_equal(bench->run.report.cores[2].latency[null].count, 0);
 	assert_true(bench->run.report.cores[2].latency[0].count > 0); /* the earlier results of this core are kept */

@@ -297,7 +297,7 @@ open_clocks(void)
 
 	memset(report, 0, sizeof(*report));
 	memset(bench->devices, 0, sizeof(bench->devices));
-	sim_platform(&bench->platform);
+	sim_describe_platform(&bench->platform);
 	report->duration_ns = UINT64_C(100000000);
 	report->options.profile = PROFILE_QUICK;
 	report->version = report->commit = "";

@@ -72,7 +72,7 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 static void
 core_facts(struct core_facts *facts)
 {
-	*facts = (struct core_facts){ .has_tsc_aux = true, .tsc_aux = 7 + (uint32_t)threads_self() };
+	*facts = (struct core_facts){ .has_tsc_aux = true, .tsc_aux = 7 + (uint32_t)threads_get_core() };
 }
 
 /*
@@ -100,7 +100,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 
 	if (bench.dies != NONE && !threads_cores[bench.dies].dies_reading &&
 	    bench.pingpongs[bench.dies] == bench.dies_pingpongs && bench.survey.passes.count)
-		threads_cores[bench.dies].dies_reading = threads_reads(bench.dies) + 5;
+		threads_cores[bench.dies].dies_reading = threads_count_tsc_reads(bench.dies) + 5;
 	if (spoilt)
 		threads_cores[bench.spoilt.second].late_ticks = bench.spoilt.late_ticks;
 	if (!spoilt || !bench.spoilt.missed)
@@ -112,8 +112,8 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 		if (bench.spoilt.count == bench.spoilt.pingpongs)
 			threads_cores[bench.spoilt.second].offset_ticks += bench.spoilt.moves_ticks;
 	}
-	held_up = threads_batches() - bench.held_up < bench.held_up_batches;
-	threads_pass(bench.batch_ticks + (held_up ? bench.held_up_ticks : 0));
+	held_up = threads_count_batches() - bench.held_up < bench.held_up_batches;
+	threads_advance_ticks(bench.batch_ticks + (held_up ? bench.held_up_ticks : 0));
 	return finished;
 }
 
@@ -138,7 +138,7 @@ open_bench_of(void (*start)(size_t cores), size_t cores, enum pair_schedule wide
 		.report = &bench.report,
 		.smp = &bench.smp,
 		.hooks = {
-			.tsc_ordered = threads_tsc,
+			.tsc_ordered = threads_read_tsc,
 			.pause = threads_pause,
 			.core_facts = core_facts,
 			.expired = expired,
@@ -221,7 +221,7 @@ all_pairs_of(void (*start)(size_t cores), size_t cores)
 	assert_in_range(skew->concurrency, 1, cores / 2);
 	assert_true(skew->best_trip_ns > 0 && skew->best_trip_ns <= skew->median_trip_ns);
 	assert_in_range(skew->first.offsets.begin_tsc, THREADS_WORLD_0, skew->first.offsets.end_tsc - 1);
-	assert_in_range(skew->first.offsets.end_tsc, skew->first.offsets.begin_tsc + 1, threads_world());
+	assert_in_range(skew->first.offsets.end_tsc, skew->first.offsets.begin_tsc + 1, threads_get_time_ticks());
 	for (size_t i = 0; i < cores; i++) {
 		assert_int_equal(bench.report.cores[i].pingpongs, cores - 1);
 		assert_int_equal(skew->core_of[i], i);
@@ -241,7 +241,7 @@ TEST(one_core_has_no_pair)
 	assert_false(bench.report.skew.first.measured);
 	assert_false(bench.report.skew.locked.measured);
 	assert_false(bench.report.skew.lock_free.measured);
-	assert_int_equal(threads_batches(), 0);
+	assert_int_equal(threads_count_batches(), 0);
 }
 
 TEST(two_cores_have_one_pingpong_in_1_round)
@@ -323,8 +323,8 @@ TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
 	 * Without a rehearsal (a trial run) it is not known whether pairs can be measured at the same time, so each
 	 * pair was measured alone.
 	 */
-	assert_int_equal(threads_most(), 2);
-	assert_int_equal(threads_batches(), 1023);
+	assert_int_equal(threads_get_largest_batch(), 2);
+	assert_int_equal(threads_count_batches(), 1023);
 }
 
 /* 16 cores have 120 pairs, and a batch has up to 8 of them. The host delays one batch by 2 s. */
@@ -757,7 +757,7 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 		run_pass(survey_measure_offsets);
 		bench.report.start_tsc = bench.report.skew.first.offsets.begin_tsc;
 		threads_cores[2].offset_ticks += cases[i].early && !cases[i].drifts ? 50000000 : 0;
-		threads_pass(UINT64_C(1000000000000));
+		threads_advance_ticks(UINT64_C(1000000000000));
 		if (cases[i].middle)
 			run_pass(survey_run_middle_pair_pass);
 		assert_int_equal(bench.report.skew.middle.measured, cases[i].middle);
@@ -923,7 +923,7 @@ TEST(without_memory_the_cores_are_not_measured)
 static void
 sample(void *device, struct sample *samples, size_t count)
 {
-	uint64_t ticks = threads_self() == 2 ? 300 : 100;
+	uint64_t ticks = threads_get_core() == 2 ? 300 : 100;
 
 	(void)device;
 	if (!bench.turns)
@@ -1001,7 +1001,7 @@ TEST(a_clock_that_all_cores_read_at_once_has_a_figure_from_each_core)
 {
 	contend(4, 0);
 	assert_figures_of(4);
-	assert_int_equal(threads_batches(), 1);
+	assert_int_equal(threads_count_batches(), 1);
 }
 
 TEST(a_clock_that_the_cores_read_one_after_another_was_not_contended)
@@ -1054,8 +1054,8 @@ read_own_tsc(void *device, struct sample *samples, size_t count)
 {
 	(void)device;
 	for (size_t i = 0; i < count; i++) {
-		samples[i].begin = threads_tsc();
-		samples[i].ticks = samples[i].end = threads_tsc();
+		samples[i].begin = threads_read_tsc();
+		samples[i].ticks = samples[i].end = threads_read_tsc();
 		threads_pause();
 	}
 }
@@ -1130,7 +1130,7 @@ TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 	assert_int_equal(bench.report.finding_count, 0);
 	assert_true(bench.report.skew.last.measured && bench.report.skew.lock_free.measured);
 	assert_true(bench.report.cores[3].latency[0].count && bench.report.cores[3].contended[0].count);
-	lasted_ticks = threads_world() - THREADS_WORLD_0;
+	lasted_ticks = threads_get_time_ticks() - THREADS_WORLD_0;
 	for (unsigned all = 0; all < 2; all++)
 		for (uint64_t ticks = 300; ticks < lasted_ticks; ticks += ticks / 10) {
 			close_bench(state);
@@ -1146,7 +1146,7 @@ TEST(a_tsc_that_stops_during_contended_reads_leaves_no_figure)
 		open_bench_that_stops(THREADS_WORLD_0 + ticks, false);
 		survey_measure_contended_latencies(&bench.survey);
 		assert_true(bench.survey.tsc.is_stopped);
-		assert_int_equal(threads_batches(), 1); /* the measurement is not tried again */
+		assert_int_equal(threads_count_batches(), 1); /* the measurement is not tried again */
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(bench.report.cores[i].contended[0].count, 0);
 		if (ticks < 2000)

@@ -63,7 +63,7 @@ opened(unsigned batches)
 	bench = bench_new();
 	bench_open(bench, 1);
 	bench->run.survey.hooks.guarded = guard;
-	entry = bench_find(bench, "acpi_pm");
+	entry = bench_find_clock(bench, "acpi_pm");
 	guarded.sample = entry->clock.sample;
 	guarded.batches_left = batches;
 	entry->clock.sample = sample_or_fault;
@@ -93,7 +93,7 @@ TEST(a_clock_whose_read_causes_an_exception_is_broken_and_the_others_are_measure
 
 	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++) {
 		struct bench *bench = opened(moments[i]);
-		struct report_clock *entry = bench_find(bench, "acpi_pm");
+		struct report_clock *entry = bench_find_clock(bench, "acpi_pm");
 
 		run_measure(&bench->run);
 		assert_int_equal(entry->clock.state, CLOCK_BROKEN);
@@ -128,7 +128,7 @@ TEST(an_exception_outside_of_clock_reads_ends_the_run_as_incomplete)
 	assert_string_equal(report->notes[report->note_count - 1],
 			    "The boot core took an exception in the phase facts, which ended there: #PF (vector 14, error 2h) at "
 			    "baretick+1a30h, address fed000f0h. The results until then are reported.");
-	assert_int_not_equal(bench_find(bench, "acpi_pm")->latency->count, 0);
+	assert_int_not_equal(bench_find_clock(bench, "acpi_pm")->latency->count, 0);
 	bench_close(bench);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
 	bench_free(bench);
@@ -151,7 +151,7 @@ TEST(a_device_whose_check_causes_an_exception_is_broken_and_the_next_is_checked)
 	checks[1] = (struct device_check){ .driver = &hpet_driver, .run = hpet_check };
 	bench->machine.checks = checks;
 	run_measure(&bench->run);
-	assert_int_equal(bench_find(bench, "acpi_pm")->clock.state, CLOCK_BROKEN);
+	assert_int_equal(bench_find_clock(bench, "acpi_pm")->clock.state, CLOCK_BROKEN);
 	assert_int_not_equal(bench->run.report.behaviours.count, 0);
 	assert_false(bench->run.report.incomplete);
 	bench_free(bench);
@@ -210,7 +210,7 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 
 	run_restore_boot_core(run);
 	sim_reset();
-	sim_paravirtual_plug(true);
+	sim_paravirtual_make_kvm_guest(true);
 	bench = bench_new();
 	bench_open(bench, 1);
 	bench_close(bench);
@@ -222,11 +222,11 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	assert_false(sim_paravirtual_is_as_found());
 	run_restore_boot_core(run);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	assert_string_equal(run->report.notes[run->report.note_count - 1],
 			    "Not restored: changes for acpi_pm, because closing this clock caused an exception.");
 	run_restore_boot_core(run);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	test_free(run);
 	bench_free(bench);
 }
@@ -273,9 +273,9 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 
 	sim_reset();
 	if (msr)
-		sim_paravirtual_plug(true);
+		sim_paravirtual_make_kvm_guest(true);
 	else
-		sim_paravirtual_plug_xen(false);
+		sim_paravirtual_make_xen_guest(false);
 	bench = bench_new();
 	bench->guard = guard;
 	bench_open(bench, 1);
@@ -298,7 +298,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	assert_string_equal(entry->clock.reason,
 			    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
 	run_restore_boot_core(run);
-	assert_true(sim_paravirtual_is_as_found());
+	assert_true(sim_paravirtual_is_restored());
 	test_free(run);
 	bench_free(bench);
 }

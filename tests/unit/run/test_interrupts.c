@@ -24,7 +24,7 @@ begin(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_interrupts_plug();
+	sim_interrupts_add_hardware();
 	return 0;
 }
 

@@ -32,7 +32,7 @@ static struct {
 static void
 set_hpet_rate(int64_t ppb)
 {
-	sim_counter_set(&sim.hpet.counter, sim_counter_ticks(&sim.hpet.counter));
+	sim_counter_set(&sim.hpet.counter, sim_counter_get_ticks(&sim.hpet.counter));
 	sim.hpet.counter.hz = (struct rate){ 10000000 * PER_TICK + (uint64_t)(ppb * (int64_t)(PER_TICK / 100)), PER_TICK };
 }
 

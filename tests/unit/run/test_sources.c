@@ -108,7 +108,7 @@ begin(void)
 {
 	end();
 	sim_reset();
-	sim_interrupts_plug();
+	sim_interrupts_add_hardware();
 	sim.cost_ps[SIM_PAUSE] = PAUSE_PS;
 }
 
@@ -118,11 +118,11 @@ begin_for(const struct source *source)
 {
 	begin();
 	if (source->at == SIM_HV_TIMER) {
-		sim_paravirtual_plug(true);
+		sim_paravirtual_make_kvm_guest(true);
 		sim_paravirtual_offer_timers();
 	} else if (source->at == SIM_XEN_TIMER) {
-		sim_paravirtual_plug_xen(false);
-		sim_paravirtual_offer_events();
+		sim_paravirtual_make_xen_guest(false);
+		sim_paravirtual_offer_xen_events();
 	}
 }
 
