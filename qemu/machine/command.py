@@ -28,7 +28,7 @@ class UserError(Exception):
         return "; ".join(self.args)
 
 
-def run_device_checks(*checks):
+def run_checks(*checks):
     """Call all CHECKS, and raise one UserError with the sentences of all of them."""
     wrong = []
     for check in checks:

@@ -200,7 +200,7 @@ class Comparison:
         for name, before in _group_by_source(self._before).items():
             gone = self._describe_lost_interrupts(name, before, now.get(name, []))
             # If the source is also a clock, the comparison of this clock includes the source's rules.
-            rules = None if name in self._clocks_now else self._list_new_rules(name)
+            rules = None if name in self._clocks_now else self._list_newly_broken_rules(name)
             found = gone or list(self._find_increased_lateness(before, now.get(name, [])))
             found += [f"breaks {rules}, and did not"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)

@@ -317,7 +317,7 @@ def join_qemu_arguments(arguments):
 
 def check_run(run):
     """Find all files and programs that the run needs. Raise UserError with all errors."""
-    command.run_device_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, check_firmware, check_combinations)))
+    command.run_checks(*(functools.partial(each, run) for each in (check_qemu, check_options, check_image, check_firmware, check_combinations)))
 
 
 def check_qemu(run):

@@ -44,12 +44,12 @@ void sim_interrupts_handle_hpet_configuration(size_t n, uint64_t before, uint64_
 void sim_interrupts_write_comparator(size_t n, uint64_t value);
 uint64_t sim_interrupts_get_comparator(size_t n);
 /* returns the message of comparator N: its data, and in the upper half its address */
-uint64_t *sim_interrupts_message(size_t n);
-void sim_interrupts_pit_loaded(unsigned mode, uint32_t reload); /* channel 0 */
-void sim_interrupts_pit_stopped(void);
-void sim_interrupts_rtc_enabled(uint8_t before, uint8_t now); /* register B */
-uint16_t sim_interrupts_pm1_in(uint16_t port);
-void sim_interrupts_pm1_out(uint16_t port, uint16_t value);
+uint64_t *sim_interrupts_get_message(size_t n);
+void sim_interrupts_handle_pit_load(unsigned mode, uint32_t reload); /* channel 0 */
+void sim_interrupts_handle_pit_stop(void);
+void sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now); /* register B */
+uint16_t sim_interrupts_read_pm1(uint16_t port);
+void sim_interrupts_write_pm1(uint16_t port, uint16_t value);
 
 #define SIM_RTC_PARTS 1024u
 /* returns the number of clocks of the 32,768 Hz crystal since world time 0, times SIM_RTC_PARTS */

@@ -27,7 +27,7 @@ static void
 set_page_rate(struct pvclock *page)
 {
 	/* times 2^64 */
-	unsigned __int128 multiplier = ((unsigned __int128)1000000000 << 64) / assumed_hz();
+	unsigned __int128 multiplier = ((unsigned __int128)1000000000 << 64) / get_page_tsc_hz();
 	int shift = 32;
 
 	while (multiplier >> 64)

@@ -38,7 +38,7 @@ void sim_source_disarm(enum sim_source source);
 uint64_t sim_ioapic_read(uint64_t address, unsigned width_bytes);
 void sim_ioapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_ioapic_reset(void);
-uint32_t sim_ioapic_vector(uint32_t pin); /* 0: masked */
+uint32_t sim_ioapic_get_vector(uint32_t pin); /* 0: masked */
 
 void sim_pic_out(uint16_t port, uint8_t value);
 uint32_t sim_pic_get_vector(uint32_t irq); /* returns 0 if the interrupt cannot reach the core now */

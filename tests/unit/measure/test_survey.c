@@ -173,9 +173,9 @@ TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 	survey_measure_rates(&bench->run.survey);
 	sim.pit.extra_ps = 20 * SIM_PS_PER_MS;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
-	assert_in_range(bench_find(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
-	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
-	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
+	assert_in_range(bench_find_clock(bench, "pit")->latency->min_ns, 28 * NS_PER_MS, 54 * NS_PER_MS);
+	assert_int_equal(bench_find_clock(bench, "pit")->monotonic.backward, 0);
+	assert_int_equal(bench_find_clock(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
 /* Without a nominal rate, it is not known how long the PIT takes to wrap. */
@@ -185,14 +185,14 @@ TEST(a_pit_without_a_nominal_rate_never_steps_back)
 
 	bench_open(bench, 1);
 	survey_prepare(&bench->run.survey);
-	bench_find(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
+	bench_find_clock(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
 	survey_measure_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
 	sim.preempt_ps = 40 * SIM_PS_PER_MS; /* less than the 55 ms in which the PIT wraps */
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
-	assert_true(bench_find(bench, "pit")->latency->count > 0);
-	assert_int_equal(bench_find(bench, "pit")->monotonic.backward, 0);
-	assert_int_equal(bench_find(bench, "pit")->clock.state, CLOCK_PRESENT);
+	assert_true(bench_find_clock(bench, "pit")->latency->count > 0);
+	assert_int_equal(bench_find_clock(bench, "pit")->monotonic.backward, 0);
+	assert_int_equal(bench_find_clock(bench, "pit")->clock.state, CLOCK_PRESENT);
 }
 
 TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
@@ -206,7 +206,7 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
-	assert_int_equal(bench_find(bench, "hpet")->monotonic.backward, 1);
+	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.backward, 1);
 	/* the observed step is smaller, because the HPET advances during a read */
 	assert_in_range(bench_find_clock(bench, "hpet")->monotonic.worst_ticks, 480, 500);
 	assert_int_equal(bench_find_clock(bench, "acpi_pm")->monotonic.backward, 0);
@@ -225,7 +225,7 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
-	assert_int_equal(bench_find(bench, "hpet")->monotonic.leaps, 1);
+	assert_int_equal(bench_find_clock(bench, "hpet")->monotonic.leaps, 1);
 	/* the observed jump is larger, because the HPET advances during a read */
 	assert_in_range(bench_find_clock(bench, "hpet")->monotonic.worst_leap_ticks, 500, 520);
 	analysis_calculate_discontinuities(bench->run.survey.record.bytes, bench->run.survey.record.length,
@@ -284,11 +284,11 @@ TEST(a_clock_that_stops_before_its_measurement_is_stuck_and_no_other_clock)
 	survey_measure_rates(&bench->run.survey);
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
-	assert_int_equal(bench_find(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
-	assert_non_null(strstr(bench_find(bench, "acpi_pm")->clock.reason, "did not change"));
-	assert_true(bench_find(bench, "acpi_pm")->failed_later);
-	assert_true(bench_find(bench, "acpi_pm")->latency->count > 0);
-	assert_int_equal(bench_find(bench, "hpet")->clock.state, CLOCK_PRESENT);
+	assert_int_equal(bench_find_clock(bench, "acpi_pm")->clock.state, CLOCK_STUCK);
+	assert_non_null(strstr(bench_find_clock(bench, "acpi_pm")->clock.reason, "did not change"));
+	assert_true(bench_find_clock(bench, "acpi_pm")->failed_later);
+	assert_true(bench_find_clock(bench, "acpi_pm")->latency->count > 0);
+	assert_int_equal(bench_find_clock(bench, "hpet")->clock.state, CLOCK_PRESENT);
 }
 
 TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
@@ -299,7 +299,7 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 	sim.rtc.b |= 0x80; /* the SET bit in register B, which stops the RTC's updates */
 	survey_prepare(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	assert_int_equal(bench_find(bench, "rtc")->clock.state, CLOCK_STUCK);
+	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_STUCK);
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
 	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(1000000000000), 5);
 	sim.rtc.b &= 0x7f;

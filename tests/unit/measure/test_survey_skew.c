@@ -505,7 +505,7 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	open_bench(3, PAIR_SCHEDULE_ALL, GHZ);
 	assert_non_null(memory);
 	series_init(&bench.report.series, memory, 1, 3, 4, GHZ);
-	series_start_row(&bench.report.series, threads_world());
+	series_start_row(&bench.report.series, threads_get_time_ticks());
 	threads_cores[2].offset_ticks = -1000000000;
 	run_pass(survey_measure_offsets);
 	warps = bench.report.skew.warps;
@@ -713,7 +713,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 	run_pass(survey_measure_offsets);
 	assert_false(skew->last.measured);
 	assert_int_equal(bench.report.cores[2].drift_ppb.low, INT64_MIN);
-	threads_pass(UINT64_C(1000000000000));
+	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
 	assert_true(skew->last.measured);
 	assert_true(skew->drift_span_ns > UINT64_C(1000000000000));
@@ -763,7 +763,7 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 		assert_int_equal(bench.report.skew.middle.measured, cases[i].middle);
 		assert_false(bench.report.skew.last.measured);
 		threads_cores[2].offset_ticks += !cases[i].early && !cases[i].drifts ? 50000000 : 0;
-		threads_pass(UINT64_C(1000000000000));
+		threads_advance_ticks(UINT64_C(1000000000000));
 		run_pass(survey_measure_offsets);
 		assert_non_null(strstr(drift_told(), cases[i].told));
 		threads_stop();
@@ -807,7 +807,7 @@ TEST(a_boot_core_that_alone_is_1_ppm_fast_is_named_once_and_no_other_drifts)
 	open_bench(8, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[0].drift_ppb = 1000;
 	run_pass(survey_measure_offsets);
-	threads_pass(UINT64_C(1000000000000));
+	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
 	judge_report(&bench.report);
 	assert_int_equal(report->finding_count, 1);
@@ -829,7 +829,7 @@ TEST(a_core_with_a_constant_offset_does_not_drift)
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	threads_cores[1].offset_ticks = -1000000000;
 	run_pass(survey_measure_offsets);
-	threads_pass(UINT64_C(1000000000000));
+	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
 	drift = &bench.report.cores[1].drift_ppb;
 	assert_true(drift->low <= 0 && drift->high >= 0);
@@ -841,10 +841,10 @@ TEST(a_third_pass_is_compared_with_the_first)
 {
 	open_bench(2, PAIR_SCHEDULE_ALL, GHZ);
 	run_pass(survey_measure_offsets);
-	threads_pass(UINT64_C(1000000000000));
+	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
 	threads_cores[1].offset_ticks = 100000000; /* a step of 50 ppm in 2 * 10^12 ticks */
-	threads_pass(UINT64_C(1000000000000));
+	threads_advance_ticks(UINT64_C(1000000000000));
 	run_pass(survey_measure_offsets);
 	assert_in_range(bench.report.skew.drift_span_ns, UINT64_C(2000000000000), UINT64_C(2100000000000));
 	assert_in_range(bench.report.cores[1].drift_ppb.low, 40000, 50000);
@@ -913,7 +913,7 @@ TEST(without_memory_the_cores_are_not_measured)
 	run_pass(survey_measure_offsets);
 	survey_measure_contended_latencies(&bench.survey);
 	survey_check_for_warps(&bench.survey);
-	assert_int_equal(threads_batches(), 0);
+	assert_int_equal(threads_count_batches(), 0);
 }
 
 /*
@@ -1163,7 +1163,7 @@ TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 	for (unsigned all = 0; all < 2; all++) {
 		open_bench_that_stops(THREADS_WORLD_0 + 10000, all);
 		survey_check_for_warps(&bench.survey);
-		assert_true(threads_world() > THREADS_WORLD_0 + 10000);
+		assert_true(threads_get_time_ticks() > THREADS_WORLD_0 + 10000);
 		assert_true(bench.survey.tsc.is_stopped);
 		assert_false(bench.report.skew.locked.measured || bench.report.skew.lock_free.measured);
 		assert_int_equal(bench.report.skew.locked.iterations, 0);

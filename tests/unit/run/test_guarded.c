@@ -220,7 +220,7 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	options_default(&run->report.options);
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
-	assert_false(sim_paravirtual_is_as_found());
+	assert_false(sim_paravirtual_is_restored());
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_is_restored());
 	assert_string_equal(run->report.notes[run->report.note_count - 1],
