@@ -115,7 +115,7 @@ $(BUILD)/efi/boot/uefi/page.o: $(PAGE)
 $(BUILD)/efi/boot/uefi/page.o: NASM += $(PAGE_PARTS)
 $(BUILD)/efi/boot/uefi/sbat.o: NASM += -DVERSION='"$(VERSION)"'
 
-$(BUILD)/efi/boot/uefi/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
+$(BUILD)/efi/boot/uefi/main.o $(BUILD)/efi/boot/bare/main.o $(BUILD)/efi/boot/firmware/describe.o: $(BUILD)/commit
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
