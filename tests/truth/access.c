@@ -49,7 +49,7 @@ static struct {
 
 /* Returns the time by the RTC since its current second started. */
 static uint64_t
-into_second_ps(void)
+get_ps_since_second(void)
 {
 	long double phase = (long double)sim.now_ps * (1 + sim.rtc.fast_ppb / 1e9L) + sim.rtc.ahead_ps;
 
@@ -57,11 +57,11 @@ into_second_ps(void)
 }
 
 void
-access_phase(const char *phase)
+access_start_phase(const char *phase)
 {
 	if (machine.away_ps && strcmp(phase, "rates-again") == 0)
 		state.away_at_ps = sim.now_ps + draw_below(AWAY_IN_PS) +
-				   (uint64_t)((SIM_PS_PER_S - into_second_ps()) / (1 + sim.rtc.fast_ppb / 1e9L));
+				   (uint64_t)((SIM_PS_PER_S - get_ps_since_second()) / (1 + sim.rtc.fast_ppb / 1e9L));
 	if (machine.event && state.due_ps == SIM_NEVER && strcmp(phase, machine.phase) == 0)
 		state.due_ps = sim.now_ps + machine.delay_ps;
 	state.in_warps = strcmp(phase, "warps") == 0;
@@ -72,7 +72,7 @@ access_phase(const char *phase)
 }
 
 void
-access_slow(bool slow)
+access_set_slow(bool slow)
 {
 	state.slow = slow;
 }
@@ -82,7 +82,7 @@ access_slow(bool slow)
  * four, and so on.
  */
 uint64_t
-access_jitter(uint64_t ps)
+access_draw_jitter_ps(uint64_t ps)
 {
 	uint64_t bits = draw_bits();
 	uint64_t jitter = (ps * (bits >> 48)) >> 16;
@@ -93,7 +93,7 @@ access_jitter(uint64_t ps)
 }
 
 static int
-device_of(enum sim_access access, uint64_t where)
+get_accessed_device(enum sim_access access, uint64_t where)
 {
 	if (access <= SIM_TSC_CPUID)
 		return TSC;
@@ -107,7 +107,7 @@ device_of(enum sim_access access, uint64_t where)
 }
 
 static uint64_t
-pause_ps(void)
+get_pause_ps(void)
 {
 	uint64_t ps = sim.cost_ps[SIM_PAUSE], *waited_ps = &state.cores[sim.core].waited_ps;
 
@@ -124,7 +124,7 @@ pause_ps(void)
 static bool
 is_edge_near(void)
 {
-	uint64_t into_ps = into_second_ps();
+	uint64_t into_ps = get_ps_since_second();
 
 	return into_ps > SIM_PS_PER_S - EDGE_NEAR_PS || into_ps < EDGE_OVER_PS;
 }
@@ -134,7 +134,7 @@ is_edge_near(void)
  * part of this access before its effect. The part after its effect is saved for the next call.
  */
 static uint64_t
-split(uint64_t ps)
+split_access_ps(uint64_t ps)
 {
 	uint64_t *owed_ps = &state.cores[sim.core].owed_ps, owed = *owed_ps;
 
@@ -147,7 +147,7 @@ split(uint64_t ps)
  * them in turns, one time slice each.
  */
 static uint64_t
-wait_ps(void)
+get_wait_for_processor_ps(void)
 {
 	uint64_t slice = sim.now_ps / machine.slice_ps;
 
@@ -159,9 +159,9 @@ wait_ps(void)
 }
 
 static uint64_t
-preempted_ps(void)
+draw_preemption_ps(void)
 {
-	uint64_t ps = draw_log(machine.preempt_min_ps, machine.preempt_max_ps);
+	uint64_t ps = draw_log_uniform(machine.preempt_min_ps, machine.preempt_max_ps);
 
 	if (machine.counts_stolen)
 		sim_paravirtual_count_stolen(ps);
@@ -173,7 +173,7 @@ preempted_ps(void)
  * left out, but the core may be preempted in each of them.
  */
 static uint64_t
-interrupt_ps(void)
+draw_time_to_interrupt_ps(void)
 {
 	uint64_t until_ps = sim.interrupts.open ? sim.interrupts.quiet_until_ps : SIM_NEVER, ps, accesses;
 
@@ -182,38 +182,38 @@ interrupt_ps(void)
 	ps = until_ps - sim.now_ps < WAIT_PS ? until_ps - sim.now_ps : WAIT_PS;
 	accesses = 2 * ps / (sim.cost_ps[SIM_PAUSE] + sim.cost_ps[SIM_TSC_LFENCE]);
 	if (machine.preempt_every && draw_below(machine.preempt_every) < accesses)
-		return draw_below(ps) + preempted_ps();
+		return draw_below(ps) + draw_preemption_ps();
 	return ps;
 }
 
 static uint64_t
-cost(enum sim_access access, uint64_t where)
+get_access_cost_ps(enum sim_access access, uint64_t where)
 {
-	int device = device_of(access, where);
+	int device = get_accessed_device(access, where);
 	uint64_t ps = device == TSC || device == CLOCKS ? 0 : machine.port_ps[device];
 
-	ps += access_jitter(device == TSC ? sim.cost_ps[access] : ps / 2);
+	ps += access_draw_jitter_ps(device == TSC ? sim.cost_ps[access] : ps / 2);
 	if (access == SIM_PAUSE && !sim.interrupts.in_window)
-		ps += pause_ps();
+		ps += get_pause_ps();
 	else if (access == SIM_PAUSE)
-		ps += interrupt_ps();
+		ps += draw_time_to_interrupt_ps();
 	else if (device == TSC && state.cores[sim.core].read_tsc)
 		state.cores[sim.core].waited_ps = 0;
 	state.cores[sim.core].read_tsc = device == TSC;
 	ps += device == TSC ? state.tsc_ps : device < CLOCKS ? state.device_ps : 0;
-	ps = split(ps);
+	ps = split_access_ps(ps);
 	if (state.slow && device != TSC && (device != RTC || !is_edge_near()))
 		ps += SLOW_PS;
 	if (machine.preempt_every && draw_below(machine.preempt_every) == 0)
-		ps += preempted_ps();
-	if (machine.processors && cores_work())
-		ps += wait_ps();
+		ps += draw_preemption_ps();
+	if (machine.processors && cores_are_working())
+		ps += get_wait_for_processor_ps();
 	return ps;
 }
 
 /* Stops all clocks that a hypervisor calculates for its guest, for BY_PS. */
 static void
-hold_devices(uint64_t by_ps)
+stop_devices(uint64_t by_ps)
 {
 	sim.hpet.counter.origin_ps += by_ps;
 	sim.pm.counter.origin_ps += by_ps;
@@ -221,18 +221,18 @@ hold_devices(uint64_t by_ps)
 }
 
 static struct sim_counter *
-counter_of(int clock)
+get_counter(int clock)
 {
 	return clock == HPET ? &sim.hpet.counter : clock == PM ? &sim.pm.counter : NULL;
 }
 
 static void
-leap(int clock, uint64_t by_ps)
+move_clock_ahead(int clock, uint64_t by_ps)
 {
 	uint64_t ticks = (uint64_t)(machine.hz[clock] * by_ps / SIM_PS_PER_S);
 
-	if (counter_of(clock))
-		counter_of(clock)->origin_ticks += ticks;
+	if (get_counter(clock))
+		get_counter(clock)->origin_ticks += ticks;
 	else if (clock == PIT)
 		sim.pit.channels[2].held_clocks += ticks;
 	else if (clock == RTC)
@@ -240,12 +240,12 @@ leap(int clock, uint64_t by_ps)
 }
 
 static void
-bend(int clock)
+change_clock_rate(int clock)
 {
 	struct sim_pit_channel *channel = &sim.pit.channels[2];
 
-	if (counter_of(clock)) {
-		struct sim_counter *counter = counter_of(clock);
+	if (get_counter(clock)) {
+		struct sim_counter *counter = get_counter(clock);
 
 		sim_counter_set(counter, sim_counter_get_ticks(counter));
 		counter->hz.num += (uint64_t)((__int128)counter->hz.num * machine.bend_ppm / 1000000);
@@ -257,26 +257,26 @@ bend(int clock)
 }
 
 static void
-happen(void)
+trigger_event(void)
 {
 	machine.at_ps = sim.now_ps;
 	sim_paravirtual.vmclock_marker += machine.announces;
 	switch (machine.event) {
 	case EVENT_PAUSE:
 	case EVENT_SNAPSHOT:
-		cores_shift(machine.by_ps);
-		hold_devices(machine.by_ps);
+		cores_advance_time(machine.by_ps);
+		stop_devices(machine.by_ps);
 		break;
 	case EVENT_TSC_STOP:
-		cores_shift(machine.by_ps);
+		cores_advance_time(machine.by_ps);
 		break;
 	case EVENT_JUMP:
-		leap(machine.clock, machine.by_ps);
+		move_clock_ahead(machine.clock, machine.by_ps);
 		break;
 	case EVENT_BEND:
 		for (int i = 0; i < CLOCKS; i++)
 			if (machine.source[i] == machine.source[machine.clock])
-				bend(i);
+				change_clock_rate(i);
 		break;
 	default:
 		break;
@@ -286,15 +286,15 @@ happen(void)
 static void
 halt_tsc(void)
 {
-	uint64_t by_ps = draw_log(machine.by_ps / 20, machine.by_ps);
+	uint64_t by_ps = draw_log_uniform(machine.by_ps / 20, machine.by_ps);
 
-	cores_shift(by_ps);
+	cores_advance_time(by_ps);
 	machine.back_ticks += (uint64_t)((__int128)by_ps * machine.core[0].microhz / TICK);
 }
 
 /* Called when a TSC reading on the faulty core takes effect: makes this reading too high, or sets the TSC back. */
 static void
-fail_reading(void)
+trigger_tsc_fault(void)
 {
 	machine.is_ahead = false;
 	if (++state.fault_reads % machine.fault_reads || machine.faults == SET_BACK_MAX)
@@ -305,30 +305,30 @@ fail_reading(void)
 
 /* Called at the start of an access: lets its duration pass, and starts events that are due. */
 static void
-spent(enum sim_access access, uint64_t where)
+handle_access(enum sim_access access, uint64_t where)
 {
-	sim_advance_ps(cost(access, where));
+	sim_advance_ps(get_access_cost_ps(access, where));
 	if (sim.now_ps >= state.away_at_ps) {
 		state.away_at_ps = SIM_NEVER;
 		sim_advance_ps(machine.away_ps);
 	}
-	cores_turn();
+	cores_let_earlier_run();
 	if (sim.now_ps >= state.due_ps && machine.at_ps == SIM_NEVER)
-		happen();
+		trigger_event();
 	if (machine.fault_reads && access <= SIM_TSC_CPUID && sim.core == machine.fault_core)
-		fail_reading();
+		trigger_tsc_fault();
 	if (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER && access <= SIM_TSC_CPUID &&
 	    ++state.tsc_reads % machine.back_reads == 0)
 		machine.back_ticks += machine.back_by_ticks;
-	if (machine.event == EVENT_HALTS && machine.at_ps != SIM_NEVER && device_of(access, where) % CLOCKS != TSC &&
+	if (machine.event == EVENT_HALTS && machine.at_ps != SIM_NEVER && get_accessed_device(access, where) % CLOCKS != TSC &&
 	    ++state.tsc_reads % machine.back_reads == 0)
 		halt_tsc();
 }
 
 void
-access_begin(void)
+access_reset(void)
 {
 	memset(&state, 0, sizeof(state));
 	state.due_ps = state.away_at_ps = SIM_NEVER;
-	sim.spent = spent;
+	sim.spent = handle_access;
 }

@@ -22,11 +22,11 @@ clocks_limit_ppb(const char *rule)
  * it also counts: the report compares the clock with clocks that may be off by 50 ppm themselves.
  */
 bool
-clocks_is_off(int clock, const char *rule)
+clocks_is_rate_wrong(int clock, const char *rule)
 {
 	long double limit = clocks_limit_ppb(rule);
 
-	return fabsl(machine_off_ppb(clock)) > (limit > 4 * HEALTHY_PPB ? limit - 2 * HEALTHY_PPB : limit);
+	return fabsl(machine_get_rate_error_ppb(clock)) > (limit > 4 * HEALTHY_PPB ? limit - 2 * HEALTHY_PPB : limit);
 }
 
 /* Returns true for a clock whose nominal rate is exact, so that the report can derive the TSC's rate from it. */
@@ -37,9 +37,9 @@ clocks_has_exact_rate(int clock)
 }
 
 bool
-clocks_is_wrong(int clock)
+clocks_has_fault(int clock)
 {
-	return clocks_is_off(clock, "rate-off");
+	return clocks_is_rate_wrong(clock, "rate-off");
 }
 
 /*
@@ -47,7 +47,7 @@ clocks_is_wrong(int clock)
  * because the report cannot show which clocks share an oscillator.
  */
 bool
-clocks_most_right(void)
+clocks_are_most_right(void)
 {
 	unsigned right = 0, all = 0, seen = 0, right_clocks = 0, clocks = 0;
 
@@ -55,22 +55,22 @@ clocks_most_right(void)
 		if (!clocks_has_exact_rate(i))
 			continue;
 		clocks++;
-		right_clocks += !clocks_is_wrong(i);
+		right_clocks += !clocks_has_fault(i);
 		if (seen >> machine.source[i] & 1)
 			continue;
 		seen |= 1u << machine.source[i];
 		all++;
-		right += !clocks_is_wrong(i);
+		right += !clocks_has_fault(i);
 	}
 	return right * 2 > all && right_clocks * 2 > clocks;
 }
 
 static const struct interval_ppb *
-difference(const struct report *report, int a, int b)
+find_rate_difference(const struct report *report, int a, int b)
 {
 	for (size_t i = 0; i < report->rate_count; i++) {
 		const struct report_rate *rate = &report->rates[i];
-		int first = clock_of(rate->a), second = clock_of(rate->b);
+		int first = find_clock_number(rate->a), second = find_clock_number(rate->b);
 
 		if ((first == a && second == b) || (first == b && second == a))
 			return &rate->ppb;
@@ -83,9 +83,9 @@ difference(const struct report *report, int a, int b)
  * and its RTC follow one oscillator of the host, even if one of them has a fault of its own.
  */
 static bool
-may_share(const struct report *report, int a, int b)
+may_share_oscillator(const struct report *report, int a, int b)
 {
-	const struct interval_ppb *ppb = difference(report, a, b);
+	const struct interval_ppb *ppb = find_rate_difference(report, a, b);
 
 	if (machine.is_guest)
 		return a != TSC && b != TSC;
@@ -93,9 +93,9 @@ may_share(const struct report *report, int a, int b)
 }
 
 static bool
-is_beyond(const struct report *report, int a, int b)
+is_difference_beyond_limit(const struct report *report, int a, int b)
 {
-	const struct interval_ppb *ppb = difference(report, a, b);
+	const struct interval_ppb *ppb = find_rate_difference(report, a, b);
 	long double limit = clocks_limit_ppb("rate-off");
 
 	return ppb && (ppb->low > limit || ppb->high < -limit);
@@ -112,7 +112,7 @@ count_sources(const struct report *report, const int *set, size_t count)
 		bool is_new = true;
 
 		for (size_t k = 0; k < found; k++)
-			is_new &= !may_share(report, sources[k], set[i]);
+			is_new &= !may_share_oscillator(report, sources[k], set[i]);
 		if (is_new)
 			sources[found++] = set[i];
 	}
@@ -130,11 +130,11 @@ is_narrow_enough(const struct report *report, int clock)
 	bool knows = false;
 
 	for (int a = 0; a < CLOCKS; a++) {
-		knows |= clocks_has_exact_rate(a) && is_beyond(report, clock, a);
+		knows |= clocks_has_exact_rate(a) && is_difference_beyond_limit(report, clock, a);
 		for (int b = 0; b < CLOCKS; b++)
-			if (clocks_has_exact_rate(a) && clocks_has_exact_rate(b) && is_beyond(report, a, b) &&
-			    !is_beyond(report, clock, a) &&
-			    !is_beyond(report, clock, b))
+			if (clocks_has_exact_rate(a) && clocks_has_exact_rate(b) && is_difference_beyond_limit(report, a, b) &&
+			    !is_difference_beyond_limit(report, clock, a) &&
+			    !is_difference_beyond_limit(report, clock, b))
 				return false;
 	}
 	return knows && clocks_has_exact_rate(clock);
@@ -145,7 +145,7 @@ is_narrow_enough(const struct report *report, int clock)
  * wrong clocks.
  */
 bool
-clocks_most_narrow_are_right(const struct report *report)
+clocks_are_most_narrow_right(const struct report *report)
 {
 	int right[CLOCKS], wrong[CLOCKS];
 	size_t rights = 0, wrongs = 0;
@@ -153,7 +153,7 @@ clocks_most_narrow_are_right(const struct report *report)
 	for (int a = 0; a < CLOCKS; a++) {
 		bool knows = is_narrow_enough(report, a);
 
-		if (knows && clocks_is_wrong(a))
+		if (knows && clocks_has_fault(a))
 			wrong[wrongs++] = a;
 		else if (knows)
 			right[rights++] = a;
@@ -172,7 +172,8 @@ clocks_count_proofs(const struct report *report, int clock)
 	size_t count = 0;
 
 	for (int other = 0; other < CLOCKS; other++)
-		if (!clocks_is_wrong(other) && clocks_has_exact_rate(other) && is_beyond(report, clock, other))
+		if (!clocks_has_fault(other) && clocks_has_exact_rate(other) &&
+		    is_difference_beyond_limit(report, clock, other))
 			proofs[count++] = other;
 	return count_sources(report, proofs, count);
 }

@@ -28,11 +28,11 @@ static struct {
 	} workers[CORES_MAX];
 } all;
 
-static void enter(size_t core) __attribute__((noreturn));
+static void switch_to_core(size_t core) __attribute__((noreturn));
 
 /* Returns the core with the earliest time, except OTHER. Returns CORES_MAX if there is none. */
 static size_t
-earliest_but(size_t other)
+find_earliest_core_except(size_t other)
 {
 	size_t first = CORES_MAX;
 
@@ -43,29 +43,29 @@ earliest_but(size_t other)
 }
 
 static size_t
-earliest(void)
+find_earliest_core(void)
 {
-	return earliest_but(CORES_MAX);
+	return find_earliest_core_except(CORES_MAX);
 }
 
 /* The function that runs on each core's own stack. */
 static void
-work(void)
+run_core_job(void)
 {
 	all.job(all.argument, all.self);
 	all.workers[all.self].at_work = false;
 	all.workers[all.self].now_ps = sim.now_ps;
 	if (--all.left == 0)
 		_longjmp(all.caller, 1);
-	enter(earliest());
+	switch_to_core(find_earliest_core());
 }
 
 static void
-enter(size_t core)
+switch_to_core(size_t core)
 {
 	struct worker *worker = &all.workers[core];
 	ucontext_t context;
-	size_t other = earliest_but(core);
+	size_t other = find_earliest_core_except(core);
 
 	all.self = sim.core = core;
 	all.others_ps = other < CORES_MAX ? all.workers[other].now_ps : UINT64_MAX;
@@ -77,7 +77,7 @@ enter(size_t core)
 	context.uc_stack.ss_sp = worker->stack;
 	context.uc_stack.ss_size = STACK_BYTES;
 	context.uc_link = NULL;
-	makecontext(&context, work, 0);
+	makecontext(&context, run_core_job, 0);
 	setcontext(&context);
 	abort();
 }
@@ -87,29 +87,29 @@ enter(size_t core)
  * function that calls setjmp() may be undefined afterwards.
  */
 static void __attribute__((noinline))
-leave_for(size_t core, jmp_buf *where)
+save_and_switch_to_core(size_t core, jmp_buf *where)
 {
 	if (!_setjmp(*where))
-		enter(core);
+		switch_to_core(core);
 }
 
 void
-cores_turn(void)
+cores_let_earlier_run(void)
 {
 	if (!all.working || all.others_ps >= sim.now_ps)
 		return;
 	all.workers[all.self].now_ps = sim.now_ps;
-	leave_for(earliest(), &all.workers[all.self].where);
+	save_and_switch_to_core(find_earliest_core(), &all.workers[all.self].where);
 }
 
 bool
-cores_work(void)
+cores_are_working(void)
 {
 	return all.working;
 }
 
 void
-cores_shift(uint64_t by_ps)
+cores_advance_time(uint64_t by_ps)
 {
 	sim.now_ps += by_ps;
 	if (all.others_ps != UINT64_MAX)
@@ -120,7 +120,7 @@ cores_shift(uint64_t by_ps)
 
 /* Starts the cores in the order of their numbers. */
 static size_t
-run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
+run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	(void)context;
 	(void)bound_ns;
@@ -135,7 +135,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 		worker->now_ps = sim.now_ps + draw_below(machine.wake_ps + 1);
 	}
 	all.working = true;
-	leave_for(earliest(), &all.caller);
+	save_and_switch_to_core(find_earliest_core(), &all.caller);
 	all.working = false;
 	for (size_t i = 0; i < count; i++)
 		if (all.workers[cores[i]].now_ps > sim.now_ps)
@@ -149,7 +149,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
  * It asks the survey, because a rehearsal of the first pass looks the same from outside.
  */
 static struct span *
-tournament(const struct bench *bench, enum when *when)
+get_pass_span(const struct bench *bench, enum when *when)
 {
 	static const enum when whens[] = {
 		[0] = WHEN_NEVER, [RECORD_PASS_FIRST] = WHEN_FIRST, [RECORD_PASS_MIDDLE] = WHEN_BETWEEN,
@@ -166,8 +166,8 @@ read_tsc(void)
 	uint64_t ticks = hw_tsc_lfence();
 
 	if (all.working && machine.message_ps) {
-		sim_advance_ps(access_jitter(machine.message_ps * (1 + all.self % 3)));
-		cores_turn();
+		sim_advance_ps(access_draw_jitter_ps(machine.message_ps * (1 + all.self % 3)));
+		cores_let_earlier_run();
 	}
 	return ticks;
 }
@@ -250,7 +250,7 @@ run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void
 	static uint64_t batches[WHEN_LAST + 1];
 	const struct bench *bench = context;
 	enum when when;
-	struct span *span = tournament(bench, &when);
+	struct span *span = get_pass_span(bench, &when);
 	size_t finished;
 
 	if (span && !span->from_ps) {
@@ -266,25 +266,25 @@ run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void
 	if (machine.is_drawn)
 		draw_batch(bench->run.survey.memory.pingpongs, cores, finished = count);
 	else
-		finished = run_some(context, cores, count, job, argument, bound_ns);
+		finished = run_on_cores(context, cores, count, job, argument, bound_ns);
 	if (span)
 		span->to_ps = sim.now_ps;
 	return finished;
 }
 
 static size_t
-run_all(void *context, smp_job *job, void *argument, uint64_t bound_ns)
+run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint32_t numbers[CORES_MAX];
 
 	for (size_t i = 0; i < machine.cores; i++)
 		numbers[i] = (uint32_t)i;
-	return run_some(context, numbers, machine.cores, job, argument, bound_ns);
+	return run_on_cores(context, numbers, machine.cores, job, argument, bound_ns);
 }
 
 /* Runs a job on one core. CPUID then returns the APIC id of this core, which includes its package number. */
 static bool
-run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint32_t id = machine.core[core].apic_id;
 
@@ -299,13 +299,13 @@ run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 }
 
 void
-cores_use(struct bench *bench)
+cores_use_in_bench(struct bench *bench)
 {
 	all.count = machine.cores;
 	for (size_t i = 0; i < all.count; i++)
 		all.workers[i] = (struct worker){ .stack = malloc(STACK_BYTES) };
-	bench->run.smp.run = run;
-	bench->run.smp.run_all = run_all;
+	bench->run.smp.run = run_on_core;
+	bench->run.smp.run_all = run_on_all_cores;
 	bench->run.smp.run_some = run_batch;
 	bench->machine.hooks.tsc_ordered = bench->run.survey.hooks.tsc_ordered = read_tsc;
 }

@@ -10,7 +10,7 @@ static uint64_t state;
  * from neighbouring seeds.
  */
 static uint64_t
-mix(uint64_t z)
+mix_bits(uint64_t z)
 {
 	z += UINT64_C(0x9e3779b97f4a7c15);
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -21,7 +21,7 @@ mix(uint64_t z)
 void
 draw_begin(uint64_t seed, uint64_t kind)
 {
-	state = mix(mix(seed) + kind) | 1;
+	state = mix_bits(mix_bits(seed) + kind) | 1;
 }
 
 /* xorshift64*: Marsaglia, Xorshift RNGs (2003), with Vigna's multiplication, which improves the low bits. */
@@ -47,7 +47,7 @@ draw_between(int64_t low, int64_t high)
 }
 
 uint64_t
-draw_log(uint64_t low, uint64_t high)
+draw_log_uniform(uint64_t low, uint64_t high)
 {
 	long double share = (long double)draw_bits() / 18446744073709551616.0L;
 
@@ -55,7 +55,7 @@ draw_log(uint64_t low, uint64_t high)
 }
 
 int64_t
-draw_sign(uint64_t magnitude)
+draw_signed(uint64_t magnitude)
 {
 	return draw_bits() >> 63 ? (int64_t)magnitude : -(int64_t)magnitude;
 }

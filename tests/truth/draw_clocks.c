@@ -51,7 +51,7 @@ draw_deviations(void)
 
 /* Sets the CPUID leaves for a TSC of 25 MHz * RATIO / 2. Leaf 15h has a crystal of 25 MHz. */
 static void
-claim_tsc(uint32_t ratio, unsigned how)
+set_tsc_leaves(uint32_t ratio, unsigned how)
 {
 	uint64_t hz = (uint64_t)25 * MHZ * ratio / 2;
 	uint32_t leaf_max = 0x16, mhz = 0, khz = (uint32_t)(hz / 1000);
@@ -91,7 +91,7 @@ draw_tsc_claim(enum tsc_claim how)
 	/* half of the crystal's rate (12.5 MHz) times this is 1 to 5 GHz */
 	uint32_t ratio = (uint32_t)draw_between(80, 400);
 
-	claim_tsc(ratio, how);
+	set_tsc_leaves(ratio, how);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 }
 
@@ -110,8 +110,8 @@ static uint64_t
 draw_wrong_factor(void)
 {
 	if (draw_chance(25))
-		return draw_chance(50) ? draw_log(1500000, 8000000) : draw_log(125000, 670000);
-	return (uint64_t)(1000000 + draw_sign(draw_log(500, 300000)));
+		return draw_chance(50) ? draw_log_uniform(1500000, 8000000) : draw_log_uniform(125000, 670000);
+	return (uint64_t)(1000000 + draw_signed(draw_log_uniform(500, 300000)));
 }
 
 void
@@ -127,7 +127,7 @@ draw_leaves(void)
 		factor[wrong] = draw_wrong_factor();
 	if (wrong == LEAF_16 && factor[LEAF_16] > 850000 && factor[LEAF_16] < 1200000)
 		factor[LEAF_16] = 1200000; /* factor in millionths, which is larger than the leaf's rounding */
-	claim_tsc(ratio, CLAIM_ABSENT);
+	set_tsc_leaves(ratio, CLAIM_ABSENT);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 	machine.leaf_count = 0;
 	sim_cpuid_set(0, 0, (struct hw_cpuid){ 0x16, 0x756e6547, 0x6c65746e, 0x49656e69 });
@@ -151,7 +151,7 @@ draw_leaves(void)
 }
 
 static enum tsc_claim
-any_claim(void)
+draw_claim_kind(void)
 {
 	if (machine.is_guest && draw_chance(40))
 		return CLAIM_HYPERVISOR;
@@ -179,7 +179,7 @@ draw_hpet(void)
  * uneven steps.
  */
 static void
-draw_steps(void)
+draw_counter_steps(void)
 {
 	if (draw_chance(50))
 		machine.step_1024 = 1024 * (uint64_t)draw_between(1, 36);
@@ -188,25 +188,25 @@ draw_steps(void)
 	if (draw_chance(15))
 		sim.hpet.counter.step_ticks = (uint64_t)draw_between(2, 16);
 	else if (draw_chance(15))
-		sim.hpet.counter.source = (struct rate){ draw_log(500000, 100 * MHZ), 1 };
+		sim.hpet.counter.source = (struct rate){ draw_log_uniform(500000, 100 * MHZ), 1 };
 	if (draw_chance(10))
-		sim.pm.counter.source = (struct rate){ draw_log(500000, 100 * MHZ), 1 };
+		sim.pm.counter.source = (struct rate){ draw_log_uniform(500000, 100 * MHZ), 1 };
 }
 
 /* Draws the duration of an access to each device, and how often the core is preempted. */
 static void
-draw_costs(void)
+draw_access_costs(void)
 {
 	uint64_t slowest_ns = machine.is_guest ? 4000 : 1500;
 
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_WRITE] = 0;
 	for (int i = HPET; i < CLOCKS; i++)
-		machine.port_ps[i] = draw_log(machine.is_guest ? 40 : 300, slowest_ns) * PS_PER_NS;
+		machine.port_ps[i] = draw_log_uniform(machine.is_guest ? 40 : 300, slowest_ns) * PS_PER_NS;
 	machine.effect = (unsigned)draw_below(3);
 	sim.cost_ps[SIM_TSC] = (uint64_t)draw_between(6, 12) * PS_PER_NS;
 	sim.cost_ps[SIM_TSC_LFENCE] = sim.cost_ps[SIM_TSC_MFENCE] = (uint64_t)draw_between(8, 25) * PS_PER_NS;
 	if (draw_chance(machine.is_guest ? 60 : 25)) {
-		machine.preempt_every = draw_log(2000, 200000);
+		machine.preempt_every = draw_log_uniform(2000, 200000);
 		machine.preempt_min_ps = 10 * SIM_PS_PER_US;
 		machine.preempt_max_ps = machine.is_guest ? 20 * SIM_PS_PER_MS : 200 * SIM_PS_PER_US;
 	}
@@ -226,10 +226,10 @@ draw_clocks(void)
 	machine.hz[RTC] = 1;
 	draw_sources();
 	draw_deviations();
-	draw_tsc_claim(any_claim());
+	draw_tsc_claim(draw_claim_kind());
 	draw_hpet();
-	draw_steps();
-	draw_costs();
+	draw_counter_steps();
+	draw_access_costs();
 }
 
 /* Sets each clock's rate from the errors of the oscillators. Must be called after all of them were drawn. */
@@ -243,19 +243,19 @@ draw_rates(void)
 void
 draw_wrong_source(unsigned source)
 {
-	deviation_ppb[source] = draw_sign(draw_log(150, 5000) * PPM);
+	deviation_ppb[source] = draw_signed(draw_log_uniform(150, 5000) * PPM);
 }
 
 void
 draw_very_wrong_source(unsigned source)
 {
-	deviation_ppb[source] = draw_sign(draw_log(60000, 300000) * PPM);
+	deviation_ppb[source] = draw_signed(draw_log_uniform(60000, 300000) * PPM);
 }
 
 void
 draw_load(void)
 {
-	machine.preempt_every = draw_log(500, 5000);
+	machine.preempt_every = draw_log_uniform(500, 5000);
 	machine.preempt_min_ps = 10 * SIM_PS_PER_US;
 	machine.preempt_max_ps = 20 * SIM_PS_PER_MS;
 }

@@ -16,8 +16,8 @@ draw_cores(void)
 	machine.step_before_offset = true;
 	if (!draw_chance(30))
 		machine.step_1024 = 1024;
-	machine.wake_ps = draw_log(10 * SIM_PS_PER_US, 30 * SIM_PS_PER_MS);
-	machine.message_ps = draw_chance(50) ? draw_log(5, 200) * SIM_PS_PER_NS : 0;
+	machine.wake_ps = draw_log_uniform(10 * SIM_PS_PER_US, 30 * SIM_PS_PER_MS);
+	machine.message_ps = draw_chance(50) ? draw_log_uniform(5, 200) * SIM_PS_PER_NS : 0;
 	/* then a waiting core polls a few times instead of about a hundred times, which makes the simulation faster */
 	sim.cost_ps[SIM_PAUSE] += machine.message_ps;
 	if (machine.preempt_every)
@@ -38,13 +38,13 @@ void
 draw_processors(void)
 {
 	machine.processors = 1 + draw_below(machine.cores > 3 ? 2 : 1);
-	machine.slice_ps = draw_log(100, 5000) * SIM_PS_PER_US;
+	machine.slice_ps = draw_log_uniform(100, 5000) * SIM_PS_PER_US;
 }
 
 int64_t
 draw_offset(void)
 {
-	return draw_sign(draw_log(10, 10000000));
+	return draw_signed(draw_log_uniform(10, 10000000));
 }
 
 void

@@ -27,7 +27,7 @@ draw_claims(void)
 }
 
 static void
-draw_one_sick(void)
+draw_one_faulty_clock(void)
 {
 	draw_clocks();
 	draw_own_sources();
@@ -38,7 +38,7 @@ draw_one_sick(void)
 }
 
 static void
-draw_several_sick(void)
+draw_several_faulty_clocks(void)
 {
 	draw_clocks();
 	draw_own_sources();
@@ -49,7 +49,7 @@ draw_several_sick(void)
 }
 
 static void
-draw_sick_chip_set(void)
+draw_faulty_chip_set(void)
 {
 	draw_clocks();
 	draw_own_sources();
@@ -60,7 +60,7 @@ draw_sick_chip_set(void)
 }
 
 static void
-draw_few(void)
+draw_few_clocks(void)
 {
 	draw_clocks();
 	draw_own_sources();
@@ -75,23 +75,23 @@ draw_few(void)
 
 /* Draws the start of an event (its phase, and the time since the phase's start) and its duration. */
 static void
-draw_moment(void)
+draw_event_time(void)
 {
 	static const char *const phases[] = { "rates", "rates", "latency", "rates-again", "checks" };
 
 	machine.phase = phases[draw_below(5)];
 	machine.delay_ps = draw_below(machine.phase == phases[0] ? 1500 * MS : 4 * MS);
-	machine.by_ps = draw_log(100, 5000) * MS;
+	machine.by_ps = draw_log_uniform(100, 5000) * MS;
 }
 
 static void
-draw_jump(void)
+draw_clock_jump(void)
 {
 	draw_healthy_clocks();
-	draw_moment();
+	draw_event_time();
 	machine.event = EVENT_JUMP;
 	machine.clock = (int)draw_below(CLOCKS);
-	machine.by_ps = draw_log(1, 5000) * MS;
+	machine.by_ps = draw_log_uniform(1, 5000) * MS;
 }
 
 /*
@@ -102,13 +102,13 @@ static void
 draw_tsc_stop(void)
 {
 	draw_healthy_clocks();
-	draw_moment();
+	draw_event_time();
 	if (draw_chance(50))
 		machine.phase = "latency";
 	if (strcmp(machine.phase, "latency") == 0)
 		machine.delay_ps = draw_below(100 * MS);
 	machine.event = EVENT_TSC_STOP;
-	machine.by_ps = draw_log(3, 5000) * MS / 1000;
+	machine.by_ps = draw_log_uniform(3, 5000) * MS / 1000;
 	machine.all_rows = true;
 }
 
@@ -117,7 +117,7 @@ draw_tsc_stop(void)
  * may happen while their TSCs are compared.
  */
 static void
-draw_whole(enum event event)
+draw_event_of_whole_machine(enum event event)
 {
 	machine.is_guest = true;
 	if (draw_chance(50))
@@ -125,7 +125,7 @@ draw_whole(enum event event)
 	else
 		draw_cores();
 	machine.has[PIT] = machine.has[RTC] = true;
-	draw_moment();
+	draw_event_time();
 	if (machine.cores > 1 && draw_chance(50))
 		machine.phase = "skew";
 	machine.event = event;
@@ -134,17 +134,17 @@ draw_whole(enum event event)
 static void
 draw_pause(void)
 {
-	draw_whole(EVENT_PAUSE);
+	draw_event_of_whole_machine(EVENT_PAUSE);
 }
 
 static void
 draw_snapshot(void)
 {
-	draw_whole(EVENT_SNAPSHOT);
+	draw_event_of_whole_machine(EVENT_SNAPSHOT);
 }
 
 static void
-draw_bend(void)
+draw_rate_change(void)
 {
 	draw_clocks();
 	draw_own_sources();
@@ -154,13 +154,13 @@ draw_bend(void)
 	machine.clock = HPET;
 	machine.phase = "rates";
 	machine.delay_ps = 600 * MS + draw_below(900 * MS);
-	machine.bend_ppm = draw_sign(draw_log(500, 6000));
+	machine.bend_ppm = draw_signed(draw_log_uniform(500, 6000));
 }
 
 static void
-draw_tsc_back(void)
+draw_tsc_set_back(void)
 {
-	uint64_t by_ns = draw_log(50, 10000);
+	uint64_t by_ns = draw_log_uniform(50, 10000);
 
 	draw_healthy_clocks();
 	machine.event = EVENT_BACK;
@@ -168,7 +168,7 @@ draw_tsc_back(void)
 	machine.delay_ps = draw_below(1500 * MS);
 	machine.back_by_ticks = (uint64_t)(machine.hz[TSC] * by_ns / 1e9L);
 	/* large enough that the TSC still advances on average although it is set back */
-	machine.back_reads = draw_log(100, 5000) + by_ns / 2;
+	machine.back_reads = draw_log_uniform(100, 5000) + by_ns / 2;
 	machine.all_rows = true;
 }
 
@@ -176,15 +176,15 @@ draw_tsc_back(void)
  * Draws a guest on a host whose TSCs differ. After each exit to the host, the guest may continue on another processor.
  */
 static void
-draw_halts(void)
+draw_tsc_halts(void)
 {
 	machine.is_guest = true;
 	draw_healthy_clocks();
 	machine.event = EVENT_HALTS;
 	machine.phase = "prepare";
 	machine.delay_ps = draw_below(100 * MS);
-	machine.by_ps = draw_log(10, 1000) * MS / 1000;
-	machine.back_reads = draw_log(500, 20000);
+	machine.by_ps = draw_log_uniform(10, 1000) * MS / 1000;
+	machine.back_reads = draw_log_uniform(500, 20000);
 }
 
 /*
@@ -202,9 +202,9 @@ draw_fast_rtc(void)
 	machine.is_obvious = draw_chance(70);
 	if (machine.is_obvious) {
 		draw_very_wrong_source(RTC);
-		machine.away_ps = draw_chance(50) ? draw_log(1100, 1900) * MS : 0;
+		machine.away_ps = draw_chance(50) ? draw_log_uniform(1100, 1900) * MS : 0;
 	} else {
-		draw_moment();
+		draw_event_time();
 		machine.event = EVENT_PAUSE;
 	}
 	draw_rates();
@@ -218,7 +218,7 @@ draw_first_stop(void)
 	draw_healthy_clocks();
 	machine.phase = "rates";
 	machine.delay_ps = draw_chance(50) ? 0 : draw_below(300 * MS);
-	machine.by_ps = draw_log(1200, 5000) * MS;
+	machine.by_ps = draw_log_uniform(1200, 5000) * MS;
 	machine.event = EVENT_PAUSE;
 	machine.is_obvious = true;
 }
@@ -228,7 +228,7 @@ draw_first_stop(void)
  * three times as much.
  */
 static void
-draw_counted(void)
+draw_stolen_time_counter(void)
 {
 	static const unsigned percents[] = { 100, 100, 0, 300 };
 
@@ -239,7 +239,7 @@ draw_counted(void)
 	sim_paravirtual.steal_percent = percents[draw_below(4)];
 	sim_paravirtual.steal_long_ps = MS;
 	machine.counts_stolen = true;
-	machine.preempt_every = draw_log(300, 100000);
+	machine.preempt_every = draw_log_uniform(300, 100000);
 	machine.preempt_min_ps = MS / 100;
 	machine.preempt_max_ps = 5 * MS;
 	sim.cost_ps[SIM_TSC_LFENCE] = sim.cost_ps[SIM_TSC_MFENCE] = MS / 5000;
@@ -247,10 +247,10 @@ draw_counted(void)
 
 /* Draws a machine that is stopped, or restored from a snapshot. In half of the trials its vmclock announces this. */
 static void
-draw_marker(void)
+draw_disruption_marker(void)
 {
 	sim_paravirtual_make_kvm_guest(false);
-	draw_whole(draw_chance(50) ? EVENT_PAUSE : EVENT_SNAPSHOT);
+	draw_event_of_whole_machine(draw_chance(50) ? EVENT_PAUSE : EVENT_SNAPSHOT);
 	sim_paravirtual_add_vmclock();
 	sim_paravirtual.vmclock_counter = 0xff;
 	machine.has_marker = true;
@@ -259,41 +259,41 @@ draw_marker(void)
 
 const struct kind kinds[] = {
 	{ "rates", "clocks, all healthy", draw_healthy_clocks },
-	{ "sick", "one of four or five oscillators off by 150 to 5,000 ppm", draw_one_sick },
-	{ "several", "up to three of five oscillators off by as much", draw_several_sick },
+	{ "sick", "one of four or five oscillators off by 150 to 5,000 ppm", draw_one_faulty_clock },
+	{ "several", "up to three of five oscillators off by as much", draw_several_faulty_clocks },
 	{ "chipset", "the one oscillator of HPET, PM timer and PIT off by as much (in a guest the RTC's too)",
-	  draw_sick_chip_set },
-	{ "few", "two or three clocks, in half of the trials one of them off", draw_few },
-	{ "leap", "one clock leaps by 1 ms to 5 s", draw_jump },
+	  draw_faulty_chip_set },
+	{ "few", "two or three clocks, in half of the trials one of them off", draw_few_clocks },
+	{ "leap", "one clock leaps by 1 ms to 5 s", draw_clock_jump },
 	{ "pause", "the machine is paused for 0.1 to 5 s", draw_pause },
 	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_snapshot },
 	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_tsc_stop },
-	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_halts },
-	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_bend },
-	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_back },
+	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_tsc_halts },
+	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_rate_change },
+	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_set_back },
 	{ "cores", "2 to 16 cores, all healthy", draw_cores },
 	{ "offset", "cores whose TSC has an offset of 10 to 10^7 ticks", draw_offset_cores },
 	{ "sockets", "2 to 4 packages, one with such an offset, or each", draw_sockets },
-	{ "drift", "one core faster or slower by 20 to 100,000 ppb", draw_drifting },
-	{ "step-first", "a core's TSC steps by 10 to 10^7 ticks in the first pass", draw_step_in_first },
+	{ "drift", "one core faster or slower by 20 to 100,000 ppb", draw_drifting_core },
+	{ "step-first", "a core's TSC steps by 10 to 10^7 ticks in the first pass", draw_step_in_first_pass },
 	{ "step-boot", "the boot core's does", draw_step_of_boot_core },
-	{ "step-between", "one steps between the tournaments", draw_step_between },
-	{ "step-last", "one steps in the last pass", draw_step_in_last },
-	{ "groups", "2 to 4 groups of cores, each with a rate of its own", draw_groups },
-	{ "halves", "two halves with an offset, mostly in a star, some on fewer processors", draw_halves },
-	{ "far", "one core is 10^9 to 5 * 10^10 ticks off", draw_far },
-	{ "coarse", "TSCs that count in steps of 2 to 36 ticks, each at a moment of its own", draw_coarse },
-	{ "busy", "cores that take turns on fewer processors, in half of the trials some with an offset", draw_busy },
+	{ "step-between", "one steps between the tournaments", draw_step_between_passes },
+	{ "step-last", "one steps in the last pass", draw_step_in_last_pass },
+	{ "groups", "2 to 4 groups of cores, each with a rate of its own", draw_core_groups },
+	{ "halves", "two halves with an offset, mostly in a star, some on fewer processors", draw_two_halves },
+	{ "far", "one core is 10^9 to 5 * 10^10 ticks off", draw_far_offset },
+	{ "coarse", "TSCs that count in steps of 2 to 36 ticks, each at a moment of its own", draw_coarse_tsc },
+	{ "busy", "cores that take turns on fewer processors, in half of the trials some with an offset", draw_busy_host },
 	{ "timers", "timers that interrupt, all healthy, whatever they do with periods that were masked", draw_timers },
-	{ "timers-sick", "one of four has a fault", draw_sick_timer },
+	{ "timers-sick", "one of four has a fault", draw_faulty_timer },
 	{ "rtc-fast", "a guest with load whose RTC is 6 to 30 % off, or which is stopped once", draw_fast_rtc },
 	{ "stop-first", "a guest is stopped for 1.2 to 5 s in the first 0.3 s of the rates' window", draw_first_stop },
 	{ "timers-tcg", "timers of an emulator that waits for nothing, in half of the trials one has a fault",
 	  draw_emulated_timers },
 	{ "core-back", "one that is not the boot core is set back, every 20 to 1,000 readings", draw_core_set_back },
 	{ "core-ahead", "one in 20 to 1,000 readings of such a core is too high", draw_core_ahead },
-	{ "stolen", "a host takes time, and counts it right, not at all or three times", draw_counted },
-	{ "marker", "a stop or a restored snapshot that vmclock announces, or does not", draw_marker },
+	{ "stolen", "a host takes time, and counts it right, not at all or three times", draw_stolen_time_counter },
+	{ "marker", "a stop or a restored snapshot that vmclock announces, or does not", draw_disruption_marker },
 	{ "claims", "healthy clocks; leaves with right and rounded rates, in most machines a wrong one", draw_claims },
 	{ NULL, NULL, NULL },
 };

@@ -44,11 +44,11 @@ draw_sockets(void)
 static int64_t
 draw_drift_ppb(void)
 {
-	return draw_sign(draw_log(20, 100000));
+	return draw_signed(draw_log_uniform(20, 100000));
 }
 
 void
-draw_drifting(void)
+draw_drifting_core(void)
 {
 	draw_cores();
 	machine.core[draw_below(machine.cores)].microhz = draw_drift(draw_drift_ppb());
@@ -63,7 +63,7 @@ draw_step(size_t core, enum when moment)
 }
 
 void
-draw_step_in_first(void)
+draw_step_in_first_pass(void)
 {
 	draw_cores();
 	draw_step(draw_core(), WHEN_FIRST);
@@ -78,14 +78,14 @@ draw_step_of_boot_core(void)
 }
 
 void
-draw_step_between(void)
+draw_step_between_passes(void)
 {
 	draw_cores();
 	draw_step(draw_below(machine.cores), WHEN_BETWEEN);
 }
 
 void
-draw_step_in_last(void)
+draw_step_in_last_pass(void)
 {
 	draw_cores();
 	draw_step(draw_below(machine.cores), WHEN_LAST);
@@ -93,28 +93,28 @@ draw_step_in_last(void)
 
 /* Draws a fault of one core. The boot core has none, because its TSC times all measurements. */
 static void
-draw_fault(uint64_t *ticks)
+draw_fault_ticks(uint64_t *ticks)
 {
 	draw_cores();
 	machine.fault_core = draw_core();
-	machine.fault_reads = draw_log(20, 1000);
-	*ticks = draw_log(1000, 1000000);
+	machine.fault_reads = draw_log_uniform(20, 1000);
+	*ticks = draw_log_uniform(1000, 1000000);
 }
 
 void
 draw_core_set_back(void)
 {
-	draw_fault(&machine.set_back_ticks);
+	draw_fault_ticks(&machine.set_back_ticks);
 }
 
 void
 draw_core_ahead(void)
 {
-	draw_fault(&machine.ahead_ticks);
+	draw_fault_ticks(&machine.ahead_ticks);
 }
 
 void
-draw_groups(void)
+draw_core_groups(void)
 {
 	size_t groups = (size_t)draw_between(2, 4);
 	uint64_t microhz[4];
@@ -127,7 +127,7 @@ draw_groups(void)
 }
 
 void
-draw_halves(void)
+draw_two_halves(void)
 {
 	int64_t offset = draw_offset();
 
@@ -141,20 +141,20 @@ draw_halves(void)
 }
 
 void
-draw_far(void)
+draw_far_offset(void)
 {
 	draw_cores();
-	machine.core[draw_core()].offset = draw_sign(draw_log(1000000000, UINT64_C(50000000000)));
+	machine.core[draw_core()].offset = draw_signed(draw_log_uniform(1000000000, UINT64_C(50000000000)));
 }
 
 void
-draw_coarse(void)
+draw_coarse_tsc(void)
 {
 	bool each = draw_chance(50);
 
 	draw_cores();
 	machine.step_before_offset = false;
-	machine.step_1024 = draw_chance(50) ? 1024 * (uint64_t)draw_between(2, 36) : draw_log(2048, 36 * 1024);
+	machine.step_1024 = draw_chance(50) ? 1024 * (uint64_t)draw_between(2, 36) : draw_log_uniform(2048, 36 * 1024);
 	machine.message_ps = 0;
 	for (size_t i = 0; i < machine.cores && each; i++)
 		machine.core[i].offset = draw_between(0, 50);
@@ -163,7 +163,7 @@ draw_coarse(void)
 }
 
 void
-draw_busy(void)
+draw_busy_host(void)
 {
 	machine.is_guest = true;
 	draw_cores();

@@ -8,7 +8,7 @@ struct machine machine;
 const char *const clock_ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" };
 
 int
-clock_of(const char *id)
+find_clock_number(const char *id)
 {
 	int clock = 0;
 
@@ -19,7 +19,7 @@ clock_of(const char *id)
 
 /* Returns for how many ps the TSC had run at AT_PS, without the time in which it was stopped. */
 static uint64_t
-run_ps(uint64_t at_ps)
+get_tsc_run_ps(uint64_t at_ps)
 {
 	if ((machine.event != EVENT_PAUSE && machine.event != EVENT_TSC_STOP) || at_ps < machine.at_ps)
 		return at_ps;
@@ -28,7 +28,7 @@ run_ps(uint64_t at_ps)
 
 /* Returns how often the faulty core's TSC had been set back at AT_PS. */
 static size_t
-times_set_back(uint64_t at_ps)
+count_set_backs(uint64_t at_ps)
 {
 	size_t low = 0, high = machine.faults;
 
@@ -44,28 +44,28 @@ times_set_back(uint64_t at_ps)
 }
 
 __int128
-machine_tsc_before_offset(size_t core, uint64_t at_ps)
+machine_get_tsc_before_offset(size_t core, uint64_t at_ps)
 {
 	const struct core *own = &machine.core[core];
-	__int128 ticks = (__int128)run_ps(at_ps) * own->microhz + machine.tsc_start * TICK;
+	__int128 ticks = (__int128)get_tsc_run_ps(at_ps) * own->microhz + machine.tsc_start * TICK;
 
 	if (own->steps_at_ps != SIM_NEVER && at_ps >= own->steps_at_ps)
 		ticks += own->step * TICK;
 	if (machine.event == EVENT_JUMP && machine.clock == TSC && at_ps >= machine.at_ps)
 		ticks += (__int128)machine.by_ps * machine.core[0].microhz;
 	if (core == machine.fault_core && machine.set_back_ticks)
-		ticks -= (__int128)times_set_back(at_ps) * machine.set_back_ticks * TICK;
+		ticks -= (__int128)count_set_backs(at_ps) * machine.set_back_ticks * TICK;
 	return ticks - (__int128)machine.back_ticks * TICK;
 }
 
 __int128
-machine_tsc_at(size_t core, uint64_t at_ps)
+machine_get_tsc_at(size_t core, uint64_t at_ps)
 {
-	return machine_tsc_before_offset(core, at_ps) + machine.core[core].offset * TICK;
+	return machine_get_tsc_before_offset(core, at_ps) + machine.core[core].offset * TICK;
 }
 
 long double
-machine_off_ppb(int clock)
+machine_get_rate_error_ppb(int clock)
 {
 	const struct rate *claimed = &machine.claimed[clock];
 	long double claim, within, low, high;
@@ -80,7 +80,7 @@ machine_off_ppb(int clock)
 }
 
 bool
-machine_broke(int clock)
+machine_has_broken_clock(int clock)
 {
 	if (clock == TSC && machine.core[0].steps_at_ps != SIM_NEVER)
 		return true;
@@ -114,34 +114,34 @@ machine_steps_back(size_t core)
 }
 
 static bool
-stays(size_t core)
+is_core_stable(size_t core)
 {
 	return machine.core[core].steps_at_ps == SIM_NEVER && !machine_has_fault(core);
 }
 
 static bool
-agree(size_t a, size_t b)
+have_equal_tscs(size_t a, size_t b)
 {
 	return machine.core[a].microhz == machine.core[b].microhz && machine.core[a].offset == machine.core[b].offset &&
-	       stays(a) && stays(b);
+	       is_core_stable(a) && is_core_stable(b);
 }
 
 size_t
-machine_class(size_t core)
+machine_get_core_class(size_t core)
 {
 	for (size_t i = 0; i < core; i++)
-		if (agree(i, core))
+		if (have_equal_tscs(i, core))
 			return i;
 	return core;
 }
 
 size_t
-machine_majority(size_t *class)
+machine_find_majority(size_t *class)
 {
 	size_t counts[CORES_MAX] = { 0 };
 
 	for (size_t i = 0; i < machine.cores; i++)
-		counts[machine_class(i)]++;
+		counts[machine_get_core_class(i)]++;
 	for (size_t i = 0; i < machine.cores; i++)
 		if (counts[i] * 2 > machine.cores) {
 			*class = i;

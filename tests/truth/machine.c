@@ -19,10 +19,11 @@
 #define PER_1024TH    (TICK / 1024)
 
 static uint64_t
-reading(size_t core)
+read_true_tsc(size_t core)
 {
 	bool before_offset = machine.step_before_offset;
-	__int128 ticks = before_offset ? machine_tsc_before_offset(core, sim.now_ps) : machine_tsc_at(core, sim.now_ps);
+	__int128 ticks = before_offset ? machine_get_tsc_before_offset(core, sim.now_ps) :
+			 machine_get_tsc_at(core, sim.now_ps);
 	uint64_t steps = (uint64_t)((unsigned __int128)ticks / (uint64_t)PER_1024TH) / machine.step_1024;
 
 	if (machine.is_ahead && core == machine.fault_core)
@@ -35,7 +36,7 @@ reading(size_t core)
  * true rate.
  */
 static struct rate
-as_rate(int clock)
+round_to_rate(int clock)
 {
 	struct rate rate = { (uint64_t)llroundl(machine.hz[clock] * MICRO), MICRO };
 
@@ -44,28 +45,28 @@ as_rate(int clock)
 }
 
 static void
-be_the_tsc(void)
+set_up_tsc(void)
 {
-	as_rate(TSC);
-	machine.tsc_start = draw_log(UINT64_C(100000000000), UINT64_C(1000000000000));
+	round_to_rate(TSC);
+	machine.tsc_start = draw_log_uniform(UINT64_C(100000000000), UINT64_C(1000000000000));
 	for (size_t i = 0; i < CORES_MAX && !machine.core[i].microhz; i++)
 		machine.core[i].microhz = (uint64_t)llroundl(machine.hz[TSC] * MICRO);
 	machine.hz[TSC] = (long double)machine.core[0].microhz / MICRO;
-	sim.tsc.reading = reading;
+	sim.tsc.reading = read_true_tsc;
 }
 
 static void
-be_the_devices(void)
+set_up_devices(void)
 {
-	sim.hpet.counter.hz = as_rate(HPET);
+	sim.hpet.counter.hz = round_to_rate(HPET);
 	sim.hpet.counter.origin_ticks = draw_bits() >> 28;
 	sim.hpet.capability = (sim.hpet.capability & UINT32_MAX) |
 			      (uint64_t)llroundl(FS_PER_S * machine.claimed[HPET].den / machine.claimed[HPET].num) << 32;
 	machine.claimed[HPET] = (struct rate){ (uint64_t)FS_PER_S, sim.hpet.capability >> 32 };
-	sim.pm.counter.hz = as_rate(PM);
+	sim.pm.counter.hz = round_to_rate(PM);
 	sim.pm.counter.wrap_bits = draw_chance(50) ? 24 : 32;
 	sim.pm.counter.origin_ticks = draw_bits() >> 32;
-	sim.pit.hz = as_rate(PIT);
+	sim.pit.hz = round_to_rate(PIT);
 	sim.rtc.fast_ppb = llroundl((machine.hz[RTC] - 1) * PPB);
 	machine.hz[RTC] = 1 + sim.rtc.fast_ppb / 1e9L;
 	sim.hpet.absent = !machine.has[HPET];
@@ -75,7 +76,7 @@ be_the_devices(void)
 }
 
 static void
-begins(void *context, const struct run *run, const struct run_phase *row)
+handle_phase_start(void *context, const struct run *run, const struct run_phase *row)
 {
 	const char *phase = row->id;
 
@@ -88,12 +89,12 @@ begins(void *context, const struct run *run, const struct run_phase *row)
 	for (size_t i = 0; i < machine.cores; i++) /* WHEN_BETWEEN: the TSC steps before or after the middle pass */
 		if (machine.core[i].when == WHEN_BETWEEN && strcmp(phase, machine.core[i].batch % 2 ? "cores" : "contended") == 0)
 			machine.core[i].steps_at_ps = sim.now_ps + draw_below(10 * SIM_PS_PER_MS);
-	samples_phase(phase);
-	access_phase(phase);
+	samples_start_phase(phase);
+	access_start_phase(phase);
 }
 
 static bool
-expired(void *context)
+is_run_too_long(void *context)
 {
 	(void)context;
 	machine.expired |= sim.accesses > ACCESSES_ENOUGH;
@@ -102,7 +103,7 @@ expired(void *context)
 
 /* Returns the ids of the machine's clocks, without the alternative read methods of a clock. */
 static const char *const *
-rows(void)
+list_clock_ids(void)
 {
 	static const char *ids[CLOCKS + 1];
 	size_t count = 0;
@@ -124,24 +125,24 @@ open_bench(struct bench *bench)
 	bench->duration_ns = machine.counts_stolen ? DURATION_WATCH_NS : machine.all_rows ? DURATION_LONG_NS : DURATION_NS;
 	bench->platform.acpi.vmclock = machine.has_marker ? SIM_VMCLOCK_BASE : 0;
 	bench->widest = machine.is_star ? PAIR_SCHEDULE_STAR : PAIR_SCHEDULE_ALL;
-	bench->clocks = machine.all_rows ? NULL : rows();
+	bench->clocks = machine.all_rows ? NULL : list_clock_ids();
 	bench_open(bench, machine.cores);
 	bench->run.survey.buffer.sample_max = SAMPLE_MAX;
-	bench->machine.phase_starts = begins;
+	bench->machine.phase_starts = handle_phase_start;
 	if (machine.is_drawn)
 		bench->machine.checks = no_checks;
-	bench->run.survey.hooks.expired = expired;
+	bench->run.survey.hooks.expired = is_run_too_long;
 	strcpy(report->accelerator, machine.is_emulated ? "tcg" : machine.is_guest ? "kvm" : "");
 	for (size_t i = 0; i < machine.cores; i++)
 		report->cores[i].apic_id = machine.core[i].apic_id;
-	cores_use(bench);
-	samples_record(bench);
-	timers_use(bench);
+	cores_use_in_bench(bench);
+	samples_start_recording(bench);
+	timers_use_in_bench(bench);
 }
 
 /* If the machine has CPUID leaf 15h, the leaf states the rate of the LAPIC's timer too. */
 static void
-claim_lapic(void)
+set_lapic_leaf(void)
 {
 	uint64_t hz = machine.claimed[TSC].num;
 
@@ -163,12 +164,12 @@ machine_run(const struct kind *kind, uint64_t seed, bool is_drawn)
 	for (size_t i = 0; i < CORES_MAX; i++)
 		machine.core[i] = (struct core){ .steps_at_ps = SIM_NEVER, .apic_id = (uint32_t)i };
 	kind->draw();
-	claim_lapic();
-	be_the_tsc();
-	be_the_devices();
+	set_lapic_leaf();
+	set_up_tsc();
+	set_up_devices();
 	sim.accesses_max = 2 * ACCESSES_ENOUGH;
 	sim.now_ps = draw_below(2 * SIM_PS_PER_S) + SIM_PS_PER_S;
-	access_begin();
+	access_reset();
 	machine.run.from_ps = sim.now_ps;
 	bench = bench_new();
 	machine.is_drawn = is_drawn;

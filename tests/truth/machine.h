@@ -18,7 +18,7 @@ enum { TSC, HPET, PM, PIT, RTC, CLOCKS };
 #define SET_BACK_MAX 16384 /* maximum number of times that a core's TSC may be set back */
 #define PPM       1000       /* 1 ppm in ppb */
 #define PPB       1000000000
-#define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC, in the unit of machine_tsc_at() */
+#define TICK      ((__int128)1000000000000000000) /* a tick of a core's TSC, in the unit of machine_get_tsc_at() */
 
 struct kind { /* a kind of machine, for example one with a wrong oscillator */
 	const char *name, *what;
@@ -154,7 +154,7 @@ struct machine {
 extern struct machine machine;
 
 extern const char *const clock_ids[CLOCKS];
-int clock_of(const char *id); /* returns CLOCKS if no clock has this id */
+int find_clock_number(const char *id); /* returns CLOCKS if no clock has this id */
 
 /*
  * Does a run on the machine of KIND and SEED, with drawn readings (see machine.is_drawn) or with simulated ones. The
@@ -163,18 +163,18 @@ int clock_of(const char *id); /* returns CLOCKS if no clock has this id */
 struct bench *machine_run(const struct kind *kind, uint64_t seed, bool is_drawn);
 
 /* Returns the TSC of CORE at world time AT_PS, in units of 1/TICK tick. */
-__int128 machine_tsc_at(size_t core, uint64_t at_ps);
+__int128 machine_get_tsc_at(size_t core, uint64_t at_ps);
 /* the same, but without the offset that a hypervisor adds */
-__int128 machine_tsc_before_offset(size_t core, uint64_t at_ps);
+__int128 machine_get_tsc_before_offset(size_t core, uint64_t at_ps);
 
 /*
  * Returns the error of the clock's rate against its nominal rate, in ppb. If the nominal rate is rounded, only the
  * part beyond the rounding counts.
  */
-long double machine_off_ppb(int clock);
+long double machine_get_rate_error_ppb(int clock);
 
 /* Returns true if a fault of this clock made its readings on the boot core uneven at any time. */
-bool machine_broke(int clock);
+bool machine_has_broken_clock(int clock);
 
 /*
  * Return true if the core had the drawn fault, or if its TSC was set back. A reading may then be lower than the
@@ -184,25 +184,25 @@ bool machine_has_fault(size_t core);
 bool machine_steps_back(size_t core);
 
 /* Returns the lowest number of all cores whose TSCs always agree with CORE. It identifies the class of these cores. */
-size_t machine_class(size_t core);
+size_t machine_get_core_class(size_t core);
 /*
  * Returns the number of cores in the largest class, and stores the class. Returns 0 if the class has at most half of
  * the cores.
  */
-size_t machine_majority(size_t *class);
+size_t machine_find_majority(size_t *class);
 
 /* Functions of cores.c: the machine's cores, which run at the same time. */
-void cores_use(struct bench *bench);
+void cores_use_in_bench(struct bench *bench);
 /* must be called when an access takes effect; the core with the earliest time then continues */
-void cores_turn(void);
-void cores_shift(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
-bool cores_work(void);             /* returns true while several cores run at the same time */
+void cores_let_earlier_run(void);
+void cores_advance_time(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
+bool cores_are_working(void);             /* returns true while several cores run at the same time */
 void cores_free(void);
 
 /* Functions of access.c: the duration of each access, and the events during an access. */
-void access_begin(void); /* must be called after sim_reset() */
-void access_phase(const char *phase);
-uint64_t access_jitter(uint64_t ps); /* returns a random time from 0 to PS, and rarely a much longer time */
-void access_slow(bool slow);         /* makes continuous readings of a clock slower, so that a run has fewer of them */
+void access_reset(void); /* must be called after sim_reset() */
+void access_start_phase(const char *phase);
+uint64_t access_draw_jitter_ps(uint64_t ps); /* returns a random time from 0 to PS, and rarely a much longer time */
+void access_set_slow(bool slow);         /* makes continuous readings of a clock slower, so that a run has fewer */
 
 #endif

@@ -22,7 +22,7 @@ static struct recorder recorders[CLOCKS];
 static bool in_window, in_rates;
 
 static void
-keep(struct recorder *recorder, const struct sample *sample)
+keep_sample(struct recorder *recorder, const struct sample *sample)
 {
 	if (recorder->count == recorder->space) {
 		recorder->space = recorder->space ? 2 * recorder->space : KEPT_FIRST;
@@ -38,37 +38,37 @@ keep(struct recorder *recorder, const struct sample *sample)
  * phases, because other phases wait for the RTC's edges too.
  */
 static void
-record(void *context, struct sample *samples, size_t count)
+record_samples(void *context, struct sample *samples, size_t count)
 {
 	struct recorder *recorder = context;
 
-	access_slow((in_rates || recorder == &recorders[RTC]) && count == PACED);
+	access_set_slow((in_rates || recorder == &recorders[RTC]) && count == PACED);
 	recorder->sample(recorder->device, samples, count);
-	access_slow(false);
+	access_set_slow(false);
 	for (size_t i = 0; in_rates && count != PACED && i < count; i++)
-		keep(recorder, &samples[i]);
+		keep_sample(recorder, &samples[i]);
 }
 
 void
-samples_record(struct bench *bench)
+samples_start_recording(struct bench *bench)
 {
 	for (size_t i = 0; i < bench->run.report.clock_count; i++) {
 		struct clock *clock = &bench->run.report.clocks[i].clock;
-		int which = clock_of(clock->id);
+		int which = find_clock_number(clock->id);
 
 		if (which == CLOCKS || clock->state != CLOCK_PRESENT)
 			continue;
 		recorders[which].sample = clock->sample;
 		recorders[which].device = clock->device;
 		recorders[which].count = recorders[which].in_window = 0;
-		clock->sample = record;
+		clock->sample = record_samples;
 		clock->device = &recorders[which];
 	}
 	in_window = in_rates = false;
 }
 
 void
-samples_phase(const char *phase)
+samples_start_phase(const char *phase)
 {
 	for (int i = 0; i < CLOCKS && in_window; i++)
 		recorders[i].in_window = recorders[i].count;
@@ -86,7 +86,7 @@ struct bound {
  * other counter.
  */
 static long double
-step_of(int clock)
+get_step_ticks(int clock)
 {
 	const struct sim_counter *counter = clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 
@@ -98,7 +98,7 @@ step_of(int clock)
 }
 
 static size_t
-bounds_of(int clock, bool whole_run, struct bound *bounds)
+collect_bounds(int clock, bool whole_run, struct bound *bounds)
 {
 	const struct recorder *recorder = &recorders[clock];
 	long double tsc_step = machine.step_1024 / 1024.0L + (machine.step_1024 % 1024 != 0);
@@ -120,16 +120,16 @@ bounds_of(int clock, bool whole_run, struct bound *bounds)
 		ticks += elapsed;
 		raw = sample->ticks;
 		before_tsc = begin;
-		bounds[i] = (struct bound){ begin, sample->end - first_tsc + tsc_step, ticks, ticks + step_of(clock) };
+		bounds[i] = (struct bound){ begin, sample->end - first_tsc + tsc_step, ticks, ticks + get_step_ticks(clock) };
 	}
 	return count;
 }
 
 long double
-samples_best_ppb(int clock, bool whole_run)
+samples_get_best_width_ppb(int clock, bool whole_run)
 {
 	struct bound *bounds = calloc(recorders[clock].count + 1, sizeof(*bounds));
-	size_t count = bounds && recorders[clock].count ? bounds_of(clock, whole_run, bounds) : 0;
+	size_t count = bounds && recorders[clock].count ? collect_bounds(clock, whole_run, bounds) : 0;
 	long double span, fastest = 1e30L, slowest = 0;
 
 	if (count < 2) {

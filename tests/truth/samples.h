@@ -7,14 +7,14 @@
 
 #include "machine.h"
 
-void samples_record(struct bench *bench); /* starts to record the readings of an opened bench */
-void samples_phase(const char *phase);
+void samples_start_recording(struct bench *bench); /* starts to record the readings of an opened bench */
+void samples_start_phase(const char *phase);
 
 /*
  * Returns the width in ppb of the narrowest possible interval for the clock's rate against the TSC. It uses the
  * readings of the whole run or only of the window, and the exact steps of both counters. Returns a negative number if
  * there are too few readings.
  */
-long double samples_best_ppb(int clock, bool whole_run);
+long double samples_get_best_width_ppb(int clock, bool whole_run);
 
 #endif

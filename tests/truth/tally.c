@@ -83,7 +83,7 @@ tally_begin(const struct kind *kind, bool all_errors)
 }
 
 void
-tally_trial(uint64_t seed, bool simulated)
+tally_begin_trial(uint64_t seed, bool simulated)
 {
 	table.seed = seed;
 	table.trial_is_simulated = simulated;
@@ -124,7 +124,7 @@ tally(enum check check, bool right, const char *format, ...)
 }
 
 void
-tally_silent(const char *why, long double size)
+tally_count_silence(const char *why, long double size)
 {
 	size_t i = 0;
 
@@ -138,14 +138,14 @@ tally_silent(const char *why, long double size)
 }
 
 void
-tally_width(enum width width, long double value)
+tally_record_width(enum width width, long double value)
 {
 	if (value >= 0 && table.value_count[width] < VALUES_MAX)
 		values[width][table.value_count[width]++] = value;
 }
 
 static int
-compare(const void *a, const void *b)
+compare_values(const void *a, const void *b)
 {
 	const long double *first = a, *second = b;
 
@@ -153,9 +153,9 @@ compare(const void *a, const void *b)
 }
 
 static long double
-median(enum width width)
+get_median(enum width width)
 {
-	qsort(values[width], table.value_count[width], sizeof(values[0][0]), compare);
+	qsort(values[width], table.value_count[width], sizeof(values[0][0]), compare_values);
 	return values[width][table.value_count[width] / 2];
 }
 
@@ -164,8 +164,8 @@ print_widths(void)
 {
 	for (enum width width = 0; width < WIDTH_HPET_BEST; width++)
 		if (table.value_count[width])
-			printf("  %-50s %10.1Lf, %.3Lf times the best (%zu)\n", width_names[width], median(width),
-			       median(width + WIDTH_HPET_BEST), table.value_count[width]);
+			printf("  %-50s %10.1Lf, %.3Lf times the best (%zu)\n", width_names[width], get_median(width),
+			       get_median(width + WIDTH_HPET_BEST), table.value_count[width]);
 }
 
 uint64_t

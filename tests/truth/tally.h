@@ -26,7 +26,7 @@ enum width {
 };
 
 void tally_begin(const struct kind *kind, bool all_errors);
-void tally_trial(uint64_t seed, bool simulated);
+void tally_begin_trial(uint64_t seed, bool simulated);
 
 /* Counts one check. If it is not RIGHT, the sentence describes the error. Returns RIGHT. */
 bool tally(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -35,9 +35,9 @@ bool tally(enum check check, bool right, const char *format, ...) __attribute__(
  * Counts a fault that has no finding, and need not have one. WHY gives the reason. SIZE is the fault as a multiple of
  * the limit or of the resolution.
  */
-void tally_silent(const char *why, long double size);
+void tally_count_silence(const char *why, long double size);
 
-void tally_width(enum width width, long double value);
+void tally_record_width(enum width width, long double value);
 
 /* Prints the table of the kind. Returns the number of errors. */
 uint64_t tally_end(void);

@@ -50,7 +50,7 @@ is_row_complete(const struct report_interval *row, struct times *times)
 }
 
 static void
-taken(const struct sim_taken *event)
+record_interrupt(const struct sim_taken *event)
 {
 	const struct report *report = timers_truth.report;
 	size_t row = report->interval_count - 1;
@@ -77,7 +77,7 @@ is_requested(const struct timer_source *source)
 }
 
 static void
-draw_asked(void)
+draw_tested_sources(void)
 {
 	for (size_t count = 0; count < TIMERS_TESTED;) {
 		const struct timer_source *source = &sources[draw_below(SOURCES)];
@@ -111,16 +111,16 @@ draw_timers(void)
 	draw_rates();
 	sim_interrupts_add_hardware();
 	sim.interrupts.seed = draw_bits() | 1;
-	sim.interrupts.lapic_hz = draw_log(10000000, 1000000000);
-	sim.interrupts.entry_ps = draw_log(200, 20000) * NS;
-	sim.interrupts.taken = taken;
-	sim.cost_ps[SIM_PAUSE] = draw_log(200, 1000) * NS;
-	draw_asked();
+	sim.interrupts.lapic_hz = draw_log_uniform(10000000, 1000000000);
+	sim.interrupts.entry_ps = draw_log_uniform(200, 20000) * NS;
+	sim.interrupts.taken = record_interrupt;
+	sim.cost_ps[SIM_PAUSE] = draw_log_uniform(200, 1000) * NS;
+	draw_tested_sources();
 	draw_policies();
 }
 
 static void
-be_sick(struct sim_timer *timer, enum timer_fault fault)
+set_timer_fault(struct sim_timer *timer, enum timer_fault fault)
 {
 	unsigned every = (unsigned)draw_between(1, 20);
 
@@ -134,11 +134,11 @@ be_sick(struct sim_timer *timer, enum timer_fault fault)
 	timer->sticks = fault == FAULT_STICKS;
 	timer->stale = fault == FAULT_STALE;
 	if (fault == FAULT_EARLY)
-		timer->early_ps = draw_log(1000, 60000) * NS;
+		timer->early_ps = draw_log_uniform(1000, 60000) * NS;
 	else if (fault == FAULT_RATE)
-		timer->fast_ppm = draw_sign(draw_log(600, 20000));
+		timer->fast_ppm = draw_signed(draw_log_uniform(600, 20000));
 	else if (fault == FAULT_LATE)
-		timer->late_ps = draw_log(20, 1000) * US;
+		timer->late_ps = draw_log_uniform(20, 1000) * US;
 	if (fault == FAULT_LATE && draw_chance(30))
 		timer->late_one_in = (uint64_t)draw_between(2, 10);
 }
@@ -151,11 +151,11 @@ draw_fault(void)
 		timers_truth.fault = (enum timer_fault)draw_below(TIMER_FAULTS);
 	while (!(timers_truth.faulty->faults >> timers_truth.fault & 1));
 	sim.interrupts.timers[timers_truth.faulty->at].policy = SIM_DISCARD;
-	be_sick(&sim.interrupts.timers[timers_truth.faulty->at], timers_truth.fault);
+	set_timer_fault(&sim.interrupts.timers[timers_truth.faulty->at], timers_truth.fault);
 }
 
 void
-draw_sick_timer(void)
+draw_faulty_timer(void)
 {
 	draw_timers();
 	draw_fault();
@@ -176,7 +176,7 @@ draw_emulated_timers(void)
 }
 
 void
-timers_use(struct bench *bench)
+timers_use_in_bench(struct bench *bench)
 {
 	if (!sim.interrupts.plugged)
 		return;
@@ -187,7 +187,7 @@ timers_use(struct bench *bench)
 }
 
 const struct timer_source *
-timers_source(const char *id)
+timers_find_source(const char *id)
 {
 	for (size_t i = 0; timers_truth.tested[i]; i++)
 		if (id && strcmp(timers_truth.tested[i]->driver->id, id) == 0)
@@ -200,14 +200,14 @@ timers_source(const char *id)
  * the error against the second by the report.
  */
 long double
-timers_rate_ppb(const struct report *report, const struct timer_source *source)
+timers_get_rate_ppb(const struct report *report, const struct timer_source *source)
 {
 	long double faster = 1 / (1 - sim.interrupts.timers[source->at].fast_ppm / 1e6L);
 
 	if (source->clock != CLOCKS && machine.claimed[source->clock].den) {
 		faster *= machine.hz[source->clock] / ((long double)machine.claimed[source->clock].num /
 						       machine.claimed[source->clock].den);
-		faster *= verdict_tsc_hz(report) / machine.hz[TSC];
+		faster *= verdict_get_tsc_hz(report) / machine.hz[TSC];
 	}
 	return (faster - 1) * PPB;
 }

@@ -48,15 +48,15 @@ struct timers_truth {
 extern struct timers_truth timers_truth;
 
 void draw_timers(void);
-void draw_sick_timer(void);
+void draw_faulty_timer(void);
 void draw_emulated_timers(void);
 
 /* Installs the drawn sources as the timers to be tested. Must be called before the machine's run. */
-void timers_use(struct bench *bench);
+void timers_use_in_bench(struct bench *bench);
 
-const struct timer_source *timers_source(const char *id); /* returns NULL if this source is not tested */
+const struct timer_source *timers_find_source(const char *id); /* returns NULL if this source is not tested */
 
 /* Returns the error of the source's rate in ppb, in seconds as the report defines them. */
-long double timers_rate_ppb(const struct report *report, const struct timer_source *source);
+long double timers_get_rate_ppb(const struct report *report, const struct timer_source *source);
 
 #endif

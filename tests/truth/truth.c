@@ -65,7 +65,7 @@ print_machine(void)
 	for (int i = 0; i < CLOCKS; i++)
 		if (machine.has[i])
 			printf("true: %s %.6Lf Hz, oscillator %u, off by %.1Lf ppb\n", clock_ids[i], machine.hz[i], machine.source[i],
-			       machine_off_ppb(i));
+			       machine_get_rate_error_ppb(i));
 	if (machine.at_ps != SIM_NEVER)
 		printf("true: event %d at %.3f s, for %.3f s\n", (int)machine.event, (machine.at_ps - machine.run.from_ps) / 1e12,
 		       machine.by_ps / 1e12);
@@ -113,11 +113,11 @@ struct arguments {
 };
 
 static void
-try(const struct kind *kind, uint64_t seed, const struct arguments *arguments, bool simulated)
+run_trial(const struct kind *kind, uint64_t seed, const struct arguments *arguments, bool simulated)
 {
 	struct bench *bench;
 
-	tally_trial(seed, simulated);
+	tally_begin_trial(seed, simulated);
 	bench = machine_run(kind, seed, !simulated);
 	if (arguments->entries)
 		print_entries(bench, seed);
@@ -191,7 +191,8 @@ main(int count, char **words)
 			continue;
 		tally_begin(kind, all);
 		for (uint64_t i = 0; i < trials; i++)
-			try(kind, first + i, &arguments, arguments.simulated || i % SIMULATED_SHARE == SIMULATED_SHARE - 1);
+			run_trial(kind, first + i, &arguments, arguments.simulated ||
+				  i % SIMULATED_SHARE == SIMULATED_SHARE - 1);
 		wrong += tally_end();
 	}
 	return wrong > 0;

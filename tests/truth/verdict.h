@@ -18,6 +18,6 @@ void verdict_host(const struct report *report);
  * Returns the TSC's rate in Hz that the report must show: measured with the clock that sets the report's time scale,
  * as if this clock were right.
  */
-long double verdict_tsc_hz(const struct report *report);
+long double verdict_get_tsc_hz(const struct report *report);
 
 #endif

@@ -14,7 +14,7 @@
  * rounding counts.
  */
 static long double
-leaf_off_ppb(const struct leaf *leaf)
+get_leaf_error_ppb(const struct leaf *leaf)
 {
 	long double hz = (long double)leaf->hz.num / leaf->hz.den;
 	long double low = (machine.hz[TSC] / (hz - leaf->within_hz) - 1) * PPB;
@@ -25,7 +25,7 @@ leaf_off_ppb(const struct leaf *leaf)
 
 /* Returns the leaf whose name is at the start of TEXT. */
 static const struct leaf *
-leaf_of(const char *text)
+find_leaf(const char *text)
 {
 	for (size_t i = 0; i < machine.leaf_count; i++) {
 		size_t length = strlen(machine.leaves[i].by);
@@ -41,7 +41,7 @@ leaf_of(const char *text)
  * leaf. Fails if it is not one of the drawn leaves.
  */
 static void
-take_leaf_of_report(const struct report *report)
+use_leaf_of_report(const struct report *report)
 {
 	const struct rate *claimed = &report_find_clock(report, "tsc")->clock.claimed;
 	bool is_known = !claimed->den;
@@ -64,20 +64,20 @@ take_leaf_of_report(const struct report *report)
 static void
 check_finding(const struct report *report, const struct finding *finding)
 {
-	int by = clock_of(report->relative_to);
+	int by = find_clock_number(report->relative_to);
 	const struct leaf *leaf;
 	long double apart;
 
 	if (strncmp(finding->rule, "rate-", 5) == 0) {
-		tally(CHECK_CLOCK_NAMED, clock_of(finding->clock) != TSC, "%s: %s", finding->rule, finding->text);
+		tally(CHECK_CLOCK_NAMED, find_clock_number(finding->clock) != TSC, "%s: %s", finding->rule, finding->text);
 		return;
 	}
 	if (strcmp(finding->rule, "tsc-claim") != 0)
 		return;
-	leaf = leaf_of(finding->text);
+	leaf = find_leaf(finding->text);
 	if (!tally(CHECK_SENTENCE, leaf && leaf->is_wrong && by != CLOCKS && by != TSC, "of no wrong leaf: %s", finding->text))
 		return;
-	apart = (machine.hz[TSC] * leaf->hz.den / leaf->hz.num / (1 + machine_off_ppb(by) / PPB) - 1) * 1e6L;
+	apart = (machine.hz[TSC] * leaf->hz.den / leaf->hz.num / (1 + machine_get_rate_error_ppb(by) / PPB) - 1) * 1e6L;
 	tally(CHECK_SENTENCE, finding->low - 1 <= apart && apart <= finding->high + 1, "%s, not %.1Lf ppm", finding->text,
 	      apart);
 }
@@ -85,11 +85,11 @@ check_finding(const struct report *report, const struct finding *finding)
 static void
 check_leaf(const struct report *report, const struct leaf *leaf)
 {
-	long double off = fabsl(leaf_off_ppb(leaf));
+	long double off = fabsl(get_leaf_error_ppb(leaf));
 	bool is_named = false;
 
 	for (size_t i = 0; i < report->finding_count; i++)
-		is_named |= strcmp(report->findings[i].rule, "tsc-claim") == 0 && leaf_of(report->findings[i].text) == leaf;
+		is_named |= strcmp(report->findings[i].rule, "tsc-claim") == 0 && find_leaf(report->findings[i].text) == leaf;
 	for (size_t i = 0; i < report->claim_count; i++)
 		if (strcmp(report->claims[i].claim.by, leaf->by) == 0 && report->claims[i].claim.clock == CLAIM_OF_TSC)
 			tally(CHECK_PASSED_OFF, report->claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED : OUTCOME_FAILED),
@@ -99,7 +99,7 @@ check_leaf(const struct report *report, const struct leaf *leaf)
 	if (off >= OBVIOUS_PPB)
 		tally(CHECK_CLOCK_SILENT, is_named, "%s is off by %.0Lf ppm", leaf->by, off / PPM);
 	else if (!is_named)
-		tally_silent("a leaf off by less than 2000 ppm", off / clocks_limit_ppb("tsc-claim"));
+		tally_count_silence("a leaf off by less than 2000 ppm", off / clocks_limit_ppb("tsc-claim"));
 }
 
 void
@@ -109,7 +109,7 @@ verdict_claims(const struct bench *bench)
 
 	if (!machine.leaf_count)
 		return;
-	take_leaf_of_report(report);
+	use_leaf_of_report(report);
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.leaf_count; i++)

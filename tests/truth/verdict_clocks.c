@@ -34,9 +34,9 @@ has_fault(int clock, const char *rule)
 	if (clock == CLOCKS)
 		return false;
 	if (strcmp(rule, "rate-off") == 0 || strcmp(rule, "rate-wrong") == 0 || is_periodic)
-		return clocks_is_off(clock, rule) || machine_broke(clock);
+		return clocks_is_rate_wrong(clock, rule) || machine_has_broken_clock(clock);
 	if (strncmp(rule, "rate-changed", 12) == 0 || strncmp(rule, "clock-", 6) == 0)
-		return machine_broke(clock);
+		return machine_has_broken_clock(clock);
 	return false;
 }
 
@@ -45,13 +45,13 @@ has_fault(int clock, const char *rule)
  * no clock.
  */
 static unsigned
-group_at(const char *text)
+parse_clock_group(const char *text)
 {
 	unsigned group = 0;
 	int clock = 0;
 
 	for (char word[32]; clock != CLOCKS && sscanf(text, "%31[a-z_0-9]", word) == 1;) {
-		clock = clock_of(word);
+		clock = find_clock_number(word);
 		if (clock == CLOCKS)
 			break;
 		group |= 1u << clock;
@@ -66,11 +66,11 @@ group_at(const char *text)
  * FINDING and above LIMIT.
  */
 static bool
-are_faster(unsigned group, unsigned others, const struct finding *finding, long double limit)
+are_clocks_faster(unsigned group, unsigned others, const struct finding *finding, long double limit)
 {
 	for (int a = 0; a < CLOCKS; a++)
 		for (int b = 0; b < CLOCKS; b++) {
-			long double by = ((PPB + machine_off_ppb(a)) / (PPB + machine_off_ppb(b)) - 1) * PPB;
+			long double by = ((PPB + machine_get_rate_error_ppb(a)) / (PPB + machine_get_rate_error_ppb(b)) - 1) * PPB;
 
 			if (!(group >> a & 1) || !(others >> b & 1))
 				continue;
@@ -90,7 +90,7 @@ have_diverged(unsigned group, unsigned others)
 	bool any = machine.event == EVENT_PAUSE || machine.event == EVENT_SNAPSHOT;
 
 	for (int i = 0; i < CLOCKS; i++)
-		any |= (group | others) >> i & 1 && machine_broke(i);
+		any |= (group | others) >> i & 1 && machine_has_broken_clock(i);
 	return group && others && any;
 }
 
@@ -99,7 +99,7 @@ have_diverged(unsigned group, unsigned others)
  * is not larger. A change within a half of the window shows only in part.
  */
 static bool
-is_bend_right(const struct finding *finding, unsigned group)
+is_rate_change_true(const struct finding *finding, unsigned group)
 {
 	bool is_bent = false;
 	long double by;
@@ -114,7 +114,7 @@ is_bend_right(const struct finding *finding, unsigned group)
 
 /* Returns true if a finding on two groups of clocks is true: one group is off, or changed its rate. */
 static bool
-is_true_of_two(const struct finding *finding)
+is_group_finding_true(const struct finding *finding)
 {
 	const char *begin, *against;
 	unsigned group, others;
@@ -132,8 +132,8 @@ is_true_of_two(const struct finding *finding)
 	}
 	if (!against)
 		return false;
-	group = group_at(begin);
-	others = group_at(against);
+	group = parse_clock_group(begin);
+	others = parse_clock_group(against);
 	if (strstr(finding->text, ", or the TSC stopped between"))
 		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
@@ -142,14 +142,14 @@ is_true_of_two(const struct finding *finding)
 					    * a change of their rates
 					    */
 					   machine.core[0].steps_at_ps != SIM_NEVER))
-		return have_diverged(group, others) && is_bend_right(finding, group);
+		return have_diverged(group, others) && is_rate_change_true(finding, group);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
-	       are_faster(group, others, finding, clocks_limit_ppb(finding->rule));
+	       are_clocks_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
 
 /* Returns how far the machine's event put the clock ahead of the other clocks, in ns. */
 static long double
-moved_ns(int clock)
+get_event_shift_ns(int clock)
 {
 	long double by_ns = machine.by_ps / 1e3L;
 
@@ -168,22 +168,23 @@ moved_ns(int clock)
 }
 
 static int
-first_of(const struct report *report, const struct report_group *group)
+get_first_clock(const struct report *report, const struct report_group *group)
 {
-	return clock_of(report_clock_id(report, group->members[0]));
+	return find_clock_number(report_clock_id(report, group->members[0]));
 }
 
 static void
 check_elapsed(const struct report *report, const struct report_group *a, const struct report_group *b)
 {
-	long double truth = moved_ns(first_of(report, a)) - moved_ns(first_of(report, b));
+	long double truth = get_event_shift_ns(get_first_clock(report, a)) - get_event_shift_ns(get_first_clock(report, b));
 	long double slack = fabsl(truth) * 2 * MOST_OFF_PPB / PPB;
 
 	if (!a->elapsed.known || !b->elapsed.known || machine.event == EVENT_BACK || machine.event == EVENT_HALTS)
 		return;
 	tally(CHECK_ELAPSED, a->elapsed.low - b->elapsed.high <= truth + slack &&
 			     a->elapsed.high - b->elapsed.low >= truth - slack,
-	      "%s against %s: %.6Lf to %.6Lf s, not %.6Lf", clock_ids[first_of(report, a)], clock_ids[first_of(report, b)],
+	      "%s against %s: %.6Lf to %.6Lf s, not %.6Lf", clock_ids[get_first_clock(report, a)],
+	      clock_ids[get_first_clock(report, b)],
 	      (a->elapsed.low - b->elapsed.high) / 1e9L, (a->elapsed.high - b->elapsed.low) / 1e9L, truth / 1e9L);
 }
 
@@ -192,10 +193,10 @@ check_elapsed(const struct report *report, const struct report_group *a, const s
  * readings of the boot core's TSC. This TSC may have stepped itself, even to a value before the first comparison.
  */
 static bool
-is_within(const struct report_discontinuity *row, uint64_t at_ps)
+is_time_in_row(const struct report_discontinuity *row, uint64_t at_ps)
 {
-	return at_ps != SIM_NEVER && machine_tsc_at(0, at_ps - 1) >= row->from_tsc * TICK &&
-	       machine_tsc_at(0, at_ps) <= row->at_tsc * TICK;
+	return at_ps != SIM_NEVER && machine_get_tsc_at(0, at_ps - 1) >= row->from_tsc * TICK &&
+	       machine_get_tsc_at(0, at_ps) <= row->at_tsc * TICK;
 }
 
 static void
@@ -203,9 +204,10 @@ check_discontinuities(const struct report *report)
 {
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
-		bool then = machine.event == EVENT_BACK || machine.event == EVENT_HALTS || is_within(row, machine.at_ps);
+		bool then = machine.event == EVENT_BACK || machine.event == EVENT_HALTS || is_time_in_row(row, machine.at_ps);
 
-		tally(CHECK_DISCONTINUITY, is_within(row, machine.core[0].steps_at_ps) || (machine.event != EVENT_BEND && then),
+		tally(CHECK_DISCONTINUITY, is_time_in_row(row, machine.core[0].steps_at_ps) ||
+		      (machine.event != EVENT_BEND && then),
 		      "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
 		for (size_t g = 1; g < row->group_count && machine.at_ps != SIM_NEVER; g++)
 			check_elapsed(report, &row->groups[g], &row->groups[0]);
@@ -225,9 +227,9 @@ leaves_culprit_open(const struct finding *finding)
  * wrong.
  */
 static bool
-is_true_of_claim(const struct report *report, const struct finding *finding)
+is_claim_finding_true(const struct report *report, const struct finding *finding)
 {
-	int by = clock_of(report->relative_to);
+	int by = find_clock_number(report->relative_to);
 	bool is_open = leaves_culprit_open(finding);
 	long double apart;
 
@@ -235,17 +237,17 @@ is_true_of_claim(const struct report *report, const struct finding *finding)
 		return false;
 	if (machine.at_ps != SIM_NEVER)
 		return is_open && have_diverged(1u << TSC, 1u << by);
-	apart = ((PPB + machine_off_ppb(TSC)) / (PPB + machine_off_ppb(by)) - 1) * 1e6L;
+	apart = ((PPB + machine_get_rate_error_ppb(TSC)) / (PPB + machine_get_rate_error_ppb(by)) - 1) * 1e6L;
 	return fabsl(apart) * PPM > clocks_limit_ppb(finding->rule) && finding->low - 1 <= apart &&
 	       apart <= finding->high + 1 &&
-	       (is_open || !clocks_is_wrong(by));
+	       (is_open || !clocks_has_fault(by));
 }
 
 static void
 check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
-	int clock = clock_of(entry ? entry->clock.main : finding->clock); /* the clock that this read method reads */
+	int clock = find_clock_number(entry ? entry->clock.main : finding->clock); /* the clock that this read method reads */
 
 	if (is_not_about_rate(finding->rule))
 		return;
@@ -255,26 +257,26 @@ check_finding(const struct report *report, const struct finding *finding)
 		return; /* check_discontinuities() checks these findings */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
 		return; /* verdict_core_names.c checks these findings */
-	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_most_narrow_are_right(report))
-		tally_silent("a claim blamed by most of those that know, which are off alike", 0);
+	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_are_most_narrow_right(report))
+		tally_count_silence("a claim blamed by most of those that know, which are off alike", 0);
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
-		tally(CHECK_SENTENCE, is_true_of_claim(report, finding), "%s: %s", finding->rule, finding->text);
+		tally(CHECK_SENTENCE, is_claim_finding_true(report, finding), "%s: %s", finding->rule, finding->text);
 	else if (!finding->clock)
-		tally(CHECK_SENTENCE, is_true_of_two(finding), "%s: %s", finding->rule, finding->text);
-	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_most_narrow_are_right(report))
-		tally_silent("a clock named by most of those that know, which are off alike", 0);
+		tally(CHECK_SENTENCE, is_group_finding_true(finding), "%s: %s", finding->rule, finding->text);
+	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_are_most_narrow_right(report))
+		tally_count_silence("a clock named by most of those that know, which are off alike", 0);
 	else
-		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule) && is_bend_right(finding, 1u << clock), "%s: %s",
+		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule) && is_rate_change_true(finding, 1u << clock), "%s: %s",
 		      finding->rule, finding->text);
 }
 
 static bool
-is_named(const struct report *report, int clock, bool alone)
+is_clock_named(const struct report *report, int clock, bool alone)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (clock_of(finding->clock) == clock && !is_not_about_rate(finding->rule))
+		if (find_clock_number(finding->clock) == clock && !is_not_about_rate(finding->rule))
 			return true;
 		/*
 		 * A finding about the TSC's nominal rate names the TSC, unless its text says that the other clock may
@@ -289,7 +291,7 @@ is_named(const struct report *report, int clock, bool alone)
 }
 
 static bool
-is_noted(const struct report *report, const char *words)
+is_in_any_note(const struct report *report, const char *words)
 {
 	for (size_t i = 0; i < report->note_count; i++)
 		if (strstr(report->notes[i], words))
@@ -312,10 +314,10 @@ is_rtc_rate_noted(const struct report *report)
 		sscanf(report->notes[i], "rtc ran %Lf ppm (%Lf to %Lf) off %15s while the rates were measured, and "
 		       "its rate after that is not known: the whole machine may have been "
 		       "stopped.%n", &value, &low, &high, other, &end);
-		clock = end ? clock_of(other) : CLOCKS;
-		if (clock == CLOCKS || clocks_is_wrong(clock))
+		clock = end ? find_clock_number(other) : CLOCKS;
+		if (clock == CLOCKS || clocks_has_fault(clock))
 			continue;
-		truth = ((PPB + machine_off_ppb(RTC)) / (PPB + machine_off_ppb(clock)) - 1) * 1e6L;
+		truth = ((PPB + machine_get_rate_error_ppb(RTC)) / (PPB + machine_get_rate_error_ppb(clock)) - 1) * 1e6L;
 		if (truth >= low - NOTE_ROUNDED_PPM && truth <= high + NOTE_ROUNDED_PPM)
 			return true;
 	}
@@ -325,29 +327,29 @@ is_rtc_rate_noted(const struct report *report)
 static void
 check_silence(const struct report *report, int clock)
 {
-	long double size = fabsl(machine_off_ppb(clock)) / clocks_limit_ppb("rate-off");
-	bool can_be_named = clocks_most_right() && clocks_most_narrow_are_right(report) &&
+	long double size = fabsl(machine_get_rate_error_ppb(clock)) / clocks_limit_ppb("rate-off");
+	bool can_be_named = clocks_are_most_right() && clocks_are_most_narrow_right(report) &&
 			    clocks_count_proofs(report, clock) > 1;
 
 	if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
-		tally_silent("a guest's RTC that a note gives as off in one stretch", size);
+		tally_count_silence("a guest's RTC that a note gives as off in one stretch", size);
 	else if (can_be_named)
-		tally(CHECK_CLOCK_SILENT, is_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
-		      clock_ids[clock], machine_off_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
-		      is_named(report, clock, false) ? ": told as one of two" : "");
-	else if (is_named(report, clock, true))
+		tally(CHECK_CLOCK_SILENT, is_clock_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
+		      clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
+		      is_clock_named(report, clock, false) ? ": told as one of two" : "");
+	else if (is_clock_named(report, clock, true))
 		return;
-	else if (machine.is_drawn && is_noted(report, "its rate after that is not known"))
-		tally_silent("a clock whose second rate is not known, and that has no check", size);
+	else if (machine.is_drawn && is_in_any_note(report, "its rate after that is not known"))
+		tally_count_silence("a clock whose second rate is not known, and that has no check", size);
 	else if (machine.is_obvious)
-		tally(CHECK_CLOCK_SILENT, is_named(report, clock, false), "%s is off by %.0Lf ppm", clock_ids[clock],
-		      machine_off_ppb(clock) / PPM);
-	else if (is_named(report, clock, false))
-		tally_silent("a clock told as one of two", size);
-	else if (!clocks_most_right())
-		tally_silent("no most of the oscillators are right", size);
+		tally(CHECK_CLOCK_SILENT, is_clock_named(report, clock, false), "%s is off by %.0Lf ppm", clock_ids[clock],
+		      machine_get_rate_error_ppb(clock) / PPM);
+	else if (is_clock_named(report, clock, false))
+		tally_count_silence("a clock told as one of two", size);
+	else if (!clocks_are_most_right())
+		tally_count_silence("no most of the oscillators are right", size);
 	else
-		tally_silent("clocks whose intervals are too wide", size);
+		tally_count_silence("clocks whose intervals are too wide", size);
 }
 
 static void
@@ -355,17 +357,19 @@ check_scale(const struct report *report)
 {
 	char id[32] = "";
 
-	if (sscanf(report->tsc_source, "measured against %31s", id) != 1 || machine.at_ps != SIM_NEVER || !clocks_most_right())
+	if (sscanf(report->tsc_source, "measured against %31s", id) != 1 || machine.at_ps != SIM_NEVER ||
+	    !clocks_are_most_right())
 		return;
-	if (is_noted(report, "which may be wrong"))
-		tally_silent("a scale said to be in doubt", 0);
+	if (is_in_any_note(report, "which may be wrong"))
+		tally_count_silence("a scale said to be in doubt", 0);
 	else
-		tally(CHECK_SCALE, !clocks_is_wrong(clock_of(id)), "all times rest on %s, which is off by %.0Lf ppm", id,
-		      machine_off_ppb(clock_of(id)) / PPM);
+		tally(CHECK_SCALE, !clocks_has_fault(find_clock_number(id)),
+		      "all times rest on %s, which is off by %.0Lf ppm", id,
+		      machine_get_rate_error_ppb(find_clock_number(id)) / PPM);
 }
 
 static bool
-have_one_source(int a, int b)
+share_source(int a, int b)
 {
 	bool by_host = machine.is_guest && a != TSC && b != TSC && a != RTC && b != RTC;
 
@@ -380,16 +384,16 @@ static void
 check_passed_rate(const struct behaviour *row)
 {
 	const char *against = strstr(row->text, "against ");
-	int clock = clock_of(row->clock);
+	int clock = find_clock_number(row->clock);
 	char witness[32] = "";
 
 	if (strcmp(row->rule, "rate-off") != 0 || clock == CLOCKS || machine.at_ps != SIM_NEVER)
 		return;
 	sscanf(against ? against : "", "against %31[a-z_]", witness);
 	tally(CHECK_PASSED_OFF,
-	      fabsl(machine_off_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
-		      !have_one_source(clock, clock_of(witness)),
-	      "%s It is off by %.0Lf ppm", row->text, machine_off_ppb(clock) / PPM);
+	      fabsl(machine_get_rate_error_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
+		      !share_source(clock, find_clock_number(witness)),
+	      "%s It is off by %.0Lf ppm", row->text, machine_get_rate_error_ppb(clock) / PPM);
 }
 
 /* A rule must not pass if its interval is wider than twice the limit, because such an interval proves nothing. */
@@ -400,7 +404,7 @@ check_passes(const struct report *report)
 		const struct report_clock *entry = &report->clocks[i];
 		int64_t width = entry->error.high - entry->error.low;
 
-		if (clock_of(entry->clock.id) != TSC && entry->verdict == VERDICT_PASS && !entry->open &&
+		if (find_clock_number(entry->clock.id) != TSC && entry->verdict == VERDICT_PASS && !entry->open &&
 		    entry->error.known)
 			tally(CHECK_PASSED_WIDE, width <= 2 * clocks_limit_ppb("rate-off"), "%s: %lld to %lld ppb", entry->clock.id,
 			      (long long)entry->error.low, (long long)entry->error.high);
@@ -424,7 +428,7 @@ verdict_clocks(const struct report *report)
 		check_finding(report, &report->findings[i]);
 	check_scale(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
-		if (clocks_has_exact_rate(i) && fabsl(machine_off_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
+		if (clocks_has_exact_rate(i) && fabsl(machine_get_rate_error_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
 			check_silence(report, i);
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
 		tally(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),

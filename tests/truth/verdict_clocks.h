@@ -6,18 +6,18 @@
 
 long double clocks_limit_ppb(const char *rule);
 /* returns true if the clock's own rate error is beyond the limit of RULE */
-bool clocks_is_off(int clock, const char *rule);
+bool clocks_is_rate_wrong(int clock, const char *rule);
 /* returns true if the clock's rate error is beyond the smallest limit for a rate */
-bool clocks_is_wrong(int clock);
+bool clocks_has_fault(int clock);
 /* returns true if the clock has an exact nominal rate, so that it determines the TSC's rate */
 bool clocks_has_exact_rate(int clock);
-bool clocks_most_right(void);
+bool clocks_are_most_right(void);
 
 /*
  * These functions use the intervals in REPORT. The first returns whether most of the clocks with narrow intervals are
  * right. The second returns from how many right oscillators the report proves CLOCK to differ.
  */
-bool clocks_most_narrow_are_right(const struct report *report);
+bool clocks_are_most_narrow_right(const struct report *report);
 size_t clocks_count_proofs(const struct report *report, int clock);
 
 #endif

@@ -18,7 +18,7 @@ static size_t majority_class;
 static bool has_majority;
 
 static size_t
-core_of_id(uint32_t apic_id)
+find_core_by_apic_id(uint32_t apic_id)
 {
 	size_t core = 0;
 
@@ -28,9 +28,9 @@ core_of_id(uint32_t apic_id)
 }
 
 static bool
-is_sick(size_t core)
+is_outside_majority(size_t core)
 {
-	return has_majority && machine_class(core) != majority_class;
+	return has_majority && machine_get_core_class(core) != majority_class;
 }
 
 /*
@@ -39,7 +39,7 @@ is_sick(size_t core)
  * is 5 us away. It is enough to check each range between two cores' positions that holds more than half of the cores.
  */
 bool
-cores_are_most_against(size_t core, const __int128 *positions)
+cores_do_most_differ(size_t core, const __int128 *positions)
 {
 	size_t most = machine.cores / 2 + 1;
 
@@ -60,23 +60,23 @@ cores_are_most_against(size_t core, const __int128 *positions)
 }
 
 static bool
-is_off_at(size_t core, uint64_t at_ps)
+has_wrong_offset_at(size_t core, uint64_t at_ps)
 {
 	__int128 positions[CORES_MAX];
 
 	for (size_t i = 0; i < machine.cores; i++)
-		positions[i] = machine_tsc_at(i, at_ps);
-	return cores_are_most_against(core, positions);
+		positions[i] = machine_get_tsc_at(i, at_ps);
+	return cores_do_most_differ(core, positions);
 }
 
 static bool
-moves_off(size_t core, struct span span)
+drifts_from_most_cores(size_t core, struct span span)
 {
 	__int128 positions[CORES_MAX];
 
 	for (size_t i = 0; i < machine.cores; i++)
-		positions[i] = machine_tsc_at(i, span.to_ps) - machine_tsc_at(i, span.from_ps);
-	return cores_are_most_against(core, positions);
+		positions[i] = machine_get_tsc_at(i, span.to_ps) - machine_get_tsc_at(i, span.from_ps);
+	return cores_do_most_differ(core, positions);
 }
 
 /*
@@ -87,8 +87,9 @@ static bool
 differs_from_majority(size_t core, struct span span)
 {
 	if (has_majority)
-		return is_sick(core);
-	return is_off_at(core, span.from_ps) || is_off_at(core, span.to_ps) || moves_off(core, span);
+		return is_outside_majority(core);
+	return has_wrong_offset_at(core, span.from_ps) || has_wrong_offset_at(core, span.to_ps) ||
+	       drifts_from_most_cores(core, span);
 }
 
 #define PRINTED_STEP_PS       (SIM_PS_PER_S / 10) /* times in the report have one decimal: a tenth of a second */
@@ -144,7 +145,7 @@ parse_time_pair(const char *text, struct span *from, struct span *to)
  * second.
  */
 static struct span
-as_said(struct span span)
+widen_by_rounding(struct span span)
 {
 	return (struct span){ span.from_ps - PRINTED_STEP_PS - span.from_ps / CRYSTAL_PARTS,
 			      span.to_ps + PRINTED_STEP_PS + span.to_ps / CRYSTAL_PARTS };
@@ -157,8 +158,8 @@ as_said(struct span span)
 static bool
 is_in_printed_range(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
 {
-	long double per_ns = verdict_tsc_hz(report) / 1e9L;
-	long double low = hull_ticks(hull.low) / per_ns, high = hull_ticks(hull.high) / per_ns;
+	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
+	long double low = hull_to_ticks(hull.low) / per_ns, high = hull_to_ticks(hull.high) / per_ns;
 
 	if (!ahead) {
 		long double swap = -low;
@@ -183,7 +184,7 @@ is_group_true(const struct report *report, const char *text, size_t other, struc
 	if (!is_package && sscanf(text, "The TSCs of %zu cores (core %zu among them)", &count, &one) != 2)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++) {
-		bool is_it = is_in_printed_range(report, hull_of(other, i, span), near, far, ahead);
+		bool is_it = is_in_printed_range(report, hull_of_offsets(other, i, span), near, far, ahead);
 
 		if (is_package ? machine.core[i].apic_id >> machine.package_bits == package : machine.core[i].apic_id == one)
 			if (!is_it)
@@ -213,21 +214,23 @@ is_offset_true(const struct report *report, const struct finding *finding)
 		return false;
 	ahead = strcmp(word, "ahead") == 0;
 	if (sscanf(strstr(finding->text, word) + strlen(word), ahead ? " of core %u" : " core %u", &other) != 1 ||
-	    core_of_id(other) == machine.cores || !parse_time_or_pair(finding->text, &span) || near > far)
+	    find_core_by_apic_id(other) == machine.cores || !parse_time_or_pair(finding->text, &span) || near > far)
 		return false;
 	if (group)
-		return is_group_true(report, finding->text, core_of_id(other), as_said(span), near, far, ahead);
-	return core_of_id(core) < machine.cores &&
-	       is_in_printed_range(report, hull_of(core_of_id(other), core_of_id(core), as_said(span)), near, far, ahead);
+		return is_group_true(report, finding->text, find_core_by_apic_id(other), widen_by_rounding(span), near,
+				     far, ahead);
+	return find_core_by_apic_id(core) < machine.cores &&
+	       is_in_printed_range(report, hull_of_offsets(find_core_by_apic_id(other), find_core_by_apic_id(core),
+							   widen_by_rounding(span)), near, far, ahead);
 }
 
 /* Returns by how many ppb CORE's TSC was faster than OTHER's. Time is measured in ticks of the boot core's TSC. */
 static long double
-average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
+get_average_drift_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 {
-	__int128 own = machine_tsc_at(core, to_ps) - machine_tsc_at(core, from_ps);
-	__int128 others = machine_tsc_at(other, to_ps) - machine_tsc_at(other, from_ps);
-	__int128 boot = machine_tsc_at(0, to_ps) - machine_tsc_at(0, from_ps);
+	__int128 own = machine_get_tsc_at(core, to_ps) - machine_get_tsc_at(core, from_ps);
+	__int128 others = machine_get_tsc_at(other, to_ps) - machine_get_tsc_at(other, from_ps);
+	__int128 boot = machine_get_tsc_at(0, to_ps) - machine_get_tsc_at(0, from_ps);
 
 	return (long double)(own - others) / (long double)boot * PPB;
 }
@@ -240,7 +243,7 @@ average_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_ps)
 static size_t
 find_possible_times(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
 {
-	struct span said = as_said(time);
+	struct span said = widen_by_rounding(time);
 	const uint64_t steps[] = { machine.core[core].steps_at_ps, machine.core[other].steps_at_ps };
 	size_t count = 0;
 
@@ -270,13 +273,13 @@ is_average_drift_in_range(size_t core, size_t other, const struct span *stretch,
 
 	for (size_t i = 0; i < begins; i++)
 		for (size_t j = 0; j < ends; j++) {
-			long double ppb = average_ppb(core, other, from[i], to[j]);
+			long double ppb = get_average_drift_ppb(core, other, from[i], to[j]);
 
 			low = ppb < low ? ppb : low;
 			high = ppb > high ? ppb : high;
 		}
 	if (machine_has_fault(core) || machine_has_fault(other)) { /* a reading at the start or the end may be too high */
-		__int128 boot = machine_tsc_at(0, stretch[1].to_ps) - machine_tsc_at(0, stretch[0].from_ps);
+		__int128 boot = machine_get_tsc_at(0, stretch[1].to_ps) - machine_get_tsc_at(0, stretch[0].from_ps);
 		long double too_high_ppb = (long double)(machine.ahead_ticks * TICK) / (long double)boot * PPB;
 
 		low -= too_high_ppb;
@@ -303,14 +306,15 @@ is_drift_true(const struct finding *finding)
 	if (sscanf(finding->text, "Core %u's TSC ran %lu to %lu ppb %15s", &id, &near, &far, word) != 4 || !than ||
 	    !parse_time_pair(finding->text, &stretch[0], &stretch[1]) || near > far)
 		return false;
-	core = core_of_id(id);
+	core = find_core_by_apic_id(id);
 	faster = strcmp(word, "faster") == 0;
 	if (core == machine.cores || (!faster && strcmp(word, "slower") != 0))
 		return false;
 	if (sscanf(than, " than core %u's", &other) == 1)
-		return core_of_id(other) < machine.cores &&
-		       (faster ? is_average_drift_in_range(core, core_of_id(other), stretch, near, far)
-			       : is_average_drift_in_range(core, core_of_id(other), stretch, -(long double)far, -(long double)near));
+		return find_core_by_apic_id(other) < machine.cores &&
+		       (faster ? is_average_drift_in_range(core, find_core_by_apic_id(other), stretch, near, far)
+			       : is_average_drift_in_range(core, find_core_by_apic_id(other), stretch,
+							   -(long double)far, -(long double)near));
 	if (strncmp(than, " than most ", 11) != 0)
 		return false;
 	for (size_t i = 0; i < machine.cores; i++)
@@ -337,11 +341,11 @@ check_kind_of_drift(const struct finding *finding, size_t core)
 		tally(CHECK_MOTION, stepped && parse_time_or_pair(step + 11, &span) && at_ps + PRINTED_STEP_PS >= span.from_ps &&
 				    at_ps <= span.to_ps + PRINTED_STEP_PS, "core %zu: %s", core, finding->text);
 	else
-		tally_silent(stepped ? "a step that is not told from a drift" : "a drift that is not told from a step", 0);
+		tally_count_silence(stepped ? "a step that is not told from a drift" : "a drift that is not told from a step", 0);
 }
 
 static bool
-moves(size_t core)
+drifts_or_steps(size_t core)
 {
 	return machine.core[core].steps_at_ps != SIM_NEVER || machine_has_fault(core) ||
 	       (has_majority ? machine.core[core].microhz != machine.core[majority_class].microhz : true);
@@ -364,8 +368,8 @@ is_contradiction_true(const struct finding *finding)
 	else if (worst && sscanf(worst, "the worst among cores %u, %u and %u,", &ids[0], &ids[1], &ids[2]) == 3)
 		count = 3;
 	for (size_t i = 0; i < count; i++) {
-		known += core_of_id(ids[i]) < machine.cores;
-		moving += core_of_id(ids[i]) < machine.cores && moves(core_of_id(ids[i]));
+		known += find_core_by_apic_id(ids[i]) < machine.cores;
+		moving += find_core_by_apic_id(ids[i]) < machine.cores && drifts_or_steps(find_core_by_apic_id(ids[i]));
 	}
 	return count && known == count && moving && by && parse_time_or_pair(by, &span);
 }
@@ -375,11 +379,11 @@ static void
 check_steps_back(const struct finding *finding)
 {
 	if (finding->core != REPORT_NO_CORE)
-		tally(CHECK_CORE_NAMED, core_of_id(finding->core) < machine.cores &&
-					machine_steps_back(core_of_id(finding->core)), "%s", finding->text);
+		tally(CHECK_CORE_NAMED, find_core_by_apic_id(finding->core) < machine.cores &&
+					machine_steps_back(find_core_by_apic_id(finding->core)), "%s", finding->text);
 	for (size_t i = 0; i < finding->core_count; i++)
-		tally(CHECK_CORE_NAMED, core_of_id(finding->cores[i]) < machine.cores &&
-					machine_steps_back(core_of_id(finding->cores[i])), "%s", finding->text);
+		tally(CHECK_CORE_NAMED, find_core_by_apic_id(finding->cores[i]) < machine.cores &&
+					machine_steps_back(find_core_by_apic_id(finding->cores[i])), "%s", finding->text);
 }
 
 static void
@@ -387,7 +391,7 @@ check_finding(const struct report *report, const struct finding *finding)
 {
 	const struct report_skew *skew = &report->skew;
 	bool is_offset = strcmp(finding->rule, "tsc-offset") == 0, is_drift = strcmp(finding->rule, "tsc-drift") == 0;
-	size_t named = core_of_id(finding->core);
+	size_t named = find_core_by_apic_id(finding->core);
 	struct span span = { 0, 0 };
 
 	if ((is_offset || is_drift) && named < machine.cores)
@@ -407,9 +411,9 @@ check_finding(const struct report *report, const struct finding *finding)
 	if (strcmp(finding->rule, "tsc-warp") == 0) {
 		const struct report_contended *worst =
 			skew->locked.worst_ticks > skew->lock_free.worst_ticks ? &skew->locked : &skew->lock_free;
-		size_t a = core_of_id(worst->worst_a), b = core_of_id(worst->worst_b);
+		size_t a = find_core_by_apic_id(worst->worst_a), b = find_core_by_apic_id(worst->worst_b);
 
-		tally(CHECK_SENTENCE, machine_class(a) != machine_class(b), "%s", finding->text);
+		tally(CHECK_SENTENCE, machine_get_core_class(a) != machine_get_core_class(b), "%s", finding->text);
 	}
 }
 
@@ -418,7 +422,7 @@ check_finding(const struct report *report, const struct finding *finding)
  * majority.
  */
 static bool
-is_marked(const struct report *report, size_t core)
+is_marked_as_off(const struct report *report, size_t core)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
@@ -438,11 +442,11 @@ is_marked(const struct report *report, size_t core)
  * smaller offsets are not reported.
  */
 static bool
-proves(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
+is_offset_proven(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
 {
 	struct offset offset = offsets_get_pair(offsets, a, b);
 
-	return offset_is_known(offset) && offset_min_size(offset) / (verdict_tsc_hz(report) / 1e9L) >= 1;
+	return offset_is_known(offset) && offset_min_size(offset) / (verdict_get_tsc_hz(report) / 1e9L) >= 1;
 }
 
 /* Returns true if cores I and SPEAKER are proven to be nearer to each other than CORE is to either of them. */
@@ -466,8 +470,8 @@ can_be_named(const struct report *report, const struct offsets *offsets, size_t 
 	for (size_t s = 0; s < machine.cores; s++) {
 		size_t count = 0;
 
-		for (size_t i = 0; i < machine.cores && machine_class(s) == majority_class; i++)
-			count += machine_class(i) == majority_class && proves(report, offsets, i, core) &&
+		for (size_t i = 0; i < machine.cores && machine_get_core_class(s) == majority_class; i++)
+			count += machine_get_core_class(i) == majority_class && is_offset_proven(report, offsets, i, core) &&
 				 (!as_group || are_nearer(offsets, s, i, core));
 		if (count * 2 > machine.cores)
 			return true;
@@ -476,7 +480,7 @@ can_be_named(const struct report *report, const struct offsets *offsets, size_t 
 }
 
 static bool
-is_anything_said(const struct report *report)
+has_report_any_finding(const struct report *report)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (strncmp(report->findings[i].rule, "tsc-", 4) == 0 ||
@@ -491,20 +495,21 @@ check_silence(const struct bench *bench, size_t core)
 	const struct report *report = &bench->run.report;
 	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
 	bool again = report->skew.last.measured;
-	struct hull hull = hull_of(majority_class, core, machine.run);
+	struct hull hull = hull_of_offsets(majority_class, core, machine.run);
 	__int128 most = -hull.low > hull.high ? -hull.low : hull.high;
-	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L), size = trip > 0 ? hull_ticks(most) / trip : 0;
+	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L),
+		size = trip > 0 ? hull_to_ticks(most) / trip : 0;
 
 	if (can_be_named(report, first, core, true) || (again && can_be_named(report, latest, core, true)))
-		tally(CHECK_CORE_SILENT, is_marked(report, core) || report->cores[core].steps_back,
-		      "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_ticks(most),
+		tally(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->cores[core].steps_back,
+		      "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_to_ticks(most),
 		      report->finding_count ? report->findings[0].text : "nothing is said");
-	else if (is_marked(report, core))
+	else if (is_marked_as_off(report, core))
 		return;
 	else if (can_be_named(report, first, core, false) || (again && can_be_named(report, latest, core, false)))
-		tally_silent("cores not further off than the others may be from each other", size);
+		tally_count_silence("cores not further off than the others may be from each other", size);
 	else
-		tally_silent("cores that no more than half prove (in round trips)", size);
+		tally_count_silence("cores that no more than half prove (in round trips)", size);
 }
 
 /* Checks that the report says at least that some cores differ or moved, even if it cannot name a core. */
@@ -517,13 +522,14 @@ check_that_something_is_reported(const struct bench *bench)
 
 	for (size_t i = 0; i < machine.cores; i++)
 		for (size_t j = i + 1; j < machine.cores; j++)
-			proofs += proves(report, first, i, j) || offsets_get_movement_ticks(first, i, j) > 0 ||
+			proofs += is_offset_proven(report, first, i, j) || offsets_get_movement_ticks(first, i, j) > 0 ||
 				  (report->skew.last.measured &&
-				   (proves(report, latest, i, j) || offsets_get_movement_ticks(latest, i, j) > 0));
+				   (is_offset_proven(report, latest, i, j) || offsets_get_movement_ticks(latest, i, j) > 0));
 	if (proofs)
-		tally(CHECK_CORE_SILENT, is_anything_said(report), "%zu pairs are proven to differ, and nothing is said", proofs);
-	else if (!has_majority && !is_anything_said(report))
-		tally_silent("no class of cores is most, no pair proves it", 0);
+		tally(CHECK_CORE_SILENT, has_report_any_finding(report),
+		      "%zu pairs are proven to differ, and nothing is said", proofs);
+	else if (!has_majority && !has_report_any_finding(report))
+		tally_count_silence("no class of cores is most, no pair proves it", 0);
 }
 
 void
@@ -533,14 +539,14 @@ verdict_core_names(const struct bench *bench)
 	struct span tournaments = { machine.first.to_ps, machine.last.to_ps ? machine.last.from_ps : machine.first.to_ps };
 
 	majority_class = 0;
-	has_majority = machine_majority(&majority_class) > 0;
+	has_majority = machine_find_majority(&majority_class) > 0;
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
-		if (is_marked(report, i))
+		if (is_marked_as_off(report, i))
 			tally(CHECK_CORE_NAMED, differs_from_majority(i, tournaments), "core %zu is marked: %s", i,
 			      report->cores[i].drifts ? "it drifts" : "it is off the majority");
-		if (has_majority && is_sick(i) && report->skew.first.measured)
+		if (has_majority && is_outside_majority(i) && report->skew.first.measured)
 			check_silence(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)

@@ -10,34 +10,34 @@
 #include "verdict_cores.h"
 
 static void
-widen(struct hull *hull, size_t other, size_t core, uint64_t at_ps)
+widen_hull(struct hull *hull, size_t other, size_t core, uint64_t at_ps)
 {
-	__int128 ticks = machine_tsc_at(core, at_ps) - machine_tsc_at(other, at_ps);
+	__int128 ticks = machine_get_tsc_at(core, at_ps) - machine_get_tsc_at(other, at_ps);
 
 	hull->low = ticks < hull->low ? ticks : hull->low;
 	hull->high = ticks > hull->high ? ticks : hull->high;
 }
 
 static void
-widen_around(struct hull *hull, size_t other, size_t core, struct span span, uint64_t at_ps)
+widen_hull_around_time(struct hull *hull, size_t other, size_t core, struct span span, uint64_t at_ps)
 {
 	if (at_ps == SIM_NEVER || at_ps <= span.from_ps || at_ps > span.to_ps)
 		return;
-	widen(hull, other, core, at_ps - 1);
-	widen(hull, other, core, at_ps);
+	widen_hull(hull, other, core, at_ps - 1);
+	widen_hull(hull, other, core, at_ps);
 }
 
 struct hull
-hull_of(size_t other, size_t core, struct span span)
+hull_of_offsets(size_t other, size_t core, struct span span)
 {
-	__int128 ticks = machine_tsc_at(core, span.from_ps) - machine_tsc_at(other, span.from_ps);
+	__int128 ticks = machine_get_tsc_at(core, span.from_ps) - machine_get_tsc_at(other, span.from_ps);
 	struct hull hull = { ticks, ticks };
 
-	widen(&hull, other, core, span.to_ps);
+	widen_hull(&hull, other, core, span.to_ps);
 	for (size_t i = 0; i < machine.cores; i++)
-		widen_around(&hull, other, core, span, machine.core[i].steps_at_ps);
+		widen_hull_around_time(&hull, other, core, span, machine.core[i].steps_at_ps);
 	for (size_t i = 0; i < machine.faults && (machine_has_fault(core) || machine_has_fault(other)); i++)
-		widen_around(&hull, other, core, span, machine.set_back_ps[i]);
+		widen_hull_around_time(&hull, other, core, span, machine.set_back_ps[i]);
 	if (machine_has_fault(core))
 		hull.high += machine.ahead_ticks * TICK;
 	if (machine_has_fault(other))
@@ -46,21 +46,21 @@ hull_of(size_t other, size_t core, struct span span)
 }
 
 long double
-hull_ticks(__int128 ticks)
+hull_to_ticks(__int128 ticks)
 {
 	return (long double)ticks / TICK;
 }
 
 /* Returns true if the interval contains the true offset at any time of the span. */
 static bool
-meets(struct offset offset, struct hull hull)
+contains_true_offset(struct offset offset, struct hull hull)
 {
 	return (offset.low == INT64_MIN || (__int128)offset.low * TICK <= hull.high) &&
 	       (offset.high == INT64_MAX || (__int128)offset.high * TICK >= hull.low);
 }
 
 bool
-cores_stay(size_t a, size_t b)
+cores_are_both_stable(size_t a, size_t b)
 {
 	return machine.core[a].steps_at_ps == SIM_NEVER && machine.core[b].steps_at_ps == SIM_NEVER &&
 	       !machine_has_fault(a) && !machine_has_fault(b);
@@ -73,29 +73,32 @@ check_pairs(const struct report_skew *skew)
 		for (size_t j = i + 1; j < skew->first.offsets.cores; j++) {
 			struct offset own = offsets_get_pair(&skew->first.offsets, i, j);
 			size_t a = skew->core_of[i], b = skew->core_of[j];
-			struct hull hull = hull_of(a, b, machine.first);
+			struct hull hull = hull_of_offsets(a, b, machine.first);
 
 			if (offset_is_known(own))
-				tally(CHECK_PAIR_OFFSET, meets(own, hull), "core %zu against %zu: %lld to %lld ticks, not %.3Lf to %.3Lf",
-				      b, a, (long long)own.low, (long long)own.high, hull_ticks(hull.low), hull_ticks(hull.high));
+				tally(CHECK_PAIR_OFFSET, contains_true_offset(own, hull),
+				      "core %zu against %zu: %lld to %lld ticks, not %.3Lf to %.3Lf",
+				      b, a, (long long)own.low, (long long)own.high, hull_to_ticks(hull.low),
+				      hull_to_ticks(hull.high));
 		}
 }
 
 static void
-check_place(const struct report *report, size_t core)
+check_core_offset(const struct report *report, size_t core)
 {
 	struct offset place = report->cores[core].offset;
 	struct interval_ns ns = report_offset_ns(report, place);
-	struct hull hull = hull_of(0, core, machine.first);
-	long double per_ns = verdict_tsc_hz(report) / 1e9L;
+	struct hull hull = hull_of_offsets(0, core, machine.first);
+	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 
 	if (core == 0 || !offset_is_known(place))
 		return;
-	if (tally(CHECK_PLACE, meets(place, hull), "core %zu: %lld to %lld ticks, not %.3Lf to %.3Lf", core,
-		  (long long)place.low, (long long)place.high, hull_ticks(hull.low), hull_ticks(hull.high)) && ns.known)
-		tally(CHECK_PLACE_NS, ns.low <= hull_ticks(hull.high) / per_ns && ns.high >= hull_ticks(hull.low) / per_ns,
+	if (tally(CHECK_PLACE, contains_true_offset(place, hull), "core %zu: %lld to %lld ticks, not %.3Lf to %.3Lf", core,
+		  (long long)place.low, (long long)place.high, hull_to_ticks(hull.low), hull_to_ticks(hull.high)) && ns.known)
+		tally(CHECK_PLACE_NS, ns.low <= hull_to_ticks(hull.high) / per_ns &&
+		      ns.high >= hull_to_ticks(hull.low) / per_ns,
 		      "core %zu: %lld to %lld ns, not %.3Lf to %.3Lf", core, (long long)ns.low, (long long)ns.high,
-		      hull_ticks(hull.low) / per_ns, hull_ticks(hull.high) / per_ns);
+		      hull_to_ticks(hull.low) / per_ns, hull_to_ticks(hull.high) / per_ns);
 }
 
 /* Checks the core's drift against the boot core. Time is measured in the boot core's ticks. */
@@ -105,7 +108,7 @@ check_drift(const struct report *report, size_t core)
 	const struct offset *drift = &report->cores[core].drift_ppb;
 	long double truth = ((long double)machine.core[core].microhz / machine.core[0].microhz - 1) * PPB;
 
-	if (core == 0 || !report_drift_is_known(report, &report->cores[core]) || !cores_stay(0, core))
+	if (core == 0 || !report_drift_is_known(report, &report->cores[core]) || !cores_are_both_stable(0, core))
 		return;
 	tally(CHECK_DRIFT, drift->low <= truth && truth <= drift->high, "core %zu: %lld to %lld ppb, not %.3Lf", core,
 	      (long long)drift->low, (long long)drift->high, truth);
@@ -117,7 +120,7 @@ check_drift(const struct report *report, size_t core)
  * TSC does later.
  */
 static __int128
-furthest(void)
+get_largest_true_offset(void)
 {
 	struct span span = { machine.first.from_ps, UINT64_MAX };
 	__int128 most = 0;
@@ -127,7 +130,7 @@ furthest(void)
 
 	for (size_t a = 0; a < machine.cores; a++)
 		for (size_t b = a + 1; b < machine.cores; b++) {
-			struct hull hull = hull_of(a, b, span);
+			struct hull hull = hull_of_offsets(a, b, span);
 
 			most = -hull.low > most ? -hull.low : most;
 			most = hull.high > most ? hull.high : most;
@@ -139,7 +142,7 @@ static void
 check_bound(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	long double truth = hull_ticks(furthest()), truth_ns = truth / verdict_tsc_hz(report) * 1e9L;
+	long double truth = hull_to_ticks(get_largest_true_offset()), truth_ns = truth / verdict_get_tsc_hz(report) * 1e9L;
 	long double trips_ns = 4.0L * skew->best_trip_ns < 10000 ? 4.0L * skew->best_trip_ns : 10000;
 	long double loose_ns = trips_ns > 1000 ? trips_ns : 1000;
 
@@ -175,8 +178,9 @@ check_widths(const struct report_skew *skew, const struct report *report)
 
 		if (!offset_is_known(place) || best[0][i].low >= best[0][i].high)
 			continue;
-		tally_width(WIDTH_OFFSET, (long double)place.high - place.low);
-		tally_width(WIDTH_OFFSET_BEST, ((long double)place.high - place.low) / (best[0][i].high - best[0][i].low));
+		tally_record_width(WIDTH_OFFSET, (long double)place.high - place.low);
+		tally_record_width(WIDTH_OFFSET_BEST,
+				   ((long double)place.high - place.low) / (best[0][i].high - best[0][i].low));
 	}
 }
 
@@ -189,9 +193,9 @@ verdict_cores(const struct bench *bench)
 	if (report->skew.first.measured) {
 		check_pairs(&report->skew);
 		for (size_t i = 0; i < machine.cores; i++) {
-			check_place(report, i);
+			check_core_offset(report, i);
 			check_drift(report, i);
-			still &= cores_stay(i, i) && machine.core[i].microhz == machine.core[0].microhz;
+			still &= cores_are_both_stable(i, i) && machine.core[i].microhz == machine.core[0].microhz;
 		}
 		check_bound(report);
 		if (still)

@@ -9,13 +9,13 @@ struct hull { /* lowest and highest offset during a span of time, in units of 1/
 };
 
 /* returns the range of CORE's offset from OTHER in SPAN */
-struct hull hull_of(size_t other, size_t core, struct span span);
-long double hull_ticks(__int128 ticks);
+struct hull hull_of_offsets(size_t other, size_t core, struct span span);
+long double hull_to_ticks(__int128 ticks);
 
 /* Returns true if more than half of all cores, without CORE, are nearer to each other than CORE is to any of them. */
-bool cores_are_most_against(size_t core, const __int128 *positions);
+bool cores_do_most_differ(size_t core, const __int128 *positions);
 
-bool cores_stay(size_t a, size_t b); /* returns true if neither core's TSC steps in the run */
+bool cores_are_both_stable(size_t a, size_t b); /* returns true if neither core's TSC steps in the run */
 
 /* checks that the report names all faulty cores and no healthy core */
 void verdict_core_names(const struct bench *bench);

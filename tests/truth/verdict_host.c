@@ -13,7 +13,7 @@
 #define LONG_ENOUGH_PS (20 * SIM_PS_PER_MS)
 
 static const struct finding *
-find(const struct report *report, const char *rule)
+find_finding(const struct report *report, const char *rule)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (strcmp(report->findings[i].rule, rule) == 0)
@@ -35,7 +35,7 @@ static void
 verdict_stolen(const struct report *report)
 {
 	const struct report_stolen *stolen = &report->interference.stolen;
-	const struct finding *finding = find(report, "pv-steal");
+	const struct finding *finding = find_finding(report, "pv-steal");
 	bool is_wrong = machine.counts_stolen && sim_paravirtual.steal_percent != 100;
 
 	if (finding)
@@ -49,7 +49,7 @@ verdict_stolen(const struct report *report)
 static void
 verdict_marker(const struct report *report)
 {
-	const struct finding *finding = find(report, "pv-untold");
+	const struct finding *finding = find_finding(report, "pv-untold");
 	bool is_untold = machine.has_marker && !machine.announces && machine.at_ps != SIM_NEVER;
 
 	if (finding)

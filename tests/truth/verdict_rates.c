@@ -13,33 +13,33 @@
 #define WIDTHS_SHARE 8
 
 static bool
-is_inside(long double low, long double truth, long double high)
+is_truth_inside(long double low, long double truth, long double high)
 {
 	return low <= truth && truth <= high;
 }
 
 static long double
-claim(int clock)
+get_claimed_hz(int clock)
 {
 	return (long double)machine.claimed[clock].num / machine.claimed[clock].den;
 }
 
 /* Returns the clock that sets the report's time scale, or CLOCKS if none of the drawn clocks does. */
 static int
-scale_clock(const struct report *report)
+find_scale_clock(const struct report *report)
 {
 	char id[32] = "";
 
 	sscanf(report->tsc_source, "measured against %31s", id);
-	return clock_of(id);
+	return find_clock_number(id);
 }
 
 long double
-verdict_tsc_hz(const struct report *report)
+verdict_get_tsc_hz(const struct report *report)
 {
-	int scale = scale_clock(report);
+	int scale = find_scale_clock(report);
 
-	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * claim(scale) / machine.hz[scale];
+	return scale == CLOCKS ? machine.hz[TSC] : machine.hz[TSC] * get_claimed_hz(scale) / machine.hz[scale];
 }
 
 /*
@@ -55,7 +55,7 @@ is_jump_noticed(void)
 
 /* Returns true if no event changed the clocks in the time over which the report measured the rates. */
 static bool
-is_window_even(const struct report *report)
+is_rate_constant_in_window(const struct report *report)
 {
 	bool whole_run = false;
 
@@ -69,7 +69,7 @@ is_window_even(const struct report *report)
 }
 
 static bool
-is_run_even(void)
+is_rate_constant_in_run(void)
 {
 	return machine.at_ps == SIM_NEVER && machine.core[0].steps_at_ps == SIM_NEVER;
 }
@@ -77,10 +77,11 @@ is_run_even(void)
 static void
 check_pair(const struct report_rate *rate)
 {
-	int a = clock_of(rate->a), b = clock_of(rate->b);
-	long double truth = (machine.hz[a] / claim(a) / (machine.hz[b] / claim(b)) - 1) * PPB;
+	int a = find_clock_number(rate->a), b = find_clock_number(rate->b);
+	long double truth = (machine.hz[a] / get_claimed_hz(a) / (machine.hz[b] / get_claimed_hz(b)) - 1) * PPB;
 
-	tally(CHECK_PAIR_RATE, is_inside(rate->ppb.low, truth, rate->ppb.high), "%s against %s: %lld to %lld ppb, not %.3Lf",
+	tally(CHECK_PAIR_RATE, is_truth_inside(rate->ppb.low, truth, rate->ppb.high),
+	      "%s against %s: %lld to %lld ppb, not %.3Lf",
 	      rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
 }
 
@@ -91,9 +92,9 @@ check_pair(const struct report_rate *rate)
 static bool
 is_crystal_right(const struct report *report)
 {
-	int scale = scale_clock(report);
+	int scale = find_scale_clock(report);
 
-	return scale == CLOCKS || fabsl(machine_off_ppb(scale)) <= REPORT_CRYSTAL_PPB;
+	return scale == CLOCKS || fabsl(machine_get_rate_error_ppb(scale)) <= REPORT_CRYSTAL_PPB;
 }
 
 /* Checks that the parts of a rate's error budget add up to the whole error. */
@@ -113,18 +114,18 @@ static void
 check_hz(const struct report *report, const struct report_clock *entry, int clock)
 {
 	long double truth = machine.hz[clock] * 1000;
-	long double relative = truth * verdict_tsc_hz(report) / machine.hz[TSC];
+	long double relative = truth * verdict_get_tsc_hz(report) / machine.hz[TSC];
 	const struct interval_millihz *hz = &entry->measured;
 
 	if (!hz->known)
 		return;
-	tally(CHECK_HZ, is_inside(hz->low, relative, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
+	tally(CHECK_HZ, is_truth_inside(hz->low, relative, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
 	      (unsigned long long)hz->low, (unsigned long long)hz->high, relative);
 	check_budget(entry);
 	hz = &entry->absolute;
 	if (!hz->known || !is_crystal_right(report))
 		return;
-	tally(CHECK_HZ_ABSOLUTE, is_inside(hz->low, truth, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
+	tally(CHECK_HZ_ABSOLUTE, is_truth_inside(hz->low, truth, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
 	      (unsigned long long)hz->low, (unsigned long long)hz->high, truth);
 }
 
@@ -133,16 +134,17 @@ check_changes(const struct report_clock *entry, int clock)
 {
 	const struct interval_ppb *halves = &entry->change_halves, *since = &entry->change_since;
 	const struct rate_interval *implied = &entry->implied_since;
-	long double truth = clock == TSC ? 0 : claim(clock) * machine.hz[TSC] / machine.hz[clock] * 1e6L;
+	long double truth = clock == TSC ? 0 : get_claimed_hz(clock) * machine.hz[TSC] / machine.hz[clock] * 1e6L;
 
 	if (halves->known && (machine.at_ps == SIM_NEVER || machine.at_ps > machine.rates.to_ps))
-		tally(CHECK_CHANGE, is_inside(halves->low, 0, halves->high), "%s: by %lld to %lld ppb within the window",
+		tally(CHECK_CHANGE, is_truth_inside(halves->low, 0, halves->high), "%s: by %lld to %lld ppb within the window",
 		      entry->clock.id, (long long)halves->low, (long long)halves->high);
-	if (since->known && is_run_even())
-		tally(CHECK_CHANGE, is_inside(since->low, 0, since->high), "%s: by %lld to %lld ppb since the window",
+	if (since->known && is_rate_constant_in_run())
+		tally(CHECK_CHANGE, is_truth_inside(since->low, 0, since->high), "%s: by %lld to %lld ppb since the window",
 		      entry->clock.id, (long long)since->low, (long long)since->high);
-	if (implied->known && is_run_even() && clock != TSC)
-		tally(CHECK_SINCE, is_inside(implied->low, truth, implied->high), "%s implies %llu to %llu uHz, not %.3Lf",
+	if (implied->known && is_rate_constant_in_run() && clock != TSC)
+		tally(CHECK_SINCE, is_truth_inside(implied->low, truth, implied->high),
+		      "%s implies %llu to %llu uHz, not %.3Lf",
 		      entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
 }
 
@@ -150,13 +152,14 @@ check_changes(const struct report_clock *entry, int clock)
 static void
 check_periodic(const struct report *report)
 {
-	long double truth = (machine.hz[RTC] * verdict_tsc_hz(report) / machine.hz[TSC] - 1) * 1e6L;
+	long double truth = (machine.hz[RTC] * verdict_get_tsc_hz(report) / machine.hz[TSC] - 1) * 1e6L;
 
-	for (size_t i = 0; i < report->behaviours.count && is_run_even(); i++) {
+	for (size_t i = 0; i < report->behaviours.count && is_rate_constant_in_run(); i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
 		if (strcmp(row->rule, "rtc-periodic") == 0 && row->has_figure)
-			tally(CHECK_PERIODIC, is_inside(row->low, truth, row->high), "%s %lld to %lld ppm, not %.1Lf", row->text,
+			tally(CHECK_PERIODIC, is_truth_inside(row->low, truth, row->high),
+			      "%s %lld to %lld ppm, not %.1Lf", row->text,
 			      (long long)row->low, (long long)row->high, truth);
 	}
 }
@@ -171,11 +174,11 @@ check_width(const struct report_clock *entry, int clock)
 	if (widths[clock] == WIDTHS || !implied->known)
 		return;
 	width = ((long double)implied->high / implied->low - 1) * PPB - 2 * (long double)entry->clock.claimed_within_ppb;
-	best = samples_best_ppb(clock, entry->rate_whole_run);
+	best = samples_get_best_width_ppb(clock, entry->rate_whole_run);
 	if (best <= 0)
 		return;
-	tally_width(widths[clock], width);
-	tally_width(widths[clock] + WIDTH_HPET_BEST, width / best);
+	tally_record_width(widths[clock], width);
+	tally_record_width(widths[clock] + WIDTH_HPET_BEST, width / best);
 }
 
 void
@@ -187,17 +190,17 @@ verdict_rates(const struct bench *bench)
 
 	tally(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s", (unsigned long long)report->tsc.num,
 	      (unsigned long long)report->tsc.den, report->tsc_source);
-	for (size_t i = 0; i < report->rate_count && is_window_even(report); i++)
+	for (size_t i = 0; i < report->rate_count && is_rate_constant_in_window(report); i++)
 		check_pair(&report->rates[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
-		int clock = clock_of(entry->clock.id);
+		int clock = find_clock_number(entry->clock.id);
 
 		if (clock == CLOCKS)
 			continue;
-		if (is_window_even(report))
+		if (is_rate_constant_in_window(report))
 			check_hz(report, entry, clock);
-		if (is_window_even(report) && widths)
+		if (is_rate_constant_in_window(report) && widths)
 			check_width(entry, clock);
 		check_changes(entry, clock);
 	}

@@ -29,7 +29,7 @@ static const char *const rule_of[TIMER_FAULTS] = {
 };
 
 static const char *
-expected_rule(void)
+get_expected_rule(void)
 {
 	if (timers_truth.fault == FAULT_STICKS)
 		return timers_truth.faulty->clock == RTC ? "irq-lost" : "irq-doubled";
@@ -38,7 +38,7 @@ expected_rule(void)
 
 /* Returns true if ticks are so early or late that some periods really have two ticks and others have none. */
 static bool
-leaves_slots(const struct sim_timer *timer)
+has_uneven_periods(const struct sim_timer *timer)
 {
 	return llabs(timer->fast_ppm) * WINDOW_PERIODS > 1000000 / 4;
 }
@@ -48,14 +48,14 @@ is_right_rule(const char *rule)
 {
 	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
 
-	if (timers_truth.fault == FAULT_RATE && leaves_slots(timer) &&
+	if (timers_truth.fault == FAULT_RATE && has_uneven_periods(timer) &&
 	    strcmp(rule, timer->fast_ppm > 0 ? "irq-doubled" : "irq-lost") == 0)
 		return true;
-	return expected_rule() && strcmp(expected_rule(), rule) == 0;
+	return get_expected_rule() && strcmp(get_expected_rule(), rule) == 0;
 }
 
 static int
-compare(const void *a, const void *b)
+compare_lateness(const void *a, const void *b)
 {
 	const int64_t *first = a, *second = b;
 
@@ -63,7 +63,7 @@ compare(const void *a, const void *b)
 }
 
 static long double
-slack_ns(int64_t ns)
+get_tolerance_ns(int64_t ns)
 {
 	return ROUNDED_NS + fabsl((long double)ns) * CLAIM_PPM / 1e6L;
 }
@@ -80,13 +80,13 @@ steps_unevenly(const struct timer_source *source)
 }
 
 static bool
-is_near(int64_t told_ns, int64_t true_ps, long double error_ns)
+is_near_truth(int64_t told_ns, int64_t true_ps, long double error_ns)
 {
-	return fabsl(told_ns - true_ps / 1e3L) <= error_ns + slack_ns(told_ns);
+	return fabsl(told_ns - true_ps / 1e3L) <= error_ns + get_tolerance_ns(told_ns);
 }
 
 static int64_t
-at_rank(const struct times *times, unsigned milli)
+get_percentile_ps(const struct times *times, unsigned milli)
 {
 	size_t rank = (times->count * milli + 99999) / 100000;
 
@@ -107,39 +107,40 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 	if (!told->count || !times->count)
 		return;
 	if (steps_unevenly(source)) {
-		tally_silent("lateness by a counter whose steps are uneven", 1);
+		tally_count_silence("lateness by a counter whose steps are uneven", 1);
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
 	/* The drawn fault is the whole error against the source's own counter. */
-	drift = fmaxl(fabsl(timers_rate_ppb(report, source)) / PPB,
+	drift = fmaxl(fabsl(timers_get_rate_ppb(report, source)) / PPB,
 		      llabs(sim.interrupts.timers[source->at].fast_ppm) / 1e6L) * lasts_ns;
-	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare);
+	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare_lateness);
 	least = times->late_ps[0] / 1e3L;
 	most = times->late_ps[times->count - 1] / 1e3L;
-	tally(CHECK_TIMER_LATE, told->min_ns + (long double)told->error_ns + slack_ns(told->min_ns) + drift >= least &&
-				(row->periodic || told->max_ns - (long double)told->error_ns - slack_ns(told->max_ns) - drift <= most),
+	tally(CHECK_TIMER_LATE, told->min_ns + (long double)told->error_ns + get_tolerance_ns(told->min_ns) + drift >= least &&
+				(row->periodic ||
+				 told->max_ns - (long double)told->error_ns - get_tolerance_ns(told->max_ns) - drift <= most),
 	      "%s%s: %lld to %lld ns, +-%llu, not %.1Lf to %.1Lf", row->source, row->periodic ? ", periodic" : "",
 	      (long long)told->min_ns, (long long)told->max_ns, (unsigned long long)told->error_ns, least, most);
 	if (row->periodic || told->count != times->count)
 		return;
-	tally(CHECK_TIMER_LATE, is_near(told->p50_ns, at_rank(times, 50000), told->error_ns + drift) &&
-				is_near(told->p99_ns, at_rank(times, 99000), told->error_ns + drift),
+	tally(CHECK_TIMER_LATE, is_near_truth(told->p50_ns, get_percentile_ps(times, 50000), told->error_ns + drift) &&
+				is_near_truth(told->p99_ns, get_percentile_ps(times, 99000), told->error_ns + drift),
 	      "%s: p50 %lld, p99 %lld ns, +-%llu, not %.1Lf and %.1Lf", row->source, (long long)told->p50_ns,
-	      (long long)told->p99_ns, (unsigned long long)told->error_ns, at_rank(times, 50000) / 1e3L,
-	      at_rank(times, 99000) / 1e3L);
+	      (long long)told->p99_ns, (unsigned long long)told->error_ns, get_percentile_ps(times, 50000) / 1e3L,
+	      get_percentile_ps(times, 99000) / 1e3L);
 }
 
 static void
 check_row(const struct report *report, const struct report_interval *row, struct times *times)
 {
-	const struct timer_source *source = timers_source(row->source);
+	const struct timer_source *source = timers_find_source(row->source);
 	const struct sim_timer *timer = source ? &sim.interrupts.timers[source->at] : NULL;
-	bool doubles = timer && (timer->double_every || timer->storms || timer->sticks || leaves_slots(timer));
+	bool doubles = timer && (timer->double_every || timer->storms || timer->sticks || has_uneven_periods(timer));
 	/* A tick that is late by more than a period arrives together with the next tick. */
 	bool merges = timer && row->periodic && timer->late_ps * 3 / 2 > row->asked_ns * SIM_PS_PER_NS;
 	bool drops = timer && (timer->drop_every || timer->never || timer->wrong_pin || timer->stands || merges ||
-			       leaves_slots(timer));
+			       has_uneven_periods(timer));
 
 	if (!source)
 		return;
@@ -151,17 +152,17 @@ check_row(const struct report *report, const struct report_interval *row, struct
 		tally(CHECK_TIMER_COUNT, !row->empty || drops, "%s: %llu of %llu lost, %llu excused", row->source,
 		      (unsigned long long)row->empty, (unsigned long long)row->expected, (unsigned long long)row->excused);
 	if (row->rate.known)
-		tally(CHECK_TIMER_RATE, row->rate.low <= timers_rate_ppb(report, source) &&
-					row->rate.high >= timers_rate_ppb(report, source),
+		tally(CHECK_TIMER_RATE, row->rate.low <= timers_get_rate_ppb(report, source) &&
+					row->rate.high >= timers_get_rate_ppb(report, source),
 		      "%s: %lld to %lld ppb, not %.1Lf", row->source, (long long)row->rate.low, (long long)row->rate.high,
-		      timers_rate_ppb(report, source));
+		      timers_get_rate_ppb(report, source));
 	if (row->policy != REPORT_POLICY_UNKNOWN && source != timers_truth.faulty)
 		tally(CHECK_TIMER_POLICY, (int)row->policy - (int)REPORT_POLICY_DISCARD == (int)timer->policy,
 		      "%s: %s, not policy %d", row->source, policy_word(row->policy), (int)timer->policy);
 }
 
 static bool
-is_of_timers(const char *rule)
+is_timer_rule(const char *rule)
 {
 	return strncmp(rule, "irq-", 4) == 0 || strcmp(rule, STALE) == 0;
 }
@@ -171,7 +172,7 @@ static bool
 is_figure_right(const struct report *report, const struct finding *finding)
 {
 	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
-	long double ppm = timers_rate_ppb(report, timers_truth.faulty) / 1000;
+	long double ppm = timers_get_rate_ppb(report, timers_truth.faulty) / 1000;
 
 	switch (timers_truth.fault) {
 	case FAULT_RATE:
@@ -197,10 +198,10 @@ check_names(const struct report *report)
 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
-		const struct timer_source *source = timers_source(finding->clock);
+		const struct timer_source *source = timers_find_source(finding->clock);
 		bool right = source && source == timers_truth.faulty && is_right_rule(finding->rule);
 
-		if (!is_of_timers(finding->rule))
+		if (!is_timer_rule(finding->rule))
 			continue;
 		named |= right;
 		tally(CHECK_TIMER_NAMED, right && is_figure_right(report, finding), "%s: %s: %s", finding->rule, finding->clock,
@@ -210,7 +211,7 @@ check_names(const struct report *report)
 }
 
 static const struct behaviour *
-promise(const struct report *report, const char *rule)
+find_behaviour_of_faulty_timer(const struct report *report, const char *rule)
 {
 	for (size_t i = 0; rule && i < report->behaviours.count; i++)
 		if (strcmp(report->behaviours.rows[i].rule, rule) == 0 &&
@@ -220,7 +221,7 @@ promise(const struct report *report, const char *rule)
 }
 
 static bool
-is_any_excused(const struct report *report)
+has_excused_ticks(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
 		if (strcmp(report->intervals[i].source, timers_truth.faulty->driver->id) == 0 &&
@@ -231,7 +232,7 @@ is_any_excused(const struct report *report)
 
 /* Returns true if the interrupts showed so much of the drawn fault that the report could find it. */
 static bool
-has_shown(void)
+has_fault_shown(void)
 {
 	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
 
@@ -253,20 +254,20 @@ has_shown(void)
 static void
 check_silence(const struct report *report)
 {
-	const char *rule = expected_rule();
-	const struct behaviour *row = promise(report, rule);
+	const char *rule = get_expected_rule();
+	const struct behaviour *row = find_behaviour_of_faulty_timer(report, rule);
 	enum outcome outcome = row ? rules_outcome(row, &report->options) : OUTCOME_NOT_CHECKED;
 
 	if (!rule)
-		tally_silent("a fault that a row's sentence describes", 1);
+		tally_count_silence("a fault that a row's sentence describes", 1);
 	else if (outcome == OUTCOME_NOT_DETERMINED)
-		tally_silent("it is said that it could not be told", 1);
+		tally_count_silence("it is said that it could not be told", 1);
 	else if (outcome == OUTCOME_NOT_CHECKED)
-		tally_silent("it is said that it was not checked", 1);
-	else if (is_any_excused(report))
-		tally_silent("gaps excused it", 1);
-	else if (!has_shown())
-		tally_silent("too little of it to be a fault", 1);
+		tally_count_silence("it is said that it was not checked", 1);
+	else if (has_excused_ticks(report))
+		tally_count_silence("gaps excused it", 1);
+	else if (!has_fault_shown())
+		tally_count_silence("too little of it to be a fault", 1);
 	else
 		tally(CHECK_TIMER_SILENT, false, "%s of %s passed: %s", rule, row->clock, row->text);
 }
