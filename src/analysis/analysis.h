@@ -31,8 +31,8 @@ struct rate_outcome {
 
 /*
  * Rates: fills the TSC's rate and its source, report->rates, and each clock's rates, errors and changes, also in each
- * row of a soak. May choose another claim as the TSC's nominal frequency. Two clocks disagree if their rates differ by
- * more than LIMIT_PPB.
+ * row of a soak. May choose another stated rate (claim) as the TSC's nominal frequency. Two clocks disagree if their
+ * rates differ by more than LIMIT_PPB.
  */
 struct rate_outcome analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb,
 					     struct report *report);
@@ -45,9 +45,9 @@ struct rate_outcome analysis_calculate_rates(const void *record, size_t size, ui
 void analysis_calculate_offsets(const void *record, size_t size, struct report *report);
 
 /*
- * Returns the schedule of the record's ping-pongs, for which report_lay_out() allocates memory: all pairs of CORES
- * cores, or each core with the boot core only. Returns the second if the record is too short to contain the ping-pongs
- * of all pairs. This bounds the memory for any record.
+ * Returns the schedule of the record's ping-pongs, for which report_lay_out() allocates memory. This is all pairs of
+ * CORES cores, or each core with the boot core only. Returns the latter if the record is too short to contain the
+ * ping-pongs of all pairs. Therefore a short record cannot make baretick allocate much memory.
  */
 enum pair_schedule analysis_find_schedule(const void *record, size_t size, size_t cores);
 

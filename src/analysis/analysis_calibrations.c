@@ -6,7 +6,8 @@
 
 #define PPB          UINT64_C(1000000000)
 #define MICROHZ      UINT64_C(1000000)
-#define HZ_MAX       (UINT64_MAX / MICROHZ) /* faster than any clock; prevents overflow */
+/* limit in Hz: no clock is faster, and a larger rate in microhertz would overflow */
+#define HZ_MAX       (UINT64_MAX / MICROHZ)
 
 struct loop_results { /* the results of one calibration loop */
 	uint64_t refused[CALIBRATION_REFUSALS];

@@ -122,7 +122,10 @@ wrap_interval_ns(const struct analysis_step *step, const struct record_compared 
 	return clamp_to_far((int64_t)scale_ns(&step->scale, (uint64_t)tsc_ticks));
 }
 
-/* Returns true if CLOCK may have wrapped in the step: see clock_comparable(). */
+/*
+ * Returns true if the step takes more than a quarter of the time in which CLOCK wraps. A step back then cannot be
+ * distinguished from a wrap: see clock_comparable().
+ */
 static bool
 may_have_wrapped(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
 {

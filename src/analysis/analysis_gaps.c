@@ -49,8 +49,8 @@ read_run_start(struct gap_analysis *analysis, const struct record_entry *entry)
 
 /*
  * Adds the stolen time of a core that the hypervisor's counter shows, and its bounds by the TSC readings of the
- * observing loop. The counter was read shortly before and after the loop. Time may have been stolen between these reads
- * and the loop, so that time is subtracted from the counter's lower bound.
+ * observing loop. The counter is read shortly before and after the loop. Its value may include time that was stolen
+ * between these reads and the loop. Therefore the time between them is subtracted to get a lower bound.
  */
 static void
 add_stolen_time(struct report_stolen *stolen, const struct scale *scale, const struct record_watch *watch)

@@ -219,9 +219,9 @@ tsc_claim_agrees_with_rate(const struct rates *rates, const struct clock *tsc, c
 }
 
 /*
- * A wrong CPUID leaf must not make the TSC differ from all other clocks. If the present claim contradicts the clocks,
- * uses the first other claim that agrees with them. A claim that is rounded by more than the limit is not used, because
- * it would agree with too many rates.
+ * A wrong CPUID leaf must not make the TSC differ from all other clocks. If the stated rate (claim) in use contradicts
+ * the clocks, uses the first other claim that agrees with them. A claim that is rounded by more than the limit is not
+ * used, because it would agree with too many rates.
  */
 static void
 choose_tsc_claim(struct rates *rates)

@@ -12,15 +12,16 @@
 /* index of the TSC, the time base of all readings, even if the report does not list it */
 #define ANALYSIS_TSC            REPORT_CLOCKS_MAX
 /*
- * In a guest, an edge of the RTC comes late if the host's main loop was delayed. An edge that is later than the first
- * limit does not end a rate window. Up to the second limit, the worst seen on busy hosts, a late edge is not reported.
+ * In a guest, an edge of the RTC comes late if the host's main loop was delayed. An edge that is later than
+ * ANALYSIS_EDGE_LATE_NS does not end a rate window. An edge that is later than ANALYSIS_EDGE_LATEST_NS, the worst delay
+ * seen on busy hosts, is reported as a discontinuity.
  */
 #define ANALYSIS_EDGE_LATE_NS   INT64_C(10000000)
 #define ANALYSIS_EDGE_LATEST_NS INT64_C(50000000)
 
 struct analysis_step {
 	const struct report *report; /* the clocks' ranges and nominal rates, and the kind of machine */
-	struct scale scale;          /* the TSC's rate as known at that time */
+	struct scale scale;          /* the TSC's rate as it was known at the time of the step */
 	struct record_step is;       /* the step's entry in the record */
 	size_t count;                /* number of CLOCKS that are compared */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];

@@ -105,7 +105,9 @@ timer_interrupt_lateness(const struct timer_analysis *analysis, const struct rec
 	const struct timer_tick *tick = &analysis->tick;
 
 	if (timer->count_mask) {
-		/* The lateness is modulo the counter's range, so it is taken as from -1/4 to 3/4 of the range. */
+		/*
+		 * The counter shows the lateness modulo its range. A lateness from -1/4 to 3/4 of the range is assumed.
+		 */
 		uint64_t early = timer->count_mask / 4;
 		int64_t late = (int64_t)((event->count - arming->deadline + early) & timer->count_mask) - (int64_t)early;
 

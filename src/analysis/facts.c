@@ -8,7 +8,7 @@
 #define REPORT_BYTES ((size_t)192 << 10)
 /* a core with both latencies of each clock takes up to 2,400 bytes */
 #define CORE_BYTES       2500u
-#define LATENCY_BYTES    (FACTS_CELLS * 3u) /* a cell takes 2 to 3 bytes */
+#define LATENCY_BYTES    (FACTS_CELLS * 3u) /* a cell with the number of reads of one duration takes 2 to 3 bytes */
 #define ROW_BYTES        64u
 #define ROW_CLOCK_BYTES  136u
 #define ROW_OFFSET_BYTES 28u

@@ -10,7 +10,7 @@
 struct output {
 	uint8_t *bytes;
 	size_t length, size;
-	bool is_full; /* true if a field did not fit */
+	bool is_full; /* true if a field did not fit into the output */
 };
 
 static void put_struct(struct output *out, enum facts_table table, const uint8_t *object);

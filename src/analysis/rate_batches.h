@@ -25,7 +25,7 @@ struct rate_batches {
 	struct record_batch final;     /* reading at the end of the run; zero if there is none */
 	/* the ends of an additional measurement of an edge clock at the end of the run */
 	struct sample again[2];
-	bool has_again;                /* true if the run tried this measurement */
+	bool has_again;                /* true if the run tried this additional measurement */
 	/*
 	 * true if the firmware's timer tick was switched on or off after the window, which may have stopped the clock
 	 */

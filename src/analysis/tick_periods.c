@@ -3,10 +3,12 @@
 
 #define PPB            UINT64_C(1000000000)
 #define PS_PER_NS      1000
-#define BURST_SHARE    4  /* ticks less than 1/4 period apart are a burst */
-#define LATE_SHARE     4  /* a tick later than 1/4 period also explains the empty periods before it */
+#define BURST_SHARE    4  /* ticks that are less than 1/4 period apart are a burst */
+/* if a tick is late by more than 1/4 period, the host's delay also explains the empty periods before it */
+#define LATE_SHARE     4
 #define PHASE_SHARE    8  /* the phase that find_phase_of_periods() finds is accurate to 1/8 period */
-#define PHASE_SLACK_NS 10 /* more than the rounding of conversions, so that the earliest tick does not seem early */
+/* tolerance in ns: larger than all rounding errors, so that the earliest tick does not count as early */
+#define PHASE_SLACK_NS 10
 /*
  * If the core was preempted, so many surplus ticks prove that the source queued ticks: half of the 20 deadlines with
  * masked interrupts.
@@ -150,7 +152,7 @@ lateness_at_deadline(const struct timer_analysis *analysis, struct lateness late
 }
 
 /*
- * Divides the time of the arming into whole periods. The last one is only for ticks that are late for earlier
+ * Divides the time of the arming into whole periods. The last period is only for ticks that are late for earlier
  * deadlines.
  */
 static void

@@ -22,7 +22,7 @@ struct timer_analysis {
 	uint64_t entry_ticks;        /* upper bound of the time to enter a handler, in TSC ticks */
 	/*
 	 * Number of one-shots whose interrupt never came. If an interrupt of a later one-shot is early, it may belong
-	 * to one of these.
+	 * to one of these one-shots.
 	 */
 	unsigned missing;
 	size_t value_count;

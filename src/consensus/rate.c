@@ -56,7 +56,7 @@ clock_ticks_between_readings(const struct rate_window *window, struct span *tick
 static struct rate_interval
 make_rate_interval(uint64_t value, uint64_t low, uint64_t high)
 {
-	if (high == UINT64_MAX) /* the result does not fit into 64 bits */
+	if (high == UINT64_MAX) /* the rate does not fit into 64 bits */
 		return (struct rate_interval){ .known = false };
 	return (struct rate_interval){ true, value, low, high };
 }

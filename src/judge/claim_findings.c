@@ -198,7 +198,9 @@ count_clocks_that_agree_on_tsc_rate(struct report *report)
 	return vote.found.undecided || vote.found.falsetickers ? 0 : count;
 }
 
-/* Returns true if some clock's rate is proven to have changed. Its mean over the run was then never its rate. */
+/*
+ * Returns true if some clock's rate is proven to have changed. The clock then never ran at its mean rate over the run.
+ */
 static bool
 has_any_clock_changed_rate(const struct report *report)
 {

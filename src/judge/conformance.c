@@ -11,8 +11,8 @@
 #define PS_PER_NS 1000
 
 /*
- * Returns true if the TSC's rate changed, or if no majority of the clocks confirms it. Figures timed by the TSC
- * may then be off by any amount.
+ * Returns true if the TSC's rate changed, or if no majority of the clocks confirms it. Figures timed by the TSC may
+ * then be wrong by any amount.
  */
 static bool
 is_tsc_rate_doubtful(const struct report *report)
@@ -27,7 +27,10 @@ is_tsc_rate_doubtful(const struct report *report)
 	return false;
 }
 
-/* Returns the largest error of CLOCK's rate by its findings, in ppm. All its timer periods have the same error. */
+/*
+ * Returns the largest error of CLOCK's rate by its findings, in ppm. The periods of a timer that uses this clock have
+ * the same error.
+ */
 static uint64_t
 clock_error_ppm(const struct report *report, const char *clock)
 {

@@ -14,8 +14,9 @@
 #define NS_PER_MS   INT64_C(1000000)
 #define MS_DECIMALS 3
 #define US_DECIMALS 6
-#define VAGUE_NS    (200 * NS_PER_MS) /* a stop whose error is larger is printed as a range */
-/* a longer stop is printed with one decimal of seconds, a shorter stop with two */
+/* the duration of a stop of the machine is printed as a range if its error is larger than this */
+#define VAGUE_NS    (200 * NS_PER_MS)
+/* a stop longer than this, in ms, is printed with one decimal of seconds, a shorter stop with two */
 #define TENTHS_MS   1000
 #define SMALL_NS    (10 * NS_PER_MS)  /* a difference below this is printed in microseconds */
 #define NS_PER_US   INT64_C(1000)
@@ -142,7 +143,7 @@ decimals_to_tell_groups_apart(const struct report_discontinuity *row)
 	return decimals;
 }
 
-/* Adds a finding on the groups of ROW if it is unknown which is wrong. */
+/* Adds a finding on the groups of ROW if it is unknown which group is wrong. */
 static void
 add_divergence_finding(struct report *report, const struct report_discontinuity *row)
 {
@@ -335,7 +336,7 @@ judge_discontinuities(struct report *report)
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
 
-		/* A TSC that steps back falls behind all other clocks. It has a finding for that in state.c. */
+		/* A TSC that steps back falls behind all other clocks. state.c makes the finding on that. */
 		if (judge_has_tsc_stepped(report) && !did_only_clock_jump_at(report, row, "tsc"))
 			continue;
 		if (row->class == DISCONTINUITY_STOPPED)

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* Returns how often the machine was stopped, restored or moved. A clock that jumped alone does not show that. */
+/* Returns how often the machine was stopped, restored or moved. Jumps of a single clock are not counted. */
 static size_t
 count_disruptions(const struct report *report)
 {

@@ -8,9 +8,10 @@
 #define MILLIPERCENT UINT64_C(100000) /* 100 % in units of 1/1000 % */
 
 /*
- * Percentiles count as reliable if less than 1 % of the time was stolen (by an SMI or a busy host). Here in units of
- * 1/1000 %. Each interruption delays one read and usually lasts longer than a read, so less than 1 % of the reads are
- * delayed. These cannot change p99, the highest percentile that is reported for cores other than the boot core.
+ * Percentiles count as reliable if less than 1 % of the time was stolen (by an SMI or a busy host). The limit is in
+ * units of 1/1000 %. Each interruption delays one read and usually lasts longer than a read, so less than 1 % of the
+ * reads are delayed. These cannot change p99, the highest percentile that is reported for cores other than the boot
+ * core.
  */
 #define STOLEN_MAX_MILLIPERCENT UINT64_C(1000)
 
@@ -33,8 +34,8 @@ const struct rule *judge_find_broken_rule(const struct report *report, const str
 bool judge_has_tsc_stepped_or_jumped(const struct report *report);
 
 /*
- * Judges discontinuities: times at which clocks disagreed on how much time had passed. Sets the class of each and
- * adds findings. Call it first, because the other functions use its results through the functions below.
+ * Judges discontinuities: times at which clocks disagreed on how much time had passed. Sets the class of each and adds
+ * findings. Call it first, because the other judging functions use its results.
  */
 void judge_discontinuities(struct report *report);
 /* Returns the number of discontinuities at which the clock with the id CLOCK jumped, and no other clock. */
@@ -99,7 +100,10 @@ void judge_add_claim_findings(struct report *report);
  * instead of the TSC.
  */
 bool judge_is_tsc_claim_wrong(const struct report *report);
-/* Judges the clocks' rates against each other, by implied, change_halves and change_since of each report_clock. */
+/*
+ * Judges the clocks' rates against each other. Uses the fields implied, change_halves and change_since of struct
+ * report_clock.
+ */
 void judge_rates(struct report *report);
 
 #endif

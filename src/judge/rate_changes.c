@@ -51,7 +51,7 @@ change_ratio(const struct interval_ppb *change)
 /*
  * Returns true if QEMU may have moved its emulated TSC ahead, so that the TSC has no vote. QEMU never lets this TSC go
  * back: if a reading would be below an earlier one, it moves the TSC ahead for good. When several cores read the TSC at
- * once, as in the contended checks, this adds up to milliseconds.
+ * once, this adds up to milliseconds.
  */
 static bool
 may_have_moved_tsc(const struct change *change)
@@ -80,8 +80,8 @@ rate_change_of_clock(const struct change *change, size_t i)
 }
 
 /*
- * Lets the clocks vote on their changes. Changes do not show which clocks have independent sources, so the clocks'
- * rates in the rate window decide that.
+ * Lets the clocks vote on their changes. Their changes do not show which clocks have independent sources; the clocks'
+ * rates in the rate window show it.
  */
 static struct falseticker_sources
 vote_on_changes(const struct change *change)

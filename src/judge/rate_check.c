@@ -107,7 +107,8 @@ is_host_busy(const struct report_interference *all)
 
 /*
  * Returns a clause on how to get a result. The error comes from the readings at the two ends of the run, so a run that
- * is TIMES as long reduces it by that factor. On a busy host the readings of a longer run may be less exact again.
+ * is TIMES as long has an error that is smaller by that factor. On a busy host this need not be so, because the
+ * readings may be less exact.
  */
 static struct phrase
 longer_run_advice_phrase(const struct report *report, uint64_t times)

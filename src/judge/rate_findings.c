@@ -62,7 +62,10 @@ add_rate_finding(struct vote *vote, size_t clock)
 		rule = "pv-rate";
 	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)))
 		rule = "rate-off";
-	/* A rate that changed during the run is also off on average. That is no further fault, unless it is rate-wrong. */
+	/*
+	 * The mean of a rate that changed during the run is wrong, too. This is no further fault, unless it breaks the
+	 * rule rate-wrong.
+	 */
 	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
 		return;

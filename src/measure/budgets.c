@@ -17,7 +17,7 @@
 #define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
 #define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
-/* longest measurement of a core other than the boot core: a soak searches for rare events on the boot core only */
+/* longest measurement of a core other than the boot core; a soak searches for rare events on the boot core only */
 #define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)

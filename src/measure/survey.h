@@ -92,7 +92,7 @@ struct survey_memory {
 	uint32_t *core_of;       /* core number of each rank (see sync/offsets.h) */
 	struct record_members *members; /* the same cores as a set, for the record */
 	struct offsets offsets;  /* offsets of the pairs in the current pass, without their times */
-	struct survey_pingpongs *sums; /* for each core, its ping-pongs in a soak */
+	struct survey_pingpongs *sums; /* for each core, the sum of its ping-pongs in a soak */
 	uint32_t *batch_cores;   /* core numbers in a batch of ping-pongs: the first and the second core of each pair */
 	uint32_t *batch_ranks;   /* ranks of the cores in batch_cores */
 	uint64_t *medians;       /* median round trip of each pair of a batch */
@@ -129,8 +129,8 @@ struct survey_steps {
 	/* clocks in the order of report->clocks; then.end is 0 if a clock has no earlier reading */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
-	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump_of_clock() has checked */
-	/* the entry that counts the steps without space in the record, as an offset in the record; 0 if there is none */
+	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump() has checked */
+	/* offset in the record of the entry that counts the steps for which there was no space; 0 if there is none */
 	size_t more_at;
 };
 

@@ -12,8 +12,8 @@
 /* time for starting a job on a core, and for processing its results */
 #define JOB_OVERHEAD_NS    (2 * SURVEY_NS_PER_MS)
 /*
- * After a tenth (1 / PACE_FROM) of the plan, the speed of this run is used to estimate the remaining time. Before that
- * it is too uncertain.
+ * After a tenth (1 / PACE_FROM) of the plan, the speed of this run is used to estimate the remaining time. Before that,
+ * this speed is too uncertain.
  */
 #define PACE_FROM          10
 /*
@@ -192,7 +192,7 @@ survey_count_rounds(const struct report *report, size_t cores)
 	return is_soak && all_ns > round_ns ? all_ns / round_ns : 1;
 }
 
-/* Returns the time for the boot core's latency measurements in later rounds. */
+/* Returns the time for the boot core's latency measurements in the later rounds of a soak. */
 static uint64_t
 latency_time_in_later_rounds_ns(const struct survey *survey)
 {

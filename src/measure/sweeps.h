@@ -9,7 +9,7 @@
 
 #include "base/set.h"
 
-/* duration of the observation after a disagreement, which finds changed rates */
+/* time for which all clocks are observed after they disagreed, to find changed rates */
 #define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS)
 
 /*

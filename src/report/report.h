@@ -288,7 +288,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	 * memory.
 	 */
 	bool *moved, *disputed;
-	/* TSC at the end of the pass in which a core differed from the majority; 0 if there was none */
+	/* TSC at the end of the pass in which a core differed from the majority; 0 if no core differed */
 	uint64_t off_tsc;
 	bool any_moved;          /* true if the offset of at least one pair changed between two passes */
 	/* True if no core's TSC differs from others or drifts, and WITHIN_NS is small enough to be useful. */
@@ -331,7 +331,8 @@ struct report_interference { /* stolen time on all cores together */
 		 * after the loop
 		 */
 		uint64_t reported_ns, reported_low_ns;
-		uint64_t low_ns, high_ns; /* bounds of the stolen time according to the TSC readings of the loop */
+		/* bounds of the stolen time according to the TSC readings of the loop that observes the core */
+		uint64_t low_ns, high_ns;
 	} stolen;
 	uint64_t octave[OCTAVES]; /* number of gaps in each octave of their length in ns: see base/histogram.h */
 	bool smi_known;       /* true if the CPU counts SMIs and this counter can be read */

@@ -52,9 +52,9 @@ offset_through_core(const void *context, size_t through)
 }
 
 /*
- * Returns the range that remains possible even if any one of the paths is wrong. Only paths that overlap SHARED
- * count. A wrong path, whose middle core's TSC stepped between two ping-pongs, may still overlap the others. Returns
- * SHARED if there is at most one path.
+ * Returns the range that remains possible even if any one of the indirect paths (offsets over a third core) is wrong.
+ * Only paths that overlap SHARED count. A wrong path, whose middle core's TSC stepped between two ping-pongs, may still
+ * overlap the others. Returns SHARED if there is at most one path.
  */
 static struct offset
 range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)

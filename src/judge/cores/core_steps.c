@@ -68,7 +68,7 @@ set_finding_cores(const struct report *report, struct finding *finding, size_t c
 void
 judge_add_step_back_findings(struct report *report)
 {
-	struct tsc_steps seen = { .reads = 0 }; /* sums over the cores with steps back */
+	struct tsc_steps seen = { .reads = 0 }; /* the steps back of all cores together */
 	size_t stepping = 0, clean = 0;         /* numbers of cores with steps back, and of cores without */
 	uint64_t clean_reads = 0;
 	struct phrase rest = { "" };

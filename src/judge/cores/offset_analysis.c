@@ -10,7 +10,7 @@
 #define TRIPS     4 /* the largest offset of synchronised cores is at least this multiple of the best round trip */
 /* the largest offset of synchronised cores is at most 10 us; cores with longer round trips share a processor */
 #define TRIPS_NS_MAX UINT64_C(10000)
-#define TICKS_MAX (INT64_C(1) << 60) /* larger values (12 years at 3 GHz) stand for an unknown bound */
+#define TICKS_MAX (INT64_C(1) << 60) /* more ticks than this (12 years at 3 GHz) mean that the bound is unknown */
 
 const struct report_core *
 pass_core_of_rank(const struct pass_analysis *pass, size_t rank)
@@ -407,7 +407,7 @@ mark_cores_off_majority(const struct pass_analysis *pass)
 
 /*
  * Decides whether the cores are synchronised. No core may differ from the majority in the first or last pass, and no
- * core's offset may have changed between the two.
+ * core's offset may have changed between the two passes.
  */
 static void
 decide_if_cores_are_synchronised(const struct pass_analysis *pass)
@@ -421,7 +421,7 @@ decide_if_cores_are_synchronised(const struct pass_analysis *pass)
 		off += pass_core_of_rank(pass, i)->off_majority;
 		stepping += pass_core_of_rank(pass, i)->steps_back;
 	}
-	/* A warp proves that two TSCs once differed by more than the passes show. */
+	/* A warp proves that two TSCs once differed by more than the passes show, so their bound is then not known. */
 	skew->within_known = first != UINT64_MAX && last != UINT64_MAX && !skew->any_moved && !stepping &&
 			    !report_warps(skew) && !skew->first.summary.contradictions &&
 			    !skew->last.summary.contradictions;

@@ -75,7 +75,10 @@ put_clause_on_shown_pass(struct text *text, const struct report *report)
 		text_printf(text, "synchronisation not determined %s, as not every core's offset is known", when.bytes);
 }
 
-/* Writes the first clause that applies. Returns true if the TSCs are synchronised and none is proven to differ. */
+/*
+ * Writes a clause on synchronisation: the first that applies. Returns true if the TSCs are synchronised and none is
+ * proven to differ.
+ */
 static bool
 put_synchrony_clause(struct text *text, const struct report *report)
 {

@@ -49,7 +49,8 @@ absolute_ticks(int64_t ticks)
 
 /*
  * Returns the APIC id of the only core that differs, if all others have one value and are more than half of the started
- * cores; otherwise REPORT_NO_CORE. If the run ended at its deadline, the registers of few cores may be known.
+ * cores; otherwise REPORT_NO_CORE. If the run ended at its deadline, perhaps only the registers of a few cores were
+ * read.
  */
 static uint32_t
 find_only_differing_core(const struct report *report, const struct extremes *extremes)

@@ -10,7 +10,8 @@
 #include "report/phrase.h"
 #include "rules/rules.h"
 
-#define NAMED_MAX 4 /* maximum number of findings of one rule; the last finding also counts the cores without one */
+/* maximum number of findings of one rule; the last finding states the number of further faulty cores */
+#define NAMED_MAX 4
 #define UNDECIDED_WORDS "and nothing shows which of them is right."
 
 /* Sets the figure of FINDING to the size of OFFSET. */
@@ -87,7 +88,8 @@ struct group {
 	size_t other;           /* the core of the majority that is furthest from FIRST */
 	struct offset distance; /* the range that contains the distance of each core of the group from OTHER */
 	struct moment moment;   /* the time interval in which the distances of all cores of the group were measured */
-	bool one_way;           /* true if all are proven to differ from OTHER in the same direction */
+	/* true if all cores of the group are proven to differ from OTHER in the same direction */
+	bool one_way;
 };
 
 static struct group
@@ -203,8 +205,8 @@ add_findings_for_cores_that_moved(const struct pass_analysis *first, const struc
 /* ---- drifts ---- */
 
 /*
- * Returns the probable cause. The first and the last pass over the cores show that a TSC gained or lost time. Only a
- * middle pass can show whether it did so at once (a step) or steadily (drift).
+ * Returns the probable cause of a drift. The first and the last pass over the cores show that a TSC gained or lost
+ * time. Only a middle pass can show whether it did so at once (a step) or steadily (drift).
  */
 static const char *
 drift_cause(const struct pass_analysis *pass, enum motion motion)

@@ -68,7 +68,7 @@ recommend_find_clock_of_linux(const struct report *report)
 	return NULL;
 }
 
-/* Adds to the row of the best clock that Linux takes another clock, because Linux also uses other criteria. */
+/* If Linux takes another clock than the best one, by other criteria, adds this to the row of the best clock. */
 static void
 put_other_clock_of_linux(const struct report *report, const struct report_clock *entry, struct text *reason)
 {

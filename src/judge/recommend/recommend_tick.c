@@ -178,7 +178,7 @@ recommend_predict_tick_timer(struct report *report)
 	report->tick.source = NULL;
 	text_init(&reason, report->tick.reason, sizeof(report->tick.reason));
 	if (!find_timer_test(report, "lapic"))
-		return; /* not tested, so nothing is known */
+		return; /* if no timer was tested, nothing is known */
 	if (is_timer_tested(report, "lapic_deadline"))
 		put_lapic_timer(report, &reason, true);
 	else if (is_timer_tested(report, "lapic"))

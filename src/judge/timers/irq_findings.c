@@ -15,7 +15,7 @@
 #define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
 /* fewer lost ticks or doubled interrupts prove nothing: pauses of the host may have ended just before the next tick */
 #define EVENTS_MIN    4
-#define SPREAD_SHARE  8 /* if all interrupts have one common delay, p1 is within 1/8 of the median */
+#define SPREAD_SHARE  8 /* interrupts with a common delay: their first percentile is within 1/8 of the median */
 #define FAR_FACTOR    4 /* the host delays one timer less than 4 times as much as another */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 

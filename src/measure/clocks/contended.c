@@ -5,7 +5,7 @@
 #define TRIES 4
 
 struct contention { /* measurement of one clock that all cores read at the same time */
-	/* Set by the boot core before the other cores start. */
+	/* The boot core sets these fields before the other cores start. */
 	const struct clock *clock;
 	struct sample *samples; /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
 	/* For each core, the number of other cores that read at the same time. Each core writes its own number. */

@@ -5,7 +5,7 @@
 
 /* duration of a chunk: a core is observed in chunks, with masked interrupts */
 #define CHUNK_NS      (10 * SURVEY_NS_PER_MS)
-/* maximum number of reads in a chunk, if the TSC stops: one in 2.5 ns, faster than any ordered TSC read */
+/* Maximum number of reads in a chunk, so that it ends even if the TSC stops. An ordered TSC read takes over 2.5 ns. */
 #define CHUNK_TURNS   UINT64_C(4000000)
 #define WARM_UP_TURNS 256
 /*

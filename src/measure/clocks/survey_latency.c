@@ -1,7 +1,7 @@
 /* Measures the read latency of each clock on the boot core, and for a shorter time on every other core. */
 #include "measure/clocks/clocks_internal.h"
 
-#define STALL_PERIODS    4  /* number of periods in which a clock shows one value before this counts as a stall */
+#define STALL_PERIODS    4  /* a clock that shows one value for more than this number of its periods has stalled */
 #define STALL_NS_MIN     UINT64_C(2000)
 /* A clock that has moved before counts as stopped if it shows one value for this time. */
 #define STOPPED_NS       (100 * SURVEY_NS_PER_MS)
@@ -14,7 +14,9 @@
  * A step up to this many times the clock's resolution is no jump, because an emulator may update its clocks in bursts.
  */
 #define LEAP_RESOLUTIONS 8
-/* the same limit for an edge clock (an RTC), in ticks: one tick may be late and the next one in time */
+/*
+ * a step of up to this many ticks of an edge clock (an RTC) is no jump: one tick may be late and the next one in time
+ */
 #define LEAP_EDGES       2
 /* a step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate gives before it counts as a jump */
 #define LEAP_SHARE       8
@@ -24,7 +26,8 @@
 #define STEP_NS          (250 * SURVEY_NS_PER_MS)
 #define BATCHES_PER_MS   100 /* maximum number of batches in a millisecond; a batch takes at least 10 us */
 #define CORE_BATCHES_MIN 2
-#define SPIN_PAUSES_MAX  (1u << 20) /* maximum number of pauses in the wait if the core's TSC has stopped */
+/* maximum number of pauses while a core spins before a batch, in case its TSC has stopped */
+#define SPIN_PAUSES_MAX  (1u << 20)
 /* Maximum wait for one batch on another core. A batch takes about a millisecond. */
 #define CORE_BOUND_NS    (2 * SURVEY_NS_PER_S)
 
@@ -141,7 +144,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->plan.total_ns);
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_read_and_compare_clocks(survey);
-		/* The share becomes shorter if the user asks for an early end of the run. */
+		/* The time for this clock becomes shorter if the user asks for an early end of the run. */
 		slice_ns = survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
 	}
 	survey_read_and_compare_clocks(survey);

@@ -12,8 +12,8 @@
 /* maximum number of batches in a wait of 2.4 s; a batch takes at least a microsecond */
 #define EDGE_TURNS        2400000
 /*
- * If two batches are further apart, the core was preempted, and the wait for an edge starts again. This happens at most
- * AWAYS_MAX times.
+ * If two batches are further apart than AWAY_NS, the core was preempted, and the wait for an edge starts again. This
+ * happens at most AWAYS_MAX times.
  */
 #define AWAY_NS      (100 * SURVEY_NS_PER_MS)
 #define AWAYS_MAX    4

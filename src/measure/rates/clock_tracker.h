@@ -18,7 +18,7 @@ struct survey_window { /* the current rate window */
 	uint64_t start_tsc;
 	uint64_t middle_tsc; /* start of the window's second half */
 	bool middle_taken;
-	unsigned cuts; /* number of discontinuities before the window; another one ends it */
+	unsigned cuts; /* number of discontinuities before the window; another discontinuity ends the window */
 };
 
 static inline bool
@@ -33,7 +33,7 @@ survey_apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Starts to follow ENTRY's clock at SAMPLE in the current window. */
+/* Starts to track ENTRY's clock in the current window. SAMPLE is the clock's first sample in it. */
 void survey_track_begin(const struct survey *survey, struct survey_track *track, struct report_clock *entry,
 			const struct sample *sample);
 
@@ -41,8 +41,9 @@ void survey_track_begin(const struct survey *survey, struct survey_track *track,
 bool survey_can_clock_be_followed(const struct survey_track *track);
 
 /*
- * Returns the expected ticks of TRACK's clock in PASSED_TSC. After the rate window they are calculated from the clock's
- * rate in the window. Before, they are calculated from its nominal frequency times its pace (see wraps.h).
+ * Returns the expected ticks of TRACK's clock in PASSED_TSC ticks of the TSC. After the rate window they are calculated
+ * from the clock's rate in the window. Before, they are calculated from its nominal frequency times its pace (see
+ * wraps.h).
  */
 uint64_t survey_track_expected_ticks(const struct survey *survey, const struct survey_track *track,
 				     uint64_t passed_tsc);
@@ -84,8 +85,8 @@ bool survey_track_edges_of_batch(struct survey *survey, struct survey_track *tra
 				 const struct survey_window *window);
 
 /*
- * Waits for the next edge of an edge clock, at most 2.4 s. Marks a clock without an edge as stuck. Follows the
- * other clocks during the wait, unless WINDOW is NULL.
+ * Waits for the next edge of an edge clock, at most 2.4 s. Marks a clock without an edge as stuck. Also reads the other
+ * clocks during the wait, to count their wraps, unless WINDOW is NULL.
  */
 bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window);
 

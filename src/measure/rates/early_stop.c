@@ -11,8 +11,8 @@
 #define SCALE_WITHIN_PPB 10000
 
 /*
- * Returns the TSC's rate that TRACK's clock gives from the window's start until now. The interval can only become
- * narrower.
+ * Returns the TSC's rate that TRACK's clock gives from the window's start until now. With time, this interval only
+ * becomes narrower.
  */
 static struct rate_interval
 tsc_rate_until_now(const struct survey *survey, const struct survey_track *track)

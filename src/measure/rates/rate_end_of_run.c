@@ -5,7 +5,9 @@
 
 #include "base/set.h"
 
-/* follow_edges_of_clock() may take this much less than the rate window, so that an edge that comes early can end it */
+/*
+ * follow_edges() may take this much less than the rate window, so that an edge that comes early can end its measurement
+ */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 

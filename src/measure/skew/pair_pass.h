@@ -12,7 +12,8 @@
 /* the time limit of a pass is its budget times this factor; after that, only the pairs measured until then are used */
 #define SURVEY_OVERRUN_FACTOR 2
 
-#define SURVEY_STEADY_MAX 9 /* maximum number of batches with the same concurrency whose durations are stored */
+/* maximum number of batches with the same number of concurrent pairs whose durations are stored */
+#define SURVEY_STEADY_MAX 9
 
 /* State of a measurement pass, in which each pair of cores has a ping-pong. */
 struct survey_pair_pass {
@@ -31,7 +32,7 @@ struct survey_pair_pass {
 	uint64_t late_ns;        /* additional time that is expected because the host is busy */
 	uint64_t pingpongs;      /* number of ping-pongs that succeeded */
 	uint64_t repeats;        /* number of ping-pongs that were repeated, with or without success */
-	struct { /* durations of the first batches after the last change of the concurrency */
+	struct { /* durations of the first batches after the last change of the number of concurrent pairs */
 		size_t batches;
 		/* duration of each batch divided by its number of pairs, in ascending order */
 		uint64_t pair_ns[SURVEY_STEADY_MAX];

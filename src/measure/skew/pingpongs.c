@@ -123,7 +123,7 @@ store_pingpong_result(struct survey_pair_pass *pass, size_t place, struct record
 	return true;
 }
 
-/* Records the results of a batch. Returns the number of medians, as survey_pair_pass_run_batch(). */
+/* Records the results of a batch. Returns the number of pairs that exchanged messages. */
 static size_t
 record_results_of_batch(struct survey_pair_pass *pass, size_t count, const struct record_exchange *exchange)
 {

@@ -12,8 +12,8 @@
 /* limit of the time for repeated ping-pongs, which is not part of the run's plan */
 #define TIME_MAX_NS (10 * SURVEY_NS_PER_S)
 /*
- * a pair whose interval is wider than this many median widths was disturbed; a longer way between its cores explains
- * less
+ * a pair whose interval is wider than this many median widths was disturbed; a longer distance between its cores
+ * explains only a smaller factor
  */
 #define WIDE_FACTOR 4
 /*

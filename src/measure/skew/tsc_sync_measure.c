@@ -5,8 +5,8 @@
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S)
 
 /*
- * number of batches with the same concurrency that the rehearsal (a trial of the first pairs) needs; so a single
- * preemption does not change their median duration
+ * number of batches with the same number of concurrent pairs that the rehearsal (a trial of the first pairs) needs; so
+ * a single preemption does not change their median duration
  */
 #define STEADY_BATCHES    4
 
@@ -15,7 +15,9 @@
  * offset changes. With hundreds of cores the passes are long, because the number of pairs grows with the square.
  */
 #define MIDDLE_SHARE   20
-/* longest duration of the middle pass, as a factor of the first pass's duration; it repeats no ping-pong */
+/*
+ * longest duration of the middle pass, as a factor of the first pass's duration; the middle pass repeats no ping-pong
+ */
 #define MIDDLE_OVERRUN 2
 
 struct facts_job {
@@ -94,8 +96,8 @@ estimate_pass_over_all_pairs_ns(const struct survey_pair_pass *pass)
 }
 
 /*
- * Returns true if the concurrency and the duration of a batch are known well enough. More batches are required if all
- * pairs seem not to fit into the budget.
+ * Returns true if the best number of concurrent pairs and the duration of a batch are known well enough. More batches
+ * are required if all pairs seem not to fit into the budget.
  */
 static bool
 is_rehearsal_sufficient(const struct survey_pair_pass *pass, uint64_t budget_ns)

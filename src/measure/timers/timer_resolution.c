@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 #define CALIBRATE_NS    (10 * SURVEY_NS_PER_MS)
-#define CALIBRATE_READS 16u /* number of readings; the one with the shortest bracket is used */
+#define CALIBRATE_READS 16u /* number of readings of a timer's counter; the reading with the shortest bracket is used */
 #define AS_PER_PS       1000000u
 #define PS_PER_NS       1000u
 #define AS_PER_S        UINT64_C(1000000000000000000)
