@@ -34,8 +34,9 @@ def call(folder, *command, **environment):
 
 @pytest.fixture(scope="module")
 def commit(tmp_path_factory):
-    """Return a copy of the present sources in a git repository with a single commit. make there uses the objects that
-    were built here, because they have no trace of their folder."""
+    """Return a copy of the present sources in a git repository with a single commit.
+
+    The copy has the objects that were built here, because they have no trace of their folder."""
     folder = tmp_path_factory.mktemp("commit") / "a"
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else {"__pycache__", ".pytest_cache"})
     for name in ("efi", "replay"):

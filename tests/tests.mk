@@ -199,10 +199,11 @@ kvm: deps-build deps-run deps-image deps-test
 	$(PYTHON) -m pytest -q -rs --kvm $(if $(TEST),-k '$(TEST)') tests/kvm
 
 # The bench program is optimised like the application, with inlined hardware access, and runs on the real machine.
-$(BUILD)/host/bench_host: tests/bench/bench_host.c $(PORTABLE) Makefile tests/tests.mk
+BENCH_SOURCES := $(foreach room,$(sort $(call visible,drivers/clocks) $(call visible,drivers/paravirtual)),$(wildcard $(room)/*.c))
+$(BUILD)/host/bench_host: tests/bench/bench_host.c $(BENCH_SOURCES) Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,HOSTCC)
-	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(INCLUDES) $< $(PORTABLE) -o $@
+	$(QUIET)$(HOST_CC) $(COMMON) -fno-strict-aliasing -flto=auto $(INCLUDES) $< $(BENCH_SOURCES) -o $@
 
 BENCH_CORES   := 1 2 4 16 64 255
 BENCH_REPORTS := 100 1000 10000
