@@ -32,8 +32,8 @@
 extern const struct driver acpi_pm_driver;
 /* defined in uefi/missing.c and bare/missing.c */
 /* copies a byte from FROM to TO inside the firmware, which faults there */
-extern void missing_call_firmware(void *to, const void *from);
-extern void missing_low_memory(void);                          /* leaves no free memory below 1 MiB */
+extern void missing_copy_by_firmware(void *to, const void *from);
+extern void missing_refuse_low_memory(void);                          /* leaves no free memory below 1 MiB */
 
 #define NO_CORE       77u /* an APIC id that no test machine has */
 
@@ -45,7 +45,7 @@ static uint64_t batches_left;
 static void (*well)(void *device, struct sample *samples, size_t count);
 
 static void
-provoke(void)
+cause_fault(void)
 {
 	volatile uint8_t on_stack[] = { 0x0f, 0x0b }; /* UD2 */
 
@@ -57,7 +57,7 @@ provoke(void)
 		((void (*)(void))(uintptr_t)on_stack)();
 		break;
 	case 'f':
-		missing_call_firmware(kind, (void *)(uintptr_t)UNMAPPED);
+		missing_copy_by_firmware(kind, (void *)(uintptr_t)UNMAPPED);
 		break;
 	case 'n':
 		for (;;)
@@ -75,13 +75,13 @@ provoke(void)
 }
 
 static void
-take_away(const struct platform *platform)
+remove_resource(const struct platform *platform)
 {
 	const struct acpi_madt *madt = &platform->acpi.madt;
 
 	switch (kind[0]) {
 	case 'l':
-		missing_low_memory();
+		missing_refuse_low_memory();
 		break;
 	case 'm':
 		for (size_t i = 0; i < madt->core_count; i++)
@@ -91,12 +91,12 @@ take_away(const struct platform *platform)
 }
 
 static void
-sample(void *device, struct sample *samples, size_t count)
+sample_or_fault(void *device, struct sample *samples, size_t count)
 {
 	if (cpu_apic_id() != core)
 		__atomic_store_n(&read_elsewhere, 1, __ATOMIC_RELEASE);
 	else if (together ? __atomic_load_n(&read_elsewhere, __ATOMIC_ACQUIRE) && count == TOGETHER : batches_left-- == 0)
-		provoke();
+		cause_fault();
 	well(device, samples, count);
 }
 
@@ -109,7 +109,7 @@ fault_is_in_handler(void)
 }
 
 static uint64_t
-number(const char *digits)
+parse_number(const char *digits)
 {
 	uint64_t value = 0;
 
@@ -128,52 +128,52 @@ read_words(void)
 		return;
 	words[length] = '\0';
 	kind[0] = words[0];
-	core = (uint32_t)number(&words[3]);
+	core = (uint32_t)parse_number(&words[3]);
 	for (const char *word = &words[3]; *word; word++)
 		if (word[-1] == ' ' && word > &words[3]) {
 			on_open = *word == 'o';
 			together = *word == 't';
-			batches_left = number(word);
+			batches_left = parse_number(word);
 		}
 }
 
-extern bool fault_has_own_stack(void);
+extern bool fault_needs_own_stack(void);
 
 /*
  * Returns true if the fault's kind is `is`. The firmware then needs a separate stack for #PF. Called before clocks are
  * opened.
  */
 bool
-fault_has_own_stack(void)
+fault_needs_own_stack(void)
 {
 	read_words();
 	return kind[0] == 'i';
 }
 
-extern bool fault_is_early(void);
+extern bool fault_is_before_memory_map(void);
 
 bool
-fault_is_early(void)
+fault_is_before_memory_map(void)
 {
 	read_words();
 	return kind[0] == 'e';
 }
 
 static void
-open(const struct platform *platform, struct device *device, struct clock *clocks)
+open_or_fault(const struct platform *platform, struct device *device, struct clock *clocks)
 {
 	acpi_pm_well.open(platform, device, clocks);
 	read_words();
-	take_away(platform);
+	remove_resource(platform);
 	if (on_open)
-		provoke();
+		cause_fault();
 	well = clocks->sample;
-	clocks->sample = sample;
+	clocks->sample = sample_or_fault;
 }
 
 const struct driver acpi_pm_driver = {
 	.clock_count = 1,
 	.rows = &acpi_pm_row,
-	.open = open,
+	.open = open_or_fault,
 	.close = probe_close,
 };

@@ -10,7 +10,7 @@ extern const struct timer_driver timer_lapic;
 extern bool fault_is_in_handler(void); /* defined in acpi_pm.c */
 
 static void
-acknowledge(const struct timer *timer)
+acknowledge_or_fault(const struct timer *timer)
 {
 	(void)timer;
 	if (fault_is_in_handler())
@@ -28,7 +28,7 @@ const struct timer_driver timer_lapic = {
 	.arm = lapic_timer_arm,
 	.expired = lapic_timer_has_expired,
 	.get_ticks_left = lapic_timer_get_ticks_left,
-	.acknowledge = acknowledge,
+	.acknowledge = acknowledge_or_fault,
 	.disarm = lapic_timer_disarm,
 	.restore = lapic_timer_restore,
 };

@@ -20,7 +20,7 @@ static struct stroke { CHAR16 key; unsigned after; } strokes[STROKES_MAX];
 static size_t stroke_count, stroke_next;
 
 static EFI_STATUS EFIAPI
-output(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
+print_text(SIMPLE_TEXT_OUTPUT_INTERFACE *this, CHAR16 *text)
 {
 	while (*text++)
 		((struct display_sim *)this)->written++;
@@ -76,7 +76,7 @@ static void
 make_display(struct display_sim *display)
 {
 	*display = (struct display_sim){ .interface = {
-		.OutputString = output, .QueryMode = query_mode, .SetMode = set_mode, .SetAttribute = set_attribute,
+		.OutputString = print_text, .QueryMode = query_mode, .SetMode = set_mode, .SetAttribute = set_attribute,
 		.ClearScreen = clear_screen, .SetCursorPosition = set_cursor, .EnableCursor = enable_cursor,
 	} };
 	display->mode.MaxMode = 2;
@@ -132,7 +132,7 @@ make_handle(unsigned card, bool serial, bool on_console)
 	uint8_t *to;
 
 	put_node(put_path(paths[path_count], card, serial, 1), 0x7f, 0xff, "", 0);
-	firmware_sim_install(handle, &guid_path, paths[path_count++]);
+	firmware_sim_install_protocol(handle, &guid_path, paths[path_count++]);
 	if (!on_console)
 		return handle;
 	if (con_out_size)
@@ -153,8 +153,8 @@ console_sim_display(struct display_sim *display, unsigned card, bool on_console)
 	EFI_HANDLE handle = make_handle(card, false, on_console);
 
 	make_display(display);
-	firmware_sim_install(handle, &guid_graphics_output, &graphics);
-	firmware_sim_install(handle, &guid_text_output, display);
+	firmware_sim_install_protocol(handle, &guid_graphics_output, &graphics);
+	firmware_sim_install_protocol(handle, &guid_text_output, display);
 	return handle;
 }
 
@@ -166,7 +166,7 @@ console_sim_line(struct line_sim *line, unsigned card, bool on_console)
 	memset(line, 0, sizeof(*line));
 	line->interface.Write = write_line;
 	line->takes = CONSOLE_SIM_SAID;
-	firmware_sim_install(handle, &guid_serial_io, line);
+	firmware_sim_install_protocol(handle, &guid_serial_io, line);
 	return handle;
 }
 
@@ -188,20 +188,20 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 }
 
 size_t
-console_sim_shorten(size_t by)
+console_sim_shorten_con_out(size_t by)
 {
 	con_out_size -= by;
 	return con_out_size;
 }
 
 void
-console_sim_forget(void)
+console_sim_remove_con_out(void)
 {
 	has_variable = false;
 }
 
 static EFI_STATUS EFIAPI
-read_key(SIMPLE_INPUT_INTERFACE *this, EFI_INPUT_KEY *key)
+read_next_key(SIMPLE_INPUT_INTERFACE *this, EFI_INPUT_KEY *key)
 {
 	(void)this;
 	if (stroke_next == stroke_count || strokes[stroke_next].after-- > 0)
@@ -211,7 +211,7 @@ read_key(SIMPLE_INPUT_INTERFACE *this, EFI_INPUT_KEY *key)
 }
 
 void
-console_sim_press(CHAR16 key, unsigned after)
+console_sim_press_key(CHAR16 key, unsigned after)
 {
 	strokes[stroke_count++] = (struct stroke){ key, after };
 }
@@ -239,13 +239,13 @@ set_control(struct control *this, int mode)
 }
 
 void
-console_sim_graphics(void)
+console_sim_start_in_graphics(void)
 {
 	static const EFI_GUID guid = { 0xf42f7782, 0x012e, 0x4c12, { 0x99, 0x56, 0x49, 0xf9, 0x43, 0x04, 0xf7, 0x21 } };
 	static struct control control = { get_control, set_control };
 
 	console_sim_mode = 1;
-	firmware_sim_install(firmware_sim_handle(), &guid, &control);
+	firmware_sim_install_protocol(firmware_sim_handle(), &guid, &control);
 }
 
 static EFI_STATUS EFIAPI
@@ -265,7 +265,7 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 
 /* Does the same for CloseEvent and CheckEvent: nothing. So each timer seems to have expired. */
 static EFI_STATUS EFIAPI
-use_event(EFI_EVENT event)
+accept_event(EFI_EVENT event)
 {
 	(void)event;
 	return EFI_SUCCESS;
@@ -281,7 +281,7 @@ wait_for_event(UINTN count, EFI_EVENT *events, UINTN *index)
 struct display_sim *
 console_sim_open(void)
 {
-	static SIMPLE_INPUT_INTERFACE input = { .ReadKeyStroke = read_key };
+	static SIMPLE_INPUT_INTERFACE input = { .ReadKeyStroke = read_next_key };
 
 	make_display(&console);
 	path_count = con_out_size = 0;
@@ -293,7 +293,7 @@ console_sim_open(void)
 	firmware_system->RuntimeServices->GetVariable = get_variable;
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->SetTimer = set_timer;
-	firmware_boot->CheckEvent = firmware_boot->CloseEvent = use_event;
+	firmware_boot->CheckEvent = firmware_boot->CloseEvent = accept_event;
 	firmware_boot->WaitForEvent = wait_for_event;
 	return &console;
 }

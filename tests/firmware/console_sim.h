@@ -34,18 +34,18 @@ EFI_HANDLE console_sim_display(struct display_sim *display, unsigned card, bool 
 EFI_HANDLE console_sim_line(struct line_sim *line, unsigned card, bool on_console);
 
 /* Cuts BY bytes off the end of the variable ConOut. Returns its remaining size in bytes. */
-size_t console_sim_shorten(size_t by);
+size_t console_sim_shorten_con_out(size_t by);
 
 /* Removes the variable ConOut. */
-void console_sim_forget(void);
+void console_sim_remove_con_out(void);
 
 /*
  * Presses KEY as soon as the keyboard was polled AFTER times since the previous key. A test can press at most 4 keys.
  */
-void console_sim_press(CHAR16 key, unsigned after);
+void console_sim_press_key(CHAR16 key, unsigned after);
 
 /* Gives the firmware EFI's console control protocol, in graphics mode. console_sim_mode is the present mode. */
-void console_sim_graphics(void);
+void console_sim_start_in_graphics(void);
 extern int console_sim_mode;
 
 #endif

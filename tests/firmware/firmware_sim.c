@@ -139,7 +139,7 @@ get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void
 }
 
 void
-firmware_sim_variable(const char *name, const void *data, size_t size)
+firmware_sim_set_variable(const char *name, const void *data, size_t size)
 {
 	if (variables_count == VARIABLES_MAX)
 		abort();
@@ -155,7 +155,7 @@ firmware_sim_handle(void)
 }
 
 void
-firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interface)
+firmware_sim_install_protocol(EFI_HANDLE handle, const EFI_GUID *guid, void *interface)
 {
 	if (installed_count == INTERFACES_MAX)
 		abort();

@@ -11,14 +11,14 @@
 void firmware_sim_reset(void);
 
 /*
- * Makes a handle. firmware_sim_install() adds an interface to a handle, which can then be found by the interface's
- * GUID. A handle may have several interfaces.
+ * Makes a handle. firmware_sim_install_protocol() adds an interface to a handle, which can then be found by the
+ * interface's GUID. A handle may have several interfaces.
  */
 EFI_HANDLE firmware_sim_handle(void);
-void firmware_sim_install(EFI_HANDLE handle, const EFI_GUID *guid, void *interface);
+void firmware_sim_install_protocol(EFI_HANDLE handle, const EFI_GUID *guid, void *interface);
 
 /* Sets the variable NAME to the SIZE bytes at DATA, which must stay valid. console_sim_open() hides these variables. */
-void firmware_sim_variable(const char *name, const void *data, size_t size);
+void firmware_sim_set_variable(const char *name, const void *data, size_t size);
 
 /*
  * Time in seconds until the firmware's watchdog resets the machine; 0 if it is off. It is 300 s when an application

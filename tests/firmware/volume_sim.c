@@ -19,7 +19,7 @@ static EFI_LOADED_IMAGE image;
 static EFI_STATUS EFIAPI open_file(EFI_FILE_HANDLE, EFI_FILE_HANDLE *, CHAR16 *, UINT64, UINT64);
 
 struct volume_sim_file *
-volume_sim_find(const char *path)
+volume_sim_find_file(const char *path)
 {
 	for (size_t i = 0; i < VOLUME_SIM_FILES; i++)
 		if (volume.files[i].path[0] && (!strcasecmp(volume.files[i].path, path) || !strcasecmp(volume.files[i].alias, path)))
@@ -28,7 +28,7 @@ volume_sim_find(const char *path)
 }
 
 struct volume_sim_file *
-volume_sim_add(const char *path, bool folder)
+volume_sim_add_file(const char *path, bool folder)
 {
 	for (size_t i = 0; i < VOLUME_SIM_FILES; i++)
 		if (!volume.files[i].path[0]) {
@@ -40,7 +40,7 @@ volume_sim_add(const char *path, bool folder)
 }
 
 static struct volume_sim_file *
-file_of(EFI_FILE_HANDLE this)
+get_file(EFI_FILE_HANDLE this)
 {
 	return &volume.files[((struct opened *)this)->file];
 }
@@ -53,7 +53,7 @@ close_file(EFI_FILE_HANDLE this)
 }
 
 static void
-clear(struct volume_sim_file *file)
+clear_file(struct volume_sim_file *file)
 {
 	free(file->bytes);
 	*file = (struct volume_sim_file){ .folder = false };
@@ -61,7 +61,7 @@ clear(struct volume_sim_file *file)
 
 /* If PATH is directly in FOLDER, returns the part of PATH after FOLDER. Otherwise returns NULL. */
 static const char *
-within(const char *path, const char *folder)
+get_path_in_folder(const char *path, const char *folder)
 {
 	size_t length = strlen(folder);
 
@@ -73,13 +73,13 @@ within(const char *path, const char *folder)
 static EFI_STATUS EFIAPI
 delete_file(EFI_FILE_HANDLE this)
 {
-	struct volume_sim_file *file = file_of(this);
+	struct volume_sim_file *file = get_file(this);
 
 	close_file(this);
 	for (size_t i = 0; i < VOLUME_SIM_FILES; i++)
-		if (within(volume.files[i].path, file->path))
+		if (get_path_in_folder(volume.files[i].path, file->path))
 			return EFI_WARN_DELETE_FAILURE;
-	clear(file);
+	clear_file(file);
 	return EFI_SUCCESS;
 }
 
@@ -95,11 +95,11 @@ static EFI_STATUS EFIAPI
 read_file(EFI_FILE_HANDLE this, UINTN *size, void *buffer)
 {
 	struct opened *opened = (struct opened *)this;
-	struct volume_sim_file *file = file_of(this);
+	struct volume_sim_file *file = get_file(this);
 
 	if (file->folder) {
 		for (; opened->position < VOLUME_SIM_FILES; opened->position++) {
-			const char *name = within(volume.files[opened->position].path, file->path);
+			const char *name = get_path_in_folder(volume.files[opened->position].path, file->path);
 
 			if (!name)
 				continue;
@@ -120,7 +120,7 @@ static EFI_STATUS EFIAPI
 write_file(EFI_FILE_HANDLE this, UINTN *size, void *buffer)
 {
 	struct opened *opened = (struct opened *)this;
-	struct volume_sim_file *file = file_of(this);
+	struct volume_sim_file *file = get_file(this);
 	size_t end = opened->position + *size;
 
 	volume.writes++;
@@ -148,7 +148,7 @@ get_position(EFI_FILE_HANDLE this, UINT64 *position)
 static EFI_STATUS EFIAPI
 set_position(EFI_FILE_HANDLE this, UINT64 position)
 {
-	((struct opened *)this)->position = position == UINT64_MAX ? file_of(this)->length : position;
+	((struct opened *)this)->position = position == UINT64_MAX ? get_file(this)->length : position;
 	return EFI_SUCCESS;
 }
 
@@ -161,7 +161,7 @@ get_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN *size, void *buffer)
 
 	(void)size;
 	if (memcmp(guid, &guid_volume, sizeof(*guid)) != 0)
-		fill_info(buffer, file_of(this), strrchr(file_of(this)->path, '\\') + 1);
+		fill_info(buffer, get_file(this), strrchr(get_file(this)->path, '\\') + 1);
 	else
 		*info = (EFI_FILE_SYSTEM_INFO){ .FreeSpace = SPACE, .BlockSize = 4096 };
 	return EFI_SUCCESS;
@@ -172,7 +172,7 @@ static EFI_STATUS EFIAPI
 set_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN size, void *buffer)
 {
 	const EFI_FILE_INFO *info = buffer;
-	struct volume_sim_file *file = file_of(this);
+	struct volume_sim_file *file = get_file(this);
 	char name[VOLUME_SIM_PATH], was[VOLUME_SIM_PATH], path[2 * VOLUME_SIM_PATH];
 
 	(void)guid;
@@ -182,10 +182,10 @@ set_info(EFI_FILE_HANDLE this, EFI_GUID *guid, UINTN size, void *buffer)
 	firmware_convert_to_ascii(info->FileName, name, sizeof(name));
 	snprintf(was, sizeof(was), "%s", file->path);
 	snprintf(path, sizeof(path), "%.*s\\%s", (int)(strrchr(was, '\\') - was), was, name);
-	if (volume_sim_find(path))
+	if (volume_sim_find_file(path))
 		return EFI_ACCESS_DENIED;
 	for (size_t i = 0; i < VOLUME_SIM_FILES; i++) {
-		const char *inner = within(volume.files[i].path, was);
+		const char *inner = get_path_in_folder(volume.files[i].path, was);
 		char moved[4 * VOLUME_SIM_PATH];
 
 		if (inner) {
@@ -205,7 +205,7 @@ flush_file(EFI_FILE_HANDLE this)
 }
 
 static EFI_STATUS
-handle_of(struct volume_sim_file *file, EFI_FILE_HANDLE *handle)
+make_handle(struct volume_sim_file *file, EFI_FILE_HANDLE *handle)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));
 
@@ -231,24 +231,24 @@ open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mo
 
 	(void)this;
 	firmware_convert_to_ascii(wide, path, sizeof(path));
-	file = volume_sim_find(path);
+	file = volume_sim_find_file(path);
 	if (!file && (mode & EFI_FILE_MODE_CREATE)) {
 		char *last = strrchr(path, '\\');
 
 		*last = '\0';
-		if (last != path && !volume_sim_find(path))
+		if (last != path && !volume_sim_find_file(path))
 			return EFI_NOT_FOUND;
 		*last = '\\';
-		file = volume_sim_add(path, attributes & EFI_FILE_DIRECTORY);
+		file = volume_sim_add_file(path, attributes & EFI_FILE_DIRECTORY);
 	}
-	return file ? handle_of(file, handle) : EFI_NOT_FOUND;
+	return file ? make_handle(file, handle) : EFI_NOT_FOUND;
 }
 
 static EFI_STATUS EFIAPI
 open_volume(EFI_FILE_IO_INTERFACE *this, EFI_FILE_HANDLE *root)
 {
 	(void)this;
-	return handle_of(&volume.files[0], root);
+	return make_handle(&volume.files[0], root);
 }
 
 struct volume_sim *
@@ -257,10 +257,10 @@ volume_sim_open(void)
 	static EFI_FILE_IO_INTERFACE system = { .OpenVolume = open_volume };
 
 	volume = (struct volume_sim){ .write_max = SIZE_MAX, .room_bytes = SPACE };
-	volume_sim_add("\\", true);
+	volume_sim_add_file("\\", true);
 	image = (EFI_LOADED_IMAGE){ .DeviceHandle = firmware_sim_handle() };
-	firmware_sim_install(firmware_image, &guid_loaded_image, &image);
-	firmware_sim_install(image.DeviceHandle, &guid_file_system, &system);
+	firmware_sim_install_protocol(firmware_image, &guid_loaded_image, &image);
+	firmware_sim_install_protocol(image.DeviceHandle, &guid_file_system, &system);
 	return &volume;
 }
 
@@ -268,5 +268,5 @@ void
 volume_sim_close(void)
 {
 	for (size_t i = 0; i < VOLUME_SIM_FILES; i++)
-		clear(&volume.files[i]);
+		clear_file(&volume.files[i]);
 }

@@ -29,7 +29,7 @@ struct volume_sim *volume_sim_open(void);
 void volume_sim_close(void);
 
 /* returns NULL if there is no such file */
-struct volume_sim_file *volume_sim_find(const char *path);
-struct volume_sim_file *volume_sim_add(const char *path, bool folder);
+struct volume_sim_file *volume_sim_find_file(const char *path);
+struct volume_sim_file *volume_sim_add_file(const char *path, bool folder);
 
 #endif

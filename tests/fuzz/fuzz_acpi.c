@@ -31,7 +31,7 @@ struct image {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-seal(uint8_t *bytes, size_t length, size_t checksum_at)
+set_checksum(uint8_t *bytes, size_t length, size_t checksum_at)
 {
 	uint8_t sum = 0;
 
@@ -44,7 +44,7 @@ seal(uint8_t *bytes, size_t length, size_t checksum_at)
 
 /* Returns a copy of exactly LENGTH bytes, so that the sanitizer sees a read beyond its end. */
 static uint8_t *
-copy_of(struct image *image, const uint8_t *bytes, size_t length)
+copy_to_heap(struct image *image, const uint8_t *bytes, size_t length)
 {
 	uint8_t *copy = malloc(length);
 
@@ -56,7 +56,7 @@ copy_of(struct image *image, const uint8_t *bytes, size_t length)
 }
 
 static const uint8_t *
-image_at(void *context, uint64_t address, size_t length)
+get_image_bytes(void *context, uint64_t address, size_t length)
 {
 	struct image *image = context;
 	uint8_t *copy;
@@ -66,12 +66,12 @@ image_at(void *context, uint64_t address, size_t length)
 	if (address < BASE || address - BASE > image->length ||
 	    length > image->length - (address - BASE))
 		return NULL;
-	copy = copy_of(image, image->bytes + (address - BASE), length);
+	copy = copy_to_heap(image, image->bytes + (address - BASE), length);
 	if (image->seal && address == BASE) { /* an RSDP has two checksums */
-		seal(copy, length < 20 ? length : 20, 8);
-		seal(copy, length, length > 32 ? 32 : length);
+		set_checksum(copy, length < 20 ? length : 20, 8);
+		set_checksum(copy, length, length > 32 ? 32 : length);
 	} else if (image->seal) {
-		seal(copy, length, 9);
+		set_checksum(copy, length, 9);
 	}
 	return copy;
 }
@@ -79,7 +79,7 @@ image_at(void *context, uint64_t address, size_t length)
 static void
 read_machine(struct image *image, struct acpi_facts *facts)
 {
-	const struct acpi_memory memory = { image_at, image };
+	const struct acpi_memory memory = { get_image_bytes, image };
 
 	acpi_read_facts(&memory, BASE, facts);
 	if (!facts->found && facts->problem_count == 0)
@@ -89,11 +89,11 @@ read_machine(struct image *image, struct acpi_facts *facts)
 static void
 read_table(struct image *image, unsigned mode, struct acpi_facts *facts)
 {
-	uint8_t *copy = copy_of(image, image->bytes, image->length);
+	uint8_t *copy = copy_to_heap(image, image->bytes, image->length);
 	bool good;
 
 	if (image->seal)
-		seal(copy, image->length, 9);
+		set_checksum(copy, image->length, 9);
 	if (mode == MODE_FADT)
 		good = acpi_read_fadt(copy, image->length, facts);
 	else if (mode == MODE_HPET)

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Returns HEAD followed by BYTES in memory of exactly this size, so that the sanitizer sees a read beyond its end. */
 static uint8_t *
-copy_of(const char *head, const uint8_t *bytes, size_t length)
+copy_to_heap(const char *head, const uint8_t *bytes, size_t length)
 {
 	size_t before = strlen(head);
 	uint8_t *copy = malloc(before + length + !(before + length));
@@ -38,7 +38,7 @@ copy_of(const char *head, const uint8_t *bytes, size_t length)
 }
 
 static const char *
-look_at_answer(const char *bytes, size_t length)
+check_answer(const char *bytes, size_t length)
 {
 	struct answer answer, cut;
 	bool whole = answer_read(bytes, length, &answer);
@@ -60,7 +60,7 @@ look_at_answer(const char *bytes, size_t length)
 }
 
 static const char *
-look_at_dhcp(uint8_t *packet, size_t length, bool begins)
+check_dhcp_packet(uint8_t *packet, size_t length, bool begins)
 {
 	static const uint8_t magic[] = { 99, 130, 83, 99 };
 	uint8_t ipv4[4] = { 0 };
@@ -74,7 +74,7 @@ look_at_dhcp(uint8_t *packet, size_t length, bool begins)
 }
 
 static const char *
-look_at_uri(const char *uri, size_t length)
+check_uri(const char *uri, size_t length)
 {
 	char address[ORIGIN_ADDRESS_SIZE];
 	const char *why;
@@ -97,7 +97,7 @@ look_at_uri(const char *uri, size_t length)
  * is added, because the firmware's own paths are always complete.
  */
 static const char *
-look_at_path(const uint8_t *bytes, size_t length)
+check_device_path(const uint8_t *bytes, size_t length)
 {
 	uint8_t *path = malloc(length + NODE_HEAD);
 	struct origin origin;
@@ -130,7 +130,7 @@ look_at_path(const uint8_t *bytes, size_t length)
 
 /* Checks that the query sent to a server contains no byte that would end its line or one of its parameters. */
 static const char *
-look_at_query(const uint8_t *bytes, size_t length)
+check_query(const uint8_t *bytes, size_t length)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%&=";
 	char serial[65] = "", query[512];
@@ -158,23 +158,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 1)
 		return 0;
 	head = data[0] & MODE_BEGIN ? heads[data[0] & MODE_MASK] : "";
-	bytes = copy_of(head, data + 1, size - 1);
+	bytes = copy_to_heap(head, data + 1, size - 1);
 	length = strlen(head) + size - 1;
 	switch (data[0] & MODE_MASK) {
 	case MODE_ANSWER:
-		broken = look_at_answer((const char *)bytes, length);
+		broken = check_answer((const char *)bytes, length);
 		break;
 	case MODE_DHCP:
-		broken = look_at_dhcp(bytes, length, data[0] & MODE_BEGIN);
+		broken = check_dhcp_packet(bytes, length, data[0] & MODE_BEGIN);
 		break;
 	case MODE_URI:
-		broken = look_at_uri((const char *)bytes, length);
+		broken = check_uri((const char *)bytes, length);
 		break;
 	default:
-		broken = look_at_path(bytes, length);
+		broken = check_device_path(bytes, length);
 	}
 	if (!broken)
-		broken = look_at_query(bytes, length);
+		broken = check_query(bytes, length);
 	free(bytes);
 	if (!broken)
 		return 0;

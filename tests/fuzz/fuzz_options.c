@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-require(bool holds)
+require_true(bool holds)
 {
 	if (!holds)
 		abort();
@@ -25,14 +25,14 @@ check_accepted(const struct options *options)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
-	require(options_duration_ns(options) >= 10000000 && options_duration_ns(options) <= 86400000000000);
-	require(options->cutoff_millionths <= 100000000);
-	require(options->clock_count <= 5 && options->limit_count <= RULES_MAX);
-	require(options->cores_max == UINT32_MAX || (options->cores_max >= 1 && options->cores_max <= 4096));
-	require(options_cores_word(options->cores) && options_profile_word(options->profile) &&
-		options_exit_word(options->exit));
+	require_true(options_duration_ns(options) >= 10000000 && options_duration_ns(options) <= 86400000000000);
+	require_true(options->cutoff_millionths <= 100000000);
+	require_true(options->clock_count <= 5 && options->limit_count <= RULES_MAX);
+	require_true(options->cores_max == UINT32_MAX || (options->cores_max >= 1 && options->cores_max <= 4096));
+	require_true(options_cores_word(options->cores) && options_profile_word(options->profile) &&
+		     options_exit_word(options->exit));
 	for (size_t i = 0; i < options->limit_count; i++)
-		require(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);
+		require_true(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);
 	options_check(options, error);
 }
 
@@ -41,25 +41,25 @@ check_error(const char *error)
 {
 	size_t length = strnlen(error, OPTIONS_ERROR_SIZE);
 
-	require(length > 0 && length < OPTIONS_ERROR_SIZE && error[length - 1] == '.');
+	require_true(length > 0 && length < OPTIONS_ERROR_SIZE && error[length - 1] == '.');
 	for (size_t i = 0; i < length; i++)
-		require(error[i] >= 0x20 && error[i] <= 0x7e);
+		require_true(error[i] >= 0x20 && error[i] <= 0x7e);
 }
 
 /* Checks that the words that are removed as foreign and the remaining words together have the length of the text. */
 static void
-check_foreign(const uint8_t *data, size_t size)
+check_foreign_word_lengths(const uint8_t *data, size_t size)
 {
 	static char moved[1 << 16];
 	char *rest = malloc(size + 1);
 	struct text foreign;
 
-	require(rest);
+	require_true(rest);
 	memcpy(rest, data, size);
 	text_init(&foreign, moved, sizeof(moved));
 	options_remove_foreign(rest, size, &foreign);
 	for (size_t i = 0; i < size; i++)
-		require(rest[i] == (char)data[i] || (rest[i] == ' ' && foreign.length));
+		require_true(rest[i] == (char)data[i] || (rest[i] == ' ' && foreign.length));
 	free(rest);
 }
 
@@ -76,15 +76,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&options, 0, sizeof(options));
 	options_default(&options);
 	before = options;
-	check_foreign(data, size);
+	check_foreign_word_lengths(data, size);
 	if (!options_parse((const char *)data, size, "fuzz", &names, &options, error)) {
-		require(memcmp(&options, &before, sizeof(options)) == 0);
+		require_true(memcmp(&options, &before, sizeof(options)) == 0);
 		check_error(error);
 		return 0;
 	}
 	check_accepted(&options);
 	again = options;
-	require(options_parse((const char *)data, size, "fuzz", &names, &again, error));
-	require(memcmp(&options, &again, sizeof(options)) == 0);
+	require_true(options_parse((const char *)data, size, "fuzz", &names, &again, error));
+	require_true(memcmp(&options, &again, sizeof(options)) == 0);
 	return 0;
 }

@@ -20,7 +20,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-require(int condition)
+require_true(int condition)
 {
 	if (!condition)
 		abort();
@@ -28,7 +28,7 @@ require(int condition)
 
 /* Writes a header, and DATA in blocks of RECORD_BLOCK_MAX bytes with valid checksums. Returns the size. */
 static size_t
-wrap(uint8_t *to, const uint8_t *data, size_t size)
+wrap_as_record(uint8_t *to, const uint8_t *data, size_t size)
 {
 	struct record record;
 	uint32_t number = 0;
@@ -53,7 +53,7 @@ wrap(uint8_t *to, const uint8_t *data, size_t size)
 
 /* Reads all entries, and checks that they lie within BYTES. Returns the reader's state at the end. */
 static enum record_state
-read_all(const uint8_t *bytes, size_t size)
+read_all_entries(const uint8_t *bytes, size_t size)
 {
 	struct record_reader reader;
 	struct record_entry entry;
@@ -66,20 +66,20 @@ read_all(const uint8_t *bytes, size_t size)
 		record_fixed(&entry, wide);
 		for (size_t i = 0; i < entry.item_count; i++)
 			record_item(&entry, i, wide);
-		require(record_kinds[entry.kind].fixed.bytes > 0 && reader.at <= size);
+		require_true(record_kinds[entry.kind].fixed.bytes > 0 && reader.at <= size);
 	}
-	require(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
-	require((record_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
+	require_true(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
+	require_true((record_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
 	return reader.state;
 }
 
 static void
-analyse(const uint8_t *bytes, size_t size)
+analyse_record(const uint8_t *bytes, size_t size)
 {
 	static struct report report;
 	static uint64_t memory[8192];
 
-	require(report_memory_size(CORES, PAIR_SCHEDULE_ALL) <= sizeof(memory));
+	require_true(report_memory_size(CORES, PAIR_SCHEDULE_ALL) <= sizeof(memory));
 	report_lay_out(&report, memory, CORES, PAIR_SCHEDULE_ALL);
 	report.core_count = CORES;
 	report.interval_count = ROWS;
@@ -90,20 +90,20 @@ analyse(const uint8_t *bytes, size_t size)
 	analysis_calculate_gaps(bytes, size, &report);
 	analysis_calculate_timers(bytes, size, &report);
 	analysis_calculate_offsets(bytes, size, &report);
-	require(report.skew.first.offsets.cores <= CORES && report.skew.last.offsets.cores <= CORES);
+	require_true(report.skew.first.offsets.cores <= CORES && report.skew.last.offsets.cores <= CORES);
 	for (size_t b = 1; b < CORES; b++)
 		offsets_classify_motion(&report.skew.first.offsets, &report.skew.middle.offsets, &report.skew.last.offsets, 0,
 					b);
-	require(report.interference.event_count <= REPORT_EVENTS_MAX);
+	require_true(report.interference.event_count <= REPORT_EVENTS_MAX);
 	report.clock_count = CLOCKS;
 	for (size_t i = 0; i < CLOCKS; i++)
 		report.clocks[i].clock = (struct clock){ .id = "hpet", .main = "hpet", .claimed = { 10000000, i ? 1 : 0 },
 							 .wrap_ticks = i % 2 ? UINT64_MAX : 59, .edges_only = i == 2 };
 	report.hypervisor[0] = (char)(size % 2);
 	analysis_calculate_discontinuities(bytes, size, &report);
-	require(report.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
+	require_true(report.discontinuity_count <= REPORT_DISCONTINUITIES_MAX);
 	analysis_calculate_rates(bytes, size, 100000, &report);
-	require(report.rate_count <= REPORT_RATES_MAX);
+	require_true(report.rate_count <= REPORT_RATES_MAX);
 }
 
 int
@@ -114,18 +114,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0 || size > BLOCKS_MAX * RECORD_BLOCK_MAX)
 		return 0;
 	bytes = malloc(RECORD_SIZE_MIN + size + (size_t)BLOCKS_MAX * RECORD_BLOCK_BYTES);
-	require(bytes != NULL);
+	require_true(bytes != NULL);
 	if (data[0] == 0) {
 		memcpy(bytes, data + 1, size - 1);
 		/* memory of exactly the input's size, so that the sanitizer sees a read beyond its end */
 		bytes = realloc(bytes, size > 1 ? size - 1 : 1);
-		read_all(bytes, size - 1);
-		analyse(bytes, size - 1);
+		read_all_entries(bytes, size - 1);
+		analyse_record(bytes, size - 1);
 	} else {
-		size = wrap(bytes, data + 1, size - 1);
+		size = wrap_as_record(bytes, data + 1, size - 1);
 		bytes = realloc(bytes, size);
-		read_all(bytes, size);
-		analyse(bytes, size);
+		read_all_entries(bytes, size);
+		analyse_record(bytes, size);
 	}
 	free(bytes);
 	return 0;

@@ -16,7 +16,8 @@
 #define INPUT_MAX  ((size_t)1 << 18)
 #define MEMORY_MAX ((size_t)64 << 20) /* memory for the report of one record */
 /*
- * Largest growth of an input in wrap(): each entry gets a block header, and the smallest entry is only its own header.
+ * Largest growth of an input in wrap_as_record(): each entry gets a block header, and the smallest entry is only its
+ * own header.
  */
 #define GROWTH ((RECORD_BLOCK_BYTES + RECORD_ENTRY_BYTES) / RECORD_ENTRY_BYTES + 1)
 #define CORES_MAX 64u /* limit on cores: texts of reports with more cores take too long for many runs */
@@ -34,7 +35,7 @@ struct pool {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-require(int condition)
+require_true(int condition)
 {
 	if (!condition)
 		abort();
@@ -49,7 +50,7 @@ allocate(void *context, size_t bytes)
 	if (bytes > MEMORY_MAX - pool->used)
 		return NULL;
 	block = calloc(1, sizeof(*block) + bytes);
-	require(block != NULL);
+	require_true(block != NULL);
 	block->next = pool->blocks;
 	pool->blocks = block;
 	pool->used += bytes;
@@ -83,7 +84,7 @@ put_block(uint8_t *to, uint32_t number, const uint8_t *entry, uint32_t length)
  * size.
  */
 static size_t
-wrap(uint8_t *to, const uint8_t *data, size_t size)
+wrap_as_record(uint8_t *to, const uint8_t *data, size_t size)
 {
 	const uint16_t end[] = { RECORD_END, 16, 0, 0 };
 	uint8_t last[RECORD_ENTRY_BYTES + 16] = { 0 };
@@ -120,20 +121,20 @@ render_all(const struct report *report)
 		return;
 	text_init(&text, bytes, sizeof(bytes));
 	json_render(&text, report);
-	require(!text.truncated);
+	require_true(!text.truncated);
 	text_init(&text, bytes, sizeof(bytes));
 	table_render(&text, report);
-	require(!text.truncated);
+	require_true(!text.truncated);
 	text_init(&text, bytes, sizeof(bytes));
 	csv_render(&text, report);
-	require(!text.truncated);
+	require_true(!text.truncated);
 	text_init(&text, bytes, sizeof(bytes));
 	html_render(&text, (struct html_page){ .bytes = page, .length = sizeof(page) - 1 }, report);
-	require(!text.truncated);
+	require_true(!text.truncated);
 }
 
 static void
-replay(uint8_t *bytes, size_t size)
+replay_record(uint8_t *bytes, size_t size)
 {
 	static struct report report;
 	struct pool pool = { .blocks = NULL };
@@ -155,15 +156,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0 || size > INPUT_MAX)
 		return 0;
 	bytes = malloc(2 * RECORD_SIZE_MIN + GROWTH * size);
-	require(bytes != NULL);
+	require_true(bytes != NULL);
 	if (data[0] == 0)
 		memcpy(bytes, data + 1, --size);
 	else
-		size = wrap(bytes, data + 1, size - 1);
+		size = wrap_as_record(bytes, data + 1, size - 1);
 	/* memory of exactly the record's size, so that the sanitizer sees a read beyond its end */
 	bytes = realloc(bytes, size ? size : 1);
-	require(bytes != NULL);
-	replay(bytes, size);
+	require_true(bytes != NULL);
+	replay_record(bytes, size);
 	free(bytes);
 	return 0;
 }

@@ -28,7 +28,7 @@ struct image {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t *
-image_at(void *context, uint64_t address, size_t length)
+get_image_bytes(void *context, uint64_t address, size_t length)
 {
 	struct image *image = context;
 	bool is_entry = address < TABLE_AT;
@@ -72,7 +72,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t made[24];
 	struct image image = { .seal = true };
 	struct smbios_facts facts;
-	const struct smbios_memory memory = { image_at, &image };
+	const struct smbios_memory memory = { get_image_bytes, &image };
 	bool is_3;
 	const char *broken;
 

@@ -36,7 +36,7 @@ static struct svm_pages pages[CORES_MAX];
 static uint32_t reading; /* 1 while a core uses fw_cfg, whose ports only one core may use at a time */
 
 static __attribute__((noreturn)) void
-end(uint8_t value)
+end_machine(uint8_t value)
 {
 	hw_out8(PORT_EXIT, value);
 	for (;;)
@@ -51,27 +51,27 @@ read_words(const char *item, char words[WORDS_SIZE])
 
 	while (__atomic_exchange_n(&reading, 1, __ATOMIC_ACQUIRE) != 0) {
 		if (pauses++ == PAUSES_MAX)
-			end(EXIT_WRONG);
+			end_machine(EXIT_WRONG);
 		hw_pause();
 	}
 	bool there = fw_cfg_read_file(item, words, WORDS_SIZE - 1, &length);
 
 	__atomic_store_n(&reading, 0, __ATOMIC_RELEASE);
 	if (length >= WORDS_SIZE)
-		end(EXIT_WRONG);
+		end_machine(EXIT_WRONG);
 	words[there ? length : 0] = 0;
 }
 
 /* Reads the integer at *NEXT, and moves *NEXT to its end. Ends the machine if there is no integer. */
 static int64_t
-take_number(const char **next)
+read_number(const char **next)
 {
 	bool negative = **next == '-';
 	int64_t value = 0;
 	const char *digit = *next + negative;
 
 	if (*digit < '0' || *digit > '9')
-		end(EXIT_WRONG);
+		end_machine(EXIT_WRONG);
 	for (; *digit >= '0' && *digit <= '9'; digit++)
 		value = value * 10 + (*digit - '0');
 	*next = digit;
@@ -80,25 +80,25 @@ take_number(const char **next)
 
 /* Reads the character MARK and the integer after it. Ends the machine if they are not there. */
 static int64_t
-take_marked(const char **next, char mark)
+read_marked_number(const char **next, char mark)
 {
 	if (*(*next)++ != mark)
-		end(EXIT_WRONG);
-	return take_number(next);
+		end_machine(EXIT_WRONG);
+	return read_number(next);
 }
 
 /* Returns true if WORDS name CORE, and reads the settings of its TSC. */
 static bool
-find_core(const char *words, int64_t core, struct svm_tsc *tsc)
+find_core_settings(const char *words, int64_t core, struct svm_tsc *tsc)
 {
 	while (*words) {
-		int64_t number = take_number(&words);
+		int64_t number = read_number(&words);
 
-		*tsc = (struct svm_tsc){ .offset_ticks = take_marked(&words, ':') };
+		*tsc = (struct svm_tsc){ .offset_ticks = read_marked_number(&words, ':') };
 		if (*words == '/') {
-			tsc->reads = (uint64_t)take_marked(&words, '/');
-			tsc->set_back_ticks = (uint64_t)take_marked(&words, ':');
-			tsc->ahead_ticks = (uint64_t)take_marked(&words, ':');
+			tsc->reads = (uint64_t)read_marked_number(&words, '/');
+			tsc->set_back_ticks = (uint64_t)read_marked_number(&words, ':');
+			tsc->ahead_ticks = (uint64_t)read_marked_number(&words, ':');
 		}
 		if (number == core)
 			return true;
@@ -109,9 +109,9 @@ find_core(const char *words, int64_t core, struct svm_tsc *tsc)
 }
 
 static void
-refuse(void)
+end_with_wrong_words(void)
 {
-	end(EXIT_WRONG);
+	end_machine(EXIT_WRONG);
 }
 
 void
@@ -121,31 +121,31 @@ __wrap_core_main(struct core_slot *slot)
 	struct svm_tsc tsc;
 
 	read_words(ITEM, words);
-	if (find_core(words, slot->number, &tsc)) {
+	if (find_core_settings(words, slot->number, &tsc)) {
 		if (slot->number >= CORES_MAX)
-			end(EXIT_WRONG);
-		if (!svm_is_there())
-			end(EXIT_NO_SVM);
-		svm_become_guest(&pages[slot->number], tsc, refuse);
+			end_machine(EXIT_WRONG);
+		if (!svm_is_supported())
+			end_machine(EXIT_NO_SVM);
+		svm_become_guest(&pages[slot->number], tsc, end_with_wrong_words);
 	}
 	__real_core_main(slot);
 }
 
 /* Reads the next word LEAF:EAX:EBX:ECX:EDX of WORDS, and moves WORDS past it. */
 static struct svm_leaf
-take_leaf(const char **words)
+read_leaf_word(const char **words)
 {
-	struct svm_leaf leaf = { .leaf = (uint32_t)take_number(words) };
+	struct svm_leaf leaf = { .leaf = (uint32_t)read_number(words) };
 
 	for (unsigned i = 0; i < SVM_REGISTERS; i++)
-		leaf.values[i] = take_marked(words, ':');
+		leaf.values[i] = read_marked_number(words, ':');
 	while (**words == ' ')
 		++*words;
 	return leaf;
 }
 
 void
-skew_leaves(void)
+skew_set_leaves(void)
 {
 	char words[WORDS_SIZE];
 	const char *next = words;
@@ -154,14 +154,14 @@ skew_leaves(void)
 	read_words(ITEM_LEAVES, words);
 	while (*next) {
 		if (pages[0].leaf_count == SVM_LEAVES_MAX)
-			end(EXIT_WRONG);
-		pages[0].leaves[pages[0].leaf_count++] = take_leaf(&next);
+			end_machine(EXIT_WRONG);
+		pages[0].leaves[pages[0].leaf_count++] = read_leaf_word(&next);
 	}
 	if (!pages[0].leaf_count)
 		return;
-	if (!svm_is_there())
-		end(EXIT_NO_SVM);
+	if (!svm_is_supported())
+		end_machine(EXIT_NO_SVM);
 	interrupts = hw_interrupts_mask();
-	svm_become_guest(&pages[0], (struct svm_tsc){ .offset_ticks = 0 }, refuse);
+	svm_become_guest(&pages[0], (struct svm_tsc){ .offset_ticks = 0 }, end_with_wrong_words);
 	hw_interrupts_restore(interrupts);
 }

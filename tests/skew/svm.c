@@ -65,7 +65,7 @@ _Static_assert(offsetof(struct vmcb, rax) == 0x5f8, "RAX");
 _Static_assert(sizeof(struct vmcb) <= SVM_PAGE_SIZE, "15.5");
 
 bool
-svm_is_there(void)
+svm_is_supported(void)
 {
 	return hw_cpuid(0x80000000u, 0).eax >= CPUID_SVM &&
 	       (hw_cpuid(CPUID_SVM, 0).ecx & CPUID_SVM_ECX) != 0;
@@ -73,7 +73,7 @@ svm_is_there(void)
 
 /* Returns a segment register's state from its descriptor. In 64-bit mode the base has no effect (4.8). */
 static struct segment
-segment_of(const struct table_register *gdtr, uint16_t selector)
+read_segment(const struct table_register *gdtr, uint16_t selector)
 {
 	uint64_t descriptor = ((const uint64_t *)(uintptr_t)gdtr->base)[selector >> 3];
 	bool pages = descriptor >> 55 & 1;
@@ -87,7 +87,7 @@ segment_of(const struct table_register *gdtr, uint16_t selector)
 }
 
 static void
-take_segments(struct vmcb *vmcb)
+copy_segments(struct vmcb *vmcb)
 {
 	struct table_register gdtr, idtr;
 	uint16_t cs, ss, ds, es;
@@ -100,14 +100,14 @@ take_segments(struct vmcb *vmcb)
 	__asm__ volatile("movw %%es, %0" : "=r"(es));
 	vmcb->gdtr = (struct segment){ .limit = gdtr.limit, .base = gdtr.base };
 	vmcb->idtr = (struct segment){ .limit = idtr.limit, .base = idtr.base };
-	vmcb->cs = segment_of(&gdtr, cs);
-	vmcb->ss = segment_of(&gdtr, ss);
-	vmcb->ds = segment_of(&gdtr, ds);
-	vmcb->es = segment_of(&gdtr, es);
+	vmcb->cs = read_segment(&gdtr, cs);
+	vmcb->ss = read_segment(&gdtr, ss);
+	vmcb->ds = read_segment(&gdtr, ds);
+	vmcb->es = read_segment(&gdtr, es);
 }
 
 static void
-take_registers(struct vmcb *vmcb)
+copy_registers(struct vmcb *vmcb)
 {
 	__asm__ volatile("movq %%cr0, %0" : "=r"(vmcb->cr0));
 	__asm__ volatile("movq %%cr3, %0" : "=r"(vmcb->cr3));
@@ -124,7 +124,7 @@ struct registers { /* the guest's registers, in the order in which they are on t
 
 /* Makes one TSC reading for the guest, with the offset and the fault of the core. */
 static uint64_t
-take_reading(struct svm_pages *pages)
+read_guest_tsc(struct svm_pages *pages)
 {
 	uint64_t ticks = hw_tsc() + (uint64_t)pages->tsc.offset_ticks;
 
@@ -136,7 +136,7 @@ take_reading(struct svm_pages *pages)
 
 /* Executes CPUID (0F A2) for the guest. For some leaves, the results are values that the test set. */
 static void
-give_leaf(struct svm_pages *pages, struct vmcb *vmcb, struct registers *registers)
+emulate_cpuid(struct svm_pages *pages, struct vmcb *vmcb, struct registers *registers)
 {
 	uint32_t leaf = (uint32_t)vmcb->rax;
 	struct hw_cpuid r = hw_cpuid(leaf, (uint32_t)registers->rcx);
@@ -154,10 +154,10 @@ give_leaf(struct svm_pages *pages, struct vmcb *vmcb, struct registers *register
 }
 
 /* Executes RDTSC (0F 31), RDTSCP (0F 01 F9) or CPUID for the guest, and moves the guest to its next instruction. */
-void svm_exit(struct svm_pages *pages, struct registers *registers) __attribute__((used));
+void svm_handle_exit(struct svm_pages *pages, struct registers *registers) __attribute__((used));
 
 void
-svm_exit(struct svm_pages *pages, struct registers *registers)
+svm_handle_exit(struct svm_pages *pages, struct registers *registers)
 {
 	struct vmcb *vmcb = (struct vmcb *)(void *)pages->vmcb;
 	const uint8_t *instruction = (const uint8_t *)(uintptr_t)vmcb->rip;
@@ -165,12 +165,12 @@ svm_exit(struct svm_pages *pages, struct registers *registers)
 	uint64_t ticks;
 
 	if (vmcb->exit_code == EXIT_CPUID && instruction[0] == 0x0f && instruction[1] == 0xa2) {
-		give_leaf(pages, vmcb, registers);
+		emulate_cpuid(pages, vmcb, registers);
 		return;
 	}
 	if (vmcb->exit_code != EXIT_RDTSC || instruction[0] != 0x0f)
 		pages->wrong();
-	ticks = take_reading(pages);
+	ticks = read_guest_tsc(pages);
 	vmcb->rax = (uint32_t)ticks;
 	registers->rdx = ticks >> 32;
 	if (instruction[1] == 0x01) {
@@ -187,7 +187,7 @@ svm_exit(struct svm_pages *pages, struct registers *registers)
  * guest's values.
  */
 static void
-vmrun(struct svm_pages *pages)
+run_guest(struct svm_pages *pages)
 {
 	void *rax = pages->vmcb, *stack = pages->stack + sizeof(pages->stack);
 
@@ -212,7 +212,7 @@ vmrun(struct svm_pages *pages)
 			 "pushq %%rbx\n\t"
 			 "movq %%rax, %%rdi\n\t"
 			 "movq %%rsp, %%rsi\n\t"
-			 "call svm_exit\n\t"
+			 "call svm_handle_exit\n\t"
 			 "popq %%rbx\n\t"
 			 "popq %%rcx\n\t"
 			 "popq %%rdx\n\t"
@@ -237,13 +237,13 @@ svm_become_guest(struct svm_pages *pages, struct svm_tsc tsc, void (*wrong)(void
 
 	hw_msr_write(MSR_EFER, hw_msr_read(MSR_EFER) | EFER_SVME);
 	hw_msr_write(MSR_VM_HSAVE_PA, (uintptr_t)pages->host_save);
-	take_segments(vmcb);
-	take_registers(vmcb);
+	copy_segments(vmcb);
+	copy_registers(vmcb);
 	vmcb->intercepts_3 = (tsc.reads ? INTERCEPT_RDTSC : 0) | (pages->leaf_count ? INTERCEPT_CPUID : 0);
 	vmcb->intercepts_4 = INTERCEPT_VMRUN | INTERCEPT_VMMCALL;
 	vmcb->asid = ASID;
 	vmcb->tsc_offset = tsc.offset_ticks;
 	pages->tsc = tsc;
 	pages->wrong = wrong;
-	vmrun(pages);
+	run_guest(pages);
 }

@@ -41,7 +41,7 @@ struct svm_pages { /* memory of a core that is a guest, in whole pages; physical
 } __attribute__((aligned(SVM_PAGE_SIZE)));
 
 /* Returns true if CPUID reports SVM on the calling core. */
-bool svm_is_there(void);
+bool svm_is_supported(void);
 
 /*
  * Makes the calling core a guest whose TSC has the offset and the fault in TSC. WRONG is called if the core refuses,

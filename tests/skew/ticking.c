@@ -44,13 +44,13 @@ static unsigned stops, starts;
 static bool dies;
 
 static bool
-is_armed(void)
+is_timer_armed(void)
 {
 	return hw_read32(HPET + HPET_TIMER(0)) & HPET_TN_INT_ENB;
 }
 
 static void
-arm(bool on)
+set_timer_armed(bool on)
 {
 	uint32_t timer = hw_read32(HPET + HPET_TIMER(0)) & ~HPET_TN_INT_ENB;
 
@@ -58,13 +58,13 @@ arm(bool on)
 }
 
 static VOID EFIAPI
-tick(EFI_EVENT event, VOID *context)
+handle_tick(EFI_EVENT event, VOID *context)
 {
 	uint64_t begin = hw_tsc();
 
 	(void)event;
 	(void)context;
-	if (!is_armed())
+	if (!is_timer_armed())
 		return;
 	hw_write32(HPET + HPET_CONFIGURATION, 0);
 	while (hw_tsc() - begin < STOPPED_TSC)
@@ -77,14 +77,14 @@ set_period(struct timer_arch *timer, UINT64 period_100ns)
 {
 	stops += period_100ns == 0;
 	starts += period_100ns != 0;
-	arm(period_100ns != 0);
+	set_timer_armed(period_100ns != 0);
 	if (dies && period_100ns)
 		return EFI_SUCCESS;
 	return set_period_as_found(timer, period_100ns);
 }
 
 static void
-take_protocol_away(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
+remove_timer_protocol(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
 {
 	EFI_HANDLE *handles;
 	UINTN count;
@@ -94,20 +94,20 @@ take_protocol_away(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
 }
 
 static void
-begin_ticking(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
+start_ticking(EFI_BOOT_SERVICES *boot, struct timer_arch *timer)
 {
 	EFI_EVENT event;
 
 	set_period_as_found = timer->set_period;
 	timer->set_period = set_period;
 	hw_write32(HPET + HPET_CONFIGURATION, HPET_ENABLE_CNF);
-	arm(true);
-	boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, tick, NULL, &event);
+	set_timer_armed(true);
+	boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, handle_tick, NULL, &event);
 	boot->SetTimer(event, TimerPeriodic, TICK_100NS);
 }
 
 static EFI_STATUS
-run(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
+run_with_ticking(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 {
 	EFI_BOOT_SERVICES *boot = system->BootServices;
 	struct timer_arch *timer = NULL;
@@ -115,27 +115,27 @@ run(EFI_HANDLE image, EFI_SYSTEM_TABLE *system, entry *real)
 	EFI_STATUS status;
 	size_t length = 0;
 
-	skew_leaves();
+	skew_set_leaves();
 	if (!fw_cfg_read_file(ITEM, word, sizeof(word), &length))
 		return real(image, system);
 	boot->LocateProtocol(&guid_timer_arch, NULL, (VOID **)&timer);
-	begin_ticking(boot, timer);
+	start_ticking(boot, timer);
 	dies = word[0] == 'd';
 	if (word[0] == 'a')
-		take_protocol_away(boot, timer);
+		remove_timer_protocol(boot, timer);
 	status = real(image, system);
-	hw_out8(PORT_EXIT, is_armed() && stops && stops == starts ? EXIT_AS_FOUND : EXIT_NOT_PUT_BACK);
+	hw_out8(PORT_EXIT, is_timer_armed() && stops && stops == starts ? EXIT_AS_FOUND : EXIT_NOT_PUT_BACK);
 	return status;
 }
 
 EFI_STATUS
 __wrap__entry(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
-	return run(image, system, __real__entry);
+	return run_with_ticking(image, system, __real__entry);
 }
 
 EFI_STATUS
 __wrap_efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
-	return run(image, system, __real_efi_main);
+	return run_with_ticking(image, system, __real_efi_main);
 }

@@ -3,19 +3,19 @@
 
 #define BELOW_1_MIB UINT64_C(0x100000)
 
-extern void missing_call_firmware(void *to, const void *from);
-extern void missing_low_memory(void);
+extern void missing_copy_by_firmware(void *to, const void *from);
+extern void missing_refuse_low_memory(void);
 
 /* Marks all memory below 1 MiB as used. */
 void
-missing_low_memory(void)
+missing_refuse_low_memory(void)
 {
 	ram_remove_range(bare_get_ram(), 0, BELOW_1_MIB);
 }
 
 /* Does nothing, because a boot without UEFI has no firmware to call. */
 void
-missing_call_firmware(void *to, const void *from)
+missing_copy_by_firmware(void *to, const void *from)
 {
 	(void)to;
 	(void)from;

@@ -4,8 +4,8 @@
 #define BELOW_1_MIB UINT64_C(0x100000)
 
 extern EFI_BOOT_SERVICES *firmware_boot;
-extern void missing_call_firmware(void *to, const void *from);
-extern void missing_low_memory(void);
+extern void missing_copy_by_firmware(void *to, const void *from);
+extern void missing_refuse_low_memory(void);
 
 static EFI_STATUS (EFIAPI *allocate_pages)(EFI_ALLOCATE_TYPE, EFI_MEMORY_TYPE, UINTN, EFI_PHYSICAL_ADDRESS *);
 
@@ -18,14 +18,14 @@ allocate_no_low_pages(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE type, UINTN pages, 
 }
 
 void
-missing_low_memory(void)
+missing_refuse_low_memory(void)
 {
 	allocate_pages = firmware_boot->AllocatePages;
 	firmware_boot->AllocatePages = allocate_no_low_pages;
 }
 
 void
-missing_call_firmware(void *to, const void *from)
+missing_copy_by_firmware(void *to, const void *from)
 {
 	firmware_boot->CopyMem(to, (void *)(uintptr_t)from, 1);
 }

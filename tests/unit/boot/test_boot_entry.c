@@ -13,7 +13,7 @@ open_firmware(void **state)
 {
 	(void)state;
 	firmware_sim_reset();
-	firmware_sim_variable("BootCurrent", "\x2a\xb0", 2);
+	firmware_sim_set_variable("BootCurrent", "\x2a\xb0", 2);
 	return 0;
 }
 
@@ -23,7 +23,7 @@ TEST(the_entry_of_an_installed_system_names_a_file)
 {
 	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
 
-	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	firmware_sim_set_variable("BootB02A", entry, sizeof(entry));
 	assert_true(boot_entry_has_file_path());
 }
 
@@ -31,7 +31,7 @@ TEST(the_entry_of_a_stick_names_its_device_only)
 {
 	static const uint8_t entry[] = { TEXT, PCI, END };
 
-	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	firmware_sim_set_variable("BootB02A", entry, sizeof(entry));
 	assert_false(boot_entry_has_file_path());
 }
 
@@ -43,9 +43,9 @@ TEST(a_cut_entry_is_not_read_beyond_its_end)
 		uint8_t *cut = malloc(size + 1);
 
 		firmware_sim_reset();
-		firmware_sim_variable("BootCurrent", "\x2a\xb0", 2);
+		firmware_sim_set_variable("BootCurrent", "\x2a\xb0", 2);
 		memcpy(cut, entry, size);
-		firmware_sim_variable("BootB02A", cut, size);
+		firmware_sim_set_variable("BootB02A", cut, size);
 		assert_int_equal(boot_entry_has_file_path(), size >= sizeof(entry) - sizeof((uint8_t[]){ END }) - 6);
 		free(cut);
 	}
@@ -55,7 +55,7 @@ TEST(a_node_without_a_length_ends_the_search)
 {
 	static const uint8_t entry[] = { TEXT, 0x01, 0x01, 0, 0, FILE, END };
 
-	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	firmware_sim_set_variable("BootB02A", entry, sizeof(entry));
 	assert_false(boot_entry_has_file_path());
 }
 
@@ -64,8 +64,8 @@ TEST(without_a_current_entry_of_the_right_size_none_is_returned)
 	static const uint8_t entry[] = { TEXT, PCI, FILE, END };
 
 	firmware_sim_reset();
-	firmware_sim_variable("BootB02A", entry, sizeof(entry));
+	firmware_sim_set_variable("BootB02A", entry, sizeof(entry));
 	assert_false(boot_entry_has_file_path());
-	firmware_sim_variable("BootCurrent", "\x2a", 1);
+	firmware_sim_set_variable("BootCurrent", "\x2a", 1);
 	assert_false(boot_entry_has_file_path());
 }

@@ -23,7 +23,7 @@ marker_on(const char *name)
 	struct marker marker;
 
 	snprintf(path, sizeof(path), "\\baretick\\%s", name);
-	file = volume_sim_find(path);
+	file = volume_sim_find_file(path);
 	assert_non_null(file);
 	assert_true(marker_parse(file->bytes, file->length, &marker));
 	return marker;
@@ -70,8 +70,8 @@ TEST(a_checkpoint_that_was_not_renamed_is_named_as_on_the_volume)
 		checkpoint_open(checkpoint, &run->report, &smbios);
 		snprintf(path, sizeof(path), "\\baretick\\%s", checkpoint->name);
 		marker_print(bytes, &left);
-		memcpy(volume_sim_find(path)->bytes, bytes, MARKER_SIZE);
-		volume_sim_add(folders[i], true);
+		memcpy(volume_sim_find_file(path)->bytes, bytes, MARKER_SIZE);
+		volume_sim_add_file(folders[i], true);
 		memset(checkpoint, 0, sizeof(*checkpoint));
 		checkpoint_open(checkpoint, &run->report, &smbios);
 		assert_int_equal(run->report.note_count, 1);

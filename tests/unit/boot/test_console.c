@@ -79,14 +79,14 @@ TEST(if_conout_has_only_a_serial_line_a_display_outside_of_it_is_used)
 
 TEST(without_conout_and_with_serial_lines_the_first_display_is_used)
 {
-	console_sim_forget();
+	console_sim_remove_con_out();
 	console_sim_display(&first, 1, false);
 	console_sim_line(&line, 9, false);
 	say();
 	assert_int_equal(first.written, 6);
 	assert_int_equal(con_out->written, 0);
 	open_firmware(state);
-	console_sim_forget();
+	console_sim_remove_con_out();
 	console_sim_display(&first, 1, false);
 	say();
 	assert_int_equal(con_out->written, 6);
@@ -103,7 +103,7 @@ TEST(a_cut_variable_is_not_read_beyond_its_end)
 	do {
 		struct parts parts;
 
-		left = console_sim_shorten(1);
+		left = console_sim_shorten_con_out(1);
 		parts_read_con_out(&parts);
 		if (left < NODE) /* less than one node is left */
 			assert_false(parts_contain_device(&parts, terminal) || parts_contain_device(&parts, display));
@@ -118,7 +118,7 @@ TEST(a_cut_variable_is_not_read_beyond_its_end)
 TEST(a_firmware_in_graphics_mode_is_switched_to_text_and_restored)
 {
 	console_sim_display(&first, 1, true);
-	console_sim_graphics();
+	console_sim_start_in_graphics();
 	say();
 	assert_int_equal(console_sim_mode, 0);
 	console_close(&console);
@@ -128,7 +128,7 @@ TEST(a_firmware_in_graphics_mode_is_switched_to_text_and_restored)
 TEST(a_firmware_in_text_mode_is_not_switched)
 {
 	console_sim_display(&first, 1, true);
-	console_sim_graphics();
+	console_sim_start_in_graphics();
 	console_sim_mode = 0;
 	say();
 	console_close(&console);

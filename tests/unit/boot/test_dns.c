@@ -105,7 +105,7 @@ create_child(struct service_binding *binding, EFI_HANDLE *child)
 	(void)binding;
 	*child = firmware_sim_handle();
 	if (!net.has_no_protocol)
-		firmware_sim_install(*child, &guid_dns4, &dns);
+		firmware_sim_install_protocol(*child, &guid_dns4, &dns);
 	net.children++;
 	return EFI_SUCCESS;
 }
@@ -173,9 +173,9 @@ card_of(bool with_dns)
 	firmware_boot->CloseEvent = close_event;
 	firmware_boot->Stall = stall;
 	card = firmware_sim_handle();
-	firmware_sim_install(card, &guid_ip4_config2, &config);
+	firmware_sim_install_protocol(card, &guid_ip4_config2, &config);
 	if (with_dns)
-		firmware_sim_install(card, &guid_dns4_binding, &binding);
+		firmware_sim_install_protocol(card, &guid_dns4_binding, &binding);
 	memset(&net, 0, sizeof(net));
 	net.servers = net.addresses = 1;
 	return card;

@@ -85,8 +85,8 @@ format(const struct kind *as)
 
 	firmware_sim_reset();
 	device = firmware_sim_handle();
-	firmware_sim_install(device, &guid_disk, &io);
-	firmware_sim_install(device, &guid_block, &blocks);
+	firmware_sim_install_protocol(device, &guid_disk, &io);
+	firmware_sim_install_protocol(device, &guid_block, &blocks);
 	kind = as;
 	reads = 0;
 	reads_max = 100000;

@@ -104,7 +104,7 @@ TEST(the_tick_is_stopped_and_restarted_with_its_period)
 {
 	struct tick tick = { 0 };
 
-	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
+	firmware_sim_install_protocol(firmware_sim_handle(), &guid, &timer);
 	assert_true(tick_set_stopped(&tick, true));
 	assert_int_equal(period, 0);
 	assert_true(tick_set_stopped(&tick, false));
@@ -118,7 +118,7 @@ TEST(without_the_protocol_or_if_it_refuses_the_tick_continues)
 	struct tick tick = { 0 };
 
 	assert_false(tick_set_stopped(&tick, true));
-	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
+	firmware_sim_install_protocol(firmware_sim_handle(), &guid, &timer);
 	refuses = true;
 	assert_false(tick_set_stopped(&tick, true));
 	assert_int_equal(period, PERIOD);
@@ -132,7 +132,7 @@ TEST(the_wait_for_the_ticks_callback_ends_with_the_callback_or_at_its_limit)
 {
 	struct tick tick = { 0 };
 
-	firmware_sim_install(firmware_sim_handle(), &guid, &timer);
+	firmware_sim_install_protocol(firmware_sim_handle(), &guid, &timer);
 	assert_true(tick_pause(&tick));
 	assert_false(tick_is_alive(tsc, 1000));
 	assert_in_range(now, 1000, 1010);

@@ -115,8 +115,8 @@ begin(void **state)
 	firmware_boot->CloseEvent = close_event;
 	firmware_boot->Stall = stall;
 	handle = firmware_sim_handle();
-	firmware_sim_install(handle, &guid_tcp4_binding, &binding);
-	firmware_sim_install(handle, &guid_ip4_config2, &config);
+	firmware_sim_install_protocol(handle, &guid_tcp4_binding, &binding);
+	firmware_sim_install_protocol(handle, &guid_ip4_config2, &config);
 	return 0;
 }
 

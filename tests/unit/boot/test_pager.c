@@ -75,7 +75,7 @@ TEST(a_key_after_the_transfer_cuts_no_block)
 {
 	static char wanted[CONSOLE_SIM_SAID];
 
-	console_sim_press('p', 1000);
+	console_sim_press_key('p', 1000);
 	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_POWEROFF);
 	put_block(wanted, "TEXT", "short\n", 6);
 	put_block(wanted, "CSV", body, LENGTH);
@@ -89,7 +89,7 @@ TEST(a_key_that_ends_the_run_cuts_the_blocks_and_says_how_much_was_sent)
 	unsigned sent, all;
 	char *end;
 
-	console_sim_press('r', 20);
+	console_sim_press_key('r', 20);
 	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_REBOOT);
 	end = strstr(said(), "\nBARETICK CSV CUT");
 	assert_non_null(end);
@@ -112,7 +112,7 @@ TEST(whenever_the_key_comes_each_block_has_one_end)
 	for (unsigned after = 0; after < 120; after++) {
 		close_pager(state);
 		open_pager(state);
-		console_sim_press('p', after);
+		console_sim_press_key('p', after);
 		pager_wait_for_exit(&pager, false);
 		for (size_t i = 0; i < 3; i++) {
 			char begin[64], end[64], cut[64];
@@ -131,7 +131,7 @@ TEST(whenever_the_key_comes_each_block_has_one_end)
 TEST(a_serial_line_that_accepts_no_more_is_not_awaited)
 {
 	line.takes = 100;
-	console_sim_press('p', 5);
+	console_sim_press_key('p', 5);
 	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_POWEROFF);
 	assert_in_range(line.length, 1, 100);
 	assert_false(serial_send_next(&console.serial));
@@ -169,7 +169,7 @@ TEST(a_report_says_that_the_machine_restarts_without_a_key)
 TEST(any_key_ends_the_countdown)
 {
 	pager.patience = 200;
-	console_sim_press('2', 150);
-	console_sim_press('p', 5000);
+	console_sim_press_key('2', 150);
+	console_sim_press_key('p', 5000);
 	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_POWEROFF);
 }

@@ -51,7 +51,7 @@ check_folder(const char *folder)
 		char path[64];
 
 		snprintf(path, sizeof(path), "%s\\%s", folder, names[i]);
-		const struct volume_sim_file *file = volume_sim_find(path);
+		const struct volume_sim_file *file = volume_sim_find_file(path);
 
 		assert_non_null(file);
 		assert_int_equal(file->length, texts[i].length);
@@ -88,8 +88,8 @@ TEST(a_run_that_did_not_start_has_no_record_and_its_report_is_saved)
 
 	texts[SAVE_RECORD].length = 0;
 	assert_true(save_report(saved, 0, sentence));
-	assert_null(volume_sim_find("\\baretick\\0001\\report.record"));
-	assert_non_null(volume_sim_find("\\baretick\\0001\\report.csv"));
+	assert_null(volume_sim_find_file("\\baretick\\0001\\report.record"));
+	assert_non_null(volume_sim_find_file("\\baretick\\0001\\report.csv"));
 }
 
 TEST(without_memory_below_4_GiB_a_file_is_written_from_its_own_memory)
@@ -118,7 +118,7 @@ TEST(if_Flush_fails_for_lack_of_space_the_new_folder_is_deleted)
 	assert_false(save_report(saved, 0, sentence));
 	assert_string_equal(sentence,
 			    "No report on the boot volume: it is full (\\baretick\\0001.new\\report.json, status bh).");
-	assert_null(volume_sim_find("\\baretick"));
+	assert_null(volume_sim_find_file("\\baretick"));
 }
 
 TEST(if_a_volume_becomes_full_during_a_file_it_is_restored)
@@ -130,7 +130,7 @@ TEST(if_a_volume_becomes_full_during_a_file_it_is_restored)
 	assert_false(save_report(saved, 0, sentence));
 	assert_string_equal(sentence,
 			    "No report on the boot volume: it is full (\\baretick\\0001.new\\report.html, status bh).");
-	assert_null(volume_sim_find("\\baretick"));
+	assert_null(volume_sim_find_file("\\baretick"));
 	assert_int_equal(firmware_sim_low_taken, 0);
 }
 
@@ -148,25 +148,25 @@ TEST(a_report_folder_that_cannot_be_renamed_is_complete_and_can_be_deleted)
 	assert_true(save_is_unrenamed(2));
 	assert_int_equal(save_find_next_number(), 3);
 	save_remove_report(2);
-	assert_null(volume_sim_find("\\baretick\\0002.new"));
+	assert_null(volume_sim_find_file("\\baretick\\0002.new"));
 	check_folder("\\baretick\\0001");
 }
 
 /* These folders have a long and a short name. A listing shows the long name only, but Open finds both. */
 TEST(the_number_of_a_hidden_short_name_is_not_used_again)
 {
-	volume_sim_add("\\baretick", true);
-	strcpy(volume_sim_add("\\baretick\\0001.newer", false)->alias, "\\baretick\\0001.NEW");
+	volume_sim_add_file("\\baretick", true);
+	strcpy(volume_sim_add_file("\\baretick\\0001.newer", false)->alias, "\\baretick\\0001.NEW");
 	check_saved("Report saved on the boot volume in \\baretick\\0002", "\\baretick\\0002");
-	strcpy(volume_sim_add("\\baretick\\0005 of May", false)->alias, "\\baretick\\0005");
+	strcpy(volume_sim_add_file("\\baretick\\0005 of May", false)->alias, "\\baretick\\0005");
 	assert_int_equal(save_find_next_number(), 6);
 }
 
 TEST(the_highest_numbers_are_used_too)
 {
-	volume_sim_add("\\baretick", true);
-	volume_sim_add("\\baretick\\9997", true);
+	volume_sim_add_file("\\baretick", true);
+	volume_sim_add_file("\\baretick\\9997", true);
 	assert_int_equal(save_find_next_number(), 9998);
-	strcpy(volume_sim_add("\\baretick\\long", false)->alias, "\\baretick\\9999");
+	strcpy(volume_sim_add_file("\\baretick\\long", false)->alias, "\\baretick\\9999");
 	assert_int_equal(save_find_next_number(), 0);
 }

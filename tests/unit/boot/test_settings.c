@@ -46,7 +46,7 @@ long_text(size_t bytes, const char *first, const char *last)
 static void
 hold_config(char *text)
 {
-	struct volume_sim_file *file = volume_sim_add("\\baretick.cfg", false);
+	struct volume_sim_file *file = volume_sim_add_file("\\baretick.cfg", false);
 
 	file->bytes = text;
 	file->length = strlen(text);
@@ -80,7 +80,7 @@ TEST(the_file_next_to_the_application_is_read_for_each_form_of_its_path)
 		{ "\\EFI\\tool", "\\baretick.efi" }, { "\\EFI", "tool\\", "\\baretick.efi" },
 	};
 	EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
-	struct volume_sim_file *own = volume_sim_add("\\EFI\\tool\\baretick.cfg", false);
+	struct volume_sim_file *own = volume_sim_add_file("\\EFI\\tool\\baretick.cfg", false);
 	uint8_t bytes[256];
 	char error[OPTIONS_ERROR_SIZE];
 

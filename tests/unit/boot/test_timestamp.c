@@ -62,7 +62,7 @@ TEST(firmware_without_the_protocol_states_no_rate)
 
 TEST(the_rate_is_used_only_if_the_protocol_counts_the_tsc)
 {
-	firmware_sim_install(firmware_image, &guid, &protocol);
+	firmware_sim_install_protocol(firmware_image, &guid, &protocol);
 	assert_int_equal(only_claim()->hz.num, UINT64_C(2600000000));
 	counts_tsc = false;
 	assert_string_equal(only_claim()->reason, "Its counter is not the TSC.");
