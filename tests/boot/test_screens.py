@@ -164,7 +164,7 @@ def report_of(shown):
 
 
 def test_80x25_every_page_by_its_key_and_restart(letters):
-    """Takes 18 s of processor time, because it also starts the machine that shows all letters."""
+    """Takes 16 s of processor time, because it also starts the machine that shows all letters."""
     with screen(SMALL, SMALL_PIXELS, SHORT, *TWO_CORES) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"baretick ")
@@ -226,7 +226,6 @@ def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tm
 
 
 def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them_and_powers_off(letters):
-    """Takes 15 s of processor time, because each page of the large screen is read letter by letter."""
     with screen(LARGE, LARGE_PIXELS, [*SHORT, "tsc_hz=1000000000"], *ONE_CORE) as shown:
         reader = Reader(shown, letters)
         shown.wait_for_serial(b"BARETICK REPORT END")
@@ -269,7 +268,6 @@ def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
 
 @IMAGE_BUILT
 def test_the_shell_gets_its_own_screen_back_with_the_summary_above_its_prompt(letters, tmp_path):
-    """Takes 15 to 18 s of processor time, because the run starts from the UEFI shell and then returns to it."""
     stick, script = copy_of_stick(tmp_path), tmp_path / "script"
     script.write_text("FS0:\r\nbaretick.efi\r\necho came back\r\n")
     if EFI_SHELL.exists():
