@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from boots import EFI_BUILT, FIRMWARE_AGAIN, ICOUNT, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS, check_interval, checked, clocks, of_16, qemu
+from boots import EFI_BUILT, FIRMWARE_AGAIN, IMAGE_BUILT, SECURE, SHORT, VERDICT_STATUS, check_interval, checked, clocks, of_16, qemu
 from harness import BARE, BY_INSTRUCTIONS, FAST_TCG, QUICK_BARE, QUICK_SCREEN, QUICK_TCG, ROOT, TCG
 from results import cases
 
@@ -39,7 +39,7 @@ def presence(report):
 # after a reset.
 
 PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
-on_q35 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *PLACES, "--", "profile=quick")
+on_q35 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *PLACES, "--", *SHORT)
 on_pc = pytest.mark.boot(*QUICK_TCG, "--machine", "pc", *qemu("-smp", "2,maxcpus=8"), "--", "duration=10ms")
 through_mp = pytest.mark.boot(*FAST_TCG, *PLACES, "--", *SHORT, "cores=mp", "exit=return", "clocks=tsc,hpet,rtc")
 of_1 = pytest.mark.boot(*FAST_TCG, "--cpus", "1", "--screenshot", "{out}/screen.ppm.png", "--", *SHORT)
@@ -147,7 +147,7 @@ def test_a_deadline_that_passes_leaves_an_incomplete_report_of_what_was_measured
 
 
 def test_a_return_that_is_not_possible_is_an_error_and_no_wait(run):
-    done = run(*QUICK_TCG, "--cpus", "1", "--", "exit=return")
+    done = run(*FAST_TCG, "--cpus", "1", "--", "exit=return")
     assert done.status == 2 and "needs cores=mp" in done.stderr
     assert "needs cores=mp" in done.report["reason"]
 
@@ -334,7 +334,7 @@ def test_the_screen_shows_something_at_the_end(booted):
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
     # The machine has one core. With several cores, the order in which they run depends slightly on the host.
-    runs = [run(*BARE, "--cpus", "1", *qemu(*ICOUNT), "--", "duration=10ms") for _ in range(2)]
+    runs = [run(*QUICK_BARE, "--cpus", "1", "--", "duration=10ms") for _ in range(2)]
     report = checked(runs[0], started=1)
     assert runs[0].file("report.json") == runs[1].file("report.json")
     tsc = clocks(report)["tsc"]["measured_hz"]
