@@ -129,8 +129,8 @@ struct survey_steps {
 	/* clocks in the order of report->clocks; then.end is 0 if a clock has no earlier reading */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
 	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
-	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump() has checked */
-	/* offset in the record of the entry that counts the steps for which there was no space; 0 if there is none */
+	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump_of_clock() has checked */
+	/* offset in the record of the entry that counts steps without a place in the record; 0 if there is none */
 	size_t more_at;
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/set.h"
 
-/* time for which all clocks are observed after they disagreed, to find changed rates */
+/* duration of the observation of all clocks after they disagreed, to find changed rates */
 #define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS)
 
 /*

@@ -342,7 +342,7 @@ find_worst_pair(const struct pass_analysis *pass,
 
 /*
  * Returns the proven offset of a pair if it is above the limit, otherwise 0. Returns 0 for a pair that contradicts all
- * other pairs, because judge_contradictions() reports it.
+ * other pairs, because add_contradiction_finding() reports it.
  */
 static uint64_t
 proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)

@@ -6,7 +6,8 @@
 #include "base/set.h"
 
 /*
- * follow_edges() may take this much less than the rate window, so that an edge that comes early can end its measurement
+ * the measurement of an edge clock's rate may take this much less than the rate window, so that an early edge can end
+ * it
  */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */

@@ -13,7 +13,10 @@
 #define REMOTE_NS   (10 * SURVEY_NS_PER_S)
 /* maximum number of cores that are all tested; with more cores, one core of each package is tested */
 #define CORES_EACH    64u
-/* maximum number of cores whose periodic interrupts are tested; with more cores, only the boot core's are */
+/*
+ * maximum number of cores whose periodic interrupts are tested; with more cores, only the interrupts of the boot core
+ * are tested
+ */
 #define CORES_PERIODS 8u
 
 static bool
