@@ -27,7 +27,7 @@ clock_of_kvm(void)
 static uint64_t
 slack_ns(void)
 {
-	return ROUND_NS + (host_ns() - guest.begin_ns) / 1000000 * SLEW_PPM;
+	return ROUND_NS + (read_host_ns() - guest.begin_ns) / 1000000 * SLEW_PPM;
 }
 
 /* Checks that a reading from the page is between KVM's values before and after it. */
@@ -37,7 +37,7 @@ check_reading(void)
 	uint64_t before = clock_of_kvm(), slack, tsc, ns, after;
 	struct pvclock taken;
 
-	assert_true(pvclock_copy(page(), guest_tsc, &taken, &tsc));
+	assert_true(pvclock_copy(get_page(), read_guest_tsc, &taken, &tsc));
 	ns = pvclock_calculate_ns(&taken, tsc);
 	after = clock_of_kvm();
 	slack = slack_ns();
@@ -82,7 +82,7 @@ TEST(no_reading_is_lower_than_the_previous_one)
 
 	skip_unless(!guest.lacking, guest.lacking);
 	for (unsigned i = 0; i < READS; i++, last = ns) {
-		assert_true(pvclock_copy(page(), guest_tsc, &taken, &tsc));
+		assert_true(pvclock_copy(get_page(), read_guest_tsc, &taken, &tsc));
 		ns = pvclock_calculate_ns(&taken, tsc);
 		assert_true(ns >= last);
 	}
@@ -116,7 +116,7 @@ guest_tsc_of_a_clock_that_is_set_meanwhile(void)
 
 	if (!looks++)
 		assert_int_equal(ioctl(guest.vm, KVM_SET_CLOCK, &set), 0);
-	return guest_tsc();
+	return read_guest_tsc();
 }
 
 TEST(a_page_that_kvm_changes_during_a_reading_is_read_again)
@@ -127,7 +127,7 @@ TEST(a_page_that_kvm_changes_during_a_reading_is_read_again)
 	skip_unless(!guest.lacking, guest.lacking);
 	set_meanwhile_ns = clock_of_kvm() + 3600 * UINT64_C(1000000000);
 	looks = 0;
-	assert_true(pvclock_copy(page(), guest_tsc_of_a_clock_that_is_set_meanwhile, &taken, &tsc));
+	assert_true(pvclock_copy(get_page(), guest_tsc_of_a_clock_that_is_set_meanwhile, &taken, &tsc));
 	ns = pvclock_calculate_ns(&taken, tsc);
 	assert_true(looks >= 2);
 	assert_true(ns + slack_ns() >= set_meanwhile_ns && ns <= clock_of_kvm() + slack_ns());
@@ -143,7 +143,7 @@ TEST(if_the_tsc_is_set_the_clock_does_not_change)
 
 	skip_unless(!guest.lacking, guest.lacking);
 	skip_unless(ioctl(guest.cpu, KVM_SET_MSRS, &set) == 1, "KVM does not let a core's TSC be set");
-	skip_unless(guest_tsc() >= set.entry.data, "this KVM does not shift a guest's TSC");
+	skip_unless(read_guest_tsc() >= set.entry.data, "this KVM does not shift a guest's TSC");
 	check_reading();
 	wait_a_little();
 	check_reading();

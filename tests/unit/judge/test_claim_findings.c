@@ -50,7 +50,7 @@ TEST_FIXTURE(set_up, tear_down);
 static void
 claim(enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz, int64_t ppm, uint64_t within_hz)
 {
-	literal_claim(report, source, clock, by, (uint64_t)((int64_t)hz - (int64_t)hz / 1000000 * ppm), within_hz)->base =
+	literal_add_claim(report, source, clock, by, (uint64_t)((int64_t)hz - (int64_t)hz / 1000000 * ppm), within_hz)->base =
 		0x40000000;
 }
 

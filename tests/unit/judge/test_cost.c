@@ -9,7 +9,7 @@
 static void
 set_core(struct report *report, size_t core, const char *id, uint64_t mean_ps)
 {
-	size_t clock = (size_t)(literal_find(report, id) - report->clocks);
+	size_t clock = (size_t)(literal_find_clock(report, id) - report->clocks);
 
 	report->cores[core].latency[clock] = (struct core_latency){ 1000, 1, 1, 1, mean_ps, mean_ps - 600, mean_ps + 700 };
 }
@@ -18,8 +18,8 @@ set_core(struct report *report, size_t core, const char *id, uint64_t mean_ps)
 TEST(cost_on_four_cores_is_the_mean_of_the_middle_two)
 {
 	static const uint64_t reads_ps[] = { 60000, 20000, 45000, 35000 }, nulls_ps[] = { 20000, 10000, 15000, 15000 };
-	struct report *report = literal_clean();
-	const struct report_cost *cost = &literal_find(report, "hpet")->cost;
+	struct report *report = literal_make_clean_report();
+	const struct report_cost *cost = &literal_find_clock(report, "hpet")->cost;
 	struct scale scale;
 
 	for (size_t i = 0; i < 4; i++) {
@@ -39,9 +39,9 @@ TEST(cost_on_four_cores_is_the_mean_of_the_middle_two)
 	 * loop that reads no clock.
 	 */
 	scale_init(&scale, report->tsc);
-	assert_int_equal(cost->loop_ps, latency_loop_time_ps(literal_find(report, "hpet")->latency, &scale) - 20000);
+	assert_int_equal(cost->loop_ps, latency_loop_time_ps(literal_find_clock(report, "hpet")->latency, &scale) - 20000);
 	/* Without the last core, the median is the third core's cost of 30 ns. */
-	report->cores[3].latency[literal_find(report, "null") - report->clocks].count = 0;
+	report->cores[3].latency[literal_find_clock(report, "null") - report->clocks].count = 0;
 	set_core(report, 2, "null", 14000);
 	judge_report(report);
 	assert_int_equal(cost->cores, 3);
@@ -51,8 +51,8 @@ TEST(cost_on_four_cores_is_the_mean_of_the_middle_two)
 
 TEST(a_read_as_fast_as_an_empty_bracket_costs_0_and_not_less)
 {
-	struct report *report = literal_clean();
-	const struct report_cost *cost = &literal_find(report, "tsc")->cost;
+	struct report *report = literal_make_clean_report();
+	const struct report_cost *cost = &literal_find_clock(report, "tsc")->cost;
 
 	for (size_t i = 0; i < 4; i++) {
 		set_core(report, i, "tsc", 23600);
@@ -66,17 +66,17 @@ TEST(a_read_as_fast_as_an_empty_bracket_costs_0_and_not_less)
 
 TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unknown)
 {
-	struct report *report = literal_clean();
-	size_t null = (size_t)(literal_find(report, "null") - report->clocks);
+	struct report *report = literal_make_clean_report();
+	size_t null = (size_t)(literal_find_clock(report, "null") - report->clocks);
 
 	report->cores[3].latency[null].count = 0;
 	judge_report(report);
-	assert_int_equal(literal_find(report, "hpet")->cost.cores, 3);
-	assert_false(literal_find(report, "null")->cost.read_ps.known);
+	assert_int_equal(literal_find_clock(report, "hpet")->cost.cores, 3);
+	assert_false(literal_find_clock(report, "null")->cost.read_ps.known);
 	for (size_t i = 0; i < 4; i++)
 		report->cores[i].latency[null].count = 0;
 	judge_report(report);
-	assert_false(literal_find(report, "hpet")->cost.read_ps.known);
+	assert_false(literal_find_clock(report, "hpet")->cost.read_ps.known);
 }
 
 /*
@@ -85,8 +85,8 @@ TEST(cores_without_reads_do_not_count_and_without_the_clock_null_the_cost_is_unk
  */
 TEST(cost_in_the_loop_includes_stolen_time_but_not_the_empty_loop)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	judge_report(report);
-	assert_in_range(literal_find(report, "tsc")->cost.loop_ps, 1330, 1370);
+	assert_in_range(literal_find_clock(report, "tsc")->cost.loop_ps, 1330, 1370);
 }

@@ -10,7 +10,7 @@
 static struct report *
 stolen(uint64_t ms)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	if (ms)
 		literal_add_stolen_time(report, 1, 12034, ms * 1000000);
@@ -57,11 +57,11 @@ TEST(tails_are_reliable_below_one_percent_and_not_from_there_on)
  */
 TEST(a_p999_that_stolen_time_caused_is_reported_as_unreliable)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 1, 12034, 1000000);
-	literal_record(literal_find(report, "tsc")->latency, 50000, 30);
-	literal_record(literal_find(report, "hpet")->latency, 50000, 30);
+	literal_record_ns(literal_find_clock(report, "tsc")->latency, 50000, 30);
+	literal_record_ns(literal_find_clock(report, "hpet")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, false, "0.025 % of the observed time was stolen: latency tails are "
 				      "unreliable; p99.9 of hpet is from stolen time.");
@@ -69,36 +69,36 @@ TEST(a_p999_that_stolen_time_caused_is_reported_as_unreliable)
 
 TEST(without_stolen_time_long_reads_are_the_clocks_own)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_record(literal_find(report, "hpet")->latency, 50000, 30);
+	literal_record_ns(literal_find_clock(report, "hpet")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, true, "No stolen time was observed: tails reliable up to p99.9.");
 }
 
 TEST(long_reads_of_an_rtc_are_its_updates_and_not_stolen_time)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 1, 12034, 1000000);
-	literal_record(literal_find(report, "rtc")->latency, 2100, 20000);
-	literal_record(literal_find(report, "rtc")->latency, 2000000, 60);
+	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2100, 20000);
+	literal_record_ns(literal_find_clock(report, "rtc")->latency, 2000000, 60);
 	judge_report(report);
 	assert_true(report->quality.reliable_tails);
 }
 
 TEST(a_run_that_did_not_observe_stolen_time_says_so)
 {
-	struct report *report = literal_empty();
+	struct report *report = literal_make_empty_report();
 
 	judge_report(report);
 	assert_false(report->quality.stolen_known);
 	assert_false(report->quality.tails_known);
 	assert_string_equal(report->quality.text,
 			    "Stolen time was not observed: latency tails may be unreliable.");
-	report = literal_clean();
+	report = literal_make_clean_report();
 	report->interference = (struct report_interference){ .measured = false };
-	literal_record(literal_find(report, "acpi_pm")->latency, 50000, 30);
+	literal_record_ns(literal_find_clock(report, "acpi_pm")->latency, 50000, 30);
 	judge_report(report);
 	assert_quality(report, false, "Stolen time was not observed: latency tails are unreliable; p99.9 of acpi_pm is "
 				      "from stolen time.");
@@ -126,7 +126,7 @@ TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
 
 		report->interference.counter = "kvm_steal";
@@ -157,7 +157,7 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		struct series_row series[4];
 
 		for (size_t r = 0; r < 4; r++)
@@ -177,7 +177,7 @@ TEST(failures_come_before_warnings_and_both_keep_their_order)
 {
 	static const char *const found[] = { "acpi-table", "clock-stuck", "tsc-step", "clock-broken", "clock-slow" };
 	static const char *const sorted[] = { "clock-stuck", "clock-broken", "acpi-table", "tsc-step", "clock-slow" };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	for (size_t i = 0; i < 5; i++)
 		rules_add_finding(report, found[i], NULL, REPORT_NO_CORE, "%s", found[i]);

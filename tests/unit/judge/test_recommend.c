@@ -26,8 +26,8 @@ assert_order(const struct report *report, const char *const *ids, size_t avoided
 static void
 cost(struct report *report, const char *id, uint64_t ps)
 {
-	size_t clock = (size_t)(literal_find(report, id) - report->clocks);
-	size_t null = (size_t)(literal_find(report, "null") - report->clocks);
+	size_t clock = (size_t)(literal_find_clock(report, id) - report->clocks);
+	size_t null = (size_t)(literal_find_clock(report, "null") - report->clocks);
 
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].latency[clock].mean_ps = report->cores[i].latency[null].mean_ps + ps;
@@ -37,7 +37,7 @@ cost(struct report *report, const char *id, uint64_t ps)
 TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 {
 	static const char *const ids[] = { "tsc", "acpi_pm", "hpet", "pit", "rtc", NULL };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	cost(report, "hpet", 303000);
 	cost(report, "acpi_pm", 70000);
@@ -55,7 +55,7 @@ TEST(in_a_class_of_ratings_the_cheaper_clock_comes_first)
 TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 {
 	static const char *const ids[] = { "tsc", "hpet", "acpi_pm", "pit", "rtc", NULL };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->tsc_is_invariant = true;
 	cost(report, "tsc", 9000);
@@ -78,7 +78,7 @@ TEST(invariant_tsc_comes_first_then_hpet_pm_pit_and_rtc)
 /* The TSC is still recommended first, because its figures are the best. */
 TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->tsc_is_invariant = false;
 	report->linux_distrusts_tsc = true;
@@ -101,7 +101,7 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 /* Linux prefers the TSC to the HPET even if the CPU does not report the TSC as invariant. */
 TEST(the_first_clock_has_a_remark_only_if_linux_uses_another)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->tsc_is_invariant = true;
 	judge_report(report);
@@ -109,11 +109,11 @@ TEST(the_first_clock_has_a_remark_only_if_linux_uses_another)
 	assert_string_equal(report->taken[0].clock, report->advice.rows[0].clock);
 	assert_null(strstr(report->advice.rows[0].reason, "Linux"));
 
-	report = literal_clean();
+	report = literal_make_clean_report();
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
 	/* rating of the TSC driver on a machine without an invariant TSC */
-	literal_find(report, "tsc")->clock.rating = 150;
+	literal_find_clock(report, "tsc")->clock.rating = 150;
 	judge_report(report);
 	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[0].clock, "hpet");
@@ -127,7 +127,7 @@ TEST(the_first_clock_has_a_remark_only_if_linux_uses_another)
  */
 TEST(the_cost_relative_to_the_tsc_is_rounded)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	cost(report, "tsc", 9000);
 	cost(report, "hpet", 44000);
@@ -139,12 +139,12 @@ TEST(the_cost_relative_to_the_tsc_is_rounded)
 TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
 {
 	static const char *const ids[] = { "hpet", "acpi_pm", "tsc", "pit", "rtc", NULL };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->tsc_is_invariant = false;
 	report->hypervisor[0] = '\0';
 	/* rating of the TSC driver on a machine without an invariant TSC */
-	literal_find(report, "tsc")->clock.rating = 150;
+	literal_find_clock(report, "tsc")->clock.rating = 150;
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 0);
@@ -155,11 +155,11 @@ TEST(on_bare_metal_a_tsc_that_is_not_invariant_comes_after_the_pm_timer)
 TEST(a_failed_clock_is_to_be_avoided_and_an_absent_clock_is_not_named)
 {
 	static const char *const ids[] = { "tsc", "acpi_pm", "rtc", "hpet", NULL };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->tsc_is_invariant = true;
-	literal_find(report, "hpet")->monotonic.backward = 1;
-	literal_find(report, "pit")->clock.state = CLOCK_ABSENT;
+	literal_find_clock(report, "hpet")->monotonic.backward = 1;
+	literal_find_clock(report, "pit")->clock.state = CLOCK_ABSENT;
 	judge_report(report);
 	recommend_clocks(report);
 	assert_order(report, ids, 1);
@@ -169,11 +169,11 @@ TEST(a_failed_clock_is_to_be_avoided_and_an_absent_clock_is_not_named)
 
 TEST(a_clock_to_avoid_is_named_with_all_broken_rules_and_their_cores)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	rules_add_finding(report, "tsc-offset", "tsc", 8, "Core 8's TSC is behind.");
 	rules_add_finding(report, "tsc-drift", "tsc", 9, "Core 9's TSC ran faster.");
-	literal_find(report, "tsc")->verdict = VERDICT_FAIL;
+	literal_find_clock(report, "tsc")->verdict = VERDICT_FAIL;
 	recommend_clocks(report);
 	assert_string_equal(report->advice.rows[4].reason, "tsc-offset (core 8): Time stamps of cores whose TSCs "
 							   "differ "
@@ -189,7 +189,7 @@ TEST(a_clock_to_avoid_is_named_with_all_broken_rules_and_their_cores)
 TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
 {
 	static const char *const ids[] = { "hpet", "acpi_pm", "pit", "rtc", "tsc", NULL };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->tsc_is_invariant = true;
 	rules_add_finding(report, "rate-wrong", "tsc", REPORT_NO_CORE, "tsc runs fast.");
@@ -204,7 +204,7 @@ TEST(a_wrong_stated_rate_does_not_rule_out_the_clock)
 TEST(a_clock_with_a_warning_comes_after_all_healthy_clocks)
 {
 	static const char *const ids[] = { "acpi_pm", "pit", "rtc", "tsc", "hpet", NULL };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->tsc_is_invariant = true;
 	rules_add_finding(report, "rate-changed", "tsc", REPORT_NO_CORE, "The rate of tsc changed.");
@@ -226,7 +226,7 @@ assert_answer(struct report *report, const char *text)
 
 TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
@@ -252,7 +252,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 
 TEST(the_answer_mentions_warnings_if_no_clock_failed)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	cost(report, "tsc", 28700);
 	cost(report, "hpet", 999000);
@@ -270,7 +270,7 @@ TEST(the_answer_mentions_warnings_if_no_clock_failed)
  */
 TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 {
-	struct report *report = literal_sick();
+	struct report *report = literal_make_faulty_report();
 
 	assert_answer(report, "No clock is fit for timing. Linux takes acpi_pm (997 ns). Failed: "
 		      "tsc, acpi_pm, pit and 1 more. The cores' TSCs do not agree.");
@@ -278,11 +278,11 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 	assert_int_equal(report->answer.wrong_count, 4);
 	assert_string_equal(report->answer.wrong[3], "rtc");
 	assert_false(report->answer.within_known);
-	report = literal_clean();
-	literal_find(report, "acpi_pm")->monotonic.backward = 1;
+	report = literal_make_clean_report();
+	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 	assert_answer(report, "Use tsc: 2.83ns a read. Linux takes it, too. Failed: acpi_pm. The cores' TSCs agree "
 		      "within 29 ns.");
-	report = literal_empty();
+	report = literal_make_empty_report();
 	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not all was measured.");
 }
 
@@ -298,7 +298,7 @@ ask(struct report *report, const char *source, enum clock_state state)
 static struct report *
 report_of_timers(enum clock_state deadline, enum clock_state lapic, bool always_runs)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->interval_count = 0;
 	report->hypervisor[0] = '\0';
@@ -337,7 +337,7 @@ TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 
-	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
+	literal_find_clock(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
 		    "is 0), where the PIT (rating 0) wakes the core. Half of its one-shots of 100 us came within "
@@ -367,7 +367,7 @@ without_hpet(void)
 {
 	struct report *report = report_of_timers(CLOCK_ABSENT, CLOCK_ABSENT, false);
 
-	literal_find(report, "hpet")->clock.state = CLOCK_ABSENT;
+	literal_find_clock(report, "hpet")->clock.state = CLOCK_ABSENT;
 	return report;
 }
 
@@ -387,7 +387,7 @@ TEST(without_a_lapic_the_tick_uses_the_hpet_or_the_pit)
 	report->paravirtual.interfaces[report->paravirtual.count++].kind = PARAVIRTUAL_KVM;
 	assert_tick(report, "pit0",
 		    "Linux's pit, rated 0, because the local APIC's timer can't be used: all cores share it.");
-	report = literal_clean();
+	report = literal_make_clean_report();
 	report->interval_count = 0;
 	assert_tick(report, NULL, "");
 }

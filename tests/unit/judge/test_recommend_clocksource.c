@@ -10,7 +10,7 @@ add(const char *id)
 {
 	struct report_clock *entry = &report->clocks[report->clock_count++];
 
-	entry->clock = *literal_row(id);
+	entry->clock = *literal_find_driver_row(id);
 	entry->clock.state = CLOCK_PRESENT;
 	return entry;
 }

@@ -67,7 +67,7 @@ TEST(rules_with_a_limit_are_the_rules_with_a_figure)
 
 TEST(clean_machine_passes_without_a_finding)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_PASS);
@@ -78,8 +78,8 @@ TEST(clean_machine_passes_without_a_finding)
 
 TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 {
-	struct report *report = literal_clean();
-	struct report_clock *pm = literal_find(report, "acpi_pm");
+	struct report *report = literal_make_clean_report();
+	struct report_clock *pm = literal_find_clock(report, "acpi_pm");
 
 	pm->monotonic = (struct monotonic){ .reads = 10000, .backward = 1, .worst_ticks = 12 };
 	judge_report(report);
@@ -98,10 +98,10 @@ TEST(one_step_back_fails_the_clock_and_is_printed_with_its_size)
 TEST(limit_of_3_steps_allows_3_and_not_4)
 {
 	for (uint64_t steps = 3; steps <= 4; steps++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		set_limit(report, "clock-backward", 3);
-		literal_find(report, "hpet")->monotonic.backward = steps;
+		literal_find_clock(report, "hpet")->monotonic.backward = steps;
 		judge_report(report);
 		assert_int_equal(report->verdict, steps == 3 ? VERDICT_PASS : VERDICT_FAIL);
 		assert_int_equal(report->finding_count, steps == 3 ? 0 : 1);
@@ -112,7 +112,7 @@ TEST(limit_of_3_steps_allows_3_and_not_4)
 
 TEST(a_step_back_between_bracketing_reads_is_the_tscs_fault_and_counts_once)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->cores[0].tsc = (struct tsc_steps){ 200000, 3, 17 };
 	judge_report(report);
@@ -121,11 +121,11 @@ TEST(a_step_back_between_bracketing_reads_is_the_tscs_fault_and_counts_once)
 		       "tsc stepped back 3 times on core 0 in 200000 reads, at worst by 17 ticks. No step back was seen on 3 "
 		       "other cores in 300000 reads.");
 	assert_int_equal(report->findings[0].core, 0);
-	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_PASS);
 
-	report = literal_clean();
+	report = literal_make_clean_report();
 	report->cores[0].tsc = (struct tsc_steps){ 200000, 1, 17 };
-	literal_find(report, "tsc")->monotonic.backward = 5;
+	literal_find_clock(report, "tsc")->monotonic.backward = 5;
 	judge_report(report);
 	assert_int_equal(report->findings[0].measured, 5);
 }
@@ -137,7 +137,7 @@ TEST(a_step_back_between_bracketing_reads_is_the_tscs_fault_and_counts_once)
 static void
 assert_cores_text(size_t cores, size_t stepping, const char *text)
 {
-	struct report *report = literal_of(cores, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(cores, PAIR_SCHEDULE_ALL, NULL);
 
 	report->hypervisor[0] = '\0';
 	for (size_t i = 0; i < stepping; i++)
@@ -170,10 +170,10 @@ TEST(the_cores_that_step_back_are_named_and_the_others_are_not)
 /* The boot core's TSC timed all clocks, and it did not step back. Therefore the other clocks are judged as usual. */
 TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->cores[2].tsc = (struct tsc_steps){ 100000, 3, 17 };
-	literal_find(report, "acpi_pm")->monotonic.backward = 1;
+	literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 2);
 	assert_finding(report, 0, "clock-backward", "tsc",
@@ -181,7 +181,7 @@ TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 		       "other cores in 300000 reads.");
 	assert_finding(report, 1, "clock-backward", "acpi_pm",
 		       "acpi_pm stepped back 1 time in 10000 reads, at worst by 0 ticks.");
-	assert_int_equal(literal_find(report, "tsc")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find_clock(report, "tsc")->verdict, VERDICT_FAIL);
 	for (size_t i = 0; i < report->note_count; i++)
 		assert_null(strstr(report->notes[i], "The TSC stepped back or jumped"));
 }
@@ -193,13 +193,13 @@ TEST(clocks_are_judged_although_another_cores_tsc_stepped_back)
 TEST(no_clock_is_accused_by_a_tsc_that_stepped_back)
 {
 	for (int moved = 0; moved < 2; moved++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		if (moved)
-			literal_find(report, "tsc")->monotonic.backward = 50;
-		literal_find(report, "hpet")->monotonic.leaps = literal_find(report, "hpet")->unexplained_leaps = 3;
-		literal_find(report, "acpi_pm")->monotonic.backward = 1;
-		literal_find(report, "pit")->change_halves = (struct interval_ppb){ true, 900000, 800000, 1000000 };
+			literal_find_clock(report, "tsc")->monotonic.backward = 50;
+		literal_find_clock(report, "hpet")->monotonic.leaps = literal_find_clock(report, "hpet")->unexplained_leaps = 3;
+		literal_find_clock(report, "acpi_pm")->monotonic.backward = 1;
+		literal_find_clock(report, "pit")->change_halves = (struct interval_ppb){ true, 900000, 800000, 1000000 };
 		judge_report(report);
 		assert_int_equal(report->finding_count >= 2, !moved);
 		for (size_t i = 0; moved && i < report->finding_count; i++)
@@ -221,8 +221,8 @@ keep_devices(struct report *report)
 	const size_t count = sizeof(devices) / sizeof(devices[0]);
 
 	for (size_t i = 0; i < count; i++) {
-		kept[i] = *literal_find(report, devices[i]);
-		literal_find(report, devices[i])->latency = NULL;
+		kept[i] = *literal_find_clock(report, devices[i]);
+		literal_find_clock(report, devices[i])->latency = NULL;
 	}
 	for (size_t i = 0; i < report->clock_count; i++)
 		free(report->clocks[i].latency);
@@ -258,7 +258,7 @@ set_rates(struct report *report)
 TEST(no_device_is_accused_by_a_tsc_that_diverged_from_all_devices)
 {
 	for (int parted = 0; parted < 2; parted++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		size_t accused = 0;
 
 		keep_devices(report);
@@ -287,7 +287,7 @@ part(struct report *report, unsigned one, unsigned other)
 		struct report_group *group = &row->groups[row->group_count++];
 
 		for (size_t i = 0; i < 4; i++) {
-			size_t clock = (size_t)(literal_find(report, ids[i]) - report->clocks);
+			size_t clock = (size_t)(literal_find_clock(report, ids[i]) - report->clocks);
 
 			if (!((g ? other : one) & 1u << i))
 				continue;
@@ -311,7 +311,7 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		if (!rows[i].guest)
 			report->hypervisor[0] = '\0';
@@ -326,7 +326,7 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 {
 	for (int stands = 0; stands < 2; stands++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		size_t jumped = 0;
 
 		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
@@ -347,8 +347,8 @@ TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 {
 	for (int present = 0; present < 2; present++) {
-		struct report *report = literal_clean();
-		uint8_t tsc = 0, rtc = (uint8_t)(literal_find(report, "rtc") - report->clocks);
+		struct report *report = literal_make_clean_report();
+		uint8_t tsc = 0, rtc = (uint8_t)(literal_find_clock(report, "rtc") - report->clocks);
 
 		report->clocks[rtc].clock.edges_only = true;
 		for (size_t i = 1; i < report->clock_count; i++)
@@ -375,7 +375,7 @@ static void
 set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t since_ppm)
 {
 	const uint64_t ppm = UINT64_C(3000000000), hz = ppm * 1000000;
-	struct report_clock *entry = literal_find(report, id);
+	struct report_clock *entry = literal_find_clock(report, id);
 
 	entry->implied_window = entry->implied =
 		(struct rate_interval){ true, hz + window_ppm * ppm, hz + (window_ppm - 10) * ppm, hz + (window_ppm + 10) * ppm };
@@ -405,14 +405,14 @@ TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		for (size_t d = 0; d < 3; d++)
 			set_rate(report, devices[d], 0, 0);
-		literal_find(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
-		literal_find(report, "rtc")->clock.edges_only = true;
+		literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		set_rate(report, "rtc", rows[i].window_ppm, rows[i].since_ppm);
-		literal_find(report, "rtc")->implied_since.known = rows[i].is_since_known;
+		literal_find_clock(report, "rtc")->implied_since.known = rows[i].is_since_known;
 		judge_report(report);
 		assert_string_equal(find_note(report, "while the rates were measured"), rows[i].note);
 		assert_int_equal(rules_find_finding(report, "rate-disagree", NULL) != NULL, rows[i].disagrees);
@@ -422,11 +422,11 @@ TEST(a_guests_rtc_with_another_rate_in_the_window_is_noted_or_disagrees)
 /* The rate of one group of clocks against another must include the rates of all pairs with a clock from each group. */
 TEST(the_rate_of_two_groups_includes_all_their_pairs)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	const struct finding *finding;
 
 	report->hypervisor[0] = '\0';
-	literal_find(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	set_rate(report, "hpet", 0, 0);
 	set_rate(report, "acpi_pm", 30, 30);
 	set_rate(report, "pit", 900, 900);
@@ -442,7 +442,7 @@ TEST(the_rate_of_two_groups_includes_all_their_pairs)
 static void
 change(struct report *report, const char *id, bool since, int64_t by_ppb)
 {
-	struct report_clock *entry = literal_find(report, id);
+	struct report_clock *entry = literal_find_clock(report, id);
 
 	*(since ? &entry->change_since : &entry->change_halves) =
 		(struct interval_ppb){ true, by_ppb, by_ppb * 8 / 9 - 1000, by_ppb * 10 / 9 + 1000 };
@@ -455,7 +455,7 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 TEST(no_device_is_accused_by_a_tsc_that_may_have_changed)
 {
 	for (int way = 0; way < 3; way++) { /* no change, a change in the rate window, and a change after it */
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		set_rates(report);
 		for (size_t i = 0; i < 3 && way; i++)
@@ -469,8 +469,8 @@ TEST(no_device_is_accused_by_a_tsc_that_may_have_changed)
 TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 {
 	const uint64_t hz = UINT64_C(3000000000000000), ppb = hz / 1000000000;
-	struct report *report = literal_clean();
-	size_t pit = (size_t)(literal_find(report, "pit") - report->clocks);
+	struct report *report = literal_make_clean_report();
+	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->clocks);
 	struct series_clock clocks[3][REPORT_CLOCKS_MAX] = { { { .count = 0 } } };
 	struct series_row rows[3];
 
@@ -479,7 +479,7 @@ TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 		rows[r] = (struct series_row){ .from_tsc = 1000 + r * 20000000000, .to_tsc = 1000 + (r + 1) * 20000000000,
 					       .clocks = clocks[r] };
 		for (size_t i = 0; i < 3; i++) {
-			size_t clock = (size_t)(literal_find(report, devices[i]) - report->clocks);
+			size_t clock = (size_t)(literal_find_clock(report, devices[i]) - report->clocks);
 			uint64_t value = clock == pit ? hz + r * 150 * ppb : hz;
 
 			clocks[r][clock].implied = (struct rate_interval){ true, value, value - 10 * ppb, value + 10 * ppb };
@@ -501,13 +501,13 @@ TEST(a_slow_change_of_a_rate_in_a_soak_is_a_finding_with_its_times)
 TEST(in_a_guest_a_device_that_seems_to_change_may_be_a_tsc_that_stopped)
 {
 	for (int since = 0; since < 2; since++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		size_t changed = 0;
 
 		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 		set_rates(report);
-		literal_find(report, "pit")->implied = literal_find(report, "pit")->implied_window =
-			literal_find(report, "hpet")->implied;
+		literal_find_clock(report, "pit")->implied = literal_find_clock(report, "pit")->implied_window =
+			literal_find_clock(report, "hpet")->implied;
 		for (size_t i = 0; i < 3; i++)
 			change(report, devices[i], since, strcmp(devices[i], "pit") == 0 ? 900000 : 0);
 		judge_report(report);
@@ -534,11 +534,11 @@ TEST(in_a_guest_a_device_that_seems_to_change_may_be_a_tsc_that_stopped)
 TEST(no_clock_is_accused_by_a_tsc_whose_rate_is_unknown)
 {
 	for (int known = 0; known < 2; known++) {
-		struct report *report = literal_clean();
-		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz");
+		struct report *report = literal_make_clean_report();
+		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz");
 
-		literal_figure(row, -800000, -790000);
-		literal_find(report, "acpi_pm")->latency->min_ns = 100000;
+		literal_set_figure(row, -800000, -790000);
+		literal_find_clock(report, "acpi_pm")->latency->min_ns = 100000;
 		if (!known)
 			report->tsc = (struct rate){ 0, 0 };
 		judge_report(report);
@@ -550,12 +550,12 @@ TEST(no_clock_is_accused_by_a_tsc_whose_rate_is_unknown)
 TEST(no_data_sheet_is_broken_according_to_a_tsc_that_diverged_from_all_clocks)
 {
 	for (int parted = 0; parted < 2; parted++) {
-		struct report *report = literal_clean();
-		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "2 Hz");
+		struct report *report = literal_make_clean_report();
+		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "2 Hz");
 		size_t accused = 0;
 
 		LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
-		literal_figure(row, 3901, 46613);
+		literal_set_figure(row, 3901, 46613);
 		if (parted)
 			part(report, 7, 8);
 		judge_report(report);
@@ -572,7 +572,7 @@ TEST(no_data_sheet_is_broken_according_to_a_tsc_that_diverged_from_all_clocks)
 TEST(one_shots_that_are_early_with_one_duration_only_are_not_determined)
 {
 	for (size_t early = 0; early <= 2; early++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		bool named = false;
 
 		report->interval_count = 2;
@@ -600,7 +600,7 @@ TEST(one_shots_that_are_early_with_one_duration_only_are_not_determined)
 TEST(one_shots_that_are_early_on_one_core_name_that_core)
 {
 	for (int stray = 0; stray < 2; stray++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		const struct finding *named = NULL;
 
 		for (uint32_t i = 0; i < 5; i++) {
@@ -640,7 +640,7 @@ TEST(one_shots_that_are_early_on_one_core_name_that_core)
 static struct report *
 report_of_lapics(unsigned sick)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	for (uint32_t core = 0; core < CORES_OF_LAPIC; core++) {
 		bool loses = sick & 1u << core;
@@ -710,7 +710,7 @@ TEST(an_interrupt_for_an_expired_deadline_is_a_fault_in_three_of_four_tries_only
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
 		report->hypervisor[0] = report->accelerator[0] = '\0';
@@ -747,7 +747,7 @@ TEST(lost_ticks_are_not_determined_if_gaps_hit_as_large_a_share)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
 		report->interval_count = 1;
@@ -791,7 +791,7 @@ TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		report->interval_count = 1;
 		report->intervals[0] = (struct report_interval){
@@ -839,7 +839,7 @@ TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		bool periodic = strcmp(rows[i].rule, "irq-lost") == 0;
 		const struct behaviour *row;
 
@@ -881,7 +881,7 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
 		report->interval_count = 1;
@@ -910,7 +910,7 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		const struct behaviour *row;
 
 		report->interval_count = 1;
@@ -959,7 +959,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		const struct behaviour *row = &report->behaviours.rows[report->behaviours.count];
 		bool noted = rows[i].signals.list[0].changed && !rows[i].disrupted;
 
@@ -988,7 +988,7 @@ TEST(two_ticks_in_a_period_are_not_determined_if_one_may_be_late_by_most_of_a_pe
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		report->interval_count = 2;
 		for (int periodic = 0; periodic < 2; periodic++)
@@ -1006,14 +1006,14 @@ TEST(two_ticks_in_a_period_are_not_determined_if_one_may_be_late_by_most_of_a_pe
 /* The HPET jumped only against the TSC. It is also possible that the TSC stopped instead. */
 TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	const struct behaviour *row;
 
-	literal_find(report, "hpet")->monotonic.leaps = literal_find(report, "hpet")->unexplained_leaps = 2;
+	literal_find_clock(report, "hpet")->monotonic.leaps = literal_find_clock(report, "hpet")->unexplained_leaps = 2;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_PASS);
-	assert_int_equal(literal_find(report, "hpet")->open, 1);
+	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find_clock(report, "hpet")->open, 1);
 	row = &report->behaviours.rows[report->behaviours.count - 1];
 	assert_string_equal(row->rule, "clock-jumped");
 	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
@@ -1023,15 +1023,15 @@ TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 {
 	for (int jumped = 0; jumped < 2; jumped++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		report->hypervisor[0] = '\0';
-		literal_find(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
-		literal_find(report, "hpet")->monotonic.backward = 1;
+		literal_find_clock(report, "hpet")->clock.wrap_ticks = UINT64_MAX;
+		literal_find_clock(report, "hpet")->monotonic.backward = 1;
 		if (jumped)
 			part(report, 8, 7);
 		else
-			literal_find(report, "tsc")->monotonic.backward = 1;
+			literal_find_clock(report, "tsc")->monotonic.backward = 1;
 		judge_report(report);
 		assert_int_equal(report->finding_count, 2);
 	}
@@ -1041,7 +1041,7 @@ static void
 assert_verdicts(struct report *report, const char *const *ids, enum verdict verdict)
 {
 	for (; *ids; ids++)
-		assert_int_equal(literal_find(report, *ids)->verdict, verdict);
+		assert_int_equal(literal_find_clock(report, *ids)->verdict, verdict);
 }
 
 /* The RTC's periodic flag and its seconds are two counters. */
@@ -1060,12 +1060,12 @@ TEST(a_fault_of_the_counter_fails_each_read_method_of_the_counter)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
 		rules_add_finding(report, cases[i].rule, cases[i].named, REPORT_NO_CORE, "It was seen.");
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
-		assert_int_equal(literal_find(report, cases[i].named)->verdict, VERDICT_FAIL);
+		assert_int_equal(literal_find_clock(report, cases[i].named)->verdict, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].ways, VERDICT_FAIL);
 		assert_verdicts(report, cases[i].others, VERDICT_PASS);
 	}
@@ -1076,28 +1076,28 @@ TEST(a_step_back_in_bracketing_reads_fails_each_read_method_of_the_tsc)
 	static const char *const ways[] = { "tsc_lfence", "tsc_rdtscp", "tsc_cpuid", NULL };
 
 	for (int brackets = 0; brackets < 2; brackets++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
-		literal_find(report, "tsc")->monotonic.backward = 3;
+		literal_find_clock(report, "tsc")->monotonic.backward = 3;
 		if (brackets)
 			report->cores[0].tsc.backward = 3;
 		judge_report(report);
-		assert_int_equal(literal_find(report, "tsc")->verdict, VERDICT_FAIL);
+		assert_int_equal(literal_find_clock(report, "tsc")->verdict, VERDICT_FAIL);
 		assert_verdicts(report, ways, brackets ? VERDICT_FAIL : VERDICT_PASS);
 	}
 }
 
 TEST(an_undetermined_rule_of_the_counter_counts_for_each_read_method)
 {
-	struct report *report = literal_clean();
-	struct behaviour *row = literal_behaviour(report, "pit-out", "pit", "OUT rose late.");
+	struct report *report = literal_make_clean_report();
+	struct behaviour *row = literal_add_behaviour(report, "pit-out", "pit", "OUT rose late.");
 
 	row->open = true;
-	literal_behaviour(report, "pit-latch", "pit", "One of them.")->open = true;
+	literal_add_behaviour(report, "pit-latch", "pit", "One of them.")->open = true;
 	judge_report(report);
-	assert_int_equal(literal_find(report, "pit")->open, 2);
-	assert_int_equal(literal_find(report, "pit_rdback")->open, 1);
-	assert_int_equal(literal_find(report, "hpet")->open, 0);
+	assert_int_equal(literal_find_clock(report, "pit")->open, 2);
+	assert_int_equal(literal_find_clock(report, "pit_rdback")->open, 1);
+	assert_int_equal(literal_find_clock(report, "hpet")->open, 0);
 }
 
 /*
@@ -1110,8 +1110,8 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct sample sample = { 0, 0, 30000 };
-		struct report *report = literal_clean();
-		struct latency *latency = literal_find(report, ids[i])->latency;
+		struct report *report = literal_make_clean_report();
+		struct latency *latency = literal_find_clock(report, ids[i])->latency;
 		char text[128];
 		struct scale scale;
 
@@ -1135,7 +1135,7 @@ static void
 read_slowly(struct report *report, const char *id, uint64_t ns)
 {
 	const struct sample sample = { 0, 0, ns };
-	struct latency *latency = literal_find(report, id)->latency;
+	struct latency *latency = literal_find_clock(report, id)->latency;
 	struct scale scale;
 
 	scale_init(&scale, (struct rate){ 1000000000, 1 });
@@ -1147,20 +1147,20 @@ read_slowly(struct report *report, const char *id, uint64_t ns)
 /* A CPUID that exits to the hypervisor makes the read method with CPUID slow, but not the TSC. */
 TEST(a_slow_read_method_fails_together_with_its_slow_clock)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	read_slowly(report, "pit_rdback", 50000);
 	read_slowly(report, "tsc_cpuid", 50000);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find_clock(report, "pit_rdback")->verdict, VERDICT_PASS);
 	read_slowly(report, "pit", 30000);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_non_null(strstr(report->findings[0].text, "more than the limit of 20000 ns; of pit_rdback "));
-	assert_int_equal(literal_find(report, "pit")->verdict, VERDICT_WARN);
-	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_WARN);
-	assert_int_equal(literal_find(report, "tsc_cpuid")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find_clock(report, "pit")->verdict, VERDICT_WARN);
+	assert_int_equal(literal_find_clock(report, "pit_rdback")->verdict, VERDICT_WARN);
+	assert_int_equal(literal_find_clock(report, "tsc_cpuid")->verdict, VERDICT_PASS);
 }
 
 /*
@@ -1171,7 +1171,7 @@ TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 {
 	static const char *const fast[] = { "tsc", "tsc_lfence", "tsc_rdtscp", NULL };
 	static const char *const slow[] = { "hpet", "hpet_32", "acpi_pm", "pit", "pit_rdback", "rtc", "rtc_pf", NULL };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].latency)
@@ -1197,16 +1197,16 @@ TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 
 TEST(a_device_with_two_read_methods_has_one_finding)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_lose(report, "pit", CLOCK_STUCK, "channel 2 did not move");
-	literal_lose(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
+	literal_remove_clock(report, "pit", CLOCK_STUCK, "channel 2 did not move");
+	literal_remove_clock(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_finding(report, 0, "clock-stuck", "pit", "pit is stuck: channel 2 did not move.");
 	assert_false(report->findings[0].has_measured);
-	assert_int_equal(literal_find(report, "pit")->verdict, VERDICT_FAIL);
-	assert_int_equal(literal_find(report, "pit_rdback")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find_clock(report, "pit")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find_clock(report, "pit_rdback")->verdict, VERDICT_FAIL);
 }
 
 TEST(advice_on_a_stuck_clock_names_no_other_clock)
@@ -1224,9 +1224,9 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 
-		literal_lose(report, rows[i].clock, CLOCK_STUCK, "it did not move");
+		literal_remove_clock(report, rows[i].clock, CLOCK_STUCK, "it did not move");
 		judge_report(report);
 		assert_string_equal(report->findings[0].rule, "clock-stuck");
 		assert_string_equal(report->findings[0].clock, rows[i].clock);
@@ -1240,7 +1240,7 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
  */
 TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	const struct behaviour *row;
 
 	report->interval_count = 1;
@@ -1258,50 +1258,50 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 
 TEST(a_read_method_that_alone_fails_has_a_finding)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_lose(report, "rtc_pf", CLOCK_STUCK, "No flag came.");
+	literal_remove_clock(report, "rtc_pf", CLOCK_STUCK, "No flag came.");
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_finding(report, 0, "clock-stuck", "rtc_pf", "rtc_pf is stuck: No flag came.");
-	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
 }
 
 TEST(a_broken_clock_without_a_reason_still_has_a_sentence)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_lose(report, "rtc", CLOCK_BROKEN, "");
+	literal_remove_clock(report, "rtc", CLOCK_BROKEN, "");
 	judge_report(report);
 	assert_finding(report, 0, "clock-broken", "rtc", "rtc is broken.");
 }
 
 TEST(absent_and_disabled_clocks_are_absent_and_no_finding)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_lose(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
-	literal_lose(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set");
+	literal_remove_clock(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
+	literal_remove_clock(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set");
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_PASS);
 	assert_int_equal(report->finding_count, 0);
-	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_ABSENT);
-	assert_int_equal(literal_find(report, "rtc_pf")->verdict, VERDICT_ABSENT);
+	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_ABSENT);
+	assert_int_equal(literal_find_clock(report, "rtc_pf")->verdict, VERDICT_ABSENT);
 }
 
 TEST(clock_that_was_never_read_has_no_verdict)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_lose(report, "rtc", CLOCK_PRESENT, "");
+	literal_remove_clock(report, "rtc", CLOCK_PRESENT, "");
 	rules_add_finding(report, "rtc-seconds", "rtc", REPORT_NO_CORE, "Fault.");
 	judge_report(report);
-	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_INCOMPLETE);
+	assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_INCOMPLETE);
 }
 
 TEST(missing_and_silent_cores_warn_once)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->cores[1].started = false;
 	LITERAL_COPY(report->cores[1].reason, "it did not check in within 100 ms");
@@ -1318,7 +1318,7 @@ TEST(missing_and_silent_cores_warn_once)
 /* 85 % of the time was stolen, so a job of 300 ms took 2 s. */
 TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct report_core *late = &report->cores[1];
 	const struct behaviour *row = NULL;
 
@@ -1348,7 +1348,7 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 
 TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->cores[1].timed_out = true;
 	LITERAL_COPY(report->cores[1].reason, "did not finish a job in time, and was stopped");
@@ -1363,7 +1363,7 @@ TEST(a_late_core_on_a_host_that_takes_a_quarter_of_the_time_is_missing)
 
 TEST(cores_that_the_options_exclude_are_not_missing)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->cores[2].started = report->cores[3].started = false;
 	report->options.cores_max = 2;
@@ -1381,7 +1381,7 @@ TEST(cores_that_the_options_exclude_are_not_missing)
 
 TEST(the_verdict_incomplete_replaces_warn_but_not_fail)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->incomplete = true;
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", "MADT: its checksum is wrong.");
@@ -1389,43 +1389,43 @@ TEST(the_verdict_incomplete_replaces_warn_but_not_fail)
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
 
-	report = literal_clean();
+	report = literal_make_clean_report();
 	report->incomplete = true;
-	literal_lose(report, "pit", CLOCK_STUCK, "");
+	literal_remove_clock(report, "pit", CLOCK_STUCK, "");
 	judge_report(report);
 	assert_int_equal(report->verdict, VERDICT_FAIL);
 }
 
 TEST(finding_that_names_a_clock_lowers_its_verdict)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	rules_add_finding(report, "acpi-table", "hpet", REPORT_NO_CORE, "HPET: its base is above 4 GiB.");
 	judge_report(report);
-	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_WARN);
+	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_WARN);
 	assert_int_equal(report->verdict, VERDICT_WARN);
 }
 
 TEST(a_fault_after_64_findings_still_fails_the_run)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	for (uint32_t i = 0; i < REPORT_FINDINGS_MAX; i++)
 		assert_non_null(rules_add_finding(report, "acpi-table", NULL, i, "Sentence %u.", i));
 	assert_null(rules_add_finding(report, "acpi-table", NULL, 0, "One too many."));
-	literal_find(report, "hpet")->monotonic.backward = 1;
-	literal_lose(report, "pit", CLOCK_STUCK, "");
+	literal_find_clock(report, "hpet")->monotonic.backward = 1;
+	literal_remove_clock(report, "pit", CLOCK_STUCK, "");
 	judge_report(report);
 	assert_int_equal(report->finding_count, REPORT_FINDINGS_MAX);
 	assert_int_equal(report->verdict, VERDICT_FAIL);
-	assert_int_equal(literal_find(report, "hpet")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find_clock(report, "hpet")->verdict, VERDICT_FAIL);
 	assert_string_equal(report->notes[0], "There were more findings than the report has space for.");
 	assert_null(strstr(report->notes[1], "more findings"));
 }
 
 TEST(unknown_rule_adds_nothing)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	assert_null(rules_add_finding(report, "no-such-rule", NULL, REPORT_NO_CORE, "x"));
 	assert_int_equal(report->finding_count, 0);
@@ -1434,7 +1434,7 @@ TEST(unknown_rule_adds_nothing)
 
 TEST(notes_after_the_16th_are_left_out_and_long_notes_are_cut)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	char longest[300];
 
 	memset(longest, 'x', sizeof(longest) - 1);

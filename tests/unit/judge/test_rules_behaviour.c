@@ -7,7 +7,7 @@
 static struct report *
 machine_without_behaviours(void)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->behaviours.count = 0;
 	LITERAL_COPY(report->accelerator, "none");
@@ -28,10 +28,10 @@ TEST(several_failed_checks_of_one_rule_make_one_finding_that_counts_them)
 {
 	struct report *report = machine_without_behaviours();
 
-	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "8192 Hz: right."), -90, 90);
-	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "1024 Hz: wrong."), 900, 1100);
-	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: wrong."), 800, 1200);
-	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "2 Hz: wrong."), 700, 1300);
+	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "8192 Hz: right."), -90, 90);
+	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "1024 Hz: wrong."), 900, 1100);
+	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: wrong."), 800, 1200);
+	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "2 Hz: wrong."), 700, 1300);
 	judge_report(report);
 	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. It failed in 2 more checks.");
 }
@@ -40,9 +40,9 @@ TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 {
 	for (int64_t nearest = 1510; nearest <= 1511; nearest++) {
 		struct report *report = machine_without_behaviours();
-		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
+		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
-		literal_figure(row, -1600, -nearest);
+		literal_set_figure(row, -1600, -nearest);
 		rules_set_figure(rules_add_finding(report, "rate-changed", "rtc", REPORT_NO_CORE, "Changed."), 1000,
 				 990, 1010);
 		judge_report(report);
@@ -64,16 +64,16 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
 		struct report *report = machine_without_behaviours();
-		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
+		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow.");
 
-		literal_figure(row, -376143, -257413);
+		literal_set_figure(row, -376143, -257413);
 		rules_set_figure(rules_add_finding(report, doubts[i].rule, doubts[i].clock, REPORT_NO_CORE, "Doubt."),
 				 1000, 990, 1010);
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text, "It is off by -316778 ppm, but it was timed by a TSC whose own rate is uncertain.");
-		assert_int_equal(literal_find(report, "rtc")->open, 1);
+		assert_int_equal(literal_find_clock(report, "rtc")->open, 1);
 	}
 }
 
@@ -82,21 +82,21 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 {
 	struct report *report = machine_without_behaviours();
-	struct behaviour *flag = literal_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
-	struct behaviour *uip = literal_behaviour(report, "rtc-update", "rtc", "UIP.");
-	struct behaviour *out = literal_behaviour(report, "pit-out", "pit", OUT_ROSE);
+	struct behaviour *flag = literal_add_behaviour(report, "rtc-periodic", "rtc", "1024 Hz.");
+	struct behaviour *uip = literal_add_behaviour(report, "rtc-update", "rtc", "UIP.");
+	struct behaviour *out = literal_add_behaviour(report, "pit-out", "pit", OUT_ROSE);
 
-	literal_figure(flag, -104445, 27026);
-	literal_figure(uip, 2000, 4000);
-	literal_figure(out, -157, 3893);
+	literal_set_figure(flag, -104445, 27026);
+	literal_set_figure(uip, 2000, 4000);
+	literal_set_figure(out, -157, 3893);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
 	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide.");
 	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide.");
 	/* the longest sentence of this kind, which must fit into the row's text */
 	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide.");
-	assert_int_equal(literal_find(report, "rtc")->open, 2);
-	assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
+	assert_int_equal(literal_find_clock(report, "rtc")->open, 2);
+	assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
 }
 
 /*
@@ -135,8 +135,8 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 		assert_non_null(row);
 		assert_string_equal(row->text, rates[i].text);
 		assert_int_equal(rules_outcome(row, &report->options), rates[i].outcome);
-		assert_int_equal(literal_find(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
-		assert_int_equal(literal_find(report, "rtc")->verdict, VERDICT_PASS);
+		assert_int_equal(literal_find_clock(report, "rtc")->open, rates[i].outcome == OUTCOME_NOT_DETERMINED);
+		assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
 		assert_int_equal(rules_count(report, "rtc", rates[i].outcome), 1);
 	}
 }
@@ -213,7 +213,7 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 		assert_non_null(row);
 		assert_string_equal(row->text, witnesses[i].text);
 		assert_int_equal(rules_outcome(row, &report->options), witnesses[i].outcome);
-		assert_int_equal(literal_find(report, "hpet")->open, 0);
+		assert_int_equal(literal_find_clock(report, "hpet")->open, 0);
 	}
 }
 
@@ -222,7 +222,7 @@ TEST(another_clocks_change_puts_no_doubt_on_the_tsc)
 {
 	struct report *report = machine_without_behaviours();
 
-	literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow."), -1000, -900);
+	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: slow."), -1000, -900);
 	rules_set_figure(rules_add_finding(report, "rate-changed", "hpet", REPORT_NO_CORE, "Changed."), 1000, 990,
 			 1010);
 	judge_report(report);
@@ -235,8 +235,8 @@ TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].clock.claimed = (struct rate){ 0, 0 };
-	literal_find(report, "hpet")->clock.state = literal_find(report, "hpet_32")->clock.state = CLOCK_ABSENT;
-	literal_find(report, "acpi_pm")->clock.state = CLOCK_ABSENT;
+	literal_find_clock(report, "hpet")->clock.state = literal_find_clock(report, "hpet_32")->clock.state = CLOCK_ABSENT;
+	literal_find_clock(report, "acpi_pm")->clock.state = CLOCK_ABSENT;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
 	assert_string_equal(report->findings[0].text,
@@ -246,9 +246,9 @@ TEST(clocks_without_a_nominal_rate_cannot_confirm_the_tsc)
 static void
 set_changes(struct report *report, int64_t hpet_ppb, int64_t pm_ppb, int64_t rtc_ppb)
 {
-	literal_find(report, "hpet")->change_since = (struct interval_ppb){ true, hpet_ppb, hpet_ppb, hpet_ppb };
-	literal_find(report, "acpi_pm")->change_since = (struct interval_ppb){ true, pm_ppb, pm_ppb, pm_ppb };
-	literal_find(report, "rtc")->change_since = (struct interval_ppb){ true, rtc_ppb, rtc_ppb, rtc_ppb };
+	literal_find_clock(report, "hpet")->change_since = (struct interval_ppb){ true, hpet_ppb, hpet_ppb, hpet_ppb };
+	literal_find_clock(report, "acpi_pm")->change_since = (struct interval_ppb){ true, pm_ppb, pm_ppb, pm_ppb };
+	literal_find_clock(report, "rtc")->change_since = (struct interval_ppb){ true, rtc_ppb, rtc_ppb, rtc_ppb };
 }
 
 TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
@@ -263,7 +263,7 @@ TEST(a_clock_that_stepped_back_has_no_second_finding_about_its_rate)
 	report = machine_without_behaviours();
 	report->hypervisor[0] = '\0'; /* bare metal, because in a guest the TSC may have stopped between two readings */
 	set_changes(report, -1000000, 0, 0);
-	literal_find(report, "hpet")->monotonic.backward = 1;
+	literal_find_clock(report, "hpet")->monotonic.backward = 1;
 	judge_report(report);
 	assert_only(report, "clock-backward", "hpet", NULL);
 }
@@ -277,7 +277,7 @@ TEST(a_tsc_that_was_set_ahead_is_named_and_no_other_clock)
 	struct report *report = machine_without_behaviours();
 
 	report->hypervisor[0] = '\0';
-	literal_find(report, "rtc")->clock.edges_only = true;
+	literal_find_clock(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
 	judge_report(report);
 	assert_only(report, "rate-changed", "tsc", NULL);
@@ -299,9 +299,9 @@ TEST(an_rtc_is_not_named_if_a_stopped_tsc_explains_its_change)
 		const struct finding *finding = report->findings;
 
 		report->hypervisor[0] = '\0';
-		literal_find(report, "rtc")->clock.edges_only = true;
-		literal_find(report, "rtc")->window_ns = 1000000000;
-		literal_find(report, "rtc")->since_ns = UINT64_C(20000000000);
+		literal_find_clock(report, "rtc")->clock.edges_only = true;
+		literal_find_clock(report, "rtc")->window_ns = 1000000000;
+		literal_find_clock(report, "rtc")->since_ns = UINT64_C(20000000000);
 		set_changes(report, 0, 0, cases[i].change_ppb);
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
@@ -320,7 +320,7 @@ TEST(a_guests_tsc_that_diverges_from_all_devices_is_not_accused)
 {
 	struct report *report = machine_without_behaviours();
 
-	literal_find(report, "rtc")->clock.edges_only = true;
+	literal_find_clock(report, "rtc")->clock.edges_only = true;
 	set_changes(report, 1000000000, 999000000, 1005000000);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
@@ -345,7 +345,7 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 		size_t before;
 
 		LITERAL_COPY(report->accelerator, "tcg");
-		literal_find(report, "rtc")->clock.edges_only = true;
+		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		set_changes(report, cases[i].change_ppb, cases[i].change_ppb, 0);
 		before = report->note_count;
 		judge_report(report);
@@ -380,7 +380,7 @@ TEST(a_guests_rtc_cannot_confirm_the_rates_of_its_devices)
 	for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++) {
 		struct report *report = machine_without_behaviours();
 
-		literal_find(report, "rtc")->clock.edges_only = true;
+		literal_find_clock(report, "rtc")->clock.edges_only = true;
 		report->rate_count = 1;
 		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] }, false };
 		judge_report(report);
@@ -393,7 +393,7 @@ TEST(a_tsc_without_a_nominal_rate_has_a_row_that_says_so)
 {
 	struct report *report = machine_without_behaviours();
 
-	literal_find(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
+	literal_find_clock(report, "tsc")->clock.claimed = (struct rate){ 0, 0 };
 	report->rate_count = 1;
 	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, 0, -1000, 1000 }, true };
 	judge_report(report);
@@ -401,13 +401,13 @@ TEST(a_tsc_without_a_nominal_rate_has_a_row_that_says_so)
 	assert_string_equal(rate_row(report, "tsc")->text,
 			    "tsc: CPUID claims no rate, so the measured rate cannot be checked; tsc_hz= gives a rate.");
 	assert_int_equal(rules_outcome(rate_row(report, "tsc"), &report->options), OUTCOME_NOT_CHECKED);
-	assert_int_equal(literal_find(report, "tsc")->open, 0);
+	assert_int_equal(literal_find_clock(report, "tsc")->open, 0);
 }
 
 static void
 unchecked(struct report *report, const char *rule, const char *clock, enum unchecked kind)
 {
-	struct behaviour *row = literal_behaviour(report, rule, clock, "Why.");
+	struct behaviour *row = literal_add_behaviour(report, rule, clock, "Why.");
 
 	row->checked = false;
 	row->unchecked = kind;
@@ -426,14 +426,14 @@ TEST(counts_of_undecided_rules_are_printed_with_reasons)
 		struct report *report = machine_without_behaviours();
 
 		report->rate_count = 0;
-		literal_copy(report->accelerator, sizeof(report->accelerator), i ? "kvm" : "tcg");
-		literal_figure(literal_behaviour(report, "rtc-periodic", "rtc", "64 Hz: unclear."), -400, 900);
-		literal_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
+		literal_copy_string(report->accelerator, sizeof(report->accelerator), i ? "kvm" : "tcg");
+		literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: unclear."), -400, 900);
+		literal_add_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
 		unchecked(report, "hpet-pc10", "hpet", UNCHECKED_GUEST);
 		unchecked(report, "irq-late", "hpet0", UNCHECKED_GUEST);
 		unchecked(report, "rate-off", "pit", UNCHECKED_NO_REFERENCE);
 		unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
-		literal_behaviour(report, "hpet-stops", "hpet", "It stops.")->unchecked = UNCHECKED_GUEST;
+		literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.")->unchecked = UNCHECKED_GUEST;
 		judge_report(report);
 		assert_string_equal(report->unjudged, said[i]);
 	}
@@ -444,7 +444,7 @@ TEST(undecided_rules_with_other_reasons_refer_to_their_rows)
 	struct report *report = machine_without_behaviours();
 
 	report->rate_count = 0;
-	literal_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
+	literal_add_behaviour(report, "irq-lost", "hpet0", "Many are excused.")->open = true;
 	unchecked(report, "hpet-torn", "hpet", UNCHECKED_OTHER);
 	judge_report(report);
 	assert_string_equal(report->unjudged, "1 not determined (see their rows), 1 not checked (see their rows)");
@@ -455,7 +455,7 @@ TEST(if_all_rules_are_judged_no_count_of_undecided_rules_is_printed)
 	struct report *report = machine_without_behaviours();
 
 	report->rate_count = 0;
-	literal_behaviour(report, "hpet-stops", "hpet", "It stops.");
+	literal_add_behaviour(report, "hpet-stops", "hpet", "It stops.");
 	judge_report(report);
 	assert_string_equal(report->unjudged, "");
 }

@@ -11,19 +11,19 @@
 static const struct offset still = { -3, 3 };
 
 /*
- * Returns a report about COUNT cores with even APIC ids, PER_PACKAGE in each package. See literal_pass() for
+ * Returns a report about COUNT cores with even APIC ids, PER_PACKAGE in each package. See literal_fill_pass() for
  * TRUTH_TICKS.
  */
 static struct report *
 machine(size_t count, size_t per_package, const int64_t *truth_ticks)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->hypervisor[0] = '\0';
 	literal_fill_cores(report, count);
 	for (size_t i = 0; i < count; i++)
 		report->cores[i].facts.package = (uint32_t)(i / per_package);
-	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	return report;
 }
 
@@ -47,7 +47,7 @@ static struct report *
 judge(struct report *report)
 {
 	if (report->skew.drifts)
-		literal_drifts(report);
+		literal_calculate_drifts(report);
 	judge_report(report);
 	return report;
 }
@@ -107,7 +107,7 @@ assert_only_finding(const struct report *report, const char *rule, uint32_t core
 {
 	assert_int_equal(report->finding_count, 1);
 	assert_int_equal(report->verdict, rules_find(rule)->severity);
-	assert_int_equal(literal_find((struct report *)report, "tsc")->verdict, rules_find(rule)->severity);
+	assert_int_equal(literal_find_clock((struct report *)report, "tsc")->verdict, rules_find(rule)->severity);
 	return assert_finding(report, 0, rule, core, text);
 }
 
@@ -153,9 +153,9 @@ TEST(machines_of_1_to_128_cores_that_agree_are_clean)
 
 TEST(cores_of_a_star_schedule_that_agree_are_clean)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_pass(report, PAIR_SCHEDULE_STAR, NULL);
+	literal_fill_pass(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_clean(report);
 }
 
@@ -189,7 +189,7 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 		      1, 1, 1, 0);
 	assert_pair(&report->findings[0], 6, 2);
 	/* another read method of the same TSC */
-	assert_int_equal(literal_find(report, "tsc_lfence")->verdict, VERDICT_FAIL);
+	assert_int_equal(literal_find_clock(report, "tsc_lfence")->verdict, VERDICT_FAIL);
 	assert_clean(machine_with_warps(0, 0));
 }
 
@@ -464,7 +464,7 @@ machine_with_one_proven_pair(size_t a, size_t b)
 			literal_set_offset(&report->skew.first.offsets, first, second,
 					   (struct offset){ -9000000, 9000000 });
 	literal_set_offset(&report->skew.first.offsets, a, b, (struct offset){ 999000, 1001000 });
-	literal_solve(report);
+	literal_calculate_cores(report);
 	return report;
 }
 
@@ -626,8 +626,8 @@ TEST(if_two_cores_drift_apart_neither_is_called_off)
 TEST(a_time_that_the_tsc_showed_twice_is_printed_with_both_values)
 {
 	struct report *report = machine(2, 2, NULL);
-	uint8_t tsc = (uint8_t)(literal_find(report, "tsc") - report->clocks);
-	uint8_t hpet = (uint8_t)(literal_find(report, "hpet") - report->clocks);
+	uint8_t tsc = (uint8_t)(literal_find_clock(report, "tsc") - report->clocks);
+	uint8_t hpet = (uint8_t)(literal_find_clock(report, "hpet") - report->clocks);
 	size_t drifts = 0;
 
 	report->cores[1].drift_ppb = (struct offset){ 4000, 5000 };
@@ -721,7 +721,7 @@ machine_with_contradiction(void)
 	struct report *report = machine(6, 6, NULL);
 
 	literal_set_offset(&report->skew.first.offsets, 2, 4, (struct offset){ 5000, 5100 });
-	literal_solve(report);
+	literal_calculate_cores(report);
 	return report;
 }
 
@@ -754,7 +754,7 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -40, 4000 });
 	literal_set_offset(&report->skew.first.offsets, 0, 2, (struct offset){ -4000, 40 });
 	literal_set_offset(&report->skew.first.offsets, 1, 2, (struct offset){ 1000, 5000 });
-	literal_solve(report);
+	literal_calculate_cores(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
 			    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst among "
@@ -953,7 +953,7 @@ TEST(a_group_of_most_cores_names_a_core_although_another_core_drifts)
 				literal_set_offset(&report->skew.first.offsets, a, b,
 						   (struct offset){ ahead - error, ahead + error });
 			}
-		literal_solve(report);
+		literal_calculate_cores(report);
 		judge(report);
 		for (size_t i = 0; i < 5; i++)
 			assert_int_equal(report->cores[i].off_majority, i == 3 && !wide);
@@ -1015,11 +1015,11 @@ TEST(cores_with_a_warp_are_not_called_synchronised)
 TEST(a_star_schedule_in_which_a_core_moved_names_no_core)
 {
 	int64_t truth_ticks[8] = { 0, 0, 0, 0, 0, 0, 20000, 20000 };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->hypervisor[0] = '\0';
 	literal_fill_cores(report, 8);
-	literal_pass(report, PAIR_SCHEDULE_STAR, truth_ticks);
+	literal_fill_pass(report, PAIR_SCHEDULE_STAR, truth_ticks);
 	report->cores[1].drift_ppb = (struct offset){ 90, 100 };
 	judge(report);
 	assert_int_not_equal(report->finding_count, 0);
@@ -1040,14 +1040,14 @@ TEST(a_star_schedule_that_the_next_pass_does_not_confirm_names_no_core)
 
 	/* results of the next pass: different, equal, missing, and too wide to decide */
 	for (int way = 0; way < 4; way++) {
-		struct report *report = literal_clean(), *last = literal_clean();
+		struct report *report = literal_make_clean_report(), *last = literal_make_clean_report();
 		struct report_skew *skew = &report->skew;
 		bool confirmed = way == 1;
 
 		literal_fill_cores(report, 8);
-		literal_pass(report, PAIR_SCHEDULE_STAR, truth_ticks[0]);
+		literal_fill_pass(report, PAIR_SCHEDULE_STAR, truth_ticks[0]);
 		literal_fill_cores(last, 8);
-		literal_pass(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
+		literal_fill_pass(last, PAIR_SCHEDULE_STAR, truth_ticks[way == 1 || way == 3 ? 0 : 1]);
 		for (size_t i = 1; i < 8 && way == 3; i++)
 			literal_set_offset(&last->skew.first.offsets, 0, i, (struct offset){ -30000, 30000 });
 		skew->middle.offsets = last->skew.first.offsets;
@@ -1080,7 +1080,7 @@ TEST(a_core_is_not_named_by_cores_that_may_differ_as_much_from_each_other)
 					literal_set_offset(&report->skew.first.offsets, a, b,
 						    known ? (struct offset){ -50, 50 } : (struct offset){ -30000, 30000 });
 			}
-		literal_solve(report);
+		literal_calculate_cores(report);
 		judge(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_int_equal(report->findings[0].core, known ? 4 : REPORT_NO_CORE);

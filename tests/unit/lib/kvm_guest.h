@@ -42,7 +42,7 @@ static struct {
 } guest;
 
 static const volatile struct pvclock *
-page(void)
+get_page(void)
 {
 	return (const volatile struct pvclock *)(guest.memory + PAGE_AT);
 }
@@ -61,7 +61,7 @@ run_to_next_halt(void)
 
 /* Returns the guest's TSC, read by the guest itself. A test calls it instead of baretick's own TSC reading. */
 static uint64_t
-guest_tsc(void)
+read_guest_tsc(void)
 {
 	uint64_t tsc;
 
@@ -71,7 +71,7 @@ guest_tsc(void)
 }
 
 static uint64_t
-host_ns(void)
+read_host_ns(void)
 {
 	struct timespec now;
 
@@ -80,7 +80,7 @@ host_ns(void)
 }
 
 static void
-nothing(int signal)
+ignore_signal(int signal)
 {
 	(void)signal;
 }
@@ -111,7 +111,7 @@ make_memory_and_core(void)
 }
 
 static const char *
-start(void)
+start_guest(void)
 {
 	struct kvm_regs regs = { .rip = CODE_AT, .rflags = 2 };
 	struct kvm_clock_data now;
@@ -127,7 +127,7 @@ start(void)
 		return "/dev/kvm does not take a core's registers";
 	if (!run_to_next_halt())
 		return "a guest of a few instructions does not come to its HLT under /dev/kvm";
-	return page()->version ? NULL : "KVM writes no page for kvm-clock";
+	return get_page()->version ? NULL : "KVM writes no page for kvm-clock";
 }
 
 static int
@@ -139,11 +139,11 @@ guest_set_up(void **state)
 	guest.run = MAP_FAILED;
 	guest.memory = MAP_FAILED;
 	/* SIGALRM interrupts a KVM_RUN that does not return */
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = nothing }, NULL);
-	guest.begin_ns = host_ns();
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = ignore_signal }, NULL);
+	guest.begin_ns = read_host_ns();
 	guest.lacking = make_memory_and_core();
 	if (!guest.lacking)
-		guest.lacking = start();
+		guest.lacking = start_guest();
 	return 0;
 }
 

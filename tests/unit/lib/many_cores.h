@@ -17,7 +17,7 @@ static struct offset many_pairs[CORES * (CORES - 1) / 2];
 static uint64_t moved_ticks[CORES * (CORES - 1) / 2];
 
 static uint64_t
-below(uint64_t end)
+draw_below(uint64_t end)
 {
 	static uint64_t seed = 1;
 
@@ -25,9 +25,9 @@ below(uint64_t end)
 }
 
 static struct offset
-some_offset(void)
+draw_offset(void)
 {
-	return (struct offset){ -(int64_t)below(APART_NS), (int64_t)below(APART_NS) };
+	return (struct offset){ -(int64_t)draw_below(APART_NS), (int64_t)draw_below(APART_NS) };
 }
 
 static void
@@ -35,12 +35,12 @@ fill_core(struct report_core *core, size_t i)
 {
 	*core = (struct report_core){
 		.apic_id = (uint32_t)i, .boot = i == 0, .started = true, .pingpongs = CORES - 1,
-		.offset = some_offset(), .last_offset = some_offset(), .drift_ppb = some_offset(),
-		.observed_ns = 80000000 + below(9999999), .gaps = below(30), .worst_gap_ns = below(99999),
+		.offset = draw_offset(), .last_offset = draw_offset(), .drift_ppb = draw_offset(),
+		.observed_ns = 80000000 + draw_below(9999999), .gaps = draw_below(30), .worst_gap_ns = draw_below(99999),
 	};
 	for (size_t k = 0; k < CLOCKS; k++)
 		core->latency[k] = core->contended[k] = (struct core_latency){
-			.count = 1000, .min_ns = below(99), .p50_ns = below(999), .p99_ns = below(9999),
+			.count = 1000, .min_ns = draw_below(99), .p50_ns = draw_below(999), .p99_ns = draw_below(9999),
 		};
 }
 
@@ -64,7 +64,7 @@ make_report(size_t count)
 		core_of[i] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < sizeof(many_pairs) / sizeof(many_pairs[0]); i++)
-		many_pairs[i] = some_offset();
+		many_pairs[i] = draw_offset();
 	report->cores = many_cores;
 	report->core_count = report->cores_listed = report->cores_started = (uint32_t)count;
 	report->skew.first.measured = report->skew.last.measured = true;

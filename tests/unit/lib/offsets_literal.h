@@ -6,7 +6,7 @@
 
 /* Returns the index of the pair A, B in any order, or SIZE_MAX if the schedule does not have this pair. */
 static inline size_t
-literal_pair(const struct offsets *offsets, size_t a, size_t b)
+literal_find_pair(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (a == b || (offsets->kind == PAIR_SCHEDULE_STAR && a && b))
 		return SIZE_MAX;
@@ -17,7 +17,7 @@ literal_pair(const struct offsets *offsets, size_t a, size_t b)
 static inline void
 literal_set_offset(struct offsets *offsets, size_t a, size_t b, struct offset offset)
 {
-	size_t pair = literal_pair(offsets, a, b);
+	size_t pair = literal_find_pair(offsets, a, b);
 
 	if (pair != SIZE_MAX)
 		offsets->pairs[pair] = a < b ? offset : offset_negate(offset);
@@ -25,9 +25,9 @@ literal_set_offset(struct offsets *offsets, size_t a, size_t b, struct offset of
 
 /* Sets the time interval of the ping-pong of A and B. */
 static inline void
-literal_set_moment(struct offsets *offsets, size_t a, size_t b, struct moment moment)
+literal_set_pingpong_time(struct offsets *offsets, size_t a, size_t b, struct moment moment)
 {
-	size_t pair = literal_pair(offsets, a, b);
+	size_t pair = literal_find_pair(offsets, a, b);
 
 	if (pair != SIZE_MAX && offsets->moments)
 		offsets->moments[pair] = moment;

@@ -23,7 +23,7 @@ struct literal_duration { /* COUNT reads with a duration of NS each; a COUNT of 
 };
 
 static inline void
-literal_record(struct latency *latency, uint64_t ns, uint64_t count)
+literal_record_ns(struct latency *latency, uint64_t ns, uint64_t count)
 {
 	latency->histogram.counts[histogram_find_bucket(ns)] += count;
 	latency->histogram.total += count;
@@ -41,12 +41,12 @@ literal_record(struct latency *latency, uint64_t ns, uint64_t count)
 }
 
 static inline struct latency *
-literal_latency(const struct literal_duration *durations)
+literal_make_latency(const struct literal_duration *durations)
 {
 	struct latency *latency = calloc(1, sizeof(*latency));
 
 	for (; durations->count; durations++)
-		literal_record(latency, durations->ns, durations->count);
+		literal_record_ns(latency, durations->ns, durations->count);
 	return latency;
 }
 
@@ -92,7 +92,7 @@ static const struct literal_clock literal_clocks[] = {
 
 /* Returns the clock with this id as its driver defines it. */
 static inline const struct clock *
-literal_row(const char *id)
+literal_find_driver_row(const char *id)
 {
 	for (size_t d = 0; drivers[d]; d++)
 		for (size_t i = 0; i < drivers[d]->clock_count; i++)
@@ -106,7 +106,7 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 {
 	uint64_t millihz = from->measured_millihz, error_millihz = millihz / 10000000;
 
-	entry->clock = *literal_row(from->id);
+	entry->clock = *literal_find_driver_row(from->id);
 	entry->clock.title = from->title;
 	entry->clock.main = from->main;
 	entry->clock.state = CLOCK_PRESENT;
@@ -125,7 +125,7 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main_method(entry))
 		entry->rate_fit = RATE_FIT_ALL;
 	entry->rate_whole_run = true;
-	entry->latency = literal_latency(from->durations);
+	entry->latency = literal_make_latency(from->durations);
 	if (from->step_ticks) {
 		entry->resolution.steps = entry->latency->count - 1;
 		entry->resolution.gcd_ticks = from->step_ticks;
@@ -134,7 +134,7 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 }
 
 static inline struct report_clock *
-literal_find(struct report *report, const char *id)
+literal_find_clock(struct report *report, const char *id)
 {
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (text_equal(report->clocks[i].clock.id, id))
@@ -143,7 +143,7 @@ literal_find(struct report *report, const char *id)
 }
 
 static inline void
-literal_copy(char *out, size_t size, const char *string)
+literal_copy_string(char *out, size_t size, const char *string)
 {
 	struct text text;
 
@@ -151,7 +151,7 @@ literal_copy(char *out, size_t size, const char *string)
 	text_put(&text, string);
 }
 
-#define LITERAL_COPY(field, string) literal_copy(field, sizeof(field), string)
+#define LITERAL_COPY(field, string) literal_copy_string(field, sizeof(field), string)
 
 static inline void
 literal_remove_pass(struct report *report)
@@ -214,7 +214,7 @@ literal_fill_cores(struct report *report, size_t count)
 
 /* Calculates the results for each core from the pairs' offsets in report->skew.first.offsets. */
 static inline void
-literal_solve(struct report *report)
+literal_calculate_cores(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 	struct offset *solved = calloc(skew->first.offsets.cores, sizeof(*solved));
@@ -238,7 +238,7 @@ literal_solve(struct report *report)
 
 /* Calculates the drift of each pair again, after the drifts of the cores were changed. */
 static inline void
-literal_drifts(struct report *report)
+literal_calculate_drifts(struct report *report)
 {
 	struct report_skew *skew = &report->skew;
 	struct offset *drifts = (struct offset *)skew->drifts;
@@ -267,7 +267,7 @@ literal_set_outlier(struct report *report, size_t rank)
  * all TSCs agree.
  */
 static inline void
-literal_pass(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
+literal_fill_pass(struct report *report, enum pair_schedule kind, const int64_t *truth_ticks)
 {
 	struct report_skew *skew = &report->skew;
 	uint32_t *cores = calloc(report->core_count, sizeof(*cores));
@@ -313,15 +313,15 @@ literal_pass(struct report *report, enum pair_schedule kind, const int64_t *trut
 			report->cores[cores[b]].pingpongs++;
 		}
 	}
-	literal_solve(report);
+	literal_calculate_cores(report);
 	for (size_t rank = 0; rank < count; rank++)
 		report->cores[cores[rank]].drift_ppb = rank ? (struct offset){ -3, 3 } : (struct offset){ 0, 0 };
-	literal_drifts(report);
+	literal_calculate_drifts(report);
 }
 
 /* Fills in a search for gaps of one second on each started core, which found none. */
 static inline void
-literal_observe(struct report *report)
+literal_fill_gap_search(struct report *report)
 {
 	struct report_interference *all = &report->interference;
 
@@ -356,7 +356,7 @@ literal_add_stolen_time(struct report *report, size_t core, uint64_t at_ms, uint
 
 /* Adds a result of a rule that was checked. */
 static inline struct behaviour *
-literal_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
+literal_add_behaviour(struct report *report, const char *rule, const char *clock, const char *sentence)
 {
 	struct behaviour *row = behaviour_add_row(&report->behaviours, rule, clock);
 
@@ -366,7 +366,7 @@ literal_behaviour(struct report *report, const char *rule, const char *clock, co
 }
 
 static inline void
-literal_figure(struct behaviour *row, int64_t low, int64_t high)
+literal_set_figure(struct behaviour *row, int64_t low, int64_t high)
 {
 	row->has_figure = true;
 	row->low = low;
@@ -376,7 +376,7 @@ literal_figure(struct behaviour *row, int64_t low, int64_t high)
 
 /* Fills in the texts of the report's options, as at the start of a run. */
 static inline void
-literal_give_options(struct report *report)
+literal_fill_options(struct report *report)
 {
 	struct text given;
 
@@ -386,7 +386,7 @@ literal_give_options(struct report *report)
 
 /* Adds rows of three timers: a healthy one, one that loses ticks, and an absent one. */
 static inline void
-literal_intervals(struct report *report)
+literal_add_intervals(struct report *report)
 {
 	struct report_interval *row = report->intervals;
 
@@ -409,8 +409,8 @@ literal_intervals(struct report *report)
 }
 
 static inline struct claim *
-literal_claim(struct report *report, enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz,
-	      uint64_t within_hz)
+literal_add_claim(struct report *report, enum claim_source source, enum claim_clock clock, const char *by, uint64_t hz,
+		  uint64_t within_hz)
 {
 	struct claims claims = { .count = 0 };
 	struct claim *claim = claims_add(&claims, source, clock, by);
@@ -422,18 +422,18 @@ literal_claim(struct report *report, enum claim_source source, enum claim_clock 
 
 /* Adds stated rates. The rates for the TSC are right, and the rate of the LAPIC's timer was not tested. */
 static inline void
-literal_claims(struct report *report)
+literal_add_claims(struct report *report)
 {
 	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
-	literal_claim(report, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", 0, 0);
-	literal_claim(report, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 50000000);
-	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", LITERAL_TSC_HZ, 1000);
-	literal_claim(report, CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 1000);
+	literal_add_claim(report, CLAIM_LEAF_15, CLAIM_OF_TSC, "CPUID 15h", 0, 0);
+	literal_add_claim(report, CLAIM_LEAF_16, CLAIM_OF_TSC, "CPUID 16h", LITERAL_TSC_HZ, 50000000);
+	literal_add_claim(report, CLAIM_HYPERV, CLAIM_OF_TSC, "MSR 40000022h", LITERAL_TSC_HZ, 1000);
+	literal_add_claim(report, CLAIM_HYPERV, CLAIM_OF_LAPIC, "MSR 40000023h", 1000000000, 1000);
 }
 
 /* Returns an empty report. It is valid until LITERAL_REPORTS more reports are made. */
 static inline struct report *
-literal_new(void)
+literal_make_new_report(void)
 {
 	static struct report *reports[LITERAL_REPORTS];
 	static size_t made;
@@ -452,9 +452,9 @@ literal_new(void)
 
 /* Returns a report that is not yet judged. All clocks and four cores are present and healthy. */
 static inline struct report *
-literal_clean(void)
+literal_make_clean_report(void)
 {
-	struct report *report = literal_new();
+	struct report *report = literal_make_new_report();
 
 	report->version = "0.1.0";
 	report->commit = "0123456789ab";
@@ -498,46 +498,46 @@ literal_clean(void)
 		series += i && text_equal(literal_clocks[i].id, literal_clocks[i].main);
 		report->clocks[i].series = series;
 	}
-	literal_claims(report);
+	literal_add_claims(report);
 	report->rate_count = 2;
 	report->rates[0] = (struct report_rate){ "hpet", "acpi_pm", { true, -85, -120, -50 }, false };
 	report->rates[1] = (struct report_rate){ "hpet", "rtc", { false, 0, 0, 0 }, false };
 	literal_fill_cores(report, 4);
-	literal_pass(report, PAIR_SCHEDULE_ALL, NULL);
-	literal_observe(report);
-	literal_behaviour(report, "hpet-stops", "hpet",
-			  "The counter stops at 8cad4651h with ENABLE_CNF 0 and continues from there.");
-	literal_behaviour(report, "pm-high-bits", "acpi_pm",
-			  "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
-	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen 3 times, for 244 us."), 243, 246);
+	literal_fill_pass(report, PAIR_SCHEDULE_ALL, NULL);
+	literal_fill_gap_search(report);
+	literal_add_behaviour(report, "hpet-stops", "hpet",
+			      "The counter stops at 8cad4651h with ENABLE_CNF 0 and continues from there.");
+	literal_add_behaviour(report, "pm-high-bits", "acpi_pm",
+			      "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
+	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen 3 times, for 244 us."), 243, 246);
 	return report;
 }
 
 /*
- * Returns a clean report with CORES cores, whose pairs were measured with schedule KIND. See literal_pass() for
+ * Returns a clean report with CORES cores, whose pairs were measured with schedule KIND. See literal_fill_pass() for
  * TRUTH_TICKS.
  */
 static inline struct report *
-literal_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
+literal_make_report_of_cores(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	literal_fill_cores(report, cores);
-	literal_pass(report, kind, truth_ticks);
+	literal_fill_pass(report, kind, truth_ticks);
 	return report;
 }
 
 static inline void
-literal_lose_on_cores(struct report *report, size_t clock)
+literal_remove_core_latencies(struct report *report, size_t clock)
 {
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].latency[clock].count = report->cores[i].contended[clock].count = 0;
 }
 
 static inline void
-literal_lose(struct report *report, const char *id, enum clock_state state, const char *reason)
+literal_remove_clock(struct report *report, const char *id, enum clock_state state, const char *reason)
 {
-	struct report_clock *entry = literal_find(report, id);
+	struct report_clock *entry = literal_find_clock(report, id);
 
 	entry->clock.state = state;
 	LITERAL_COPY(entry->clock.reason, reason);
@@ -545,7 +545,7 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
 	entry->measured.known = entry->absolute.known = entry->error.known = entry->budget.known = false;
 	entry->resolution.steps = 0;
 	entry->monotonic = (struct monotonic){ .reads = 0 };
-	literal_lose_on_cores(report, (size_t)(entry - report->clocks));
+	literal_remove_core_latencies(report, (size_t)(entry - report->clocks));
 }
 
 /*
@@ -554,20 +554,20 @@ literal_lose(struct report *report, const char *id, enum clock_state state, cons
  * the majority, and one drifts. One core has another value of TSC_ADJUST, and two had a warp.
  */
 static inline struct report *
-literal_sick(void)
+literal_make_faulty_report(void)
 {
 	static const int64_t truth_ticks[6] = { [4] = -1000000 };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
-	literal_lose(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
-	literal_lose(report, "hpet_32", CLOCK_ABSENT, "ACPI has no HPET table");
-	literal_lose(report, "pit", CLOCK_STUCK,
-		     "channel 2 was given a new reload value and its gate opened, and its count did not move in "
-		     "100,000 reads");
-	literal_lose(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
-	literal_lose(report, "rtc", CLOCK_BROKEN, "an update has been in progress for longer than 3 ms");
-	literal_lose(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set to 8192 Hz");
-	LITERAL_COPY(literal_find(report, "acpi_pm")->clock.reason,
+	literal_remove_clock(report, "hpet", CLOCK_ABSENT, "ACPI has no HPET table");
+	literal_remove_clock(report, "hpet_32", CLOCK_ABSENT, "ACPI has no HPET table");
+	literal_remove_clock(report, "pit", CLOCK_STUCK,
+			     "channel 2 was given a new reload value and its gate opened, and its count did not move in "
+			     "100,000 reads");
+	literal_remove_clock(report, "pit_rdback", CLOCK_STUCK, "channel 2 did not move");
+	literal_remove_clock(report, "rtc", CLOCK_BROKEN, "an update has been in progress for longer than 3 ms");
+	literal_remove_clock(report, "rtc_pf", CLOCK_DISABLED, "register A could not be set to 8192 Hz");
+	LITERAL_COPY(literal_find_clock(report, "acpi_pm")->clock.reason,
 		     "The FADT says 32 bits, the counter wraps at 24.");
 	LITERAL_COPY(report->cpu, "Bad \"CPU\"\\ </script> \x01\xc3\xa9");
 	LITERAL_COPY(report->identity.vendor, "Bad \"Vendor\", </script>");
@@ -575,7 +575,7 @@ literal_sick(void)
 	literal_fill_cores(report, 6);
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (report->clocks[i].clock.state != CLOCK_PRESENT)
-			literal_lose_on_cores(report, i);
+			literal_remove_core_latencies(report, i);
 	report->cores[2] = (struct report_core){ .apic_id = 4 };
 	LITERAL_COPY(report->cores[2].reason, "it did not check in within 100 ms");
 	LITERAL_COPY(report->cores[3].reason, "it did not come back from a job within 2 s");
@@ -585,7 +585,7 @@ literal_sick(void)
 		.worst_ns = 1782, .worst_a = 0, .worst_b = 2 };
 	report->skew.lock_free.warps = 0;
 	report->skew.lock_free.starved = true;
-	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	report->skew.warps = 3;
 	report->skew.worst_warp_ticks = 999952;
 	report->skew.worst_warp_ns = 499976;
@@ -593,9 +593,9 @@ literal_sick(void)
 	report->skew.worst_warp_b = 8;
 	report->cores[3].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 	report->cores[5].drift_ppb = (struct offset){ 49996, 50004 };
-	literal_drifts(report);
+	literal_calculate_drifts(report);
 	report->cores[4].facts.tsc_adjust = -1000000;
-	literal_observe(report);
+	literal_fill_gap_search(report);
 	literal_add_stolen_time(report, 1, 12034, 9876543);
 	literal_add_stolen_time(report, 3, 14001, 12345);
 	literal_add_stolen_time(report, 3, 14002, 16384);
@@ -604,22 +604,22 @@ literal_sick(void)
 	report->interference.counter = "kvm_steal";
 	report->interference.stolen = (struct report_stolen){ 3000000000, 123456, 120000, 9000000, 900000000 };
 	report->behaviours.count = 0;
-	literal_behaviour(report, "hpet-stops", "hpet", "There is no HPET.")->checked = false;
-	literal_behaviour(report, "pm-width", "acpi_pm",
-			  "The FADT says 32 bits, but after fcf2c7h the timer read 45ebh: it wraps at 24 bits.")->failed = true;
-	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
+	literal_add_behaviour(report, "hpet-stops", "hpet", "There is no HPET.")->checked = false;
+	literal_add_behaviour(report, "pm-width", "acpi_pm",
+			      "The FADT says 32 bits, but after fcf2c7h the timer read 45ebh: it wraps at 24 bits.")->failed = true;
+	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
 	report->rates[0].same_source = true;
-	literal_find(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
-	literal_find(report, "pit")->failed_later = true;
-	literal_find(report, "pit")->failed_later_ms = 7031;
+	literal_find_clock(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
+	literal_find_clock(report, "pit")->failed_later = true;
+	literal_find_clock(report, "pit")->failed_later_ms = 7031;
 	report_note(report, "No volume could be written: the report goes to screen and serial line only.");
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");
 	report->options.limit_count = 1;
 	LITERAL_COPY(report->options.limits[0].rule, "tsc-warp");
 	report->options.limits[0].value = 16;
-	literal_give_options(report);
-	literal_intervals(report);
+	literal_fill_options(report);
+	literal_add_intervals(report);
 	return report;
 }
 
@@ -628,20 +628,20 @@ literal_sick(void)
  * about the machine.
  */
 static inline struct report *
-literal_empty(void)
+literal_make_empty_report(void)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
-		literal_lose(report, entry->clock.id, CLOCK_PRESENT, "");
+		literal_remove_clock(report, entry->clock.id, CLOCK_PRESENT, "");
 	}
 	report->cores_started = 1;
 	report->core_count = 1;
 	report->options.cores = CORES_OFF;
 	report->options.exit = EXIT_DEBUG;
-	literal_give_options(report);
+	literal_fill_options(report);
 	report->identity = (struct report_identity){ .cpu_known = false };
 	report->paravirtual.count = report->claim_count = 0;
 	report->cpu[0] = report->hypervisor[0] = report->firmware[0] = report->accelerator[0] = '\0';

@@ -86,10 +86,10 @@ TEST(a_report_that_would_still_be_longer_leaves_out_the_series)
 
 	assert_non_null(rows);
 	for (size_t i = 0; i < 64; i++)
-		offsets[i] = some_offset();
+		offsets[i] = draw_offset();
 	for (size_t i = 0; i < 1440; i++)
 		rows[i] = (struct series_row){
-			.from_tsc = i * below(1u << 30), .to_tsc = below(1u << 30), .gaps = below(1000), .offsets = offsets,
+			.from_tsc = i * draw_below(1u << 30), .to_tsc = draw_below(1u << 30), .gaps = draw_below(1000), .offsets = offsets,
 			.clocks = calloc(CLOCKS, sizeof(struct series_clock)),
 		};
 	report->series = (struct series){ .max = 1440, .count = 3, .rows = rows };
@@ -106,7 +106,7 @@ TEST(a_report_that_would_still_be_longer_leaves_out_the_series)
 
 TEST(a_short_report_has_no_histogram_and_no_matrix_and_matches_its_golden)
 {
-	struct report *report = literal_sick();
+	struct report *report = literal_make_faulty_report();
 
 	judge_report(report);
 	recommend_clocks(report);

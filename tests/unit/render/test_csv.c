@@ -34,23 +34,23 @@ compare(struct report *(*literal)(void), const char *golden)
 
 TEST(a_healthy_machines_report_matches_its_golden)
 {
-	compare(literal_clean, "clean.csv");
+	compare(literal_make_clean_report, "clean.csv");
 }
 
 TEST(a_faulty_machines_report_matches_its_golden)
 {
-	compare(literal_sick, "sick.csv");
+	compare(literal_make_faulty_report, "sick.csv");
 }
 
 TEST(a_report_without_measurements_matches_its_golden)
 {
-	compare(literal_empty, "empty.csv");
+	compare(literal_make_empty_report, "empty.csv");
 }
 
 /* No field in this report has a comma, so the number of commas gives the number of columns. */
 TEST(every_row_has_nine_columns_and_a_line_end)
 {
-	struct report *report = literal_sick();
+	struct report *report = literal_make_faulty_report();
 	struct text csv;
 	size_t commas = 0, rows = 0;
 
@@ -71,7 +71,7 @@ TEST(every_row_has_nine_columns_and_a_line_end)
 
 TEST(fields_with_commas_quotes_or_line_ends_are_quoted)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->finding_count = 3;
 	report->findings[0] = (struct finding){ .rule = "a", .core = REPORT_NO_CORE, .unit = "m,s" };
@@ -85,7 +85,7 @@ TEST(fields_with_commas_quotes_or_line_ends_are_quoted)
 
 TEST(two_findings_of_one_rule_clock_and_core_have_different_names)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->finding_count = 5;
 	for (size_t i = 0; i < 5; i++)
@@ -100,7 +100,7 @@ TEST(two_findings_of_one_rule_clock_and_core_have_different_names)
 
 TEST(an_interval_has_its_ends_and_a_negative_figure_has_its_sign)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	rendered(report);
 	assert_non_null(strstr(buffer, "2026-01-01T00:00:05,hpet,,rate_against_acpi_pm,-0.085,-0.120,-0.050,ppm,SN-0042\n"));

@@ -13,14 +13,14 @@ static char buffer[1 << 16];
 static const char *
 render(const struct literal_duration *a, const struct literal_duration *b)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	size_t clock_count = report->clock_count;
 	struct text text;
 
 	report->clock_count = b ? 2 : 1;
 	for (size_t i = 0; i < report->clock_count; i++) {
 		free(report->clocks[i].latency);
-		report->clocks[i].latency = literal_latency(i ? b : a);
+		report->clocks[i].latency = literal_make_latency(i ? b : a);
 		report->clocks[i].clock.main = report->clocks[i].clock.id = i ? "hpet" : "tsc";
 	}
 	text_init(&text, buffer, sizeof(buffer));
@@ -147,7 +147,7 @@ draw(struct latency *latency, uint64_t *seed)
 			value = (base >> (value % 3)) + value % 7;
 		else if (kind == 1)
 			value = base / 2 + value % (base + 1) / 2;
-		literal_record(latency, value, count);
+		literal_record_ns(latency, value, count);
 	}
 }
 
@@ -186,7 +186,7 @@ TEST(random_histograms_fit_and_lose_no_read)
 
 TEST(random_histograms_are_at_most_79_columns_wide)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	uint64_t seed = 7;
 
 	for (size_t turn = 0; turn < 100; turn++) {

@@ -26,7 +26,7 @@ rendered(struct html_page page, const struct report *report)
 
 TEST(the_report_replaces_the_placeholder)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct text html = rendered(PAGE("<p>\xc2\xb5s</p>@REPORT@\n</script>"), report), json;
 
 	text_init(&json, json_bytes, sizeof(json_bytes));
@@ -39,7 +39,7 @@ TEST(the_report_replaces_the_placeholder)
 
 TEST(a_page_without_a_complete_placeholder_gives_no_text)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	assert_int_equal(rendered(PAGE("<p>no mark</p>"), report).length, 0);
 	assert_int_equal(rendered(PAGE("<p>@REPORT"), report).length, 0);
@@ -49,7 +49,7 @@ TEST(a_page_without_a_complete_placeholder_gives_no_text)
 
 TEST(a_placeholder_may_follow_a_part_of_itself)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	assert_memory_equal(rendered(PAGE("@REP@@REPORT@"), report).bytes, "@REP@{", 6);
 }
@@ -61,14 +61,14 @@ TEST(charts_are_in_base64_at_their_mark)
 
 	page.charts = "\x1f\x8b\xff";
 	page.charts_length = 3;
-	html = rendered(page, literal_clean());
+	html = rendered(page, literal_make_clean_report());
 	assert_string_equal(strchr(html.bytes, '<'), "<i>H4v/\n</i>");
 	assert_int_equal(html_length(page), page.length + sizeof("H4v/\n"));
 }
 
 TEST(a_page_that_does_not_fit_is_marked_as_truncated)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct text html;
 
 	text_init(&html, html_bytes, 1000);
@@ -80,7 +80,7 @@ TEST(a_page_that_does_not_fit_is_marked_as_truncated)
 /* In this report, the CPU's name is </script>. */
 TEST(nothing_in_the_report_can_end_its_script)
 {
-	struct report *report = literal_sick();
+	struct report *report = literal_make_faulty_report();
 
 	judge_report(report);
 	rendered(PAGE("@REPORT@"), report);
@@ -150,18 +150,18 @@ check_brief(struct report *report)
 
 TEST(a_pages_report_leaves_out_exact_durations_other_matrices_and_white_space)
 {
-	struct report *shows_last = literal_clean();
+	struct report *shows_last = literal_make_clean_report();
 
 	shows_last->skew.last_shown = true;
 	check_brief(shows_last);
-	check_brief(literal_clean());
-	check_brief(literal_sick());
+	check_brief(literal_make_clean_report());
+	check_brief(literal_make_faulty_report());
 }
 
 /* A page has at most 600,000 bytes. The template has at most 400,000 of them. */
 TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
-	struct report *report = literal_of(64, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(64, PAIR_SCHEDULE_ALL, NULL);
 	struct text html;
 
 	judge_report(report);

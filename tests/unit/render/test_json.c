@@ -28,17 +28,17 @@ compare(struct report *(*literal)(void), const char *golden)
 
 TEST(a_healthy_machines_report_matches_its_golden)
 {
-	compare(literal_clean, "clean.json");
+	compare(literal_make_clean_report, "clean.json");
 }
 
 TEST(a_faulty_machines_report_matches_its_golden)
 {
-	compare(literal_sick, "sick.json");
+	compare(literal_make_faulty_report, "sick.json");
 }
 
 TEST(a_report_without_measurements_matches_its_golden)
 {
-	compare(literal_empty, "empty.json");
+	compare(literal_make_empty_report, "empty.json");
 }
 
 /* The report's series has two rows, and the second row is nearly empty. The TSC runs at 2 GHz. */
@@ -54,7 +54,7 @@ TEST(series_is_a_list_of_rows_by_clock_and_core)
 		"\"tsc\":{\"count\":0,\"min_ns\":null,\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,\"ppm\":null}},"
 		"\"cores\":[{\"offset_ns\":null},{\"offset_ns\":null}],"
 		"\"gaps\":null,\"worst_gap_ns\":null,\"observed_ns\":0}],";
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct series_clock clocks[] = { { 9, 20, 21, 22, 23, .rate = { true, 1500, -1, 3000 } }, { .count = 0 } };
 	struct offset offsets[][2] = { { OFFSET_UNKNOWN, { -10, -6 } }, { OFFSET_UNKNOWN, OFFSET_UNKNOWN } };
 	struct series_row rows[] = {
@@ -150,7 +150,7 @@ TEST(empty_and_nested_brackets_need_no_comma)
 
 TEST(a_report_that_does_not_fit_is_truncated_and_says_so)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct text text;
 
 	for (size_t size = 1; size < 5000; size += 97) {
@@ -210,7 +210,7 @@ skip_value(const char *at)
 static struct report *
 report_of(size_t cores, enum pair_schedule kind, const int64_t *truth_ticks)
 {
-	struct report *report = literal_of(cores, kind, truth_ticks);
+	struct report *report = literal_make_report_of_cores(cores, kind, truth_ticks);
 
 	judge_report(report);
 	return report;
@@ -267,7 +267,7 @@ TEST(an_entry_of_the_matrix_is_the_columns_core_minus_the_rows_core)
 	assert_non_null(strstr(buffer, "\"worst_offset_ns\": 998,\n    \"worst_pair\": [0, 6],\n"
 				       "    \"error_ns\": 23,\n    \"within_ns\": null,\n"));
 	report->cores[1].started = false;
-	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	report->skew.last.offsets.pairs = later;
 	report->skew.middle.offsets = report->skew.first.offsets;
 	report->skew.middle.measured = true;

@@ -22,7 +22,7 @@ static char room[SCREEN_BUFFER_SIZE];
 static struct report *
 judged(struct report *report)
 {
-	literal_drifts(report);
+	literal_calculate_drifts(report);
 	judge_report(report);
 	recommend_clocks(report);
 	return report;
@@ -34,7 +34,7 @@ judged(struct report *report)
 static struct report *
 boot_core_off_by_1_ppm(void)
 {
-	struct report *report = literal_of(CORES, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(CORES, PAIR_SCHEDULE_ALL, NULL);
 
 	for (size_t i = 1; i < CORES; i++)
 		report->cores[i].drift_ppb = (struct offset){ -PPM - (int64_t)i, -PPM + (int64_t)i };
@@ -46,7 +46,7 @@ core_500_ticks_ahead(void)
 {
 	static const int64_t truth_ticks[CORES] = { [3] = 500 };
 
-	return literal_of(CORES, PAIR_SCHEDULE_ALL, truth_ticks);
+	return literal_make_report_of_cores(CORES, PAIR_SCHEDULE_ALL, truth_ticks);
 }
 
 static void

@@ -124,15 +124,15 @@ compare(struct report *(*literal)(void), size_t columns, size_t rows, const char
 
 TEST(pages_are_as_their_goldens_at_80x25_and_at_160x53)
 {
-	compare(literal_clean, 80, 25, "clean-80x25.screen");
-	compare(literal_sick, 80, 25, "sick-80x25.screen");
-	compare(literal_empty, 80, 25, "empty-80x25.screen");
-	compare(literal_sick, 160, 53, "sick-160x53.screen");
+	compare(literal_make_clean_report, 80, 25, "clean-80x25.screen");
+	compare(literal_make_faulty_report, 80, 25, "sick-80x25.screen");
+	compare(literal_make_empty_report, 80, 25, "empty-80x25.screen");
+	compare(literal_make_faulty_report, 160, 53, "sick-160x53.screen");
 }
 
 TEST(the_first_page_shows_verdict_saved_report_and_failed_clocks)
 {
-	struct report *report = judged(literal_sick);
+	struct report *report = judged(literal_make_faulty_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	assert_string_equal(row_of(&screen, 1),
@@ -159,7 +159,7 @@ TEST(digit_keys_show_their_pages_and_the_bar_marks_them)
 	static const char *const titles[SCREEN_PAGES] = { "Summary", "Histograms", "Clock 1 of 12: tsc", "Cores", "Findings",
 							  "About", "Timers" };
 	static const char *const keys[SCREEN_PAGES] = { "1 Sum", "2 His", "3 Clo", "4 Cor", "5 Fin", "6 Abo", "7 Tim" };
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (unsigned i = SCREEN_PAGES; i-- > 0;) {
@@ -180,7 +180,7 @@ TEST(digit_keys_show_their_pages_and_the_bar_marks_them)
 
 TEST(clock_keys_show_all_clocks_in_turn)
 {
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	press(&screen, ']');
@@ -201,7 +201,7 @@ TEST(clock_keys_show_all_clocks_in_turn)
 
 TEST(arrow_keys_change_page_and_clock_and_tab_changes_the_page)
 {
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (size_t i = 0; i < 18; i++) {
@@ -234,7 +234,7 @@ TEST(arrow_keys_change_page_and_clock_and_tab_changes_the_page)
  */
 TEST(letters_above_latin_are_no_scan_codes)
 {
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	screen.can_quit = true;
@@ -305,7 +305,7 @@ TEST(a_page_that_fits_has_no_position_and_does_not_scroll)
 
 TEST(keys_end_the_screen_with_restart_power_off_or_an_allowed_quit)
 {
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	assert_int_equal(screen_key(&screen, 'r'), SCREEN_RESTART);
@@ -327,7 +327,7 @@ TEST(keys_end_the_screen_with_restart_power_off_or_an_allowed_quit)
 TEST(every_line_of_every_page_can_be_reached_by_keys)
 {
 	static const size_t sizes[][2] = { { 80, 25 }, { 100, 31 }, { 128, 40 }, { 160, 53 }, { 240, 60 } };
-	struct report *report = judged(literal_sick);
+	struct report *report = judged(literal_make_faulty_report);
 
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		struct screen screen = screen_of(report, sizes[s][0], sizes[s][1]);
@@ -350,7 +350,8 @@ TEST(every_line_of_every_page_can_be_reached_by_keys)
 /* No line may be wider than its part of the screen, because it would be cut off at the right. */
 TEST(on_screens_of_80_columns_or_more_no_line_is_cut)
 {
-	struct report *(*const literals[])(void) = { literal_clean, literal_sick, literal_empty };
+	struct report *(*const literals[])(void) = { literal_make_clean_report, literal_make_faulty_report,
+						    literal_make_empty_report };
 
 	for (size_t l = 0; l < 3; l++) {
 		struct report *report = judged(literals[l]);
@@ -375,7 +376,7 @@ TEST(on_screens_of_80_columns_or_more_no_line_is_cut)
 TEST(screens_wider_than_320_columns_have_rows_of_320)
 {
 	static const size_t sizes[][2] = { { 319, 53 }, { 320, 53 }, { 321, 53 }, { 400, 120 } };
-	struct report *report = judged(literal_sick);
+	struct report *report = judged(literal_make_faulty_report);
 
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 		size_t columns = sizes[s][0] < 320 ? sizes[s][0] : 320;
@@ -398,7 +399,7 @@ TEST(screens_wider_than_320_columns_have_rows_of_320)
 TEST(tiny_screens_cause_no_bad_access)
 {
 	static const size_t sizes[] = { 0, 1, 2, 3, 7, 79 };
-	struct report *report = judged(literal_sick);
+	struct report *report = judged(literal_make_faulty_report);
 
 	for (size_t c = 0; c < sizeof(sizes) / sizeof(sizes[0]); c++) {
 		for (size_t r = 0; r < sizeof(sizes) / sizeof(sizes[0]); r++) {
@@ -419,7 +420,7 @@ TEST(tiny_screens_cause_no_bad_access)
 
 TEST(a_small_buffer_cuts_the_text_and_does_not_overflow)
 {
-	struct report *report = judged(literal_sick);
+	struct report *report = judged(literal_make_faulty_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (size_t size = 4; size < 4000; size += 97) {
@@ -441,13 +442,13 @@ TEST(a_small_buffer_cuts_the_text_and_does_not_overflow)
  */
 TEST(the_longest_page_fits_into_its_buffer)
 {
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 160, 53);
 
 	for (uint64_t ns = 0; ns < LATENCY_EXACT_NS; ns++)
-		literal_record(report->clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
+		literal_record_ns(report->clocks[0].latency, ns, UINT64_C(1000000000000) + ns);
 	for (uint64_t ns = LATENCY_EXACT_NS; ns < UINT64_MAX / 2; ns += ns / 100)
-		literal_record(report->clocks[0].latency, ns, 1);
+		literal_record_ns(report->clocks[0].latency, ns, 1);
 	report->options.cutoff_millionths = 100000000;
 	press(&screen, '3');
 	assert_false(screen.right.text.truncated);
@@ -459,7 +460,7 @@ TEST(the_longest_page_fits_into_its_buffer)
 
 TEST(a_report_without_clocks_has_a_sentence)
 {
-	struct report *report = literal_empty();
+	struct report *report = literal_make_empty_report();
 	size_t clocks = report->clock_count;
 	struct screen screen;
 
@@ -494,7 +495,7 @@ clock_page(struct screen *screen, const char *id)
  */
 TEST(a_pair_is_on_both_clocks_pages_with_the_rate_of_its_direction)
 {
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 	size_t row;
 
@@ -520,7 +521,7 @@ TEST(a_pair_is_on_both_clocks_pages_with_the_rate_of_its_direction)
 static struct report *
 report_of(size_t cores)
 {
-	struct report *report = literal_of(cores, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(cores, PAIR_SCHEDULE_ALL, NULL);
 
 	judge_report(report);
 	return report;
@@ -561,7 +562,7 @@ TEST(the_page_of_255_cores_has_one_row_per_package_and_is_complete)
 /* row_of() checks every byte of a row. Here all texts in the report and in a document have all possible bytes. */
 TEST(bytes_outside_ascii_never_reach_a_row)
 {
-	struct report *report = judged(literal_sick);
+	struct report *report = judged(literal_make_faulty_report);
 	char hostile[256], saved[256];
 	struct screen screen;
 
@@ -597,7 +598,7 @@ TEST(bytes_outside_ascii_never_reach_a_row)
 
 TEST(the_bars_at_top_and_bottom_fill_their_rows)
 {
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 100, 31);
 	struct screen_row row;
 
@@ -623,7 +624,7 @@ TEST(each_coloured_verdict_is_also_a_word)
 		{ VERDICT_FAIL, " FAIL ", INK_FAIL, INK_BAR_FAIL },
 		{ VERDICT_INCOMPLETE, " INCOMPLETE ", INK_WARN, INK_BAR_WARN },
 	};
-	struct report *report = judged(literal_clean);
+	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -637,7 +638,7 @@ TEST(each_coloured_verdict_is_also_a_word)
 
 TEST(every_page_has_stolen_time_next_to_the_verdict)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 1, 12034, 2440000000);
 	judge_report(report);
@@ -651,7 +652,7 @@ TEST(every_page_has_stolen_time_next_to_the_verdict)
 	}
 	screen_key(&screen, '1');
 	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "61.0 %"), INK_WARN);
-	report = judged(literal_clean);
+	report = judged(literal_make_clean_report);
 	screen = screen_of(report, 80, 25);
 	assert_null(strstr(row_of(&screen, 0), "stolen"));
 	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "No stolen"), INK_PLAIN);

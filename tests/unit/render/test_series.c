@@ -20,7 +20,7 @@ static struct {
 static int
 begin(void **state)
 {
-	struct report *report = here.report = literal_clean();
+	struct report *report = here.report = literal_make_clean_report();
 	size_t size = series_size_bytes(report->clock_count, report->core_count, ROWS);
 
 	(void)state;

@@ -29,7 +29,7 @@ render(renderer *put, struct report *report)
 	struct text text;
 
 	if (report->skew.drifts)
-		literal_drifts(report);
+		literal_calculate_drifts(report);
 	analyse_offsets(report, &first, &last); /* decides which rows are marked */
 	judge_summarize_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
@@ -72,22 +72,22 @@ compare(renderer *put, struct report *(*literal)(void), const char *golden)
 
 TEST(a_healthy_machines_report_matches_its_golden)
 {
-	compare(table_render, literal_clean, "clean.txt");
+	compare(table_render, literal_make_clean_report, "clean.txt");
 }
 
 TEST(a_faulty_machines_report_matches_its_golden)
 {
-	compare(table_render, literal_sick, "sick.txt");
+	compare(table_render, literal_make_faulty_report, "sick.txt");
 }
 
 TEST(a_report_without_measurements_matches_its_golden)
 {
-	compare(table_render, literal_empty, "empty.txt");
+	compare(table_render, literal_make_empty_report, "empty.txt");
 }
 
 TEST(the_longest_strings_fit_into_79_columns)
 {
-	struct report *report = literal_sick();
+	struct report *report = literal_make_faulty_report();
 	struct text text;
 
 	memset(report->cpu, 'c', sizeof(report->cpu) - 1);
@@ -97,7 +97,7 @@ TEST(the_longest_strings_fit_into_79_columns)
 	report->clocks[0].clock.state = CLOCK_BROKEN;
 	report->cores[0].apic_id = UINT32_MAX;
 	report->cores[2].apic_id = UINT32_MAX - 1;
-	literal_record(report->clocks[1].latency, UINT64_MAX, 1);
+	literal_record_ns(report->clocks[1].latency, UINT64_MAX, 1);
 	judge_report(report);
 	text = render(table_render, report);
 	assert_lines_fit(&text);
@@ -119,7 +119,7 @@ has_cut_paragraph(const struct text *text)
 
 TEST(a_paragraph_with_the_longest_figures_is_complete)
 {
-	struct report *report = literal_sick();
+	struct report *report = literal_make_faulty_report();
 	struct text text;
 
 	report->elapsed_ms = report->interference.smi_count = report->interference.gaps = UINT64_MAX;
@@ -151,7 +151,7 @@ TEST(a_paragraph_with_the_longest_figures_is_complete)
 TEST(a_warp_of_a_core_with_itself_has_its_own_sentence)
 {
 	for (uint32_t other = 2; other <= 4; other += 2) {
-		struct report *report = literal_clean();
+		struct report *report = literal_make_clean_report();
 		struct text text;
 
 		report->skew.locked.warps = 5;
@@ -178,7 +178,7 @@ TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 
 TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 {
-	struct report *report = literal_sick();
+	struct report *report = literal_make_faulty_report();
 	static char whole[TEXT_SIZE];
 	struct text text;
 
@@ -210,7 +210,7 @@ TEST(lines_break_between_words_as_late_as_possible)
 
 TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_warp)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->skew.locked.starved = true;
 	assert_non_null(strstr(render(table_skew, report).bytes, "with a lock (4 cores, 80000 iterations):\n"
@@ -253,7 +253,7 @@ TEST(each_of_up_to_64_cores_has_a_row_in_every_block)
 	static const size_t counts[] = { 2, 4, 60, 61, 64 };
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct report *report = literal_of(counts[i], PAIR_SCHEDULE_ALL, NULL);
+		struct report *report = literal_make_report_of_cores(counts[i], PAIR_SCHEDULE_ALL, NULL);
 
 		judge_report(report);
 		render(table_render, report);
@@ -269,9 +269,9 @@ TEST(each_of_up_to_64_cores_has_a_row_in_every_block)
  */
 TEST(with_six_devices_the_last_has_a_second_block)
 {
-	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
-	literal_find(report, "rtc_pf")->clock.main = "rtc_pf";
+	literal_find_clock(report, "rtc_pf")->clock.main = "rtc_pf";
 	judge_report(report);
 	render(table_cores, report);
 	assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
@@ -292,7 +292,7 @@ TEST(rows_of_more_cores_are_grouped_by_package_or_in_one_group)
 	} cases[] = { { 65, 2 }, { 255, 4 }, { 512, 8 }, { 513, 1 }, { 1024, 1 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct report *report = literal_of(cases[i].cores, PAIR_SCHEDULE_ALL, NULL);
+		struct report *report = literal_make_report_of_cores(cases[i].cores, PAIR_SCHEDULE_ALL, NULL);
 
 		judge_report(report);
 		render(table_render, report);
@@ -314,13 +314,13 @@ TEST(rows_of_more_cores_are_grouped_by_package_or_in_one_group)
 TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 {
 	int64_t truth_ticks[255] = { [200] = -1000000 };
-	struct report *report = literal_of(255, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(255, PAIR_SCHEDULE_ALL, NULL);
 
 	for (size_t i = 10; i < 22; i++) {
 		report->cores[i].started = false;
 		LITERAL_COPY(report->cores[i].reason, "it did not check in");
 	}
-	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
 		report->cores[i].drift_ppb = (struct offset){ -3000, -2000 };
 	render(table_cores, report);
@@ -341,7 +341,7 @@ TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 
 	for (size_t i = 64; i < 128; i++)
 		truth_ticks[i] = 300;
-	report = literal_of(192, PAIR_SCHEDULE_ALL, truth_ticks);
+	report = literal_make_report_of_cores(192, PAIR_SCHEDULE_ALL, truth_ticks);
 	render(table_skew, report);
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
@@ -354,7 +354,7 @@ TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 {
 	int64_t truth_ticks[61] = { [30] = 300 };
-	struct report *report = literal_of(60, PAIR_SCHEDULE_ALL, truth_ticks);
+	struct report *report = literal_make_report_of_cores(60, PAIR_SCHEDULE_ALL, truth_ticks);
 	const char *map;
 
 	render(table_skew, report);
@@ -364,7 +364,7 @@ TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 	assert_non_null(find_line(map, "      60  >>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\\>>>>>>>>>>>>>>>>>>>>>>>>>>>>>\n"));
 	assert_non_null(find_line(map, "     118  ..............................<............................\\\n"));
 
-	report = literal_of(61, PAIR_SCHEDULE_ALL, truth_ticks);
+	report = literal_make_report_of_cores(61, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_null(strstr(render(table_skew, report).bytes, "Pairs of cores"));
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
@@ -373,14 +373,14 @@ TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 TEST(the_map_of_a_star_schedule_is_the_row_of_the_boot_core)
 {
 	int64_t truth_ticks[300] = { [3] = -400 };
-	struct report *report = literal_of(12, PAIR_SCHEDULE_STAR, truth_ticks);
+	struct report *report = literal_make_report_of_cores(12, PAIR_SCHEDULE_STAR, truth_ticks);
 
 	render(table_skew, report);
 	assert_int_equal(lines_below(buffer, "          024680246802"), 1);
 	assert_non_null(find_line(buffer, "       0* \\..>........\n"));
 	assert_null(strchr(strstr(buffer, "024680246802"), '?'));
 
-	report = literal_of(300, PAIR_SCHEDULE_STAR, truth_ticks);
+	report = literal_make_report_of_cores(300, PAIR_SCHEDULE_STAR, truth_ticks);
 	render(table_skew, report);
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "         0          6     -225 ..     -179\n"));
@@ -402,11 +402,11 @@ assert_says(struct report *report, const char *words)
 
 TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 {
-	struct report *report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
 
 	literal_set_offset(&report->skew.first.offsets, 2, 4, (struct offset){ 960, 1040 });
 	literal_set_offset(&report->skew.first.offsets, 1, 5, OFFSET_UNKNOWN);
-	literal_solve(report);
+	literal_calculate_cores(report);
 	render(table_skew, report);
 	assert_non_null(strstr(buffer, "column's,\n> row's core ahead, ? not known, ! contradicts the others\n"));
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
@@ -420,18 +420,18 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL), *skewed;
+	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL), *skewed;
 
 	assert_says(report, "\nSynchronised within 29 ns at 3.1 s and 21.1 s: ping-pongs of all pairs of 4 cores (6 in "
 			    "3 rounds, 2 at a "
 			    "time), best round trip 41 ns. No two cores' TSCs differed by more than 29 ns in the first pass "
 			    "(its offsets are below), or by more than 29 ns in the last.\nDrift");
-	literal_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
+	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
-	literal_pass(report, PAIR_SCHEDULE_STAR, NULL);
+	literal_fill_pass(report, PAIR_SCHEDULE_STAR, NULL);
 	assert_says(report, "\nSynchronised within 52 ns at 3.1 s and 21.1 s: ping-pongs of the boot core with 3 "
 			    "others (3 in 3 rounds, 1 at "
 			    "a time), best round trip 41 ns. No two cores' TSCs differed by more than 52 ns in the first "
@@ -441,21 +441,21 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	report->skew.again = 2;
 	assert_says(report, " ping-pongs of the boot core with 3 others (3 in 3 rounds, 2 repeated, 1 at a time), ");
 	literal_set_offset(&report->skew.first.offsets, 0, 3, OFFSET_UNKNOWN);
-	literal_solve(report);
+	literal_calculate_cores(report);
 	assert_says(report, "\nSynchronisation not determined at 3.1 s, as not every core's offset is known: "
 			    "ping-pongs of 2 of 3 pairs of 4 cores (");
 	literal_remove_pass(report);
 	assert_says(report, "\nThe cores' offsets were not measured.\nTSC_ADJUST");
 
-	report = literal_of(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
+	report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 300 });
 	assert_says(report, "\nNot synchronised at 3.1 s, and no majority of the 2 cores shows which are right: "
 			    "ping-pongs of both cores (1 in 1 round, 1 at a time)");
-	report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
+	report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	for (size_t a = 0; a < 4; a++)
 		for (size_t b = a + 1; b < 4; b++)
 			literal_set_offset(&report->skew.first.offsets, a, b, (struct offset){ -90000, 90000 });
 	literal_set_offset(&report->skew.first.offsets, 2, 3, (struct offset){ 10000, 10100 });
-	literal_solve(report);
+	literal_calculate_cores(report);
 	assert_says(report,
 		    "\nNot synchronised at 3.1 s, and no majority of the 4 cores shows which are right: ping-pongs of "
 		    "all pairs "
@@ -465,7 +465,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	assert_null(strstr(buffer, " 6! "));
 	assert_non_null(strstr(buffer, " ..\\<\n"));
 	assert_non_null(strstr(buffer, " ..>\\\n"));
-	skewed = literal_of(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
+	skewed = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, (int64_t[]){ 0, 0, 0, 20000 });
 	skewed->skew.first.offsets.begin_tsc = report->skew.last.offsets.begin_tsc;
 	skewed->skew.first.offsets.end_tsc = report->skew.last.offsets.end_tsc;
 	/* the last pass bounds the offsets more tightly, so it shows which core differs from the majority */
@@ -482,7 +482,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
-	report = literal_of(1, PAIR_SCHEDULE_ALL, NULL);
+	report = literal_make_report_of_cores(1, PAIR_SCHEDULE_ALL, NULL);
 	assert_says(report, "\nOne core ran: there is no other TSC to compare with.\nTSC_ADJUST: 0 on 1 core.\n");
 }
 
@@ -490,7 +490,8 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 TEST(the_sentence_and_the_tables_show_the_same_pass)
 {
 	int64_t truth_ticks[4] = { [3] = 20000 };
-	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL), *last = literal_of(4, PAIR_SCHEDULE_ALL, truth_ticks);
+	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
+	struct report *last = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, truth_ticks);
 	struct text text = render(table_skew, report);
 
 	assert_null(strstr(buffer, "last pass"));
@@ -520,7 +521,7 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
  */
 TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 {
-	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
 	report->skew.last.summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
@@ -553,19 +554,19 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 
 TEST(an_offset_of_10_ms_or_more_has_units_at_both_ends)
 {
-	struct report *report = literal_of(2, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(2, PAIR_SCHEDULE_ALL, NULL);
 
 	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -31, 19999998 });
-	literal_solve(report);
+	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0         -16 .. +9999999  -0.003");
 	literal_set_offset(&report->skew.first.offsets, 0, 1, (struct offset){ -31, 19999999 });
-	literal_solve(report);
+	literal_calculate_cores(report);
 	assert_says(report, "\n       2  0.1.0      -16 ns ..  +10.0ms  -0.003");
 }
 
 TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 {
-	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
 	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none proven on 3 of 3 other cores, all within "
 			    "-0.003 .. +0.003 ppm.\n");
@@ -574,7 +575,7 @@ TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 	report->cores[3].drift_ppb = (struct offset){ -80, -2 };
 	assert_says(report, "over 18.1 s: proven, but no majority shows on which core; all within -0.080 .. +0.090 ppm.\n");
 
-	report = literal_of(6, PAIR_SCHEDULE_ALL, NULL);
+	report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 	report->cores[2].drift_ppb = (struct offset){ 10, 90 };
 	report->cores[3].drift_ppb = (struct offset){ -80, -20 };
@@ -586,7 +587,7 @@ TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 
 TEST(the_sentence_about_tsc_adjust_distinguishes_none_equal_and_different)
 {
-	struct report *report = literal_of(4, PAIR_SCHEDULE_ALL, NULL);
+	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
 	report->cores[2].facts.tsc_adjust = INT64_MIN;
 	assert_says(report, "\nTSC_ADJUST: not equal on 4 cores, from -9223372036854775808 ticks on core 4 to 0 on core 0.\n");
@@ -610,7 +611,7 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 
 	for (size_t n = 0; n < 2; n++) {
 		int64_t truth_ticks[255] = { [7] = INT64_MAX / 16, [8] = -20000000000 };
-		struct report *report = literal_of(counts[n], PAIR_SCHEDULE_ALL, truth_ticks);
+		struct report *report = literal_make_report_of_cores(counts[n], PAIR_SCHEDULE_ALL, truth_ticks);
 		struct text text;
 
 		for (size_t i = 0; i < counts[n]; i++) {
@@ -633,9 +634,9 @@ TEST(the_longest_ids_and_figures_of_60_and_255_cores_fit_into_79_columns)
 /* A clock that only one core at a time may read is not named, because this is no failure. */
 TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 {
-	struct report *report = literal_clean();
-	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
-	size_t pit = (size_t)(literal_find(report, "pit") - report->clocks);
+	struct report *report = literal_make_clean_report();
+	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->clocks);
+	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->clocks);
 
 	assert_null(strstr(render(table_cores, report).bytes, "Not measured on"));
 	for (size_t i = 0; i < report->core_count; i++)
@@ -652,14 +653,14 @@ TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
  */
 TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 {
-	struct report *report = literal_clean();
-	size_t hpet = (size_t)(literal_find(report, "hpet") - report->clocks);
+	struct report *report = literal_make_clean_report();
+	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->clocks);
 	struct text text;
 
 	text = render(table_cores, report);
 	assert_null(strstr(text.bytes, "not reliable"));
 	assert_null(strstr(text.bytes, "-: no other core"));
-	literal_observe(report);
+	literal_fill_gap_search(report);
 	literal_add_stolen_time(report, 1, 100, report->interference.observed_ns / 2);
 	judge_report(report);
 	report->cores[1].contended[hpet].count = 0;
@@ -700,14 +701,14 @@ TEST(durations_take_at_most_6_characters)
 TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
 {
 	static char bytes[8192];
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct text text;
 
 	judge_report(report);
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
 	assert_null(strstr(bytes, "       n.d."));
-	literal_find(report, "tsc_lfence")->cost.rows_ps.low = literal_find(report, "tsc")->cost.rows_ps.high;
+	literal_find_clock(report, "tsc_lfence")->cost.rows_ps.low = literal_find_clock(report, "tsc")->cost.rows_ps.high;
 	text_init(&text, bytes, sizeof(bytes));
 	table_database(&text, report);
 	assert_memory_equal(strstr(bytes, "       n.d.") - 42, "\ntsc_lfence ", 12);
@@ -720,8 +721,8 @@ TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
 TEST(a_clock_whose_steps_are_longer_than_a_read_is_not_the_cheapest)
 {
 	static char bytes[8192];
-	struct report *report = literal_clean();
-	struct report_clock *flag = literal_find(report, "rtc_pf"), *rtc = literal_find(report, "rtc");
+	struct report *report = literal_make_clean_report();
+	struct report_clock *flag = literal_find_clock(report, "rtc_pf"), *rtc = literal_find_clock(report, "rtc");
 	struct text text;
 
 	judge_report(report);
@@ -741,7 +742,7 @@ TEST(a_clock_whose_steps_are_longer_than_a_read_is_not_the_cheapest)
 TEST(a_run_that_a_key_shortened_says_so_with_the_time)
 {
 	static char bytes[4096];
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct text text;
 
 	report->ended_early = true;
@@ -821,7 +822,7 @@ TEST(shares_are_rounded_to_nearest)
 TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {
 	static const struct literal_duration durations[] = { { 10, 7 }, { 20, 2 }, { 20000, 1 }, { 0, 0 } };
-	struct latency *latency = literal_latency(durations);
+	struct latency *latency = literal_make_latency(durations);
 	struct observed_list list = observed_make_list(latency, 70000000);
 	struct observed row;
 
@@ -849,7 +850,7 @@ TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 TEST(longest_duration_is_listed_once)
 {
 	static const struct literal_duration durations[] = { { 0, 7 }, { 9999, 3 }, { 0, 0 } };
-	struct latency *latency = literal_latency(durations);
+	struct latency *latency = literal_make_latency(durations);
 	struct observed_list list = observed_make_list(latency, 100000000);
 	struct observed row;
 
@@ -863,8 +864,8 @@ TEST(longest_duration_is_listed_once)
 	assert_true(row.after_gap);
 	assert_false(observed_get_next_row(&list, &row));
 	latency_clear(latency);
-	literal_record(latency, 9, 7);
-	literal_record(latency, 10, 3);
+	literal_record_ns(latency, 9, 7);
+	literal_record_ns(latency, 10, 3);
 	list = observed_make_list(latency, 70000000);
 	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 10);

@@ -37,12 +37,12 @@ assert_has(renderer *put, const struct report *report, const char *words)
 
 TEST(cores_without_gaps_are_reported)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	assert_has(table_interference, report,
 		   "\nInterference\n\nNo gap longer than 10.0us in 4.00 s of observation on 4 cores.\n");
 	report->core_count = 1;
-	literal_observe(report);
+	literal_fill_gap_search(report);
 	report->interference.smi_known = true;
 	assert_has(table_interference, report,
 		   "in 1.00 s of observation on 1 core. The boot core\n  counted no SMI in the whole run.\n");
@@ -50,7 +50,7 @@ TEST(cores_without_gaps_are_reported)
 
 TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 2, 12, 20000000);
 	assert_has(table_interference, report,
@@ -76,7 +76,7 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 
 TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
@@ -85,7 +85,7 @@ TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 
 TEST(cores_that_were_not_observed_are_reported)
 {
-	struct report *report = literal_empty();
+	struct report *report = literal_make_empty_report();
 
 	assert_string_equal(render(table_interference, report), "\nInterference\n\nNo core was observed for gaps.\n");
 	report->interference.smi_known = true;
@@ -101,11 +101,11 @@ TEST(cores_that_were_not_observed_are_reported)
  */
 TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 {
-	struct report *report = literal_clean();
-	struct latency *latency = literal_find(report, "acpi_pm")->latency;
+	struct report *report = literal_make_clean_report();
+	struct latency *latency = literal_find_clock(report, "acpi_pm")->latency;
 
-	literal_record(latency, 11117, 20);
-	literal_record(latency, 11500, 30);
+	literal_record_ns(latency, 11117, 20);
+	literal_record_ns(latency, 11500, 30);
 	assert_has(table_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
 	report->options.gap_ns = 200000;
 	assert_has(table_interference, report, "hits: reads that took 200 us more than the median.");
@@ -114,16 +114,16 @@ TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 
 TEST(checks_have_four_outcomes)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->behaviours.count = 0;
 	assert_string_equal(render(table_behaviours, report), "");
-	literal_behaviour(report, "pit-latch", "pit", "A latched count is held.");
-	literal_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->failed = true;
-	literal_behaviour(report, "pit-out", "pit", "Port 61h is not there.")->checked = false;
-	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen thrice."), 2000, 3000);
-	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
-	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
+	literal_add_behaviour(report, "pit-latch", "pit", "A latched count is held.");
+	literal_add_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->failed = true;
+	literal_add_behaviour(report, "pit-out", "pit", "Port 61h is not there.")->checked = false;
+	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen thrice."), 2000, 3000);
+	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
+	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
 	assert_string_equal(render(table_behaviours, report),
 			    "\nSpecified behaviour\n\n"
 			    "2 of 6 tests passed. The others:\n"
@@ -136,20 +136,20 @@ TEST(checks_have_four_outcomes)
 TEST(timers_are_a_table_and_reasons_are_grouped)
 {
 	static const char *const timers[] = { "lapic", "hpet0" };
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->behaviours.count = 0;
 	for (size_t i = 0; i < 2; i++) {
-		struct behaviour *late = literal_behaviour(report, "irq-late", timers[i], "Late.");
-		struct behaviour *off = literal_behaviour(report, "rate-off", i ? "hpet" : "tsc", "Off.");
+		struct behaviour *late = literal_add_behaviour(report, "irq-late", timers[i], "Late.");
+		struct behaviour *off = literal_add_behaviour(report, "rate-off", i ? "hpet" : "tsc", "Off.");
 
-		literal_behaviour(report, "irq-missing", timers[i], "None is missing.");
-		literal_behaviour(report, "irq-rate", timers[i], "Too uneven.")->open = true;
+		literal_add_behaviour(report, "irq-missing", timers[i], "None is missing.");
+		literal_add_behaviour(report, "irq-rate", timers[i], "Too uneven.")->open = true;
 		late->checked = off->checked = false;
 		late->unchecked = UNCHECKED_GUEST;
 		off->unchecked = UNCHECKED_NO_REFERENCE;
 	}
-	literal_behaviour(report, "irq-lost", "hpet0", "19 of 802.")->failed = true;
+	literal_add_behaviour(report, "irq-lost", "hpet0", "19 of 802.")->failed = true;
 	assert_string_equal(render(table_behaviours, report),
 			    "\nSpecified behaviour\n\n"
 			    "timer, irq-     missing early lost doubled rate late\n"
@@ -169,10 +169,10 @@ TEST(timers_are_a_table_and_reasons_are_grouped)
 /* The limit in the options of this run decides about the row, as it decides about the finding. */
 TEST(a_check_passes_if_its_limit_was_raised)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	report->behaviours.count = 0;
-	literal_figure(literal_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
+	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen."), 3001, 4000);
 	report->options.limit_count = 1;
 	LITERAL_COPY(report->options.limits[0].rule, "rtc-update");
 	report->options.limits[0].value = 4000;
@@ -183,7 +183,7 @@ TEST(a_check_passes_if_its_limit_was_raised)
 
 TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 
 	assert_string_equal(render(table_advice, report), "");
 	report->advice.count = 3;
@@ -201,14 +201,14 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 
 TEST(the_longest_sentences_fit_into_79_columns)
 {
-	struct report *report = literal_clean();
+	struct report *report = literal_make_clean_report();
 	struct report_interference *all = &report->interference;
 
 	report->behaviours.count = 0;
 	report->advice.count = REPORT_CLOCKS_MAX;
 	for (size_t i = 0; i < BEHAVIOURS_MAX; i++)
 	{
-		struct behaviour *row = literal_behaviour(report, "rtc-periodic", "rtc", "");
+		struct behaviour *row = literal_add_behaviour(report, "rtc-periodic", "rtc", "");
 
 		row->failed = true;
 		memset(row->text, i & 1 ? 'x' : ' ', BEHAVIOUR_TEXT_SIZE - 1);
@@ -228,7 +228,7 @@ TEST(the_longest_sentences_fit_into_79_columns)
 static void
 assert_outcome(struct behaviour *row, int64_t low, int64_t high, uint64_t limit, enum outcome outcome)
 {
-	literal_figure(row, low, high);
+	literal_set_figure(row, low, high);
 	assert_int_equal(behaviour_get_outcome(row, limit), outcome);
 }
 

@@ -172,12 +172,12 @@ put_facts(const struct report *from)
 static const struct report *
 put_literal(void)
 {
-	struct report *from = literal_clean();
+	struct report *from = literal_make_clean_report();
 
-	literal_intervals(from);
-	literal_record(from->clocks[0].latency, 5000, 127);
-	literal_record(from->clocks[0].latency, 5001, 128); /* the smallest count that takes two bytes in the record */
-	literal_record(from->clocks[0].latency, 90000, 300);
+	literal_add_intervals(from);
+	literal_record_ns(from->clocks[0].latency, 5000, 127);
+	literal_record_ns(from->clocks[0].latency, 5001, 128); /* the smallest count that takes two bytes in the record */
+	literal_record_ns(from->clocks[0].latency, 90000, 300);
 	rules_add_finding(from, "clock-stuck", "rtc", REPORT_NO_CORE, "It does not move.");
 	put_facts(from);
 	return from;
@@ -308,7 +308,7 @@ TEST(a_record_needs_exactly_one_entry_run)
 /* The options are in one element, which has to fit into an entry. put_facts() finds a dropped entry. */
 TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 {
-	struct report *from = literal_clean();
+	struct report *from = literal_make_clean_report();
 	struct options *options = &from->options;
 	const char *ids[RULES_MAX + 1];
 

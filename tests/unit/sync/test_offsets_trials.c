@@ -107,8 +107,8 @@ play(struct trial *trial, struct picture *picture, enum pair_schedule kind, uint
 			if (b == PAIR_SCHEDULE_IDLE || b < a)
 				continue;
 			picture->tsc[pair_schedule_index_of_pair(kind, trial->cores, a, b)] = tsc;
-			literal_set_moment(&picture->offsets, a, b,
-					   (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
+			literal_set_pingpong_time(&picture->offsets, a, b,
+						  (struct moment){ tsc - ROUND_TICKS / 4, tsc + ROUND_TICKS / 4 });
 			literal_set_offset(&picture->offsets, a, b,
 				    (struct offset){ truth(trial, a, b, tsc) - delay(trial, wide),
 						     truth(trial, a, b, tsc) + delay(trial, wide) });
