@@ -154,7 +154,7 @@ put_facts_entry(struct record *record, enum facts_list list, const struct facts_
 	       put_element(&out, elements->table, (uint8_t *)elements->first + next * elements->stride))
 		next++;
 	if (next == first) {
-		record->dropped++; /* the element is larger than an entry */
+		record->dropped++; /* the element is too large for an entry */
 		return first + 1;
 	}
 	__builtin_memset(out.bytes + out.length, 0, out.size - out.length);

@@ -68,7 +68,8 @@ struct interval_ppb rate_readings_rate_change(const struct rate_readings *readin
 /* Returns the TSC's nominal frequency, as an interval that includes its rounding. */
 struct rate_interval rate_get_claimed(const struct clock *tsc);
 
-#define RATE_AMBIGUOUS_SHARE 4 /* wraps cannot be counted if the uncertainty is more than 1/4 of the counter's range */
+/* wraps cannot be counted if the uncertainty of the expected ticks is more than 1/4 of the counter's range */
+#define RATE_AMBIGUOUS_SHARE 4
 
 /*
  * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. Its rate IMPLIED may

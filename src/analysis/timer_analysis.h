@@ -65,7 +65,8 @@ struct periods {
 	uint64_t period_ps;
 	size_t count;                       /* number of whole periods in which interrupts were enabled */
 	uint16_t ticks[TIMER_PERIODS_MAX];  /* ticks of each period */
-	uint16_t valued[TIMER_PERIODS_MAX]; /* 1 + the index of the interrupt that gives LATE, or 0 */
+	/* for each period, 1 + the index of the interrupt whose lateness is in LATE; 0 if there is none */
+	uint16_t valued[TIMER_PERIODS_MAX];
 	struct lateness late[TIMER_PERIODS_MAX];
 	int64_t residuals_ps[TIMER_PERIODS_MAX]; /* see lateness_fit_tick_rate() */
 };

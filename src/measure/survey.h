@@ -128,7 +128,7 @@ struct survey_steps {
 	struct record_step now; /* the current step */
 	/* clocks in the order of report->clocks; then.end is 0 if a clock has no earlier reading */
 	struct record_compared clocks[REPORT_CLOCKS_MAX];
-	unsigned cuts;          /* number of discontinuities until now; a rate never spans one */
+	unsigned cuts;          /* number of discontinuities until now; a rate never spans a discontinuity */
 	unsigned jumps_checked;  /* number of jumps against the TSC that survey_check_jump_of_clock() has checked */
 	/* offset in the record of the entry that counts steps without a place in the record; 0 if there is none */
 	size_t more_at;
@@ -171,7 +171,10 @@ struct survey {
 	const struct clock *reading;
 	struct { /* rate windows */
 		uint16_t count; /* number of rate windows until now, see struct record_batch */
-		/* Number of discontinuities before the latest reading of the window. A rate never spans a later one. */
+		/*
+		 * Number of discontinuities before the latest reading of the window. A rate never spans a later
+		 * discontinuity.
+		 */
 		unsigned cuts;
 		/* if an RTC of unknown rate does not tick for this many TSC ticks, it has stopped */
 		uint64_t edge_bound_ticks;

@@ -6,7 +6,7 @@
 #define SOURCE_COLUMNS 14
 #define CORE_COLUMNS   7
 #define WIDE           7 /* columns of a lateness, which may have a sign */
-#define NARROW         6 /* columns of other figures */
+#define NARROW         6 /* columns of a figure that is no lateness */
 
 static void
 put_figure(struct text *out, bool known, int64_t ns, int width)

@@ -47,7 +47,7 @@ void table_series_latest(struct text *out, const struct report *report);
 void table_series_marks(struct text *out, const struct report *report, size_t most);
 /* Device checks: a matrix of the timers, the number of passed checks, and a sentence for each other check. */
 void table_behaviours(struct text *out, const struct report *report);
-/* Every device check of the clock with the id CLOCK. */
+/* Writes every device check of the clock with the id CLOCK. */
 void table_behaviours_of(struct text *out, const struct report *report, const char *clock);
 /* Calibration loops, and the errors of the rates that they found. Writes nothing if no loop was run. */
 void table_calibrations(struct text *out, const struct report *report);
