@@ -46,18 +46,18 @@ machine_read_firmware_tables(struct machine *machine, struct report *report)
 	machine->platform.unused_page = firmware_get_unused_page();
 	if (!firmware_find_rsdp() && !machine->boot.needs_acpi) {
 		acpi->problem_count = 0;
-		report_note(report, "This machine has no ACPI tables.");
+		report_add_note(report, "This machine has no ACPI tables.");
 	}
 	for (size_t i = 0; i < acpi->problem_count; i++)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
 	if (!machine->platform.cpu.hypervisor[0] && text_begins_with(acpi->oem, QEMU_OEM)) {
 		cpu_mark_as_guest(&machine->platform.cpu);
-		report_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a "
-			    "guest.");
+		report_add_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a "
+				"guest.");
 	}
 	smbios_read_facts(&smbios_memory, firmware_find_smbios_3(), firmware_find_smbios_2(), &machine->smbios);
 	if (machine->smbios.problem[0])
-		report_note(report, "%s.", machine->smbios.problem);
+		report_add_note(report, "%s.", machine->smbios.problem);
 }
 
 /*
@@ -72,7 +72,7 @@ find_cores_by_broadcast(struct machine *machine, struct report *report)
 
 	madt->apic_ids[0] = machine->apic_id;
 	madt->core_count = madt->enabled = (uint32_t)(found + 1);
-	report_note(report, NO_MADT ": %zu answered when all were started at once.", found);
+	report_add_note(report, NO_MADT ": %zu answered when all were started at once.", found);
 }
 
 /*
@@ -82,10 +82,10 @@ static void
 choose_start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
 	if (machine->boot.start_firmware_cores) {
-		report_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
+		report_add_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
 		report->options.cores = CORES_MP;
 	} else {
-		report_note(report, "%s: none was started.", why);
+		report_add_note(report, "%s: none was started.", why);
 		report->options.cores = CORES_OFF;
 	}
 }
@@ -130,8 +130,8 @@ start_cores_by_sipi(struct machine *machine, struct run *run, struct cores_limit
 		return;
 	if (!machine->boot.start_firmware_cores)
 		return; /* start_cores() reports the reason */
-	report_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
-		    machine->cores.reason);
+	report_add_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
+			machine->cores.reason);
 	run->report.options.cores = CORES_MP;
 	if (machine->boot.set_cores)
 		machine->boot.set_cores(machine->boot.context, CORES_MP);
@@ -159,7 +159,7 @@ start_cores(void *context, struct run *run)
 	else if (options->cores == CORES_OFF)
 		cores_use_boot_core_only(&machine->cores, own, &run->smp);
 	if (machine->cores.reason[0])
-		report_note(&run->report, "%s", machine->cores.reason);
+		report_add_note(&run->report, "%s", machine->cores.reason);
 }
 
 static void
@@ -306,10 +306,10 @@ arm_watchdog(struct machine *machine, struct report *report)
 	const char *reason = watchdog_arm(&machine->watchdog, table);
 
 	if (reason)
-		report_note(report, "The board's watchdog was not armed: %s.", reason);
+		report_add_note(report, "The board's watchdog was not armed: %s.", reason);
 	else
-		report_note(report, "The board's watchdog was armed: it would have reset the machine %u s after a hang.",
-			    machine->watchdog.seconds);
+		report_add_note(report, "The board's watchdog was armed: it would have reset the machine %u s after a hang.",
+				machine->watchdog.seconds);
 }
 
 void

@@ -8,6 +8,6 @@ void
 names_collect_option_ids(struct names *names)
 {
 	run_list_clock_ids(drivers, names->clock_ids);
-	rules_limit_ids(names->rule_ids);
+	rules_list_ids_with_limit(names->rule_ids);
 	names->options = (struct options_names){ names->clock_ids, names->rule_ids };
 }

@@ -131,8 +131,9 @@ measure_and_report(void *argument)
 		end_without_measuring(app, error);
 	if (report->options.rules || report->options.help)
 		show_requested_list(app);
-	report_note(report, "Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
-		    "and no Secure Boot.", get_line_name());
+	report_add_note(report,
+			"Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
+			"and no Secure Boot.", get_line_name());
 	machine_choose_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);

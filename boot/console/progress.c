@@ -104,13 +104,13 @@ print_soak_row(void *context, const struct report *report)
 
 	text_init(&text, bytes, sizeof(bytes));
 	if (progress->rows++ % HEAD_EVERY == 0)
-		table_series_head(&text, report);
-	table_series_latest(&text, report);
+		table_put_series_heading(&text, report);
+	table_put_latest_series_row(&text, report);
 	if (console->rows)
 		console_draw_row(console, console->rows - 1, INK_PLAIN, "");
 	console_print(console, bytes);
 	text_init(&text, progress->marks, sizeof(progress->marks));
-	table_series_marks(&text, report, PROGRESS_MARKS);
+	table_put_series_marks(&text, report, PROGRESS_MARKS);
 	progress->shown_tsc = 0;
 }
 

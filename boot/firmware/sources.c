@@ -11,7 +11,7 @@
 struct sources
 sources_set_defaults(const struct options_names *names, struct report *report, char *error)
 {
-	options_default(&report->options);
+	options_set_defaults(&report->options);
 	return (struct sources){ names, report, error, true };
 }
 
@@ -75,8 +75,8 @@ sources_parse_loader_words(struct sources *sources, char *text, size_t held, siz
 	text_init(&foreign, shown, sizeof(shown));
 	options_remove_foreign(text, held, &foreign);
 	if (foreign.length)
-		report_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
-			    foreign.truncated ? "..." : "", source);
+		report_add_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
+				foreign.truncated ? "..." : "", source);
 	sources_parse_options(sources, text, held, length, source);
 }
 
@@ -94,7 +94,7 @@ sources_parse_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char 
 bool
 sources_check_options(struct sources *sources)
 {
-	if (sources->good && !options_check(&sources->report->options, sources->error))
+	if (sources->good && !options_check_exit_and_cores(&sources->report->options, sources->error))
 		sources->good = false;
 	return sources->good;
 }

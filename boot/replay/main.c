@@ -105,7 +105,7 @@ set_limits(struct report *report, char *const *words, int count)
 	const struct options_names names = { none, ids };
 	char error[OPTIONS_ERROR_SIZE];
 
-	rules_limit_ids(ids);
+	rules_list_ids_with_limit(ids);
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
 			fail("%s: only limits can be changed afterwards, as in limit.rate-off=200", words[i]);
@@ -122,7 +122,7 @@ make_report_from_record(const char *path, char *const *words, int count)
 	struct replay_found found;
 	size_t length;
 	uint8_t *record = read_file(path, &length);
-	const char *error = replay_read(record, length, &memory, report, &found);
+	const char *error = replay_restore_report(record, length, &memory, report, &found);
 
 	if (error)
 		fail("%s: %s", path, error);
@@ -130,7 +130,7 @@ make_report_from_record(const char *path, char *const *words, int count)
 		fprintf(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
 			report->version, report->commit, VERSION, COMMIT);
 	set_limits(report, words, count);
-	replay_conclude(report, record, length, found.entries, found.dropped);
+	replay_calculate_results(report, record, length, found.entries, found.dropped);
 	return report;
 }
 

@@ -85,7 +85,7 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 
 	if (earlier == number)
 		number++;
-	run_report_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
+	run_make_report_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
 	checkpoint->saves = plan_render(checkpoint->plan, &checkpoint->report, texts) &&
 			    save_checkpoint(texts, number);
 	if (checkpoint->saves)

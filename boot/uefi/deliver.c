@@ -33,7 +33,7 @@ save_and_show(struct console *console, struct plan *plan, struct report *report,
 
 	checkpoint_close(checkpoint, saved);
 	if (!saved) {
-		report_note(report, "%s", said);
+		report_add_note(report, "%s", said);
 		plan_render(plan, report, texts); /* renders again, because the report now has a note on the failure */
 	}
 	pager_show_report(pager, console, report, said, plan->screen);
@@ -65,13 +65,13 @@ add_error_note(struct report *report, const char *error)
 	size_t length = text_length(error);
 
 	if (length < REPORT_SENTENCE) {
-		report_note(report, "%s", error);
+		report_add_note(report, "%s", error);
 		return;
 	}
 	length = REPORT_SENTENCE - sizeof("...");
 	while (length && error[length - 1] != ' ')
 		length--;
-	report_note(report, "%.*s...", (int)length, error);
+	report_add_note(report, "%.*s...", (int)length, error);
 }
 
 bool
@@ -83,7 +83,7 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	if (!report->options.save || !save_check_volume(sentence) || !plan_allocate(plan, 1, page, report))
 		return false;
 	add_error_note(report, error);
-	report_note(report, "Nothing was measured.");
+	report_add_note(report, "Nothing was measured.");
 	report->started_at[0] = '\0';
 	report->duration_ns = options_duration_ns(&report->options); /* the duration that the run would have had */
 	report->incomplete = true;

@@ -2,7 +2,7 @@
  * Calculates the figures of a report from the record of a run. Each function is pure: it depends on the record, on the
  * report's options, and on the rows of its cores, clocks and intervals. It may be called again when the record has
  * grown. It accepts any bytes, and uses the entries up to the first invalid one. It does not calculate checksums,
- * because the run wrote the record, or replay_read() checked it.
+ * because the run wrote the record, or replay_restore_report() checked it.
  */
 #ifndef BARETICK_ANALYSIS_H
 #define BARETICK_ANALYSIS_H
@@ -38,16 +38,16 @@ struct rate_outcome analysis_calculate_rates(const void *record, size_t size, ui
 					     struct report *report);
 
 /*
- * Offsets and drifts of the cores' TSCs: fills report->skew except its warp checks, and pingpongs, offset, last_offset
- * and drift_ppb of each core. The caller must have called report_lay_out(), which allocates the arrays. A pass (one
- * measurement of all pairs) that does not fit into the arrays is skipped.
+ * Offsets and drifts of the cores' TSCs: fills report->skew except its warp checks, and pingpongs, offset,
+ * last_offset and drift_ppb of each core. The caller must have called report_divide_memory(), which allocates the
+ * arrays. A pass (one measurement of all pairs) that does not fit into the arrays is skipped.
  */
 void analysis_calculate_offsets(const void *record, size_t size, struct report *report);
 
 /*
- * Returns the schedule of the record's ping-pongs, for which report_lay_out() allocates memory. This is all pairs of
- * CORES cores, or each core with the boot core only. Returns the latter if the record is too short to contain the
- * ping-pongs of all pairs. Therefore a short record cannot make baretick allocate much memory.
+ * Returns the schedule of the record's ping-pongs, for which report_divide_memory() allocates memory. This is all
+ * pairs of CORES cores, or each core with the boot core only. Returns the latter if the record is too short to
+ * contain the ping-pongs of all pairs. Therefore a short record cannot make baretick allocate much memory.
  */
 enum pair_schedule analysis_find_schedule(const void *record, size_t size, size_t cores);
 

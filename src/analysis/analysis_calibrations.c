@@ -35,12 +35,12 @@ add_runs_from_entry(struct report_calibration *row, struct loop_results *found, 
 	struct record_calibration all;
 	struct record_calibrated run;
 
-	record_fixed(entry, &all);
+	record_read_fixed_part(entry, &all);
 	found->ticks += all.ticks;
 	found->slack_ticks += all.slack_ticks;
 	found->tsc_ticks += all.tsc_ticks;
 	for (size_t i = 0; i < entry->item_count; i++) {
-		record_item(entry, i, &run);
+		record_read_item(entry, i, &run);
 		row->runs++;
 		if (run.refusal < CALIBRATION_REFUSALS)
 			found->refused[run.refusal]++;
@@ -55,7 +55,7 @@ is_entry_of_loop(const struct report_calibration *row, const struct record_entry
 	struct record_calibration all;
 	char id[sizeof(all.loop) + 1] = "";
 
-	record_fixed(entry, &all);
+	record_read_fixed_part(entry, &all);
 	__builtin_memcpy(id, all.loop, sizeof(all.loop));
 	return text_equal(id, row->loop->id);
 }
@@ -79,7 +79,7 @@ calibrated_clock_rate(const struct loop_results *found, const struct rate_interv
 }
 
 static int64_t
-error_ppb(uint64_t hz, uint64_t microhz)
+calibration_error_ppb(uint64_t hz, uint64_t microhz)
 {
 	uint64_t found = hz * MICROHZ;
 	uint64_t ppb = scale_mul_div_nearest(found > microhz ? found - microhz : microhz - found, PPB, microhz);
@@ -90,10 +90,10 @@ error_ppb(uint64_t hz, uint64_t microhz)
 
 /* Returns the error of HZ against RATE as an interval. Its ends are rounded outwards by at most 1 ppb. */
 static struct interval_ppb
-error_interval(uint64_t hz, const struct rate_interval *rate)
+calibration_error_interval(uint64_t hz, const struct rate_interval *rate)
 {
-	return (struct interval_ppb){ true, error_ppb(hz, rate->value),
-				      error_ppb(hz, rate->high) - 1, error_ppb(hz, rate->low) + 1 };
+	return (struct interval_ppb){ true, calibration_error_ppb(hz, rate->value),
+				      calibration_error_ppb(hz, rate->high) - 1, calibration_error_ppb(hz, rate->low) + 1 };
 }
 
 static uint64_t
@@ -124,9 +124,9 @@ set_median_and_worst_error(struct report_calibration *row, const struct loop_res
 
 	if (!found->count || !rate.known || !rate.low)
 		return;
-	least = error_interval(found->hz[0], &rate);
-	most = error_interval(found->hz[found->count - 1], &rate);
-	row->median = error_interval(found->hz[(found->count - 1) / 2], &rate);
+	least = calibration_error_interval(found->hz[0], &rate);
+	most = calibration_error_interval(found->hz[found->count - 1], &rate);
+	row->median = calibration_error_interval(found->hz[(found->count - 1) / 2], &rate);
 	row->worst = absolute_error_ppb(&least) > absolute_error_ppb(&most) ? least : most;
 }
 
@@ -141,8 +141,8 @@ analysis_calculate_calibrations(const void *record, size_t size, struct report *
 
 		row->runs = 0;
 		row->median = row->worst = (struct interval_ppb){ .known = false };
-		record_open_again(&reader, record, size);
-		while (record_next(&reader, &entry))
+		record_open_checked(&reader, record, size);
+		while (record_read_next(&reader, &entry))
 			if (entry.kind == RECORD_CALIBRATION && is_entry_of_loop(row, &entry))
 				add_runs_from_entry(row, &found, &entry);
 		copy_refusal_counts(row, &found);

@@ -306,7 +306,7 @@ read_compared_clocks(struct analysis_step *step, const struct record_entry *entr
 		struct record_compared *clock = &step->clocks[step->count];
 		const struct rate_interval *rate = &clock->implied;
 
-		record_item(entry, i, clock);
+		record_read_item(entry, i, clock);
 		step->count += clock->clock < step->report->clock_count && rate->low && rate->low <= rate->value &&
 			       rate->value <= rate->high;
 	}
@@ -321,13 +321,13 @@ analysis_calculate_discontinuities(const void *record, size_t size, struct repor
 
 	report->discontinuity_count = report->discontinuities_lost = 0;
 	scale_init(&step.scale, report->tsc);
-	record_open_again(&reader, record, size);
-	while (record_next(&reader, &entry)) {
+	record_open_checked(&reader, record, size);
+	while (record_read_next(&reader, &entry)) {
 		if (entry.kind == RECORD_SCALE)
 			analysis_read_scale(&step.scale, &entry);
 		if (entry.kind != RECORD_STEP)
 			continue;
-		record_fixed(&entry, &step.is);
+		record_read_fixed_part(&entry, &step.is);
 		report->discontinuities_lost += step.is.more;
 		read_compared_clocks(&step, &entry);
 		add_discontinuity(report, &step);

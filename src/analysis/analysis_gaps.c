@@ -26,7 +26,7 @@ analysis_read_scale(struct scale *scale, const struct record_entry *entry)
 {
 	struct record_scale is;
 
-	record_fixed(entry, &is);
+	record_read_fixed_part(entry, &is);
 	scale_init(scale, (struct rate){ is.hz_num, is.hz_den });
 	if (is.low_microhz && is.high_microhz)
 		scale_set_rate_bounds(scale, is.low_microhz, is.high_microhz);
@@ -43,7 +43,7 @@ read_run_start(struct gap_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_run run;
 
-	record_fixed(entry, &run);
+	record_read_fixed_part(entry, &run);
 	analysis->start_tsc = run.start_tsc;
 }
 
@@ -75,7 +75,7 @@ add_gaps_of_core(struct gap_analysis *analysis, const struct record_entry *entry
 	struct record_octave octave;
 	struct record_watch watch;
 
-	record_fixed(entry, &watch);
+	record_read_fixed_part(entry, &watch);
 	if (watch.core >= report->core_count)
 		return;
 	struct report_core *core = &report->cores[watch.core];
@@ -88,7 +88,7 @@ add_gaps_of_core(struct gap_analysis *analysis, const struct record_entry *entry
 	all->total_ns += scale_ns(&analysis->scale, watch.total_ticks);
 	all->gaps += watch.gaps;
 	for (size_t i = 0; i < entry->item_count && i < OCTAVES; i++) {
-		record_item(entry, i, &octave);
+		record_read_item(entry, i, &octave);
 		all->octave[i] += octave.gaps;
 	}
 	if (worst_ns > all->worst_ns) {
@@ -109,7 +109,7 @@ add_single_gap(struct gap_analysis *analysis, const struct record_entry *entry)
 	struct report_interference *all = &report->interference;
 	struct record_gap gap;
 
-	record_fixed(entry, &gap);
+	record_read_fixed_part(entry, &gap);
 	if (gap.core >= report->core_count || all->event_count == REPORT_EVENTS_MAX)
 		return;
 	all->events[all->event_count++] = (struct report_gap){
@@ -134,8 +134,8 @@ analysis_calculate_gaps(const void *record, size_t size, struct report *report)
 
 	clear_gap_figures(report);
 	scale_init(&analysis.scale, report->tsc);
-	record_open_again(&reader, record, size);
-	while (record_next(&reader, &entry))
+	record_open_checked(&reader, record, size);
+	while (record_read_next(&reader, &entry))
 		if (read_entry[entry.kind])
 			read_entry[entry.kind](&analysis, &entry);
 }

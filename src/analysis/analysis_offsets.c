@@ -38,7 +38,7 @@ clear_offset_figures(struct report *report)
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].pingpongs = 0;
 	if (skew->memory)
-		report_lay_out(report, skew->memory, skew->cores_max, skew->widest);
+		report_divide_memory(report, skew->memory, skew->cores_max, skew->widest);
 }
 
 /*
@@ -52,7 +52,7 @@ read_cores_of_pass(const struct report *report, const struct record_entry *entry
 	size_t cores = 0;
 
 	for (size_t i = 0; i < entry->item_count; i++) {
-		record_item(entry, i, &set);
+		record_read_item(entry, i, &set);
 		for (size_t k = 0; k < RECORD_MEMBERS_CORES; k++) {
 			size_t core = i * RECORD_MEMBERS_CORES + k;
 
@@ -68,7 +68,7 @@ read_cores_of_pass(const struct report *report, const struct record_entry *entry
 
 /* Reads the entry of a pass. Passes after the first must have its cores and its schedule. */
 static void
-read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
+read_pass_entry(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct report *report = analysis->report;
 	const struct offsets *first = &report->skew.first.offsets;
@@ -78,7 +78,7 @@ read_pass(struct offset_analysis *analysis, const struct record_entry *entry)
 	size_t cores;
 	bool is_first;
 
-	record_fixed(entry, &pass);
+	record_read_fixed_part(entry, &pass);
 	is_first = pass.stage == RECORD_PASS_FIRST;
 	if (!pass.pass || pass.stage < RECORD_PASS_FIRST || pass.stage > RECORD_PASS_LAST)
 		return;
@@ -123,8 +123,8 @@ find_rank_of_core(const struct report_skew *skew, size_t core, size_t *rank)
 }
 
 static void
-add_warps(struct offset_analysis *analysis, const struct record_pingpong *pingpong,
-	  const struct pingpong_result *result)
+add_warps_of_pingpong(struct offset_analysis *analysis, const struct record_pingpong *pingpong,
+		      const struct pingpong_result *result)
 {
 	struct report *report = analysis->report;
 	struct report_skew *skew = &report->skew;
@@ -172,7 +172,7 @@ add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struc
 	if (pingpong->first >= report->core_count || pingpong->second >= report->core_count)
 		return;
 	pingpong_complete_result(&result, analysis->resolution_ticks);
-	add_warps(analysis, pingpong, &result);
+	add_warps_of_pingpong(analysis, pingpong, &result);
 	if (!pass || !find_rank_of_core(&report->skew, pingpong->first, &a) ||
 	    !find_rank_of_core(&report->skew, pingpong->second, &b) ||
 	    a >= b || (a && pass->offsets->kind == PAIR_SCHEDULE_STAR))
@@ -186,18 +186,18 @@ add_pingpong(struct offset_analysis *analysis, struct recorded_pass *pass, struc
 }
 
 static void
-read_exchange(struct offset_analysis *analysis, const struct record_entry *entry)
+read_exchange_entry(struct offset_analysis *analysis, const struct record_entry *entry)
 {
 	struct record_exchange exchange;
 	struct record_pingpong pingpong;
 	struct recorded_pass *pass = NULL;
 
-	record_fixed(entry, &exchange);
+	record_read_fixed_part(entry, &exchange);
 	for (size_t i = 0; i < REPORT_PASSES && exchange.pass; i++)
 		if (analysis->passes[i].entry.pass == exchange.pass)
 			pass = &analysis->passes[i];
 	for (size_t i = 0; i < entry->item_count; i++) {
-		record_item(entry, i, &pingpong);
+		record_read_item(entry, i, &pingpong);
 		add_pingpong(analysis, pass, (struct moment){ exchange.begin_tsc, exchange.end_tsc }, &pingpong);
 	}
 }
@@ -207,7 +207,7 @@ read_tsc_scale(struct offset_analysis *analysis, const struct record_entry *entr
 {
 	struct record_scale scale;
 
-	record_fixed(entry, &scale);
+	record_read_fixed_part(entry, &scale);
 	analysis_read_scale(&analysis->scale, entry);
 	analysis->resolution_ticks = scale.step_ticks ? scale.step_ticks : 1;
 }
@@ -217,19 +217,19 @@ read_tsc_scale(struct offset_analysis *analysis, const struct record_entry *entr
  * ping-pongs, so the record is read twice.
  */
 static void
-read_entries(struct offset_analysis *analysis, const void *record, size_t size, bool passes)
+read_passes_or_exchanges(struct offset_analysis *analysis, const void *record, size_t size, bool passes)
 {
 	struct record_reader reader;
 	struct record_entry entry;
 
-	record_open_again(&reader, record, size);
-	while (record_next(&reader, &entry)) {
+	record_open_checked(&reader, record, size);
+	while (record_read_next(&reader, &entry)) {
 		if (passes && entry.kind == RECORD_PASS)
-			read_pass(analysis, &entry);
+			read_pass_entry(analysis, &entry);
 		else if (!passes && entry.kind == RECORD_SCALE)
 			read_tsc_scale(analysis, &entry);
 		else if (!passes && entry.kind == RECORD_EXCHANGE)
-			read_exchange(analysis, &entry);
+			read_exchange_entry(analysis, &entry);
 	}
 }
 
@@ -316,8 +316,8 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 		analysis.passes[i].offsets = &skew->passes[i].offsets;
 	histogram_clear(skew->trips);
 	scale_init(&analysis.scale, report->tsc);
-	read_entries(&analysis, record, size, true);
-	read_entries(&analysis, record, size, false);
+	read_passes_or_exchanges(&analysis, record, size, true);
+	read_passes_or_exchanges(&analysis, record, size, false);
 	report->series.tsc_resolution_ticks = analysis.resolution_ticks;
 	if (analysis.passes[0].entry.pass)
 		report_first_pass(&analysis);
@@ -337,11 +337,11 @@ analysis_find_schedule(const void *record, size_t size, size_t cores)
 	struct record_entry entry;
 	struct record_pass pass;
 
-	record_open_again(&reader, record, size);
-	while (record_next(&reader, &entry)) {
+	record_open_checked(&reader, record, size);
+	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_PASS)
 			continue;
-		record_fixed(&entry, &pass);
+		record_read_fixed_part(&entry, &pass);
 		if (pass.stage == RECORD_PASS_FIRST)
 			schedule = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
 	}

@@ -55,7 +55,7 @@ timer_get_interrupt(const struct timer_analysis *analysis, size_t i)
 {
 	struct record_event event;
 
-	record_item(analysis->entry, analysis->arming.gaps + i, &event);
+	record_read_item(analysis->entry, analysis->arming.gaps + i, &event);
 	return event;
 }
 
@@ -65,7 +65,7 @@ timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64
 	for (size_t i = 0; i < analysis->arming.gaps; i++) {
 		struct record_event gap;
 
-		record_item(analysis->entry, i, &gap);
+		record_read_item(analysis->entry, i, &gap);
 		if (gap.count < to && gap.tsc > from && gap.tsc - gap.count > most)
 			return true;
 	}
@@ -238,7 +238,7 @@ read_arming_entry(struct timer_analysis *analysis, const struct record_entry *en
 {
 	struct record_interrupts *arming = &analysis->arming;
 
-	record_fixed(entry, arming);
+	record_read_fixed_part(entry, arming);
 	analysis->entry = entry;
 	if (!analysis->row || arming->timer != analysis->timer.timer || arming->gaps > entry->item_count)
 		return;
@@ -291,7 +291,7 @@ read_timer_entry(struct timer_analysis *analysis, const struct record_entry *ent
 	struct record_timer *timer = &analysis->timer;
 
 	complete_timer_row(analysis);
-	record_fixed(entry, timer);
+	record_read_fixed_part(entry, timer);
 	if (timer->core != before.core || __builtin_memcmp(timer->source, before.source, sizeof(timer->source)))
 		analysis->missing = 0;
 	analysis->tick = analysis_calculate_timer_tick(timer, &analysis->scale);
@@ -306,7 +306,7 @@ read_tsc_scale(struct timer_analysis *analysis, const struct record_entry *entry
 {
 	struct record_scale scale;
 
-	record_fixed(entry, &scale);
+	record_read_fixed_part(entry, &scale);
 	if (!scale.hz_den || scale.hz_num / scale.hz_den < TSC_HZ_MIN)
 		return;
 	scale_init(&analysis->scale, (struct rate){ scale.hz_num, scale.hz_den });
@@ -339,8 +339,8 @@ analysis_calculate_timers(const void *record, size_t size, struct report *report
 
 	clear_timer_rows(report);
 	scale_init(&analysis.scale, report->tsc);
-	record_open_again(&reader, record, size);
-	while (record_next(&reader, &entry))
+	record_open_checked(&reader, record, size);
+	while (record_read_next(&reader, &entry))
 		if (read_entry[entry.kind])
 			read_entry[entry.kind](&analysis, &entry);
 	complete_timer_row(&analysis);

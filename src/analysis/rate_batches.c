@@ -9,10 +9,10 @@
 static bool
 read_next_batch(struct record_reader *reader, struct record_entry *entry, struct record_batch *batch)
 {
-	while (record_next(reader, entry)) {
+	while (record_read_next(reader, entry)) {
 		if (entry->kind != RECORD_BATCH)
 			continue;
-		record_fixed(entry, batch);
+		record_read_fixed_part(entry, batch);
 		if (batch->clock < REPORT_CLOCKS_MAX)
 			return true;
 	}
@@ -29,7 +29,7 @@ rate_find_windows(const void *record, size_t size)
 	struct record_batch batch;
 	bool whole = false;
 
-	record_open_again(&reader, record, size);
+	record_open_checked(&reader, record, size);
 	while (read_next_batch(&reader, &entry, &batch)) {
 		if (batch.stage == RECORD_CLOSE)
 			windows.clocks |= set_of(batch.clock);
@@ -45,7 +45,7 @@ rate_find_windows(const void *record, size_t size)
 			longest = batch.begin - first[batch.clock];
 		}
 	}
-	record_open_again(&reader, record, size);
+	record_open_checked(&reader, record, size);
 	while (read_next_batch(&reader, &entry, &batch))
 		if (batch.stage == RECORD_CLOSE && batch.flags & RECORD_JUMPED && batch.window == windows.window)
 			windows.until_tsc[batch.clock] = batch.begin;
@@ -58,7 +58,7 @@ read_line_corners(const struct record_entry *entry, struct rate_corners *corners
 	for (size_t i = 0; i < entry->item_count; i++) {
 		struct record_corner item;
 
-		record_item(entry, i, &item);
+		record_read_item(entry, i, &item);
 		size_t *count = item.upper ? &corners->upper_count : &corners->lower_count;
 		struct rate_corner *list = item.upper ? corners->upper : corners->lower;
 
@@ -83,7 +83,8 @@ keep_each_nth_batch(struct rate_readings *readings, uint64_t every)
 }
 
 static void
-add_batch(struct rate_readings *readings, const struct record_entry *entry, const struct record_batch *batch)
+add_batch_to_readings(struct rate_readings *readings, const struct record_entry *entry,
+		      const struct record_batch *batch)
 {
 	struct rate_batch new = { .sample = { batch->begin, batch->ticks, batch->end },
 				  .corners = { .narrowest = batch->end - batch->begin } };
@@ -108,7 +109,7 @@ close_rate_window(struct rate_batches *batches, const struct record_entry *entry
 	/* the rate window then ends at the latest sample at which all clocks agreed */
 	if (batch->flags & RECORD_JUMPED) {
 		batches->readings.last = (struct sample){ batch->begin, batch->ticks, batch->end };
-		add_batch(&batches->readings, entry, batch);
+		add_batch_to_readings(&batches->readings, entry, batch);
 	}
 	/* The edge nearest to the middle of the window may be its last edge. Then there is no reading in the middle. */
 	if (batches->middle.end >= batches->readings.last.begin)
@@ -117,7 +118,7 @@ close_rate_window(struct rate_batches *batches, const struct record_entry *entry
 
 /* Stores a batch whose ticks include all wraps. */
 static void
-store_batch(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
+store_batch_by_stage(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
 {
 	const struct sample sample = { batch->begin, batch->ticks, batch->end };
 
@@ -145,7 +146,7 @@ store_batch(struct rate_batches *batches, const struct record_entry *entry, cons
 	default:
 		break;
 	}
-	add_batch(&batches->readings, entry, batch);
+	add_batch_to_readings(&batches->readings, entry, batch);
 }
 
 /* For a batch after the rate window: counts the wraps up to the batch in COUNT, and adds them to the batch's ticks. */
@@ -170,23 +171,23 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 	struct record_entry entry;
 
 	*batches = (struct rate_batches){ .readings = { .report = report, .entry = &report->clocks[i] } };
-	record_open_again(&reader, record, size);
-	while (record_next(&reader, &entry)) {
+	record_open_checked(&reader, record, size);
+	while (record_read_next(&reader, &entry)) {
 		struct record_scale scale;
 		struct record_batch batch;
 		struct record_mark mark;
 
 		if (entry.kind == RECORD_SCALE && !batches->close.window) {
-			record_fixed(&entry, &scale);
+			record_read_fixed_part(&entry, &scale);
 			analysis_read_scale(&batches->readings.scale, &entry);
 			batches->readings.tsc_resolution_ticks = scale.step_ticks;
 		} else if (entry.kind == RECORD_MARK && batches->close.window) {
-			record_fixed(&entry, &mark);
+			record_read_fixed_part(&entry, &mark);
 			batches->may_have_stopped |= mark.what == RECORD_MARK_TICK && clock->firmware_ticks;
 		}
 		if (entry.kind != RECORD_BATCH)
 			continue;
-		record_fixed(&entry, &batch);
+		record_read_fixed_part(&entry, &batch);
 		if (batch.clock != i)
 			continue;
 		if (rate_is_in_window(windows, &batch)) {
@@ -197,7 +198,7 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 		} else {
 			continue;
 		}
-		store_batch(batches, &entry, &batch);
+		store_batch_by_stage(batches, &entry, &batch);
 		if (batch.stage == RECORD_CLOSE) {
 			count.ticks = batches->readings.last.ticks;
 			count.tsc = batches->readings.last.end;

@@ -20,7 +20,7 @@
 
 /* Returns NS in TSC ticks, calculated from the periods of an edge clock (an RTC, see clock.h). */
 static uint64_t
-ns_to_tsc_ticks_by_edges(const struct rate_readings *readings, uint64_t ns)
+edge_time_to_tsc_ticks(const struct rate_readings *readings, uint64_t ns)
 {
 	const struct rate *claimed = &readings->entry->clock.claimed;
 	uint64_t periods = readings->last.ticks - readings->first.ticks;
@@ -75,7 +75,7 @@ rate_readings_fit_slope(const struct rate_readings *readings, const struct sampl
 		return rate_fit_line(&ends, fit);
 	}
 	if (readings->report->hypervisor[0] && from->end < to->begin && readings->last.ticks != readings->first.ticks) {
-		uint64_t late = ns_to_tsc_ticks_by_edges(readings, EDGE_LATE_NS);
+		uint64_t late = edge_time_to_tsc_ticks(readings, EDGE_LATE_NS);
 
 		window.first = widen_begin_by_lateness(from, late);
 		window.last = widen_begin_by_lateness(to, late);

@@ -156,7 +156,7 @@ lateness_at_deadline(const struct timer_analysis *analysis, struct lateness late
  * deadlines.
  */
 static void
-divide_into_periods(const struct timer_analysis *analysis, struct periods *periods)
+divide_arming_into_periods(const struct timer_analysis *analysis, struct periods *periods)
 {
 	const struct record_interrupts *arming = &analysis->arming;
 	uint64_t count = arming->closed > arming->armed_before ?
@@ -362,7 +362,7 @@ are_surplus_ticks_reinjected(uint16_t ticks, size_t *pending)
  * empty period prove nothing either, because one of them may have been pending, and is late by more than a period.
  */
 static void
-count_periods(struct timer_analysis *analysis, const struct periods *periods)
+count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct periods *periods)
 {
 	struct report_interval *row = analysis->row;
 	bool waits = analysis->report->hypervisor[0] || timer_was_preempted(analysis, 0, UINT64_MAX, analysis->entry_ticks);
@@ -417,9 +417,9 @@ timer_add_periodic_arming(struct timer_analysis *analysis)
 	analysis->row->asked += analysis->arming.asked;
 	if (does_device_set_phase(analysis))
 		find_phase_of_periods(analysis);
-	divide_into_periods(analysis, &periods);
+	divide_arming_into_periods(analysis, &periods);
 	assign_ticks_to_periods(analysis, &periods);
-	count_periods(analysis, &periods);
+	count_lost_and_doubled_periods(analysis, &periods);
 	for (size_t k = 0; k < periods.count; k++)
 		if (periods.valued[k])
 			timer_add_lateness(analysis, periods.late[k]);

@@ -122,15 +122,15 @@ wraps_find_miscounted_clocks(const void *record, size_t size, const struct repor
 	struct record_entry entry;
 	struct scale scale = { .hz = { 0, 0 } };
 
-	record_open_again(&reader, record, size);
-	while (record_next(&reader, &entry)) {
+	record_open_checked(&reader, record, size);
+	while (record_read_next(&reader, &entry)) {
 		struct record_batch batch;
 
 		if (entry.kind == RECORD_SCALE)
 			analysis_read_scale(&scale, &entry);
 		if (entry.kind != RECORD_BATCH)
 			continue;
-		record_fixed(&entry, &batch);
+		record_read_fixed_part(&entry, &batch);
 		if (batch.clock >= report->clock_count || !rate_is_in_window(windows, &batch) || !scale.hz.num)
 			continue;
 		const struct clock *clock = &report->clocks[batch.clock].clock;

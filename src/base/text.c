@@ -164,7 +164,7 @@ parse_length_modifier(const char *at, struct conversion *conversion)
 }
 
 static bool
-is_supported(const struct conversion *conversion)
+is_conversion_supported(const struct conversion *conversion)
 {
 	if (conversion->width > WIDTH_MAX || conversion->precision > WIDTH_MAX)
 		return false;
@@ -191,7 +191,7 @@ parse_conversion(const char *at, struct conversion *conversion)
 	at = parse_precision(at, conversion);
 	at = parse_length_modifier(at, conversion);
 	conversion->letter = *at;
-	return is_supported(conversion) ? at + 1 : NULL;
+	return is_conversion_supported(conversion) ? at + 1 : NULL;
 }
 
 /*

@@ -32,7 +32,7 @@ is_corner_redundant(int side, const struct rate_corner *a, const struct rate_cor
 
 /* Adds a corner to the hull. Ignores a corner that is earlier than the previous one. */
 static void
-add_corner(struct hull *hull, struct rate_corner corner)
+add_corner_to_hull(struct hull *hull, struct rate_corner corner)
 {
 	if (hull->count && corner.tsc < hull->corners[hull->count - 1].tsc)
 		return;
@@ -94,8 +94,8 @@ rate_find_corners(const struct clock *clock, uint64_t trust_ticks, uint64_t rise
 		if (sample->begin != tightest.begin && (sample->end < sample->begin ||
 		    !clock_comparable(trust_ticks, later ? &tightest : sample, later ? sample : &tightest)))
 			continue;
-		add_corner(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
-		add_corner(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
+		add_corner_to_hull(&lower, (struct rate_corner){ (int64_t)(sample->end - tightest.begin), ticks });
+		add_corner_to_hull(&upper, (struct rate_corner){ (int64_t)(sample->begin - tightest.begin), ticks });
 	}
 	corners.lower_count = copy_corners_around_touched(&lower, rise, corners.lower);
 	corners.upper_count = copy_corners_around_touched(&upper, rise, corners.upper);
@@ -238,7 +238,7 @@ narrowest_sample_ticks(const struct rate_ends *ends)
  * them, one tick of error is added.
  */
 static bool
-bound_slope_of_even_steps(const struct rate_ends *ends, struct rate_slope *slope)
+bound_slope_if_steps_are_even(const struct rate_ends *ends, struct rate_slope *slope)
 {
 	uint64_t even_ticks = common_divisor_ticks(ends), width = narrowest_sample_ticks(ends), slack_ticks;
 
@@ -272,9 +272,9 @@ rate_fit_line(const struct rate_ends *ends, enum rate_fit *fit)
 	*fit = RATE_FIT_NONE;
 	if (!did_time_and_ticks_advance(ends))
 		return slope;
-	if (bound_slope_of_even_steps(ends, &slope)) {
+	if (bound_slope_if_steps_are_even(ends, &slope)) {
 		*fit = RATE_FIT_ALL;
-	} else if (ends->count > 2 && bound_slope_of_even_steps(&outer, &slope)) {
+	} else if (ends->count > 2 && bound_slope_if_steps_are_even(&outer, &slope)) {
 		*fit = RATE_FIT_ENDS;
 	} else if (bound_slope(&outer, ends->uneven_ticks, 0, &slope)) {
 		*fit = RATE_FIT_UNEVEN;

@@ -339,7 +339,7 @@ judge_is_tsc_claim_wrong(const struct report *report)
 
 /* Returns an error as "1740 ppm" or, from 5 % on, as "180.0 %". */
 static struct phrase
-error_phrase(int64_t ppb)
+rate_error_phrase(int64_t ppb)
 {
 	uint64_t size = ppb < 0 ? 0 - (uint64_t)ppb : (uint64_t)ppb;
 	uint64_t tenths = (size + PPB_PER_TENTH_PERCENT / 2) / PPB_PER_TENTH_PERCENT;
@@ -360,7 +360,7 @@ effects_phrase(const struct report_claim *row)
 		if (!does_system_use_claim(row, systems[i].name))
 			continue;
 		phrase_add(&effects, "%s%s%s", effects.bytes[0] ? ", and " : ": ",
-			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, error_phrase(row->error.value).bytes);
+			   is_lapic ? systems[i].of_lapic : systems[i].of_tsc, rate_error_phrase(row->error.value).bytes);
 		if (is_lapic)
 			phrase_add(&effects, is_fast ? " too early" : " too late");
 		else

@@ -20,7 +20,7 @@ is_tsc_rate_doubtful(const struct report *report)
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if ((rules_is_finding(finding, "rate-changed", NULL) || rules_is_finding(finding, "rate-disagree", NULL)) &&
+		if ((rules_is_finding_of(finding, "rate-changed", NULL) || rules_is_finding_of(finding, "rate-disagree", NULL)) &&
 		    (!finding->clock || text_equal(finding->clock, "tsc")))
 			return true;
 	}
@@ -42,7 +42,7 @@ clock_error_ppm(const struct report *report, const char *clock)
 		uint64_t error = offset_max_size((struct offset){ finding->low, finding->high });
 
 		for (size_t rule = 0; rule < sizeof(rate_rules) / sizeof(rate_rules[0]); rule++)
-			if (rules_is_finding(finding, rate_rules[rule], clock) && error > most)
+			if (rules_is_finding_of(finding, rate_rules[rule], clock) && error > most)
 				most = error;
 	}
 	return most;
@@ -63,14 +63,14 @@ withdraw_doubtful_rate_failures(struct report *report)
 		bool stopped = rules_find_finding(report, "clock-stuck", row->clock);
 		struct phrase reason = phrase("the clock's own rate is off by up to %lu ppm", error_ppm);
 
-		if (!rules_failed(report, row) || !row->has_figure || !text_equal(rules_find(row->rule)->unit, "ppm"))
+		if (!rules_has_failed(report, row) || !row->has_figure || !text_equal(rules_find(row->rule)->unit, "ppm"))
 			continue;
 		if (doubtful)
 			reason = phrase("it was timed by a TSC whose own rate is uncertain");
 		else if (stopped)
 			reason = phrase("the clock itself is stuck");
 		else if (!error_ppm ||
-			 behaviour_get_outcome(row, rules_limit_of(report, row->rule) + error_ppm) == OUTCOME_FAILED)
+			 behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule) + error_ppm) == OUTCOME_FAILED)
 			continue;
 		row->open = row->checked = doubtful;
 		behaviour_set_text(row, "It is off by %ld ppm, but %s.", row->measured, reason.bytes);
@@ -84,7 +84,7 @@ withdraw_failures_timed_by_tsc(struct report *report, const char *what)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
 
-		if (!rules_failed(report, row) || !row->has_figure)
+		if (!rules_has_failed(report, row) || !row->has_figure)
 			continue;
 		row->checked = false;
 		behaviour_set_text(row, "It is off by %ld %s, but it was timed by a TSC %s.", row->measured,
@@ -101,7 +101,7 @@ count_failures_of_same_rule(const struct report *report, size_t from)
 
 	for (size_t i = from; i < report->behaviours.count; i++)
 		count += text_equal(rows[i].rule, rows[from].rule) &&
-			 text_equal(rows[i].clock, rows[from].clock) && rules_failed(report, &rows[i]);
+			 text_equal(rows[i].clock, rows[from].clock) && rules_has_failed(report, &rows[i]);
 	return count;
 }
 
@@ -148,7 +148,7 @@ judge_add_behaviour_findings(struct report *report)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
-		if (rules_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
+		if (rules_has_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
 			add_finding_for_failed_row(report, i);
 	}
 }
@@ -156,8 +156,8 @@ judge_add_behaviour_findings(struct report *report)
 static void
 judge_resolution(struct report *report, const struct report_clock *entry)
 {
-	uint64_t limit_ns = rules_limit_of(report, "tsc-step");
-	uint64_t step_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+	uint64_t limit_ns = rules_get_limit_by_id(report, "tsc-step");
+	uint64_t step_ps = report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks);
 
 	if (!text_equal(entry->clock.id, "tsc") || !entry->resolution.steps || step_ps / PS_PER_NS <= limit_ns)
 		return;

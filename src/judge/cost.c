@@ -185,10 +185,10 @@ judge_note_reads_that_exit(struct report *report)
 
 	if (!report->hypervisor[0] || report_is_emulated(report) || exit_ns < EXIT_NS_MIN)
 		return;
-	report_note(report, "Reads that exit to the hypervisor, because they cost about as much as CPUID (%s) or more: "
+	report_add_note(report, "Reads that exit to the hypervisor, because they cost about as much as CPUID (%s) or more: "
 			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,
-		    clocks_with_median_within_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
-		    clocks_with_median_within_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
+			clocks_with_median_within_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
+			clocks_with_median_within_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
 }
 
 /* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */
@@ -218,7 +218,7 @@ slow_methods_phrase(struct report *report, const struct report_clock *main, uint
 			continue;
 		phrase_add(&phrase, "; of %s %lu ns", entry->clock.id, latency_percentile_ns(entry->latency, MEDIAN));
 		if (entry->verdict == VERDICT_PASS)
-			entry->verdict = rules_severity(rules_find("clock-slow"), report);
+			entry->verdict = rules_get_severity(rules_find("clock-slow"), report);
 	}
 	return phrase;
 }
@@ -226,7 +226,7 @@ slow_methods_phrase(struct report *report, const struct report_clock *main, uint
 static void
 judge_median_latency(struct report *report, const struct report_clock *entry)
 {
-	uint64_t limit_ns = rules_limit_of(report, "clock-slow"), median_ns;
+	uint64_t limit_ns = rules_get_limit_by_id(report, "clock-slow"), median_ns;
 	struct finding *finding;
 	struct text advice;
 

@@ -27,7 +27,7 @@ clocks_phrase(const struct report *report, const struct report_group *group)
 	struct phrase phrase = { "" };
 
 	for (size_t i = 0; i < group->clock_count; i++)
-		phrase_add(&phrase, "%s%s", phrase_joint(i, group->clock_count), report_clock_id(report, group->members[i]));
+		phrase_add(&phrase, "%s%s", phrase_list_separator(i, group->clock_count), report_clock_id(report, group->members[i]));
 	return phrase;
 }
 
@@ -75,9 +75,9 @@ note_machine_stop(struct report *report, const struct report_discontinuity *row,
 	if (high - low > VAGUE_NS)
 		lasted = phrase("%s to %s", seconds_phrase(low, decimals).bytes, seconds_phrase(high, decimals).bytes);
 	if (rtc->elapsed.known)
-		report_note(report, "The machine was stopped for %s s at %s (by the %s).", lasted.bytes, at.bytes, id);
+		report_add_note(report, "The machine was stopped for %s s at %s (by the %s).", lasted.bytes, at.bytes, id);
 	else
-		report_note(report, "The machine was stopped before %s (by the %s); for how long is not known.", at.bytes, id);
+		report_add_note(report, "The machine was stopped before %s (by the %s); for how long is not known.", at.bytes, id);
 }
 
 /* Stores the time at which the clock failed for the first time. Does nothing for a TSC that is not in the report. */
@@ -112,7 +112,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 	struct phrase by = { "" }, more = { "" };
 	struct finding *finding;
 
-	if (jumps <= rules_limit_of(report, rule) || rules_find_finding(report, rule, id))
+	if (jumps <= rules_get_limit_by_id(report, rule) || rules_find_finding(report, rule, id))
 		return;
 	record_first_failure(report, alone->members[0], row->at_ms);
 	if (known)
@@ -156,8 +156,8 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
 
 		if (group->elapsed.known)
 			time = phrase("%s s", seconds_phrase(group->elapsed.value, decimals).bytes);
-		phrase_add(&groups, "%s%s advanced by %s", phrase_joint(i, row->group_count), clocks_phrase(report, group).bytes,
-			   time.bytes);
+		phrase_add(&groups, "%s%s advanced by %s", phrase_list_separator(i, row->group_count),
+			   clocks_phrase(report, group).bytes, time.bytes);
 	}
 	rules_add_finding(report, "clocks-parted", NULL, REPORT_NO_CORE, "At %s the clocks diverged: %s.",
 			  phrase_tsc_time(report, row->at_tsc).bytes, groups.bytes);
@@ -347,6 +347,6 @@ judge_discontinuities(struct report *report)
 			add_divergence_finding(report, row);
 	}
 	if (report->discontinuities_lost)
-		report_note(report, "The clocks disagreed at %lu more moments, which are not listed.",
-			    (uint64_t)report->discontinuities_lost);
+		report_add_note(report, "The clocks disagreed at %lu more moments, which are not listed.",
+				(uint64_t)report->discontinuities_lost);
 }

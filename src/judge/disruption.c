@@ -73,5 +73,5 @@ judge_disruption_signals(struct report *report)
 	else
 		behaviour_set_text(row, "No clock shows a disruption%s.", changed ? ", but see the notes" : "");
 	if (changed && !disruptions)
-		report_note(report, "A disruption was announced by %s during the run, but no clock shows one.", changed->name);
+		report_add_note(report, "A disruption was announced by %s during the run, but no clock shows one.", changed->name);
 }

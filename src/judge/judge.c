@@ -48,7 +48,7 @@ add_row_on_late_cores(struct report *report, uint64_t late, const struct report_
 static void
 judge_missing_cores(struct report *report)
 {
-	uint64_t limit = rules_limit_of(report, "core-missing");
+	uint64_t limit = rules_get_limit_by_id(report, "core-missing");
 	const struct report_core *first[2] = { NULL, NULL };
 	uint64_t missing[2] = { 0, 0 }; /* index 1: cores that the host may have delayed */
 
@@ -70,7 +70,7 @@ judge_missing_cores(struct report *report)
 					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing[0],
 					  report->core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
 					  first[0]->reason[0] ? ": " : "", first[0]->reason,
-					  rules_full_stop(first[0]->reason)),
+					  rules_missing_full_stop(first[0]->reason)),
 			missing[0]);
 }
 
@@ -87,7 +87,7 @@ apply_findings_to_verdicts(struct report *report)
 		for (size_t c = 0; finding->clock && c < report->clock_count; c++) {
 			struct report_clock *entry = &report->clocks[c];
 
-			if (!rules_applies_to_clock(report, entry, finding->clock, finding->one_way))
+			if (!rules_does_finding_affect_clock(report, entry, finding->clock, finding->one_way))
 				continue;
 			if (entry->verdict == VERDICT_PASS ||
 			    (entry->verdict == VERDICT_WARN && finding->severity == VERDICT_FAIL))
@@ -124,7 +124,7 @@ judge_report(struct report *report)
 	judge_disruption_signals(report);
 	judge_reported_stolen_time(report);
 	if (judge_has_tsc_stepped_or_jumped(report))
-		report_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that the "
+		report_add_note(report, "The TSC stepped back or jumped, so no other clock is judged by figures that the "
 			"TSC timed.");
 	judge_clock_states(report);
 	judge_slow_clocks(report);

@@ -36,7 +36,7 @@ struct change {
  * slightly different time interval. Returns the change against the TSC as a ratio near 1, widened by that difference.
  */
 static struct rate_interval
-change_ratio(const struct interval_ppb *change)
+rate_change_to_ratio(const struct interval_ppb *change)
 {
 	int64_t apart = (change->value < 0 ? -change->value : change->value) / LENGTHS_SHARE;
 	int64_t low = change->low - apart, high = change->high + apart;
@@ -74,9 +74,9 @@ rate_change_of_clock(const struct change *change, size_t i)
 	if (text_equal(entry->clock.id, "tsc"))
 		return (struct rate_interval){ !may_have_moved_tsc(change), UNCHANGED, UNCHANGED, UNCHANGED };
 	if (change->kind != CHANGE_TREND)
-		return change_ratio(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
+		return rate_change_to_ratio(change->kind == CHANGE_HALVES ? &entry->change_halves : &entry->change_since);
 	by = rate_relative_difference(&change->to->clocks[i].implied, &change->from->clocks[i].implied);
-	return change_ratio(&by);
+	return rate_change_to_ratio(&by);
 }
 
 /*
@@ -244,9 +244,9 @@ note_tsc_gain(const struct vote *vote)
 		others |= set_of(i);
 	}
 	if (others)
-		report_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation moves the TSC "
-			    "ahead when several cores read it at once, so this does not count as a fault. All rates are from the "
-			    "time before.", phrase_ppm(&gained).bytes, phrase_clocks_of_group(vote, others).bytes);
+		report_add_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation moves the TSC "
+				"ahead when several cores read it at once, so this does not count as a fault. All rates are from the "
+				"time before.", phrase_ppm(&gained).bytes, phrase_clocks_of_group(vote, others).bytes);
 }
 
 static void

@@ -20,7 +20,7 @@ find_rate_finding(const struct report *report, const char *clock)
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (rules_is_finding(finding, "rate-off", clock) || rules_is_finding(finding, "rate-wrong", clock))
+		if (rules_is_finding_of(finding, "rate-off", clock) || rules_is_finding_of(finding, "rate-wrong", clock))
 			return finding;
 	}
 	return NULL;
@@ -138,7 +138,7 @@ pair_rate_phrase(const struct pair_rate *pair, const char *clock)
  * once.
  */
 static void
-fill_same_source_row(struct behaviour *row, const struct pair_rate *same, const struct pair_rate *rate)
+fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate *same, const struct pair_rate *rate)
 {
 	struct phrase agrees = pair_rate_phrase(same, row->clock);
 
@@ -182,7 +182,7 @@ find_clocks_of_other_source(const struct report *report, const char *clock)
 static void
 fill_row_by_pair(const struct report *report, struct behaviour *row, const struct pair_rate *pair)
 {
-	uint64_t limit = rules_limit_of(report, row->rule);
+	uint64_t limit = rules_get_limit_by_id(report, row->rule);
 	struct interval_ppm ppm = interval_in_ppm(&pair->ppb);
 	struct phrase end = { "." };
 	bool contradicted;
@@ -220,8 +220,9 @@ fill_rate_row(const struct report *report, const struct report_clock *entry, str
 				   "them.", row->clock);
 	} else if (!rate.other && !same.other) {
 		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE, "%s: no other clock measured its rate.", row->clock);
-	} else if (is_confirmed_by_same_source_only(report, &same, &rate, rules_limit_of(report, row->rule) * PPB_PER_PPM)) {
-		fill_same_source_row(row, &same, &rate);
+	} else if (is_confirmed_by_same_source_only(report, &same, &rate,
+						    rules_get_limit_by_id(report, row->rule) * PPB_PER_PPM)) {
+		fill_row_confirmed_by_same_source(row, &same, &rate);
 	} else {
 		fill_row_by_pair(report, row, rate.other ? &rate : &same);
 	}

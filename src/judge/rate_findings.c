@@ -126,12 +126,12 @@ note_possible_jumps(struct vote *vote)
 		if (vote_may_clock_jump(vote->report, entry) && vote_is_rate_compared(vote->report, entry) &&
 		    rate_is_beyond(&by, limit) && !set_has(vote->found.falsetickers, i) &&
 		    !is_rate_off_in_and_after_window(vote, i, truth, limit))
-			report_note(vote->report, "%s ran %s off %s while the rates were measured, "
+			report_add_note(vote->report, "%s ran %s off %s while the rates were measured, "
 						  "%s.", vote_clock_id(vote, i),
-				    phrase_ppm(&by).bytes, vote_clock_id(vote, truth), has_rate_changed_after_window(entry) ?
-				    "and at another rate afterwards, as if the whole machine had been stopped: this "
-				    "is no fault of the clock" :
-				    "and its rate after that is not known: the whole machine may have been stopped");
+					phrase_ppm(&by).bytes, vote_clock_id(vote, truth), has_rate_changed_after_window(entry) ?
+					"and at another rate afterwards, as if the whole machine had been stopped: this "
+					"is no fault of the clock" :
+					"and its rate after that is not known: the whole machine may have been stopped");
 	}
 }
 

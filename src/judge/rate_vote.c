@@ -10,7 +10,7 @@
 uint64_t
 vote_limit_ppb(const struct report *report, const char *rule)
 {
-	uint64_t limit = rules_limit_of(report, rule);
+	uint64_t limit = rules_get_limit_by_id(report, rule);
 
 	if (text_equal(rules_find(rule)->unit, "ppb"))
 		return limit;
@@ -49,7 +49,7 @@ phrase_clocks_of_group(const struct vote *vote, uint32_t set)
 		known |= vote->rates[i].known ? set_of(i) : 0;
 	for (size_t i = 0; i < vote->report->clock_count; i++)
 		if (set_has(set & known, i))
-			phrase_add(&phrase, "%s%s", phrase_joint(named++, set_size(set & known)), vote_clock_id(vote, i));
+			phrase_add(&phrase, "%s%s", phrase_list_separator(named++, set_size(set & known)), vote_clock_id(vote, i));
 	return phrase;
 }
 

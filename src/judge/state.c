@@ -15,7 +15,8 @@ judge_has_device_failed(const struct report *report, const struct clock *clock)
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 
-		if (text_equal(row->clock, clock->main) && rules_failed(report, row) && rules_severity(rule, report) == VERDICT_FAIL)
+		if (text_equal(row->clock, clock->main) && rules_has_failed(report, row) &&
+		    rules_get_severity(rule, report) == VERDICT_FAIL)
 			return true;
 	}
 	return false;
@@ -37,7 +38,7 @@ count_allowed_steps_back(const struct report *report, const struct report_clock 
 
 	if (text_equal(entry->clock.id, "tsc") && jumps > explained)
 		explained = jumps;
-	return rules_limit_of(report, "clock-backward") + explained;
+	return rules_get_limit_by_id(report, "clock-backward") + explained;
 }
 
 /*
@@ -56,7 +57,7 @@ find_broken_rule(const struct report *report, const struct report_clock *entry)
 		return rules_find("clock-broken");
 	if (count_steps_back(report, entry) > count_allowed_steps_back(report, entry))
 		return rules_find("clock-backward");
-	if (entry->monotonic.leaps > rules_limit_of(report, "clock-jumped") + entry->disturbed &&
+	if (entry->monotonic.leaps > rules_get_limit_by_id(report, "clock-jumped") + entry->disturbed &&
 	    judge_count_jumps_of_clock(report, entry->clock.main))
 		return rules_find("clock-jumped");
 	return NULL;
@@ -146,7 +147,7 @@ add_state_finding(struct report *report, const struct report_clock *entry, const
 	}
 	finding = rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
 				    clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
-				    rules_full_stop(clock->reason));
+				    rules_missing_full_stop(clock->reason));
 	if (clock->state == CLOCK_STUCK)
 		advise_on_stuck_clock(finding, clock);
 }

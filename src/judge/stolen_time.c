@@ -187,8 +187,8 @@ judge_note_stolen_time(struct report *report)
 	if (in.gaps < GAPS_MIN || in.observed_ns == all.observed_ns ||
 	    !is_gap_rate_at_least(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
 		return;
-	report_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps came then, in %lu of %lu ms that "
-		    "cores were observed.", phrase_tsc_time(report, series->rows[from].from_tsc).bytes,
-		    phrase_tsc_time(report, series->rows[to - 1].to_tsc).bytes, in.gaps, all.gaps, in.observed_ns / 1000000,
-		    all.observed_ns / 1000000);
+	report_add_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps came then, in %lu of %lu ms that "
+			"cores were observed.", phrase_tsc_time(report, series->rows[from].from_tsc).bytes,
+			phrase_tsc_time(report, series->rows[to - 1].to_tsc).bytes, in.gaps, all.gaps, in.observed_ns / 1000000,
+			all.observed_ns / 1000000);
 }

@@ -25,7 +25,7 @@ static void
 explain_too_wide(const struct report *report, struct behaviour *row)
 {
 	const struct rule *rule = rules_find(row->rule);
-	uint64_t limit = rules_limit(rule, &report->options);
+	uint64_t limit = rules_get_limit(rule, &report->options);
 	struct behaviour as_checked = *row;
 
 	if (text_equal(rule->unit, "ppm"))
@@ -58,7 +58,7 @@ add_unexplained_jumps(struct report *report, const struct report_clock *entry)
 
 /* Returns the number of undetermined rows that are about ENTRY's clock, or about the counter that it reads. */
 static size_t
-count_undetermined(const struct report *report, const struct report_clock *entry)
+count_undetermined_rules(const struct report *report, const struct report_clock *entry)
 {
 	size_t count = 0;
 
@@ -66,8 +66,8 @@ count_undetermined(const struct report *report, const struct report_clock *entry
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 
-		count += rules_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED &&
-			 rules_applies_to_clock(report, entry, row->clock, rule && rule->one_way);
+		count += rules_get_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED &&
+			 rules_does_finding_affect_clock(report, entry, row->clock, rule && rule->one_way);
 	}
 	return count;
 }
@@ -80,7 +80,7 @@ count_unchecked_of_kind(const struct report *report, enum unchecked kind)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
-		count += rules_outcome(row, &report->options) == OUTCOME_NOT_CHECKED && row->unchecked == kind;
+		count += rules_get_outcome(row, &report->options) == OUTCOME_NOT_CHECKED && row->unchecked == kind;
 	}
 	return count;
 }
@@ -94,10 +94,10 @@ count_too_wide_intervals(const struct report *report)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour row = report->behaviours.rows[i];
 
-		if (rules_outcome(&row, &report->options) != OUTCOME_NOT_DETERMINED)
+		if (rules_get_outcome(&row, &report->options) != OUTCOME_NOT_DETERMINED)
 			continue;
 		row.open = false;
-		count += rules_outcome(&row, &report->options) == OUTCOME_NOT_DETERMINED;
+		count += rules_get_outcome(&row, &report->options) == OUTCOME_NOT_DETERMINED;
 	}
 	return count;
 }
@@ -132,8 +132,8 @@ close_bracket_of_reasons(const struct phrase *reasons)
 static void
 write_summary_of_unjudged_rows(struct report *report)
 {
-	size_t open = rules_count(report, NULL, OUTCOME_NOT_DETERMINED);
-	size_t unchecked = rules_count(report, NULL, OUTCOME_NOT_CHECKED);
+	size_t open = rules_count_outcomes(report, NULL, OUTCOME_NOT_DETERMINED);
+	size_t unchecked = rules_count_outcomes(report, NULL, OUTCOME_NOT_CHECKED);
 	size_t coarse = count_too_wide_intervals(report), guest = count_unchecked_of_kind(report, UNCHECKED_GUEST);
 	size_t alone = count_unchecked_of_kind(report, UNCHECKED_NO_REFERENCE);
 	size_t late = count_unchecked_of_kind(report, UNCHECKED_TIME);
@@ -160,7 +160,7 @@ judge_complete_behaviour_rows(struct report *report)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
 
-		if (!row->open && rules_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED) {
+		if (!row->open && rules_get_outcome(row, &report->options) == OUTCOME_NOT_DETERMINED) {
 			explain_too_wide(report, row);
 			row->open = true;
 		}
@@ -169,6 +169,6 @@ judge_complete_behaviour_rows(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++)
 		add_unexplained_jumps(report, &report->clocks[i]);
 	for (size_t i = 0; i < report->clock_count; i++)
-		report->clocks[i].open = count_undetermined(report, &report->clocks[i]);
+		report->clocks[i].open = count_undetermined_rules(report, &report->clocks[i]);
 	write_summary_of_unjudged_rows(report);
 }

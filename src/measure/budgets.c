@@ -39,7 +39,7 @@ survey_current_profile(const struct report *report)
 uint64_t
 survey_measurement_duration_ns(const struct report *report)
 {
-	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
+	uint64_t quick_ns = options_default_duration_ns(PROFILE_QUICK);
 
 	return report->ended_early && report->duration_ns > quick_ns ? quick_ns : report->duration_ns;
 }

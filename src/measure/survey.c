@@ -115,8 +115,8 @@ survey_run_guarded(struct survey *survey, const char *what, const struct clock *
 		return SURVEY_BROKE;
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print(&text, &fault);
-	report_note(survey->report, "The boot core took an exception in the phase %s, which ended there: %s. The results "
-		    "until then are reported.", what, bytes);
+	report_add_note(survey->report, "The boot core took an exception in the phase %s, which ended there: %s. The results "
+			"until then are reported.", what, bytes);
 	survey->report->incomplete = true;
 	return SURVEY_FELL;
 }
@@ -189,7 +189,7 @@ end_run_because_tsc_stopped(struct survey *survey)
 	struct report *report = survey->report;
 
 	survey->tsc.is_stopped = report->incomplete = true;
-	report_note(report, "The TSC stopped. It times all measurements, so nothing was measured after that.");
+	report_add_note(report, "The TSC stopped. It times all measurements, so nothing was measured after that.");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		struct report_clock *entry = &report->clocks[i];
 
@@ -213,7 +213,7 @@ survey_end_run_if_due(struct survey *survey)
 		end_run_because_tsc_stopped(survey);
 	} else if (survey->hooks.expired(survey->hooks.context)) {
 		report->incomplete = true;
-		report_note(report, "The deadline of the run passed. The results until then are reported.");
+		report_add_note(report, "The deadline of the run passed. The results until then are reported.");
 	}
 	if (!report->incomplete && !report->ended_early && survey->hooks.asked && survey->hooks.asked(survey->hooks.context))
 		survey_switch_to_quick(survey);

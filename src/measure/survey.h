@@ -86,7 +86,7 @@ struct survey_pingpongs {
 struct survey_memory {
 	size_t cores;            /* maximum number of cores that the memory has space for */
 	enum pair_schedule widest;  /* largest schedule of pairs that the memory has space for */
-	void *report;            /* memory of the report's arrays, for report_lay_out() */
+	void *report;            /* memory of the report's arrays, for report_divide_memory() */
 	struct warp_table *warp;
 	struct pingpong *pingpongs; /* a ping-pong for each pair of a batch; there are cores / 2 pairs */
 	uint32_t *core_of;       /* core number of each rank (see sync/offsets.h) */

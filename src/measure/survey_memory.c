@@ -19,7 +19,7 @@
  * the TSC. There are up to nine such clocks, and three windows if the clocks jump. In addition, batches are recorded
  * that only count wraps.
  */
-#define RATES_BYTES       (((size_t)576 << 10) + SURVEY_BATCHES_MAX * record_bytes_of(RECORD_BATCH, 0))
+#define RATES_BYTES       (((size_t)576 << 10) + SURVEY_BATCHES_MAX * record_entry_size_bytes(RECORD_BATCH, 0))
 /* number of TSC rates in a record: the first estimate, and one after each of the two phases that measure rates */
 #define SCALES_MAX 4
 #define PASSES_MAX 4 /* number of passes in a record; the first pass is repeated if it had no result */
@@ -39,24 +39,25 @@ record_bytes_of_passes(size_t cores, enum pair_schedule widest)
 	size_t pingpongs = 3 * pairs + 2 * (repeats < SURVEY_REPEATS_MAX ? repeats : SURVEY_REPEATS_MAX) +
 			   (widest == PAIR_SCHEDULE_ALL ? rehearsed : 0) + cores;
 
-	return pingpongs * record_bytes_of(RECORD_EXCHANGE, 1) +
-	       PASSES_MAX * record_bytes_of(RECORD_PASS, survey_core_sets(cores));
+	return pingpongs * record_entry_size_bytes(RECORD_EXCHANGE, 1) +
+	       PASSES_MAX * record_entry_size_bytes(RECORD_PASS, survey_core_sets(cores));
 }
 
 size_t
 survey_max_record_bytes(size_t cores, enum pair_schedule widest, size_t rows)
 {
-	return RECORD_SIZE_MIN + record_bytes_of(RECORD_RUN, 0) + SCALES_MAX * record_bytes_of(RECORD_SCALE, 0) +
-	       record_bytes_of_passes(cores, widest) +
-	       cores * (record_bytes_of(RECORD_CORE, 0) + record_bytes_of(RECORD_WATCH, OCTAVES)) +
-	       REPORT_EVENTS_MAX * record_bytes_of(RECORD_GAP, 0) + RATES_BYTES + TIMERS_BYTES +
-	       record_bytes_of(RECORD_STEP, 0) +
-	       REPORT_DISCONTINUITIES_MAX * record_bytes_of(RECORD_STEP, REPORT_CLOCKS_MAX) +
+	return RECORD_SIZE_MIN + record_entry_size_bytes(RECORD_RUN, 0) +
+	       SCALES_MAX * record_entry_size_bytes(RECORD_SCALE, 0) + record_bytes_of_passes(cores, widest) +
+	       cores * (record_entry_size_bytes(RECORD_CORE, 0) + record_entry_size_bytes(RECORD_WATCH, OCTAVES)) +
+	       REPORT_EVENTS_MAX * record_entry_size_bytes(RECORD_GAP, 0) + RATES_BYTES + TIMERS_BYTES +
+	       record_entry_size_bytes(RECORD_STEP, 0) +
+	       REPORT_DISCONTINUITIES_MAX * record_entry_size_bytes(RECORD_STEP, REPORT_CLOCKS_MAX) +
 	       (cores < TIMERS_CORES_MAX ? cores : TIMERS_CORES_MAX) * TIMERS_CORE_BYTES +
 	       (size_t)CALIBRATION_LOOPS * (CALIBRATION_RUNS_MAX / SURVEY_CALIBRATION_BATCH) *
-	       record_bytes_of(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH) +
-	       (size_t)CALIBRATION_LOOPS * SURVEY_CALIBRATION_READ * record_bytes_of(RECORD_LOOP, CALIBRATION_READINGS) +
-	       CLAIMS_RAW_MAX * record_bytes_of(RECORD_STATED, 0) + facts_max_bytes(cores, rows);
+	       record_entry_size_bytes(RECORD_CALIBRATION, SURVEY_CALIBRATION_BATCH) +
+	       (size_t)CALIBRATION_LOOPS * SURVEY_CALIBRATION_READ *
+		       record_entry_size_bytes(RECORD_LOOP, CALIBRATION_READINGS) +
+	       CLAIMS_RAW_MAX * record_entry_size_bytes(RECORD_STATED, 0) + facts_max_bytes(cores, rows);
 }
 
 static size_t
@@ -67,7 +68,7 @@ divide_survey_memory(struct survey_memory *memory, uintptr_t begin, size_t cores
 	uintptr_t next = begin;
 
 	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
-	memory->report = reserve_bytes(&next, report_memory_size(cores, widest));
+	memory->report = reserve_bytes(&next, report_memory_bytes(cores, widest));
 	memory->warp = reserve_bytes(&next, warp_table_size(cores));
 	memory->pingpongs = reserve_bytes(&next, cores / 2 * sizeof(*memory->pingpongs));
 	memory->core_of = reserve_bytes(&next, cores * sizeof(*memory->core_of));
@@ -100,5 +101,5 @@ void
 survey_divide_memory(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows)
 {
 	divide_survey_memory(&survey->memory, (uintptr_t)memory, cores, widest, rows);
-	report_lay_out(survey->report, survey->memory.report, cores, widest);
+	report_divide_memory(survey->report, survey->memory.report, cores, widest);
 }

@@ -265,8 +265,8 @@ survey_switch_to_quick(struct survey *survey)
 	survey->plan.total_ns = survey->plan.done_ns +
 				remaining_time_of_new_plan_ns(before, survey->plan.done_ns, report, cores) +
 				survey->plan.calibrations_ns + survey->plan.timers_ns;
-	report_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
-		    "measured as with profile=quick.", report->ended_early_ms / 1000, report->ended_early_ms % 1000 / 100);
+	report_add_note(report, "The user ended the run early at %lu.%lu s (a key, or Ctrl-C of qemu/run): the rest was "
+			"measured as with profile=quick.", report->ended_early_ms / 1000, report->ended_early_ms % 1000 / 100);
 }
 
 uint64_t

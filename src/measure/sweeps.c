@@ -80,7 +80,7 @@ record_disagreement(struct survey *survey, uint64_t floor_ns, uint64_t seen_tsc)
 	}
 	step.is.more = ++survey->steps.now.more;
 	if (survey->steps.more_at)
-		record_replace(record, survey->steps.more_at, RECORD_STEP, &step.is, NULL, 0);
+		record_replace_entry(record, survey->steps.more_at, RECORD_STEP, &step.is, NULL, 0);
 	else if (record_put(record, RECORD_STEP, &step.is, NULL, 0))
 		survey->steps.more_at = record->last;
 }
@@ -193,7 +193,7 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 
 	steps_read_all_clocks(survey, true);
 	steps_wait_for_edges(survey, edges ? UINT32_MAX : 0);
-	steps_read_all_clocks_tightly(survey);
+	steps_read_all_clocks_until_tight(survey);
 	at_end = survey->steps;
 	found = find_groups_that_agree(survey, edge_late_ns, FLOOR_NS);
 	if (found.count < 2)
@@ -202,7 +202,7 @@ examine_disagreement(struct survey *survey, int64_t edge_late_ns)
 	until = survey->hooks.tsc_ordered() + scale_ns_to_ticks(&survey->scale, STEPS_SETTLE_NS);
 	for (unsigned i = 0; i < SETTLE_SWEEPS && survey->hooks.tsc_ordered() < until; i++)
 		steps_read_all_clocks(survey, false);
-	steps_read_all_clocks_tightly(survey);
+	steps_read_all_clocks_until_tight(survey);
 	steps_wait_for_edges(survey, edges ? off_tsc : 0);
 	if (survey_end_run_if_due(survey))
 		return false;

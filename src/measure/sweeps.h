@@ -23,7 +23,7 @@ bool steps_is_edge_clock(const struct survey *survey, size_t i);
 void steps_read_all_clocks(struct survey *survey, bool all);
 
 /* Reads all clocks except edge clocks until no reading was preempted. The number of readings is limited. */
-void steps_read_all_clocks_tightly(struct survey *survey);
+void steps_read_all_clocks_until_tight(struct survey *survey);
 
 /*
  * Waits for the next edge of each edge clock in CLOCKS. The wait ends after 2.4 s for each clock, and when the run

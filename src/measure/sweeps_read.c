@@ -125,7 +125,7 @@ are_all_readings_tight(const struct survey *survey)
 
 /* Reads the clocks until no reading was preempted, because rates are calculated from these readings. */
 void
-steps_read_all_clocks_tightly(struct survey *survey)
+steps_read_all_clocks_until_tight(struct survey *survey)
 {
 	unsigned sweeps = 0;
 

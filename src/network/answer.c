@@ -20,11 +20,11 @@ is_blank(char c)
 
 /* Returns true if LINE is the header NAME, and sets line->value to its value. */
 static bool
-is_header(struct line *line, const char *name)
+is_header_named(struct line *line, const char *name)
 {
 	size_t size = text_length(name);
 
-	if (!url_begins(line->bytes, line->length, name) || size == line->length || line->bytes[size] != ':')
+	if (!url_begins_with(line->bytes, line->length, name) || size == line->length || line->bytes[size] != ':')
 		return false;
 	line->value = line->bytes + size + 1;
 	line->value_length = line->length - size - 1;
@@ -52,20 +52,20 @@ parse_content_length(const struct line *line, struct answer *answer)
 static void
 parse_header_line(struct line *line, struct answer *answer)
 {
-	if (is_header(line, "content-length"))
+	if (is_header_named(line, "content-length"))
 		parse_content_length(line, answer);
-	else if (is_header(line, "transfer-encoding") || is_header(line, "content-encoding"))
+	else if (is_header_named(line, "transfer-encoding") || is_header_named(line, "content-encoding"))
 		answer->refused = "its answer is encoded";
-	else if (is_header(line, "content-type") && url_begins(line->value, line->value_length, "text/html"))
+	else if (is_header_named(line, "content-type") && url_begins_with(line->value, line->value_length, "text/html"))
 		answer->refused = "its answer is a web page";
 }
 
 bool
-answer_read(const char *bytes, size_t length, struct answer *answer)
+answer_parse_header(const char *bytes, size_t length, struct answer *answer)
 {
 	size_t begin = 0;
 
-	*answer = (struct answer){ .status = url_status(bytes, length) };
+	*answer = (struct answer){ .status = url_parse_status_code(bytes, length) };
 	if (!answer->status)
 		return false;
 	for (size_t at = 0; at < length; at++) {

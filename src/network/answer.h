@@ -20,6 +20,6 @@ struct answer {
 };
 
 /* Reads the first LENGTH bytes of a response. Returns true if the headers are complete. */
-bool answer_read(const char *bytes, size_t length, struct answer *answer);
+bool answer_parse_header(const char *bytes, size_t length, struct answer *answer);
 
 #endif

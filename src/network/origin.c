@@ -54,14 +54,14 @@ origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZ
 	struct url url;
 
 	address[0] = '\0';
-	if (!url_begins(uri, length, SCHEME)) /* the scheme may also be in upper case (RFC 3986, 3.1) */
+	if (!url_begins_with(uri, length, SCHEME)) /* the scheme may also be in upper case (RFC 3986, 3.1) */
 		return "its address does not begin with http://";
 	text_init(&text, whole, sizeof(whole));
 	text_put(&text, SCHEME);
 	for (size_t i = skipped; i < length && uri[i] && uri[i] != '/' && uri[i] != '?' && uri[i] != '#'; i++)
 		text_put_char(&text, uri[i]);
 	text_put_char(&text, '/');
-	if (text.truncated || !url_read(whole, text.length, &url))
+	if (text.truncated || !url_parse(whole, text.length, &url))
 		return "its host is neither an IPv4 address nor a name";
 	text_init(&text, address, ORIGIN_ADDRESS_SIZE);
 	text_printf(&text, SCHEME "%s", url.host);
@@ -75,7 +75,7 @@ origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZ
  * contain the option.
  */
 static const uint8_t *
-find_option(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
+find_dhcp_option(const uint8_t *packet, size_t length, uint8_t option, size_t *size)
 {
 	static const uint8_t magic[] = { 99, 130, 83, 99 };
 	size_t at = DHCP_HEAD;
@@ -119,22 +119,22 @@ origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 
 	if (length >= DHCP_NEXT_AT + 4 && copy_ipv4(packet + DHCP_NEXT_AT, ipv4))
 		return true;
-	found = find_option(packet, length, OPTION_TFTP, &size);
+	found = find_dhcp_option(packet, length, OPTION_TFTP, &size);
 	text_init(&text, digits, sizeof(digits));
 	for (size_t i = 0; found && i < size && found[i]; i++)
 		text_put_char(&text, (char)found[i]);
-	if (!text.truncated && url_read_ipv4(digits, text.length, named) && copy_ipv4(named, ipv4))
+	if (!text.truncated && url_parse_ipv4(digits, text.length, named) && copy_ipv4(named, ipv4))
 		return true;
-	found = find_option(packet, length, OPTION_SERVER, &size);
+	found = find_dhcp_option(packet, length, OPTION_SERVER, &size);
 	return found && size == 4 && copy_ipv4(found, ipv4);
 }
 
 bool
-origin_names_a_file(const uint8_t *packet, size_t length)
+origin_does_packet_name_file(const uint8_t *packet, size_t length)
 {
 	size_t size;
 
-	return length > DHCP_FILE_AT && (packet[DHCP_FILE_AT] || find_option(packet, length, OPTION_FILE, &size));
+	return length > DHCP_FILE_AT && (packet[DHCP_FILE_AT] || find_dhcp_option(packet, length, OPTION_FILE, &size));
 }
 
 void

@@ -41,7 +41,7 @@ const char *origin_parse_uri(const char *uri, size_t length, char address[ORIGIN
 bool origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4]);
 
 /* Returns true if the DHCP packet names a boot file, in the field `file` or in option 67. */
-bool origin_names_a_file(const uint8_t *packet, size_t length);
+bool origin_does_packet_name_file(const uint8_t *packet, size_t length);
 
 /*
  * Writes the query part of a URL, which identifies this machine: mac=525400abcdef&serial=A%20B. If SERIAL is "",

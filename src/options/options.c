@@ -9,7 +9,7 @@
 #define LIMIT_PREFIX "limit."
 
 static void
-put_list(struct text *error, const char *const *names)
+put_list_of_names(struct text *error, const char *const *names)
 {
 	for (size_t i = 0; names[i]; i++)
 		text_printf(error, "%s%s", i ? ", " : " ", names[i]);
@@ -23,10 +23,10 @@ put_suggestion(struct text *error, const struct near *near)
 }
 
 static void
-try_similar_names(struct near *near, const char *const *names)
+try_all_names(struct near *near, const char *const *names)
 {
 	for (; names && *names; names++)
-		options_try_similar(near, *names);
+		options_keep_if_nearer(near, *names);
 }
 
 static void
@@ -35,7 +35,7 @@ suggest_key(struct text *error, struct word key)
 	struct near near = { .word = key };
 
 	for (const struct option *option = options_table; option->key; option++)
-		options_try_similar(&near, option->key);
+		options_keep_if_nearer(&near, option->key);
 	put_suggestion(error, &near);
 }
 
@@ -44,7 +44,7 @@ suggest_rule(struct text *error, struct word rule, const struct options_names *n
 {
 	struct near near = { .word = rule };
 
-	try_similar_names(&near, names->rules);
+	try_all_names(&near, names->rules);
 	put_suggestion(error, &near);
 }
 
@@ -62,7 +62,7 @@ suggest_value(struct text *error, const struct option *option, struct word value
 		if (!options_find_name(names->clocks, near.word))
 			break;
 	}
-	try_similar_names(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
+	try_all_names(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
 	put_suggestion(error, &near);
 }
 
@@ -78,7 +78,7 @@ put_keys(struct text *error)
  * SOURCE.
  */
 static void
-begin_error(struct text *error, const char *source, struct word word)
+begin_error_message(struct text *error, const char *source, struct word word)
 {
 	bool cut = word.length > SHOWN_MAX;
 	char shown[SHOWN_MAX + 1];
@@ -99,7 +99,7 @@ begin_error(struct text *error, const char *source, struct word word)
  * that a caller can return the result.
  */
 static bool
-end_error(struct text *error)
+end_error_message(struct text *error)
 {
 	static const char dots[] = "...";
 
@@ -122,33 +122,33 @@ struct reader {
 };
 
 static bool
-end_with_valid_values(struct reader *reader, const struct option *option, struct word value, bool has_value)
+end_error_with_valid_values(struct reader *reader, const struct option *option, struct word value, bool has_value)
 {
 	text_put(&reader->error, has_value ? "is not valid" : "has no value");
 	if (has_value)
 		suggest_value(&reader->error, option, value, reader->names);
 	text_printf(&reader->error, ": %s= takes ", option->key);
-	options_put_valid(&reader->error, option, reader->names);
-	return end_error(&reader->error);
+	options_put_valid_values(&reader->error, option, reader->names);
+	return end_error_message(&reader->error);
 }
 
 /* Reads a word of the form limit.RULE=VALUE. */
 static bool
-read_limit(struct reader *reader, const struct option *option, struct word word, struct word rule, struct word value,
-	   bool has_value)
+read_limit_option(struct reader *reader, const struct option *option, struct word word, struct word rule,
+		  struct word value, bool has_value)
 {
 	const char *name = options_find_name(reader->names->rules, rule);
 
 	if (name && has_value && options_store_limit(option, name, value, reader->options))
 		return true;
-	begin_error(&reader->error, reader->source, word);
+	begin_error_message(&reader->error, reader->source, word);
 	if (name)
-		return end_with_valid_values(reader, option, value, has_value);
+		return end_error_with_valid_values(reader, option, value, has_value);
 	text_put(&reader->error, "names no rule that has a limit");
 	suggest_rule(&reader->error, rule, reader->names);
 	text_put(&reader->error, "; these have:");
-	put_list(&reader->error, reader->names->rules);
-	return end_error(&reader->error);
+	put_list_of_names(&reader->error, reader->names->rules);
+	return end_error_message(&reader->error);
 }
 
 /*
@@ -156,13 +156,13 @@ read_limit(struct reader *reader, const struct option *option, struct word word,
  * limit.RULE, KEY is set to RULE.
  */
 static const struct option *
-find_option(struct word *key)
+find_option_by_key(struct word *key)
 {
 	const struct option *option = options_table;
 	struct word start = { key->bytes, sizeof(LIMIT_PREFIX) - 1 };
-	bool is_limit = key->length >= start.length && options_word_is(start, LIMIT_PREFIX);
+	bool is_limit = key->length >= start.length && options_is_word_equal(start, LIMIT_PREFIX);
 
-	while (option->key && (is_limit ? option->kind != OPTION_LIMIT : !options_word_is(*key, option->key)))
+	while (option->key && (is_limit ? option->kind != OPTION_LIMIT : !options_is_word_equal(*key, option->key)))
 		option++;
 	if (is_limit)
 		options_split_off(key, '.');
@@ -170,30 +170,30 @@ find_option(struct word *key)
 }
 
 static bool
-read_word(struct reader *reader, struct word word)
+read_option(struct reader *reader, struct word word)
 {
 	struct word value = word;
 	struct word key = options_split_off(&value, '=');
 	bool has_value = key.length < word.length;
-	const struct option *option = find_option(&key);
+	const struct option *option = find_option_by_key(&key);
 
 	if (option->kind == OPTION_LIMIT)
-		return read_limit(reader, option, word, key, value, has_value);
+		return read_limit_option(reader, option, word, key, value, has_value);
 	if (option->key && has_value == (option->kind != OPTION_FLAG) &&
 	    options_store_value(option, value, reader->names, reader->options))
 		return true;
-	begin_error(&reader->error, reader->source, word);
+	begin_error_message(&reader->error, reader->source, word);
 	if (!option->key) {
 		text_put(&reader->error, "is not an option");
 		suggest_key(&reader->error, key);
 		text_put(&reader->error, "; the options are ");
 		put_keys(&reader->error);
-		return end_error(&reader->error);
+		return end_error_message(&reader->error);
 	}
 	if (option->kind != OPTION_FLAG)
-		return end_with_valid_values(reader, option, value, has_value);
+		return end_error_with_valid_values(reader, option, value, has_value);
 	text_printf(&reader->error, "is not valid: %s takes no value", option->key);
-	return end_error(&reader->error);
+	return end_error_message(&reader->error);
 }
 
 /* Returns true if TEXT is UTF-16: it has a byte order mark, or exactly every second of its first bytes is 0. */
@@ -208,7 +208,7 @@ is_utf16(struct word text)
 		return false;
 	for (size_t i = 0; i < looked_at; i++)
 		zeros[i & 1] += text.bytes[i] == '\0';
-	return options_word_is(mark, "\xff\xfe") || options_word_is(mark, "\xfe\xff") ||
+	return options_is_word_equal(mark, "\xff\xfe") || options_is_word_equal(mark, "\xfe\xff") ||
 	       (zeros[0] == 0 && looked_at > 2 && zeros[1] == looked_at / 2) ||
 	       (zeros[1] == 0 && zeros[0] == (looked_at + 1) / 2);
 }
@@ -227,12 +227,12 @@ is_control(char c)
 
 /* Returns false, with an error message, if TEXT is UTF-16 or contains control characters. */
 static bool
-check_bytes(struct reader *reader, struct word text)
+check_for_valid_characters(struct reader *reader, struct word text)
 {
 	if (is_utf16(text)) {
 		text_printf(&reader->error, "In %.60s: the text is UTF-16; save it as ASCII or UTF-8",
 			    reader->source);
-		return end_error(&reader->error);
+		return end_error_message(&reader->error);
 	}
 	for (size_t i = 0; i < text.length; i++) {
 		if (!is_control(text.bytes[i]))
@@ -241,7 +241,7 @@ check_bytes(struct reader *reader, struct word text)
 			    "In %.60s: the control character %02xh at byte %zu; options are words key=value of "
 			    "printable ASCII",
 			    reader->source, (unsigned)(unsigned char)text.bytes[i], i + 1);
-		return end_error(&reader->error);
+		return end_error_message(&reader->error);
 	}
 	return true;
 }
@@ -275,7 +275,7 @@ line_length(const char *bytes, size_t length)
 }
 
 bool
-options_next_word(struct word *rest, struct word *word)
+options_read_next_word(struct word *rest, struct word *word)
 {
 	size_t at = 0, length = 0;
 
@@ -296,24 +296,24 @@ options_next_word(struct word *rest, struct word *word)
  * there is space.
  */
 static bool
-read_words(struct reader *reader, struct word text)
+read_all_options(struct reader *reader, struct word text)
 {
 	bool good = true;
 	struct word word;
 
-	while (!reader->error.truncated && options_next_word(&text, &word))
-		if (!read_word(reader, word))
+	while (!reader->error.truncated && options_read_next_word(&text, &word))
+		if (!read_option(reader, word))
 			good = false;
 	return good;
 }
 
 struct word
-options_text(const char *bytes, size_t length)
+options_trim_text(const char *bytes, size_t length)
 {
 	struct word text = { bytes, length };
 	const struct word mark = { bytes, 3 };
 
-	if (length >= 3 && options_word_is(mark, "\xef\xbb\xbf"))
+	if (length >= 3 && options_is_word_equal(mark, "\xef\xbb\xbf"))
 		text = (struct word){ bytes + 3, length - 3 };
 	while (text.length && text.bytes[text.length - 1] == '\0')
 		text.length--; /* if LENGTH includes the final 0 of a string, this byte is not part of the text */
@@ -326,17 +326,17 @@ options_parse(const char *text, size_t length, const char *source, const struct 
 {
 	struct options changed = *options;
 	struct reader reader = { .source = source, .names = names, .options = &changed };
-	struct word rest = options_text(text, length);
+	struct word rest = options_trim_text(text, length);
 
 	text_init(&reader.error, error, OPTIONS_ERROR_SIZE);
-	if (!check_bytes(&reader, rest) || !read_words(&reader, rest))
+	if (!check_for_valid_characters(&reader, rest) || !read_all_options(&reader, rest))
 		return false;
 	*options = changed;
 	return true;
 }
 
 bool
-options_check(const struct options *options, char *error)
+options_check_exit_and_cores(const struct options *options, char *error)
 {
 	struct text text;
 

@@ -136,7 +136,7 @@ struct option_unit {
 
 extern const struct option_unit options_units[]; /* units in ascending order; the word of the last row is NULL */
 
-void options_default(struct options *options); /* sets all options to their defaults */
+void options_set_defaults(struct options *options); /* sets all options to their defaults */
 
 /*
  * Reads LENGTH bytes of TEXT, which need not end with 0, into OPTIONS. SOURCE names the text in error messages:
@@ -161,26 +161,26 @@ void options_remove_foreign(char *text, size_t length, struct text *foreign);
  * Returns false if two options exclude each other, and writes a sentence to ERROR. For example, exit=return needs
  * cores=mp or cores=off. Call it after all sources have been read.
  */
-bool options_check(const struct options *options, char *error);
+bool options_check_exit_and_cores(const struct options *options, char *error);
 
 /*
  * Writes the values that OPTION accepts: "auto, or a whole number of ... from 1 to 9". Not for a key without a value.
  */
-void options_put_valid(struct text *out, const struct option *option, const struct options_names *names);
+void options_put_valid_values(struct text *out, const struct option *option, const struct options_names *names);
 
 /*
- * Returns the duration of each long measurement. options_profile_ns() returns the duration for PROFILE: quick 100 ms,
- * standard 1 s, soak 10 s. options_duration_ns() returns the duration that the user gave, or else the duration for
- * the profile.
+ * Returns the duration of each long measurement. options_default_duration_ns() returns the duration for PROFILE:
+ * quick 100 ms, standard 1 s, soak 10 s. options_duration_ns() returns the duration that the user gave, or else the
+ * duration for the profile.
  */
-uint64_t options_profile_ns(enum options_profile profile);
+uint64_t options_default_duration_ns(enum options_profile profile);
 uint64_t options_duration_ns(const struct options *options);
 
 /*
  * Writes the options that differ from their defaults, in a form that options_parse() can read. Keys without a value
  * are omitted, because a run with such a key makes no measurements.
  */
-void options_put_given(struct text *out, const struct options *options);
+void options_put_changed_options(struct text *out, const struct options *options);
 
 /*
  * These functions return the word that selects a value of an enum in the options. report.json contains the same words.

@@ -28,14 +28,14 @@ static const char *const linux_keys[] = {
  * "limit.RULE".
  */
 static bool
-is_near_a_key(struct word key)
+is_similar_to_option_key(struct word key)
 {
 	struct near near = { .word = options_split_off(&key, '.') };
 
 	while (near.word.length && near.word.bytes[0] == '-')
 		near.word = (struct word){ near.word.bytes + 1, near.word.length - 1 };
 	for (const struct option *option = options_table; option->key; option++)
-		options_try_similar(&near, option->kind == OPTION_LIMIT ? LIMIT_KEY : option->key);
+		options_keep_if_nearer(&near, option->kind == OPTION_LIMIT ? LIMIT_KEY : option->key);
 	return near.name;
 }
 
@@ -46,7 +46,7 @@ is_path(struct word word)
 }
 
 static enum owner
-find_option_owner(struct word word)
+find_owner_of_foreign_option(struct word word)
 {
 	struct word value = word, module, key = options_split_off(&value, '=');
 	struct word parameter = key;
@@ -54,7 +54,7 @@ find_option_owner(struct word word)
 
 	if (options_find_name(linux_keys, key))
 		return OWNER_OTHER;
-	if (is_near_a_key(key))
+	if (is_similar_to_option_key(key))
 		return OWNER_US;
 	/* a parameter of a Linux module, as in virtio_mmio.device=512@0xfeb00000:5 */
 	module = options_split_off(&parameter, '.');
@@ -86,8 +86,8 @@ has_foreign_words(struct word text)
 	bool may_be_ours = false, is_empty = true;
 	struct word word;
 
-	for (; options_next_word(&text, &word); is_empty = false) {
-		enum owner owner = find_option_owner(word);
+	for (; options_read_next_word(&text, &word); is_empty = false) {
+		enum owner owner = find_owner_of_foreign_option(word);
 
 		if (owner == OWNER_OTHER)
 			return true;
@@ -99,13 +99,13 @@ has_foreign_words(struct word text)
 void
 options_remove_foreign(char *text, size_t length, struct text *foreign)
 {
-	struct word rest = options_text(text, length), word;
+	struct word rest = options_trim_text(text, length), word;
 	bool shared = has_foreign_words(rest);
 
-	while (options_next_word(&rest, &word)) {
+	while (options_read_next_word(&rest, &word)) {
 		char *at = text + (word.bytes - text);
 
-		if (!shared || find_option_owner(word) == OWNER_US)
+		if (!shared || find_owner_of_foreign_option(word) == OWNER_US)
 			continue;
 		if (foreign->length)
 			text_put_char(foreign, ' ');

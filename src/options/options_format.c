@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 static void
-begin_option(struct text *out, const char *key)
+put_key_of_option(struct text *out, const char *key)
 {
 	text_printf(out, "%s%s=", out->length ? " " : "", key);
 }
@@ -44,14 +44,14 @@ put_number(struct text *out, enum option_kind kind, uint64_t number)
 }
 
 static void
-put_list(struct text *out, const char *const *names)
+put_list_of_names(struct text *out, const char *const *names)
 {
 	for (size_t i = 0; names[i]; i++)
 		text_printf(out, "%s%s", i ? ", " : " ", names[i]);
 }
 
 void
-options_put_valid(struct text *out, const struct option *option, const struct options_names *names)
+options_put_valid_values(struct text *out, const struct option *option, const struct options_names *names)
 {
 	static const char *const nouns[] = {
 		[OPTION_COUNT] = "a whole number",
@@ -69,7 +69,7 @@ options_put_valid(struct text *out, const struct option *option, const struct op
 		return;
 	text_printf(out, "%s%s", option->words ? ", or " : "", option->noun ? option->noun : nouns[option->kind]);
 	if (option->kind == OPTION_CLOCKS)
-		put_list(out, names->clocks);
+		put_list_of_names(out, names->clocks);
 	else if (option->kind == OPTION_TEXT)
 		text_printf(out, " %lu characters", option->max);
 	else if (option->kind != OPTION_URL) {
@@ -81,53 +81,54 @@ options_put_valid(struct text *out, const struct option *option, const struct op
 }
 
 static void
-put_clocks(struct text *out, const struct option *option, const struct options *options)
+put_clocks_option(struct text *out, const struct option *option, const struct options *options)
 {
 	for (size_t i = 0; i < options->clock_count; i++) {
 		if (!i)
-			begin_option(out, option->key);
+			put_key_of_option(out, option->key);
 		text_printf(out, "%s%s", i ? "," : "", options->clocks[i]);
 	}
 }
 
 static void
-put_string(struct text *out, const struct option *option, const char *string)
+put_string_option(struct text *out, const struct option *option, const char *string)
 {
 	const char *quote = option->kind == OPTION_TEXT ? "\"" : "";
 
-	begin_option(out, option->key);
+	put_key_of_option(out, option->key);
 	text_printf(out, "%s%s%s", quote, string, quote);
 }
 
 /* Writes OPTION with its value if the value differs from the default in USUAL. */
 static void
-put_changed(struct text *out, const struct option *option, const struct options *options, const struct options *usual)
+put_option_if_changed(struct text *out, const struct option *option, const struct options *options,
+		      const struct options *usual)
 {
 	const char *string = (const char *)options + option->value.offset;
-	uint64_t number = options_get(options, option->value), word = options_get(options, option->word);
+	uint64_t number = options_get_number(options, option->value), word = options_get_number(options, option->word);
 
 	if ((option->kind == OPTION_TEXT || option->kind == OPTION_URL) && string[0]) {
-		put_string(out, option, string);
-	} else if (number != options_get(usual, option->value)) {
-		begin_option(out, option->key);
+		put_string_option(out, option, string);
+	} else if (number != options_get_number(usual, option->value)) {
+		put_key_of_option(out, option->key);
 		put_number(out, option->kind, number);
-	} else if (word != options_get(usual, option->word)) {
-		begin_option(out, option->key);
+	} else if (word != options_get_number(usual, option->word)) {
+		put_key_of_option(out, option->key);
 		text_put(out, option->words[word]);
 	}
 }
 
 void
-options_put_given(struct text *out, const struct options *options)
+options_put_changed_options(struct text *out, const struct options *options)
 {
 	struct options usual;
 
-	options_default(&usual);
+	options_set_defaults(&usual);
 	for (const struct option *option = options_table; option->key; option++) {
 		if (option->kind == OPTION_CLOCKS)
-			put_clocks(out, option, options);
+			put_clocks_option(out, option, options);
 		else if (option->kind != OPTION_FLAG && option->kind != OPTION_LIMIT)
-			put_changed(out, option, options, &usual);
+			put_option_if_changed(out, option, options, &usual);
 	}
 	for (size_t i = 0; i < options->limit_count; i++)
 		text_printf(out, "%slimit.%s=%lu", out->length ? " " : "", options->limits[i].rule,

@@ -15,7 +15,7 @@ struct word {
 	size_t length;
 };
 
-bool options_word_is(struct word word, const char *string);
+bool options_is_word_equal(struct word word, const char *string);
 
 /*
  * Removes the part of REST up to and including the first SEPARATOR, and returns this part without SEPARATOR. If there
@@ -24,13 +24,13 @@ bool options_word_is(struct word word, const char *string);
 struct word options_split_off(struct word *rest, char separator);
 
 /* Returns the text in BYTES, without a UTF-8 byte order mark and without zeros at its end. */
-struct word options_text(const char *bytes, size_t length);
+struct word options_trim_text(const char *bytes, size_t length);
 
 /*
  * Removes the next word from REST and stores it in WORD. Skips spaces and comments before it. Returns false if there
  * are no more words.
  */
-bool options_next_word(struct word *rest, struct word *word);
+bool options_read_next_word(struct word *rest, struct word *word);
 
 const char *options_find_name(const char *const *names, struct word word); /* returns NULL if WORD is not in NAMES */
 
@@ -42,7 +42,7 @@ struct near {
 };
 
 /* Stores NAME in NEAR if it is more similar to the word than the present name. */
-void options_try_similar(struct near *near, const char *name);
+void options_keep_if_nearer(struct near *near, const char *name);
 
 /*
  * Removes the digits at the start of WORD, and stores the number that they form in VALUE. Returns false if there are
@@ -51,7 +51,7 @@ void options_try_similar(struct near *near, const char *name);
 bool options_read_number(struct word *word, uint64_t max, uint64_t *value);
 
 /* returns the value of FIELD in OPTIONS; 0 if the option has no such field */
-uint64_t options_get(const struct options *options, struct option_field field);
+uint64_t options_get_number(const struct options *options, struct option_field field);
 
 /* Stores VALUE in the fields of OPTION. Returns false if VALUE is not valid; OPTIONS may then be partly changed. */
 bool options_store_value(const struct option *option, struct word value, const struct options_names *names,

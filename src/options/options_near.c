@@ -47,7 +47,7 @@ count_edits(struct word word, struct word name)
 }
 
 void
-options_try_similar(struct near *near, const char *name)
+options_keep_if_nearer(struct near *near, const char *name)
 {
 	struct word other = { name, text_length(name) };
 	size_t longer = other.length > near->word.length ? other.length : near->word.length;

@@ -7,7 +7,7 @@
 #define MICRO_MAX  UINT64_C(999999)
 
 bool
-options_word_is(struct word word, const char *string)
+options_is_word_equal(struct word word, const char *string)
 {
 	if (word.length != text_length(string))
 		return false;
@@ -33,7 +33,7 @@ const char *
 options_find_name(const char *const *names, struct word word)
 {
 	for (; *names; names++)
-		if (options_word_is(word, *names))
+		if (options_is_word_equal(word, *names))
 			return *names;
 	return NULL;
 }
@@ -57,7 +57,7 @@ options_read_number(struct word *word, uint64_t max, uint64_t *value)
 }
 
 uint64_t
-options_get(const struct options *options, struct option_field field)
+options_get_number(const struct options *options, struct option_field field)
 {
 	const unsigned char *at = (const unsigned char *)options + field.offset;
 
@@ -91,11 +91,11 @@ store_number(struct options *options, struct option_field field, uint64_t number
 }
 
 static void
-set_default(struct options *options, struct option_field field)
+set_field_to_default(struct options *options, struct option_field field)
 {
 	struct options usual;
 
-	options_default(&usual);
+	options_set_defaults(&usual);
 	for (size_t i = field.offset; i < (size_t)field.offset + field.size; i++)
 		((unsigned char *)options)[i] = ((const unsigned char *)&usual)[i];
 }
@@ -133,7 +133,7 @@ parse_time(struct word value, uint64_t max, uint64_t *ns)
 
 	if (!options_read_number(&value, max, &count))
 		return false;
-	while (unit->word && !options_word_is(value, unit->word))
+	while (unit->word && !options_is_word_equal(value, unit->word))
 		unit++;
 	if (!unit->word || count > max / unit->ns)
 		return false;
@@ -159,7 +159,7 @@ parse_percent(struct word value, uint64_t max, uint64_t *millionths)
 }
 
 static bool
-parse_number(const struct option *option, struct word value, struct options *options)
+parse_number_option(const struct option *option, struct word value, struct options *options)
 {
 	uint64_t number;
 	bool taken = option->kind == OPTION_COUNT  ? parse_count(value, option->max, &number)
@@ -173,7 +173,7 @@ parse_number(const struct option *option, struct word value, struct options *opt
 }
 
 static bool
-parse_text(const struct option *option, struct word value, struct options *options)
+parse_text_option(const struct option *option, struct word value, struct options *options)
 {
 	if (value.length >= 2 && value.bytes[0] == '"' && value.bytes[value.length - 1] == '"')
 		value = (struct word){ value.bytes + 1, value.length - 2 };
@@ -187,18 +187,18 @@ parse_text(const struct option *option, struct word value, struct options *optio
 }
 
 static bool
-parse_url(const struct option *option, struct word value, struct options *options)
+parse_url_option(const struct option *option, struct word value, struct options *options)
 {
 	struct url url;
 
-	if (!url_read(value.bytes, value.length, &url))
+	if (!url_parse(value.bytes, value.length, &url))
 		return false;
 	set_string(options, option->value, value);
 	return true;
 }
 
 static bool
-add_clock(struct word id, const struct options_names *names, struct options *options)
+add_clock_to_option(struct word id, const struct options_names *names, struct options *options)
 {
 	const char *name = options_find_name(names->clocks, id);
 
@@ -214,14 +214,14 @@ add_clock(struct word id, const struct options_names *names, struct options *opt
 }
 
 static bool
-parse_clocks(struct word value, const struct options_names *names, struct options *options)
+parse_clocks_option(struct word value, const struct options_names *names, struct options *options)
 {
 	options->clock_count = 0;
 	for (;;) {
 		size_t length = value.length;
 		struct word id = options_split_off(&value, ',');
 
-		if (!add_clock(id, names, options))
+		if (!add_clock_to_option(id, names, options))
 			return false;
 		if (id.length == length)
 			return true; /* there is no comma after this name, so it was the last name */
@@ -229,35 +229,35 @@ parse_clocks(struct word value, const struct options_names *names, struct option
 }
 
 static bool
-parse_word(const struct option *option, struct word value, struct options *options)
+parse_word_option(const struct option *option, struct word value, struct options *options)
 {
 	size_t index = 0;
 
-	while (option->words && option->words[index] && !options_word_is(value, option->words[index]))
+	while (option->words && option->words[index] && !options_is_word_equal(value, option->words[index]))
 		index++;
 	if (!option->words || !option->words[index])
 		return false;
-	set_default(options, option->value);
+	set_field_to_default(options, option->value);
 	store_number(options, option->word, index);
 	store_number(options, option->given, true);
 	return true;
 }
 
 static bool
-parse_by_kind(const struct option *option, struct word value, const struct options_names *names,
-	      struct options *options)
+parse_option_by_kind(const struct option *option, struct word value, const struct options_names *names,
+		     struct options *options)
 {
 	switch (option->kind) {
 	case OPTION_COUNT:
 	case OPTION_TIME:
 	case OPTION_PERCENT:
-		return parse_number(option, value, options);
+		return parse_number_option(option, value, options);
 	case OPTION_TEXT:
-		return parse_text(option, value, options);
+		return parse_text_option(option, value, options);
 	case OPTION_CLOCKS:
-		return parse_clocks(value, names, options);
+		return parse_clocks_option(value, names, options);
 	case OPTION_URL:
-		return parse_url(option, value, options);
+		return parse_url_option(option, value, options);
 	case OPTION_WORDS:
 	case OPTION_FLAG:
 	case OPTION_LIMIT:
@@ -274,12 +274,12 @@ options_store_value(const struct option *option, struct word value, const struct
 		store_number(options, option->value, true);
 		return true;
 	}
-	if (parse_word(option, value, options))
+	if (parse_word_option(option, value, options))
 		return true;
-	if (!parse_by_kind(option, value, names, options))
+	if (!parse_option_by_kind(option, value, names, options))
 		return false;
-	set_default(options, option->word);
-	set_default(options, option->given);
+	set_field_to_default(options, option->word);
+	set_field_to_default(options, option->given);
 	return true;
 }
 

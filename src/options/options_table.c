@@ -3,7 +3,7 @@
 
 #define FIELD(name) { offsetof(struct options, name), sizeof(((struct options *)0)->name) }
 
-/* options_get() finds the type of a field from its size. */
+/* options_get_number() finds the type of a field from its size. */
 _Static_assert(sizeof(bool) == 1 && sizeof(enum options_exit) == sizeof(uint32_t), "sizes of bool and enum");
 
 #define CORES_COUNT_MAX 4096 /* maximum number of cores that baretick reads from the ACPI table MADT */
@@ -107,7 +107,7 @@ const struct option options_table[] = {
 };
 
 void
-options_default(struct options *options)
+options_set_defaults(struct options *options)
 {
 	*options = (struct options){
 		.cores = CORES_SIPI,
@@ -125,7 +125,7 @@ options_default(struct options *options)
 }
 
 uint64_t
-options_profile_ns(enum options_profile profile)
+options_default_duration_ns(enum options_profile profile)
 {
 	static const uint64_t profile_ns[] = {
 		[PROFILE_QUICK] = 100 * OPTIONS_NS_PER_MS,
@@ -139,7 +139,7 @@ options_profile_ns(enum options_profile profile)
 uint64_t
 options_duration_ns(const struct options *options)
 {
-	return options->duration_ns ? options->duration_ns : options_profile_ns(options->profile);
+	return options->duration_ns ? options->duration_ns : options_default_duration_ns(options->profile);
 }
 
 const char *

@@ -37,7 +37,7 @@ is_path_character(char c)
 }
 
 bool
-url_read_ipv4(const char *text, size_t length, uint8_t ipv4[4])
+url_parse_ipv4(const char *text, size_t length, uint8_t ipv4[4])
 {
 	struct word host = { text, length };
 
@@ -96,7 +96,7 @@ parse_host(struct word host, struct url *url)
 	for (size_t i = 0; i < host.length; i++)
 		url->host[i] = host.bytes[i];
 	url->host[host.length] = '\0';
-	url->has_ipv4 = url_read_ipv4(host.bytes, host.length, url->ipv4);
+	url->has_ipv4 = url_parse_ipv4(host.bytes, host.length, url->ipv4);
 	return url->has_ipv4 || is_dns_name(host);
 }
 
@@ -112,12 +112,12 @@ parse_port(struct word digits, struct url *url)
 }
 
 bool
-url_read(const char *text, size_t length, struct url *url)
+url_parse(const char *text, size_t length, struct url *url)
 {
 	const size_t skipped = sizeof(SCHEME) - 1;
 	struct word start = { text, skipped };
 
-	if (length <= skipped || length >= URL_SIZE || !options_word_is(start, SCHEME))
+	if (length <= skipped || length >= URL_SIZE || !options_is_word_equal(start, SCHEME))
 		return false;
 	struct word path = { text + skipped, length - skipped };
 	struct word server = options_split_off(&path, '/');
@@ -137,7 +137,7 @@ url_read(const char *text, size_t length, struct url *url)
 }
 
 bool
-url_begins(const char *bytes, size_t length, const char *word)
+url_begins_with(const char *bytes, size_t length, const char *word)
 {
 	size_t at = 0;
 
@@ -147,13 +147,13 @@ url_begins(const char *bytes, size_t length, const char *word)
 }
 
 unsigned
-url_status(const char *bytes, size_t length)
+url_parse_status_code(const char *bytes, size_t length)
 {
 	const size_t skipped = sizeof(VERSION) - 1;
 	struct word start = { bytes, skipped };
 	const char *line = bytes + skipped;
 
-	if (length < skipped + 6 || !options_word_is(start, VERSION) || !is_digit(line[0]) || line[1] != ' ' ||
+	if (length < skipped + 6 || !options_is_word_equal(start, VERSION) || !is_digit(line[0]) || line[1] != ' ' ||
 	    line[2] < '1' || !is_digit(line[2]) || !is_digit(line[3]) || !is_digit(line[4]) ||
 	    (line[5] != ' ' && line[5] != '\r'))
 		return 0;

@@ -23,18 +23,18 @@ struct url {
  * 2.1) without a final dot. Returns false, with undefined contents of URL, if TEXT has another form or is too long. A
  * user name, a fragment, and characters that must be escaped (RFC 3986, 2) are not allowed.
  */
-bool url_read(const char *text, size_t length, struct url *url);
+bool url_parse(const char *text, size_t length, struct url *url);
 
 /* Reads an IPv4 address such as 192.0.2.1 from LENGTH bytes of TEXT. Returns false if TEXT is not such an address. */
-bool url_read_ipv4(const char *text, size_t length, uint8_t ipv4[4]);
+bool url_parse_ipv4(const char *text, size_t length, uint8_t ipv4[4]);
 
 /* Returns true if the LENGTH bytes begin with WORD, in upper or lower case. WORD must be in lower case. */
-bool url_begins(const char *bytes, size_t length, const char *word);
+bool url_begins_with(const char *bytes, size_t length, const char *word);
 
 /*
  * Returns the status code, 100 to 999, of an HTTP response (RFC 9112, 4), from its first LENGTH bytes. Returns 0 if
  * the status line is incomplete, or if this is no HTTP response.
  */
-unsigned url_status(const char *bytes, size_t length);
+unsigned url_parse_status_code(const char *bytes, size_t length);
 
 #endif

@@ -435,7 +435,7 @@ struct record_kind_row {
 extern const struct record_kind_row record_kinds[RECORD_KINDS];
 
 /* Returns field I of SHAPE. I must be less than shape->count. */
-const struct record_field *record_field(const struct record_shape *shape, size_t i);
+const struct record_field *record_get_field(const struct record_shape *shape, size_t i);
 
 struct record { /* State of the writer. */
 	uint8_t *bytes;
@@ -463,11 +463,11 @@ bool record_put(struct record *record, enum record_kind kind, const void *fixed,
  * Replaces the entry at offset AT by another entry of the same KIND and COUNT. AT is the value of record->last after
  * the old entry was appended. This saves space for an entry whose values change during a long run.
  */
-void record_replace(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
-		    size_t count);
+void record_replace_entry(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
+			  size_t count);
 
 /* Returns the maximum size in bytes of an entry of KIND with COUNT items, including a new block's header. */
-size_t record_bytes_of(enum record_kind kind, size_t count);
+size_t record_entry_size_bytes(enum record_kind kind, size_t count);
 
 /* Appends the entry END. There is always space for it. */
 void record_end(struct record *record);
@@ -512,19 +512,19 @@ void record_open(struct record_reader *reader, const void *bytes, size_t size);
  * Starts a reader like record_open(), for bytes that this program itself wrote, or that a reader has found valid
  * before. Checksums are not calculated again, because that would take longer than analysing most entries.
  */
-void record_open_again(struct record_reader *reader, const void *bytes, size_t size);
+void record_open_checked(struct record_reader *reader, const void *bytes, size_t size);
 
 /*
  * Stores the next entry of a known kind in ENTRY, and returns true. Returns false if there are no more entries;
  * reader->state is then final.
  */
-bool record_next(struct record_reader *reader, struct record_entry *entry);
+bool record_read_next(struct record_reader *reader, struct record_entry *entry);
 
 /* Returns a sentence that describes reader->flaw, or NULL if there is none. */
-const char *record_error(const struct record_reader *reader);
+const char *record_describe_error(const struct record_reader *reader);
 
-/* record_fixed() copies the entry's struct, and record_item() copies its item I. */
-void record_fixed(const struct record_entry *entry, void *fixed);
-void record_item(const struct record_entry *entry, size_t i, void *item);
+/* record_read_fixed_part() copies the entry's struct, and record_read_item() copies its item I. */
+void record_read_fixed_part(const struct record_entry *entry, void *fixed);
+void record_read_item(const struct record_entry *entry, size_t i, void *item);
 
 #endif

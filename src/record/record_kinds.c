@@ -139,7 +139,7 @@ const struct record_kind_row record_kinds[RECORD_KINDS] = {
 };
 
 const struct record_field *
-record_field(const struct record_shape *shape, size_t i)
+record_get_field(const struct record_shape *shape, size_t i)
 {
 	return (const struct record_field *)&fields + shape->first + i;
 }

@@ -40,7 +40,7 @@ record_open(struct record_reader *reader, const void *bytes, size_t size)
 }
 
 void
-record_open_again(struct record_reader *reader, const void *bytes, size_t size)
+record_open_checked(struct record_reader *reader, const void *bytes, size_t size)
 {
 	record_open(reader, bytes, size);
 	reader->is_checked = true;
@@ -75,7 +75,7 @@ enter_block(struct record_reader *reader)
 
 /* Finds the parts of the next entry, and sets the reader's position after this entry. */
 static bool
-find_entry(struct record_reader *reader, struct record_entry *entry)
+find_next_entry(struct record_reader *reader, struct record_entry *entry)
 {
 	const uint8_t *header = reader->bytes + reader->at;
 	size_t left = reader->block_end - reader->at, fixed_bytes, bytes;
@@ -106,7 +106,7 @@ read_end_entry(struct record_reader *reader, const struct record_entry *entry)
 {
 	struct record_end end;
 
-	record_fixed(entry, &end);
+	record_read_fixed_part(entry, &end);
 	if (reader->at != reader->size)
 		return stop_reading(reader, RECORD_DAMAGED, RECORD_BYTES_FOLLOW);
 	if (end.entries != reader->entries)
@@ -116,12 +116,12 @@ read_end_entry(struct record_reader *reader, const struct record_entry *entry)
 }
 
 bool
-record_next(struct record_reader *reader, struct record_entry *entry)
+record_read_next(struct record_reader *reader, struct record_entry *entry)
 {
 	while (reader->state == RECORD_READS) {
 		if (reader->at == reader->block_end && !enter_block(reader))
 			break;
-		if (!find_entry(reader, entry))
+		if (!find_next_entry(reader, entry))
 			break;
 		if (entry->kind == RECORD_END)
 			return read_end_entry(reader, entry);
@@ -137,7 +137,7 @@ static void
 read_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
 {
 	for (size_t i = 0; i < shape->count; i++) {
-		const struct record_field *field = record_field(shape, i);
+		const struct record_field *field = record_get_field(shape, i);
 		size_t bytes = (size_t)field->width * field->count;
 
 		__builtin_memcpy(to + field->offset, from, bytes);
@@ -146,19 +146,19 @@ read_fields(const struct record_shape *shape, const uint8_t *from, uint8_t *to)
 }
 
 void
-record_fixed(const struct record_entry *entry, void *fixed)
+record_read_fixed_part(const struct record_entry *entry, void *fixed)
 {
 	read_fields(&record_kinds[entry->kind].fixed, entry->fixed, fixed);
 }
 
 void
-record_item(const struct record_entry *entry, size_t i, void *item)
+record_read_item(const struct record_entry *entry, size_t i, void *item)
 {
 	read_fields(&record_kinds[entry->kind].item, entry->items + i * entry->item_bytes, item);
 }
 
 const char *
-record_error(const struct record_reader *reader)
+record_describe_error(const struct record_reader *reader)
 {
 	static const char *const sentences[RECORD_FLAWS] = {
 		[RECORD_NO_MAGIC] = "It is no record of baretick.",

@@ -19,7 +19,7 @@ static uint8_t *
 put_fields(const struct record_shape *shape, uint8_t *to, const uint8_t *from)
 {
 	for (size_t i = 0; i < shape->count; i++) {
-		const struct record_field *field = record_field(shape, i);
+		const struct record_field *field = record_get_field(shape, i);
 		size_t bytes = (size_t)field->width * field->count;
 
 		__builtin_memcpy(to, from + field->offset, bytes);
@@ -37,7 +37,7 @@ item_struct_size(const struct record_shape *shape)
 	size_t end = 0;
 
 	for (size_t i = 0; i < shape->count; i++)
-		end = record_field(shape, i)->offset + (size_t)record_field(shape, i)->width;
+		end = record_get_field(shape, i)->offset + (size_t)record_get_field(shape, i)->width;
 	return (end + 7) / 8 * 8;
 }
 
@@ -51,20 +51,20 @@ record_begin(struct record *record, void *bytes, size_t size)
 }
 
 static size_t
-entry_bytes(enum record_kind kind, size_t count)
+entry_size_bytes(enum record_kind kind, size_t count)
 {
 	return RECORD_ENTRY_BYTES + record_kinds[kind].fixed.bytes + count * record_kinds[kind].item.bytes;
 }
 
 size_t
-record_bytes_of(enum record_kind kind, size_t count)
+record_entry_size_bytes(enum record_kind kind, size_t count)
 {
-	return RECORD_BLOCK_BYTES + entry_bytes(kind, count);
+	return RECORD_BLOCK_BYTES + entry_size_bytes(kind, count);
 }
 
 /* Returns true if an entry of BYTES needs a new block, because an entry must not be in two blocks. */
 static bool
-needs_block(const struct record *record, size_t bytes)
+does_entry_need_new_block(const struct record *record, size_t bytes)
 {
 	return !record->block || record->length - record->block - RECORD_BLOCK_BYTES + bytes > RECORD_BLOCK_MAX;
 }
@@ -83,7 +83,7 @@ begin_block(struct record *record)
 
 /* Adds BYTES to the size of the current block, after an entry was appended to the block. */
 static void
-add_to_block(struct record *record, size_t bytes)
+add_bytes_to_block_size(struct record *record, size_t bytes)
 {
 	uint8_t *header = record->bytes + record->block;
 	uint32_t crc;
@@ -111,20 +111,20 @@ put_entry(uint8_t *at, enum record_kind kind, const void *fixed, const void *ite
 static void
 append_entry(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
 {
-	size_t bytes = entry_bytes(kind, count);
+	size_t bytes = entry_size_bytes(kind, count);
 
-	if (needs_block(record, bytes))
+	if (does_entry_need_new_block(record, bytes))
 		begin_block(record);
 	record->last = record->length;
 	put_entry(record->bytes + record->last, kind, fixed, items, count);
-	add_to_block(record, bytes);
+	add_bytes_to_block_size(record, bytes);
 }
 
 bool
 record_put(struct record *record, enum record_kind kind, const void *fixed, const void *items, size_t count)
 {
-	size_t bytes = count > RECORD_ENTRY_MAX ? SIZE_MAX : entry_bytes(kind, count);
-	size_t header = bytes <= RECORD_ENTRY_MAX && needs_block(record, bytes) ? RECORD_BLOCK_BYTES : 0;
+	size_t bytes = count > RECORD_ENTRY_MAX ? SIZE_MAX : entry_size_bytes(kind, count);
+	size_t header = bytes <= RECORD_ENTRY_MAX && does_entry_need_new_block(record, bytes) ? RECORD_BLOCK_BYTES : 0;
 
 	if (record->ended || bytes > RECORD_ENTRY_MAX ||
 	    record->size - record->length < END_BYTES + record->reserved + header + bytes) {
@@ -153,8 +153,8 @@ find_block_header(const struct record *record, size_t at)
 }
 
 void
-record_replace(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
-	       size_t count)
+record_replace_entry(struct record *record, size_t at, enum record_kind kind, const void *fixed, const void *items,
+		     size_t count)
 {
 	uint8_t *header = find_block_header(record, at);
 	uint32_t length;

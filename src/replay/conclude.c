@@ -6,18 +6,18 @@
 #include "replay/replay.h"
 
 void
-replay_conclude(struct report *report, void *record, size_t length, uint64_t entries, uint64_t dropped)
+replay_calculate_results(struct report *report, void *record, size_t length, uint64_t entries, uint64_t dropped)
 {
 	struct text given;
 
 	text_init(&given, report->options_given, sizeof(report->options_given));
-	options_put_given(&given, &report->options);
+	options_put_changed_options(&given, &report->options);
 	report->record = (struct report_record){ .bytes = record, .length = length, .dropped = dropped };
 	if (length)
 		sha256_hex(record, length, report->record.sha256);
 	if (dropped)
-		report_note(report, "The record of the run had no space for %lu of %lu entries: results that need them "
-			    "are missing.", dropped, entries + dropped);
+		report_add_note(report, "The record of the run had no space for %lu of %lu entries: results that need them "
+				"are missing.", dropped, entries + dropped);
 	(void)analysis_calculate_rates(record, length, judge_rate_limit_ppb(report), report);
 	analysis_calculate_gaps(record, length, report);
 	analysis_calculate_discontinuities(record, length, report);

@@ -1,6 +1,7 @@
 /*
- * Calculates the report of a run from its record. A run calls replay_conclude() at its end. A replay on another
- * machine calls replay_read() first. Both give the same report if the version of baretick is the same.
+ * Calculates the report of a run from its record. A run calls replay_calculate_results() at its end. A replay on
+ * another machine calls replay_restore_report() first. Both give the same report if the version of baretick is the
+ * same.
  */
 #ifndef BARETICK_REPLAY_H
 #define BARETICK_REPLAY_H
@@ -15,7 +16,7 @@
  * is the number of entries in the record, and DROPPED the number of entries that were omitted. REPORT must already
  * contain the facts (see analysis/facts.h).
  */
-void replay_conclude(struct report *report, void *record, size_t length, uint64_t entries, uint64_t dropped);
+void replay_calculate_results(struct report *report, void *record, size_t length, uint64_t entries, uint64_t dropped);
 
 struct replay_memory {
 	/*
@@ -26,8 +27,8 @@ struct replay_memory {
 	void *context;
 };
 
-struct replay_found { /* Arguments for replay_conclude() that replay_read() found in the record. */
-	uint64_t entries, dropped; /* arguments of replay_conclude() */
+struct replay_found { /* Arguments for replay_calculate_results() that replay_restore_report() found in the record. */
+	uint64_t entries, dropped; /* arguments of replay_calculate_results() */
 };
 
 /*
@@ -35,7 +36,7 @@ struct replay_found { /* Arguments for replay_conclude() that replay_read() foun
  * cleared. Returns NULL on success. Otherwise returns a sentence in static storage that states why there is no
  * report.
  */
-const char *replay_read(const void *record, size_t size, const struct replay_memory *memory, struct report *report,
-			struct replay_found *found);
+const char *replay_restore_report(const void *record, size_t size, const struct replay_memory *memory,
+				  struct report *report, struct replay_found *found);
 
 #endif

@@ -29,7 +29,7 @@ static bool read_struct(struct restored *restored, enum facts_table table, const
 			uint8_t *object);
 
 static void *
-allocate(struct restored *restored, size_t bytes)
+allocate_memory(struct restored *restored, size_t bytes)
 {
 	void *memory = restored->memory->allocate(restored->memory->context, bytes);
 
@@ -51,7 +51,7 @@ copy_text(char *to, const uint8_t *from, size_t length)
 }
 
 static bool
-read_number(const struct facts_field *field, const uint8_t *bytes, size_t length, uint8_t *member)
+read_number_field(const struct facts_field *field, const uint8_t *bytes, size_t length, uint8_t *member)
 {
 	uint64_t value = 0;
 
@@ -65,9 +65,9 @@ read_number(const struct facts_field *field, const uint8_t *bytes, size_t length
 }
 
 static bool
-read_text(struct restored *restored, const uint8_t *bytes, size_t length, uint8_t *member)
+read_text_field(struct restored *restored, const uint8_t *bytes, size_t length, uint8_t *member)
 {
-	char *words = allocate(restored, length + 1);
+	char *words = allocate_memory(restored, length + 1);
 
 	if (!words)
 		return false;
@@ -99,9 +99,9 @@ read_field(struct restored *restored, const struct facts_field *field, size_t i,
 	if (field->kind == FACTS_STRUCTS)
 		return read_element(restored, field, i, bytes, length, object);
 	if (field->kind == FACTS_NUMBER)
-		return read_number(field, bytes, length, member);
+		return read_number_field(field, bytes, length, member);
 	if (field->kind != FACTS_TEXT)
-		return read_text(restored, bytes, length, member);
+		return read_text_field(restored, bytes, length, member);
 	if (length >= field->size)
 		return false;
 	copy_text((char *)member, bytes, length);
@@ -186,18 +186,18 @@ allocate_lists(struct restored *restored)
 	    (shape.count && (shape.clocks < report->clock_count || shape.cores < report->core_count ||
 			     shape.count > series_max_rows(shape.cores))))
 		return false;
-	restored->latencies = allocate(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
-	restored->loops = allocate(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
-	cores = allocate(restored, report_memory_size(report->core_count, widest));
+	restored->latencies = allocate_memory(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
+	restored->loops = allocate_memory(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
+	cores = allocate_memory(restored, report_memory_bytes(report->core_count, widest));
 	if (restored->error)
 		return false;
-	report_lay_out(report, cores, report->core_count, widest);
+	report_divide_memory(report, cores, report->core_count, widest);
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].latency = &restored->latencies[i];
 	for (size_t i = 0; i < report->calibration_count; i++)
 		report->calibrations[i].loop = &restored->loops[i];
 	if (shape.count) {
-		void *memory = allocate(restored, series_size_bytes(shape.clocks, shape.cores, shape.count));
+		void *memory = allocate_memory(restored, series_size_bytes(shape.clocks, shape.cores, shape.count));
 
 		if (!memory)
 			return false;
@@ -209,13 +209,13 @@ allocate_lists(struct restored *restored)
 
 /* Reads the elements in an entry FACTS. They must follow the elements in the previous entries. */
 static bool
-read_facts(struct restored *restored, const struct record_entry *entry)
+read_facts_entry(struct restored *restored, const struct record_entry *entry)
 {
 	struct facts_elements elements;
 	struct record_facts facts;
 	size_t *next;
 
-	record_fixed(entry, &facts);
+	record_read_fixed_part(entry, &facts);
 	if (facts.list >= FACTS_LISTS || entry->item_bytes != sizeof(struct record_taken))
 		return true; /* a later version of baretick wrote this list */
 	next = &restored->next[facts.list];
@@ -258,7 +258,7 @@ read_varint(const uint8_t *bytes, size_t length, size_t *at, uint64_t *value)
 }
 
 static void
-add_cell(struct latency *latency, size_t cell, uint64_t reads)
+add_reads_to_cell(struct latency *latency, size_t cell, uint64_t reads)
 {
 	size_t bucket = cell < LATENCY_EXACT_NS ? histogram_find_bucket(cell) : cell - LATENCY_EXACT_NS;
 
@@ -269,13 +269,13 @@ add_cell(struct latency *latency, size_t cell, uint64_t reads)
 }
 
 static bool
-read_latency(struct restored *restored, const struct record_entry *entry)
+read_latency_entry(struct restored *restored, const struct record_entry *entry)
 {
 	uint64_t distance, reads, cell = 0;
 	struct record_latency is;
 	struct latency *latency;
 
-	record_fixed(entry, &is);
+	record_read_fixed_part(entry, &is);
 	if (!restored->next[FACTS_REPORT] || is.clock >= restored->report->clock_count ||
 	    is.length > (size_t)entry->item_count * entry->item_bytes)
 		return false;
@@ -293,22 +293,22 @@ read_latency(struct restored *restored, const struct record_entry *entry)
 		cell += distance;
 		if (cell >= FACTS_CELLS)
 			return false;
-		add_cell(latency, cell, reads);
+		add_reads_to_cell(latency, cell, reads);
 	}
 	return true;
 }
 
 static bool
-read_run(struct restored *restored, const struct record_entry *entry)
+read_run_entry(struct restored *restored, const struct record_entry *entry)
 {
 	struct report *report = restored->report;
 	struct record_run run;
-	char *texts = allocate(restored, sizeof(run.version) + sizeof(run.commit) + 2);
+	char *texts = allocate_memory(restored, sizeof(run.version) + sizeof(run.commit) + 2);
 
 	if (!texts || restored->has_run)
 		return false;
 	restored->has_run = true;
-	record_fixed(entry, &run);
+	record_read_fixed_part(entry, &run);
 	__builtin_memcpy(texts, run.version, sizeof(run.version));
 	__builtin_memcpy(texts + sizeof(run.version) + 1, run.commit, sizeof(run.commit));
 	report->version = texts;
@@ -321,16 +321,16 @@ static bool
 read_entry(struct restored *restored, const struct record_entry *entry)
 {
 	switch (entry->kind) {
-	case RECORD_RUN:     return read_run(restored, entry);
-	case RECORD_FACTS:   return read_facts(restored, entry);
-	case RECORD_LATENCY: return read_latency(restored, entry);
+	case RECORD_RUN:     return read_run_entry(restored, entry);
+	case RECORD_FACTS:   return read_facts_entry(restored, entry);
+	case RECORD_LATENCY: return read_latency_entry(restored, entry);
 	default:             return true;
 	}
 }
 
 /* Returns true if the record contained all elements of all lists, and all cells of the latencies. */
 static bool
-is_complete(struct restored *restored)
+is_record_complete(struct restored *restored)
 {
 	const struct report *report = restored->report;
 
@@ -345,7 +345,7 @@ is_complete(struct restored *restored)
 
 /* Returns false if the facts in REPORT break an assumption of the judge or the renderers. */
 static bool
-is_plausible(const struct report *report)
+is_report_plausible(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
@@ -383,8 +383,8 @@ remove_unknown_rules(struct report *report)
 	report->finding_count = findings;
 	unknown -= rows + findings;
 	if (unknown)
-		report_note(report, "%zu result%s of rules that this version of baretick does not have %s left out. The last "
-			    "one is of the rule %s.", unknown, unknown == 1 ? "" : "s", unknown == 1 ? "is" : "are", example);
+		report_add_note(report, "%zu result%s of rules that this version of baretick does not have %s left out. The last "
+				"one is of the rule %s.", unknown, unknown == 1 ? "" : "s", unknown == 1 ? "is" : "are", example);
 }
 
 /*
@@ -395,7 +395,7 @@ restore_findings(struct restored *restored)
 {
 	struct report *report = restored->report;
 	size_t count = report->finding_count;
-	struct finding *findings = allocate(restored, (count + 1) * sizeof(*findings));
+	struct finding *findings = allocate_memory(restored, (count + 1) * sizeof(*findings));
 
 	if (!findings)
 		return false;
@@ -407,8 +407,8 @@ restore_findings(struct restored *restored)
 }
 
 const char *
-replay_read(const void *record, size_t size, const struct replay_memory *memory, struct report *report,
-	    struct replay_found *found)
+replay_restore_report(const void *record, size_t size, const struct replay_memory *memory, struct report *report,
+		      struct replay_found *found)
 {
 	struct restored restored = { .report = report, .memory = memory, .record = record, .size = size };
 	struct record_reader reader;
@@ -418,20 +418,20 @@ replay_read(const void *record, size_t size, const struct replay_memory *memory,
 	__builtin_memset(report, 0, sizeof(*report));
 	report->version = report->commit = report->relative_to = "";
 	record_open(&reader, record, size);
-	while (record_next(&reader, &entry))
+	while (record_read_next(&reader, &entry))
 		is_good = is_good && read_entry(&restored, &entry);
 	if (restored.error)
 		return restored.error;
 	if (!is_good && !reader.dropped)
 		return BAD_FACTS;
 	if (reader.state != RECORD_WHOLE)
-		return record_error(&reader);
-	is_good = is_good && restored.next[FACTS_REPORT] && is_complete(&restored);
+		return record_describe_error(&reader);
+	is_good = is_good && restored.next[FACTS_REPORT] && is_record_complete(&restored);
 	if (!is_good && reader.dropped)
 		return LOST_FACTS;
 	if (!restored.next[FACTS_REPORT])
 		return NO_FACTS;
-	if (!is_good || !is_plausible(report))
+	if (!is_good || !is_report_plausible(report))
 		return BAD_FACTS;
 	remove_unknown_rules(report);
 	if (!restore_findings(&restored))

@@ -9,7 +9,7 @@
 
 /* Returns true for the TSC itself, and for clocks that a hypervisor calculates from it. */
 static bool
-is_tsc(const struct report_clock *entry)
+is_tsc_or_derived_from_it(const struct report_clock *entry)
 {
 	return text_equal(entry->clock.main, "tsc") || entry->clock.by_tsc;
 }
@@ -25,7 +25,7 @@ is_rtc(const struct report_clock *entry)
  * window, in ppb.
  */
 static uint64_t
-proven_change_ppb(const struct report_clock *entry)
+proven_rate_change_ppb(const struct report_clock *entry)
 {
 	const struct interval_ppb *change = &entry->change_halves;
 
@@ -40,9 +40,9 @@ proven_change_ppb(const struct report_clock *entry)
  * smaller change widens the comparison.
  */
 static bool
-have_two_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
+have_clocks_different_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
 {
-	uint64_t first = proven_change_ppb(&report->clocks[a]), second = proven_change_ppb(&report->clocks[b]);
+	uint64_t first = proven_rate_change_ppb(&report->clocks[a]), second = proven_rate_change_ppb(&report->clocks[b]);
 	uint64_t both = first < second ? first : second;
 	struct rate_interval of_a = rate_widen(rates[a], both / READ_TOGETHER);
 
@@ -54,9 +54,9 @@ have_two_crystals(const struct report *report, const struct rate_interval *rates
  * hypervisor stops and sets it together with the devices.
  */
 static bool
-jumps_with_tsc(const struct report_clock *entry)
+is_tsc_itself(const struct report_clock *entry)
 {
-	return is_tsc(entry) && !entry->clock.by_tsc;
+	return is_tsc_or_derived_from_it(entry) && !entry->clock.by_tsc;
 }
 
 /*
@@ -64,7 +64,7 @@ jumps_with_tsc(const struct report_clock *entry)
  * clocks for which IS_TSCS returns true. On bare metal it is empty.
  */
 static struct falseticker_sources
-same_source_devices(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
+find_same_source_devices(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
 {
 	struct falseticker_sources sources = { .same_source = 0 };
 
@@ -77,7 +77,7 @@ same_source_devices(const struct report *report, bool (*is_tscs)(const struct re
 struct falseticker_sources
 sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
-	struct falseticker_sources sources = same_source_devices(report, is_tsc);
+	struct falseticker_sources sources = find_same_source_devices(report, is_tsc_or_derived_from_it);
 	bool guest = report->hypervisor[0];
 
 	for (size_t i = 0; i < report->clock_count; i++) {
@@ -86,8 +86,8 @@ sources_for_rates(const struct report *report, const struct rate_interval *rates
 		for (size_t j = 0; j < report->clock_count; j++) {
 			const struct report_clock *b = &report->clocks[j];
 
-			if (guest ? is_tsc(a) != is_tsc(b) :
-			    is_rtc(a) != is_rtc(b) || have_two_crystals(report, rates, i, j))
+			if (guest ? is_tsc_or_derived_from_it(a) != is_tsc_or_derived_from_it(b) :
+			    is_rtc(a) != is_rtc(b) || have_clocks_different_crystals(report, rates, i, j))
 				sources.separate[i] |= set_of(j);
 		}
 	}
@@ -97,7 +97,7 @@ sources_for_rates(const struct report *report, const struct rate_interval *rates
 struct falseticker_sources
 sources_for_jumps(const struct report *report)
 {
-	struct falseticker_sources sources = same_source_devices(report, jumps_with_tsc);
+	struct falseticker_sources sources = find_same_source_devices(report, is_tsc_itself);
 
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *a = &report->clocks[i];
@@ -105,7 +105,7 @@ sources_for_jumps(const struct report *report)
 		for (size_t j = 0; j < report->clock_count; j++) {
 			const struct report_clock *b = &report->clocks[j];
 
-			if (jumps_with_tsc(a) != jumps_with_tsc(b) || is_rtc(a) != is_rtc(b))
+			if (is_tsc_itself(a) != is_tsc_itself(b) || is_rtc(a) != is_rtc(b))
 				sources.separate[i] |= set_of(j);
 		}
 	}

@@ -10,7 +10,7 @@
 
 /* Returns true if SUFFIX is ".new" in upper or lower case, because FAT ignores the case. */
 static bool
-is_unfinished(const char *suffix)
+is_suffix_of_unfinished_folder(const char *suffix)
 {
 	size_t i = 0;
 
@@ -21,7 +21,7 @@ is_unfinished(const char *suffix)
 }
 
 unsigned
-folders_number(const char *name)
+folders_parse_number(const char *name)
 {
 	unsigned number = 0;
 
@@ -30,11 +30,11 @@ folders_number(const char *name)
 			return 0;
 		number = number * 10 + (unsigned)(name[i] - '0');
 	}
-	return name[DIGITS] == '\0' || is_unfinished(name + DIGITS) ? number : 0;
+	return name[DIGITS] == '\0' || is_suffix_of_unfinished_folder(name + DIGITS) ? number : 0;
 }
 
 void
-folders_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole)
+folders_make_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole)
 {
 	struct text text;
 

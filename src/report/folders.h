@@ -16,10 +16,10 @@
 enum save_file { SAVE_JSON, SAVE_TEXT, SAVE_HTML, SAVE_CSV, SAVE_RECORD, SAVE_FILES };
 
 /* Returns the number, 1 to FOLDERS_MAX, if NAME is NNNN or NNNN.new. Otherwise returns 0. */
-unsigned folders_number(const char *name);
+unsigned folders_parse_number(const char *name);
 
 /* Writes the name of folder NUMBER: NNNN if WHOLE is true, otherwise NNNN.new. */
-void folders_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole);
+void folders_make_name(char name[FOLDERS_NAME_SIZE], unsigned number, bool whole);
 
 /*
  * Returns an upper bound of the bytes that a new folder needs on a volume with blocks of BLOCK bytes. The folder has

@@ -7,7 +7,7 @@
 #define LONG_MS   100 /* a time interval of at least this many ms is printed with both ends */
 
 static void
-append(struct phrase *phrase, const char *format, va_list arguments)
+append_formatted(struct phrase *phrase, const char *format, va_list arguments)
 {
 	size_t length = text_length(phrase->bytes);
 	struct text text;
@@ -23,7 +23,7 @@ phrase(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	append(&phrase, format, arguments);
+	append_formatted(&phrase, format, arguments);
 	va_end(arguments);
 	return phrase;
 }
@@ -34,12 +34,12 @@ phrase_add(struct phrase *phrase, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	append(phrase, format, arguments);
+	append_formatted(phrase, format, arguments);
 	va_end(arguments);
 }
 
 const char *
-phrase_joint(size_t i, size_t count)
+phrase_list_separator(size_t i, size_t count)
 {
 	return !i ? "" : i + 1 == count ? " and " : ", ";
 }
@@ -66,10 +66,10 @@ phrase_tsc_time(const struct report *report, uint64_t tsc)
  * MOMENT is short.
  */
 static struct phrase
-phrase_times(const struct report *report, struct moment moment, const char *at, const char *from, const char *to)
+phrase_time_or_span(const struct report *report, struct moment moment, const char *at, const char *from, const char *to)
 {
 	uint64_t begin_ns = report_run_time_ns(report, moment.begin_tsc);
-	uint64_t end_ns = report_run_time_ns_max(report, moment.end_tsc);
+	uint64_t end_ns = report_max_run_time_ns(report, moment.end_tsc);
 
 	if (end_ns / NS_PER_MS < begin_ns / NS_PER_MS + LONG_MS)
 		return phrase("%s%s", at, phrase_run_time(end_ns).bytes);
@@ -77,13 +77,13 @@ phrase_times(const struct report *report, struct moment moment, const char *at, 
 }
 
 struct phrase
-phrase_moment(const struct report *report, struct moment moment)
+phrase_when(const struct report *report, struct moment moment)
 {
-	return phrase_times(report, moment, "at ", "between ", " and ");
+	return phrase_time_or_span(report, moment, "at ", "between ", " and ");
 }
 
 struct phrase
-phrase_span(const struct report *report, struct moment moment)
+phrase_time_span(const struct report *report, struct moment moment)
 {
-	return phrase_times(report, moment, "", "", " to ");
+	return phrase_time_or_span(report, moment, "", "", " to ");
 }

@@ -17,7 +17,7 @@ struct phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2
 void phrase_add(struct phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns the separator before item I in a list of COUNT items: "", ", " or " and ". */
-const char *phrase_joint(size_t i, size_t count);
+const char *phrase_list_separator(size_t i, size_t count);
 
 /*
  * Returns the time since the start of the run at which the boot core's TSC had the value TSC, as "3.1 s" or "312 ms".
@@ -25,9 +25,9 @@ const char *phrase_joint(size_t i, size_t count);
 struct phrase phrase_tsc_time(const struct report *report, uint64_t tsc);
 
 /* Returns the time interval MOMENT as "at 3.1 s", or as "between 3.1 s and 3.4 s" if it lasts 100 ms or more. */
-struct phrase phrase_moment(const struct report *report, struct moment moment);
+struct phrase phrase_when(const struct report *report, struct moment moment);
 
 /* Returns the time interval MOMENT as "3.1 s", or as "3.1 s to 3.4 s" if it lasts 100 ms or more. */
-struct phrase phrase_span(const struct report *report, struct moment moment);
+struct phrase phrase_time_span(const struct report *report, struct moment moment);
 
 #endif

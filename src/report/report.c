@@ -138,7 +138,7 @@ claimed_millihz(const struct rate *claimed)
  * clock of its device if both read the same counter.
  */
 static const struct report_clock *
-entry_with_rate(const struct report *report, const struct report_clock *entry)
+find_clock_with_rate(const struct report *report, const struct report_clock *entry)
 {
 	for (size_t i = 0; i < report->clock_count && !entry->measured.known; i++) {
 		const struct report_clock *main = &report->clocks[i];
@@ -151,9 +151,9 @@ entry_with_rate(const struct report *report, const struct report_clock *entry)
 }
 
 uint64_t
-report_clock_millihz(const struct report *report, const struct report_clock *entry)
+report_clock_rate_millihz(const struct report *report, const struct report_clock *entry)
 {
-	const struct interval_millihz *measured = &entry_with_rate(report, entry)->measured;
+	const struct interval_millihz *measured = &find_clock_with_rate(report, entry)->measured;
 	uint64_t claimed = claimed_millihz(&entry->clock.claimed);
 	bool is_claim_inside = measured->low <= claimed && claimed <= measured->high;
 
@@ -163,15 +163,15 @@ report_clock_millihz(const struct report *report, const struct report_clock *ent
 }
 
 uint64_t
-report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks)
+report_clock_ticks_to_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks)
 {
-	uint64_t millihz = report_clock_millihz(report, entry);
+	uint64_t millihz = report_clock_rate_millihz(report, entry);
 
 	return millihz ? scale_mul_div_nearest(ticks, PS_MILLIHZ_PER_TICK, millihz) : 0;
 }
 
 uint64_t
-report_warps(const struct report_skew *skew)
+report_count_warps(const struct report_skew *skew)
 {
 	return skew->warps + skew->locked.warps + skew->lock_free.warps;
 }
@@ -199,7 +199,7 @@ report_drift_ppb(const struct report *report, const struct report_core *core)
 }
 
 struct scale
-report_scale(const struct report *report)
+report_get_scale(const struct report *report)
 {
 	struct scale scale;
 
@@ -210,9 +210,9 @@ report_scale(const struct report *report)
 }
 
 struct interval_ns
-report_offset_ns(const struct report *report, struct offset offset)
+report_offset_to_ns(const struct report *report, struct offset offset)
 {
-	struct scale scale = report_scale(report);
+	struct scale scale = report_get_scale(report);
 	int64_t low, high;
 
 	if (!report->skew.first.measured || !offset_is_known(offset))
@@ -223,32 +223,33 @@ report_offset_ns(const struct report *report, struct offset offset)
 }
 
 static uint64_t
-magnitude(int64_t ticks)
+absolute_ticks(int64_t ticks)
 {
 	return ticks < 0 ? 0 - (uint64_t)ticks : (uint64_t)ticks;
 }
 
 static uint64_t
-ticks_ps(const struct scale *scale, uint64_t ticks)
+ticks_to_ps(const struct scale *scale, uint64_t ticks)
 {
 	return scale_mul_div_wide((unsigned __int128)ticks * scale->hz.den, PS_PER_S, scale->hz.num, SCALE_UP);
 }
 
 struct offset_budget
-report_offset_budget(const struct report *report, struct offset offset)
+report_offset_error_budget(const struct report *report, struct offset offset)
 {
-	struct interval_ns ns = report_offset_ns(report, offset);
+	struct interval_ns ns = report_offset_to_ns(report, offset);
 	const struct rate_interval *tsc = &report->tsc_within;
 	struct offset_budget budget = { 0, 0, 0 };
-	struct scale scale = report_scale(report);
+	struct scale scale = report_get_scale(report);
 	uint64_t whole_ps;
 
 	if (!ns.known)
 		return budget;
 	whole_ps = (uint64_t)(ns.high - ns.low) * (PS_PER_NS / 2);
-	budget.trip_ps = ticks_ps(&scale, (uint64_t)(offset.high - offset.low)) / 2;
+	budget.trip_ps = ticks_to_ps(&scale, (uint64_t)(offset.high - offset.low)) / 2;
 	if (tsc->known)
-		budget.tsc_rate_ps = scale_mul_div_up(ticks_ps(&scale, magnitude(offset.low) / 2 + magnitude(offset.high) / 2),
+		budget.tsc_rate_ps = scale_mul_div_up(ticks_to_ps(&scale,
+								  absolute_ticks(offset.low) / 2 + absolute_ticks(offset.high) / 2),
 						      (tsc->high - tsc->low) / 2, tsc->low);
 	if (whole_ps > budget.trip_ps + budget.tsc_rate_ps)
 		budget.conversion_ps = whole_ps - budget.trip_ps - budget.tsc_rate_ps;
@@ -270,7 +271,7 @@ report_run_time_ns(const struct report *report, uint64_t tsc)
  * RTC is ignored, because it also counts while the guest is paused.
  */
 static uint64_t
-elapsed_ns_max(const struct report *report, const struct report_discontinuity *row)
+max_elapsed_ns(const struct report *report, const struct report_discontinuity *row)
 {
 	int64_t most_ns = 0;
 
@@ -286,7 +287,7 @@ elapsed_ns_max(const struct report *report, const struct report_discontinuity *r
 }
 
 uint64_t
-report_run_time_ns_max(const struct report *report, uint64_t tsc)
+report_max_run_time_ns(const struct report *report, uint64_t tsc)
 {
 	uint64_t ns = report_run_time_ns(report, tsc), most_ns = ns;
 
@@ -294,7 +295,7 @@ report_run_time_ns_max(const struct report *report, uint64_t tsc)
 		const struct report_discontinuity *row = &report->discontinuities[i];
 		uint64_t from_ns = report_run_time_ns(report, row->from_tsc);
 		uint64_t at_ns = report_run_time_ns(report, row->at_tsc);
-		uint64_t counted_ns = elapsed_ns_max(report, row);
+		uint64_t counted_ns = max_elapsed_ns(report, row);
 
 		if (from_ns > at_ns && ns + counted_ns >= at_ns)
 			most_ns += from_ns - at_ns + counted_ns;
@@ -331,25 +332,25 @@ report_put_pass_times(struct text *out, const struct report *report)
 }
 
 const struct offsets *
-report_shown_pass(const struct report *report)
+report_get_shown_pass(const struct report *report)
 {
 	return report->skew.last_shown ? &report->skew.last.offsets : &report->skew.first.offsets;
 }
 
 const struct offsets_summary *
-report_shown_summary(const struct report *report)
+report_get_shown_summary(const struct report *report)
 {
 	return report->skew.last_shown ? &report->skew.last.summary : &report->skew.first.summary;
 }
 
 struct offset
-report_shown_offset(const struct report *report, const struct report_core *core)
+report_get_shown_offset(const struct report *report, const struct report_core *core)
 {
 	return report->skew.last_shown ? core->last_offset : core->offset;
 }
 
 void
-report_note(struct report *report, const char *format, ...)
+report_add_note(struct report *report, const char *format, ...)
 {
 	struct text note;
 	va_list arguments;

@@ -240,7 +240,7 @@ struct report_pass {
 
 struct report_skew { /* synchronisation of the cores' TSCs */
 	struct report_contended locked, lock_free;
-	/* The arguments of report_lay_out(), which divides the memory into the arrays below. */
+	/* The arguments of report_divide_memory(), which divides the memory into the arrays below. */
 	void *memory;
 	size_t cores_max;
 	enum pair_schedule widest;
@@ -671,16 +671,16 @@ bool report_clock_is_main_method(const struct report_clock *entry);
  * clock if both read the same counter. It is the nominal frequency if no rate was measured, or if the measured
  * interval is wide and contains the nominal frequency. Returns 0 if no rate is known.
  */
-uint64_t report_clock_millihz(const struct report *report, const struct report_clock *entry);
+uint64_t report_clock_rate_millihz(const struct report *report, const struct report_clock *entry);
 
 /*
- * Returns the duration of TICKS of the clock in ps, according to report_clock_millihz(). Returns 0 if the rate is
+ * Returns the duration of TICKS of the clock in ps, according to report_clock_rate_millihz(). Returns 0 if the rate is
  * unknown.
  */
-uint64_t report_clock_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks);
+uint64_t report_clock_ticks_to_ps(const struct report *report, const struct report_clock *entry, uint64_t ticks);
 
 /* Returns the number of warps: TSC readings of one core that were lower than an earlier reading of another core. */
-uint64_t report_warps(const struct report_skew *skew);
+uint64_t report_count_warps(const struct report_skew *skew);
 
 /* Returns true if the drift of the core's TSC relative to the boot core's TSC was measured. */
 bool report_drift_is_known(const struct report *report, const struct report_core *core);
@@ -689,13 +689,13 @@ bool report_drift_is_known(const struct report *report, const struct report_core
 struct interval_ppb report_drift_ppb(const struct report *report, const struct report_core *core);
 
 /* Returns the scale that converts TSC ticks to ns, with the bounds of the TSC's rate. */
-struct scale report_scale(const struct report *report);
+struct scale report_get_scale(const struct report *report);
 
 /*
  * Converts OFFSET, the offset of one core's TSC against another's, to ns. The bounds are rounded outwards, and the
  * value is their middle.
  */
-struct interval_ns report_offset_ns(const struct report *report, struct offset offset);
+struct interval_ns report_offset_to_ns(const struct report *report, struct offset offset);
 
 /* Error budget of an offset in ps. Each part is half of the width that it adds to the interval; 0 if unknown. */
 struct offset_budget {
@@ -708,7 +708,7 @@ struct offset_budget {
 	uint64_t conversion_ps; /* rounding */
 };
 
-struct offset_budget report_offset_budget(const struct report *report, struct offset offset);
+struct offset_budget report_offset_error_budget(const struct report *report, struct offset offset);
 
 /* Returns the clock with this id, or NULL. Although REPORT is const, the result is not, as with strchr(). */
 struct report_clock *report_find_clock(const struct report *report, const char *id);
@@ -723,7 +723,7 @@ uint64_t report_run_time_ns(const struct report *report, uint64_t tsc);
  * Returns the latest time in ns since the start of the run at which the boot core's TSC may have had the value TSC.
  * If the TSC stepped back, it had some values a second time.
  */
-uint64_t report_run_time_ns_max(const struct report *report, uint64_t tsc);
+uint64_t report_max_run_time_ns(const struct report *report, uint64_t tsc);
 
 /* Prints NS, a time since the start of the run, as "3.1 s" or "312 ms". */
 void report_put_run_time(struct text *out, uint64_t ns);
@@ -742,9 +742,9 @@ void report_put_pass_times(struct text *out, const struct report *report);
  * These three functions return results of the pass that reports show, which is the first or the last pass (see
  * last_shown): its offsets, its summary, and the offset of CORE.
  */
-const struct offsets *report_shown_pass(const struct report *report);
-const struct offsets_summary *report_shown_summary(const struct report *report);
-struct offset report_shown_offset(const struct report *report, const struct report_core *core);
+const struct offsets *report_get_shown_pass(const struct report *report);
+const struct offsets_summary *report_get_shown_summary(const struct report *report);
+struct offset report_get_shown_offset(const struct report *report, const struct report_core *core);
 
 /* Adds CLAIM to the report, unless there is no space. */
 void report_add_claim(struct report *report, const struct claim *claim);
@@ -753,6 +753,6 @@ void report_add_claim(struct report *report, const struct claim *claim);
 const char *report_claim_clock_id(const struct claim *claim);
 
 /* Adds a note, unless there is no space. A text that is too long is cut. */
-void report_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_add_note(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

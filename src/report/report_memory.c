@@ -4,7 +4,7 @@
 #define ALIGNMENT 8u
 
 static void *
-reserve(uintptr_t *next, size_t bytes)
+reserve_bytes(uintptr_t *next, size_t bytes)
 {
 	return report_reserve(next, bytes, ALIGNMENT);
 }
@@ -12,9 +12,9 @@ reserve(uintptr_t *next, size_t bytes)
 static void
 divide_memory_of_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
 {
-	offsets->pairs = reserve(next, pairs * sizeof(*offsets->pairs));
-	offsets->moved_ticks = reserve(next, pairs * sizeof(*offsets->moved_ticks));
-	offsets->moments = reserve(next, pairs * sizeof(*offsets->moments));
+	offsets->pairs = reserve_bytes(next, pairs * sizeof(*offsets->pairs));
+	offsets->moved_ticks = reserve_bytes(next, pairs * sizeof(*offsets->moved_ticks));
+	offsets->moments = reserve_bytes(next, pairs * sizeof(*offsets->moments));
 }
 
 /* Sets ROWS and the arrays of SKEW to addresses from BEGIN on. Returns the address after the last array. */
@@ -25,22 +25,22 @@ divide_memory(struct report_core **rows, struct report_skew *skew, uintptr_t beg
 	size_t pairs = pair_schedule_count_pairs(widest, cores);
 	uintptr_t next = begin;
 
-	*rows = reserve(&next, cores * sizeof(**rows));
-	skew->core_of = reserve(&next, cores * sizeof(*skew->core_of));
+	*rows = reserve_bytes(&next, cores * sizeof(**rows));
+	skew->core_of = reserve_bytes(&next, cores * sizeof(*skew->core_of));
 	for (size_t i = 0; i < REPORT_PASSES; i++) {
 		divide_memory_of_pairs(&skew->passes[i].offsets, &next, pairs);
-		skew->passes[i].outlier = reserve(&next, cores * sizeof(*skew->passes[i].outlier));
+		skew->passes[i].outlier = reserve_bytes(&next, cores * sizeof(*skew->passes[i].outlier));
 	}
-	skew->drifts = reserve(&next, pairs * sizeof(*skew->drifts));
-	skew->moved = reserve(&next, cores * sizeof(*skew->moved));
-	skew->solved = reserve(&next, cores * sizeof(*skew->solved));
-	skew->disputed = reserve(&next, cores * sizeof(*skew->disputed));
-	skew->trips = reserve(&next, sizeof(*skew->trips));
+	skew->drifts = reserve_bytes(&next, pairs * sizeof(*skew->drifts));
+	skew->moved = reserve_bytes(&next, cores * sizeof(*skew->moved));
+	skew->solved = reserve_bytes(&next, cores * sizeof(*skew->solved));
+	skew->disputed = reserve_bytes(&next, cores * sizeof(*skew->disputed));
+	skew->trips = reserve_bytes(&next, sizeof(*skew->trips));
 	return next;
 }
 
 size_t
-report_memory_size(size_t cores, enum pair_schedule widest)
+report_memory_bytes(size_t cores, enum pair_schedule widest)
 {
 	struct report_skew skew;
 	struct report_core *rows;
@@ -49,7 +49,7 @@ report_memory_size(size_t cores, enum pair_schedule widest)
 }
 
 void
-report_lay_out(struct report *report, void *memory, size_t cores, enum pair_schedule widest)
+report_divide_memory(struct report *report, void *memory, size_t cores, enum pair_schedule widest)
 {
 	report->skew.memory = memory;
 	report->skew.cores_max = cores;

@@ -13,7 +13,7 @@ rules_find(const char *id)
 }
 
 void
-rules_limit_ids(const char *ids[RULES_MAX + 1])
+rules_list_ids_with_limit(const char *ids[RULES_MAX + 1])
 {
 	size_t count = 0;
 
@@ -24,7 +24,7 @@ rules_limit_ids(const char *ids[RULES_MAX + 1])
 }
 
 uint64_t
-rules_limit(const struct rule *rule, const struct options *options)
+rules_get_limit(const struct rule *rule, const struct options *options)
 {
 	for (size_t i = 0; i < options->limit_count; i++)
 		if (text_equal(options->limits[i].rule, rule->id))
@@ -33,19 +33,20 @@ rules_limit(const struct rule *rule, const struct options *options)
 }
 
 uint64_t
-rules_limit_of(const struct report *report, const char *rule_id)
+rules_get_limit_by_id(const struct report *report, const char *rule_id)
 {
-	return rules_limit(rules_find(rule_id), &report->options);
+	return rules_get_limit(rules_find(rule_id), &report->options);
 }
 
 enum verdict
-rules_severity(const struct rule *rule, const struct report *report)
+rules_get_severity(const struct rule *rule, const struct report *report)
 {
 	return rule->warns_in_guest && report->hypervisor[0] ? VERDICT_WARN : rule->severity;
 }
 
 bool
-rules_applies_to_clock(const struct report *report, const struct report_clock *entry, const char *named, bool one_way)
+rules_does_finding_affect_clock(const struct report *report, const struct report_clock *entry, const char *named,
+				bool one_way)
 {
 	const struct report_clock *main;
 
@@ -57,28 +58,28 @@ rules_applies_to_clock(const struct report *report, const struct report_clock *e
 }
 
 bool
-rules_failed(const struct report *report, const struct behaviour *row)
+rules_has_failed(const struct report *report, const struct behaviour *row)
 {
-	return rules_outcome(row, &report->options) == OUTCOME_FAILED;
+	return rules_get_outcome(row, &report->options) == OUTCOME_FAILED;
 }
 
 enum outcome
-rules_outcome(const struct behaviour *row, const struct options *options)
+rules_get_outcome(const struct behaviour *row, const struct options *options)
 {
 	const struct rule *rule = rules_find(row->rule);
 
-	return behaviour_get_outcome(row, rule ? rules_limit(rule, options) : UINT64_MAX);
+	return behaviour_get_outcome(row, rule ? rules_get_limit(rule, options) : UINT64_MAX);
 }
 
 size_t
-rules_count(const struct report *report, const char *clock, enum outcome outcome)
+rules_count_outcomes(const struct report *report, const char *clock, enum outcome outcome)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
-		count += (!clock || text_equal(clock, row->clock)) && rules_outcome(row, &report->options) == outcome;
+		count += (!clock || text_equal(clock, row->clock)) && rules_get_outcome(row, &report->options) == outcome;
 	}
 	return count;
 }
@@ -90,7 +91,7 @@ note_lost_finding(struct report *report)
 
 	if (report->note_count && text_equal(report->notes[report->note_count - 1], sentence))
 		return;
-	report_note(report, "%s", sentence);
+	report_add_note(report, "%s", sentence);
 }
 
 static int64_t
@@ -110,7 +111,7 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 
 	if (!rule)
 		return NULL;
-	enum verdict severity = rules_severity(rule, report);
+	enum verdict severity = rules_get_severity(rule, report);
 
 	if (severity == VERDICT_FAIL || report->verdict == VERDICT_PASS)
 		report->verdict = severity;
@@ -121,7 +122,7 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 	finding = &report->findings[report->finding_count++];
 	*finding = (struct finding){ .rule = rule->id, .severity = severity, .clock = clock,
 				     .core = core, .unit = rule->unit, .one_way = rule->one_way, .source = rule->source,
-				     .limit = clamp_to_signed(rules_limit(rule, &report->options)) };
+				     .limit = clamp_to_signed(rules_get_limit(rule, &report->options)) };
 	text_init(&text, finding->text, sizeof(finding->text));
 	va_start(arguments, format);
 	text_vprintf(&text, format, arguments);
@@ -130,7 +131,7 @@ rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 }
 
 void
-rules_add_text(struct finding *finding, const char *format, ...)
+rules_add_text_to_finding(struct finding *finding, const char *format, ...)
 {
 	struct text text;
 	va_list arguments;
@@ -144,7 +145,7 @@ rules_add_text(struct finding *finding, const char *format, ...)
 }
 
 bool
-rules_is_finding(const struct finding *finding, const char *rule, const char *clock)
+rules_is_finding_of(const struct finding *finding, const char *rule, const char *clock)
 {
 	return (!rule || text_equal(finding->rule, rule)) &&
 	       (!clock || (finding->clock && text_equal(finding->clock, clock)));
@@ -154,13 +155,13 @@ struct finding *
 rules_find_finding(const struct report *report, const char *rule, const char *clock)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (rules_is_finding(&report->findings[i], rule, clock))
+		if (rules_is_finding_of(&report->findings[i], rule, clock))
 			return (struct finding *)&report->findings[i];
 	return NULL;
 }
 
 const char *
-rules_advice(const struct finding *finding)
+rules_get_advice(const struct finding *finding)
 {
 	return finding->advice[0] ? finding->advice : rules_find(finding->rule)->advice;
 }
@@ -183,21 +184,21 @@ rules_set_count(struct finding *finding, uint64_t count)
 }
 
 void
-rules_add_core(struct finding *finding, uint32_t apic_id)
+rules_add_core_to_finding(struct finding *finding, uint32_t apic_id)
 {
 	if (finding && finding->core_count < REPORT_FINDING_CORES)
 		finding->cores[finding->core_count++] = apic_id;
 }
 
 void
-rules_set_pair(struct finding *finding, uint32_t a, uint32_t b)
+rules_set_pair_of_cores(struct finding *finding, uint32_t a, uint32_t b)
 {
-	rules_add_core(finding, a);
-	rules_add_core(finding, b);
+	rules_add_core_to_finding(finding, a);
+	rules_add_core_to_finding(finding, b);
 }
 
 bool
-rules_has_core(const struct finding *finding, uint32_t apic_id)
+rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id)
 {
 	for (size_t i = 0; i < finding->core_count; i++)
 		if (finding->cores[i] == apic_id)
@@ -206,7 +207,7 @@ rules_has_core(const struct finding *finding, uint32_t apic_id)
 }
 
 const char *
-rules_full_stop(const char *sentence)
+rules_missing_full_stop(const char *sentence)
 {
 	size_t length = text_length(sentence);
 

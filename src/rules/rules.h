@@ -40,53 +40,53 @@ extern const struct rule rules[]; /* in the order in which findings are reported
 const struct rule *rules_find(const char *id); /* returns NULL if there is no rule with this id */
 
 /* Sets IDS to the ids of all rules that have a limit, followed by NULL. The list is for options_names.rules. */
-void rules_limit_ids(const char *ids[RULES_MAX + 1]);
+void rules_list_ids_with_limit(const char *ids[RULES_MAX + 1]);
 
 /* Returns the limit of RULE in this run, from the option limit.RULE or from the catalogue. */
-uint64_t rules_limit(const struct rule *rule, const struct options *options);
+uint64_t rules_get_limit(const struct rule *rule, const struct options *options);
 
 /* Returns the severity of a finding on this machine, which depends on warns_in_guest. */
-enum verdict rules_severity(const struct rule *rule, const struct report *report);
+enum verdict rules_get_severity(const struct rule *rule, const struct report *report);
 
 /*
  * Returns true if a finding on the clock NAMED (may be NULL) also applies to the clock ENTRY. This is so if they are
  * the same clock. If ONE_WAY is false, it is also so if both read the same counter. An RTC's seconds and its periodic
  * flag have different nominal frequencies, so they count as different counters.
  */
-bool rules_applies_to_clock(const struct report *report, const struct report_clock *entry, const char *named,
-			    bool one_way);
+bool rules_does_finding_affect_clock(const struct report *report, const struct report_clock *entry, const char *named,
+				     bool one_way);
 
 /* Returns the outcome of the check ROW, by comparing it with the limit of its rule. */
-enum outcome rules_outcome(const struct behaviour *row, const struct options *options);
+enum outcome rules_get_outcome(const struct behaviour *row, const struct options *options);
 
 /* Returns the number of checks with this OUTCOME, for one CLOCK, or for all clocks if CLOCK is NULL. */
-size_t rules_count(const struct report *report, const char *clock, enum outcome outcome);
+size_t rules_count_outcomes(const struct report *report, const char *clock, enum outcome outcome);
 
 /*
  * Adds a finding on RULE_ID with the formatted text, and adapts the verdict. Outside of src/judge it is called for
  * faults that are not in the measurements, such as acpi-table. CLOCK may be NULL. CORE is a core that is proven to
- * differ, or REPORT_NO_CORE; a pair of cores is set by rules_set_pair(). Returns NULL if there is no such rule. Also
- * returns NULL if there is no space; the verdict is then adapted, and a note is added.
+ * differ, or REPORT_NO_CORE; a pair of cores is set by rules_set_pair_of_cores(). Returns NULL if there is no such
+ * rule. Also returns NULL if there is no space; the verdict is then adapted, and a note is added.
  */
 struct finding *rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 				  uint32_t core, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * rules_is_finding() returns true if FINDING is on RULE and CLOCK. rules_find_finding() returns the first such
+ * rules_is_finding_of() returns true if FINDING is on RULE and CLOCK. rules_find_finding() returns the first such
  * finding, or NULL. RULE or CLOCK may be NULL, which means any.
  */
-bool rules_is_finding(const struct finding *finding, const char *rule, const char *clock);
+bool rules_is_finding_of(const struct finding *finding, const char *rule, const char *clock);
 struct finding *rules_find_finding(const struct report *report, const char *rule, const char *clock);
 
 /* Appends the formatted text to FINDING, which may be NULL. */
-void rules_add_text(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void rules_add_text_to_finding(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns the limit of the rule RULE_ID in this run. */
-uint64_t rules_limit_of(const struct report *report, const char *rule_id);
+uint64_t rules_get_limit_by_id(const struct report *report, const char *rule_id);
 
 /* Returns the advice of FINDING, or the advice of its rule if FINDING has none. */
-const char *rules_advice(const struct finding *finding);
+const char *rules_get_advice(const struct finding *finding);
 
 /* Sets the measured value of FINDING (may be NULL) and its bounds LOW and HIGH. */
 void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, int64_t high);
@@ -95,18 +95,18 @@ void rules_set_figure(struct finding *finding, int64_t measured, int64_t low, in
 void rules_set_count(struct finding *finding, uint64_t count);
 
 /* Adds a core to the list in FINDING (may be NULL), if there is space. */
-void rules_add_core(struct finding *finding, uint32_t apic_id);
+void rules_add_core_to_finding(struct finding *finding, uint32_t apic_id);
 
 /* Sets the pair of cores in FINDING, which may be NULL. */
-void rules_set_pair(struct finding *finding, uint32_t a, uint32_t b);
+void rules_set_pair_of_cores(struct finding *finding, uint32_t a, uint32_t b);
 
 /* Returns true if FINDING names the core APIC_ID. */
-bool rules_has_core(const struct finding *finding, uint32_t apic_id);
+bool rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id);
 
 /* Returns true if the check ROW has the outcome "failed". */
-bool rules_failed(const struct report *report, const struct behaviour *row);
+bool rules_has_failed(const struct report *report, const struct behaviour *row);
 
 /* Returns "." if SENTENCE needs a full stop, or "" if it already ends with one. */
-const char *rules_full_stop(const char *sentence);
+const char *rules_missing_full_stop(const char *sentence);
 
 #endif

@@ -115,10 +115,10 @@ note_unfinished_run(const struct marker *found, struct report *report)
 	if (found->cores != CORES_OFF)
 		text_printf(&text, ", with other cores %s", start_methods[found->cores]);
 	if (found->report) {
-		folders_name(folder, found->report, !found->unrenamed);
+		folders_make_name(folder, found->report, !found->unrenamed);
 		text_printf(&text, "; its report up to there is \\baretick\\%s", folder);
 	}
-	report_note(report, "%s.", bytes);
+	report_add_note(report, "%s.", bytes);
 }
 
 enum options_cores
@@ -132,14 +132,14 @@ marker_apply_to_options(const struct marker *found, struct report *report)
 		note_unfinished_run(found, report);
 	if (unfinished && text_equal(found->phase, MARKER_TIMERS)) {
 		report->options.irq = IRQ_OFF;
-		report_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
+		report_add_note(report, "Therefore this run tests no timer interrupts (irq=off); the next one will.");
 	}
 	if (unfinished && found->cores != CORES_OFF && found->cores >= least)
 		least = found->cores + 1;
 	if (options->cores_given || options->cores >= least)
 		return least;
-	report_note(report, "A run on this machine with other cores %s did not finish, so in this run they are %s. "
-		    "The option cores=sipi tries the usual method again.", start_methods[least - 1], start_methods[least]);
+	report_add_note(report, "A run on this machine with other cores %s did not finish, so in this run they are %s. "
+			"The option cores=sipi tries the usual method again.", start_methods[least - 1], start_methods[least]);
 	options->cores = least;
 	return least;
 }

@@ -33,8 +33,8 @@ note_changed_registers(struct run *run)
 	run->machine->read_registers(run->machine->context, &after);
 	i = as_found_find_difference(before, &after);
 	if (i < before->count)
-		report_note(&run->report, "Not restored: %s was %lxh before the run and is now %lxh.",
-			    before->registers[i].name, before->registers[i].value, after.registers[i].value);
+		report_add_note(&run->report, "Not restored: %s was %lxh before the run and is now %lxh.",
+				before->registers[i].name, before->registers[i].value, after.registers[i].value);
 }
 
 static uint64_t
@@ -144,9 +144,9 @@ check_firmware_timer(struct run *run)
 		return;
 	run_set_firmware_tick(run, true);
 	if (!does_firmware_timer_call_back(run, scale_ns_to_ticks(&run->survey.scale, FIRMWARE_TICK_NS)))
-		report_note(&run->report,
-			    "After the timer tests the firmware's timer did not call back within %lu ms: keys and "
-			    "time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
+		report_add_note(&run->report,
+				"After the timer tests the firmware's timer did not call back within %lu ms: keys and "
+				"time-outs may not work until a reset.", FIRMWARE_TICK_NS / NS_PER_MS);
 	run_set_firmware_tick(run, false);
 }
 
@@ -297,8 +297,8 @@ run_phase_guarded(struct phase_call *call, void (*work)(void *argument), bool re
 		if (end != SURVEY_BROKE || repeatable)
 			continue;
 		run->report.incomplete = true;
-		report_note(&run->report, "The phase %s ended early, because reading a clock caused an exception. Results up to "
-			    "then are reported.", id);
+		report_add_note(&run->report, "The phase %s ended early, because reading a clock caused an exception. Results up to "
+				"then are reported.", id);
 		return;
 	}
 }
@@ -420,7 +420,7 @@ run_measure(struct run *run)
  * Adds the facts in REPORT to the end of RECORD. Then calculates the results and verdicts in REPORT from the record.
  */
 static void
-complete_report(const struct run *run, struct record *record, struct report *report)
+calculate_report_from_record(const struct run *run, struct record *record, struct report *report)
 {
 	uint64_t elapsed_ticks = run->machine->hooks.tsc_ordered() - run->begin_tsc;
 
@@ -431,20 +431,20 @@ complete_report(const struct run *run, struct record *record, struct report *rep
 		facts_write(record, report);
 		record_end(record);
 	}
-	replay_conclude(report, record->bytes, record->length, record->entries, record->dropped);
+	replay_calculate_results(report, record->bytes, record->length, record->entries, record->dropped);
 }
 
 void
-run_report_so_far(const struct run *run, const struct run_phase *phase, struct report *report)
+run_make_report_so_far(const struct run *run, const struct run_phase *phase, struct report *report)
 {
 	struct record record = run->survey.record;
 
 	*report = run->report;
 	report->incomplete = true;
-	report_note(report, "Saved in the phase %s, before the end of the run.", phase->id);
+	report_add_note(report, "Saved in the phase %s, before the end of the run.", phase->id);
 	/* the entries of the copy must start a new block, because the run later overwrites the unfinished block */
 	record.block = 0;
-	complete_report(run, &record, report);
+	calculate_report_from_record(run, &record, report);
 }
 
 void
@@ -462,5 +462,5 @@ run_restore_and_judge(struct run *run)
 	run_set_firmware_tick(run, true);
 	run_close_clocks(run);
 	note_changed_registers(run);
-	complete_report(run, &run->survey.record, &run->report);
+	calculate_report_from_record(run, &run->survey.record, &run->report);
 }

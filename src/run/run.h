@@ -138,7 +138,7 @@ void run_set_firmware_tick(struct run *run, bool needed);
  * and verdict. The copy shares pointers with the run's own report. Therefore it must be rendered before the run
  * continues.
  */
-void run_report_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
+void run_make_report_so_far(const struct run *run, const struct run_phase *phase, struct report *report);
 
 /*
  * Restores the settings that drivers changed on the boot core. For a run that was aborted before
@@ -163,7 +163,7 @@ struct run_phase {
 	/* true if the phase may run again after an exception, because it removes its earlier results at its start */
 	bool repeatable;
 	/*
-	 * true if run_report_so_far() may also be called in the middle of this phase, between two batches of samples
+	 * true if run_make_report_so_far() may also be called in the middle of this phase, between two batches of samples
 	 */
 	bool reports_within;
 };

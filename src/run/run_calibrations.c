@@ -100,7 +100,8 @@ has_time_for_loop_run(const struct loop_state *state)
 
 /* Adds a row for the loop to the report. Returns false if the loop cannot be run. */
 static bool
-prepare_loop(struct loop_state *state, struct run *run, const struct calibration_loop *loop, uint64_t begin_tsc)
+prepare_calibration_loop(struct loop_state *state, struct run *run, const struct calibration_loop *loop,
+			 uint64_t begin_tsc)
 {
 	struct report_calibration *row = &run->report.calibrations[run->report.calibration_count++];
 	const char *missing;
@@ -129,7 +130,7 @@ report_progress(const struct survey *survey, uint64_t begin_tsc)
 }
 
 static void
-run_each_loop_once(struct loop_state *loops, size_t count)
+run_each_calibration_loop_once(struct loop_state *loops, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!has_time_for_loop_run(&loops[i]) || survey_end_run_if_due(&loops[i].run->survey))
@@ -149,11 +150,11 @@ run_calibration_loops(struct run *run)
 
 	run->report.calibration_count = 0;
 	for (size_t i = 0; i < CALIBRATION_LOOPS && run->machine->calibrations && run->machine->calibrations[i]; i++)
-		count += prepare_loop(&loops[count], run, run->machine->calibrations[i], begin_tsc);
+		count += prepare_calibration_loop(&loops[count], run, run->machine->calibrations[i], begin_tsc);
 	survey_set_stage(survey, SURVEY_AT_CALIBRATIONS);
 	for (unsigned round = 0; count && round < runs_of_profile[survey_current_profile(&run->report)]; round++) {
 		report_progress(survey, begin_tsc);
-		run_each_loop_once(loops, count);
+		run_each_calibration_loop_once(loops, count);
 	}
 	for (size_t i = 0; i < count; i++)
 		record_loop_results(&loops[i]);

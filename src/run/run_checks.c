@@ -112,7 +112,7 @@ report_progress(const struct run *run, const struct budget *budget)
 static uint64_t
 get_limit_of_rule(const void *report, const char *rule)
 {
-	return rules_limit_of(report, rule);
+	return rules_get_limit_by_id(report, rule);
 }
 
 /* Marks the result of a check as disturbed, so that the check is repeated. */
@@ -173,7 +173,7 @@ struct check_call {
 };
 
 static void
-call_check(void *argument)
+call_device_check(void *argument)
 {
 	const struct check_call *call = argument;
 
@@ -205,7 +205,7 @@ check_device(struct run *run, const struct device_check *check, uint64_t budget_
 
 	first = behaviours->count;
 	read_and_compare_clocks_guarded(&run->survey);
-	survey_run_guarded(&run->survey, "checks", &entry->clock, call_check,
+	survey_run_guarded(&run->survey, "checks", &entry->clock, call_device_check,
 			   &(struct check_call){ check, &checking, behaviours });
 	if (was_check_disturbed(run, check, driver))
 		for (size_t i = first; i < behaviours->count; i++)

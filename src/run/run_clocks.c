@@ -59,7 +59,7 @@ open_driver(void *argument)
  * driver's clocks get the state broken, with the exception as reason.
  */
 static void
-open_guarded(struct run *run, size_t d)
+open_driver_guarded(struct run *run, size_t d)
 {
 	const struct driver *driver = run->machine->drivers[d];
 	struct opening opening = { run, d };
@@ -97,7 +97,7 @@ run_open_clocks(struct run *run)
 
 		if (!run_includes_driver(&report->options, drivers[d]))
 			continue;
-		open_guarded(run, d);
+		open_driver_guarded(run, d);
 		for (size_t i = 0; i < drivers[d]->clock_count && report->clock_count < REPORT_CLOCKS_MAX; i++) {
 			struct report_clock *entry = &report->clocks[report->clock_count];
 
@@ -130,6 +130,6 @@ run_close_clocks(struct run *run)
 		if (!run->machine->hooks.guarded)
 			close_driver(&opening);
 		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
-			report_note(&run->report, "Not restored: changes for %s, because closing this clock caused an exception.",
-				    drivers[*d]->rows[0].id);
+			report_add_note(&run->report, "Not restored: changes for %s, because closing this clock caused an exception.",
+					drivers[*d]->rows[0].id);
 }

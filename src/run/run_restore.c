@@ -10,7 +10,7 @@ struct restoring {
 };
 
 static void
-restore_core(void *argument, size_t core)
+restore_core_settings(void *argument, size_t core)
 {
 	struct restoring *restoring = argument;
 	const struct driver *const *drivers = restoring->run->machine->drivers;
@@ -46,14 +46,14 @@ run_restore_cores(struct run *run)
 	for (size_t core = 1; core < smp->count; core++) {
 		started += run->report.cores[core].started;
 		if (!run->survey.tsc.is_stopped && smp->alive(smp->context, core))
-			smp->run(smp->context, core, restore_core, &restoring, RESTORE_NS);
+			smp->run(smp->context, core, restore_core_settings, &restoring, RESTORE_NS);
 	}
 	silent = started - restoring.restored - restoring.changed;
 	if (restoring.changed)
-		report_note(&run->report, "Not restored: a hypervisor's clock on %u other core%s.", restoring.changed,
-			    restoring.changed == 1 ? "" : "s");
+		report_add_note(&run->report, "Not restored: a hypervisor's clock on %u other core%s.", restoring.changed,
+				restoring.changed == 1 ? "" : "s");
 	if (silent)
-		report_note(&run->report, "Possibly not restored: a hypervisor's clock on %u other core%s that %s not asked to "
-			    "restore it or did not answer. The hypervisor may still write to its page, which is in reserved "
-			    "memory.", silent, silent == 1 ? "" : "s", silent == 1 ? "was" : "were");
+		report_add_note(&run->report, "Possibly not restored: a hypervisor's clock on %u other core%s that %s not asked to "
+				"restore it or did not answer. The hypervisor may still write to its page, which is in reserved "
+				"memory.", silent, silent == 1 ? "" : "s", silent == 1 ? "was" : "were");
 }

@@ -41,7 +41,7 @@ static const char *
 check_answer(const char *bytes, size_t length)
 {
 	struct answer answer, cut;
-	bool whole = answer_read(bytes, length, &answer);
+	bool whole = answer_parse_header(bytes, length, &answer);
 
 	if (answer.status && (answer.status < 100 || answer.status > 999))
 		return "a status that is none";
@@ -51,9 +51,10 @@ check_answer(const char *bytes, size_t length)
 		return NULL;
 	if (!answer.status || bytes[answer.body_at - 1] != '\n')
 		return "a body that does not begin behind a line";
-	if (answer_read(bytes, answer.body_at - 1, &cut))
+	if (answer_parse_header(bytes, answer.body_at - 1, &cut))
 		return "headers that are all there before their last byte";
-	if (!answer_read(bytes, answer.body_at, &cut) || cut.status != answer.status || cut.body_at != answer.body_at ||
+	if (!answer_parse_header(bytes, answer.body_at, &cut) || cut.status != answer.status ||
+	    cut.body_at != answer.body_at ||
 	    cut.has_length != answer.has_length || cut.length != answer.length || cut.refused != answer.refused)
 		return "the body says something of the headers";
 	return NULL;
@@ -69,7 +70,7 @@ check_dhcp_packet(uint8_t *packet, size_t length, bool begins)
 		memcpy(packet + DHCP_MAGIC_AT, magic, sizeof(magic));
 	if (origin_parse_dhcp(packet, length, ipv4) && !(ipv4[0] | ipv4[1] | ipv4[2] | ipv4[3]))
 		return "a server at 0.0.0.0";
-	origin_names_a_file(packet, length);
+	origin_does_packet_name_file(packet, length);
 	return NULL;
 }
 

@@ -33,7 +33,7 @@ check_accepted(const struct options *options)
 		     options_exit_word(options->exit));
 	for (size_t i = 0; i < options->limit_count; i++)
 		require_true(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);
-	options_check(options, error);
+	options_check_exit_and_cores(options, error);
 }
 
 static void
@@ -72,9 +72,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char error[OPTIONS_ERROR_SIZE];
 	struct options options, before, again;
 
-	rules_limit_ids(rule_ids);
+	rules_list_ids_with_limit(rule_ids);
 	memset(&options, 0, sizeof(options));
-	options_default(&options);
+	options_set_defaults(&options);
 	before = options;
 	check_foreign_word_lengths(data, size);
 	if (!options_parse((const char *)data, size, "fuzz", &names, &options, error)) {

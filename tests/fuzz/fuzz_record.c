@@ -61,15 +61,15 @@ read_all_entries(const uint8_t *bytes, size_t size)
 	uint8_t wide[WIDE];
 
 	record_open(&reader, bytes, size);
-	while (record_next(&reader, &entry)) {
+	while (record_read_next(&reader, &entry)) {
 		entries++;
-		record_fixed(&entry, wide);
+		record_read_fixed_part(&entry, wide);
 		for (size_t i = 0; i < entry.item_count; i++)
-			record_item(&entry, i, wide);
+			record_read_item(&entry, i, wide);
 		require_true(record_kinds[entry.kind].fixed.bytes > 0 && reader.at <= size);
 	}
 	require_true(reader.state != RECORD_READS && entries + reader.skipped == reader.entries);
-	require_true((record_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
+	require_true((record_describe_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
 	return reader.state;
 }
 
@@ -79,8 +79,8 @@ analyse_record(const uint8_t *bytes, size_t size)
 	static struct report report;
 	static uint64_t memory[8192];
 
-	require_true(report_memory_size(CORES, PAIR_SCHEDULE_ALL) <= sizeof(memory));
-	report_lay_out(&report, memory, CORES, PAIR_SCHEDULE_ALL);
+	require_true(report_memory_bytes(CORES, PAIR_SCHEDULE_ALL) <= sizeof(memory));
+	report_divide_memory(&report, memory, CORES, PAIR_SCHEDULE_ALL);
 	report.core_count = CORES;
 	report.interval_count = ROWS;
 	for (size_t i = 0; i < ROWS; i++) {

@@ -141,8 +141,8 @@ replay_record(uint8_t *bytes, size_t size)
 	const struct replay_memory memory = { allocate, &pool };
 	struct replay_found found;
 
-	if (!replay_read(bytes, size, &memory, &report, &found)) {
-		replay_conclude(&report, bytes, size, found.entries, found.dropped);
+	if (!replay_restore_report(bytes, size, &memory, &report, &found)) {
+		replay_calculate_results(&report, bytes, size, found.entries, found.dropped);
 		render_all(&report);
 	}
 	free_all(&pool);

@@ -167,7 +167,7 @@ bench_open(struct bench *bench, size_t cores)
 	const struct cpu_facts *cpu = &bench->platform.cpu;
 
 	report->version = report->commit = report->fence = "";
-	options_default(&report->options);
+	options_set_defaults(&report->options);
 	report->options.profile = bench->interval_ns ? PROFILE_SOAK : PROFILE_QUICK;
 	if (bench->interval_ns)
 		report->options.interval_ns = bench->interval_ns;
@@ -268,12 +268,13 @@ check_replay(struct run *run)
 	struct report *report = calloc(1, sizeof(*report));
 	char *expected = render_json(&run->report), *found;
 	struct replay_found entries;
-	const char *error = report ? replay_read(record->bytes, record->length, &memory, report, &entries) : "no memory";
+	const char *error = report ? replay_restore_report(record->bytes, record->length, &memory, report, &entries) :
+			    "no memory";
 
 	if (error && !(record->dropped && text_equal(error, LOST_FACTS)))
 		sim_fail("the replay fails: %s", error);
 	if (!error)
-		replay_conclude(report, record->bytes, record->length, entries.entries, entries.dropped);
+		replay_calculate_results(report, record->bytes, record->length, entries.entries, entries.dropped);
 	found = render_json(error ? &run->report : report);
 	compare_texts(expected, found);
 	for (struct block *next; blocks; blocks = next) {

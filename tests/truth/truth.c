@@ -96,7 +96,7 @@ print_entries(const struct bench *bench, uint64_t seed)
 	struct record_entry entry;
 
 	record_open(&reader, record->bytes, record->length);
-	for (; record_next(&reader, &entry); before = reader.at)
+	for (; record_read_next(&reader, &entry); before = reader.at)
 		bytes[entry.kind] += reader.at - before;
 	printf("%llu entries:", (unsigned long long)seed);
 	for (size_t kind = 0; kind < RECORD_KINDS; kind++)

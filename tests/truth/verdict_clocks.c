@@ -412,7 +412,7 @@ check_passes(const struct report *report)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
-		if (!row->has_figure || rules_outcome(row, &report->options) != OUTCOME_PASSED)
+		if (!row->has_figure || rules_get_outcome(row, &report->options) != OUTCOME_PASSED)
 			continue;
 		check_passed_rate(row);
 		tally(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,

@@ -87,7 +87,7 @@ static void
 check_core_offset(const struct report *report, size_t core)
 {
 	struct offset place = report->cores[core].offset;
-	struct interval_ns ns = report_offset_ns(report, place);
+	struct interval_ns ns = report_offset_to_ns(report, place);
 	struct hull hull = hull_of_offsets(0, core, machine.first);
 	long double per_ns = verdict_get_tsc_hz(report) / 1e9L;
 

@@ -256,7 +256,7 @@ check_silence(const struct report *report)
 {
 	const char *rule = get_expected_rule();
 	const struct behaviour *row = find_behaviour_of_faulty_timer(report, rule);
-	enum outcome outcome = row ? rules_outcome(row, &report->options) : OUTCOME_NOT_CHECKED;
+	enum outcome outcome = row ? rules_get_outcome(row, &report->options) : OUTCOME_NOT_CHECKED;
 
 	if (!rule)
 		tally_count_silence("a fault that a row's sentence describes", 1);

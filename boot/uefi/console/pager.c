@@ -31,7 +31,7 @@ draw_changed_rows(struct pager *pager)
 	struct screen_row row;
 
 	for (size_t i = 0; i < pager->console->rows; i++) {
-		screen_row(&pager->screen, i, &row);
+		screen_render_row(&pager->screen, i, &row);
 		if (is_row_shown(pager, i, &row))
 			continue;
 		console_draw_cells(pager->console, i, row.bytes, row.inks);
@@ -106,7 +106,7 @@ handle_keys(struct pager *pager)
 	unsigned key;
 
 	for (; count < KEYS_AT_ONCE && action == SCREEN_STAY && keys_read_next(&key); count++) {
-		action = screen_key(&pager->screen, key);
+		action = screen_handle_key(&pager->screen, key);
 		pager->patience = 0; /* a key shows that a person is present, so the wait becomes unlimited */
 	}
 	if (count)

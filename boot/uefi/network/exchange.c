@@ -116,7 +116,7 @@ static bool
 is_answer_complete(const struct exchange *exchange, struct reception *in)
 {
 	const struct answer *answer = &in->answer;
-	bool whole = answer_read(in->bytes, in->length, &in->answer);
+	bool whole = answer_parse_header(in->bytes, in->length, &in->answer);
 
 	if (exchange->body || answer->status != EXCHANGE_OK)
 		return answer->status || in->length >= LINE_SIZE;

@@ -143,7 +143,7 @@ network_run_exchange(struct exchange *exchange, const uint8_t *mac)
 	bool answered = false;
 
 	exchange->status = 0;
-	if (!url_read(exchange->address, text_length(exchange->address), &exchange->at))
+	if (!url_parse(exchange->address, text_length(exchange->address), &exchange->at))
 		return exchange_set_failure(exchange, "it is not an address");
 	cards = firmware_allocate(sizeof(*cards));
 	if (!cards)

@@ -39,7 +39,7 @@ find_boot_server(const EFI_PXE_BASE_CODE_MODE *mode, uint8_t ipv4[4])
 
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < count; i++)
-			if (packets[i].received && (pass || origin_names_a_file(packets[i].packet->Raw, size)) &&
+			if (packets[i].received && (pass || origin_does_packet_name_file(packets[i].packet->Raw, size)) &&
 			    origin_parse_dhcp(packets[i].packet->Raw, size, ipv4))
 				return true;
 	return false;

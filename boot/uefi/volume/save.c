@@ -155,7 +155,7 @@ has_reports_folder(struct saving *saving)
 static void
 record_highest_number(void *context, const char *name)
 {
-	unsigned *highest = context, number = folders_number(name);
+	unsigned *highest = context, number = folders_parse_number(name);
 
 	*highest = number > *highest ? number : *highest;
 }
@@ -174,7 +174,7 @@ find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)
 		struct text text;
 		bool is_folder;
 
-		folders_name(name, number, whole);
+		folders_make_name(name, number, whole);
 		text_init(&text, path, sizeof(path));
 		text_printf(&text, "%s\\%s", folder, name);
 		status = files_is_folder(root, path, &is_folder);
@@ -267,7 +267,7 @@ rename_folder(struct saving *saving, const char *folder, unsigned number)
 {
 	char whole[FOLDERS_NAME_SIZE];
 
-	folders_name(whole, number, true);
+	folders_make_name(whole, number, true);
 	EFI_STATUS status = files_rename(saving->root, make_path(saving, folder, ""), whole);
 
 	text_init(&saving->sentence, saving->sentence.bytes, saving->sentence.size);
@@ -288,7 +288,7 @@ save_on_volume(struct saving *saving, unsigned number)
 		number = find_next_number(saving);
 	if (!number)
 		return false;
-	folders_name(folder, number, false);
+	folders_make_name(folder, number, false);
 	EFI_STATUS status = write_all_files(saving, folder);
 
 	if (EFI_ERROR(status)) {
@@ -366,8 +366,8 @@ save_remove_report(unsigned number)
 	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };
 
-	folders_name(whole, number, true);
-	folders_name(unfinished, number, false);
+	folders_make_name(whole, number, true);
+	folders_make_name(unfinished, number, false);
 	if (!open_volume(&saving, sentence))
 		return;
 	EFI_STATUS status = files_rename(saving.root, make_path(&saving, whole, ""), unfinished);
@@ -388,7 +388,7 @@ save_is_unrenamed(unsigned number)
 	struct saving saving = { .texts = NULL };
 	bool is_folder = false;
 
-	folders_name(unfinished, number, false);
+	folders_make_name(unfinished, number, false);
 	if (!open_volume(&saving, sentence))
 		return false;
 	EFI_STATUS status = files_is_folder(saving.root, make_path(&saving, unfinished, ""), &is_folder);
@@ -434,8 +434,8 @@ save_is_latest_report(const struct text *json)
 	bool is_latest = false;
 
 	if (buffer && open_volume(&saving, sentence)) {
-		folders_name(whole, number - 1, true);
-		folders_name(unfinished, number - 1, false);
+		folders_make_name(whole, number - 1, true);
+		folders_make_name(unfinished, number - 1, false);
 		is_latest = has_same_json(&saving, whole, json, buffer) || has_same_json(&saving, unfinished, json, buffer);
 		saving.root->Close(saving.root);
 	}

@@ -47,7 +47,7 @@ cores_with_steps_phrase(const struct report *report, size_t count)
 			continue;
 		if (count > REPORT_FINDING_CORES)
 			return phrase(" on %zu cores (core %u among them)", count, report->cores[i].apic_id);
-		phrase_add(&cores, "%s%u", phrase_joint(named++, count), report->cores[i].apic_id);
+		phrase_add(&cores, "%s%u", phrase_list_separator(named++, count), report->cores[i].apic_id);
 	}
 	return phrase(" on core%s %s", count == 1 ? "" : "s", cores.bytes);
 }
@@ -61,7 +61,7 @@ set_finding_cores(const struct report *report, struct finding *finding, size_t c
 		if (count == 1)
 			finding->core = report->cores[i].apic_id;
 		else
-			rules_add_core(finding, report->cores[i].apic_id);
+			rules_add_core_to_finding(finding, report->cores[i].apic_id);
 	}
 }
 

@@ -381,7 +381,7 @@ pass_find_worst_drift_pair(const struct pass_analysis *pass)
 static uint64_t
 sync_limit_ns(const struct report *report)
 {
-	uint64_t limit_ns = rules_limit_of(report, "tsc-sync"), trips_ns = report->skew.best_trip_ns;
+	uint64_t limit_ns = rules_get_limit_by_id(report, "tsc-sync"), trips_ns = report->skew.best_trip_ns;
 
 	if (limit_ns != rules_find("tsc-sync")->limit)
 		return limit_ns;
@@ -423,7 +423,7 @@ decide_if_cores_are_synchronised(const struct pass_analysis *pass)
 	}
 	/* A warp proves that two TSCs once differed by more than the passes show, so their bound is then not known. */
 	skew->within_known = first != UINT64_MAX && last != UINT64_MAX && !skew->any_moved && !stepping &&
-			    !report_warps(skew) && !skew->first.summary.contradictions &&
+			    !report_count_warps(skew) && !skew->first.summary.contradictions &&
 			    !skew->last.summary.contradictions;
 	skew->within_ns = (uint64_t)pass_ticks_to_ns(pass, first > last ? first : last).high;
 	skew->synchronised = skew->within_known && skew->last.measured && !off && !skew->first.summary.no_majority &&
@@ -512,9 +512,9 @@ analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_
 {
 	struct report_skew *skew = &report->skew;
 
-	*first = (struct pass_analysis){ .report = report, .skew = skew, .scale = report_scale(report),
-					 .offset_limit_ns = rules_limit_of(report, "tsc-offset"),
-					 .drift_limit_ppb = rules_limit_of(report, "tsc-drift"),
+	*first = (struct pass_analysis){ .report = report, .skew = skew, .scale = report_get_scale(report),
+					 .offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset"),
+					 .drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift"),
 					 .result = &skew->first };
 	mark_drifting_cores(first);
 	*last = *first;

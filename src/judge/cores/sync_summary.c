@@ -12,7 +12,7 @@ struct core_counts { /* numbers of cores */
 };
 
 static struct core_counts
-count_cores(const struct report *report)
+count_cores_by_sync_state(const struct report *report)
 {
 	struct core_counts counts = { 0, 0 };
 
@@ -41,7 +41,7 @@ is_last_pass_shown(const struct report *report)
 
 	if (!skew->first.measured || !skew->last.measured)
 		return false;
-	if (count_cores(report).off_majority)
+	if (count_cores_by_sync_state(report).off_majority)
 		return skew->off_tsc != skew->first.offsets.end_tsc;
 	return are_offsets_conclusive(&skew->first.summary) && !skew->any_moved &&
 	       !are_offsets_conclusive(&skew->last.summary);
@@ -58,10 +58,10 @@ put_bound_of_offsets(struct text *text, const struct report *report, const char 
 static void
 put_clause_on_shown_pass(struct text *text, const struct report *report)
 {
-	const struct offsets_summary *summary = report_shown_summary(report);
-	const struct offsets *shown = report_shown_pass(report);
-	struct phrase when = phrase_moment(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
-	size_t cores = shown->cores, off = count_cores(report).off_majority;
+	const struct offsets_summary *summary = report_get_shown_summary(report);
+	const struct offsets *shown = report_get_shown_pass(report);
+	struct phrase when = phrase_when(report, (struct moment){ shown->begin_tsc, shown->end_tsc });
+	size_t cores = shown->cores, off = count_cores_by_sync_state(report).off_majority;
 
 	if (off)
 		text_printf(text, "not synchronised %s, %zu of %zu cores off the majority", when.bytes, off, cores);
@@ -83,9 +83,9 @@ static bool
 put_synchrony_clause(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
-	const struct offsets_summary *summary = report_shown_summary(report);
-	struct core_counts counts = count_cores(report);
-	uint64_t warps = report_warps(skew);
+	const struct offsets_summary *summary = report_get_shown_summary(report);
+	struct core_counts counts = count_cores_by_sync_state(report);
+	uint64_t warps = report_count_warps(skew);
 
 	if (!skew->first.measured && report->cores_started > 1) {
 		text_put(text, "the cores' offsets were not measured");

@@ -65,8 +65,8 @@ find_only_differing_core(const struct report *report, const struct extremes *ext
 
 /* Adds a finding on LARGER and SMALLER, the two extreme values. WRITER is the program that may have written them. */
 static void
-add_unequal_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
-		    const struct report_core *smaller, const char *writer)
+add_unequal_adjust_finding(struct report *report, const struct extremes *extremes, const struct report_core *larger,
+			   const struct report_core *smaller, const char *writer)
 {
 	uint32_t odd = find_only_differing_core(report, extremes);
 	struct finding *finding = rules_add_finding(report, "tsc-adjust-unequal", "tsc", odd,
@@ -76,7 +76,7 @@ add_unequal_finding(struct report *report, const struct extremes *extremes, cons
 
 	rules_set_count(finding, largest_adjust_difference(extremes));
 	if (odd == REPORT_NO_CORE)
-		rules_set_pair(finding, larger->apic_id, smaller->apic_id);
+		rules_set_pair_of_cores(finding, larger->apic_id, smaller->apic_id);
 }
 
 /*
@@ -96,9 +96,9 @@ judge_tsc_adjust(struct report *report)
 		larger = extremes.least;
 		smaller = extremes.most;
 	}
-	if (largest_adjust_difference(&extremes) > rules_limit_of(report, "tsc-adjust-unequal"))
-		add_unequal_finding(report, &extremes, larger, smaller, writer);
-	else if (absolute_ticks(larger->facts.tsc_adjust) > rules_limit_of(report, "tsc-adjust"))
+	if (largest_adjust_difference(&extremes) > rules_get_limit_by_id(report, "tsc-adjust-unequal"))
+		add_unequal_adjust_finding(report, &extremes, larger, smaller, writer);
+	else if (absolute_ticks(larger->facts.tsc_adjust) > rules_get_limit_by_id(report, "tsc-adjust"))
 		rules_set_count(rules_add_finding(report, "tsc-adjust", "tsc", REPORT_NO_CORE,
 						  "TSC_ADJUST is %s%ld ticks on %s%zu cores: %s wrote the TSC after reset.",
 						  largest_adjust_difference(&extremes) ? "up to " : "", larger->facts.tsc_adjust,

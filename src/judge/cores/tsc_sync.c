@@ -62,7 +62,7 @@ add_offset_finding(const struct pass_analysis *pass, uint32_t named, const char 
 	finding = rules_add_finding(pass->report, "tsc-offset", "tsc", named, "%s %lu to %lu ns %s core %u's %s%s, %s",
 				    subject, offset_min_size(distance), offset_max_size(distance),
 				    distance.low > 0 ? "ahead of" : "behind", pass_core_of_rank(pass, other)->apic_id,
-				    phrase_moment(pass->report, moment).bytes,
+				    phrase_when(pass->report, moment).bytes,
 				    pass->skew->last.measured ? name : "", end);
 	set_figure_to_offset_size(finding, distance);
 	return finding;
@@ -153,7 +153,7 @@ add_core_finding(const struct pass_analysis *pass, size_t rank, size_t other, bo
 	finding = add_offset_finding(pass, is_pair ? REPORT_NO_CORE : b, phrase("Core %u's TSC is", b).bytes,
 				     pass_offset_ns(pass, other, rank), other, pass_time_of_pair(pass, other, rank), end);
 	if (is_pair)
-		rules_set_pair(finding, a, b);
+		rules_set_pair_of_cores(finding, a, b);
 }
 
 static void
@@ -209,7 +209,7 @@ add_findings_for_cores_that_moved(const struct pass_analysis *first, const struc
  * time. Only a middle pass can show whether it did so at once (a step) or steadily (drift).
  */
 static const char *
-drift_cause(const struct pass_analysis *pass, enum motion motion)
+drift_cause_sentence(const struct pass_analysis *pass, enum motion motion)
 {
 	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
 
@@ -230,7 +230,7 @@ motion_phrase(const struct pass_analysis *pass, enum motion motion, struct momen
 	};
 
 	if (motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE)
-		return phrase("by a step %s", phrase_moment(pass->report, moment).bytes);
+		return phrase("by a step %s", phrase_when(pass->report, moment).bytes);
 	return phrase("%s", words[motion]);
 }
 
@@ -245,12 +245,12 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and nothing shows which of "
 				    "them moved.", b, offset_min_size(drift), offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", a,
-				    phrase_span(pass->report,
-						offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
-				    phrase_span(pass->report,
-						offsets_get_time_of_pair(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
+				    phrase_time_span(pass->report,
+						     offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
+				    phrase_time_span(pass->report,
+						     offsets_get_time_of_pair(&pass->skew->last.offsets, worst_pair.a, worst_pair.b)).bytes);
 	set_figure_to_offset_size(finding, drift);
-	rules_set_pair(finding, a, b);
+	rules_set_pair_of_cores(finding, a, b);
 }
 
 static void
@@ -265,8 +265,8 @@ add_drift_finding(const struct pass_analysis *pass, size_t rank, struct phrase r
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", core,
 				    "Core %u's TSC ran %lu to %lu ppb %s than most %s, %s: %s.%s", core,
 				    offset_min_size(drift), offset_max_size(drift),
-				    drift.high > 0 ? "faster" : "slower", phrase_moment(pass->report, moment).bytes,
-				    motion_phrase(pass, motion, stepped).bytes, drift_cause(pass, motion), rest.bytes);
+				    drift.high > 0 ? "faster" : "slower", phrase_when(pass->report, moment).bytes,
+				    motion_phrase(pass, motion, stepped).bytes, drift_cause_sentence(pass, motion), rest.bytes);
 	set_figure_to_offset_size(finding, drift);
 }
 
@@ -375,7 +375,7 @@ judge_warps(struct report *report, const struct warps *warps)
 	const struct report_contended *worst = warps->worst;
 	struct finding *finding;
 
-	if (!worst || warps->count <= rules_limit_of(report, "tsc-warp"))
+	if (!worst || warps->count <= rules_get_limit_by_id(report, "tsc-warp"))
 		return;
 	finding = rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE,
 				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
@@ -383,7 +383,7 @@ judge_warps(struct report *report, const struct warps *warps)
 				    worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
 				    warps->count, warps->count == 1 ? "" : "s", warps->iterations);
 	rules_set_count(finding, warps->count);
-	rules_set_pair(finding, worst->worst_a, worst->worst_b);
+	rules_set_pair_of_cores(finding, worst->worst_a, worst->worst_b);
 }
 
 /* Returns the finding of the cores whose TSC steps back, NULL if there is none. */
@@ -416,7 +416,8 @@ find_finding_that_explains_warp(struct report *report, const struct report_conte
 
 		if (!text_equal(finding->rule, "tsc-offset") && !text_equal(finding->rule, "tsc-drift"))
 			continue;
-		if (worst && (rules_has_core(finding, worst->worst_a) || rules_has_core(finding, worst->worst_b)))
+		if (worst && (rules_does_finding_name_core(finding, worst->worst_a) ||
+			      rules_does_finding_name_core(finding, worst->worst_b)))
 			return finding;
 		first = first ? first : finding;
 	}
@@ -437,19 +438,22 @@ add_warps_to_finding(struct report *report, const struct warp_checks *checks)
 	if (!finding || (!worst && checks->unexplained.worst))
 		return;
 	if (worst && worst->worst_a == worst->worst_b)
-		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-			       "%lu ns: core %u read less than it had before. The steps back are the likely cause.",
-			       warps->count, warps->iterations, worst->worst_ns, worst->worst_a);
+		rules_add_text_to_finding(finding,
+					  " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
+					  "%lu ns: core %u read less than it had before. The steps back are the likely cause.",
+					  warps->count, warps->iterations, worst->worst_ns, worst->worst_a);
 	else if (worst)
-		rules_add_text(finding, " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
-			       "%lu ns, core %u ahead of core %u%s.",
-			       warps->count, warps->iterations, worst->worst_ns, worst->worst_a, worst->worst_b,
-			       finding == find_step_back_finding(report) ? "; the steps back are the likely cause" : "");
+		rules_add_text_to_finding(finding,
+					  " Warps were seen, too (tsc-warp): %lu in %lu iterations under contention, the worst "
+					  "%lu ns, core %u ahead of core %u%s.",
+					  warps->count, warps->iterations, worst->worst_ns, worst->worst_a, worst->worst_b,
+					  finding == find_step_back_finding(report) ? "; the steps back are the likely cause" : "");
 	else if (!checks->iterations)
-		rules_add_text(finding, " Whether there are warps (tsc-warp) was not measured.");
+		rules_add_text_to_finding(finding, " Whether there are warps (tsc-warp) was not measured.");
 	else
-		rules_add_text(finding, " No warp was seen (tsc-warp) in %lu iterations under contention%s.", checks->iterations,
-			       checks->starved ? ", but some core ran too few of them" : "");
+		rules_add_text_to_finding(finding, " No warp was seen (tsc-warp) in %lu iterations under contention%s.",
+					  checks->iterations,
+					  checks->starved ? ", but some core ran too few of them" : "");
 }
 
 /*
@@ -462,7 +466,7 @@ struct contradiction {
 };
 
 static struct contradiction
-find_contradiction(const struct pass_analysis *pass)
+find_cores_of_contradiction(const struct pass_analysis *pass)
 {
 	const struct offsets_summary *summary = &pass->result->summary;
 	size_t a = summary->contradiction_a, b = summary->contradiction_b, c = summary->contradiction_c;
@@ -487,7 +491,7 @@ contradictions_phrase(const struct pass_analysis *pass, const struct contradicti
 		      "by %lu ns %s",
 		      summary->contradictions, many ? "s" : "", many ? "" : "s", subject.bytes,
 		      (uint64_t)pass_ticks_to_ns(pass, summary->contradiction_ticks).low,
-		      phrase_moment(pass->report, worst->moment).bytes);
+		      phrase_when(pass->report, worst->moment).bytes);
 }
 
 /*
@@ -501,20 +505,20 @@ add_contradiction_finding(const struct pass_analysis *pass)
 	struct contradiction worst;
 	struct phrase clause;
 
-	if (pass->result->summary.contradictions <= rules_limit_of(pass->report, "tsc-contradiction"))
+	if (pass->result->summary.contradictions <= rules_get_limit_by_id(pass->report, "tsc-contradiction"))
 		return false;
-	worst = find_contradiction(pass);
+	worst = find_cores_of_contradiction(pass);
 	clause = contradictions_phrase(pass, &worst);
 	if (cause && (worst.a->steps_back || worst.b->steps_back || worst.c->steps_back)) {
-		rules_add_text(cause, " Likely for this reason, %s (tsc-contradiction).", clause.bytes);
+		rules_add_text_to_finding(cause, " Likely for this reason, %s (tsc-contradiction).", clause.bytes);
 		return true;
 	}
 	finding = rules_add_finding(pass->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
 				    "%s: likely a TSC moved while it was measured.", clause.bytes);
 	rules_set_count(finding, pass->result->summary.contradictions);
-	rules_set_pair(finding, worst.a->apic_id, worst.b->apic_id);
+	rules_set_pair_of_cores(finding, worst.a->apic_id, worst.b->apic_id);
 	if (worst.c != worst.b)
-		rules_add_core(finding, worst.c->apic_id);
+		rules_add_core_to_finding(finding, worst.c->apic_id);
 	return true;
 }
 

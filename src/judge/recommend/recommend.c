@@ -113,7 +113,7 @@ find_failed_rule(const struct report *report, const struct report_clock *entry, 
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (finding->severity == severity && rules_is_finding(finding, NULL, entry->clock.id))
+		if (finding->severity == severity && rules_is_finding_of(finding, NULL, entry->clock.id))
 			return finding->rule;
 	}
 	return NULL;
@@ -170,7 +170,7 @@ put_healthy_clock(struct report *report, const struct report_clock *entry)
 
 /* Returns RULE and the cores that its findings name: "tsc-offset (cores 8, 10 and 12)". */
 static struct phrase
-rule_phrase(const struct report *report, const char *rule)
+failed_rule_phrase(const struct report *report, const char *rule)
 {
 	struct phrase cores = { "" };
 	size_t count = 0, named = 0;
@@ -179,7 +179,7 @@ rule_phrase(const struct report *report, const char *rule)
 		count += is_finding_on_core(&report->findings[i], rule);
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (is_finding_on_core(&report->findings[i], rule))
-			phrase_add(&cores, "%s%u", phrase_joint(named++, count), report->findings[i].core);
+			phrase_add(&cores, "%s%u", phrase_list_separator(named++, count), report->findings[i].core);
 	if (!count)
 		return phrase("%s", rule);
 	return phrase("%s (core%s %s)", rule, count > 1 ? "s" : "", cores.bytes);
@@ -192,11 +192,11 @@ is_first_finding_of_further_rule(const struct report *report, const struct repor
 {
 	const struct finding *finding = &report->findings[i];
 
-	if (finding->severity != VERDICT_FAIL || !rules_is_finding(finding, NULL, entry->clock.id) ||
+	if (finding->severity != VERDICT_FAIL || !rules_is_finding_of(finding, NULL, entry->clock.id) ||
 	    text_equal(finding->rule, first))
 		return false;
 	while (i--)
-		if (rules_is_finding(&report->findings[i], finding->rule, entry->clock.id))
+		if (rules_is_finding_of(&report->findings[i], finding->rule, entry->clock.id))
 			return false;
 	return true;
 }
@@ -211,13 +211,13 @@ put_failed_clock(struct report *report, const struct report_clock *entry)
 	if (!rule)
 		return;
 	reason = add_advice_row(&report->advice, entry->clock.id, true);
-	text_printf(&reason, "%s: %s", rule_phrase(report, rule).bytes, rules_find(rule)->sentence);
+	text_printf(&reason, "%s: %s", failed_rule_phrase(report, rule).bytes, rules_find(rule)->sentence);
 	if (text_equal(rule, "rate-wrong") && text_equal(entry->clock.id, "tsc"))
 		text_put(&reason, " A kernel that measures the TSC's rate may still use the TSC.");
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (is_first_finding_of_further_rule(report, entry, i, rule))
 			text_printf(&reason, "%s%s", more++ ? ", " : " Also ",
-				    rule_phrase(report, report->findings[i].rule).bytes);
+				    failed_rule_phrase(report, report->findings[i].rule).bytes);
 	text_put(&reason, more ? "." : "");
 }
 

@@ -41,7 +41,7 @@ recommend_why_tsc_unstable(const struct report *report)
 		why = phrase("the CPU is not Intel's, has several cores, and reports no invariant TSC "
 			     "(\"Marking TSC unstable due to TSCs unsynchronized\")");
 	/* if Linux already distrusts the TSC, it does not run its check of two cores: arch/x86/kernel/tsc_sync.c */
-	else if (report_warps(&report->skew))
+	else if (report_count_warps(&report->skew))
 		why = phrase("Linux's check of two cores finds warps (\"Marking TSC unstable due to "
 			"check_tsc_sync_source failed\")");
 	for (size_t i = 0; i < sizeof(watched_rules) / sizeof(watched_rules[0]); i++)
@@ -65,7 +65,7 @@ is_used_by_linux(const struct report *report, const struct clock *clock)
 }
 
 static unsigned
-linux_rating(const struct clock *clock)
+get_linux_rating(const struct clock *clock)
 {
 	return text_equal(clock->id, "tsc") ? TSC_RATING : clock->rating;
 }
@@ -83,14 +83,14 @@ find_best_rated_clock(const struct report *report, const struct clock *not)
 		    !is_used_by_linux(report, clock) ||
 		    (text_equal(clock->id, "tsc") && recommend_why_tsc_unstable(report).bytes[0]))
 			continue;
-		if (!found || linux_rating(clock) > linux_rating(found))
+		if (!found || get_linux_rating(clock) > get_linux_rating(found))
 			found = clock;
 	}
 	return found;
 }
 
 static struct text
-add_taken_row(struct report *report, const char *system, const char *clock)
+add_row_of_chosen_clock(struct report *report, const char *system, const char *clock)
 {
 	struct report_taken *row = &report->taken[report->taken_count++];
 	struct text text;
@@ -108,7 +108,7 @@ add_taken_row(struct report *report, const char *system, const char *clock)
 static const char *
 why_linux_prefers_first(const struct report *report, const struct clock *first, const struct clock *next)
 {
-	bool above = report_has_clock(report, "tsc") && first->by_tsc && linux_rating(first) > TSC_RATING;
+	bool above = report_has_clock(report, "tsc") && first->by_tsc && get_linux_rating(first) > TSC_RATING;
 	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
 
 	if (above && first->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
@@ -135,8 +135,8 @@ put_higher_rated_missing_clocks(struct text *text, const struct report *report, 
 
 		if (clock->state != CLOCK_PRESENT && !clock->falls_back && linux_clocksource_name(clock->id) &&
 		    is_used_by_linux(report, clock) &&
-		    linux_rating(clock) > linux_rating(first))
-			text_printf(text, "; %s, %u, is %s", linux_clocksource_name(clock->id), linux_rating(clock),
+		    get_linux_rating(clock) > get_linux_rating(first))
+			text_printf(text, "; %s, %u, is %s", linux_clocksource_name(clock->id), get_linux_rating(clock),
 				    clock_state_word(clock->state));
 	}
 }
@@ -151,10 +151,10 @@ predict_clock_of_linux(struct report *report)
 
 	if (!first)
 		return;
-	text = add_taken_row(report, "Linux", first->id);
-	text_printf(&text, "clocksource %s, rating %u", linux_clocksource_name(first->id), linux_rating(first));
+	text = add_row_of_chosen_clock(report, "Linux", first->id);
+	text_printf(&text, "clocksource %s, rating %u", linux_clocksource_name(first->id), get_linux_rating(first));
 	if (next)
-		text_printf(&text, ", before %s, %u", linux_clocksource_name(next->id), linux_rating(next));
+		text_printf(&text, ", before %s, %u", linux_clocksource_name(next->id), get_linux_rating(next));
 	/*
 	 * Linux registers this clocksource even without a valid page. read_hv_clock_tsc() in hyperv_timer.c then reads
 	 * the MSR.
@@ -186,7 +186,7 @@ predict_clock_of_windows(struct report *report)
 			id = order[i];
 	if (!id)
 		return;
-	text = add_taken_row(report, "Windows", id);
+	text = add_row_of_chosen_clock(report, "Windows", id);
 	if (text_equal(id, "hv_page"))
 		text_put(&text, "Hyper-V's reference time, which is read from a page of the hypervisor.");
 	else if (text_equal(id, "hv_ref"))
@@ -249,7 +249,7 @@ predict_clock_of_postgresql(struct report *report)
 
 	if (why_not && !linux_takes)
 		return;
-	text = add_taken_row(report, "PostgreSQL 19", why_not ? linux_takes : "tsc");
+	text = add_row_of_chosen_clock(report, "PostgreSQL 19", why_not ? linux_takes : "tsc");
 	if (why_not) {
 		text_printf(&text, "it reads Linux's clocksource, because %s.", why_not);
 		return;

@@ -58,8 +58,9 @@ has_clock_or_tested_timer(const struct report *report, const char *id, const cha
 static void
 put_passed_rules(const struct report *report, struct text *reason, const char *source)
 {
-	size_t kept = rules_count(report, source, OUTCOME_PASSED), open = rules_count(report, source, OUTCOME_NOT_DETERMINED) +
-			  rules_count(report, source, OUTCOME_NOT_CHECKED);
+	size_t kept = rules_count_outcomes(report, source, OUTCOME_PASSED);
+	size_t open = rules_count_outcomes(report, source, OUTCOME_NOT_DETERMINED) +
+			  rules_count_outcomes(report, source, OUTCOME_NOT_CHECKED);
 
 	if (kept && !open)
 		text_put(reason, " Its interrupts break no rule.");

@@ -119,7 +119,8 @@ static bool
 can_host_explain_lateness(const struct report *report, const struct irq_totals *totals)
 {
 	const struct report_lateness *late = &totals->late->lateness;
-	int64_t limit_ns = (int64_t)rules_limit_of(report, "irq-late"), host_ns = max_host_delay_ns(report, totals->source);
+	int64_t limit_ns = (int64_t)rules_get_limit_by_id(report, "irq-late");
+	int64_t host_ns = max_host_delay_ns(report, totals->source);
 
 	if (!report_is_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
 		return false;
@@ -146,7 +147,7 @@ excused_phrase(uint64_t excused, uint64_t all)
 }
 
 static void
-set_unchecked_as_all_excused(struct behaviour *row, uint64_t shots)
+mark_unchecked_because_all_excused(struct behaviour *row, uint64_t shots)
 {
 	behaviour_set_unchecked(row, UNCHECKED_OTHER, "the core was preempted when each of %lu one-shots was due.", shots);
 }
@@ -186,7 +187,7 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 		behaviour_set_text(row, "%lu of %lu one-shots never came; the timer's status does not show that they were due.",
 				   totals->shots.empty, totals->shots.count);
 	else if (!known)
-		set_unchecked_as_all_excused(row, totals->shots.count);
+		mark_unchecked_because_all_excused(row, totals->shots.count);
 	else {
 		row->open = are_more_than_half_excused(totals->shots.unknown, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
@@ -210,7 +211,7 @@ judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 	if (!row)
 		return;
 	if (!seen) {
-		set_unchecked_as_all_excused(row, totals->shots.count);
+		mark_unchecked_because_all_excused(row, totals->shots.count);
 		return;
 	}
 	if (text_begins_with(totals->source, "pit"))
@@ -365,7 +366,7 @@ judge_tick_rate(struct report *report, const struct irq_totals *totals)
 	}
 	behaviour_set_figure(row, rate.value, rate.low, rate.high);
 	row->open = has_device_finding(report, totals->source) ||
-		    behaviour_get_outcome(row, rules_limit_of(report, row->rule)) == OUTCOME_NOT_DETERMINED;
+		    behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule)) == OUTCOME_NOT_DETERMINED;
 	behaviour_set_text(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
 			   has_device_finding(report, totals->source) ? ": a finding on its clock explains that." :
 			   row->open ? ": they are too uneven to decide." : ".");
@@ -402,7 +403,7 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	behaviour_set_text(row, "half of its one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value,
 			   rounded.error,
 			   !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
-			   report_is_emulated(report) && rules_failed(report, row) ?
+			   report_is_emulated(report) && rules_has_failed(report, row) ?
 			      "; nearly all of them are late, and no other timer's interrupts are." :
 			   ".");
 }

@@ -46,7 +46,7 @@ proven_rate_error_ppb(const struct interval_ppb *ppb)
 }
 
 static void
-add_periods(struct irq_totals *totals, const struct report_interval *row)
+add_periods_of_row(struct irq_totals *totals, const struct report_interval *row)
 {
 	totals->periods.count += row->expected;
 	totals->periods.excused += row->excused;
@@ -109,7 +109,7 @@ irq_sum_up_source(const struct report *report, const char *source)
 		totals.storms |= row->state == CLOCK_BROKEN && !irq_is_source_polled(&totals);
 		totals.came |= totals.storms;
 		if (row->periodic) {
-			add_periods(&totals, row);
+			add_periods_of_row(&totals, row);
 			continue;
 		}
 		add_one_shots(&totals, row);
@@ -157,7 +157,7 @@ proven_earliness_ns(const struct report_interval *row)
 static uint64_t
 size_of_breach(const struct report *report, const char *rule, const struct report_interval *row)
 {
-	uint64_t limit = rules_limit_of(report, rule);
+	uint64_t limit = rules_get_limit_by_id(report, rule);
 
 	if (text_equal(rule, "irq-doubled"))
 		return row->doubled;

@@ -79,7 +79,7 @@ record_watch_of_core(struct survey *survey, struct survey_watch *watch)
 	struct record *record = &survey->record;
 
 	if (watch->at)
-		record_replace(record, watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
+		record_replace_entry(record, watch->at, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES);
 	else if (record_put(record, RECORD_WATCH, &watch->sum, watch->octaves, OCTAVES))
 		watch->at = record->last;
 }
@@ -201,8 +201,8 @@ survey_observe_gaps(struct survey *survey)
 		if (!smp->alive(smp->context, core))
 			continue;
 		if (survey_is_core_pass_over(survey, end_tsc)) {
-			report_note(report, "%zu of %zu cores were observed for gaps: more would have taken too much of the time "
-				    "up to the deadline.", watched, living);
+			report_add_note(report, "%zu of %zu cores were observed for gaps: more would have taken too much of the time "
+					"up to the deadline.", watched, living);
 			return;
 		}
 		watched++;

@@ -48,7 +48,7 @@ static void
 set_jump_bounds(const struct survey *survey, const struct report_clock *entry, struct monotonic_bounds *bounds)
 {
 	const struct resolution *resolution = &entry->resolution;
-	unsigned __int128 millihz = report_clock_millihz(survey->report, entry);
+	unsigned __int128 millihz = report_clock_rate_millihz(survey->report, entry);
 
 	if (!survey->report->tsc.den)
 		return; /* without the TSC's rate, no bound is known */
@@ -88,7 +88,7 @@ check_batch_for_steps(struct survey *survey, struct report_clock *entry, const s
 		survey_record_clock_failure(survey, entry, survey->buffer.samples[count - 1].end);
 	if (monotonic->leaps == leaps)
 		return;
-	leap_ns = report_clock_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;
+	leap_ns = report_clock_ticks_to_ps(survey->report, entry, monotonic->last_leap_ticks) / PS_PER_NS;
 	if (!survey_check_jump_of_clock(survey, leap_ns))
 		entry->unexplained_leaps += monotonic->leaps - leaps;
 }
@@ -331,6 +331,6 @@ survey_measure_latencies_on_cores(struct survey *survey)
 		survey->plan.done_ns += survey_planned_time_per_core_ns(report, living);
 	}
 	if (is_over)
-		report_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of the time up "
-			    "to the deadline.", read, living);
+		report_add_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of the time up "
+				"to the deadline.", read, living);
 }

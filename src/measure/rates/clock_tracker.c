@@ -297,7 +297,7 @@ may_wraps_be_miscounted(const struct survey *survey, const struct survey_track *
  * later show the error.
  */
 static void
-record_batches(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
+record_batches_of_clocks(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
 {
 	bool is_space = survey->record.entries_of[RECORD_BATCH] < SURVEY_BATCHES_MAX;
 
@@ -334,7 +334,7 @@ survey_follow_other_clocks(struct survey *survey, struct survey_window *window, 
 		miscounted |= may_wraps_be_miscounted(survey, track, &ends[i]);
 		survey_track_update(survey, track, &survey->buffer.samples[SURVEY_FOLLOW_SAMPLES - 1]);
 	}
-	record_batches(survey, ends, miscounted);
+	record_batches_of_clocks(survey, ends, miscounted);
 	compare_latest_readings_of_tracks(survey);
 	return true;
 }

@@ -57,7 +57,7 @@ take_batches_at_middle(struct survey *survey, struct survey_window *window)
 
 /* Shows the progress of the window. DONE_TSC is the time since its first edge. */
 static void
-show_progress(struct survey *survey, uint64_t done_tsc)
+show_progress_of_window(struct survey *survey, uint64_t done_tsc)
 {
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns + SURVEY_EDGE_WAIT_NS +
 			       scale_ns(&survey->scale, done_tsc), survey->plan.total_ns);
@@ -124,7 +124,7 @@ follow_clocks_until(struct survey *survey, struct survey_window *window, struct 
 		if (survey_follow_other_clocks(survey, window, now))
 			until_tsc = window_end_tsc(survey, window, now, until_tsc);
 		if (quiet)
-			show_progress(survey, now - begin);
+			show_progress_of_window(survey, now - begin);
 		if (!window->middle_taken && now >= window->middle_tsc)
 			take_batches_at_middle(survey, window);
 	}
@@ -306,12 +306,12 @@ note_unconfirmed_rate(const struct survey *survey)
 			source = report->clocks[i].clock.id;
 	}
 	if (!report->tsc.den && !survey->tsc.is_stopped)
-		report_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
+		report_add_note(report, "The TSC's rate is not known: every time here is in ticks of the TSC, shown as "
 				    "nanoseconds.");
 	else if (known == 1)
-		report_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
+		report_add_note(report, "All times depend on %s alone: no other clock could confirm its rate.", source);
 	else if (known > 1 && survey->tsc.is_doubtful)
-		report_note(report, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
+		report_add_note(report, "No majority of the clocks agrees on the TSC's rate: all times depend on %s, which "
 				    "may be wrong.", source);
 }
 
@@ -327,7 +327,7 @@ survey_measure_rates(struct survey *survey)
 	/* If a discontinuity ended each window, the rates are from before the last discontinuity. */
 	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
-	survey_set_scale(survey, report_scale(report));
+	survey_set_scale(survey, report_get_scale(report));
 	note_unconfirmed_rate(survey);
 	use_narrower_rates(survey);
 	survey_series_begin(survey);

@@ -92,7 +92,7 @@ record_sum_of_soak(struct survey *survey, const struct record_exchange *exchange
 	sum->pingpong.warps += pingpong->warps;
 	set_to_minimum(&sum->pingpong.least_to_second, pingpong->least_to_second);
 	set_to_minimum(&sum->pingpong.least_to_first, pingpong->least_to_first);
-	record_replace(&survey->record, sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
+	record_replace_entry(&survey->record, sum->at, RECORD_EXCHANGE, &sum->exchange, &sum->pingpong, 1);
 }
 
 /*

@@ -71,7 +71,7 @@ test_set_up_source(struct timer_test *test)
 }
 
 static void
-restore_source(void *argument)
+restore_timer_source(void *argument)
 {
 	struct timer_test *test = argument;
 
@@ -90,7 +90,7 @@ run_window_on_core(void *argument, size_t core)
 	struct remote_window *remote = argument;
 
 	(void)core;
-	remote->why = remote->test->all->window->run_on_core(remote->work, restore_source, remote->test);
+	remote->why = remote->test->all->window->run_on_core(remote->work, restore_timer_source, remote->test);
 }
 
 /* Runs a window. Returns NULL if the window was completed, otherwise the reason why it was not. */
@@ -101,7 +101,7 @@ run_timer_window(struct timer_test *test, void (*work)(void *argument))
 	struct remote_window remote = { test, work, NULL };
 
 	if (test->core == 0)
-		return test->all->window->run(work, restore_source, test);
+		return test->all->window->run(work, restore_timer_source, test);
 	if (!smp->run(smp->context, test->core, run_window_on_core, &remote, REMOTE_NS))
 		return "The core did not finish this test in time.";
 	return remote.why;
@@ -346,7 +346,7 @@ survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers)
 		}
 	}
 	if (left_out)
-		report_note(survey->report, "%zu timer%s of cores other than the boot core %s not checked: that would have taken "
-			    "too much of the time up to the deadline.", left_out, left_out == 1 ? "" : "s",
-			    left_out == 1 ? "was" : "were");
+		report_add_note(survey->report, "%zu timer%s of cores other than the boot core %s not checked: that would have taken "
+				"too much of the time up to the deadline.", left_out, left_out == 1 ? "" : "s",
+				left_out == 1 ? "was" : "were");
 }

@@ -30,13 +30,13 @@ get_core_of_rank(const struct report *report, size_t rank)
 }
 
 static enum pair
-pair_of(const struct report *report, size_t a, size_t b)
+classify_pair(const struct report *report, size_t a, size_t b)
 {
-	struct offset offset = offsets_get_pair(report_shown_pass(report), a, b);
+	struct offset offset = offsets_get_pair(report_get_shown_pass(report), a, b);
 
 	if (!offset_is_known(offset))
 		return PAIR_UNKNOWN;
-	if (offsets_get_movement_ticks(report_shown_pass(report), a, b))
+	if (offsets_get_movement_ticks(report_get_shown_pass(report), a, b))
 		return PAIR_CONTRADICTS;
 	if (!offset_excludes_zero(offset))
 		return PAIR_AGREE;
@@ -47,11 +47,11 @@ static void
 put_legend(struct text *out, const struct report *report)
 {
 	text_put_coloured(out, INK_HEADING, report->skew.last_shown ? "\nPairs of cores" : "\nPairs of cores:");
-	table_last_shown(out, report, " ", ":\n");
+	table_put_time_of_last_pass(out, report, " ", ":\n");
 	text_put(out, report->skew.last_shown ? "" : " ");
 	text_put(out, ". no difference proven, < row's core behind column's,\n"
 		      "> row's core ahead, ? not known");
-	text_put(out, report_shown_summary(report)->contradictions ? ", ! contradicts the others\n\n" : "\n\n");
+	text_put(out, report_get_shown_summary(report)->contradictions ? ", ! contradicts the others\n\n" : "\n\n");
 }
 
 /* Writes the APIC id of each column, its digits from top to bottom. */
@@ -79,7 +79,7 @@ put_column_ids(struct text *out, const struct report *report)
 }
 
 static void
-put_pair(struct text *out, enum pair pair)
+put_pair_symbol(struct text *out, enum pair pair)
 {
 	if (pair == PAIR_BEHIND || pair == PAIR_AHEAD || pair == PAIR_CONTRADICTS)
 		out->ink = INK_FAIL;
@@ -90,7 +90,7 @@ put_pair(struct text *out, enum pair pair)
 }
 
 static void
-put_map(struct text *out, const struct report *report)
+put_map_of_all_pairs(struct text *out, const struct report *report)
 {
 	size_t cores = report->skew.first.offsets.cores;
 	/* In a star schedule each core was compared with the boot core only. */
@@ -99,10 +99,10 @@ put_map(struct text *out, const struct report *report)
 	put_legend(out, report);
 	put_column_ids(out, report);
 	for (size_t a = 0; a < rows; a++) {
-		table_core_label(out, get_core_of_rank(report, a), get_core_of_rank(report, a)->boot ? "*" : "");
+		table_put_core_label(out, get_core_of_rank(report, a), get_core_of_rank(report, a)->boot ? "*" : "");
 		text_put_char(out, ' ');
 		for (size_t b = 0; b < cores; b++)
-			put_pair(out, a == b ? PAIR_SELF : pair_of(report, a, b));
+			put_pair_symbol(out, a == b ? PAIR_SELF : classify_pair(report, a, b));
 		text_put_char(out, '\n');
 	}
 }
@@ -117,7 +117,7 @@ struct worst {
  * are equal, the upper bound.
  */
 static bool
-is_worse(struct offset offset, struct offset than)
+is_offset_worse(struct offset offset, struct offset than)
 {
 	uint64_t nearest = offset_min_size(offset), than_nearest = offset_min_size(than);
 
@@ -131,11 +131,11 @@ is_worse(struct offset offset, struct offset than)
  * count.
  */
 static size_t
-insert_worst(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
+insert_worst_pair(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 {
 	size_t at = count;
 
-	while (at && is_worse(pair.offset, worst[at - 1].offset))
+	while (at && is_offset_worse(pair.offset, worst[at - 1].offset))
 		at--;
 	if (at == WORST_PAIRS)
 		return count;
@@ -149,9 +149,9 @@ insert_worst(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
 static void
 put_worst_pairs(struct text *out, const struct report *report)
 {
-	const struct offsets *offsets = report_shown_pass(report);
+	const struct offsets *offsets = report_get_shown_pass(report);
 	struct worst worst[WORST_PAIRS];
-	struct scale scale = report_scale(report);
+	struct scale scale = report_get_scale(report);
 	size_t count = 0;
 
 	for (size_t a = 0; a < offsets->cores; a++) {
@@ -159,21 +159,21 @@ put_worst_pairs(struct text *out, const struct report *report)
 			struct worst pair = { a, b, offsets_get_pair(offsets, a, b) };
 
 			if (offset_is_known(pair.offset))
-				count = insert_worst(worst, count, pair);
+				count = insert_worst_pair(worst, count, pair);
 		}
 	}
 	out->ink = INK_HEADING;
 	text_printf(out, "\nThe %zu pairs with the largest offsets, proven or possible: second core - first\n",
 		    count);
 	out->ink = INK_PLAIN;
-	table_last_shown(out, report, "", "\n");
+	table_put_time_of_last_pass(out, report, "", "\n");
 	text_put_char(out, '\n');
 	text_printf(out, "%*s %*s %*s\n", ID_COLUMNS, "core", ID_COLUMNS, "core", 2 * OFFSET_COLUMNS + 4,
 		    "offset, ns");
 	for (size_t i = 0; i < count; i++) {
 		text_printf(out, "%*u %*u ", ID_COLUMNS, get_core_of_rank(report, worst[i].a)->apic_id, ID_COLUMNS,
 			    get_core_of_rank(report, worst[i].b)->apic_id);
-		table_offset(out, &scale, worst[i].offset, OFFSET_COLUMNS);
+		table_put_offset(out, &scale, worst[i].offset, OFFSET_COLUMNS);
 		text_put_char(out, '\n');
 	}
 }
@@ -193,14 +193,14 @@ count_pair(struct counts *counts, enum pair pair)
 }
 
 static void
-put_counts(struct text *out, const struct counts *counts)
+put_counts_of_pairs(struct text *out, const struct counts *counts)
 {
 	text_printf(out, "%*zu%*zu%*zu%*zu", COUNT_COLUMNS, counts->agree, COUNT_COLUMNS, counts->differ,
 		    COUNT_COLUMNS, counts->contradict, COUNT_COLUMNS, counts->unknown);
 }
 
 static void
-put_groups_heading(struct text *out, bool with_others)
+put_heading_of_groups(struct text *out, bool with_others)
 {
 	text_printf(out, "\n%*s  %-*s%s", GROUP_COLUMNS, "", 4 * COUNT_COLUMNS, "pairs within",
 		    with_others ? "pairs with other packages" : "");
@@ -213,52 +213,52 @@ put_groups_heading(struct text *out, bool with_others)
 }
 
 static void
-put_groups(struct text *out, const struct report *report)
+put_pair_counts_of_groups(struct text *out, const struct report *report)
 {
-	struct table_groups groups = table_groups(report);
+	struct table_groups groups = table_group_cores(report);
 	struct counts inside[TABLE_GROUPS_MAX] = { { 0 } }, across[TABLE_GROUPS_MAX] = { { 0 } };
 	size_t cores = report->skew.first.offsets.cores;
 	char label[2 * GROUP_COLUMNS];
 	struct text text;
 
 	for (size_t a = 0; a < cores; a++) {
-		size_t group_a = table_group_of(&groups, get_core_of_rank(report, a));
+		size_t group_a = table_find_group_of_core(&groups, get_core_of_rank(report, a));
 
 		for (size_t b = a + 1; b < cores; b++) {
-			size_t group_b = table_group_of(&groups, get_core_of_rank(report, b));
-			enum pair pair = pair_of(report, a, b);
+			size_t group_b = table_find_group_of_core(&groups, get_core_of_rank(report, b));
+			enum pair pair = classify_pair(report, a, b);
 
 			count_pair(group_a == group_b ? &inside[group_a] : &across[group_a], pair);
 			if (group_a != group_b)
 				count_pair(&across[group_b], pair);
 		}
 	}
-	put_groups_heading(out, groups.count > 1);
+	put_heading_of_groups(out, groups.count > 1);
 	for (size_t i = 0; i < groups.count; i++) {
 		text_init(&text, label, sizeof(label));
-		table_group_label(&text, &groups, i);
-		table_label(out, label, GROUP_COLUMNS);
-		put_counts(out, &inside[i]);
+		table_put_group_label(&text, &groups, i);
+		table_put_label(out, label, GROUP_COLUMNS);
+		put_counts_of_pairs(out, &inside[i]);
 		if (groups.count > 1)
-			put_counts(out, &across[i]);
+			put_counts_of_pairs(out, &across[i]);
 		text_put_char(out, '\n');
 	}
 }
 
 size_t
-table_pair_map_columns(const struct report *report)
+table_count_pair_map_columns(const struct report *report)
 {
 	return report->skew.first.offsets.cores + MAP_MARGIN;
 }
 
 void
-table_pair_map(struct text *out, const struct report *report)
+table_put_pair_map(struct text *out, const struct report *report)
 {
-	if (table_pair_map_columns(report) <= table_columns(out)) {
-		put_map(out, report);
+	if (table_count_pair_map_columns(report) <= table_get_columns(out)) {
+		put_map_of_all_pairs(out, report);
 		return;
 	}
 	put_worst_pairs(out, report);
 	if (report->skew.kind == PAIR_SCHEDULE_ALL)
-		put_groups(out, report);
+		put_pair_counts_of_groups(out, report);
 }

@@ -4,7 +4,7 @@
 #define LABEL_SIZE 16
 
 static bool
-add_core(struct table_groups *groups, uint32_t package)
+add_core_to_package_group(struct table_groups *groups, uint32_t package)
 {
 	size_t i = 0;
 
@@ -19,7 +19,7 @@ add_core(struct table_groups *groups, uint32_t package)
 }
 
 struct table_groups
-table_groups(const struct report *report)
+table_group_cores(const struct report *report)
 {
 	struct table_groups groups = { .are_packages = true };
 	size_t started = 0;
@@ -32,7 +32,7 @@ table_groups(const struct report *report)
 		started++;
 		if (groups.are_packages)
 			groups.are_packages = core->facts_known && core->facts.has_topology &&
-					      add_core(&groups, core->facts.package);
+					      add_core_to_package_group(&groups, core->facts.package);
 	}
 	if (groups.are_packages)
 		return groups;
@@ -40,7 +40,7 @@ table_groups(const struct report *report)
 }
 
 size_t
-table_group_of(const struct table_groups *groups, const struct report_core *core)
+table_find_group_of_core(const struct table_groups *groups, const struct report_core *core)
 {
 	size_t i = 0;
 
@@ -52,7 +52,7 @@ table_group_of(const struct table_groups *groups, const struct report_core *core
 }
 
 void
-table_group_label(struct text *out, const struct table_groups *groups, size_t group)
+table_put_group_label(struct text *out, const struct table_groups *groups, size_t group)
 {
 	if (groups->are_packages)
 		text_printf(out, "package %u (%zu)", groups->packages[group], groups->cores[group]);
@@ -61,7 +61,7 @@ table_group_label(struct text *out, const struct table_groups *groups, size_t gr
 }
 
 static enum table_remark
-find_remark(const struct table_rows *rows, size_t index)
+find_remark_on_core(const struct table_rows *rows, size_t index)
 {
 	const struct report_core *core = &rows->report->cores[index];
 
@@ -80,14 +80,14 @@ find_remark(const struct table_rows *rows, size_t index)
 }
 
 struct table_rows
-table_rows(const struct report *report, bool started_only)
+table_begin_rows(const struct report *report, bool started_only)
 {
 	return (struct table_rows){ .report = report, .rows_shared = report->core_count > TABLE_ROWS_MAX,
 				    .started_only = started_only };
 }
 
 static size_t
-rows_at_most(enum table_remark remark)
+max_rows_with_remark(enum table_remark remark)
 {
 	if (remark == TABLE_PLAIN)
 		return 0;
@@ -96,16 +96,16 @@ rows_at_most(enum table_remark remark)
 }
 
 const struct report_core *
-table_next_row(struct table_rows *rows)
+table_get_next_core_with_row(struct table_rows *rows)
 {
 	while (rows->next < rows->report->core_count) {
 		size_t index = rows->next++;
 		const struct report_core *core = &rows->report->cores[index];
-		enum table_remark remark = find_remark(rows, index);
+		enum table_remark remark = find_remark_on_core(rows, index);
 
 		if (!core->started && rows->started_only)
 			continue;
-		if (rows->counts[remark]++ < rows_at_most(remark) || !rows->rows_shared)
+		if (rows->counts[remark]++ < max_rows_with_remark(remark) || !rows->rows_shared)
 			return core;
 	}
 	return NULL;
@@ -132,16 +132,16 @@ table_put_cores_without_row(struct text *out, const struct table_rows *rows)
 				    kinds[i].words);
 	}
 	if (kinds_left)
-		table_wrap(out, line_start, 0, ": see report.json.");
+		table_put_wrapped(out, line_start, 0, ": see report.json.");
 }
 
 void
-table_core_label(struct text *out, const struct report_core *core, const char *mark)
+table_put_core_label(struct text *out, const struct report_core *core, const char *mark)
 {
 	char label[LABEL_SIZE];
 	struct text text;
 
 	text_init(&text, label, sizeof(label));
 	text_printf(&text, "%*u%s", TABLE_CORE_COLUMNS, core->apic_id, mark);
-	table_label(out, label, TABLE_CORE_COLUMNS + 1);
+	table_put_label(out, label, TABLE_CORE_COLUMNS + 1);
 }

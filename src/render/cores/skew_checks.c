@@ -7,10 +7,10 @@ static void
 put_early_messages(struct text *out, const struct report_skew *skew)
 {
 	if (skew->warps)
-		table_say(out, "%lu ping-pong message%s arrived before being sent, by the time stamps, the worst by %lu ns "
-			  "(%lu ticks): core %u was ahead of core %u.",
-			  skew->warps, table_plural(skew->warps), skew->worst_warp_ns, skew->worst_warp_ticks,
-			  skew->worst_warp_a, skew->worst_warp_b);
+		table_put_sentence(out, "%lu ping-pong message%s arrived before being sent, by the time stamps, the worst by %lu ns "
+				   "(%lu ticks): core %u was ahead of core %u.",
+				   skew->warps, table_plural_ending(skew->warps), skew->worst_warp_ns, skew->worst_warp_ticks,
+				   skew->worst_warp_a, skew->worst_warp_b);
 }
 
 /*
@@ -28,7 +28,7 @@ struct drifts {
 };
 
 static struct drifts
-drifts_of(const struct report *report)
+collect_drifts(const struct report *report)
 {
 	struct drifts drifts = { .within = { INT64_MAX, INT64_MIN } };
 
@@ -61,9 +61,9 @@ drifts_of(const struct report *report)
 static void
 put_drifts(struct text *out, const struct report *report)
 {
-	struct drifts drifts = drifts_of(report);
+	struct drifts drifts = collect_drifts(report);
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 
 	if (!report->skew.first.measured)
 		return;
@@ -74,8 +74,8 @@ put_drifts(struct text *out, const struct report *report)
 		text_put(text, ": not measured");
 	if (drifts.drifting) {
 		text_printf(text, "%zu of %zu cores drift%s, core %u the most: ", drifts.drifting, drifts.known,
-			    table_singular(drifts.drifting), drifts.most->apic_id);
-		table_drift(text, drifts.most_ppb, 0);
+			    table_singular_verb_ending(drifts.drifting), drifts.most->apic_id);
+		table_put_drift(text, drifts.most_ppb, 0);
 		text_put(text, " ppm");
 	} else if (drifts.known) {
 		if (report->skew.any_moved)
@@ -83,11 +83,11 @@ put_drifts(struct text *out, const struct report *report)
 		else
 			text_printf(text, "none proven on %zu of %zu other cores, all within ", drifts.known,
 				    drifts.others);
-		table_drift(text, drifts.within, 0);
+		table_put_drift(text, drifts.within, 0);
 		text_put(text, " ppm");
 	}
 	text_put_char(text, '.');
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 /* Summary of the cores' TSC_ADJUST. */
@@ -97,7 +97,7 @@ struct adjusts {
 };
 
 static struct adjusts
-adjusts_of(const struct report *report)
+collect_adjusts(const struct report *report)
 {
 	struct adjusts adjusts = { .known = 0 };
 
@@ -119,27 +119,27 @@ adjusts_of(const struct report *report)
 static void
 put_adjusts(struct text *out, const struct report *report)
 {
-	struct adjusts adjusts = adjusts_of(report);
+	struct adjusts adjusts = collect_adjusts(report);
 
 	if (!adjusts.known)
-		table_say(out, "TSC_ADJUST: not read.");
+		table_put_sentence(out, "TSC_ADJUST: not read.");
 	else if (!adjusts.have)
-		table_say(out, "TSC_ADJUST: not supported, by CPUID.");
+		table_put_sentence(out, "TSC_ADJUST: not supported, by CPUID.");
 	else if (adjusts.least->facts.tsc_adjust == adjusts.greatest->facts.tsc_adjust)
-		table_say(out, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
-			  adjusts.have > 1 && adjusts.known >= report->cores_started ? "all " : "", adjusts.have,
-			  table_plural(adjusts.have));
+		table_put_sentence(out, "TSC_ADJUST: %ld on %s%zu core%s.", adjusts.least->facts.tsc_adjust,
+				   adjusts.have > 1 && adjusts.known >= report->cores_started ? "all " : "", adjusts.have,
+				   table_plural_ending(adjusts.have));
 	else
-		table_say(out, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
-			  adjusts.have, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,
-			  adjusts.greatest->facts.tsc_adjust, adjusts.greatest->apic_id);
+		table_put_sentence(out, "TSC_ADJUST: not equal on %zu cores, from %ld ticks on core %u to %ld on core %u.",
+				   adjusts.have, adjusts.least->facts.tsc_adjust, adjusts.least->apic_id,
+				   adjusts.greatest->facts.tsc_adjust, adjusts.greatest->apic_id);
 }
 
 static void
-put_contended(struct text *out, const struct report_contended *check, const char *how)
+put_contended_warp_check(struct text *out, const struct report_contended *check, const char *how)
 {
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 
 	text_printf(text, "Contended warp check of the TSC, %s", how);
 	if (!check->measured)
@@ -148,25 +148,25 @@ put_contended(struct text *out, const struct report_contended *check, const char
 		text_printf(text, " (%zu cores, %lu iterations): ", check->cores, check->iterations);
 	if (check->measured && check->warps && check->worst_a == check->worst_b)
 		text_printf(text, "%lu warp%s, the worst %lu ns (%lu ticks): core %u read less than in its own earlier read.",
-			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);
+			    check->warps, table_plural_ending(check->warps), check->worst_ns, check->worst_ticks, check->worst_a);
 	else if (check->measured && check->warps)
 		text_printf(text,
 			    "%lu warp%s, the worst %lu ns (%lu ticks): core %u was ahead of core %u, which "
 			    "read later.",
-			    check->warps, table_plural(check->warps), check->worst_ns, check->worst_ticks,
+			    check->warps, table_plural_ending(check->warps), check->worst_ns, check->worst_ticks,
 			    check->worst_a, check->worst_b);
 	else if (check->measured)
 		text_put(text, check->starved ? "inconclusive: no warp, but a core got too few iterations." :
 						"no warp.");
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 void
-table_skew_checks(struct text *out, const struct report *report)
+table_put_skew_checks(struct text *out, const struct report *report)
 {
 	put_early_messages(out, &report->skew);
 	put_drifts(out, report);
 	put_adjusts(out, report);
-	put_contended(out, &report->skew.locked, "with a lock");
-	put_contended(out, &report->skew.lock_free, "without a lock");
+	put_contended_warp_check(out, &report->skew.locked, "with a lock");
+	put_contended_warp_check(out, &report->skew.lock_free, "without a lock");
 }

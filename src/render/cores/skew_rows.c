@@ -35,7 +35,7 @@ magnitude(int64_t value)
 
 /* Formats an offset in ns, as "+31" or "-500123". If IN_SHORT is true, with a unit, as "+31 ns" or "-500 us". */
 static struct number
-signed_ns(int64_t ns, bool in_short)
+format_signed_ns(int64_t ns, bool in_short)
 {
 	struct number number = { .text = "" };
 	struct text text;
@@ -51,7 +51,7 @@ signed_ns(int64_t ns, bool in_short)
 
 /* Formats a drift in ppm, as "+0.003" or "-123.46", with as many decimals as fit. */
 static struct number
-signed_ppm(int64_t ppb)
+format_signed_ppm(int64_t ppb)
 {
 	struct number number = { .text = "" };
 	uint64_t ppm = magnitude(ppb) / PPB_PER_PPM;
@@ -68,37 +68,37 @@ signed_ppm(int64_t ppb)
 }
 
 void
-table_offset(struct text *out, const struct scale *scale, struct offset offset, int width)
+table_put_offset(struct text *out, const struct scale *scale, struct offset offset, int width)
 {
 	int64_t low_ns = scale_ticks_to_ns_down(scale, offset.low), high_ns = scale_ticks_to_ns_up(scale, offset.high);
 	bool in_short = magnitude(low_ns) > OFFSET_NS_MAX || magnitude(high_ns) > OFFSET_NS_MAX;
 
-	text_printf(out, "%*s .. %*s", width, signed_ns(low_ns, in_short).text, width,
-		    signed_ns(high_ns, in_short).text);
+	text_printf(out, "%*s .. %*s", width, format_signed_ns(low_ns, in_short).text, width,
+		    format_signed_ns(high_ns, in_short).text);
 }
 
 void
-table_drift(struct text *out, struct offset drift, int width)
+table_put_drift(struct text *out, struct offset drift, int width)
 {
-	text_printf(out, "%*s .. %*s", width, signed_ppm(drift.low).text, width,
-		    signed_ppm(drift.high).text);
+	text_printf(out, "%*s .. %*s", width, format_signed_ppm(drift.low).text, width,
+		    format_signed_ppm(drift.high).text);
 }
 
 static bool
-is_marked(const struct report_core *core)
+is_core_marked(const struct report_core *core)
 {
 	return core->off_majority || core->drifts;
 }
 
 static struct figures
-figures_of(const struct report *report, const struct report_core *core)
+collect_figures_of_core(const struct report *report, const struct report_core *core)
 {
 	return (struct figures){
 		.has_offset = !core->boot && report->skew.first.measured &&
-			      offset_is_known(report_shown_offset(report, core)),
+			      offset_is_known(report_get_shown_offset(report, core)),
 		.has_drift = !core->boot && report_drift_is_known(report, core),
 		.has_adjust = core->facts_known && core->facts.has_tsc_adjust,
-		.offset = report_shown_offset(report, core),
+		.offset = report_get_shown_offset(report, core),
 		.drift_ppb = core->drift_ppb,
 		.adjust_ticks = core->facts.tsc_adjust,
 	};
@@ -106,7 +106,7 @@ figures_of(const struct report *report, const struct report_core *core)
 
 /* Widens the ranges in ALL, the figures of several cores, so that they include the figures ONE of another core. */
 static void
-include_figures(struct figures *all, const struct figures *one)
+widen_to_include_figures(struct figures *all, const struct figures *one)
 {
 	if (one->has_offset) {
 		if (!all->has_offset || one->offset.low < all->offset.low)
@@ -134,12 +134,12 @@ put_figures(struct text *out, const struct scale *scale, const struct figures *f
 {
 	text_put_char(out, ' ');
 	if (figures->has_offset)
-		table_offset(out, scale, figures->offset, OFFSET_COLUMNS);
+		table_put_offset(out, scale, figures->offset, OFFSET_COLUMNS);
 	else
 		text_printf(out, "%*s", BOTH_ENDS(OFFSET_COLUMNS), "-");
 	text_put_char(out, ' ');
 	if (figures->has_drift)
-		table_drift(out, figures->drift_ppb, DRIFT_COLUMNS);
+		table_put_drift(out, figures->drift_ppb, DRIFT_COLUMNS);
 	else
 		text_printf(out, "%*s", BOTH_ENDS(DRIFT_COLUMNS), "-");
 	if (figures->has_adjust && !figures->adjusts_differ)
@@ -149,11 +149,12 @@ put_figures(struct text *out, const struct scale *scale, const struct figures *f
 }
 
 static void
-put_core(struct text *out, const struct report *report, const struct scale *scale, const struct report_core *core)
+put_row_of_core(struct text *out, const struct report *report, const struct scale *scale,
+		const struct report_core *core)
 {
 	const struct core_facts *facts = &core->facts;
-	bool marked = is_marked(core);
-	struct figures figures = figures_of(report, core);
+	bool marked = is_core_marked(core);
+	struct figures figures = collect_figures_of_core(report, core);
 	char label[LABEL_SIZE];
 	struct text text;
 
@@ -165,7 +166,7 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
 	else
 		text_put(&text, "-");
 	out->ink = marked ? INK_FAIL : INK_PLAIN;
-	table_label(out, label, PLACE_COLUMNS);
+	table_put_label(out, label, PLACE_COLUMNS);
 	put_figures(out, scale, &figures);
 	out->ink = INK_PLAIN;
 }
@@ -175,18 +176,18 @@ put_core(struct text *out, const struct report *report, const struct scale *scal
  * Returns false if there are no such cores.
  */
 static bool
-include_group(struct figures *all, const struct report *report, const struct table_groups *groups, size_t group,
-	      bool marked)
+include_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
+			 size_t group, bool marked)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < report->core_count; i++) {
 		const struct report_core *core = &report->cores[i];
-		struct figures one = figures_of(report, core);
+		struct figures one = collect_figures_of_core(report, core);
 
-		if (table_group_of(groups, core) != group || is_marked(core) != marked)
+		if (table_find_group_of_core(groups, core) != group || is_core_marked(core) != marked)
 			continue;
-		include_figures(all, &one);
+		widen_to_include_figures(all, &one);
 		any = true;
 	}
 	return any;
@@ -194,23 +195,23 @@ include_group(struct figures *all, const struct report *report, const struct tab
 
 /* Writes the row of a group: the range of its cores without a mark, or of all its cores if all have a mark. */
 static void
-put_group(struct text *out, const struct report *report, const struct scale *scale,
-	  const struct table_groups *groups, size_t group)
+put_rows_of_group(struct text *out, const struct report *report, const struct scale *scale,
+		  const struct table_groups *groups, size_t group)
 {
 	struct figures all = { .has_offset = false };
 	char label[LABEL_SIZE];
 	struct text text;
 
-	if (!include_group(&all, report, groups, group, false))
-		include_group(&all, report, groups, group, true);
+	if (!include_figures_of_group(&all, report, groups, group, false))
+		include_figures_of_group(&all, report, groups, group, true);
 	text_init(&text, label, sizeof(label));
-	table_group_label(&text, groups, group);
-	table_label(out, label, PLACE_COLUMNS);
+	table_put_group_label(&text, groups, group);
+	table_put_label(out, label, PLACE_COLUMNS);
 	put_figures(out, scale, &all);
 }
 
 void
-table_last_shown(struct text *out, const struct report *report, const char *before, const char *after)
+table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after)
 {
 	if (!report->skew.last_shown)
 		return;
@@ -220,27 +221,27 @@ table_last_shown(struct text *out, const struct report *report, const char *befo
 }
 
 void
-table_skew_rows(struct text *out, const struct report *report)
+table_put_skew_rows(struct text *out, const struct report *report)
 {
-	struct table_rows rows = table_rows(report, true);
+	struct table_rows rows = table_begin_rows(report, true);
 	const struct report_core *core;
-	struct scale scale = report_scale(report);
+	struct scale scale = report_get_scale(report);
 
 	text_put_coloured(out, INK_HEADING,
 			  "\nOffset and drift against the boot core's TSC (*); ! off the majority or drifts\n"
 			  "pkg.c.t: package, core in the package, thread in the core\n");
-	table_last_shown(out, report, "Offsets ", "\n");
+	table_put_time_of_last_pass(out, report, "Offsets ", "\n");
 	text_put_char(out, '\n');
 	text_printf(out, "%*s  %-*s %*s %*s %*s\n", TABLE_CORE_COLUMNS, "core", TOPOLOGY_COLUMNS, "pkg.c.t",
 		    BOTH_ENDS(OFFSET_COLUMNS), "offset, ns", BOTH_ENDS(DRIFT_COLUMNS), "drift, ppm", ADJUST_COLUMNS,
 		    "TSC_ADJUST, ticks");
 	if (rows.rows_shared) {
-		struct table_groups groups = table_groups(report);
+		struct table_groups groups = table_group_cores(report);
 
 		for (size_t i = 0; i < groups.count; i++)
-			put_group(out, report, &scale, &groups, i);
+			put_rows_of_group(out, report, &scale, &groups, i);
 	}
-	while ((core = table_next_row(&rows)))
-		put_core(out, report, &scale, core);
+	while ((core = table_get_next_core_with_row(&rows)))
+		put_row_of_core(out, report, &scale, core);
 	table_put_cores_without_row(out, &rows);
 }

@@ -4,7 +4,7 @@
 #include "base/scale.h"
 
 static size_t
-count_drifting(const struct report *report)
+count_drifting_cores(const struct report *report)
 {
 	size_t count = 0;
 
@@ -14,40 +14,40 @@ count_drifting(const struct report *report)
 }
 
 static uint32_t
-apic_id(const struct report *report, size_t rank)
+apic_id_of_rank(const struct report *report, size_t rank)
 {
 	return report->cores[report->skew.core_of[rank]].apic_id;
 }
 
 static int64_t
-ns_floor(const struct report *report, uint64_t ticks)
+ticks_to_ns_floor(const struct report *report, uint64_t ticks)
 {
-	struct scale scale = report_scale(report);
+	struct scale scale = report_get_scale(report);
 
 	return scale_ticks_to_ns_down(&scale, (int64_t)ticks);
 }
 
 static int64_t
-ns_ceil(const struct report *report, uint64_t ticks)
+ticks_to_ns_ceil(const struct report *report, uint64_t ticks)
 {
-	struct scale scale = report_scale(report);
+	struct scale scale = report_get_scale(report);
 
 	return scale_ticks_to_ns_up(&scale, (int64_t)ticks);
 }
 
 static void
-put_pairs(struct text *text, const struct report *report)
+put_number_of_pairs(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	size_t cores = skew->first.offsets.cores, all = pair_schedule_count_pairs(skew->kind, cores);
-	size_t pairs = report_shown_summary(report)->pairs;
+	size_t pairs = report_get_shown_summary(report)->pairs;
 
 	if (pairs < all)
 		text_printf(text, "%zu of %zu pairs of %zu cores", pairs, all, cores);
 	else if (skew->kind == PAIR_SCHEDULE_ALL)
 		text_printf(text, cores == 2 ? "both cores" : "all pairs of %zu cores", cores);
 	else
-		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural(cores - 1));
+		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural_ending(cores - 1));
 }
 
 /* Writes which cores were compared. If all pairs were, the sentence fits in a line of 80 characters. */
@@ -58,10 +58,10 @@ put_compared_cores(struct text *text, const struct report *report)
 	size_t cores = skew->first.offsets.cores;
 
 	if (cores > 2 && skew->kind == PAIR_SCHEDULE_ALL &&
-	    report_shown_summary(report)->pairs == pair_schedule_count_pairs(skew->kind, cores))
+	    report_get_shown_summary(report)->pairs == pair_schedule_count_pairs(skew->kind, cores))
 		text_printf(text, "all %zu cores", cores);
 	else
-		put_pairs(text, report);
+		put_number_of_pairs(text, report);
 	text_put(text, " compared");
 }
 
@@ -70,15 +70,15 @@ put_compared_cores(struct text *text, const struct report *report)
  * gives one bound for both passes, and this pass alone has a smaller bound.
  */
 static void
-put_pass_time(struct text *text, const struct report *report)
+put_time_of_pass(struct text *text, const struct report *report)
 {
-	uint64_t bound_ticks = report_shown_summary(report)->bound_ticks;
+	uint64_t bound_ticks = report_get_shown_summary(report)->bound_ticks;
 
 	if (!report->skew.last.measured || !report->skew.within_known || bound_ticks == UINT64_MAX ||
-	    (uint64_t)ns_ceil(report, bound_ticks) >= report->skew.within_ns)
+	    (uint64_t)ticks_to_ns_ceil(report, bound_ticks) >= report->skew.within_ns)
 		return;
 	text_put(text, " At ");
-	report_put_tsc_time(text, report, report_shown_pass(report)->end_tsc);
+	report_put_tsc_time(text, report, report_get_shown_pass(report)->end_tsc);
 	text_put_char(text, ':');
 }
 
@@ -87,24 +87,25 @@ put_pass_time(struct text *text, const struct report *report)
  * pairs.
  */
 static void
-put_distances(struct text *text, const struct report *report)
+put_worst_offset_and_bounds(struct text *text, const struct report *report)
 {
-	const struct offsets_summary *summary = report_shown_summary(report);
+	const struct offsets_summary *summary = report_get_shown_summary(report);
 
 	if (offset_is_known(summary->worst))
-		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id(report, summary->worst_a),
-			    apic_id(report, summary->worst_b), ns_floor(report, offset_min_size(summary->worst)),
-			    ns_ceil(report, offset_max_size(summary->worst)));
+		text_printf(text, " Cores %u and %u differed by %ld to %ld ns.", apic_id_of_rank(report, summary->worst_a),
+			    apic_id_of_rank(report, summary->worst_b), ticks_to_ns_floor(report, offset_min_size(summary->worst)),
+			    ticks_to_ns_ceil(report, offset_max_size(summary->worst)));
 	if (summary->contradictions && summary->contradiction_c == summary->contradiction_b)
 		text_printf(text, " Cores %u and %u contradicted the rest the most, by %ld ns.",
-			    apic_id(report, summary->contradiction_a), apic_id(report, summary->contradiction_b),
-			    ns_ceil(report, summary->contradiction_ticks));
+			    apic_id_of_rank(report, summary->contradiction_a), apic_id_of_rank(report, summary->contradiction_b),
+			    ticks_to_ns_ceil(report, summary->contradiction_ticks));
 	else if (summary->contradictions)
 		text_printf(text, " Cores %u, %u and %u contradicted each other the most, by %ld ns.",
-			    apic_id(report, summary->contradiction_c), apic_id(report, summary->contradiction_a),
-			    apic_id(report, summary->contradiction_b), ns_ceil(report, summary->contradiction_ticks));
+			    apic_id_of_rank(report, summary->contradiction_c), apic_id_of_rank(report, summary->contradiction_a),
+			    apic_id_of_rank(report, summary->contradiction_b), ticks_to_ns_ceil(report, summary->contradiction_ticks));
 	if (summary->bound_ticks != UINT64_MAX)
-		text_printf(text, " No two cores' TSCs differed by more than %ld ns.", ns_ceil(report, summary->bound_ticks));
+		text_printf(text, " No two cores' TSCs differed by more than %ld ns.",
+			    ticks_to_ns_ceil(report, summary->bound_ticks));
 }
 
 /*
@@ -112,65 +113,66 @@ put_distances(struct text *text, const struct report *report)
  * shows only the offsets of the first pass.
  */
 static void
-put_each_bound(struct text *text, const struct report *report)
+put_bound_of_each_pass(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
 	text_printf(text, " No two cores' TSCs differed by more than %ld ns in the first pass (its offsets are below), "
 		    "or by more than %ld ns in the last.",
-		    ns_ceil(report, skew->first.summary.bound_ticks), ns_ceil(report, skew->last.summary.bound_ticks));
+		    ticks_to_ns_ceil(report, skew->first.summary.bound_ticks),
+		    ticks_to_ns_ceil(report, skew->last.summary.bound_ticks));
 }
 
 static void
-put_synchrony(struct text *out, const struct report *report)
+put_synchrony_sentences(struct text *out, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 
 	text_put(text, skew->text);
 	if (skew->first.measured) {
 		text_put(text, ": ping-pongs of ");
-		put_pairs(text, report);
-		text_printf(text, " (%lu in %zu round%s", skew->pingpongs, skew->rounds, table_plural(skew->rounds));
+		put_number_of_pairs(text, report);
+		text_printf(text, " (%lu in %zu round%s", skew->pingpongs, skew->rounds, table_plural_ending(skew->rounds));
 		if (skew->again)
 			text_printf(text, ", %lu repeated", skew->again);
 		text_printf(text, ", %zu at a time), best round trip %lu ns", skew->concurrency, skew->best_trip_ns);
 	}
 	text_put_char(text, '.');
 	if (skew->first.measured && !skew->proven) {
-		put_pass_time(text, report);
-		put_distances(text, report);
+		put_time_of_pass(text, report);
+		put_worst_offset_and_bounds(text, report);
 	}
 	if (skew->proven)
-		put_each_bound(text, report);
+		put_bound_of_each_pass(text, report);
 	if (skew->first.measured && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 void
-table_synchrony(struct text *out, const struct report *report)
+table_put_synchrony(struct text *out, const struct report *report)
 {
 	text_put_coloured(out, INK_HEADING, "\nTSC synchronisation of the cores\n\n");
-	put_synchrony(out, report);
-	table_skew_checks(out, report);
+	put_synchrony_sentences(out, report);
+	table_put_skew_checks(out, report);
 }
 
 void
-table_skew(struct text *out, const struct report *report)
+table_put_skew_section(struct text *out, const struct report *report)
 {
-	table_synchrony(out, report);
+	table_put_synchrony(out, report);
 	if (report->core_count > 1)
-		table_skew_rows(out, report);
+		table_put_skew_rows(out, report);
 	if (report->skew.first.measured)
-		table_pair_map(out, report);
+		table_put_pair_map(out, report);
 }
 
 void
-table_skew_in_short(struct text *out, const struct report *report)
+table_put_skew_in_short(struct text *out, const struct report *report)
 {
-	size_t count = count_drifting(report);
+	size_t count = count_drifting_cores(report);
 
 	text_put(out, report->skew.text);
 	if (report->skew.proven) {
@@ -178,5 +180,5 @@ table_skew_in_short(struct text *out, const struct report *report)
 		put_compared_cores(out, report);
 	}
 	if (count)
-		text_printf(out, "; %zu drift%s", count, table_singular(count));
+		text_printf(out, "; %zu drift%s", count, table_singular_verb_ending(count));
 }

@@ -28,7 +28,7 @@ struct columns {
 };
 
 static bool
-figure_alone(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+get_figure_alone(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
 {
 	const struct core_latency *latency = &core->latency[clock];
 
@@ -37,7 +37,7 @@ figure_alone(const struct report_core *core, size_t clock, size_t which, uint64_
 }
 
 static struct number
-show_alone(size_t which, uint64_t figure)
+format_figure_alone(size_t which, uint64_t figure)
 {
 	(void)which;
 	return number_from_ns(figure);
@@ -45,7 +45,7 @@ show_alone(size_t which, uint64_t figure)
 
 /* Figure 0 is the median while all cores read the clock; figure 1 is its ratio to the median alone, in tenths. */
 static bool
-figure_contended(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+get_figure_contended(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
 {
 	const struct core_latency *alone = &core->latency[clock], *latency = &core->contended[clock];
 
@@ -57,7 +57,7 @@ figure_contended(const struct report_core *core, size_t clock, size_t which, uin
 }
 
 static struct number
-show_contended(size_t which, uint64_t figure)
+format_figure_contended(size_t which, uint64_t figure)
 {
 	return which == 0 ? number_from_ns(figure) : number_from_tenths(figure);
 }
@@ -65,20 +65,20 @@ show_contended(size_t which, uint64_t figure)
 static const struct block alone = {
 	.title = "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
 	.headings = { "p50", "p99" },
-	.figure = figure_alone,
-	.show = show_alone,
+	.figure = get_figure_alone,
+	.show = format_figure_alone,
 };
 
 static const struct block contended = {
 	.title = "Contended: latency while all cores read that clock; ratio to the p50 above",
 	.headings = { "p50", "ratio" },
-	.figure = figure_contended,
-	.show = show_contended,
+	.figure = get_figure_contended,
+	.show = format_figure_contended,
 	.started_only = true,
 };
 
 static void
-put_heading(struct text *out, const struct columns *columns)
+put_column_headings(struct text *out, const struct columns *columns)
 {
 	size_t count = columns->count;
 
@@ -100,7 +100,7 @@ put_heading(struct text *out, const struct columns *columns)
 }
 
 static void
-put_reason(struct text *out, size_t line_start, const struct report_core *core)
+put_reason_of_core(struct text *out, size_t line_start, const struct report_core *core)
 {
 	char sentence[CLOCK_REASON_SIZE + 32];
 	struct text text;
@@ -108,21 +108,21 @@ put_reason(struct text *out, size_t line_start, const struct report_core *core)
 	text_init(&text, sentence, sizeof(sentence));
 	text_printf(&text, "%s%s%s", core->started ? "stopped answering" : "did not start",
 		    core->reason[0] ? ": " : "", core->reason);
-	table_pad(out, line_start, LABEL_COLUMNS + 1);
+	table_pad_to_column(out, line_start, LABEL_COLUMNS + 1);
 	out->ink = INK_WARN;
-	table_wrap(out, line_start, LABEL_COLUMNS + 1, sentence);
+	table_put_wrapped(out, line_start, LABEL_COLUMNS + 1, sentence);
 	out->ink = INK_PLAIN;
 }
 
 static void
-put_core(struct text *out, const struct columns *columns, const struct report_core *core)
+put_row_of_core(struct text *out, const struct columns *columns, const struct report_core *core)
 {
 	const struct block *block = columns->block;
 	uint64_t figure;
 
-	table_core_label(out, core, core->boot ? "*" : "");
+	table_put_core_label(out, core, core->boot ? "*" : "");
 	if (!core->started) {
-		put_reason(out, out->length - LABEL_COLUMNS, core);
+		put_reason_of_core(out, out->length - LABEL_COLUMNS, core);
 		return;
 	}
 	for (size_t i = 0; i < FIGURES * columns->count; i++) {
@@ -134,7 +134,7 @@ put_core(struct text *out, const struct columns *columns, const struct report_co
 		text_printf(out, " %6s %6s", "-", "-");
 	table_end_line(out);
 	if (core->reason[0] && !block->started_only)
-		put_reason(out, out->length, core);
+		put_reason_of_core(out, out->length, core);
 }
 
 /* One figure (such as the median latency of a clock) of all cores in one group. */
@@ -146,7 +146,7 @@ struct column {
 
 /* Returns the number of figures in COLUMN that are at most LIMIT, and sets the least and the greatest of these. */
 static size_t
-count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64_t *greatest)
+count_figures_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64_t *greatest)
 {
 	const struct report *report = column->columns->report;
 	size_t count = 0;
@@ -157,7 +157,7 @@ count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64
 		const struct report_core *core = &report->cores[i];
 		uint64_t figure;
 
-		if (table_group_of(column->groups, core) != column->group ||
+		if (table_find_group_of_core(column->groups, core) != column->group ||
 		    !column->columns->block->figure(core, column->clock, column->which, &figure) ||
 		    figure > limit)
 			continue;
@@ -173,15 +173,15 @@ count_up_to(const struct column *column, uint64_t limit, uint64_t *least, uint64
  * is no memory to sort them.
  */
 static uint64_t
-figure_at(const struct column *column, size_t place)
+find_figure_at_rank(const struct column *column, size_t place)
 {
 	uint64_t low, high, least, greatest;
 
-	count_up_to(column, UINT64_MAX, &low, &high);
+	count_figures_up_to(column, UINT64_MAX, &low, &high);
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (count_up_to(column, middle, &least, &greatest) > place)
+		if (count_figures_up_to(column, middle, &least, &greatest) > place)
 			high = middle;
 		else
 			low = middle + 1;
@@ -190,21 +190,21 @@ figure_at(const struct column *column, size_t place)
 }
 
 static void
-put_group(struct text *out, const struct columns *columns, const struct table_groups *groups, size_t group)
+put_row_of_group(struct text *out, const struct columns *columns, const struct table_groups *groups, size_t group)
 {
 	static const char *const labels[] = { "min", "median", "max" };
 	uint64_t least, greatest;
 
-	table_group_label(out, groups, group);
+	table_put_group_label(out, groups, group);
 	text_put_char(out, '\n');
 	for (size_t row = 0; row < sizeof(labels) / sizeof(labels[0]); row++) {
 		text_printf(out, "%*s ", TABLE_CORE_COLUMNS, labels[row]);
 		for (size_t i = 0; i < FIGURES * columns->count; i++) {
 			struct column column = { columns, groups, group, columns->picked[i / FIGURES], i % FIGURES };
-			size_t count = count_up_to(&column, UINT64_MAX, &least, &greatest);
+			size_t count = count_figures_up_to(&column, UINT64_MAX, &least, &greatest);
 			const size_t places[] = { 0, (count - 1) / 2, count - 1 };
 
-			uint64_t figure = count ? figure_at(&column, places[row]) : 0;
+			uint64_t figure = count ? find_figure_at_rank(&column, places[row]) : 0;
 
 			text_printf(out, " %6s", count ? columns->block->show(column.which, figure).text : "-");
 		}
@@ -214,7 +214,7 @@ put_group(struct text *out, const struct columns *columns, const struct table_gr
 
 /* Adds to ROWS, for each clock, the first core with the greatest figure, unless all cores have the same figure. */
 static void
-find_slowest(struct table_rows *rows, const struct columns *columns)
+find_slowest_cores(struct table_rows *rows, const struct columns *columns)
 {
 	const struct report *report = columns->report;
 
@@ -236,21 +236,21 @@ find_slowest(struct table_rows *rows, const struct columns *columns)
 }
 
 static void
-put_block(struct text *out, const struct columns *columns)
+put_block_of_columns(struct text *out, const struct columns *columns)
 {
-	struct table_rows rows = table_rows(columns->report, columns->block->started_only);
+	struct table_rows rows = table_begin_rows(columns->report, columns->block->started_only);
 	const struct report_core *core;
 
-	put_heading(out, columns);
+	put_column_headings(out, columns);
 	if (rows.rows_shared) {
-		struct table_groups groups = table_groups(columns->report);
+		struct table_groups groups = table_group_cores(columns->report);
 
 		for (size_t i = 0; i < groups.count; i++)
-			put_group(out, columns, &groups, i);
-		find_slowest(&rows, columns);
+			put_row_of_group(out, columns, &groups, i);
+		find_slowest_cores(&rows, columns);
 	}
-	while ((core = table_next_row(&rows)))
-		put_core(out, columns, core);
+	while ((core = table_get_next_core_with_row(&rows)))
+		put_row_of_core(out, columns, core);
 	table_put_cores_without_row(out, &rows);
 	if (!columns->report->core_count)
 		text_printf(out, "%*s\n", TABLE_CORE_COLUMNS, "-");
@@ -258,7 +258,7 @@ put_block(struct text *out, const struct columns *columns)
 
 /* Returns true if some core has a figure of CLOCK in the block of COLUMNS. */
 static bool
-is_measured(const struct columns *columns, size_t clock)
+is_clock_measured(const struct columns *columns, size_t clock)
 {
 	const struct report *report = columns->report;
 	uint64_t figure;
@@ -270,19 +270,19 @@ is_measured(const struct columns *columns, size_t clock)
 }
 
 static void
-drop_unmeasured(struct columns *columns)
+drop_unmeasured_clocks(struct columns *columns)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < columns->count; i++)
-		if (is_measured(columns, columns->picked[i]))
+		if (is_clock_measured(columns, columns->picked[i]))
 			columns->picked[kept++] = columns->picked[i];
 	columns->count = kept;
 }
 
 /* Returns true if a started core lacks a figure of one of these clocks. */
 static bool
-has_dash(const struct columns *columns)
+is_any_figure_missing(const struct columns *columns)
 {
 	const struct report *report = columns->report;
 	uint64_t figure;
@@ -301,9 +301,9 @@ put_caveats(struct text *out, const struct columns *columns)
 {
 	const struct report *report = columns->report;
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 
-	if (has_dash(columns))
+	if (is_any_figure_missing(columns))
 		text_put(text, "-: no other core read that clock at the same time, or this core did not answer. ");
 	if (!report->quality.reliable_tails && report->quality.stolen_known && report->interference.gaps)
 		text_printf(text, "Medians and ratios are not reliable: %s %% of the observed time was stolen, and cores that "
@@ -312,7 +312,7 @@ put_caveats(struct text *out, const struct columns *columns)
 	if (!text->length)
 		return;
 	text_put_char(out, '\n');
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 /*
@@ -320,55 +320,55 @@ put_caveats(struct text *out, const struct columns *columns)
  * but no core did.
  */
 static void
-put_unmeasured(struct text *out, const struct columns *all)
+put_unmeasured_clocks(struct text *out, const struct columns *all)
 {
 	const struct report *report = all->report;
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 	size_t missed = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct clock *clock = &report->clocks[all->picked[i]].clock;
 
-		if (!clock->one_core_only && !is_measured(all, all->picked[i]))
+		if (!clock->one_core_only && !is_clock_measured(all, all->picked[i]))
 			text_printf(text, "%s%s", missed++ ? ", " : "Not measured on all cores at once: ", clock->id);
 	}
 	if (!missed || report->cores_started < 2)
 		return;
 	text_put(text, "; no two cores read the same clock at the same time, or too little time was left.");
 	text_put_char(out, '\n');
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 /* Writes the blocks of rows. Each block has as many clocks next to each other as fit on a line. */
 static void
-put_blocks(struct text *out, const struct columns *columns)
+put_blocks_of_columns(struct text *out, const struct columns *columns)
 {
 	struct columns some = *columns;
 	size_t left = columns->count;
 
 	do {
 		some.count = left < TABLE_CLOCKS_PER_ROW ? left : TABLE_CLOCKS_PER_ROW;
-		put_block(out, &some);
+		put_block_of_columns(out, &some);
 		some.picked += some.count;
 		left -= some.count;
 	} while (left);
 }
 
 void
-table_cores(struct text *out, const struct report *report)
+table_put_cores(struct text *out, const struct report *report)
 {
 	size_t picked[REPORT_CLOCKS_MAX], measured[REPORT_CLOCKS_MAX];
-	size_t count = table_pick_clocks(report, true, picked);
+	size_t count = table_find_clocks_with_reads(report, true, picked);
 	struct columns all = { report, &alone, picked, count }, kept = { report, &contended, measured, count };
 
-	put_blocks(out, &all);
+	put_blocks_of_columns(out, &all);
 	all.block = &contended;
 	__builtin_memcpy(measured, picked, sizeof(measured));
-	drop_unmeasured(&kept);
+	drop_unmeasured_clocks(&kept);
 	if (kept.count) {
-		put_blocks(out, &kept);
+		put_blocks_of_columns(out, &kept);
 		put_caveats(out, &kept);
 	}
-	put_unmeasured(out, &all);
+	put_unmeasured_clocks(out, &all);
 }

@@ -17,13 +17,13 @@ struct table_groups {
 	size_t cores[TABLE_GROUPS_MAX]; /* number of cores in each group */
 };
 
-struct table_groups table_groups(const struct report *report);
+struct table_groups table_group_cores(const struct report *report);
 
 /* Returns the index of CORE's group; groups->count if it is in no group. */
-size_t table_group_of(const struct table_groups *groups, const struct report_core *core);
+size_t table_find_group_of_core(const struct table_groups *groups, const struct report_core *core);
 
 /* Writes "package 0 (64)" or "all cores (64)", with the number of cores. */
-void table_group_label(struct text *out, const struct table_groups *groups, size_t group);
+void table_put_group_label(struct text *out, const struct table_groups *groups, size_t group);
 
 /* The reason why a core has its own row although its group shares a row. The first reason that applies is used. */
 enum table_remark {
@@ -32,7 +32,7 @@ enum table_remark {
 	TABLE_SILENT,  /* it did not start, or stopped answering */
 	TABLE_OFF_MAJORITY,   /* its TSC differs from the TSCs of most cores */
 	TABLE_DRIFTS,  /* its TSC drifts */
-	TABLE_SLOWEST, /* it is in table_rows.slowest, which the caller fills */
+	TABLE_SLOWEST, /* it is in table_begin_rows.slowest, which the caller fills */
 	TABLE_REMARKS
 };
 
@@ -47,38 +47,41 @@ struct table_rows {
 	/* true: the cores of a group share a row, because there are more than TABLE_ROWS_MAX cores */
 	bool rows_shared;
 	bool started_only; /* true: cores that did not start are skipped */
-	size_t next;       /* index of the core that table_next_row() checks next */
+	size_t next;       /* index of the core that table_get_next_core_with_row() checks next */
 	/* for each clock, the index of the core with the slowest reads */
 	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count;
 	size_t counts[TABLE_REMARKS]; /* number of cores with each remark so far, with or without a row of their own */
 };
 
-struct table_rows table_rows(const struct report *report, bool started_only);
-const struct report_core *table_next_row(struct table_rows *rows); /* returns NULL after the last row */
+struct table_rows table_begin_rows(const struct report *report, bool started_only);
+const struct report_core *table_get_next_core_with_row(struct table_rows *rows); /* returns NULL after the last row */
 
 /* Writes a line after the last row that counts the cores with a remark but without a row, if there are any. */
 void table_put_cores_without_row(struct text *out, const struct table_rows *rows);
 
 /* Writes the core's APIC id and MARK, padded to TABLE_CORE_COLUMNS + 1 columns. */
-void table_core_label(struct text *out, const struct report_core *core, const char *mark);
+void table_put_core_label(struct text *out, const struct report_core *core, const char *mark);
 
 /*
  * Write an interval as "LOW .. HIGH", each end in WIDTH columns. Offsets are in ns and printed without a unit. If an
  * end needs more than 8 columns, both ends are printed with a unit. Drifts are in ppm and have at most 7 columns.
  */
-void table_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
-void table_drift(struct text *out, struct offset drift, int width);
+void table_put_offset(struct text *out, const struct scale *scale, struct offset offset, int width);
+void table_put_drift(struct text *out, struct offset drift, int width);
 
-void table_cores(struct text *out, const struct report *report);      /* read latency on each core */
-void table_skew(struct text *out, const struct report *report);       /* the whole section on the cores' TSCs */
-void table_synchrony(struct text *out, const struct report *report);  /* only sentences on the synchronisation */
-void table_skew_checks(struct text *out, const struct report *report); /* drift, TSC_ADJUST and warps in sentences */
-void table_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
+void table_put_cores(struct text *out, const struct report *report);      /* read latency on each core */
+/* the whole section on the cores' TSCs */
+void table_put_skew_section(struct text *out, const struct report *report);
+void table_put_synchrony(struct text *out, const struct report *report);  /* only sentences on the synchronisation */
+/* drift, TSC_ADJUST and warps in sentences */
+void table_put_skew_checks(struct text *out, const struct report *report);
+void table_put_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
 /* If the last pass is shown, writes "in the last pass, at 9.1 s" between BEFORE and AFTER; otherwise nothing. */
-void table_last_shown(struct text *out, const struct report *report, const char *before, const char *after);
-void table_pair_map(struct text *out, const struct report *report);        /* the map of pairs, or the worst pairs */
-/* Returns the width that a map of all pairs needs. On narrower lines table_pair_map() writes the worst pairs. */
-size_t table_pair_map_columns(const struct report *report);
-void table_skew_in_short(struct text *out, const struct report *report); /* one sentence on the synchronisation */
+void table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after);
+/* the map of pairs, or the worst pairs */
+void table_put_pair_map(struct text *out, const struct report *report);
+/* Returns the width that a map of all pairs needs. On narrower lines table_put_pair_map() writes the worst pairs. */
+size_t table_count_pair_map_columns(const struct report *report);
+void table_put_skew_in_short(struct text *out, const struct report *report); /* one sentence on the synchronisation */
 
 #endif

@@ -23,7 +23,7 @@ struct subject {
 
 /* Quotes WORD if it contains a separator. */
 static void
-put_word(struct text *out, const char *word)
+put_quoted_word(struct text *out, const char *word)
 {
 	bool quoted = false;
 
@@ -60,7 +60,7 @@ put_row(const struct csv *csv, const struct subject *of, const struct field *fie
 	bool is_interval = field->shape == FIELD_INTERVAL || field->shape == FIELD_MIDDLE;
 	struct text *out = csv->out;
 
-	put_word(out, csv->report->started_at);
+	put_quoted_word(out, csv->report->started_at);
 	text_printf(out, ",%s,", of->clock);
 	if (of->core != REPORT_NO_CORE)
 		text_printf(out, "%u", of->core);
@@ -73,26 +73,26 @@ put_row(const struct csv *csv, const struct subject *of, const struct field *fie
 			put_number(out, field, value->numbers[i]);
 	}
 	text_put_char(out, ',');
-	put_word(out, field->shape == FIELD_WORD ? value->word : of->unit ? of->unit : field->csv.unit);
+	put_quoted_word(out, field->shape == FIELD_WORD ? value->word : of->unit ? of->unit : field->csv.unit);
 	text_put_char(out, ',');
-	put_word(out, report_machine_name(csv->report));
+	put_quoted_word(out, report_machine_name(csv->report));
 	text_put_char(out, '\n');
 }
 
 static bool
-are_equal(const char *a, const char *b)
+are_strings_equal(const char *a, const char *b)
 {
 	return a == b || (a && b && text_equal(a, b));
 }
 
 /* Returns the number of findings before FINDING with the same rule, clock and core. */
 static unsigned
-count_before(const struct report *report, const struct finding *finding)
+count_same_findings_before(const struct report *report, const struct finding *finding)
 {
 	unsigned count = 0;
 
 	for (const struct finding *other = report->findings; other < finding; other++)
-		count += are_equal(other->rule, finding->rule) && are_equal(other->clock, finding->clock) &&
+		count += are_strings_equal(other->rule, finding->rule) && are_strings_equal(other->clock, finding->clock) &&
 			 other->core == finding->core;
 	return count;
 }
@@ -159,7 +159,7 @@ set_subject(const struct csv *csv, const struct field_table *table, const void *
 		return core->boot || !csv->short_cores;
 	} else if (table == &field_finding) {
 		*of = (struct subject){ finding->clock ? finding->clock : "", finding->core, "", finding->rule,
-					count_before(csv->report, finding), finding->unit ? finding->unit : "", true };
+					count_same_findings_before(csv->report, finding), finding->unit ? finding->unit : "", true };
 	} else if (table == &field_calibration) {
 		text_init(&text, before, PREFIX_SIZE);
 		text_printf(&text, "%s_", calibration->loop->id);
@@ -175,8 +175,8 @@ static void put_rows(const struct csv *csv, const struct subject *of, const stru
 		     const void *object, size_t i);
 
 static void
-put_list(const struct csv *csv, const struct subject *of, const struct field_table *table,
-	 const struct field_value *list)
+put_elements_of_list(const struct csv *csv, const struct subject *of, const struct field_table *table,
+		     const struct field_value *list)
 {
 	const char *element = list->first;
 
@@ -191,7 +191,7 @@ put_list(const struct csv *csv, const struct subject *of, const struct field_tab
 
 /* Writes an object's maps that have a key for each clock: the rows of the first clock, then of the next. */
 static void
-put_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
+put_maps_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
 {
 	size_t clocks = csv->short_cores ? 0 : csv->report->clock_count;
 
@@ -235,11 +235,11 @@ put_rows(const struct csv *csv, const struct subject *of, const struct field_tab
 		if (value.known && field->shape == FIELD_OBJECT)
 			put_rows(csv, of, field->table, value.first, i);
 		else if (value.known && field->shape == FIELD_LIST)
-			put_list(csv, of, field->table, &value);
+			put_elements_of_list(csv, of, field->table, &value);
 		else if (field->shape != FIELD_MAP && (value.known || is_verdict || of->always))
 			put_row(csv, of, field, &value);
 	}
-	put_by_clock(csv, of, table, object);
+	put_maps_by_clock(csv, of, table, object);
 }
 
 static void

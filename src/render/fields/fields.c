@@ -14,7 +14,7 @@
 #define MILLIHZ_PER_HZ 1000
 
 static const struct rule *
-rule(const char *id)
+find_rule(const char *id)
 {
 	static const struct rule none = { .severity = VERDICT_FAIL };
 	const struct rule *found = rules_find(id);
@@ -30,11 +30,11 @@ static const char *const outcome_words[] = {
 static const char *
 outcome_word(const struct report *report, const struct behaviour *row)
 {
-	return outcome_words[rules_outcome(row, &report->options)];
+	return outcome_words[rules_get_outcome(row, &report->options)];
 }
 
 static const char *
-class_word(enum discontinuity_class class)
+discontinuity_class_word(enum discontinuity_class class)
 {
 	static const char *const words[] = { "parted", "stopped", "jumped" };
 
@@ -42,28 +42,28 @@ class_word(enum discontinuity_class class)
 }
 
 static uint64_t
-millihz(const struct rate *rate)
+rate_to_millihz(const struct rate *rate)
 {
 	return scale_mul_div_nearest(rate->num, MILLIHZ_PER_HZ, rate->den);
 }
 
 /* Returns the stated rate as an interval, whose ends are the bounds that its rounding allows. */
 static struct interval_millihz
-claimed(const struct claim *claim)
+claimed_rate_millihz(const struct claim *claim)
 {
-	uint64_t hz = claim->hz.den ? millihz(&claim->hz) : 0, within = claim->within_hz * MILLIHZ_PER_HZ;
+	uint64_t hz = claim->hz.den ? rate_to_millihz(&claim->hz) : 0, within = claim->within_hz * MILLIHZ_PER_HZ;
 
 	return (struct interval_millihz){ claim->hz.den != 0, hz, hz > within ? hz - within : 0, hz + within };
 }
 
 static uint64_t
-step_ps(const struct report *report, const struct report_clock *entry)
+clock_step_ps(const struct report *report, const struct report_clock *entry)
 {
-	return entry->resolution.steps ? report_clock_ps(report, entry, entry->resolution.gcd_ticks) : 0;
+	return entry->resolution.steps ? report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks) : 0;
 }
 
 static uint64_t
-loop_ps(const struct report *report, const struct latency *latency)
+loop_time_ps(const struct report *report, const struct latency *latency)
 {
 	struct scale scale;
 
@@ -72,37 +72,37 @@ loop_ps(const struct report *report, const struct latency *latency)
 }
 
 static struct latency_interval
-within(const struct latency *latency, uint32_t per_hundred_thousand)
+percentile_interval_ns(const struct latency *latency, uint32_t per_hundred_thousand)
 {
 	return latency_percentile_interval(latency, per_hundred_thousand);
 }
 
 static struct latency_clean
-clean(const struct report *report, const struct latency *latency)
+figures_without_hits(const struct report *report, const struct latency *latency)
 {
 	return latency_without_hits(latency, report->options.gap_ns);
 }
 
 static struct interval_ns
-worst(const struct report *report)
+worst_offset_ns(const struct report *report)
 {
-	return report_offset_ns(report, report_shown_summary(report)->worst);
+	return report_offset_to_ns(report, report_get_shown_summary(report)->worst);
 }
 
 static struct interval_ns
-last_offset(const struct report *report, const struct report_core *core)
+last_offset_of_core_ns(const struct report *report, const struct report_core *core)
 {
-	return report_offset_ns(report, report->skew.last.measured ? core->last_offset : OFFSET_UNKNOWN);
+	return report_offset_to_ns(report, report->skew.last.measured ? core->last_offset : OFFSET_UNKNOWN);
 }
 
 static uint32_t
-apic_id(const struct report *report, size_t rank)
+apic_id_of_rank(const struct report *report, size_t rank)
 {
 	return report->cores[report->skew.core_of[rank]].apic_id;
 }
 
 static struct interval_ns
-figure(const struct finding *finding)
+figure_of_finding(const struct finding *finding)
 {
 	return (struct interval_ns){ finding->has_measured, finding->measured, finding->low, finding->high };
 }

@@ -19,7 +19,7 @@ struct lines {
 };
 
 static void
-put_group(struct lines *lines, unsigned chars)
+put_base64_characters(struct lines *lines, unsigned chars)
 {
 	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -42,20 +42,20 @@ put_byte(void *sink, uint8_t byte)
 	lines->bits |= (uint32_t)byte << (GROUP_BYTES - 1 - lines->bytes) * BYTE_BITS;
 	if (++lines->bytes < GROUP_BYTES)
 		return;
-	put_group(lines, GROUP_CHARS);
+	put_base64_characters(lines, GROUP_CHARS);
 	lines->bits = lines->bytes = 0;
 }
 
 /* Compresses JSON and writes it into OUT as lines. Returns their number. */
 static unsigned
-compress(struct text *out, const struct text *json, struct deflate_work *work)
+compress_json(struct text *out, const struct text *json, struct deflate_work *work)
 {
 	struct lines lines = { .out = out };
 
 	text_init(out, out->bytes, out->size);
 	deflate_bytes(work, json->bytes, json->length, put_byte, &lines);
 	if (lines.bytes)
-		put_group(&lines, lines.bytes + 1);
+		put_base64_characters(&lines, lines.bytes + 1);
 	text_put_char(out, '\n');
 	return lines.count;
 }
@@ -68,6 +68,6 @@ compact_render(struct text *out, struct text *json, struct deflate_work *work, c
 	for (unsigned detail = JSON_DETAILS; detail > 0 && lines > COMPACT_LINES_MAX; detail--) {
 		text_init(json, json->bytes, json->size);
 		json_render_compact(json, report, (enum json_detail)(detail - 1));
-		lines = compress(out, json, work);
+		lines = compress_json(out, json, work);
 	}
 }

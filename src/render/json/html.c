@@ -3,7 +3,7 @@
 #include "render/json/json.h"
 
 static bool
-begins_at(struct html_page page, size_t at, const char *mark)
+is_mark_at(struct html_page page, size_t at, const char *mark)
 {
 	size_t length = text_length(mark);
 
@@ -14,7 +14,7 @@ static bool
 has_report_mark(struct html_page page)
 {
 	for (size_t at = 0; at < page.length; at++)
-		if (begins_at(page, at, HTML_REPORT_MARK))
+		if (is_mark_at(page, at, HTML_REPORT_MARK))
 			return true;
 	return false;
 }
@@ -31,10 +31,10 @@ html_render(struct text *out, struct html_page page, const struct report *report
 	if (!has_report_mark(page))
 		return;
 	for (size_t at = 0; at < page.length;) {
-		if (begins_at(page, at, HTML_REPORT_MARK)) {
+		if (is_mark_at(page, at, HTML_REPORT_MARK)) {
 			json_render_brief(out, report);
 			at += sizeof(HTML_REPORT_MARK) - 1;
-		} else if (begins_at(page, at, HTML_CHARTS_MARK)) {
+		} else if (is_mark_at(page, at, HTML_CHARTS_MARK)) {
 			base64_put(out, page.charts, page.charts_length);
 			at += sizeof(HTML_CHARTS_MARK) - 1;
 		} else

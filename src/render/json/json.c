@@ -34,7 +34,7 @@ put_interval(struct walk *walk, const char *key, const struct field *field, cons
 }
 
 static void
-put_pair(struct walk *walk, const char *key, const struct field *field, uint64_t a, uint64_t b)
+put_pair_of_numbers(struct walk *walk, const char *key, const struct field *field, uint64_t a, uint64_t b)
 {
 	json_open(&walk->json, key, '[', true);
 	put_number(walk, NULL, field, a);
@@ -44,7 +44,7 @@ put_pair(struct walk *walk, const char *key, const struct field *field, uint64_t
 
 /* Returns the key of element I in a map: the clock's id, or the rule that a limit belongs to. */
 static const char *
-map_key(const struct report *report, const struct field_table *table, const void *element, size_t i)
+get_map_key(const struct report *report, const struct field_table *table, const void *element, size_t i)
 {
 	return table == &field_by_clock || table == &field_series_clock ? report->clocks[i].clock.id :
 		((const struct options_limit *)element)->rule;
@@ -60,7 +60,7 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 	json_open(&walk->json, key, is_map ? '{' : '[', is_bare && field->table->on_one_line);
 	for (size_t i = 0; i < count; i++, element += value->stride)
 		if (field->shape != FIELD_BARS || *(const uint64_t *)(const void *)element)
-			put_element(walk, is_map ? map_key(walk->report, field->table, element, i) : NULL, field->table,
+			put_element(walk, is_map ? get_map_key(walk->report, field->table, element, i) : NULL, field->table,
 				    element, i);
 	json_close(&walk->json, is_map ? '}' : ']');
 }
@@ -70,7 +70,7 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
  * null.
  */
 static void
-put_exact(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
+put_exact_counts(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {
 	struct observed_list list = observed_make_list(latency, walk->report->options.cutoff_millionths);
 	struct observed row;
@@ -90,7 +90,7 @@ put_exact(struct walk *walk, const char *key, const struct field *field, const s
  * They are numbered in the order of the report.
  */
 static bool
-has_rank(const struct report_skew *skew, size_t rank, size_t core)
+is_core_of_rank(const struct report_skew *skew, size_t rank, size_t core)
 {
 	return rank < skew->first.offsets.cores && skew->core_of[rank] == core;
 }
@@ -98,10 +98,10 @@ has_rank(const struct report_skew *skew, size_t rank, size_t core)
 static void
 put_offset(struct walk *walk, const struct field *field, struct offset offset)
 {
-	struct interval_ns ns = report_offset_ns(walk->report, offset);
+	struct interval_ns ns = report_offset_to_ns(walk->report, offset);
 
 	if (ns.known)
-		put_pair(walk, NULL, field, (uint64_t)ns.low, (uint64_t)ns.high);
+		put_pair_of_numbers(walk, NULL, field, (uint64_t)ns.low, (uint64_t)ns.high);
 	else
 		json_null(&walk->json, NULL);
 }
@@ -117,15 +117,15 @@ put_matrix(struct walk *walk, const char *key, const struct field *field, const 
 	size_t cores = walk->report->core_count;
 
 	if (walk->short_cores || walk->without_bars ||
-	    (walk->json.dense && offsets != report_shown_pass(walk->report))) {
+	    (walk->json.dense && offsets != report_get_shown_pass(walk->report))) {
 		json_null(&walk->json, key);
 		return;
 	}
 	json_open(&walk->json, key, '[', false);
-	for (size_t row = 0, a = 0; row < cores; a += has_rank(skew, a, row), row++) {
+	for (size_t row = 0, a = 0; row < cores; a += is_core_of_rank(skew, a, row), row++) {
 		json_open(&walk->json, NULL, '[', true);
-		for (size_t column = 0, b = 0; column < cores; b += has_rank(skew, b, column), column++)
-			put_offset(walk, field, has_rank(skew, a, row) && has_rank(skew, b, column) ?
+		for (size_t column = 0, b = 0; column < cores; b += is_core_of_rank(skew, b, column), column++)
+			put_offset(walk, field, is_core_of_rank(skew, a, row) && is_core_of_rank(skew, b, column) ?
 				   offsets_get_pair(offsets, a, b) : OFFSET_UNKNOWN);
 		json_close(&walk->json, ']');
 	}
@@ -133,7 +133,7 @@ put_matrix(struct walk *walk, const char *key, const struct field *field, const 
 }
 
 static bool
-is_left_out(const struct walk *walk, const struct field *field)
+is_field_left_out(const struct walk *walk, const struct field *field)
 {
 	return (walk->without_bars && field->shape == FIELD_BARS) ||
 	       (walk->without_series && field->table == &field_series_row);
@@ -144,7 +144,7 @@ put_field(struct walk *walk, const char *key, const struct field *field, const s
 {
 	struct json *json = &walk->json;
 
-	if (!value->known || is_left_out(walk, field)) {
+	if (!value->known || is_field_left_out(walk, field)) {
 		json_null(json, key);
 		return;
 	}
@@ -166,7 +166,7 @@ put_field(struct walk *walk, const char *key, const struct field *field, const s
 		put_interval(walk, key, field, value);
 		break;
 	case FIELD_PAIR:
-		put_pair(walk, key, field, value->numbers[0], value->numbers[1]);
+		put_pair_of_numbers(walk, key, field, value->numbers[0], value->numbers[1]);
 		break;
 	case FIELD_OBJECT:
 		put_element(walk, key, field->table, value->first, 0);
@@ -177,7 +177,7 @@ put_field(struct walk *walk, const char *key, const struct field *field, const s
 		put_elements(walk, key, field, value);
 		break;
 	case FIELD_EXACT:
-		put_exact(walk, key, field, value->first);
+		put_exact_counts(walk, key, field, value->first);
 		break;
 	case FIELD_MATRIX:
 		put_matrix(walk, key, field, value->first);
@@ -204,7 +204,7 @@ put_element(struct walk *walk, const char *key, const struct field_table *table,
 static void
 put_report(struct text *out, const struct report *report, bool brief)
 {
-	struct walk walk = { .json = json_writer(out), .report = report };
+	struct walk walk = { .json = json_start_writer(out), .report = report };
 
 	walk.json.dense = brief;
 	put_element(&walk, NULL, &field_report, report, 0);
@@ -227,7 +227,7 @@ json_render_brief(struct text *out, const struct report *report)
 void
 json_render_serial(struct text *out, const struct report *report)
 {
-	struct walk walk = { .json = json_writer(out), .report = report, .short_cores = true };
+	struct walk walk = { .json = json_start_writer(out), .report = report, .short_cores = true };
 
 	put_element(&walk, NULL, &field_report, report, 0);
 	text_put_char(out, '\n');
@@ -237,7 +237,7 @@ void
 json_render_compact(struct text *out, const struct report *report, enum json_detail detail)
 {
 	struct walk walk = {
-		.json = json_writer(out), .report = report, .without_bars = true,
+		.json = json_start_writer(out), .report = report, .without_bars = true,
 		.short_cores = detail < JSON_WITH_BOTH, .without_series = detail == JSON_WITHOUT_SERIES,
 	};
 

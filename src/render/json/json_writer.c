@@ -6,13 +6,13 @@
 #define LAST_PRINTABLE  0x7e
 
 struct json
-json_writer(struct text *out)
+json_start_writer(struct text *out)
 {
 	return (struct json){ .out = out, .empty = true };
 }
 
 static bool
-is_flat(const struct json *json)
+is_written_on_one_line(const struct json *json)
 {
 	return json->flat_from && json->depth >= json->flat_from;
 }
@@ -50,7 +50,7 @@ begin_value(struct json *json, const char *key)
 {
 	if (!json->empty)
 		text_put_char(json->out, ',');
-	if (json->depth && !is_flat(json))
+	if (json->depth && !is_written_on_one_line(json))
 		begin_line(json);
 	else if (!json->empty && !json->dense)
 		text_put_char(json->out, ' ');
@@ -75,7 +75,7 @@ json_open(struct json *json, const char *key, char bracket, bool on_one_line)
 void
 json_close(struct json *json, char bracket)
 {
-	bool flat = is_flat(json);
+	bool flat = is_written_on_one_line(json);
 
 	if (flat && json->flat_from == json->depth)
 		json->flat_from = 0;

@@ -18,7 +18,7 @@ struct json {
 	bool dense;         /* set by the caller: true if there is no white space outside strings */
 };
 
-struct json json_writer(struct text *out);
+struct json json_start_writer(struct text *out);
 
 /* Start and end an object or an array. BRACKET is '{' or '[' for json_open, and '}' or ']' for json_close. */
 void json_open(struct json *json, const char *key, char bracket, bool on_one_line);

@@ -5,7 +5,7 @@
 #define SENTENCE_INDENT 2
 
 enum text_ink
-table_verdict_colour(enum verdict verdict)
+table_colour_of_verdict(enum verdict verdict)
 {
 	static const enum text_ink inks[] = {
 		[VERDICT_PASS] = INK_PASS,	 [VERDICT_WARN] = INK_WARN,  [VERDICT_FAIL] = INK_FAIL,
@@ -16,7 +16,7 @@ table_verdict_colour(enum verdict verdict)
 }
 
 const char *
-verdict_capitals(enum verdict verdict)
+verdict_word_in_capitals(enum verdict verdict)
 {
 	static const char *const loud[] = {
 		[VERDICT_PASS] = "PASS",	     [VERDICT_WARN] = "WARN",	  [VERDICT_FAIL] = "FAIL",
@@ -35,14 +35,14 @@ table_end_line(struct text *out)
 }
 
 void
-table_pad(struct text *out, size_t line_start, size_t column)
+table_pad_to_column(struct text *out, size_t line_start, size_t column)
 {
 	while (out->length < line_start + column && !out->truncated)
 		text_put_char(out, ' ');
 }
 
 size_t
-table_fit(const char *sentence, size_t width)
+table_length_that_fits(const char *sentence, size_t width)
 {
 	size_t length = 0, fit = 0;
 
@@ -55,20 +55,20 @@ table_fit(const char *sentence, size_t width)
 }
 
 size_t
-table_columns(const struct text *out)
+table_get_columns(const struct text *out)
 {
 	return out->columns ? out->columns : TABLE_COLUMNS;
 }
 
 void
-table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence)
+table_put_wrapped(struct text *out, size_t line_start, size_t indent, const char *sentence)
 {
-	size_t columns = table_columns(out), column = out->length - line_start;
+	size_t columns = table_get_columns(out), column = out->length - line_start;
 
 	if (columns > TABLE_SENTENCE_COLUMNS)
 		columns = TABLE_SENTENCE_COLUMNS;
 	while (text_length(sentence)) {
-		size_t length = table_fit(sentence, column < columns ? columns - column : 1);
+		size_t length = table_length_that_fits(sentence, column < columns ? columns - column : 1);
 
 		text_printf(out, "%.*s", (int)length, sentence);
 		sentence += length;
@@ -85,7 +85,7 @@ table_wrap(struct text *out, size_t line_start, size_t indent, const char *sente
 
 /* Ends a text that did not fit its buffer with dots, to show that it was cut. */
 static void
-mark_cut(struct text *text)
+end_cut_text_with_dots(struct text *text)
 {
 	for (size_t i = 1; text->truncated && i <= CUT_DOTS && i <= text->length; i++)
 		text->bytes[text->length - i] = '.';
@@ -101,13 +101,13 @@ wrap_after_label(struct text *out, const char *label, size_t indent, const char 
 
 	text_init(&text, bytes, sizeof(bytes));
 	text_vprintf(&text, format, arguments);
-	mark_cut(&text);
+	end_cut_text_with_dots(&text);
 	text_printf(out, "%-*s", (int)indent, label);
-	table_wrap(out, line_start, indent, bytes);
+	table_put_wrapped(out, line_start, indent, bytes);
 }
 
 void
-table_line(struct text *out, const char *label, const char *format, ...)
+table_put_labelled_line(struct text *out, const char *label, const char *format, ...)
 {
 	va_list arguments;
 
@@ -117,7 +117,7 @@ table_line(struct text *out, const char *label, const char *format, ...)
 }
 
 void
-table_paragraph(struct text *out, size_t indent, const char *format, ...)
+table_put_paragraph(struct text *out, size_t indent, const char *format, ...)
 {
 	va_list arguments;
 
@@ -127,49 +127,49 @@ table_paragraph(struct text *out, size_t indent, const char *format, ...)
 }
 
 struct text *
-table_sentence(struct table_sentence *sentence)
+table_begin_sentence(struct table_sentence *sentence)
 {
 	text_init(&sentence->text, sentence->bytes, sizeof(sentence->bytes));
 	return &sentence->text;
 }
 
 void
-table_sentence_end(struct text *out, struct table_sentence *sentence)
+table_end_sentence(struct text *out, struct table_sentence *sentence)
 {
 	char *first = &sentence->bytes[0];
 
-	mark_cut(&sentence->text);
+	end_cut_text_with_dots(&sentence->text);
 	if (*first >= 'a' && *first <= 'z')
 		*first = (char)(*first - 'a' + 'A');
-	table_wrap(out, out->length, SENTENCE_INDENT, sentence->bytes);
+	table_put_wrapped(out, out->length, SENTENCE_INDENT, sentence->bytes);
 }
 
 void
-table_say(struct text *out, const char *format, ...)
+table_put_sentence(struct text *out, const char *format, ...)
 {
 	struct table_sentence sentence;
 	va_list arguments;
 
 	va_start(arguments, format);
-	text_vprintf(table_sentence(&sentence), format, arguments);
+	text_vprintf(table_begin_sentence(&sentence), format, arguments);
 	va_end(arguments);
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 const char *
-table_plural(uint64_t count)
+table_plural_ending(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
 const char *
-table_singular(uint64_t count)
+table_singular_verb_ending(uint64_t count)
 {
 	return count == 1 ? "s" : "";
 }
 
 void
-table_label(struct text *out, const char *label, size_t width)
+table_put_label(struct text *out, const char *label, size_t width)
 {
 	size_t line_start = out->length;
 
@@ -178,11 +178,11 @@ table_label(struct text *out, const char *label, size_t width)
 		table_end_line(out);
 		line_start = out->length;
 	}
-	table_pad(out, line_start, width);
+	table_pad_to_column(out, line_start, width);
 }
 
 size_t
-table_pick_clocks(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX])
+table_find_clocks_with_reads(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX])
 {
 	size_t count = 0;
 

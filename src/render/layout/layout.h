@@ -18,29 +18,30 @@
 #define TABLE_GROUPS_MAX     8  /* rows for packages; with more packages, all cores share a row */
 
 /* Returns the width of lines in OUT: TABLE_COLUMNS, or the width of the screen. */
-size_t table_columns(const struct text *out);
+size_t table_get_columns(const struct text *out);
 
 /* Return a verdict's colour, and its word in capitals. */
-enum text_ink table_verdict_colour(enum verdict verdict);
-const char *verdict_capitals(enum verdict verdict);
+enum text_ink table_colour_of_verdict(enum verdict verdict);
+const char *verdict_word_in_capitals(enum verdict verdict);
 
 /* Ends the line: removes blanks at its end and adds a newline. */
 void table_end_line(struct text *out);
 
 /* Adds blanks up to COLUMN of the line that starts at offset LINE_START of OUT. Does not change a longer line. */
-void table_pad(struct text *out, size_t line_start, size_t column);
+void table_pad_to_column(struct text *out, size_t line_start, size_t column);
 
 /* Returns the number of bytes of SENTENCE that fit into WIDTH columns, in whole words if possible. */
-size_t table_fit(const char *sentence, size_t width);
+size_t table_length_that_fits(const char *sentence, size_t width);
 
 /*
- * Writes SENTENCE from the current column on, in lines of at most table_columns() and TABLE_SENTENCE_COLUMNS.
+ * Writes SENTENCE from the current column on, in lines of at most table_get_columns() and TABLE_SENTENCE_COLUMNS.
  * The current line starts at offset LINE_START of OUT. Further lines start with INDENT blanks. Ends the last line.
  */
-void table_wrap(struct text *out, size_t line_start, size_t indent, const char *sentence);
+void table_put_wrapped(struct text *out, size_t line_start, size_t indent, const char *sentence);
 
 /* Writes the formatted text with all lines indented by INDENT. */
-void table_paragraph(struct text *out, size_t indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void table_put_paragraph(struct text *out, size_t indent, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* A paragraph that is made in parts. Printing it makes its first letter a capital and indents further lines. */
 struct table_sentence {
@@ -48,28 +49,31 @@ struct table_sentence {
 	char bytes[TABLE_SENTENCE_SIZE];
 };
 
-struct text *table_sentence(struct table_sentence *sentence); /* starts a paragraph; returns the text for its parts */
-void table_sentence_end(struct text *out, struct table_sentence *sentence); /* prints the paragraph */
+/* starts a paragraph; returns the text for its parts */
+struct text *table_begin_sentence(struct table_sentence *sentence);
+void table_end_sentence(struct text *out, struct table_sentence *sentence); /* prints the paragraph */
 
 /* Prints the formatted text as a paragraph: its first letter becomes a capital, and further lines are indented. */
-void table_say(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_put_sentence(struct text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * table_plural() returns "s", for a noun, unless COUNT is 1. table_singular() returns "s", for a verb, if COUNT is 1.
+ * table_plural_ending() returns "s", for a noun, unless COUNT is 1. table_singular_verb_ending() returns "s", for a
+ * verb, if COUNT is 1.
  */
-const char *table_plural(uint64_t count);
-const char *table_singular(uint64_t count);
+const char *table_plural_ending(uint64_t count);
+const char *table_singular_verb_ending(uint64_t count);
 
 /* Writes LABEL and pads it to WIDTH columns. A longer label gets its own line, and WIDTH blanks start the next. */
-void table_label(struct text *out, const char *label, size_t width);
+void table_put_label(struct text *out, const char *label, size_t width);
 
 /*
  * Picks clocks with measured latencies: the main read methods if MAIN is true, otherwise the other read methods. PICKED
  * gets their indices in the report. Returns the number of picked clocks.
  */
-size_t table_pick_clocks(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX]);
+size_t table_find_clocks_with_reads(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX]);
 
 /* Writes a line of the report's heading: LABEL, then a sentence. */
-void table_line(struct text *out, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void table_put_labelled_line(struct text *out, const char *label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

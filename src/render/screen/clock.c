@@ -11,18 +11,19 @@
 #define PAIR_SIZE 64 /* size in bytes of a text with two clock ids, of at most 12 characters each, and a few words */
 
 static void
-put_state(struct text *out, const struct report_clock *entry)
+put_clock_state(struct text *out, const struct report_clock *entry)
 {
 	const struct clock *clock = &entry->clock;
 
-	table_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "", clock->reason);
+	table_put_labelled_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "",
+				clock->reason);
 	if (entry->failed_later)
-		table_line(out, "", "It worked at first. The fault was seen %lu ms into the "
+		table_put_labelled_line(out, "", "It worked at first. The fault was seen %lu ms into the "
 				    "run.", entry->failed_later_ms);
 	if (clock->state != CLOCK_ABSENT && clock->found_by && clock->found_by[0])
-		table_line(out, "found by", "%s", clock->found_by);
+		table_put_labelled_line(out, "found by", "%s", clock->found_by);
 	if (clock->width_bits)
-		table_line(out, "counter", "%u bits", clock->width_bits);
+		table_put_labelled_line(out, "counter", "%u bits", clock->width_bits);
 }
 
 static void
@@ -32,20 +33,21 @@ put_ppm(struct text *out, const char *label, const char *against, struct interva
 	struct text text;
 
 	text_init(&text, bytes, sizeof(bytes));
-	table_drift(&text, (struct offset){ ppb.low, ppb.high }, 0);
-	table_line(out, label, "%s%s ppm", against, bytes);
+	table_put_drift(&text, (struct offset){ ppb.low, ppb.high }, 0);
+	table_put_labelled_line(out, label, "%s%s ppm", against, bytes);
 }
 
 static void
-put_rate(struct text *out, const struct report_clock *entry)
+put_clock_rate(struct text *out, const struct report_clock *entry)
 {
 	struct rate claimed = entry->clock.claimed;
 	const struct interval_millihz *measured = &entry->measured;
 
 	if (claimed.den)
-		table_line(out, "claimed", "%s", number_from_millihz(scale_mul_div_nearest(claimed.num, MILLI, claimed.den)).text);
+		table_put_labelled_line(out, "claimed", "%s",
+					number_from_millihz(scale_mul_div_nearest(claimed.num, MILLI, claimed.den)).text);
 	if (measured->known)
-		table_line(out, "measured", "%s", number_from_millihz(measured->value).text);
+		table_put_labelled_line(out, "measured", "%s", number_from_millihz(measured->value).text);
 	if (entry->error.known)
 		put_ppm(out, "error", "", entry->error);
 }
@@ -55,7 +57,7 @@ put_rate(struct text *out, const struct report_clock *entry)
  * rate of B against A, because that is not exactly its negative.
  */
 static void
-put_pairs(struct text *out, const struct report *report, const struct report_clock *entry)
+put_rates_against_other_clocks(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	const char *label = "rate";
 
@@ -76,7 +78,7 @@ put_pairs(struct text *out, const struct report *report, const struct report_clo
 }
 
 static struct number
-percentile(const struct latency *latency, uint32_t per_hundred_thousand)
+format_percentile(const struct latency *latency, uint32_t per_hundred_thousand)
 {
 	if (!latency_percentile_interval(latency, per_hundred_thousand).known)
 		return (struct number){ "-" };
@@ -84,34 +86,34 @@ percentile(const struct latency *latency, uint32_t per_hundred_thousand)
 }
 
 static void
-put_reads(struct text *out, const struct report *report, const struct report_clock *entry)
+put_latency_figures(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	const struct latency *latency = entry->latency;
 	const struct monotonic *monotonic = &entry->monotonic;
-	uint64_t resolution_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+	uint64_t resolution_ps = report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks);
 	struct scale scale;
 
 	scale_init(&scale, report->tsc);
 	if (entry->resolution.steps)
-		table_line(out, "res", "%s (%lu tick%s)", resolution_ps ? number_from_ps(resolution_ps).text : "-",
-			   entry->resolution.gcd_ticks, table_plural(entry->resolution.gcd_ticks));
+		table_put_labelled_line(out, "res", "%s (%lu tick%s)", resolution_ps ? number_from_ps(resolution_ps).text : "-",
+					entry->resolution.gcd_ticks, table_plural_ending(entry->resolution.gcd_ticks));
 	if (monotonic->reads)
-		table_line(out, "reads", "%lu, %lu backward, %lu stall%s", monotonic->reads, monotonic->backward,
-			   monotonic->stalls, table_plural(monotonic->stalls));
+		table_put_labelled_line(out, "reads", "%lu, %lu backward, %lu stall%s", monotonic->reads, monotonic->backward,
+					monotonic->stalls, table_plural_ending(monotonic->stalls));
 	if (latency && latency->count)
-		table_line(out, "latency", "with the bracket: min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
-			   number_from_ns(latency->min_ns).text, percentile(latency, 50000).text,
-			   percentile(latency, 90000).text,
-			   percentile(latency, 99000).text,
-			   percentile(latency, 99900).text, number_from_ns(latency->max_ns).text,
-			   number_from_ps(latency_loop_time_ps(latency, &scale)).text);
+		table_put_labelled_line(out, "latency", "with the bracket: min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
+					number_from_ns(latency->min_ns).text, format_percentile(latency, 50000).text,
+					format_percentile(latency, 90000).text,
+					format_percentile(latency, 99000).text,
+					format_percentile(latency, 99900).text, number_from_ns(latency->max_ns).text,
+					number_from_ps(latency_loop_time_ps(latency, &scale)).text);
 	if (entry->cost.read_ps.known)
-		table_line(out, "a read", "%s in the median of the cores, without the bracket",
-			   number_from_ps((uint64_t)entry->cost.read_ps.value).text);
+		table_put_labelled_line(out, "a read", "%s in the median of the cores, without the bracket",
+					number_from_ps((uint64_t)entry->cost.read_ps.value).text);
 }
 
 void
-screen_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry)
+screen_put_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	size_t line_start;
 
@@ -121,13 +123,13 @@ screen_clock_facts(struct text *out, const struct report *report, const struct r
 	text_put_char(out, '\n');
 	line_start = out->length;
 	text_put(out, "verdict  ");
-	out->ink = entry->open && entry->verdict == VERDICT_PASS ? INK_DIM : table_verdict_colour(entry->verdict);
-	table_wrap(out, line_start, 0, entry->verdict == VERDICT_PASS && entry->open ?
-		   "NOT DETERMINED: no fault was found, but some rules are undecided" :
-		   verdict_capitals(entry->verdict));
+	out->ink = entry->open && entry->verdict == VERDICT_PASS ? INK_DIM : table_colour_of_verdict(entry->verdict);
+	table_put_wrapped(out, line_start, 0, entry->verdict == VERDICT_PASS && entry->open ?
+			  "NOT DETERMINED: no fault was found, but some rules are undecided" :
+			  verdict_word_in_capitals(entry->verdict));
 	out->ink = INK_PLAIN;
-	put_state(out, entry);
-	put_rate(out, entry);
-	put_pairs(out, report, entry);
-	put_reads(out, report, entry);
+	put_clock_state(out, entry);
+	put_clock_rate(out, entry);
+	put_rates_against_other_clocks(out, report, entry);
+	put_latency_figures(out, report, entry);
 }

@@ -40,7 +40,7 @@ go_to_page(struct screen *screen, enum screen_page page, size_t clock)
 
 /* Shows the next page, or the next clock if the page of a clock is shown. The first page follows the last. */
 static void
-go_right(struct screen *screen)
+go_to_next_page(struct screen *screen)
 {
 	size_t clocks = screen->report ? screen->report->clock_count : 0;
 
@@ -52,7 +52,7 @@ go_right(struct screen *screen)
 }
 
 static void
-go_left(struct screen *screen)
+go_to_previous_page(struct screen *screen)
 {
 	size_t clocks = screen->report ? screen->report->clock_count : 0;
 
@@ -68,7 +68,7 @@ go_left(struct screen *screen)
  * page of a clock is not shown yet, shows it with the current clock.
  */
 static void
-go_to_clock(struct screen *screen, size_t step)
+go_to_clock_after(struct screen *screen, size_t step)
 {
 	size_t clocks = screen->report->clock_count;
 	bool there = screen->page == SCREEN_CLOCK && clocks;
@@ -78,31 +78,31 @@ go_to_clock(struct screen *screen, size_t step)
 
 /* Shows another page if KEY requests one. Returns true if it does. */
 static bool
-turns_page(struct screen *screen, unsigned key)
+turn_page_if_requested(struct screen *screen, unsigned key)
 {
 	size_t clocks = screen->report ? screen->report->clock_count : 0;
 
 	if (!screen->report)
 		return false;
 	if (key == DIGIT_FIRST + SCREEN_CLOCK || (key == ']' && screen->page == SCREEN_CLOCK))
-		go_to_clock(screen, 1);
+		go_to_clock_after(screen, 1);
 	else if (key == '[' && screen->page == SCREEN_CLOCK)
-		go_to_clock(screen, clocks ? clocks - 1 : 0);
+		go_to_clock_after(screen, clocks ? clocks - 1 : 0);
 	else if (key >= DIGIT_FIRST && key < DIGIT_FIRST + SCREEN_PAGES)
 		go_to_page(screen, key - DIGIT_FIRST, screen->clock);
 	else if (key == '\t')
 		go_to_page(screen, (screen->page + 1) % SCREEN_PAGES, screen->clock);
 	else if (key == SCREEN_KEY_RIGHT)
-		go_right(screen);
+		go_to_next_page(screen);
 	else if (key == SCREEN_KEY_LEFT)
-		go_left(screen);
+		go_to_previous_page(screen);
 	else
 		return false;
 	return true;
 }
 
 static void
-scroll(struct screen *screen, unsigned key)
+scroll_by_key(struct screen *screen, unsigned key)
 {
 	size_t rows = screen_page_rows(screen), line = screen->line;
 
@@ -131,7 +131,7 @@ scroll(struct screen *screen, unsigned key)
 }
 
 enum screen_action
-screen_key(struct screen *screen, unsigned key)
+screen_handle_key(struct screen *screen, unsigned key)
 {
 	switch (key) {
 	case 'r': case 'R':
@@ -141,8 +141,8 @@ screen_key(struct screen *screen, unsigned key)
 	case 'q': case 'Q': case SCREEN_KEY_ESCAPE:
 		return screen->can_quit ? SCREEN_QUIT : SCREEN_STAY;
 	default:
-		if (!turns_page(screen, key))
-			scroll(screen, key);
+		if (!turn_page_if_requested(screen, key))
+			scroll_by_key(screen, key);
 		return SCREEN_STAY;
 	}
 }

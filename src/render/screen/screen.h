@@ -65,7 +65,7 @@ struct screen {
 	char *buffer;                /* memory for the text of a page and its colours */
 	size_t buffer_size;          /* at least 4 bytes; with SCREEN_BUFFER_SIZE bytes, no page is cut off */
 
-	/* screen_open() and screen_key() set the following fields. */
+	/* screen_open() and screen_handle_key() set the following fields. */
 	enum screen_page page;
 	size_t clock;                /* index in the report of the clock on the page of clocks */
 	size_t lines, line;          /* number of lines of the page, and index of the first visible line */
@@ -87,9 +87,9 @@ struct screen_row {
 void screen_open(struct screen *screen);
 
 /* Performs the function of KEY. Returns what the caller must do. */
-enum screen_action screen_key(struct screen *screen, unsigned key);
+enum screen_action screen_handle_key(struct screen *screen, unsigned key);
 
 /* Renders row INDEX of the screen in its present state: the title, a line of the page, or the bar of keys. */
-void screen_row(const struct screen *screen, size_t index, struct screen_row *row);
+void screen_render_row(const struct screen *screen, size_t index, struct screen_row *row);
 
 #endif

@@ -23,6 +23,6 @@ size_t screen_page_rows(const struct screen *screen);
 size_t screen_skip_lines(const char *bytes, size_t from, size_t count);
 
 /* Writes the facts about one clock, from its driver and from the run. */
-void screen_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry);
+void screen_put_clock_facts(struct text *out, const struct report *report, const struct report_clock *entry);
 
 #endif

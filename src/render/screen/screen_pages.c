@@ -28,49 +28,49 @@ put_heading(struct text *out, const char *words)
  * rest. A large screen also shows the histograms.
  */
 static void
-put_summary(const struct screen *screen, struct text *left, struct text *right)
+put_summary_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	const struct report *report = screen->report;
 	bool machine_first = left != right || screen->rows >= TALL_ROWS;
 
-	table_answer(left, report);
-	table_verdict(left, report);
-	table_quality(left, report);
-	table_wrap(left, left->length, 0, screen->saved);
-	table_cpu(left, report);
+	table_put_answer(left, report);
+	table_put_verdict(left, report);
+	table_put_timing_quality(left, report);
+	table_put_wrapped(left, left->length, 0, screen->saved);
+	table_put_cpu(left, report);
 	if (machine_first)
-		table_machine(left, report);
+		table_put_machine(left, report);
 	text_put_char(left, '\n');
-	table_clocks(left, report);
+	table_put_clocks(left, report);
 	if (left == right)
 		text_put_char(right, '\n');
 	else
 		put_heading(right, "Findings");
-	table_findings(right, report, NULL, false);
-	table_notes(right, report);
-	table_advice(right, report);
+	table_put_findings(right, report, NULL, false);
+	table_put_notes(right, report);
+	table_put_advice(right, report);
 	if (!machine_first) {
 		put_heading(left, "The machine");
-		table_machine(left, report);
+		table_put_machine(left, report);
 	}
 	if (left != right) {
-		table_histogram_main(left, report);
-		table_synchrony(right, report);
+		table_put_main_histograms(left, report);
+		table_put_synchrony(right, report);
 	}
-	table_database_in_short(right, report);
+	table_put_database_cost_in_short(right, report);
 }
 
 static void
-put_histograms(const struct screen *screen, struct text *left, struct text *right)
+put_histograms_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	(void)right;
-	table_histogram(left, screen->report);
-	table_interference(left, screen->report);
-	table_database(left, screen->report);
+	table_put_all_histograms(left, screen->report);
+	table_put_interference(left, screen->report);
+	table_put_database_cost(left, screen->report);
 }
 
 static void
-put_clock(const struct screen *screen, struct text *left, struct text *right)
+put_clock_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	const struct report *report = screen->report;
 	const struct report_clock *entry = &report->clocks[screen->clock];
@@ -79,46 +79,46 @@ put_clock(const struct screen *screen, struct text *left, struct text *right)
 		text_put(left, "No clock was measured.\n");
 		return;
 	}
-	screen_clock_facts(left, report, entry);
+	screen_put_clock_facts(left, report, entry);
 	if (table_has_findings(report, entry)) {
 		put_heading(left, "Findings");
-		table_findings(left, report, entry, true);
+		table_put_findings(left, report, entry, true);
 	}
-	table_behaviours_of(left, report, entry->clock.main);
-	table_histogram_of(left, report, screen->clock);
-	table_durations_of(right, report, entry);
+	table_put_behaviours_of_clock(left, report, entry->clock.main);
+	table_put_histogram_of_clock(left, report, screen->clock);
+	table_put_durations_of_clock(right, report, entry);
 }
 
 static void
-put_timers(const struct screen *screen, struct text *left, struct text *right)
+put_timers_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	(void)right;
 	if (!screen->report->interval_count)
 		text_put(left, "No timer was tested.\n");
-	table_intervals(left, screen->report);
+	table_put_intervals(left, screen->report);
 }
 
 static void
-put_cores(const struct screen *screen, struct text *left, struct text *right)
+put_cores_page(const struct screen *screen, struct text *left, struct text *right)
 {
-	table_cores(left, screen->report);
-	table_skew(right, screen->report);
+	table_put_cores(left, screen->report);
+	table_put_skew_section(right, screen->report);
 }
 
 static void
-put_findings(const struct screen *screen, struct text *left, struct text *right)
+put_findings_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	put_heading(left, "Findings");
-	table_findings(left, screen->report, NULL, true);
-	table_notes(left, screen->report);
-	table_advice(right, screen->report);
-	table_behaviours(right, screen->report);
+	table_put_findings(left, screen->report, NULL, true);
+	table_put_notes(left, screen->report);
+	table_put_advice(right, screen->report);
+	table_put_behaviours(right, screen->report);
 }
 
 static void
 put_paragraph(struct text *out, const char *sentences)
 {
-	table_wrap(out, out->length, 0, sentences);
+	table_put_wrapped(out, out->length, 0, sentences);
 	text_put_char(out, '\n');
 }
 
@@ -126,23 +126,23 @@ static void
 put_keys(struct text *out, bool can_quit)
 {
 	put_heading(out, "Keys");
-	table_line(out, "1 to 7", "that page; 3 again or ]: the next clock; [: the previous clock");
-	table_line(out, "Tab", "the next page; left, right: the previous or next page or clock");
-	table_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
-	table_line(out, "R, P", "restart the machine, power it off");
+	table_put_labelled_line(out, "1 to 7", "that page; 3 again or ]: the next clock; [: the previous clock");
+	table_put_labelled_line(out, "Tab", "the next page; left, right: the previous or next page or clock");
+	table_put_labelled_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
+	table_put_labelled_line(out, "R, P", "restart the machine, power it off");
 	if (can_quit)
-		table_line(out, "Q, Esc", "back to the shell that started baretick");
+		table_put_labelled_line(out, "Q, Esc", "back to the shell that started baretick");
 }
 
 static void
-put_about(const struct screen *screen, struct text *left, struct text *right)
+put_about_page(const struct screen *screen, struct text *left, struct text *right)
 {
 	const struct report *report = screen->report;
 
-	table_run_start(left, report);
-	table_wrap(left, left->length, 0, screen->saved);
-	table_cpu(left, report);
-	table_machine(left, report);
+	table_put_run_start(left, report);
+	table_put_wrapped(left, left->length, 0, screen->saved);
+	table_put_cpu(left, report);
+	table_put_machine(left, report);
 	put_keys(right, screen->can_quit);
 	put_heading(left, "How the figures are made");
 	put_paragraph(left, "A clock is read between two reads of the TSC, the bracket: the time between them is the "
@@ -167,7 +167,7 @@ put_document(struct text *out, const char *document)
 			line[length++] = *document++;
 		document += *document == '\n';
 		line[length] = '\0';
-		table_wrap(out, out->length, 0, line);
+		table_put_wrapped(out, out->length, 0, line);
 	}
 }
 
@@ -177,13 +177,13 @@ static const struct page {
 	size_t right_columns; /* width that the right pane needs; 0 if the page has none */
 	page_put *put;
 } pages[SCREEN_PAGES] = {
-	[SCREEN_SUMMARY] = { "Summary", "Sum", WORDS_COLUMNS, put_summary },
-	[SCREEN_HISTOGRAMS] = { "Histograms", "Histo", 0, put_histograms },
-	[SCREEN_CLOCK] = { "Clock", "Clock", WORDS_COLUMNS, put_clock },
-	[SCREEN_CORES] = { "Cores", "Cores", TABLE_COLUMNS, put_cores },
-	[SCREEN_FINDINGS] = { "Findings", "Findings", WORDS_COLUMNS, put_findings },
-	[SCREEN_ABOUT] = { "About", "About", WORDS_COLUMNS, put_about },
-	[SCREEN_TIMERS] = { "Timers", "Timers", 0, put_timers },
+	[SCREEN_SUMMARY] = { "Summary", "Sum", WORDS_COLUMNS, put_summary_page },
+	[SCREEN_HISTOGRAMS] = { "Histograms", "Histo", 0, put_histograms_page },
+	[SCREEN_CLOCK] = { "Clock", "Clock", WORDS_COLUMNS, put_clock_page },
+	[SCREEN_CORES] = { "Cores", "Cores", TABLE_COLUMNS, put_cores_page },
+	[SCREEN_FINDINGS] = { "Findings", "Findings", WORDS_COLUMNS, put_findings_page },
+	[SCREEN_ABOUT] = { "About", "About", WORDS_COLUMNS, put_about_page },
+	[SCREEN_TIMERS] = { "Timers", "Timers", 0, put_timers_page },
 };
 
 const char *
@@ -199,7 +199,7 @@ screen_page_brief(enum screen_page page)
 }
 
 static size_t
-used_columns(const struct screen *screen)
+count_used_columns(const struct screen *screen)
 {
 	return screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
 }
@@ -209,11 +209,11 @@ used_columns(const struct screen *screen)
  * and for a map of cores that needs the whole width.
  */
 static size_t
-right_column(const struct screen *screen)
+find_column_of_right_pane(const struct screen *screen)
 {
-	size_t columns = used_columns(screen), right = TABLE_COLUMNS + PANES_GAP;
+	size_t columns = count_used_columns(screen), right = TABLE_COLUMNS + PANES_GAP;
 	const struct page *page = &pages[screen->page];
-	size_t map = screen->report && screen->page == SCREEN_CORES ? table_pair_map_columns(screen->report) : 0;
+	size_t map = screen->report && screen->page == SCREEN_CORES ? table_count_pair_map_columns(screen->report) : 0;
 
 	if (!screen->report || !page->right_columns || columns < right + page->right_columns)
 		return 0;
@@ -253,7 +253,7 @@ end_pane(struct screen_pane *pane)
 void
 screen_render(struct screen *screen)
 {
-	size_t columns = used_columns(screen), right = right_column(screen);
+	size_t columns = count_used_columns(screen), right = find_column_of_right_pane(screen);
 
 	screen->right_column = right;
 	screen->left = begin_pane(screen, 0, right ? right - PANES_GAP : columns ? columns - 1 : 0);

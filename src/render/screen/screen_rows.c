@@ -11,7 +11,7 @@
 #define KEYS_SCROLLING "  arrows, PgUp, PgDn scroll"
 
 static enum text_ink
-bar_ink(enum text_ink ink)
+colour_on_bar(enum text_ink ink)
 {
 	switch (ink) {
 	case INK_PASS:
@@ -56,8 +56,8 @@ put_verdict(struct text *out, const struct report *report)
 	const struct report_quality *quality = &report->quality;
 
 	text_put(out, "  ");
-	out->ink = bar_ink(table_verdict_colour(report->verdict));
-	text_printf(out, " %s ", verdict_capitals(report->verdict));
+	out->ink = colour_on_bar(table_colour_of_verdict(report->verdict));
+	text_printf(out, " %s ", verdict_word_in_capitals(report->verdict));
 	if (quality->tails_known && !quality->reliable_tails) {
 		out->ink = INK_BAR_WARN;
 		if (quality->stolen_known)
@@ -71,7 +71,7 @@ put_verdict(struct text *out, const struct report *report)
 
 /* Writes the numbers of the first and last visible line at the right end of the row, unless all lines are visible. */
 static void
-put_position(struct text *out, const struct screen *screen)
+put_visible_line_numbers(struct text *out, const struct screen *screen)
 {
 	size_t rows = screen_page_rows(screen), columns = out->size - 1;
 	char bytes[TITLE_SIZE];
@@ -94,7 +94,7 @@ put_title(struct text *out, const struct screen *screen)
 	put_page_title(out, screen);
 	if (screen->report)
 		put_verdict(out, screen->report);
-	put_position(out, screen);
+	put_visible_line_numbers(out, screen);
 	fill_row(out, INK_BAR);
 }
 
@@ -103,7 +103,7 @@ enum fit { FIT_WIDE, FIT_NARROW, FIT_BRIEF, FITS };
 
 /* Writes a key and its function. HERE highlights the current page. */
 static void
-put_key(struct text *out, char key, const char *name, bool here, enum fit fit)
+put_key_name(struct text *out, char key, const char *name, bool here, enum fit fit)
 {
 	enum text_ink ink = here ? INK_BAR_HERE : INK_BAR;
 
@@ -117,12 +117,12 @@ static void
 put_all_keys(struct text *out, const struct screen *screen, enum fit fit)
 {
 	for (size_t i = 0; i < SCREEN_PAGES && screen->report; i++)
-		put_key(out, (char)('1' + i), fit == FIT_BRIEF ? screen_page_brief(i) : screen_page_name(i), i == screen->page,
-			fit);
-	put_key(out, 'R', fit == FIT_WIDE ? "restart" : "reset", false, fit);
-	put_key(out, 'P', fit == FIT_WIDE ? "power off" : "off", false, fit);
+		put_key_name(out, (char)('1' + i), fit == FIT_BRIEF ? screen_page_brief(i) : screen_page_name(i), i == screen->page,
+			     fit);
+	put_key_name(out, 'R', fit == FIT_WIDE ? "restart" : "reset", false, fit);
+	put_key_name(out, 'P', fit == FIT_WIDE ? "power off" : "off", false, fit);
 	if (screen->can_quit)
-		put_key(out, 'Q', "quit", false, fit);
+		put_key_name(out, 'Q', "quit", false, fit);
 }
 
 /* Writes the bar of keys in its widest form that fits, so that no key is left out. */
@@ -148,7 +148,7 @@ put_keys(struct text *out, const struct screen *screen)
  * not printable ASCII become question marks.
  */
 static void
-put_line(struct text *out, const struct screen_pane *pane, size_t ahead)
+put_visible_line(struct text *out, const struct screen_pane *pane, size_t ahead)
 {
 	const struct text *text = &pane->text;
 
@@ -161,7 +161,7 @@ put_line(struct text *out, const struct screen_pane *pane, size_t ahead)
 }
 
 void
-screen_row(const struct screen *screen, size_t index, struct screen_row *row)
+screen_render_row(const struct screen *screen, size_t index, struct screen_row *row)
 {
 	size_t columns = screen->columns < SCREEN_COLUMNS_MAX ? screen->columns : SCREEN_COLUMNS_MAX;
 	struct text *out = &row->text;
@@ -173,11 +173,11 @@ screen_row(const struct screen *screen, size_t index, struct screen_row *row)
 	} else if (index + 1 == screen->rows) {
 		put_keys(out, screen);
 	} else {
-		put_line(out, &screen->left, index - 1);
+		put_visible_line(out, &screen->left, index - 1);
 		if (screen->right_column) {
 			while (out->length < screen->right_column)
 				text_put_char(out, ' ');
-			put_line(out, &screen->right, index - 1);
+			put_visible_line(out, &screen->right, index - 1);
 		}
 	}
 	fill_row(out, INK_PLAIN);

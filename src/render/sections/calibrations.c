@@ -6,14 +6,14 @@
 #define LABEL_COLUMNS 16
 
 static void
-put_row(struct text *out, const struct report_calibration *row)
+put_row_of_loop(struct text *out, const struct report_calibration *row)
 {
 	size_t line_start = out->length;
 
 	text_printf(out, "%-*s%-6s", LABEL_COLUMNS, row->loop->id, row->loop->clock);
 	if (!row->runs) {
 		text_put_char(out, ' ');
-		table_wrap(out, line_start, LABEL_COLUMNS + 7, row->reason);
+		table_put_wrapped(out, line_start, LABEL_COLUMNS + 7, row->reason);
 		return;
 	}
 	text_printf(out, "%5lu%8lu%11s%11s\n", row->runs, row->refused,
@@ -25,8 +25,8 @@ static void
 put_refusals(struct text *out, const struct report_calibration *row)
 {
 	for (size_t i = 0; i < row->refusal_count; i++)
-		table_paragraph(out, 2, "%s refused %lu of %lu times: %s.", row->loop->id, row->refusals[i].count, row->runs,
-				row->refusals[i].reason);
+		table_put_paragraph(out, 2, "%s refused %lu of %lu times: %s.", row->loop->id, row->refusals[i].count, row->runs,
+				    row->refusals[i].reason);
 }
 
 /* Returns the error of the measured rate in ppb, rounded up. */
@@ -39,7 +39,7 @@ rate_error_ppb(const struct report *report)
 }
 
 void
-table_calibrations(struct text *out, const struct report *report)
+table_put_calibrations(struct text *out, const struct report *report)
 {
 	if (!report->calibration_count)
 		return;
@@ -47,13 +47,13 @@ table_calibrations(struct text *out, const struct report *report)
 			  "\nCalibration rehearsed: loops by which systems measure a clock's rate\n\n");
 	text_put(out, "loop            clock  runs refused median ppm  worst ppm\n");
 	for (size_t i = 0; i < report->calibration_count; i++)
-		put_row(out, &report->calibrations[i]);
+		put_row_of_loop(out, &report->calibrations[i]);
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_refusals(out, &report->calibrations[i]);
 	if (report->tsc_within.known)
-		table_paragraph(out, 0, "refused: runs in which the loop gave no rate. Errors are against the measured "
+		table_put_paragraph(out, 0, "refused: runs in which the loop gave no rate. Errors are against the measured "
 					"rate of the TSC, which is exact to +-%s ppm.",
-				number_ppm_from_ppb((int64_t)rate_error_ppb(report)).text);
+				    number_ppm_from_ppb((int64_t)rate_error_ppb(report)).text);
 	if (report->calibrated[0])
-		table_paragraph(out, 0, "%s", report->calibrated);
+		table_put_paragraph(out, 0, "%s", report->calibrated);
 }

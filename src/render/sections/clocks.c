@@ -22,7 +22,7 @@ is_undetermined(const struct report_clock *entry)
 }
 
 static const char *
-verdict_cell(const struct report_clock *entry)
+get_verdict_cell(const struct report_clock *entry)
 {
 	if (entry->verdict == VERDICT_INCOMPLETE)
 		return "-";
@@ -30,11 +30,11 @@ verdict_cell(const struct report_clock *entry)
 }
 
 static void
-put_verdict(struct text *out, const char *word, const struct report_clock *entry)
+put_verdict_cell(struct text *out, const char *word, const struct report_clock *entry)
 {
 	enum text_ink before = out->ink;
 
-	out->ink = is_undetermined(entry) ? INK_DIM : table_verdict_colour(entry->verdict);
+	out->ink = is_undetermined(entry) ? INK_DIM : table_colour_of_verdict(entry->verdict);
 	text_printf(out, " %6s\n", word);
 	out->ink = before;
 }
@@ -48,14 +48,14 @@ has_too_few_reads(const struct report_clock *entry)
 }
 
 static void
-put_figures(struct text *out, const struct report *report, const struct report_clock *entry)
+put_figures_of_clock(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	static const uint32_t quantiles[] = { 50000, 99000, 99900 };
 	const struct latency *latency = entry->latency;
 	bool known = latency && latency->count;
-	uint64_t resolution_ps = report_clock_ps(report, entry, entry->resolution.gcd_ticks);
+	uint64_t resolution_ps = report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks);
 
-	text_printf(out, " %12s", number_from_millihz(report_clock_millihz(report, entry)).text);
+	text_printf(out, " %12s", number_from_millihz(report_clock_rate_millihz(report, entry)).text);
 	put_figure(out, entry->resolution.steps && resolution_ps, number_from_ps(resolution_ps));
 	put_figure(out, entry->cost.read_ps.known, number_from_ps((uint64_t)entry->cost.read_ps.value));
 	put_figure(out, known, number_from_ns(known ? latency->min_ns : 0));
@@ -63,12 +63,12 @@ put_figures(struct text *out, const struct report *report, const struct report_c
 		put_figure(out, known && latency_percentile_interval(latency, quantiles[i]).known,
 			   number_from_ns(known ? latency_percentile_ns(latency, quantiles[i]) : 0));
 	put_figure(out, known, number_from_ns(known ? latency->max_ns : 0));
-	put_verdict(out, verdict_cell(entry), entry);
+	put_verdict_cell(out, get_verdict_cell(entry), entry);
 }
 
 /* Writes a clock's state and its reason instead of figures, with the verdict at the end of the first line. */
 static void
-put_state(struct text *out, const struct report_clock *entry)
+put_state_of_clock(struct text *out, const struct report_clock *entry)
 {
 	char sentence[CLOCK_REASON_SIZE + 16];
 	const char *rest = sentence;
@@ -78,17 +78,17 @@ put_state(struct text *out, const struct report_clock *entry)
 	text_printf(&text, "%s%s%s", clock_state_word(entry->clock.state),
 		    entry->clock.reason[0] ? ": " : "", entry->clock.reason);
 	out->ink = entry->verdict == VERDICT_ABSENT ? INK_DIM : INK_PLAIN;
-	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_fit(rest, STATE_COLUMNS), rest);
-	put_verdict(out, verdict_word(entry->verdict), entry);
-	for (rest += table_fit(rest, STATE_COLUMNS); *rest; rest += table_fit(rest, STATE_COLUMNS)) {
+	text_printf(out, " %-*.*s", STATE_COLUMNS, (int)table_length_that_fits(rest, STATE_COLUMNS), rest);
+	put_verdict_cell(out, verdict_word(entry->verdict), entry);
+	for (rest += table_length_that_fits(rest, STATE_COLUMNS); *rest; rest += table_length_that_fits(rest, STATE_COLUMNS)) {
 		rest += *rest == ' ';
-		text_printf(out, "%*s%.*s\n", ID_COLUMNS + 1, "", (int)table_fit(rest, STATE_COLUMNS), rest);
+		text_printf(out, "%*s%.*s\n", ID_COLUMNS + 1, "", (int)table_length_that_fits(rest, STATE_COLUMNS), rest);
 	}
 	out->ink = INK_PLAIN;
 }
 
 void
-table_clocks(struct text *out, const struct report *report)
+table_put_clocks(struct text *out, const struct report *report)
 {
 	bool any_open = false, any_few = false;
 
@@ -102,15 +102,15 @@ table_clocks(struct text *out, const struct report *report)
 
 		any_open |= is_undetermined(entry);
 		any_few |= has_too_few_reads(entry);
-		table_label(out, entry->clock.id, ID_COLUMNS);
+		table_put_label(out, entry->clock.id, ID_COLUMNS);
 		if (entry->clock.state == CLOCK_PRESENT)
-			put_figures(out, report, entry);
+			put_figures_of_clock(out, report, entry);
 		else
-			put_state(out, entry);
+			put_state_of_clock(out, entry);
 	}
-	table_wrap(out, out->length, 2, "  res: resolution. a read: cost without the bracket, median of the cores.");
+	table_put_wrapped(out, out->length, 2, "  res: resolution. a read: cost without the bracket, median of the cores.");
 	if (any_open)
-		table_wrap(out, out->length, 2, "  n.d.: not determined: no fault was found, but some rules are undecided.");
+		table_put_wrapped(out, out->length, 2, "  n.d.: not determined: no fault was found, but some rules are undecided.");
 	if (any_few)
-		table_wrap(out, out->length, 2, "  - for a percentile: too few reads.");
+		table_put_wrapped(out, out->length, 2, "  - for a percentile: too few reads.");
 }

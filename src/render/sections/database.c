@@ -18,16 +18,16 @@ is_cost_known(const struct report_clock *entry)
 }
 
 static bool
-failed(const struct report_clock *entry)
+has_clock_failed(const struct report_clock *entry)
 {
 	return entry->verdict == VERDICT_FAIL;
 }
 
 /* Returns true if the clock cannot time rows of a database, because it failed or its steps are too long. */
 static bool
-is_unfit(const struct report *report, const struct report_clock *entry)
+is_clock_unfit(const struct report *report, const struct report_clock *entry)
 {
-	return failed(entry) || report_clock_ps(report, entry, entry->resolution.gcd_ticks) > COARSE_PS;
+	return has_clock_failed(entry) || report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks) > COARSE_PS;
 }
 
 /*
@@ -35,7 +35,7 @@ is_unfit(const struct report *report, const struct report_clock *entry)
  * Returns NULL if no clock's cost is known.
  */
 static const struct report_clock *
-fastest(const struct report *report)
+find_fastest_clock(const struct report *report)
 {
 	const struct report_clock *least = NULL;
 
@@ -44,8 +44,9 @@ fastest(const struct report *report)
 
 		if (!is_cost_known(entry))
 			continue;
-		if (!least || is_unfit(report, entry) < is_unfit(report, least) ||
-		    (is_unfit(report, entry) == is_unfit(report, least) && entry->cost.read_ps.value < least->cost.read_ps.value))
+		if (!least || is_clock_unfit(report, entry) < is_clock_unfit(report, least) ||
+		    (is_clock_unfit(report, entry) == is_clock_unfit(report, least) &&
+		     entry->cost.read_ps.value < least->cost.read_ps.value))
 			least = entry;
 	}
 	return least;
@@ -66,17 +67,17 @@ put_ms(struct text *out, int64_t ps, int width)
 }
 
 static void
-put_row(struct text *out, const struct report *report, const struct report_clock *entry,
-	const struct report_clock *least)
+put_row_of_clock(struct text *out, const struct report *report, const struct report_clock *entry,
+		 const struct report_clock *least)
 {
 	const struct report_cost *cost = &entry->cost;
-	bool worse = is_unfit(report, entry) && !is_unfit(report, least);
+	bool worse = is_clock_unfit(report, entry) && !is_clock_unfit(report, least);
 	char label[CELL_SIZE];
 	struct text text;
 
 	text_init(&text, label, sizeof(label));
-	text_printf(&text, "%s%s", entry->clock.id, failed(entry) ? "!" : "");
-	table_label(out, label, ID_COLUMNS);
+	text_printf(&text, "%s%s", entry->clock.id, has_clock_failed(entry) ? "!" : "");
+	table_put_label(out, label, ID_COLUMNS);
 	put_ms(out, cost->rows_ps.value, 9);
 	put_ms(out, cost->rows_ps.low, 10);
 	text_put(out, " ..");
@@ -92,11 +93,11 @@ put_row(struct text *out, const struct report *report, const struct report_clock
 }
 
 void
-table_database(struct text *out, const struct report *report)
+table_put_database_cost(struct text *out, const struct report *report)
 {
-	const struct report_clock *least = fastest(report);
+	const struct report_clock *least = find_fastest_clock(report);
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 
 	text_put_coloured(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 100,000 rows of a database, 2 reads each\n\n");
 	if (!least) {
@@ -107,21 +108,21 @@ table_database(struct text *out, const struct report *report)
 		    "over best");
 	for (size_t i = 0; i < report->clock_count; i++)
 		if (is_cost_known(&report->clocks[i]))
-			put_row(out, report, &report->clocks[i], least);
+			put_row_of_clock(out, report, &report->clocks[i], least);
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
-		if (is_cost_known(&report->clocks[i]) && failed(&report->clocks[i]))
+		if (is_cost_known(&report->clocks[i]) && has_clock_failed(&report->clocks[i]))
 			text_put(text, "!: the clock failed, so its times cannot be trusted. ");
 	text_put(text, "Column ms: extra time. over best: above the cheapest clock. a read: without bracket, median of the "
 		       "cores. pg_test: least time that pg_test_timing prints.");
 	text_put_char(out, '\n');
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 void
-table_database_in_short(struct text *out, const struct report *report)
+table_put_database_cost_in_short(struct text *out, const struct report *report)
 {
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 	size_t count = 0;
 
 	text_put(text, "Timing 100,000 rows of a database, 2 reads each:");
@@ -136,5 +137,5 @@ table_database_in_short(struct text *out, const struct report *report)
 	}
 	text_put(text, count ? "." : " -");
 	text_put_char(out, '\n');
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }

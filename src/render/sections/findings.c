@@ -7,14 +7,14 @@
 
 /* Writes LABEL and SENTENCE below a finding, or nothing if SENTENCE is NULL. */
 static void
-put_indented(struct text *out, const char *label, const char *sentence)
+put_indented_sentence(struct text *out, const char *label, const char *sentence)
 {
 	size_t line_start = out->length;
 
 	if (!sentence)
 		return;
 	text_printf(out, "%*s%s", FINDING_INDENT, "", label);
-	table_wrap(out, line_start, FINDING_INDENT, sentence);
+	table_put_wrapped(out, line_start, FINDING_INDENT, sentence);
 }
 
 static void
@@ -23,17 +23,17 @@ put_finding(struct text *out, const struct finding *finding, bool detailed)
 	const struct rule *rule = rules_find(finding->rule);
 	size_t line_start = out->length;
 
-	out->ink = table_verdict_colour(finding->severity);
+	out->ink = table_colour_of_verdict(finding->severity);
 	text_printf(out, "%-*s", FINDING_INDENT, verdict_word(finding->severity));
 	out->ink = INK_PLAIN;
 	text_printf(out, "%s: ", finding->rule);
-	table_wrap(out, line_start, FINDING_INDENT, finding->text);
+	table_put_wrapped(out, line_start, FINDING_INDENT, finding->text);
 	if (!detailed || !rule)
 		return;
-	put_indented(out, "", rule->sentence);
-	put_indented(out, "Known causes: ", rule->cause);
-	put_indented(out, "What to do: ", rules_advice(finding));
-	put_indented(out, "Known from: ", finding->source);
+	put_indented_sentence(out, "", rule->sentence);
+	put_indented_sentence(out, "Known causes: ", rule->cause);
+	put_indented_sentence(out, "What to do: ", rules_get_advice(finding));
+	put_indented_sentence(out, "Known from: ", finding->source);
 }
 
 static void
@@ -42,12 +42,12 @@ put_note(struct text *out, const char *about, const char *sentence)
 	size_t line_start = out->length;
 
 	text_printf(out, "note  %s%s", about, about[0] ? ": " : "");
-	table_wrap(out, line_start, FINDING_INDENT, sentence);
+	table_put_wrapped(out, line_start, FINDING_INDENT, sentence);
 }
 
 /* Returns true if clock I - 1 is another read method of the same counter and has the same remark. */
 static bool
-repeats_remark(const struct report *report, size_t i)
+is_remark_repeated(const struct report *report, size_t i)
 {
 	const struct clock *clock = &report->clocks[i].clock;
 
@@ -61,17 +61,17 @@ table_has_findings(const struct report *report, const struct report_clock *entry
 	bool any = false;
 
 	for (size_t i = 0; i < report->finding_count; i++)
-		any |= rules_applies_to_clock(report, entry, report->findings[i].clock, report->findings[i].one_way);
+		any |= rules_does_finding_affect_clock(report, entry, report->findings[i].clock, report->findings[i].one_way);
 	return any;
 }
 
 void
-table_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed)
+table_put_findings(struct text *out, const struct report *report, const struct report_clock *entry, bool detailed)
 {
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (!entry || rules_applies_to_clock(report, entry, finding->clock, finding->one_way))
+		if (!entry || rules_does_finding_affect_clock(report, entry, finding->clock, finding->one_way))
 			put_finding(out, finding, detailed);
 	}
 	if (!report->finding_count)
@@ -79,14 +79,14 @@ table_findings(struct text *out, const struct report *report, const struct repor
 }
 
 void
-table_notes(struct text *out, const struct report *report)
+table_put_notes(struct text *out, const struct report *report)
 {
 	for (size_t i = 0; i < report->note_count; i++)
 		put_note(out, "", report->notes[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct clock *clock = &report->clocks[i].clock;
 
-		if (clock->state == CLOCK_PRESENT && clock->reason[0] && !repeats_remark(report, i))
+		if (clock->state == CLOCK_PRESENT && clock->reason[0] && !is_remark_repeated(report, i))
 			put_note(out, clock->id, clock->reason);
 	}
 }

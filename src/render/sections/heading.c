@@ -12,13 +12,13 @@
 #define PPB            UINT64_C(1000000000)
 
 static const char *
-or_dash(const char *string)
+text_or_dash(const char *string)
 {
 	return string && string[0] ? string : "-";
 }
 
 void
-table_run_start(struct text *out, const struct report *report)
+table_put_run_start(struct text *out, const struct report *report)
 {
 	struct text elapsed;
 	char bytes[24];
@@ -26,37 +26,37 @@ table_run_start(struct text *out, const struct report *report)
 	text_init(&elapsed, bytes, sizeof(bytes));
 	if (report->elapsed_known)
 		text_put_decimal(&elapsed, report->elapsed_ms, 3, 3);
-	table_line(out, "baretick", "%s (%s), started %s, ran %s%s", report->version, report->commit,
-		   or_dash(report->started_at), or_dash(bytes), report->elapsed_known ? " s" : "");
+	table_put_labelled_line(out, "baretick", "%s (%s), started %s, ran %s%s", report->version, report->commit,
+				text_or_dash(report->started_at), text_or_dash(bytes), report->elapsed_known ? " s" : "");
 }
 
 void
-table_answer(struct text *out, const struct report *report)
+table_put_answer(struct text *out, const struct report *report)
 {
 	if (report->answer.text[0])
-		table_line(out, "answer", "%s", report->answer.text);
+		table_put_labelled_line(out, "answer", "%s", report->answer.text);
 }
 
 void
-table_cpu(struct text *out, const struct report *report)
+table_put_cpu(struct text *out, const struct report *report)
 {
-	table_line(out, "cpu", "%s", or_dash(report->cpu));
+	table_put_labelled_line(out, "cpu", "%s", text_or_dash(report->cpu));
 }
 
 /* Writes the options as the user gave them. */
 static void
-put_options(struct text *out, const struct report *report)
+put_given_options(struct text *out, const struct report *report)
 {
 	size_t line_start = out->length;
 
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "options");
-	table_wrap(out, line_start, TABLE_LABEL_COLUMNS,
-		   report->options_given[0] ? report->options_given : "all defaults");
+	table_put_wrapped(out, line_start, TABLE_LABEL_COLUMNS,
+			  report->options_given[0] ? report->options_given : "all defaults");
 }
 
 /* Appends BEFORE and WORDS to LINE, unless WORDS is empty. */
 static void
-put_fact(struct text *line, const char *before, const char *words)
+put_fact_if_known(struct text *line, const char *before, const char *words)
 {
 	if (words[0])
 		text_printf(line, "%s%s%s", line->length ? "; " : "", before, words);
@@ -64,22 +64,22 @@ put_fact(struct text *line, const char *before, const char *words)
 
 /* Writes the machine's label, vendor, product, firmware and CPU model. Writes no line if all are empty. */
 static void
-put_system(struct text *out, const struct report *report)
+put_system_line(struct text *out, const struct report *report)
 {
 	const struct report_identity *identity = &report->identity;
 	char line[SYSTEM_SIZE];
 	struct text text;
 
 	text_init(&text, line, sizeof(line));
-	put_fact(&text, "", report->options.label);
-	put_fact(&text, "", identity->vendor);
+	put_fact_if_known(&text, "", report->options.label);
+	put_fact_if_known(&text, "", identity->vendor);
 	if (identity->vendor[0] && identity->product[0])
 		text_printf(&text, " %s", identity->product);
 	else
-		put_fact(&text, "", identity->product);
-	put_fact(&text, "serial number ", identity->serial);
-	put_fact(&text, "board ", identity->board);
-	put_fact(&text, "BIOS ", identity->bios);
+		put_fact_if_known(&text, "", identity->product);
+	put_fact_if_known(&text, "serial number ", identity->serial);
+	put_fact_if_known(&text, "board ", identity->board);
+	put_fact_if_known(&text, "BIOS ", identity->bios);
 	if (identity->bios[0] && identity->bios_date[0])
 		text_printf(&text, " of %s", identity->bios_date);
 	if (identity->cpu_known)
@@ -88,7 +88,7 @@ put_system(struct text *out, const struct report *report)
 	if (identity->microcode)
 		text_printf(&text, ", microcode %xh", identity->microcode);
 	if (text.length)
-		table_line(out, "system", "%s", line);
+		table_put_labelled_line(out, "system", "%s", line);
 }
 
 /* Writes a line for each paravirtual interface, such as KVM's, that the machine's hypervisors offer. */
@@ -103,14 +103,14 @@ put_paravirtual(struct text *out, const struct report *report)
 		text_init(&text, line, sizeof(line));
 		text_printf(&text, "%s%s%s at CPUID %xh", interface->name, interface->version[0] ? " " : "",
 			    interface->version, interface->base);
-		put_fact(&text, "", interface->offers);
+		put_fact_if_known(&text, "", interface->offers);
 		if (interface->tsc.den)
 			text_printf(&text, "; states the TSC's rate as %s +-%lu Hz, in %s",
 				    number_from_millihz(interface->tsc.num * MILLIHZ_PER_HZ).text, interface->tsc_within_hz,
 				    interface->tsc_by);
 		if (interface->stable != STABLE_UNKNOWN)
 			text_printf(&text, "; its clock is %smarked as stable", interface->stable == STABLE_YES ? "" : "not ");
-		table_line(out, i ? "" : "offers", "%s", line);
+		table_put_labelled_line(out, i ? "" : "offers", "%s", line);
 	}
 }
 
@@ -121,7 +121,7 @@ put_paravirtual(struct text *out, const struct report *report)
 static void
 put_duration(struct text *text, const struct report *report)
 {
-	uint64_t quick_ns = options_profile_ns(PROFILE_QUICK);
+	uint64_t quick_ns = options_default_duration_ns(PROFILE_QUICK);
 
 	text_printf(text, "%s per clock", number_from_ns(report->duration_ns).text);
 	if (report->ended_early && report->duration_ns > quick_ns)
@@ -150,46 +150,46 @@ put_tsc_error(struct text *text, const struct report *report)
 }
 
 void
-table_machine(struct text *out, const struct report *report)
+table_put_machine(struct text *out, const struct report *report)
 {
 	struct rate tsc = report->tsc;
 	uint64_t tsc_millihz = tsc.den ? scale_mul_div_nearest(tsc.num, 1000, tsc.den) : 0;
 	char line[LINE_SIZE];
 	struct text text;
 
-	put_system(out, report);
+	put_system_line(out, report);
 	if (report->hypervisor[0])
-		table_line(out, "machine", "hypervisor %s (%s), firmware %s", report->hypervisor,
-			   or_dash(report->accelerator), or_dash(report->firmware));
+		table_put_labelled_line(out, "machine", "hypervisor %s (%s), firmware %s", report->hypervisor,
+					text_or_dash(report->accelerator), text_or_dash(report->firmware));
 	else
-		table_line(out, "machine", "bare metal, firmware %s", or_dash(report->firmware));
+		table_put_labelled_line(out, "machine", "bare metal, firmware %s", text_or_dash(report->firmware));
 	put_paravirtual(out, report);
 	text_init(&text, line, sizeof(line));
 	put_duration(&text, report);
-	table_line(out, "cores", "%u listed, %u started; %s; TSC bracket %s", report->cores_listed,
-		   report->cores_started, line, or_dash(report->fence));
-	put_options(out, report);
+	table_put_labelled_line(out, "cores", "%u listed, %u started; %s; TSC bracket %s", report->cores_listed,
+				report->cores_started, line, text_or_dash(report->fence));
+	put_given_options(out, report);
 	text_init(&text, line, sizeof(line));
 	if (tsc_millihz)
 		put_tsc_error(&text, report);
-	table_line(out, "tsc", "%s%s%s%s, %s",
-		   tsc_millihz ? number_from_millihz(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns", line,
-		   report->tsc_source[0] ? ", " : "", report->tsc_source,
-		   report->tsc_is_invariant ? "invariant" : "not invariant");
+	table_put_labelled_line(out, "tsc", "%s%s%s%s, %s",
+				tsc_millihz ? number_from_millihz(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns", line,
+				report->tsc_source[0] ? ", " : "", report->tsc_source,
+				report->tsc_is_invariant ? "invariant" : "not invariant");
 	text_init(&text, line, sizeof(line));
-	table_skew_in_short(&text, report);
-	table_line(out, "skew", "%s", line);
+	table_put_skew_in_short(&text, report);
+	table_put_labelled_line(out, "skew", "%s", line);
 }
 
 void
-table_verdict(struct text *out, const struct report *report)
+table_put_verdict(struct text *out, const struct report *report)
 {
 	size_t line_start = out->length;
 	char line[LINE_SIZE];
 	struct text text;
 
 	text_init(&text, line, sizeof(line));
-	text_printf(&text, ", %zu finding%s", report->finding_count, table_plural(report->finding_count));
+	text_printf(&text, ", %zu finding%s", report->finding_count, table_plural_ending(report->finding_count));
 	if (report->ended_early)
 		text_printf(&text, "; ended early at %lu.%lu s", report->ended_early_ms / 1000,
 			    report->ended_early_ms / 100 % 10);
@@ -197,12 +197,12 @@ table_verdict(struct text *out, const struct report *report)
 	if (report->unjudged[0])
 		text_printf(&text, "; %s", report->unjudged);
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "verdict");
-	text_put_coloured(out, table_verdict_colour(report->verdict), verdict_capitals(report->verdict));
-	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, line);
+	text_put_coloured(out, table_colour_of_verdict(report->verdict), verdict_word_in_capitals(report->verdict));
+	table_put_wrapped(out, line_start, TABLE_LABEL_COLUMNS, line);
 }
 
 void
-table_quality(struct text *out, const struct report *report)
+table_put_timing_quality(struct text *out, const struct report *report)
 {
 	const struct report_quality *quality = &report->quality;
 	size_t line_start = out->length;
@@ -211,6 +211,6 @@ table_quality(struct text *out, const struct report *report)
 		return;
 	text_printf(out, "%-*s", TABLE_LABEL_COLUMNS, "stolen");
 	out->ink = quality->tails_known && !quality->reliable_tails ? INK_WARN : INK_PLAIN;
-	table_wrap(out, line_start, TABLE_LABEL_COLUMNS, quality->text);
+	table_put_wrapped(out, line_start, TABLE_LABEL_COLUMNS, quality->text);
 	out->ink = INK_PLAIN;
 }

@@ -34,7 +34,7 @@ struct choice {
 
 /* Narrows ROW to the buckets with reads of any clock. Returns false if it has none. */
 static bool
-narrow_to_reads(const struct choice *choice, struct histogram_row *row)
+narrow_row_to_reads(const struct choice *choice, struct histogram_row *row)
 {
 	size_t first = HISTOGRAM_BUCKETS, last = 0;
 	uint64_t longest_ns = 0;
@@ -60,7 +60,7 @@ narrow_to_reads(const struct choice *choice, struct histogram_row *row)
 }
 
 static bool
-has_large_share(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
+has_range_large_share(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
 {
 	for (size_t i = 0; i < choice->clock_count; i++) {
 		const struct histogram *histogram = &choice->clocks[i]->histogram;
@@ -73,7 +73,7 @@ has_large_share(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
 }
 
 static void
-add_row(struct histogram_rows *picked, struct histogram_row row)
+add_histogram_row(struct histogram_rows *picked, struct histogram_row row)
 {
 	if (picked->count) {
 		const struct histogram_row *before = &picked->rows[picked->count - 1];
@@ -88,19 +88,19 @@ add_row(struct histogram_rows *picked, struct histogram_row row)
 }
 
 static void
-pick_rows(const struct choice *choice, uint64_t low_ns, uint64_t high_ns, unsigned halvings)
+divide_range_into_rows(const struct choice *choice, uint64_t low_ns, uint64_t high_ns, unsigned halvings)
 {
 	struct histogram_row row = { low_ns, high_ns, high_ns - low_ns + 1, false };
 	uint64_t middle_ns = low_ns + (high_ns - low_ns) / 2;
 
-	if (choice->picked->lines > HISTOGRAM_LINES_MAX || !narrow_to_reads(choice, &row))
+	if (choice->picked->lines > HISTOGRAM_LINES_MAX || !narrow_row_to_reads(choice, &row))
 		return;
-	if (!halvings || low_ns == high_ns || !has_large_share(choice, low_ns, high_ns)) {
-		add_row(choice->picked, row);
+	if (!halvings || low_ns == high_ns || !has_range_large_share(choice, low_ns, high_ns)) {
+		add_histogram_row(choice->picked, row);
 		return;
 	}
-	pick_rows(choice, low_ns, middle_ns, halvings - 1);
-	pick_rows(choice, middle_ns + 1, high_ns, halvings - 1);
+	divide_range_into_rows(choice, low_ns, middle_ns, halvings - 1);
+	divide_range_into_rows(choice, middle_ns + 1, high_ns, halvings - 1);
 }
 
 void
@@ -113,7 +113,7 @@ histogram_pick_rows(struct histogram_rows *picked, const struct latency *const c
 		for (size_t octave = 0; octave < OCTAVES; octave += grains[i].octaves) {
 			size_t last = octave + grains[i].octaves - 1;
 
-			pick_rows(&choice, octave ? octave_high(octave - 1) + 1 : 0,
+			divide_range_into_rows(&choice, octave ? octave_high(octave - 1) + 1 : 0,
 			     octave_high(last < OCTAVES ? last : OCTAVES - 1), grains[i].halvings);
 		}
 		if (picked->lines <= HISTOGRAM_LINES_MAX)

@@ -6,14 +6,14 @@
 #include "stats/observed.h"
 
 static void
-put_row(struct text *out, uint64_t ns, uint64_t count, uint64_t running, uint64_t total)
+put_row_of_durations(struct text *out, uint64_t ns, uint64_t count, uint64_t running, uint64_t total)
 {
 	text_printf(out, "%8lu   %10s %10s %10lu\n", ns, number_as_percent(count, total, 4).text,
 		    number_as_percent(running, total, 4).text, count);
 }
 
 static void
-put_octaves(struct text *out, const struct latency *latency)
+put_octave_rows(struct text *out, const struct latency *latency)
 {
 	size_t last = octave_of(latency->max_ns);
 	uint64_t running = 0;
@@ -24,12 +24,12 @@ put_octaves(struct text *out, const struct latency *latency)
 		uint64_t count = histogram_count_in_octave(&latency->histogram, i);
 
 		running += count;
-		put_row(out, octave_high(i), count, running, latency->count);
+		put_row_of_durations(out, octave_high(i), count, running, latency->count);
 	}
 }
 
 static void
-put_observed(struct text *out, const struct latency *latency, uint32_t cutoff_millionths)
+put_observed_durations(struct text *out, const struct latency *latency, uint32_t cutoff_millionths)
 {
 	struct observed_list list = observed_make_list(latency, cutoff_millionths);
 	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* number of decimals that the option cutoff needs */
@@ -41,12 +41,12 @@ put_observed(struct text *out, const struct latency *latency, uint32_t cutoff_mi
 	while (observed_get_next_row(&list, &row)) {
 		if (row.after_gap)
 			text_put(out, "...\n");
-		put_row(out, row.ns, row.count, row.running, latency->count);
+		put_row_of_durations(out, row.ns, row.count, row.running, latency->count);
 	}
 }
 
 void
-table_durations_of(struct text *out, const struct report *report, const struct report_clock *entry)
+table_put_durations_of_clock(struct text *out, const struct report *report, const struct report_clock *entry)
 {
 	struct scale scale;
 
@@ -59,14 +59,14 @@ table_durations_of(struct text *out, const struct report *report, const struct r
 	text_put(out, "Average loop time including overhead: ");
 	text_put_decimal(out, latency_loop_time_ps(entry->latency, &scale), 3, 2);
 	text_put(out, " ns\n");
-	put_octaves(out, entry->latency);
-	put_observed(out, entry->latency, report->options.cutoff_millionths);
+	put_octave_rows(out, entry->latency);
+	put_observed_durations(out, entry->latency, report->options.cutoff_millionths);
 }
 
 void
-table_durations(struct text *out, const struct report *report)
+table_put_durations(struct text *out, const struct report *report)
 {
 	text_put(out, "\n" TABLE_DURATIONS "\n");
 	for (size_t i = 0; i < report->clock_count; i++)
-		table_durations_of(out, report, &report->clocks[i]);
+		table_put_durations_of_clock(out, report, &report->clocks[i]);
 }

@@ -35,7 +35,7 @@ outcome_ink(enum outcome outcome, const char *rule_id)
 
 	if (outcome == OUTCOME_NOT_CHECKED || outcome == OUTCOME_NOT_DETERMINED)
 		return INK_DIM;
-	return rule && outcome == OUTCOME_FAILED ? table_verdict_colour(rule->severity) : INK_PASS;
+	return rule && outcome == OUTCOME_FAILED ? table_colour_of_verdict(rule->severity) : INK_PASS;
 }
 
 /* Returns true if ROW is a check of a timer's interrupts. */
@@ -46,9 +46,9 @@ is_timer_check(const struct behaviour *row)
 }
 
 static void
-put_row(struct text *out, const struct behaviour *row, const struct options *options)
+put_behaviour_row(struct text *out, const struct behaviour *row, const struct options *options)
 {
-	enum outcome outcome = rules_outcome(row, options);
+	enum outcome outcome = rules_get_outcome(row, options);
 	size_t line_start = out->length;
 
 	out->ink = outcome_ink(outcome, row->rule);
@@ -57,7 +57,7 @@ put_row(struct text *out, const struct behaviour *row, const struct options *opt
 	text_printf(out, "%-*s", RULE_COLUMNS, row->rule);
 	if (is_timer_check(row))
 		text_printf(out, "%s: ", row->clock);
-	table_wrap(out, line_start, TEXT_COLUMN, row->text);
+	table_put_wrapped(out, line_start, TEXT_COLUMN, row->text);
 }
 
 static const char *
@@ -67,14 +67,14 @@ timer_rule_name(const char *rule)
 }
 
 static void
-put_mark(struct text *out, const struct report *report, const char *timer, const char *rule)
+put_outcome_mark(struct text *out, const struct report *report, const char *timer, const char *rule)
 {
 	const struct outcome_look *worst = NULL;
 
 	text_printf(out, "%*s", (int)text_length(timer_rule_name(rule)), "");
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
-		enum outcome outcome = rules_outcome(row, &report->options);
+		enum outcome outcome = rules_get_outcome(row, &report->options);
 
 		if (!text_equal(row->clock, timer) || !text_equal(row->rule, rule))
 			continue;
@@ -101,7 +101,7 @@ is_first_of_timer(const struct report *report, size_t index)
 
 /* Writes a matrix of the checks of timers' interrupts. It has a row for each timer, and a column for each rule. */
 static void
-put_timers(struct text *out, const struct report *report)
+put_outcomes_of_timers(struct text *out, const struct report *report)
 {
 	bool any = false;
 
@@ -117,13 +117,13 @@ put_timers(struct text *out, const struct report *report)
 		any = true;
 		text_printf(out, "%-*s", TIMER_COLUMNS, report->behaviours.rows[i].clock);
 		for (size_t rule = 0; rule < TIMER_RULES; rule++)
-			put_mark(out, report, report->behaviours.rows[i].clock, timer_rules[rule]);
+			put_outcome_mark(out, report, report->behaviours.rows[i].clock, timer_rules[rule]);
 		table_end_line(out);
 	}
 	if (!any)
 		return;
 	text_put_char(out, '\n');
-	table_paragraph(out, 0, "Each column is a rule: missing is irq-missing. + passed, ! failed, ? not determined, "
+	table_put_paragraph(out, 0, "Each column is a rule: missing is irq-missing. + passed, ! failed, ? not determined, "
 				"- not checked, blank: no such test.");
 	text_put_char(out, '\n');
 }
@@ -133,7 +133,7 @@ is_unchecked_for(const struct report *report, size_t index, enum unchecked reaso
 {
 	const struct behaviour *row = &report->behaviours.rows[index];
 
-	return row->unchecked == reason && rules_outcome(row, &report->options) == OUTCOME_NOT_CHECKED;
+	return row->unchecked == reason && rules_get_outcome(row, &report->options) == OUTCOME_NOT_CHECKED;
 }
 
 /*
@@ -141,7 +141,7 @@ is_unchecked_for(const struct report *report, size_t index, enum unchecked reaso
  * reason.
  */
 static void
-put_unchecked(struct text *out, const struct report *report, enum unchecked reason, const char *words)
+put_unchecked_rules(struct text *out, const struct report *report, enum unchecked reason, const char *words)
 {
 	size_t line_start = out->length, count = report->behaviours.count;
 	char bytes[UNCHECKED_SIZE];
@@ -172,11 +172,11 @@ put_unchecked(struct text *out, const struct report *report, enum unchecked reas
 	out->ink = INK_DIM;
 	text_printf(out, "%-*s", OUTCOME_COLUMNS, looks[OUTCOME_NOT_CHECKED].word);
 	out->ink = INK_PLAIN;
-	table_wrap(out, line_start, OUTCOME_COLUMNS, bytes);
+	table_put_wrapped(out, line_start, OUTCOME_COLUMNS, bytes);
 }
 
 void
-table_behaviours_of(struct text *out, const struct report *report, const char *clock)
+table_put_behaviours_of_clock(struct text *out, const struct report *report, const char *clock)
 {
 	bool any = false;
 
@@ -188,30 +188,30 @@ table_behaviours_of(struct text *out, const struct report *report, const char *c
 		if (!any)
 			text_put_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
 		any = true;
-		put_row(out, row, &report->options);
+		put_behaviour_row(out, row, &report->options);
 	}
 }
 
 void
-table_behaviours(struct text *out, const struct report *report)
+table_put_behaviours(struct text *out, const struct report *report)
 {
-	size_t count = report->behaviours.count, passed = rules_count(report, NULL, OUTCOME_PASSED);
+	size_t count = report->behaviours.count, passed = rules_count_outcomes(report, NULL, OUTCOME_PASSED);
 
 	if (!count)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nSpecified behaviour\n\n");
-	put_timers(out, report);
+	put_outcomes_of_timers(out, report);
 	text_printf(out, "%zu of %zu tests passed%s\n", passed, count, passed == count ? "." : ". The others:");
 	for (size_t i = 0; i < count; i++)
-		if (rules_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED &&
+		if (rules_get_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED &&
 		    !is_unchecked_for(report, i, UNCHECKED_GUEST) && !is_unchecked_for(report, i, UNCHECKED_NO_REFERENCE))
-			put_row(out, &report->behaviours.rows[i], &report->options);
-	put_unchecked(out, report, UNCHECKED_GUEST, "Cannot be judged in a guest or an emulator: ");
-	put_unchecked(out, report, UNCHECKED_NO_REFERENCE, "No independent reference: ");
+			put_behaviour_row(out, &report->behaviours.rows[i], &report->options);
+	put_unchecked_rules(out, report, UNCHECKED_GUEST, "Cannot be judged in a guest or an emulator: ");
+	put_unchecked_rules(out, report, UNCHECKED_NO_REFERENCE, "No independent reference: ");
 }
 
 void
-table_advice(struct text *out, const struct report *report)
+table_put_advice(struct text *out, const struct report *report)
 {
 	if (!report->advice.count)
 		return;
@@ -227,20 +227,20 @@ table_advice(struct text *out, const struct report *report)
 			text_printf(out, "%5zu. ", i + 1);
 		out->ink = INK_PLAIN;
 		text_printf(out, "%s: ", report->advice.rows[i].clock);
-		table_wrap(out, line_start, ADVICE_INDENT, report->advice.rows[i].reason);
+		table_put_wrapped(out, line_start, ADVICE_INDENT, report->advice.rows[i].reason);
 	}
 	for (size_t i = 0; i < report->taken_count; i++) {
 		const struct report_taken *taken = &report->taken[i];
 		size_t line_start = out->length;
 
 		text_printf(out, "    %s takes %s: ", taken->system, taken->clock);
-		table_wrap(out, line_start, ADVICE_INDENT, taken->reason);
+		table_put_wrapped(out, line_start, ADVICE_INDENT, taken->reason);
 	}
 	if (report->tick.reason[0]) {
 		size_t line_start = out->length;
 
 		text_printf(out, "%-*s%s%s", ADVICE_INDENT, "tick", report->tick.source ? report->tick.source : "",
 			    report->tick.source ? ": " : "");
-		table_wrap(out, line_start, ADVICE_INDENT, report->tick.reason);
+		table_put_wrapped(out, line_start, ADVICE_INDENT, report->tick.reason);
 	}
 }

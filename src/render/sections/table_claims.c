@@ -11,7 +11,7 @@
 #define PPM_DIGITS     3
 
 static void
-put_error(struct text *out, const struct report_claim *row)
+put_claim_error(struct text *out, const struct report_claim *row)
 {
 	int64_t ppb = row->error.value;
 	char bytes[24] = "-";
@@ -29,7 +29,7 @@ put_error(struct text *out, const struct report_claim *row)
 }
 
 static void
-put_row(struct text *out, const struct report_claim *row)
+put_claim_row(struct text *out, const struct report_claim *row)
 {
 	const struct claim *claim = &row->claim;
 	size_t line_start = out->length;
@@ -43,16 +43,16 @@ put_row(struct text *out, const struct report_claim *row)
 	} else {
 		text_printf(out, "%12s", number_from_millihz(scale_mul_div_nearest(claim->hz.num, MILLIHZ_PER_HZ,
 										   claim->hz.den)).text);
-		put_error(out, row);
+		put_claim_error(out, row);
 		for (size_t i = 0; i < row->user_count; i++)
 			text_printf(&text, "%s%s", i ? ", " : "", row->users[i]);
 		text_put(&text, row->user_count ? "" : "-");
 	}
-	table_wrap(out, line_start, claim->hz.den ? USERS_COLUMN : CLOCK_COLUMNS + SOURCE_COLUMNS, bytes);
+	table_put_wrapped(out, line_start, claim->hz.den ? USERS_COLUMN : CLOCK_COLUMNS + SOURCE_COLUMNS, bytes);
 }
 
 void
-table_claims(struct text *out, const struct report *report)
+table_put_claims(struct text *out, const struct report *report)
 {
 	if (!report->claim_count)
 		return;
@@ -61,8 +61,9 @@ table_claims(struct text *out, const struct report *report)
 	text_printf(out, "%-*s%-*s%12s%12s  taken by\n", CLOCK_COLUMNS, "clock", SOURCE_COLUMNS, "source", "claimed",
 		    "error ppm");
 	for (size_t i = 0; i < report->claim_count; i++)
-		put_row(out, &report->claims[i]);
+		put_claim_row(out, &report->claims[i]);
 	text_put_char(out, '\n');
-	table_say(out, "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "
+	table_put_sentence(out,
+			   "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "
 		       "as much. !: wrong, ?: not determined.");
 }

@@ -17,7 +17,7 @@
 
 /* Returns COUNT as a percentage of TOTAL. If only rounding makes it 0 or 100, it is "<0.1" or ">99.9". */
 static struct number
-share_of(uint64_t count, uint64_t total)
+format_share(uint64_t count, uint64_t total)
 {
 	uint64_t tenths = scale_mul_div_nearest(count, 1000, total); /* in tenths of a percent */
 
@@ -51,28 +51,28 @@ struct block {
 };
 
 static uint64_t
-count_of(const struct block *block, size_t i, const struct histogram_row *row)
+count_reads_in_row(const struct block *block, size_t i, const struct histogram_row *row)
 {
 	return histogram_count_between(&block->clocks[i]->histogram, row->low_ns, row->high_ns);
 }
 
 static void
-put_row(struct text *out, const struct block *block, const struct histogram_row *row)
+put_histogram_row(struct text *out, const struct block *block, const struct histogram_row *row)
 {
 	if (row->after_gap)
 		text_printf(out, "%*s\n", LABEL_COLUMNS, ". . .");
 	text_printf(out, "<= %6s", number_from_ns(row->high_ns).text);
 	for (size_t i = 0; i < block->count; i++) {
-		uint64_t count = count_of(block, i, row);
+		uint64_t count = count_reads_in_row(block, i, row);
 
-		text_printf(out, " %*s ", SHARE_COLUMNS, count ? share_of(count, block->clocks[i]->count).text : "");
+		text_printf(out, " %*s ", SHARE_COLUMNS, count ? format_share(count, block->clocks[i]->count).text : "");
 		put_bar(out, count, block->most[i], block->bar_columns);
 	}
 	table_end_line(out);
 }
 
 static void
-put_block(struct text *out, struct block *block)
+put_histogram_block(struct text *out, struct block *block)
 {
 	struct histogram_rows rows;
 
@@ -84,21 +84,21 @@ put_block(struct text *out, struct block *block)
 		text_printf(out, "  %-*.*s", columns, columns, block->ids[i]);
 		block->most[i] = 0;
 		for (size_t row = 0; row < rows.count; row++) {
-			uint64_t count = count_of(block, i, &rows.rows[row]);
+			uint64_t count = count_reads_in_row(block, i, &rows.rows[row]);
 
 			block->most[i] = count > block->most[i] ? count : block->most[i];
 		}
 	}
 	table_end_line(out);
 	for (size_t row = 0; row < rows.count; row++)
-		put_row(out, block, &rows.rows[row]);
+		put_histogram_row(out, block, &rows.rows[row]);
 }
 
 /* Returns the width of a bar if PER_BLOCK clocks are next to each other. In a text file the width is BAR_COLUMNS. */
 static size_t
-bar_columns(const struct text *out, size_t per_block)
+get_bar_columns(const struct text *out, size_t per_block)
 {
-	size_t columns = table_columns(out);
+	size_t columns = table_get_columns(out);
 	size_t each = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / per_block : 0;
 	size_t bar = each > CLOCK_COLUMNS ? each - CLOCK_COLUMNS : 0;
 
@@ -120,7 +120,7 @@ clocks_per_row(size_t columns)
 static struct block
 make_block(const struct text *out, const struct report *report, const size_t *picked, size_t count)
 {
-	struct block block = { .count = count, .bar_columns = bar_columns(out, count) };
+	struct block block = { .count = count, .bar_columns = get_bar_columns(out, count) };
 
 	for (size_t i = 0; i < count; i++) {
 		block.ids[i] = report->clocks[picked[i]].clock.id;
@@ -130,47 +130,47 @@ make_block(const struct text *out, const struct report *report, const size_t *pi
 }
 
 static size_t
-put_blocks(struct text *out, const struct report *report, bool main)
+put_histogram_blocks(struct text *out, const struct report *report, bool main)
 {
-	size_t picked[REPORT_CLOCKS_MAX], per_block = clocks_per_row(table_columns(out));
-	size_t count = table_pick_clocks(report, main, picked);
+	size_t picked[REPORT_CLOCKS_MAX], per_block = clocks_per_row(table_get_columns(out));
+	size_t count = table_find_clocks_with_reads(report, main, picked);
 
 	for (size_t at = 0; at < count; at += per_block) {
 		struct block block = make_block(out, report, picked + at, count - at < per_block ? count - at : per_block);
 
-		put_block(out, &block);
+		put_histogram_block(out, &block);
 	}
 	return count;
 }
 
 void
-table_histogram_main(struct text *out, const struct report *report)
+table_put_main_histograms(struct text *out, const struct report *report)
 {
 	text_put_coloured(out, INK_HEADING, "\nLatency with the bracket, % of each clock's reads\n");
-	if (!put_blocks(out, report, true)) {
+	if (!put_histogram_blocks(out, report, true)) {
 		text_put(out, "\nNo clock's latency was measured.\n");
 		return;
 	}
 	text_put(out, "\n");
-	table_paragraph(out, 0, "A full bar is the clock's largest share. Each row: reads up to this time, but above "
+	table_put_paragraph(out, 0, "A full bar is the clock's largest share. Each row: reads up to this time, but above "
 				"the row before. Dots: a longer range of times without reads.");
 }
 
 void
-table_histogram(struct text *out, const struct report *report)
+table_put_all_histograms(struct text *out, const struct report *report)
 {
-	table_histogram_main(out, report);
-	put_blocks(out, report, false);
+	table_put_main_histograms(out, report);
+	put_histogram_blocks(out, report, false);
 }
 
 void
-table_histogram_of(struct text *out, const struct report *report, size_t clock)
+table_put_histogram_of_clock(struct text *out, const struct report *report, size_t clock)
 {
 	const struct latency *latency = report->clocks[clock].latency;
 
 	if (latency && latency->count) {
 		struct block block = make_block(out, report, &clock, 1);
 
-		put_block(out, &block);
+		put_histogram_block(out, &block);
 	}
 }

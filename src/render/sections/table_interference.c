@@ -7,7 +7,7 @@
 #define SHARE_DIGITS 3
 
 static size_t
-cores_observed(const struct report *report)
+count_observed_cores(const struct report *report)
 {
 	size_t observed = 0;
 
@@ -17,11 +17,11 @@ cores_observed(const struct report *report)
 }
 
 static void
-put_gaps(struct text *text, const struct report *report)
+put_gaps_sentence(struct text *text, const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	struct number threshold = number_from_ns(all->threshold_ns), observed = number_from_ns(all->observed_ns);
-	size_t cores = cores_observed(report);
+	size_t cores = count_observed_cores(report);
 
 	if (!all->measured) {
 		text_put(text, "No core was observed for gaps.");
@@ -29,12 +29,12 @@ put_gaps(struct text *text, const struct report *report)
 	}
 	if (!all->gaps) {
 		text_printf(text, "No gap longer than %s in %s of observation on %zu core%s.", threshold.text,
-			    observed.text, cores, table_plural(cores));
+			    observed.text, cores, table_plural_ending(cores));
 		return;
 	}
 	text_printf(text, "%lu gap%s longer than %s in %s of observation on %zu core%s: %s stolen in all, ",
-		    all->gaps, table_plural(all->gaps), threshold.text, observed.text, cores,
-		    table_plural(cores), number_from_ns(all->total_ns).text);
+		    all->gaps, table_plural_ending(all->gaps), threshold.text, observed.text, cores,
+		    table_plural_ending(cores), number_from_ns(all->total_ns).text);
 	text_printf(text, "%s %% of the time, at worst %s on core %u. %s steal time; this changes no clock's verdict.",
 		    number_as_percent(all->total_ns, all->observed_ns, SHARE_DIGITS).text,
 		    number_from_ns(all->worst_ns).text, all->worst_core,
@@ -43,26 +43,26 @@ put_gaps(struct text *text, const struct report *report)
 }
 
 static void
-put_sentence(struct text *out, const struct report *report)
+put_stolen_time_sentence(struct text *out, const struct report *report)
 {
 	const struct report_interference *all = &report->interference;
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 
-	put_gaps(text, report);
+	put_gaps_sentence(text, report);
 	if (all->stolen.observed_ns)
 		text_printf(text, " The hypervisor's counter of stolen time reports %s %%.",
 			    number_as_percent(all->stolen.reported_ns, all->stolen.observed_ns, SHARE_DIGITS).text);
 	if (all->smi_known && all->smi_count)
 		text_printf(text, " The boot core counted %lu SMI%s in the whole run.", all->smi_count,
-			    table_plural(all->smi_count));
+			    table_plural_ending(all->smi_count));
 	else if (all->smi_known)
 		text_put(text, " The boot core counted no SMI in the whole run.");
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 static void
-put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
+put_row_of_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 {
 	const struct latency *latency = entry->latency;
 	struct latency_clean clean = latency_without_hits(latency, gap_ns);
@@ -71,7 +71,7 @@ put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 	/* With too few reads p99.9 is not known. Its two figures (with and without stolen reads) are left out. */
 	size_t first = latency_percentile_interval(latency, 99900).known ? 0 : 2;
 
-	table_label(out, entry->clock.id, ID_COLUMNS);
+	table_put_label(out, entry->clock.id, ID_COLUMNS);
 	text_printf(out, " %11lu %9lu", latency->count, clean.hit);
 	for (size_t i = 0; i < sizeof(figures_ns) / sizeof(figures_ns[0]); i++)
 		text_printf(out, " %6s", i < first ? "-" : number_from_ns(figures_ns[i]).text);
@@ -79,18 +79,18 @@ put_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 }
 
 void
-table_interference(struct text *out, const struct report *report)
+table_put_interference(struct text *out, const struct report *report)
 {
 	size_t picked[REPORT_CLOCKS_MAX];
-	size_t count = table_pick_clocks(report, true, picked);
+	size_t count = table_find_clocks_with_reads(report, true, picked);
 
 	text_put_coloured(out, INK_HEADING, "\nInterference\n\n");
-	put_sentence(out, report);
+	put_stolen_time_sentence(out, report);
 	if (!count)
 		return;
 	text_printf(out, "hits: reads that took %s more than the median. clean: without these reads.\n\n",
 		    number_from_ns(report->options.gap_ns).text);
 	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hits");
 	for (size_t i = 0; i < count; i++)
-		put_clock(out, &report->clocks[picked[i]], report->options.gap_ns);
+		put_row_of_clock(out, &report->clocks[picked[i]], report->options.gap_ns);
 }

@@ -23,27 +23,27 @@ put_figure(struct text *out, bool known, int64_t ns, int width)
 }
 
 static void
-put_refusal(struct text *out, const struct report_interval *row)
+put_reason_of_refusal(struct text *out, const struct report_interval *row)
 {
 	struct table_sentence sentence;
-	struct text *text = table_sentence(&sentence);
+	struct text *text = table_begin_sentence(&sentence);
 
 	if (!row->scattered)
 		text_printf(text, "%s: ", row->state == CLOCK_PRESENT ? "Not tested" : clock_state_word(row->state));
 	text_put(text, row->reason);
 	text_put_char(out, ' ');
-	table_sentence_end(out, &sentence);
+	table_end_sentence(out, &sentence);
 }
 
 static void
-put_row(struct text *out, const struct report_interval *row, size_t columns)
+put_interval_row(struct text *out, const struct report_interval *row, size_t columns)
 {
 	const struct report_lateness *late = &row->lateness;
 	bool came = late->count != 0;
 
-	table_label(out, row->source, columns);
+	table_put_label(out, row->source, columns);
 	if (row->state != CLOCK_PRESENT || row->reason[0]) {
-		put_refusal(out, row);
+		put_reason_of_refusal(out, row);
 		return;
 	}
 	text_printf(out, "%c%6s %3lu %3lu %3lu %3lu %3lu", row->periodic ? '/' : ' ', number_from_ns(row->asked_ns).text,
@@ -63,7 +63,7 @@ is_boot_core(const struct report *report, const struct report_interval *row)
 
 /* Writes a row for each test of the local timer of a core other than the boot core, with the boot core's columns. */
 static void
-put_other_cores(struct text *out, const struct report *report)
+put_rows_of_other_cores(struct text *out, const struct report *report)
 {
 	bool any = false;
 
@@ -77,7 +77,7 @@ put_other_cores(struct text *out, const struct report *report)
 				 "min     p50    p99    max  error\n");
 		any = true;
 		text_printf(out, "%6u ", row->core);
-		put_row(out, row, CORE_COLUMNS);
+		put_interval_row(out, row, CORE_COLUMNS);
 	}
 }
 
@@ -96,13 +96,14 @@ put_after_masking(struct text *out, const struct report_interval *row)
 	};
 
 	if (row->held_ns)
-		table_say(out, "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: %s",
-			  row->held_ns / row->asked_ns, row->source, row->held_delivered,
-			  row->held_ns / row->asked_ns, words[row->policy]);
+		table_put_sentence(out,
+				   "After %lu periods with masked interrupts, %s sent %lu interrupts in the next %lu periods: %s",
+				   row->held_ns / row->asked_ns, row->source, row->held_delivered,
+				   row->held_ns / row->asked_ns, words[row->policy]);
 }
 
 static bool
-any_masked(const struct report *report)
+has_any_masked_row(const struct report *report)
 {
 	bool any = false;
 
@@ -112,7 +113,7 @@ any_masked(const struct report *report)
 }
 
 void
-table_intervals(struct text *out, const struct report *report)
+table_put_intervals(struct text *out, const struct report *report)
 {
 	if (!report->interval_count)
 		return;
@@ -120,13 +121,13 @@ table_intervals(struct text *out, const struct report *report)
 	text_put(out, "source         period ask mis ear dbl exc     min     p50    p99    max  error\n");
 	for (size_t i = 0; i < report->interval_count; i++)
 		if (is_boot_core(report, &report->intervals[i]))
-			put_row(out, &report->intervals[i], SOURCE_COLUMNS);
-	put_other_cores(out, report);
+			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
+	put_rows_of_other_cores(out, report);
 	text_put_char(out, '\n');
-	table_say(out, "/: periodic, otherwise one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
+	table_put_sentence(out, "/: periodic, otherwise one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
 		       "exc: not counted, core preempted. min to max: lateness, +- error.");
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_after_masking(out, &report->intervals[i]);
-	if (any_masked(report))
-		table_say(out, "Interrupts after such periods do not affect the verdict.");
+	if (has_any_masked_row(report))
+		table_put_sentence(out, "Interrupts after such periods do not affect the verdict.");
 }

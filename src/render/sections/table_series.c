@@ -31,7 +31,7 @@ largest_p99_ns(const struct stretch *stretch, size_t clock)
 
 /* Returns the mean of the rows' rates, with the mean of their errors. All rows have about the same length. */
 static struct interval_ppb
-mean_rate(const struct stretch *stretch, size_t clock)
+mean_rate_of_rows(const struct stretch *stretch, size_t clock)
 {
 	struct interval_ppb sum = { false, 0, 0, 0 };
 	int64_t count = 0;
@@ -50,10 +50,10 @@ mean_rate(const struct stretch *stretch, size_t clock)
 }
 
 static uint64_t
-farthest_ns(const struct stretch *stretch)
+farthest_offset_ns(const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
-	struct scale scale = report_scale(report);
+	struct scale scale = report_get_scale(report);
 	uint64_t farthest = 0;
 
 	for (size_t r = stretch->from; r < stretch->to; r++)
@@ -109,33 +109,33 @@ put_rate(struct text *out, const struct interval_ppb *rate, int width)
 
 /* Returns true if all other rates are measured against CLOCK. Its own rate is then not shown. */
 static bool
-sets_scale(const struct report *report, size_t clock)
+does_clock_set_scale(const struct report *report, size_t clock)
 {
 	return text_equal(report->clocks[clock].clock.id, report->relative_to);
 }
 
 static size_t
-pick_clocks(const struct report *report, size_t picked[REPORT_CLOCKS_MAX])
+find_clocks_in_series(const struct report *report, size_t picked[REPORT_CLOCKS_MAX])
 {
-	size_t count = table_pick_clocks(report, true, picked);
+	size_t count = table_find_clocks_with_reads(report, true, picked);
 
 	return count < CLOCKS_SIDE_BY_SIDE ? count : CLOCKS_SIDE_BY_SIDE;
 }
 
 static void
-put_line(struct text *out, const struct stretch *stretch)
+put_series_line(struct text *out, const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
 	const struct series_row *last = &report->series.rows[stretch->to - 1];
-	size_t picked[REPORT_CLOCKS_MAX], count = pick_clocks(report, picked);
+	size_t picked[REPORT_CLOCKS_MAX], count = find_clocks_in_series(report, picked);
 
 	text_printf(out, "%6lu s", (report_run_time_ns(report, last->to_tsc) + NS_PER_S / 2) / NS_PER_S);
 	put_ns(out, longest_gap_ns(stretch), 8);
-	put_ns(out, farthest_ns(stretch), 8);
+	put_ns(out, farthest_offset_ns(stretch), 8);
 	for (size_t i = 0; i < count; i++) {
-		struct interval_ppb rate = mean_rate(stretch, picked[i]);
+		struct interval_ppb rate = mean_rate_of_rows(stretch, picked[i]);
 
-		rate.known &= !sets_scale(report, picked[i]);
+		rate.known &= !does_clock_set_scale(report, picked[i]);
 		put_ns(out, largest_p99_ns(stretch, picked[i]), 8);
 		put_rate(out, &rate, 10);
 	}
@@ -143,9 +143,9 @@ put_line(struct text *out, const struct stretch *stretch)
 }
 
 void
-table_series_head(struct text *out, const struct report *report)
+table_put_series_heading(struct text *out, const struct report *report)
 {
-	size_t picked[REPORT_CLOCKS_MAX], count = pick_clocks(report, picked);
+	size_t picked[REPORT_CLOCKS_MAX], count = find_clocks_in_series(report, picked);
 
 	text_printf(out, "%8s%8s%8s", "up to", "gap", "cores");
 	for (size_t i = 0; i < count; i++)
@@ -154,10 +154,10 @@ table_series_head(struct text *out, const struct report *report)
 }
 
 void
-table_series_latest(struct text *out, const struct report *report)
+table_put_latest_series_row(struct text *out, const struct report *report)
 {
 	if (report->series.count)
-		put_line(out, &(struct stretch){ report, report->series.count - 1, report->series.count });
+		put_series_line(out, &(struct stretch){ report, report->series.count - 1, report->series.count });
 }
 
 static uint64_t
@@ -175,7 +175,7 @@ least_p99_ns(const struct report *report, size_t clock)
 }
 
 static char
-mark_for(uint64_t percent_more)
+choose_growth_mark(uint64_t percent_more)
 {
 	static const struct {
 		uint64_t below;
@@ -189,7 +189,7 @@ mark_for(uint64_t percent_more)
 }
 
 void
-table_series_marks(struct text *out, const struct report *report, size_t most)
+table_put_series_marks(struct text *out, const struct report *report, size_t most)
 {
 	const struct series *series = &report->series;
 	size_t from = series->count > most ? series->count - most : 0;
@@ -206,26 +206,26 @@ table_series_marks(struct text *out, const struct report *report, size_t most)
 
 			grown = more > grown ? more : grown;
 		}
-		text_put_char(out, mark_for(grown));
+		text_put_char(out, choose_growth_mark(grown));
 	}
 }
 
 void
-table_series(struct text *out, const struct report *report)
+table_put_series(struct text *out, const struct report *report)
 {
 	size_t rows = report->series.count, lines = rows < LINES_MAX ? rows : LINES_MAX;
 
 	if (!rows)
 		return;
 	text_put_coloured(out, INK_HEADING, "\nThe run over time\n\n");
-	table_series_head(out, report);
+	table_put_series_heading(out, report);
 	for (size_t i = 0; i < lines; i++)
-		put_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });
+		put_series_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });
 	text_put_char(out, '\n');
-	table_paragraph(out, 2, "gap: longest time stolen from a core at once. cores: largest possible offset from the "
+	table_put_paragraph(out, 2, "gap: longest time stolen from a core at once. cores: largest possible offset from the "
 				"boot core's TSC. Clocks: largest p99 latency, and rate in ppm against %s.",
-			report->relative_to ? report->relative_to : "another");
+			    report->relative_to ? report->relative_to : "another");
 	if (rows > lines)
-		table_paragraph(out, 2, "A line covers up to %zu rows of the series: each row is in report.html.",
-				(rows + lines - 1) / lines);
+		table_put_paragraph(out, 2, "A line covers up to %zu rows of the series: each row is in report.html.",
+				    (rows + lines - 1) / lines);
 }

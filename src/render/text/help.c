@@ -14,13 +14,13 @@ options_print(struct text *out, const struct options_names *names)
 		struct text valid;
 
 		text_printf(out, "%s\n", option->sample);
-		table_paragraph(out, INDENT, "%s", option->meaning);
+		table_put_paragraph(out, INDENT, "%s", option->meaning);
 		if (option->kind == OPTION_FLAG)
 			continue;
 		text_init(&valid, bytes, sizeof(bytes));
-		options_put_valid(&valid, option, names);
-		table_paragraph(out, INDENT, "Takes %s.", bytes);
-		table_paragraph(out, INDENT, "Default: %s.", option->preset);
+		options_put_valid_values(&valid, option, names);
+		table_put_paragraph(out, INDENT, "Takes %s.", bytes);
+		table_put_paragraph(out, INDENT, "Default: %s.", option->preset);
 	}
 }
 
@@ -31,11 +31,11 @@ rules_print(struct text *out, const struct options *options)
 		text_printf(out, "%s (%s, %s%s)\n", rule->id, rule->clock ? rule->clock : "machine",
 			    verdict_word(rule->severity), rule->warns_in_guest ? ", in a guest warn" : "");
 		if (rule->what)
-			table_paragraph(out, INDENT, "Compared: %s; limit.%s=%lu (%s).", rule->what, rule->id,
-				      rules_limit(rule, options), rule->unit);
-		table_paragraph(out, INDENT, "%s", rule->sentence);
-		table_paragraph(out, INDENT, "Known causes: %s", rule->cause);
-		table_paragraph(out, INDENT, "What to do: %s", rule->advice);
-		table_paragraph(out, INDENT, "Known from: %s.", rule->source);
+			table_put_paragraph(out, INDENT, "Compared: %s; limit.%s=%lu (%s).", rule->what, rule->id,
+				      rules_get_limit(rule, options), rule->unit);
+		table_put_paragraph(out, INDENT, "%s", rule->sentence);
+		table_put_paragraph(out, INDENT, "Known causes: %s", rule->cause);
+		table_put_paragraph(out, INDENT, "What to do: %s", rule->advice);
+		table_put_paragraph(out, INDENT, "Known from: %s.", rule->source);
 	}
 }

@@ -7,30 +7,30 @@
 void
 table_render(struct text *out, const struct report *report)
 {
-	table_run_start(out, report);
-	table_answer(out, report);
-	table_cpu(out, report);
-	table_machine(out, report);
-	table_verdict(out, report);
-	table_quality(out, report);
+	table_put_run_start(out, report);
+	table_put_answer(out, report);
+	table_put_cpu(out, report);
+	table_put_machine(out, report);
+	table_put_verdict(out, report);
+	table_put_timing_quality(out, report);
 	text_put_char(out, '\n');
-	table_clocks(out, report);
+	table_put_clocks(out, report);
 	text_put_char(out, '\n');
 	if (report->finding_count)
-		table_findings(out, report, NULL, true);
-	table_notes(out, report);
+		table_put_findings(out, report, NULL, true);
+	table_put_notes(out, report);
 	if (!report->finding_count)
-		table_findings(out, report, NULL, true);
-	table_advice(out, report);
-	table_histogram(out, report);
-	table_interference(out, report);
-	table_series(out, report);
-	table_claims(out, report);
-	table_intervals(out, report);
-	table_cores(out, report);
-	table_skew(out, report);
-	table_behaviours(out, report);
-	table_calibrations(out, report);
-	table_database(out, report);
-	table_durations(out, report);
+		table_put_findings(out, report, NULL, true);
+	table_put_advice(out, report);
+	table_put_all_histograms(out, report);
+	table_put_interference(out, report);
+	table_put_series(out, report);
+	table_put_claims(out, report);
+	table_put_intervals(out, report);
+	table_put_cores(out, report);
+	table_put_skew_section(out, report);
+	table_put_behaviours(out, report);
+	table_put_calibrations(out, report);
+	table_put_database_cost(out, report);
+	table_put_durations(out, report);
 }

@@ -24,9 +24,9 @@ lay_out(size_t cores, enum pair_schedule widest)
 {
 	free(memory);
 	memset(&report, 0, sizeof(report));
-	memory = calloc(1, report_memory_size(cores, widest));
+	memory = calloc(1, report_memory_bytes(cores, widest));
 	assert_non_null(memory);
-	report_lay_out(&report, memory, cores, widest);
+	report_divide_memory(&report, memory, cores, widest);
 	report.core_count = cores;
 	for (size_t i = 0; i < cores; i++)
 		report.cores[i].apic_id = ID_OF(i);
@@ -493,7 +493,7 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 	assert_memory_equal(&before, &report.skew, sizeof(before));
 	assert_int_equal(report.skew.locked.warps, 3);
 	assert_int_equal(report.cores[1].pingpongs, 2);
-	assert_int_equal(report_warps(&report.skew), 3 + 2 + 2);
+	assert_int_equal(report_count_warps(&report.skew), 3 + 2 + 2);
 }
 
 /* A record of 1,000 bytes has only a small part of the 499,500 pairs, so memory for all pairs would be wasted. */

@@ -38,7 +38,7 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 
 	firmware_sim_reset();
 	volume_sim_open();
-	options_default(&run->report.options);
+	options_set_defaults(&run->report.options);
 	run->report.options.cores = CORES_SIPI;
 	checkpoint_open(checkpoint, &run->report, &smbios);
 	checkpoint_start_phase(checkpoint, run, &start);
@@ -66,7 +66,7 @@ TEST(a_checkpoint_that_was_not_renamed_is_named_as_on_the_volume)
 
 		firmware_sim_reset();
 		volume_sim_open();
-		options_default(&run->report.options);
+		options_set_defaults(&run->report.options);
 		checkpoint_open(checkpoint, &run->report, &smbios);
 		snprintf(path, sizeof(path), "\\baretick\\%s", checkpoint->name);
 		marker_print(bytes, &left);

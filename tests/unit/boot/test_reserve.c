@@ -12,7 +12,7 @@ static void
 be_a_guest_of(enum paravirtual_kind kind)
 {
 	firmware_sim_reset();
-	options_default(&options);
+	options_set_defaults(&options);
 	platform = (struct platform){ .paravirtual = { .count = 1, .interfaces = { { .kind = kind } } } };
 }
 

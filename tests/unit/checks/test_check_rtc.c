@@ -47,12 +47,12 @@ TEST(the_periodic_flag_is_observed_long_enough_to_decide)
 
 	open_and_check(&rtc_driver, LONG_NS);
 	for (unsigned i = HZ_8192; i <= HZ_2; i++)
-		assert_int_equal(rules_outcome(row_of("rtc-periodic", i), &none), OUTCOME_PASSED);
+		assert_int_equal(rules_get_outcome(row_of("rtc-periodic", i), &none), OUTCOME_PASSED);
 	reset_slow(state);
 	sim.rtc.pf_needs_pie = true;
 	open_and_check(&rtc_driver, LONG_NS);
-	assert_int_equal(rules_outcome(row_of("rtc-periodic", HZ_8192), &none), OUTCOME_NOT_DETERMINED);
-	assert_int_equal(rules_outcome(row_of("rtc-periodic", HZ_1024), &none), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(rules_get_outcome(row_of("rtc-periodic", HZ_8192), &none), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(rules_get_outcome(row_of("rtc-periodic", HZ_1024), &none), OUTCOME_NOT_DETERMINED);
 }
 
 TEST(a_dead_battery_is_reported)

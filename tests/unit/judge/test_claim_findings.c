@@ -20,7 +20,7 @@ set_up(void **state)
 
 	(void)state;
 	report = calloc(1, sizeof(*report));
-	options_default(&report->options);
+	options_set_defaults(&report->options);
 	LITERAL_COPY(report->cpu_vendor, "GenuineIntel");
 	report->relative_to = "hpet";
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {

@@ -134,7 +134,7 @@ TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 		judge_report(report);
 		assert_string_equal(row->rule, "pv-steal");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
 	}
 }
 

@@ -57,7 +57,7 @@ TEST(rules_with_a_limit_are_the_rules_with_a_figure)
 	const char *ids[RULES_MAX + 1];
 	size_t count = 0;
 
-	rules_limit_ids(ids);
+	rules_list_ids_with_limit(ids);
 	for (const struct rule *rule = rules; rule->id; rule++)
 		if (rule->what)
 			assert_string_equal(ids[count++], rule->id);
@@ -722,7 +722,7 @@ TEST(an_interrupt_for_an_expired_deadline_is_a_fault_in_three_of_four_tries_only
 		};
 		judge_report(report);
 		row = behaviour_of(report, "hpet-stale", "hpet0");
-		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
 	}
 }
 
@@ -758,7 +758,7 @@ TEST(lost_ticks_are_not_determined_if_gaps_hit_as_large_a_share)
 		};
 		judge_report(report);
 		row = behaviour_of(report, "irq-lost", "pit0");
-		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
 	}
 }
 
@@ -799,9 +799,9 @@ TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 			.expected = 100, .excused = rows[i].excused, .delivered = rows[i].delivered,
 		};
 		judge_report(report);
-		assert_int_equal(rules_outcome(behaviour_of(report, "irq-missing", "hpet0"), &report->options), rows[i].missing);
-		assert_int_equal(rules_outcome(behaviour_of(report, "irq-early", "hpet0"), &report->options), rows[i].others);
-		assert_int_equal(rules_outcome(behaviour_of(report, "irq-doubled", "hpet0"), &report->options), rows[i].others);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-missing", "hpet0"), &report->options), rows[i].missing);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-early", "hpet0"), &report->options), rows[i].others);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-doubled", "hpet0"), &report->options), rows[i].others);
 		assert_string_equal(behaviour_of(report, "irq-early", "hpet0")->text, rows[i].early + strlen("hpet0: "));
 	}
 }
@@ -854,7 +854,7 @@ TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 		judge_report(report);
 		row = behaviour_of(report, rows[i].rule, "pit0");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
 	}
 }
 
@@ -892,7 +892,7 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 		judge_report(report);
 		row = behaviour_of(report, "irq-missing", "pit0");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
 	}
 }
 
@@ -922,7 +922,7 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 		judge_report(report);
 		row = behaviour_of(report, "irq-rate", "pit0");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
 	}
 }
 
@@ -969,7 +969,7 @@ TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)
 		judge_report(report);
 		assert_string_equal(row->rule, "pv-untold");
 		assert_string_equal(row->text, rows[i].text);
-		assert_int_equal(rules_outcome(row, &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(row, &report->options), rows[i].outcome);
 		assert_string_equal(find_note(report, "A disruption was announced"), noted ?
 				    "A disruption was announced by kvm-clock during the run, but no clock shows one." : "");
 	}
@@ -999,7 +999,7 @@ TEST(two_ticks_in_a_period_are_not_determined_if_one_may_be_late_by_most_of_a_pe
 				.lateness = { .count = 100, 400, 500, 600, 600, 600, rows[i].error_ns },
 			};
 		judge_report(report);
-		assert_int_equal(rules_outcome(behaviour_of(report, "irq-doubled", "lapic"), &report->options), rows[i].outcome);
+		assert_int_equal(rules_get_outcome(behaviour_of(report, "irq-doubled", "lapic"), &report->options), rows[i].outcome);
 	}
 }
 
@@ -1124,7 +1124,7 @@ TEST(a_slow_clock_is_named_with_its_limit_and_advice_for_its_use)
 		snprintf(text, sizeof(text), "The latency of %s is %lu ns in the median, 30000 ns at best: more than the limit of "
 			 "20000 ns.", ids[i], latency_percentile_ns(latency, 50000));
 		assert_finding(report, 0, "clock-slow", ids[i], text);
-		assert_string_equal(rules_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :
+		assert_string_equal(rules_get_advice(&report->findings[0]), !i ? rules_find("clock-slow")->advice :
 				    "Read this clock seldom; kernels do not keep time by it: it ticks once a second: "
 				    "use it for the date "
 				    "only.");
@@ -1230,7 +1230,7 @@ TEST(advice_on_a_stuck_clock_names_no_other_clock)
 		judge_report(report);
 		assert_string_equal(report->findings[0].rule, "clock-stuck");
 		assert_string_equal(report->findings[0].clock, rows[i].clock);
-		assert_string_equal(rules_advice(&report->findings[0]), rows[i].advice);
+		assert_string_equal(rules_get_advice(&report->findings[0]), rows[i].advice);
 	}
 }
 
@@ -1250,7 +1250,7 @@ TEST(an_expired_deadline_that_interrupts_is_not_judged_in_qemu)
 	};
 	judge_report(report);
 	row = behaviour_of(report, "hpet-stale", "hpet0");
-	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
+	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_CHECKED);
 	assert_int_equal(row->unchecked, UNCHECKED_GUEST);
 	assert_string_equal(row->text, "armed 4 times with a deadline that had passed, the timer interrupted 3 times: "
 		"not judged, because QEMU's HPETs do this in every guest.");
@@ -1339,7 +1339,7 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 		if (!strcmp(report->behaviours.rows[i].rule, "core-missing"))
 			row = &report->behaviours.rows[i];
 	assert_non_null(row);
-	assert_int_equal(rules_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
+	assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
 	assert_string_equal(row->text,
 			    "1 of 4 cores did not answer in time, the first is core 2. 85.0 % of the observed time "
 			    "was stolen, up to 90 ms at once, so the host may have run them too late. Run again on "
@@ -1439,10 +1439,10 @@ TEST(notes_after_the_16th_are_left_out_and_long_notes_are_cut)
 
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	report_note(report, "%s", longest);
+	report_add_note(report, "%s", longest);
 	assert_int_equal(strlen(report->notes[0]), REPORT_SENTENCE - 1);
 	for (unsigned i = 0; i < 20; i++)
-		report_note(report, "Note %u.", i);
+		report_add_note(report, "Note %u.", i);
 	assert_int_equal(report->note_count, REPORT_NOTES_MAX);
 	assert_string_equal(report->notes[15], "Note 14.");
 }

@@ -761,7 +761,7 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC moved while it was measured.");
 	assert_int_equal(report->findings[0].core_count, 3);
 	for (size_t core = 0; core <= 4; core += 2)
-		assert_true(rules_has_core(&report->findings[0], (uint32_t)core));
+		assert_true(rules_does_finding_name_core(&report->findings[0], (uint32_t)core));
 }
 
 /* Rules tsc-adjust and tsc-adjust-unequal. */

@@ -381,7 +381,7 @@ literal_fill_options(struct report *report)
 	struct text given;
 
 	text_init(&given, report->options_given, sizeof(report->options_given));
-	options_put_given(&given, &report->options);
+	options_put_changed_options(&given, &report->options);
 }
 
 /* Adds rows of three timers: a healthy one, one that loses ticks, and an absent one. */
@@ -458,7 +458,7 @@ literal_make_clean_report(void)
 
 	report->version = "0.1.0";
 	report->commit = "0123456789ab";
-	options_default(&report->options);
+	options_set_defaults(&report->options);
 	report->duration_ns = options_duration_ns(&report->options);
 	LITERAL_COPY(report->started_at, "2026-01-01T00:00:05");
 	report->elapsed_ms = 24071;
@@ -612,7 +612,7 @@ literal_make_faulty_report(void)
 	literal_find_clock(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };
 	literal_find_clock(report, "pit")->failed_later = true;
 	literal_find_clock(report, "pit")->failed_later_ms = 7031;
-	report_note(report, "No volume could be written: the report goes to screen and serial line only.");
+	report_add_note(report, "No volume could be written: the report goes to screen and serial line only.");
 	rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE,
 			  "MADT: its checksum is wrong; it was read all the same.");
 	report->options.limit_count = 1;

@@ -103,7 +103,7 @@ open_bench(size_t cores)
 
 	bench.mute = NONE;
 	bench.deadline_ns = UINT64_MAX / SIM_PS_PER_NS;
-	options_default(&bench.report.options);
+	options_set_defaults(&bench.report.options);
 	bench.report.duration_ns = 100 * NS_PER_MS;
 	bench.report.core_count = cores;
 	bench.report.tsc = (struct rate){ 1000000000, 1 };

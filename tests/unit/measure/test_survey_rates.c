@@ -1177,10 +1177,10 @@ middle_of(int clock)
 	uint64_t begin_tsc = 0;
 
 	record_open(&reader, record->bytes, record->length);
-	while (record_next(&reader, &entry)) {
+	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_BATCH)
 			continue;
-		record_fixed(&entry, &batch);
+		record_read_fixed_part(&entry, &batch);
 		if (batch.stage == RECORD_MIDDLE && &bench->report.clocks[batch.clock] == find(clock))
 			begin_tsc = batch.begin;
 	}
@@ -1351,7 +1351,7 @@ TEST(a_hosts_rtc_that_differs_from_the_tsc_does_not_accuse_the_tsc)
 	measure();
 	assert_only("rate-disagree", NULL, 30000);
 	assert_non_null(strstr(finding->text, "By their nominal rates hpet, acpi_pm, pit and rtc run +"));
-	assert_string_equal(rules_advice(finding), "Compare the time with NTP's over some hours: one oscillator of "
+	assert_string_equal(rules_get_advice(finding), "Compare the time with NTP's over some hours: one oscillator of "
 			    "the host drives all devices here, the RTC too.");
 }
 
@@ -1377,7 +1377,7 @@ TEST(the_advice_on_a_disagreement_names_only_unused_options)
 		find(RTC)->clock.state = CLOCK_ABSENT;
 		measure();
 		assert_only("rate-disagree", NULL, 1000);
-		assert_string_equal(rules_advice(&bench->report.findings[0]), given[guest]);
+		assert_string_equal(rules_get_advice(&bench->report.findings[0]), given[guest]);
 	}
 }
 

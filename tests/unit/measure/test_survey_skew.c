@@ -464,15 +464,15 @@ count_outside(bool after, struct record_pingpong *last)
 	size_t count = 0;
 
 	record_open(&reader, bench.survey.record.bytes, bench.survey.record.length);
-	while (record_next(&reader, &entry)) {
+	while (record_read_next(&reader, &entry)) {
 		is_after |= entry.kind == RECORD_PASS;
 		if (entry.kind != RECORD_EXCHANGE)
 			continue;
-		record_fixed(&entry, &exchange);
+		record_read_fixed_part(&entry, &exchange);
 		assert_true(exchange.begin_tsc < exchange.end_tsc && entry.item_count <= exchange.concurrency);
 		if (exchange.pass || is_after != after)
 			continue;
-		record_item(&entry, entry.item_count - 1u, last);
+		record_read_item(&entry, entry.item_count - 1u, last);
 		count++;
 	}
 	return count;

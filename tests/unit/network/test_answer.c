@@ -10,7 +10,7 @@ reads(const char *text, size_t length, struct answer *answer)
 	bool whole;
 
 	memcpy(copy, text, length);
-	whole = answer_read(copy, length, answer);
+	whole = answer_parse_header(copy, length, answer);
 	free(copy);
 	return whole;
 }

@@ -180,12 +180,12 @@ TEST(a_packet_names_a_file_in_its_field_or_in_option_67)
 {
 	uint8_t packet[245] = { [236] = 99, 130, 83, 99, 67, 1, 'x' };
 
-	assert_true(origin_names_a_file(packet, sizeof(packet)));
+	assert_true(origin_does_packet_name_file(packet, sizeof(packet)));
 	packet[240] = 12;
-	assert_false(origin_names_a_file(packet, sizeof(packet)));
+	assert_false(origin_does_packet_name_file(packet, sizeof(packet)));
 	packet[108] = 'b';
-	assert_true(origin_names_a_file(packet, sizeof(packet)));
-	assert_false(origin_names_a_file(packet, 108));
+	assert_true(origin_does_packet_name_file(packet, sizeof(packet)));
+	assert_false(origin_does_packet_name_file(packet, 108));
 }
 
 TEST(the_query_names_the_machine)

@@ -25,8 +25,8 @@ static void
 fill(const struct record_shape *shape, uint8_t *to, uint8_t seed)
 {
 	for (size_t i = 0; i < shape->count; i++)
-		for (size_t k = 0; k < (size_t)record_field(shape, i)->width * record_field(shape, i)->count; k++)
-			to[record_field(shape, i)->offset + k] = ++seed;
+		for (size_t k = 0; k < (size_t)record_get_field(shape, i)->width * record_get_field(shape, i)->count; k++)
+			to[record_get_field(shape, i)->offset + k] = ++seed;
 }
 
 /*
@@ -43,15 +43,15 @@ read_all(const uint8_t *from, size_t size, uint64_t *entries, const char **error
 
 	memcpy(copy, from, size);
 	record_open(&reader, copy, size);
-	for (*entries = 0; record_next(&reader, &entry); ++*entries) {
-		record_fixed(&entry, wide);
+	for (*entries = 0; record_read_next(&reader, &entry); ++*entries) {
+		record_read_fixed_part(&entry, wide);
 		for (size_t i = 0; i < entry.item_count; i++)
-			record_item(&entry, i, wide);
+			record_read_item(&entry, i, wide);
 	}
-	assert_false(record_next(&reader, &entry));
+	assert_false(record_read_next(&reader, &entry));
 	assert_int_not_equal(reader.state, RECORD_READS);
-	assert_true((record_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
-	*error = record_error(&reader);
+	assert_true((record_describe_error(&reader) == NULL) == (reader.state == RECORD_WHOLE));
+	*error = record_describe_error(&reader);
 	free(copy);
 	return reader.state;
 }
@@ -101,17 +101,17 @@ TEST(every_kind_of_entry_is_read_as_it_was_written)
 		assert_true(record_put(&record, (enum record_kind)kind, fixed, item, row->item.count ? 1 : 0));
 		record_end(&record);
 		record_open(&reader, bytes, record.length);
-		assert_true(record_next(&reader, &entry));
+		assert_true(record_read_next(&reader, &entry));
 		assert_int_equal(entry.kind, kind);
 		assert_int_equal(entry.item_count, row->item.count ? 1 : 0);
-		record_fixed(&entry, back);
+		record_read_fixed_part(&entry, back);
 		assert_memory_equal(back, fixed, WIDE);
 		if (entry.item_count) {
 			memset(back, 0, sizeof(back));
-			record_item(&entry, 0, back);
+			record_read_item(&entry, 0, back);
 			assert_memory_equal(back, item, WIDE);
 		}
-		assert_false(record_next(&reader, &entry));
+		assert_false(record_read_next(&reader, &entry));
 		assert_int_equal(reader.state, RECORD_WHOLE);
 	}
 }
@@ -126,7 +126,7 @@ TEST(sizes_in_the_file_are_the_sums_of_the_fields)
 			size_t sum = 0;
 
 			for (size_t k = 0; k < shapes[i]->count; k++)
-				sum += (size_t)record_field(shapes[i], k)->width * record_field(shapes[i], k)->count;
+				sum += (size_t)record_get_field(shapes[i], k)->width * record_get_field(shapes[i], k)->count;
 			assert_int_equal(sum, shapes[i]->bytes);
 		}
 	}
@@ -140,11 +140,11 @@ TEST(several_items_are_read_in_their_order)
 
 	put_some();
 	record_open(&reader, bytes, record.length);
-	assert_true(record_next(&reader, &entry) && record_next(&reader, &entry));
+	assert_true(record_read_next(&reader, &entry) && record_read_next(&reader, &entry));
 	assert_int_equal(entry.kind, RECORD_INTERRUPTS);
 	assert_int_equal(entry.item_count, 100);
 	for (size_t i = 0; i < 100; i++) {
-		record_item(&entry, i, &event);
+		record_read_item(&entry, i, &event);
 		assert_int_equal(event.count, 7 * i);
 		assert_int_equal(event.tsc, 1000 + i);
 	}
@@ -204,15 +204,15 @@ TEST(an_entry_that_is_replaced_has_its_new_bytes_and_a_valid_checksum)
 	}
 	assert_true(record.blocks > 3);
 	for (uint32_t i = 0; i < 500; i++) {
-		record_replace(&record, at[i], RECORD_GAP, &(struct record_gap){ i, 2, 1000 + i }, NULL, 0);
+		record_replace_entry(&record, at[i], RECORD_GAP, &(struct record_gap){ i, 2, 1000 + i }, NULL, 0);
 		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
 		assert_int_equal(entries, 500);
 	}
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 500, 2, 1500 }, NULL, 0);
 	record_end(&record);
 	record_open(&reader, bytes, record.length);
-	for (uint32_t i = 0; record_next(&reader, &entry); i++) {
-		record_fixed(&entry, &gap);
+	for (uint32_t i = 0; record_read_next(&reader, &entry); i++) {
+		record_read_fixed_part(&entry, &gap);
 		assert_int_equal(gap.core, i);
 		assert_int_equal(gap.tsc, 2);
 		assert_int_equal(gap.ticks, 1000 + i);
@@ -336,9 +336,9 @@ TEST(an_unknown_kind_is_skipped_and_counted)
 	bytes[28] = 99;
 	seal();
 	record_open(&reader, bytes, record.length);
-	assert_true(record_next(&reader, &entry));
+	assert_true(record_read_next(&reader, &entry));
 	assert_int_equal(entry.kind, RECORD_CORE);
-	assert_false(record_next(&reader, &entry));
+	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
 	assert_int_equal(reader.entries, 2);
 	assert_int_equal(reader.skipped, 1);
@@ -353,14 +353,14 @@ TEST(only_the_first_reader_of_a_record_calculates_its_checksums)
 	record_end(&record);
 	bytes[record.length - 1] ^= 1; /* a byte in the number of dropped entries */
 	record_open(&reader, bytes, record.length);
-	assert_false(record_next(&reader, &entry));
+	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.flaw, RECORD_BLOCK_SUM);
-	record_open_again(&reader, bytes, record.length);
-	assert_true(record_next(&reader, &entry));
-	assert_false(record_next(&reader, &entry));
+	record_open_checked(&reader, bytes, record.length);
+	assert_true(record_read_next(&reader, &entry));
+	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
-	record_open_again(&reader, bytes, record.length - 1);
-	assert_false(record_next(&reader, &entry));
+	record_open_checked(&reader, bytes, record.length - 1);
+	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.flaw, RECORD_BLOCK_ENDS);
 }
 
@@ -376,11 +376,11 @@ TEST(fields_that_a_later_version_added_are_skipped)
 	bytes[28] = RECORD_CORE; /* the fixed part of a core's entry has 8 bytes, but in this record it has 20 */
 	seal();
 	record_open(&reader, bytes, record.length);
-	assert_true(record_next(&reader, &entry));
-	record_fixed(&entry, &core);
+	assert_true(record_read_next(&reader, &entry));
+	record_read_fixed_part(&entry, &core);
 	assert_int_equal(core.core, 7);
 	assert_int_equal(core.apic_id, 9);
-	assert_false(record_next(&reader, &entry));
+	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
 }
 
@@ -442,7 +442,7 @@ TEST(the_reader_returns_the_number_of_dropped_entries)
 	record_put(&record, RECORD_GAP, &(struct record_gap){ 0 }, NULL, 0);
 	record_end(&record);
 	record_open(&reader, bytes, record.length);
-	assert_false(record_next(&reader, &entry));
+	assert_false(record_read_next(&reader, &entry));
 	assert_int_equal(reader.state, RECORD_WHOLE);
 	assert_int_equal(reader.dropped, 1);
 }

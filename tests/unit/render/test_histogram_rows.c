@@ -24,7 +24,7 @@ render(const struct literal_duration *a, const struct literal_duration *b)
 		report->clocks[i].clock.main = report->clocks[i].clock.id = i ? "hpet" : "tsc";
 	}
 	text_init(&text, buffer, sizeof(buffer));
-	table_histogram(&text, report);
+	table_put_all_histograms(&text, report);
 	assert_false(text.truncated);
 	report->clock_count = clock_count;
 	*strstr(buffer, "\n\nA full bar is") = '\0';
@@ -196,7 +196,7 @@ TEST(random_histograms_are_at_most_79_columns_wide)
 			if (report->clocks[i].latency)
 				draw(report->clocks[i].latency, &seed);
 		text_init(&text, buffer, sizeof(buffer));
-		table_histogram(&text, report);
+		table_put_all_histograms(&text, report);
 		assert_false(text.truncated);
 		for (const char *line = buffer; *line; line += strcspn(line, "\n") + 1)
 			assert_in_range(strcspn(line, "\n"), 0, 79);

@@ -79,7 +79,7 @@ static struct json
 writer(struct text *text)
 {
 	text_init(text, buffer, sizeof(buffer));
-	return json_writer(text);
+	return json_start_writer(text);
 }
 
 TEST(strings_are_escaped_to_ascii)

@@ -137,13 +137,13 @@ red_rows_on_screen(const struct report *report)
 	size_t red = 0;
 
 	screen_open(&screen);
-	screen_key(&screen, '4');
+	screen_handle_key(&screen, '4');
 	assert_int_equal(screen.page, SCREEN_CORES);
 	for (size_t i = 1; i + 1 < screen.rows; i++) {
 		struct screen_row row;
 		bool is_red = false;
 
-		screen_row(&screen, i, &row);
+		screen_render_row(&screen, i, &row);
 		for (size_t c = 0; c < screen.columns; c++)
 			is_red |= row.bytes[c] != ' ' && row.inks[c] == INK_FAIL;
 		red += is_red;

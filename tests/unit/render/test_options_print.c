@@ -22,7 +22,7 @@ names_of_all(void)
 	static const char *clocks[REPORT_CLOCKS_MAX + 1], *rule_ids[RULES_MAX + 1];
 
 	run_list_clock_ids(drivers, clocks);
-	rules_limit_ids(rule_ids);
+	rules_list_ids_with_limit(rule_ids);
 	return (struct options_names){ clocks, rule_ids };
 }
 
@@ -57,7 +57,7 @@ TEST(each_sample_is_valid)
 	struct options options;
 
 	for (const struct option *option = options_table; option->key; option++) {
-		options_default(&options);
+		options_set_defaults(&options);
 		if (!options_parse(option->sample, strlen(option->sample), option->key, &names, &options, error))
 			fail_msg("%s", error);
 	}
@@ -86,7 +86,7 @@ TEST(the_readme_has_the_table_of_options)
 	for (const struct option *option = options_table; option->key; option++) {
 		text_printf(&text, "| `%s` | ", option->key);
 		if (option->kind != OPTION_FLAG)
-			options_put_valid(&text, option, &names);
+			options_put_valid_values(&text, option, &names);
 		else
 			text_put(&text, "nothing: a word by itself");
 		text_printf(&text, " | %s | %s |\n", option->preset ? option->preset : "", option->meaning);
@@ -119,7 +119,7 @@ TEST(the_runner_has_the_grammar_of_the_options)
 		put_json_names(&text, "words", option->words);
 		text_printf(&text, ", \"min\": %lu, \"max\": %lu, \"takes\": \"", option->min, option->max);
 		if (option->kind != OPTION_FLAG)
-			options_put_valid(&text, option, &names);
+			options_put_valid_values(&text, option, &names);
 		text_printf(&text, "\"}%s\n", option[1].key ? "," : "},");
 	}
 	text_put(&text, " \"units\": {");
@@ -141,7 +141,7 @@ put_comment(struct text *out, const char *sentences)
 	struct text wrapped;
 
 	text_init(&wrapped, wrapped_bytes, sizeof(wrapped_bytes));
-	table_wrap(&wrapped, 0, 0, sentences);
+	table_put_wrapped(&wrapped, 0, 0, sentences);
 	for (char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n'))
 		text_printf(out, "# %.*s\n", (int)(end - line), line);
 }
@@ -160,7 +160,7 @@ TEST(the_file_on_the_stick_has_each_option_as_a_comment)
 		text_put(&sentences, option->meaning);
 		if (option->kind != OPTION_FLAG) {
 			text_put(&sentences, " Takes ");
-			options_put_valid(&sentences, option, &names);
+			options_put_valid_values(&sentences, option, &names);
 			text_printf(&sentences, ". Default: %s.", option->preset);
 		}
 		text_put(&text, "\n");

@@ -40,7 +40,7 @@ row_of(const struct screen *screen, size_t index)
 	size_t length = screen->columns;
 
 	memset(&row, 0xa5, sizeof(row));
-	screen_row(screen, index, &row);
+	screen_render_row(screen, index, &row);
 	assert_int_equal(strlen(row.bytes), screen->columns);
 	for (size_t i = 0; i < screen->columns; i++) {
 		assert_in_range(row.bytes[i], 0x20, 0x7e);
@@ -57,7 +57,7 @@ ink_at(const struct screen *screen, size_t index, const char *words)
 	struct screen_row row;
 	const char *at;
 
-	screen_row(screen, index, &row);
+	screen_render_row(screen, index, &row);
 	at = strstr(row.bytes, words);
 	if (!at)
 		fail_msg("\"%s\" is not in row %zu: %s", words, index, row.bytes);
@@ -78,7 +78,7 @@ find_row(const struct screen *screen, const char *start)
 static void
 press(struct screen *screen, unsigned key)
 {
-	assert_int_equal(screen_key(screen, key), SCREEN_STAY);
+	assert_int_equal(screen_handle_key(screen, key), SCREEN_STAY);
 }
 
 /* Prints all pages as users see them. Below each line, letters show the colours of text that is not plain. */
@@ -95,7 +95,7 @@ put_pages(struct text *out, struct screen *screen)
 			char inks[SCREEN_COLUMNS_MAX];
 			size_t length = screen->columns, inked = 0;
 
-			screen_row(screen, i, &row);
+			screen_render_row(screen, i, &row);
 			for (size_t c = 0; c < screen->columns; c++)
 				inks[c] = row.bytes[c] == ' ' && row.inks[c] < INK_BAR ? ' ' : letters[row.inks[c]];
 			for (inked = screen->columns; inked && inks[inked - 1] == ' '; inked--)
@@ -246,7 +246,7 @@ TEST(letters_above_latin_are_no_scan_codes)
 		assert_int_equal(screen.line, 1);
 	}
 	assert_int_equal(SCREEN_KEY_UP, 0x10001);
-	assert_int_equal(screen_key(&screen, 0x10017), SCREEN_QUIT);
+	assert_int_equal(screen_handle_key(&screen, 0x10017), SCREEN_QUIT);
 }
 
 /*
@@ -308,19 +308,19 @@ TEST(keys_end_the_screen_with_restart_power_off_or_an_allowed_quit)
 	struct report *report = judged(literal_make_clean_report);
 	struct screen screen = screen_of(report, 80, 25);
 
-	assert_int_equal(screen_key(&screen, 'r'), SCREEN_RESTART);
-	assert_int_equal(screen_key(&screen, 'R'), SCREEN_RESTART);
-	assert_int_equal(screen_key(&screen, 'p'), SCREEN_POWER_OFF);
-	assert_int_equal(screen_key(&screen, 'P'), SCREEN_POWER_OFF);
+	assert_int_equal(screen_handle_key(&screen, 'r'), SCREEN_RESTART);
+	assert_int_equal(screen_handle_key(&screen, 'R'), SCREEN_RESTART);
+	assert_int_equal(screen_handle_key(&screen, 'p'), SCREEN_POWER_OFF);
+	assert_int_equal(screen_handle_key(&screen, 'P'), SCREEN_POWER_OFF);
 	for (size_t i = 0; i < 3; i++)
 		press(&screen, ((unsigned[]){ 'q', 'Q', SCREEN_KEY_ESCAPE })[i]);
 	assert_null(strstr(row_of(&screen, 24), "quit"));
 	screen.can_quit = true;
 	assert_string_equal(row_of(&screen, 24), "1 Sum 2 Histo 3 Clock 4 Cores 5 Findings 6 About 7 Timers R reset P off "
 						 "Q quit");
-	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
-	assert_int_equal(screen_key(&screen, 'Q'), SCREEN_QUIT);
-	assert_int_equal(screen_key(&screen, SCREEN_KEY_ESCAPE), SCREEN_QUIT);
+	assert_int_equal(screen_handle_key(&screen, 'q'), SCREEN_QUIT);
+	assert_int_equal(screen_handle_key(&screen, 'Q'), SCREEN_QUIT);
+	assert_int_equal(screen_handle_key(&screen, SCREEN_KEY_ESCAPE), SCREEN_QUIT);
 }
 
 /* On each page, the down key must reach all lines up to the last one. */
@@ -387,7 +387,7 @@ TEST(screens_wider_than_320_columns_have_rows_of_320)
 				struct screen_row row;
 
 				memset(&row, 0xa5, sizeof(row));
-				screen_row(&screen, i, &row);
+				screen_render_row(&screen, i, &row);
 				assert_int_equal(strnlen(row.bytes, sizeof(row.bytes)), columns);
 				for (size_t c = 0; c < columns; c++)
 					assert_in_range(row.inks[c], INK_PLAIN, INKS - 1);
@@ -605,7 +605,7 @@ TEST(the_bars_at_top_and_bottom_fill_their_rows)
 	for (size_t i = 0; i < 31; i++) {
 		bool is_bar = i == 0 || i == 30;
 
-		screen_row(&screen, i, &row);
+		screen_render_row(&screen, i, &row);
 		for (size_t c = 0; c < 100; c++)
 			assert_int_equal(row.inks[c] >= INK_BAR, is_bar);
 	}
@@ -631,7 +631,7 @@ TEST(each_coloured_verdict_is_also_a_word)
 		report->verdict = cases[i].verdict;
 		screen_open(&screen);
 		assert_int_equal(ink_at(&screen, 0, cases[i].word), cases[i].bar);
-		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), verdict_capitals(cases[i].verdict)),
+		assert_int_equal(ink_at(&screen, find_row(&screen, "verdict"), verdict_word_in_capitals(cases[i].verdict)),
 				 cases[i].ink);
 	}
 }
@@ -646,11 +646,11 @@ TEST(every_page_has_stolen_time_next_to_the_verdict)
 	struct screen screen = screen_of(report, 80, 25);
 
 	for (unsigned key = '1'; key <= '7'; key++) {
-		screen_key(&screen, key);
+		screen_handle_key(&screen, key);
 		assert_int_equal(ink_at(&screen, 0, "PASS"), INK_BAR_PASS);
 		assert_int_equal(ink_at(&screen, 0, "61.0 % stolen"), INK_BAR_WARN);
 	}
-	screen_key(&screen, '1');
+	screen_handle_key(&screen, '1');
 	assert_int_equal(ink_at(&screen, find_row(&screen, "stolen"), "61.0 %"), INK_WARN);
 	report = judged(literal_make_clean_report);
 	screen = screen_of(report, 80, 25);

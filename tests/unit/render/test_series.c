@@ -73,7 +73,7 @@ add_minute(uint64_t tsc_p99_ns, int64_t offset_ticks, int64_t ppb, int64_t error
 static const char *
 table(void)
 {
-	table_series(&here.text, here.report);
+	table_put_series(&here.text, here.report);
 	assert_false(here.text.truncated);
 	return here.bytes;
 }
@@ -91,7 +91,7 @@ lines_with(const char *text, const char *what)
 TEST(a_run_without_a_series_has_no_table)
 {
 	assert_string_equal(table(), "");
-	table_series_latest(&here.text, here.report);
+	table_put_latest_series_row(&here.text, here.report);
 	assert_string_equal(here.bytes, "");
 }
 
@@ -130,7 +130,7 @@ TEST(the_latest_row_has_its_own_line)
 {
 	add_minute(85, 0, 10, 5);
 	add_minute(170, 0, 20, 5);
-	table_series_latest(&here.text, here.report);
+	table_put_latest_series_row(&here.text, here.report);
 	assert_string_equal(here.bytes, "   120 s       -    2 ns  170 ns         -  600 ns         -  1.20us    +0.020\n");
 }
 
@@ -140,9 +140,9 @@ TEST(a_mark_shows_how_much_the_p99_exceeds_its_minimum)
 
 	for (size_t i = 0; i < sizeof(p99_ns) / sizeof(p99_ns[0]); i++)
 		add_minute(p99_ns[i], 0, 0, 5);
-	table_series_marks(&here.text, here.report, 20);
+	table_put_series_marks(&here.text, here.report, 20);
 	assert_string_equal(here.bytes, "__.-=++**##");
 	text_init(&here.text, here.bytes, sizeof(here.bytes));
-	table_series_marks(&here.text, here.report, 3);
+	table_put_series_marks(&here.text, here.report, 3);
 	assert_string_equal(here.bytes, "*##");
 }

@@ -169,10 +169,10 @@ TEST(a_paragraph_that_does_not_fit_ends_with_dots)
 
 	memset(words, 'w', sizeof(words) - 1);
 	text_init(&text, buffer, sizeof(buffer));
-	table_paragraph(&text, 0, "%s", words);
+	table_put_paragraph(&text, 0, "%s", words);
 	assert_true(has_cut_paragraph(&text));
 	text_init(&text, buffer, sizeof(buffer));
-	table_paragraph(&text, 0, "%s", words + sizeof(words) - TABLE_SENTENCE_SIZE);
+	table_put_paragraph(&text, 0, "%s", words + sizeof(words) - TABLE_SENTENCE_SIZE);
 	assert_false(has_cut_paragraph(&text));
 }
 
@@ -200,12 +200,12 @@ TEST(a_report_cut_at_any_size_is_the_start_of_the_complete_one)
 
 TEST(lines_break_between_words_as_late_as_possible)
 {
-	assert_int_equal(table_fit("aaa bbb cc", 10), 10);
-	assert_int_equal(table_fit("aaa bbb cc", 9), 7);
-	assert_int_equal(table_fit("aaa bbb cc", 7), 7);
-	assert_int_equal(table_fit("aaa bbb cc", 6), 3);
-	assert_int_equal(table_fit("aaa bbb cc", 2), 2);
-	assert_int_equal(table_fit("", 5), 0);
+	assert_int_equal(table_length_that_fits("aaa bbb cc", 10), 10);
+	assert_int_equal(table_length_that_fits("aaa bbb cc", 9), 7);
+	assert_int_equal(table_length_that_fits("aaa bbb cc", 7), 7);
+	assert_int_equal(table_length_that_fits("aaa bbb cc", 6), 3);
+	assert_int_equal(table_length_that_fits("aaa bbb cc", 2), 2);
+	assert_int_equal(table_length_that_fits("", 5), 0);
 }
 
 TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_warp)
@@ -213,11 +213,11 @@ TEST(a_warp_check_without_simultaneous_cores_is_inconclusive_unless_it_found_a_w
 	struct report *report = literal_make_clean_report();
 
 	report->skew.locked.starved = true;
-	assert_non_null(strstr(render(table_skew, report).bytes, "with a lock (4 cores, 80000 iterations):\n"
+	assert_non_null(strstr(render(table_put_skew_section, report).bytes, "with a lock (4 cores, 80000 iterations):\n"
 								 "  inconclusive: no warp"));
 	assert_non_null(strstr(buffer, "without a lock (4 cores, 80000 iterations): no\n  warp."));
 	report->skew.locked.warps = 1;
-	assert_null(strstr(render(table_skew, report).bytes, "inconclusive"));
+	assert_null(strstr(render(table_put_skew_section, report).bytes, "inconclusive"));
 	assert_non_null(strstr(buffer, "): 1\n  warp, the worst"));
 }
 
@@ -273,7 +273,7 @@ TEST(with_six_devices_the_last_has_a_second_block)
 
 	literal_find_clock(report, "rtc_pf")->clock.main = "rtc_pf";
 	judge_report(report);
-	render(table_cores, report);
+	render(table_put_cores, report);
 	assert_lines_fit(&(struct text){ .bytes = buffer, .length = strlen(buffer) });
 	for (size_t h = 0; h < 2; h++)
 		assert_int_equal(lines_below(buffer, headings[h]), 4);
@@ -323,11 +323,11 @@ TEST(in_groups_up_to_8_cores_that_differ_drift_or_are_dead_have_their_own_rows)
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	for (size_t i = 100; i < 109; i++)
 		report->cores[i].drift_ppb = (struct offset){ -3000, -2000 };
-	render(table_cores, report);
+	render(table_put_cores, report);
 	assert_int_equal(lines_below(buffer, headings[0]), 4 * 4 + 1 + 8 + 8 + 1 + 1 + 1);
 	assert_non_null(find_line(buffer, "      34  did not start: it did not check in\n     200  "));
 	assert_non_null(find_line(buffer, "4 more failed to start or stopped answering, 1 more drift: see report.json.\n"));
-	render(table_skew, report);
+	render(table_put_skew_section, report);
 	assert_int_equal(lines_below(buffer, headings[2]), 4 + 1 + 8 + 1 + 1);
 	assert_non_null(find_line(buffer, "     214! 1.43.0        -23 ..      +23  -3.000 ..  -2.000"));
 	assert_non_null(find_line(buffer, "     400! 3.8.0     -50002"));
@@ -342,7 +342,7 @@ TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 	for (size_t i = 64; i < 128; i++)
 		truth_ticks[i] = 300;
 	report = literal_make_report_of_cores(192, PAIR_SCHEDULE_ALL, truth_ticks);
-	render(table_skew, report);
+	render(table_put_skew_section, report);
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
 	assert_non_null(find_line(buffer, "56 more are off the majority: see report.json.\n"));
@@ -357,7 +357,7 @@ TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 	struct report *report = literal_make_report_of_cores(60, PAIR_SCHEDULE_ALL, truth_ticks);
 	const char *map;
 
-	render(table_skew, report);
+	render(table_put_skew_section, report);
 	map = find_line(buffer, "Pairs of cores");
 	assert_int_equal(lines_below(map, "          0246802468"), 60);
 	assert_non_null(find_line(map, "       0* \\.............................<.............................\n"));
@@ -365,7 +365,7 @@ TEST(the_map_shows_single_cores_for_60_cores_and_not_for_61)
 	assert_non_null(find_line(map, "     118  ..............................<............................\\\n"));
 
 	report = literal_make_report_of_cores(61, PAIR_SCHEDULE_ALL, truth_ticks);
-	assert_null(strstr(render(table_skew, report).bytes, "Pairs of cores"));
+	assert_null(strstr(render(table_put_skew_section, report).bytes, "Pairs of cores"));
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "        20         60     +130 ..     +170\n"));
 }
@@ -375,13 +375,13 @@ TEST(the_map_of_a_star_schedule_is_the_row_of_the_boot_core)
 	int64_t truth_ticks[300] = { [3] = -400 };
 	struct report *report = literal_make_report_of_cores(12, PAIR_SCHEDULE_STAR, truth_ticks);
 
-	render(table_skew, report);
+	render(table_put_skew_section, report);
 	assert_int_equal(lines_below(buffer, "          024680246802"), 1);
 	assert_non_null(find_line(buffer, "       0* \\..>........\n"));
 	assert_null(strchr(strstr(buffer, "024680246802"), '?'));
 
 	report = literal_make_report_of_cores(300, PAIR_SCHEDULE_STAR, truth_ticks);
-	render(table_skew, report);
+	render(table_put_skew_section, report);
 	assert_int_equal(lines_below(buffer, "      core       core"), 8);
 	assert_non_null(find_line(buffer, "         0          6     -225 ..     -179\n"));
 	assert_null(strstr(buffer, "pairs within"));
@@ -390,7 +390,7 @@ TEST(the_map_of_a_star_schedule_is_the_row_of_the_boot_core)
 static void
 assert_says(struct report *report, const char *words)
 {
-	struct text text = render(table_skew, report);
+	struct text text = render(table_put_skew_section, report);
 
 	assert_lines_fit(&text);
 	for (size_t i = 0; i < text.length; i++) /* a line may break between any two words */
@@ -407,7 +407,7 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 	literal_set_offset(&report->skew.first.offsets, 2, 4, (struct offset){ 960, 1040 });
 	literal_set_offset(&report->skew.first.offsets, 1, 5, OFFSET_UNKNOWN);
 	literal_calculate_cores(report);
-	render(table_skew, report);
+	render(table_put_skew_section, report);
 	assert_non_null(strstr(buffer, "column's,\n> row's core ahead, ? not known, ! contradicts the others\n"));
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
 				       "      10  .?...\\\n"));
@@ -492,7 +492,7 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
 	int64_t truth_ticks[4] = { [3] = 20000 };
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 	struct report *last = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, truth_ticks);
-	struct text text = render(table_skew, report);
+	struct text text = render(table_put_skew_section, report);
 
 	assert_null(strstr(buffer, "last pass"));
 	assert_non_null(strstr(buffer, "\nPairs of cores: . no difference proven,"));
@@ -502,7 +502,7 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
 	report->skew.last.outlier = last->skew.first.outlier;
 	report->skew.last.summary = last->skew.first.summary;
 	report->cores[3].last_offset = last->cores[3].offset;
-	text = render(table_skew, report);
+	text = render(table_put_skew_section, report);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(buffer, "thread in the core\nOffsets in the last pass, at 21.1 s\n\n    core "));
 	assert_non_null(strstr(buffer, "\n       6! 0.3.0       +9975 ..   +10021 "));
@@ -510,7 +510,7 @@ TEST(the_sentence_and_the_tables_show_the_same_pass)
 	assert_non_null(strstr(buffer, "       6  >>>\\\n"));
 	text_init(&text, buffer, sizeof(buffer));
 	text.columns = 20;
-	table_pair_map(&text, report);
+	table_put_pair_map(&text, report);
 	assert_non_null(strstr(buffer, "second core - first\nin the last pass, at 21.1 s\n\n"));
 	assert_non_null(strstr(buffer, "         4          6    +9978 ..   +10024\n"));
 }
@@ -638,11 +638,11 @@ TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->clocks);
 	size_t pit = (size_t)(literal_find_clock(report, "pit") - report->clocks);
 
-	assert_null(strstr(render(table_cores, report).bytes, "Not measured on"));
+	assert_null(strstr(render(table_put_cores, report).bytes, "Not measured on"));
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].contended[hpet].count = report->cores[i].contended[pit].count = 0;
 	report->clocks[pit].clock.one_core_only = true;
-	assert_non_null(strstr(render(table_cores, report).bytes,
+	assert_non_null(strstr(render(table_put_cores, report).bytes,
 			       "\nNot measured on all cores at once: hpet; no two cores read the same clock at\n"
 			       "  the same time, or too little time was left.\n"));
 }
@@ -657,14 +657,14 @@ TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 	size_t hpet = (size_t)(literal_find_clock(report, "hpet") - report->clocks);
 	struct text text;
 
-	text = render(table_cores, report);
+	text = render(table_put_cores, report);
 	assert_null(strstr(text.bytes, "not reliable"));
 	assert_null(strstr(text.bytes, "-: no other core"));
 	literal_fill_gap_search(report);
 	literal_add_stolen_time(report, 1, 100, report->interference.observed_ns / 2);
 	judge_report(report);
 	report->cores[1].contended[hpet].count = 0;
-	text = render(table_cores, report);
+	text = render(table_put_cores, report);
 	assert_lines_fit(&text);
 	assert_non_null(strstr(text.bytes, "\n-: no other core read that clock at the same time, or this core did not "
 			"answer.\n"
@@ -706,11 +706,11 @@ TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
 
 	judge_report(report);
 	text_init(&text, bytes, sizeof(bytes));
-	table_database(&text, report);
+	table_put_database_cost(&text, report);
 	assert_null(strstr(bytes, "       n.d."));
 	literal_find_clock(report, "tsc_lfence")->cost.rows_ps.low = literal_find_clock(report, "tsc")->cost.rows_ps.high;
 	text_init(&text, bytes, sizeof(bytes));
-	table_database(&text, report);
+	table_put_database_cost(&text, report);
 	assert_memory_equal(strstr(bytes, "       n.d.") - 42, "\ntsc_lfence ", 12);
 }
 
@@ -728,13 +728,13 @@ TEST(a_clock_whose_steps_are_longer_than_a_read_is_not_the_cheapest)
 	judge_report(report);
 	flag->cost.rows_ps = flag->cost.read_ps = (struct interval_ns){ true, 1, 1, 1 };
 	text_init(&text, bytes, sizeof(bytes));
-	table_database(&text, report);
+	table_put_database_cost(&text, report);
 	assert_non_null(strstr(strstr(bytes, "\ntsc "), "  0.0  "));
 	assert_memory_equal(strstr(bytes, "\nrtc_pf ") + 50, "  -", 3);
 	/* the RTC's seconds are another counter, so their failure does not change the verdict on the flag */
 	rtc->verdict = VERDICT_FAIL;
 	text_init(&text, bytes, sizeof(bytes));
-	table_database(&text, report);
+	table_put_database_cost(&text, report);
 	assert_non_null(strstr(bytes, "\nrtc! "));
 	assert_non_null(strstr(bytes, "\nrtc_pf "));
 }
@@ -748,13 +748,13 @@ TEST(a_run_that_a_key_shortened_says_so_with_the_time)
 	report->ended_early = true;
 	report->ended_early_ms = 12345;
 	text_init(&text, bytes, sizeof(bytes));
-	table_machine(&text, report);
-	table_verdict(&text, report);
+	table_put_machine(&text, report);
+	table_put_verdict(&text, report);
 	assert_non_null(strstr(bytes, "; 1.00 s per clock to 12.3 s, then 100 ms; "));
 	assert_non_null(strstr(bytes, "; ended early at 12.3 s"));
 	report->duration_ns = 100000000;
 	text_init(&text, bytes, sizeof(bytes));
-	table_machine(&text, report);
+	table_put_machine(&text, report);
 	assert_non_null(strstr(bytes, "; 100 ms per clock; "));
 }
 

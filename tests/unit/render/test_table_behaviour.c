@@ -39,12 +39,12 @@ TEST(cores_without_gaps_are_reported)
 {
 	struct report *report = literal_make_clean_report();
 
-	assert_has(table_interference, report,
+	assert_has(table_put_interference, report,
 		   "\nInterference\n\nNo gap longer than 10.0us in 4.00 s of observation on 4 cores.\n");
 	report->core_count = 1;
 	literal_fill_gap_search(report);
 	report->interference.smi_known = true;
-	assert_has(table_interference, report,
+	assert_has(table_put_interference, report,
 		   "in 1.00 s of observation on 1 core. The boot core\n  counted no SMI in the whole run.\n");
 }
 
@@ -53,21 +53,21 @@ TEST(gaps_are_described_with_the_longest_and_without_a_cause)
 	struct report *report = literal_make_clean_report();
 
 	literal_add_stolen_time(report, 2, 12, 20000000);
-	assert_has(table_interference, report,
+	assert_has(table_put_interference, report,
 		   "1 gap longer than 10.0us in 4.00 s of observation on 4 cores: 20.0ms stolen in\n"
 		   "  all, 0.500 % of the time, at worst 20.0ms on core 4. A busy host or SMIs\n"
 		   "  (system management interrupts) steal time; this changes no clock's verdict.\n");
 	literal_add_stolen_time(report, 3, 13, 60000000);
 	report->interference.smi_known = true;
 	report->interference.smi_count = 1;
-	assert_has(table_interference, report,
+	assert_has(table_put_interference, report,
 		   "2 gaps longer than 10.0us in 4.00 s of observation on 4 cores: 80.0ms stolen in\n"
 		   "  all, 2.000 % of the time, at worst 60.0ms on core 6. A busy host or SMIs\n"
 		   "  (system management interrupts) steal time; this changes no clock's verdict.\n"
 		   "  The boot core counted 1 SMI in the whole run.\n");
 	report->interference.smi_known = false;
 	report->interference.stolen = (struct report_stolen){ 4000000000, 84000000, 83000000, 79000000, 900000000 };
-	assert_has(table_interference, report, "The hypervisor's counter of stolen time reports 2.100 %.\n");
+	assert_has(table_put_interference, report, "The hypervisor's counter of stolen time reports 2.100 %.\n");
 	report->interference.stolen.observed_ns = 0;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
@@ -80,17 +80,17 @@ TEST(on_bare_metal_the_text_does_not_mention_a_busy_host)
 
 	literal_add_stolen_time(report, 0, 12, 150000);
 	report->hypervisor[0] = '\0';
-	assert_has(table_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
+	assert_has(table_put_interference, report, "on core 0. SMIs (system management\n  interrupts) steal time;");
 }
 
 TEST(cores_that_were_not_observed_are_reported)
 {
 	struct report *report = literal_make_empty_report();
 
-	assert_string_equal(render(table_interference, report), "\nInterference\n\nNo core was observed for gaps.\n");
+	assert_string_equal(render(table_put_interference, report), "\nInterference\n\nNo core was observed for gaps.\n");
 	report->interference.smi_known = true;
 	report->interference.smi_count = 3;
-	assert_string_equal(render(table_interference, report),
+	assert_string_equal(render(table_put_interference, report),
 			    "\nInterference\n\nNo core was observed for gaps. The boot core counted 3 SMIs in the whole "
 			    "run.\n");
 }
@@ -106,10 +106,10 @@ TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 
 	literal_record_ns(latency, 11117, 20);
 	literal_record_ns(latency, 11500, 30);
-	assert_has(table_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
+	assert_has(table_put_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
 	report->options.gap_ns = 200000;
-	assert_has(table_interference, report, "hits: reads that took 200 us more than the median.");
-	assert_has(table_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
+	assert_has(table_put_interference, report, "hits: reads that took 200 us more than the median.");
+	assert_has(table_put_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
 }
 
 TEST(checks_have_four_outcomes)
@@ -117,14 +117,14 @@ TEST(checks_have_four_outcomes)
 	struct report *report = literal_make_clean_report();
 
 	report->behaviours.count = 0;
-	assert_string_equal(render(table_behaviours, report), "");
+	assert_string_equal(render(table_put_behaviours, report), "");
 	literal_add_behaviour(report, "pit-latch", "pit", "A latched count is held.");
 	literal_add_behaviour(report, "pit-status", "pit", "NULL COUNT is 0.")->failed = true;
 	literal_add_behaviour(report, "pit-out", "pit", "Port 61h is not there.")->checked = false;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen thrice."), 2000, 3000);
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once."), 2000, 3001);
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen twice."), 3001, 4000);
-	assert_string_equal(render(table_behaviours, report),
+	assert_string_equal(render(table_put_behaviours, report),
 			    "\nSpecified behaviour\n\n"
 			    "2 of 6 tests passed. The others:\n"
 			    "failed         pit-status     NULL COUNT is 0.\n"
@@ -150,7 +150,7 @@ TEST(timers_are_a_table_and_reasons_are_grouped)
 		off->unchecked = UNCHECKED_NO_REFERENCE;
 	}
 	literal_add_behaviour(report, "irq-lost", "hpet0", "19 of 802.")->failed = true;
-	assert_string_equal(render(table_behaviours, report),
+	assert_string_equal(render(table_put_behaviours, report),
 			    "\nSpecified behaviour\n\n"
 			    "timer, irq-     missing early lost doubled rate late\n"
 			    "lapic                 +                       ?    -\n"
@@ -176,16 +176,16 @@ TEST(a_check_passes_if_its_limit_was_raised)
 	report->options.limit_count = 1;
 	LITERAL_COPY(report->options.limits[0].rule, "rtc-update");
 	report->options.limits[0].value = 4000;
-	assert_has(table_behaviours, report, "\n1 of 1 tests passed.\n");
+	assert_has(table_put_behaviours, report, "\n1 of 1 tests passed.\n");
 	report->options.limits[0].value = 3000;
-	assert_has(table_behaviours, report, "failed         rtc-update     UIP was seen.\n");
+	assert_has(table_put_behaviours, report, "failed         rtc-update     UIP was seen.\n");
 }
 
 TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 {
 	struct report *report = literal_make_clean_report();
 
-	assert_string_equal(render(table_advice, report), "");
+	assert_string_equal(render(table_put_advice, report), "");
 	report->advice.count = 3;
 	for (size_t i = 0; i < 3; i++)
 		LITERAL_COPY(report->advice.rows[i].reason, "for a reason.");
@@ -193,7 +193,7 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 	report->advice.rows[1].clock = "hpet";
 	report->advice.rows[2].clock = "pit";
 	report->advice.rows[2].avoid = true;
-	assert_string_equal(render(table_advice, report),
+	assert_string_equal(render(table_put_advice, report),
 			    "\nClocks by preference: Linux's rating class, then cost\n\n"
 			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
 			    "avoid  pit: for a reason.\n");
@@ -220,9 +220,9 @@ TEST(the_longest_sentences_fit_into_79_columns)
 	*all = (struct report_interference){ .measured = true, .threshold_ns = UINT64_MAX, .observed_ns = UINT64_MAX,
 					     .gaps = UINT64_MAX, .worst_ns = UINT64_MAX, .total_ns = UINT64_MAX,
 					     .worst_core = UINT32_MAX, .smi_known = true, .smi_count = UINT32_MAX };
-	assert_true(strlen(render(table_behaviours, report)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);
-	assert_true(strlen(render(table_advice, report)) > REPORT_CLOCKS_MAX * REPORT_SENTENCE);
-	assert_has(table_interference, report, "18446744073709551615 gaps");
+	assert_true(strlen(render(table_put_behaviours, report)) > BEHAVIOURS_MAX / 2 * BEHAVIOUR_TEXT_SIZE);
+	assert_true(strlen(render(table_put_advice, report)) > REPORT_CLOCKS_MAX * REPORT_SENTENCE);
+	assert_has(table_put_interference, report, "18446744073709551615 gaps");
 }
 
 static void

@@ -15,7 +15,7 @@ render(void)
 	struct text out;
 
 	text_init(&out, bytes, sizeof(bytes));
-	table_calibrations(&out, &report);
+	table_put_calibrations(&out, &report);
 	return bytes;
 }
 

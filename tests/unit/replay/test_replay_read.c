@@ -49,7 +49,7 @@ replay(const uint8_t *from, size_t size)
 		free(blocks[--block_count]);
 	/* allocated with exactly this size, so that the sanitizer sees a read beyond its end */
 	memcpy(copy, from, size);
-	error = replay_read(copy, size, &memory, &report, &found);
+	error = replay_restore_report(copy, size, &memory, &report, &found);
 	free(copy);
 	return error;
 }
@@ -312,7 +312,7 @@ TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 	struct options *options = &from->options;
 	const char *ids[RULES_MAX + 1];
 
-	rules_limit_ids(ids);
+	rules_list_ids_with_limit(ids);
 	for (size_t i = 0; ids[i]; i++) {
 		assert_true(options->limit_count < OPTIONS_LIMITS_MAX);
 		snprintf(options->limits[options->limit_count].rule, sizeof(options->limits[0].rule), "%s", ids[i]);

@@ -5,16 +5,16 @@
 
 TEST(a_folders_number_is_its_name)
 {
-	assert_int_equal(folders_number("0001"), 1);
-	assert_int_equal(folders_number("0420"), 420);
-	assert_int_equal(folders_number("9999"), FOLDERS_MAX);
+	assert_int_equal(folders_parse_number("0001"), 1);
+	assert_int_equal(folders_parse_number("0420"), 420);
+	assert_int_equal(folders_parse_number("9999"), FOLDERS_MAX);
 }
 
 TEST(an_unfinished_folder_has_its_number_in_upper_or_lower_case)
 {
-	assert_int_equal(folders_number("0007.new"), 7);
-	assert_int_equal(folders_number("0008.NEW"), 8);
-	assert_int_equal(folders_number("0009.New"), 9);
+	assert_int_equal(folders_parse_number("0007.new"), 7);
+	assert_int_equal(folders_parse_number("0008.NEW"), 8);
+	assert_int_equal(folders_parse_number("0009.New"), 9);
 }
 
 TEST(other_names_have_no_number)
@@ -25,20 +25,20 @@ TEST(other_names_have_no_number)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_int_equal(folders_number(names[i]), 0);
+		assert_int_equal(folders_parse_number(names[i]), 0);
 }
 
 TEST(a_name_has_four_digits_and_a_suffix_until_the_folder_is_complete)
 {
 	char name[FOLDERS_NAME_SIZE];
 
-	folders_name(name, 1, true);
+	folders_make_name(name, 1, true);
 	assert_string_equal(name, "0001");
-	folders_name(name, FOLDERS_MAX, true);
+	folders_make_name(name, FOLDERS_MAX, true);
 	assert_string_equal(name, "9999");
-	folders_name(name, 37, false);
+	folders_make_name(name, 37, false);
 	assert_string_equal(name, "0037.new");
-	assert_int_equal(folders_number(name), 37);
+	assert_int_equal(folders_parse_number(name), 37);
 }
 
 TEST(files_need_whole_blocks_and_three_folders_a_block_each)

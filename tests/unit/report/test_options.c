@@ -36,7 +36,7 @@ parsed(const char *text)
 {
 	struct options options;
 
-	options_default(&options);
+	options_set_defaults(&options);
 	if (!parse(&options, text))
 		fail_msg("%s: %s", text, error);
 	return options;
@@ -49,7 +49,7 @@ assert_refused_bytes(const char *text, size_t length, const char *message)
 	struct options before, options;
 
 	memset(&options, 0, sizeof(options));
-	options_default(&options);
+	options_set_defaults(&options);
 	options.cores_max = 7;
 	before = options;
 	assert_false(parse_bytes(&options, text, length));
@@ -137,7 +137,7 @@ TEST(each_wrong_word_is_named_if_there_is_space)
 		       "not valid: irq= takes off, auto or all. \"rules=yes\" is not valid: rules takes no value.");
 	for (size_t i = 0; i + 9 < sizeof(many); i += 9)
 		memcpy(many + i, "irq=on   ", 9);
-	options_default(&options);
+	options_set_defaults(&options);
 	assert_false(parse(&options, many));
 	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
 	assert_string_equal(error + strlen(error) - 4, " ...");
@@ -150,7 +150,7 @@ TEST(word_of_4096_bytes_is_shown_by_its_start)
 
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "clocks=", 7);
-	options_default(&options);
+	options_set_defaults(&options);
 	assert_false(parse_bytes(&options, text, sizeof(text)));
 	assert_non_null(strstr(error, "\"clocks=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...\" is not valid"));
 	assert_non_null(strstr(error, "tsc, hpet, acpi_pm, pit, rtc."));
@@ -167,7 +167,7 @@ TEST(an_error_that_is_too_long_ends_with_dots_after_a_complete_name)
 		snprintf(all[i], sizeof(all[i]), "rule-with-quite-a-long-name-%04u", i + 1);
 		many[i] = all[i];
 	}
-	options_default(&options);
+	options_set_defaults(&options);
 	assert_false(options_parse("limit.x=1", 9, "the load options", &long_names, &options, error));
 	assert_in_range(strlen(error), OPTIONS_ERROR_SIZE - 40, OPTIONS_ERROR_SIZE - 1);
 	assert_string_equal(error + strlen(error) - 27, "quite-a-long-name-0027, ...");
@@ -184,10 +184,10 @@ TEST(all_rules_that_have_a_limit_fit_into_the_error)
 	struct options options;
 	size_t last = 0;
 
-	rules_limit_ids(ids);
+	rules_list_ids_with_limit(ids);
 	while (ids[last + 1])
 		last++;
-	options_default(&options);
+	options_set_defaults(&options);
 	assert_false(options_parse(word, sizeof(word) - 1, source, &all, &options, error));
 	assert_memory_equal(error + strlen(error) - 1 - strlen(ids[last]), ids[last], strlen(ids[last]));
 	assert_int_equal(error[strlen(error) - 1], '.');
@@ -217,7 +217,7 @@ TEST(final_zeros_of_a_string_are_no_control_characters)
 {
 	struct options options;
 
-	options_default(&options);
+	options_set_defaults(&options);
 	assert_true(parse_bytes(&options, "save=off\0\0\0", 11));
 	assert_false(options.save);
 	assert_true(parse_bytes(&options, "\0", 1));
@@ -297,17 +297,17 @@ TEST(exit_return_needs_cores_mp_or_off)
 {
 	struct options options = parsed("exit=return");
 
-	assert_false(options_check(&options, error));
+	assert_false(options_check_exit_and_cores(&options, error));
 	assert_string_equal(error, "exit=return needs cores=mp or cores=off, because the firmware cannot use cores that "
 				   "baretick started itself. The other values are ask, reboot, poweroff and debug-exit.");
 	options = parsed("exit=return cores=1");
-	assert_false(options_check(&options, error));
+	assert_false(options_check_exit_and_cores(&options, error));
 	options = parsed("exit=return cores=mp");
-	assert_true(options_check(&options, error));
+	assert_true(options_check_exit_and_cores(&options, error));
 	options = parsed("exit=return cores=off");
-	assert_true(options_check(&options, error));
+	assert_true(options_check_exit_and_cores(&options, error));
 	options = parsed("exit=reboot");
-	assert_true(options_check(&options, error));
+	assert_true(options_check_exit_and_cores(&options, error));
 }
 
 TEST(an_invalid_label_is_refused)
@@ -321,7 +321,7 @@ TEST(an_invalid_label_is_refused)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		struct options options;
 
-		options_default(&options);
+		options_set_defaults(&options);
 		assert_false(parse(&options, words[i]));
 		assert_string_equal(options.label, "");
 		assert_true(options.identity);
@@ -362,12 +362,12 @@ check_case(char *line)
 		*end = '\n';
 		memmove(end + 1, end + 2, strlen(end + 2) + 1);
 	}
-	options_default(&options);
+	options_set_defaults(&options);
 	good = parse(&options, line);
 	if (good == (expected[0] == '!'))
 		fail_msg("%s: %s", line, good ? "is taken" : error);
 	text_init(&text, bytes, sizeof(bytes));
-	options_put_given(&text, &options);
+	options_put_changed_options(&text, &options);
 	if (good)
 		assert_string_equal(bytes, expected);
 	else if (expected[1])
@@ -435,7 +435,7 @@ TEST(the_longest_possible_options_fit_when_printed)
 		memset(options.clocks[i], 'c', OPTIONS_NAME_SIZE - 1);
 	options.clock_count = OPTIONS_CLOCKS_MAX;
 	text_init(&text, bytes, sizeof(bytes));
-	options_put_given(&text, &options);
+	options_put_changed_options(&text, &options);
 	assert_false(text.truncated);
 	assert_true(text.length > 4000);
 }

@@ -30,9 +30,9 @@ TEST(a_measured_rate_is_used_instead_of_the_nominal_rate)
 {
 	struct report_clock *hpet = add("hpet", "hpet");
 
-	assert_int_equal(report_clock_millihz(&report, hpet), 10 * MHZ);
+	assert_int_equal(report_clock_rate_millihz(&report, hpet), 10 * MHZ);
 	hpet->measured = (struct interval_millihz){ true, 10 * MHZ + 1000, 10 * MHZ - 1000, 10 * MHZ + 3000 };
-	assert_int_equal(report_clock_millihz(&report, hpet), 10 * MHZ + 1000);
+	assert_int_equal(report_clock_rate_millihz(&report, hpet), 10 * MHZ + 1000);
 }
 
 TEST(a_wide_measurement_that_includes_the_nominal_rate_is_not_used)
@@ -40,11 +40,11 @@ TEST(a_wide_measurement_that_includes_the_nominal_rate_is_not_used)
 	struct report_clock *rtc = add("rtc", "rtc");
 
 	rtc->measured = (struct interval_millihz){ true, 11 * MHZ, 9 * MHZ, 13 * MHZ };
-	assert_int_equal(report_clock_millihz(&report, rtc), 10 * MHZ);
-	assert_int_equal(report_clock_ps(&report, rtc, 3), 300000);
+	assert_int_equal(report_clock_rate_millihz(&report, rtc), 10 * MHZ);
+	assert_int_equal(report_clock_ticks_to_ps(&report, rtc, 3), 300000);
 	/* The measured interval is wide, but it excludes the nominal rate. */
 	rtc->measured.low = 10 * MHZ + 1;
-	assert_int_equal(report_clock_millihz(&report, rtc), 11 * MHZ);
+	assert_int_equal(report_clock_rate_millihz(&report, rtc), 11 * MHZ);
 }
 
 /* 10^10 ticks of a TSC whose rate is known within 0.1 ppm take 5 s, plus or minus 500 ns. */
@@ -54,10 +54,10 @@ TEST(an_offset_in_nanoseconds_includes_the_error_of_the_tscs_rate)
 
 	report.skew.first.measured = true;
 	report.tsc = (struct rate){ 2000000000000000, 1000000 };
-	assert_in_range(report_offset_ns(&report, offset).low, 4999999990, 5000000000);
+	assert_in_range(report_offset_to_ns(&report, offset).low, 4999999990, 5000000000);
 	report.tsc_within = (struct rate_interval){ true, 2000000000000000, 1999999800000000, 2000000200000000 };
-	assert_in_range(report_offset_ns(&report, offset).low, 4999999490, 4999999500);
-	assert_in_range(report_offset_ns(&report, offset).high, 5000000500, 5000000510);
+	assert_in_range(report_offset_to_ns(&report, offset).low, 4999999490, 4999999500);
+	assert_in_range(report_offset_to_ns(&report, offset).high, 5000000500, 5000000510);
 	report.tsc_within.known = false;
 }
 
@@ -67,12 +67,12 @@ TEST(another_read_method_of_a_counter_has_the_counters_measured_rate)
 	struct report_clock *flag = add("rtc_pf", "rtc");
 
 	tsc->measured = (struct interval_millihz){ true, 12 * MHZ, 12 * MHZ - 1, 12 * MHZ + 1 };
-	assert_int_equal(report_clock_millihz(&report, fenced), 12 * MHZ);
-	assert_int_equal(report_clock_ps(&report, fenced, 12), 1000000);
+	assert_int_equal(report_clock_rate_millihz(&report, fenced), 12 * MHZ);
+	assert_int_equal(report_clock_ticks_to_ps(&report, fenced, 12), 1000000);
 	/* A clock with another counter of the same device has its own rate. */
 	rtc->measured = tsc->measured;
 	flag->clock.claimed.num = 8192;
-	assert_int_equal(report_clock_millihz(&report, flag), 8192 * 1000);
+	assert_int_equal(report_clock_rate_millihz(&report, flag), 8192 * 1000);
 }
 
 /* The TSC's rate is 3 GHz with an uncertainty of 100 ppm. An offset of a million ticks then has an error of 33 ns. */
@@ -87,13 +87,13 @@ TEST(the_error_budget_of_an_offset_is_its_whole_error, NULL, NULL)
 	own.tsc = (struct rate){ UINT64_C(3000000000), 1 };
 	own.tsc_within = (struct rate_interval){ true, UINT64_C(3000000000000000), UINT64_C(2999700000000000),
 						    UINT64_C(3000300000000000) };
-	ns = report_offset_ns(&own, offset);
-	budget = report_offset_budget(&own, offset);
+	ns = report_offset_to_ns(&own, offset);
+	budget = report_offset_error_budget(&own, offset);
 	assert_in_range(budget.trip_ps, 333333, 333334);
 	assert_in_range(budget.tsc_rate_ps, 33300, 33400);
 	assert_in_range(budget.conversion_ps, 0, 1000);
 	assert_in_range(budget.trip_ps + budget.tsc_rate_ps + budget.conversion_ps, (uint64_t)(ns.high - ns.low) * 500,
 			(uint64_t)(ns.high - ns.low) * 500 + 200);
 	own.skew.first.measured = false;
-	assert_int_equal(report_offset_budget(&own, offset).trip_ps, 0);
+	assert_int_equal(report_offset_error_budget(&own, offset).trip_ps, 0);
 }

@@ -14,7 +14,7 @@ reads(const char *text, struct url *url)
 	bool good;
 
 	memcpy(copy, text, length);
-	good = url_read(copy, length, url);
+	good = url_parse(copy, length, url);
 	free(copy);
 	return good;
 }
@@ -70,7 +70,7 @@ TEST(the_path_starts_with_its_slash)
 	static const char text[] = "http://1.2.3.4:80/a/b?c";
 	struct url url;
 
-	assert_true(url_read(text, sizeof(text) - 1, &url));
+	assert_true(url_parse(text, sizeof(text) - 1, &url));
 	assert_string_equal(url.path, "/a/b?c");
 }
 
@@ -117,7 +117,7 @@ status(const char *text)
 	unsigned is;
 
 	memcpy(copy, text, length);
-	is = url_status(copy, length);
+	is = url_parse_status_code(copy, length);
 	free(copy);
 	return is;
 }

@@ -174,7 +174,7 @@ TEST(a_driver_that_causes_an_exception_when_opened_has_rows_that_say_so)
 	struct run *run = test_calloc(1, sizeof(*run));
 
 	driver.open = open_and_fault;
-	options_default(&run->report.options);
+	options_set_defaults(&run->report.options);
 	bench->machine.drivers = drivers_with_it;
 	bench->machine.hooks.guarded = guard;
 	run->smp = bench->run.smp;
@@ -217,7 +217,7 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	faulty.close = close_and_fault;
 	bench->machine.drivers = drivers_here;
 	bench->machine.hooks.guarded = guard;
-	options_default(&run->report.options);
+	options_set_defaults(&run->report.options);
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	assert_false(sim_paravirtual_is_restored());
@@ -289,7 +289,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	sim.write_msr = write_or_fault;
 	if (!msr)
 		sim.hypercall = fault_at_hypercall;
-	options_default(&run->report.options);
+	options_set_defaults(&run->report.options);
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
 	entry = report_find_clock(&run->report, id);

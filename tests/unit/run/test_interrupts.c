@@ -126,7 +126,7 @@ promise(const struct report *report, const char *rule, const char *source)
 static enum outcome
 outcome(const struct report *report, const char *rule, const char *source)
 {
-	return rules_outcome(promise(report, rule, source), &report->options);
+	return rules_get_outcome(promise(report, rule, source), &report->options);
 }
 
 static void

@@ -219,12 +219,12 @@ rates_in_record(const struct report *report, const char *loop, uint64_t hz[8])
 	size_t count = 0;
 
 	record_open(&reader, report->record.bytes, report->record.length);
-	while (record_next(&reader, &entry)) {
+	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_CALIBRATION)
 			continue;
-		record_fixed(&entry, &all);
+		record_read_fixed_part(&entry, &all);
 		for (size_t i = 0; strncmp(all.loop, loop, sizeof(all.loop)) == 0 && i < entry.item_count; i++) {
-			record_item(&entry, i, &run);
+			record_read_item(&entry, i, &run);
 			hz[count++] = run.hz;
 		}
 	}
@@ -254,16 +254,16 @@ TEST(the_record_has_the_readings_from_which_each_rate_follows)
 		size_t count = rates_in_record(report, loops[l].loop, hz), found = 0;
 
 		record_open(&reader, report->record.bytes, report->record.length);
-		while (record_next(&reader, &entry)) {
+		while (record_read_next(&reader, &entry)) {
 			if (entry.kind != RECORD_LOOP)
 				continue;
-			record_fixed(&entry, &loop);
+			record_read_fixed_part(&entry, &loop);
 			if (strncmp(loop.loop, loops[l].loop, sizeof(loop.loop)) != 0)
 				continue;
 			assert_int_equal(loop.run, found);
 			assert_true(entry.item_count == loops[l].readings || (!loops[l].readings && entry.item_count >= 22));
 			for (size_t i = 0; i < entry.item_count; i++)
-				record_item(&entry, i, &readings[i]);
+				record_read_item(&entry, i, &readings[i]);
 			assert_int_equal(loops[l].rate(readings), hz[found++]);
 		}
 		assert_int_equal(reader.state, RECORD_WHOLE);
@@ -290,7 +290,7 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	assert_true(report->calibrations[0].runs > 50);
 	assert_int_equal(report->record.dropped, 0);
 	record_open(&reader, report->record.bytes, report->record.length);
-	while (record_next(&reader, &entry))
+	while (record_read_next(&reader, &entry))
 		found += entry.kind == RECORD_LOOP;
 	assert_int_equal(found, 50);
 }

@@ -48,12 +48,12 @@ TEST(the_record_has_each_cpuid_leaf_and_msr_that_states_a_rate)
 	size_t count = 0;
 
 	record_open(&reader, report->record.bytes, report->record.length);
-	while (record_next(&reader, &entry)) {
+	while (record_read_next(&reader, &entry)) {
 		const struct claim_raw *raw = &claims->raw[count];
 
 		if (entry.kind != RECORD_STATED)
 			continue;
-		record_fixed(&entry, &stated);
+		record_read_fixed_part(&entry, &stated);
 		assert_int_equal(stated.is_msr, raw->is_msr);
 		assert_int_equal(stated.faulted, raw->faulted);
 		assert_int_equal(stated.number, raw->number);
@@ -81,15 +81,15 @@ TEST(the_record_is_complete_and_the_report_has_its_sha256)
 	assert_string_equal(report->record.sha256, hex);
 	assert_int_equal(report->record.dropped, 0);
 	record_open(&reader, report->record.bytes, report->record.length);
-	assert_true(record_next(&reader, &entry));
+	assert_true(record_read_next(&reader, &entry));
 	assert_int_equal(entry.kind, RECORD_RUN);
-	record_fixed(&entry, &run);
+	record_read_fixed_part(&entry, &run);
 	assert_int_equal(run.start_tsc, report->start_tsc);
-	while (record_next(&reader, &entry)) {
+	while (record_read_next(&reader, &entry)) {
 		watches += entry.kind == RECORD_WATCH;
 		if (entry.kind != RECORD_CORE)
 			continue;
-		record_fixed(&entry, &core);
+		record_read_fixed_part(&entry, &core);
 		assert_int_equal(core.core, cores);
 		assert_int_equal(core.apic_id, report->cores[cores].apic_id);
 		cores++;

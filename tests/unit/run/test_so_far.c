@@ -42,7 +42,7 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	char note[REPORT_SENTENCE];
 
 	(void)context;
-	run_report_so_far(run, phase, report);
+	run_make_report_so_far(run, phase, report);
 	assert_true(report->incomplete);
 	assert_int_equal(report->verdict, VERDICT_INCOMPLETE);
 	assert_int_equal(report->finding_count, 0);

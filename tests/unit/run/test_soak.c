@@ -34,7 +34,7 @@ save(const struct run *run, const struct run_phase *phase)
 {
 	struct report *report = test_malloc(sizeof(*report));
 
-	run_report_so_far(run, phase, report);
+	run_make_report_so_far(run, phase, report);
 	assert_true(report->incomplete);
 	assert_int_equal(report->series.count, run->report.series.count);
 	assert_ptr_equal(report->series.rows, run->report.series.rows);

@@ -225,7 +225,7 @@ TEST(each_healthy_source_is_tested_and_has_no_finding)
 		assert_true(report->behaviours.count > 0);
 		for (size_t row = 0; row < report->behaviours.count; row++)
 			if (strcmp(report->behaviours.rows[row].clock, sources[i].driver->id) == 0)
-				assert_int_equal(rules_outcome(&report->behaviours.rows[row], &report->options), OUTCOME_PASSED);
+				assert_int_equal(rules_get_outcome(&report->behaviours.rows[row], &report->options), OUTCOME_PASSED);
 	}
 }
 
@@ -238,7 +238,7 @@ is_described(const struct report *report, const char *words)
 		any |= strstr(report->intervals[i].reason, words) != NULL;
 	for (size_t i = 0; i < report->behaviours.count; i++)
 		any |= strstr(report->behaviours.rows[i].text, words) &&
-		       rules_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED;
+		       rules_get_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED;
 	return any;
 }
 

@@ -108,7 +108,7 @@ TEST(an_hpet_that_the_firmware_stops_in_each_tick_passes)
 	switch_on(10 * SIM_PS_PER_US);
 	bench = played(1, true, CORES_SIPI);
 	assert_no_clock_is_accused(bench);
-	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	assert_false(bench_find_clock(bench, "hpet")->rate_whole_run);
 	assert_string_equal(bench_find_clock(bench, "hpet")->clock.reason,
 			    "The HPET is on and sends interrupts: the firmware may use it as its timer tick.");
@@ -145,7 +145,7 @@ TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 	bench = played(1, true, CORES_MP);
 	assert_no_clock_is_accused(bench);
 	assert_true(sim.hpet.ticks > quiet);
-	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	bench_free(bench);
 }
 
@@ -161,7 +161,7 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 		bench = played(1, refuse_from > 0, CORES_SIPI);
 		assert_no_clock_is_accused(bench);
 		row = rate_of_hpet(bench);
-		assert_int_equal(rules_outcome(row, &bench->run.report.options), OUTCOME_NOT_DETERMINED);
+		assert_int_equal(rules_get_outcome(row, &bench->run.report.options), OUTCOME_NOT_DETERMINED);
 		assert_string_equal(row->text,
 				    "hpet: this clock drives the firmware's tick, which could not be stopped; the "
 				    "tick may stop the clock's counter for short times.");
@@ -180,7 +180,7 @@ TEST(an_hpet_whose_tick_cannot_be_stopped_later_is_not_compared)
 	firmware.refuse_from = 5; /* the phases prepare and rates make four calls, and the fifth call is refused */
 	bench = played(1, true, CORES_SIPI);
 	assert_no_clock_is_accused(bench);
-	assert_int_equal(rules_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
+	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);
 	bench_free(bench);
 }
 
