@@ -8,16 +8,16 @@ const VERDICT_RANK = new Map([["pass", 0], ["warn", 1], ["fail", 2]]);
 const GONE_RANK = 3;
 
 const isJudged = (clock) => Boolean(clock) && VERDICT_RANK.has(clock.verdict);
-const rankOf = (clock) => (isJudged(clock) ? VERDICT_RANK.get(clock.verdict) : GONE_RANK);
-const latencyOf = (clock) => clock.latency || {};
+const getVerdictRank = (clock) => (isJudged(clock) ? VERDICT_RANK.get(clock.verdict) : GONE_RANK);
+const getLatency = (clock) => clock.latency || {};
 
 /*
  * Returns the upper bound of the median latency, or the median itself if the report has no interval for it. Medians
  * whose intervals overlap do not differ.
  */
-const medianAtMost = (clock) => (latencyOf(clock).p50_within_ns || [0, latencyOf(clock).p50_ns])[1];
+const getMedianUpperBound = (clock) => (getLatency(clock).p50_within_ns || [0, getLatency(clock).p50_ns])[1];
 
-function byClock(report) {
+function mapClocksById(report) {
 	return new Map(report.clocks.map((clock) => [clock.id, clock]));
 }
 
@@ -25,26 +25,26 @@ function byClock(report) {
  * Returns the latency of the null clock, which is included in each other latency. If time-stamps are coarse, this
  * latency is one or two of their steps.
  */
-function bracketOf(report) {
-	const empty = byClock(report).get("null");
+function getNullClockMedian(report) {
+	const empty = mapClocksById(report).get("null");
 
-	return (empty && latencyOf(empty).p50_ns) || 0;
+	return (empty && getLatency(empty).p50_ns) || 0;
 }
 
-function sameMachine(a, b, ...names) {
+function areMachinesEqual(a, b, ...names) {
 	return names.every((name) => (a.machine[name] || null) === (b.machine[name] || null));
 }
 
 /* Returns the reason why the latencies of the two reports cannot be compared, or null if they can be compared. */
-function latencyDoubt(a, b) {
-	if (!sameMachine(a, b, "accelerator", "hypervisor"))
+function explainLatencyDoubt(a, b) {
+	if (!areMachinesEqual(a, b, "accelerator", "hypervisor"))
 		return "the reports are of different machines";
 	if (a.machine.tsc_hz === null || b.machine.tsc_hz === null)
 		return "one report has them in ticks only";
 	return null;
 }
 
-function beyond(wasAtMost, isAtLeast, error) {
+function isBeyondTolerance(wasAtMost, isAtLeast, error) {
 	return isNumber(wasAtMost) && isNumber(isAtLeast) &&
 		isAtLeast > COMPARE.slower_factor * wasAtMost + error;
 }
@@ -53,12 +53,12 @@ function beyond(wasAtMost, isAtLeast, error) {
  * Returns true if a read is slower than before. A busy host can only make reads slower. So the true duration of a read
  * lies between the fastest read and the median.
  */
-function slower(wasAtMost, isAtLeast, {was, now}) {
-	return !latencyDoubt(was, now) && beyond(wasAtMost, isAtLeast, bracketOf(was));
+function isReadSlower(wasAtMost, isAtLeast, {was, now}) {
+	return !explainLatencyDoubt(was, now) && isBeyondTolerance(wasAtMost, isAtLeast, getNullClockMedian(was));
 }
 
 /* Returns true if two intervals do not overlap. */
-function intervalsDiffer(a, b) {
+function areIntervalsDisjoint(a, b) {
 	return Boolean(known(a) && known(b) && (a.low > b.high || b.low > a.high));
 }
 
@@ -80,7 +80,7 @@ function isNearerToNominal(was, now) {
  */
 function canCompareRates(clock, {was, now}) {
 	return isNumber(clock.claimed_hz) || (now.machine.accelerator !== "tcg" &&
-		sameMachine(was, now, "accelerator", "hypervisor", "cpu"));
+		areMachinesEqual(was, now, "accelerator", "hypervisor", "cpu"));
 }
 
 function hasRateChanged(was, now, runs) {
@@ -95,7 +95,7 @@ function hasRateChanged(was, now, runs) {
 }
 
 /* Returns the verdict on CLOCK, followed by the clock's state, such as "fail, stuck". */
-function stateOf(clock) {
+function formatVerdictAndState(clock) {
 	if (!clock)
 		return "not listed";
 	const state = ["present", clock.verdict].includes(clock.state) ? null : clock.state;
@@ -103,15 +103,15 @@ function stateOf(clock) {
 	return joined([clock.verdict || "not read", state], ", ");
 }
 
-const stepOf = ({step_ticks}) => (isNumber(step_ticks) ? plural(step_ticks, "tick") : NONE);
+const formatResolutionStep = ({step_ticks}) => (isNumber(step_ticks) ? plural(step_ticks, "tick") : NONE);
 
 const never = () => false;
 
 const VERDICT = {
 	what: "verdict",
-	text: stateOf,
-	differs: (a, b) => stateOf(a) !== stateOf(b),
-	worse: (was, now, runs) => isJudged(was) && rankOf(now) > rankOf(was) &&
+	text: formatVerdictAndState,
+	differs: (a, b) => formatVerdictAndState(a) !== formatVerdictAndState(b),
+	worse: (was, now, runs) => isJudged(was) && getVerdictRank(now) > getVerdictRank(was) &&
 		(Boolean(now) || !(runs.now.options.clocks || []).length ||
 			runs.now.options.clocks.includes(was.id)),
 };
@@ -123,37 +123,37 @@ const VERDICT = {
 const ASPECTS = [
 	{
 		what: "median latency",
-		text: (clock) => ns(latencyOf(clock).p50_ns),
+		text: (clock) => ns(getLatency(clock).p50_ns),
 		differs: never,
-		worse: (was, now, runs) => slower(medianAtMost(was), latencyOf(now).min_ns, runs),
+		worse: (was, now, runs) => isReadSlower(getMedianUpperBound(was), getLatency(now).min_ns, runs),
 	},
 	{
 		what: "loop time",
-		text: (clock) => ns(latencyOf(clock).loop_ns),
+		text: (clock) => ns(getLatency(clock).loop_ns),
 		differs: never,
 		worse: (was, now, runs) => {
-			const {clean, loop_ns, min_ns} = latencyOf(now);
+			const {clean, loop_ns, min_ns} = getLatency(now);
 
-			return slower(latencyOf(was).loop_ns,
+			return isReadSlower(getLatency(was).loop_ns,
 				clean && clean.hit === 0 ? loop_ns : min_ns, runs);
 		},
 	},
 	{
 		what: "resolution",
-		text: (clock) => `${ns(clock.resolution_ns)}, ${stepOf(clock)}`,
+		text: (clock) => `${ns(clock.resolution_ns)}, ${formatResolutionStep(clock)}`,
 		worse: (was, now) => (isNumber(was.resolution_ns) && isNumber(now.resolution_ns) ?
-			beyond(was.resolution_ns, now.resolution_ns, 0) :
-			beyond(was.step_ticks, now.step_ticks, 0)),
+			isBeyondTolerance(was.resolution_ns, now.resolution_ns, 0) :
+			isBeyondTolerance(was.step_ticks, now.step_ticks, 0)),
 		differs: (a, b) => a.main === a.id && isNumber(a.step_ticks) && isNumber(b.step_ticks) &&
 			a.step_ticks !== b.step_ticks,
 	},
 	{
 		what: "rate",
-		text: (clock, other) => (intervalsDiffer(clock.error_ppm, other.error_ppm) ?
+		text: (clock, other) => (areIntervalsDisjoint(clock.error_ppm, other.error_ppm) ?
 			`${span(clock.error_ppm, ppm)} ppm` :
 			hz(clock.measured_hz.value)),
 		worse: hasRateChanged,
-		differs: (a, b) => intervalsDiffer(a.error_ppm, b.error_ppm) || intervalsDiffer(a.measured_hz, b.measured_hz),
+		differs: (a, b) => areIntervalsDisjoint(a.error_ppm, b.error_ppm) || areIntervalsDisjoint(a.measured_hz, b.measured_hz),
 	},
 	{
 		what: "steps back",
@@ -178,8 +178,8 @@ function compareAspect({what, text, worse, differs}, clock, a, b, here, there) {
 	return kind ? [{clock, what, here: text(a, b), there: text(b, a), kind}] : [];
 }
 
-function clockChanges(here, there) {
-	const [ours, theirs] = [byClock(here), byClock(there)];
+function listClockChanges(here, there) {
+	const [ours, theirs] = [mapClocksById(here), mapClocksById(there)];
 
 	return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((id) => {
 		const [a, b] = [ours.get(id), theirs.get(id)];
@@ -189,7 +189,7 @@ function clockChanges(here, there) {
 	});
 }
 
-function bySource(report) {
+function mapTimerTestsBySource(report) {
 	const rows = bootRows(report);
 
 	return new Map(rows.map(({source}) => [source, rows.filter((row) => row.source === source)]));
@@ -202,7 +202,7 @@ const findFailedTest = (rows) => rows.find(({state}) => state !== "present");
  * Returns true if a source no longer sends interrupts. On a busy host a source may seem to be stuck, so the state
  * "stuck" does not count there.
  */
-function isLost(rows, {was, now}) {
+function isTimerLost(rows, {was, now}) {
 	const quiet = !now.quality || now.quality.reliable_tails !== false;
 
 	if (!rows.length)
@@ -214,15 +214,15 @@ const SENDS = {
 	what: "interrupts",
 	text: (rows) => (rows.length ? (findFailedTest(rows) || rows[0]).state : "not asked for"),
 	differs: (a, b) => a.length > 0 && b.length > 0 && SENDS.text(a) !== SENDS.text(b),
-	worse: (was, now, runs) => was.length > 0 && !findFailedTest(was) && isLost(now, runs),
+	worse: (was, now, runs) => was.length > 0 && !findFailedTest(was) && isTimerLost(now, runs),
 };
 
 /*
  * Returns true if the lateness of interrupts is compared. It is not compared for an emulator: its timers are threads
  * that may have to wait for a core of the host.
  */
-function comparesLateness({was, now}) {
-	return !latencyDoubt(was, now) && ![was, now].some(({machine}) => machine.accelerator === "tcg");
+function canCompareLateness({was, now}) {
+	return !explainLatencyDoubt(was, now) && ![was, now].some(({machine}) => machine.accelerator === "tcg");
 }
 
 /*
@@ -230,26 +230,26 @@ function comparesLateness({was, now}) {
  * earliest interrupt least. Both figures are used with their errors.
  */
 const LATENESS = {
-	text: ({lateness_ns}) => nsDelta(lateness_ns.p50),
+	text: ({lateness_ns}) => formatSignedNs(lateness_ns.p50),
 	differs: never,
 	worse: ({lateness_ns: was}, {lateness_ns: now}, runs) => {
 		const itself = bootRows(runs.was).find(({source}) => source === "self_ipi") || {};
 		const entry = (itself.lateness_ns || {}).p50 || 0;
 
-		return comparesLateness(runs) && beyond(Math.max(was.p50, 0) + was.error, now.min - now.error, entry);
+		return canCompareLateness(runs) && isBeyondTolerance(Math.max(was.p50, 0) + was.error, now.min - now.error, entry);
 	},
 };
 
-function timerChanges(here, there) {
-	const [ours, theirs] = [bySource(here), bySource(there)];
+function listTimerChanges(here, there) {
+	const [ours, theirs] = [mapTimerTestsBySource(here), mapTimerTestsBySource(there)];
 
 	return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((source) => {
 		const [a, b] = [ours.get(source) || [], theirs.get(source) || []];
-		const pairs = a.map((row) => [row, b.find((other) => askedFor(other) === askedFor(row))])
+		const pairs = a.map((row) => [row, b.find((other) => formatRequestedPeriod(other) === formatRequestedPeriod(row))])
 			.filter(([row, other]) => row.lateness_ns && other && other.lateness_ns);
 
 		return [...compareAspect(SENDS, source, a, b, here, there), ...pairs.flatMap(([row, other]) =>
-			compareAspect({...LATENESS, what: `median lateness, ${askedFor(row)}`}, source, row, other, here, there))];
+			compareAspect({...LATENESS, what: `median lateness, ${formatRequestedPeriod(row)}`}, source, row, other, here, there))];
 	});
 }
 
@@ -257,11 +257,11 @@ const RUN_VERDICT = {
 	what: "verdict",
 	text: ({verdict}) => verdict || NONE,
 	differs: (a, b) => a.verdict !== b.verdict,
-	worse: (was, now) => isJudged(was) && isJudged(now) && rankOf(now) > rankOf(was),
+	worse: (was, now) => isJudged(was) && isJudged(now) && getVerdictRank(now) > getVerdictRank(was),
 };
 
 /* Returns rows of the rules that a clock broke in only one of the two reports. */
-function findingChanges(here, there) {
+function listFindingChanges(here, there) {
 	const nameOf = (finding) => joined([finding.rule, finding.clock], ", ");
 	const only = (a, b, row) => {
 		const others = new Set(b.findings.map(nameOf));
@@ -278,11 +278,11 @@ function findingChanges(here, there) {
 }
 
 /* Returns rows of the differences in machine and options, which may explain the other differences. */
-function contextChanges(here, there) {
+function listContextChanges(here, there) {
 	const facts = [
-		["the machine", "system", systemOf],
+		["the machine", "system", describeSystem],
 		["the machine", "CPU", ({machine}) => machine.cpu],
-		["the machine", "runs on", hostOf],
+		["the machine", "runs on", describeHost],
 		["the machine", "firmware", ({machine}) => machine.firmware],
 		["the machine", "cores started", ({machine}) => whole(machine.cores_started)],
 		["the machine", "bracket", ({machine}) => machine.fence],
@@ -291,7 +291,7 @@ function contextChanges(here, there) {
 		["the run", "time per measurement", ({options}) => duration(options.duration_ms)],
 		["the run", "option cores", ({options}) => options.cores],
 		["the run", "option gap", ({options}) => isNumber(options.gap_us) && ns(1e3 * options.gap_us)],
-		["the run", "baretick", versionOf],
+		["the run", "baretick", getVersion],
 	];
 
 	return facts.map(([clock, what, of]) => ({
@@ -303,12 +303,12 @@ function contextChanges(here, there) {
 	})).filter((row) => row.here !== row.there);
 }
 
-function allChanges(here, there) {
+function listAllChanges(here, there) {
 	const changes = [
 		...compareAspect(RUN_VERDICT, "the run", here, there, here, there),
-		...clockChanges(here, there), ...timerChanges(here, there), ...findingChanges(here, there)
+		...listClockChanges(here, there), ...listTimerChanges(here, there), ...listFindingChanges(here, there)
 	];
 
-	return [...contextChanges(here, there), ...["worse", "changed", "better"].flatMap(
+	return [...listContextChanges(here, there), ...["worse", "changed", "better"].flatMap(
 		(kind) => changes.filter((change) => change.kind === kind))];
 }

@@ -8,11 +8,11 @@ const COMPARED_MAX = 8;
 
 /* Returns a paragraph for the user with the rules of the comparison (see changes.js). */
 function explainComparison(here, there) {
-	const doubt = latencyDoubt(here, there);
-	const [a, b] = [here, there].map((report) => ns(bracketOf(report)));
+	const doubt = explainLatencyDoubt(here, there);
+	const [a, b] = [here, there].map((report) => ns(getNullClockMedian(report)));
 	const bracket = a === b ? a : `${b} there, ${a} here`;
 	const timers = ![here, there].every((report) => timerRows(report).length) || doubt ? "" :
-		!comparesLateness({was: there, now: here}) ? " How late interrupts come is not compared: in an emulator it depends on the host." :
+		!canCompareLateness({was: there, now: here}) ? " How late interrupts come is not compared: in an emulator it depends on the host." :
 			" A timer's interrupts are compared by the same rule: its earliest interrupt, and the time to enter the handler as the bracket.";
 	const latencies = doubt ? `Latencies are not compared: ${doubt}.` :
 		`A clock is slower when even its fastest read takes more than ${COMPARE.slower_factor} ` +
@@ -29,7 +29,7 @@ function kindBadge({kind}) {
 }
 
 function changesTable(here, there, name) {
-	const changes = allChanges(here, there);
+	const changes = listAllChanges(here, there);
 	const how = explainComparison(here, there);
 
 	if (!changes.length)
@@ -63,21 +63,21 @@ function differences(here, others) {
 	if (others.length === 1)
 		return [el("h3", null, "Differences"), changesTable(here, others[0].report, others[0].name)];
 	return [el("h3", null, "Differences"), others.map(({report, name}) => details(
-		`From ${name}: this report has ${countKinds(allChanges(here, report))}`,
+		`From ${name}: this report has ${countKinds(listAllChanges(here, report))}`,
 		() => el("div", null, changesTable(here, report, name))))];
 }
 
 function allClocksTable(here, others) {
 	const all = (heading, text, kind) => [heading, (row) => [text(row.here),
 		row.there.map((clock) => el("span", {class: "quiet block"}, clock ? text(clock) : NONE))], kind];
-	const latency = (heading, name) => all(heading, (clock) => ns(latencyOf(clock)[name]));
+	const latency = (heading, name) => all(heading, (clock) => ns(getLatency(clock)[name]));
 
 	return table(
 		[
 			["Clock", (row) => code(row.here.id), "name"],
 			all("Verdict", (clock) => clock.verdict || "not read", "left"),
 			all("Off by, ppm", (clock) => ppm((known(clock.error_ppm) || {}).value)),
-			all("Resolution", stepOf),
+			all("Resolution", formatResolutionStep),
 			latency("Fastest", "min_ns"),
 			latency("Median", "p50_ns"),
 			latency("99 %", "p99_ns"),
@@ -97,13 +97,13 @@ function machinesTable(here, others) {
 			["Report", ({name}) => name, "name"],
 			column("Verdict", (report) => badge(report.verdict)),
 			column("Stolen time", (report) => [stolenTime(report), doubtBadge(report)]),
-			column("System", (report) => systemOf(report) || NONE),
+			column("System", (report) => describeSystem(report) || NONE),
 			column("CPU", ({machine}) => plainText(machine.cpu)),
 			column("Firmware", ({machine}) => plainText(machine.firmware)),
-			column("Runs on", (report) => hostOf(report) || NONE),
+			column("Runs on", (report) => describeHost(report) || NONE),
 			column("Label", ({options}) => plainText(options.label)),
 			column("Started", (report) => startedAt(report) || NONE),
-			column("baretick", versionOf),
+			column("baretick", getVersion),
 		],
 		[{report: here, name: "this report"}, ...others], "The machines of the reports");
 }
@@ -116,14 +116,14 @@ function stolenTime({interference: found}) {
 	return found && isNumber(found.total_ns) && found.observed_ns > 0 ? share(100 * found.total_ns / found.observed_ns) : NONE;
 }
 
-function contradictionsOf(others) {
+function listContradictions(others) {
 	return others.map(({report, name}) => [name, contradictionSentence(report)]).filter(([, sentence]) => sentence)
 		.map(([name, sentence]) => el("p", {class: "problem other"}, `${name}: ${sentence}`));
 }
 
 function compareSection(here, others) {
 	return section("compare", "Compared",
-		machinesTable(here, others), contradictionsOf(others), differences(here, others),
+		machinesTable(here, others), listContradictions(others), differences(here, others),
 		compareCharts(here, others),
 		details("All clocks of all reports as a table", () => allClocksTable(here, others)));
 }
@@ -132,7 +132,7 @@ function compareSection(here, others) {
  * Returns the JSON text in TEXT, the contents of a report.html. The first <script id="report"> is used, because the
  * page's own scripts come after it. Returns TEXT unchanged if it is no report.html.
  */
-function reportText(text) {
+function extractReportJson(text) {
 	const begin = '<script type="application/json" id="report">';
 	const from = text.indexOf(begin);
 
@@ -146,7 +146,7 @@ function reportText(text) {
 async function readFile(file) {
 	if (file.size > FILE_SIZE_MAX)
 		throw new Error("it is larger than 64 MiB");
-	return readReport(reportText(await file.text()));
+	return readReport(extractReportJson(await file.text()));
 }
 
 /*

@@ -8,7 +8,7 @@
  * clock in the other reports, in the order of OTHERS. A missing clock is null.
  */
 function findSharedClocks(here, others) {
-	const theirs = others.map(({report}) => byClock(report));
+	const theirs = others.map(({report}) => mapClocksById(report));
 
 	return here.clocks.map((clock) => ({here: clock, there: theirs.map((clocks) => clocks.get(clock.id) || null)}))
 		.filter((row) => row.there.some(Boolean));
@@ -77,7 +77,7 @@ function mediansConfig(here, others, rows) {
 }
 
 function compareCurves(here, others, row) {
-	const line = lineLook(here, row.here);
+	const line = getLineStyle(here, row.here);
 
 	return percentileConfig([
 		{
@@ -101,7 +101,7 @@ function compareCurves(here, others, row) {
 /* Makes the legend of reports, which both charts share. */
 function reportsLegend(others) {
 	if (others.length === 1)
-		return legendKey(["", "this report", "dot"], ["", "the other", "hollow"]);
+		return makeLegend(["", "this report", "dot"], ["", "the other", "hollow"]);
 	const line = (i) => {
 		const drawn = svg("line", {x1: 0, y1: 5, x2: 26, y2: 5, "stroke-width": 2.5,
 			"stroke-dasharray": OTHER_DASHES[i % OTHER_DASHES.length].join(" ")});

@@ -30,14 +30,14 @@ function mergeBuckets(buckets, most) {
 	return merged;
 }
 
-function boundText(text, place, said) {
+function limitText(text, place, said) {
 	if (text.length <= TEXT_MAX)
 		return text;
 	said(place, `${whole(text.length)} characters, of which ${whole(TEXT_MAX)} are shown`);
 	return `${text.slice(0, TEXT_MAX)}…`;
 }
 
-function boundList(list, name, place, said) {
+function limitList(list, name, place, said) {
 	const most = LISTS_MAX.get(name) || LIST_MAX;
 
 	if (list.length <= most)
@@ -50,7 +50,7 @@ function boundList(list, name, place, said) {
 	return list.slice(0, most);
 }
 
-function boundKeys(object, place, said) {
+function limitKeys(object, place, said) {
 	const keys = Object.keys(object);
 
 	if (keys.length > LIST_MAX) {
@@ -60,27 +60,27 @@ function boundKeys(object, place, said) {
 	return keys.slice(0, LIST_MAX);
 }
 
-function boundValue(value, name, place, said) {
+function limitValue(value, name, place, said) {
 	if (typeof value === "string")
-		return boundText(value, place, said);
+		return limitText(value, place, said);
 	if (Array.isArray(value)) {
-		const list = boundList(value, name, place, said);
+		const list = limitList(value, name, place, said);
 
 		/* The limit for the rows of the matrix also applies to the items of each row. */
 		return list.map((item) => (isNumber(item) ? item :
-			boundValue(item, name === "matrix" ? name : "", `${place}[]`, said)));
+			limitValue(item, name === "matrix" ? name : "", `${place}[]`, said)));
 	}
 	if (isObject(value))
-		for (const key of boundKeys(value, place, said))
-			value[key] = boundValue(value[key], key, joined([place, key], "."), said);
+		for (const key of limitKeys(value, place, said))
+			value[key] = limitValue(value[key], key, joined([place, key], "."), said);
 	return value;
 }
 
 /* Cuts REPORT in place. Returns one sentence for each part that was omitted. */
-function boundReport(report) {
+function limitReport(report) {
 	const places = new Map();
 
-	boundValue(report, "", "", (place, what) => {
+	limitValue(report, "", "", (place, what) => {
 		const found = places.get(place) || {what, more: 0};
 
 		found.more += places.has(place) ? 1 : 0;

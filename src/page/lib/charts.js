@@ -149,22 +149,22 @@ function logAxis(text, format, values) {
 	};
 }
 
-const nsAxis = (text, values) => logAxis(text, nsTick, values);
+const nsAxis = (text, values) => logAxis(text, formatNsTick, values);
 
 /*
- * An axis for figures as different as 0.05 ppm and 20,000 ppm, with either sign. It is linear up to LINEAR_PPM on both
- * sides of 0, and logarithmic beyond. Chart.js has no such axis. So bend() converts figures to positions, and unbend()
- * converts positions back to figures for the labels of ticks.
+ * An axis for figures as different as 0.05 ppm and 20,000 ppm, with either sign. It is linear up to LINEAR_PPM on
+ * both sides of 0, and logarithmic beyond. Chart.js has no such axis. So figureToPosition() converts figures to
+ * positions, and positionToFigure() converts positions back to figures for the labels of ticks.
  */
 const LINEAR_PPM = 0.1;
 /* smallest distance of a tick from 0 in pixels, so that its label does not touch the label of 0 */
 const SIGNED_TICK_PX = 26;
 
-const bend = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
-const unbend = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
+const figureToPosition = (value) => Math.sign(value) * Math.log10(1 + Math.abs(value) / LINEAR_PPM);
+const positionToFigure = (value) => Math.sign(value) * LINEAR_PPM * (10 ** Math.abs(value) - 1);
 
 /* Formats a figure for an axis: 20,000 as 20k, because there is little space between ticks. */
-function ppmTick(value) {
+function formatPpmTick(value) {
 	const round = Number(value.toPrecision(2));
 
 	return delta(round, () => (Math.abs(round) < 1e4 ? exact(round) : `${exact(round / 1e3)}k`));
@@ -173,7 +173,7 @@ function ppmTick(value) {
 function signedLogAxis(text, values) {
 	const far = highest([1, ...values.map(Math.abs)]);
 	const powers = Math.ceil(Math.log10(far) - 1e-9);
-	const end = bend(10 ** powers);
+	const end = figureToPosition(10 ** powers);
 
 	return {
 		type: "linear",
@@ -187,11 +187,11 @@ function signedLogAxis(text, values) {
 
 			axis.ticks = [{value: 0}];
 			for (let power = powers; power >= (powers > 1 ? 0 : -1); power -= stride)
-				if (fromZero(bend(10 ** power)) >= SIGNED_TICK_PX)
-					axis.ticks.push({value: bend(10 ** power)}, {value: -bend(10 ** power)});
+				if (fromZero(figureToPosition(10 ** power)) >= SIGNED_TICK_PX)
+					axis.ticks.push({value: figureToPosition(10 ** power)}, {value: -figureToPosition(10 ** power)});
 			axis.ticks.sort((a, b) => a.value - b.value);
 		},
-		ticks: {callback: (value) => ppmTick(unbend(value)), autoSkip: false, maxRotation: 0},
+		ticks: {callback: (value) => formatPpmTick(positionToFigure(value)), autoSkip: false, maxRotation: 0},
 		grid: {
 			color: (context) =>
 				colour(context.tick && context.tick.value === 0 ? "quiet" : "line")
@@ -223,7 +223,7 @@ function look(report, clock) {
 	};
 }
 
-function lineLook(report, clock) {
+function getLineStyle(report, clock) {
 	const {colour: line, point, dash, width} = look(report, clock);
 
 	return {
@@ -239,7 +239,7 @@ function lineLook(report, clock) {
 }
 
 /* Draws a sample of a clock's line for a legend, with the same colour, point and dashes as in the chart. */
-function swatch(report, clock) {
+function drawLineSample(report, clock) {
 	const {variable, dash, width} = look(report, clock);
 	const line = svg("line", {
 		x1: 0,
@@ -265,7 +265,7 @@ function clockLegend(report, clocks, canvases) {
 		clocks.map((clock) => {
 			const button = el("button",
 				{type: "button", "aria-pressed": "true", title: clock.title},
-				swatch(report, clock), clock.id);
+				drawLineSample(report, clock), clock.id);
 
 			button.addEventListener("click", () => {
 				const hide = !hiddenClocks.has(clock);
@@ -287,7 +287,7 @@ function clockLegend(report, clocks, canvases) {
 }
 
 /* Makes a legend without buttons. Each entry is [name of the colour, text, shape]. */
-function legendKey(...entries) {
+function makeLegend(...entries) {
 	const mark = (name, shape) => el("span", {class: `mark ${shape} ${name}`, "aria-hidden": "true"});
 
 	return el("ul", {class: "key"},

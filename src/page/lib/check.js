@@ -50,7 +50,7 @@ function readReport(text) {
 		throw new Error("it is not JSON");
 	}
 	const schema = isObject(report) ? report.schema : null;
-	const left = isObject(report) ? boundReport(report) : [];
+	const left = isObject(report) ? limitReport(report) : [];
 
 	if (schema === OLDER_SCHEMA)
 		convertOlderReport(report);

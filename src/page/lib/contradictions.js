@@ -5,18 +5,18 @@
 
 const SEVERITIES = ["warn", "fail"];
 
-const worstOf = (list) =>
+const findWorst = (list) =>
 	list.reduce((worst, {severity}) => Math.max(worst, SEVERITIES.indexOf(severity)), -1);
 
 function verdictContradictions(report) {
-	const worst = ["pass", "warn", "fail"][worstOf(report.findings) + 1];
+	const worst = ["pass", "warn", "fail"][findWorst(report.findings) + 1];
 	const said = [];
 
 	if (["pass", "warn", "fail"].includes(report.verdict) && report.verdict !== worst)
 		said.push(`the verdict is ${report.verdict}, and ` +
 			(worst === "pass" ? "there is no finding" : `the worst finding is of severity ${worst}`));
 	for (const clock of report.clocks) {
-		const named = worstOf(report.findings.filter((finding) => finding.clock === clock.id));
+		const named = findWorst(report.findings.filter((finding) => finding.clock === clock.id));
 
 		if (named > ["pass", "warn"].indexOf(clock.verdict) - 1 && ["pass", "warn"].includes(clock.verdict))
 			said.push(`${clock.id}: its verdict is ${clock.verdict}, and a finding of severity ${SEVERITIES[named]} names it`);

@@ -81,7 +81,7 @@ const SIGNS = {
  * Returns true if no fault of the clock was found, but some rules are not determined. Reports of earlier releases do
  * not have the number of such rules.
  */
-const isOpen = (clock) => clock.verdict === "pass" && clock.not_determined > 0;
+const isNotDetermined = (clock) => clock.verdict === "pass" && clock.not_determined > 0;
 
 /* Shows a verdict as a word with a symbol and a colour. WORD is shown instead of the verdict's own word. */
 function badge(verdict, word) {
@@ -95,7 +95,7 @@ function badge(verdict, word) {
  * Shows a percentile of the latency. If there were too few reads, the percentile would be the slowest read, and a dash
  * is shown instead. Reports of earlier releases always have a figure.
  */
-const readsOf = (latency, name) =>
+const formatPercentile = (latency, name) =>
 	(latency[name.replace("_ns", "_within_ns")] === null ?
 		el("span", {class: "quiet", title: "too few reads"}, NONE) : ns(latency[name]));
 

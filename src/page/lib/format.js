@@ -65,12 +65,12 @@ function delta(value, format) {
 }
 
 /* Formats the label of an axis without zeros after the decimal point: 10 us, not 10.0 us. */
-const nsTick = (value) => ns(value).replace(/\.0+(?=\s)/, "");
+const formatNsTick = (value) => ns(value).replace(/\.0+(?=\s)/, "");
 
 /* Formats a value in ppm. Reports have at most three digits after the decimal point. */
-const ppmAlone = (value) => (isNumber(value) ? precise(value, 3, 3) : NONE);
-const ppm = (value) => delta(value, ppmAlone);
-const nsDelta = (value) => delta(value, ns);
+const formatUnsignedPpm = (value) => (isNumber(value) ? precise(value, 3, 3) : NONE);
+const ppm = (value) => delta(value, formatUnsignedPpm);
+const formatSignedNs = (value) => delta(value, ns);
 
 function share(value) {
 	if (!isNumber(value))

@@ -1,12 +1,12 @@
 /* Shows the read latency of each core, alone and while all cores read at once. */
 
-function measuredOn(core, clock, how) {
+function getLatencyOnCore(core, clock, how) {
 	return core[how] && Object.hasOwn(core[how], clock.id) ? core[how][clock.id] : null;
 }
 
 function clocksOnCores(report) {
 	return report.clocks.filter(
-		(clock) => report.cores.some((core) => measuredOn(core, clock, "latency")));
+		(clock) => report.cores.some((core) => getLatencyOnCore(core, clock, "latency")));
 }
 
 const coreName = (core) => whole(core.apic_id);
@@ -32,12 +32,12 @@ function coreOptions(report, axis, label) {
 function allClocksConfig(report) {
 	const clocks = clocksOnCores(report).filter((clock) => clock.main === clock.id);
 	const sets = clocks.map((clock) => ({
-		...lineLook(report, clock),
+		...getLineStyle(report, clock),
 		label: clock.id,
 		clock,
 		pointRadius: report.cores.length > 64 ? 0 : 3,
 		data: report.cores.map((core) => {
-			const figures = measuredOn(core, clock, "latency");
+			const figures = getLatencyOnCore(core, clock, "latency");
 
 			return figures && isNumber(figures.p50_ns) ? Math.max(figures.p50_ns, 1) : null;
 		}),
@@ -56,7 +56,7 @@ function allClocksConfig(report) {
  * the median, alone and while all cores read.
  */
 function oneClockConfig(report, clock) {
-	const of = (how) => report.cores.map((core) => measuredOn(core, clock, how));
+	const of = (how) => report.cores.map((core) => getLatencyOnCore(core, clock, how));
 	const alone = of("latency"), together = of("latency_contended");
 	const at = (name) => (figures) =>
 		(figures && isNumber(figures[name]) ? Math.max(figures[name], 1) : null);
@@ -112,7 +112,7 @@ function oneClockConfig(report, clock) {
  */
 function figuresTable(report, columns, caption) {
 	const figure = ([heading, clock, how, name]) => [heading, (core) => {
-		const figures = measuredOn(core, clock, how);
+		const figures = getLatencyOnCore(core, clock, how);
 
 		return figures ? ns(figures[name]) : NONE;
 	}];
@@ -138,14 +138,14 @@ function mediansTable(report, clocks) {
 }
 
 function oneClockLegend() {
-	return legendKey(["", "median, this core alone", "dot"], ["", "median, all cores at once", "hollow"],
+	return makeLegend(["", "median, this core alone", "dot"], ["", "median, all cores at once", "hollow"],
 		["quiet-bar", "fastest read to the 99 % one"]);
 }
 
 function allClocksLegend(report, clocks) {
 	return el("ul", {class: "key"},
 		clocks.filter((clock) => clock.main === clock.id)
-			.map((clock) => el("li", null, swatch(report, clock), clock.id)));
+			.map((clock) => el("li", null, drawLineSample(report, clock), clock.id)));
 }
 
 function coreLatency(report) {
@@ -187,7 +187,7 @@ function contentionRows(report) {
 	return clocksOnCores(report)
 		.map((clock) => {
 			const medianOn = (core, how) =>
-				(measuredOn(core, clock, how) || {p50_ns: 0}).p50_ns;
+				(getLatencyOnCore(core, clock, how) || {p50_ns: 0}).p50_ns;
 			const both = report.cores.map((core) => ({
 				alone: medianOn(core, "latency"),
 				together: medianOn(core, "latency_contended"),

@@ -69,7 +69,7 @@ function gapLengths(report) {
 	return {
 		type: "bar",
 		data: {
-			labels: rows.map((row) => nsTick(row.le_ns)),
+			labels: rows.map((row) => formatNsTick(row.le_ns)),
 			datasets: [{
 				data: rows.map((row) => row.count),
 				backgroundColor: `${colour("gap")}bb`

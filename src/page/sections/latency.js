@@ -69,7 +69,7 @@ function binSentence(bin) {
  */
 function histogramConfig(report, clocks) {
 	const sets = clocks.map((clock) => ({
-		...lineLook(report, clock),
+		...getLineStyle(report, clock),
 		label: clock.id,
 		clock,
 		hidden: hiddenClocks.has(clock),
@@ -129,10 +129,10 @@ function latencyTable(clocks) {
 			["Clock", (clock) => code(clock.id), "name"],
 			column("Reads", "count", whole),
 			column("Fastest", "min_ns"),
-			["50 %", (clock) => readsOf(clock.latency, "p50_ns")],
-			["90 %", (clock) => readsOf(clock.latency, "p90_ns")],
-			["99 %", (clock) => readsOf(clock.latency, "p99_ns")],
-			["99.9 %", (clock) => readsOf(clock.latency, "p999_ns")],
+			["50 %", (clock) => formatPercentile(clock.latency, "p50_ns")],
+			["90 %", (clock) => formatPercentile(clock.latency, "p90_ns")],
+			["99 %", (clock) => formatPercentile(clock.latency, "p99_ns")],
+			["99.9 %", (clock) => formatPercentile(clock.latency, "p999_ns")],
 			column("Slowest", "max_ns"),
 			column("Mean", "mean_ns"),
 			column("Loop time", "loop_ns"),
@@ -148,7 +148,7 @@ function latencySection(report) {
 		return section("latency", "Latency with the bracket", note(report.clocks.length ?
 			"Not measured: no clock could be read." : "Not measured."));
 	const percentiles = () => percentileConfig(clocks.map((clock) => ({
-		...lineLook(report, clock),
+		...getLineStyle(report, clock),
 		label: clock.id,
 		clock,
 		hidden: hiddenClocks.has(clock),

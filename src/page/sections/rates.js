@@ -26,7 +26,7 @@ function rateChart(report, id, label, which) {
 		const rows = rateRows(report)[which];
 		const ends = rows.flatMap((row) => [row.interval.low, row.interval.high]);
 
-		return intervalBars(rows, signedLogAxis("ppm", ends), bend, (value) => `${ppm(value)} ppm`);
+		return intervalBars(rows, signedLogAxis("ppm", ends), figureToPosition, (value) => `${ppm(value)} ppm`);
 	}, count);
 }
 
@@ -84,7 +84,7 @@ function ratesSection(report) {
 	return section("rates", "Rates",
 		note("The true rate lies within the bar; a bar that includes 0 shows no deviation. A − B: how ",
 			"much faster A runs than B. The axis is linear near 0 and logarithmic beyond."),
-		legendKey(["", "measured", "diamond"], ["quiet-bar", "low to high"]),
+		makeLegend(["", "measured", "diamond"], ["quiet-bar", "low to high"]),
 		el("div", {class: "pair"}, halves),
 		details("The figures as a table", () => ratesTable(report)),
 		report.clocks.some((clock) => clock.budget) &&

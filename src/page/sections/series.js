@@ -9,7 +9,7 @@ function timeUnit(rows) {
 	return end >= 3 * 3600e3 ? [3600e3, "h"] : end >= 180e3 ? [60e3, "min"] : [1e3, "s"];
 }
 
-const middleOf = (row, [ms]) => (row.from_ms + row.to_ms) / 2 / ms;
+const getMiddleOfRow = (row, [ms]) => (row.from_ms + row.to_ms) / 2 / ms;
 const rowSpan = (row) => `${duration(row.from_ms)} to ${duration(row.to_ms)}`;
 
 /* Makes a line through the values OF(row) of all rows. The line is interrupted where OF(row) is null. */
@@ -18,7 +18,7 @@ function seriesLine(rows, unit, label, style, of) {
 		...style,
 		label,
 		pointRadius: rows.length > SERIES_POINTS ? 0 : 2,
-		data: rows.map((row) => ({x: middleOf(row, unit), y: of(row), row})),
+		data: rows.map((row) => ({x: getMiddleOfRow(row, unit), y: of(row), row})),
 	};
 }
 
@@ -57,19 +57,19 @@ function seriesConfig(sets, unit, y, said) {
 }
 
 const linearAxis = (text, format) => ({title: axisTitle(text), ticks: {callback: format}});
-const intervalSaid = (format) => ({interval}) => `${format(interval.value)} (${span(interval, format)})`;
+const describeInterval = (format) => ({interval}) => `${format(interval.value)} (${span(interval, format)})`;
 
 /* Returns the clocks that have rates in the series, except the clock that the other clocks are compared with. */
-function ratedClocks(report) {
+function listClocksWithRates(report) {
 	const moved = (interval) => Boolean(known(interval) && (interval.low !== 0 || interval.high !== 0));
 
 	return report.clocks.filter(({id}) => report.series.some(({clocks}) => clocks[id] && moved(clocks[id].ppm)));
 }
 
-const readClocks = (report) => report.clocks.filter(({id}) => report.series.some(({clocks}) => clocks[id] && clocks[id].p99_ns > 0));
+const listClocksWithReads = (report) => report.clocks.filter(({id}) => report.series.some(({clocks}) => clocks[id] && clocks[id].p99_ns > 0));
 
 /* Returns the cores whose TSC offsets changed most, ordered by core number. */
-function movedCores(report) {
+function listCoresWithOffsets(report) {
 	const values = (i) => report.series.map(({cores}) => known((cores[i] || {}).offset_ns)).filter(Boolean).map(({value}) => value);
 	const cores = report.cores.map((core, i) => ({core, i, values: values(i)})).filter((one) => one.values.length);
 	const most = [...cores].sort((a, b) => (highest(b.values) - lowest(b.values)) - (highest(a.values) - lowest(a.values)));
@@ -83,24 +83,24 @@ function coreLine(place) {
 	return {borderColor: line, backgroundColor: line, borderWidth: 2, pointStyle: POINTS[place % POINTS.length]};
 }
 
-const clocksLegend = (report, clocks) => el("ul", {class: "key"}, clocks.map((clock) => el("li", null, swatch(report, clock), clock.id)));
+const clocksLegend = (report, clocks) => el("ul", {class: "key"}, clocks.map((clock) => el("li", null, drawLineSample(report, clock), clock.id)));
 
 function ratesOverTime(report, unit) {
-	const clocks = ratedClocks(report);
-	const sets = () => clocks.flatMap((clock) => seriesBand(report.series, unit, clock.id, lineLook(report, clock),
+	const clocks = listClocksWithRates(report);
+	const sets = () => clocks.flatMap((clock) => seriesBand(report.series, unit, clock.id, getLineStyle(report, clock),
 		({clocks: all}) => (all[clock.id] || {}).ppm));
 
 	return clocks.length ? [el("h3", null, "Rates"),
 		note("How much faster each clock ran than the clock that sets the scale, by their nominal rates; the band is the interval."),
 		clocksLegend(report, clocks),
 		chart("chart-series-rates", "Rates of the clocks over the run",
-			() => seriesConfig(sets(), unit, linearAxis("faster, ppm", ppmTick), intervalSaid((value) => `${ppm(value)} ppm`)))] : [];
+			() => seriesConfig(sets(), unit, linearAxis("faster, ppm", formatPpmTick), describeInterval((value) => `${ppm(value)} ppm`)))] : [];
 }
 
 function readsOverTime(report, unit) {
-	const clocks = readClocks(report);
+	const clocks = listClocksWithReads(report);
 	const figure = ({id}) => ({clocks: all}) => (all[id] && all[id].p99_ns > 0 ? all[id].p99_ns : null);
-	const sets = () => clocks.map((clock) => seriesLine(report.series, unit, clock.id, lineLook(report, clock), figure(clock)));
+	const sets = () => clocks.map((clock) => seriesLine(report.series, unit, clock.id, getLineStyle(report, clock), figure(clock)));
 	const config = (lines) => seriesConfig(lines, unit,
 		nsAxis("99 % of the reads, at most", lines.flatMap(({data}) => data.map(({y}) => y || 0))), ({y}) => ns(y));
 
@@ -109,16 +109,16 @@ function readsOverTime(report, unit) {
 }
 
 function offsetsOverTime(report, unit) {
-	const {count, drawn} = movedCores(report);
+	const {count, drawn} = listCoresWithOffsets(report);
 	const sets = () => drawn.flatMap(({core, i}, place) => seriesBand(report.series, unit, `core ${whole(core.apic_id)}`, coreLine(place),
 		({cores}) => (cores[i] || {}).offset_ns));
 
 	return drawn.length ? [el("h3", null, "Offsets of the cores' TSCs"),
 		note("Each offset is against the boot core's TSC, by the shortest round trip in each row.",
 			count > drawn.length ? ` The ${drawn.length} of ${whole(count)} cores that moved the most.` : ""),
-		legendKey(...drawn.map(({core}, place) => [`series-${place}`, `core ${whole(core.apic_id)}`, "dot"])),
+		makeLegend(...drawn.map(({core}, place) => [`series-${place}`, `core ${whole(core.apic_id)}`, "dot"])),
 		chart("chart-series-offsets", "Offsets of the cores' TSCs over the run",
-			() => seriesConfig(sets(), unit, linearAxis("ahead of the boot core", (value) => nsDelta(value)), intervalSaid(nsDelta)))] : [];
+			() => seriesConfig(sets(), unit, linearAxis("ahead of the boot core", (value) => formatSignedNs(value)), describeInterval(formatSignedNs)))] : [];
 }
 
 /* Makes the chart of gaps over the time of the run. It shows gaps per second, because rows have different durations. */
@@ -144,7 +144,7 @@ function seriesTable(report) {
 			["To", (row) => duration(row.to_ms)],
 			["Gaps", (row) => whole(row.gaps)],
 			["Longest", (row) => ns(row.worst_gap_ns)],
-			...readClocks(report).flatMap(({id}) => [[`${id}, 50 %`, figures(id, "p50_ns")], ["99 %", figures(id, "p99_ns")]]),
+			...listClocksWithReads(report).flatMap(({id}) => [[`${id}, 50 %`, figures(id, "p50_ns")], ["99 %", figures(id, "p99_ns")]]),
 		],
 		report.series, "The rows of the series");
 }
@@ -159,7 +159,7 @@ function seriesSection(report) {
 	return section("series", "Over time",
 		note(`${plural(rows.length, "row")} of ${duration(median(rows.map((row) => row.to_ms - row.from_ms)))} each (median), `,
 			"starting when the rates had been measured."),
-		...ratesOverTime(report, unit), ...stabilityOverTime(report, ratedClocks(report)),
+		...ratesOverTime(report, unit), ...stabilityOverTime(report, listClocksWithRates(report)),
 		...readsOverTime(report, unit), ...offsetsOverTime(report, unit), ...gapsInTime(report, unit),
 		details("The figures as a table", () => seriesTable(report)));
 }

@@ -38,7 +38,7 @@ function cellText(interval, cores) {
 
 	if (kind.startsWith("within"))
 		return `±${ns(Math.ceil((high - low) / 2))}`;
-	return nsDelta((low + high) / 2);
+	return formatSignedNs((low + high) / 2);
 }
 
 function pairSentence(report, row, column, interval) {
@@ -49,7 +49,7 @@ function pairSentence(report, row, column, interval) {
 	if (cellKind(interval) === "unknown")
 		return `Core ${b} against core ${a}: not measured.`;
 	const words = {a: "it is ahead", b: "it is behind", w: "no offset is proven"};
-	const ends = interval.map(nsDelta).join(" to ");
+	const ends = interval.map(formatSignedNs).join(" to ");
 
 	return `Core ${b} against core ${a}: ${ends}; ${words[cellKind(interval)[0]]}.`;
 }
@@ -95,7 +95,7 @@ function matrixView(report, matrix) {
 	drawn.addEventListener("pointerover", show);
 	drawn.addEventListener("click", show);
 	return [
-		legendKey(["behind3", "behind, proven"],
+		makeLegend(["behind3", "behind, proven"],
 			["within2", "no offset proven; fainter: wider interval"],
 			["ahead3", "ahead, proven"], ["unknown", "not measured"]),
 		said,
@@ -137,12 +137,12 @@ function offsetsChart(report) {
 						title: axisTitle("against the boot core"),
 						suggestedMin: lowest(values),
 						suggestedMax: highest(values),
-						ticks: {callback: nsDelta}
+						ticks: {callback: formatSignedNs}
 					}
 				},
 				...tooltip({
 					title: ([item]) => `core ${item.label}`,
-					label: (item) => span(cores[item.dataIndex][offset], nsDelta)
+					label: (item) => span(cores[item.dataIndex][offset], formatSignedNs)
 				}),
 			},
 		};
@@ -182,7 +182,7 @@ function skewSentences(report) {
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))
 		said.push("Largest offset: core",
 			`${whole(skew.worst_pair[1])} against core ${whole(skew.worst_pair[0])},`,
-			`${nsDelta(skew.worst_offset_ns)} ±\u00a0${ns(skew.error_ns)}.`);
+			`${formatSignedNs(skew.worst_offset_ns)} ±\u00a0${ns(skew.error_ns)}.`);
 	if (isNumber(skew.warps))
 		said.push(`Warps seen: ${whole(skew.warps)}.`);
 	if ([skew.contended, skew.lock_free].some((check) => check && check.starved))
@@ -201,9 +201,9 @@ function offsetsTable(report) {
 	return table(
 		[
 			["Core", coreName, "name"],
-			part("Offset", offset, "value", nsDelta),
-			part("low", offset, "low", nsDelta),
-			part("high", offset, "high", nsDelta),
+			part("Offset", offset, "value", formatSignedNs),
+			part("low", offset, "low", formatSignedNs),
+			part("high", offset, "high", formatSignedNs),
 			judged("Off the majority", offset, "off_majority"),
 			part("Drift, ppm", "drift_ppm", "value", ppm),
 			part("low", "drift_ppm", "low", ppm),

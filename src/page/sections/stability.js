@@ -33,7 +33,7 @@ const lengthOf = ({row}) => row.to_ms - row.from_ms;
  * different lengths, so phases are interpolated between the ends of rows. The mean rate is subtracted, because both
  * figures exclude it.
  */
-function phases(stretch, tau0) {
+function splitIntoPhases(stretch, tau0) {
 	const all = stretch.reduce((sum, one) => sum + lengthOf(one), 0);
 	const mean = stretch.reduce((sum, one) => sum + one.rate.value * lengthOf(one), 0) / all;
 	const found = [0];
@@ -83,7 +83,7 @@ function timeIntervalError(x, m) {
  * deviation that the errors of the readings alone can cause. The error at each end of a row is half of the rate's
  * error, and a second difference has four ends.
  */
-function stabilityOf(rows, id) {
+function calculateStability(rows, id) {
 	const stretch = longestSequence(rows, id), tau0 = median(stretch.map(lengthOf));
 	/* error of a row's rate in ppm, from the errors at both ends of the row */
 	const within = median(stretch.map(({rate}) => (rate.high - rate.low) / 2));
@@ -91,7 +91,7 @@ function stabilityOf(rows, id) {
 
 	if (!(tau0 > 0))
 		return found;
-	const x = phases(stretch, tau0);
+	const x = splitIntoPhases(stretch, tau0);
 
 	for (let m = 1; x.length - 2 * m >= STABILITY_TERMS; m *= 2)
 		found.push({tau: m * tau0, adev: allanDeviation(x, m, tau0), floor: Math.SQRT2 * within * PPB_A_PPM / m,
@@ -137,15 +137,15 @@ function stabilityTable(found) {
 
 function stabilityLines(report, found, label, style, of) {
 	return found.map(({clock, steps}) => ({
-		...lineLook(report, clock), ...style, label: `${clock.id}${label}`,
+		...getLineStyle(report, clock), ...style, label: `${clock.id}${label}`,
 		data: steps.map((step) => ({x: step.tau, y: of(step)})).filter(({y}) => y > NOTHING)}));
 }
 
 /* Shows the stability of all CLOCKS that have rates in the series. Returns an empty list if there are none. */
 function stabilityOverTime(report, clocks) {
 	const same = clocks.filter((clock) => isSameSource(report, clock)), others = clocks.filter((clock) => !same.includes(clock));
-	const found = others.map((clock) => ({clock, steps: stabilityOf(report.series, clock.id)})).filter(({steps}) => steps.length);
-	const key = el("ul", {class: "key"}, found.map(({clock}) => el("li", null, swatch(report, clock), clock.id)));
+	const found = others.map((clock) => ({clock, steps: calculateStability(report.series, clock.id)})).filter(({steps}) => steps.length);
+	const key = el("ul", {class: "key"}, found.map(({clock}) => el("li", null, drawLineSample(report, clock), clock.id)));
 	const deviations = () => [...stabilityLines(report, found, "", {}, ({adev}) => adev),
 		...stabilityLines(report, found, ", floor", {borderDash: [2, 3], borderWidth: 1.5, pointRadius: 0}, ({floor}) => floor)];
 	const errors = () => stabilityLines(report, found, "", {}, ({mtie}) => mtie);

@@ -8,8 +8,8 @@ const bootRows = (report) => {
 
 	return timerRows(report).filter((row) => row.core === boot);
 };
-const askedFor = (row) => (row.asked.period_ns ? ns(row.asked.period_ns) : "at once") + (row.mode === "periodic" ? ", periodic" : "");
-const timerName = (row) => `${row.source}, ${askedFor(row)}`;
+const formatRequestedPeriod = (row) => (row.asked.period_ns ? ns(row.asked.period_ns) : "at once") + (row.mode === "periodic" ? ", periodic" : "");
+const timerName = (row) => `${row.source}, ${formatRequestedPeriod(row)}`;
 const late = (row, name) => (row.lateness_ns && isNumber(row.lateness_ns[name]) ? row.lateness_ns[name] : null);
 
 /*
@@ -53,19 +53,19 @@ function latenessChart(rows) {
 			},
 			...tooltip({
 				label: ({dataIndex}) => TIMER_MARKS.filter(([name]) => late(rows[dataIndex], name) !== null)
-					.map(([name, word]) => `${word}: ${nsDelta(late(rows[dataIndex], name))}`),
+					.map(([name, word]) => `${word}: ${formatSignedNs(late(rows[dataIndex], name))}`),
 			}, {filter: (item) => item.datasetIndex === TIMER_MARKS.length}),
 		},
 	};
 }
 
-const wasTested = (row) => row.state === "present" && !row.reason;
+const isTimerTested = (row) => row.state === "present" && !row.reason;
 
 /*
  * Shows a percentile of the lateness. With too few interrupts, the percentile would be the latest interrupt, and a dash
  * is shown instead.
  */
-const lateFigure = (name) => (row) => (late(row, name) !== null ? nsDelta(late(row, name)) :
+const formatLateness = (name) => (row) => (late(row, name) !== null ? formatSignedNs(late(row, name)) :
 	row.lateness_ns ? el("span", {class: "quiet", title: "too few interrupts"}, NONE) : NONE);
 
 function timersTable(rows, caption, withCore) {
@@ -73,13 +73,13 @@ function timersTable(rows, caption, withCore) {
 		[
 			["Source", (row) => code(row.source), "name"],
 			...(withCore ? [["Core", (row) => whole(row.core)]] : []),
-			["Asked for", askedFor, "left"],
+			["Asked for", formatRequestedPeriod, "left"],
 			["Times", (row) => whole(row.asked.count)],
 			["Missed", (row) => whole(row.empty)],
 			["Early", (row) => whole(row.early)],
 			["Doubled", (row) => whole(row.doubled)],
 			["Excused", (row) => whole(row.excused)],
-			...TIMER_MARKS.map(([name, word]) => [word[0].toUpperCase() + word.slice(1), lateFigure(name)]),
+			...TIMER_MARKS.map(([name, word]) => [word[0].toUpperCase() + word.slice(1), formatLateness(name)]),
 			["Error", (row) => (row.lateness_ns ? ns(row.lateness_ns.error) : NONE)],
 		],
 		rows, caption);
@@ -89,7 +89,7 @@ function refusedTimers(rows) {
 	return table(
 		[
 			["No figures of", (row) => code(row.source), "name"],
-			["Asked for", askedFor, "left"],
+			["Asked for", formatRequestedPeriod, "left"],
 			["State", (row) => row.state, "left"],
 			["Why", (row) => row.reason || "", "left"],
 		],
@@ -107,7 +107,7 @@ const policyRow = (row) => el("li", null, code(row.source), `: ${POLICIES[row.po
 function timersSection(report) {
 	const boot = bootRows(report);
 	const others = timerRows(report).filter((row) => !boot.includes(row));
-	const refused = boot.filter((row) => !wasTested(row));
+	const refused = boot.filter((row) => !isTimerTested(row));
 	const policies = boot.filter((row) => row.policy);
 	const drawn = boot.filter((row) => row.lateness_ns && row.lateness_ns.max > 0);
 
@@ -116,12 +116,12 @@ function timersSection(report) {
 	return section("timers", "Timer interrupts",
 		note("How late each source's interrupts came: the time of the handler's first reading minus the deadline. Each figure includes the time ",
 			"to enter the handler, which ", code("self_ipi"), " shows. A deadline at which the core was preempted does not count."),
-		drawn.length ? legendKey(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
+		drawn.length ? makeLegend(...TIMER_MARKS.map(([, word], i) => [`series-${i}`, word, POINTS[i]])) : null,
 		drawn.length ? chart("chart-timers", "Lateness of each source's interrupts, logarithmic", () => latenessChart(drawn), drawn.length) : null,
-		timersTable(boot.filter(wasTested), "Timer interrupts on the boot core", false),
+		timersTable(boot.filter(isTimerTested), "Timer interrupts on the boot core", false),
 		policies.length ? note("After periods in which interrupts were masked:") : null,
 		policies.length ? el("ul", {class: "policies"}, policies.map(policyRow)) : null,
 		refused.length ? refusedTimers(refused) : null,
 		others.length ? details("The other cores' own timers",
-			() => timersTable(others.filter(wasTested), "Timer interrupts on the other cores", true)) : null);
+			() => timersTable(others.filter(isTimerTested), "Timer interrupts on the other cores", true)) : null);
 }

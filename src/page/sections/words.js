@@ -53,7 +53,7 @@ function headline(report) {
 	const undecided = joined([open && `${open} not determined`, unseen && `${unseen} not checked`], ", ");
 	const words = report.verdict === "pass" && !undecided ? ALL_PASSED :
 		Object.hasOwn(VERDICTS, report.verdict || "") ? VERDICTS[report.verdict] : "No verdict";
-	const where = joined([report.options.label, systemOf(report), report.machine.cpu || "Unknown CPU"], ", ");
+	const where = joined([report.options.label, describeSystem(report), report.machine.cpu || "Unknown CPU"], ", ");
 	const began = startedAt(report);
 
 	return el("div", {class: "headline"}, el("h1", null, badge(report.verdict), " ", words),
@@ -68,7 +68,7 @@ function headline(report) {
 			el("p", {class: "problem"}, `The run gave no report: ${report.reason}`));
 }
 
-function hostOf({machine}) {
+function describeHost({machine}) {
 	const guest =
 		joined([machine.accelerator, machine.hypervisor && `“${machine.hypervisor}”`], " ");
 
@@ -76,17 +76,17 @@ function hostOf({machine}) {
 }
 
 /* Returns the machine's identity. Reports of earlier releases do not have it. */
-const identityOf = ({machine}) => machine.identity || {};
+const getIdentity = ({machine}) => machine.identity || {};
 
-function systemOf(report) {
-	const {vendor, product} = identityOf(report);
+function describeSystem(report) {
+	const {vendor, product} = getIdentity(report);
 
 	return joined([vendor, product], " ");
 }
 
 /* Returns a description of the CPU, with the revision of its microcode in the format that its vendor uses. */
-function cpuOf(report) {
-	const {family, model, stepping, microcode} = identityOf(report);
+function describeCpu(report) {
+	const {family, model, stepping, microcode} = getIdentity(report);
 
 	return joined([report.machine.cpu, isNumber(family) && `family ${family}, model ${model}, stepping ${stepping}`,
 		isNumber(microcode) && `microcode ${microcode.toString(16)}h`], ", ");
@@ -101,7 +101,7 @@ function describeInterface({interface: name, version, base, offers, tsc_hz: rate
 		typeof stable === "boolean" && `its clock is ${stable ? "" : "not "}marked as stable`], "; ");
 }
 
-const versionOf = ({tool}) => joined([tool.version, tool.commit], ", ");
+const getVersion = ({tool}) => joined([tool.version, tool.commit], ", ");
 
 /*
  * Returns the error of the TSC's rate as text. The error depends on the nominal rate of the clock that the TSC was
@@ -116,19 +116,19 @@ function describeTscError({clocks}) {
 
 function machineFacts(report) {
 	const {machine, options} = report;
-	const identity = identityOf(report);
+	const identity = getIdentity(report);
 	const invariant = machine.tsc_is_invariant ? "invariant" : "not invariant";
 	const tsc = joined([hz(machine.tsc_hz) + describeTscError(report), invariant, machine.tsc_source], ", ");
 	const cores = `${whole(machine.cores_started)} of ${whole(machine.cores_listed)} started`;
 	const facts = [
 		["Label", options.label],
-		["System", systemOf(report)],
+		["System", describeSystem(report)],
 		["Serial number", identity.serial],
 		["Board", identity.board],
-		["CPU", cpuOf(report)],
+		["CPU", describeCpu(report)],
 		["BIOS", joined([identity.bios, identity.bios_date], ", ")],
 		["Firmware", joined([machine.firmware, identity.oem && `ACPI ${identity.oem}`], ", ")],
-		["Runs on", joined([hostOf(report), identity.host], ", ")],
+		["Runs on", joined([describeHost(report), identity.host], ", ")],
 		...(machine.paravirtual || []).map((each) => ["Offered to guests", describeInterface(each)]),
 		["Cores", isNumber(machine.cores_listed) && cores],
 		["TSC", isNumber(machine.tsc_hz) && tsc],
@@ -136,7 +136,7 @@ function machineFacts(report) {
 		["Run", isNumber(report.elapsed_ms) && `${duration(report.elapsed_ms)} in all`],
 		["Profile", options.profile],
 		["Options", options.given === null ? "all defaults" : options.given],
-		["baretick", versionOf(report)],
+		["baretick", getVersion(report)],
 	];
 
 	const given = facts.filter((fact) => fact[1]);
@@ -256,7 +256,7 @@ function describeRateError(clock) {
 }
 
 /* Shows the measured rate. If there is none, shows the nominal rate and marks it as not measured. */
-function rateOf(clock) {
+function formatRate(clock) {
 	const measured = known(clock.measured_hz);
 
 	if (measured || !isNumber(clock.claimed_hz))
@@ -272,14 +272,14 @@ const readCost = ({cost}) => ns(((cost && known(cost.read_ns)) || {}).value);
 
 function clocksTable(report) {
 	const latency = (heading, name) =>
-		[heading, (clock) => (clock.latency ? readsOf(clock.latency, name) : NONE)];
+		[heading, (clock) => (clock.latency ? formatPercentile(clock.latency, name) : NONE)];
 
 	return section("clocks", "Clocks",
 		table(
 			[
 				["Clock", clockName, "name"],
-				["Verdict", (clock) => (isOpen(clock) ? badge("open", "not determined") : badge(clock.verdict)), "left"],
-				["Rate", rateOf],
+				["Verdict", (clock) => (isNotDetermined(clock) ? badge("open", "not determined") : badge(clock.verdict)), "left"],
+				["Rate", formatRate],
 				["Off by, ppm", describeRateError],
 				["Resolution", (clock) => ns(clock.resolution_ns)],
 				["A read", readCost],
@@ -361,7 +361,7 @@ function behaviours(report) {
 			report.behaviours, "Specified behaviour and the outcome of its tests"));
 }
 
-const ppmOff = (row, name) => (row[name] ? `${row[name].value.toFixed(1)} ppm` : NONE);
+const formatCalibrationError = (row, name) => (row[name] ? `${row[name].value.toFixed(1)} ppm` : NONE);
 const refusalSentence = (row) => joined([row.reason, ...row.refusals.map(({reason, count}) => `${whole(count)}: ${reason}`)], "; ");
 
 function calibrations(report) {
@@ -379,8 +379,8 @@ function calibrations(report) {
 				["Clock", (row) => row.clock, "left"],
 				["Runs", (row) => whole(row.runs)],
 				["Refused", (row) => whole(row.refused)],
-				["Median", (row) => ppmOff(row, "median_ppm")],
-				["Worst", (row) => ppmOff(row, "worst_ppm")],
+				["Median", (row) => formatCalibrationError(row, "median_ppm")],
+				["Worst", (row) => formatCalibrationError(row, "worst_ppm")],
 				["Why", refusalSentence, "left"],
 			],
 			rows, "Calibration loops and their errors"));
