@@ -152,8 +152,8 @@ lateness_at_deadline(const struct timer_analysis *analysis, struct lateness late
 }
 
 /*
- * Divides the time of the arming into whole periods. The last period is only for ticks that are late for earlier
- * deadlines.
+ * Divides the time from programming the source until interrupts were masked again into whole periods. The last period
+ * is only for ticks that are late for earlier deadlines.
  */
 static void
 divide_arming_into_periods(const struct timer_analysis *analysis, struct periods *periods)
@@ -230,9 +230,9 @@ store_lateness(const struct timer_analysis *analysis, struct periods *periods, s
 }
 
 /*
- * Adds interrupt I to its period. BURST is its position in its burst, counted from the end. LAST is true if it ends a
- * burst of two or more, and belongs to the latest deadline. The interrupts of a burst are added from the last to the
- * first. If several are in one period, the first one gives the lateness.
+ * Adds interrupt I to its period. BURST is the interrupt's position in its burst, counted from the end. LAST is true if
+ * the interrupt ends a burst of two or more, so that it belongs to the latest deadline. The interrupts of a burst are
+ * added from the last to the first. If a period has several interrupts, the first of them gives the period's lateness.
  */
 static void
 assign_tick_to_period(struct timer_analysis *analysis, struct periods *periods, size_t i, size_t burst, bool last)

@@ -63,8 +63,9 @@ enum report_policy timer_find_masking_policy(struct timer_analysis *analysis);
 
 struct periods {
 	uint64_t period_ps;
-	size_t count;                       /* number of whole periods in which interrupts were enabled */
-	uint16_t ticks[TIMER_PERIODS_MAX];  /* ticks of each period */
+	/* number of whole periods from programming the source until interrupts were masked again */
+	size_t count;
+	uint16_t ticks[TIMER_PERIODS_MAX];  /* number of ticks in each period */
 	/* for each period, 1 + the index of the interrupt whose lateness is in LATE; 0 if there is none */
 	uint16_t valued[TIMER_PERIODS_MAX];
 	struct lateness late[TIMER_PERIODS_MAX];

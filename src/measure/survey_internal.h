@@ -52,8 +52,8 @@ uint64_t survey_core_pass_end_tsc(const struct survey *survey);
 bool survey_is_core_pass_over(const struct survey *survey, uint64_t end_tsc);
 
 /*
- * Runs JOB on all cores at once. Stores the time that it took for survey_joint_job_overhead_ticks(), minus
- * WORK_TICKS, the longest time for which the cores work.
+ * Runs JOB on all cores at once. Measures how long this takes, subtracts WORK_TICKS (the longest time for which the
+ * cores work), and stores the difference for survey_joint_job_overhead_ticks().
  */
 void survey_run_on_all_cores(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
 
