@@ -286,7 +286,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.phase_starts = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
-	machine->stolen_counter = steal_open(cpu, &machine->platform.paravirtual, guard_run, guard_raise_fault);
+	machine->stolen_counter = steal_open_counter(cpu, &machine->platform.paravirtual, guard_run, guard_raise_fault);
 	machine->run.hooks.stolen_counter = &machine->stolen_counter;
 	machine->progress.on_draw = feed_watchdog_and_save;
 	machine->progress.on_draw_context = machine;
@@ -313,7 +313,7 @@ arm_watchdog(struct machine *machine, struct report *report)
 }
 
 void
-machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
+machine_run_measurements(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	open_machine(machine, plan, console, run);
 	run_set_up(run, &machine->run, plan->memory, plan->cores, plan->widest);

@@ -46,7 +46,7 @@ struct machine {
 	struct progress progress;
 	struct tick tick;
 	struct stolen_counter stolen_counter;
-	struct watchdog watchdog; /* armed only within machine_measure() */
+	struct watchdog watchdog; /* armed only within machine_run_measurements() */
 	struct run *measured_run; /* owned by the caller */
 	const struct plan *plan;  /* owned by the caller */
 	struct machine_boot boot; /* set by the caller before machine_read_firmware_tables() */
@@ -70,9 +70,10 @@ size_t machine_count_cores(const struct machine *machine, const struct options *
  * Does all measurements of RUN on MACHINE, in the memory of PLAN. CONSOLE shows the progress. With exit=reboot the
  * board's watchdog is armed during this time, so that it resets the machine if the run hangs.
  */
-void machine_measure(struct machine *machine, const struct plan *plan, struct console *console, struct run *run);
+void machine_run_measurements(struct machine *machine, const struct plan *plan, struct console *console,
+			      struct run *run);
 
-/* Returns to the firmware all resources that machine_measure() used. */
+/* Returns to the firmware all resources that machine_run_measurements() used. */
 void machine_close(struct machine *machine);
 
 #endif

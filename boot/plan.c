@@ -64,7 +64,7 @@ allocate_text(size_t size)
 }
 
 static bool
-is_missing(const struct text *text)
+is_text_missing(const struct text *text)
 {
 	return text->size && !text->bytes;
 }
@@ -104,9 +104,10 @@ try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const
 		.base64 = allocate_text(get_base64_size(cores, widest, options)),
 		.pack = pack_size ? firmware_allocate(pack_size) : NULL,
 	};
-	if (!plan->allocation || (series_size && !plan->series) || is_missing(&plan->table) || is_missing(&plan->json) ||
-	    is_missing(&plan->html) || is_missing(&plan->csv) || is_missing(&plan->screen) ||
-	    is_missing(&plan->base64) || (pack_size && !plan->pack)) {
+	if (!plan->allocation || (series_size && !plan->series) || is_text_missing(&plan->table) ||
+	    is_text_missing(&plan->json) ||
+	    is_text_missing(&plan->html) || is_text_missing(&plan->csv) || is_text_missing(&plan->screen) ||
+	    is_text_missing(&plan->base64) || (pack_size && !plan->pack)) {
 		plan_free(plan);
 		return false;
 	}

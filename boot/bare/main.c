@@ -139,7 +139,7 @@ measure_and_report(void *argument)
 	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);
 	if (!plan_allocate(&app->plan, machine_count_cores(machine, &report->options), NULL, report))
 		end_without_measuring(app, NO_MEMORY);
-	machine_measure(machine, &app->plan, &app->console, &app->run);
+	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
 	exit_application(app, queue_report(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
 }
 

@@ -274,7 +274,7 @@ core_main(struct core_slot *slot)
 	lapic_enable(slot->lapic);
 	dispatch_report_running(slot);
 	for (;;) {
-		switch (dispatch_run_pending(slot)) {
+		switch (dispatch_run_pending_job(slot)) {
 		case DISPATCH_IDLE:
 			sleep_until_interrupt();
 			break;

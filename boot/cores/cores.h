@@ -37,7 +37,7 @@ struct cores {
 	struct startup startup;         /* set by cores_start() */
 	struct core_setup *setup;       /* set by cores_start() */
 	uint32_t unlisted_id;           /* set by cores_start(): id of the first core that the MADT does not list */
-	struct mp *mp;                  /* set by mp_start() */
+	struct mp *mp;                  /* set by mp_start_cores() */
 };
 
 /* Limits for a struct smp. Both numbers include the boot core. */

@@ -42,7 +42,7 @@ static const char usage[] =
 	"With --compare it is 0 without differences and 1 with differences.\n";
 
 static void __attribute__((format(printf, 1, 2), noreturn))
-fail(const char *format, ...)
+exit_with_error(const char *format, ...)
 {
 	va_list arguments;
 
@@ -68,7 +68,7 @@ allocate_or_exit(size_t bytes)
 	void *memory = calloc(1, bytes);
 
 	if (!memory)
-		fail("there is no memory for %zu bytes", bytes);
+		exit_with_error("there is no memory for %zu bytes", bytes);
 	return memory;
 }
 
@@ -80,18 +80,18 @@ read_file(const char *path, size_t *length)
 	size_t size = 0, got = 0;
 
 	if (!file)
-		fail("%s: %s", path, strerror(errno));
+		exit_with_error("%s: %s", path, strerror(errno));
 	do {
 		size += (size_t)1 << 20;
 		bytes = realloc(bytes, size);
 		if (!bytes)
-			fail("%s: there is no memory for it", path);
+			exit_with_error("%s: there is no memory for it", path);
 		got += fread(bytes + got, 1, size - got, file);
 	} while (got == size && size < RECORD_BYTES_MAX);
 	if (ferror(file))
-		fail("%s: %s", path, strerror(errno));
+		exit_with_error("%s: %s", path, strerror(errno));
 	if (got == size)
-		fail("%s: it is larger than a record can be", path);
+		exit_with_error("%s: it is larger than a record can be", path);
 	fclose(file);
 	*length = got;
 	return bytes;
@@ -108,9 +108,9 @@ set_limits(struct report *report, char *const *words, int count)
 	rules_list_ids_with_limit(ids);
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
-			fail("%s: only limits can be changed afterwards, as in limit.rate-off=200", words[i]);
+			exit_with_error("%s: only limits can be changed afterwards, as in limit.rate-off=200", words[i]);
 		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->options, error))
-			fail("%s", error);
+			exit_with_error("%s", error);
 	}
 }
 
@@ -125,7 +125,7 @@ make_report_from_record(const char *path, char *const *words, int count)
 	const char *error = replay_restore_report(record, length, &memory, report, &found);
 
 	if (error)
-		fail("%s: %s", path, error);
+		exit_with_error("%s: %s", path, error);
 	if (strcmp(report->version, VERSION) || strcmp(report->commit, COMMIT))
 		fprintf(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
 			report->version, report->commit, VERSION, COMMIT);
@@ -153,7 +153,7 @@ render(render_text *put, const struct report *report)
 	text_init(&text, allocate_or_exit(size), size);
 	put(&text, report);
 	if (text.truncated)
-		fail("the report is larger than %zu bytes", size);
+		exit_with_error("the report is larger than %zu bytes", size);
 	return text;
 }
 
@@ -161,7 +161,7 @@ static void
 write_text(FILE *file, const char *path, const struct text *text)
 {
 	if (!file || fwrite(text->bytes, 1, text->length, file) != text->length || fflush(file))
-		fail("%s: %s", path, strerror(errno));
+		exit_with_error("%s: %s", path, strerror(errno));
 }
 
 static void
@@ -176,18 +176,18 @@ write_report_files(const char *folder, const struct report *report)
 	};
 
 	if (mkdir(folder, 0777) && errno != EEXIST)
-		fail("%s: %s", folder, strerror(errno));
+		exit_with_error("%s: %s", folder, strerror(errno));
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct text text = render(files[i].put, report);
 		char path[PATH_BYTES];
 
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, files[i].name) >= sizeof(path))
-			fail("%s: the path is too long", folder);
+			exit_with_error("%s: the path is too long", folder);
 		FILE *file = fopen(path, "wb");
 
 		write_text(file, path, &text);
 		if (fclose(file))
-			fail("%s: %s", path, strerror(errno));
+			exit_with_error("%s: %s", path, strerror(errno));
 	}
 	printf("%s: %s\n", folder, verdict_word(report->verdict));
 }
@@ -208,15 +208,15 @@ print_differences(const char *path, const struct report *report)
 	if (child == 0) {
 		dup2(fileno(file), STDIN_FILENO);
 		execlp("diff", "diff", "-U0", "--label", path, "--label", "replay", "--", path, "-", (char *)NULL);
-		fail("diff: %s", strerror(errno));
+		exit_with_error("diff: %s", strerror(errno));
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0)
-		fail("diff: %s", strerror(errno));
+		exit_with_error("diff: %s", strerror(errno));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_INCOMPLETE_OR_ERROR;
 }
 
 static enum status
-get_status(enum verdict verdict)
+get_exit_status(enum verdict verdict)
 {
 	if (verdict == VERDICT_PASS || verdict == VERDICT_WARN)
 		return STATUS_PASS;
@@ -234,7 +234,7 @@ static const char *
 read_option_value(int count, char **words, int *i)
 {
 	if (*i + 1 == count)
-		fail("%s needs a value; --help explains the usage", words[*i]);
+		exit_with_error("%s needs a value; --help explains the usage", words[*i]);
 	return words[++*i];
 }
 
@@ -253,14 +253,14 @@ parse_words(struct request *request, int count, char **words)
 		else if (!strcmp(words[i], "--compare"))
 			request->other = read_option_value(count, words, &i);
 		else if (words[i][0] == '-')
-			fail("%s is no option; --help explains the usage", words[i]);
+			exit_with_error("%s is no option; --help explains the usage", words[i]);
 		else if (!request->record)
 			request->record = words[i];
 		else
 			words[request->limit_count++] = words[i];
 	}
 	if (!request->record)
-		fail("no record is given; --help explains the usage");
+		exit_with_error("no record is given; --help explains the usage");
 }
 
 int
@@ -280,5 +280,5 @@ main(int count, char **words)
 
 		write_text(stdout, "standard output", &text);
 	}
-	return (int)get_status(report->verdict);
+	return (int)get_exit_status(report->verdict);
 }

@@ -162,7 +162,7 @@ measure_and_report(struct application *app)
 	machine->boot = (struct machine_boot){
 		.needs_acpi = true,
 		.count_firmware_cores = mp_count_listed,
-		.start_firmware_cores = mp_start,
+		.start_firmware_cores = mp_start_cores,
 		.stop_firmware_cores = mp_stop_cores,
 		.context = &app->checkpoint,
 		.start_phase = checkpoint_start_phase,
@@ -189,13 +189,13 @@ measure_and_report(struct application *app)
 		return end_without_measuring(app, NO_MEMORY, "");
 	}
 	checkpoint_set_plan(&app->checkpoint, &app->plan);
-	machine_measure(machine, &app->plan, &app->console, &app->run);
+	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
 	app->pager.patience = app->is_installed && is_unattended(app) ? PATIENCE : 0;
 
 	bool delivered = deliver_report(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
 	if (delivered)
-		send_schedule(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
+		send_schedule_report(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
 	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
 
 	exit_application(app, result, !machine->cores.firmware_lost_cores);

@@ -28,7 +28,7 @@ set_fault_sentence(struct send *send, const struct fault *fault)
 }
 
 static void
-send_now(void *context)
+send_report_now(void *context)
 {
 	struct send *send = context;
 	struct pager *pager = send->pager;
@@ -51,8 +51,8 @@ send_now(void *context)
 }
 
 void
-send_schedule(struct send *send, const struct report *report, const struct plan *plan, const struct server *booted,
-	      struct pager *pager)
+send_schedule_report(struct send *send, const struct report *report, const struct plan *plan,
+		     const struct server *booted, struct pager *pager)
 {
 	*send = (struct send){ .plan = plan, .address = report->options.save_url, .pager = pager };
 	if (!report->options.save_given && !send->address[0]) {
@@ -61,6 +61,6 @@ send_schedule(struct send *send, const struct report *report, const struct plan 
 	}
 	if (!send->address[0])
 		return;
-	pager->last = send_now;
+	pager->last = send_report_now;
 	pager->last_context = send;
 }

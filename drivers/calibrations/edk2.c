@@ -25,7 +25,7 @@ edk2_calibrate(const struct calibrating *calibrating, struct calibration_result 
 	bool waits;
 
 	begin = hw_tsc();
-	while ((waits = ((due - acpi_pm_read_24_bits(calibrating->devices[0])) & SIGN) == 0) && wait_goes_on(&wait))
+	while ((waits = ((due - acpi_pm_read_24_bits(calibrating->devices[0])) & SIGN) == 0) && wait_has_time_left(&wait))
 		;
 	end = hw_tsc();
 	hw_interrupts_restore(interrupts);

@@ -48,7 +48,7 @@ wait_for_tick(const struct calibrating *c, uint64_t *due_tsc)
 	struct wait wait = wait_begin(c->scale, 2 * TICK_NS);
 	bool waits;
 
-	while ((waits = (int64_t)(hw_tsc() - *due_tsc) < 0) && wait_goes_on(&wait))
+	while ((waits = (int64_t)(hw_tsc() - *due_tsc) < 0) && wait_has_time_left(&wait))
 		;
 	*due_tsc += scale_ns_to_ticks(c->scale, TICK_NS);
 	return !waits;
@@ -79,7 +79,7 @@ store_reading(struct calibration_result *result, const struct reading *reading)
 }
 
 static void
-calculate_result(const struct reading *first, const struct reading *last, struct calibration_result *result)
+calculate_lapic_rate(const struct reading *first, const struct reading *last, struct calibration_result *result)
 {
 	uint64_t ticks = first->count - last->count, pm = (last->pm - first->pm) & ACPI_PM_MASK_24, period;
 
@@ -122,7 +122,7 @@ linux_lapic_calibrate(const struct calibrating *c, struct calibration_result *re
 	lapic_write(&lapic, LAPIC_DIVIDE, DIVIDE_BY_16);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, UINT32_MAX);
 	if (measure_over_ticks(c, &lapic, &first, &last))
-		calculate_result(&first, &last, result);
+		calculate_lapic_rate(&first, &last, result);
 	else
 		calibration_set_failure(result, NO_TIME);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, 0);

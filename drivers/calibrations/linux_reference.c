@@ -65,7 +65,7 @@ wait_ms(const struct calibrating *c, unsigned ms)
 {
 	struct wait wait = wait_begin(c->scale, ms * WAIT_NS_PER_MS);
 
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 }
 
@@ -91,7 +91,7 @@ measure_khz_by_pit(const struct calibrating *c, unsigned ms, struct calibration_
 	hw_out8(PIT_DATA_2, count & 0xff);
 	hw_out8(PIT_DATA_2, (uint8_t)(count >> 8));
 	begin = last = now = hw_tsc();
-	for (; (hw_in8(PORT_B) & PORT_B_OUT_2) == 0 && wait_goes_on(&wait); last = now, loops++) {
+	for (; (hw_in8(PORT_B) & PORT_B_OUT_2) == 0 && wait_has_time_left(&wait); last = now, loops++) {
 		now = hw_tsc();
 		shortest = now - last < shortest ? now - last : shortest;
 		longest = now - last > longest ? now - last : longest;

@@ -35,7 +35,7 @@ measure_multiplier_over_10_ms(const struct calibrating *c, struct calibration_re
 	struct wait wait = wait_begin(c->scale, VALKEY_WAIT_NS);
 	uint64_t clock = hw_tsc(), tsc = hw_tsc(), end_tsc, us;
 
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 	end_tsc = hw_tsc();
 	us = scale_ns(c->scale, hw_tsc()) / 1000 - scale_ns(c->scale, clock) / 1000;

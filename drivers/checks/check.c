@@ -135,7 +135,7 @@ check_watch_begin(const struct checking *checking, uint64_t bound_ns)
 }
 
 bool
-check_watch_goes_on(struct check_watch *watch)
+check_watch_has_time_left(struct check_watch *watch)
 {
 	uint64_t now = check_read_tsc(watch->device), ticks = now - watch->last_tsc;
 

@@ -71,6 +71,7 @@ struct check_watch {
 };
 
 struct check_watch check_watch_begin(const struct checking *checking, uint64_t bound_ns);
-bool check_watch_goes_on(struct check_watch *watch); /* called for each poll; returns false when the wait is over */
+/* Called for each poll. Returns false when the wait is over. */
+bool check_watch_has_time_left(struct check_watch *watch);
 
 #endif

@@ -72,7 +72,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	}
 	struct wait wait = wait_begin(checking->scale, wrap_ns + PM_WRAP_NS);
 
-	while (last.ticks <= ACPI_PM_MASK_24 && wait_goes_on(&wait))
+	while (last.ticks <= ACPI_PM_MASK_24 && wait_has_time_left(&wait))
 		acpi_pm_sample_all_32_bits(checking, &last, 1);
 	if (last.ticks <= ACPI_PM_MASK_24 && last.ticks >= first.ticks) {
 		behaviour_set_text(row, "Bit 24 of the timer did not become 1 in the expected time.");
@@ -130,7 +130,7 @@ acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 			before = s[i - 1].ticks;
 			off = s[i].ticks;
 		}
-	} while (reads < PM_GLITCH_READS && wait_goes_on(&wait));
+	} while (reads < PM_GLITCH_READS && wait_has_time_left(&wait));
 	if (!glitches && reads < PM_GLITCH_READS_MIN) {
 		behaviour_set_text(row, "There was time for %u readings only.", reads);
 		return;

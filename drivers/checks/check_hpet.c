@@ -65,7 +65,7 @@ stop_and_restart_counter(const struct checking *checking)
 	stop.stopped = hpet_read_low_half(checking);
 	stop.off_ticks = check_read_tsc(checking->device) - begin;
 	wait = wait_begin(checking->scale, STOPPED_NS);
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 	stop.stopped_later = hpet_read_low_half(checking);
 	begin = check_read_tsc(checking->device);

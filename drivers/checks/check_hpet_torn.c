@@ -63,7 +63,7 @@ read_across_rollover(const struct checking *checking, struct behaviour *row, con
 	unsigned after = 0, readings = 1;
 	bool torn = false;
 
-	while (!torn && after < TORN_READINGS_AFTER && check_watch_goes_on(&watch)) {
+	while (!torn && after < TORN_READINGS_AFTER && check_watch_has_time_left(&watch)) {
 		now = sample_counter(checking, in_one_access && readings % 2);
 		readings++;
 		torn = !is_plausible_step(pace, &then, &now);
@@ -111,7 +111,7 @@ hpet_check_torn_readings(const struct checking *checking, struct behaviour *row)
 
 	before = (uint32_t)(TORN_BEFORE_NS * HPET_FS_PER_NS / period_fs);
 	wait = wait_begin(checking->scale, rollover_ns);
-	while (low <= UINT32_MAX - before && wait_goes_on(&wait))
+	while (low <= UINT32_MAX - before && wait_has_time_left(&wait))
 		low = hpet_read_low_half(checking);
 	read_across_rollover(checking, row, &pace, plain);
 }

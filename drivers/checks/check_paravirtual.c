@@ -110,7 +110,7 @@ page_stays_invalid(const struct checking *checking)
 	do {
 		if (!hv_page_copy(checking->device, &taken, &tsc) || taken.sequence)
 			return false;
-	} while (wait_goes_on(&wait));
+	} while (wait_has_time_left(&wait));
 	return true;
 }
 
@@ -166,7 +166,7 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 	unsigned reads = 0;
 	int64_t worst = 0;
 
-	while (reads < APART_TRIES && wait_goes_on(&wait) && hv_page_read_ticks(checking, &before)) {
+	while (reads < APART_TRIES && wait_has_time_left(&wait) && hv_page_read_ticks(checking, &before)) {
 		int64_t apart;
 
 		msr = hw_msr_read(MSR_HV_REFERENCE);

@@ -147,7 +147,7 @@ test_latch(const struct checking *checking, bool latch_twice)
 		       scale_ns_to_ticks(checking->scale, LATCH_HELD_NS);
 	wait = wait_begin(checking->scale, scale_ns(checking->scale, l.wait_ticks) < LATCH_HELD_NS_MAX ?
 			  scale_ns(checking->scale, l.wait_ticks) : 0);
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 	l.waited_tsc = check_read_tsc(checking->device);
 	if (latch_twice)

@@ -48,7 +48,7 @@ measure_duration(const struct checking *checking, uint64_t ns)
 	(void)pit_wait_until_loaded(checking);
 	wait = wait_begin(checking->scale, ns);
 	checking->rows->sample(checking->device, &first, 1);
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 	checking->rows->sample(checking->device, &last, 1);
 	pit_start_counting();
@@ -112,7 +112,7 @@ test_out_pin(const struct checking *checking, const struct duration *requested, 
 			was_low = true;
 			low_tsc = begin;
 		}
-	} while (!high && check_watch_goes_on(&watch));
+	} while (!high && check_watch_has_time_left(&watch));
 	if (!high)
 		return OUT_NEVER_HIGH;
 	if (!was_low)

@@ -197,7 +197,7 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 			record_second(w, &poll);
 		w->last = poll;
 		settled = are_both_determined(w) && (!flag || flag->edges >= 2);
-	} while (!settled && check_watch_goes_on(&watch) && check_get_time_left_ns(checking) &&
+	} while (!settled && check_watch_has_time_left(&watch) && check_get_time_left_ns(checking) &&
 		 ((saw_update(w) && !are_both_determined(w)) ||
 		  watch.seen_ticks < scale_ns_to_ticks(checking->scale, WATCH_NS)));
 	w->seen_ticks = watch.seen_ticks;

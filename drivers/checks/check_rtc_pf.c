@@ -178,7 +178,7 @@ observe_flag_for_ns(const struct checking *checking, uint64_t hz, uint8_t select
 		rtc_flag_poll(checking, &flag);
 		hw_interrupts_restore(interrupts);
 		interrupts = hw_interrupts_mask();
-	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_watch_goes_on(&watch));
+	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_watch_has_time_left(&watch));
 	hw_interrupts_restore(interrupts);
 	return saw_all_edges(checking, &flag) || before.edges < LONG_EDGES_MIN ? flag : before;
 }
@@ -192,7 +192,7 @@ observe_flag_briefly(const struct checking *checking, uint64_t hz, uint8_t selec
 
 	do
 		rtc_flag_poll(checking, &flag);
-	while (wait_goes_on(&wait));
+	while (wait_has_time_left(&wait));
 	rtc_pf_stop(checking->device);
 	hw_interrupts_restore(interrupts);
 	return flag;

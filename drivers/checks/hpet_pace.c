@@ -22,7 +22,7 @@ hpet_measure_rate_by_tsc(const struct checking *checking)
 	uint64_t begin = check_read_tsc(checking->device), end;
 	struct wait wait = wait_begin(checking->scale, PACE_NS);
 
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 	end = check_read_tsc(checking->device);
 	ticks = hpet_read_low_half(checking) - first;

@@ -21,7 +21,7 @@ pit_wait_until_loaded(const struct checking *checking)
 
 	do
 		status = pit_read_status();
-	while ((status & STATUS_NULL_COUNT) && wait_goes_on(&wait));
+	while ((status & STATUS_NULL_COUNT) && wait_has_time_left(&wait));
 	return status;
 }
 

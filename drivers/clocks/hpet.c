@@ -81,7 +81,7 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
  * is invalid.
  */
 static bool
-hpet_identify(uint64_t base, struct clock *clocks)
+hpet_read_identity(uint64_t base, struct clock *clocks)
 {
 	uint32_t id = hw_read32(base + HPET_ID), period_fs = hw_read32(base + HPET_PERIOD);
 	struct clock *clock = &clocks[HPET];
@@ -191,7 +191,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 	if (!probe_initialize_clocks(platform, device, clocks, &hpet_driver))
 		return;
 	device->address = table->base;
-	if (hpet_locate(table, &clocks[HPET]) && hpet_identify(table->base, clocks) &&
+	if (hpet_locate(table, &clocks[HPET]) && hpet_read_identity(table->base, clocks) &&
 	    hpet_start(device, &clocks[HPET])) {
 		clocks[HPET].state = CLOCK_PRESENT;
 		if (table->base >> 32)

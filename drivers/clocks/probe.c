@@ -77,7 +77,7 @@ probe_copy_first_state(struct clock *clocks, size_t count)
 }
 
 bool
-probe_wait_goes_on(struct probe_wait *wait)
+probe_wait_has_time_left(struct probe_wait *wait)
 {
 	uint64_t now = hw_tsc();
 
@@ -95,7 +95,7 @@ probe_counter_moves(sample_read *read, struct device *device)
 	struct probe_wait wait = { 0 };
 	uint64_t first = read(device);
 
-	while (probe_wait_goes_on(&wait))
+	while (probe_wait_has_time_left(&wait))
 		if (read(device) != first)
 			return true;
 	return false;

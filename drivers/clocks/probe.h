@@ -40,13 +40,13 @@ void probe_append_note(struct clock *clock, const char *format, ...) __attribute
 bool probe_counter_moves(sample_read *read, struct device *device);
 
 /*
- * A wait with the same limits as in probe_counter_moves(). Initialize it with { 0 }. probe_wait_goes_on() returns
+ * A wait with the same limits as in probe_counter_moves(). Initialize it with { 0 }. probe_wait_has_time_left() returns
  * false when the wait is over.
  */
 struct probe_wait {
 	uint64_t polls, begin;
 };
-bool probe_wait_goes_on(struct probe_wait *wait);
+bool probe_wait_has_time_left(struct probe_wait *wait);
 
 /*
  * Defines NAME##_sample, a clock's sample function, from READ, which reads the clock once. Each kind of TSC read around

@@ -171,7 +171,7 @@ static const struct clock rtc_rows[RTC_COUNT] = {
 
 /* Returns true if there is an RTC whose divider runs. Saves its registers A and B. */
 static bool
-rtc_identify(struct device *device, struct clock *clock)
+rtc_check_presence(struct device *device, struct clock *clock)
 {
 	uint8_t a = rtc_read_register(device, REGISTER_A), b = rtc_read_register(device,
 										 REGISTER_B);
@@ -197,7 +197,7 @@ rtc_update_flag_stays_set(const struct device *device)
 
 	/* polls once more at the end, because the core may have been preempted during the wait */
 	do {
-		last = !probe_wait_goes_on(&wait);
+		last = !probe_wait_has_time_left(&wait);
 		updating = rtc_read_register(device, REGISTER_A) & A_UIP;
 	} while (updating && !last);
 	return updating;
@@ -238,7 +238,7 @@ rtc_pf_is_set_in_time(struct device *device)
 	uint64_t before = device->edges;
 
 	rtc_pf_start(device);
-	while (rtc_pf_read(device) == before && probe_wait_goes_on(&wait))
+	while (rtc_pf_read(device) == before && probe_wait_has_time_left(&wait))
 		;
 	rtc_pf_stop(device);
 	return device->edges != before;
@@ -334,7 +334,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	rtc_find_ports(device);
 	if (device->address == RTC_INDEX_ALIAS)
 		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, Intel chip sets' alias of 70h-71h";
-	if (rtc_identify(device, &clocks[RTC])) {
+	if (rtc_check_presence(device, &clocks[RTC])) {
 		rtc_open_seconds(device, &clocks[RTC]);
 		rtc_open_flag(device, &clocks[RTC_PF]);
 	} else {

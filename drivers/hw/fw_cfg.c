@@ -32,7 +32,7 @@ read_number(unsigned size)
 }
 
 static bool
-is_present(void)
+is_fw_cfg_present(void)
 {
 	hw_out16(PORT_SELECTOR, KEY_SIGNATURE);
 	return read_number(4) == 0x51454d55; /* the characters "QEMU" */
@@ -70,7 +70,7 @@ fw_cfg_read_file(const char *name, char *buffer, size_t size, size_t *length)
 	struct file file;
 
 	*length = 0;
-	if (!is_present() || !find_file(name, &file))
+	if (!is_fw_cfg_present() || !find_file(name, &file))
 		return false;
 	*length = file.size;
 	hw_out16(PORT_SELECTOR, file.key);

@@ -5,7 +5,7 @@
  * poll to the next, although the core did not run in that time.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
- *	while (!ready() && wait_goes_on(&wait))
+ *	while (!ready() && wait_has_time_left(&wait))
  *		;
  */
 #ifndef BARETICK_WAIT_H
@@ -62,7 +62,7 @@ wait_begin(const struct scale *scale, uint64_t bound_ns)
 
 /* Polls the TSC once. Returns false when the wait is over. If the TSC has gone back, no time counts as passed. */
 static inline bool
-wait_goes_on(struct wait *wait)
+wait_has_time_left(struct wait *wait)
 {
 	uint64_t now, ticks;
 

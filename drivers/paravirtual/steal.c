@@ -139,7 +139,7 @@ do_nothing(void *argument)
 }
 
 static void
-try_counter(void *argument)
+test_counter(void *argument)
 {
 	struct trial *trial = argument;
 	struct stolen stolen;
@@ -157,8 +157,8 @@ explain_unusable_counter(const struct cpu_facts *facts, const struct stolen_coun
 	if (facts->memory_encrypted)
 		return "This guest's memory is encrypted, so its hypervisor cannot write stolen time into it.";
 	if (!counter->guarded)
-		try_counter(&trial);
-	else if (!counter->guarded(try_counter, &trial, &fault))
+		test_counter(&trial);
+	else if (!counter->guarded(test_counter, &trial, &fault))
 		return counter->xen_base ? "Xen offers its counter of stolen time, but the hypercall faulted." :
 		       "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.";
 	if (trial.known)
@@ -168,8 +168,8 @@ explain_unusable_counter(const struct cpu_facts *facts, const struct stolen_coun
 }
 
 struct stolen_counter
-steal_open(const struct cpu_facts *facts, const struct paravirtual *paravirtual, fault_guard *guarded,
-	   void (*raise)(const struct fault *fault))
+steal_open_counter(const struct cpu_facts *facts, const struct paravirtual *paravirtual, fault_guard *guarded,
+		   void (*raise)(const struct fault *fault))
 {
 	const struct paravirtual_interface *kvm = paravirtual_find(paravirtual, PARAVIRTUAL_KVM);
 	const struct paravirtual_interface *xen = paravirtual_find(paravirtual, PARAVIRTUAL_XEN);

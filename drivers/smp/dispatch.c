@@ -112,8 +112,8 @@ batch_await_stage(const struct batch *batch, enum stage stage, uint64_t bound_ns
 	struct wait again = wait_begin(scale, WAKE_AGAIN_NS);
 	size_t first = 0;
 
-	while ((first = batch_find_pending(batch, first, stage)) < batch->count && wait_goes_on(&wait)) {
-		if (wait_goes_on(&again))
+	while ((first = batch_find_pending(batch, first, stage)) < batch->count && wait_has_time_left(&wait)) {
+		if (wait_has_time_left(&again))
 			continue;
 		batch_wake(batch, first);
 		again = wait_begin(scale, WAKE_AGAIN_NS);
@@ -185,7 +185,7 @@ dispatch_report_running(struct core_slot *slot)
 }
 
 enum dispatch_turn
-dispatch_run_pending(struct core_slot *slot)
+dispatch_run_pending_job(struct core_slot *slot)
 {
 	uint32_t posted = __atomic_load_n(&slot->posted, __ATOMIC_ACQUIRE);
 	smp_job *job = slot->job;

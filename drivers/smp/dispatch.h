@@ -36,7 +36,7 @@ enum dispatch_turn { DISPATCH_IDLE, DISPATCH_WORKED, DISPATCH_HALT };
  * Runs the pending job. Called on the started core with interrupts masked. Returns DISPATCH_IDLE if there is no job.
  * Returns DISPATCH_HALT if no more jobs will come; the caller then halts the core.
  */
-enum dispatch_turn dispatch_run_pending(struct core_slot *slot);
+enum dispatch_turn dispatch_run_pending_job(struct core_slot *slot);
 
 /*
  * Called on a started core after a job. Waits for the next job for slot->awake_ticks. Polls instead of halting, so that

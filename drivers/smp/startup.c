@@ -25,7 +25,7 @@ startup_delay(const struct startup *startup, uint64_t ns)
 {
 	struct wait wait = wait_begin(&startup->scale, ns);
 
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 }
 
@@ -96,7 +96,7 @@ startup_await_arrivals(const struct startup *startup, size_t expected, uint64_t 
 	struct wait wait = wait_begin(&startup->scale, bound_ns);
 	size_t seen = startup_count_arrived(startup);
 
-	while (seen < expected && wait_goes_on(&wait)) {
+	while (seen < expected && wait_has_time_left(&wait)) {
 		size_t arrived = startup_count_arrived(startup);
 
 		if (arrived > seen)
@@ -154,7 +154,7 @@ startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t
 		struct wait wait = wait_begin(&startup->scale, may_come ? ARRIVAL_NS : QUIET_NS);
 
 		while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) == seen)
-			if (!wait_goes_on(&wait))
+			if (!wait_has_time_left(&wait))
 				return;
 	}
 }

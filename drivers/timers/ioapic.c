@@ -86,7 +86,7 @@ get_polarity_and_trigger_bits(uint16_t flags, uint64_t bus)
 }
 
 static struct ioapic_line
-find_line(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
+find_irq_line(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
 {
 	for (size_t i = 0; i < madt->override_count; i++)
 		if (madt->overrides[i].irq == irq)
@@ -98,13 +98,13 @@ find_line(const struct acpi_madt *madt, uint32_t irq, uint64_t bus)
 struct ioapic_line
 ioapic_get_line(const struct acpi_madt *madt, uint32_t irq)
 {
-	return find_line(madt, irq, 0);
+	return find_irq_line(madt, irq, 0);
 }
 
 struct ioapic_line
 ioapic_get_sci_line(const struct acpi_madt *madt, uint32_t irq)
 {
-	return find_line(madt, irq, LEVEL | ACTIVE_LOW);
+	return find_irq_line(madt, irq, LEVEL | ACTIVE_LOW);
 }
 
 uint64_t

@@ -59,14 +59,14 @@ class Dataset:
         """Return a DuckDB connection in which each table of the data set is a view."""
         base = engine.connect_to_duckdb(path, os.path.join(self.folder, ".load"))
         for table in rows.COLUMNS:
-            base.execute(f"CREATE OR REPLACE TEMP VIEW {table} AS {self._make_select(table)}")
+            base.execute(f"CREATE OR REPLACE TEMP VIEW {table} AS {self._make_select_query(table)}")
         return base
 
     def open_engine(self, name):
         """Return the engine NAME (duckdb or spark), which can answer queries on the tables."""
         return spark.Spark(self.data) if name == "spark" else engine.DuckDB(self.connect_to_tables())
 
-    def _make_select(self, table):
+    def _make_select_query(self, table):
         empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind, _ in rows.SPREAD_COLUMNS[table])
         if not self._list_files(table):
             return f"SELECT {empty} WHERE 1 = 0"
@@ -142,5 +142,5 @@ class Dataset:
             os.remove(new)
         with contextlib.closing(engine.connect_to_duckdb(new)) as base:
             for table in rows.COLUMNS:
-                base.execute(f"CREATE TABLE {table} AS {self._make_select(table)}")
+                base.execute(f"CREATE TABLE {table} AS {self._make_select_query(table)}")
         os.replace(new, path)

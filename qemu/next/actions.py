@@ -166,7 +166,7 @@ def _describe_prepared_start(system, state, new):
     if new:
         return f"report {new[-1]} is there"
     loader = loaders.ALL[state["loader"]](system)
-    waits = loader.is_chosen()
+    waits = loader.is_next_start_chosen()
     if state["boot_id"] == system.read_text(BOOT_ID):
         by = "" if loader.name == loaders.Firmware.name else f" by {loader.title}"
         return (f"prepared{by}, and the machine was not restarted since" if waits else
@@ -233,7 +233,7 @@ def collect_reports(system, target):
         yield f"earlier  report {name} was not collected before: it is in {os.path.join(target, name)}"
 
 
-def remove_all(system, with_reports):
+def remove_all_files_and_entries(system, with_reports):
     """Remove all that prepare_start() made, and the reports if WITH_REPORTS. Return a sentence."""
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         try:

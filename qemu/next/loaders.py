@@ -49,7 +49,7 @@ class Firmware:
         """Remove the boot entries that an earlier preparation with this loader made."""
         firmware.remove_entries(self.system, self._old)
 
-    def is_chosen(self):
+    def is_next_start_chosen(self):
         """Return True if the next start of this machine will start baretick."""
         return firmware.read_entry_number(self.system, "BootNext") in firmware.list_own_entries(self.system)
 
@@ -148,7 +148,7 @@ class Grub:
     def remove_old_entries(self):
         pass
 
-    def is_chosen(self):
+    def is_next_start_chosen(self):
         return bool(self.folder) and self._read_next_entry() == self.ID
 
     def remove_entry(self, _folder, existing):
@@ -245,11 +245,11 @@ class SystemdBoot:
     def remove_old_entries(self):
         pass
 
-    def is_chosen(self):
+    def is_next_start_chosen(self):
         return self._read_variable_text(self.variable) == self.ID
 
     def remove_entry(self, folder, existing):
-        if self.is_chosen():
+        if self.is_next_start_chosen():
             self._set_one_shot("")
         if os.path.exists(self._get_entry_path(folder)):
             write_or_delete(self._get_entry_path(folder), None)

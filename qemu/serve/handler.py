@@ -68,14 +68,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             if not allowed:
                 raise make_busy_refusal(f"{limits.CONNECTIONS_MAX_EACH} connections of this address are open")
-            if self._parse_head():
+            if self._parse_request_head():
                 self._route_request()
         except Refused as refused:
             self.server.print_refusal(self, refused)
             self._send_answer(refused.status, f"{clean_text(refused)}\n".encode("ascii", "replace"), TEXT, *refused.headers)
             self._discard_rest_of_body()
 
-    def _parse_head(self):
+    def _parse_request_head(self):
         """Parse the request line and the headers. Return False if the client sent nothing."""
         try:
             self.raw_requestline = self.rfile.readline(LINE_MAX + 1)

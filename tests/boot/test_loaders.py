@@ -110,7 +110,7 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     tool.choose_next_start(types.SimpleNamespace(uuid=uuid), None, "baretick.efi")
     options = tmp_path / "baretick.cfg"
     options.write_text("profile=quick\nduration=10ms\nclocks=tsc\ncores=off\nlabel=\"next to the application\"\n")
-    assert tool.is_chosen()
+    assert tool.is_next_start_chosen()
     for made in ("/EFI/baretick", "/grub"):
         mtools(stick, "mmd", f"::{made}")
     for source, target in ((loader, "/EFI/BOOT/BOOTX64.EFI"), (EFI, APPLICATION), (options, "/EFI/baretick"),
@@ -119,6 +119,6 @@ def test_grub_starts_the_entry_of_nextboot_and_takes_the_choice_back(run, tmp_pa
     done = run(*REAL_TIME_STICK, "--image", stick)
     assert checked(done)["options"]["label"] == "next to the application"
     (folder / "grubenv").write_bytes(volume_of(done.file("stick.img")).files("grub")["grubenv"])
-    assert not tool.is_chosen()
+    assert not tool.is_next_start_chosen()
     tool.remove_choice(None, found)
     assert (folder / "grubenv").read_bytes() == before and not (folder / "custom.cfg").exists()

@@ -160,7 +160,7 @@ def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, a
         'profile=quick\nlabel="rack 7"\nexit=reboot\ndeadline=auto\n')
     assert "\\EFI\\baretick\\baretick.efi".encode("utf-16-le") in firmware.read_variable(machine.system, "Boot0000")
     assert firmware.read_entry_number(machine.system, "BootNext") == 0
-    assert actions.remove_all(machine.system, False) == "removed"
+    assert actions.remove_all_files_and_entries(machine.system, False) == "removed"
     assert machine.state() == before
 
 
@@ -305,7 +305,7 @@ def test_reports_of_two_preparations_are_collected_together(machine, application
     actions.prepare_start(machine.system, application, [])
     with pytest.raises(Refused, match="was not restarted since"):
         list(actions.collect_reports(machine.system, str(target)))
-    actions.remove_all(machine.system, True)
+    actions.remove_all_files_and_entries(machine.system, True)
     assert not (machine.esp / volume.REPORTS).exists()
 
 
@@ -465,7 +465,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
     assert "from /dev/md127" in actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
     assert any(line.startswith("report   pass") for line in actions.collect_reports(machine.system, str(tmp_path / "collected")))
-    actions.remove_all(machine.system, with_reports=True)
+    actions.remove_all_files_and_entries(machine.system, with_reports=True)
     assert machine.state() == before
 
 
@@ -604,9 +604,9 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
     assert any(line.startswith("differs  the kernel's clock runs 5.000 ppm too slow (-5.100 to -4.900), which is 0.43 s a day")
                for line in said), said
     assert "clock    the kernel took tsc, as baretick expected" in said
-    actions.remove_all(machine.system, False)
+    actions.remove_all_files_and_entries(machine.system, False)
     assert volume.list_reports(str(machine.esp)) == ["0001"]
-    actions.remove_all(machine.system, True)
+    actions.remove_all_files_and_entries(machine.system, True)
     assert volume.list_reports(str(machine.esp)) == []
 
 
@@ -628,7 +628,7 @@ def test_a_report_of_an_earlier_run_is_not_taken_for_the_new_one(machine, applic
             (lambda: None, "prepared, and the machine was not restarted since"),
             (lambda: machine.is_restarted(ignored=True), "there is no report: the firmware ignored BootNext"),
             (machine.is_restarted, "there is no report: the firmware did not start baretick, or baretick was cut off"),
-            (lambda: actions.remove_all(machine.system, False), "nothing was prepared")]:
+            (lambda: actions.remove_all_files_and_entries(machine.system, False), "nothing was prepared")]:
         happens()
         with pytest.raises(Refused, match=sentence):
             list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
@@ -671,7 +671,7 @@ def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine
     (machine.esp / volume.OWN / actions.STATE).write_text(state)
     with pytest.raises(Refused, match="is damaged"):
         list(actions.collect_reports(machine.system, str(tmp_path)))
-    actions.remove_all(machine.system, False)
+    actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
 
 
@@ -863,7 +863,7 @@ def test_a_loader_is_told_to_start_baretick_once_and_all_is_taken_back(machine, 
         f"prepared by {loaders.ALL[name].title}, and the machine was not restarted since")
     actions.prepare_start(machine.system, application, [], name)
     assert machine.state() == prepared
-    assert actions.remove_all(machine.system, False) == "removed"
+    assert actions.remove_all_files_and_entries(machine.system, False) == "removed"
     assert machine.state() == before
 
 
@@ -887,7 +887,7 @@ def test_a_custom_cfg_of_others_stays(machine, application, others):
     before = machine.state()
     actions.prepare_start(machine.system, application, [], "grub")
     assert (machine.root / "boot/grub/custom.cfg").read_text().startswith(others)
-    actions.remove_all(machine.system, False)
+    actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
     assert (machine.root / "boot/grub/custom.cfg").stat().st_mode & 0o777 == 0o640
 
@@ -902,7 +902,7 @@ def test_the_empty_next_entry_that_grub_leaves_is_taken_away_unless_it_was_there
     machine.is_restarted()
     assert list(actions.describe_status(machine.system))[0].endswith(
         "GRUB did not start baretick, or baretick was cut off before its first checkpoint")
-    actions.remove_all(machine.system, False)
+    actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
 
 
@@ -923,8 +923,8 @@ def test_a_preparation_by_a_loader_replaces_the_firmwares(machine, application, 
     actions.prepare_start(machine.system, application, [], name)
     assert not firmware.list_own_entries(machine.system) and firmware.read_entry_number(machine.system, "BootNext") is None
     actions.prepare_start(machine.system, application, [])
-    assert not loaders.ALL[name](machine.system).is_chosen()
-    actions.remove_all(machine.system, False)
+    assert not loaders.ALL[name](machine.system).is_next_start_chosen()
+    actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
 
 
@@ -933,7 +933,7 @@ def test_a_folder_of_entries_that_was_made_is_taken_away(machine, application):
     shutil.rmtree(machine.esp / "loader/entries")
     before = machine.state()
     actions.prepare_start(machine.system, application, [], "systemd-boot")
-    actions.remove_all(machine.system, False)
+    actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
 
 
@@ -943,7 +943,7 @@ def test_a_damaged_state_is_no_obstacle_to_taking_a_loaders_entry_away(machine, 
     before = machine.state()
     actions.prepare_start(machine.system, application, [], name)
     (machine.esp / volume.OWN / "prepared.json").write_text("{")
-    actions.remove_all(machine.system, False)
+    actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
 
 

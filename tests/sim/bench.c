@@ -207,7 +207,7 @@ bench_open(struct bench *bench, size_t cores)
 		.read_signals = read_signals,
 		.set_tsc_rate = ignore_time,
 	};
-	bench->stolen_counter = steal_open(cpu, &bench->platform.paravirtual, bench->guard, NULL);
+	bench->stolen_counter = steal_open_counter(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
 	bench->memory = allocate_survey_memory(cores, bench->widest, &report->options);
 	if (bench->interval_ns)

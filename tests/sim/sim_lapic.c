@@ -94,7 +94,7 @@ sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes)
 }
 
 static bool
-is_x2apic(uint32_t msr)
+is_x2apic_msr(uint32_t msr)
 {
 	if (msr < MSR_X2APIC || msr > MSR_X2APIC_END)
 		return false;
@@ -114,7 +114,7 @@ sim_lapic_msr_read(uint32_t msr, uint64_t *value)
 		*value = sim_interrupts_read_deadline();
 		return true;
 	}
-	if (!is_x2apic(msr))
+	if (!is_x2apic_msr(msr))
 		return false;
 	*value = read_register(msr - MSR_X2APIC, true);
 	if (msr - MSR_X2APIC == REGISTER_ICR_LOW)
@@ -131,7 +131,7 @@ sim_lapic_msr_write(uint32_t msr, uint64_t value)
 		sim_interrupts_write_deadline(value);
 		return true;
 	}
-	if (!is_x2apic(msr))
+	if (!is_x2apic_msr(msr))
 		return false;
 	if (number > LAST_REGISTER)
 		sim_fail("#GP: MSR %xh is not writable", msr);

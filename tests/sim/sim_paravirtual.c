@@ -350,7 +350,7 @@ pack_4_characters(const char *text)
 }
 
 static void
-set_interface(uint32_t base, const char *name, uint32_t max)
+set_cpuid_interface(uint32_t base, const char *name, uint32_t max)
 {
 	sim_cpuid_set(base, 0, (struct hw_cpuid){ max, pack_4_characters(name), pack_4_characters(name + 4),
 						 pack_4_characters(name + 8) });
@@ -376,7 +376,7 @@ make_guest(void)
 static void
 add_hyperv_interface(void)
 {
-	set_interface(0x40000000, "Microsoft Hv", 0x40000005);
+	set_cpuid_interface(0x40000000, "Microsoft Hv", 0x40000005);
 	sim_cpuid_set(0x40000001, 0, (struct hw_cpuid){ 0x31237648, 0, 0, 0 });
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ HV_ACCESS_REFERENCE_COUNTER | HV_ACCESS_REFERENCE_TSC |
 							HV_ACCESS_HYPERCALL_MSRS, 0, 0, 0 });
@@ -390,7 +390,7 @@ sim_paravirtual_make_kvm_guest(bool hyperv)
 	uint32_t base = hyperv ? 0x40000100 : 0x40000000;
 
 	make_guest();
-	set_interface(base, "KVMKVMKVM\0\0\0", base + 1);
+	set_cpuid_interface(base, "KVMKVMKVM\0\0\0", base + 1);
 	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE_STABLE, 0, 0, 0 });
 	if (hyperv)
 		add_hyperv_interface();
@@ -402,7 +402,7 @@ sim_paravirtual_make_xen_guest(bool hyperv)
 	uint32_t base = hyperv ? 0x40000100 : 0x40000000;
 
 	make_guest();
-	set_interface(base, "XenVMMXenVMM", base + 4);
+	set_cpuid_interface(base, "XenVMMXenVMM", base + 4);
 	sim_cpuid_set(base + 1, 0, (struct hw_cpuid){ 4 << 16 | 17, 0, 0, 0 });
 	sim_cpuid_set(base + 3, 0, (struct hw_cpuid){ 0, XEN_TSC_NEVER_EMULATED, 1000000, 0 });
 	sim_cpuid_set(base + 4, 0, (struct hw_cpuid){ XEN_VCPU_ID_PRESENT, 0, 0, 0 });

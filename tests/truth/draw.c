@@ -19,7 +19,7 @@ mix_bits(uint64_t z)
 }
 
 void
-draw_begin(uint64_t seed, uint64_t kind)
+draw_set_seed(uint64_t seed, uint64_t kind)
 {
 	state = mix_bits(mix_bits(seed) + kind) | 1;
 }

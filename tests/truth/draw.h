@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void draw_begin(uint64_t seed, uint64_t kind);
+void draw_set_seed(uint64_t seed, uint64_t kind);
 
 uint64_t draw_bits(void);
 uint64_t draw_below(uint64_t below);

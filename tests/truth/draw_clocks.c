@@ -33,14 +33,14 @@ draw_sources(void)
 }
 
 void
-draw_own_sources(void)
+draw_independent_sources(void)
 {
 	for (int i = 0; i < CLOCKS; i++)
 		machine.source[i] = (unsigned)i;
 }
 
 static void
-draw_deviations(void)
+draw_rate_deviations(void)
 {
 	for (unsigned i = 0; i < SOURCES; i++) {
 		int64_t most = draw_between(20, 50) * PPM;
@@ -115,7 +115,7 @@ draw_wrong_factor(void)
 }
 
 void
-draw_leaves(void)
+draw_cpuid_leaves(void)
 {
 	enum { LEAF_15, LEAF_16, LEAF_KHZ, LEAVES };
 	uint32_t ratio = (uint32_t)draw_between(80, 400), khz, mhz;
@@ -225,7 +225,7 @@ draw_clocks(void)
 	machine.hz[PM] = machine.is_guest ? pm_claim.num : 3 * PIT_HZ;
 	machine.hz[RTC] = 1;
 	draw_sources();
-	draw_deviations();
+	draw_rate_deviations();
 	draw_tsc_claim(draw_claim_kind());
 	draw_hpet();
 	draw_counter_steps();
@@ -253,7 +253,7 @@ draw_very_wrong_source(unsigned source)
 }
 
 void
-draw_load(void)
+draw_host_load(void)
 {
 	machine.preempt_every = draw_log_uniform(500, 5000);
 	machine.preempt_min_ps = 10 * SIM_PS_PER_US;

@@ -58,7 +58,7 @@ draw_packages(size_t count)
 }
 
 size_t
-draw_core(void)
+draw_core_number(void)
 {
 	return 1 + draw_below(machine.cores - 1);
 }

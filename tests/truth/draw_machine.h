@@ -13,14 +13,14 @@ enum tsc_claim { CLAIM_RIGHT, CLAIM_ROUNDED, CLAIM_HYPERVISOR, CLAIM_ABSENT };
 void draw_clocks(void);
 void draw_rates(void);
 
-void draw_own_sources(void);                              /* gives each clock its own oscillator */
+void draw_independent_sources(void);                              /* gives each clock its own oscillator */
 void draw_same_source(const int *clocks, size_t count);   /* gives these clocks one oscillator */
 void draw_wrong_source(unsigned source);                   /* makes the oscillator wrong by 150 to 5,000 ppm */
 void draw_very_wrong_source(unsigned source);                    /* makes the oscillator wrong by 6 to 30 % */
-void draw_load(void);                                     /* lets the host preempt the core often, for up to 20 ms */
+void draw_host_load(void);                                   /* lets the host preempt the core often, for up to 20 ms */
 void draw_tsc_claim(enum tsc_claim how);
 /* draws CPUID leaves with rates for the TSC: right ones, rounded ones, and one wrong leaf */
-void draw_leaves(void);
+void draw_cpuid_leaves(void);
 
 /*
  * Draws 2 to 16 healthy cores in one package. It removes some clocks from the machine, so that a run takes less time.
@@ -32,6 +32,6 @@ void draw_processors(void);
 int64_t draw_offset(void);             /* returns 10 to 10^7 ticks, positive or negative */
 /* returns the rate in microhertz of a TSC that is faster by PPB than the other cores' TSCs */
 uint64_t draw_drift(int64_t ppb);
-size_t draw_core(void);                /* returns a random core that is not the boot core */
+size_t draw_core_number(void);                /* returns a random core that is not the boot core */
 
 #endif

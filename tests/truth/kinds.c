@@ -21,8 +21,8 @@ static void
 draw_claims(void)
 {
 	draw_clocks();
-	draw_own_sources();
-	draw_leaves();
+	draw_independent_sources();
+	draw_cpuid_leaves();
 	draw_rates();
 }
 
@@ -30,7 +30,7 @@ static void
 draw_one_faulty_clock(void)
 {
 	draw_clocks();
-	draw_own_sources();
+	draw_independent_sources();
 	draw_tsc_claim(CLAIM_RIGHT);
 	machine.has[RTC] = draw_chance(60);
 	draw_wrong_source((unsigned)draw_below(machine.has[RTC] ? CLOCKS : RTC));
@@ -41,7 +41,7 @@ static void
 draw_several_faulty_clocks(void)
 {
 	draw_clocks();
-	draw_own_sources();
+	draw_independent_sources();
 	draw_tsc_claim(draw_chance(50) ? CLAIM_RIGHT : CLAIM_ABSENT);
 	for (unsigned i = 0, count = (unsigned)draw_between(2, 3); i < count; i++)
 		draw_wrong_source((unsigned)draw_below(CLOCKS));
@@ -52,7 +52,7 @@ static void
 draw_faulty_chip_set(void)
 {
 	draw_clocks();
-	draw_own_sources();
+	draw_independent_sources();
 	draw_tsc_claim(CLAIM_RIGHT);
 	draw_same_source(machine.is_guest ? devices : chip_set, machine.is_guest ? 4 : 3);
 	draw_wrong_source(HPET);
@@ -63,7 +63,7 @@ static void
 draw_few_clocks(void)
 {
 	draw_clocks();
-	draw_own_sources();
+	draw_independent_sources();
 	for (int i = HPET; i < CLOCKS; i++)
 		machine.has[i] = draw_chance(40);
 	/* the rate window needs a reference clock, and only these three can be one */
@@ -147,7 +147,7 @@ static void
 draw_rate_change(void)
 {
 	draw_clocks();
-	draw_own_sources();
+	draw_independent_sources();
 	draw_same_source(machine.is_guest ? devices : chip_set, 3);
 	draw_rates();
 	machine.event = EVENT_BEND;
@@ -196,9 +196,9 @@ draw_fast_rtc(void)
 {
 	machine.is_guest = true;
 	draw_clocks();
-	draw_own_sources();
+	draw_independent_sources();
 	draw_same_source(chip_set, 3);
-	draw_load();
+	draw_host_load();
 	machine.is_obvious = draw_chance(70);
 	if (machine.is_obvious) {
 		draw_very_wrong_source(RTC);
@@ -272,7 +272,7 @@ const struct kind kinds[] = {
 	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_rate_change },
 	{ "tsc-back", "the TSC is set back by 50 ns to 10 us again and again", draw_tsc_set_back },
 	{ "cores", "2 to 16 cores, all healthy", draw_cores },
-	{ "offset", "cores whose TSC has an offset of 10 to 10^7 ticks", draw_offset_cores },
+	{ "offset", "cores whose TSC has an offset of 10 to 10^7 ticks", draw_cores_with_offsets },
 	{ "sockets", "2 to 4 packages, one with such an offset, or each", draw_sockets },
 	{ "drift", "one core faster or slower by 20 to 100,000 ppb", draw_drifting_core },
 	{ "step-first", "a core's TSC steps by 10 to 10^7 ticks in the first pass", draw_step_in_first_pass },

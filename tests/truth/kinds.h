@@ -2,7 +2,7 @@
 #ifndef BARETICK_KINDS_H
 #define BARETICK_KINDS_H
 
-void draw_offset_cores(void);
+void draw_cores_with_offsets(void);
 void draw_sockets(void);
 void draw_drifting_core(void);
 void draw_step_in_first_pass(void);

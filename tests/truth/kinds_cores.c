@@ -15,7 +15,7 @@ draw_core_offsets(void)
 }
 
 void
-draw_offset_cores(void)
+draw_cores_with_offsets(void)
 {
 	draw_cores();
 	draw_core_offsets();
@@ -66,7 +66,7 @@ void
 draw_step_in_first_pass(void)
 {
 	draw_cores();
-	draw_step(draw_core(), WHEN_FIRST);
+	draw_step(draw_core_number(), WHEN_FIRST);
 }
 
 void
@@ -96,7 +96,7 @@ static void
 draw_fault_ticks(uint64_t *ticks)
 {
 	draw_cores();
-	machine.fault_core = draw_core();
+	machine.fault_core = draw_core_number();
 	machine.fault_reads = draw_log_uniform(20, 1000);
 	*ticks = draw_log_uniform(1000, 1000000);
 }
@@ -144,7 +144,7 @@ void
 draw_far_offset(void)
 {
 	draw_cores();
-	machine.core[draw_core()].offset = draw_signed(draw_log_uniform(1000000000, UINT64_C(50000000000)));
+	machine.core[draw_core_number()].offset = draw_signed(draw_log_uniform(1000000000, UINT64_C(50000000000)));
 }
 
 void

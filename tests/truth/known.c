@@ -107,7 +107,7 @@ machine_has_fault(size_t core)
 }
 
 bool
-machine_steps_back(size_t core)
+machine_tsc_steps_back(size_t core)
 {
 	return machine_has_fault(core) || (machine.core[core].steps_at_ps != SIM_NEVER && machine.core[core].step < 0) ||
 	       (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER);

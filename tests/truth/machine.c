@@ -154,12 +154,12 @@ set_lapic_leaf(void)
 }
 
 struct bench *
-machine_run(const struct kind *kind, uint64_t seed, bool is_drawn)
+machine_run_trial(const struct kind *kind, uint64_t seed, bool is_drawn)
 {
 	struct bench *bench;
 
 	sim_reset();
-	draw_begin(seed, (uint64_t)(kind - kinds));
+	draw_set_seed(seed, (uint64_t)(kind - kinds));
 	machine = (struct machine){ .cores = 1, .at_ps = SIM_NEVER, .step_1024 = 1024, .package_bits = 4 };
 	for (size_t i = 0; i < CORES_MAX; i++)
 		machine.core[i] = (struct core){ .steps_at_ps = SIM_NEVER, .apic_id = (uint32_t)i };

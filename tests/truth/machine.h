@@ -160,7 +160,7 @@ int find_clock_number(const char *id); /* returns CLOCKS if no clock has this id
  * Does a run on the machine of KIND and SEED, with drawn readings (see machine.is_drawn) or with simulated ones. The
  * caller frees the bench.
  */
-struct bench *machine_run(const struct kind *kind, uint64_t seed, bool is_drawn);
+struct bench *machine_run_trial(const struct kind *kind, uint64_t seed, bool is_drawn);
 
 /* Returns the TSC of CORE at world time AT_PS, in units of 1/TICK tick. */
 __int128 machine_get_tsc_at(size_t core, uint64_t at_ps);
@@ -181,7 +181,7 @@ bool machine_has_broken_clock(int clock);
  * previous one.
  */
 bool machine_has_fault(size_t core);
-bool machine_steps_back(size_t core);
+bool machine_tsc_steps_back(size_t core);
 
 /* Returns the lowest number of all cores whose TSCs always agree with CORE. It identifies the class of these cores. */
 size_t machine_get_core_class(size_t core);

@@ -75,7 +75,7 @@ static struct {
 static long double values[WIDTHS][VALUES_MAX];
 
 void
-tally_begin(const struct kind *kind, bool all_errors)
+tally_begin_kind(const struct kind *kind, bool all_errors)
 {
 	memset(&table, 0, sizeof(table));
 	table.kind = kind;
@@ -93,7 +93,7 @@ tally_begin_trial(uint64_t seed, bool simulated)
 }
 
 bool
-tally(enum check check, bool right, const char *format, ...)
+tally_check(enum check check, bool right, const char *format, ...)
 {
 	va_list arguments;
 	char line[LINE_SIZE];

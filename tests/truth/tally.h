@@ -25,11 +25,11 @@ enum width {
 	WIDTHS
 };
 
-void tally_begin(const struct kind *kind, bool all_errors);
+void tally_begin_kind(const struct kind *kind, bool all_errors);
 void tally_begin_trial(uint64_t seed, bool simulated);
 
 /* Counts one check. If it is not RIGHT, the sentence describes the error. Returns RIGHT. */
-bool tally(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool tally_check(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
  * Counts a fault that has no finding, and need not have one. WHY gives the reason. SIZE is the fault as a multiple of

@@ -67,7 +67,7 @@ record_interrupt(const struct sim_taken *event)
 }
 
 static bool
-is_requested(const struct timer_source *source)
+is_source_requested(const struct timer_source *source)
 {
 	for (size_t i = 0; timers_truth.tested[i]; i++)
 		/* if a source is tested, all sources of its device count as tested, because they share its fault */
@@ -82,7 +82,7 @@ draw_tested_sources(void)
 	for (size_t count = 0; count < TIMERS_TESTED;) {
 		const struct timer_source *source = &sources[draw_below(SOURCES)];
 
-		if (is_requested(source))
+		if (is_source_requested(source))
 			continue;
 		timers_truth.tested[count] = source;
 		timers_truth.drivers[count++] = source->driver;
@@ -90,7 +90,7 @@ draw_tested_sources(void)
 }
 
 static void
-draw_policies(void)
+draw_delivery_policies(void)
 {
 	for (size_t i = 0; timers_truth.tested[i]; i++) {
 		const struct timer_source *source = timers_truth.tested[i];
@@ -116,7 +116,7 @@ draw_timers(void)
 	sim.interrupts.taken = record_interrupt;
 	sim.cost_ps[SIM_PAUSE] = draw_log_uniform(200, 1000) * NS;
 	draw_tested_sources();
-	draw_policies();
+	draw_delivery_policies();
 }
 
 static void

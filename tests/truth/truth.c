@@ -118,7 +118,7 @@ run_trial(const struct kind *kind, uint64_t seed, const struct arguments *argume
 	struct bench *bench;
 
 	tally_begin_trial(seed, simulated);
-	bench = machine_run(kind, seed, !simulated);
+	bench = machine_run_trial(kind, seed, !simulated);
 	if (arguments->entries)
 		print_entries(bench, seed);
 	if (arguments->show) {
@@ -129,21 +129,21 @@ run_trial(const struct kind *kind, uint64_t seed, const struct arguments *argume
 			print_pairs(&bench->run.report, "last", &bench->run.report.skew.last.offsets);
 		print_machine();
 	}
-	verdict_claims(bench);
-	verdict_rates(bench);
-	verdict_clocks(&bench->run.report);
+	verdict_check_claims(bench);
+	verdict_check_rates(bench);
+	verdict_check_clocks(&bench->run.report);
 	if (machine.cores > 1)
-		verdict_cores(bench);
+		verdict_check_cores(bench);
 	if (sim.interrupts.plugged)
-		verdict_timers(&bench->run.report);
-	verdict_host(&bench->run.report);
+		verdict_check_timers(&bench->run.report);
+	verdict_check_host(&bench->run.report);
 	bench_free(bench);
 	cores_free();
 }
 
 /* Returns true if the command line names this kind of machine, or no kind at all. */
 static bool
-is_requested(const struct kind *kind, int count, char **words)
+is_kind_requested(const struct kind *kind, int count, char **words)
 {
 	bool any = false;
 
@@ -187,9 +187,9 @@ main(int count, char **words)
 	first = strtoull(words[1], NULL, 0);
 	trials = strtoull(words[2], NULL, 0);
 	for (const struct kind *kind = kinds; kind->name; kind++) {
-		if (!is_requested(kind, count, words))
+		if (!is_kind_requested(kind, count, words))
 			continue;
-		tally_begin(kind, all);
+		tally_begin_kind(kind, all);
 		for (uint64_t i = 0; i < trials; i++)
 			run_trial(kind, first + i, &arguments, arguments.simulated ||
 				  i % SIMULATED_SHARE == SIMULATED_SHARE - 1);

@@ -4,15 +4,15 @@
 
 #include "machine.h"
 
-void verdict_rates(const struct bench *bench);
+void verdict_check_rates(const struct bench *bench);
 /* checks that the report names all faulty clocks and no healthy clock */
-void verdict_clocks(const struct report *report);
+void verdict_check_clocks(const struct report *report);
 /* must be called before the other checks; does nothing if no leaves were drawn */
-void verdict_claims(const struct bench *bench);
-void verdict_cores(const struct bench *bench);
-void verdict_timers(const struct report *report);
+void verdict_check_claims(const struct bench *bench);
+void verdict_check_cores(const struct bench *bench);
+void verdict_check_timers(const struct report *report);
 /* checks the report's statements about stops and stolen time that the host announces */
-void verdict_host(const struct report *report);
+void verdict_check_host(const struct report *report);
 
 /*
  * Returns the TSC's rate in Hz that the report must show: measured with the clock that sets the report's time scale,

@@ -56,8 +56,9 @@ use_leaf_of_report(const struct report *report)
 		machine.within_hz = leaf->within_hz;
 		is_known = true;
 	}
-	tally(CHECK_SENTENCE, is_known, "a claim of the TSC that no leaf has: %llu / %llu", (unsigned long long)claimed->num,
-	      (unsigned long long)claimed->den);
+	tally_check(CHECK_SENTENCE, is_known, "a claim of the TSC that no leaf has: %llu / %llu",
+		    (unsigned long long)claimed->num,
+		    (unsigned long long)claimed->den);
 }
 
 /* In this kind of machine the TSC is right, and only a leaf can be wrong. */
@@ -69,17 +70,20 @@ check_finding(const struct report *report, const struct finding *finding)
 	long double apart;
 
 	if (strncmp(finding->rule, "rate-", 5) == 0) {
-		tally(CHECK_CLOCK_NAMED, find_clock_number(finding->clock) != TSC, "%s: %s", finding->rule, finding->text);
+		tally_check(CHECK_CLOCK_NAMED, find_clock_number(finding->clock) != TSC, "%s: %s", finding->rule,
+			    finding->text);
 		return;
 	}
 	if (strcmp(finding->rule, "tsc-claim") != 0)
 		return;
 	leaf = find_leaf(finding->text);
-	if (!tally(CHECK_SENTENCE, leaf && leaf->is_wrong && by != CLOCKS && by != TSC, "of no wrong leaf: %s", finding->text))
+	if (!tally_check(CHECK_SENTENCE, leaf && leaf->is_wrong && by != CLOCKS && by != TSC, "of no wrong leaf: %s",
+			 finding->text))
 		return;
 	apart = (machine.hz[TSC] * leaf->hz.den / leaf->hz.num / (1 + machine_get_rate_error_ppb(by) / PPB) - 1) * 1e6L;
-	tally(CHECK_SENTENCE, finding->low - 1 <= apart && apart <= finding->high + 1, "%s, not %.1Lf ppm", finding->text,
-	      apart);
+	tally_check(CHECK_SENTENCE, finding->low - 1 <= apart && apart <= finding->high + 1, "%s, not %.1Lf ppm",
+		    finding->text,
+		    apart);
 }
 
 static void
@@ -92,18 +96,19 @@ check_leaf(const struct report *report, const struct leaf *leaf)
 		is_named |= strcmp(report->findings[i].rule, "tsc-claim") == 0 && find_leaf(report->findings[i].text) == leaf;
 	for (size_t i = 0; i < report->claim_count; i++)
 		if (strcmp(report->claims[i].claim.by, leaf->by) == 0 && report->claims[i].claim.clock == CLAIM_OF_TSC)
-			tally(CHECK_PASSED_OFF, report->claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED : OUTCOME_FAILED),
-			      "%s is off by %.0Lf ppm", leaf->by, off / PPM);
+			tally_check(CHECK_PASSED_OFF,
+				    report->claims[i].outcome != (leaf->is_wrong ? OUTCOME_PASSED : OUTCOME_FAILED),
+				    "%s is off by %.0Lf ppm", leaf->by, off / PPM);
 	if (!leaf->is_wrong)
 		return;
 	if (off >= OBVIOUS_PPB)
-		tally(CHECK_CLOCK_SILENT, is_named, "%s is off by %.0Lf ppm", leaf->by, off / PPM);
+		tally_check(CHECK_CLOCK_SILENT, is_named, "%s is off by %.0Lf ppm", leaf->by, off / PPM);
 	else if (!is_named)
 		tally_count_silence("a leaf off by less than 2000 ppm", off / clocks_limit_ppb("tsc-claim"));
 }
 
 void
-verdict_claims(const struct bench *bench)
+verdict_check_claims(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
 

@@ -181,11 +181,11 @@ check_elapsed(const struct report *report, const struct report_group *a, const s
 
 	if (!a->elapsed.known || !b->elapsed.known || machine.event == EVENT_BACK || machine.event == EVENT_HALTS)
 		return;
-	tally(CHECK_ELAPSED, a->elapsed.low - b->elapsed.high <= truth + slack &&
+	tally_check(CHECK_ELAPSED, a->elapsed.low - b->elapsed.high <= truth + slack &&
 			     a->elapsed.high - b->elapsed.low >= truth - slack,
-	      "%s against %s: %.6Lf to %.6Lf s, not %.6Lf", clock_ids[get_first_clock(report, a)],
-	      clock_ids[get_first_clock(report, b)],
-	      (a->elapsed.low - b->elapsed.high) / 1e9L, (a->elapsed.high - b->elapsed.low) / 1e9L, truth / 1e9L);
+		    "%s against %s: %.6Lf to %.6Lf s, not %.6Lf", clock_ids[get_first_clock(report, a)],
+		    clock_ids[get_first_clock(report, b)],
+		    (a->elapsed.low - b->elapsed.high) / 1e9L, (a->elapsed.high - b->elapsed.low) / 1e9L, truth / 1e9L);
 }
 
 /*
@@ -206,9 +206,9 @@ check_discontinuities(const struct report *report)
 		const struct report_discontinuity *row = &report->discontinuities[i];
 		bool then = machine.event == EVENT_BACK || machine.event == EVENT_HALTS || is_time_in_row(row, machine.at_ps);
 
-		tally(CHECK_DISCONTINUITY, is_time_in_row(row, machine.core[0].steps_at_ps) ||
-		      (machine.event != EVENT_BEND && then),
-		      "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
+		tally_check(CHECK_DISCONTINUITY, is_time_in_row(row, machine.core[0].steps_at_ps) ||
+			    (machine.event != EVENT_BEND && then),
+			    "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
 		for (size_t g = 1; g < row->group_count && machine.at_ps != SIM_NEVER; g++)
 			check_elapsed(report, &row->groups[g], &row->groups[0]);
 	}
@@ -260,14 +260,15 @@ check_finding(const struct report *report, const struct finding *finding)
 	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_are_most_narrow_right(report))
 		tally_count_silence("a claim blamed by most of those that know, which are off alike", 0);
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
-		tally(CHECK_SENTENCE, is_claim_finding_true(report, finding), "%s: %s", finding->rule, finding->text);
+		tally_check(CHECK_SENTENCE, is_claim_finding_true(report, finding), "%s: %s", finding->rule, finding->text);
 	else if (!finding->clock)
-		tally(CHECK_SENTENCE, is_group_finding_true(finding), "%s: %s", finding->rule, finding->text);
+		tally_check(CHECK_SENTENCE, is_group_finding_true(finding), "%s: %s", finding->rule, finding->text);
 	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_are_most_narrow_right(report))
 		tally_count_silence("a clock named by most of those that know, which are off alike", 0);
 	else
-		tally(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule) && is_rate_change_true(finding, 1u << clock), "%s: %s",
-		      finding->rule, finding->text);
+		tally_check(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule) &&
+			    is_rate_change_true(finding, 1u << clock), "%s: %s",
+			    finding->rule, finding->text);
 }
 
 static bool
@@ -334,16 +335,17 @@ check_silence(const struct report *report, int clock)
 	if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
 		tally_count_silence("a guest's RTC that a note gives as off in one stretch", size);
 	else if (can_be_named)
-		tally(CHECK_CLOCK_SILENT, is_clock_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
-		      clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
-		      is_clock_named(report, clock, false) ? ": told as one of two" : "");
+		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
+			    clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
+			    is_clock_named(report, clock, false) ? ": told as one of two" : "");
 	else if (is_clock_named(report, clock, true))
 		return;
 	else if (machine.is_drawn && is_in_any_note(report, "its rate after that is not known"))
 		tally_count_silence("a clock whose second rate is not known, and that has no check", size);
 	else if (machine.is_obvious)
-		tally(CHECK_CLOCK_SILENT, is_clock_named(report, clock, false), "%s is off by %.0Lf ppm", clock_ids[clock],
-		      machine_get_rate_error_ppb(clock) / PPM);
+		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, false), "%s is off by %.0Lf ppm",
+			    clock_ids[clock],
+			    machine_get_rate_error_ppb(clock) / PPM);
 	else if (is_clock_named(report, clock, false))
 		tally_count_silence("a clock told as one of two", size);
 	else if (!clocks_are_most_right())
@@ -363,9 +365,9 @@ check_scale(const struct report *report)
 	if (is_in_any_note(report, "which may be wrong"))
 		tally_count_silence("a scale said to be in doubt", 0);
 	else
-		tally(CHECK_SCALE, !clocks_has_fault(find_clock_number(id)),
-		      "all times rest on %s, which is off by %.0Lf ppm", id,
-		      machine_get_rate_error_ppb(find_clock_number(id)) / PPM);
+		tally_check(CHECK_SCALE, !clocks_has_fault(find_clock_number(id)),
+			    "all times rest on %s, which is off by %.0Lf ppm", id,
+			    machine_get_rate_error_ppb(find_clock_number(id)) / PPM);
 }
 
 static bool
@@ -390,10 +392,10 @@ check_passed_rate(const struct behaviour *row)
 	if (strcmp(row->rule, "rate-off") != 0 || clock == CLOCKS || machine.at_ps != SIM_NEVER)
 		return;
 	sscanf(against ? against : "", "against %31[a-z_]", witness);
-	tally(CHECK_PASSED_OFF,
-	      fabsl(machine_get_rate_error_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
+	tally_check(CHECK_PASSED_OFF,
+		    fabsl(machine_get_rate_error_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
 		      !share_source(clock, find_clock_number(witness)),
-	      "%s It is off by %.0Lf ppm", row->text, machine_get_rate_error_ppb(clock) / PPM);
+		    "%s It is off by %.0Lf ppm", row->text, machine_get_rate_error_ppb(clock) / PPM);
 }
 
 /* A rule must not pass if its interval is wider than twice the limit, because such an interval proves nothing. */
@@ -406,8 +408,9 @@ check_passes(const struct report *report)
 
 		if (find_clock_number(entry->clock.id) != TSC && entry->verdict == VERDICT_PASS && !entry->open &&
 		    entry->error.known)
-			tally(CHECK_PASSED_WIDE, width <= 2 * clocks_limit_ppb("rate-off"), "%s: %lld to %lld ppb", entry->clock.id,
-			      (long long)entry->error.low, (long long)entry->error.high);
+			tally_check(CHECK_PASSED_WIDE, width <= 2 * clocks_limit_ppb("rate-off"),
+				    "%s: %lld to %lld ppb", entry->clock.id,
+				    (long long)entry->error.low, (long long)entry->error.high);
 	}
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
@@ -415,13 +418,13 @@ check_passes(const struct report *report)
 		if (!row->has_figure || rules_get_outcome(row, &report->options) != OUTCOME_PASSED)
 			continue;
 		check_passed_rate(row);
-		tally(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,
-		      "%s: %s %lld to %lld", row->rule, row->text, (long long)row->low, (long long)row->high);
+		tally_check(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,
+			    "%s: %s %lld to %lld", row->rule, row->text, (long long)row->low, (long long)row->high);
 	}
 }
 
 void
-verdict_clocks(const struct report *report)
+verdict_check_clocks(const struct report *report)
 {
 	check_discontinuities(report);
 	for (size_t i = 0; i < report->finding_count; i++)
@@ -431,7 +434,7 @@ verdict_clocks(const struct report *report)
 		if (clocks_has_exact_rate(i) && fabsl(machine_get_rate_error_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
 			check_silence(report, i);
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
-		tally(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),
-		      "the machine was stopped for %.1f s", machine.by_ps / 1e12);
+		tally_check(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),
+			    "the machine was stopped for %.1f s", machine.by_ps / 1e12);
 	check_passes(report);
 }

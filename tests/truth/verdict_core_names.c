@@ -336,9 +336,10 @@ check_kind_of_drift(const struct finding *finding, size_t core)
 	struct span span;
 
 	if (strstr(finding->text, ", steadily: "))
-		tally(CHECK_MOTION, !stepped, "core %zu stepped: %s", core, finding->text);
+		tally_check(CHECK_MOTION, !stepped, "core %zu stepped: %s", core, finding->text);
 	else if (step)
-		tally(CHECK_MOTION, stepped && parse_time_or_pair(step + 11, &span) && at_ps + PRINTED_STEP_PS >= span.from_ps &&
+		tally_check(CHECK_MOTION, stepped && parse_time_or_pair(step + 11, &span) &&
+			    at_ps + PRINTED_STEP_PS >= span.from_ps &&
 				    at_ps <= span.to_ps + PRINTED_STEP_PS, "core %zu: %s", core, finding->text);
 	else
 		tally_count_silence(stepped ? "a step that is not told from a drift" : "a drift that is not told from a step", 0);
@@ -379,11 +380,11 @@ static void
 check_steps_back(const struct finding *finding)
 {
 	if (finding->core != REPORT_NO_CORE)
-		tally(CHECK_CORE_NAMED, find_core_by_apic_id(finding->core) < machine.cores &&
-					machine_steps_back(find_core_by_apic_id(finding->core)), "%s", finding->text);
+		tally_check(CHECK_CORE_NAMED, find_core_by_apic_id(finding->core) < machine.cores &&
+					machine_tsc_steps_back(find_core_by_apic_id(finding->core)), "%s", finding->text);
 	for (size_t i = 0; i < finding->core_count; i++)
-		tally(CHECK_CORE_NAMED, find_core_by_apic_id(finding->cores[i]) < machine.cores &&
-					machine_steps_back(find_core_by_apic_id(finding->cores[i])), "%s", finding->text);
+		tally_check(CHECK_CORE_NAMED, find_core_by_apic_id(finding->cores[i]) < machine.cores &&
+					machine_tsc_steps_back(find_core_by_apic_id(finding->cores[i])), "%s", finding->text);
 }
 
 static void
@@ -395,25 +396,25 @@ check_finding(const struct report *report, const struct finding *finding)
 	struct span span = { 0, 0 };
 
 	if ((is_offset || is_drift) && named < machine.cores)
-		tally(CHECK_CORE_NAMED, parse_time_or_pair(finding->text, &span) && differs_from_majority(named, span),
-		      "%s%s", finding->text,
-		      has_majority ? "" : " (no class of cores is most)");
+		tally_check(CHECK_CORE_NAMED, parse_time_or_pair(finding->text, &span) && differs_from_majority(named, span),
+			    "%s%s", finding->text,
+			    has_majority ? "" : " (no class of cores is most)");
 	if (is_offset)
-		tally(CHECK_SENTENCE, is_offset_true(report, finding), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, is_offset_true(report, finding), "%s", finding->text);
 	if (is_drift)
-		tally(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "clock-backward") == 0)
 		check_steps_back(finding);
 	if (is_drift && named < machine.cores && has_majority && !machine_has_fault(named))
 		check_kind_of_drift(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
-		tally(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-warp") == 0) {
 		const struct report_contended *worst =
 			skew->locked.worst_ticks > skew->lock_free.worst_ticks ? &skew->locked : &skew->lock_free;
 		size_t a = find_core_by_apic_id(worst->worst_a), b = find_core_by_apic_id(worst->worst_b);
 
-		tally(CHECK_SENTENCE, machine_get_core_class(a) != machine_get_core_class(b), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, machine_get_core_class(a) != machine_get_core_class(b), "%s", finding->text);
 	}
 }
 
@@ -501,9 +502,9 @@ check_silence(const struct bench *bench, size_t core)
 		size = trip > 0 ? hull_to_ticks(most) / trip : 0;
 
 	if (can_be_named(report, first, core, true) || (again && can_be_named(report, latest, core, true)))
-		tally(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->cores[core].steps_back,
-		      "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_to_ticks(most),
-		      report->finding_count ? report->findings[0].text : "nothing is said");
+		tally_check(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->cores[core].steps_back,
+			    "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_to_ticks(most),
+			    report->finding_count ? report->findings[0].text : "nothing is said");
 	else if (is_marked_as_off(report, core))
 		return;
 	else if (can_be_named(report, first, core, false) || (again && can_be_named(report, latest, core, false)))
@@ -526,14 +527,14 @@ check_that_something_is_reported(const struct bench *bench)
 				  (report->skew.last.measured &&
 				   (is_offset_proven(report, latest, i, j) || offsets_get_movement_ticks(latest, i, j) > 0));
 	if (proofs)
-		tally(CHECK_CORE_SILENT, has_report_any_finding(report),
-		      "%zu pairs are proven to differ, and nothing is said", proofs);
+		tally_check(CHECK_CORE_SILENT, has_report_any_finding(report),
+			    "%zu pairs are proven to differ, and nothing is said", proofs);
 	else if (!has_majority && !has_report_any_finding(report))
 		tally_count_silence("no class of cores is most, no pair proves it", 0);
 }
 
 void
-verdict_core_names(const struct bench *bench)
+verdict_check_core_names(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
 	struct span tournaments = { machine.first.to_ps, machine.last.to_ps ? machine.last.from_ps : machine.first.to_ps };
@@ -544,14 +545,15 @@ verdict_core_names(const struct bench *bench)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
 		if (is_marked_as_off(report, i))
-			tally(CHECK_CORE_NAMED, differs_from_majority(i, tournaments), "core %zu is marked: %s", i,
-			      report->cores[i].drifts ? "it drifts" : "it is off the majority");
+			tally_check(CHECK_CORE_NAMED, differs_from_majority(i, tournaments), "core %zu is marked: %s", i,
+				    report->cores[i].drifts ? "it drifts" : "it is off the majority");
 		if (has_majority && is_outside_majority(i) && report->skew.first.measured)
 			check_silence(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
-		tally(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back, "core %zu has its fault every %llu reads",
-		      machine.fault_core, (unsigned long long)machine.fault_reads);
+		tally_check(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back,
+			    "core %zu has its fault every %llu reads",
+			    machine.fault_core, (unsigned long long)machine.fault_reads);
 	if (report->skew.first.measured)
 		check_that_something_is_reported(bench);
 }

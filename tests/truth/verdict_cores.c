@@ -76,10 +76,10 @@ check_pairs(const struct report_skew *skew)
 			struct hull hull = hull_of_offsets(a, b, machine.first);
 
 			if (offset_is_known(own))
-				tally(CHECK_PAIR_OFFSET, contains_true_offset(own, hull),
-				      "core %zu against %zu: %lld to %lld ticks, not %.3Lf to %.3Lf",
-				      b, a, (long long)own.low, (long long)own.high, hull_to_ticks(hull.low),
-				      hull_to_ticks(hull.high));
+				tally_check(CHECK_PAIR_OFFSET, contains_true_offset(own, hull),
+					    "core %zu against %zu: %lld to %lld ticks, not %.3Lf to %.3Lf",
+					    b, a, (long long)own.low, (long long)own.high, hull_to_ticks(hull.low),
+					    hull_to_ticks(hull.high));
 		}
 }
 
@@ -93,12 +93,13 @@ check_core_offset(const struct report *report, size_t core)
 
 	if (core == 0 || !offset_is_known(place))
 		return;
-	if (tally(CHECK_PLACE, contains_true_offset(place, hull), "core %zu: %lld to %lld ticks, not %.3Lf to %.3Lf", core,
-		  (long long)place.low, (long long)place.high, hull_to_ticks(hull.low), hull_to_ticks(hull.high)) && ns.known)
-		tally(CHECK_PLACE_NS, ns.low <= hull_to_ticks(hull.high) / per_ns &&
-		      ns.high >= hull_to_ticks(hull.low) / per_ns,
-		      "core %zu: %lld to %lld ns, not %.3Lf to %.3Lf", core, (long long)ns.low, (long long)ns.high,
-		      hull_to_ticks(hull.low) / per_ns, hull_to_ticks(hull.high) / per_ns);
+	if (tally_check(CHECK_PLACE, contains_true_offset(place, hull),
+			"core %zu: %lld to %lld ticks, not %.3Lf to %.3Lf", core,
+			(long long)place.low, (long long)place.high, hull_to_ticks(hull.low), hull_to_ticks(hull.high)) && ns.known)
+		tally_check(CHECK_PLACE_NS, ns.low <= hull_to_ticks(hull.high) / per_ns &&
+			    ns.high >= hull_to_ticks(hull.low) / per_ns,
+			    "core %zu: %lld to %lld ns, not %.3Lf to %.3Lf", core, (long long)ns.low, (long long)ns.high,
+			    hull_to_ticks(hull.low) / per_ns, hull_to_ticks(hull.high) / per_ns);
 }
 
 /* Checks the core's drift against the boot core. Time is measured in the boot core's ticks. */
@@ -110,8 +111,8 @@ check_drift(const struct report *report, size_t core)
 
 	if (core == 0 || !report_drift_is_known(report, &report->cores[core]) || !cores_are_both_stable(0, core))
 		return;
-	tally(CHECK_DRIFT, drift->low <= truth && truth <= drift->high, "core %zu: %lld to %lld ppb, not %.3Lf", core,
-	      (long long)drift->low, (long long)drift->high, truth);
+	tally_check(CHECK_DRIFT, drift->low <= truth && truth <= drift->high, "core %zu: %lld to %lld ppb, not %.3Lf", core,
+		    (long long)drift->low, (long long)drift->high, truth);
 }
 
 /*
@@ -148,12 +149,12 @@ check_bound(const struct report *report)
 
 	if (!skew->within_known)
 		return;
-	tally(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
-	      (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
+	tally_check(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
+		    (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
 	/* without this, the rule is not determined, and the report's bound is only the best known one */
 	if (skew->synchronised)
-		tally(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
-		      (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
+		tally_check(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
+			    (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
 }
 
 /*
@@ -185,7 +186,7 @@ check_widths(const struct report_skew *skew, const struct report *report)
 }
 
 void
-verdict_cores(const struct bench *bench)
+verdict_check_cores(const struct bench *bench)
 {
 	const struct report *report = &bench->run.report;
 	bool still = true;
@@ -202,5 +203,5 @@ verdict_cores(const struct bench *bench)
 			check_widths(&report->skew, report);
 	}
 	if (machine.cores > 1)
-		verdict_core_names(bench);
+		verdict_check_core_names(bench);
 }

@@ -18,6 +18,6 @@ bool cores_do_most_differ(size_t core, const __int128 *positions);
 bool cores_are_both_stable(size_t a, size_t b); /* returns true if neither core's TSC steps in the run */
 
 /* checks that the report names all faulty cores and no healthy core */
-void verdict_core_names(const struct bench *bench);
+void verdict_check_core_names(const struct bench *bench);
 
 #endif

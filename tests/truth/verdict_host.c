@@ -32,36 +32,36 @@ count_disruptions(const struct report *report)
 }
 
 static void
-verdict_stolen(const struct report *report)
+check_stolen_time(const struct report *report)
 {
 	const struct report_stolen *stolen = &report->interference.stolen;
 	const struct finding *finding = find_finding(report, "pv-steal");
 	bool is_wrong = machine.counts_stolen && sim_paravirtual.steal_percent != 100;
 
 	if (finding)
-		tally(CHECK_HOST_NAMED, is_wrong, "%s", finding->text);
+		tally_check(CHECK_HOST_NAMED, is_wrong, "%s", finding->text);
 	if (is_wrong && !sim_paravirtual.steal_percent && sim_paravirtual.stolen_long_ps > LONG_ENOUGH_PS &&
 	    !report->discontinuity_count)
-		tally(CHECK_HOST_SILENT, finding != NULL, "%lu us stolen, %lu to %lu us by the gaps",
-		      sim_paravirtual.stolen_long_ps / SIM_PS_PER_US, stolen->low_ns / 1000, stolen->high_ns / 1000);
+		tally_check(CHECK_HOST_SILENT, finding != NULL, "%lu us stolen, %lu to %lu us by the gaps",
+			    sim_paravirtual.stolen_long_ps / SIM_PS_PER_US, stolen->low_ns / 1000, stolen->high_ns / 1000);
 }
 
 static void
-verdict_marker(const struct report *report)
+check_marker(const struct report *report)
 {
 	const struct finding *finding = find_finding(report, "pv-untold");
 	bool is_untold = machine.has_marker && !machine.announces && machine.at_ps != SIM_NEVER;
 
 	if (finding)
-		tally(CHECK_HOST_NAMED, is_untold, "%s", finding->text);
+		tally_check(CHECK_HOST_NAMED, is_untold, "%s", finding->text);
 	if (is_untold && count_disruptions(report))
-		tally(CHECK_HOST_SILENT, finding != NULL, "%zu disruptions, and none is called untold",
-		      count_disruptions(report));
+		tally_check(CHECK_HOST_SILENT, finding != NULL, "%zu disruptions, and none is called untold",
+			    count_disruptions(report));
 }
 
 void
-verdict_host(const struct report *report)
+verdict_check_host(const struct report *report)
 {
-	verdict_stolen(report);
-	verdict_marker(report);
+	check_stolen_time(report);
+	check_marker(report);
 }

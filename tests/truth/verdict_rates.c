@@ -80,9 +80,9 @@ check_pair(const struct report_rate *rate)
 	int a = find_clock_number(rate->a), b = find_clock_number(rate->b);
 	long double truth = (machine.hz[a] / get_claimed_hz(a) / (machine.hz[b] / get_claimed_hz(b)) - 1) * PPB;
 
-	tally(CHECK_PAIR_RATE, is_truth_inside(rate->ppb.low, truth, rate->ppb.high),
-	      "%s against %s: %lld to %lld ppb, not %.3Lf",
-	      rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
+	tally_check(CHECK_PAIR_RATE, is_truth_inside(rate->ppb.low, truth, rate->ppb.high),
+		    "%s against %s: %lld to %lld ppb, not %.3Lf",
+		    rate->a, rate->b, (long long)rate->ppb.low, (long long)rate->ppb.high, truth);
 }
 
 /*
@@ -99,15 +99,15 @@ is_crystal_right(const struct report *report)
 
 /* Checks that the parts of a rate's error budget add up to the whole error. */
 static void
-check_budget(const struct report_clock *entry)
+check_error_budget(const struct report_clock *entry)
 {
 	const struct rate_budget *budget = &entry->budget;
 	long double whole = ((long double)entry->measured.high / entry->measured.low - 1) / 2 * PPB;
 	long double sum = (budget->bracket + budget->resolution + budget->tsc_resolution + budget->tsc_rate + budget->claim +
 			   budget->conversion) / 1000.0L;
 
-	tally(CHECK_BUDGET, budget->known && sum >= whole * (1 - 1e-6L) && sum <= whole + 0.2L + whole / 100,
-	      "%s: %.3Lf of %.3Lf ppb", entry->clock.id, sum, whole);
+	tally_check(CHECK_BUDGET, budget->known && sum >= whole * (1 - 1e-6L) && sum <= whole + 0.2L + whole / 100,
+		    "%s: %.3Lf of %.3Lf ppb", entry->clock.id, sum, whole);
 }
 
 static void
@@ -119,14 +119,15 @@ check_hz(const struct report *report, const struct report_clock *entry, int cloc
 
 	if (!hz->known)
 		return;
-	tally(CHECK_HZ, is_truth_inside(hz->low, relative, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
-	      (unsigned long long)hz->low, (unsigned long long)hz->high, relative);
-	check_budget(entry);
+	tally_check(CHECK_HZ, is_truth_inside(hz->low, relative, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
+		    (unsigned long long)hz->low, (unsigned long long)hz->high, relative);
+	check_error_budget(entry);
 	hz = &entry->absolute;
 	if (!hz->known || !is_crystal_right(report))
 		return;
-	tally(CHECK_HZ_ABSOLUTE, is_truth_inside(hz->low, truth, hz->high), "%s: %llu to %llu mHz, not %.3Lf", entry->clock.id,
-	      (unsigned long long)hz->low, (unsigned long long)hz->high, truth);
+	tally_check(CHECK_HZ_ABSOLUTE, is_truth_inside(hz->low, truth, hz->high), "%s: %llu to %llu mHz, not %.3Lf",
+		    entry->clock.id,
+		    (unsigned long long)hz->low, (unsigned long long)hz->high, truth);
 }
 
 static void
@@ -137,15 +138,17 @@ check_changes(const struct report_clock *entry, int clock)
 	long double truth = clock == TSC ? 0 : get_claimed_hz(clock) * machine.hz[TSC] / machine.hz[clock] * 1e6L;
 
 	if (halves->known && (machine.at_ps == SIM_NEVER || machine.at_ps > machine.rates.to_ps))
-		tally(CHECK_CHANGE, is_truth_inside(halves->low, 0, halves->high), "%s: by %lld to %lld ppb within the window",
-		      entry->clock.id, (long long)halves->low, (long long)halves->high);
+		tally_check(CHECK_CHANGE, is_truth_inside(halves->low, 0, halves->high),
+			    "%s: by %lld to %lld ppb within the window",
+			    entry->clock.id, (long long)halves->low, (long long)halves->high);
 	if (since->known && is_rate_constant_in_run())
-		tally(CHECK_CHANGE, is_truth_inside(since->low, 0, since->high), "%s: by %lld to %lld ppb since the window",
-		      entry->clock.id, (long long)since->low, (long long)since->high);
+		tally_check(CHECK_CHANGE, is_truth_inside(since->low, 0, since->high),
+			    "%s: by %lld to %lld ppb since the window",
+			    entry->clock.id, (long long)since->low, (long long)since->high);
 	if (implied->known && is_rate_constant_in_run() && clock != TSC)
-		tally(CHECK_SINCE, is_truth_inside(implied->low, truth, implied->high),
-		      "%s implies %llu to %llu uHz, not %.3Lf",
-		      entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
+		tally_check(CHECK_SINCE, is_truth_inside(implied->low, truth, implied->high),
+			    "%s implies %llu to %llu uHz, not %.3Lf",
+			    entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
 }
 
 /* Checks the rate of the RTC's periodic flag. Its error in ppm is measured in seconds of the report. */
@@ -158,9 +161,9 @@ check_periodic(const struct report *report)
 		const struct behaviour *row = &report->behaviours.rows[i];
 
 		if (strcmp(row->rule, "rtc-periodic") == 0 && row->has_figure)
-			tally(CHECK_PERIODIC, is_truth_inside(row->low, truth, row->high),
-			      "%s %lld to %lld ppm, not %.1Lf", row->text,
-			      (long long)row->low, (long long)row->high, truth);
+			tally_check(CHECK_PERIODIC, is_truth_inside(row->low, truth, row->high),
+				    "%s %lld to %lld ppm, not %.1Lf", row->text,
+				    (long long)row->low, (long long)row->high, truth);
 	}
 }
 
@@ -182,14 +185,15 @@ check_width(const struct report_clock *entry, int clock)
 }
 
 void
-verdict_rates(const struct bench *bench)
+verdict_check_rates(const struct bench *bench)
 {
 	static unsigned trials;
 	const struct report *report = &bench->run.report;
 	bool widths = trials++ % WIDTHS_SHARE == 0;
 
-	tally(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s", (unsigned long long)report->tsc.num,
-	      (unsigned long long)report->tsc.den, report->tsc_source);
+	tally_check(CHECK_END, !machine.expired, "the TSC is said to have %llu / %llu Hz, %s",
+		    (unsigned long long)report->tsc.num,
+		    (unsigned long long)report->tsc.den, report->tsc_source);
 	for (size_t i = 0; i < report->rate_count && is_rate_constant_in_window(report); i++)
 		check_pair(&report->rates[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {

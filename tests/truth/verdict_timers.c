@@ -117,18 +117,19 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare_lateness);
 	least = times->late_ps[0] / 1e3L;
 	most = times->late_ps[times->count - 1] / 1e3L;
-	tally(CHECK_TIMER_LATE, told->min_ns + (long double)told->error_ns + get_tolerance_ns(told->min_ns) + drift >= least &&
+	tally_check(CHECK_TIMER_LATE,
+		    told->min_ns + (long double)told->error_ns + get_tolerance_ns(told->min_ns) + drift >= least &&
 				(row->periodic ||
 				 told->max_ns - (long double)told->error_ns - get_tolerance_ns(told->max_ns) - drift <= most),
-	      "%s%s: %lld to %lld ns, +-%llu, not %.1Lf to %.1Lf", row->source, row->periodic ? ", periodic" : "",
-	      (long long)told->min_ns, (long long)told->max_ns, (unsigned long long)told->error_ns, least, most);
+		    "%s%s: %lld to %lld ns, +-%llu, not %.1Lf to %.1Lf", row->source, row->periodic ? ", periodic" : "",
+		    (long long)told->min_ns, (long long)told->max_ns, (unsigned long long)told->error_ns, least, most);
 	if (row->periodic || told->count != times->count)
 		return;
-	tally(CHECK_TIMER_LATE, is_near_truth(told->p50_ns, get_percentile_ps(times, 50000), told->error_ns + drift) &&
+	tally_check(CHECK_TIMER_LATE, is_near_truth(told->p50_ns, get_percentile_ps(times, 50000), told->error_ns + drift) &&
 				is_near_truth(told->p99_ns, get_percentile_ps(times, 99000), told->error_ns + drift),
-	      "%s: p50 %lld, p99 %lld ns, +-%llu, not %.1Lf and %.1Lf", row->source, (long long)told->p50_ns,
-	      (long long)told->p99_ns, (unsigned long long)told->error_ns, get_percentile_ps(times, 50000) / 1e3L,
-	      get_percentile_ps(times, 99000) / 1e3L);
+		    "%s: p50 %lld, p99 %lld ns, +-%llu, not %.1Lf and %.1Lf", row->source, (long long)told->p50_ns,
+		    (long long)told->p99_ns, (unsigned long long)told->error_ns, get_percentile_ps(times, 50000) / 1e3L,
+		    get_percentile_ps(times, 99000) / 1e3L);
 }
 
 static void
@@ -146,19 +147,19 @@ check_row(const struct report *report, const struct report_interval *row, struct
 		return;
 	if (source->lateness)
 		check_lateness(report, row, source, times);
-	tally(CHECK_TIMER_COUNT, !row->doubled || doubles, "%s%s: %llu doubled", row->source,
-	      row->periodic ? ", periodic" : "", (unsigned long long)row->doubled);
+	tally_check(CHECK_TIMER_COUNT, !row->doubled || doubles, "%s%s: %llu doubled", row->source,
+		    row->periodic ? ", periodic" : "", (unsigned long long)row->doubled);
 	if (row->periodic)
-		tally(CHECK_TIMER_COUNT, !row->empty || drops, "%s: %llu of %llu lost, %llu excused", row->source,
-		      (unsigned long long)row->empty, (unsigned long long)row->expected, (unsigned long long)row->excused);
+		tally_check(CHECK_TIMER_COUNT, !row->empty || drops, "%s: %llu of %llu lost, %llu excused", row->source,
+			    (unsigned long long)row->empty, (unsigned long long)row->expected, (unsigned long long)row->excused);
 	if (row->rate.known)
-		tally(CHECK_TIMER_RATE, row->rate.low <= timers_get_rate_ppb(report, source) &&
+		tally_check(CHECK_TIMER_RATE, row->rate.low <= timers_get_rate_ppb(report, source) &&
 					row->rate.high >= timers_get_rate_ppb(report, source),
-		      "%s: %lld to %lld ppb, not %.1Lf", row->source, (long long)row->rate.low, (long long)row->rate.high,
-		      timers_get_rate_ppb(report, source));
+			    "%s: %lld to %lld ppb, not %.1Lf", row->source, (long long)row->rate.low, (long long)row->rate.high,
+			    timers_get_rate_ppb(report, source));
 	if (row->policy != REPORT_POLICY_UNKNOWN && source != timers_truth.faulty)
-		tally(CHECK_TIMER_POLICY, (int)row->policy - (int)REPORT_POLICY_DISCARD == (int)timer->policy,
-		      "%s: %s, not policy %d", row->source, policy_word(row->policy), (int)timer->policy);
+		tally_check(CHECK_TIMER_POLICY, (int)row->policy - (int)REPORT_POLICY_DISCARD == (int)timer->policy,
+			    "%s: %s, not policy %d", row->source, policy_word(row->policy), (int)timer->policy);
 }
 
 static bool
@@ -204,8 +205,9 @@ check_names(const struct report *report)
 		if (!is_timer_rule(finding->rule))
 			continue;
 		named |= right;
-		tally(CHECK_TIMER_NAMED, right && is_figure_right(report, finding), "%s: %s: %s", finding->rule, finding->clock,
-		      finding->text);
+		tally_check(CHECK_TIMER_NAMED, right && is_figure_right(report, finding), "%s: %s: %s", finding->rule,
+			    finding->clock,
+			    finding->text);
 	}
 	return named;
 }
@@ -269,16 +271,16 @@ check_silence(const struct report *report)
 	else if (!has_fault_shown())
 		tally_count_silence("too little of it to be a fault", 1);
 	else
-		tally(CHECK_TIMER_SILENT, false, "%s of %s passed: %s", rule, row->clock, row->text);
+		tally_check(CHECK_TIMER_SILENT, false, "%s of %s passed: %s", rule, row->clock, row->text);
 }
 
 void
-verdict_timers(const struct report *report)
+verdict_check_timers(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
 		check_row(report, &report->intervals[i], &timers_truth.times[i]);
 	if (!check_names(report) && timers_truth.faulty)
 		check_silence(report);
 	else if (timers_truth.faulty)
-		tally(CHECK_TIMER_SILENT, true, "named");
+		tally_check(CHECK_TIMER_SILENT, true, "named");
 }

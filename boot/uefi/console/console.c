@@ -154,7 +154,7 @@ console_open(struct console *console)
 	*console = (struct console){ .screen = NULL };
 	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
 	parts_read_con_out(&parts);
-	lines_open(&console->serial, &parts);
+	lines_open_all(&console->serial, &parts);
 	find_screen(console, &parts);
 	parts_free(&parts);
 	if (console->screen)

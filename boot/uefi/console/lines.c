@@ -22,7 +22,7 @@ add_line(struct serial *serial, SERIAL_IO_INTERFACE *line)
 }
 
 void
-lines_open(struct serial *serial, const struct parts *parts)
+lines_open_all(struct serial *serial, const struct parts *parts)
 {
 	size_t count;
 	EFI_HANDLE *handles = firmware_handles(&guid_serial_io, &count);

@@ -12,7 +12,7 @@
  * Adds to SERIAL the lines that belong to the firmware's console according to PARTS. If no line belongs to the
  * console, adds the firmware's first line.
  */
-void lines_open(struct serial *serial, const struct parts *parts);
+void lines_open_all(struct serial *serial, const struct parts *parts);
 
 /*
  * Adds the 16550 at PORT to SERIAL. Call it only if SERIAL has no line. Returns false and restores the port if no 16550

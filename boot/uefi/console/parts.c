@@ -20,7 +20,7 @@ get_node_size(const EFI_DEVICE_PATH *node)
 
 /* Returns the node at offset AT of ConOut, or NULL if no complete node is there. */
 static const EFI_DEVICE_PATH *
-get_node(const struct parts *parts, size_t at)
+get_path_node(const struct parts *parts, size_t at)
 {
 	const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(parts->paths + at);
 
@@ -39,7 +39,7 @@ skip_to_next_path(const struct parts *parts, size_t at, bool *has_uart)
 	const EFI_DEVICE_PATH *node;
 
 	*has_uart = false;
-	while ((node = get_node(parts, at))) {
+	while ((node = get_path_node(parts, at))) {
 		at += get_node_size(node);
 		*has_uart |= is_uart(node);
 		if (DevicePathType(node) == END_DEVICE_PATH_TYPE)
@@ -96,7 +96,7 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 static bool
 shares_path_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
 {
-	const EFI_DEVICE_PATH *node = get_node(parts, at);
+	const EFI_DEVICE_PATH *node = get_path_node(parts, at);
 	size_t same = 0;
 
 	while (node && DevicePathType(node) != END_DEVICE_PATH_TYPE && !IsDevicePathEndType(path)) {
@@ -104,7 +104,7 @@ shares_path_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PAT
 			return false;
 		same++;
 		at += get_node_size(node);
-		node = get_node(parts, at);
+		node = get_path_node(parts, at);
 		path = (const EFI_DEVICE_PATH *)((const uint8_t *)path + get_node_size(path));
 	}
 	return same > 0;

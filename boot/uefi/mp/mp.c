@@ -105,7 +105,7 @@ mp_count_listed(void)
  * then.
  */
 static const char *
-mp_open(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
+mp_prepare_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)
 {
 	size_t count;
 	struct mp_services *services = mp_find_services(&count);
@@ -153,13 +153,13 @@ mp_runs_concurrently(struct cores *cores)
 }
 
 bool
-mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
-	 struct smp *smp)
+mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc,
+	       struct smp *smp)
 {
 	struct text text;
 
 	cores_use_boot_core_only(cores, own_apic_id, smp);
-	const char *refusal = mp_open(cores, own_apic_id, limits, tsc);
+	const char *refusal = mp_prepare_cores(cores, own_apic_id, limits, tsc);
 
 	*smp = (struct smp){
 		.context = cores,

@@ -15,8 +15,8 @@ size_t mp_count_listed(void);
  * one core in addition to the boot core can be used. Otherwise SMP contains only the boot core, and cores->reason is a
  * sentence with the reason, if the machine has more cores.
  */
-bool mp_start(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits,
-	      struct rate tsc, struct smp *smp);
+bool mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits,
+		    struct rate tsc, struct smp *smp);
 
 /*
  * Returns all resources to the firmware, except for cores->records, which stay readable. Afterwards SMP contains only

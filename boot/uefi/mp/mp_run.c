@@ -160,7 +160,7 @@ mp_await_signal(EFI_EVENT event, struct wait *wait)
 
 	do
 		status = firmware_boot->CheckEvent(event);
-	while (status == EFI_NOT_READY && wait_goes_on(wait));
+	while (status == EFI_NOT_READY && wait_has_time_left(wait));
 	return status == EFI_SUCCESS;
 }
 
@@ -254,7 +254,7 @@ mp_mark_unfinished_lost(const struct mp_batch *batch, uint64_t bound_ns)
 
 		if (!core)
 			continue;
-		while (!mp_has_finished(core) && core->busy && wait_goes_on(&wait))
+		while (!mp_has_finished(core) && core->busy && wait_has_time_left(&wait))
 			core->busy = firmware_boot->CheckEvent(core->event) == EFI_NOT_READY;
 		if (mp_has_finished(core))
 			finished++;

@@ -25,7 +25,7 @@ was_loaded_from_file(const EFI_LOADED_IMAGE *image)
  * of a removed device is not valid, not even as an argument.
  */
 static EFI_HANDLE
-find_device(const EFI_LOADED_IMAGE *image)
+find_boot_device(const EFI_LOADED_IMAGE *image)
 {
 	size_t count;
 	EFI_HANDLE *handles = firmware_handles(&guid_file_system, &count), device = NULL;
@@ -41,14 +41,14 @@ find_device(const EFI_LOADED_IMAGE *image)
 EFI_HANDLE
 files_get_device(void)
 {
-	return find_device(firmware_find_protocol(firmware_image, &guid_loaded_image));
+	return find_boot_device(firmware_find_protocol(firmware_image, &guid_loaded_image));
 }
 
 EFI_STATUS
 files_open_volume(EFI_FILE_HANDLE *root)
 {
 	const EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
-	EFI_HANDLE device = find_device(image);
+	EFI_HANDLE device = find_boot_device(image);
 	EFI_FILE_IO_INTERFACE *volume = device ? firmware_find_protocol(device, &guid_file_system) : NULL;
 
 	if (!volume)

@@ -59,7 +59,7 @@ core_hears(uint32_t destination, uint32_t command)
 	case WORKS:
 		break;
 	}
-	while (dispatch_run_pending(slot))
+	while (dispatch_run_pending_job(slot))
 		;
 }
 
@@ -277,10 +277,10 @@ TEST(run_some_reads_no_slot_of_other_cores)
 TEST(a_core_works_once_for_each_job_even_if_the_numbers_wrap)
 {
 	slots[1].posted = slots[1].started = slots[1].done = UINT32_MAX;
-	assert_false(dispatch_run_pending(&slots[1]));
+	assert_false(dispatch_run_pending_job(&slots[1]));
 	assert_true(run_one(1, count_run, NULL, BOUND_NS));
 	assert_int_equal(slots[1].done, 0);
-	assert_false(dispatch_run_pending(&slots[1]));
+	assert_false(dispatch_run_pending_job(&slots[1]));
 	assert_int_equal(runs[1], 1);
 }
 
@@ -326,13 +326,13 @@ TEST(a_core_halts_after_its_last_job)
 {
 	struct core_slot *slot = &slots[1];
 
-	assert_int_equal(dispatch_run_pending(slot), DISPATCH_IDLE);
+	assert_int_equal(dispatch_run_pending_job(slot), DISPATCH_IDLE);
 	slot->job = count_run;
 	slot->posted++;
-	assert_int_equal(dispatch_run_pending(slot), DISPATCH_WORKED);
+	assert_int_equal(dispatch_run_pending_job(slot), DISPATCH_WORKED);
 	slot->job = NULL;
 	slot->posted++;
-	assert_int_equal(dispatch_run_pending(slot), DISPATCH_HALT);
+	assert_int_equal(dispatch_run_pending_job(slot), DISPATCH_HALT);
 	assert_int_equal(slot->done, slot->posted);
 	assert_int_equal(runs[1], 1);
 }

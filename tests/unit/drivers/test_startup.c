@@ -352,7 +352,7 @@ TEST(a_tsc_that_steps_back_does_not_change_the_length_of_a_wait)
 	sim.tsc.counter.backward_at_ps = 3 * SIM_PS_PER_MS;
 	sim.tsc.counter.backward_ticks = 5000000; /* 5 ms */
 	wait = wait_begin(&startup.scale, 10 * WAIT_NS_PER_MS);
-	while (wait_goes_on(&wait))
+	while (wait_has_time_left(&wait))
 		;
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 2 * SIM_PS_PER_US);
 }
@@ -365,7 +365,7 @@ TEST(a_tsc_that_jumps_at_every_poll_does_not_end_a_wait_early)
 
 	do
 		sim_counter_set(&sim.tsc.counter, sim_counter_get_ticks(&sim.tsc.counter) + 3000000000u);
-	while (polls++ < 100 && wait_goes_on(&wait));
+	while (polls++ < 100 && wait_has_time_left(&wait));
 	assert_int_equal(polls, WAIT_POLLS_MIN);
 }
 
