@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from boots import SHORT, checked, qemu
-from harness import ROOT
+from harness import BY_INSTRUCTIONS, ROOT
 
 ELF = ROOT / "build" / "baretick.elf"
 FAULTING = ROOT / "build" / "baretick-fault.elf"
@@ -43,7 +43,7 @@ def wdat(folder, period_ms, count_max, count):
 @pytest.mark.parametrize("leave", ["reboot", "debug-exit"])
 def test_it_is_armed_only_where_the_machine_is_to_restart_by_itself(run, tmp_path, leave):
     """The countdown of 300 s is longer than the run, so a run that ends in time must not be reset."""
-    report = checked(run(*BOARD, *wdat(tmp_path, 600, 1023, 500), "--", *SHORT, f"exit={leave}"), 1)
+    report = checked(run(*BOARD, *BY_INSTRUCTIONS, *wdat(tmp_path, 600, 1023, 500), "--", *SHORT, f"exit={leave}"), 1)
     armed = [note for note in report["notes"] if "watchdog" in note]
     assert armed == (["The board's watchdog was armed: it would have reset the machine 300 s after a hang."]
                      if leave == "reboot" else []), report["notes"]
