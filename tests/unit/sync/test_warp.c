@@ -21,7 +21,7 @@
 
 static struct {
 	pthread_mutex_t mutex;
-	pthread_cond_t moved;
+	pthread_cond_t moved[CORES]; /* signalled when the core gets the baton */
 	bool free_for_all; /* true if all threads run at the same time, without a baton */
 	bool playing[CORES];
 	size_t holder;
@@ -41,7 +41,7 @@ static struct {
 	uint64_t lead;       /* largest lead in turns of a core that holds the lock over another core */
 	size_t expected;
 	struct warp_table *table;
-} sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
+} sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = { [0 ... CORES - 1] = PTHREAD_COND_INITIALIZER } };
 
 static _Thread_local size_t self;
 
@@ -54,17 +54,17 @@ move_on(void)
 
 		if (sim.playing[next]) {
 			sim.holder = next;
+			pthread_cond_signal(&sim.moved[next]);
 			break;
 		}
 	}
-	pthread_cond_broadcast(&sim.moved);
 }
 
 static void
 wait_for_baton(void)
 {
 	while (sim.holder != self)
-		pthread_cond_wait(&sim.moved, &sim.mutex);
+		pthread_cond_wait(&sim.moved[self], &sim.mutex);
 }
 
 static void
