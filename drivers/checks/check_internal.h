@@ -37,7 +37,7 @@ struct rtc_flag rtc_flag_start(const struct checking *checking, uint64_t hz, uin
 void rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag);
 
 /* Fills ROW with the result of FLAG at a slow rate, which was polled with interrupts enabled between polls. */
-void rtc_flag_report(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row);
+void rtc_flag_report_rate(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row);
 
 /* Adds rows for the rates whose checks take less than 0.1 s. The last of these rates stays selected. */
 void rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours);

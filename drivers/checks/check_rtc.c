@@ -303,7 +303,7 @@ check_updates_and_slow_flag(const struct checking *checking, bool with_flag, str
 	if ((row = behaviour_add_row(behaviours, "rtc-seconds", checking->rows->id)))
 		report_seconds(&w, row);
 	if (with_flag && (row = behaviour_add_row(behaviours, "rtc-periodic", checking->rows->id)))
-		rtc_flag_report(checking, &flag, row);
+		rtc_flag_report_rate(checking, &flag, row);
 	check_discard_if_tsc_stopped(checking, behaviours, first);
 }
 

@@ -145,7 +145,7 @@ get_rate_allowing_lateness(const struct checking *checking, const struct rtc_fla
 }
 
 void
-rtc_flag_report(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
+rtc_flag_report_rate(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
 {
 	if (!saw_all_edges(checking, flag))
 		check_mark_disturbed(row);
@@ -351,7 +351,7 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 		flag = observe_flag_for_ns(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
 				  longer ? UINT64_MAX : LONG_EDGES_MIN);
 	while (!saw_all_edges(checking, &flag) && ++tries < LONG_TRIES && check_get_time_left_ns(checking) > LONG_NS);
-	rtc_flag_report(checking, &flag, row);
+	rtc_flag_report_rate(checking, &flag, row);
 }
 
 void

@@ -132,8 +132,8 @@ class Dataset:
         except (FileNotFoundError, ValueError, TypeError):
             return None
 
-    def save_printed_findings(self, odd):
-        files.replace_file(os.path.join(self.folder, PRINTED), json.dumps(sorted(odd)).encode("ascii"))
+    def save_printed_findings(self, findings):
+        files.replace_file(os.path.join(self.folder, PRINTED), json.dumps(sorted(findings)).encode("ascii"))
 
     def export_database(self, path):
         """Write a DuckDB database with the same tables to PATH. It replaces an older file."""

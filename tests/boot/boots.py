@@ -78,7 +78,7 @@ def checked(done, started=None, accelerator="tcg"):
     """Check the properties that each report of a complete run must have, and return the report."""
     assert done.status in (0, 1), done
     report = json.loads(done.file("report.json"))
-    tidy.check(done.file("report.json"), done.file("report.csv"))
+    tidy.check_csv(done.file("report.json"), done.file("report.csv"))
     assert done.status == VERDICT_STATUS[report["verdict"]], done
     assert report["machine"]["accelerator"] == accelerator
     for clock in report["clocks"]:
@@ -91,7 +91,7 @@ def checked(done, started=None, accelerator="tcg"):
         check_record(done.file("report.record"), report)
         check_replay(done)
     text = done.file("report.txt").decode("ascii")
-    same_figures.check(text, report)
+    same_figures.check_figures(text, report)
     assert not (left := re.findall("Not restored.*", text)), left
     table = text.partition(transcript.DETAIL.decode())[0]
     assert table != text and table in done.stdout

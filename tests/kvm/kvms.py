@@ -58,7 +58,7 @@ class Seen:
         self.report = json.loads((folder / "report.json").read_bytes())
         self.text = (folder / "report.txt").read_text()
         check_schema(self.report)
-        tidy.check((folder / "report.json").read_bytes(), (folder / "report.csv").read_bytes())
+        tidy.check_csv((folder / "report.json").read_bytes(), (folder / "report.csv").read_bytes())
 
     def clocks(self):
         return {clock["id"]: clock for clock in self.report["clocks"] if clock["state"] == "present"}

@@ -19,7 +19,7 @@ class Damaged(Exception):
     """Raised if the part of the volume that was read contradicts itself."""
 
 
-def moment(date, time):
+def convert_date_and_time(date, time):
     """Return DATE and TIME of a folder's entry as a datetime, or None if they are not valid."""
     try:
         return datetime.datetime(1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, time % 32 * 2)
@@ -94,8 +94,8 @@ class Volume:
             long_name = []
             if not attributes & VOLUME_LABEL and name not in (".", ".."):
                 made_time, made, _, high, time, date, low, size = struct.unpack_from("<HHHHHHHI", data, at + 14)
-                found[name] = Entry(bool(attributes & FOLDER), high << 16 | low, size, moment(made, made_time),
-                                    moment(date, time))
+                found[name] = Entry(bool(attributes & FOLDER), high << 16 | low, size, convert_date_and_time(made, made_time),
+                                    convert_date_and_time(date, time))
         return found
 
     def folder(self, path):

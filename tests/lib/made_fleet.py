@@ -17,15 +17,15 @@ def clock(report, name):
     return next(each for each in report["clocks"] if each["id"] == name)
 
 
-def shift(interval, by):
+def shift_interval(interval, by):
     for key in ("value", "low", "high"):
         interval[key] += by
 
 
-def crystal(report, names, ppm):
+def change_crystal_rate(report, names, ppm):
     for each in report["clocks"]:
         if each["id"].startswith(names) and each["error_ppm"]:
-            shift(each["error_ppm"], ppm)
+            shift_interval(each["error_ppm"], ppm)
 
 
 def slower(latency, factor):
@@ -35,31 +35,31 @@ def slower(latency, factor):
         latency[key] = latency[key] and [round(value * factor) for value in latency[key]]
 
 
-def offset(report, core, ns):
-    shift(report["cores"][core]["offset_ns"], ns)
+def set_core_offset(report, core, ns):
+    shift_interval(report["cores"][core]["offset_ns"], ns)
 
 
-def drift(report, core, ppm):
-    shift(report["cores"][core]["drift_ppm"], ppm)
+def set_core_drift(report, core, ppm):
+    shift_interval(report["cores"][core]["drift_ppm"], ppm)
 
 
-def absent(report, name):
+def make_clock_absent(report, name):
     clock(report, name).update(state="absent", reason="no table in ACPI", verdict="absent", latency=None, measured_hz=None,
                                error_ppm=None)
 
 
 # Each row has a function that makes an outlier, and the (figure, clock) that qemu/fleet must name for it.
 PLANTS = [
-    (lambda report: crystal(report, ("hpet", "acpi_pm", "pit"), 400), ("rate error", "hpet")),
-    (lambda report: crystal(report, ("rtc",), -300), ("rate error", "rtc")),
+    (lambda report: change_crystal_rate(report, ("hpet", "acpi_pm", "pit"), 400), ("rate error", "hpet")),
+    (lambda report: change_crystal_rate(report, ("rtc",), -300), ("rate error", "rtc")),
     (lambda report: slower(clock(report, "hpet")["latency"], 9), ("median read", "hpet")),
     (lambda report: slower(clock(report, "tsc")["latency"], 60), ("median read", "tsc")),
     (lambda report: slower(clock(report, "acpi_pm")["latency"], 0.1), ("median read", "acpi_pm")),
-    (lambda report: offset(report, -1, -4000), ("core offset", "tsc")),
-    (lambda report: drift(report, -1, 3), ("core drift", "tsc")),
+    (lambda report: set_core_offset(report, -1, -4000), ("core offset", "tsc")),
+    (lambda report: set_core_drift(report, -1, 3), ("core drift", "tsc")),
     (lambda report: report["interference"].update(smi_count=2400), ("SMIs", "machine")),
     (lambda report: report["quality"].update(stolen_percent=31), ("stolen time", "machine")),
-    (lambda report: absent(report, "hpet"), ("state", "hpet")),
+    (lambda report: make_clock_absent(report, "hpet"), ("state", "hpet")),
     (lambda report: report["machine"].update(cores_started=3), ("cores started", "machine")),
 ]
 
@@ -90,14 +90,14 @@ class Maker:
         report["started_at"] = f"2026-03-{day:02}T{machine % 24:02}:{machine % 60:02}:07"
         report["machine"].update(cpu=cpu, hypervisor=None, accelerator=None)
         report["machine"]["identity"].update(vendor=vendor, product=product, bios=bios, serial=f"SN-{machine:06}", host=None)
-        crystal(report, ("hpet", "acpi_pm", "pit"), chance.gauss(0, 8))
-        crystal(report, ("rtc",), chance.gauss(0, 10))
+        change_crystal_rate(report, ("hpet", "acpi_pm", "pit"), chance.gauss(0, 8))
+        change_crystal_rate(report, ("rtc",), chance.gauss(0, 10))
         for each in report["clocks"]:
             if each["latency"]:
                 slower(each["latency"], math.exp(chance.gauss(0, 0.05)))
         for core in report["cores"][1:]:
             if core["offset_ns"]:
-                shift(core["offset_ns"], round(chance.gauss(0, 8)))
+                shift_interval(core["offset_ns"], round(chance.gauss(0, 8)))
         report["interference"]["smi_count"] = sum(chance.random() < 0.3 for _ in range(8))
         report["quality"]["stolen_percent"] = round(chance.random() * 0.3, 2)
         return report

@@ -7,7 +7,7 @@ COLUMN = re.compile(r"a read|over best|\S+")  # matches a column's heading: two 
 SENTENCES = (rf"\b(\w+): ({FIGURE}) a read", rf"Linux takes (\w+) \(({FIGURE})\)")
 
 
-def columns(head):
+def find_columns(head):
     """Return (name, start, end) of each column after the first. A name that occurs twice in HEAD is left out."""
     found, start = [], 0
     for match in COLUMN.finditer(head):
@@ -17,28 +17,28 @@ def columns(head):
     return [column for column in found[1:] if names.count(column[0]) == 1]
 
 
-def cell(line, start, end):
+def get_cell(line, start, end):
     """Return the figure below a heading. A figure may extend beyond its column."""
     def whole(at):
         return line.find(" ", at) if " " in line[at:] else len(line)
     return line[whole(start):whole(end)].strip()
 
 
-def of_tables(lines, clocks):
+def read_table_figures(lines, clocks):
     """Yield (name, clock, figure) of each cell in tables with a row for each clock."""
     head = []
     for line in lines:
         if line.startswith("clock "):
             # in tables with a column "source", a clock may have several rows, so their figures are not compared
-            head = columns(line) if " source " not in line else []
+            head = find_columns(line) if " source " not in line else []
         elif not line:
             head = []
         name = line.split(" ", 1)[0].rstrip("!")
         if name in clocks:
-            yield from ((column, name, cell(line, start, end)) for column, start, end in head)
+            yield from ((column, name, get_cell(line, start, end)) for column, start, end in head)
 
 
-def of_boot_core(lines, clocks):
+def read_boot_core_figures(lines, clocks):
     """Yield (name, clock, figure) of the boot core's row in the table of cores."""
     for above, head, row in zip(lines, lines[1:], lines[2:]):
         if re.fullmatch(r" +core( +p50 +p99)+", head) and re.match(r" +\d+\* ", row) and set(above.split()) <= set(clocks):
@@ -47,19 +47,19 @@ def of_boot_core(lines, clocks):
             yield from ((column, clock, figure) for (column, clock), figure in zip(names, figures, strict=True))
 
 
-def collect(text, report):
+def collect_figures(text, report):
     """Return all figures as {(name, clock): [figure, ...]}."""
     present = [clock["id"] for clock in report["clocks"] if clock["state"] == "present"]
     lines, flowing = text.splitlines(), " ".join(text.split())
     said = [("a read", clock, figure) for sentence in SENTENCES for clock, figure in re.findall(sentence, flowing)]
     found = {}
-    for name, clock, figure in [*of_tables(lines, present), *of_boot_core(lines, present), *said]:
+    for name, clock, figure in [*read_table_figures(lines, present), *read_boot_core_figures(lines, present), *said]:
         found.setdefault((name, clock), []).append(figure.replace(" ", ""))
     return found
 
 
-def check(text, report):
+def check_figures(text, report):
     """Assert that no clock has two different figures under one name."""
-    found = collect(text, report)
+    found = collect_figures(text, report)
     assert {key: figures for key, figures in found.items() if len(set(figures)) > 1} == {}
     return found

@@ -14,7 +14,7 @@ def golden(name):
 
 @pytest.mark.parametrize("name", ["clean", "sick", "empty"])
 def test_the_csv_has_a_row_for_each_figure_of_the_report_and_no_other(name):
-    tidy.check(*golden(name))
+    tidy.check_csv(*golden(name))
 
 
 @pytest.mark.parametrize("old, new", [
@@ -32,4 +32,4 @@ def test_a_csv_that_differs_from_its_report_is_refused(old, new):
     report, table = golden("clean")
     assert table.count(old) == 1
     with pytest.raises(AssertionError):
-        tidy.check(report, table.replace(old, new))
+        tidy.check_csv(report, table.replace(old, new))

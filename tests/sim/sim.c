@@ -52,8 +52,8 @@ sim_reset(void)
 	sim_rtc_reset();
 	sim_lapic_reset();
 	sim_cpu_reset();
-	sim_map((struct sim_region){ SIM_HPET_BASE, 4096, sim_hpet_read, sim_hpet_write });
-	sim_map((struct sim_region){ SIM_LAPIC_BASE, 4096, sim_lapic_read, sim_lapic_write });
+	sim_map_region((struct sim_region){ SIM_HPET_BASE, 4096, sim_hpet_read, sim_hpet_write });
+	sim_map_region((struct sim_region){ SIM_LAPIC_BASE, 4096, sim_lapic_read, sim_lapic_write });
 }
 
 void
@@ -268,7 +268,7 @@ hw_out16(uint16_t port, uint16_t value)
 /* The regions of memory, and the functions of hw.h that access them. */
 
 void
-sim_map(struct sim_region region)
+sim_map_region(struct sim_region region)
 {
 	if (sim.region_count == SIM_REGIONS_MAX)
 		sim_fail("no room for another region");
@@ -276,7 +276,7 @@ sim_map(struct sim_region region)
 }
 
 void
-sim_unmap(uint64_t base)
+sim_unmap_region(uint64_t base)
 {
 	for (size_t i = 0; i < sim.region_count; i++)
 		if (sim.regions[i].base == base)

@@ -120,7 +120,7 @@ struct sim_hpet {
 struct sim_pm {
 	struct sim_counter counter;
 	uint64_t address;    /* I/O port of the counter, or its physical address if is_memory is true */
-	bool is_memory;      /* true if the counter is in memory; the test then maps the page with sim_map() */
+	bool is_memory;      /* true if the counter is in memory; the test then maps the page with sim_map_region() */
 	bool absent;         /* true if the PM timer does not exist: it reads all ones */
 	/* duration after a tick in which new 1 bits still read 0, as in a counter without a latch */
 	uint64_t glitch_ps;
@@ -321,8 +321,8 @@ void sim_cpuid_set(uint32_t leaf, uint32_t subleaf,
 		   struct hw_cpuid registers); /* adds a CPUID leaf, or changes it */
 void sim_msr_set(uint32_t msr, uint64_t value);                                 /* sets an MSR without an access */
 uint64_t sim_msr_get(uint32_t msr); /* returns an MSR without an access */
-void sim_map(struct sim_region region);
-void sim_unmap(uint64_t base);
+void sim_map_region(struct sim_region region);
+void sim_unmap_region(uint64_t base);
 void sim_hook_ports(struct sim_port_hook hook);
 
 /* Return the devices' present values. Unlike an access they take no time. */

@@ -370,5 +370,5 @@ sim_interrupts_add_hardware(void)
 	sim.pic_mask[0] = sim.pic_mask[1] = 0xff;
 	sim.lapic.registers[SIM_LINT0] = SIM_LINT0_EXTINT;
 	sim_interrupts_offer_timers();
-	sim_map((struct sim_region){ SIM_IOAPIC_BASE, 4096, sim_ioapic_read, sim_ioapic_write });
+	sim_map_region((struct sim_region){ SIM_IOAPIC_BASE, 4096, sim_ioapic_read, sim_ioapic_write });
 }

@@ -467,7 +467,7 @@ read_vmclock(uint64_t address, unsigned width_bytes)
 void
 sim_paravirtual_add_vmclock(void)
 {
-	sim_map((struct sim_region){ SIM_VMCLOCK_BASE, 4096, read_vmclock, NULL });
+	sim_map_region((struct sim_region){ SIM_VMCLOCK_BASE, 4096, read_vmclock, NULL });
 }
 
 void

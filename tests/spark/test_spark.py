@@ -15,7 +15,7 @@ import pytest
 
 from harness import ROOT
 from lab import dataset, engine, page, questions, spark
-from made_fleet import ODD, Maker, clock, crystal, slower
+from made_fleet import ODD, Maker, clock, change_crystal_rate, slower
 
 pytestmark = pytest.mark.spark
 WAIT_S = 480  # longest wait: Java needs 5 s of processor time to start, and the machine may be busy
@@ -34,7 +34,7 @@ def with_bios(report):
 
 # A change for the second run of each of some machines.
 CHANGES = [
-    lambda report: crystal(report, ("rtc",), 1234.5678901),
+    lambda report: change_crystal_rate(report, ("rtc",), 1234.5678901),
     lambda report: slower(clock(report, "acpi_pm")["latency"], 1 / 7),
     lambda report: report["machine"]["identity"].update(microcode=77),
     lambda report: report["machine"].update(hypervisor="KVM", accelerator="kvm"),

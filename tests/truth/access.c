@@ -84,7 +84,7 @@ access_set_slow(bool slow)
 uint64_t
 access_draw_jitter_ps(uint64_t ps)
 {
-	uint64_t bits = draw_bits();
+	uint64_t bits = draw_64_bits();
 	uint64_t jitter = (ps * (bits >> 48)) >> 16;
 
 	if (bits & 63)

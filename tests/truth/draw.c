@@ -26,7 +26,7 @@ draw_set_seed(uint64_t seed, uint64_t kind)
 
 /* xorshift64*: Marsaglia, Xorshift RNGs (2003), with Vigna's multiplication, which improves the low bits. */
 uint64_t
-draw_bits(void)
+draw_64_bits(void)
 {
 	state ^= state >> 12;
 	state ^= state << 25;
@@ -37,7 +37,7 @@ draw_bits(void)
 uint64_t
 draw_below(uint64_t below)
 {
-	return (uint64_t)((unsigned __int128)draw_bits() * below >> 64);
+	return (uint64_t)((unsigned __int128)draw_64_bits() * below >> 64);
 }
 
 int64_t
@@ -49,7 +49,7 @@ draw_between(int64_t low, int64_t high)
 uint64_t
 draw_log_uniform(uint64_t low, uint64_t high)
 {
-	long double share = (long double)draw_bits() / 18446744073709551616.0L;
+	long double share = (long double)draw_64_bits() / 18446744073709551616.0L;
 
 	return (uint64_t)(low * powl((long double)high / low, share));
 }
@@ -57,7 +57,7 @@ draw_log_uniform(uint64_t low, uint64_t high)
 int64_t
 draw_signed(uint64_t magnitude)
 {
-	return draw_bits() >> 63 ? (int64_t)magnitude : -(int64_t)magnitude;
+	return draw_64_bits() >> 63 ? (int64_t)magnitude : -(int64_t)magnitude;
 }
 
 bool

@@ -101,7 +101,7 @@ machine_has_broken_clock(int clock)
 }
 
 bool
-machine_has_fault(size_t core)
+machine_core_has_fault(size_t core)
 {
 	return machine.faults && core == machine.fault_core;
 }
@@ -109,14 +109,14 @@ machine_has_fault(size_t core)
 bool
 machine_tsc_steps_back(size_t core)
 {
-	return machine_has_fault(core) || (machine.core[core].steps_at_ps != SIM_NEVER && machine.core[core].step < 0) ||
+	return machine_core_has_fault(core) || (machine.core[core].steps_at_ps != SIM_NEVER && machine.core[core].step < 0) ||
 	       (machine.event == EVENT_BACK && machine.at_ps != SIM_NEVER);
 }
 
 static bool
 is_core_stable(size_t core)
 {
-	return machine.core[core].steps_at_ps == SIM_NEVER && !machine_has_fault(core);
+	return machine.core[core].steps_at_ps == SIM_NEVER && !machine_core_has_fault(core);
 }
 
 static bool

@@ -59,13 +59,13 @@ static void
 set_up_devices(void)
 {
 	sim.hpet.counter.hz = round_to_rate(HPET);
-	sim.hpet.counter.origin_ticks = draw_bits() >> 28;
+	sim.hpet.counter.origin_ticks = draw_64_bits() >> 28;
 	sim.hpet.capability = (sim.hpet.capability & UINT32_MAX) |
 			      (uint64_t)llroundl(FS_PER_S * machine.claimed[HPET].den / machine.claimed[HPET].num) << 32;
 	machine.claimed[HPET] = (struct rate){ (uint64_t)FS_PER_S, sim.hpet.capability >> 32 };
 	sim.pm.counter.hz = round_to_rate(PM);
 	sim.pm.counter.wrap_bits = draw_chance(50) ? 24 : 32;
-	sim.pm.counter.origin_ticks = draw_bits() >> 32;
+	sim.pm.counter.origin_ticks = draw_64_bits() >> 32;
 	sim.pit.hz = round_to_rate(PIT);
 	sim.rtc.fast_ppb = llroundl((machine.hz[RTC] - 1) * PPB);
 	machine.hz[RTC] = 1 + sim.rtc.fast_ppb / 1e9L;

@@ -180,7 +180,7 @@ bool machine_has_broken_clock(int clock);
  * Return true if the core had the drawn fault, or if its TSC was set back. A reading may then be lower than the
  * previous one.
  */
-bool machine_has_fault(size_t core);
+bool machine_core_has_fault(size_t core);
 bool machine_tsc_steps_back(size_t core);
 
 /* Returns the lowest number of all cores whose TSCs always agree with CORE. It identifies the class of these cores. */

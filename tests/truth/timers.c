@@ -110,7 +110,7 @@ draw_timers(void)
 	draw_clocks();
 	draw_rates();
 	sim_interrupts_add_hardware();
-	sim.interrupts.seed = draw_bits() | 1;
+	sim.interrupts.seed = draw_64_bits() | 1;
 	sim.interrupts.lapic_hz = draw_log_uniform(10000000, 1000000000);
 	sim.interrupts.entry_ps = draw_log_uniform(200, 20000) * NS;
 	sim.interrupts.taken = record_interrupt;

@@ -88,7 +88,7 @@ print_machine(void)
 
 /* Prints the number of entries and bytes of each kind in the record, and the rules of the findings. */
 static void
-print_entries(const struct bench *bench, uint64_t seed)
+print_record_entries(const struct bench *bench, uint64_t seed)
 {
 	const struct record *record = &bench->run.survey.record;
 	size_t bytes[RECORD_KINDS] = { 0 }, before = RECORD_HEADER_BYTES;
@@ -120,7 +120,7 @@ run_trial(const struct kind *kind, uint64_t seed, const struct arguments *argume
 	tally_begin_trial(seed, simulated);
 	bench = machine_run_trial(kind, seed, !simulated);
 	if (arguments->entries)
-		print_entries(bench, seed);
+		print_record_entries(bench, seed);
 	if (arguments->show) {
 		print_report(&bench->run.report);
 		if (bench->run.report.skew.first.measured)

@@ -355,7 +355,7 @@ check_silence(const struct report *report, int clock)
 }
 
 static void
-check_scale(const struct report *report)
+check_time_scale(const struct report *report)
 {
 	char id[32] = "";
 
@@ -429,7 +429,7 @@ verdict_check_clocks(const struct report *report)
 	check_discontinuities(report);
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
-	check_scale(report);
+	check_time_scale(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
 		if (clocks_has_exact_rate(i) && fabsl(machine_get_rate_error_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
 			check_silence(report, i);

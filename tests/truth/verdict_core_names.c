@@ -247,7 +247,7 @@ find_possible_times(struct span time, struct span tournament, size_t core, size_
 	const uint64_t steps[] = { machine.core[core].steps_at_ps, machine.core[other].steps_at_ps };
 	size_t count = 0;
 
-	if (machine_has_fault(core) || machine_has_fault(other))
+	if (machine_core_has_fault(core) || machine_core_has_fault(other))
 		said = tournament;
 	moments[count++] = said.from_ps;
 	moments[count++] = said.to_ps;
@@ -278,7 +278,8 @@ is_average_drift_in_range(size_t core, size_t other, const struct span *stretch,
 			low = ppb < low ? ppb : low;
 			high = ppb > high ? ppb : high;
 		}
-	if (machine_has_fault(core) || machine_has_fault(other)) { /* a reading at the start or the end may be too high */
+	/* a reading at the start or the end may be too high */
+	if (machine_core_has_fault(core) || machine_core_has_fault(other)) {
 		__int128 boot = machine_get_tsc_at(0, stretch[1].to_ps) - machine_get_tsc_at(0, stretch[0].from_ps);
 		long double too_high_ppb = (long double)(machine.ahead_ticks * TICK) / (long double)boot * PPB;
 
@@ -348,7 +349,7 @@ check_kind_of_drift(const struct finding *finding, size_t core)
 static bool
 drifts_or_steps(size_t core)
 {
-	return machine.core[core].steps_at_ps != SIM_NEVER || machine_has_fault(core) ||
+	return machine.core[core].steps_at_ps != SIM_NEVER || machine_core_has_fault(core) ||
 	       (has_majority ? machine.core[core].microhz != machine.core[majority_class].microhz : true);
 }
 
@@ -405,7 +406,7 @@ check_finding(const struct report *report, const struct finding *finding)
 		tally_check(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "clock-backward") == 0)
 		check_steps_back(finding);
-	if (is_drift && named < machine.cores && has_majority && !machine_has_fault(named))
+	if (is_drift && named < machine.cores && has_majority && !machine_core_has_fault(named))
 		check_kind_of_drift(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
 		tally_check(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
@@ -452,7 +453,7 @@ is_offset_proven(const struct report *report, const struct offsets *offsets, siz
 
 /* Returns true if cores I and SPEAKER are proven to be nearer to each other than CORE is to either of them. */
 static bool
-are_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
+are_cores_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
 	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_get_pair(offsets, speaker, i));
 
@@ -473,7 +474,7 @@ can_be_named(const struct report *report, const struct offsets *offsets, size_t 
 
 		for (size_t i = 0; i < machine.cores && machine_get_core_class(s) == majority_class; i++)
 			count += machine_get_core_class(i) == majority_class && is_offset_proven(report, offsets, i, core) &&
-				 (!as_group || are_nearer(offsets, s, i, core));
+				 (!as_group || are_cores_nearer(offsets, s, i, core));
 		if (count * 2 > machine.cores)
 			return true;
 	}

@@ -36,11 +36,11 @@ hull_of_offsets(size_t other, size_t core, struct span span)
 	widen_hull(&hull, other, core, span.to_ps);
 	for (size_t i = 0; i < machine.cores; i++)
 		widen_hull_around_time(&hull, other, core, span, machine.core[i].steps_at_ps);
-	for (size_t i = 0; i < machine.faults && (machine_has_fault(core) || machine_has_fault(other)); i++)
+	for (size_t i = 0; i < machine.faults && (machine_core_has_fault(core) || machine_core_has_fault(other)); i++)
 		widen_hull_around_time(&hull, other, core, span, machine.set_back_ps[i]);
-	if (machine_has_fault(core))
+	if (machine_core_has_fault(core))
 		hull.high += machine.ahead_ticks * TICK;
-	if (machine_has_fault(other))
+	if (machine_core_has_fault(other))
 		hull.low -= machine.ahead_ticks * TICK;
 	return hull;
 }
@@ -63,7 +63,7 @@ bool
 cores_are_both_stable(size_t a, size_t b)
 {
 	return machine.core[a].steps_at_ps == SIM_NEVER && machine.core[b].steps_at_ps == SIM_NEVER &&
-	       !machine_has_fault(a) && !machine_has_fault(b);
+	       !machine_core_has_fault(a) && !machine_core_has_fault(b);
 }
 
 static void

@@ -56,7 +56,7 @@ TEST(a_base_above_4_gib_is_reported)
 	open_and_check(&hpet_driver, BUDGET_NS);
 	/* nothing is mapped at this address, so the driver has already reported a broken HPET */
 	assert_int_equal(rows.count, 0);
-	sim_map((struct sim_region){ UINT64_C(0x1fed00000), 4096, read_above_4_gib, NULL });
+	sim_map_region((struct sim_region){ UINT64_C(0x1fed00000), 4096, read_above_4_gib, NULL });
 	open_and_check(&hpet_driver, BUDGET_NS);
 	assert_only("hpet-base", "The HPET's ACPI table gives the base address 1fed00000h, above 4 GiB.");
 }

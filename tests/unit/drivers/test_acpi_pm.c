@@ -11,7 +11,7 @@ put_into_memory(void)
 {
 	sim.pm.is_memory = true;
 	sim.pm.address = MMIO + 8;
-	sim_map((struct sim_region){ MMIO, 4096, NULL, NULL });
+	sim_map_region((struct sim_region){ MMIO, 4096, NULL, NULL });
 	platform.acpi.fadt.has_x_pm_tmr = true;
 	platform.acpi.fadt.x_pm_tmr_space = ACPI_SPACE_MEMORY;
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 8;
@@ -152,7 +152,7 @@ TEST(an_address_that_cannot_be_read_is_not_read)
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 6;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_BROKEN, "The FADT gives the address fed80006h, which is not aligned.");
-	sim_unmap(MMIO);
+	sim_unmap_region(MMIO);
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 8;
 	open_driver(&acpi_pm_driver);
 	assert_state(0, CLOCK_BROKEN, "The firmware has not mapped its address fed80008h.");

@@ -102,7 +102,7 @@ TEST(both_halves_of_the_generation_id_are_compared_and_0_is_no_id)
 	struct signals signals;
 	uint64_t first;
 
-	sim_map((struct sim_region){ GUID_AT, 16, read_guid, NULL });
+	sim_map_region((struct sim_region){ GUID_AT, 16, read_guid, NULL });
 	signals = read_signals(GUID_AT, 0, true);
 	assert_int_equal(signals.count, 1);
 	assert_true(signals.list[0].unusable && signals.list[0].restores_only);
@@ -139,7 +139,7 @@ TEST(vmclocks_generation_is_used_only_if_its_flag_is_set)
 {
 	uint64_t first;
 
-	sim_map((struct sim_region){ SIM_VMCLOCK_BASE, 112, read_vmclock_page, NULL });
+	sim_map_region((struct sim_region){ SIM_VMCLOCK_BASE, 112, read_vmclock_page, NULL });
 	assert_true(read_signals(0, SIM_VMCLOCK_BASE, true).list[0].unusable);
 	vmclock_page[0] = 0x4b4c4356; /* "VCLK" */
 	assert_false(read_signals(0, SIM_VMCLOCK_BASE, true).list[0].unusable);

@@ -237,12 +237,12 @@ TEST(cpuid_above_the_maximum_returns_the_highest_basic_leaf)
 
 TEST(a_region_is_mapped_up_to_its_last_byte)
 {
-	sim_map((struct sim_region){ 0x1000, 0x1000, NULL, NULL });
+	sim_map_region((struct sim_region){ 0x1000, 0x1000, NULL, NULL });
 	assert_true(hw_is_mapped(0x1ffc, 4));
 	assert_false(hw_is_mapped(0x1ffd, 4));
 	assert_false(hw_is_mapped(UINT64_MAX, 4));
 	assert_int_equal(hw_read32(0x1ffc), UINT32_MAX);
-	sim_unmap(0x1000);
+	sim_unmap_region(0x1000);
 	assert_false(hw_is_mapped(0x1ffc, 4));
 }
 

@@ -306,7 +306,7 @@ TEST(a_lapic_that_is_off_or_not_mapped_has_the_reason)
 
 	assert_null(lapic_open(&lapic));
 	assert_int_equal(lapic.base, SIM_LAPIC_BASE);
-	sim_unmap(SIM_LAPIC_BASE);
+	sim_unmap_region(SIM_LAPIC_BASE);
 	assert_string_equal(lapic_open(&lapic), "the local APIC's page is not mapped");
 	sim_msr_set(0x1b, APIC_BASE_XAPIC & ~UINT64_C(0x800));
 	assert_string_equal(lapic_open(&lapic),

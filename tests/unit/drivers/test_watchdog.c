@@ -110,7 +110,7 @@ set_up(void **state)
 	(void)state;
 	sim_reset();
 	sim_hook_ports((struct sim_port_hook){ PORT_RELOAD, PORT_TIMER + 1, tco_in, tco_out, NULL });
-	sim_map((struct sim_region){ GCS, 4, gcs_read, gcs_write });
+	sim_map_region((struct sim_region){ GCS, 4, gcs_read, gcs_write });
 	memset(&tco, 0, sizeof(tco));
 	tco.gcs = 0x80 | NO_REBOOT;
 	tco.control = HALT | 1u << 8;

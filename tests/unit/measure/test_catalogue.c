@@ -332,7 +332,7 @@ static void
 hpet_above_4_gib(struct bench *bench)
 {
 	bench->platform.acpi.hpet.base += GIB_4;
-	sim_map((struct sim_region){ SIM_HPET_BASE + GIB_4, 4096, read_above_4_gib, write_above_4_gib });
+	sim_map_region((struct sim_region){ SIM_HPET_BASE + GIB_4, 4096, read_above_4_gib, write_above_4_gib });
 }
 
 FAULT(hpet_counts_when_off, sim.hpet.counts_when_off = true)

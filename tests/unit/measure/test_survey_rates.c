@@ -353,8 +353,8 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
 	bench->changes_at_ps = bench->leaps_at_ps = bench->away_at_ps = SIM_NEVER;
-	sim_unmap(SIM_HPET_BASE);
-	sim_map((struct sim_region){ SIM_HPET_BASE, 4096, read_hpet, sim_hpet_write });
+	sim_unmap_region(SIM_HPET_BASE);
+	sim_map_region((struct sim_region){ SIM_HPET_BASE, 4096, read_hpet, sim_hpet_write });
 	sim_hook_ports((struct sim_port_hook){ SIM_PM_PORT, SIM_PM_PORT, in_pm, NULL, NULL });
 	sim_hook_ports((struct sim_port_hook){ 0x40, 0x43, in_pit, out_pit, NULL });
 	sim_hook_ports((struct sim_port_hook){ 0x70, 0x71, in_rtc, out_rtc, NULL });
