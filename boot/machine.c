@@ -52,8 +52,8 @@ machine_read_firmware_tables(struct machine *machine, struct report *report)
 		rules_add_finding(report, "acpi-table", NULL, REPORT_NO_CORE, "%s", acpi->problems[i]);
 	if (!machine->platform.cpu.hypervisor[0] && text_begins_with(acpi->oem, QEMU_OEM)) {
 		cpu_mark_as_guest(&machine->platform.cpu);
-		report_add_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a "
-				"guest.");
+		report_add_note(report, "CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this "
+				"machine is treated as a guest.");
 	}
 	smbios_read_facts(&smbios_memory, firmware_find_smbios_3(), firmware_find_smbios_2(), &machine->smbios);
 	if (machine->smbios.problem[0])
@@ -72,7 +72,7 @@ find_cores_by_broadcast(struct machine *machine, struct report *report)
 
 	madt->apic_ids[0] = machine->apic_id;
 	madt->core_count = madt->enabled = (uint32_t)(found + 1);
-	report_add_note(report, NO_MADT ": %zu answered when all were started at once.", found);
+	report_add_note(report, NO_MADT ": all cores were started at once, and %zu answered.", found);
 }
 
 /*
@@ -94,7 +94,8 @@ void
 machine_choose_start_method(struct machine *machine, struct report *report)
 {
 	if (report->options.cores == CORES_MP && !machine->boot.start_firmware_cores)
-		choose_start_by_firmware(machine, "No firmware can start the other cores (cores=mp)", report);
+		choose_start_by_firmware(machine, "No firmware can start the other cores (cores=mp)",
+					 report);
 	if (report->options.cores != CORES_SIPI)
 		return;
 	if (machine->platform.cpu.memory_encrypted)

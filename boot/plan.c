@@ -123,7 +123,8 @@ static void
 note_fewer_cores(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
-		report_add_note(report, "There are no %zu MiB of memory for %zu cores: at most %zu are used.",
+		report_add_note(report, "The %zu MiB of memory for %zu cores are not available: at most %zu cores are "
+				"used.",
 				get_size_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options), cores, plan->cores);
 }
 

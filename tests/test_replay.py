@@ -107,7 +107,7 @@ def test_a_limit_changes_the_findings(record, tmp_path):
 
 @pytest.mark.parametrize("words, sentence", [
     (["--nothing"], "--nothing is no option"), (["--out"], "--out needs a value"), (["--compare"], "--compare needs a value"),
-    (["profile=quick"], "only limits can be changed afterwards"), (["limit.no-such-rule=1"], "no-such-rule"),
+    (["profile=quick"], "only the options of limits can be changed after a run"), (["limit.no-such-rule=1"], "no-such-rule"),
     (["limit.clock-slow=x"], "limit.clock-slow"),
 ])
 def test_a_wrong_word_gives_a_sentence(record, words, sentence):
@@ -151,10 +151,10 @@ def test_a_record_of_another_version_is_judged_by_this_one(record, tmp_path):
 
 
 @pytest.mark.parametrize("change, sentence", [
-    (lambda data: b"", "It ends within its header."), (lambda data: b"{}\n" + data, "It is no record of baretick."),
-    (lambda data: data[:-1], "It ends within a block."), (lambda data: data + b"\0", "More bytes follow its last entry."),
+    (lambda data: b"", "The record ends within its header."), (lambda data: b"{}\n" + data, "This file is no record of baretick."),
+    (lambda data: data[:-1], "The record ends within a block."), (lambda data: data + b"\0", "More bytes follow the record's last entry."),
     (lambda data: data[:5000] + b"\xff\0" + data[5002:], "The checksum of a block is wrong."),
-    (lambda data: data[:8] + b"\2\0\0\0" + zlib.crc32(data[:8] + b"\2\0\0\0").to_bytes(4, "little") + data[16:], "Its format has another version."),
+    (lambda data: data[:8] + b"\2\0\0\0" + zlib.crc32(data[:8] + b"\2\0\0\0").to_bytes(4, "little") + data[16:], "The record's format has another version."),
 ])
 def test_a_damaged_record_gives_a_sentence(record, change, sentence):
     record.write_bytes(change(record.read_bytes()))

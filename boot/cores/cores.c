@@ -119,7 +119,7 @@ cores_assign_numbers(struct cores *cores, const struct acpi_madt *madt, uint32_t
 			ids[core] = apic_id;
 		} else {
 			text_init(&text, cores->records[core].reason, CLOCK_REASON_SIZE);
-			text_put(&text, core < wanted ? "left out: no memory for it" :
+			text_put(&text, core < wanted ? "left out: no memory for this core" :
 				 startup_explain_state(CORE_NOT_REQUESTED));
 		}
 		core++;
@@ -150,7 +150,7 @@ cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids
 	while (!cores_memory_allocate(cores, listed, working, ids)) {
 		working /= 2;
 		if (working < 2) {
-			text_put(&text, "No memory to start cores, or none below 1 MiB.");
+			text_put(&text, "Too little memory to start cores, or none below 1 MiB.");
 			return false;
 		}
 	}

@@ -58,7 +58,8 @@ sources_parse_options(struct sources *sources, const char *text, size_t held_len
 
 	if (length > SOURCE_SIZE) {
 		text_init(&sentence, error, OPTIONS_ERROR_SIZE);
-		text_printf(&sentence, "In %s: the text has %zu bytes; at most %u are read.", source, length, SOURCE_SIZE);
+		text_printf(&sentence, "In %s: the options are %zu bytes long; the maximum is %u bytes.", source,
+			    length, SOURCE_SIZE);
 	} else if (options_parse(text, length, source, sources->names, &sources->report->options, error)) {
 		return;
 	}

@@ -122,7 +122,7 @@ run_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), vo
 	struct tick tick;
 
 	if (!tick_pause(&tick))
-		return "The firmware's tick can't be stopped: there is no timer protocol, or it refuses.";
+		return "The firmware's timer tick can't be stopped: UEFI's timer protocol is missing or failed.";
 	uint64_t held = firmware_block_callbacks();
 	uint64_t interrupts = hw_interrupts_mask();
 

@@ -85,13 +85,13 @@ read_file(const char *path, size_t *length)
 		size += (size_t)1 << 20;
 		bytes = realloc(bytes, size);
 		if (!bytes)
-			exit_with_error("%s: there is no memory for it", path);
+			exit_with_error("%s: there is not enough memory to read this file", path);
 		got += fread(bytes + got, 1, size - got, file);
 	} while (got == size && size < RECORD_BYTES_MAX);
 	if (ferror(file))
 		exit_with_error("%s: %s", path, strerror(errno));
 	if (got == size)
-		exit_with_error("%s: it is larger than a record can be", path);
+		exit_with_error("%s: the file is larger than a record can be", path);
 	fclose(file);
 	*length = got;
 	return bytes;
@@ -108,7 +108,8 @@ set_limits(struct report *report, char *const *words, int count)
 	rules_list_ids_with_limit(ids);
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
-			exit_with_error("%s: only limits can be changed afterwards, as in limit.rate-off=200", words[i]);
+			exit_with_error("%s: only the options of limits can be changed after a run, as in "
+					"limit.rate-off=200", words[i]);
 		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->options, error))
 			exit_with_error("%s", error);
 	}

@@ -131,7 +131,7 @@ const struct calibration_loop calibration_postgresql = {
 	.id = "postgresql",
 	.user = "PostgreSQL 19, timed by an exact system clock",
 	.clock = "tsc",
-	.refusals = { [NO_RATE] = "its estimates did not settle in 50 ms" },
+	.refusals = { [NO_RATE] = "the rate estimates did not settle in 50 ms" },
 	.longest_ns = POSTGRESQL_MAX_NS + WAIT_NS_PER_MS,
 	.missing = postgresql_explain_why_impossible,
 	.run = postgresql_calibrate,

@@ -46,10 +46,12 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 		i++;
 	check_set_outcome(row, i < PM_BATCH);
 	if (row->failed)
-		behaviour_set_text(row, "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads %lxh.",
+		behaviour_set_text(row, "By the FADT the timer has 24 bits, but bits 24 to 31 are not 0: it reads "
+				   "%lxh.",
 			       samples[i].ticks);
 	else
-		behaviour_set_text(row, "24 bits, as the FADT says: bits 24 to 31 are 0 in %u readings.", PM_BATCH);
+		behaviour_set_text(row, "The timer has 24 bits, as the FADT says: bits 24 to 31 are 0 in %u "
+				   "readings.", PM_BATCH);
 }
 
 /*
@@ -66,7 +68,7 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	last = first;
 	wrap_ns = scale_mul_div_up(ACPI_PM_MASK_24 + 1 - (first.ticks & ACPI_PM_MASK_24), WAIT_NS_PER_S, ACPI_PM_HZ);
 	if (first.ticks <= ACPI_PM_MASK_24 && wrap_ns + PM_WRAP_NS > check_get_time_left_ns(checking)) {
-		behaviour_set_text(row, "The timer reaches bit 24 in %lu ms, and less time was left.",
+		behaviour_set_text(row, "Bit 24 of the timer becomes 1 in %lu ms, but less time was left.",
 			       wrap_ns / WAIT_NS_PER_MS);
 		return;
 	}
@@ -80,10 +82,12 @@ acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
 	}
 	check_set_outcome(row, last.ticks <= ACPI_PM_MASK_24);
 	if (row->failed)
-		behaviour_set_text(row, "The FADT says 32 bits, but after %lxh the timer read %lxh: it wraps at 24 bits.",
+		behaviour_set_text(row, "By the FADT the timer has 32 bits, but after %lxh it read %lxh: it wraps at "
+				   "24 bits.",
 			       first.ticks, last.ticks);
 	else
-		behaviour_set_text(row, "More than 24 bits, as the FADT says: the timer reads %lxh.", last.ticks);
+		behaviour_set_text(row, "The timer has more than 24 bits, as the FADT says: it reads %lxh.",
+				   last.ticks);
 }
 
 /* Returns true if NOW is before THEN, or after it by more than the time between the two readings allows. */
@@ -137,10 +141,11 @@ acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 	}
 	check_set_outcome(row, glitches != 0);
 	if (glitches)
-		behaviour_set_text(row, "%u of %u readings were wrong, and the next reading right: %lxh after %lxh.",
+		behaviour_set_text(row, "%u of %u readings were wrong, such as %lxh after %lxh; the reading after "
+				   "each was right.",
 			       glitches, reads, off, before);
 	else
-		behaviour_set_text(row, "%u single readings, none of them wrong.", reads);
+		behaviour_set_text(row, "None of %u single readings was wrong.", reads);
 }
 
 void

@@ -87,11 +87,14 @@ test_stopping_once(const struct checking *checking, struct behaviour *row)
 		behaviour_set_text(row, "The counter counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
 	else if (stop.stopped - stop.running > hpet_get_ticks_max(&pace, stop.off_ticks))
-		behaviour_set_text(row, "With ENABLE_CNF 0 the counter reads %xh, after %xh.", stop.stopped, stop.running);
+		behaviour_set_text(row, "When ENABLE_CNF became 0, the counter jumped to %xh from %xh.",
+				   stop.stopped, stop.running);
 	else if (stop.running_again - stop.stopped > hpet_get_ticks_max(&pace, stop.on_ticks))
-		behaviour_set_text(row, "The counter stopped at %xh, and continues from %xh.", stop.stopped, stop.running_again);
+		behaviour_set_text(row, "The counter stopped at %xh, but continues from %xh.", stop.stopped,
+				   stop.running_again);
 	else if (!probe_counter_moves(read_low_half, checking->device))
-		behaviour_set_text(row, "The counter stopped at %xh, and does not continue.", stop.stopped);
+		behaviour_set_text(row, "The counter stopped at %xh, and does not continue with ENABLE_CNF 1.",
+				   stop.stopped);
 	else
 		row->failed = false;
 	if (!row->failed)

@@ -84,7 +84,7 @@ read_across_rollover(const struct checking *checking, struct behaviour *row, con
 			       then.ticks, now.ticks);
 	else
 		behaviour_set_text(row, "%u readings across the rollover of the low half are in order%s.",
-			       readings, in_one_access ? ", by one access or by several" : "");
+			       readings, in_one_access ? ", whether read by one access or by several" : "");
 }
 
 void

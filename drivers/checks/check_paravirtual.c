@@ -120,7 +120,7 @@ hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
 	uint64_t fallbacks = hv_page_count_fallbacks(checking->device);
 
 	if (checking->rows->state != CLOCK_PRESENT && !fallbacks) {
-		behaviour_set_text(row, "There is no page to check.");
+		behaviour_set_text(row, "This clock has no page to check.");
 		return;
 	}
 	check_set_outcome(row, checking->rows->state != CLOCK_PRESENT || (fallbacks && page_stays_invalid(checking)));
@@ -183,7 +183,7 @@ hv_page_compare_with_msr(const struct checking *checking, struct behaviour *row)
 	}
 	check_set_figure(row, worst * HV_TICK_NS, worst * HV_TICK_NS);
 	if (worst)
-		behaviour_set_text(row, "In the worst of %u reads the MSR was %ld ns %s the page.", reads,
+		behaviour_set_text(row, "In the worst of %u reads the MSR's time was %ld ns %s the page's.", reads,
 				   (worst < 0 ? -worst : worst) * HV_TICK_NS, worst < 0 ? "behind" : "ahead of");
 	else
 		behaviour_set_text(row, "Each of %u readings of the MSR was between the page's readings right before and "

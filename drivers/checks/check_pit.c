@@ -172,7 +172,7 @@ check_latch(const struct checking *checking, struct behaviour *row)
 		if (lost > held) {
 			check_set_outcome(row, true);
 			behaviour_set_text(row, "%s: in %u of %u tries.", again ?
-				       "A second latch command takes a new count" :
+				       "A second latch command latches a new count" :
 				       "A latched count keeps counting", lost, LATCH_TRIES);
 			return;
 		}
@@ -224,7 +224,8 @@ check_status(const struct checking *checking, struct behaviour *row)
 	bool waits = s.mode_0 & s.mode_2 & STATUS_NULL_COUNT;
 
 	check_set_outcome(row, !is_read_back || (s.loaded & STATUS_NULL_COUNT) || (!waits && !check_is_guest(checking)));
-	behaviour_set_text(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh with a count%s.", s.mode_0,
+	behaviour_set_text(row, "The status reads %02xh in mode 0, %02xh in mode 2, %02xh after a count was "
+			   "loaded%s.", s.mode_0,
 		       s.mode_2, s.loaded, waits ? "" : "; NULL COUNT is never set");
 }
 

@@ -232,7 +232,8 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 				   get_observed_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
-		behaviour_set_text(row, "The update flag (UIP) was not 1 before the seconds changed, in fewer than %u cases.",
+		behaviour_set_text(row, "The update flag (UIP) was not 1 before the seconds changed, but fewer than "
+				   "%u times: too few to decide.",
 			       w->times_min);
 	} else if (saw_update(w)) {
 		check_mark_disturbed(row);
@@ -253,7 +254,8 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 			       w->seconds.from, w->seconds.to, w->seconds.right + w->seconds.wrong, w->seconds.wrong);
 	} else if (w->seconds.wrong) {
 		row->disturbed = true;
-		behaviour_set_text(row, "The seconds were %u after %u once: the whole machine may have been stopped.",
+		behaviour_set_text(row, "Once the seconds changed to %u from %u: the whole machine may have been "
+				   "stopped.",
 			       w->seconds.to, w->seconds.from);
 	} else if (w->seconds.right) {
 		check_set_outcome(row, false);

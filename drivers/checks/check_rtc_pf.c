@@ -29,7 +29,7 @@
  */
 #define GUEST_LATE_NS     (10 * WAIT_NS_PER_MS)
 #define GUEST_ALWAYS_NS   WAIT_NS_PER_MS
-#define IRREGULAR         "At %u Hz the flag is set irregularly, as on a busy host."
+#define IRREGULAR         "At %u Hz the periodic flag is set irregularly, as on a busy host."
 
 void
 rtc_select_8192_hz(const struct checking *checking)
@@ -120,7 +120,8 @@ static void
 report_flag_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
 {
 	check_set_figure(row, ppm.low, ppm.high);
-	behaviour_set_text(row, "%u Hz: off by %ld to %ld ppm, from %lu edges.", (unsigned)flag->hz,
+	behaviour_set_text(row, "At %u Hz the periodic flag is off by %ld to %ld ppm, measured over %lu edges.",
+			   (unsigned)flag->hz,
 		       ppm.low, ppm.high, flag->edges);
 }
 
@@ -151,7 +152,8 @@ rtc_flag_report_rate(const struct checking *checking, const struct rtc_flag *fla
 		check_mark_disturbed(row);
 	else if (scale_ns(checking->scale, flag->polled - flag->begin) < WAIT_NS_PER_S / flag->hz &&
 		 flag->edges < 2)
-		behaviour_set_text(row, "There was no time for an edge at %u Hz.", (unsigned)flag->hz);
+		behaviour_set_text(row, "There was no time for an edge of the periodic flag at %u Hz.",
+				   (unsigned)flag->hz);
 	else
 		report_flag_rate(row, flag, get_rate_allowing_lateness(checking, flag, GUEST_LATE_NS));
 }

@@ -81,11 +81,12 @@ acpi_pm_is_readable(const struct device *device, uint8_t space, struct clock *cl
 	uint64_t address = device->address;
 
 	if (space == ACPI_SPACE_IO && address > PORT_MAX)
-		probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh.", address);
+		probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the I/O port %lxh, but ports end at FFFFh.",
+				address);
 	else if (space == ACPI_SPACE_MEMORY && address % sizeof(uint32_t))
 		probe_set_state(clock, CLOCK_BROKEN, "The FADT gives the address %lxh, which is not aligned.", address);
 	else if (space == ACPI_SPACE_MEMORY && !hw_is_mapped(address, sizeof(uint32_t)))
-		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped its address %lxh.", address);
+		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped the timer's address %lxh.", address);
 	else
 		return true;
 	return false;

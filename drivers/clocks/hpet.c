@@ -42,7 +42,7 @@ DRIVER_SAMPLE(hpet32, hpet_read32)
 
 static const struct clock hpet_rows[HPET_COUNT] = {
 	[HPET] = {
-		.id = "hpet", .title = "HPET main counter, its full width", .rating = 250,
+		.id = "hpet", .title = "HPET main counter, full width", .rating = 250,
 		.found_by = "ACPI HPET table", .sample = hpet64_sample,
 	},
 	[HPET_32] = {
@@ -65,12 +65,13 @@ hpet_locate(const struct acpi_hpet *table, struct clock *clock)
 		probe_set_state(clock, CLOCK_ABSENT, "There is no HPET table in ACPI.");
 	else if (table->space != ACPI_SPACE_MEMORY)
 		probe_set_state(clock, CLOCK_BROKEN,
-				"Its ACPI table puts the HPET into address space %u, not into memory.",
+				"The HPET's ACPI table names address space %u instead of memory.",
 				table->space);
 	else if (base == 0 || base % sizeof(uint64_t))
-		probe_set_state(clock, CLOCK_BROKEN, "The HPET's ACPI table gives the base address %lxh.", base);
+		probe_set_state(clock, CLOCK_BROKEN, "The HPET's ACPI table gives the base address %lxh, which is 0 "
+				"or not aligned.", base);
 	else if (!hw_is_mapped(base, HPET_SIZE))
-		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped its base address %lxh.", base);
+		probe_set_state(clock, CLOCK_BROKEN, "The firmware has not mapped the HPET's base address %lxh.", base);
 	else
 		return true;
 	return false;

@@ -105,8 +105,8 @@ hv_page_test_page(struct device *device, struct clock *clock)
 		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor changed the page during each of %u reads.",
 				PAGES_TRIES);
 	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
-		probe_set_state(clock, CLOCK_DISABLED, "The page's sequence is 0: readers fall back to the MSR, which is the "
-				"clock hv_ref.");
+		probe_set_state(clock, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR "
+				"instead, which is the clock hv_ref.");
 	else if (!taken.scale)
 		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into the page.");
 	else if (!probe_counter_moves(hv_page_read, device))
@@ -130,15 +130,17 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 		return;
 	}
 	if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER)) {
-		probe_set_state(clocks, CLOCK_DISABLED, "CPUID 40000003h does not offer the MSR that readers may have to use.");
+		probe_set_state(clocks, CLOCK_DISABLED, "CPUID 40000003h does not offer the MSR that readers need if "
+				"the page is invalid.");
 		return;
 	}
 	if (platform->cpu.memory_encrypted) {
-		probe_set_state(clocks, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its page.");
+		probe_set_state(clocks, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write "
+				"the clock's page.");
 		return;
 	}
 	if (!platform->pages.count) {
-		probe_set_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its page.");
+		probe_set_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's page.");
 		return;
 	}
 	/* Uses the last page, because the other pages are for the cores. */

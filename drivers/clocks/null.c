@@ -14,7 +14,7 @@ null_read(void *device)
 DRIVER_SAMPLE(null, null_read)
 
 static const struct clock null_row = {
-	.id = "null", .title = "nothing; its latency is the cost of the two TSC reads", .state = CLOCK_PRESENT,
+	.id = "null", .title = "no clock; its latency is the cost of two TSC reads", .state = CLOCK_PRESENT,
 	.found_by = "", .wrap_ticks = UINT64_MAX, .sample = null_sample,
 };
 

@@ -13,11 +13,12 @@ bool
 pvclock_assign_pages(const struct platform *platform, struct device *device, struct clock *clock, bool use_upper_half)
 {
 	if (platform->cpu.memory_encrypted) {
-		probe_set_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
+		probe_set_state(clock, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write "
+				"the clock's pages.");
 		return false;
 	}
 	if (platform->pages.count < 2) { /* one page for a core, in addition to the last page, which hv_page.c uses */
-		probe_set_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
+		probe_set_state(clock, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's pages.");
 		return false;
 	}
 	device->address = (uintptr_t)platform->pages.memory + (use_upper_half ? PVCLOCK_SLOT_SIZE : 0);

@@ -61,7 +61,7 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 		.wrap_ticks = UINT64_MAX, .sample = tsc_rdtscp_sample,
 	},
 	[TSC_CPUID] = {
-		.id = "tsc_cpuid", .title = "TSC by CPUID; RDTSC, which traps in a guest",
+		.id = "tsc_cpuid", .title = "TSC by CPUID and RDTSC; CPUID traps in a guest",
 		.state = CLOCK_PRESENT, .found_by = "CPUID 1h", .width_bits = 64,
 		.wrap_ticks = UINT64_MAX, .sample = tsc_cpuid_sample,
 	},

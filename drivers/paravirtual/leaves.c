@@ -95,11 +95,11 @@ find_missing_hyperv_feature(uint32_t eax, uint32_t edx)
 	if (eax & HV_ACCESS_REFERENCE_COUNTER && !(eax & HV_ACCESS_REFERENCE_TSC))
 		return "AccessPartitionReferenceTsc (EAX bit 9), so each reading exits to the hypervisor";
 	if (eax & HV_ACCESS_REFERENCE_TSC && !(eax & HV_ACCESS_REFERENCE_COUNTER))
-		return "AccessPartitionReferenceCounter (EAX bit 1), so its page cannot be used";
+		return "AccessPartitionReferenceCounter (EAX bit 1), so the clock's page cannot be used";
 	if (eax & HV_ACCESS_TIMERS && !(eax & HV_ACCESS_SYNIC))
-		return "AccessSynicRegs (EAX bit 2), so Windows does not use its timers";
+		return "AccessSynicRegs (EAX bit 2), so Windows does not use the hypervisor's timers";
 	if (eax & HV_ACCESS_TIMERS && !(edx & HV_DIRECT_TIMERS_AVAILABLE))
-		return "direct mode of timers (EDX bit 19), so Hyper-V as a guest does not use them";
+		return "direct mode of timers (EDX bit 19), so Hyper-V as a guest does not use the timers";
 	return NULL;
 }
 

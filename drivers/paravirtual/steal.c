@@ -155,7 +155,7 @@ explain_unusable_counter(const struct cpu_facts *facts, const struct stolen_coun
 	struct fault fault;
 
 	if (facts->memory_encrypted)
-		return "This guest's memory is encrypted, so its hypervisor cannot write stolen time into it.";
+		return "This guest's memory is encrypted, so its hypervisor cannot write the stolen time.";
 	if (!counter->guarded)
 		test_counter(&trial);
 	else if (!counter->guarded(test_counter, &trial, &fault))

@@ -102,7 +102,7 @@ read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64
 		table.length = TABLE_LENGTH_MAX;
 	table.bytes = at && table.length ? memory->at(memory->context, at, table.length) : NULL;
 	if (!table.bytes) {
-		smbios_set_problem(facts, "SMBIOS: %zu bytes at %lxh, the table, can't be read", table.length, at);
+		smbios_set_problem(facts, "SMBIOS: the table, %zu bytes at %lxh, can't be read", table.length, at);
 		return false;
 	}
 	smbios_read_table(table, entry->count ? (size_t)smbios_read_field(found, entry->count, 2) : COUNT_ANY, facts);

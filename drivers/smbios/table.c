@@ -166,7 +166,8 @@ smbios_read_table(struct smbios_bytes table, size_t count, struct smbios_facts *
 		size_t begin = at;
 
 		if (!read_next_structure(table, &at, &structure)) {
-			smbios_set_problem(facts, "SMBIOS: the structure at byte %zu does not end within the table's %zu; this and "
+			smbios_set_problem(facts, "SMBIOS: the structure at byte %zu does not end within the table's "
+					   "%zu bytes; this and "
 					   "all later structures are not used", begin, table.length);
 			break;
 		}

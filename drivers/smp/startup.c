@@ -185,7 +185,7 @@ startup_print_unlisted_id(struct text *text, const uint32_t *first_id)
 {
 	uint32_t id = __atomic_load_n(first_id, __ATOMIC_ACQUIRE);
 
-	text_put(text, "Some core arrived with an APIC id that the MADT does not list");
+	text_put(text, "Some core started with an APIC id that the MADT does not list");
 	if (id != STARTUP_NO_ID)
 		text_printf(text, ", the first with %u", id);
 	text_put(text, ".");
@@ -218,7 +218,7 @@ startup_explain_state(enum core_state state)
 		[CORE_REQUESTED] = "was not started",
 		[CORE_ALIVE] = "",
 		[CORE_UNADDRESSABLE] = "its APIC id is above 254, which xAPIC mode can't address",
-		[CORE_UNSENT] = "the boot core's local APIC did not send INIT or SIPI to it",
+		[CORE_UNSENT] = "the boot core's local APIC did not send INIT or SIPI to this core",
 		[CORE_SILENT] = "did not answer INIT-SIPI-SIPI",
 		[CORE_LATE] = "did not finish a job in time, and was stopped",
 		[CORE_EXCEPTION] = "took an exception in a job",

@@ -242,6 +242,6 @@ const struct timer_driver timer_hpet[TIMER_HPETS] = {
 	HPET_DRIVER("hpet0", "HPET comparator 0, by an I/O APIC", .in_quick = true),
 	HPET_OTHER(1), HPET_OTHER(2), HPET_OTHER(3), HPET_OTHER(4), HPET_OTHER(5), HPET_OTHER(6), HPET_OTHER(7),
 	HPET_DRIVER("hpet_fsb", "HPET comparator 0, by messages", .route_kind = BY_FSB, .secondary = true),
-	HPET_DRIVER("hpet_legacy", "HPET comparator 0, in the PIT's place", .route_kind = BY_LEGACY, .secondary = true,
+	HPET_DRIVER("hpet_legacy", "HPET comparator 0, replacing the PIT", .route_kind = BY_LEGACY, .secondary = true,
 		    .only_all = true),
 };

@@ -142,7 +142,7 @@ watchdog_arm(struct watchdog *watchdog, const struct acpi_watchdog *table)
 	count = count < table->count_max ? count : table->count_max;
 	watchdog->seconds = (uint32_t)(count * table->period_ms / 1000);
 	if (watchdog->seconds < SECONDS_MIN)
-		return "it can't count for 30 s";
+		return "the watchdog can't count to 30 s";
 	if (run_action(table, GET_RUNNING, 0))
 		return "it runs already";
 	watchdog->table = table;

@@ -7,7 +7,8 @@
 
 #define MEDIAN 50000 /* in 1/100,000 */
 
-_Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "values of a pass in the record");
+_Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "records contain these values, so they must not "
+	       "change");
 
 /*
  * A pass in the record: one measurement of all pairs of cores. If the record has several first, middle or last passes,

@@ -276,10 +276,10 @@ set_tsc_rate(struct rates *rates, bool whole)
 		text_put(&source, "the TSC does not count");
 	} else if (tsc && tsc->clock.claimed.den) {
 		report->tsc = tsc->clock.claimed;
-		text_printf(&source, "claimed by %s; no other clock could measure it",
+		text_printf(&source, "claimed by %s; no other clock could measure the rate",
 			    report->options.tsc_hz ? "tsc_hz=" : "CPUID");
 	} else {
-		text_put(&source, "no clock could measure it");
+		text_put(&source, "no clock could measure the rate");
 	}
 	if (tsc && report->tsc_within.known)
 		set_measured_rate(tsc, &report->tsc_within);

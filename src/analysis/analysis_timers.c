@@ -274,7 +274,7 @@ complete_timer_row(struct timer_analysis *analysis)
 	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
-	set_row_reason(row, "Its ticks are spread over their periods, so none can be matched to its deadline.");
+	set_row_reason(row, "The timer's ticks are spread over their periods, so none can be matched to a deadline.");
 }
 
 static bool

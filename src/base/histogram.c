@@ -7,7 +7,7 @@
 #define LINEAR_MAX           ((UINT64_C(2) << HISTOGRAM_SUB_BITS) - 1)
 #define PER_HUNDRED_THOUSAND 100000u
 
-_Static_assert(HISTOGRAM_BUCKETS == 3776, "128 linear ones, then 57 powers of two of 64");
+_Static_assert(HISTOGRAM_BUCKETS == 3776, "128 linear buckets, then 64 buckets for each of 57 powers of two");
 
 void
 histogram_clear(struct histogram *histogram)

@@ -242,7 +242,8 @@ put_conversion(struct text *text, struct conversion *conversion, struct argument
 	}
 }
 
-_Static_assert(sizeof(long) == sizeof(uint64_t) && sizeof(size_t) == sizeof(uint64_t), "l and z take 64 bits");
+_Static_assert(sizeof(long) == sizeof(uint64_t) && sizeof(size_t) == sizeof(uint64_t), "the format letters l and z "
+	       "mean 64 bits");
 
 void
 text_vprintf(struct text *text, const char *format, va_list list)

@@ -385,7 +385,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ?
-				    " (this claim or the clocks that agree are wrong)" : "",
+				    " (either this claim or these clocks are wrong)" : "",
 				    effects_phrase(row).bytes);
 	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))

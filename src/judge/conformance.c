@@ -66,14 +66,14 @@ withdraw_doubtful_rate_failures(struct report *report)
 		if (!rules_has_failed(report, row) || !row->has_figure || !text_equal(rules_find(row->rule)->unit, "ppm"))
 			continue;
 		if (doubtful)
-			reason = phrase("it was timed by a TSC whose own rate is uncertain");
+			reason = phrase("the test was timed by a TSC whose own rate is uncertain");
 		else if (stopped)
 			reason = phrase("the clock itself is stuck");
 		else if (!error_ppm ||
 			 behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule) + error_ppm) == OUTCOME_FAILED)
 			continue;
 		row->open = row->checked = doubtful;
-		behaviour_set_text(row, "It is off by %ld ppm, but %s.", row->measured, reason.bytes);
+		behaviour_set_text(row, "The rate is off by %ld ppm, but %s.", row->measured, reason.bytes);
 	}
 }
 
@@ -87,7 +87,7 @@ withdraw_failures_timed_by_tsc(struct report *report, const char *what)
 		if (!rules_has_failed(report, row) || !row->has_figure)
 			continue;
 		row->checked = false;
-		behaviour_set_text(row, "It is off by %ld %s, but it was timed by a TSC %s.", row->measured,
+		behaviour_set_text(row, "The result is %ld %s, but the test was timed by a TSC %s.", row->measured,
 				   rules_find(row->rule)->unit, what);
 	}
 }
@@ -113,7 +113,7 @@ failed_cores_phrase(const struct behaviour *row)
 		return (struct phrase){ "" };
 	if (row->cores > 1)
 		return phrase(" on %u of %u cores, most on core %u", row->cores, row->cores_asked, row->core);
-	return phrase(" on core %u, one of %u", row->core, row->cores_asked);
+	return phrase(" on core %u, one of %u cores", row->core, row->cores_asked);
 }
 
 /* Adds a finding on the failed row I, and on further rows that failed the same rule of the same clock. */

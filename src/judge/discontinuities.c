@@ -347,6 +347,6 @@ judge_discontinuities(struct report *report)
 			add_divergence_finding(report, row);
 	}
 	if (report->discontinuities_lost)
-		report_add_note(report, "The clocks disagreed at %lu more moments, which are not listed.",
+		report_add_note(report, "The clocks disagreed %lu more times, which are not listed.",
 				(uint64_t)report->discontinuities_lost);
 }

@@ -245,7 +245,7 @@ note_tsc_gain(const struct vote *vote)
 	}
 	if (others)
 		report_add_note(vote->report, "tsc: It gained %s on %s after the rates were measured. QEMU's emulation moves the TSC "
-				"ahead when several cores read it at once, so this does not count as a fault. All rates are from the "
+				"ahead when several cores read it at once, so this is no fault. All rates are from the "
 				"time before.", phrase_ppm(&gained).bytes, phrase_clocks_of_group(vote, others).bytes);
 }
 

@@ -116,13 +116,14 @@ longer_run_advice_phrase(const struct report *report, uint64_t times)
 	uint64_t seconds = (report->duration_ns + NS_PER_S - 1) / NS_PER_S;
 
 	if (report->ended_early)
-		return phrase("; a run that is not ended by a key may decide it.");
+		return phrase("; a run that is not ended by a key may decide this check.");
 	if (is_host_busy(&report->interference))
-		return phrase("; %s %% of the time was stolen, so a run on a less busy host may decide it.",
+		return phrase("; %s %% of the time was stolen, so a run on a less busy host may decide this check.",
 			      number_as_percent(report->interference.total_ns, report->interference.observed_ns, 1).text);
 	if (seconds && times <= ASK_S_MAX / seconds)
-		return phrase("; a run %lu times as long would decide it (duration=%lus).", times, seconds * times);
-	return phrase("; a run %lu times as long would decide it (profile=soak).", times);
+		return phrase("; a run %lu times as long would decide this check (duration=%lus).", times,
+			      seconds * times);
+	return phrase("; a run %lu times as long would decide this check (profile=soak).", times);
 }
 
 static struct phrase
@@ -143,11 +144,11 @@ fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate 
 	struct phrase agrees = pair_rate_phrase(same, row->clock);
 
 	if (rate->other)
-		behaviour_set_text(row, "%s, which has the same source; see %s, which has another source.",
+		behaviour_set_text(row, "%s, which has the same oscillator; see %s, which has another oscillator.",
 				   agrees.bytes, rate->other);
 	else
 		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
-					"%s, which has the same source; no clock has another.", agrees.bytes);
+					"%s, which has the same oscillator; no clock has another.", agrees.bytes);
 }
 
 /*

@@ -117,7 +117,7 @@ judge_reported_stolen_time(struct report *report)
 	row->open = row->failed && (report->discontinuity_count || judge_has_tsc_stepped(report));
 	took = number_as_percent(more ? stolen->high_ns : stolen->low_ns, stolen->observed_ns, 1);
 	reported = number_as_percent(stolen->reported_ns, stolen->observed_ns, 1);
-	behaviour_set_text(row, "The host took %s %s %% of the time of the cores, and reports %s %%%s.%s",
+	behaviour_set_text(row, "The host took %s %s %% of the cores' time, and reports %s %% as stolen%s.%s",
 			   more ? "at most" : "at least", took.text, reported.text,
 			   row->open ? ", in a run in which the clocks disagree" : "",
 			   lent_unread ? " The stolen-time counters of cores that run through the firmware's MP services "
@@ -187,7 +187,8 @@ judge_note_stolen_time(struct report *report)
 	if (in.gaps < GAPS_MIN || in.observed_ns == all.observed_ns ||
 	    !is_gap_rate_at_least(in, RATE_TIMES, (struct gap_rate){ all.gaps - in.gaps, all.observed_ns - in.observed_ns }))
 		return;
-	report_add_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps came then, in %lu of %lu ms that "
+	report_add_note(report, "Time was stolen mostly between %s and %s: %lu of %lu gaps occurred then, in %lu of "
+			"%lu ms that "
 			"cores were observed.", phrase_tsc_time(report, series->rows[from].from_tsc).bytes,
 			phrase_tsc_time(report, series->rows[to - 1].to_tsc).bytes, in.gaps, all.gaps, in.observed_ns / 1000000,
 			all.observed_ns / 1000000);

@@ -29,10 +29,12 @@ explain_too_wide(const struct report *report, struct behaviour *row)
 	struct behaviour as_checked = *row;
 
 	if (text_equal(rule->unit, "ppm"))
-		behaviour_set_text(row, "%s The limit is %lu; a run %lu times as long can decide.", as_checked.text, limit,
+		behaviour_set_text(row, "%s The limit is %lu; a run %lu times as long can decide this check.",
+				   as_checked.text, limit,
 				   judge_needed_shrink_factor(row->low, row->high, limit));
 	else
-		behaviour_set_text(row, "%s The limit is %lu; a run on an idle machine can decide.", as_checked.text, limit);
+		behaviour_set_text(row, "%s The limit is %lu; a run on an idle machine can decide this check.",
+				   as_checked.text, limit);
 }
 
 /*

@@ -169,7 +169,7 @@ mark_clock_stopped(struct survey *survey, struct report_clock *entry)
 	survey_record_clock_failure(survey, entry, survey->hooks.tsc_ordered());
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "Its reads gave the same value %u times.", STOPPED_READS);
+	text_printf(&reason, "Reads of this clock gave the same value %u times.", STOPPED_READS);
 }
 
 static void
@@ -179,7 +179,7 @@ add_reason_for_untimed_reads(struct report_clock *entry)
 	struct text reason;
 
 	text_init(&reason, entry->clock.reason + length, CLOCK_REASON_SIZE - length);
-	text_printf(&reason, "%sIts reads could not be timed: the TSC stopped.", length ? " " : "");
+	text_printf(&reason, "%sNo read could be timed: the TSC stopped.", length ? " " : "");
 }
 
 /* Ends the run, because the TSC stopped. Clocks without a timed reading stay unknown. Only the TSC counts as failed. */
@@ -283,7 +283,7 @@ survey_mark_clock_stuck(const struct survey *survey, struct report_clock *entry,
 		survey_record_clock_failure(survey, entry, now_tsc);
 	entry->clock.state = CLOCK_STUCK;
 	text_init(&reason, entry->clock.reason, CLOCK_REASON_SIZE);
-	text_printf(&reason, "Its reading did not change in %lu us, as timed by the TSC.", stopped_ns / 1000);
+	text_printf(&reason, "The clock's reading did not change in %lu us, as timed by the TSC.", stopped_ns / 1000);
 }
 
 bool

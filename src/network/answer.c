@@ -44,7 +44,7 @@ parse_content_length(const struct line *line, struct answer *answer)
 	while (at < line->value_length && line->value[at] >= '0' && line->value[at] <= '9' && length < LENGTH_MAX)
 		length = length * 10 + (uint64_t)(line->value[at++] - '0');
 	if (!at || at < line->value_length || (answer->has_length && answer->length != length))
-		answer->refused = "its Content-Length is not one number";
+		answer->refused = "the answer's Content-Length is not a single number";
 	answer->has_length = true;
 	answer->length = length;
 }
@@ -55,9 +55,9 @@ parse_header_line(struct line *line, struct answer *answer)
 	if (is_header_named(line, "content-length"))
 		parse_content_length(line, answer);
 	else if (is_header_named(line, "transfer-encoding") || is_header_named(line, "content-encoding"))
-		answer->refused = "its answer is encoded";
+		answer->refused = "the server's answer is encoded";
 	else if (is_header_named(line, "content-type") && url_begins_with(line->value, line->value_length, "text/html"))
-		answer->refused = "its answer is a web page";
+		answer->refused = "the server's answer is a web page";
 }
 
 bool

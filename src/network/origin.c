@@ -55,14 +55,14 @@ origin_parse_uri(const char *uri, size_t length, char address[ORIGIN_ADDRESS_SIZ
 
 	address[0] = '\0';
 	if (!url_begins_with(uri, length, SCHEME)) /* the scheme may also be in upper case (RFC 3986, 3.1) */
-		return "its address does not begin with http://";
+		return "the server's address does not begin with http://";
 	text_init(&text, whole, sizeof(whole));
 	text_put(&text, SCHEME);
 	for (size_t i = skipped; i < length && uri[i] && uri[i] != '/' && uri[i] != '?' && uri[i] != '#'; i++)
 		text_put_char(&text, uri[i]);
 	text_put_char(&text, '/');
 	if (text.truncated || !url_parse(whole, text.length, &url))
-		return "its host is neither an IPv4 address nor a name";
+		return "the server's host is neither an IPv4 address nor a name";
 	text_init(&text, address, ORIGIN_ADDRESS_SIZE);
 	text_printf(&text, SCHEME "%s", url.host);
 	if (url.has_port)

@@ -4,7 +4,7 @@
  */
 #include "record/record.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they are");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied without a change of their byte order");
 
 #define SIZE(type, member)  sizeof(((struct type *)0)->member)
 #define FIELD(type, member) { offsetof(struct type, member), SIZE(type, member), 1 }
@@ -109,7 +109,7 @@ static const struct all_fields {
 	.facts = { FIELD(record_facts, list), FIELD(record_facts, length), FIELD(record_facts, first) },
 };
 
-_Static_assert(sizeof(struct record_timer) <= UINT8_MAX, "offsets of the largest struct fit their field");
+_Static_assert(sizeof(struct record_timer) <= UINT8_MAX, "each offset within the largest struct fits in 8 bits");
 
 #define SHAPE(name, bytes) \
 	{ offsetof(struct all_fields, name) / sizeof(struct record_field), \

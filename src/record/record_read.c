@@ -161,19 +161,19 @@ const char *
 record_describe_error(const struct record_reader *reader)
 {
 	static const char *const sentences[RECORD_FLAWS] = {
-		[RECORD_NO_MAGIC] = "It is no record of baretick.",
-		[RECORD_OTHER_VERSION] = "Its format has another version.",
-		[RECORD_HEADER_ENDS] = "It ends within its header.",
-		[RECORD_HEADER_SUM] = "The checksum of its header is wrong.",
-		[RECORD_NO_END] = "It ends without its last entry.",
-		[RECORD_BLOCK_ENDS] = "It ends within a block.",
+		[RECORD_NO_MAGIC] = "This file is no record of baretick.",
+		[RECORD_OTHER_VERSION] = "The record's format has another version.",
+		[RECORD_HEADER_ENDS] = "The record ends within its header.",
+		[RECORD_HEADER_SUM] = "The checksum of the record's header is wrong.",
+		[RECORD_NO_END] = "The record ends without its last entry.",
+		[RECORD_BLOCK_ENDS] = "The record ends within a block.",
 		[RECORD_BLOCK_LENGTH] = "A block has an impossible length.",
 		[RECORD_BLOCK_SUM] = "The checksum of a block is wrong.",
 		[RECORD_BLOCK_NUMBER] = "A block is missing or occurs twice.",
 		[RECORD_ENTRY_ENDS] = "A block ends within an entry.",
 		[RECORD_ENTRY_SHORT] = "An entry is shorter than its fields.",
-		[RECORD_BYTES_FOLLOW] = "More bytes follow its last entry.",
-		[RECORD_OTHER_COUNT] = "Its last entry states a different number of entries.",
+		[RECORD_BYTES_FOLLOW] = "More bytes follow the record's last entry.",
+		[RECORD_OTHER_COUNT] = "The record's last entry states a different number of entries.",
 	};
 
 	return sentences[reader->flaw];

@@ -208,8 +208,8 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-sync",
 		.clock = "tsc",
-		.what = "bound of the cores' offsets up to which they count as synchronised. Unless a limit is given, "
-			"it is 4 times the best round trip if that is more, but at most 10000 ns",
+		.what = "largest bound of the offsets between cores that count as synchronised. By default it is 4 "
+		"times the best round trip, but from 1000 to 10000 ns",
 		.limit = 1000,
 		.unit = "ns",
 		.severity = VERDICT_PASS,

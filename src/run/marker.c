@@ -138,7 +138,8 @@ marker_apply_to_options(const struct marker *found, struct report *report)
 		least = found->cores + 1;
 	if (options->cores_given || options->cores >= least)
 		return least;
-	report_add_note(report, "A run on this machine with other cores %s did not finish, so in this run they are %s. "
+	report_add_note(report, "An earlier run, in which the other cores were %s, did not finish. In this run they "
+			"are %s. "
 			"The option cores=sipi tries the usual method again.", start_methods[least - 1], start_methods[least]);
 	options->cores = least;
 	return least;

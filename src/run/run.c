@@ -218,7 +218,8 @@ add_claims_of_clock_pages(struct run *run)
 			claim_set_rate(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },
 				       (SURVEY_NS_PER_S << 32) / multiplier / multiplier + 1);
 		else
-			claim_set_refusal(claim, "It has no rate, or the hypervisor adjusts the rate during the run.");
+			claim_set_refusal(claim, "The page states no rate, or the hypervisor adjusts the rate during "
+					  "the run.");
 		report_add_claim(report, claim);
 	}
 }

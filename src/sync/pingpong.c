@@ -25,12 +25,12 @@ _Static_assert((TRIP_HALVINGS << TRIP_SUB_BITS) + TRIP_LINEAR_MAX < PINGPONG_BUC
 
 _Static_assert(offsetof(struct pingpong, stop) == PINGPONG_LINE &&
 	       offsetof(struct pingpong, slots) == 2 * PINGPONG_LINE,
-	       "what the boot core writes while the two exchange messages has a line of its own");
+	       "the boot core's fields share no cache line with the messages of the two cores");
 _Static_assert(sizeof(struct pingpong_slot) == PINGPONG_LINE,
-	       "each side's slot has a line of its own");
+	       "each side's slot fills a cache line");
 _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
-	       "each side's record has lines of its own");
+	       "each side's record fills whole cache lines");
 
 /* The arguments of pingpong_run_side(), and the start time. */
 struct side {

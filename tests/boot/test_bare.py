@@ -54,7 +54,7 @@ def test_a_microvm_lacks_hpet_and_pm_timer(run):
 def test_without_acpi_and_rsdp_all_cores_are_found_by_a_broadcast(run):
     report = measured(run, "--machine", "microvm,acpi=off", started=4, lacking=["hpet", "acpi_pm"])
     assert "This machine has no ACPI tables." in report["notes"]
-    assert "ACPI has no MADT, which would list the cores: 3 answered when all were started at once." in report["notes"]
+    assert "ACPI has no MADT, which would list the cores: all cores were started at once, and 3 answered." in report["notes"]
     assert sorted(core["apic_id"] for core in report["cores"]) == [0, 1, 2, 3]
 
 
@@ -85,9 +85,9 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
     done = run(*QUICK_BARE, "--machine", "microvm", "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
     assert done.status == 2, done
     if qemu_major() < 8:
-        expected = f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read"
+        expected = f"In the command line: the options are {length} bytes long; the maximum is {LINE_MAX} bytes"
     else:
-        expected = "the loader's start info is not there (PVH)"
+        expected = "the loader passed no start info (PVH)"
     assert expected in done.stdout + done.stderr
 
 
@@ -130,7 +130,7 @@ def test_an_exception_before_the_options_are_read_is_printed(run):
 
 def test_without_memory_below_1_mib_the_boot_core_is_measured_alone(run):
     report = faulted(run, "bare", "lo", 0, "open")
-    assert "No memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
+    assert "Too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
     assert [core["started"] for core in report["cores"]] == [True]
 
 

@@ -77,13 +77,13 @@ def isolinux_cd(folder, words):
 
 
 def test_isolinux_starts_it_in_real_mode(run, tmp_path):
-    from_cd(run, isolinux_cd(tmp_path, "label=rack"), "none (Linux boot protocol, loader 30h)")
+    from_cd(run, isolinux_cd(tmp_path, "label=rack"), "none (Linux boot protocol, loader type 30h)")
 
 
 @pytest.mark.parametrize("machine", ["pc", "microvm"])
 def test_qemu_starts_the_image_for_linux_in_real_mode(run, machine):
     report = checked(run(*QUICK_BARE, "--image", BIN, "--machine", machine, "--cpus", "2", *qemu("-append", "label=rack"), "--", *SHORT), 2)
-    assert report["machine"]["firmware"] == "none (Linux boot protocol, loader b0h)", report["machine"]
+    assert report["machine"]["firmware"] == "none (Linux boot protocol, loader type b0h)", report["machine"]
     assert report["options"]["label"] == "rack"
     assert [row["id"] for row in report["clocks"] if row["state"] == "present" and not row["latency"]["count"]] == []
 
@@ -93,7 +93,7 @@ def test_a_line_that_is_too_long_for_linux_image_is_an_error(run, length):
     words = "exit=debug-exit #" + "x" * (length - 17)
     done = run(*QUICK_BARE, "--image", BIN, "--cpus", "1", *qemu("-append", words), "--", "exit=reboot")
     assert done.status == 2, done
-    assert f"In the command line: the text has {length} bytes; at most {LINE_MAX} are read" in done.stdout + done.stderr
+    assert f"In the command line: the options are {length} bytes long; the maximum is {LINE_MAX} bytes" in done.stdout + done.stderr
 
 
 @pytest.mark.long
@@ -128,15 +128,15 @@ def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
     assert struct.unpack_from("<Q", ELF.read_bytes(), 24)[0] == 0x100200
     loader = loader_of(tmp_path, "label=rack virtio_mmio.device=4K@0xd0000000:5 --")
     report = checked(run(*QUICK_BARE, "--image", loader, "--cpus", "2", "--", *SHORT), 2)
-    complete(report, "none (Linux boot protocol, loader ffh)")
+    complete(report, "none (Linux boot protocol, loader type ffh)")
     assert report["options"]["label"] == "rack"
 
 
-NO_MAP, NO_INFO = "the loader hands over no memory map (PVH start info has one from version 1 on)", "the loader's start info is not there (PVH)"
+NO_MAP, NO_INFO = "the loader passed no memory map (PVH start info has one from version 1 on)", "the loader passed no start info (PVH)"
 TOO_LITTLE = "this machine has too little memory for a report"
 UNUSABLE = [
-    (["RANGES=0"], "the loader hands over no memory map (Linux boot protocol)"),
-    (["MAGIC=0"], "the loader's boot parameters are not there (Linux boot protocol)"),
+    (["RANGES=0"], "the loader passed no memory map (Linux boot protocol)"),
+    (["MAGIC=0"], "the loader passed no boot parameters (Linux boot protocol)"),
     (["PVH", "RANGES=0"], NO_MAP),
     (["PVH", "RANGES=0xffffffff"], NO_MAP),
     (["PVH", "VERSION=0"], NO_MAP),
@@ -157,7 +157,7 @@ def test_a_loader_that_hands_over_nothing_usable_is_an_error(run, tmp_path, defi
 
 def test_a_memory_map_without_memory_below_1_mib_leaves_the_other_cores_alone(run, tmp_path):
     report = checked(run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT), 1)
-    assert "No memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
+    assert "Too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
 
 
 @pytest.mark.parametrize("address", ["8000000h", "0ffffffffffffffffh"])

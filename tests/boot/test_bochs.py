@@ -51,7 +51,7 @@ def test_bochs_measures_every_clock_and_finds_no_fault(tmp_path):
     # Bochs's iodev/hpet.cc comes from QEMU, whose comparator may fire a second time 10 ns later.
     found = [found for found in report["findings"] if (found["rule"], found["clock"]) != ("irq-doubled", "hpet0")]
     assert found == [] and report["verdict"] in ("pass", "warn"), found
-    assert report["machine"]["firmware"] == "none (Linux boot protocol, loader 30h)"
+    assert report["machine"]["firmware"] == "none (Linux boot protocol, loader type 30h)"
     assert all(row["latency"]["count"] for row in report["clocks"])
     rates = {name: clocks(report)[name]["measured_hz"] for name in ("tsc", "hpet", "acpi_pm", "pit")}
     nominal = {"tsc": IPS, "hpet": 100_000_000, "acpi_pm": 3_579_545, "pit": 1_193_182}

@@ -130,7 +130,7 @@ def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
     while not planned and megabytes not in tried:
         tried.add(megabytes)
         done = run(*BARE, "--cpus", "255", *qemu("-m", f"{megabytes}M"), "--", *SHORT, "clocks=tsc", "cores=3")
-        planned = re.search(r"no \d+ MiB of memory for 255 cores: at most (\d+) are", " ".join(done.report.get("notes", "")))
+        planned = re.search(r"The \d+ MiB of memory for 255 cores are not available: at most (\d+) cores are", " ".join(done.report.get("notes", "")))
         megabytes += 8 if done.status == 2 else -8
     assert planned, done
     report = checked(done, started=min(3, int(planned[1])))
@@ -397,5 +397,5 @@ def test_a_guest_whose_hypervisor_hides_takes_its_options_from_fw_cfg(booted):
     assert report["machine"]["cores_started"] == 2
     assert report["options"]["profile"] == "quick"
     assert report["machine"]["hypervisor"] == "unknown"
-    assert ("CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this is treated as a guest."
+    assert ("CPUID shows no hypervisor, but the ACPI tables are from QEMU or Bochs: this machine is treated as a guest."
             in report["notes"]), report["notes"]

@@ -132,7 +132,7 @@ def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_
 
 @pytest.mark.xdist_group("killed_stick")  # tests in one worker share the killed run
 @pytest.mark.parametrize("marker, options, cores, sentence", [
-    (line(phase="skew", cores="mp", least="mp", report=0), [], "off", "so in this run they are not started (cores=off)"),
+    (line(phase="skew", cores="mp", least="mp", report=0), [], "off", "In this run they are not started (cores=off)"),
     (line(phase="", cores="off", least="mp", report=0), [], "mp", MP),
     (line(phase="start-cores", cores="sipi", least="sipi", report=0), ["cores=sipi"], "sipi", "in its phase start-cores"),
     ("rubbish\n", [], "sipi", None),

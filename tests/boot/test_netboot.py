@@ -21,7 +21,7 @@ HOST = "10.0.2.2"  # the host's address in QEMU's user network
 CARD = ["-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1,mac=52:54:00:ab:cd:ef"]
 ME = "mac=525400abcdef&serial=rack%207"
 SERIAL = ["-smbios", "type=1,serial=rack 7"]
-NO_VOLUME = "No report on the boot volume: the application was not started from one."
+NO_VOLUME = "No report on the boot volume: the application was not started from a volume."
 CLIENT_S = 300     # longest wait for a client
 HELD = object()    # marks the place in an answer after which the server sends nothing more
 
@@ -208,9 +208,9 @@ def test_a_machine_booted_by_http_has_its_options_of_that_server_and_its_report_
 
 
 OK = b"HTTP/1.1 200 OK\r\n"
-LONGER = "its answer is longer than 64 KiB"
-CLOSED = "it closed the connection before its answer was complete"
-SILENT = "it did not answer in time"
+LONGER = "the server's answer is longer than 64 KiB"
+CLOSED = "the connection was closed before the answer was complete"
+SILENT = "the server did not answer in time"
 
 
 @pytest.mark.parametrize("answer, why", [
@@ -219,13 +219,13 @@ SILENT = "it did not answer in time"
         ([OK + b"Content-Length: 65537\r\n\r\n", b"#" * 65537], LONGER),
         ([OK, b"X: y\r\n" * 12288], LONGER),
         ([b"HTTP/1.1 500 Internal Server Error\r\n\r\n"], "the server answered with status 500"),
-        ([OK + b"Content-Type: text/html\r\n\r\n<html>"], "its answer is a web page"),
-        ([OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"], "its answer is encoded"),
-        ([OK + b"Content-Length: x\r\n\r\n"], "its Content-Length is not one number"),
+        ([OK + b"Content-Type: text/html\r\n\r\n<html>"], "the server's answer is a web page"),
+        ([OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"], "the server's answer is encoded"),
+        ([OK + b"Content-Length: x\r\n\r\n"], "the answer's Content-Length is not a single number"),
         ([OK + b"Content-Length: 12\r\n\r\nexit=reboot"], CLOSED),
         ([OK + b"Content-Length: 12\r\n"], CLOSED),
-        ([], "it closed the connection without an answer"),
-        ([b"\0\1rubbish\r\n\r\n" * 40], "its answer is not HTTP"),
+        ([], "the connection was closed without an answer"),
+        ([b"\0\1rubbish\r\n\r\n" * 40], "the server's answer is not HTTP"),
         ([HELD], SILENT),
         ([OK + b"\r\nexit=reboot", HELD], SILENT),
         ([OK + b"Content-Length: 12\r\n\r\nexit", HELD], SILENT),
@@ -264,7 +264,7 @@ def test_options_may_come_without_a_length(by_http, server, body):
 
 @pytest.mark.parametrize("body, error", [
     (b"colcks=tsc\n", '"colcks=tsc" is not an option'),
-    pytest.param(b"#" * 10240, "the text has 10240 bytes; at most 8192 are read.", marks=pytest.mark.long)],
+    pytest.param(b"#" * 10240, "the options are 10240 bytes long; the maximum is 8192 bytes.", marks=pytest.mark.long)],
     ids=["unknown", "too long"])
 def test_a_wrong_option_of_the_server_is_named_as_one_of_a_volume(by_http, server, body, error):
     lab = server(OK + f"Content-Length: {len(body)}\r\n\r\n".encode("ascii"), body)

@@ -117,7 +117,7 @@ def test_the_labs_server_gets_the_report_byte_for_byte(run, tmp_path):
 @pytest.mark.parametrize("line, words", [
     ("422 Unprocessable Content", "422: no report"),
     pytest.param("413 Content Too Large", "413: too large", marks=pytest.mark.long),
-    pytest.param("503 Service Unavailable", "503: it can't accept it now", marks=pytest.mark.long),
+    pytest.param("503 Service Unavailable", "503: the server can't accept a report now", marks=pytest.mark.long),
     pytest.param("301 Moved Permanently", "301", marks=pytest.mark.long)])
 def test_a_server_that_refuses_is_quoted(run, server, line, words):
     """The body of the answer is one byte longer than its stated length."""
@@ -128,16 +128,16 @@ def test_a_server_that_refuses_is_quoted(run, server, line, words):
     assert said == f"The report was not accepted by {address}: the server answered with status {words}."
 
 
-CLOSED = "it closed the connection without an answer"
-CUT_OFF = "it closed the connection before the request was complete"
+CLOSED = "the connection was closed without an answer"
+CUT_OFF = "the connection was closed before the request was complete"
 
 
 @pytest.mark.parametrize("how, words", [
     pytest.param({}, CLOSED, marks=pytest.mark.long),
-    pytest.param({"answer": b"\0\1rubbish\r\n\r\n" * 40}, "its answer is not HTTP", marks=pytest.mark.long),
+    pytest.param({"answer": b"\0\1rubbish\r\n\r\n" * 40}, "the server's answer is not HTTP", marks=pytest.mark.long),
     pytest.param({"answer": b"HTTP/1.1 20"}, CLOSED, marks=pytest.mark.long),
-    pytest.param({"closes": False}, "it did not answer in time", marks=pytest.mark.long),
-    pytest.param({"answer": b"HTTP/1.1 20", "closes": False}, "it did not answer in time", marks=pytest.mark.long)])
+    pytest.param({"closes": False}, "the server did not answer in time", marks=pytest.mark.long),
+    pytest.param({"answer": b"HTTP/1.1 20", "closes": False}, "the server did not answer in time", marks=pytest.mark.long)])
 def test_a_server_that_gives_no_answer_is_waited_for_a_while(run, server, how, words):
     address = f"http://{HOST}:{server(**how).port}/some/where?x=1"
     assert sent(run, address)[1] == f"The report was not accepted by {address}: {words}."
@@ -191,7 +191,7 @@ def test_a_server_may_be_named(run, named, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name, words", [
-    ("nowhere.example", "DNS knows no address of that name"),
+    ("nowhere.example", "DNS has no address for that name"),
     ("silent.example", "no DNS server answers in time")])
 def test_a_name_that_is_not_found_is_said_to_be_so(run, named, name, words):
     address = f"http://{name}/some/where?x=1"

@@ -182,7 +182,7 @@ def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(
     stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))
     network = qemu("-netdev", f"user,id=net,tftp={EFI.parent},bootfile={EFI.name}",
                    "-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1")
-    check_unsaved(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from one.")
+    check_unsaved(run(*STICK, "--image", stick, *network, "--", *FAST), "the application was not started from a volume.")
 
 
 # Tests with other entries in the folder \baretick.
@@ -203,7 +203,7 @@ def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_file
 
 
 @pytest.mark.parametrize("make, sentence", [
-    ([["mmd", "::/baretick/9999"]], "\\baretick\\9999 is the highest number that a folder can have"),
+    ([["mmd", "::/baretick/9999"]], "\\baretick\\9999 has the highest number that a folder can have"),
     ([["mrd", "::/baretick"], ["mcopy", "FILE", "::/baretick"]], "\\baretick is a file, not a folder"),
 ], ids=["no-number-left", "a-file"])
 def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, sentence):
@@ -228,7 +228,7 @@ def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_pat
     volume.link(chain[-1], chain[0])
     stick.write_bytes(image)
     done = run(*STICK, "--image", stick, "--", *FAST)
-    check_unsaved(done, f"its file system is damaged: the folder \\{path} has no end.".replace("/", "\\"))
+    check_unsaved(done, f"the file system is damaged: the folder \\{path} has no end.".replace("/", "\\"))
     assert done.file("stick.img") == stick.read_bytes()
 
 
@@ -294,14 +294,14 @@ LONG_WORDS = ["clocks=tsc,hpet"] * 640  # 10 KiB, including the blanks between t
 
 def test_options_that_are_too_long_are_named_and_the_run_ends(run):
     done = run(*QUICK_TCG, "--cpus", "1", "--", *LONG_WORDS)
-    sentence = re.search(r"qemu/run: the text has (\d+) bytes; at most 8192 are read\n", done.stderr)
+    sentence = re.search(r"qemu/run: the options are (\d+) bytes long; the maximum is 8192 bytes", done.stderr)
     assert sentence and int(sentence[1]) >= 10240 and done.status == 2, done
 
 
 def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run, tmp_path):
     """A machine that restarts after this error must not fill its stick. The second boot must add nothing."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
-    error = "In baretick.cfg: the text has 10240 bytes; at most 8192 are read."
+    error = "In baretick.cfg: the options are 10240 bytes long; the maximum is 8192 bytes."
     config.write_text("\n".join(LONG_WORDS) + "\n")
     mtools(stick, "mcopy", "-o", config, "::/baretick.cfg")
     for _ in range(2):

@@ -360,7 +360,7 @@ def test_the_tournament_that_is_shown_is_drawn(show):
     page = show(report)
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead], #matrix td[class^=behind]').length") == 0
     assert "last pass" not in page.evaluate("document.getElementById('skew').textContent")
-    report["skew"].update(shown="last", text="not synchronised at 21.1 s, 1 of 4 cores off the majority")
+    report["skew"].update(shown="last", text="not synchronised at 21.1 s, 1 of 4 cores differ from the majority")
     *_, last = report["skew"]["later"]
     for core in range(3):
         last["matrix"][core][3], last["matrix"][3][core] = [900, 1000], [-1000, -900]
@@ -544,7 +544,7 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
         report["intervals"] = [asked_for("self_ipi", 400, period_ns=0), asked_for("lapic", lapic_ns),
                                asked_for("hpet0", hpet_ns, "periodic", 1_000_000), *rows]
         return report
-    gone = {"state": "broken", "reason": "Its interrupts did not stop.", "lateness_ns": None}
+    gone = {"state": "broken", "reason": "The timer's interrupts did not stop.", "lateness_ns": None}
     # 1950 ns is more than twice 730 ns plus 400 ns for the entry into the handler
     here = machine(2000, 900, asked_for("pit0", 0, **gone))
     there = machine(700, 900, asked_for("pit0", 500), asked_for("rtc", 500))

@@ -67,7 +67,7 @@ def test_reports_without_a_record_and_damaged_records_keep_their_reports(rejudge
     done = rejudge("--rejudge")
     assert "4 reports taken" in done.stdout, done.stderr
     assert done.stdout.splitlines()[:2] == ["1 judged again, 2 without a record, 1 with a damaged record (not judged again)",
-                                            f"  {damaged}: It ends within a block."]
+                                            f"  {damaged}: The record ends within a block."]
     assert verdicts(tmp_path) == ["pass", "warn", "warn", "warn"]
 
 

@@ -63,5 +63,5 @@ linux_params_convert_to_start_info(const void *given)
 void
 linux_params_print_firmware_name(struct text *text)
 {
-	text_printf(text, "none (Linux boot protocol, loader %02xh)", loader);
+	text_printf(text, "none (Linux boot protocol, loader type %02xh)", loader);
 }

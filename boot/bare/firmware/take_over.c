@@ -54,14 +54,14 @@ static const struct protocol {
 	const char *no_data, *no_map;
 } protocols[] = {
 	{ MULTIBOOT2_MAGIC, multiboot2_convert_to_start_info, multiboot2_print_firmware_name,
-	  "the loader's information is not there (multiboot2)",
-	  "the loader hands over no memory map (multiboot2)" },
+	  "the loader passed no boot information (multiboot2)",
+	  "the loader passed no memory map (multiboot2)" },
 	{ LINUX_PARAMS_MAGIC, linux_params_convert_to_start_info, linux_params_print_firmware_name,
-	  "the loader's boot parameters are not there (Linux boot protocol)",
-	  "the loader hands over no memory map (Linux boot protocol)" },
+	  "the loader passed no boot parameters (Linux boot protocol)",
+	  "the loader passed no memory map (Linux boot protocol)" },
 	{ 0, convert_pvh_to_start_info, print_pvh_firmware_name, /* must be the last row: PVH passes no magic number */
-	  "the loader's start info is not there (PVH)",
-	  "the loader hands over no memory map (PVH start info has one from version 1 on)" },
+	  "the loader passed no start info (PVH)",
+	  "the loader passed no memory map (PVH start info has one from version 1 on)" },
 };
 
 /*

@@ -31,9 +31,9 @@ timestamp_add_rate_claim(struct claims *claims)
 	stamp = protocol->get_timestamp();
 	after = hw_tsc_lfence();
 	if (EFI_ERROR(protocol->get_properties(&properties)))
-		claim_set_refusal(claim, "The firmware does not report the counter's rate.");
+		claim_set_refusal(claim, "The firmware does not report the rate of its time stamps.");
 	else if (stamp < before || stamp > after)
-		claim_set_refusal(claim, "Its counter is not the TSC.");
+		claim_set_refusal(claim, "The firmware's time stamps do not come from the TSC.");
 	else
 		claim_set_rate(claim, (struct rate){ properties.frequency_hz, 1 }, TIMESTAMP_WITHIN_HZ);
 }

@@ -26,7 +26,7 @@ mp_add_core(struct mp *mp, UINTN number, const struct mp_processor *processor, s
 	*core = (struct mp_core){ .mp = mp, .core = cores->count, .number = number };
 	cores->records[cores->count].apic_id = (uint32_t)processor->id;
 	if (!refusal && EFI_ERROR(firmware_boot->CreateEvent(0, TPL_NOTIFY, NULL, NULL, &core->event)))
-		refusal = "left out: no memory for it";
+		refusal = "left out: no memory for this core";
 	cores->records[cores->count++].started = refusal == NULL;
 	core->usable = refusal == NULL;
 	mp->usable += core->usable;
@@ -130,7 +130,7 @@ mp_prepare_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits 
 	cores->records = records;
 	mp_list_cores(mp, count, own_apic_id, limits);
 	return mp->usable == 0 && cores->count > 1 ?
-		"the firmware's MP services have no other core" : NULL;
+		"the firmware's MP services list no other core" : NULL;
 }
 
 static void

@@ -84,7 +84,7 @@ static void
 mp_mark_busy_core_lost(struct mp_core *core)
 {
 	core->mp->held = true;
-	mp_mark_lost(core, "the firmware's MP services did not end a job", true);
+	mp_mark_lost(core, "the firmware's MP services did not end a job on this core", true);
 }
 
 static void
@@ -92,8 +92,8 @@ mp_mark_lost_by_status(struct mp_core *core, EFI_STATUS status)
 {
 	bool timed_out = status == EFI_SUCCESS || status == EFI_TIMEOUT;
 
-	mp_mark_lost(core, timed_out ? "did not finish a job in time, and the firmware stopped it" :
-			   "the firmware's MP services refused to run a job on it", timed_out);
+	mp_mark_lost(core, timed_out ? "did not finish a job in time, so the firmware stopped the job" :
+			   "the firmware's MP services refused to run a job on this core", timed_out);
 }
 
 bool

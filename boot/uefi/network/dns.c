@@ -105,7 +105,7 @@ static const char *
 explain_status(EFI_STATUS status)
 {
 	if (status == EFI_NOT_FOUND)
-		return "DNS knows no address of that name";
+		return "DNS has no address for that name";
 	if (status == EFI_TIMEOUT || status == EFI_NO_RESPONSE)
 		return "no DNS server answers in time";
 	return "the firmware's DNS fails";

@@ -11,7 +11,7 @@
 #define ANSWER_MS   10000 /* longest time for the whole answer, in ms */
 #define HEAD_SIZE   (URL_SIZE + URL_HOST_SIZE + 448)
 #define LINE_SIZE   256  /* only the first line of the answer to a POST is read */
-#define SILENT      "it did not answer in time"
+#define SILENT      "the server did not answer in time"
 
 bool
 exchange_set_failure(struct exchange *exchange, const char *reason)
@@ -49,7 +49,7 @@ set_connection_failure(struct exchange *exchange, EFI_STATUS status)
 	else if (status == STATUS_CONNECTION_RESET || status == STATUS_CONNECTION_REFUSED)
 		exchange_set_failure(exchange, "the connection was refused");
 	else
-		fail_with_status(exchange, "the firmware can't connect to it", status);
+		fail_with_status(exchange, "the firmware can't connect to the server", status);
 }
 
 /*
@@ -149,7 +149,8 @@ set_early_end_failure(struct exchange *exchange, const struct reception *in, con
 	if (in->end == EFI_TIMEOUT)
 		return exchange_set_failure(exchange, SILENT);
 	return is_connection_closed(in->end) ? exchange_set_failure(exchange, closed) :
-				    fail_with_status(exchange, "the firmware does not get the answer", in->end);
+				    fail_with_status(exchange, "the firmware can't receive the server's answer",
+						     in->end);
 }
 
 /*
@@ -165,9 +166,9 @@ move_body_to_start(struct exchange *exchange, const struct reception *in)
 	if (answer->refused)
 		return exchange_set_failure(exchange, answer->refused);
 	if ((answer->has_length ? answer->length : length) > EXCHANGE_BODY_MAX || in->length == in->size)
-		return exchange_set_failure(exchange, "its answer is longer than 64 KiB");
+		return exchange_set_failure(exchange, "the server's answer is longer than 64 KiB");
 	if (!answer->body_at || (answer->has_length ? length < answer->length : in->end != STATUS_CONNECTION_FIN))
-		return set_early_end_failure(exchange, in, "it closed the connection before its answer was complete");
+		return set_early_end_failure(exchange, in, "the connection was closed before the answer was complete");
 	exchange->answer_length = answer->has_length ? (size_t)answer->length : length;
 	__builtin_memmove(exchange->answer, in->bytes + answer->body_at, exchange->answer_length);
 	return true;
@@ -190,13 +191,13 @@ send_and_receive(struct tcp *tcp, struct exchange *exchange)
 	if (exchange->status)
 		return exchange->body || exchange->status != EXCHANGE_OK || move_body_to_start(exchange, &in);
 	if (sent == EFI_TIMEOUT)
-		return exchange_set_failure(exchange, "it does not accept the request");
+		return exchange_set_failure(exchange, "the server does not accept the request");
 	if (is_connection_closed(sent))
-		return exchange_set_failure(exchange, "it closed the connection before the request was complete");
+		return exchange_set_failure(exchange, "the connection was closed before the request was complete");
 	if (EFI_ERROR(sent))
-		return fail_with_status(exchange, "the firmware does not send the request", sent);
-	return EFI_ERROR(in.end) ? set_early_end_failure(exchange, &in, "it closed the connection without an answer") :
-				   exchange_set_failure(exchange, "its answer is not HTTP");
+		return fail_with_status(exchange, "the firmware can't send the request", sent);
+	return EFI_ERROR(in.end) ? set_early_end_failure(exchange, &in, "the connection was closed without an answer") :
+				   exchange_set_failure(exchange, "the server's answer is not HTTP");
 }
 
 enum exchange_end

@@ -147,7 +147,7 @@ network_run_exchange(struct exchange *exchange, const uint8_t *mac)
 		return exchange_set_failure(exchange, "it is not an address");
 	cards = firmware_allocate(sizeof(*cards));
 	if (!cards)
-		return exchange_set_failure(exchange, "the firmware has too little memory for it");
+		return exchange_set_failure(exchange, "the firmware has too little memory for a connection");
 	if (!mac)
 		connect_drivers();
 	open_cards(cards, mac);

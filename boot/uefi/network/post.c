@@ -8,7 +8,7 @@ explain_status(unsigned status)
 {
 	switch (status) {
 	case 404:
-		return ": it does not accept reports there";
+		return ": this address does not accept reports";
 	case 413:
 		return ": too large";
 	case 422:
@@ -21,7 +21,7 @@ explain_status(unsigned status)
 	case 502:
 	case 503:
 	case 504:
-		return ": it can't accept it now";
+		return ": the server can't accept a report now";
 	default:
 		return "";
 	}

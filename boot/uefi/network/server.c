@@ -54,11 +54,11 @@ find_server_by_pxe(struct server *server, EFI_HANDLE device)
 	uint8_t ipv4[4];
 
 	if (!pxe || !pxe->Mode) {
-		server->reason = "the firmware does not name the server";
+		server->reason = "the firmware does not report the boot server's address";
 	} else if (pxe->Mode->UsingIpv6) {
-		server->reason = "it was reached by IPv6, but requests use IPv4 only";
+		server->reason = "the server was reached by IPv6, but requests use IPv4 only";
 	} else if (!find_boot_server(pxe->Mode, ipv4)) {
-		server->reason = "the firmware has no DHCP packet that names it";
+		server->reason = "no DHCP packet names the boot server";
 	} else {
 		text_init(&text, address, sizeof(address));
 		text_printf(&text, "http://%u.%u.%u.%u", ipv4[0], ipv4[1], ipv4[2], ipv4[3]);
@@ -129,7 +129,7 @@ server_read_options(const struct server *server, const char *serial, char *buffe
 	text_printf(&text, "No options from %s, where this machine was booted from: ", server->options);
 	exchange.answer = firmware_allocate(exchange.answer_size);
 	if (!exchange.answer) {
-		text_put(&text, "the firmware has too little memory for them.");
+		text_put(&text, "the firmware has too little memory for the options.");
 		return false;
 	}
 	answered = network_run_exchange(&exchange, server->mac);

@@ -37,7 +37,7 @@ describe_status(EFI_STATUS status)
 	case EFI_ACCESS_DENIED:
 		return "it is read-only";
 	case EFI_UNSUPPORTED:
-		return "the firmware can't write to it";
+		return "the firmware can't write to the volume";
 	case EFI_VOLUME_FULL:
 		return "it is full";
 	case EFI_NO_MEDIA:
@@ -216,7 +216,8 @@ find_next_number(struct saving *saving)
 		return 0;
 	}
 	if (!number)
-		text_printf(&saving->sentence, SAVE_FOLDER "\\%u is the highest number that a folder can have: move it away.",
+		text_printf(&saving->sentence, SAVE_FOLDER "\\%u has the highest number that a folder can have: move "
+			    "this folder away.",
 			    FOLDERS_MAX);
 	return number;
 }
@@ -312,7 +313,7 @@ open_volume(struct saving *saving, char sentence[SAVE_SENTENCE_SIZE])
 	text_init(&saving->sentence, sentence, SAVE_SENTENCE_SIZE);
 	text_put(&saving->sentence, NO_REPORT);
 	if (status == EFI_NOT_FOUND)
-		text_put(&saving->sentence, "the application was not started from one.");
+		text_put(&saving->sentence, "the application was not started from a volume.");
 	else if (EFI_ERROR(status))
 		explain_failure(saving, status);
 	return !EFI_ERROR(status);
@@ -327,7 +328,7 @@ save_check_volume(char sentence[SAVE_SENTENCE_SIZE])
 	if (!fat_has_endless_chain(files_get_device(), SAVE_FOLDER_ON_FAT, inner))
 		return true;
 	text_init(&text, sentence, SAVE_SENTENCE_SIZE);
-	text_printf(&text, NO_REPORT "its file system is damaged: the folder " SAVE_FOLDER "%s%s has no end.",
+	text_printf(&text, NO_REPORT "the file system is damaged: the folder " SAVE_FOLDER "%s%s has no end.",
 		    inner[0] ? "\\" : "", inner);
 	return false;
 }

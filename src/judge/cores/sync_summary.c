@@ -64,12 +64,13 @@ put_clause_on_shown_pass(struct text *text, const struct report *report)
 	size_t cores = shown->cores, off = count_cores_by_sync_state(report).off_majority;
 
 	if (off)
-		text_printf(text, "not synchronised %s, %zu of %zu cores off the majority", when.bytes, off, cores);
+		text_printf(text, "not synchronised %s, %zu of %zu cores differ from the majority", when.bytes, off,
+			    cores);
 	else if (summary->no_majority)
 		text_printf(text, "not synchronised %s, and no majority of the %zu cores shows which are right", when.bytes,
 			    cores);
 	else if (summary->contradictions)
-		text_printf(text, "synchronisation not determined %s, as %zu pair%s the rest", when.bytes,
+		text_printf(text, "synchronisation not determined %s, as %zu pair%s the other pairs", when.bytes,
 			    summary->contradictions, summary->contradictions == 1 ? " contradicts" : "s contradict");
 	else
 		text_printf(text, "synchronisation not determined %s, as not every core's offset is known", when.bytes);

@@ -43,9 +43,10 @@ offset_cause_phrase(const struct pass_analysis *pass, size_t other)
 {
 	if (pass->no_majority)
 		return phrase("%s", UNDECIDED_WORDS);
-	return phrase("off the majority, which includes core %u: likely the %s", pass_core_of_rank(pass, other)->apic_id,
-		      pass->report->hypervisor[0] ? "hypervisor gives it an offset of its own." :
-		      "firmware wrote it, or it was reset later.");
+	return phrase("unlike the majority, which includes core %u: likely the %s", pass_core_of_rank(pass,
+												      other)->apic_id,
+		      pass->report->hypervisor[0] ? "hypervisor set a different TSC offset." :
+		      "firmware wrote the TSC, or a later reset cleared it.");
 }
 
 /*
@@ -214,12 +215,12 @@ drift_cause_sentence(const struct pass_analysis *pass, enum motion motion)
 	bool stepped = motion == MOTION_STEP_EARLY || motion == MOTION_STEP_LATE;
 
 	if (pass->report->hypervisor[0])
-		return stepped ? "likely the hypervisor wrote it" :
-				 "likely the hypervisor scales it, or runs it on cores with different TSCs";
+		return stepped ? "likely the hypervisor wrote the TSC" :
+				 "likely the hypervisor scales the TSC, or runs the core on CPUs with different TSCs";
 	if (motion == MOTION_STEADY)
 		return "likely a broken oscillator or a separate clock source";
-	return stepped ? "likely something wrote to it" :
-			 "likely a broken oscillator, a separate clock source, or a write to it";
+	return stepped ? "likely something wrote to the TSC" :
+			 "likely a broken oscillator, a separate clock source, or a write to the TSC";
 }
 
 static struct phrase
@@ -242,8 +243,9 @@ add_pair_drift_finding(const struct pass_analysis *pass, struct pair worst_pair)
 	struct finding *finding;
 
 	finding = rules_add_finding(pass->report, "tsc-drift", "tsc", REPORT_NO_CORE,
-				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and nothing shows which of "
-				    "them moved.", b, offset_min_size(drift), offset_max_size(drift),
+				    "Core %u's TSC ran %lu to %lu ppb %s than core %u's between %s and %s, and "
+				    "nothing shows which of the two changed.", b, offset_min_size(drift),
+				    offset_max_size(drift),
 				    drift.high > 0 ? "faster" : "slower", a,
 				    phrase_time_span(pass->report,
 						     offsets_get_time_of_pair(&pass->skew->first.offsets, worst_pair.a, worst_pair.b)).bytes,
@@ -378,8 +380,8 @@ judge_warps(struct report *report, const struct warps *warps)
 	if (!worst || warps->count <= rules_get_limit_by_id(report, "tsc-warp"))
 		return;
 	finding = rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE,
-				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did "
-				    "later; %lu warp%s in %lu iterations.",
+				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's in a later read; "
+				    "%lu warp%s in %lu iterations.",
 				    worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
 				    warps->count, warps->count == 1 ? "" : "s", warps->iterations);
 	rules_set_count(finding, warps->count);
@@ -514,7 +516,7 @@ add_contradiction_finding(const struct pass_analysis *pass)
 		return true;
 	}
 	finding = rules_add_finding(pass->report, "tsc-contradiction", "tsc", REPORT_NO_CORE,
-				    "%s: likely a TSC moved while it was measured.", clause.bytes);
+				    "%s: likely a TSC was changed while it was measured.", clause.bytes);
 	rules_set_count(finding, pass->result->summary.contradictions);
 	rules_set_pair_of_cores(finding, worst.a->apic_id, worst.b->apic_id);
 	if (worst.c != worst.b)

@@ -216,7 +216,7 @@ why_postgresql_does_not_read_tsc(const struct report *report, const char *linux_
 		return "there is no RDTSCP";
 	if (!has_tsc_adjust(report))
 		return linux_takes && text_equal(linux_takes, "tsc") ? NULL :
-		       "CPUID reports no TSC_ADJUST, and Linux does not take the TSC";
+		       "CPUID reports no TSC_ADJUST, and Linux's clocksource is not the TSC";
 	return NULL;
 }
 
@@ -228,7 +228,8 @@ put_error_of_postgresql_loop(struct text *text, const struct report *report)
 		const struct report_calibration *row = &report->calibrations[i];
 
 		if (text_equal(row->loop->id, "postgresql") && row->worst.known)
-			text_printf(text, "; if CPUID gives no rate, a loop measures one, up to %s ppm off in %lu runs",
+			text_printf(text, "; if CPUID gives no rate, a loop measures it: error up to %s "
+				    "ppm in %lu runs",
 				    number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text,
 				    row->runs - row->refused);
 	}

@@ -63,12 +63,13 @@ put_passed_rules(const struct report *report, struct text *reason, const char *s
 			  rules_count_outcomes(report, source, OUTCOME_NOT_CHECKED);
 
 	if (kept && !open)
-		text_put(reason, " Its interrupts break no rule.");
+		text_put(reason, " The timer's interrupts break no rule.");
 	else if (kept)
-		text_printf(reason, " Its interrupts break no rule in %zu of %zu tests; the others are undecided.", kept,
+		text_printf(reason, " The timer's interrupts break no rule in %zu of %zu tests; the others are "
+			    "undecided.", kept,
 			    kept + open);
 	else if (open)
-		text_put(reason, " Whether its interrupts break a rule is not determined.");
+		text_put(reason, " Whether the timer's interrupts break a rule is not determined.");
 }
 
 /* Writes how late SOURCE's interrupts are. Linux does not consider these figures. */
@@ -80,10 +81,10 @@ put_lateness(const struct report *report, struct text *reason, const struct repo
 	bool named = false;
 
 	if (late->count)
-		text_printf(reason, " Half of its %s of %lu us came within %ld +-%lu ns of their deadline.",
+		text_printf(reason, " Half of the timer's %s of %lu us came within %ld +-%lu ns of their deadline.",
 			    row->periodic ? "periods" : "one-shots", row->asked_ns / NS_PER_US, rounded.value, rounded.error);
 	else
-		text_put(reason, " No figure of this run shows how late its interrupts come.");
+		text_put(reason, " No figure of this run shows how late the timer's interrupts come.");
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 

@@ -18,6 +18,7 @@
 #define SPREAD_SHARE  8 /* interrupts with a common delay: their first percentile is within 1/8 of the median */
 #define FAR_FACTOR    4 /* the host delays one timer less than 4 times as much as another */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
+#define UNEVEN_WORDS  ", but ticks come more than 1/8 period late, so a tick may be counted in the wrong period."
 
 /* ---- the host of an emulator ---- */
 
@@ -156,7 +157,8 @@ static void
 explain_scattered_ticks(struct behaviour *row)
 {
 	row->open = true;
-	behaviour_set_text(row, "its ticks are spread over their periods, so none can be matched to its deadline.");
+	behaviour_set_text(row, "the timer's ticks are spread over their periods, so none can be matched to a "
+			   "deadline.");
 }
 
 /*
@@ -178,7 +180,8 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 		behaviour_set_text(row, "%lu of %lu one-shots never came, and the timer's status shows that they were due.",
 				   totals->shots.missing, totals->shots.count);
 	else if (row->open && !totals->came && irq_is_source_polled(totals))
-		behaviour_set_text(row, "its counter passed the deadline, but its status never showed that.");
+		behaviour_set_text(row, "the timer's counter passed the deadline, but its status bit never showed "
+				   "that.");
 	else if (row->open && !totals->came)
 		behaviour_set_text(row, "no interrupt came through pin %u: either the timer or the route to the core has "
 			"failed.",
@@ -250,10 +253,9 @@ lost_ticks_phrase(const struct report *report, const struct irq_totals *totals, 
 	if (!row->checked)
 		return phrase(": not judged in an emulator, because waiting for its host can delay or drop ticks.");
 	if (totals->periods.lost && row->open && totals->periods.uneven)
-		return phrase(", but ticks come more than 1/8 period late, so a tick may be counted in the wrong "
-			"period.");
+		return phrase(UNEVEN_WORDS);
 	if (totals->periods.lost && row->open)
-		return phrase("; the core was preempted in %lu others, which may also have delayed its timer.",
+		return phrase("; the core was preempted in %lu other periods, which may also have delayed the timer.",
 			      totals->periods.excused);
 	if (totals->periods.lost && report_is_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
@@ -320,16 +322,15 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 				       are_more_than_half_excused(excused, all));
 	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
 	if (totals->storms)
-		behaviour_set_text(row, "its interrupts did not stop after one deadline.");
+		behaviour_set_text(row, "the timer's interrupts did not stop after one deadline.");
 	else if (!row->checked && !totals->doubled)
-		behaviour_set_text(row, "the core was preempted at each of its deadlines.");
+		behaviour_set_text(row, "the core was preempted at each of the timer's deadlines.");
 	else if (!row->checked)
 		behaviour_set_unchecked(row, UNCHECKED_GUEST, "%lu of %lu deadlines had two interrupts: not judged in an "
 			"emulator, which sends delayed interrupts together.", totals->doubled, seen);
 	else if (row->open && totals->doubled)
-		behaviour_set_text(row, "%lu of %lu periods had two ticks, but ticks come more than 1/8 period late, so a "
-			"tick may be counted in the wrong period.",
-				   totals->doubled, totals->periods.count - totals->periods.excused);
+		behaviour_set_text(row, "%lu of %lu periods had two ticks%s", totals->doubled,
+				   totals->periods.count - totals->periods.excused, UNEVEN_WORDS);
 	else if (totals->doubled && report_is_emulated(report))
 		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of "
 			"the interval, so waiting for the host does not explain the second ones.",
@@ -367,9 +368,9 @@ judge_tick_rate(struct report *report, const struct irq_totals *totals)
 	behaviour_set_figure(row, rate.value, rate.low, rate.high);
 	row->open = has_device_finding(report, totals->source) ||
 		    behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule)) == OUTCOME_NOT_DETERMINED;
-	behaviour_set_text(row, "its periods are off by %ld to %ld ppm%s", row->low, row->high,
+	behaviour_set_text(row, "the timer's periods are off by %ld to %ld ppm%s", row->low, row->high,
 			   has_device_finding(report, totals->source) ? ": a finding on its clock explains that." :
-			   row->open ? ": they are too uneven to decide." : ".");
+			   row->open ? ": the periods are too uneven to decide." : ".");
 }
 
 static void
@@ -392,7 +393,7 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	late = &totals->late->lateness;
 	if (late->p50_ns + (int64_t)late->error_ns < 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		behaviour_set_text(row, "half of its one-shots of 100 us came before they were due: see irq-early.");
+		behaviour_set_text(row, "half of the one-shots of 100 us came before they were due: see irq-early.");
 		return;
 	}
 	behaviour_set_figure(row, late->p50_ns, late->p50_ns - (int64_t)late->error_ns,
@@ -400,7 +401,7 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	if (row->low < 0)
 		row->low = 0;
 	rounded = number_round_to_error(late->p50_ns, late->error_ns);
-	behaviour_set_text(row, "half of its one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value,
+	behaviour_set_text(row, "half of the one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value,
 			   rounded.error,
 			   !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
 			   report_is_emulated(report) && rules_has_failed(report, row) ?

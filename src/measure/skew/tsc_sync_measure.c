@@ -49,7 +49,7 @@ survey_read_core_facts(struct survey *survey)
 			continue;
 		if (survey_is_core_pass_over(survey, end_tsc)) {
 			report_add_note(survey->report, "TSC_ADJUST and the topology were not checked on %zu of %zu cores: that would "
-					"have taken too much of the time up to the deadline.", living - asked, living);
+					"have taken too much of the time left.", living - asked, living);
 			break;
 		}
 		asked++;

@@ -122,7 +122,7 @@ mark_row_not_checked(struct behaviour *row, const char *what)
 	if (!row)
 		return;
 	row->unchecked = UNCHECKED_TIME;
-	behaviour_set_text(row, "The warp check%s would have taken too much of the time up to the deadline.", what);
+	behaviour_set_text(row, "The warp check%s would have taken too much of the time left.", what);
 }
 
 /*
@@ -167,7 +167,8 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 	const struct report_core *cores = survey->report->cores;
 
 	if (result->starved && !result->warps) {
-		behaviour_set_text(row, "Some core got too few of %lu reads, so seeing no step back proves nothing.",
+		behaviour_set_text(row, "Some core made too few of the %lu reads, so the absence of steps back proves "
+				   "nothing.",
 				   result->turns);
 		return;
 	}
@@ -179,7 +180,7 @@ describe_warps(const struct survey *survey, const struct clock *clock, const str
 				   result->turns, cores[result->worst_ahead].apic_id, cores[result->worst_behind].apic_id,
 				   clock_ticks_to_ns_up(clock, result->worst_ticks));
 	else
-		behaviour_set_text(row, "%lu reads by %zu cores, none of them below the read before.", result->turns,
+		behaviour_set_text(row, "None of %lu reads by %zu cores was below the read before it.", result->turns,
 				   result->cores);
 }
 

@@ -63,7 +63,8 @@ find_next_due_time(struct timer_test *test)
 	}
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
-		test_set_state(test, CLOCK_DISABLED, "Its next interrupt is due in more than three seconds, which is "
+		test_set_state(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
+			       "which is "
 			"too long to wait.");
 		return false;
 	}
@@ -168,7 +169,7 @@ poll_status_bit(struct timer_test *test)
 	uint64_t interrupts;
 
 	if (!can_status_bit_be_cleared(test->timer) && !can_status_bit_be_cleared(test->timer)) {
-		test_set_state(test, CLOCK_BROKEN, "Its status stays set: it can't be cleared.");
+		test_set_state(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
 		return;
 	}
 	if (!wait_until_deadline_is_near(test, POLLED_NS))

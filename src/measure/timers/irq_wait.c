@@ -132,6 +132,6 @@ test_record_interrupts(struct timer_test *test)
 	if (slot->taken <= TIMER_EVENTS_MAX)
 		return true;
 	test->timer->state = CLOCK_BROKEN;
-	test_set_state(test, CLOCK_BROKEN, "Its interrupts did not stop, so it was not tested further.");
+	test_set_state(test, CLOCK_BROKEN, "The timer's interrupts did not stop, so it was not tested further.");
 	return false;
 }

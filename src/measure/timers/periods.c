@@ -58,8 +58,8 @@ run_periods_window(void *argument)
 			return;
 		test->left--;
 		if (!test->left && !test->recorded)
-			test_set_reason(test, "Programming it takes more than a quarter of its period, so its ticks cannot be "
-				     "matched to deadlines.");
+			test_set_reason(test, "Programming the timer takes more than a quarter of its period, so its "
+					"ticks cannot be matched to deadlines.");
 		return;
 	}
 	test->left--;

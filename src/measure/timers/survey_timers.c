@@ -66,7 +66,7 @@ test_set_up_source(struct timer_test *test)
 	discard_pending_interrupts(test);
 	if (test_set_tick_length(test) && test_ns_to_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
-	test_set_reason(test, "It cannot be programmed for so long an interval.");
+	test_set_reason(test, "The timer cannot be programmed for so long an interval.");
 	return false;
 }
 
@@ -124,7 +124,7 @@ run_timer_windows(struct timer_test *test, void (*work)(void *argument))
 		}
 	}
 	if (test->tick.value == 0)
-		test_set_state(test, CLOCK_STUCK, "Its counter does not count down.");
+		test_set_state(test, CLOCK_STUCK, "The timer's counter does not count down.");
 }
 
 static struct report_interval *
@@ -347,6 +347,6 @@ survey_test_timers_of_cores(struct survey *survey, struct survey_timers *timers)
 	}
 	if (left_out)
 		report_add_note(survey->report, "%zu timer%s of cores other than the boot core %s not checked: that would have taken "
-				"too much of the time up to the deadline.", left_out, left_out == 1 ? "" : "s",
+				"too much of the time left.", left_out, left_out == 1 ? "" : "s",
 				left_out == 1 ? "was" : "were");
 }

@@ -18,8 +18,8 @@ put_clock_state(struct text *out, const struct report_clock *entry)
 	table_put_labelled_line(out, "state", "%s%s%s", clock_state_word(clock->state), clock->reason[0] ? ": " : "",
 				clock->reason);
 	if (entry->failed_later)
-		table_put_labelled_line(out, "", "It worked at first. The fault was seen %lu ms into the "
-				    "run.", entry->failed_later_ms);
+		table_put_labelled_line(out, "", "The clock worked at first. Its fault was seen %lu ms into the "
+					"run.", entry->failed_later_ms);
 	if (clock->state != CLOCK_ABSENT && clock->found_by && clock->found_by[0])
 		table_put_labelled_line(out, "found by", "%s", clock->found_by);
 	if (clock->width_bits)
@@ -101,14 +101,15 @@ put_latency_figures(struct text *out, const struct report *report, const struct 
 		table_put_labelled_line(out, "reads", "%lu, %lu backward, %lu stall%s", monotonic->reads, monotonic->backward,
 					monotonic->stalls, table_plural_ending(monotonic->stalls));
 	if (latency && latency->count)
-		table_put_labelled_line(out, "latency", "with the bracket: min %s, p50 %s, p90 %s, p99 %s, p99.9 %s, max %s; loop %s",
+		table_put_labelled_line(out, "latency", "including the bracket (two TSC reads): min %s, p50 %s, p90 "
+					"%s, p99 %s, p99.9 %s, max %s; loop %s",
 					number_from_ns(latency->min_ns).text, format_percentile(latency, 50000).text,
 					format_percentile(latency, 90000).text,
 					format_percentile(latency, 99000).text,
 					format_percentile(latency, 99900).text, number_from_ns(latency->max_ns).text,
 					number_from_ps(latency_loop_time_ps(latency, &scale)).text);
 	if (entry->cost.read_ps.known)
-		table_put_labelled_line(out, "a read", "%s in the median of the cores, without the bracket",
+		table_put_labelled_line(out, "a read", "%s without the two TSC reads, in the median of the cores",
 					number_from_ps((uint64_t)entry->cost.read_ps.value).text);
 }
 

@@ -126,9 +126,9 @@ static void
 put_keys(struct text *out, bool can_quit)
 {
 	put_heading(out, "Keys");
-	table_put_labelled_line(out, "1 to 7", "that page; 3 again or ]: the next clock; [: the previous clock");
-	table_put_labelled_line(out, "Tab", "the next page; left, right: the previous or next page or clock");
-	table_put_labelled_line(out, "up, down", "a line; PgUp, PgDn, B and Space: a screen; Home, End");
+	table_put_labelled_line(out, "1 to 7", "go to that page; 3 again or ]: the next clock; [: the previous clock");
+	table_put_labelled_line(out, "Tab", "go to the next page; left, right: the previous or next page or clock");
+	table_put_labelled_line(out, "up, down", "scroll a line; PgUp, PgDn, B, Space: a screen; Home, End: to an end");
 	table_put_labelled_line(out, "R, P", "restart the machine, power it off");
 	if (can_quit)
 		table_put_labelled_line(out, "Q, Esc", "back to the shell that started baretick");

@@ -99,7 +99,8 @@ table_put_database_cost(struct text *out, const struct report *report)
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
 
-	text_put_coloured(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 100,000 rows of a database, 2 reads each\n\n");
+	text_put_coloured(out, INK_HEADING, "\nWhat EXPLAIN ANALYZE costs: 100,000 rows of a database, 2 clock reads "
+			  "each\n\n");
 	if (!least) {
 		text_put(out, "Not known: no core read both a clock and null, whose cost is subtracted.\n");
 		return;
@@ -125,7 +126,7 @@ table_put_database_cost_in_short(struct text *out, const struct report *report)
 	struct text *text = table_begin_sentence(&sentence);
 	size_t count = 0;
 
-	text_put(text, "Timing 100,000 rows of a database, 2 reads each:");
+	text_put(text, "Timing 100,000 rows of a database, 2 clock reads each:");
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 

@@ -258,7 +258,7 @@ TEST(a_window_that_did_not_end_gives_no_rates)
 	put_all(RECORD_LAST, 1, 0, START_NS + WINDOW_NS);
 	analyse();
 	assert_false(report.tsc_within.known || row(HPET)->implied.known);
-	assert_string_equal(report.tsc_source, "claimed by CPUID; no other clock could measure it");
+	assert_string_equal(report.tsc_source, "claimed by CPUID; no other clock could measure the rate");
 	report.clocks[TSC].clock.state = CLOCK_STUCK;
 	analyse();
 	assert_string_equal(report.tsc_source, "the TSC does not count");

@@ -216,8 +216,8 @@ TEST(a_failed_look_up_is_reported_and_undone)
 		const char *reason;
 		unsigned cancelled;
 	} cases[] = {
-		{ EFI_NOT_FOUND, 0, 1, "DNS knows no address of that name", 0 },
-		{ EFI_SUCCESS, 0, 0, "DNS knows no address of that name", 0 },
+		{ EFI_NOT_FOUND, 0, 1, "DNS has no address for that name", 0 },
+		{ EFI_SUCCESS, 0, 0, "DNS has no address for that name", 0 },
 		{ EFI_NOT_READY, 0, 1, "no DNS server answers in time", 1 },
 		{ EFI_TIMEOUT, 0, 1, "no DNS server answers in time", 0 },
 		{ EFI_DEVICE_ERROR, 0, 1, "the firmware's DNS fails", 0 },

@@ -101,5 +101,5 @@ TEST(the_name_of_the_boot_has_the_loaders_number)
 	linux_params_convert_to_start_info(memory);
 	text_init(&text, name, sizeof(name));
 	linux_params_print_firmware_name(&text);
-	assert_string_equal(name, "none (Linux boot protocol, loader 72h)");
+	assert_string_equal(name, "none (Linux boot protocol, loader type 72h)");
 }

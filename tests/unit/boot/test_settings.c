@@ -112,7 +112,7 @@ TEST(a_file_that_is_too_long_is_an_error_but_its_exit_and_save_are_used)
 
 	hold_config(long_text(LONG_BYTES, "save=off\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
-	assert_string_equal(error, "In baretick.cfg: the text has 10240 bytes; at most 8192 are read.");
+	assert_string_equal(error, "In baretick.cfg: the options are 10240 bytes long; the maximum is 8192 bytes.");
 	assert_false(report.options.save);
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
@@ -123,7 +123,7 @@ TEST(the_start_of_a_file_of_a_mebibyte_is_read)
 
 	hold_config(long_text(1 << 20, "exit=reboot\n", "\nexit=poweroff\n"));
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
-	assert_string_equal(error, "In baretick.cfg: the text has 1048576 bytes; at most 8192 are read.");
+	assert_string_equal(error, "In baretick.cfg: the options are 1048576 bytes long; the maximum is 8192 bytes.");
 	assert_int_equal(report.options.exit, EXIT_REBOOT);
 }
 
@@ -144,7 +144,7 @@ TEST(load_options_that_are_too_long_are_an_error_too)
 	image->LoadOptions = wide;
 	image->LoadOptionsSize = sizeof(wide);
 	assert_false(settings_read(&no_hypervisor, &names, NULL, &report, error));
-	assert_string_equal(error, "In the load options: the text has 10228 bytes; at most 8192 are read.");
+	assert_string_equal(error, "In the load options: the options are 10228 bytes long; the maximum is 8192 bytes.");
 	assert_int_equal(report.options.exit, EXIT_POWEROFF);
 }
 

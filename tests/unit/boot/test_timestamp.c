@@ -65,10 +65,10 @@ TEST(the_rate_is_used_only_if_the_protocol_counts_the_tsc)
 	firmware_sim_install_protocol(firmware_image, &guid, &protocol);
 	assert_int_equal(only_claim()->hz.num, UINT64_C(2600000000));
 	counts_tsc = false;
-	assert_string_equal(only_claim()->reason, "Its counter is not the TSC.");
+	assert_string_equal(only_claim()->reason, "The firmware's time stamps do not come from the TSC.");
 	counts_tsc = true;
 	status = EFI_UNSUPPORTED;
-	assert_string_equal(only_claim()->reason, "The firmware does not report the counter's rate.");
+	assert_string_equal(only_claim()->reason, "The firmware does not report the rate of its time stamps.");
 	status = EFI_SUCCESS;
 	frequency_hz = 1;
 	assert_string_equal(only_claim()->reason, "It states 1 Hz. No such clock has this rate.");

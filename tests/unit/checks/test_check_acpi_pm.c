@@ -19,15 +19,16 @@ TEST(a_healthy_timer_passes_all_checks)
 {
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_int_equal(rows.count, 2);
-	assert_passed("pm-high-bits", "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
-	assert_passed("pm-glitch", "4096 single readings, none of them wrong.");
+	assert_passed("pm-high-bits", "The timer has 24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
+	assert_passed("pm-glitch", "None of 4096 single readings was wrong.");
 }
 
 TEST(set_bits_above_24_are_a_fault_of_a_24_bit_timer)
 {
 	sim.pm.high_bits = 0xa5000000;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads a5000007h.");
+	assert_only("pm-high-bits", "By the FADT the timer has 24 bits, but bits 24 to 31 are not 0: it reads "
+		    "a5000007h.");
 }
 
 TEST(the_first_reading_beyond_24_bits_is_shown)
@@ -35,7 +36,8 @@ TEST(the_first_reading_beyond_24_bits_is_shown)
 	sim.pm.counter.wrap_bits = 32;
 	sim.pm.counter.origin_ticks = 0x1000000 - 40;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_only("pm-high-bits", "The FADT says 24 bits, but bits 24 to 31 are not 0: the timer reads 1000000h.");
+	assert_only("pm-high-bits", "By the FADT the timer has 24 bits, but bits 24 to 31 are not 0: it reads "
+		    "1000000h.");
 }
 
 TEST(a_32_bit_timer_above_24_bits_passes_at_once)
@@ -43,7 +45,7 @@ TEST(a_32_bit_timer_above_24_bits_passes_at_once)
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_passed("pm-width", "More than 24 bits, as the FADT says: the timer reads 1000007h.");
+	assert_passed("pm-width", "The timer has more than 24 bits, as the FADT says: it reads 1000007h.");
 	assert_none_bad();
 }
 
@@ -52,18 +54,19 @@ TEST(a_check_waits_for_bit_24_if_it_comes_in_time)
 	sim.pm.counter.wrap_bits = 32;
 	open_with_32_bits(0x1000000 - 200000); /* the counter reaches bit 24 after 55.9 ms */
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_passed("pm-width", "More than 24 bits, as the FADT says: the timer reads 1000000h.");
+	assert_passed("pm-width", "The timer has more than 24 bits, as the FADT says: it reads 1000000h.");
 	reset(state);
 	open_with_32_bits(0);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_not_checked("pm-width", "The timer reaches bit 24 in 4686 ms, and less time was left.");
+	assert_not_checked("pm-width", "Bit 24 of the timer becomes 1 in 4686 ms, but less time was left.");
 }
 
 TEST(a_32_bit_timer_that_wraps_at_24_bits_is_a_fault)
 {
 	open_with_32_bits(0x1000000 - 200000);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_only("pm-width", "The FADT says 32 bits, but after fcf2c7h the timer read 45ebh: it wraps at 24 bits.");
+	assert_only("pm-width", "By the FADT the timer has 32 bits, but after fcf2c7h it read 45ebh: it wraps at 24 "
+		    "bits.");
 }
 
 TEST(a_single_wrong_reading_is_a_glitch)
@@ -71,7 +74,7 @@ TEST(a_single_wrong_reading_is_a_glitch)
 	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-glitch",
-		    "12 of 4096 readings were wrong, and the next reading right: 1cf8h after 1cfah.");
+		    "12 of 4096 readings were wrong, such as 1cf8h after 1cfah.");
 }
 
 TEST(a_permanent_step_back_is_no_glitch)
@@ -87,7 +90,7 @@ TEST(with_little_time_a_check_is_not_started)
 {
 	open_and_check(&acpi_pm_driver, 5 * MS_NS);
 	assert_true(row_of("pm-high-bits", 0)->checked);
-	assert_not_checked("pm-glitch", "The test takes 20 ms, and 4 ms were left.");
+	assert_not_checked("pm-glitch", "The test takes 20 ms, but only 4 ms were left.");
 }
 
 TEST(a_preempted_guest_is_never_accused)

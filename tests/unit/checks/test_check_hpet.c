@@ -72,7 +72,7 @@ TEST(an_hpet_that_loses_its_value_is_a_fault)
 {
 	sim.hpet.loses_value = true;
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_only("hpet-stops", "With ENABLE_CNF 0 the counter reads 0h, after e2h.");
+	assert_only("hpet-stops", "When ENABLE_CNF became 0, the counter jumped to 0h from e2h.");
 }
 
 TEST(an_hpet_that_the_firmware_left_on_is_not_stopped)
@@ -102,7 +102,8 @@ TEST(healthy_readings_across_the_rollover_pass)
 {
 	roll_over(20, 0);
 	assert_passed("hpet-torn",
-		      "366 readings across the rollover of the low half are in order, by one access or by several.");
+		      "366 readings across the rollover of the low half are in order, whether read by one access or "
+		      "by several.");
 	reset(state);
 	become_a_guest(); /* in a guest, 64-bit accesses are not tried */
 	roll_over(20, 0);

@@ -97,9 +97,9 @@ let_the_msr_be_a_tick_ahead(void)
 TEST(an_msr_that_differs_from_the_page_by_more_than_a_tick_is_a_fault)
 {
 	look(&hv_page_driver, let_the_msr_go_ahead);
-	assert_only("pv-page-apart", "In the worst of 1024 reads the MSR was 600 ns ahead of the page.");
+	assert_only("pv-page-apart", "In the worst of 1024 reads the MSR's time was 600 ns ahead of the page's.");
 	look(&hv_page_driver, let_the_msr_stay_behind);
-	assert_only("pv-page-apart", "In the worst of 1024 reads the MSR was 500 ns behind the page.");
+	assert_only("pv-page-apart", "In the worst of 1024 reads the MSR's time was 500 ns behind the page's.");
 	look(&hv_page_driver, let_the_msr_be_a_tick_ahead);
 	assert_none_bad();
 }

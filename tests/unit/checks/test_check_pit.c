@@ -20,7 +20,7 @@ TEST(a_healthy_pit_passes_all_checks)
 	check_pit();
 	assert_passed("pit-step", "In mode 2, all 256 readings differ by multiples of 1 (expected: 1).");
 	assert_passed("pit-latch", "A latched count is held until it is read; a second latch command is ignored.");
-	assert_passed("pit-status", "The status reads 70h in mode 0, f4h in mode 2, b4h with a count.");
+	assert_passed("pit-status", "The status reads 70h in mode 0, f4h in mode 2, b4h after a count was loaded.");
 	assert_passed("pit-out", "OUT rose between 2 us before and 1 us after the end of its count of 1194 clocks.");
 }
 
@@ -94,7 +94,7 @@ TEST(a_latch_that_a_second_command_changes_is_a_fault)
 {
 	sim.pit.latches_again = true;
 	check_pit();
-	assert_only("pit-latch", "A second latch command takes a new count: in 8 of 8 tries.");
+	assert_only("pit-latch", "A second latch command latches a new count: in 8 of 8 tries.");
 }
 
 /*
@@ -122,7 +122,7 @@ TEST(a_status_with_a_wrong_mode_is_a_fault)
 {
 	sim.pit.status_flipped = 0x02;
 	check_pit();
-	assert_only("pit-status", "The status reads 72h in mode 0, f6h in mode 2, b6h with a count.");
+	assert_only("pit-status", "The status reads 72h in mode 0, f6h in mode 2, b6h after a count was loaded.");
 }
 
 TEST(null_count_is_checked_on_bare_metal_only)
@@ -130,13 +130,15 @@ TEST(null_count_is_checked_on_bare_metal_only)
 	sim.pit.null_count_never = true;
 	check_pit();
 	assert_only("pit-status",
-		    "The status reads 30h in mode 0, b4h in mode 2, b4h with a count; NULL COUNT is never set.");
+		    "The status reads 30h in mode 0, b4h in mode 2, b4h after a count was loaded; NULL COUNT is never "
+		    "set.");
 	reset(state);
 	sim.pit.null_count_never = true;
 	become_a_guest();
 	check_pit();
 	assert_passed("pit-status",
-		      "The status reads 30h in mode 0, b4h in mode 2, b4h with a count; NULL COUNT is never set.");
+		      "The status reads 30h in mode 0, b4h in mode 2, b4h after a count was loaded; NULL COUNT is "
+		      "never set.");
 	assert_none_bad();
 }
 
@@ -146,7 +148,8 @@ TEST(a_null_count_that_stays_set_is_a_fault)
 	become_a_guest();
 	check_pit();
 	assert_only("pit-status",
-		    "The status reads 30h in mode 0, b4h in mode 2, f4h with a count; NULL COUNT is never set.");
+		    "The status reads 30h in mode 0, b4h in mode 2, f4h after a count was loaded; NULL COUNT is never "
+		    "set.");
 }
 
 TEST(an_out_that_never_rises_or_is_never_low_is_a_fault)

@@ -87,7 +87,8 @@ TEST(uip_that_never_rises_is_a_fault)
 	sim.rtc.uip_never = true;
 	open_and_check(&rtc_driver, BUDGET_NS);
 	assert_not_checked("rtc-update",
-			   "The update flag (UIP) was not 1 before the seconds changed, in fewer than 2 cases.");
+			   "The update flag (UIP) was not 1 before the seconds changed, but fewer than 2 times: too "
+			   "few to decide.");
 	reset_slow(state);
 	become_a_guest();
 	sim.rtc.uip_never = true;
@@ -167,7 +168,8 @@ TEST(in_a_guest_a_single_jump_of_the_seconds_is_no_fault)
 	become_a_guest();
 	sim.rtc.second_step = 5;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_not_checked("rtc-seconds", "The seconds were 5 after 0 once: the whole machine may have been stopped.");
+	assert_not_checked("rtc-seconds", "Once the seconds changed to 5 from 0: the whole machine may have been "
+			   "stopped.");
 	assert_none_bad();
 }
 
@@ -217,7 +219,8 @@ TEST(in_a_guest_the_flag_is_a_fault_only_if_all_windows_agree)
 	sim.rtc.pf_needs_pie = true;
 	sim.rtc.pf_select = 6;
 	open_and_check(&rtc_driver, BUDGET_NS);
-	assert_only("rtc-periodic", "8192 Hz: off by -906972 to -809297 ppm, from 4 edges.");
+	assert_only("rtc-periodic", "At 8192 Hz the periodic flag is off by -906972 to -809297 ppm, measured over 4 "
+		    "edges.");
 	assert_false(is_bad(row_of("rtc-periodic", HZ_1024)));
 }
 

@@ -147,7 +147,7 @@ TEST(an_address_that_cannot_be_read_is_not_read)
 {
 	platform.acpi.fadt.pm_tmr_blk = 0x10608;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_BROKEN, "The FADT gives the I/O port 10608h.");
+	assert_state(0, CLOCK_BROKEN, "The FADT gives the I/O port 10608h, but ports end at FFFFh.");
 	put_into_memory();
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 6;
 	open_driver(&acpi_pm_driver);
@@ -155,7 +155,7 @@ TEST(an_address_that_cannot_be_read_is_not_read)
 	sim_unmap_region(MMIO);
 	platform.acpi.fadt.x_pm_tmr_address = MMIO + 8;
 	open_driver(&acpi_pm_driver);
-	assert_state(0, CLOCK_BROKEN, "The firmware has not mapped its address fed80008h.");
+	assert_state(0, CLOCK_BROKEN, "The firmware has not mapped the timer's address fed80008h.");
 	assert_int_equal(sim.count[SIM_IN] + sim.count[SIM_READ], 0);
 }
 

@@ -174,7 +174,7 @@ TEST(a_pit_of_3100_ns_a_read_is_too_slow)
 {
 	assert_null(open_for(&calibration_linux_pit));
 	sim.pit.extra_ps = 2600000;
-	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long for 500 ppm");
+	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long for an error of 500 ppm");
 }
 
 static uint64_t late_ps; /* delay of one TSC reading, which the test chooses */
@@ -257,7 +257,8 @@ TEST(reads_that_become_slower_end_the_quick_loop_after_50_ms)
 	assert_null(open_for(&calibration_linux_pit));
 	sim.pit.extra_ps = 2250000;
 	sim.spent = grow_slower;
-	assert_refuses(&calibration_linux_pit, "500 ppm were not reached in 50 ms (\"Fast TSC calibration failed\")");
+	assert_refuses(&calibration_linux_pit, "the error stayed above 500 ppm for 50 ms (\"Fast TSC calibration "
+		       "failed\")");
 }
 
 /* In some chip sets, channel 2 of the PIT may stop. */
@@ -365,7 +366,7 @@ TEST(estimates_that_do_not_settle_give_postgresql_no_rate)
 	assert_null(open_for(&calibration_postgresql));
 	tscp_reads = 0;
 	sim.spent = delay_each_second_estimate;
-	assert_refuses(&calibration_postgresql, "its estimates did not settle in 50 ms");
+	assert_refuses(&calibration_postgresql, "the rate estimates did not settle in 50 ms");
 }
 
 TEST(postgresql_needs_rdtscp)

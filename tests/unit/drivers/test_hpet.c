@@ -193,18 +193,19 @@ TEST(without_a_table_or_with_a_bad_address_nothing_is_accessed)
 {
 	platform.acpi.hpet.base = 0xfed40000;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "The firmware has not mapped its base address fed40000h.");
+	assert_state(HPET, CLOCK_BROKEN, "The firmware has not mapped the HPET's base address fed40000h.");
 	platform.acpi.hpet.base = SIM_HPET_BASE + 4;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "The HPET's ACPI table gives the base address fed00004h.");
+	assert_state(HPET, CLOCK_BROKEN, "The HPET's ACPI table gives the base address fed00004h, which is 0 or not "
+		     "aligned.");
 	platform.acpi.hpet.base = 0;
 	open_driver(&hpet_driver);
-	assert_state(HPET, CLOCK_BROKEN, "The HPET's ACPI table gives the base address 0h.");
+	assert_state(HPET, CLOCK_BROKEN, "The HPET's ACPI table gives the base address 0h, which is 0 or not aligned.");
 	platform.acpi.hpet.base = SIM_HPET_BASE;
 	platform.acpi.hpet.space = ACPI_SPACE_IO;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_BROKEN,
-		     "Its ACPI table puts the HPET into address space 1, not into memory.");
+		     "The HPET's ACPI table names address space 1 instead of memory.");
 	platform.acpi.hpet.found = false;
 	open_driver(&hpet_driver);
 	assert_state(HPET, CLOCK_ABSENT, "There is no HPET table in ACPI.");

@@ -103,7 +103,7 @@ TEST(a_page_that_is_never_valid_is_broken_and_unregistered)
 	plug(false);
 	platform.pages.count = 0;
 	open_driver(&kvmclock_driver);
-	assert_state(0, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
+	assert_state(0, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's pages.");
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 
@@ -202,7 +202,8 @@ TEST(a_page_with_the_sequence_number_0_is_not_used)
 	plug(true);
 	sim_paravirtual.no_sequence = true;
 	open_driver(&hv_page_driver);
-	assert_state(0, CLOCK_DISABLED, "The page's sequence is 0: readers fall back to the MSR, which is the clock hv_ref.");
+	assert_state(0, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR instead, which is "
+		     "the clock hv_ref.");
 	assert_true(clocks[0].falls_back);
 	assert_true(sim_paravirtual_is_restored());
 	plug(true);

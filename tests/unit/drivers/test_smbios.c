@@ -215,9 +215,9 @@ TEST(problems_of_an_entry_point_are_reported)
 		/* the entry point states a length that is larger than the readable memory */
 		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" },
 		{ 7, 0x09, false, "SMBIOS: the checksum of the entry point _SM_ is off by 1h" },
-		{ 0x1b, 0x80, true, "SMBIOS: 84 bytes at 80020000h, the table, can't be read" },
+		{ 0x1b, 0x80, true, "SMBIOS: the table, 84 bytes at 80020000h, can't be read" },
 		/* the entry point states a table length that is larger than the readable memory */
-		{ 0x17, 0x80, true, "SMBIOS: 32852 bytes at 20000h, the table, can't be read" },
+		{ 0x17, 0x80, true, "SMBIOS: the table, 32852 bytes at 20000h, can't be read" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -299,8 +299,8 @@ TEST(a_structure_that_does_not_end_in_the_table_is_reported)
 		memcpy(bytes, system, begin);
 		memcpy(bytes + begin, cases[i].bytes, cases[i].length);
 		set_table(*state, bytes, begin + cases[i].length);
-		snprintf(problem, sizeof(problem), "SMBIOS: the structure at byte %zu does not end within the table's %zu; "
-			 "this and all later structures are not used", begin, begin + cases[i].length);
+		snprintf(problem, sizeof(problem), "SMBIOS: the structure at byte %zu does not end within the table's "
+			 "%zu bytes; this and all later structures are not used", begin, begin + cases[i].length);
 		assert_string_equal(read_table(*state)->product, "Server 9");
 		assert_string_equal(((struct machine *)*state)->facts.board_product, "");
 		assert_string_equal(((struct machine *)*state)->facts.problem, problem);

@@ -460,11 +460,12 @@ TEST(an_unlisted_core_that_has_not_written_its_id_yet_is_printed_without_one)
 	startup_clear_ids(&id, 1);
 	text_init(&text, bytes, sizeof(bytes));
 	startup_print_unlisted_id(&text, &id);
-	assert_string_equal(bytes, "Some core arrived with an APIC id that the MADT does not list.");
+	assert_string_equal(bytes, "Some core started with an APIC id that the MADT does not list.");
 	id = 0;
 	text_init(&text, bytes, sizeof(bytes));
 	startup_print_unlisted_id(&text, &id);
-	assert_string_equal(bytes, "Some core arrived with an APIC id that the MADT does not list, the first with 0.");
+	assert_string_equal(bytes, "Some core started with an APIC id that the MADT does not list, the first "
+			    "with 0.");
 }
 
 TEST(if_the_lapic_does_not_send_a_broadcast_there_is_no_wait)

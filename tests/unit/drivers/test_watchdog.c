@@ -172,7 +172,7 @@ TEST(a_countdown_shorter_than_300_s_is_used_if_it_is_at_least_30_s, FIXTURE)
 	put(wdat + 52, 49, 4);
 	assert_true(read_table(SIZE));
 	tco.writes = 0;
-	assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), "it can't count for 30 s");
+	assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), "the watchdog can't count to 30 s");
 	assert_int_equal(tco.writes, 0);
 }
 
@@ -202,7 +202,7 @@ TEST(a_watchdog_that_runs_or_is_disabled_or_unsupported_is_not_changed, FIXTURE)
 	}
 	put(wdat + 48, 0, 4); /* the timer's period is 0 ms */
 	assert_true(read_table(SIZE));
-	assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), "it can't count for 30 s");
+	assert_string_equal(watchdog_arm(&watchdog, &facts.watchdog), "the watchdog can't count to 30 s");
 	assert_int_equal(tco.writes, 0);
 }
 

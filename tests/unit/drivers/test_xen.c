@@ -127,10 +127,11 @@ TEST(a_missing_or_refused_page_has_a_reason_and_everything_is_restored)
 	plug(false);
 	platform.pages.count = 0;
 	open_driver(&xen_driver);
-	assert_state(0, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for its pages.");
+	assert_state(0, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's pages.");
 	platform.cpu.memory_encrypted = true;
 	open_driver(&xen_driver);
-	assert_state(0, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write its pages.");
+	assert_state(0, CLOCK_DISABLED, "The guest's memory is encrypted: the hypervisor can't write the clock's "
+		     "pages.");
 	assert_int_equal(sim_paravirtual.writes, 0);
 }
 

@@ -113,15 +113,15 @@ TEST(stolen_time_missing_from_the_hosts_counter_fails_beyond_the_tolerance)
 		const char *text;
 	} rows[] = {
 		{ { 3000000000, 100000000, 100000000, 130000000, 200000000 }, OUTCOME_PASSED,
-		  "The host took at least 4.3 % of the time of the cores, and reports 3.3 %." },
+		  "The host took at least 4.3 % of the cores' time, and reports 3.3 % as stolen." },
 		{ { 3000000000, 100000000, 100000000, 130000001, 200000000 }, OUTCOME_FAILED,
-		  "The host took at least 4.3 % of the time of the cores, and reports 3.3 %." },
+		  "The host took at least 4.3 % of the cores' time, and reports 3.3 % as stolen." },
 		{ { 500000000, 0, 0, 10000000, 10000000 }, OUTCOME_PASSED,
-		  "The host took at least 2.0 % of the time of the cores, and reports 0.0 %." },
+		  "The host took at least 2.0 % of the cores' time, and reports 0.0 % as stolen." },
 		{ { 500000000, 0, 0, 10000001, 10000001 }, OUTCOME_FAILED,
-		  "The host took at least 2.0 % of the time of the cores, and reports 0.0 %." },
+		  "The host took at least 2.0 % of the cores' time, and reports 0.0 % as stolen." },
 		{ { 500000000, 20000001, 20000001, 0, 10000000 }, OUTCOME_FAILED,
-		  "The host took at most 2.0 % of the time of the cores, and reports 4.0 %." },
+		  "The host took at most 2.0 % of the cores' time, and reports 4.0 % as stolen." },
 		{ { 0, 0, 0, 0, 0 }, OUTCOME_NOT_CHECKED, "The counter of stolen time was not read on any core." },
 	};
 
@@ -145,11 +145,14 @@ TEST(a_part_of_a_soak_with_most_of_the_gaps_is_noted)
 		uint64_t gaps[4];
 		const char *note;
 	} rows[] = {
-		{ { 1, 100, 1, 1 }, "Time was stolen mostly between 10.0 s and 20.0 s: 100 of 103 gaps came then, in 1000 of 4000 ms "
+		{ { 1, 100, 1, 1 }, "Time was stolen mostly between 10.0 s and 20.0 s: 100 of 103 gaps occurred then, "
+		"in 1000 of 4000 ms "
 				    "that cores were observed." },
-		{ { 0, 100, 25, 1 }, "Time was stolen mostly between 10.0 s and 30.0 s: 125 of 126 gaps came then, in 2000 of 4000 "
+		{ { 0, 100, 25, 1 }, "Time was stolen mostly between 10.0 s and 30.0 s: 125 of 126 gaps occurred "
+		"then, in 2000 of 4000 "
 				     "ms that cores were observed." },
-		{ { 0, 0, 0, 32 }, "Time was stolen mostly between 30.0 s and 40.0 s: 32 of 32 gaps came then, in 1000 of 4000 ms "
+		{ { 0, 0, 0, 32 }, "Time was stolen mostly between 30.0 s and 40.0 s: 32 of 32 gaps occurred then, in "
+		"1000 of 4000 ms "
 				   "that cores were observed." },
 		{ { 0, 0, 0, 31 }, NULL },
 		{ { 10, 100, 10, 11 }, NULL },

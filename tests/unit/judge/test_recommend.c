@@ -325,12 +325,13 @@ TEST(a_kernels_tick_uses_the_lapic_timer_with_tsc_deadlines_if_possible)
 	assert_tick(report_of_timers(CLOCK_PRESENT, CLOCK_PRESENT, true), "lapic_deadline",
 		    "Linux's lapic-deadline, rated 150: each core has its own, which compares with the TSC, and it runs in "
 		    "deep "
-		    "sleep, too. Half of its one-shots of 100 us came within 1021 +-31 ns of their deadline. Its "
-		    "interrupts break no rule.");
+		    "sleep, too. Half of the timer's one-shots of 100 us came within 1021 +-31 ns of their deadline. "
+		    "The timer's interrupts break no rule.");
 	assert_tick(report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, true), "lapic",
-		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of its "
+		    "Linux's lapic, rated 150: each core has its own, and it runs in deep sleep, too. Half of the "
+		    "timer's "
 		    "one-shots "
-		    "of 100 us came within 1021 +-31 ns of their deadline. Its interrupts break no rule.");
+		    "of 100 us came within 1021 +-31 ns of their deadline. The timer's interrupts break no rule.");
 }
 
 TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core)
@@ -340,15 +341,17 @@ TEST(a_lapic_timer_that_may_stop_is_rated_lower_and_another_timer_wakes_the_core
 	literal_find_clock(report, "hpet")->clock.state = CLOCK_ABSENT;
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
-		    "is 0), where the PIT (rating 0) wakes the core. Half of its one-shots of 100 us came within "
-		    "1021 +-31 ns of their deadline. Its interrupts break no rule.");
+		    "is 0), where the PIT (rating 0) wakes the core. Half of the timer's one-shots of 100 us came "
+		    "within "
+		    "1021 +-31 ns of their deadline. The timer's interrupts break no rule.");
 	report = report_of_timers(CLOCK_ABSENT, CLOCK_PRESENT, false);
 	ask(report, "hpet_fsb", CLOCK_PRESENT);
 	assert_tick(report, "lapic",
 		    "Linux's lapic, rated 100: each core has its own, but it may stop in deep sleep (CPUID 6 EAX[2] "
 		    "is 0), where the HPET (rating 50) wakes the core. If the HPET's third or a later comparator can "
-		    "send its interrupt to a core as a message, that core uses it (rating 110). Half of its one-shots "
-		    "of 100 us came within 1021 +-31 ns of their deadline. Its interrupts break no rule.");
+		    "send its interrupt to a core as a message, that core uses it (rating 110). Half of the timer's "
+		    "one-shots of 100 us came within 1021 +-31 ns of their deadline. The timer's interrupts break no "
+		    "rule.");
 }
 
 TEST(a_tick_source_that_breaks_a_rule_has_advice_to_avoid_it)

@@ -89,8 +89,8 @@ TEST(postgresql_reads_an_invariant_tsc_with_tsc_adjust)
 	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "tsc", "it reads the TSC directly, because the TSC is reported as invariant "
 		"and CPUID "
-		     "reports TSC_ADJUST; a read costs 9.82ns; if CPUID gives no rate, a loop measures one, "
-		     "up to 310.2 ppm off in 48 runs.");
+		     "reports TSC_ADJUST; a read costs 9.82ns; if CPUID gives no rate, a loop measures it: error up to "
+		     "310.2 ppm in 48 runs.");
 }
 
 TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
@@ -102,8 +102,7 @@ TEST(postgresql_reads_the_tsc_without_tsc_adjust_if_linux_takes_it)
 	report->findings[report->finding_count++] = (struct finding){ .rule = "clock-backward", .clock = "tsc" };
 	recommend_predict_clocksources(report);
 	assert_taken(2, "PostgreSQL 19", "hpet", "it reads Linux's clocksource, because CPUID reports no TSC_ADJUST, "
-		"and "
-		     "Linux does not take the TSC.");
+		     "and Linux's clocksource is not the TSC.");
 }
 
 TEST(postgresql_reads_the_systems_clock_without_rdtscp_or_an_invariant_tsc)

@@ -366,7 +366,7 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.0 s at 3.0 s (by the rtc)."),
 				 present);
 		assert_string_equal(find_note(report, "The clocks disagreed"),
-				    "The clocks disagreed at 3 more moments, which are not listed.");
+				    "The clocks disagreed 3 more times, which are not listed.");
 	}
 }
 
@@ -435,7 +435,8 @@ TEST(the_rate_of_two_groups_includes_all_their_pairs)
 	finding = rules_find_finding(report, "rate-disagree", NULL);
 	assert_non_null(finding);
 	assert_string_equal(finding->text,
-			    "By their nominal rates hpet and acpi_pm run +900.0 ppm (+850.0 to +960.0) faster than pit and rtc; "
+			    "By their nominal rates hpet and acpi_pm run +900.0 ppm (+850.0 to +960.0) "
+			    "faster than pit and rtc; "
 			    "nothing shows which of the two groups is wrong.");
 }
 
@@ -668,8 +669,8 @@ TEST(the_core_is_named_if_only_its_lapic_timer_loses_one_shots)
 		uint32_t core;
 		const char *text;
 	} machines[] = {
-		{ 1u << 2, 4, "lapic on core 4, one of 4: 9 of 400 one-shots never came" },
-		{ 1u << 0, 0, "lapic on core 0, one of 4: 7 of 400 one-shots never came" },
+		{ 1u << 2, 4, "lapic on core 4, one of 4 cores: 9 of 400 one-shots never came" },
+		{ 1u << 0, 0, "lapic on core 0, one of 4 cores: 7 of 400 one-shots never came" },
 		{ 1u << 1 | 1u << 3, REPORT_NO_CORE, "lapic on 2 of 4 cores, most on core 6: 18 of 400 one-shots never came" },
 		{ 15, REPORT_NO_CORE, "lapic: 34 of 400 one-shots never came" },
 	};
@@ -830,12 +831,12 @@ TEST(lost_ticks_of_an_emulator_are_a_fault_if_a_busy_host_does_not_explain_them)
 		  "5 of 800 periods had no tick; other ticks are late by less than 1/8 period, so waiting for the "
 		  "host does not explain the loss." },
 		{ "none", "irq-late", 0, 60000, 61000, OUTCOME_FAILED,
-		  "half of its one-shots of 100 us are 60000 +-20 ns late or more." },
+		  "half of the one-shots of 100 us are 60000 +-20 ns late or more." },
 		{ "tcg", "irq-late", 0, 60000, 61000, OUTCOME_NOT_CHECKED,
-		  "half of its one-shots of 100 us are 60000 +-20 ns late or more: not judged in an emulator, because "
+		  "half of the one-shots of 100 us are 60000 +-20 ns late or more: not judged in an emulator, because "
 		  "waiting for its host can delay interrupts." },
 		{ "none", "irq-late", 0, -21, 600, OUTCOME_PASSED,
-		  "half of its one-shots of 100 us came before they were due: see irq-early." },
+		  "half of the one-shots of 100 us came before they were due: see irq-early." },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -875,7 +876,8 @@ TEST(a_sentence_says_why_missing_one_shots_are_a_fault_or_not)
 		  "10 of 200 one-shots never came; the timer's status does not show that they were due." },
 		{ "ioapic", 0, 10, OUTCOME_NOT_DETERMINED,
 		  "no interrupt came through pin 2: either the timer or the route to the core has failed." },
-		{ "status", 0, 0, OUTCOME_NOT_DETERMINED, "its counter passed the deadline, but its status never showed that." },
+		{ "status", 0, 0, OUTCOME_NOT_DETERMINED, "the timer's counter passed the deadline, but its status "
+		"bit never showed that." },
 		{ "lapic", 0, 10, OUTCOME_FAILED,
 		  "10 of 200 one-shots never came, and the timer's status shows that they were due." },
 	};
@@ -903,10 +905,10 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 		enum outcome outcome;
 		const char *text;
 	} rows[] = {
-		{ -400000, 500000, OUTCOME_PASSED, "its periods are off by -400 to 500 ppm." },
+		{ -400000, 500000, OUTCOME_PASSED, "the timer's periods are off by -400 to 500 ppm." },
 		{ -400000, 900000, OUTCOME_NOT_DETERMINED,
-		  "its periods are off by -400 to 900 ppm: they are too uneven to decide." },
-		{ 501000, 900000, OUTCOME_FAILED, "its periods are off by 501 to 900 ppm." },
+		  "the timer's periods are off by -400 to 900 ppm: the periods are too uneven to decide." },
+		{ 501000, 900000, OUTCOME_FAILED, "the timer's periods are off by 501 to 900 ppm." },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -48,7 +48,7 @@ TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
 		judge_report(report);
 		assert_int_equal(report->finding_count, nearest == 1510 ? 1 : 2);
 		assert_int_equal(row->checked, nearest == 1511);
-		assert_non_null(strstr(row->text, nearest == 1510 ? "It is off by" : "64 Hz: slow."));
+		assert_non_null(strstr(row->text, nearest == 1510 ? "The rate is off by" : "64 Hz: slow."));
 	}
 }
 
@@ -72,7 +72,8 @@ TEST(a_rate_measured_with_a_tsc_in_doubt_is_not_determined)
 		judge_report(report);
 		assert_int_equal(report->finding_count, 1);
 		assert_int_equal(rules_get_outcome(row, &report->options), OUTCOME_NOT_DETERMINED);
-		assert_string_equal(row->text, "It is off by -316778 ppm, but it was timed by a TSC whose own rate is uncertain.");
+		assert_string_equal(row->text, "The rate is off by -316778 ppm, but the test was timed by a TSC whose "
+				    "own rate is uncertain.");
 		assert_int_equal(literal_find_clock(report, "rtc")->open, 1);
 	}
 }
@@ -91,10 +92,10 @@ TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 	literal_set_figure(out, -157, 3893);
 	judge_report(report);
 	assert_int_equal(report->finding_count, 0);
-	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide.");
-	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide.");
+	assert_string_equal(flag->text, "1024 Hz. The limit is 500; a run 263 times as long can decide this check.");
+	assert_string_equal(uip->text, "UIP. The limit is 3000; a run on an idle machine can decide this check.");
 	/* the longest sentence of this kind, which must fit into the row's text */
-	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide.");
+	assert_string_equal(out->text, OUT_ROSE " The limit is 100; a run on an idle machine can decide this check.");
 	assert_int_equal(literal_find_clock(report, "rtc")->open, 2);
 	assert_int_equal(literal_find_clock(report, "rtc")->verdict, VERDICT_PASS);
 }
@@ -112,9 +113,11 @@ TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 	} rates[] = {
 		{ -99000, 100000, OUTCOME_PASSED, "rtc: -99.0 to +100.0 ppm against hpet." },
 		{ -99000, 100001, OUTCOME_NOT_DETERMINED,
-		  "rtc: -99.0 to +100.0 ppm against hpet; a run 3 times as long would decide it (duration=3s)." },
+		  "rtc: -99.0 to +100.0 ppm against hpet; a run 3 times as long would decide this check "
+		  "(duration=3s)." },
 		{ -1000000, 1000000, OUTCOME_NOT_DETERMINED,
-		  "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide it (duration=21s)." },
+		  "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide this check "
+		  "(duration=21s)." },
 		{ 200000, 300000, OUTCOME_NOT_DETERMINED,
 		  "rtc: +200.0 to +300.0 ppm against hpet, and nothing shows which clocks are right." },
 	};
@@ -151,10 +154,11 @@ TEST(if_much_time_was_stolen_a_longer_run_is_not_recommended)
 		uint64_t stolen_ns;
 		const char *text;
 	} runs[] = {
-		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide it (duration=21s)." },
+		{ 9999999, "rtc: -1000.0 to +1000.0 ppm against hpet; a run 21 times as long would decide this check "
+		"(duration=21s)." },
 		{ 350000000, "rtc: -1000.0 to +1000.0 ppm against hpet; 35.0 % of the time was stolen, so a run on a "
 			     "less "
-			     "busy host may decide it." },
+			     "busy host may decide this check." },
 	};
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
@@ -190,9 +194,10 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 		const char *text;
 	} witnesses[] = {
 		{ 0, OUTCOME_NOT_CHECKED,
-		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; no clock has another." },
+		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same oscillator; no clock has another." },
 		{ 1000000, OUTCOME_NOT_CHECKED,
-		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; see rtc, which has another source." },
+		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same oscillator; see rtc, which has another "
+		  "oscillator." },
 		{ 50000, OUTCOME_PASSED, "hpet: -50.0 to +50.0 ppm against rtc." },
 	};
 
@@ -355,7 +360,8 @@ TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 			assert_string_equal(report->notes[before],
 					    "tsc: It gained +306.3 ppm (+306.3 to +306.3) on hpet and acpi_pm after "
 					    "the rates were measured. QEMU's emulation moves the TSC ahead when "
-					    "several cores read it at once, so this does not count as a fault. All rates are from the time before.");
+					    "several cores read it at once, so this is no fault. All rates are from "
+					    "the time before.");
 	}
 }
 
@@ -384,7 +390,8 @@ TEST(a_guests_rtc_cannot_confirm_the_rates_of_its_devices)
 		report->rate_count = 1;
 		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] }, false };
 		judge_report(report);
-		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which has the same source; no clock has another."));
+		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which has the same oscillator; no clock has "
+				       "another."));
 		assert_int_equal(rules_get_outcome(rate_row(report, "rtc"), &report->options), OUTCOME_NOT_CHECKED);
 	}
 }

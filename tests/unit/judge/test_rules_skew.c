@@ -184,8 +184,8 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 	struct report *report = judge(machine_with_warps(1, 0));
 
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
-					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did "
-					  "later; 1 warp in 80000 iterations."),
+					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's in a later "
+					  "read; 1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_pair(&report->findings[0], 6, 2);
 	/* another read method of the same TSC */
@@ -198,8 +198,8 @@ TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 	struct report *report = judge(machine_with_warps(5, 7));
 
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
-					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did "
-					  "later; 12 warps in 160000 iterations."),
+					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's in a later "
+					  "read; 12 warps in 160000 iterations."),
 		      12, 12, 12, 0);
 	assert_pair(&report->findings[0], 4, 2);
 
@@ -303,9 +303,9 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 
 	judge(report);
 	finding = assert_only_finding(report, "tsc-offset", 4,
-				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first pass), off "
-			    "the majority, which includes core 0: likely "
-				      "the firmware wrote it, or it was reset later.");
+				      "Core 4's TSC is 9977 to 10027 ns ahead of core 0's at 3.1 s (first pass), "
+				      "unlike the majority, which includes core 0: likely the firmware wrote the TSC, "
+				      "or a later reset cleared it.");
 	assert_figure(finding, 9977, 9977, 10027, 0);
 }
 
@@ -346,9 +346,8 @@ TEST(a_core_that_lags_is_named_as_such_and_a_guest_has_another_cause)
 	LITERAL_COPY(report->hypervisor, "KVMKVMKVM");
 	judge(report);
 	assert_only_finding(report, "tsc-offset", 4,
-			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first pass), off "
-			    "the majority, which includes core 6: likely the hypervisor "
-			    "gives it an offset of its own.");
+			    "Core 4's TSC is 978 to 1024 ns behind core 6's at 3.1 s (first pass), unlike the "
+			    "majority, which includes core 6: likely the hypervisor set a different TSC offset.");
 }
 
 TEST(offset_within_its_limit_is_allowed)
@@ -561,8 +560,8 @@ TEST(a_core_that_drifts_is_named_with_the_proven_drift)
 	judge(report);
 	assert_figure(assert_only_finding(report, "tsc-drift", 6,
 					  "Core 6's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
-					  "steadily or by a step: likely a broken oscillator, a separate clock source, "
-					  "or a write to it."),
+					  "steadily or by a step: likely a broken oscillator, a separate clock "
+					  "source, or a write to the TSC."),
 		      49993, 49993, 50007, 0); /* drift against each core of a majority, in ppb */
 
 	report = machine(4, 4, NULL);
@@ -604,7 +603,7 @@ TEST(boot_core_that_drifts_alone_is_named_itself)
 	judge(report);
 	assert_only_finding(report, "tsc-drift", 0,
 			    "Core 0's TSC ran 987 to 1003 ppb faster than most between 3.1 s and 21.1 s, steadily or by "
-			    "a step: likely a broken oscillator, a separate clock source, or a write to it.");
+			    "a step: likely a broken oscillator, a separate clock source, or a write to the TSC.");
 }
 
 TEST(if_two_cores_drift_apart_neither_is_called_off)
@@ -615,7 +614,7 @@ TEST(if_two_cores_drift_apart_neither_is_called_off)
 	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 2's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
-			    "shows which of them moved.");
+			    "shows which of the two changed.");
 	assert_pair(&report->findings[0], 0, 2);
 }
 
@@ -661,7 +660,7 @@ TEST(a_drift_that_may_be_the_boot_cores_names_neither_core)
 	judge(report);
 	assert_only_finding(report, "tsc-drift", REPORT_NO_CORE,
 			    "Core 4's TSC ran 10 to 20 ppb faster than core 0's between 3.1 s and 21.1 s, and nothing "
-			    "shows which of them moved.");
+			    "shows which of the two changed.");
 }
 
 TEST(if_five_cores_drift_four_are_named_and_one_is_counted)
@@ -735,7 +734,7 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 	text_init(&expected, text, sizeof(text));
 	text_printf(&expected,
 		    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst between core 4 "
-		    "and core 8, by %lu ns at 3.1 s: likely a TSC moved while it was measured.", ns);
+		    "and core 8, by %lu ns at 3.1 s: likely a TSC was changed while it was measured.", ns);
 	judge(report);
 	assert_true(ns > 2400 && ns < 2550);
 	assert_figure(assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE, text), 1, 1, 1, 0);
@@ -758,7 +757,7 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
 			    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst among "
-			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC moved while it was measured.");
+			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC was changed while it was measured.");
 	assert_int_equal(report->findings[0].core_count, 3);
 	for (size_t core = 0; core <= 4; core += 2)
 		assert_true(rules_does_finding_name_core(&report->findings[0], (uint32_t)core));
@@ -901,7 +900,7 @@ TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 	assert_int_equal(last->finding_count, 1);
 	assert_string_equal(last->findings[0].rule, "tsc-offset");
 	assert_int_equal(last->findings[0].core, 4);
-	assert_non_null(strstr(last->findings[0].text, " at 21.1 s (last pass), off the majority"));
+	assert_non_null(strstr(last->findings[0].text, " at 21.1 s (last pass), unlike the majority"));
 	assert_true(last->cores[2].off_majority);
 	assert_false(last->skew.synchronised);
 }

@@ -66,9 +66,9 @@ static const struct literal_clock literal_clocks[] = {
 	  { { 19, 480000 }, { 20, 19500 }, { 31, 499 }, { 4096, 1 } } },
 	{ "tsc_rdtscp", "TSC by RDTSCP", "tsc", "CPUID 80000001h", 64, { 0, 0 }, 2000000000000, 2, 0,
 	  { { 18, 480000 }, { 21, 19500 }, { 32, 499 }, { 4097, 1 } } },
-	{ "tsc_cpuid", "TSC by CPUID; RDTSC, which traps in a guest", "tsc", "CPUID 1h", 64, { 0, 0 },
+	{ "tsc_cpuid", "TSC by CPUID and RDTSC; CPUID traps in a guest", "tsc", "CPUID 1h", 64, { 0, 0 },
 	  2000000000000, 2, 0, { { 1190, 9000 }, { 1240, 990 }, { 22000, 10 } } },
-	{ "hpet", "HPET main counter, its full width", "hpet", "ACPI HPET table", 64,
+	{ "hpet", "HPET main counter, full width", "hpet", "ACPI HPET table", 64,
 	  { UINT64_C(1000000000000000), 69841279 }, 14318180027, 1, 2,
 	  { { 512, 1000 }, { 559, 17000 }, { 629, 1990 }, { 40960, 10 } } },
 	{ "hpet_32", "HPET main counter, low half in one read", "hpet", "ACPI HPET table", 32,
@@ -84,7 +84,7 @@ static const struct literal_clock literal_clocks[] = {
 	  -3000, { { 2100, 900 }, { 2400, 99 }, { 244000, 1 } } },
 	{ "rtc_pf", "RTC periodic flag in register C, 8192 Hz", "rtc", "PC/AT ports 70h-71h", 64, { 8192, 1 },
 	  8191975, 1, -3052, { { 1050, 900 }, { 1190, 100 } } },
-	{ "null", "nothing; its latency is the cost of the two TSC reads", "null", "", 0, { 0, 0 }, 0, 0, 0,
+	{ "null", "no clock; its latency is the cost of two TSC reads", "null", "", 0, { 0, 0 }, 0, 0, 0,
 	  { { 0, 1 }, { 8, 999000 }, { 9, 999 } } },
 };
 
@@ -508,7 +508,7 @@ literal_make_clean_report(void)
 	literal_add_behaviour(report, "hpet-stops", "hpet",
 			      "The counter stops at 8cad4651h with ENABLE_CNF 0 and continues from there.");
 	literal_add_behaviour(report, "pm-high-bits", "acpi_pm",
-			      "24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
+			      "The timer has 24 bits, as the FADT says: bits 24 to 31 are 0 in 64 readings.");
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen 3 times, for 244 us."), 243, 246);
 	return report;
 }
@@ -606,7 +606,8 @@ literal_make_faulty_report(void)
 	report->behaviours.count = 0;
 	literal_add_behaviour(report, "hpet-stops", "hpet", "There is no HPET.")->checked = false;
 	literal_add_behaviour(report, "pm-width", "acpi_pm",
-			      "The FADT says 32 bits, but after fcf2c7h the timer read 45ebh: it wraps at 24 bits.")->failed = true;
+			      "By the FADT the timer has 32 bits, but after fcf2c7h it read 45ebh: it wraps at 24 "
+			      "bits.")->failed = true;
 	literal_set_figure(literal_add_behaviour(report, "rtc-update", "rtc", "UIP was seen once, for 4000 us."), 3990, 4010);
 	report->rates[0].same_source = true;
 	literal_find_clock(report, "acpi_pm")->change = (struct interval_ppb){ true, 1500, 1250, 1750 };

@@ -514,7 +514,7 @@ TEST(stolen_time_that_kvm_does_not_count_is_the_only_finding)
 	(void)run_stolen_by_kvm(0);
 	assert_only("pv-steal", "kvm_steal");
 	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
-			    "The host took at least 16.6 % of the time of the cores, and reports 0.0 %.");
+			    "The host took at least 16.6 % of the cores' time, and reports 0.0 % as stolen.");
 }
 
 TEST(stolen_time_that_kvm_counts_several_times_is_the_only_finding)
@@ -561,7 +561,7 @@ TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 	(void)run_stolen_by_kvm(0);
 	assert_only(NULL, NULL);
 	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
-			    "The host took at least 5.6 % of the time of the cores, and reports 0.0 %.");
+			    "The host took at least 5.6 % of the cores' time, and reports 0.0 % as stolen.");
 }
 
 /* For example, a host that was booted with no-steal-acc does not offer this counter. */

@@ -1333,7 +1333,8 @@ TEST(a_host_that_adjusts_its_time_does_not_accuse_the_tsc)
 	begin_as_a_guest();
 	measure();
 	assert_only("rate-disagree", NULL, 150);
-	assert_non_null(strstr(bench->report.findings[0].text, "By their nominal rates hpet, acpi_pm and pit run +"));
+	assert_non_null(strstr(bench->report.findings[0].text, "By their nominal rates hpet, acpi_pm and "
+			       "pit run +"));
 	assert_non_null(strstr(bench->report.findings[0].text, "faster than tsc; "));
 }
 

@@ -500,7 +500,8 @@ TEST(a_timer_that_takes_too_long_to_program_has_a_row_with_the_reason)
 	assert_int_equal(rows[1].asked, 0);
 	assert_int_equal(rows[1].state, CLOCK_PRESENT); /* the row's state shows that the timer lost nothing */
 	assert_string_equal(rows[1].reason,
-			    "Programming it takes more than a quarter of its period, so its ticks cannot be matched to deadlines.");
+			    "Programming the timer takes more than a quarter of its period, so its ticks cannot be "
+			    "matched to deadlines.");
 }
 
 TEST(a_timer_that_never_interrupts_is_tested_with_three_shots_only)
@@ -586,7 +587,7 @@ TEST(a_storm_ends_and_its_timer_is_not_tested_further)
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
-	assert_string_equal(rows[1].reason, "Its interrupts did not stop, so it was not tested further.");
+	assert_string_equal(rows[1].reason, "The timer's interrupts did not stop, so it was not tested further.");
 }
 
 /* The gap lasts five periods, in which only one interrupt stayed pending. */

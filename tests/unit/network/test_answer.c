@@ -58,14 +58,14 @@ TEST(a_header_may_be_in_capitals_and_have_blanks)
 TEST(invalid_headers_are_refused)
 {
 	static const char *const cases[][2] = {
-		{ "Content-Length: ", "its Content-Length is not one number" },
-		{ "Content-Length: -1", "its Content-Length is not one number" },
-		{ "Content-Length: 1 2", "its Content-Length is not one number" },
-		{ "Content-Length: 1\r\nContent-Length: 2", "its Content-Length is not one number" },
-		{ "Content-Length: 18446744073709551617", "its Content-Length is not one number" },
-		{ "Transfer-Encoding: chunked", "its answer is encoded" },
-		{ "content-encoding: gzip", "its answer is encoded" },
-		{ "Content-Type: Text/HTML; charset=utf-8", "its answer is a web page" },
+		{ "Content-Length: ", "the answer's Content-Length is not a single number" },
+		{ "Content-Length: -1", "the answer's Content-Length is not a single number" },
+		{ "Content-Length: 1 2", "the answer's Content-Length is not a single number" },
+		{ "Content-Length: 1\r\nContent-Length: 2", "the answer's Content-Length is not a single number" },
+		{ "Content-Length: 18446744073709551617", "the answer's Content-Length is not a single number" },
+		{ "Transfer-Encoding: chunked", "the server's answer is encoded" },
+		{ "content-encoding: gzip", "the server's answer is encoded" },
+		{ "Content-Type: Text/HTML; charset=utf-8", "the server's answer is a web page" },
 		{ "Content-Type: text/plain", NULL },
 		{ "Content-Type: text/ht", NULL },
 		{ "X: Content-Length: x", NULL },

@@ -122,11 +122,12 @@ TEST(a_server_that_cannot_be_used_is_reported)
 	char address[ORIGIN_ADDRESS_SIZE];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_string_equal(reason(names[i], address), "its host is neither an IPv4 address nor a name");
+		assert_string_equal(reason(names[i], address), "the server's host is neither an IPv4 address nor a "
+				    "name");
 		assert_string_equal(address, "");
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_string_equal(reason(others[i], address), "its address does not begin with http://");
+		assert_string_equal(reason(others[i], address), "the server's address does not begin with http://");
 }
 
 /* Returns the server that a DHCP packet with the next server NEXT and OPTIONS names, or "" if it names none. */

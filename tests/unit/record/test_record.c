@@ -180,7 +180,7 @@ TEST(an_unfinished_record_is_valid_after_each_entry)
 	for (uint64_t i = 0; i < 500; i++) {
 		assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_CUT);
 		assert_int_equal(entries, i);
-		assert_string_equal(error, "It ends without its last entry.");
+		assert_string_equal(error, "The record ends without its last entry.");
 		record_put(&record, RECORD_GAP, &(struct record_gap){ 1, i, 3 }, NULL, 0);
 	}
 	record_end(&record);
@@ -231,7 +231,7 @@ TEST(a_record_cut_at_any_byte_is_never_complete)
 	for (size_t size = 0; size < record.length; size++) {
 		assert_int_equal(read_all(bytes, size, &entries, &error), RECORD_CUT);
 		assert_true(entries <= all);
-		assert_true(strncmp(error, "It ends with", 12) == 0);
+		assert_true(strncmp(error, "The record ends with", 20) == 0);
 	}
 }
 
@@ -299,14 +299,14 @@ TEST(a_wrong_count_of_entries_is_damage)
 	record_end(&record);
 	bytes[28 + 28 + 8] = 2;
 	seal();
-	assert_damaged("Its last entry states a different number of entries.");
+	assert_damaged("The record's last entry states a different number of entries.");
 }
 
 TEST(bytes_after_the_last_entry_are_damage)
 {
 	put_some();
 	record.length++;
-	assert_damaged("More bytes follow its last entry.");
+	assert_damaged("More bytes follow the record's last entry.");
 }
 
 TEST(records_of_another_version_and_other_files_are_refused)
@@ -320,9 +320,9 @@ TEST(records_of_another_version_and_other_files_are_refused)
 	crc = crc32_add(0, bytes, 12);
 	memcpy(bytes + 12, &crc, 4);
 	assert_int_equal(read_all(bytes, record.length, &entries, &error), RECORD_FOREIGN);
-	assert_string_equal(error, "Its format has another version.");
+	assert_string_equal(error, "The record's format has another version.");
 	assert_int_equal(read_all((const uint8_t *)"{\"schema\": \"\"}", 14, &entries, &error), RECORD_FOREIGN);
-	assert_string_equal(error, "It is no record of baretick.");
+	assert_string_equal(error, "This file is no record of baretick.");
 }
 
 TEST(an_unknown_kind_is_skipped_and_counted)

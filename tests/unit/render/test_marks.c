@@ -209,7 +209,7 @@ TEST(a_drift_within_its_limit_is_marked_nowhere)
 	assert_int_equal(marked_in_table(report), 0);
 	assert_int_equal(red_rows_on_screen(report), 0);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	assert_says(report, "none proven on 7 of 7 other cores");
+	assert_says(report, "no drift proven on 7 of 7 other cores");
 }
 
 TEST(a_core_that_is_off_is_named_once_and_no_other_core_is_marked)

@@ -411,9 +411,10 @@ TEST(the_map_shows_a_contradictory_pair_and_a_pair_without_a_result)
 	assert_non_null(strstr(buffer, "column's,\n> row's core ahead, ? not known, ! contradicts the others\n"));
 	assert_non_null(strstr(buffer, "       2  .\\...?\n       4  ..\\.!.\n       6  ...\\..\n       8  ..!.\\.\n"
 				       "      10  .?...\\\n"));
-	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the rest: ping-pongs of "
+	assert_says(report, "\nSynchronisation not determined at 3.1 s, as 1 pair contradicts the other pairs: "
+		    "ping-pongs of "
 			    "14 of 15 pairs of 6 cores (");
-	assert_says(report, " Cores 4 and 8 contradicted the rest the most, by ");
+	assert_says(report, " Cores 4 and 8 contradicted the other pairs the most, by ");
 }
 
 /* The interval of each pair extends by up to 59 ticks to each side of the true offset. A tick is half a nanosecond. */
@@ -428,7 +429,8 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 			    "(its offsets are below), or by more than 29 ns in the last.\nDrift");
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report,
-		    "\nNot synchronised at 3.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
+		    "\nNot synchronised at 3.1 s, 1 of 4 cores differ from the majority: ping-pongs of all pairs of 4 "
+		    "cores (");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
 	literal_fill_pass(report, PAIR_SCHEDULE_STAR, NULL);
@@ -476,10 +478,11 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 		report->cores[i].last_offset = skewed->cores[i].offset;
 	assert_says(
 		report,
-		"\nNot synchronised at 21.1 s, 1 of 4 cores off the majority: ping-pongs of all pairs of 4 cores (");
+		"\nNot synchronised at 21.1 s, 1 of 4 cores differ from the majority: ping-pongs of all pairs of 4 "
+		"cores (");
 	/* each ping-pong was some time in the second from 20.1 s to 21.1 s */
 	report->skew.last.offsets.begin_tsc = report->skew.last.offsets.end_tsc - 2000000000;
-	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores off the majority: ");
+	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differ from the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
 	report = literal_make_report_of_cores(1, PAIR_SCHEDULE_ALL, NULL);
@@ -568,12 +571,14 @@ TEST(the_sentence_about_drift_names_the_core_that_drifts_most)
 {
 	struct report *report = literal_make_report_of_cores(4, PAIR_SCHEDULE_ALL, NULL);
 
-	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: none proven on 3 of 3 other cores, all within "
+	assert_says(report, "\nDrift against the boot core's TSC over 18.1 s: no drift proven on 3 of 3 other "
+		    "cores; all within "
 			    "-0.003 .. +0.003 ppm.\n");
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };
 	report->cores[2].drift_ppb = (struct offset){ 1, 90 };
 	report->cores[3].drift_ppb = (struct offset){ -80, -2 };
-	assert_says(report, "over 18.1 s: proven, but no majority shows on which core; all within -0.080 .. +0.090 ppm.\n");
+	assert_says(report, "over 18.1 s: drift is proven, but no majority shows on which core; all within -0.080 .. "
+		    "+0.090 ppm.\n");
 
 	report = literal_make_report_of_cores(6, PAIR_SCHEDULE_ALL, NULL);
 	report->cores[1].drift_ppb = (struct offset){ INT64_MIN, INT64_MAX };

@@ -8,9 +8,9 @@
 
 #define RECORD_SIZE ((size_t)1 << 20)
 #define BLOCKS_MAX  4096
-#define NO_FACTS    "It contains no facts on the machine, because an older version wrote it."
-#define BAD_FACTS   "Its facts on the machine contradict each other."
-#define NO_MEMORY   "There is no memory for it."
+#define NO_FACTS    "The record contains no facts on the machine, because an older version wrote it."
+#define BAD_FACTS   "The record's facts on the machine contradict each other."
+#define NO_MEMORY   "There is not enough memory for the record."
 
 /* Numbers of fields, in the order of analysis/facts.def. */
 enum { OPTIONS = 1, CPU_VENDOR = 5, INVARIANT = 13, SERIES = 22, HURRIED_MS = 24, CLOCK_COUNT = 26, CORE_COUNT = 28,
