@@ -75,9 +75,10 @@ note_machine_stop(struct report *report, const struct report_discontinuity *row,
 	if (high - low > VAGUE_NS)
 		lasted = phrase("%s to %s", seconds_phrase(low, decimals).bytes, seconds_phrase(high, decimals).bytes);
 	if (rtc->elapsed.known)
-		report_add_note(report, "The machine was stopped for %s s at %s (by the %s).", lasted.bytes, at.bytes, id);
+		report_add_note(report, "The machine was stopped for %s s at %s (shown by the %s).", lasted.bytes, at.bytes, id);
 	else
-		report_add_note(report, "The machine was stopped before %s (by the %s); for how long is not known.", at.bytes, id);
+		report_add_note(report, "The machine was stopped before %s (shown by the %s); for how long is not known.", at.bytes,
+				id);
 }
 
 /* Stores the time at which the clock failed for the first time. Does nothing for a TSC that is not in the report. */

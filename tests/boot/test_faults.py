@@ -268,7 +268,7 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_failed_clock(tmp_path):
     report = checked(levers.run_while(freeze, tmp_path / "out", *ONE_CORE, "--", *QUICK))
     assert report["findings"] == []
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
-    assert any("The machine was stopped for " in note and "(by the rtc)" in note for note in report["notes"]), report["notes"]
+    assert any("The machine was stopped for " in note and "(shown by the rtc)" in note for note in report["notes"]), report["notes"]
     rtc = clocks(report)["rtc"]
     # the change between the two halves of the window, which is only known if the RTC has an edge in the middle
     change = rtc["change_ppm"]

@@ -31,7 +31,7 @@
 
 extern const struct driver acpi_pm_driver;
 /* defined in uefi/missing.c and bare/missing.c */
-/* copies a byte from FROM to TO inside the firmware, which faults there */
+/* lets a function of the firmware copy a byte from FROM to TO, so that a bad address faults in the firmware's code */
 extern void missing_copy_by_firmware(void *to, const void *from);
 extern void missing_refuse_low_memory(void);                          /* leaves no free memory below 1 MiB */
 

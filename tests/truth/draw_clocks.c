@@ -88,7 +88,7 @@ set_tsc_leaves(uint32_t ratio, unsigned how)
 void
 draw_tsc_claim(enum tsc_claim how)
 {
-	/* half of the crystal's rate (12.5 MHz) times this is 1 to 5 GHz */
+	/* The TSC's rate is RATIO / 2 times the rate of a crystal of 25 MHz: 1 to 5 GHz. */
 	uint32_t ratio = (uint32_t)draw_between(80, 400);
 
 	set_tsc_leaves(ratio, how);

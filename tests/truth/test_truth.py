@@ -18,7 +18,7 @@ BOUND_S = 2400
 ONCE_WRONG = [
     ("step-last", 80001879),  # the TSC stepped back and so had one value at two times; the report gave the earlier time
     ("leap", 91000146),       # the TSC jumped within a reading of the PM timer, and the RTC was named
-    # a core that differed provably from a majority was reported as one core of a differing pair
+    # one core differed from a majority, but the report only said that two cores differ
     ("groups", 91001017),
     ("rtc-fast", 6007),       # an RTC that is 16 % slow passed: the core was preempted at its last edge
     ("rtc-fast", 6136),       # an RTC that is 9 % fast passed: the core was preempted at its last edge

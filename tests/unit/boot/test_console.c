@@ -6,13 +6,10 @@
 #include "console_sim.h"
 #include "uefi/console/parts.h"
 
-/*
- * Sizes in bytes of parts of ConOut: a path's first node, a terminal's path with its end node, and a display's path
- * without it.
- */
-#define NODE         12u
-#define LINE_PATH    61u
-#define DISPLAY_PATH 18u
+/* sizes in bytes of parts of the firmware's variable ConOut, which contains device paths */
+#define NODE         12u /* the first node of a device path */
+#define LINE_PATH    61u /* device path of a terminal, with its end node */
+#define DISPLAY_PATH 18u /* device path of a display, without its end node */
 
 static struct display_sim *con_out;
 static struct display_sim first, second;

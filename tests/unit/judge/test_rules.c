@@ -363,7 +363,7 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 		};
 		judge_report(report);
 		assert_int_equal(report->discontinuities[0].class, present ? DISCONTINUITY_STOPPED : DISCONTINUITY_PARTED);
-		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.0 s at 3.0 s (by the rtc)."),
+		assert_int_equal(!!strstr(find_note(report, "The machine was stopped"), " for 2.0 s at 3.0 s (shown by the rtc)."),
 				 present);
 		assert_string_equal(find_note(report, "The clocks disagreed"),
 				    "The clocks disagreed 3 more times, which are not listed.");

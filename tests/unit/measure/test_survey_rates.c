@@ -1213,8 +1213,8 @@ change_within_the_window(int clock)
 }
 
 /*
- * In a window of one second, the RTC has no edge in the middle. The other clocks have separate crystals here, so they
- * are three independent sources.
+ * A rate window of one second is too short for the RTC, which has one edge each second. The other clocks have separate
+ * crystals here, so they are three independent sources.
  */
 TEST(only_the_clock_whose_rate_changes_within_the_window_is_found)
 {
@@ -1660,7 +1660,10 @@ TEST(the_rounding_of_a_nominal_rate_is_part_of_each_interval)
 	}
 }
 
-/* In this window of ten seconds, the RTC has an edge in the middle. A soak reports rates over the whole run. */
+/*
+ * The rate window lasts ten seconds, so the RTC, with an edge each second, also has its rates in the window's halves.
+ * A soak reports rates over the whole run.
+ */
 TEST(a_soak_reports_the_rates_over_the_whole_run)
 {
 	int64_t narrow;
