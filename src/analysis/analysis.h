@@ -45,11 +45,11 @@ struct rate_outcome analysis_calculate_rates(const void *record, size_t size, ui
 void analysis_calculate_offsets(const void *record, size_t size, struct report *report);
 
 /*
- * Returns the schedule of the record's ping-pongs, for which report_divide_memory() allocates memory. This is all
- * pairs of CORES cores, or each core with the boot core only. Returns the latter if the record is too short to
- * contain the ping-pongs of all pairs. Therefore a short record cannot make baretick allocate much memory.
+ * Returns the largest number of pairs of cores in a pass of the record, for report_divide_memory(). CORES is the number
+ * of cores in the report. Ignores passes with so many pairs that the record cannot contain their ping-pongs. Therefore
+ * a short record cannot make baretick allocate much memory.
  */
-enum pair_schedule analysis_find_schedule(const void *record, size_t size, size_t cores);
+size_t analysis_count_pairs(const void *record, size_t size, size_t cores);
 
 /* Timers: fills the figures of report->intervals. The rows exist already, and name each timer and interval. */
 void analysis_calculate_timers(const void *record, size_t size, struct report *report);

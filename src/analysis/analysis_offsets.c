@@ -39,15 +39,15 @@ clear_offset_figures(struct report *report)
 	for (size_t i = 0; i < report->core_count; i++)
 		report->cores[i].pingpongs = 0;
 	if (skew->memory)
-		report_divide_memory(report, skew->memory, skew->cores_max, skew->widest);
+		report_divide_memory(report, skew->memory, skew->cores_max, skew->pairs_max);
 }
 
 /*
- * Returns the number of cores that took part in the pass ENTRY. Writes the core with each rank to CORE_OF, unless
- * CORE_OF is NULL.
+ * Returns the number of cores that took part in the pass ENTRY, of CORE_COUNT cores in the report. Writes the core with
+ * each rank to CORE_OF, unless CORE_OF is NULL.
  */
 static size_t
-read_cores_of_pass(const struct report *report, const struct record_entry *entry, uint32_t *core_of)
+read_cores_of_pass(size_t core_count, const struct record_entry *entry, uint32_t *core_of)
 {
 	struct record_members set;
 	size_t cores = 0;
@@ -57,7 +57,7 @@ read_cores_of_pass(const struct report *report, const struct record_entry *entry
 		for (size_t k = 0; k < RECORD_MEMBERS_CORES; k++) {
 			size_t core = i * RECORD_MEMBERS_CORES + k;
 
-			if (!(set.cores >> k & 1) || core >= report->core_count || cores >= report->skew.cores_max)
+			if (!(set.cores >> k & 1) || core >= core_count)
 				continue;
 			if (core_of)
 				core_of[cores] = (uint32_t)core;
@@ -65,6 +65,12 @@ read_cores_of_pass(const struct report *report, const struct record_entry *entry
 		}
 	}
 	return cores;
+}
+
+static enum pair_schedule
+schedule_of_pass(const struct record_pass *pass)
+{
+	return pass->schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
 }
 
 /* Reads the entry of a pass. Passes after the first must have its cores and its schedule. */
@@ -84,15 +90,13 @@ read_pass_entry(struct offset_analysis *analysis, const struct record_entry *ent
 	if (!pass.pass || pass.stage < RECORD_PASS_FIRST || pass.stage > RECORD_PASS_LAST)
 		return;
 	stage = &analysis->passes[pass.stage - RECORD_PASS_FIRST];
-	kind = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
-	cores = is_first ? read_cores_of_pass(report, entry, NULL) : first->cores;
-	if (cores < 2 ||
-	    pair_schedule_count_pairs(kind, cores) >
-		    pair_schedule_count_pairs(report->skew.widest, report->skew.cores_max) ||
+	kind = schedule_of_pass(&pass);
+	cores = is_first ? read_cores_of_pass(report->core_count, entry, NULL) : first->cores;
+	if (cores < 2 || pair_schedule_count_pairs(kind, cores) > report->skew.pairs_max ||
 	    (!is_first && kind != first->kind))
 		return;
 	if (is_first) {
-		read_cores_of_pass(report, entry, report->skew.core_of);
+		read_cores_of_pass(report->core_count, entry, report->skew.core_of);
 		/* forget later passes, because their ranks belong to an earlier first pass */
 		for (size_t i = 1; i < REPORT_PASSES; i++)
 			analysis->passes[i].entry.pass = 0;
@@ -330,10 +334,10 @@ analysis_calculate_offsets(const void *record, size_t size, struct report *repor
 		skew->last.offsets.cores = 0;
 }
 
-enum pair_schedule
-analysis_find_schedule(const void *record, size_t size, size_t cores)
+size_t
+analysis_count_pairs(const void *record, size_t size, size_t cores)
 {
-	enum pair_schedule schedule = PAIR_SCHEDULE_STAR;
+	size_t largest = 0, pairs;
 	struct record_reader reader;
 	struct record_entry entry;
 	struct record_pass pass;
@@ -343,8 +347,9 @@ analysis_find_schedule(const void *record, size_t size, size_t cores)
 		if (entry.kind != RECORD_PASS)
 			continue;
 		record_read_fixed_part(&entry, &pass);
-		if (pass.stage == RECORD_PASS_FIRST)
-			schedule = pass.schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
+		pairs = pair_schedule_count_pairs(schedule_of_pass(&pass), read_cores_of_pass(cores, &entry, NULL));
+		if (pairs > largest && pairs <= size)
+			largest = pairs;
 	}
-	return pair_schedule_count_pairs(schedule, cores) <= size ? schedule : PAIR_SCHEDULE_STAR;
+	return largest;
 }

@@ -68,7 +68,7 @@ divide_survey_memory(struct survey_memory *memory, uintptr_t begin, size_t cores
 	uintptr_t next = begin;
 
 	*memory = (struct survey_memory){ .cores = cores, .widest = widest };
-	memory->report = reserve_bytes(&next, report_memory_bytes(cores, widest));
+	memory->report = reserve_bytes(&next, report_memory_bytes(cores, pairs));
 	memory->warp = reserve_bytes(&next, warp_table_size(cores));
 	memory->pingpongs = reserve_bytes(&next, cores / 2 * sizeof(*memory->pingpongs));
 	memory->core_of = reserve_bytes(&next, cores * sizeof(*memory->core_of));
@@ -101,5 +101,5 @@ void
 survey_divide_memory(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows)
 {
 	divide_survey_memory(&survey->memory, (uintptr_t)memory, cores, widest, rows);
-	report_divide_memory(survey->report, survey->memory.report, cores, widest);
+	report_divide_memory(survey->report, survey->memory.report, cores, pair_schedule_count_pairs(widest, cores));
 }

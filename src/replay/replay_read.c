@@ -174,7 +174,7 @@ static bool
 allocate_lists(struct restored *restored)
 {
 	struct report *report = restored->report;
-	enum pair_schedule widest = analysis_find_schedule(restored->record, restored->size, report->core_count);
+	size_t pairs = analysis_count_pairs(restored->record, restored->size, report->core_count);
 	struct series shape = report->series;
 	void *cores;
 
@@ -188,10 +188,10 @@ allocate_lists(struct restored *restored)
 		return false;
 	restored->latencies = allocate_memory(restored, (report->clock_count + 1) * sizeof(*restored->latencies));
 	restored->loops = allocate_memory(restored, (report->calibration_count + 1) * sizeof(*restored->loops));
-	cores = allocate_memory(restored, report_memory_bytes(report->core_count, widest));
+	cores = allocate_memory(restored, report_memory_bytes(report->core_count, pairs));
 	if (restored->error)
 		return false;
-	report_divide_memory(report, cores, report->core_count, widest);
+	report_divide_memory(report, cores, report->core_count, pairs);
 	for (size_t i = 0; i < report->clock_count; i++)
 		report->clocks[i].latency = &restored->latencies[i];
 	for (size_t i = 0; i < report->calibration_count; i++)

@@ -242,8 +242,7 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	struct report_contended locked, lock_free;
 	/* The arguments of report_divide_memory(), which divides the memory into the arrays below. */
 	void *memory;
-	size_t cores_max;
-	enum pair_schedule widest;
+	size_t cores_max, pairs_max;
 
 	/* The following fields are results of the measurement passes. */
 	/* the pairs that have ping-pongs: all pairs, or only the pairs with the boot core */

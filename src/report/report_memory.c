@@ -19,10 +19,8 @@ divide_memory_of_pairs(struct offsets *offsets, uintptr_t *next, size_t pairs)
 
 /* Sets ROWS and the arrays of SKEW to addresses from BEGIN on. Returns the address after the last array. */
 static uintptr_t
-divide_memory(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores,
-	      enum pair_schedule widest)
+divide_memory(struct report_core **rows, struct report_skew *skew, uintptr_t begin, size_t cores, size_t pairs)
 {
-	size_t pairs = pair_schedule_count_pairs(widest, cores);
 	uintptr_t next = begin;
 
 	*rows = reserve_bytes(&next, cores * sizeof(**rows));
@@ -40,21 +38,21 @@ divide_memory(struct report_core **rows, struct report_skew *skew, uintptr_t beg
 }
 
 size_t
-report_memory_bytes(size_t cores, enum pair_schedule widest)
+report_memory_bytes(size_t cores, size_t pairs)
 {
 	struct report_skew skew;
 	struct report_core *rows;
 
-	return divide_memory(&rows, &skew, 0, cores, widest);
+	return divide_memory(&rows, &skew, 0, cores, pairs);
 }
 
 void
-report_divide_memory(struct report *report, void *memory, size_t cores, enum pair_schedule widest)
+report_divide_memory(struct report *report, void *memory, size_t cores, size_t pairs)
 {
 	report->skew.memory = memory;
 	report->skew.cores_max = cores;
-	report->skew.widest = widest;
-	divide_memory(&report->cores, &report->skew, (uintptr_t)memory, cores, widest);
+	report->skew.pairs_max = pairs;
+	divide_memory(&report->cores, &report->skew, (uintptr_t)memory, cores, pairs);
 	for (size_t i = 0; i < cores; i++) {
 		struct report_core *row = &report->cores[i];
 

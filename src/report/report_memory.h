@@ -21,15 +21,15 @@ report_reserve(uintptr_t *next, size_t bytes, size_t alignment)
 }
 
 /*
- * Returns the size of the memory for CORES cores and a schedule of ping-pongs with at most the pairs of WIDEST. The
- * memory must be aligned to 8 bytes.
+ * Returns the size of the memory for CORES cores and ping-pongs of up to PAIRS pairs of cores. The memory must be
+ * aligned to 8 bytes.
  */
-size_t report_memory_bytes(size_t cores, enum pair_schedule widest);
+size_t report_memory_bytes(size_t cores, size_t pairs);
 
 /*
  * Divides MEMORY, which has report_memory_bytes() zeroed bytes, into report->cores and the arrays of report->skew.
  * Sets the offsets of all cores to unknown. If called again, the other fields of report->cores keep their values.
  */
-void report_divide_memory(struct report *report, void *memory, size_t cores, enum pair_schedule widest);
+void report_divide_memory(struct report *report, void *memory, size_t cores, size_t pairs);
 
 #endif

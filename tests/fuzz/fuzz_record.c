@@ -79,8 +79,8 @@ analyse_record(const uint8_t *bytes, size_t size)
 	static struct report report;
 	static uint64_t memory[8192];
 
-	require_true(report_memory_bytes(CORES, PAIR_SCHEDULE_ALL) <= sizeof(memory));
-	report_divide_memory(&report, memory, CORES, PAIR_SCHEDULE_ALL);
+	require_true(report_memory_bytes(CORES, CORES * (CORES - 1) / 2) <= sizeof(memory));
+	report_divide_memory(&report, memory, CORES, CORES * (CORES - 1) / 2);
 	report.core_count = CORES;
 	report.interval_count = ROWS;
 	for (size_t i = 0; i < ROWS; i++) {

@@ -20,13 +20,13 @@ static struct report report;
 static void *memory;
 
 static void
-lay_out(size_t cores, enum pair_schedule widest)
+lay_out(size_t cores, size_t pairs)
 {
 	free(memory);
 	memset(&report, 0, sizeof(report));
-	memory = calloc(1, report_memory_bytes(cores, widest));
+	memory = calloc(1, report_memory_bytes(cores, pairs));
 	assert_non_null(memory);
-	report_divide_memory(&report, memory, cores, widest);
+	report_divide_memory(&report, memory, cores, pairs);
 	report.core_count = cores;
 	for (size_t i = 0; i < cores; i++)
 		report.cores[i].apic_id = ID_OF(i);
@@ -36,7 +36,7 @@ static int
 begin(void **state)
 {
 	(void)state;
-	lay_out(CORES, PAIR_SCHEDULE_ALL);
+	lay_out(CORES, CORES * (CORES - 1) / 2);
 	record_begin(&record, bytes, sizeof(bytes));
 	record_put(&record, RECORD_RUN, &(struct record_run){ .start_tsc = START }, NULL, 0);
 	record_put(&record, RECORD_SCALE, &(struct record_scale){ .hz_num = 2000000000, .hz_den = 1, .step_ticks = 1 }, NULL,
@@ -315,7 +315,7 @@ TEST(a_star_schedule_has_only_pairs_with_the_boot_core_and_a_reason)
 					  .reason = RECORD_PASS_TOO_LONG, .begin_tsc = START, .end_tsc = START + 50000 };
 	const struct report_skew *skew;
 
-	lay_out(CORES, PAIR_SCHEDULE_STAR);
+	lay_out(CORES, CORES - 1);
 	for (size_t i = 1; i < CORES; i++)
 		put(1, START + i * 10000, pingpong(0, i, (int64_t)i * 1000, 100));
 	put(1, START + 60000, pingpong(1, 2, 5000, 100));
@@ -454,7 +454,7 @@ TEST(unknown_cores_are_left_out)
 
 TEST(a_pass_with_more_pairs_than_there_is_space_for_is_left_out)
 {
-	lay_out(CORES, PAIR_SCHEDULE_STAR);
+	lay_out(CORES, CORES - 1);
 	put_all_pairs(1, RECORD_PASS_FIRST, START, in_step, CORES);
 	assert_false(analyse()->first.measured);
 	assert_int_equal(report.skew.first.offsets.cores, 0);
@@ -496,17 +496,28 @@ TEST(a_second_call_gives_the_same_figures_and_keeps_the_warp_checks)
 	assert_int_equal(report_count_warps(&report.skew), 3 + 2 + 2);
 }
 
-/* A record of 1,000 bytes has only a small part of the 499,500 pairs, so memory for all pairs would be wasted. */
-TEST(a_short_record_with_many_cores_gets_memory_for_a_star_schedule_only)
+/* The 2,016 pairs of 64 cores do not fit into a record of less than 1,000 bytes, so their pass is not read. */
+TEST(memory_for_pairs_is_limited_by_the_length_of_the_record)
 {
-	assert_int_equal(analysis_find_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
-	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, 0x3);
-	put_pass(2, RECORD_PASS_LAST, STAR, START, START + 1000, 0x3);
-	assert_int_equal(analysis_find_schedule(bytes, record.length, 2), PAIR_SCHEDULE_ALL);
+	assert_int_equal(analysis_count_pairs(bytes, record.length, 64), 0);
+	put_pass(1, RECORD_PASS_FIRST, ALL, START, START + 1000, UINT64_MAX);
 	assert_in_range(record.length, 100, 1000);
-	assert_int_equal(analysis_find_schedule(bytes, record.length, 1000), PAIR_SCHEDULE_STAR);
-	put_pass(3, RECORD_PASS_FIRST, STAR, START, START + 1000, 0x3);
-	assert_int_equal(analysis_find_schedule(bytes, record.length, 2), PAIR_SCHEDULE_STAR);
+	assert_int_equal(analysis_count_pairs(bytes, record.length, 64), 0);
+	put_pass(2, RECORD_PASS_FIRST, STAR, START, START + 1000, UINT64_MAX);
+	assert_int_equal(analysis_count_pairs(bytes, record.length, 64), 63);
+	assert_int_equal(analysis_count_pairs(bytes, record.length, 8), 28);
+}
+
+/* A replay once had memory for pairs with the boot core only, because all pairs of 5,000 cores need too much. */
+TEST(all_pairs_of_a_few_cores_out_of_thousands_have_offsets)
+{
+	static const int64_t ahead[CORES] = { 0, 300, 0 };
+
+	put_all_pairs(1, RECORD_PASS_FIRST, START, ahead, 3);
+	assert_int_equal(analysis_count_pairs(bytes, record.length, 5000), 3);
+	lay_out(5000, 3);
+	assert_int_equal(analyse()->kind, PAIR_SCHEDULE_ALL);
+	assert_true(offset_is_known(report.cores[1].offset) && report.cores[1].offset.low > 0);
 }
 
 /* The second item of an entry has cores from number 64 on. */
@@ -515,7 +526,7 @@ TEST(a_pass_may_have_more_than_64_cores)
 	const struct record_pass star = { .pass = 1, .stage = RECORD_PASS_FIRST, .begin_tsc = START, .end_tsc = START + 1 };
 	const struct record_members sets[] = { { 1 }, { 1 << 6 } };
 
-	lay_out(71, PAIR_SCHEDULE_STAR);
+	lay_out(71, 70);
 	put(1, START, pingpong(0, 70, 800, 100));
 	record_put(&record, RECORD_PASS, &star, sets, 2);
 	assert_int_equal(analyse()->first.offsets.cores, 2);
