@@ -169,7 +169,7 @@ add_divergence_finding(struct report *report, const struct report_discontinuity 
  * source.
  */
 static bool
-have_several_sources(const struct falseticker_sources *sources, uint32_t set)
+do_clocks_have_several_sources(const struct falseticker_sources *sources, uint32_t set)
 {
 	for (size_t i = 0; i < REPORT_CLOCKS_MAX; i++)
 		if (set_has(set, i) && sources->separate[i] & set)
@@ -236,7 +236,7 @@ is_jump_of_single_clock_proven(const struct report *report, uint32_t alone, uint
 		return false;
 	if (!report->hypervisor[0])
 		return true;
-	return !judge_has_tsc_diverged(report) && have_several_sources(&sources, others) &&
+	return !judge_has_tsc_diverged(report) && do_clocks_have_several_sources(&sources, others) &&
 	       (!(alone & sources.same_source) || others & sources.same_source);
 }
 

@@ -29,7 +29,7 @@ find_first_changed_signal(const struct signals *signals)
 
 /* Returns a usable signal, preferably one that announces more than restored snapshots; NULL if none is usable. */
 static const struct signal *
-find_best_signal(const struct signals *signals)
+find_usable_signal(const struct signals *signals)
 {
 	const struct signal *best = NULL;
 
@@ -46,7 +46,7 @@ void
 judge_disruption_signals(struct report *report)
 {
 	const struct signals *signals = &report->signals;
-	const struct signal *changed = find_first_changed_signal(signals), *best = find_best_signal(signals);
+	const struct signal *changed = find_first_changed_signal(signals), *best = find_usable_signal(signals);
 	size_t disruptions = count_disruptions(report);
 	const char *plural = disruptions == 1 ? "" : "s";
 	struct behaviour *row;

@@ -63,7 +63,7 @@ set_deadline(struct run *run)
 static void
 prepare_measurements(struct run *run)
 {
-	survey_prepare(&run->survey);
+	survey_warm_up_and_estimate_tsc_rate(&run->survey);
 	set_deadline(run);
 }
 

@@ -59,7 +59,7 @@ add_reported_stolen_time(struct survey_watch *watch, const struct observe_job *j
 }
 
 static void
-add_gaps_to_watch(struct survey_watch *watch, const struct gaps *gaps)
+add_gaps_to_sum_of_core(struct survey_watch *watch, const struct gaps *gaps)
 {
 	watch->sum.long_ticks += gaps->long_ticks;
 	watch->sum.ran_ticks += gaps->turns * gaps->least_ticks;
@@ -170,7 +170,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 			return;
 		if (!watch->sum.observed_ticks)
 			watch->sum.begin_tsc = begin_tsc;
-		add_gaps_to_watch(watch, gaps);
+		add_gaps_to_sum_of_core(watch, gaps);
 		add_reported_stolen_time(watch, &job);
 		record_watch_of_core(survey, watch);
 		events_left = record_single_gaps(survey, core, begin_tsc, events_left);

@@ -7,7 +7,8 @@
 
 #include "measure/survey.h"
 
-void survey_prepare(struct survey *survey);   /* executes all code once, and estimates the TSC's rate */
+/* executes all code once, and estimates the TSC's rate */
+void survey_warm_up_and_estimate_tsc_rate(struct survey *survey);
 void survey_measure_rates(struct survey *survey);     /* measures the rate window; a soak's series starts after it */
 
 /*

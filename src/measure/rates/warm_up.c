@@ -155,7 +155,7 @@ estimate_tsc_scale(struct survey *survey)
 }
 
 void
-survey_prepare(struct survey *survey)
+survey_warm_up_and_estimate_tsc_rate(struct survey *survey)
 {
 	struct report *report = survey->report;
 

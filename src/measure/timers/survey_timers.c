@@ -85,7 +85,7 @@ struct remote_window { /* a window (see struct timer_window) that is run as a jo
 };
 
 static void
-run_window_on_core(void *argument, size_t core)
+run_timer_window_on_core(void *argument, size_t core)
 {
 	struct remote_window *remote = argument;
 
@@ -102,7 +102,7 @@ run_timer_window(struct timer_test *test, void (*work)(void *argument))
 
 	if (test->core == 0)
 		return test->all->window->run(work, restore_timer_source, test);
-	if (!smp->run(smp->context, test->core, run_window_on_core, &remote, REMOTE_NS))
+	if (!smp->run(smp->context, test->core, run_timer_window_on_core, &remote, REMOTE_NS))
 		return "The core did not finish this test in time.";
 	return remote.why;
 }

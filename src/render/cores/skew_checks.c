@@ -4,7 +4,7 @@
 #include "base/number.h"
 
 static void
-put_early_messages(struct text *out, const struct report_skew *skew)
+put_messages_received_before_sent(struct text *out, const struct report_skew *skew)
 {
 	if (skew->warps)
 		table_put_sentence(out, "%lu ping-pong message%s arrived before being sent, by the time stamps, the worst by %lu ns "
@@ -164,7 +164,7 @@ put_contended_warp_check(struct text *out, const struct report_contended *check,
 void
 table_put_skew_checks(struct text *out, const struct report *report)
 {
-	put_early_messages(out, &report->skew);
+	put_messages_received_before_sent(out, &report->skew);
 	put_drifts(out, report);
 	put_adjusts(out, report);
 	put_contended_warp_check(out, &report->skew.locked, "with a lock");

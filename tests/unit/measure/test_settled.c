@@ -27,7 +27,7 @@ play(enum options_profile profile, const char *const *clocks)
 	played.bench->clocks = clocks;
 	bench_open(played.bench, 1);
 	played.bench->run.report.options.profile = profile;
-	survey_prepare(&played.bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&played.bench->run.survey);
 	played.window_ps = sim.now_ps;
 	survey_measure_rates(&played.bench->run.survey);
 	played.window_ps = sim.now_ps - played.window_ps;

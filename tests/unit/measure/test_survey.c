@@ -34,7 +34,7 @@ TEST_FIXTURE(set_up, tear_down);
 static void
 measure(struct bench *bench)
 {
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
 	survey_measure_latencies_on_cores(&bench->run.survey);
@@ -74,7 +74,8 @@ TEST(a_tsc_of_an_odd_rate_is_found)
 
 	sim.tsc.counter.hz = (struct rate){ UINT64_C(2303998123), 1 };
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey); /* measures the TSC's rate to 0.1 %, which is enough to plan the run */
+	/* measures the TSC's rate to 0.1 %, which is enough to plan the run */
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	assert_in_range(scale_ns_to_ticks(&bench->run.survey.scale, 1000000000), 2301694000, 2306303000);
 	measure(bench);
 	assert_rate(bench_find_clock(bench, "tsc"), UINT64_C(2303998123000), 5);
@@ -169,7 +170,7 @@ TEST(a_pit_that_is_read_every_40_ms_never_steps_back)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	sim.pit.extra_ps = 20 * SIM_PS_PER_MS;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -184,7 +185,7 @@ TEST(a_pit_without_a_nominal_rate_never_steps_back)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	bench_find_clock(bench, "pit")->clock.claimed = (struct rate){ 0, 0 };
 	survey_measure_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
@@ -200,7 +201,7 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
@@ -218,7 +219,7 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	uint64_t now_ms;
 
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
@@ -263,7 +264,7 @@ TEST(a_preempted_core_causes_no_jump_and_no_step_back)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	sim.preempt_every = 3000;
 	sim.preempt_ps = 7 * SIM_PS_PER_MS;
@@ -280,7 +281,7 @@ TEST(a_clock_that_stops_before_its_measurement_is_stuck_and_no_other_clock)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	sim.pm.counter.stuck_at_ps = sim.now_ps;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -297,7 +298,7 @@ TEST(an_rtc_whose_seconds_stop_delays_the_run_by_a_second_only)
 
 	bench_open(bench, 1);
 	sim.rtc.b |= 0x80; /* the SET bit in register B, which stops the RTC's updates */
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	assert_int_equal(bench_find_clock(bench, "rtc")->clock.state, CLOCK_STUCK);
 	assert_true(sim.now_ps < 4 * SIM_PS_PER_S);
@@ -324,7 +325,7 @@ TEST(the_deadline_keeps_what_was_measured)
 	struct bench *bench = *state;
 
 	bench_open(bench, 1);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	/* the deadline passes during the measurement of the third clock */
 	bench->deadline_ms = sim.now_ps / SIM_PS_PER_MS + 50;
@@ -472,7 +473,7 @@ TEST(a_core_that_the_host_stops_longer_than_a_jobs_limit_is_not_missing)
 	struct report *report = &bench->run.report;
 
 	bench_open(bench, 2);
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	sim.preempt_ps = 3000 * SIM_PS_PER_MS;
 	sim.preempt_every = 5000;

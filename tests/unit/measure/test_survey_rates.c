@@ -381,7 +381,7 @@ become_a_soak(void)
 static void
 measure_window(void)
 {
-	survey_prepare(&bench->survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 	survey_measure_rates(&bench->survey);
 }
 
@@ -806,7 +806,7 @@ TEST(an_rtc_that_jumps_is_a_finding_on_bare_metal_only)
 		if (guest)
 			become_a_guest();
 		sim_advance_ps(i / 16 * PHASE_PS);
-		survey_prepare(&bench->survey);
+		survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 		bench->leap_ps = leaps_ps[i / 4 % 2];
 		/* The window starts with the RTC's next second. */
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + SIM_PS_PER_S / 2 +
@@ -841,7 +841,7 @@ TEST(a_stop_before_the_first_edge_of_the_window_is_reported)
 
 		begin_as_a_guest();
 		sim_advance_ps(i / 2 * PHASE_PS);
-		survey_prepare(&bench->survey);
+		survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 		bench->leap_ps = stops_ms[i % 2] * SIM_PS_PER_MS;
 		bench->leaps_at_ps = sim.now_ps;
 		survey_measure_rates(&bench->survey);
@@ -885,7 +885,7 @@ TEST(a_snapshot_between_the_last_readings_of_the_window_accuses_no_clock)
 
 		bench->seed = seed;
 		begin_as_a_guest();
-		survey_prepare(&bench->survey);
+		survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 		sim.tsc.counter.backward_at_ps = bench->leaps_at_ps = at_ps;
 		sim.tsc.counter.backward_ticks = 0 - bench->tsc_hz / 1000 * leap_ms;
 		bench->leap_ps = leap_ms * SIM_PS_PER_MS;
@@ -911,7 +911,7 @@ TEST(an_rtc_that_jumps_at_the_end_of_the_window_is_not_fast_in_and_after_it)
 	give_the_tsc_a_crystal_of_its_own();
 	for (uint64_t early_ps = most_ps - 32 * step_ps; early_ps <= most_ps; early_ps += step_ps) {
 		begin_as_a_guest();
-		survey_prepare(&bench->survey);
+		survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 		bench->leap_ps = SIM_PS_PER_S / 5;
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S - early_ps;
 		survey_measure_rates(&bench->survey);
@@ -1063,7 +1063,7 @@ TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it
 		bench->off_tenths[RTC] = stops ? 0 : 200000;
 		begin_as_a_guest();
 		become_a_soak();
-		survey_prepare(&bench->survey);
+		survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 		bench->leap_ps = stops ? SIM_PS_PER_S / 5 : 0;
 		bench->leaps_at_ps = (sim.now_ps / SIM_PS_PER_S + 11) * SIM_PS_PER_S - 12 * SIM_PS_PER_MS;
 		survey_measure_rates(&bench->survey);
@@ -1199,7 +1199,7 @@ change_within_the_window(int clock)
 	/* The window starts with the RTC's next second. */
 	uint64_t begin_ps, middle_ps, late_ps;
 
-	survey_prepare(&bench->survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 	begin_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S;
 	bench->changing = clock;
 	bench->change_ppm = 180;
@@ -1493,7 +1493,7 @@ TEST(a_jump_while_the_window_waits_for_its_last_edge_is_in_no_rate)
 {
 	begin_healthy();
 	bench->report.duration_ns = 1500 * SURVEY_NS_PER_MS;
-	survey_prepare(&bench->survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 	bench->jumps_after_ms = 1700;
 	survey_measure_rates(&bench->survey);
 	bench->jumps_after_ms = 0;
@@ -1566,7 +1566,7 @@ TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 
 		bench->off_tenths[PIT] = is_slow ? -300000 : 0;
 		begin_healthy();
-		survey_prepare(&bench->survey);
+		survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 		bench->away_at_ps = (sim.now_ps / SIM_PS_PER_S + 1) * SIM_PS_PER_S + ms * SIM_PS_PER_MS;
 		bench->away_ps = SIM_PS_PER_S;
 		survey_measure_rates(&bench->survey);
@@ -1583,7 +1583,7 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 {
 	begin_healthy();
 	bench->report.duration_ns = 3 * SURVEY_NS_PER_S;
-	survey_prepare(&bench->survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->survey);
 	bench->rtc_stops_at_ps = (sim.now_ps / SIM_PS_PER_S + 2) * SIM_PS_PER_S + 300 * SIM_PS_PER_MS;
 	survey_measure_rates(&bench->survey);
 	bench->rtc_stops_at_ps = 0;

@@ -245,7 +245,7 @@ prepare(void)
 	struct survey *survey = &bench->run.survey;
 	const struct record_scale exact = { TSC_MICROHZ, 1000000, TSC_MICROHZ, TSC_MICROHZ, 1 };
 
-	survey_prepare(survey);
+	survey_warm_up_and_estimate_tsc_rate(survey);
 	scale_init(&survey->scale, (struct rate){ exact.hz_num, exact.hz_den });
 	record_put(&survey->record, RECORD_SCALE, &exact, NULL, 0);
 }

@@ -38,7 +38,7 @@ play(void)
 {
 	bench_open(bench, 1);
 	bench->machine.calibrations = calibrations;
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	sim.masked_longest_ps = 0;
 	run_calibration_loops(&bench->run);
@@ -108,7 +108,7 @@ TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 	sim.pit.absent = true;
 	bench_open(bench, 1);
 	bench->machine.calibrations = (const struct calibration_loop *const[]){ &calibration_linux_reference, NULL };
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	bench->run.survey.deadline_tsc = hw_tsc() + 150000000;
 	run_calibration_loops(&bench->run);
@@ -141,11 +141,11 @@ TEST(the_plan_has_time_for_the_loops_and_each_round_shows_progress)
 
 	bench_open(bench, 1);
 	assert_int_equal(survey->plan.calibrations_ns, 0);
-	survey_prepare(survey);
+	survey_warm_up_and_estimate_tsc_rate(survey);
 	shown.total_ns = survey->plan.total_ns;
 	bench->machine.calibrations = calibrations;
 	survey->plan.calibrations_ns = survey_planned_calibrations_ns(survey->report);
-	survey_prepare(survey);
+	survey_warm_up_and_estimate_tsc_rate(survey);
 	assert_int_equal(survey->plan.total_ns - shown.total_ns, 300 * UINT64_C(1000000));
 	survey_measure_rates(survey);
 	shown.count = 0;
@@ -283,7 +283,7 @@ TEST(a_soak_records_the_readings_of_fifty_runs_of_a_loop)
 	bench_open(bench, 1);
 	bench->run.report.options.profile = PROFILE_SOAK;
 	bench->machine.calibrations = fastest;
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	run_calibration_loops(&bench->run);
 	report = analyse();
@@ -314,7 +314,7 @@ TEST(no_loop_starts_that_cannot_end_before_the_deadline)
 
 	bench_open(bench, 1);
 	bench->machine.calibrations = calibrations;
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	bench->run.survey.deadline_tsc = hw_tsc() + 10000000; /* 10 ms */
 	run_calibration_loops(&bench->run);
 	report = analyse();

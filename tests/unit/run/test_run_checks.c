@@ -59,7 +59,7 @@ checked(unsigned disturbed)
 	bench = bench_new();
 	bench_open(bench, 1);
 	bench->machine.checks = checks;
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	looks = 0;
 	disturbed_looks = disturbed;
 	run_device_checks(&bench->run);
@@ -133,7 +133,7 @@ TEST(checks_in_which_clocks_diverged_are_repeated)
 	bench = bench_new();
 	bench_open(bench, 1);
 	bench->machine.checks = checks;
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	looks = 0;
 	run_device_checks(&bench->run);
 	assert_int_equal(looks, 4); /* each of the two rows is checked twice */

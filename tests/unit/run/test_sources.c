@@ -173,7 +173,7 @@ played(const struct source *source)
 	bench->run.report.options.irq = IRQ_ALL;
 	bench->run.report.options.pic = true;
 	bench->platform.acpi.madt.has_pics = !without_pics;
-	survey_prepare(&bench->run.survey);
+	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
 	ask(source);
 	bench_close(bench);
