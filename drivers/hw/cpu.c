@@ -207,7 +207,7 @@ cpu_read_smi_count(void)
 }
 
 static void
-read_extended(struct cpu_facts *facts)
+read_extended_cpuid_leaves(struct cpu_facts *facts)
 {
 	uint32_t max = hw_cpuid(LEAF_EXTENDED_MAX, 0).eax;
 
@@ -234,7 +234,7 @@ cpu_read_facts(struct cpu_facts *facts)
 	read_features(facts, &hypervisor);
 	if (hypervisor)
 		read_hypervisor(facts);
-	read_extended(facts);
+	read_extended_cpuid_leaves(facts);
 	facts->lfence_serialises = lfence_serialises(facts);
 	facts->counts_smis = can_count_smis(facts);
 	facts->memory_encrypted = is_memory_encrypted(facts);

@@ -47,7 +47,7 @@
  * PC10.
  */
 #define MWAIT_EDX_DEEPEST       (0xfu << 28)
-#define THERMAL_EAX_ARAT        (1u << 2)  /* the local APIC's timer runs in all sleep states */
+#define THERMAL_EAX_ARAT        (1u << 2)  /* the local APIC's timer runs in all C-states */
 #define STRUCTURED_EBX_ADJUST   (1u << 1)
 #define TOPOLOGY_EAX_SHIFT      0x1fu
 #define TOPOLOGY_EBX_COUNT      0xffffu

@@ -87,10 +87,10 @@ def describe_versions(rows):
         steps.setdefault((row["what"], row["product"], row["before"], row["now"]), []).append(row)
     for (what, product, before, now), found in steps.items():
         machines = max(row["machines"] for row in found)
-        yield f"{product}, {what} {before} to {now}", machines, list(_describe_step_effects(found, machines))
+        yield f"{product}, {what} {before} to {now}", machines, list(_describe_update_effects(found, machines))
 
 
-def _describe_step_effects(found, machines):
+def _describe_update_effects(found, machines):
     if machines < MACHINES_MIN:
         yield f"not determined: {format_count(machines, 'machine')} made this step, which is too few"
         return

@@ -180,7 +180,7 @@ choose_clock_that_sets_scale(struct rates *rates)
 	for (size_t i = 0; i < report->clock_count; i++)
 		votes[i] = text_equal(report->clocks[i].clock.id, "tsc") ? rate_get_claimed(&report->clocks[i].clock) :
 			   rates->implied[i];
-	sources = sources_for_rates(report, votes);
+	sources = find_clock_sources_for_rates(report, votes);
 	found = falseticker_find(votes, report->clock_count, &sources, rates->limit_ppb);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		trusted[i] = rates->implied[i];

@@ -230,7 +230,7 @@ judge_has_tsc_diverged(const struct report *report)
 static bool
 is_jump_of_single_clock_proven(const struct report *report, uint32_t alone, uint32_t others)
 {
-	struct falseticker_sources sources = sources_for_jumps(report);
+	struct falseticker_sources sources = find_clock_sources_for_jumps(report);
 
 	if (set_size(alone) != 1 || set_size(others) < 2)
 		return false;

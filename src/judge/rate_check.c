@@ -176,7 +176,7 @@ find_clocks_of_other_source(const struct report *report, const char *clock)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		rates[i] = report->clocks[i].implied;
-	return sources_for_rates(report, rates).separate[report_find_clock(report, clock) - report->clocks];
+	return find_clock_sources_for_rates(report, rates).separate[report_find_clock(report, clock) - report->clocks];
 }
 
 /* Fills the row of a clock from PAIR, its rate against another clock. */

@@ -82,7 +82,7 @@ vote_find_reference_clock(const struct falseticker *found)
 struct falseticker_sources
 vote_on_rates(struct vote *vote, const struct rate_interval *implied, uint64_t limit)
 {
-	struct falseticker_sources sources = sources_for_rates(vote->report, implied);
+	struct falseticker_sources sources = find_clock_sources_for_rates(vote->report, implied);
 
 	vote->found = falseticker_find(vote->rates, vote->report->clock_count, &sources, limit);
 	return sources;

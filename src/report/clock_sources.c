@@ -75,7 +75,7 @@ find_same_source_devices(const struct report *report, bool (*is_tscs)(const stru
 }
 
 struct falseticker_sources
-sources_for_rates(const struct report *report, const struct rate_interval *rates)
+find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates)
 {
 	struct falseticker_sources sources = find_same_source_devices(report, is_tsc_or_derived_from_it);
 	bool guest = report->hypervisor[0];
@@ -95,7 +95,7 @@ sources_for_rates(const struct report *report, const struct rate_interval *rates
 }
 
 struct falseticker_sources
-sources_for_jumps(const struct report *report)
+find_clock_sources_for_jumps(const struct report *report)
 {
 	struct falseticker_sources sources = find_same_source_devices(report, is_tsc_itself);
 

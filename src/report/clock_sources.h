@@ -18,13 +18,13 @@
  * On bare metal, two counters count as one source unless their RATES prove that they have different crystals.
  * Counters with the same crystal have exactly the same rate error. An RTC has a crystal of its own.
  */
-struct falseticker_sources sources_for_rates(const struct report *report, const struct rate_interval *rates);
+struct falseticker_sources find_clock_sources_for_rates(const struct report *report, const struct rate_interval *rates);
 
 /*
  * Returns the sources of the clocks for finding jumps and stops. They differ from the sources for rates, because in a
  * guest the host can stop or set the clock of the devices without changing its time of day, and vice versa. A
  * paravirtual clock is set together with the clock of the devices.
  */
-struct falseticker_sources sources_for_jumps(const struct report *report);
+struct falseticker_sources find_clock_sources_for_jumps(const struct report *report);
 
 #endif

@@ -229,7 +229,7 @@ const struct rule rules[] = {
 		.cause = "A core whose TSC has its own oscillator, or a hypervisor that scales the TSC of one core.",
 		.advice = "Update the firmware or, in a guest, the hypervisor. Until then do not let kernels use the "
 			  "TSC: clocksource=hpet or tsc=unstable on Linux.",
-		.source = "Framework issue tracker 107 (AMD 7040)",
+		.source = "Framework (laptops), issue tracker 107: AMD 7040",
 	},
 	{
 		.id = "tsc-contradiction",

@@ -46,7 +46,7 @@ def from_cd(run, cd, firmware):
 def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path, command):
     """After a BIOS, the PIT runs, the PICs are enabled, and memory contains the BIOS's data."""
     needed(GRUB_FOR_BIOS, pathlib.Path("/usr/bin/grub-mkrescue"))
-    image, firmware = (ELF, "multiboot2, GRUB") if command == "multiboot2" else (BIN, "Linux boot protocol, loader 72h")
+    image, firmware = (ELF, "multiboot2, GRUB") if command == "multiboot2" else (BIN, "Linux boot protocol, loader type 72h")
     tree = tmp_path / "tree" / "boot" / "grub"
     tree.mkdir(parents=True)
     shutil.copy(image, tree.parent)

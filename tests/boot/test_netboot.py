@@ -231,7 +231,9 @@ SILENT = "the server did not answer in time"
         ([OK + b"Content-Length: 12\r\n\r\nexit", HELD], SILENT),
         ([None], "the connection was refused")])])
 def test_a_server_that_has_no_options_in_the_end_is_said_to_and_the_machine_measured(by_http, server, answer, why):
-    """The first answer, of 64 KiB, takes 13 to 16 s of processor time, because the firmware reads it slowly."""
+    """The run measures without the server's options, and the report says why they are missing.
+
+    Takes 13 to 16 s with the first answer, of 64 KiB, because the firmware reads it slowly."""
     lab = server(*answer)
     done = by_http(lab.url, *FAST)
     assert from_server(checked(done)) == none(lab.url, why)

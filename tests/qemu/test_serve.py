@@ -463,7 +463,8 @@ def test_no_path_leads_out(serve, secret):
 
 
 def tree(folder):
-    """Return {path: bytes} for all files in FOLDER. For other paths, the value is true if it is a symbolic link."""
+    """Return {path: bytes} for all files in FOLDER, except files called `errors`. A folder has the value False, and a
+    symbolic link to no file has True."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else path.is_symlink() for path in folder.rglob("*")
             if path.name != "errors"}
 

@@ -95,8 +95,8 @@ draw_clock_jump(void)
 }
 
 /*
- * Draws a TSC that stops for a while, as if a hypervisor moves the core to a processor whose TSC is behind. The report
- * then has all read methods, because in most phases few reads are reads of the TSC.
+ * Draws a TSC that stops for a while, as if a hypervisor moves the core to a processor whose TSC is behind. All methods
+ * of reading the TSC are measured, because otherwise few readings of it would be taken in which a stop can show.
  */
 static void
 draw_tsc_stop(void)

@@ -56,7 +56,7 @@ tick_set_stopped(struct tick *tick, bool stopped)
 }
 
 static VOID EFIAPI
-count_callback(EFI_EVENT event, VOID *context)
+increment_callback_count(EFI_EVENT event, VOID *context)
 {
 	volatile unsigned *callbacks = context;
 
@@ -71,7 +71,7 @@ tick_is_alive(uint64_t (*tsc)(void), uint64_t bound)
 	uint64_t begin = tsc();
 	EFI_EVENT event;
 
-	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, count_callback,
+	if (EFI_ERROR(firmware_boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_CALLBACK, increment_callback_count,
 						 (VOID *)&callbacks, &event)))
 		return false;
 	/* A time of 1 means the next tick. With 0, EDK II would signal the event even without a tick. */

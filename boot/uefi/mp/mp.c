@@ -15,7 +15,7 @@ mp_explain_unused_core(UINT32 status, size_t used, size_t started_max)
 	return NULL;
 }
 
-/* Fills the next record with PROCESSOR, whose number in the firmware is NUMBER. */
+/* Adds PROCESSOR to the table of cores. Its number in the firmware is NUMBER. */
 static void
 mp_add_core(struct mp *mp, UINTN number, const struct mp_processor *processor, size_t started_max)
 {

@@ -105,7 +105,7 @@ record_single_gaps(struct survey *survey, size_t core, uint64_t begin_tsc, size_
  * executed once. In an emulator that translates code, the first execution takes tens of microseconds.
  */
 static bool
-run_gap_loop_once_uncounted(struct survey *survey, size_t core, struct observe_job job)
+warm_up_gap_loop(struct survey *survey, size_t core, struct observe_job job)
 {
 	job.plan.threshold_ticks = 0;
 	job.plan.turns_max = WARM_UP_TURNS;
@@ -154,7 +154,7 @@ observe_core_for_its_share(struct survey *survey, size_t core, size_t living, si
 		.counter = survey->hooks.stolen_counter,
 	};
 
-	if (!run_gap_loop_once_uncounted(survey, core, job))
+	if (!warm_up_gap_loop(survey, core, job))
 		return;
 	watch->sum.core = (uint32_t)core;
 	watch->sum.threshold_ticks = job.plan.threshold_ticks;

@@ -14,7 +14,7 @@
 #define COUNT_MAX    1023
 #define GCS          UINT64_C(0xfed1f410)
 #define NO_REBOOT    (1u << 5)
-/* number of WDAT entries that the driver needs; one more entry allows the watchdog to reset the machine */
+/* number of WDAT entries that the driver needs; some tests add a seventh, which lets the watchdog reset the machine */
 #define ENTRIES      6
 #define SIZE         (68 + 24 * ENTRIES)
 

@@ -315,7 +315,7 @@ TEST(six_very_slow_cores_have_a_star_schedule_in_a_quick_run_only)
 TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
 {
 	open_bench(1024, PAIR_SCHEDULE_STAR, GHZ);
-	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left for second ping-pongs */
+	bench.batch_ticks = 3 * TICKS_PER_MS; /* the pass takes 3.07 s, so no time is left to repeat ping-pongs */
 	run_pass(survey_measure_offsets);
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "not enough memory"));

@@ -36,8 +36,8 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 		"loop            clock  runs refused median ppm  worst ppm\n"
 		"linux_pit       tsc     500      12      -12.3      <-1e6\n"
 		"linux_lapic     lapic  There was no time for it.\n"
-		"  linux_pit refused 12 of 500 times: a value of the PIT was missed (\"Fast TSC\n"
-		"  calibration failed\").\n"
+		"  linux_pit gave no rate in 12 of 500 runs: a value of the PIT was missed\n"
+		"  (\"Fast TSC calibration failed\").\n"
 		"refused: runs in which the loop gave no rate. Errors are against the measured\n"
 		"rate of the TSC, which is exact to +-0.1 ppm.\n"
 		"A sentence.\n");

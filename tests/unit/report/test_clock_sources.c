@@ -28,7 +28,7 @@ are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_pp
 	report = (struct report){ .clock_count = 2 };
 	clock_is(0, "hpet", hpet_change_ppb);
 	clock_is(1, "pit", pit_change_ppb);
-	return sources_for_rates(&report, rates).separate[0] == 2;
+	return find_clock_sources_for_rates(&report, rates).separate[0] == 2;
 }
 
 TEST(two_clocks_whose_rates_differ_have_separate_crystals)

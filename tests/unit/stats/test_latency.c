@@ -150,8 +150,8 @@ TEST(the_intervals_of_percentiles_have_at_least_95_percent_confidence)
 			uint64_t low = 0, high = 0;
 
 			/*
-			 * All reads up to rank R take 1 ns, and all others take 2 ns. The R at which an end of the
-			 * interval changes is the rank of this end.
+			 * The first R reads take 1 ns, and all others take 2 ns. The percentile's confidence interval
+			 * has two ends. The R at which an end changes from 2 to 1 ns is the rank of this end.
 			 */
 			latency_clear(&latency);
 			latency.count = latency.histogram.total = count;
