@@ -101,7 +101,7 @@ add_batch_to_readings(struct rate_readings *readings, const struct record_entry 
 }
 
 static void
-close_rate_window(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
+store_end_of_rate_window(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
 {
 	batches->close = *batch;
 	batches->readings.gcd_ticks = batch->gcd_ticks;
@@ -124,7 +124,7 @@ store_batch_by_stage(struct rate_batches *batches, const struct record_entry *en
 
 	switch (batch->stage) {
 	case RECORD_CLOSE:
-		close_rate_window(batches, entry, batch);
+		store_end_of_rate_window(batches, entry, batch);
 		return;
 	case RECORD_AGAIN:
 		batches->has_again = true;

@@ -83,7 +83,7 @@ significant_bits(const uint64_t number[LIMBS])
 
 /* Returns true if a quotient with the remainder REST must be rounded up. */
 static bool
-does_rest_round_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding rounding)
+must_round_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_rounding rounding)
 {
 	if (rounding == SCALE_DOWN || !rest)
 		return false;
@@ -157,7 +157,7 @@ scale_mul_div_wide(unsigned __int128 a, uint64_t b, unsigned __int128 c, enum sc
 		quotient = divide_128_by_64(product[1], product[0], (uint64_t)c, &rest);
 	else
 		quotient = divide_192_by_128(product, c, &rest);
-	if (quotient < UINT64_MAX && does_rest_round_up(rest, c, rounding))
+	if (quotient < UINT64_MAX && must_round_up(rest, c, rounding))
 		quotient++;
 	return quotient;
 }

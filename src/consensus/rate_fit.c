@@ -116,9 +116,9 @@ is_fraction_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	return (unsigned __int128)a * d < (unsigned __int128)c * b;
 }
 
-/* Returns A - B. A crafted record may have values whose difference does not fit. */
+/* Returns A - B modulo 2^64. Only a crafted record has values whose difference does not fit into 64 bits. */
 static int64_t
-difference(int64_t a, int64_t b)
+wrapping_difference(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
@@ -131,7 +131,7 @@ static void
 add_slope_constraint(struct line *line, struct rate_corner lower, struct rate_corner upper)
 {
 	struct rate_slope *slope = &line->slope;
-	int64_t time = difference(upper.tsc, lower.tsc), ticks = difference(upper.ticks, lower.ticks);
+	int64_t time = wrapping_difference(upper.tsc, lower.tsc), ticks = wrapping_difference(upper.ticks, lower.ticks);
 
 	if (time >= 0 && ticks < 0) {
 		line->possible = false;

@@ -162,7 +162,7 @@ median_latency_ns(const struct report_clock *entry)
  * clock are left out.
  */
 static struct phrase
-clocks_with_median_within_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
+clocks_by_median_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
 {
 	struct phrase phrase = { "" };
 
@@ -187,8 +187,8 @@ judge_note_reads_that_exit(struct report *report)
 		return;
 	report_add_note(report, "Reads that exit to the hypervisor, because they cost about as much as CPUID (%s) or more: "
 			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,
-			clocks_with_median_within_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
-			clocks_with_median_within_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
+			clocks_by_median_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
+			clocks_by_median_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);
 }
 
 /* Returns true if the median is proven to be above LIMIT_NS. With too few reads nothing is proven. */

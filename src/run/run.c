@@ -458,7 +458,7 @@ run_restore_boot_core(struct run *run)
 }
 
 void
-run_restore_and_judge(struct run *run)
+run_close_and_judge(struct run *run)
 {
 	run_set_firmware_tick(run, true);
 	run_close_clocks(run);

@@ -289,7 +289,7 @@ check_replay(struct run *run)
 void
 bench_close(struct bench *bench)
 {
-	run_restore_and_judge(&bench->run);
+	run_close_and_judge(&bench->run);
 	if (bench->run.survey.record.length)
 		check_replay(&bench->run);
 }

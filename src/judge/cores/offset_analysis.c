@@ -444,7 +444,7 @@ does_core_drift_against_majority(const struct pass_analysis *pass, size_t rank)
  * against each other.
  */
 static bool
-are_closer_to_each_other_than_to(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
+is_group_closer(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
 	const struct offsets *offsets = &pass->result->offsets;
 	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_get_pair(offsets, representative, member));
@@ -466,7 +466,7 @@ is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
 
 		for (size_t i = 0; i < pass->result->offsets.cores; i++)
 			members += i != rank && representative != rank && is_core_in_majority(pass, i) &&
-				   are_closer_to_each_other_than_to(pass, representative, i, rank);
+				   is_group_closer(pass, representative, i, rank);
 		if (2 * members > pass->result->offsets.cores)
 			return true;
 	}

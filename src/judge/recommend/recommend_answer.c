@@ -9,7 +9,7 @@
 
 /* Returns true if the clock failed. Of several read methods of a failed counter, only the main clock counts. */
 static bool
-has_clock_failed(const struct report *report, const struct report_clock *entry)
+has_main_clock_failed(const struct report *report, const struct report_clock *entry)
 {
 	const struct report_clock *main = report_find_clock(report, entry->clock.main);
 
@@ -22,7 +22,7 @@ list_failed_clocks(struct report *report)
 	struct report_answer *answer = &report->answer;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (has_clock_failed(report, &report->clocks[i]))
+		if (has_main_clock_failed(report, &report->clocks[i]))
 			answer->wrong[answer->wrong_count++] = report->clocks[i].clock.id;
 }
 

@@ -273,7 +273,7 @@ TEST(a_window_in_which_the_clock_stepped_back_has_no_rate)
 }
 
 /* A crafted record can have any corners. Their differences may not fit into 64 bits. */
-TEST(absurd_corners_do_not_narrow_the_two_best_readings)
+TEST(absurd_corners_cause_no_overflow)
 {
 	static const int64_t absurd[] = { INT64_MIN, INT64_MIN / 2, INT64_MAX / 2, INT64_MAX };
 
