@@ -43,8 +43,8 @@ void console_open(struct console *console);
 void console_add_port(struct console *console, uint16_t port);
 
 /*
- * Write TEXT: the first function to the screen and the serial lines, the others to only one of them. A newline starts
- * a row.
+ * Write TEXT: the first function to the screen and the serial lines, the others to only one of them. Lines end
+ * with \n.
  */
 void console_print(struct console *console, const char *text);
 void console_print_screen(struct console *console, const char *text);

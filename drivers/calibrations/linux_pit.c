@@ -118,7 +118,7 @@ const struct calibration_loop calibration_linux_pit = {
 	.refusals = {
 		[TOO_SLOW] = "reads of the PIT take too long for an error of 500 ppm",
 		[SKIPPED] = "a value of the PIT was missed (\"Fast TSC calibration failed\")",
-		[NEVER_PRECISE] = "the error stayed above 500 ppm for 50 ms (\"Fast TSC calibration failed\")",
+		[NEVER_PRECISE] = "the error could not be limited to 500 ppm in 50 ms (\"Fast TSC calibration failed\")",
 	},
 	.longest_ns = 55000000,
 	.missing = linux_pit_explain_why_impossible,

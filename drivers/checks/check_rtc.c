@@ -254,9 +254,9 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 			       w->seconds.from, w->seconds.to, w->seconds.right + w->seconds.wrong, w->seconds.wrong);
 	} else if (w->seconds.wrong) {
 		row->disturbed = true;
-		behaviour_set_text(row, "Once the seconds changed to %u from %u: the whole machine may have been "
+		behaviour_set_text(row, "The seconds changed once from %u to %u: the whole machine may have been "
 				   "stopped.",
-			       w->seconds.to, w->seconds.from);
+			       w->seconds.from, w->seconds.to);
 	} else if (w->seconds.right) {
 		check_set_outcome(row, false);
 		behaviour_set_text(row, "The seconds advanced by one each time; updates seen: %u.", w->seconds.right);

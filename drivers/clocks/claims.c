@@ -360,7 +360,7 @@ platform_read_rate_claims(struct platform *platform, fault_guard *guarded)
 	struct reading reading = { .cpu = &platform->cpu, .guarded = guarded, .claims = &platform->claims };
 
 	platform->claims.count = platform->claims.raw_count = 0;
-	/* records the CPU's vendor, because Linux uses the rates in leaves 15h and 16h only on Intel's CPUs */
+	/* records the CPU's vendor, because operating systems use some claims only on Intel's CPUs */
 	(void)read_cpuid_leaf(&reading, 0);
 	if (platform->cpu.basic_leaf_max >= LEAF_FEATURES)
 		reading.features = read_cpuid_leaf(&reading, LEAF_FEATURES);

@@ -233,7 +233,7 @@ apply_ratio(uint64_t value, const struct rate *ratio, enum scale_rounding roundi
 }
 
 static void
-set_measured_rate(const struct report *report, struct report_claim *row)
+set_measured_rate_of_claim(const struct report *report, struct report_claim *row)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	struct interval_millihz rate = row->claim.clock == CLAIM_OF_LAPIC ? report->lapic : tsc->measured;
@@ -276,7 +276,7 @@ judge_claimed_rate(const struct report *report, struct report_claim *row, enum t
 	list_systems_that_use_claim(report, row);
 	if (trust == TRUST_NONE || !row->claim.hz.den)
 		return;
-	set_measured_rate(report, row);
+	set_measured_rate_of_claim(report, row);
 	rate = to_microhz_interval(&row->measured);
 	row->error = rate_error_against_claim(&rate, row->claim.hz);
 	if (!row->error.known)
@@ -385,7 +385,7 @@ add_claim_finding(struct report *report, const struct report_claim *row, enum tr
 				    "%s states %s for %s, which runs at %s as measured by %s%s%s", claim->by,
 				    number_from_millihz(claimed_millihz).text, whose[claim->clock], number_from_millihz(row->measured.value).text,
 				    report->relative_to, trust == TRUST_DISPUTED ?
-				    " (either this claim or these clocks are wrong)" : "",
+				    " (this claim or these clocks are wrong)" : "",
 				    effects_phrase(row).bytes);
 	vote_set_finding_figure(finding, &row->error);
 	if (trust != TRUST_FULL || !row->user_count || !rate_is_beyond(&row->error, failing_ppb))

@@ -144,11 +144,11 @@ fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate 
 	struct phrase agrees = pair_rate_phrase(same, row->clock);
 
 	if (rate->other)
-		behaviour_set_text(row, "%s, which has the same oscillator; see %s, which has another oscillator.",
+		behaviour_set_text(row, "%s, which has the same source; see %s, which has another source.",
 				   agrees.bytes, rate->other);
 	else
 		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
-					"%s, which has the same oscillator; no clock has another.", agrees.bytes);
+					"%s, which has the same source; no clock has another.", agrees.bytes);
 }
 
 /*

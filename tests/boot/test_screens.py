@@ -190,7 +190,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
 
         # The page about the cores has the same lines as the serial line. It is scrolled by pages and by lines, to both
         # ends and no further.
-        cores = section(text, "Latency (two TSC reads included) on each core, by APIC id (* = boot core, BSP)",
+        cores = section(text, "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
                         "Specified behaviour")
         rows = SMALL[1] - 2
         shown.press("4", "up", "pgup")
@@ -238,7 +238,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         rows = reader.rows(picture)
         assert rows[1][81:] == "Findings" and rows[3][81:].startswith("warn  rate-disagree: By their nominal rates ")
         assert picture.cell(3, 81)[1] == INKS["warn"]
-        assert any(row.startswith("Latency (two TSC reads included)") for row in rows)
+        assert any(row.startswith("Latency with the bracket") for row in rows)
         assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)
         assert any("Timing 100,000 rows" in row[81:] for row in rows)
         # All sections start on the first screen, but the histogram may continue on the next one.

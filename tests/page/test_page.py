@@ -360,7 +360,7 @@ def test_the_tournament_that_is_shown_is_drawn(show):
     page = show(report)
     assert page.evaluate("document.querySelectorAll('#matrix td[class^=ahead], #matrix td[class^=behind]').length") == 0
     assert "last pass" not in page.evaluate("document.getElementById('skew').textContent")
-    report["skew"].update(shown="last", text="not synchronised at 21.1 s, 1 of 4 cores differ from the majority")
+    report["skew"].update(shown="last", text="not synchronised at 21.1 s, 1 of 4 cores differs from the majority")
     *_, last = report["skew"]["later"]
     for core in range(3):
         last["matrix"][core][3], last["matrix"][3][core] = [900, 1000], [-1000, -900]

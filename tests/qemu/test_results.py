@@ -243,8 +243,8 @@ def test_tap_is_one_line_a_case_whatever_the_machine_says():
 # Tests of the job summary.
 
 @pytest.mark.parametrize("skew, said", [
-    ({"within_ns": None, "text": "not synchronised at 3.1 s, 1 of 5 cores differ from the majority"},
-     "TSCs of the cores: not synchronised at 3.1 s, 1 of 5 cores differ from the majority (6 pairs of cores, no warps)."),
+    ({"within_ns": None, "text": "not synchronised at 3.1 s, 1 of 5 cores differs from the majority"},
+     "TSCs of the cores: not synchronised at 3.1 s, 1 of 5 cores differs from the majority (6 pairs of cores, no warps)."),
     ({"within_ns": None, "text": None}, "TSCs of the cores: not judged (6 pairs of cores, no warps)."),
 ])
 def test_the_summary_says_of_cores_that_differ_what_the_report_says(skew, said):

@@ -64,8 +64,8 @@ put_clause_on_shown_pass(struct text *text, const struct report *report)
 	size_t cores = shown->cores, off = count_cores_by_sync_state(report).off_majority;
 
 	if (off)
-		text_printf(text, "not synchronised %s, %zu of %zu cores differ from the majority", when.bytes, off,
-			    cores);
+		text_printf(text, "not synchronised %s, %zu of %zu cores differ%s from the majority", when.bytes, off,
+			    cores, off == 1 ? "s" : "");
 	else if (summary->no_majority)
 		text_printf(text, "not synchronised %s, and no majority of the %zu cores shows which are right", when.bytes,
 			    cores);

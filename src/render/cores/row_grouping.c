@@ -119,7 +119,7 @@ table_put_cores_without_row(struct text *out, const struct table_rows *rows)
 		const char *words;
 	} kinds[] = {
 		{ TABLE_SILENT, "more failed to start or stopped answering" },
-		{ TABLE_OFF_MAJORITY, "more are off the majority" },
+		{ TABLE_OFF_MAJORITY, "more differ from the majority" },
 		{ TABLE_DRIFTS, "more drift" },
 	};
 	size_t line_start = out->length, kinds_left = 0;

@@ -63,7 +63,7 @@ format_figure_contended(size_t which, uint64_t figure)
 }
 
 static const struct block alone = {
-	.title = "Latency (two TSC reads included) on each core, by APIC id (* = boot core, BSP)",
+	.title = "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
 	.headings = { "p50", "p99" },
 	.figure = get_figure_alone,
 	.show = format_figure_alone,

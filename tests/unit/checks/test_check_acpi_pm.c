@@ -58,7 +58,7 @@ TEST(a_check_waits_for_bit_24_if_it_comes_in_time)
 	reset(state);
 	open_with_32_bits(0);
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
-	assert_not_checked("pm-width", "Bit 24 of the timer becomes 1 in 4686 ms, but less time was left.");
+	assert_not_checked("pm-width", "Bit 24 of the timer would become 1 in 4686 ms, but less time was left.");
 }
 
 TEST(a_32_bit_timer_that_wraps_at_24_bits_is_a_fault)

@@ -254,7 +254,7 @@ literal_calculate_drifts(struct report *report)
 	}
 }
 
-/* Marks core number RANK as off the majority, as if its pairs had proven it. */
+/* Marks core number RANK as different from the majority, as if its pairs had proven it. */
 static inline void
 literal_set_outlier(struct report *report, size_t rank)
 {

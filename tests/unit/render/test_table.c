@@ -345,7 +345,7 @@ TEST(the_row_of_a_package_with_an_offset_shows_the_offset)
 	render(table_put_skew_section, report);
 	assert_non_null(find_line(buffer, "package 0 (64)          -30 ..      +30 "));
 	assert_non_null(find_line(buffer, "package 1 (64)         +120 ..     +180 "));
-	assert_non_null(find_line(buffer, "56 more are off the majority: see report.json.\n"));
+	assert_non_null(find_line(buffer, "56 more differ from the majority: see report.json.\n"));
 	/* Package 1 has 64 * 63 / 2 pairs within the package, and 64 * 128 pairs with other packages. */
 	assert_non_null(find_line(buffer, "package 1 (64)       2016      0      0      0      0   8192      0      0\n"));
 	assert_non_null(find_line(buffer, "package 2 (64)       2016      0      0      0   4096   4096      0      0\n"));
@@ -429,7 +429,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 			    "(its offsets are below), or by more than 29 ns in the last.\nDrift");
 	literal_fill_pass(report, PAIR_SCHEDULE_ALL, truth_ticks);
 	assert_says(report,
-		    "\nNot synchronised at 3.1 s, 1 of 4 cores differ from the majority: ping-pongs of all pairs of 4 "
+		    "\nNot synchronised at 3.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
 		    "cores (");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
@@ -478,11 +478,11 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 		report->cores[i].last_offset = skewed->cores[i].offset;
 	assert_says(
 		report,
-		"\nNot synchronised at 21.1 s, 1 of 4 cores differ from the majority: ping-pongs of all pairs of 4 "
+		"\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
 		"cores (");
 	/* each ping-pong was some time in the second from 20.1 s to 21.1 s */
 	report->skew.last.offsets.begin_tsc = report->skew.last.offsets.end_tsc - 2000000000;
-	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differ from the majority: ");
+	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differs from the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
 			"10024 ns.\n");
 	report = literal_make_report_of_cores(1, PAIR_SCHEDULE_ALL, NULL);

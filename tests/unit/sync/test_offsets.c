@@ -868,7 +868,7 @@ TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
 /*
  * Three cores are at 0 ticks, two at 270 and 350, and two at 8,000 and 14,000. Only one of the first three has pairs
  * with narrow intervals. This core is nearer to each other core than the most distant of the others are to each other.
- * Therefore it is not off the majority.
+ * Therefore it does not differ from the majority.
  */
 TEST(a_core_is_no_outlier_if_the_others_are_farther_from_each_other)
 {
