@@ -17,15 +17,18 @@
 #define TIMERS_ALL_NS      (8 * SURVEY_NS_PER_S)
 #define TIMERS_NS          (10 * SURVEY_NS_PER_S)
 #define TIMERS_CORE_NS     (25 * SURVEY_NS_PER_MS)
-/* longest measurement of a core other than the boot core; a soak searches for rare events on the boot core only */
+/*
+ * In a soak, the longest time for reading the clocks on each core except the boot core. Only the boot core's reads are
+ * meant to find rare events.
+ */
 #define CORE_READS_SOAK_NS (10 * SURVEY_NS_PER_S)
 #define BUDGET_QUICK_NS    (3 * SURVEY_NS_PER_S)
 #define BUDGET_STANDARD_NS (60 * SURVEY_NS_PER_S)
 #define BUDGET_SOAK_NS     (600 * SURVEY_NS_PER_S)
 
 /*
- * Shortest time after which a core in a ping-pong gives up, because the other core may be dead. On a busy host two
- * virtual cores seldom run at the same time. If there are few pairs, each of them may wait longer.
+ * A core in a ping-pong gives up after a time between these limits, because the other core may be dead. The time is
+ * long, because two virtual cores seldom run at the same time on a busy host. With fewer pairs the time is longer.
  */
 #define PINGPONG_MIN_NS    (250 * SURVEY_NS_PER_MS)
 #define PINGPONG_MAX_NS    (2 * SURVEY_NS_PER_S)
@@ -77,7 +80,7 @@ survey_rate_window_ns(const struct report *report)
 	if (window_ns > WINDOW_MAX_NS)
 		window_ns = WINDOW_MAX_NS;
 	if (survey_current_profile(report) == PROFILE_STANDARD && window_ns < WINDOW_LONG_FACTOR * duration_ns)
-		/* a soak also measures rates over the whole run, so its window need not be longer */
+		/* not in a soak, which also measures rates over the whole run: a window of WINDOW_MAX_NS is enough */
 		window_ns = WINDOW_LONG_FACTOR * duration_ns;
 	return window_ns > WINDOW_MIN_NS ? window_ns : WINDOW_MIN_NS;
 }
@@ -118,7 +121,7 @@ survey_planned_calibrations_ns(const struct report *report)
 
 /*
  * In a quick run, the device checks use nearly all of their budget. In other profiles most checks end within half of
- * it.
+ * the budget.
  */
 uint64_t
 survey_planned_device_checks_ns(const struct report *report)

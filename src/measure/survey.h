@@ -66,7 +66,7 @@ struct survey_hooks {
 
 /*
  * A core's entry `watch` in the record: how long the core was observed for gaps, and the gaps that were found. In a
- * soak, each round adds to it.
+ * soak, each round adds to this entry.
  */
 struct survey_watch {
 	size_t at; /* the entry's offset in the record; 0 before the entry is written */
@@ -75,7 +75,10 @@ struct survey_watch {
 	struct record_octave octaves[OCTAVES];
 };
 
-/* The sums over all ping-pongs of a core with the boot core in a soak, as in their entry `exchange` in the record. */
+/*
+ * Sums over all ping-pongs of one core with the boot core in a soak. The record has the same sums in an entry
+ * `exchange`.
+ */
 struct survey_pingpongs {
 	size_t at; /* the entry's offset in the record; 0 before the entry is written */
 	struct record_exchange exchange;
@@ -90,7 +93,7 @@ struct survey_memory {
 	struct warp_table *warp;
 	struct pingpong *pingpongs; /* a ping-pong for each pair of a batch; there are cores / 2 pairs */
 	uint32_t *core_of;       /* core number of each rank (see sync/offsets.h) */
-	struct record_members *members; /* the same cores as a set, for the record */
+	struct record_members *members; /* set of the cores in core_of, for the record */
 	struct offsets offsets;  /* offsets of the pairs in the current pass, without their times */
 	struct survey_pingpongs *sums; /* for each core, the sum of its ping-pongs in a soak */
 	uint32_t *batch_cores;   /* core numbers in a batch of ping-pongs: the first and the second core of each pair */
@@ -99,9 +102,9 @@ struct survey_memory {
 	struct sample *samples;  /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
 	uint32_t *others;        /* for each core, the number of other cores that read the clock at the same time */
 	struct gaps *gaps;       /* gaps of the core that is observed; written by that core */
-	struct survey_watch *watches; /* for each core, its observation for gaps */
+	struct survey_watch *watches; /* for each core, the gaps that were found so far */
 	uint8_t *record;         /* memory of the record, with record_size bytes */
-	size_t record_size, facts_size; /* FACTS_SIZE bytes are kept free for the facts at the end of the run */
+	size_t record_size, facts_size; /* FACTS_SIZE bytes of the record are reserved for the facts */
 };
 
 #define SURVEY_CONTENDED_SAMPLES 128 /* number of samples of a clock on one core while all cores read it */
@@ -172,7 +175,7 @@ struct survey {
 	struct { /* rate windows */
 		uint16_t count; /* number of rate windows until now, see struct record_batch */
 		/*
-		 * Number of discontinuities before the latest reading of the window. A rate never spans a later
+		 * Number of discontinuities before the latest reading of the window. A rate ends before the next
 		 * discontinuity.
 		 */
 		unsigned cuts;
@@ -223,7 +226,7 @@ struct survey {
 size_t survey_memory_bytes(size_t cores, enum pair_schedule widest, size_t rows);
 
 #define SURVEY_CALIBRATION_BATCH 50 /* maximum number of results of a loop in one entry of the record */
-#define SURVEY_CALIBRATION_READ  50 /* number of runs of a loop whose readings are recorded */
+#define SURVEY_CALIBRATION_READ  50 /* maximum number of runs of each loop that are recorded with their readings */
 
 #define SURVEY_REPEATS_MAX  4096u /* largest number of repeated ping-pongs in a pass */
 #define SURVEY_RETRY_SWEEPS 3u    /* number of times that a pass goes through the pairs without a good result */
@@ -253,8 +256,8 @@ size_t survey_max_record_bytes(size_t cores, enum pair_schedule widest, size_t r
 void survey_divide_memory(struct survey *survey, void *memory, size_t cores, enum pair_schedule widest, size_t rows);
 
 /*
- * Ends the run if its deadline has passed. Also ends it if the TSC stopped, because everything is timed by the TSC. The
- * report then gets a note and is incomplete. Returns true if the run has ended.
+ * Ends the run if its deadline has passed. Also ends the run if the TSC stopped, because the TSC times everything. The
+ * report of an ended run has a note and is incomplete. Returns true if the run has ended.
  */
 bool survey_end_run_if_due(struct survey *survey);
 

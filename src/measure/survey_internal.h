@@ -11,7 +11,10 @@
 /* Takes COUNT samples of CLOCK into the survey's buffer on this core, with interrupts masked. */
 void survey_sample_batch(struct survey *survey, const struct clock *clock, size_t count);
 
-/* Returns the number of samples that take about 2 ms, if COUNT samples took TICKS. It is limited by the buffer. */
+/*
+ * Returns the number of samples that take about 2 ms, if COUNT samples took TICKS. The size of the buffer limits the
+ * number.
+ */
 size_t survey_batch_size(const struct survey *survey, uint64_t ticks, size_t count);
 
 /* Adds STEPS, the TSC's steps back in one measurement on CORE, to the totals of this core in the report. */
@@ -22,7 +25,10 @@ void survey_set_scale(struct survey *survey, struct scale scale);
 
 size_t survey_count_living_cores(const struct survey *survey); /* number of living cores */
 
-/* Makes the rest of the run a quick run, because the user asked for the end. The report says when. */
+/*
+ * Makes the rest of the run a quick run, because the user asked for the end. Stores the time of this request in the
+ * report.
+ */
 void survey_switch_to_quick(struct survey *survey);
 
 /*
@@ -42,9 +48,9 @@ survey_end_if_untimed(struct survey *survey)
 
 /*
  * Returns the TSC at which a pass must end. A pass measures one core after another, or all cores repeatedly. With
- * hundreds of cores on a few processors of a host it may take much longer than planned. So it gets a third of the time
- * until ten seconds before the deadline, and later phases end in time. If less than twenty seconds are left, it gets a
- * sixth of them.
+ * hundreds of cores on a few processors of a host, a pass may take much longer than planned. Therefore the pass gets a
+ * third of the time until ten seconds before the deadline, and later phases end in time. If less than twenty seconds
+ * are left until the deadline, the pass gets a sixth of this time.
  */
 uint64_t survey_core_pass_end_tsc(const struct survey *survey);
 
@@ -58,9 +64,10 @@ bool survey_is_core_pass_over(const struct survey *survey, uint64_t end_tsc);
 void survey_run_on_all_cores(struct survey *survey, smp_job *job, void *argument, uint64_t work_ticks);
 
 /*
- * Returns the time that it takes to start a job on all cores at once and to wait for its end. It is the time of the
- * latest such job. Before the first one, it is the mean time of a job on one core, times the number of cores. A job
- * cannot be stopped without losing its cores, so it must only be started if there is enough time.
+ * Returns the time for starting a job on all cores at once and for waiting for its end, without the work of the job.
+ * This time was measured with the latest job on all cores. Before the first job on all cores, it is estimated as the
+ * mean time of a job on one core, times the number of cores. A job cannot be stopped without losing its cores, so it
+ * must only be started if there is enough time.
  */
 uint64_t survey_joint_job_overhead_ticks(const struct survey *survey);
 
@@ -129,8 +136,8 @@ void survey_store_reading(struct survey *survey, size_t i, const struct sample *
 
 /*
  * Compares the latest readings of all clocks, and starts a new step (the time from one reading of all clocks to the
- * next). Returns true if the clocks disagree on the time since the step began; the report then gets an entry. Before
- * that the disagreement is measured again, which may take two seconds.
+ * next). If the clocks disagree on the time since the step began, measures the disagreement again, which may take two
+ * seconds. Returns true if the clocks still disagree; the report then gets an entry.
  *
  * If STRICTLY, also returns true, without an entry, if an RTC's tick came so late that no rate should end at it.
  */

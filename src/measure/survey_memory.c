@@ -16,8 +16,8 @@
 #define TIMERS_CORES_MAX  64u
 /*
  * Space in the record for rates, in bytes. A rate window of a minute takes 20 KB for each clock that is compared with
- * the TSC. There are up to nine such clocks, and three windows if the clocks jump. In addition, batches are recorded
- * that only count wraps.
+ * the TSC. There are up to nine such clocks, and three windows if the clocks jump. The second term is for batches that
+ * are only recorded to count wraps.
  */
 #define RATES_BYTES       (((size_t)576 << 10) + SURVEY_BATCHES_MAX * record_entry_size_bytes(RECORD_BATCH, 0))
 /* number of TSC rates in a record: the first estimate, and one after each of the two phases that measure rates */

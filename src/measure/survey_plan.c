@@ -30,7 +30,7 @@
 #define DELAYED_PASSES     3 /* number of passes: the first, the middle and the last */
 #define PAIR_PASS_DELAY_MAX_NS (10 * SURVEY_NS_PER_S)
 #define DELAY_WARPS_NS     (2 * SURVEY_NS_PER_S) /* additional time for each warp check */
-/* additional time for each other core, both when it reads alone and when all cores read at once */
+/* additional time for each core except the boot core, both when one core reads alone and when all cores read at once */
 #define DELAY_CORE_NS      SURVEY_NS_PER_S
 #define DELAY_CORES_NS     (5 * SURVEY_NS_PER_S)
 
@@ -227,9 +227,9 @@ survey_set_stage(struct survey *survey, enum survey_stage stage)
 }
 
 /*
- * Returns the remaining time after the plan changed. BEFORE is the old plan, of which DONE_NS are done, and AFTER has
- * the new options. If a fraction of a part of the run remains in the old plan, the same fraction remains in the new
- * plan.
+ * Returns the remaining time after the plan changed. BEFORE has the planned times of the old plan, and DONE_NS is the
+ * time that is done. AFTER has the options of the new plan. If a fraction of a part of the run remains in the old plan,
+ * the same fraction remains in the new plan.
  */
 static uint64_t
 remaining_time_of_new_plan_ns(const uint64_t before[PARTS], uint64_t done_ns, const struct report *after, size_t cores)

@@ -39,7 +39,10 @@ uint64_t survey_rate_window_ns(const struct report *report);
 uint64_t survey_planned_pair_pass_ns(const struct report *report, size_t cores);
 uint64_t survey_max_pair_pass_ns(const struct report *report);
 
-/* Returns the longest duration of a ping-pong. If all pairs took this long, they would use half of the budget. */
+/*
+ * Returns the longest duration of a ping-pong: half of the time limit of a pass, divided by the number of pairs, but at
+ * least 250 ms and at most 2 s.
+ */
 uint64_t survey_max_pingpong_ns(const struct report *report, enum pair_schedule kind, size_t cores);
 
 /*
@@ -53,7 +56,8 @@ uint64_t survey_max_device_checks_ns(const struct report *report);
 uint64_t survey_planned_device_checks_ns(const struct report *report);
 
 /*
- * Return the planned and the longest duration of the calibration loops. They are not part of survey_planned_run_ns().
+ * Returns the planned duration of the calibration loops, which is also their time limit. It is not part of
+ * survey_planned_run_ns().
  */
 uint64_t survey_planned_calibrations_ns(const struct report *report);
 

@@ -1,7 +1,7 @@
 /*
  * Checks in each step if the clocks agree with each other: see discontinuity.h. A step is the time from one reading of
- * all devices' main clocks to the next. All clocks are timed by the TSC. So each clock's reading shows by how much it
- * gained on the TSC since all clocks last agreed.
+ * all devices' main clocks to the next. The TSC times all readings, so each clock's two readings show how much it
+ * gained on the TSC in the step. If these gains differ, the clocks disagree.
  */
 #include "measure/sweeps.h"
 
@@ -9,8 +9,8 @@
 #include "analysis/rate_readings.h"
 
 /*
- * a smaller difference between clocks in a step may be a change of rate, so it is no disagreement unless a jump was
- * seen
+ * A difference between clocks in a step is a disagreement only from this size on. A smaller difference may be a change
+ * of rate, unless survey_check_jump_of_clock() was called for a jump.
  */
 #define FLOOR_NS      SURVEY_NS_PER_MS
 /* number of jumps in a run that are checked by reading all clocks; later jumps are not checked */
@@ -18,8 +18,8 @@
 /* maximum number of sweeps (readings of all clocks) in STEPS_SETTLE_NS; a sweep takes at least 1 us */
 #define SETTLE_SWEEPS 10000
 /*
- * If the two readings themselves took more than 1/8 (1 / SETTLE_SHARE) of the time between them, the core was preempted
- * in one of them, and no rate is calculated.
+ * No rate is calculated from two readings that took more than 1/8 (1 / SETTLE_SHARE) of the time between them. The core
+ * was then preempted during one of the readings.
  */
 #define SETTLE_SHARE  8
 
@@ -97,8 +97,8 @@ begin_next_step(struct survey *survey)
 			clock->then.end = 0;
 		} else if (!steps_is_edge_clock(survey, i) || clock->now_at_edge) {
 			/*
-			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with. So it may
-			 * have come late, at the end of a pause.
+			 * The first edge of an edge clock (an RTC) has no earlier edge to be compared with. Therefore
+			 * it is unknown whether the first edge came late, at the end of a pause.
 			 */
 			if (!clock->then_at_edge)
 				clock->then = clock->now;
@@ -178,9 +178,9 @@ widen_rates_to_new_readings(struct survey *survey, const struct record_compared 
 }
 
 /*
- * Examines a step in which the clocks disagreed. The cause may not be over yet for all clocks, and a change of rate
- * would also explain the disagreement. Therefore the clocks are read once more, and their rates after the step are
- * accepted for the step as well.
+ * Examines a step in which the clocks disagreed. The cause may still continue for some clocks, and a change of rate
+ * would also explain the disagreement. Therefore the clocks are read again, and their rates after the step are also
+ * accepted as their rates in the step.
  */
 static bool
 examine_disagreement(struct survey *survey, int64_t edge_late_ns)
@@ -257,8 +257,8 @@ are_groups_found_again(struct survey *survey, const struct discontinuity *found,
 }
 
 /*
- * A change of rate cannot explain a jump between two consecutive readings. So a jump that is smaller than FLOOR_NS
- * needs no further examination.
+ * A change of rate cannot explain a jump between two consecutive readings. Therefore a jump of up to 2 * FLOOR_NS is
+ * recorded without examine_disagreement(), if a second sweep confirms it.
  */
 bool
 survey_check_jump_of_clock(struct survey *survey, uint64_t jump_ns)

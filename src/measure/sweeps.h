@@ -13,8 +13,8 @@
 #define STEPS_SETTLE_NS      (10 * SURVEY_NS_PER_MS)
 
 /*
- * These functions return true if clock I (an index into the report) is compared, and if it is an edge clock (an RTC,
- * see clock.h).
+ * The first function returns true if clock I (an index into the report) is compared. The second function returns true
+ * if clock I is an edge clock (an RTC, see clock.h).
  */
 bool steps_is_clock_compared(const struct survey *survey, size_t i);
 bool steps_is_edge_clock(const struct survey *survey, size_t i);
@@ -22,7 +22,10 @@ bool steps_is_edge_clock(const struct survey *survey, size_t i);
 /* Reads each compared clock a few times, and keeps its last reading. Edge clocks are left out unless ALL is true. */
 void steps_read_all_clocks(struct survey *survey, bool all);
 
-/* Reads all clocks except edge clocks until no reading was preempted. The number of readings is limited. */
+/*
+ * Reads all clocks except edge clocks until the core is not preempted during any reading. The number of attempts is
+ * limited.
+ */
 void steps_read_all_clocks_until_tight(struct survey *survey);
 
 /*

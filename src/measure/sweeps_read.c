@@ -69,9 +69,9 @@ is_reading_longer_than(const struct survey *survey, const struct sample *sample,
 }
 
 /*
- * Reads the clocks once. If the last reading of a clock took long, uses the shortest reading instead. In a long reading
- * the core was preempted, or the TSC jumped. A long reading agrees with the readings before and after it, so it would
- * hide a jump of the TSC.
+ * Reads the clocks once. In a long reading the core was preempted, or the TSC jumped. A long reading agrees with the
+ * readings before and after it, so it would hide a jump of the TSC. Therefore the shortest reading of a clock is used
+ * if its last reading took long.
  */
 static void
 read_all_clocks_once(struct survey *survey, bool all, uint64_t *begin, uint64_t *end)
@@ -93,9 +93,9 @@ read_all_clocks_once(struct survey *survey, bool all, uint64_t *begin, uint64_t 
 }
 
 /*
- * If the machine is restored from a snapshot during a sweep, only the clocks that are read after the restore show it.
- * So the others seem to jump alone in the next sweep. Therefore a long sweep is repeated, and no step begins with it. A
- * sweep in which the TSC stepped back is not repeated.
+ * If the machine is restored from a snapshot during a sweep, only clocks that are read after the restore show the
+ * change of time. In the next sweep, the clocks that were read before the restore would seem to jump alone. Therefore a
+ * long sweep is repeated, and no step begins with it. A sweep in which the TSC stepped back is not repeated.
  */
 void
 steps_read_all_clocks(struct survey *survey, bool all)
@@ -123,7 +123,7 @@ are_all_readings_tight(const struct survey *survey)
 	return true;
 }
 
-/* Reads the clocks until no reading was preempted, because rates are calculated from these readings. */
+/* Rates are calculated from these readings, so a preemption during a reading would make the rates inexact. */
 void
 steps_read_all_clocks_until_tight(struct survey *survey)
 {

@@ -116,8 +116,8 @@ struct offsets_summary {
  * other, and no two within a half are proven to differ. The half without the boot core is then marked. With two cores,
  * this is the second core.
  *
- * The run time is a few loops over all pairs, and for each core one more loop over its pairs for each contradiction, up
- * to a limit.
+ * The run time is a few loops over all pairs. Each contradiction, up to a limit, adds one more loop over the pairs of
+ * each core.
  */
 struct offsets_summary offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offsets,
 						      bool *outlier, bool *disputed);

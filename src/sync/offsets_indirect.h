@@ -10,8 +10,8 @@
 /*
  * Returns the offset of core RANK against the boot core in ticks, from all indirect paths. If all paths agree, or all
  * except one, at least half of them are right. The result is then the range that at least half of the paths allow. If
- * more paths disagree, for example because cores drift, it is the smallest interval that contains the intervals of
- * all paths. Returns SHARED if there is no path.
+ * more paths disagree, for example because cores drift, it is the smallest interval that contains the intervals of all
+ * paths. If there is no path, returns SHARED, the offset that the caller already has.
  */
 struct offset offsets_bound_by_indirect_paths(const struct offsets *offsets, size_t rank, struct offset shared);
 

@@ -24,17 +24,17 @@
 #include "sync/offsets_indirect.h"
 
 /*
- * number of votes on each core's offset; the second vote uses the offsets that the first has found, which are more
- * accurate
+ * number of rounds of voting on the cores' offsets; the second round uses the results of the first round, which are
+ * more accurate than single ping-pongs
  */
 #define VOTE_ROUNDS     2
 /*
- * Maximum number of wrong votes that a vote can tolerate. It is limited because finding each wrong vote takes another
- * loop over all votes.
+ * Maximum number of wrong votes on a core's offset for which the right range is still found. The number is limited
+ * because finding each wrong vote takes another loop over all votes.
  */
 #define WRONG_VOTES_MAX 16
 
-struct vote_input { /* Input of one vote: all known offsets, and the core whose offset is voted on. */
+struct vote_input { /* Input for the votes on one core's offset: all known offsets, and the core. */
 	const struct offsets *offsets;
 	const struct offset *voted;
 	size_t rank;
@@ -53,8 +53,9 @@ offset_through_core(const void *context, size_t through)
 
 /*
  * Returns the range that remains possible even if any one of the indirect paths (offsets over a third core) is wrong.
- * Only paths that overlap SHARED count. A wrong path, whose middle core's TSC stepped between two ping-pongs, may still
- * overlap the others. Returns SHARED if there is at most one path.
+ * SHARED is the range on which the majority of votes agrees, and only paths that overlap it count. A wrong path, whose
+ * middle core's TSC stepped between two ping-pongs, may still overlap the others. Returns SHARED if there is at most
+ * one path.
  */
 static struct offset
 range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)
@@ -111,9 +112,9 @@ get_voted_offset(const struct offset *voted, size_t a, size_t b)
 }
 
 /*
- * Returns the best estimate of B's offset against A. This is the result of their own ping-pong, except in one case:
- * it proves a difference, but the votes prove it wrong and allow no difference. The result then follows from VOTED,
- * and the pair is reported as a contradiction.
+ * Returns the best estimate of B's offset against A. Usually this is the result of their own ping-pong. If they had no
+ * ping-pong, the estimate follows from VOTED. It also follows from VOTED if the ping-pong proves a difference, but the
+ * votes contradict the ping-pong and allow an offset of 0. The pair is then reported as a contradiction.
  */
 static struct offset
 find_best_offset(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
@@ -186,10 +187,10 @@ find_third_core(const struct offsets *offsets, size_t a, size_t b)
 }
 
 /*
- * Decides which cores are reported with the largest contradiction. If the pair contradicts itself, or the votes on
- * both cores prove its offset wrong, only the pair is reported. Otherwise the TSC of any of three cores may have
- * stepped. The third core is the one whose indirect path contradicts the pair most. If there is none, it is the boot
- * core, because the votes gave both cores' offsets against the boot core.
+ * Decides which cores are reported with the largest contradiction. If the pair contradicts itself, or the votes on both
+ * cores prove its offset wrong, only the pair is reported. Otherwise the TSC of any of three cores may have stepped.
+ * The third core is the core whose indirect path contradicts the pair most. If no path contradicts the pair, the third
+ * core is the boot core, because the votes gave both cores' offsets against the boot core.
  */
 static void
 name_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
@@ -316,16 +317,17 @@ mark_half_as_outliers(struct offsets_summary *summary, const struct offsets *off
 }
 
 /*
- * Finds the outliers. If no majority decided a core's offset, it is only the result of this core's own ping-pong with
- * the boot core. Such an offset must not prove other ping-pongs wrong. Therefore it is set to unknown during the
- * search.
+ * Finds the outliers. If no majority decided a core's offset, the offset is only the result of this core's own
+ * ping-pong with the boot core. Such an offset must not prove other ping-pongs wrong. Therefore the offset is set to
+ * unknown during the search.
  */
 static struct outliers
 find_outliers(const struct offsets *offsets, struct offset *voted, bool *outlier, bool *disputed)
 {
 	struct solution solution = { offsets, voted };
 	/*
-	 * until outliers_find() uses this array, it marks the cores whose offset was decided by a majority of votes
+	 * until outliers_find() overwrites DISPUTED, this array marks the cores whose offset was decided by a majority
+	 * of votes
 	 */
 	const bool *decided = disputed;
 	struct outliers found;
@@ -355,7 +357,8 @@ offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offs
 {
 	struct offsets_summary summary = { .worst = OFFSET_UNKNOWN };
 	/*
-	 * until outliers_find() uses this array, it marks the cores whose offset was decided by a majority of votes
+	 * until outliers_find() overwrites DISPUTED, this array marks the cores whose offset was decided by a majority
+	 * of votes
 	 */
 	bool *decided = disputed;
 	struct outliers found;

@@ -60,13 +60,13 @@ distance_of_middles(const struct cores *cores, size_t a, size_t b)
 }
 
 /*
- * Returns true if OTHER belongs to the group around REPRESENTATIVE, seen from CORE, which may be an outlier. The
- * distance of OTHER and REPRESENTATIVE must be proven to be at most the estimated distance of CORE to the nearer of the
- * two. Either the offset between the two proves this, or the sum of CORE's offsets against both. The sum must also
- * allow a distance of 0.
+ * Returns true if OTHER belongs to the group around REPRESENTATIVE, seen from CORE, which may be an outlier. OTHER and
+ * REPRESENTATIVE must be proven to be at most as far apart as CORE is from the nearer of these two, by an estimate of
+ * CORE's distances. The proof is the offset between OTHER and REPRESENTATIVE, or the sum of CORE's offsets against
+ * both. This sum must also allow a distance within the limit.
  *
  * Without this condition, the first of three TSCs with increasing offsets would be an outlier, only because the second
- * is a little nearer to the third.
+ * TSC is a little nearer to the third.
  */
 static bool
 agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)

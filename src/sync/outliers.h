@@ -33,9 +33,9 @@ struct outliers {
  * disputed core is an outlier if it differs from the representative and from each core of the representative's group,
  * and the group is a majority.
  *
- * A core belongs to the group if it does not differ from the representative, and if the distance of these two is proven
- * to be at most the outlier's distance to the nearer of them. This is proven either by the offset between the two, or
- * by the outlier's offsets against both.
+ * A core of the group must not differ from the representative. The two must also be proven to be at most as far apart
+ * as the outlier is from the nearer of the two. The proof is the offset between the two, or the outlier's offsets
+ * against both.
  *
  * The run time is a few loops over all pairs.
  */

@@ -28,8 +28,8 @@ partner_in_star_schedule(size_t round, size_t core)
 /*
  * Returns the partner of CORE with the circle method. Two cores are partners if their numbers add up to ROUND, modulo
  * the circle's size. This size is odd, so in each round exactly one core would be its own partner. If the number of
- * cores is odd, that core is idle. If it is even, the last core is not part of the circle, and is that core's
- * partner.
+ * cores is odd, this core is idle. If the number is even, the partner of this core is the last core, which is not part
+ * of the circle.
  */
 static size_t
 partner_in_round_robin(size_t cores, size_t round, size_t core)

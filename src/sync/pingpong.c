@@ -55,8 +55,8 @@ pingpong_begin(struct pingpong *pingpong, uint64_t trips_max, uint64_t bound_tic
 }
 
 /*
- * Returns true if the ping-pong was not stopped and its time is not over. If the own TSC stepped back, the elapsed
- * time is unknown. Then only the maximum numbers of round trips and pauses end the ping-pong.
+ * Returns true if the ping-pong was not stopped and its time is not over. If this side's TSC stepped back, the elapsed
+ * time is unknown, and only the maximum numbers of round trips and pauses end the ping-pong.
  */
 static bool
 may_side_continue(const struct side *side, uint64_t now_tsc)
@@ -216,8 +216,8 @@ add_saturating(int64_t a, int64_t b)
 /*
  * Returns the bounds of the offset. If a TSC is incremented in steps of RESOLUTION_TICKS, its true value is up to
  * RESOLUTION_TICKS above the value read. Two TSCs need not be incremented at the same time. Therefore the bounds are
- * widened by the resolution. The size of warps is not reduced by it, because even a step back by a single tick is a
- * warp.
+ * widened by the resolution. The size of a warp is not reduced by the resolution, because even a step back by a single
+ * tick is a warp.
  */
 static struct offset
 offset_bounds(const struct pingpong_result *result, uint64_t resolution_ticks)

@@ -87,8 +87,9 @@ void pingpong_run_side(struct pingpong *pingpong, enum pingpong_side side, sampl
 		   void (*pause)(void));
 
 /*
- * Records a message that arrived on SIDE. ARRIVAL is the receiver's TSC, and STAMP is the sender's. SENT_TSC is the TSC
- * of the first side when it sent the message that this one answers. pingpong_run_side() calls this for each message.
+ * Records a message that arrived on SIDE. ARRIVAL is the receiver's TSC, and STAMP is the sender's TSC. SENT_TSC is the
+ * TSC of the first side when it sent the message that this message answers. pingpong_run_side() calls this function for
+ * each message.
  */
 void pingpong_record_message(struct pingpong *pingpong, enum pingpong_side side, uint64_t arrival, uint64_t stamp,
 			     uint64_t sent_tsc);

@@ -8,8 +8,8 @@
 #define LOCK_PAUSES    (1u << 20)
 #define ROUND_TURNS    8
 /*
- * Maximum number of pauses while a core waits at the end of a round, for each expected core. Needed because a host
- * may preempt a core, and a core may stop answering.
+ * Maximum number of pauses while a core waits at the end of a round, for each core of the check. The wait is limited
+ * because a host may preempt a core, and a core may stop answering.
  */
 #define ROUND_PAUSES   1024
 /* if this many waits at the end of a round have timed out, no core waits there any more */
@@ -28,8 +28,8 @@
 #define HANDOVERS_MIN  8
 #define STAMP_MAX      (UINT64_MAX >> WARP_CORE_BITS)
 /*
- * Stamps start in the middle of their range (WARP_CORE_BITS are used for the core). At 5 GHz the range extends five
- * days in both directions.
+ * Stamps start in the middle of their range, which has 64 - WARP_CORE_BITS bits. At 5 GHz the range extends five days
+ * in both directions.
  */
 #define STAMP_MIDDLE   (STAMP_MAX / 2)
 

@@ -73,7 +73,7 @@ struct warp_result {
 	bool starved;
 };
 
-/* Reads the calling core's clock. */
+/* Functions that read the clock on the calling core. */
 struct warp_reader {
 	sample_read *read;
 	void *context;

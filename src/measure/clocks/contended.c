@@ -8,7 +8,10 @@ struct contention { /* measurement of one clock that all cores read at the same 
 	/* The boot core sets these fields before the other cores start. */
 	const struct clock *clock;
 	struct sample *samples; /* samples of all cores; each core has SURVEY_CONTENDED_SAMPLES of them */
-	/* For each core, the number of other cores that read at the same time. Each core writes its own number. */
+	/*
+	 * For each core, the number of other cores that read the clock at the same time. Each core writes its own
+	 * entry.
+	 */
 	uint32_t *others;
 	size_t expected;
 	void (*pause)(void);
@@ -19,8 +22,9 @@ struct contention { /* measurement of one clock that all cores read at the same 
 };
 
 /*
- * Reads the clock on one core, and counts the other cores that read at the same time. Their number is BEGUN after this
- * core's samples, minus ENDED before them. This needs no TSC, so it is right even if the cores' TSCs differ.
+ * Reads the clock on one core, and counts the other cores that read the clock at the same time. The count is BEGUN
+ * after this core's samples, minus ENDED before its samples, minus 1 for this core. No TSC is used, so the count is
+ * right even if the cores' TSCs differ.
  */
 static void
 sample_clock_in_parallel(void *argument, size_t core)

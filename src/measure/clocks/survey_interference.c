@@ -9,15 +9,15 @@
 #define CHUNK_TURNS   UINT64_C(4000000)
 #define WARM_UP_TURNS 256
 /*
- * the duration of a chunk is rounded to ticks, so the sum of all chunks may be this much shorter than the core's share
+ * a core's observed time may be this much shorter than planned, because the duration of each chunk is rounded to ticks
  */
 #define SHORT_NS      UINT64_C(1000)
 /*
- * Time between two reads of all clocks. It must be shorter than 1.17 s, a quarter of the range of a 24-bit PM timer,
- * also with a chunk of 10 ms in between.
+ * Time between two reads of all clocks. A 24-bit PM timer counts through a quarter of its range in 1.17 s. The time
+ * between two reads plus a chunk of 10 ms must be shorter.
  */
 #define SWEEP_NS      (500 * SURVEY_NS_PER_MS)
-/* shortest gap that counts as long; hosts do not count all shorter interruptions as stolen time */
+/* shortest gap that counts as long; a host's counter of stolen time may leave out shorter gaps */
 #define LONG_NS       UINT64_C(500000)
 /* maximum wait for a chunk, because the core may be preempted for a long time */
 #define BOUND_NS      (20 * SURVEY_NS_PER_S)
@@ -113,8 +113,8 @@ warm_up_gap_loop(struct survey *survey, size_t core, struct observe_job job)
 }
 
 /*
- * Reads all clocks if their last reading is too long ago. A clock that wrapped unseen since then could not show a jump.
- * Returns false if the run is over.
+ * Reads all clocks if their last reading is more than SWEEP_NS ago. If a clock wrapped unnoticed since its last
+ * reading, a jump of this clock would not be found. Returns false if the run is over.
  */
 static bool
 read_clocks_if_due(struct survey *survey)
@@ -131,8 +131,9 @@ observed_time_of_core_ns(const struct survey *survey, size_t core)
 }
 
 /*
- * Observes the core for its share of the time. Stops early at END_TSC, but not before the first chunk. Also stops if
- * the core does not answer, or if its TSC stops. Records at most EVENTS_LEFT gaps one by one.
+ * Observes the core until it has been observed for survey_time_per_core_ns(), or in a soak for this round's part of
+ * that time. Stops early at END_TSC, but not before the first chunk. Also stops if the core does not answer, or if its
+ * TSC stops. Records at most EVENTS_LEFT gaps one by one.
  */
 static void
 observe_core_for_its_share(struct survey *survey, size_t core, size_t living, size_t events_left, uint64_t end_tsc)

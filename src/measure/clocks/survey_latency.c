@@ -11,14 +11,16 @@
  */
 #define EMULATED_STOPPED_NS SURVEY_NS_PER_S
 /*
- * A step up to this many times the clock's resolution is no jump, because an emulator may update its clocks in bursts.
+ * A forward step between two readings is a jump only if it exceeds the clock's rate by more than this many times the
+ * resolution. An emulator may update its clocks in bursts.
  */
 #define LEAP_RESOLUTIONS 8
 /*
- * a step of up to this many ticks of an edge clock (an RTC) is no jump: one tick may be late and the next one in time
+ * A forward step of an edge clock (an RTC) is a jump only if it exceeds the clock's rate by more than this many ticks.
+ * After a late tick, the next tick may be on time.
  */
 #define LEAP_EDGES       2
-/* a step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate gives before it counts as a jump */
+/* a forward step may be 1/8 (1 / LEAP_SHARE) larger than the clock's rate predicts before it counts as a jump */
 #define LEAP_SHARE       8
 #define MILLIHZ_PER_HZ   UINT64_C(1000)
 #define PS_PER_NS        1000
@@ -70,9 +72,9 @@ add_tsc_steps_of_batch(struct survey *survey, size_t core, size_t count)
 }
 
 /*
- * Checks a batch for steps back and jumps. If the clock steps back for the first time after batches without fault, it
- * has failed during the run. If it jumps, it may still be healthy, because the TSC may have stopped instead. In this
- * case survey_check_jump_of_clock() compares all clocks, which overwrites the samples.
+ * Checks a batch for steps back and jumps. If a clock steps back for the first time, and not in its first batch, its
+ * failure during the run is recorded. After a jump the clock may still be healthy, because the TSC may have stopped
+ * instead. Therefore survey_check_jump_of_clock() compares all clocks, which overwrites the batch's samples.
  */
 static void
 check_batch_for_steps(struct survey *survey, struct report_clock *entry, const struct monotonic_bounds *bounds,
@@ -144,7 +146,7 @@ measure_clock_on_boot_core(struct survey *survey, struct report_clock *entry)
 				       shown_ns + scale_ns(&survey->scale, now - start), survey->plan.total_ns);
 		if (now > survey->steps.now.begin_tsc && scale_ns(&survey->scale, now - survey->steps.now.begin_tsc) > STEP_NS)
 			survey_read_and_compare_clocks(survey);
-		/* The time for this clock becomes shorter if the user asks for an early end of the run. */
+		/* calculated again, because the duration becomes shorter when the user asks for the end of the run */
 		slice_ns = survey_time_in_round_ns(survey, survey_measurement_duration_ns(survey->report));
 	}
 	survey_read_and_compare_clocks(survey);
@@ -282,7 +284,8 @@ measure_clock_on_core(struct survey *survey, size_t core, struct core_batch *bat
 }
 
 /*
- * Reads all clocks on one core. Returns false if this pass over the cores had to end at END_TSC, before all were read.
+ * Reads all clocks on one core. Returns false if END_TSC, the end of this pass over the cores, came before all clocks
+ * were read.
  */
 static bool
 measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns, uint64_t end_tsc)
@@ -300,7 +303,7 @@ measure_all_clocks_on_core(struct survey *survey, size_t core, uint64_t share_ns
 
 		report->cores[core].latency[i] = survey_summarize_latency(survey, survey->buffer.latency);
 		if (!answered)
-			break; /* the core stopped answering, which the code that runs jobs on cores reports */
+			break; /* the core does not answer, which the code behind smp->run() reports */
 	}
 	return true;
 }

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* time between two readings of a clock for its wraps; the PIT wraps in 55 ms */
+/* time between two readings of a clock that count its wraps; the PIT wraps in 55 ms */
 #define FOLLOW_NS         (10 * SURVEY_NS_PER_MS)
 /* number of samples of an edge clock (an RTC, see clock.h) between two checks of the time */
 #define EDGE_SAMPLES      64
@@ -17,9 +17,9 @@
  */
 #define AWAY_NS      (100 * SURVEY_NS_PER_MS)
 #define AWAYS_MAX    4
-/* half of the longest wait for an edge (1.2 s of 2.4 s) is enough if the clock's measured rate is right */
+/* if the clock's rate is known, the longest wait for an edge is at least half (1 / KNOWN_SHARE) of the usual 2.4 s */
 #define KNOWN_SHARE       2
-#define KNOWN_LATE_NUM    6       /* a wait of 6/5 of the clock's measured period is enough if the clock is slower */
+#define KNOWN_LATE_NUM    6       /* this wait is also at least 6/5 of the clock's measured period */
 #define KNOWN_LATE_DEN    5
 
 void
@@ -47,9 +47,9 @@ survey_track_expected_ticks(const struct survey *survey, const struct survey_tra
 }
 
 /*
- * Returns true if the record needs another reading for the wraps of TRACK's counter. This is so if the counter's
- * advance since the last reading in the record differs by more than a quarter of its range from the advance that its
- * rate in the rate window predicts.
+ * Returns true if the record needs another reading to count the wraps of TRACK's counter. The counter's ticks since the
+ * last recorded reading are compared with the prediction by its rate in the rate window. The reading is needed if the
+ * difference is more than a quarter of the counter's range.
  */
 static bool
 is_reading_between_needed(const struct survey *survey, const struct survey_track *track)
@@ -177,7 +177,7 @@ survey_take_batch_end(struct survey *survey, struct survey_track *track)
 	return end;
 }
 
-/* Adds the difference between two readings to the clock's resolution. They may belong to two batches. */
+/* Adds the difference between two readings, which may belong to different batches, to the clock's resolution. */
 static void
 add_difference_to_resolution(struct survey_track *track, uint64_t before_ticks, const struct sample *after)
 {
@@ -187,8 +187,8 @@ add_difference_to_resolution(struct survey_track *track, uint64_t before_ticks, 
 }
 
 /*
- * Returns true if TRACK's new edge is nearer to the window's middle than the edge before, or if that was the first
- * edge.
+ * Returns true if TRACK's new edge is nearer to the window's middle than the edge BEFORE, or if BEFORE is the window's
+ * first edge.
  */
 static bool
 is_edge_nearer_to_middle(const struct survey_track *track, const struct sample *before,
@@ -225,8 +225,8 @@ survey_track_edges_of_batch(struct survey *survey, struct survey_track *track, s
 }
 
 /*
- * Returns the latest reading of clock I. If it is an edge clock with an edge in this step, returns the edge, because an
- * edge is more exact than a later reading without an edge.
+ * Returns the latest reading of clock I. For an edge clock with an edge in this step, returns the edge, because an edge
+ * is more exact than a later reading.
  */
 static struct sample
 get_latest_reading(const struct survey *survey, size_t i, bool *at_edge)
@@ -292,9 +292,9 @@ may_wraps_be_miscounted(const struct survey *survey, const struct survey_track *
 }
 
 /*
- * Records the batches ENDS that are needed. A batch that is only needed to count wraps is recorded without corners (see
- * rate_fit.h). If a counter's wraps may be MISCOUNTED, the batches of all clocks are recorded, because clocks that wrap
- * later show the error.
+ * Records the batches in ENDS that the analysis needs. A batch that is only needed to count wraps is recorded without
+ * corners (see rate_fit.h). If a counter's wraps may be MISCOUNTED, the batches of all clocks are recorded, because
+ * counters with a larger range show the error.
  */
 static void
 record_batches_of_clocks(struct survey *survey, const struct survey_batch_end *ends, bool miscounted)
@@ -363,8 +363,9 @@ longest_wait_for_edge_ticks(const struct survey *survey, const struct survey_tra
 }
 
 /*
- * At first the other clocks are not read, because the edge may be near. If the core is preempted for long during an
- * update of the RTC, the reading still shows the old second. Therefore the time limit then starts again.
+ * Does not read the other clocks for the first 10 ms, because the edge may be near. If the core is preempted for long
+ * during an update of the RTC, the reading still shows the old second. Therefore the time limit starts again after a
+ * long preemption.
  */
 bool
 survey_wait_for_edge(struct survey *survey, struct survey_track *track, struct survey_window *window)

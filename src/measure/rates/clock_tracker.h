@@ -50,7 +50,7 @@ uint64_t survey_track_expected_ticks(const struct survey *survey, const struct s
 
 /*
  * Updates TRACK with a newer reading. The expected ticks since the previous reading give the number of wraps. After the
- * rate window, records the previous reading if the wraps can only be counted with it.
+ * rate window, records the previous reading if the wraps cannot be counted without that reading.
  */
 void survey_track_update(struct survey *survey, struct survey_track *track, const struct sample *sample);
 
@@ -61,8 +61,8 @@ struct survey_batch_end { /* a batch of samples of a clock */
 };
 
 /*
- * Takes a batch of samples at an end of the rate window or of the run. Not for edge clocks. Marks the clock as stuck if
- * it does not move in them.
+ * Takes a batch of samples of a clock other than an edge clock, at an end of the rate window or of the run. Marks the
+ * clock as stuck if its value does not change during the batch.
  */
 struct survey_batch_end survey_take_batch_end(struct survey *survey, struct survey_track *track);
 
@@ -96,7 +96,7 @@ bool survey_wait_for_edge(struct survey *survey, struct survey_track *track, str
  */
 bool survey_follow_other_clocks(struct survey *survey, struct survey_window *window, uint64_t now_tsc);
 
-/* Calculates all rates of the report, as far as the record shows them. */
+/* Calculates all rates of the report from the record. */
 struct rate_outcome survey_analyse_rates(struct survey *survey);
 
 /*

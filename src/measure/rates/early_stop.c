@@ -20,7 +20,10 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 	const struct clock *clock = &track->entry->clock;
 	const struct sample now = { track->begin, track->count.ticks, track->count.tsc };
 	const struct resolution *resolution = &track->entry->resolution;
-	/* the batches between the ends are left out, because the two functions below do not use them for this clock */
+	/*
+	 * The batches between TRACK's first and latest reading are left out. Neither function below uses them: the
+	 * first is only called for edge clocks, and the second only uses the two readings.
+	 */
 	struct rate_readings readings = {
 		.report = survey->report, .entry = track->entry, .scale = survey->scale,
 		.tsc_resolution_ticks = survey->tsc.resolution_ticks,
@@ -34,8 +37,8 @@ tsc_rate_until_now(const struct survey *survey, const struct survey_track *track
 }
 
 /*
- * Returns true if the interval, widened by its width on both sides, is within the limit or outside it. The
- * margin is for a change of rate from the window's first half to a second half of the same length.
+ * Returns true if the interval, widened by its width on both sides, lies completely within the limit or completely
+ * outside it. The margin allows for a change of rate from the window's first half to a second half of the same length.
  */
 static bool
 is_error_determined_with_margin(const struct interval_ppb *ppb, uint64_t limit_ppb)

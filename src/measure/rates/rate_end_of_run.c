@@ -6,13 +6,13 @@
 #include "base/set.h"
 
 /*
- * the measurement of an edge clock's rate may take this much less than the rate window, so that an early edge can end
- * it
+ * the measurement of an edge clock's rate may be this much shorter than the rate window, because the last edge may be
+ * early
  */
 #define EDGES_SHORT_NS  (SURVEY_NS_PER_S / 2)
 #define EDGES_MAX       1000 /* maximum number of edges; a window of ten seconds has about ten */
 
-/* Counts a step back of TRACK's counter, because it reads less than at the end of the rate window. */
+/* Counts a step back of TRACK's counter, which reads less than at the end of the rate window. */
 static void
 count_step_back_since_window(const struct survey *survey, const struct survey_track *track)
 {
@@ -26,8 +26,9 @@ count_step_back_since_window(const struct survey *survey, const struct survey_tr
 }
 
 /*
- * Returns true if the clock's rate in the rate window and its nominal frequency give different numbers of wraps. This
- * happens if the whole guest was stopped in the window.
+ * Returns true if the clock's number of wraps since its latest reading is uncertain, because EXPECTED differs too much
+ * from the ticks that the clock's nominal frequency gives. EXPECTED is based on the rate in the rate window. This rate
+ * is wrong if the whole guest was stopped in the window.
  */
 static bool
 may_clock_have_jumped(const struct survey *survey, const struct survey_track *track, uint64_t expected,
@@ -61,8 +62,8 @@ follow_edges_of_clock(struct survey *survey, struct survey_track *track)
 }
 
 /*
- * Takes an edge clock's next edge, if the ticks until then can be counted. Otherwise measures a guest's edge clock
- * again, because it may have jumped in the rate window.
+ * Takes the next edge of an edge clock, if the clock's wraps since its latest reading can be counted. Otherwise
+ * measures the rate of a guest's edge clock again, because the clock may have jumped in the rate window.
  */
 static void
 take_next_edge(struct survey *survey, struct survey_track *track, struct survey_batch_end *end)
@@ -122,7 +123,10 @@ record_final_readings(struct survey *survey, const struct survey_batch_end *ends
 	}
 }
 
-/* Compares all clocks, the edge clocks at their latest edge. Only an edge can show a pause of less than a second. */
+/*
+ * Compares all clocks. An edge clock is compared at its latest edge, because its other readings are only exact to a
+ * second.
+ */
 static void
 compare_clocks_at_edges(struct survey *survey)
 {
@@ -172,7 +176,9 @@ survey_measure_rates_at_end_of_run(struct survey *survey)
 	    survey->steps.cuts == survey->rates.cuts)
 		take_final_readings(survey, ends);
 	compare_clocks_at_edges(survey);
-	/* Readings that a stopped TSC timed prove nothing, nor do readings after a discontinuity. */
+	/*
+	 * The final readings prove nothing if the TSC stopped, or if there was a discontinuity since the rate window.
+	 */
 	if (survey_end_if_untimed(survey))
 		return;
 	if (survey->steps.cuts == survey->rates.cuts)

@@ -98,9 +98,9 @@ window_end_tsc(struct survey *survey, struct survey_window *window, uint64_t now
 }
 
 /*
- * Follows all clocks until the window is over. PACER is read between the others. If it is an edge clock, progress is
- * shown only after an edge, when the next one is far away. Returns true if the window ended at an edge that came
- * earlier than the provisional rate predicted.
+ * Follows all clocks until the window is over. PACER is read all the time between the readings of the other clocks. If
+ * PACER is an edge clock, progress is shown only after an edge, because the following edge is then far away. Returns
+ * true if the window ended at an edge that came earlier than the provisional rate predicted.
  */
 static bool
 follow_clocks_until(struct survey *survey, struct survey_window *window, struct survey_track *pacer, uint64_t until_tsc)
@@ -142,8 +142,8 @@ start_track_of_clock(struct survey *survey, struct survey_track *track, struct r
 }
 
 /*
- * Returns the time from the start of a window of WINDOW_NS to its middle. If an edge is expected near the middle, this
- * is a little later, so that the readings do not delay the search for the edge.
+ * Returns the time from the start of a window of WINDOW_NS to its middle. If an edge is expected near the middle, the
+ * result is a little later, so that reading the other clocks does not delay the search for the edge.
  */
 static uint64_t
 time_to_middle_ns(uint64_t window_ns)
@@ -155,8 +155,8 @@ time_to_middle_ns(uint64_t window_ns)
 }
 
 /*
- * Measures the window, from the first edge of the edge clock (EDGES, or NULL) to the first edge after the
- * window.
+ * Measures the window. If EDGES is not NULL, the window starts at the first edge of this edge clock. It then ends at
+ * another edge, after about the planned duration.
  */
 static void
 follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
@@ -199,8 +199,8 @@ follow_clocks_through_window(struct survey *survey, struct survey_track *edges)
 	}
 	take_batches_of_all_clocks(survey, RECORD_LAST);
 	/*
-	 * Compares the clocks once more after the last samples. Otherwise a jump between two of these would count as a
-	 * jump after the window.
+	 * Compares the clocks once more after the last samples. Otherwise a jump during the last samples would count as
+	 * a jump after the window.
 	 */
 	window.next_tsc = 0;
 	survey_follow_other_clocks(survey, &window, survey->hooks.tsc_ordered());
@@ -253,8 +253,8 @@ close_rate_window(struct survey *survey, bool cut)
 }
 
 /*
- * Measures one window. Returns false if a discontinuity ended it. A window in which the TSC stopped has no valid
- * times.
+ * Measures one window. Returns false if a discontinuity ended the window. If the TSC stopped, discards the window,
+ * because its times are not valid.
  */
 static bool
 measure_rate_window(struct survey *survey)
@@ -324,7 +324,7 @@ survey_measure_rates(struct survey *survey)
 	survey->hooks.progress(survey->hooks.context, "rates", survey->plan.done_ns, survey->plan.total_ns);
 	for (unsigned windows = 0; windows < WINDOWS_MAX && !whole && !report->incomplete; windows++)
 		whole = measure_rate_window(survey);
-	/* If a discontinuity ended each window, the rates are from before the last discontinuity. */
+	/* a discontinuity that ended the last window is not counted, because the rates are from before it */
 	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
 	survey_set_scale(survey, report_get_scale(report));

@@ -1,6 +1,6 @@
 /*
  * Reads the clocks at the ends of the rows of a soak's series. The reading at the end of a row also starts the next
- * row. Therefore the rates of merged rows are as exact as those of one long row. See survey_rates.h.
+ * row. Therefore merged rows give rates as exact as a single long row. See survey_rates.h.
  */
 #include "measure/rates/clock_tracker.h"
 
@@ -49,8 +49,8 @@ take_reading_at_row_end(struct survey *survey, struct survey_track *track)
 }
 
 /*
- * Reads all clocks at the end of a row. Reads edge clocks (RTCs, see clock.h) first, because it must wait for their
- * edges.
+ * Reads all clocks at the end of a row. The edge clocks (RTCs, see clock.h) are read first, because the wait for an
+ * edge takes up to a second.
  */
 static void
 take_readings_at_row_end(struct survey *survey, struct sample ends[REPORT_CLOCKS_MAX])

@@ -12,8 +12,9 @@ void survey_warm_up_and_estimate_tsc_rate(struct survey *survey);
 void survey_measure_rates(struct survey *survey);     /* measures the rate window; a soak's series starts after it */
 
 /*
- * Reads each clock once more at the end of the run, and compares its rate with the rate window. Finds changes and jumps
- * in between. If there are none, or in a soak, the report's rates are then over the whole run.
+ * Reads each clock once more at the end of the run. Compares its rate since the rate window with its rate in the
+ * window, to find changes of rate and jumps after the window. Without a change or jump, or in a soak, the report's
+ * rates are over the whole run.
  */
 void survey_measure_rates_at_end_of_run(struct survey *survey);
 

@@ -60,8 +60,9 @@ survey_pair_pass_add_pair_to_batch(struct survey_pair_pass *pass, size_t a, size
 }
 
 /*
- * Returns the partner in this round of the core pass->rank. Both are ranks: indices among the measured cores. Returns
- * PAIR_SCHEDULE_IDLE if one of the two is not alive, or if the pair was already returned for its first core.
+ * Returns the partner of the core with rank pass->rank in this round. The result is also a rank: an index among the
+ * measured cores. Returns PAIR_SCHEDULE_IDLE if one of the two cores is not alive, or if the partner's rank is lower.
+ * The pair was then already returned for the partner.
  */
 static size_t
 find_partner_of_next_core(const struct survey_pair_pass *pass)
@@ -109,8 +110,8 @@ fill_batch(struct survey_pair_pass *pass)
 
 /*
  * Adapts the number of concurrent pairs after a batch of COUNT pairs, which took SPENT_NS. REACHED is the number of
- * pairs that exchanged messages. A batch with fewer pairs than allowed is ignored, because its pairs delayed each other
- * less.
+ * pairs that exchanged messages. If COUNT is lower than the number of concurrent pairs, this number does not change,
+ * because the pairs of the batch delayed each other less.
  */
 static void
 adapt_concurrency(struct survey_pair_pass *pass, size_t count, size_t reached, uint64_t spent_ns)

@@ -21,7 +21,7 @@ struct survey_pair_pass {
 	/* number of the pass in the record; 0 for a rehearsal (a trial of the first pairs) and for a round of a soak */
 	uint16_t number;
 	bool is_soak;
-	/* narrowest interval of each pair's offset; it only shows which pairs need another ping-pong */
+	/* narrowest interval of each pair's offset; used only to find the pairs that need another ping-pong */
 	struct offsets *offsets;
 	size_t round, rank;      /* position in the schedule where the search for the next pair continues */
 	size_t rounds_begun;
@@ -53,8 +53,9 @@ bool survey_pair_pass_run_next_batch(struct survey_pair_pass *pass);
 bool survey_pair_pass_is_over(struct survey_pair_pass *pass);
 
 /*
- * Repeats the ping-pong of pairs that have no result, or an interval much wider than most. To be called after the last
- * batch. It runs one pair at a time, the worst pair first. The number of repetitions and the time are bounded.
+ * Repeats the ping-pongs of pairs that have no result, or an interval much wider than the median width. To be called
+ * after the last batch. Runs one pair at a time, the worst pair first. The number of repetitions and the time are
+ * limited.
  */
 void survey_pair_pass_repeat_wide_pairs(struct survey_pair_pass *pass);
 

@@ -71,8 +71,8 @@ set_to_minimum(int64_t *least, int64_t ticks)
 }
 
 /*
- * Adds a ping-pong of a soak to the entry of its second core in the record. The number of rounds has no limit, so one
- * entry has the sum of all. The first core is the boot core.
+ * Adds a soak's ping-pong between a core and the boot core to the sums for this core in the record. The record has only
+ * one entry for each core, because the number of rounds has no limit.
  */
 static void
 record_sum_of_soak(struct survey *survey, const struct record_exchange *exchange,

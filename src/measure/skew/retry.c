@@ -5,15 +5,15 @@
 #include "measure/skew/pair_pass.h"
 
 /*
- * Number of round trips in a repeated ping-pong. It is larger than in the first one, because few pairs are repeated,
- * and each round trip waits until both cores run.
+ * Number of round trips in a repeated ping-pong. Unlike in a first ping-pong, the number is not smaller in short runs,
+ * because few pairs are repeated.
  */
 #define TRIPS_AGAIN 1000
 /* limit of the time for repeated ping-pongs, which is not part of the run's plan */
 #define TIME_MAX_NS (10 * SURVEY_NS_PER_S)
 /*
- * a pair whose interval is wider than this many median widths was disturbed; a longer distance between its cores
- * explains only a smaller factor
+ * A pair whose interval is wider than this many median widths was disturbed. Different distances between cores explain
+ * only a smaller factor.
  */
 #define WIDE_FACTOR 4
 /*
@@ -95,7 +95,7 @@ find_next_wide_pair(const struct survey_pair_pass *pass, uint64_t allowed, const
 	return found;
 }
 
-/* Returns the time after the start of the pass until which repetitions may start. */
+/* Returns the latest time at which a repetition may start, in ns since the start of the pass. */
 static uint64_t
 latest_begin_of_repetition_ns(const struct survey_pair_pass *pass)
 {
@@ -118,8 +118,9 @@ repeat_pingpong_of_pair(struct survey_pair_pass *pass, size_t index)
 }
 
 /*
- * Repeats the ping-pong of each pair whose interval is wider than ALLOWED, in descending order of width. If it became
- * narrower, but not enough, the pair may be repeated again. Returns true if any interval became narrower.
+ * Repeats the ping-pong of each pair whose interval is wider than ALLOWED, in descending order of width. A pair whose
+ * new interval is narrower, but still wider than ALLOWED, may be repeated again. Returns true if any interval became
+ * narrower.
  */
 static bool
 repeat_wide_pairs(struct survey_pair_pass *pass, uint64_t allowed, uint64_t end_ns)

@@ -19,8 +19,8 @@ void survey_measure_offsets(struct survey *survey);
 void survey_run_middle_pair_pass(struct survey *survey);
 
 /*
- * Measures each core against the boot core for the current row of the series. Takes at most two seconds. The next row
- * starts with the cores that were left out.
+ * Measures each core against the boot core for the current row of the series. Takes at most two seconds. If this time
+ * is too short for all cores, the next row starts with the remaining cores.
  */
 void survey_series_measure_offsets(struct survey *survey);
 

@@ -1,23 +1,22 @@
 /* Reads facts about each core, and measures the offsets and drifts of the cores' TSCs. See survey_skew.h. */
 #include "measure/skew/pair_pass.h"
 
-/* Limit for reading a core's facts: a few CPUID and RDMSR instructions, which may all be emulated. */
+/* Time limit for reading a core's facts: a few CPUID and RDMSR instructions, which may all be emulated. */
 #define FACTS_BOUND_NS (2 * SURVEY_NS_PER_S)
 
 /*
- * number of batches with the same number of concurrent pairs that the rehearsal (a trial of the first pairs) needs; so
- * a single preemption does not change their median duration
+ * Number of batches with the same number of concurrent pairs that the rehearsal (a trial of the first pairs) needs. A
+ * single preemption does not change the median duration of so many batches.
  */
 #define STEADY_BATCHES    4
 
 /*
- * The middle pass runs if the first pass took at most this fraction of the run's plan. It is only needed if a core's
- * offset changes. With hundreds of cores the passes are long, because the number of pairs grows with the square.
+ * The middle pass runs only if the first pass took at most 1/20 (1 / MIDDLE_SHARE) of the run's plan. With hundreds of
+ * cores a pass takes long, because the number of pairs grows with the square of the number of cores. The middle pass is
+ * only needed if a core's offset changes.
  */
 #define MIDDLE_SHARE   20
-/*
- * longest duration of the middle pass, as a factor of the first pass's duration; the middle pass repeats no ping-pong
- */
+/* The middle pass takes at most this many times the duration of the first pass. It repeats no ping-pong. */
 #define MIDDLE_OVERRUN 2
 
 struct facts_job {
@@ -83,8 +82,8 @@ list_living_cores(struct survey *survey)
 }
 
 /*
- * Returns the estimated duration of a pass over all pairs, from the median duration of the batches, because a few of
- * them may be delayed. Returns UINT64_MAX before the first batch.
+ * Returns the estimated duration of a pass over all pairs. The estimate uses the median duration of the batches,
+ * because a few batches may be delayed. Returns UINT64_MAX before the first batch.
  */
 static uint64_t
 estimate_pass_over_all_pairs_ns(const struct survey_pair_pass *pass)

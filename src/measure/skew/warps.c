@@ -147,7 +147,7 @@ check_tsc_warps(struct survey *survey, struct warp_time *time, enum warp_kind ki
 
 	struct warp_result result = warp_get_result(survey->memory.warp, living);
 
-	/* The two readings of the worst warp may be from the same core. Then its own TSC stepped back. */
+	/* if the two readings of the worst warp are from the same core, this core's TSC stepped back */
 	if (result.warps && result.worst_ahead == result.worst_behind)
 		survey_add_tsc_steps(survey, result.worst_ahead, &(struct tsc_steps){ 1, 1, result.worst_ticks });
 	return warp_result_to_report(survey, &result);

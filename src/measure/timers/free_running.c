@@ -26,8 +26,9 @@ ns_to_tsc_ticks(const struct timer_test *test, uint64_t ns)
 }
 
 /*
- * Waits for the next step of the counter, when the source fires. A reading during a step may be wrong, so two readings
- * must agree. The wait may take seconds, so it also ends at the run's deadline, and if the TSC stops.
+ * Waits until the counter's value changes, which is the time at which the source fires. A reading during the change may
+ * be wrong, so two equal readings are required. The wait may take seconds, so it also ends at the run's deadline, and
+ * if the TSC stops.
  */
 static bool
 wait_for_step_of_counter(struct timer_test *test)
@@ -124,8 +125,8 @@ run_free_running_window(void *argument)
 }
 
 /*
- * Waits until the source's status bit is set. It became set between FROM and TO. FROM is 0 if it was set at the first
- * poll. Returns false if it is not set in time.
+ * Waits until the source's status bit is set. FROM and TO get the TSC of the last two polls, between which the bit
+ * became set. FROM is 0 if the bit was set at the first poll. Returns false if the bit is not set in time.
  */
 static bool
 wait_for_status_bit(const struct timer_test *test, uint64_t *from, uint64_t *to)

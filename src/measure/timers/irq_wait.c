@@ -4,8 +4,8 @@
 #include "base/text.h"
 
 /*
- * If more than this time passes between two reads of the TSC, there was a gap: the core was preempted. This does not
- * depend on the option gap=, which is for the interference report.
+ * If more than this time passes between two reads of the TSC, there was a gap: the core was preempted. The option gap=
+ * does not change this limit, because the option is for the interference report.
  */
 #define GAP_NS   UINT64_C(10000)
 #define ENTRY_NS UINT64_C(250000) /* longest time to enter a handler, which takes tens of microseconds in an emulator */

@@ -5,15 +5,15 @@
 #include "measure/timers/timer_test.h"
 
 /*
- * Maximum number of attempts to arm the source. Each takes at most 2 ms, and the window after them takes 88 ms. The
- * firmware's tick is stopped for the sum, which must be about 100 ms or less.
+ * Maximum number of attempts to arm the source. Each attempt takes at most 2 ms, and the window after them takes 88 ms.
+ * The firmware's tick is stopped during the attempts and the window, which must together take about 100 ms or less.
  */
 #define ARM_TRIES   5u
 #define PERIODS_MIN 10u /* number of periods in a window with the longest periods, 8 ms */
 
 /*
- * Arms the source. On a busy host the first deadline may pass before it is programmed, and then nothing is due
- * until the counter wraps. Returns false if every try took a quarter of a period or longer.
+ * Arms the source. On a busy host the first deadline may pass before the programming ends. The source then has no
+ * deadline until its counter wraps. Returns false if every try took a quarter of a period or longer.
  */
 static bool
 arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, uint64_t period)
@@ -29,8 +29,8 @@ arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, u
 
 /*
  * Doubles the row's period. In a guest with slow register accesses, programming the period may always take too long.
- * Returns false if the period is at its limit. Also returns false if the row has results, because all its figures are
- * for one period.
+ * Returns false if the period is at its limit. Also returns false if the row has results, because all results of a row
+ * must be for the same period.
  */
 static bool
 double_period_of_row(struct timer_test *test)

@@ -175,7 +175,7 @@ does_row_get_masked_window(const struct timer_test *test)
 	       test->core == 0 && !test->timer->driver->secondary && test->periods >= 2 * PERIODS_HELD;
 }
 
-/* Measures one row: either the one-shots of PLAN, or the same number of windows of periods. */
+/* Measures one row: either PLAN's number of one-shots, or PLAN's number of windows of periods. */
 static void
 measure_interval_row(struct timer_test *test, const struct plan *plan, bool periodic)
 {

@@ -36,8 +36,8 @@ read_ticks_left(const struct timer_test *test)
 }
 
 /*
- * Measures the tick of a source without a nominal frequency, using the TSC. If the counter does not count down, the
- * span stays 0.
+ * Measures the tick of a source without a nominal frequency, using the TSC. If the counter does not count down,
+ * facts.span_ticks stays 0.
  */
 static void
 measure_tick_length(struct timer_test *test)
@@ -60,7 +60,7 @@ measure_tick_length(struct timer_test *test)
 
 /*
  * Keeps the most exact rate of the boot core's LAPIC timer, for a comparison with other sources. The tick was timed by
- * an estimate of the TSC's rate, so the error of this estimate is added.
+ * an estimate of the TSC's rate, so the interval is widened by the error of this estimate.
  */
 static void
 keep_most_exact_lapic_rate(const struct timer_test *test)

@@ -47,7 +47,8 @@ void test_arm_source(struct timer_test *test, enum record_interrupts_what what, 
 
 /*
  * Enables interrupts until TAKEN interrupts have come or the TSC has reached UNTIL. Records gaps from FROM on, in which
- * the core did not run. The TSC that the interrupt handler reads is used as well, so the time in the handler is no gap.
+ * the core did not run. The interrupt handler's reads of the TSC count as well, so that the time in the handler is no
+ * gap.
  */
 void test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken);
 
@@ -99,8 +100,8 @@ void run_expired_deadline_window(void *argument);
 /* functions in free_running.c */
 
 /*
- * Waits until the source is due soon, so that a window can start. The firmware's tick still runs. Returns false if this
- * takes too long, or if the source does not count.
+ * Waits until the source's next deadline is near, so that a window can start. The firmware's tick still runs. Returns
+ * false if the wait takes too long, or if the source does not count.
  */
 bool free_running_wait_until_deadline_is_near(struct timer_test *test);
 void run_free_running_window(void *argument);
