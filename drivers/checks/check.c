@@ -4,13 +4,15 @@
 #include "clocks/probe.h"
 #include "hw/wait.h"
 
-/* longest time that counts for one poll; a poll is a few accesses, and each takes up to 57 us in a nested guest */
+/*
+ * Longest time that counts for one poll: a poll has a few accesses, and an access takes up to 57 us in a nested guest.
+ */
 #define WATCH_POLL_NS_MAX  UINT64_C(100000)
-/* the TSC has stopped if so many polls in a row, which take at least 8 ms, read the same value */
+/* the TSC has stopped if this many polls in a row read the same value; these polls take at least 8 ms */
 #define WATCH_STILL_POLLS_MAX 65536u
 /*
- * Assumed duration of a poll of a port, which limits the number of polls. Bare metal takes 500 ns or more. An emulator
- * took only 120 ns, so a wait may end a fifth too early there.
+ * Assumed duration of a poll of a port, which limits the number of polls. Bare metal takes 500 ns or more. A wait may
+ * end a fifth too early in an emulator, whose polls took only 120 ns.
  */
 #define WATCH_POLL_NS_MIN  150u
 

@@ -21,7 +21,7 @@ typedef void check_function(const struct checking *checking, struct behaviour *r
 
 struct check {
 	const char *rule;
-	uint64_t needs_ns; /* time that the check needs; if less of the budget is left, it is skipped */
+	uint64_t needs_ns; /* time that the check needs; with less time left in the budget, the check is skipped */
 	check_function *run;
 };
 
@@ -34,10 +34,10 @@ void check_discard_if_tsc_stopped(const struct checking *checking, struct behavi
 /* Returns the time that is left of the budget, in ns. */
 uint64_t check_get_time_left_ns(const struct checking *checking);
 
-/* Reads the TSC after all earlier instructions have completed, by the same fence as a clock's samples. */
+/* Reads the TSC after all earlier instructions have completed. Uses the fence that DEVICE's samples also use. */
 uint64_t check_read_tsc(const struct device *device);
 
-/* Returns the number of ticks of a clock with RATE in TSC_TICKS, rounded up. */
+/* Returns the number of ticks that a clock makes in TSC_TICKS, rounded up. RATE is the rate of the clock. */
 uint64_t check_count_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
 
 /* Returns true if baretick runs in a guest, where emulated devices may react late. */

@@ -7,7 +7,7 @@
 #include "clocks/acpi_pm_registers.h"
 #include "hw/wait.h"
 
-/* readings in a batch with interrupts masked: they take 64 us, or 4 ms in a nested guest with 57 us per reading */
+/* number of readings in a batch; interrupts are masked during a batch, for 64 us, or 4 ms in a nested guest */
 #define PM_BATCH         64u
 /*
  * Number of readings in the search for glitches. On a PIIX4 the counter is unstable for 3 ns of each 69.8 ns, so one
@@ -16,10 +16,10 @@
 #define PM_GLITCH_READS  4096u
 #define PM_GLITCH_READS_MIN 256u /* with fewer readings the check has no result */
 #define PM_GLITCH_NS     (20 * WAIT_NS_PER_MS)
-/* a reading may advance up to this many times as fast as the nominal rate, because another rule checks the rate */
+/* the timer has jumped if it advanced faster than this multiple of its nominal rate; another rule checks the rate */
 #define PM_LEAP_FACTOR   4
 #define PM_LEAP_TICKS    4u
-/* margin of the wait until the counter wraps, which is 1,000 ppm of 4.69 s */
+/* margin of the wait until the counter wraps: 1,000 ppm of the 4.69 s in which a 24-bit counter wraps */
 #define PM_WRAP_NS       (5 * WAIT_NS_PER_MS)
 
 /* Takes COUNT readings of all 32 bits. The driver's samples would mask the high bits of a 24-bit timer. */
@@ -55,8 +55,8 @@ acpi_pm_check_24_bits(const struct checking *checking, struct behaviour *row)
 }
 
 /*
- * Returns at once if the counter is above 24 bits. Otherwise waits until it should exceed 24 bits, and fails if it has
- * wrapped.
+ * Passes at once if the counter is above 24 bits. Otherwise waits until bit 24 should be 1. The check fails if the
+ * counter has wrapped to a lower value.
  */
 static void
 acpi_pm_check_32_bits(const struct checking *checking, struct behaviour *row)
@@ -109,7 +109,8 @@ acpi_pm_went_back(const struct checking *checking, const struct sample *then, co
 
 /*
  * Takes single readings, because a triple reading, as kernels use, would hide a glitch. In a glitch one reading is
- * wrong and the next is right. The timer then seems to go back, either before or after the wrong reading.
+ * wrong and the next reading is right. The timer seems to go back in the wrong reading if it is too low, and in the
+ * next reading if the wrong reading is too high.
  */
 static void
 acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)

@@ -10,7 +10,7 @@
 #include "hw/cpuid.h"
 #include "hw/wait.h"
 
-/* duration of the stop in ns, which is 1,000 ticks of the slowest HPET */
+/* time in ns for which a test stops the HPET: 1,000 ticks of the slowest HPET */
 #define STOPPED_NS        (100 * UINT64_C(1000))
 
 /* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL. Bits 3:0 limit the package's C-state. A limit of 8 or above allows PC10. */
@@ -101,7 +101,10 @@ test_stopping_once(const struct checking *checking, struct behaviour *row)
 		behaviour_set_text(row, "The counter stops at %xh with ENABLE_CNF 0 and continues from there.", stop.stopped);
 }
 
-/* Tests twice. A counter that cannot be stopped fails both times. A counter that only jumped once fails once. */
+/*
+ * Repeats a failed test once. A counter that cannot be stopped fails both tests. A counter that only jumped once passes
+ * the second test.
+ */
 static void
 check_stopping(const struct checking *checking, struct behaviour *row)
 {

@@ -9,7 +9,7 @@
 #include "hw/wait.h"
 
 #define HPET_FS_PER_NS    UINT64_C(1000000)
-#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings start this long before the rollover */
+#define TORN_BEFORE_NS    (200 * UINT64_C(1000)) /* readings start this long before the low half's rollover */
 #define TORN_EXTRA_NS     WAIT_NS_PER_MS
 #define TORN_READINGS_AFTER 64u
 /*

@@ -11,7 +11,7 @@ struct hpet_pace { /* a rate: HPET ticks, and TSC ticks in the same time */
 	uint64_t ticks, tsc_ticks;
 };
 
-/* Returns the maximum number of HPET ticks in TSC_TICKS. */
+/* Returns the maximum number of HPET ticks in TSC_TICKS, with a margin for the error of PACE. */
 uint64_t hpet_get_ticks_max(const struct hpet_pace *pace, uint64_t tsc_ticks);
 
 /* Measures the HPET's rate for 20 us. */
@@ -33,10 +33,10 @@ struct rtc_flag {
 /* Selects the rate HZ, whose bits in register A are SELECT, and clears a pending flag. The caller masks interrupts. */
 struct rtc_flag rtc_flag_start(const struct checking *checking, uint64_t hz, uint8_t select);
 
-/* Polls the flag once. The read also clears register C's other flags. */
+/* Reads the flag in register C once. The read also clears the register's other flags. */
 void rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag);
 
-/* Fills ROW with the result of FLAG at a slow rate, which was polled with interrupts enabled between polls. */
+/* Fills ROW with the result of FLAG. The rate of FLAG is slow, and interrupts were enabled between its polls. */
 void rtc_flag_report_rate(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row);
 
 /* Adds rows for the rates whose checks take less than 0.1 s. The last of these rates stays selected. */

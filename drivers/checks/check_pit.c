@@ -24,7 +24,7 @@
  */
 #define LATCH_HELD_NS     (20 * US)
 #define LATCH_FACTOR      4u
-/* longest wait; with slower accesses the counter could wrap before the try ends */
+/* maximum of this wait; a longer wait is omitted, because the counter could wrap before the try ends */
 #define LATCH_HELD_NS_MAX (5 * WAIT_NS_PER_MS)
 /* longest duration of a valid try, because the counter wraps after 54.9 ms */
 #define LATCH_SPAN_NS_MAX (20 * WAIT_NS_PER_MS)
@@ -101,14 +101,17 @@ enum latch { LATCH_HELD, LATCH_LOST, LATCH_UNCLEAR, LATCH_KINDS };
 struct latched {
 	struct sample before, after;
 	uint64_t latched_tsc; /* TSC after the latch command */
-	/* TSC after the wait. Then the count is read, in half of the tries after a second latch command */
+	/*
+	 * TSC after the wait, before the count is read; half of the tries send a second latch command before the read.
+	 */
 	uint64_t waited_tsc;
 	uint64_t ticks, wait_ticks;
 };
 
 /*
  * Compares the latched count with the readings before and after it. All are in PIT ticks, so the PIT's rate does not
- * matter. The result is unclear if the ranges of a held and a lost count overlap, or if the core was preempted.
+ * matter. The result is unclear if the core was preempted. It is also unclear if the possible values of a held count
+ * and of a lost count overlap.
  */
 static enum latch
 classify_latch(const struct checking *checking, const struct latched *l)

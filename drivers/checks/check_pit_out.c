@@ -12,7 +12,9 @@
 #define OUT_CLOCKS        (OUT_COUNT + 1) /* mode 0: OUT rises N + 1 ticks after the count N was written */
 #define OUT_BOUND_FACTOR  4 /* the wait for OUT ends after this many times the requested time */
 #define PACE_SPAN_FACTOR  4
-/* If the PIT is slower than nominal by more than this factor, OUT is not checked: interrupts stay masked too long. */
+/*
+ * OUT is not checked if the PIT is slower than nominal by more than this factor: interrupts would be masked too long.
+ */
 #define PACE_SLOWEST_FACTOR 16
 #define PORT_B_UNREADABLE 0xffu
 
@@ -32,8 +34,9 @@ get_nominal_duration(const struct checking *checking)
 }
 
 /*
- * Measures the duration of OUT_CLOCKS PIT ticks for NS. Uses mode 0, because emulators may run other modes at another
- * rate. The result allows any duration if the core was preempted, because the counter may have wrapped.
+ * Counts PIT ticks for NS, and calculates the duration of OUT_CLOCKS ticks. Uses mode 0, because emulators may run
+ * other modes at another rate. If the core was preempted, the counter may have wrapped. The result is then the interval
+ * from 0 to UINT64_MAX.
  */
 static struct duration
 measure_duration(const struct checking *checking, uint64_t ns)
@@ -172,7 +175,10 @@ is_rise_nearer(const struct rise *rise, const struct rise *best, const struct du
 	return rise->high_ticks - rise->low_ticks < best->high_ticks - best->low_ticks;
 }
 
-/* Reports the best of OUT_TRIES tries. If OUT rose in none of them, reports the fault that was found. */
+/*
+ * Reports the best of OUT_TRIES tries. If OUT rose in no try, reports that OUT stayed low or was high at once. If all
+ * tries were unclear, marks ROW as disturbed.
+ */
 void
 pit_check_out(const struct checking *checking, struct behaviour *row)
 {

@@ -9,7 +9,8 @@
 #include "hw/wait.h"
 
 #define US            UINT64_C(1000)
-#define WATCH_NS      (1200 * WAIT_NS_PER_MS) /* duration of an observation; an update occurs every second */
+/* duration of an observation of UIP: longer than the second between two updates */
+#define WATCH_NS      (1200 * WAIT_NS_PER_MS)
 #define WATCH_LONG_NS (3 * WATCH_NS) /* duration of a longer observation, if the first updates give no result */
 /*
  * Limits of the time while UIP is 1. UIP rises 244 us before the update (488 us in Intel's chip sets), and the update
@@ -23,8 +24,8 @@
 #define SECOND_NS_MAX (500 * WAIT_NS_PER_MS)
 
 /*
- * In a guest a fault must occur several times, because a single one may have another cause. The host may clear UIP
- * late, or the RTC may have continued while the guest was stopped.
+ * In a guest a fault must occur several times, because a single occurrence may have another cause. For example, the
+ * host may clear UIP late, or the RTC may have continued while the guest was stopped.
  */
 #define GUEST_LONG_MIN   3u
 #define GUEST_TIMES_MIN  2u
@@ -48,7 +49,7 @@ struct update_watch {
 	/* Observations of UIP. */
 	uint64_t risen_low, risen_high; /* TSC before and after the latest rise of UIP; 0 if no rise was seen */
 	uint64_t first_tsc;             /* TSC of the first poll if UIP was 1 in all polls, else 0 */
-	bool preempted;                 /* true if the core was preempted since UIP rose */
+	bool preempted;                 /* true if the core has been preempted since UIP rose */
 	unsigned updates, preempted_updates, without_uip;
 	uint64_t shortest_low_ticks, shortest_high_ticks;
 	struct { /* observations of the seconds */
@@ -170,8 +171,8 @@ saw_update(const struct update_watch *w)
 }
 
 /*
- * Polls UIP and the seconds until all results are known, or until further polls could not give them. If FLAG is not
- * NULL, also polls the periodic flag at 2 Hz.
+ * Polls UIP and the seconds until all results are known, but at most for WATCH_NS. If an update was seen that gave no
+ * result, polls up to WATCH_LONG_NS. If FLAG is not NULL, also polls the periodic flag at 2 Hz.
  */
 static void
 watch_updates(struct update_watch *w, struct rtc_flag *flag)

@@ -9,10 +9,11 @@
 /* duration of a short observation of the flag, with interrupts masked: 4 periods of 1,024 Hz */
 #define FAST_NS           (4 * WAIT_NS_PER_MS)
 #define FAST_TIMES        32u
-/* the check of each fast rate gets a fraction 1/FAST_SHARE of the budget, because the updates need the rest */
+/* the check of each fast rate gets 1/FAST_SHARE of the budget, because the checks of updates need the rest */
 #define FAST_SHARE        8u
 #define NARROW_PPM        (PPM / 4)
-#define ALIKE_MIN         4u  /* this many observations that agree within a fifth of the rate cannot agree by chance */
+/* minimum number of observations that agree within a fifth of the rate; so many cannot agree by chance */
+#define ALIKE_MIN         4u
 #define ALIKE_SHARE       5
 #define LONG_TRIES        3u
 /*
@@ -166,7 +167,8 @@ leaves_time_for_update_check(const struct checking *checking, uint64_t ns)
 
 /*
  * Observes the flag for NS or for EDGES_MAX edges, with interrupts enabled between polls. Use it only if the flag works
- * without PIE. If the core is preempted, the observation ends, and the edges before that count if they are enough.
+ * without PIE. If the core is preempted, the observation ends. It then has a result if there were at least
+ * LONG_EDGES_MIN edges before the preemption.
  */
 static struct rtc_flag
 observe_flag_for_ns(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
@@ -263,7 +265,7 @@ observations_agree(const struct observations *w)
 
 /*
  * Reports the result of the short observations. In a guest a fault is reported only if the observations agree. A busy
- * host may set the flag late in every observation, but hardly ever by the same time.
+ * host may set the flag late in every observation, but the delays then differ.
  */
 static void
 report_observations(const struct checking *checking, const struct observations *w, struct behaviour *row)

@@ -5,7 +5,7 @@
 #include "hw/wait.h"
 
 #define PACE_NS           (20 * UINT64_C(1000))  /* duration of the measurement: at least 200 ticks of the HPET */
-/* allowed ticks as a multiple of the measured rate, which is rough because each of its ends is a single reading */
+/* maximum number of ticks, as a multiple of the measured rate; the rate is rough, because it is from two readings */
 #define LEAP_FACTOR       2
 #define LEAP_TICKS        8u
 

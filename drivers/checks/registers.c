@@ -9,8 +9,9 @@
 
 /*
  * Returns the counting mode and access mode of channel 2. Codes with the same meaning are returned as one code. Modes 6
- * and 7 are modes 2 and 3, because the 8254 ignores the top bit (data sheet, control word format), but Xen returns it.
- * QEMU's channel has no access mode after reset, which counts as "low byte then high byte".
+ * and 7 are returned as modes 2 and 3. The 8254 ignores the top bit of the mode (data sheet, control word format), but
+ * Xen reports it as it was written. QEMU's channel has no access mode after reset, which counts as "low byte then high
+ * byte".
  */
 static uint8_t
 get_pit_mode(void)

@@ -64,7 +64,10 @@ cpu_count_threads(void)
 			r = hw_cpuid(LEAF_TOPOLOGY, level);
 			if (TOPOLOGY_ECX_TYPE(r) == TYPE_NONE)
 				break;
-			/* the last level's count is the number of threads in the package */
+			/*
+			 * A level's count includes all lower levels, so the last level's count is the number of threads
+			 * in the package.
+			 */
 			count = r.ebx & TOPOLOGY_EBX_COUNT;
 		}
 	if (!count && basic_leaf_max >= LEAF_FEATURES) {
@@ -211,7 +214,7 @@ read_extended_cpuid_leaves(struct cpu_facts *facts)
 {
 	uint32_t max = hw_cpuid(LEAF_EXTENDED_MAX, 0).eax;
 
-	/* A CPU without extended leaves returns another leaf's data here, which is a smaller number. */
+	/* A CPU without extended leaves returns another leaf's EAX here. This value is below LEAF_EXTENDED_MAX. */
 	if (max < LEAF_EXTENDED_MAX)
 		return;
 	facts->extended_leaf_max = max;

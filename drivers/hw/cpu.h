@@ -12,7 +12,7 @@
 struct cpu_facts {
 	char vendor[13];     /* name from CPUID 0h, unchanged */
 	char brand[49];      /* CPUID 80000002h..4h without blanks at both ends; "" if there is none */
-	char hypervisor[13]; /* name from CPUID 40000000h; "" on bare metal, if CPUID 1h ECX[31] is clear */
+	char hypervisor[13]; /* name from CPUID 40000000h; "" if CPUID 1h ECX[31] is clear, as on bare metal */
 	uint32_t basic_leaf_max;
 	uint32_t extended_leaf_max;
 	/* initial APIC id of the calling core, from leaf Bh if the leaf is valid, otherwise from leaf 1h */
@@ -32,17 +32,21 @@ struct cpu_facts {
 
 void cpu_read_facts(struct cpu_facts *facts);
 
-/* Changes FACTS to describe a guest. Called if CPUID shows no hypervisor, but something else does. */
+/* Changes FACTS to describe a guest. Called if CPUID shows no hypervisor, but the ACPI tables are QEMU's. */
 void cpu_mark_as_guest(struct cpu_facts *facts);
 
 struct cpu_identity {
 	bool known;         /* true if CPUID 1h exists, which reports the next three fields */
 	uint32_t family, model, stepping; /* as in /proc/cpuinfo, with the extended fields */
 	uint32_t microcode; /* microcode revision; 0 if unknown, or not read because the access might fault */
-	char host[32];      /* the hypervisor's version or a similar text; "" if there is none */
+	/* the hypervisor's version, or the number of its highest CPUID leaf; "" if neither is known */
+	char host[32];
 };
 
-/* Reads the identity of the calling core. On Intel it writes 0 to MSR 8Bh, which the SDM requires for the revision. */
+/*
+ * Reads the identity of the calling core. On Intel, writes 0 to MSR 8Bh, because the SDM requires this before the
+ * microcode revision is read.
+ */
 void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *identity);
 
 /*

@@ -52,7 +52,8 @@
 #define TOPOLOGY_EAX_SHIFT      0x1fu
 #define TOPOLOGY_EBX_COUNT      0xffffu
 #define TOPOLOGY_ECX_TYPE(r)    ((r).ecx >> 8 & 0xffu)
-#define LEVELS_MAX              8u /* our limit, because there are six types of levels, and each occurs at most once */
+/* our limit of the number of levels; there are six types of levels, and each occurs at most once */
+#define LEVELS_MAX              8u
 #define TYPE_NONE               0u
 #define TYPE_THREAD             1u
 #define FREQUENCY_EAX_MHZ       0xffffu

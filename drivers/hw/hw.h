@@ -20,8 +20,8 @@ void hw_out8(uint16_t port, uint8_t value);
 void hw_out16(uint16_t port, uint16_t value);
 
 /*
- * MMIO. The address is physical and virtual, because both are equal, and must be naturally aligned. Each call is a
- * single access of this width.
+ * MMIO. The address must be naturally aligned. It is physical and virtual, because both are equal. Each call is a
+ * single access of 32 or 64 bits.
  */
 uint32_t hw_read32(uint64_t address);
 uint64_t hw_read64(uint64_t address);

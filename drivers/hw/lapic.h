@@ -54,8 +54,7 @@ uint32_t lapic_id(const struct lapic *lapic);
 bool lapic_can_address(const struct lapic *lapic, uint32_t apic_id);
 
 /*
- * Send INIT, SIPI or an interrupt to one core. Return false if the LAPIC does not report within 3 ms or more that it
- * has sent the command.
+ * Send INIT, SIPI or an interrupt to one core. Return false if the LAPIC has not sent the command after 3 ms or more.
  */
 bool lapic_send_init(const struct lapic *lapic, uint32_t apic_id);
 /* PAGE: number of the 4 KiB page at which the core starts */

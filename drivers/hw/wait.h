@@ -1,8 +1,8 @@
 /*
- * A bounded wait. Normally it ends when the TSC has advanced by the given time. If the TSC stops or goes back, a
- * maximum number of polls ends the wait, or many polls in a row with the same TSC reading. The condition is polled at
- * least WAIT_POLLS_MIN times. This matters after a snapshot or preemption, when the TSC may advance by seconds from one
- * poll to the next, although the core did not run in that time.
+ * A bounded wait. Normally it ends when the TSC has advanced by the given time. If the TSC stops or goes back, the wait
+ * ends after a maximum number of polls, or earlier after many polls in a row with the same TSC reading. The condition
+ * is polled at least WAIT_POLLS_MIN times, because a snapshot or preemption may take seconds. The TSC then advances by
+ * this time from one poll to the next, although the core did not run.
  *
  *	struct wait wait = wait_begin(&scale, 10 * WAIT_NS_PER_MS);
  *	while (!ready() && wait_has_time_left(&wait))
@@ -28,14 +28,14 @@
 #define WAIT_POLL_NS_MIN 4
 
 /*
- * The TSC has stopped if this many polls in a row read the same value. Waits of up to 16 ms have a smaller maximum
- * number of polls, which ends them.
+ * The TSC has stopped if this many polls in a row read the same value. A wait of up to 16 ms has a smaller maximum
+ * number of polls, and ends at that number.
  */
 #define WAIT_STILL_POLLS_MAX (1u << 22)
 
 /*
- * Minimum number of polls. A poll subtracts at most 1/WAIT_POLLS_MIN of the time, however far the TSC has advanced
- * since the previous poll.
+ * Minimum number of polls. A poll counts at most 1/WAIT_POLLS_MIN of the waiting time as passed, however far the TSC
+ * has advanced since the previous poll.
  */
 #define WAIT_POLLS_MIN 8
 

@@ -21,7 +21,9 @@ bool ioapic_find_masked_pin(const struct acpi_madt *madt, uint32_t pins, uint64_
 			    uint32_t *pin);
 
 uint64_t ioapic_read(uint64_t address, uint32_t entry);
-/* Masks the entry while its high half is written, so that no interrupt goes to the wrong core. */
+/*
+ * Writes VALUE to ENTRY. Masks the entry while its high half is written, so that no interrupt goes to the wrong core.
+ */
 void ioapic_write(uint64_t address, uint32_t entry, uint64_t value);
 
 /* Returns an entry for edge-triggered, active-high interrupts to the core APIC_ID. */
@@ -30,7 +32,7 @@ uint64_t ioapic_make_edge_entry(uint32_t apic_id, uint32_t vector);
 struct ioapic_line {
 	uint32_t irq;  /* ISA interrupt number, as at the PICs */
 	uint32_t pin;  /* global pin number (ACPI's global system interrupt) */
-	uint64_t bits; /* trigger and polarity bits of the entry */
+	uint64_t bits; /* trigger and polarity bits of the pin's entry */
 };
 
 /*

@@ -25,7 +25,7 @@ bool pic_check_route(const struct platform *platform, struct timer *timer, uint3
  */
 void pic_set_up(uint32_t irq, uint32_t vector);
 
-/* Called in the handler. Sends the end of IRQ's interrupt, without which no other comes. */
+/* Called in the handler. Ends the interrupt of IRQ at the PICs. Otherwise IRQ could not interrupt again. */
 void pic_send_eoi(uint32_t irq);
 void pic_restore(uint32_t irq); /* masks all inputs, and ends IRQ if it is in service */
 

@@ -22,7 +22,8 @@ hv_timer_open(const struct platform *platform, struct timer *timer)
 
 	timer->hz = (struct rate){ HZ, 1 };
 	timer->ticks_max = UINT32_MAX;
-	timer->phase_ticks = 1; /* arm() adds one tick, because the reference time is rounded down when it is read */
+	/* arm() adds one tick to the deadline, because a reading of the reference time is rounded down */
+	timer->phase_ticks = 1;
 	timer->unlisted = !hyperv || !(hyperv->features & HV_ACCESS_TIMERS);
 	if (timer->unlisted || !timer_find_lapic(timer))
 		return;

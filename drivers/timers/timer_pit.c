@@ -1,8 +1,8 @@
 /*
  * Channel 0 of the PIT, in mode 0 for one-shots and in mode 2 for periods (Intel 8254 data sheet). The reload value
  * cannot be read. A test therefore leaves the channel at 65536, the value of a channel that the firmware does not use.
- * If the firmware's tick uses the channel, it is tested only if the tick could be stopped. The firmware programs the
- * channel again when the tick is restarted.
+ * If the firmware's tick uses the channel, the channel is tested only if the tick could be stopped. The firmware
+ * programs the channel again when the tick is restarted.
  */
 #include "clocks/pit_registers.h"
 #include "timers/timers.h"
@@ -61,8 +61,9 @@ pit_timer_disarm(struct timer *timer)
 }
 
 /*
- * Ends the count that the firmware started. QEMU's channel finishes its last count, up to 55 ms, even after another
- * mode is written. Therefore a count of TICKS_MIN replaces that count, and this function waits until it ends.
+ * Ends the count that the firmware started. QEMU's channel finishes this count, which takes up to 55 ms, even after
+ * another mode is written. Therefore this function loads a count of TICKS_MIN instead, and waits until the new count
+ * ends.
  */
 static void
 pit_timer_end_firmware_count(struct timer *timer)

@@ -18,7 +18,8 @@
 #define CRYSTAL_HZ       32768u
 #define SHIFT_MIN        2u    /* 8192 Hz: 4 periods of the 32,768 Hz crystal */
 #define SHIFT_MAX        14u   /* 2 Hz: 16,384 periods of the crystal */
-#define SELECT(shift)    ((uint8_t)((shift) + 1)) /* value of register A, from the data sheet's periodic rate table */
+/* rate bits of register A for a period of 2^SHIFT crystal periods (data sheet, periodic rate table) */
+#define SELECT(shift)    ((uint8_t)((shift) + 1))
 
 /* values of driver->route_kind, which selects one of the three interrupts */
 enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM };
@@ -148,8 +149,8 @@ rtc_timer_acknowledge(const struct timer *timer)
 }
 
 /*
- * Returns true if the timer has expired and no handler has run since: the interrupt's flag in register C is still set,
- * which the handler clears.
+ * Returns true if the timer has expired and no handler has run since. The interrupt's flag in register C is then still
+ * 1, because the handler, which clears the flag, has not run.
  */
 static bool
 rtc_timer_has_expired(const struct timer *timer)
@@ -159,7 +160,9 @@ rtc_timer_has_expired(const struct timer *timer)
 	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
 }
 
-/* Returns the RTC's seconds. The update interrupt is due when the second changes. */
+/*
+ * Returns the RTC's seconds instead of a number of ticks. An update interrupt is due each time that the seconds change.
+ */
 static uint64_t
 rtc_timer_get_ticks_left(const struct timer *timer)
 {

@@ -36,7 +36,7 @@ enum { PAGE, VCPU, PORT, IS_ATTACHED, FOUND_MASK, FOUND_CALLBACK, DUE };
 struct shared_page {
 	struct vcpu {
 		uint8_t has_events, is_masked, rest[6];
-		uint64_t words; /* bit N: PENDING[N] has a bit that is set */
+		uint64_t words; /* bit N is 1 if PENDING[N] is not 0 */
 		uint64_t arch[2];
 		struct pvclock time;
 	} vcpus[VCPUS_MAX];
@@ -77,9 +77,7 @@ unbind_event_and_unmap_page(struct timer *timer)
 	remove_page(timer);
 }
 
-/*
- * Maps the shared page, and binds the timer's event to a port. Returns false if Xen refuses; nothing is changed then.
- */
+/* Maps the shared page, and binds the timer's event to a port. Returns false, and changes nothing, if Xen refuses. */
 static bool
 map_page_and_bind_event(struct timer *timer)
 {
@@ -165,8 +163,8 @@ set_interrupt_callback(uint64_t value)
 }
 
 /*
- * Masks the first 64 events except the timer's event, for example the console's event. If map_page_and_bind_event()
- * fails here, although it worked in xen_timer_open(), the timer is not armed and never expires.
+ * Masks the first 64 events, for example the console's event, except the timer's event. If map_page_and_bind_event()
+ * fails, the timer is not armed and never expires. The call may fail although it worked in xen_timer_open().
  */
 static void
 xen_timer_set_up(struct timer *timer, uint32_t vector)

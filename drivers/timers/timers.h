@@ -34,14 +34,14 @@ bool timer_find_lapic(struct timer *timer);
 struct lapic timer_get_lapic(const struct timer *timer);
 
 /*
- * Returns true if IRQ 0 is masked at the first PIC. If it is not masked, the firmware's tick uses the PIT: calls
- * timer_set_unusable() and returns false.
+ * Returns true if IRQ 0 is masked at the first PIC. Otherwise calls timer_set_unusable() and returns false, because the
+ * firmware's tick uses the PIT.
  */
 bool timer_pic_is_masked(struct timer *timer);
 
 /*
  * Finds the I/O APIC entry of LINE, or the PIC input if driver->by_pic is set. Calls timer_set_unusable() and returns
- * false if the entry, or any input of a PIC, is not masked.
+ * false if the entry is not masked. With by_pic, does the same if any input of a PIC is not masked.
  */
 bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 

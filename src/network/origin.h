@@ -14,7 +14,7 @@
 struct text;
 
 #define ORIGIN_MAC_SIZE     6
-/* enough for http://HOST:65535 and a final 0; URL_SIZE has space for a path after it */
+/* size of http://HOST:65535 with a final 0; the other 16 bytes of URL_SIZE are for a path */
 #define ORIGIN_ADDRESS_SIZE (URL_SIZE - 16)
 
 struct origin {

@@ -49,8 +49,8 @@ suggest_rule(struct text *error, struct word rule, const struct options_names *n
 }
 
 /*
- * Adds the valid value that is most similar to VALUE to an error message. For clocks=, it is for the first part of
- * VALUE that names no clock.
+ * Adds the valid value that is most similar to VALUE to an error message. For clocks=, VALUE is a list, and the
+ * suggestion replaces the first name that is not a clock.
  */
 static void
 suggest_value(struct text *error, const struct option *option, struct word value, const struct options_names *names)
@@ -196,7 +196,10 @@ read_option(struct reader *reader, struct word word)
 	return end_error_message(&reader->error);
 }
 
-/* Returns true if TEXT is UTF-16: it has a byte order mark, or exactly every second of its first bytes is 0. */
+/*
+ * Returns true if TEXT is UTF-16. Such a text starts with a byte order mark, or its first bytes alternate between 0 and
+ * other values.
+ */
 static bool
 is_utf16(struct word text)
 {
@@ -316,7 +319,7 @@ options_trim_text(const char *bytes, size_t length)
 	if (length >= 3 && options_is_word_equal(mark, "\xef\xbb\xbf"))
 		text = (struct word){ bytes + 3, length - 3 };
 	while (text.length && text.bytes[text.length - 1] == '\0')
-		text.length--; /* if LENGTH includes the final 0 of a string, this byte is not part of the text */
+		text.length--; /* the final 0 of a string is not part of the text, even if LENGTH includes it */
 	return text;
 }
 

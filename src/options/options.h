@@ -17,7 +17,7 @@
 #define OPTIONS_LIMITS_MAX 64
 #define OPTIONS_NAME_SIZE  32
 #define OPTIONS_LABEL_SIZE 65
-#define OPTIONS_GIVEN_SIZE 6144 /* enough for each option, and for a limit of each rule */
+#define OPTIONS_GIVEN_SIZE 6144 /* size in bytes of a text that has all options and a limit of each rule */
 /*
  * Size of an error message in bytes. The message on an unknown rule needs half of it, because it lists all rules that
  * have a limit.
@@ -40,11 +40,14 @@ struct options {
 	size_t clock_count;   /* 0: all */
 	char clocks[OPTIONS_CLOCKS_MAX][OPTIONS_NAME_SIZE];
 	enum options_cores cores;
-	/* true if the user gave cores=; the run then uses this method, even if an earlier run with it hung */
+	/*
+	 * True if the user gave cores=; the method in CORES is then used, even if an earlier run with this method hung.
+	 */
 	bool cores_given;
 	uint32_t cores_max; /* maximum number of cores to use, including the boot core; UINT32_MAX means no limit */
 	enum options_profile profile;
-	uint32_t cutoff_millionths; /* a percentage, multiplied by 1,000,000: 0 to 100,000,000 */
+	/* percentage of all reads that the exact durations in the report must cover, multiplied by 1,000,000 */
+	uint32_t cutoff_millionths;
 	enum options_exit exit;
 	bool save;            /* true if the report is saved on the boot volume */
 	/* true if the user gave save=auto or save=off; the report is then not sent to a boot server */
@@ -109,12 +112,12 @@ struct option {
 	/* words that the option accepts as values, followed by NULL; NULL if there are none */
 	const char *const *words;
 	/*
-	 * Gets the index in WORDS of the word that the user gave, as an enum or a bool. Another value sets it to its
-	 * default.
+	 * The field that gets the index in WORDS of the user's word, as an enum or a bool. Another value sets the field
+	 * to its default.
 	 */
 	struct option_field word;
 	struct option_field given;  /* A bool that is set to true if the user gives one of WORDS. */
-	/* Gets the number or text that the user gave. One of WORDS sets it to its default. */
+	/* the field that gets the user's number or text; one of WORDS sets the field to its default */
 	struct option_field value;
 	uint64_t min, max;          /* limits of the number; for a text, MAX is its maximum length */
 	const char *noun;           /* name of the value in error messages; NULL means the usual name for KIND */
@@ -152,8 +155,8 @@ bool options_parse(const char *text, size_t length, const char *source,
  * Moves words that are meant for other programs from TEXT to FOREIGN, and replaces them with spaces in TEXT. Firmware
  * and loaders add such words: U-Boot adds Linux's root=, and QEMU adds virtio_mmio.device=.
  *
- * A word whose key is a baretick option, even a misspelled one, is never moved. All other words are moved in two
- * cases: one of them is a path or is typical for Linux, or none of them looks like an option.
+ * A word whose key is a baretick option, even a misspelled one, is never moved. All other words are moved if
+ * one of them is a path or is typical for Linux. They are also moved if no word of TEXT looks like an option.
  */
 void options_remove_foreign(char *text, size_t length, struct text *foreign);
 

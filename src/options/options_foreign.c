@@ -10,7 +10,7 @@
 enum owner {
 	OWNER_US,      /* the key of a baretick option, possibly misspelled */
 	OWNER_OTHER,   /* a word that is typical for another program */
-	OWNER_UNKNOWN, /* neither is certain, so the other words of the text decide */
+	OWNER_UNKNOWN, /* the owner is not certain, so the other words of the text decide */
 };
 
 /*

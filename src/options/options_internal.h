@@ -41,7 +41,7 @@ struct near {
 	unsigned edits;   /* number of letters that must be changed to get from WORD to NAME */
 };
 
-/* Stores NAME in NEAR if it is more similar to the word than the present name. */
+/* Stores NAME in NEAR if it is more similar to near->word than near->name is. */
 void options_keep_if_nearer(struct near *near, const char *name);
 
 /*

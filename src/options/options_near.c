@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* at most a third of the letters may differ, because any two short words have some letters in common */
+/* at most 1/PART of the letters may differ; with more, any two short words would be similar by chance */
 #define PART 3
 
 static char

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define URL_SIZE      192 /* maximum size of a URL with its final 0 */
-#define URL_HOST_SIZE (URL_SIZE - 8) /* maximum size of the host in a URL: without http:// and a slash */
+#define URL_HOST_SIZE (URL_SIZE - 8) /* maximum size of the host with its final 0; the rest is http:// and a slash */
 
 struct url {
 	char host[URL_HOST_SIZE]; /* the host as in the text */

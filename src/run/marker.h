@@ -23,8 +23,8 @@ struct marker {
 	/* method that started the other cores before this phase; CORES_OFF if only the boot core was running */
 	enum options_cores cores;
 	/*
-	 * The first value of enum options_cores that is not known to be dangerous: no run with it has yet hung, been
-	 * reset or lost power on this machine.
+	 * The lowest value of enum options_cores that is not known to be dangerous. If it is not CORES_SIPI, a run
+	 * with the value before it hung, was reset or lost power on this machine.
 	 */
 	enum options_cores least;
 	unsigned report;          /* number of the folder that contains the latest saved report; 0 if there is none */
@@ -40,8 +40,8 @@ bool marker_parse(const char *bytes, size_t length, struct marker *marker);
 
 /*
  * Applies FOUND, the marker that an earlier run on this machine left. If that run ended while other cores were
- * running, report.options.cores is set to a safer method, unless the user gave the option cores=. Adds notes on this
- * to the report. Returns the value of LEAST for the marker of this run.
+ * running, report.options.cores is set to a safer method, unless the user gave the option cores=. Adds notes on that
+ * run to the report. Returns the value of LEAST for the marker of this run.
  */
 enum options_cores marker_apply_to_options(const struct marker *found, struct report *report);
 

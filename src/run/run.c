@@ -213,7 +213,10 @@ add_claims_of_clock_pages(struct run *run)
 		claim = claims_add(&claims, is_kvm ? CLAIM_KVM_PAGE : is_xen ? CLAIM_XEN_PAGE : CLAIM_HYPERV_PAGE,
 				   CLAIM_OF_TSC, is_kvm ? "kvm-clock's page" : is_xen ? "Xen's page" : "Hyper-V's page");
 		multiplier = clock->assumed(clock->device);
-		/* The multiplier in the page is rounded down to a whole number. */
+		/*
+		 * The multiplier is rounded down to a whole number. The last argument is the resulting error of the
+		 * rate in Hz.
+		 */
 		if (multiplier)
 			claim_set_rate(claim, (struct rate){ SURVEY_NS_PER_S << 32, multiplier },
 				       (SURVEY_NS_PER_S << 32) / multiplier / multiplier + 1);
@@ -253,7 +256,7 @@ const struct run_phase run_phases[] = {
 	{ .id = "rates-again", .measure = survey_measure_rates_at_end_of_run },
 	{ .id = "checks", .execute = run_device_checks },
 	{ .id = "calibrations", .execute = run_calibration_loops },
-	/* last, so that all other results are saved if a timer test hangs the machine */
+	/* this phase is last, so that all other results are saved if a timer test hangs the machine */
 	{ .id = MARKER_TIMERS, .execute = measure_timers },
 	{ .id = NULL },
 };
@@ -320,7 +323,7 @@ run_all_phases(struct run *run)
 		run_phase_guarded(&call, call_phase, phase->repeatable);
 		if (phase->execute != run_device_checks && phase->execute != run_calibration_loops &&
 		    phase->execute != measure_timers &&
-		    /* clocks are not compared after these phases, because they program the devices themselves */
+		    /* clocks are not compared after a phase that programs the devices itself */
 		    phase->execute != measure_core_timers)
 			run_phase_guarded(&call, read_and_compare_clocks, true);
 	}
@@ -406,7 +409,7 @@ run_measure(struct run *run)
 	uint32_t before = smi_count ? smi_count() : 0;
 	struct signals signals;
 
-	/* this is tested before the first phase, because that phase may stop the tick */
+	/* the firmware's timer is tested before the first phase, because that phase may stop the timer's tick */
 	run->firmware_called_back = may_test_timers(run) && does_firmware_timer_call_back(run, FIRST_TICK_TSC);
 	if (run->machine->read_signals)
 		run->machine->read_signals(run->machine->context, true, &signals);
@@ -443,7 +446,7 @@ run_make_report_so_far(const struct run *run, const struct run_phase *phase, str
 	*report = run->report;
 	report->incomplete = true;
 	report_add_note(report, "Saved in the phase %s, before the end of the run.", phase->id);
-	/* the entries of the copy must start a new block, because the run later overwrites the unfinished block */
+	/* the copy starts a new block, because the run later overwrites the block that is not finished */
 	record.block = 0;
 	calculate_report_from_record(run, &record, report);
 }

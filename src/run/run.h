@@ -110,15 +110,15 @@ void run_list_clock_ids(const struct driver *const *drivers, const char *ids[REP
 bool run_includes_driver(const struct options *options, const struct driver *driver);
 
 /*
- * Returns the maximum number of rows in the series of a soak on CORES cores, or the size of their memory in bytes.
- * Both are 0 if the run is no soak.
+ * The first function returns the maximum number of rows in the series of a soak on CORES cores. The second function
+ * returns the size of these rows in bytes. Both return 0 if the run is no soak.
  */
 size_t run_max_series_rows(const struct options *options, size_t cores);
 size_t run_series_size_bytes(const struct options *options, size_t cores);
 
 /*
- * Opens the clocks that the options include. RUN must be zeroed, except report.options and the report's description
- * of the machine. MEMORY is zeroed and has survey_memory_bytes() bytes for CORES and WIDEST. CORES is the largest
+ * Opens the clocks that the options include. RUN must be zeroed, except report.options and the report's description of
+ * the machine. MEMORY is zeroed. Its size is survey_memory_bytes() for CORES and WIDEST. CORES is the largest
  * possible number of cores. WIDEST is the schedule of ping-pongs with the most pairs that is possible.
  */
 void run_set_up(struct run *run, const struct run_machine *machine, void *memory, size_t cores,

@@ -48,7 +48,7 @@ record_loop_results(struct loop_state *state)
 	state->count = 0;
 }
 
-/* Adds the readings of the last run to the record. Only the first few runs of each loop are recorded. */
+/* Adds the readings in RESULT to the record, but only for the first few runs of each loop. */
 static void
 record_readings_of_loop_run(struct loop_state *state, const struct calibration_result *result)
 {
@@ -80,10 +80,7 @@ run_loop_once(struct loop_state *state)
 		record_loop_results(state);
 }
 
-/*
- * Returns true if there is enough time for one more run of the loop: before the deadline, and in the time for all
- * loops.
- */
+/* Returns true if the longest run of the loop would end before the deadline, and within the time for all loops. */
 static bool
 has_time_for_loop_run(const struct loop_state *state)
 {

@@ -8,13 +8,13 @@
 /* checks that need events with a period of one second (RTC) get 5/6 of the time for all checks */
 #define SECONDS_SHARE_NUM 5
 #define SECONDS_SHARE_DEN 6
-/* maximum time for the checks that need these events; 5 s are enough */
+/* maximum time that is kept for checks with needs_seconds */
 #define SECONDS_NS_MAX    (5 * SURVEY_NS_PER_S)
 #define ROUNDS_MAX        64 /* maximum number of repetitions of disturbed checks; their time is also limited */
-/* each check that needs no events with a period of one second gets half of the remaining time */
+/* each check without needs_seconds gets half of the remaining time that is not kept */
 #define POOL_SHARE_DEN    2
 
-/* Returns the time for CHECK in ns. ALL_NS is the time for all checks, and LEFT_NS is the remaining time. */
+/* Returns the time for CHECK in ns. ALL_NS is the time for all checks. LEFT_NS is the part of ALL_NS that is left. */
 static uint64_t
 time_for_check_ns(const struct device_check *check, uint64_t all_ns, uint64_t left_ns)
 {
@@ -102,8 +102,8 @@ report_progress(const struct run *run, const struct budget *budget)
 	uint64_t spent = time_spent_on_checks_ns(survey, budget), plan_ns = survey_planned_device_checks_ns(&run->report);
 
 	/*
-	 * The remaining time of the checks is unknown. The progress is half when the planned time has passed, and
-	 * then slows down.
+	 * The duration of the checks is unknown. Their progress is one half when the planned time has passed, and then
+	 * slows down.
 	 */
 	survey->hooks.progress(survey->hooks.context, "checks", survey->plan.done_ns +
 			       scale_mul_div(plan_ns, spent, plan_ns + spent), survey->plan.total_ns);
@@ -137,8 +137,8 @@ read_and_compare_clocks_guarded(struct survey *survey)
 }
 
 /*
- * Returns true if the clocks disagree on how much time passed during the check. If the check sets the device's
- * counter, this clock is not compared, because its counter may have a new value.
+ * Returns true if the clocks disagree on how much time passed during the check. A check may set the device's counter to
+ * a new value. The device's clocks are then not compared.
  */
 static bool
 was_check_disturbed(struct run *run, const struct device_check *check, size_t driver)
@@ -270,5 +270,5 @@ run_device_checks(struct run *run)
 	survey_set_stage(&run->survey, SURVEY_AT_CHECKS);
 	check_all_devices(run, &budget, first);
 	repeat_disturbed_checks(run, first);
-	survey_end_run_if_due(&run->survey); /* ends the run if the TSC stopped in the last check */
+	survey_end_run_if_due(&run->survey); /* ends the run if the TSC stopped while the final device was checked */
 }

@@ -5,7 +5,7 @@
 
 struct restoring {
 	struct run *run;
-	/* number of cores whose settings were restored, and number of cores where this failed */
+	/* number of cores whose settings were restored, and number of cores whose settings could not be restored */
 	uint32_t restored, changed;
 };
 

@@ -5,7 +5,7 @@
 #include "measure/rates/survey_rates.h"
 #include "measure/skew/survey_skew.h"
 
-/* Repeats each long measurement for a short time, so that each row of the series has results of all of them. */
+/* Repeats each long measurement for a short time, so that each row of the series has results of every measurement. */
 static void
 measure_round(struct survey *survey)
 {

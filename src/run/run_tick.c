@@ -12,8 +12,8 @@ run_find_firmware_tick(struct run *run)
 }
 
 /*
- * Returns true if the firmware needs its tick in PHASE: when it starts or stops cores. With cores=mp the firmware
- * also runs each job on another core.
+ * Returns true if the firmware needs its tick in PHASE. The firmware needs the tick to start or stop cores. With
+ * cores=mp it also needs the tick to run a job on another core.
  */
 bool
 run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase *phase)
@@ -22,7 +22,7 @@ run_does_phase_need_firmware_tick(const struct run *run, const struct run_phase 
 }
 
 /*
- * Marks the clocks that stop for a short time at each tick of the firmware, because the tick cannot be stopped.
+ * Marks the clocks that stop for a short time at each tick of the firmware. Called if the tick cannot be stopped.
  * Clocks whose rate was already measured are not marked.
  */
 static void
