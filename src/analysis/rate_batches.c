@@ -101,7 +101,8 @@ add_batch_to_readings(struct rate_readings *readings, const struct record_entry 
 }
 
 static void
-store_end_of_rate_window(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
+store_end_of_rate_window(struct rate_batches *batches, const struct record_entry *entry,
+			 const struct record_batch *batch)
 {
 	batches->close = *batch;
 	batches->readings.gcd_ticks = batch->gcd_ticks;

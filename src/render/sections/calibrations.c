@@ -25,8 +25,8 @@ static void
 put_refusals(struct text *out, const struct report_calibration *row)
 {
 	for (size_t i = 0; i < row->refusal_count; i++)
-		table_put_paragraph(out, 2, "%s gave no rate in %lu of %lu runs: %s.", row->loop->id, row->refusals[i].count, row->runs,
-				    row->refusals[i].reason);
+		table_put_paragraph(out, 2, "%s gave no rate in %lu of %lu runs: %s.", row->loop->id, row->refusals[i].count,
+				    row->runs, row->refusals[i].reason);
 }
 
 /* Returns the error of the measured rate in ppb, rounded up. */
