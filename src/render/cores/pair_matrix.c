@@ -1,6 +1,6 @@
 /*
- * The map of pairs of cores has one character for each pair. If it does not fit the line, the worst pairs are listed
- * instead, with counts for each package.
+ * The map of pairs of cores has one character for each pair. If the map is wider than a line, the pairs with
+ * the largest offsets are listed instead, with counts for each package.
  */
 #include "render/cores/table_cores.h"
 
@@ -13,7 +13,7 @@
 #define GROUP_COLUMNS   18
 #define COUNT_COLUMNS   7
 
-/* The character in the map for a pair of cores: the core of the row and the core of the column. */
+/* The map's character for a pair of cores. PAIR_BEHIND: the TSC of the row's core is behind the column's core. */
 enum pair {
 	PAIR_AGREE = '.',
 	PAIR_BEHIND = '<',
@@ -127,8 +127,8 @@ is_offset_worse(struct offset offset, struct offset than)
 }
 
 /*
- * Inserts PAIR into the sorted list of the COUNT worst pairs, and drops the last if it is full. Returns the new
- * count.
+ * Inserts PAIR into the list of the COUNT worst pairs, sorted from the worst. If the list is full, drops its last
+ * pair. Returns the new number of pairs.
  */
 static size_t
 insert_worst_pair(struct worst worst[WORST_PAIRS], size_t count, struct worst pair)
@@ -178,7 +178,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 	}
 }
 
-/* Numbers of pairs of cores in each state: within one group of cores, or between this group and all others. */
+/* Numbers of pairs of cores in each state: within a group of cores, or between its cores and other groups' cores. */
 struct counts {
 	size_t agree, differ, contradict, unknown;
 };

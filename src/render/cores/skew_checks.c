@@ -14,8 +14,8 @@ put_messages_received_before_sent(struct text *out, const struct report_skew *sk
 }
 
 /*
- * Drifts of the other cores' TSCs against the boot core's TSC. If the boot core's TSC itself drifts, it is one of the
- * drifting cores, and the largest drift is given against the majority of the cores.
+ * Drifts of the other cores' TSCs against the boot core's TSC. If the boot core's TSC itself drifts, the
+ * boot core counts as a drifting core, and the sentence names the majority of the cores as the reference.
  */
 struct drifts {
 	bool from_most;                 /* true if the boot core's TSC drifts */
@@ -24,7 +24,7 @@ struct drifts {
 	size_t known, drifting;
 	struct offset within;           /* the range that includes all known drifts */
 	const struct report_core *most; /* the drifting core with the largest drift */
-	struct offset most_ppb;         /* drift of this core against the majority of the cores */
+	struct offset most_ppb;         /* drift of core MOST against the majority of the cores */
 };
 
 static struct drifts

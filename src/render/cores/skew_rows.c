@@ -11,7 +11,7 @@
 #define PLACE_COLUMNS    (LABEL_COLUMNS + 1 + TOPOLOGY_COLUMNS)
 #define OFFSET_COLUMNS   8  /* width of one end of an interval of offsets */
 #define DRIFT_COLUMNS    7
-#define ADJUST_COLUMNS   19 /* only INT64_MIN needs 20 columns, and then replaces the blank before it */
+#define ADJUST_COLUMNS   19 /* the last column; a number with 20 characters makes its row longer */
 #define BOTH_ENDS(columns) (2 * (columns) + 4) /* two ends and " .. " between them */
 #define LABEL_SIZE       64
 
@@ -172,8 +172,8 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 }
 
 /*
- * Widens the ranges in ALL so that they include the cores of GROUP with a mark or, if MARKED is false, without one.
- * Returns false if there are no such cores.
+ * Widens the ranges in ALL so that they include the figures of GROUP's cores for which is_core_marked() returns
+ * MARKED. Returns false if GROUP has no such core.
  */
 static bool
 include_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
@@ -193,7 +193,7 @@ include_figures_of_group(struct figures *all, const struct report *report, const
 	return any;
 }
 
-/* Writes the row of a group: the range of its cores without a mark, or of all its cores if all have a mark. */
+/* Writes the row of GROUP: the ranges of its cores' figures. Cores with the mark "!" count only if all have it. */
 static void
 put_rows_of_group(struct text *out, const struct report *report, const struct scale *scale,
 		  const struct table_groups *groups, size_t group)

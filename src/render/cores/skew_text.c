@@ -50,7 +50,7 @@ put_number_of_pairs(struct text *text, const struct report *report)
 		text_printf(text, "the boot core with %zu other%s", cores - 1, table_plural_ending(cores - 1));
 }
 
-/* Writes which cores were compared. If all pairs were, the sentence fits in a line of 80 characters. */
+/* Writes which cores were compared. "all 8 cores" is short, so that the usual sentence fits in 80 columns. */
 static void
 put_compared_cores(struct text *text, const struct report *report)
 {
@@ -66,8 +66,8 @@ put_compared_cores(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the time of the measurement pass that the next sentences are about. This is needed if the sentence before
- * gives one bound for both passes, and this pass alone has a smaller bound.
+ * Writes the time of the shown measurement pass, which the next sentences are about. Writes it only if the bound of
+ * this pass is smaller than the bound for both passes, which the sentence before gives.
  */
 static void
 put_time_of_pass(struct text *text, const struct report *report)
@@ -83,8 +83,8 @@ put_time_of_pass(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the offset of the worst pair, the largest contradiction of a pair with the others, and the bound for all
- * pairs.
+ * Writes the offset of the worst pair, the largest contradiction between offsets of pairs, and the bound on the
+ * offsets of all pairs.
  */
 static void
 put_worst_offset_and_bounds(struct text *text, const struct report *report)
@@ -109,8 +109,8 @@ put_worst_offset_and_bounds(struct text *text, const struct report *report)
 }
 
 /*
- * Writes the bound of each measurement pass. The sentence before gives one bound for both passes, but the table below
- * shows only the offsets of the first pass.
+ * Writes the bound of each measurement pass. The table below shows only the offsets of the first pass, so the bound
+ * for both passes would not match it.
  */
 static void
 put_bound_of_each_pass(struct text *text, const struct report *report)

@@ -212,7 +212,7 @@ put_row_of_group(struct text *out, const struct columns *columns, const struct t
 	}
 }
 
-/* Adds to ROWS, for each clock, the first core with the greatest figure, unless all cores have the same figure. */
+/* Adds to ROWS, for each clock, the core with the greatest figure 0, unless all cores have the same figure. */
 static void
 find_slowest_cores(struct table_rows *rows, const struct columns *columns)
 {
@@ -280,7 +280,7 @@ drop_unmeasured_clocks(struct columns *columns)
 	columns->count = kept;
 }
 
-/* Returns true if a started core lacks a figure of one of these clocks. */
+/* Returns true if a started core lacks figure 1 of a clock in COLUMNS. */
 static bool
 is_any_figure_missing(const struct columns *columns)
 {
@@ -316,8 +316,8 @@ put_caveats(struct text *out, const struct columns *columns)
 }
 
 /*
- * Lists the clocks of ALL that have no column in the block of contended reads. All cores should have read them at once,
- * but no core did.
+ * Lists the clocks of ALL without a figure of contended reads on any core. Clocks that only one core can read are not
+ * listed.
  */
 static void
 put_unmeasured_clocks(struct text *out, const struct columns *all)

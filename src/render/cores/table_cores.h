@@ -19,26 +19,27 @@ struct table_groups {
 
 struct table_groups table_group_cores(const struct report *report);
 
-/* Returns the index of CORE's group; groups->count if it is in no group. */
+/* Returns the index of CORE's group, or groups->count if CORE is in no group. */
 size_t table_find_group_of_core(const struct table_groups *groups, const struct report_core *core);
 
 /* Writes "package 0 (64)" or "all cores (64)", with the number of cores. */
 void table_put_group_label(struct text *out, const struct table_groups *groups, size_t group);
 
-/* The reason why a core has its own row although its group shares a row. The first reason that applies is used. */
+/* The reason why a core has its own row in addition to its group's row. If several apply, the first is used. */
 enum table_remark {
 	TABLE_PLAIN,   /* no reason */
 	TABLE_BOOT,    /* it is the boot core */
 	TABLE_SILENT,  /* it did not start, or stopped answering */
 	TABLE_OFF_MAJORITY,   /* its TSC differs from the TSCs of most cores */
 	TABLE_DRIFTS,  /* its TSC drifts */
-	TABLE_SLOWEST, /* it is in table_begin_rows.slowest, which the caller fills */
+	TABLE_SLOWEST, /* its index is in table_rows.slowest, which the caller fills */
 	TABLE_REMARKS
 };
 
 /*
- * Iterates over the cores that have their own row, in the report's order. If the cores of a group share a row, these
- * are the cores with a remark: the first TABLE_REMARKED_MAX for each kind of remark. Otherwise these are all cores.
+ * Iterates over the cores that have their own row, in the report's order. If the cores of a group share a row,
+ * only cores with a remark have their own row: the first TABLE_REMARKED_MAX cores with each remark. Otherwise every
+ * core has its own row.
  */
 #define TABLE_REMARKED_MAX 8
 
@@ -48,7 +49,7 @@ struct table_rows {
 	bool rows_shared;
 	bool started_only; /* true: cores that did not start are skipped */
 	size_t next;       /* index of the core that table_get_next_core_with_row() checks next */
-	/* for each clock, the index of the core with the slowest reads */
+	/* indices of the cores with the slowest reads of a clock */
 	size_t slowest[TABLE_CLOCKS_PER_ROW], slowest_count;
 	size_t counts[TABLE_REMARKS]; /* number of cores with each remark so far, with or without a row of their own */
 };
@@ -56,7 +57,7 @@ struct table_rows {
 struct table_rows table_begin_rows(const struct report *report, bool started_only);
 const struct report_core *table_get_next_core_with_row(struct table_rows *rows); /* returns NULL after the last row */
 
-/* Writes a line after the last row that counts the cores with a remark but without a row, if there are any. */
+/* Writes the number of cores with a remark but without their own row. Writes nothing if there are no such cores. */
 void table_put_cores_without_row(struct text *out, const struct table_rows *rows);
 
 /* Writes the core's APIC id and MARK, padded to TABLE_CORE_COLUMNS + 1 columns. */
@@ -76,9 +77,9 @@ void table_put_synchrony(struct text *out, const struct report *report);  /* onl
 /* drift, TSC_ADJUST and warps in sentences */
 void table_put_skew_checks(struct text *out, const struct report *report);
 void table_put_skew_rows(struct text *out, const struct report *report);  /* a row for each core's offset and drift */
-/* If the last pass is shown, writes "in the last pass, at 9.1 s" between BEFORE and AFTER; otherwise nothing. */
+/* Writes BEFORE, "in the last pass, at 9.1 s" and AFTER if the table shows the offsets of the last pass. */
 void table_put_time_of_last_pass(struct text *out, const struct report *report, const char *before, const char *after);
-/* the map of pairs, or the worst pairs */
+/* the map of pairs of cores or, if the map is wider than a line, the worst pairs */
 void table_put_pair_map(struct text *out, const struct report *report);
 /* Returns the width that a map of all pairs needs. On narrower lines table_put_pair_map() writes the worst pairs. */
 size_t table_count_pair_map_columns(const struct report *report);

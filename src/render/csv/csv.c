@@ -11,7 +11,7 @@ struct csv {
 	bool short_cores; /* true: only the boot core has rows, without latencies */
 };
 
-/* The subject of a row, and changes to the field's metric and unit in this row. */
+/* The clock or core that a row is about, and the parts of its metric and unit that are not from the field. */
 struct subject {
 	const char *clock; /* id of the clock that the row is about, or "" */
 	uint32_t core;     /* APIC id of the core that the row is about, or REPORT_NO_CORE */
@@ -51,8 +51,8 @@ put_number(struct text *out, const struct field *field, uint64_t number)
 }
 
 /*
- * Writes one row. A word goes into the column `unit`, because programs that give each column a type expect only
- * numbers in the column `value`.
+ * Writes one row. A value that is a word goes into the column `unit`, because programs that give each column a type
+ * expect only numbers in the column `value`.
  */
 static void
 put_row(const struct csv *csv, const struct subject *of, const struct field *field, const struct field_value *value)
@@ -130,8 +130,8 @@ put_claim_prefix(const struct report_claim *claim, char *before)
 }
 
 /*
- * Fills OF with the subject of an element of a list. Returns false if such elements have no rows. BEFORE has
- * PREFIX_SIZE bytes. It gets the prefix of the metrics, to which OF then points.
+ * Fills OF with the subject of ELEMENT, an element of a list. Returns false if ELEMENT has no rows. BEFORE has
+ * PREFIX_SIZE bytes. It is the memory for the prefix in OF, and must live as long as OF.
  */
 static bool
 set_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
@@ -189,7 +189,7 @@ put_elements_of_list(const struct csv *csv, const struct subject *of, const stru
 	}
 }
 
-/* Writes an object's maps that have a key for each clock: the rows of the first clock, then of the next. */
+/* Writes the rows of OBJECT's maps that have a key for each clock. The rows are ordered by clock, not by map. */
 static void
 put_maps_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
 {
@@ -212,8 +212,8 @@ put_maps_by_clock(const struct csv *csv, const struct subject *of, const struct 
 }
 
 /*
- * Writes an object's rows. A verdict is the last field of its object, but its row is written first. It is written even
- * if there is no verdict.
+ * Writes an object's rows. A verdict is the last field of its object, but its row is written first. The row
+ * is written even if there is no verdict.
  */
 static void
 put_rows(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object,

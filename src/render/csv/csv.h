@@ -13,7 +13,7 @@
 /* Writes the CSV table into OUT. If OUT is too small, the table is truncated. */
 void csv_render(struct text *out, const struct report *report);
 
-/* Writes less, for a machine with many cores on a serial line: only the boot core has rows, without latencies. */
+/* Like csv_render(), but short for a serial line: of the cores, only the boot core has rows, without latencies. */
 void csv_render_serial(struct text *out, const struct report *report);
 
 #endif

@@ -109,7 +109,7 @@ figure_of_finding(const struct finding *finding)
 
 /*
  * The kinds of fields. KIND_x is the shape of the field, the number of decimals, and whether figures are signed. The
- * comment after it names the C type of the value. SET_x stores a value in a struct field_value.
+ * comment at the end of its line names the C type of the value. SET_x stores a value in a struct field_value.
  */
 #define KIND_word    FIELD_WORD, 0, false     /* string */
 #define KIND_id      KIND_word                /* string: the id of a clock, a timer or a loop */
@@ -123,9 +123,9 @@ figure_of_finding(const struct finding *finding)
 #define KIND_micro   FIELD_NUMBER, 6, false   /* uint64_t, in millionths of the field's unit */
 #define KIND_middle  FIELD_MIDDLE, 0, true    /* struct interval_ns; an interval that is not known becomes null */
 #define KIND_ns      FIELD_INTERVAL, 0, true  /* struct interval_ns */
-#define KIND_ps_as_ns FIELD_INTERVAL, 3, true /* struct interval_ns of picoseconds, in ns */
-#define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* struct interval_ns of picoseconds, in ms */
-#define KIND_ns_as_ms FIELD_INTERVAL, 6, true /* struct interval_ns, in ms */
+#define KIND_ps_as_ns FIELD_INTERVAL, 3, true /* struct interval_ns with values in ps; printed in ns */
+#define KIND_ps_as_ms FIELD_INTERVAL, 9, true /* struct interval_ns with values in ps; printed in ms */
+#define KIND_ns_as_ms FIELD_INTERVAL, 6, true /* struct interval_ns; printed in ms */
 #define KIND_ppm     FIELD_INTERVAL, 3, true  /* struct interval_ppb */
 #define KIND_hertz   FIELD_INTERVAL, 3, false /* struct interval_millihz */
 #define KIND_pair    FIELD_PAIR, 0, false

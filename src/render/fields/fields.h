@@ -22,7 +22,7 @@ enum field_shape {
 	FIELD_OBJECT,
 	FIELD_LIST,
 	FIELD_BARS,     /* a histogram: a list of uint64_t, in which zeros are left out */
-	FIELD_MAP,      /* an object whose keys are the ids of clocks, or the rules that limits belong to */
+	FIELD_MAP,      /* an object whose keys are ids of clocks, or ids of rules with a limit */
 	FIELD_EXACT,    /* all durations of a struct latency with their counts */
 	FIELD_MATRIX,   /* a struct offsets: how far each core's TSC is from every other TSC */
 };
@@ -36,20 +36,20 @@ struct field {
 	uint8_t digits; /* decimals: a figure is printed divided by 10^digits */
 	bool is_signed; /* true: figures are int64_t */
 	struct {
-		/* metric and unit in the CSV; "" if the CSV has no row. The metric of a map is a prefix */
+		/* metric and unit in the CSV; "" if the CSV has no row. A map's metric is the prefix of its elements' metrics */
 		char metric[16], unit[11];
 	} csv;
-	const struct field_table *table; /* table of the object or of each element */
+	const struct field_table *table; /* fields of the value, if it is an object, or of each element of a list or map */
 };
 
 struct field_value {
 	bool known; /* false: the value is not known, so it is null in the JSON and has no row in the CSV */
 	union {
 		const char *word;
-		/* depending on the shape: value, low and high, or the two numbers of a pair, or a flag, or a verdict */
+		/* interval: value, low, high; pair: both numbers; flag, verdict or number: only numbers[0] */
 		uint64_t numbers[3];
 		struct {
-			const void *first;    /* first element, or the object */
+			const void *first;    /* first element of a list or map, or the object */
 			size_t count, stride; /* number of elements, and size of an element in bytes */
 		};
 	};
@@ -63,7 +63,7 @@ struct field_table {
 	void (*get)(const struct report *report, const void *object, size_t i, size_t row, struct field_value *value);
 };
 
-/* The table of the whole report, and the tables whose objects set the clock or the core of the CSV's rows. */
+/* The table of the whole report, and tables whose objects are about a clock or a core, named in their CSV rows. */
 extern const struct field_table field_report, field_clock, field_rate, field_core, field_finding, field_interval,
 	field_calibration, field_claim;
 

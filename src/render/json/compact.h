@@ -1,7 +1,7 @@
 /*
  * The report for a console whose log is short: JSON without histograms, compressed (RFC 1951) and written in base64
- * with the alphabet for URLs (RFC 4648, section 5, without padding). A program
- * that puts the log into JSON or a URL does not have to escape these characters.
+ * with the alphabet for URLs (RFC 4648, section 5, without padding). A
+ * program that puts the log into JSON or a URL does not have to escape the characters of this alphabet.
  *
  * Each line is `bt`, its number from 0001, a colon, and COMPACT_COLUMNS characters; the last line may be shorter.
  * A reader finds these lines among others, after time stamps or inside JSON. The numbers show which lines are missing.

@@ -66,8 +66,8 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
 }
 
 /*
- * Writes all durations with their counts. They are the largest part of a report. A page does not use them and has
- * null.
+ * Writes all durations with their counts, or null for a page: a page does not use the durations, which are the largest
+ * part of a report.
  */
 static void
 put_exact_counts(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
@@ -86,8 +86,8 @@ put_exact_counts(struct walk *walk, const char *key, const struct field *field, 
 }
 
 /*
- * Returns true if the core with index CORE in the report is number RANK, from 0, of the cores whose TSCs were compared.
- * They are numbered in the order of the report.
+ * Returns true if the core with index CORE in the report has rank RANK. Ranks number, from 0, the cores whose TSCs were
+ * compared, in the order of the report.
  */
 static bool
 is_core_of_rank(const struct report_skew *skew, size_t rank, size_t core)

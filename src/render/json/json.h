@@ -16,14 +16,14 @@ void json_render(struct text *out, const struct report *report);
 
 /*
  * Like json_render(), but for a page: there is no white space outside strings. `exact`, the list of all durations, is
- * null: it is most of a report, and a page draws histograms only. qemu/results/page.py makes the same bytes from the
- * output of json_render().
+ * null, because it is the largest part of a report and a page does not use it. qemu/results/page.py makes the same
+ * bytes from the output of json_render().
  */
 void json_render_brief(struct text *out, const struct report *report);
 
 /*
- * Like json_render(), but shorter, for a machine with many cores on a serial line: each matrix of pairs is null. A
- * core is one line, and its latencies are empty maps.
+ * Like json_render(), but shorter, for a machine with many cores on a serial line: each matrix of pairs is null.
+ * The object of each core is on one line, and its latencies are empty maps.
  */
 void json_render_serial(struct text *out, const struct report *report);
 
@@ -44,7 +44,7 @@ void json_render_compact(struct text *out, const struct report *report, enum jso
 struct html_page {
 	const char *bytes; /* the template, of LENGTH bytes */
 	size_t length;
-	/* Chart.js, compressed by gzip; the image is 22 KB smaller than with base64 in the template */
+	/* Chart.js, compressed by gzip; this makes the boot image 22 KB smaller than base64 in the template */
 	const char *charts;
 	size_t charts_length;
 };

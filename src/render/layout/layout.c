@@ -91,7 +91,7 @@ end_cut_text_with_dots(struct text *text)
 		text->bytes[text->length - i] = '.';
 }
 
-/* Writes LABEL, padded to INDENT columns, and then the formatted text. All lines of the text start at this column. */
+/* Writes LABEL, padded to INDENT columns, and then the formatted text. All lines of the text start at column INDENT. */
 static void
 wrap_after_label(struct text *out, const char *label, size_t indent, const char *format, va_list arguments)
 {

@@ -17,7 +17,7 @@
 #define TABLE_ROWS_MAX       64 /* rows for cores; with more cores, all cores of a package share a row */
 #define TABLE_GROUPS_MAX     8  /* rows for packages; with more packages, all cores share a row */
 
-/* Returns the width of lines in OUT: TABLE_COLUMNS, or the width of the screen. */
+/* Returns the width of lines in OUT: the width of the screen or, if OUT is for a file, TABLE_COLUMNS. */
 size_t table_get_columns(const struct text *out);
 
 /* Return a verdict's colour, and its word in capitals. */
@@ -67,8 +67,8 @@ const char *table_singular_verb_ending(uint64_t count);
 void table_put_label(struct text *out, const char *label, size_t width);
 
 /*
- * Picks clocks with measured latencies: the main read methods if MAIN is true, otherwise the other read methods. PICKED
- * gets their indices in the report. Returns the number of picked clocks.
+ * Picks clocks with measured latencies: if MAIN is true, the main read method of each device, otherwise all others.
+ * PICKED gets their indices in the report. Returns the number of picked clocks.
  */
 size_t table_find_clocks_with_reads(const struct report *report, bool main, size_t picked[REPORT_CLOCKS_MAX]);
 

@@ -17,7 +17,7 @@ screen_skip_lines(const char *bytes, size_t from, size_t count)
 	return from;
 }
 
-/* Shows the page from LINE on, or from the last line that still fills the screen. */
+/* Scrolls so that LINE is the first visible line, but not so far that rows below the last line are empty. */
 static void
 go_to_line(struct screen *screen, size_t line)
 {
@@ -64,8 +64,8 @@ go_to_previous_page(struct screen *screen)
 }
 
 /*
- * Shows the clock that is STEP places after the current clock in the report. The first clock follows the last. If the
- * page of a clock is not shown yet, shows it with the current clock.
+ * If the page of a clock is shown, shows the clock STEP places later in the report. The first clock follows the last.
+ * If another page is shown, shows the clock that was shown last.
  */
 static void
 go_to_clock_after(struct screen *screen, size_t step)
@@ -76,7 +76,7 @@ go_to_clock_after(struct screen *screen, size_t step)
 	go_to_page(screen, SCREEN_CLOCK, there ? (screen->clock + step) % clocks : screen->clock);
 }
 
-/* Shows another page if KEY requests one. Returns true if it does. */
+/* Shows the page that KEY requests. Returns false if KEY requests no page. */
 static bool
 turn_page_if_requested(struct screen *screen, unsigned key)
 {

@@ -12,7 +12,7 @@
 #define SCREEN_COLUMNS_MAX 320 /* maximum number of columns that are used; the rest of a wider screen stays empty */
 
 /*
- * Size in bytes that is enough for any page: a clock's durations need up to 600 KB, and their colours the same again.
+ * Size in bytes that is enough for any page: a clock's durations need up to 600 KB, and their colours also 600 KB.
  */
 #define SCREEN_BUFFER_SIZE ((size_t)4 << 20)
 
@@ -27,7 +27,7 @@ enum screen_page {
 	SCREEN_PAGES
 };
 
-/* first number of keys without a character; UEFI's characters have 16 bits, so they are below it */
+/* added to the scan code of a key without a character; larger than any character, which has 16 bits in UEFI */
 #define SCREEN_KEY_SCAN 0x10000
 
 /* Keys without a character: UEFI's scan codes (UEFI 2.10, table 12.4). Other keys are their character. */
@@ -59,7 +59,7 @@ struct screen {
 	const struct report *report;
 	const char *title, *document;
 	const char *saved;           /* a sentence: the place of the saved report, or the reason why it was not saved */
-	/* true if the key for quitting is offered, because there is a program to return to */
+	/* true if the user can quit, because another program started this program and continues after it */
 	bool can_quit;
 	size_t columns, rows;
 	char *buffer;                /* memory for the text of a page and its colours */

@@ -101,7 +101,7 @@ put_title(struct text *out, const struct screen *screen)
 /* Forms of the bar of keys (the row that explains the keys), from the widest to the narrowest. */
 enum fit { FIT_WIDE, FIT_NARROW, FIT_BRIEF, FITS };
 
-/* Writes a key and its function. HERE highlights the current page. */
+/* Writes a key and its function. HERE is true for the key of the shown page, which is highlighted. */
 static void
 put_key_name(struct text *out, char key, const char *name, bool here, enum fit fit)
 {
@@ -144,8 +144,8 @@ put_keys(struct text *out, const struct screen *screen)
 }
 
 /*
- * Writes one of the pane's visible lines, number AHEAD from 0, and cuts it at the end of the row. Characters that are
- * not printable ASCII become question marks.
+ * Writes the line AHEAD lines after the pane's first visible line, and cuts it at the end of the row. Characters
+ * that are not printable ASCII become question marks.
  */
 static void
 put_visible_line(struct text *out, const struct screen_pane *pane, size_t ahead)

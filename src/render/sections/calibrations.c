@@ -29,7 +29,7 @@ put_refusals(struct text *out, const struct report_calibration *row)
 				    row->runs, row->refusals[i].reason);
 }
 
-/* Returns the error of the measured rate in ppb, rounded up. */
+/* Returns the error bound of the TSC's measured rate in ppb: half the width of its interval, rounded up. */
 static uint64_t
 rate_error_ppb(const struct report *report)
 {

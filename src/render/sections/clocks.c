@@ -39,7 +39,7 @@ put_verdict_cell(struct text *out, const char *word, const struct report_clock *
 	out->ink = before;
 }
 
-/* Returns true if the clock has too few reads for p99.9 only. This percentile needs more reads than the others. */
+/* Returns true if the clock has reads, but too few for p99.9, which needs the most reads of all percentiles. */
 static bool
 has_too_few_reads(const struct report_clock *entry)
 {

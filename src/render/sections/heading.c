@@ -115,8 +115,8 @@ put_paravirtual(struct text *out, const struct report *report)
 }
 
 /*
- * Writes the measuring time for each clock. If a key shortened the run, adds the time at which it was pressed, and the
- * measuring time after it.
+ * Writes the measuring time for each clock. If a key shortened the run, adds the time of the key press, and the
+ * measuring time for each clock after the key press.
  */
 static void
 put_duration(struct text *text, const struct report *report)

@@ -11,9 +11,9 @@
 
 /*
  * A grain defines how finely latencies are divided into rows. A row starts with OCTAVES octaves (an octave is a
- * factor of two). It is halved, at most HALVINGS times, while it has at least PER_THOUSAND of a clock's reads. Grains
- * are tried from the finest until the rows fit HISTOGRAM_LINES_MAX. The last grain always fits: 17 rows, with a gap
- * before each, are 34.
+ * factor of two). A row is halved, at most HALVINGS times, while it has at least PER_THOUSAND / 1,000 of a clock's
+ * reads. Grains are tried from the finest until the rows fit HISTOGRAM_LINES_MAX. The last grain always fits: 17 rows,
+ * with a gap before each row, are 34 lines.
  */
 struct grain {
 	unsigned octaves, halvings;
@@ -32,7 +32,7 @@ struct choice {
 	const struct grain *grain;
 };
 
-/* Narrows ROW to the buckets with reads of any clock. Returns false if it has none. */
+/* Narrows ROW to its buckets with reads of any clock. Returns false if ROW has no reads. */
 static bool
 narrow_row_to_reads(const struct choice *choice, struct histogram_row *row)
 {

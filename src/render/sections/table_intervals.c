@@ -61,7 +61,7 @@ is_boot_core(const struct report *report, const struct report_interval *row)
 	return report->core_count == 0 || row->core == report->cores[0].apic_id;
 }
 
-/* Writes a row for each test of the local timer of a core other than the boot core, with the boot core's columns. */
+/* Writes a row for each timer test on a core other than the boot core. */
 static void
 put_rows_of_other_cores(struct text *out, const struct report *report)
 {
@@ -82,8 +82,8 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
 }
 
 /*
- * Writes which of the ticks during masked interrupts were delivered afterwards (the policy). No rule judges this, so an
- * unknown policy does not count as "not determined".
+ * Writes which of the timer's deadlines while interrupts were masked had an interrupt afterwards (the policy). No rule
+ * judges the policy, so an unknown policy does not count as "not determined".
  */
 static void
 put_after_masking(struct text *out, const struct report_interval *row)

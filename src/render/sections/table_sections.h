@@ -42,12 +42,12 @@ void table_put_claims(struct text *out, const struct report *report);
 void table_put_series(struct text *out, const struct report *report);
 /*
  * Parts of table_put_series() for the progress display: the column headings, the line of the latest complete row, and
- * marks for the last MOST rows.
+ * a character for each of the last MOST rows, which shows how much the p99 latency grew.
  */
 void table_put_series_heading(struct text *out, const struct report *report);
 void table_put_latest_series_row(struct text *out, const struct report *report);
 void table_put_series_marks(struct text *out, const struct report *report, size_t most);
-/* Device checks: a matrix of the timers, the number of passed checks, and a sentence for each other check. */
+/* Device checks: a matrix of the timers, the number of passed checks, and sentences on checks that did not pass. */
 void table_put_behaviours(struct text *out, const struct report *report);
 /* Writes every device check of the clock with the id CLOCK. */
 void table_put_behaviours_of_clock(struct text *out, const struct report *report, const char *clock);

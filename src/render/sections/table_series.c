@@ -3,7 +3,7 @@
 
 #include "base/number.h"
 
-#define LINES_MAX   12 /* maximum number of lines in a report */
+#define LINES_MAX   12 /* maximum number of lines for the series in a report */
 #define CLOCKS_SIDE_BY_SIDE     3  /* number of clocks that are printed next to each other */
 #define CELL_SIZE   24
 #define NS_PER_S    UINT64_C(1000000000)
