@@ -16,7 +16,10 @@
 struct root {
 	const char *name;  /* "XSDT" or "RSDT": the table's name and its signature */
 	uint64_t address;  /* address of the table; 0 if there is no such table */
-	/* size of an entry in bytes, which is a table's address: 4 in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT (5.2.8) */
+	/*
+	 * size in bytes of an entry, which holds a table's address: 4 in an RSDT (ACPI 6.5, 5.2.7), 8 in an XSDT
+	 * (5.2.8)
+	 */
 	size_t entry_size;
 };
 
@@ -42,8 +45,8 @@ fetch_table(const struct acpi_memory *memory, uint64_t address)
 }
 
 /*
- * Reads the table at ADDRESS if it is of a known type. Only the first valid table is used, except for SSDTs. Returns
- * false if nothing can be read at ADDRESS.
+ * Reads the table at ADDRESS if it is of a known type. Of several FADTs, HPET tables, MADTs or WDATs, only the first
+ * valid table is used. Returns false if nothing can be read at ADDRESS.
  */
 static bool
 read_table(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)
@@ -83,7 +86,7 @@ read_listed_tables(const struct acpi_memory *memory, const struct root *root,
 		uint64_t address = acpi_read_field(table, ACPI_HEADER_SIZE + i * root->entry_size,
 						   root->entry_size);
 
-		/* entries of 0 are ignored: some firmware has them */
+		/* some firmware has entries of 0, which are ignored */
 		if (address != 0 && !read_table(memory, address, facts))
 			unreadable++;
 	}
@@ -134,8 +137,8 @@ read_root_table(const struct acpi_memory *memory, const struct root *root, struc
 }
 
 /*
- * Returns the address of the XSDT, or 0 if the RSDP has none or its fields of revision 2 are invalid. The RSDT can be
- * used even then, because the first checksum covers its address.
+ * Returns the address of the XSDT. Returns 0 if the RSDP has no XSDT, or if the RSDP's fields of revision 2 are
+ * invalid. The RSDT can be used even then, because the RSDP's first checksum covers the RSDT's address.
  */
 static uint64_t
 get_xsdt_address(const struct acpi_memory *memory, uint64_t address, struct acpi_facts *facts)

@@ -48,7 +48,7 @@ struct acpi_hpet {
 struct acpi_madt {
 	bool found;
 	bool has_pics;       /* flag PCAT_COMPAT: there are two 8259 PICs */
-	/* number of different enabled APIC ids in the table; core_count is smaller if they do not fit */
+	/* number of different enabled APIC ids in the table; core_count is smaller if they do not fit into apic_ids */
 	uint32_t enabled;
 	size_t core_count;
 	/* enabled APIC ids in the table's order, each once; the caller provides space for core_max ids */
@@ -56,7 +56,7 @@ struct acpi_madt {
 	size_t core_max;
 	size_t ioapic_count; /* number of valid entries of IOAPICS; further I/O APICs are ignored */
 	struct acpi_ioapic {
-		uint32_t address, first_pin; /* physical address; global number (GSI) of the I/O APIC's first pin */
+		uint32_t address, first_pin; /* the I/O APIC's physical address; global number (GSI) of its first pin */
 	} ioapics[ACPI_IOAPICS_MAX];
 	size_t override_count; /* number of valid entries of OVERRIDES; further overrides are ignored */
 	struct acpi_override {
@@ -115,9 +115,9 @@ struct acpi_memory {
 };
 
 /*
- * Reads the tables that the RSDP at RSDP_ADDRESS lists into FACTS. 0 means that there is no RSDP. The caller sets
- * facts->madt.apic_ids and core_max, and all other fields are overwritten. Never fails: FOUND is false for a missing
- * table, and an invalid table is listed in PROBLEMS. At most 256 entries of the root table are read.
+ * Reads the tables that the RSDP at RSDP_ADDRESS lists into FACTS. RSDP_ADDRESS is 0 if there is no RSDP. The caller
+ * sets facts->madt.apic_ids and core_max, and all other fields are overwritten. Never fails: FOUND is false for a
+ * missing table, and an invalid table is listed in PROBLEMS. At most 256 entries of the root table are read.
  */
 void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct acpi_facts *facts);
 
@@ -125,8 +125,8 @@ void acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, st
 bool acpi_madt_lists_core(const struct acpi_madt *madt, uint32_t apic_id);
 
 /*
- * Each function reads one table of LENGTH bytes, including its header. Returns false, and adds a problem to FACTS, if
- * the table is invalid.
+ * Each function below reads one table of LENGTH bytes, including the table's header. The functions return false, and
+ * add a problem to FACTS, if the table is invalid.
  */
 bool acpi_read_fadt(const uint8_t *table, size_t length, struct acpi_facts *facts);
 bool acpi_read_hpet(const uint8_t *table, size_t length, struct acpi_facts *facts);

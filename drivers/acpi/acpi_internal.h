@@ -27,8 +27,9 @@ uint8_t acpi_sum_bytes(const struct acpi_table *table);
 bool acpi_has_signature(const struct acpi_table *table, const char *signature);
 
 /*
- * Returns true if AVAILABLE is a complete table with SIGNATURE and a valid checksum, and sets TABLE to it, with the
- * length that its header states. Otherwise adds a problem that starts with NAME, the table's name in reports.
+ * Checks that AVAILABLE is a complete table with SIGNATURE and a valid checksum. If so, returns true, and sets TABLE to
+ * the table with the length that the table's header states. Otherwise returns false, and adds a problem that starts
+ * with NAME, the table's name in reports.
  */
 bool acpi_validate_table(const struct acpi_table *available, const char *signature, const char *name,
 			 struct acpi_table *table, struct acpi_facts *facts);

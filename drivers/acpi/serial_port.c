@@ -25,8 +25,8 @@
 #define GAS_ADDRESS   4u
 
 /*
- * Interface types in both tables: a complete 16550, a 16450, which has no FIFO, and a 16550 whose address structure
- * gives details.
+ * Interface types in both tables: a complete 16550, a 16450 (without a FIFO), and a 16550 whose register layout is in
+ * its address structure.
  */
 #define TYPE_16550     0x00u
 #define TYPE_16450     0x01u

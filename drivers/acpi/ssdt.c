@@ -8,8 +8,8 @@
 #define OEM_TABLE_SIZE (ACPI_HEADER_OEM_END - ACPI_HEADER_OEM_TABLE)
 
 /*
- * QEMU hw/acpi/vmgenid.c: the table has the object Name(VGIA, address). The GUID is GUID_OFFSET bytes after this
- * address.
+ * QEMU hw/acpi/vmgenid.c: the table has the object Name(VGIA, address). The VM Generation ID is GUID_OFFSET bytes after
+ * this address.
  */
 #define VGIA           "\x08VGIA\x0c" /* NameOp, the name, and DWordPrefix: ACPI 6.5, 20.2 */
 #define VGIA_SIZE      6u

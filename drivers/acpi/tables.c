@@ -84,8 +84,8 @@ struct madt_walk {
 };
 
 /*
- * Reads the reset register if it is one byte at an I/O port (ACPI 6.5, 4.8.3.6). It was so in the tables of 190 real
- * machines.
+ * Reads the reset register if it is one byte at an I/O port (ACPI 6.5, 4.8.3.6). The tables of 190 real machines all
+ * describe such a register.
  */
 static void
 read_reset_register(const struct acpi_table *table, uint32_t flags, struct acpi_fadt *fadt)
@@ -128,8 +128,8 @@ acpi_read_fadt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	fadt->tmr_val_ext = flags & FADT_TMR_VAL_EXT;
 	fadt->hw_reduced = flags & FADT_HW_REDUCED;
 	/*
-	 * The table has this field if it is long enough. The revision is not used for this test, because it is wrong in
-	 * some tables.
+	 * A longer table than FADT_SIZE_2 has IAPC_BOOT_ARCH. The length is compared and not the revision, because some
+	 * tables state a wrong revision.
 	 */
 	if (table.length > FADT_SIZE_2)
 		fadt->cmos_rtc_absent = acpi_read_field(&table, FADT_IAPC_BOOT_ARCH, sizeof(uint16_t)) &

@@ -1,7 +1,7 @@
 /*
  * Reads the WDAT, which describes the board's watchdog: a list of register accesses for each action. The layout is from
- * Microsoft's "Hardware Watchdog Timers Design Specification" (2006), sections 3 and 4. Linux 6.1 has the same in
- * include/acpi/actbl3.h, struct acpi_table_wdat.
+ * Microsoft's "Hardware Watchdog Timers Design Specification" (2006), sections 3 and 4. Linux 6.1 has the same layout
+ * in include/acpi/actbl3.h, struct acpi_table_wdat.
  */
 #include "acpi/acpi_internal.h"
 

@@ -17,7 +17,7 @@ calibration_add_reading(struct calibration_result *result, uint64_t reading)
 		result->readings[result->reading_count++] = reading;
 }
 
-/* Marks RESULT as failed. I is the index of the reason in the loop's list of refusals. */
+/* Marks RESULT as failed. I is the index of the reason in the array REFUSALS of struct calibration_loop. */
 static inline void
 calibration_set_failure(struct calibration_result *result, uint32_t i)
 {

@@ -89,8 +89,8 @@ calculate_lapic_rate(const struct reading *first, const struct reading *last, st
 	result->ticks = ticks * DIVISOR;
 	result->tsc_ticks = last->before_tsc - first->before_tsc;
 	/*
-	 * The result is uncertain, because the count was read between two TSC readings, and because it changes only
-	 * once in DIVISOR ticks.
+	 * The result's uncertainty has two causes: the count was read between two TSC readings, and it changes only
+	 * once in DIVISOR ticks of the timer's input clock.
 	 */
 	result->slack_ticks = scale_mul_div_up(last->after_tsc - last->before_tsc + first->after_tsc - first->before_tsc,
 					       result->ticks, result->tsc_ticks) + DIVISOR;
@@ -104,8 +104,8 @@ calculate_lapic_rate(const struct reading *first, const struct reading *last, st
 }
 
 /*
- * Measures the timer. Saves and restores its registers, because the firmware's tick may use the timer. The count is
- * restored last, because writing the count starts the timer.
+ * Measures the rate of the local APIC's timer. Saves and restores the timer's registers, because the firmware's tick
+ * may use the timer. The count is restored last, because writing the count starts the timer.
  */
 static void
 linux_lapic_calibrate(const struct calibrating *c, struct calibration_result *result)

@@ -12,7 +12,7 @@
 #define CLOCKS_EACH     256u
 #define VALUES_MAX      233u /* number of changes of the high byte in 50 ms */
 #define READS_MAX       50000u
-#define READS_MIN       5u   /* Linux gives up if a value of the high byte was read no more often than this */
+#define READS_MIN       5u   /* Linux gives up if it reads a value of the high byte at most this number of times */
 #define PRECISION_LOG2  11
 
 enum { TOO_SLOW, SKIPPED, NEVER_PRECISE };
@@ -26,7 +26,7 @@ pit_high_byte_equals(uint8_t high)
 
 struct change { /* a change of the high byte from one value to the next */
 	uint64_t tsc;   /* TSC after the last read that returned the old value */
-	uint64_t ticks; /* uncertainty: TSC ticks from before that read until after the next read */
+	uint64_t ticks; /* TSC ticks from before the last read of the old value until after the next read */
 };
 
 static void

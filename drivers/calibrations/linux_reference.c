@@ -1,9 +1,9 @@
 /*
  * Linux's calibration of the TSC if the quick calibration failed: Linux 6.16, arch/x86/kernel/tsc.c,
  * pit_hpet_ptimer_calibrate_cpu(), pit_calibrate_tsc(), tsc_read_refs(). The PIT counts down for 10 ms, up to three
- * times. A reference clock, the HPET or else the PM timer, is read before and after. The result by the reference clock
- * is used if it is within 10 % of the PIT's result, or if the PIT gave no result. The third try takes 50 ms if the PIT
- * has given no result before.
+ * times. A reference clock, the HPET or else the PM timer, is read before and after each countdown. The result by the
+ * reference clock is used if it is within 10 % of the PIT's result, or if the PIT gave no result. The third try takes
+ * 50 ms if the PIT has given no result before.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/acpi_pm_registers.h"
@@ -22,7 +22,7 @@
  */
 #define REFERENCE_TICKS 0x20000u
 #define LOOPS_EACH_MS   100u     /* minimum number of reads of OUT in each ms */
-#define UNEVEN          10u      /* maximum quotient of the longest and the shortest read of OUT */
+#define UNEVEN          10u      /* a try is disturbed if its longest read of OUT takes over 10 times its shortest */
 #define SHORT_MS        10u
 #define LONG_MS         50u
 #define PIT_READINGS    4u       /* number of PIT readings in the record; if there is no PIT, each reading is 0 */
@@ -133,7 +133,10 @@ is_within_10_percent(uint64_t khz, uint64_t reference_khz)
 
 enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
 
-/* Measures for MS milliseconds. Replaces *PIT_KHZ and *REFERENCE_KHZ if this try gave lower rates. */
+/*
+ * Measures for MS milliseconds. Replaces *PIT_KHZ if this try's rate by the PIT is lower. Replaces *REFERENCE_KHZ if
+ * this try's rate by the reference clock is lower.
+ */
 static enum outcome_of_try
 measure_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,
 	     struct calibration_result *result)

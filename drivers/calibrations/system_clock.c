@@ -1,7 +1,7 @@
 /*
  * Two programs that measure the TSC's rate by the operating system's clock. Here that clock is simulated: a TSC reading
- * is converted by the exact rate, so that only the programs' own errors appear. This TSC reading is taken shortly
- * before the program's own reading.
+ * is converted by the exact rate, so that only the programs' own errors appear. The program's own TSC reading is taken
+ * shortly before or after the clock's TSC reading.
  *
  * Valkey: valkey-io/valkey at 0148137a, src/monotonic.c, monotonicInit_x86linux(). It waits three times for 10 ms,
  * measured by CLOCK_MONOTONIC in whole us. Each wait gives a multiplier, which is 2^24 / ticks per us, rounded down.
@@ -9,7 +9,7 @@
  *
  * PostgreSQL 19: src/common/instr_time.c, pg_tsc_calibrate_frequency(). It takes at most a million readings in 50 ms.
  * At each hundredth reading it divides the TSC ticks since the start by the system time since the start. The loop ends
- * when ten quotients in a row differ by less than 1/10,000 from their predecessors.
+ * when each of ten quotients in a row differs by less than 1/10,000 from the quotient before it.
  */
 #include "calibrations/calibrations.h"
 #include "clocks/platform.h"

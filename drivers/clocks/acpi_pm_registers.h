@@ -20,7 +20,7 @@ struct device;
 /* Indices into device.saved: the mask of the timer's valid bits, and 1 if the register is in memory. */
 enum { ACPI_PM_MASK, ACPI_PM_IN_MEMORY };
 
-/* Reads the timer once, with its lower 24 bits, as kernels do in their calibrations. */
+/* Reads the timer once, and returns the lower 24 bits, which kernels use in their calibrations. */
 uint32_t acpi_pm_read_24_bits(const struct device *device);
 
 #endif

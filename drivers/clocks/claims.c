@@ -11,14 +11,16 @@
 #define HZ_PER_MHZ UINT64_C(1000000)
 
 /*
- * SDM vol. 2A: leaf 16h states the base frequency "in accordance with the processor's specification". It reads 2300 MHz
- * on a processor with 2303.998 MHz, and 2000 MHz on one with 1992 MHz. It therefore counts as rounded to 100 MHz.
+ * SDM vol. 2A: leaf 16h states the base frequency "in accordance with the processor's specification". The stated
+ * frequency may differ from the true frequency by several MHz: 2300 MHz was stated for 2303.998 MHz, and 2000 MHz for
+ * 1992 MHz. It is therefore treated as rounded to 100 MHz.
  */
 #define BASE_WITHIN_HZ (50 * HZ_PER_MHZ)
 
 /*
  * Tolerance of a rate that is a ratio times the nominal bus clock. The true bus clock differs from board to board.
- * Linux accepts up to 1 %: tsc_refine_calibration_work() in arch/x86/kernel/tsc.c.
+ * Linux accepts a refined TSC rate that differs by up to 1 % from its first TSC rate: tsc_refine_calibration_work() in
+ * arch/x86/kernel/tsc.c.
  */
 #define BUS_WITHIN_SHARE 100
 
@@ -97,7 +99,7 @@ get_base_mhz(const struct reading *reading)
 }
 
 /*
- * Calculates rates if CPUID 15h does not state the crystal's frequency. For one Atom, Linux assumes 25 MHz. For other
+ * Calculates rates if CPUID 15h does not state the crystal's frequency. For Atom C3000, Linux assumes 25 MHz. For other
  * CPUs Linux calculates the frequency from leaf 16h, and uses it as the rate of the LAPIC's timer
  * (arch/x86/kernel/tsc.c, native_calibrate_tsc()).
  */
@@ -163,8 +165,8 @@ add_leaf_16_rate_claim(const struct reading *reading)
 }
 
 /*
- * Adds a row to the claims, for a leaf or an MSR of a hypervisor's interface. FORMAT names the source, with the NUMBER
- * of the leaf or MSR.
+ * Adds a claim (a stated rate) from a leaf or an MSR of the hypervisor's INTERFACE. NUMBER is the number of the leaf or
+ * MSR. FORMAT is the source's name, into which NUMBER is printed.
  */
 static struct claim *
 add_interface_rate_claim(const struct reading *reading, const struct paravirtual_interface *interface,
@@ -181,7 +183,10 @@ add_interface_rate_claim(const struct reading *reading, const struct paravirtual
 	return claim;
 }
 
-/* Reads the leaf that states rates in kHz. The rates may be rounded up or down, by an unknown amount below 1 kHz. */
+/*
+ * Reads the hypervisor's leaf with the rates of the TSC and the LAPIC's timer in kHz. The hypervisor may round the
+ * rates up or down, by an unknown amount below 1 kHz.
+ */
 static void
 add_khz_leaf_rate_claims(const struct reading *reading, const struct paravirtual_interface *interface)
 {
@@ -193,7 +198,7 @@ add_khz_leaf_rate_claims(const struct reading *reading, const struct paravirtual
 	set_rate_in_hz(add_interface_rate_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_TSC, "CPUID %xh EAX",
 						interface->base + LEAF_RATES),
 		       r.eax * HZ_PER_KHZ, HZ_PER_KHZ);
-	if (interface->kind != PARAVIRTUAL_ACRN) /* ACRN reserves EBX: Linux arch/x86/include/asm/acrn.h */
+	if (interface->kind != PARAVIRTUAL_ACRN) /* ACRN reserves this leaf's EBX: Linux arch/x86/include/asm/acrn.h */
 		set_rate_in_hz(add_interface_rate_claim(reading, interface, CLAIM_KHZ_LEAF, CLAIM_OF_LAPIC, "CPUID %xh EBX",
 							interface->base + LEAF_RATES), r.ebx * HZ_PER_KHZ, HZ_PER_KHZ);
 }
@@ -258,8 +263,9 @@ add_platform_info_rate_claim(const struct reading *reading)
 }
 
 /*
- * Calculates the frequency of P-state P0 as Linux does: tools/power/cpupower/utils/helpers/amd.c, get_cof(). It is 200
- * MHz times a quotient of two fields, and from family 1Ah on 5 MHz times one field.
+ * Calculates the frequency of P-state P0 as Linux does: tools/power/cpupower/utils/helpers/amd.c, get_cof(). VALUE is
+ * the MSR that describes P0. Before family 1Ah the frequency is 200 MHz times bits 7:0 divided by bits 13:8. From
+ * family 1Ah on it is 5 MHz times bits 11:0.
  */
 static uint64_t
 get_p0_hz(uint32_t family, uint64_t value)
@@ -325,8 +331,8 @@ copy_vmclock_time(uint64_t address, struct vmclock_time *time)
 }
 
 /*
- * Adds vmclock's rate. The page's maximum error is used as the rate's tolerance, so the comparison with the measured
- * rate checks both.
+ * Adds vmclock's rate. The page's maximum error is used as the rate's tolerance. If the measured rate is outside this
+ * tolerance, the page states a wrong rate or a wrong maximum error.
  */
 static void
 add_vmclock_rate_claim(const struct reading *reading, uint64_t address)

@@ -165,8 +165,8 @@ hpet_start(struct device *device, struct clock *clock)
 		probe_append_note(clock, "The HPET was off. It is switched on for the run, and off again afterwards.");
 	} else {
 		/*
-		 * EDK II's tick by HPET stops the main counter while it sets a comparator (HpetTimerDxe,
-		 * TimerInterruptHandler()).
+		 * EDK II's HPET driver stops the main counter at each timer tick while it sets a comparator
+		 * (HpetTimerDxe, TimerInterruptHandler()). The counter then loses time.
 		 */
 		clock->firmware_ticks = hpet_get_enabled_timers(device) != 0;
 		if (clock->firmware_ticks)

@@ -24,7 +24,10 @@
 /* our lower limit, 10 GHz: no HPET ticks that fast, so a shorter period is an error */
 #define HPET_PERIOD_FS_MIN   100000u
 #define HPET_FS_PER_S        UINT64_C(1000000000000000)
-/* rounding error in ppb of a period of 1 fs, because the register holds whole fs; divide it by the period in fs */
+/*
+ * The period's register holds whole fs, so its rounding error is up to 0.5 fs. This constant divided by the period in
+ * fs is the rounding error in ppb.
+ */
 #define HPET_HALF_A_FS_PPB   500000000u
 
 /* Reads the whole main counter. CONTEXT is the device. */

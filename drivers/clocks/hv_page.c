@@ -8,7 +8,7 @@
 #include "paravirtual/leaves.h"
 
 #define MSR_ON   1u
-#define MSR_KEPT UINT64_C(0xfff) /* reserved bits of the MSR, which must keep their values (TLFS, reference TSC page) */
+#define MSR_KEPT UINT64_C(0xfff) /* reserved bits of MSR 40000021h; a write must keep them (TLFS, reference TSC page) */
 
 /* Indices into device.saved: the value of MSR 40000021h before the run, and the number of reads that used the MSR. */
 enum { HV_PAGE_FOUND, HV_PAGE_FALLBACKS };
@@ -143,7 +143,7 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 		probe_set_state(clocks, CLOCK_DISABLED, "The firmware has no memory below 4 GiB for the clock's page.");
 		return;
 	}
-	/* Uses the last page, because the other pages are for the cores. */
+	/* Uses the last of the platform's pages, because each other page belongs to one core. */
 	device->address = (uintptr_t)platform->pages.memory + (platform->pages.count - 1) * PAGES_SIZE;
 	hyperv_write_identity(device, hyperv->features);
 	device->saved[HV_PAGE_FOUND] = hw_msr_read(MSR_HV_REFERENCE_TSC);

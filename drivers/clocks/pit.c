@@ -58,8 +58,8 @@ pit_write_port_b(uint8_t bits)
 
 /*
  * Restores the channel's mode. An 8254's reload value cannot be read, so 65536 is written, the longest period and the
- * usual value of an unused channel. This makes no sound, because software programs a pitch before it beeps. If the
- * channel had no count (NULL COUNT), no count is written.
+ * usual value of an unused channel. A later beep has the right pitch, because software programs the pitch before each
+ * beep. If the channel had no count (NULL COUNT), no count is written.
  */
 static void
 pit_restore_channel(uint8_t status)

@@ -15,7 +15,7 @@
 
 /*
  * Copies DRIVER's clocks (one for each read method) to CLOCKS, and initializes DEVICE. Returns false if the machine has
- * no TSC, because each sample needs it. This reason is then set for all clocks, and open() must return at once.
+ * no TSC, which each sample needs. The state of all clocks is then set to this reason, and open() must return at once.
  */
 bool probe_initialize_clocks(const struct platform *platform, struct device *device, struct clock *clocks,
 			     const struct driver *driver);
@@ -34,8 +34,7 @@ void probe_copy_first_state(struct clock *clocks, size_t count);
 void probe_append_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns true if two readings of a counter differ within 2^24 TSC ticks. Use it for counters that tick at least every
- * 122 us.
+ * Returns true if a counter's reading changes within 2^24 TSC ticks. Only for counters that tick at least every 122 us.
  */
 bool probe_counter_moves(sample_read *read, struct device *device);
 

@@ -10,14 +10,15 @@
 
 /*
  * Indices into device.saved: the number of pages, true if the page's flag TSC_STABLE is valid, the number of cores
- * whose page the hypervisor refused, and the first multiplier. The drivers' own entries start at PVCLOCK_SAVED.
+ * whose page the hypervisor refused, and the multiplier that pvclock_test_page() read. The drivers' own entries start
+ * at PVCLOCK_SAVED.
  */
 enum { PVCLOCK_PAGES, PVCLOCK_STABLE_KNOWN, PVCLOCK_REFUSALS, PVCLOCK_MULTIPLIER, PVCLOCK_SAVED };
 
-/* half of a core's page, because a hypervisor may offer KVM's and Xen's clock at the same time */
+/* A core's page has two slots, because a hypervisor may offer KVM's and Xen's clock at the same time. */
 #define PVCLOCK_SLOT_SIZE (PAGES_SIZE / 2)
 
-/* A half page of one core. Its first half is written by the hypervisor, its second half by the driver. */
+/* Half a page of one core. The hypervisor writes the first half of the slot, and the driver writes its second half. */
 struct pvclock_slot {
 	struct pvclock clock;
 	uint8_t reserved[PVCLOCK_SLOT_SIZE / 2 - sizeof(struct pvclock)];
@@ -53,7 +54,7 @@ bool pvclock_test_page(struct pvclock_slot *slot, struct clock *clock, const cha
 /* Copies the calling core's page of CLOCK. Returns false if the page is off, or changes in all tries. */
 bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 
-/* Returns the page's first multiplier, in ns per TSC tick times 2^32. */
+/* Returns the multiplier that pvclock_test_page() read from the page, in ns per TSC tick times 2^32. */
 uint64_t pvclock_get_first_multiplier(const struct device *device);
 
 /* Returns the number of cores whose pages the hypervisor refused to write. */
@@ -67,8 +68,8 @@ uint64_t pvclock_count_refused_cores(const struct device *device);
 enum paravirtual_stable pvclock_get_stability(void *device);
 
 /*
- * Returns the TSC rate that this core's page states, for clock.assumed. Returns 0 if the rate has changed since the
- * first reading.
+ * Returns the calling core's multiplier (ns per TSC tick times 2^32), for the function pointer ASSUMED of struct clock.
+ * Returns 0 if the multiplier has changed since pvclock_test_page().
  */
 uint64_t pvclock_get_assumed_multiplier(void *device);
 

@@ -20,8 +20,8 @@
 #define RTC_PF_HZ          8192u
 #define RTC_PF_TRIES       8
 /*
- * Number of tries in a guest, each 3 to 17 ms. An emulator sets the flag PF and clears UIP in its main loop, which may
- * be late: QEMU with 1,024 cores on two processors was 240 ms late.
+ * Number of waits in a guest for the flag PF or for the end of an update, each 3 to 17 ms. An emulator sets the flag PF
+ * and clears UIP in its main loop, which may be late: QEMU with 1,024 cores on two processors was 240 ms late.
  */
 #define RTC_TRIES_GUEST    128
 /*
@@ -86,8 +86,8 @@ rtc_read(void *context)
 
 /*
  * Updates the last known second before samples are taken. Does nothing if the register holds the last known second or
- * the next second, because the samples see this change. Otherwise an update may be in progress, so the function waits
- * for the update's end, and then stores the register's value as the last known second.
+ * the next second, because the samples then show the change to the next second. Otherwise an update may be in progress,
+ * so the function waits for the update's end, and then stores the register's value as the last known second.
  */
 static void
 rtc_update_last_second(struct device *device)
@@ -230,7 +230,7 @@ rtc_open_seconds(struct device *device, struct clock *clock)
 		probe_append_note(clock, "The RTC's battery failed (VRT is 0).");
 }
 
-/* Returns true if the flag is set within the limits of probe.c, which are many periods of the flag. */
+/* Returns true if the periodic flag is set before a wait of struct probe_wait ends. The wait is many periods long. */
 static bool
 rtc_pf_is_set_in_time(struct device *device)
 {

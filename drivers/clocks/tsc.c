@@ -36,8 +36,8 @@ DRIVER_SAMPLE(tsc_cpuid, tsc_cpuid_read)
 
 /*
  * The rate of a TSC that is not reported as invariant may change with the core's frequency, and it may stop in sleep
- * states. On bare metal such a TSC is rated below the PM timer. In a guest the hypervisor may only hide the bit, so the
- * rating stays.
+ * states. On bare metal such a TSC is rated below the PM timer. In a guest the rating stays, because the TSC may be
+ * invariant although the hypervisor hides CPUID's bit for an invariant TSC.
  */
 #define TSC_RATING          300
 #define TSC_RATING_VARIABLE 150
@@ -70,8 +70,8 @@ static const struct clock tsc_rows[TSC_COUNT] = {
 #define PPB UINT64_C(1000000000)
 
 /*
- * Sets the TSC's rate that is used until clocks have been compared. If the measurements then agree only with another
- * claim, that claim replaces this rate.
+ * Sets the TSC's rate that is used until clocks have been compared: the first rate that the machine states. If the
+ * measurements then agree only with another stated rate, that rate replaces the first rate.
  */
 static void
 tsc_set_nominal_rate(const struct platform *platform, struct clock *clock)

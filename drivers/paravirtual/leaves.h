@@ -14,7 +14,10 @@
 /* VMware's and KVM's leaf of the rates of the TSC and of the APIC's bus, in kHz */
 #define LEAF_RATES     0x10u
 
-/* EAX of KVM's leaf 40000001h, with the MSRs that a bit offers: Linux Documentation/virt/kvm/x86/cpuid.rst */
+/*
+ * Bits of EAX of KVM's leaf 40000001h, each with the MSRs that exist if the bit is set: Linux
+ * Documentation/virt/kvm/x86/cpuid.rst
+ */
 #define KVM_CLOCKSOURCE        (1u << 0)  /* MSRs 11h and 12h */
 #define KVM_CLOCKSOURCE2       (1u << 3)  /* MSRs 4B564D00h and 4B564D01h */
 #define KVM_STEAL_TIME         (1u << 5)  /* MSR 4B564D03h */
@@ -29,8 +32,8 @@
 #define XEN_VCPU_ID_PRESENT     (1u << 3) /* EAX of leaf 4: EBX holds the vCPU number */
 
 /*
- * EAX of leaf 40000003h, the privileges, with the MSRs that a bit offers: Hyper-V Top Level Functional Specification,
- * feature identification
+ * Privileges in EAX of leaf 40000003h, each with the MSRs that a guest may access if the bit is set: Hyper-V Top Level
+ * Functional Specification, feature identification
  */
 #define HV_ACCESS_REFERENCE_COUNTER (1u << 1)  /* MSR 40000020h */
 #define HV_ACCESS_SYNIC             (1u << 2)  /* MSRs 40000080h to 40000084h and 40000090h to 4000009Fh */
@@ -71,8 +74,8 @@ bool paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
 
 /*
  * Finds the interfaces of the hypervisor that FACTS names. An interface is a block of 100h leaves from 40000000h on,
- * which starts with its signature. Also reads Hyper-V's TSC rate and accesses its last synthetic timer, if CPUID offers
- * them. GUARDED catches exceptions. Finds nothing on bare metal.
+ * which starts with its signature. Also reads Hyper-V's TSC rate, and tests whether Hyper-V's last synthetic timer can
+ * be accessed, if CPUID offers them. GUARDED catches exceptions. Finds nothing on bare metal.
  */
 void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 

@@ -52,7 +52,7 @@ struct hv_tsc_page {
 #define VMCLOCK_SEQUENCE   12u  /* odd while the page is updated */
 #define VMCLOCK_DISRUPTION 16u
 #define VMCLOCK_FLAGS      24u
-#define VMCLOCK_SHIFT      36u  /* bits 31:24 are SHIFT: the next two fields have the unit 2^-(64 + SHIFT) s */
+#define VMCLOCK_SHIFT      36u  /* bits 31:24 are SHIFT: the period and its error have the unit 2^-(64 + SHIFT) s */
 #define VMCLOCK_PERIOD     48u
 #define VMCLOCK_MAX_ERROR  64u  /* the period's maximum error; valid if bit 4 of the flags is set */
 #define VMCLOCK_GENERATION 104u

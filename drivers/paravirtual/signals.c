@@ -19,7 +19,10 @@ add_signal(struct signals *signals, const char *id, const char *name)
 	return signal;
 }
 
-/* Reads the flag in kvm-clock's page. The page's address is in the MSR, into which baretick's driver has written it. */
+/*
+ * Reads the flag GUEST_STOPPED in kvm-clock's page. The page's address is in MSR 4B564D01h, into which baretick's
+ * driver has written it.
+ */
 static void
 read_kvmclock_stopped_flag(const struct paravirtual_interface *kvm, fault_guard *guarded, bool clear,
 			   struct signals *signals)

@@ -13,9 +13,9 @@ struct signal_places {
 };
 
 /*
- * Fills SIGNALS except for the member CHANGED. kvm-clock's flag is read only while baretick uses kvm-clock's page. If
- * CLEAR is true, the flag is cleared, because the hypervisor only sets it. Reads one MSR under GUARDED, which catches
- * exceptions.
+ * Fills SIGNALS except for the member CHANGED. kvm-clock's flag GUEST_STOPPED is read only while baretick uses
+ * kvm-clock's page. If CLEAR is true, the flag is cleared before it is read, because the hypervisor never clears it.
+ * Reads one MSR under GUARDED, which catches exceptions.
  */
 void signals_read_disruption_markers(const struct signal_places *places, fault_guard *guarded, bool clear,
 				     struct signals *signals);

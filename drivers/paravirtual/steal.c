@@ -85,11 +85,12 @@ count(void *argument)
 }
 
 /*
- * Counts stolen time during WORK by KVM's counter. KVM writes it into an area for each core, whose address is in an
- * MSR. The area is on this function's stack, so the MSR must be restored after WORK. If an exception ends WORK on the
- * boot core, this function catches it, because the run continues and KVM would write to the stack. On other cores
- * exceptions are not caught. A core of the firmware's MP services would then return to the firmware with the MSR set,
- * so its counter is not read. A core that baretick started halts for good, and its stack is never freed.
+ * Counts stolen time during WORK by KVM's counter. KVM writes the counter into an area for each core, whose address is
+ * in an MSR. The area is on this function's stack, so the MSR must be restored after WORK. If an exception ends WORK on
+ * the boot core, this function catches it and restores the MSR, because KVM would otherwise write to the stack of the
+ * continuing run. On other cores exceptions are not caught. A core of the firmware's MP services would then return to
+ * the firmware with the MSR set. The counter of such a core is therefore not read. A core that baretick started halts
+ * for good after an exception, and its stack is never freed.
  */
 static bool
 count_with_kvm_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,

@@ -11,7 +11,7 @@
 static const struct entry {
 	const char *anchor;
 	uint8_t size;      /* minimum size of the entry point in bytes */
-	uint8_t length; /* offset of the entry point's length (one byte); the sum of all its bytes is 0 modulo 256 */
+	uint8_t length; /* offset of the length byte; the checksum covers as many bytes as this byte states */
 	uint8_t table_length, table_length_size;
 	uint8_t address, address_size;
 	uint8_t count;     /* offset of the number of structures (2 bytes); 0 if the entry point has no such field */

@@ -8,9 +8,9 @@
 #include "hw/wait.h"
 
 /*
- * After this time another interrupt is sent to each core that has not started its job. A lost interrupt then costs 5 ms
- * instead of the whole job. Cores that have started their job get no interrupt, because it would disturb their
- * measurements.
+ * After this time another interrupt is sent to each core that has not started its job. A lost interrupt then delays the
+ * core by 5 ms. Without another interrupt, the core would not run the job at all. Cores that have started their job get
+ * no interrupt, because it would disturb their measurements.
  */
 #define WAKE_AGAIN_NS   (5 * WAIT_NS_PER_MS)
 #define REST_NS         (20 * WAIT_NS_PER_MS)

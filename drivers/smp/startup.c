@@ -6,8 +6,8 @@
 
 #define INIT_NS          (10 * WAIT_NS_PER_MS) /* wait from INIT to SIPI: MP Specification 1.4, B.4 */
 #define SIPI_NS          UINT64_C(200000)      /* wait from the first SIPI to the second: MP Specification 1.4, B.4 */
-#define ARRIVAL_NS       WAIT_NS_PER_S         /* longest wait for a further core after the latest core has started */
-#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* longest wait for a further core if all known cores have started */
+#define ARRIVAL_NS       WAIT_NS_PER_S         /* maximum wait for the next core while cores are expected */
+#define QUIET_NS         (20 * WAIT_NS_PER_MS) /* maximum wait for unexpected further cores */
 #define TRIES            2 /* if a core is in SMM, it may miss both SIPIs, so the sequence is repeated */
 /* used while the TSC's rate is not known; above the rate of any TSC, so that no wait is too short */
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)

@@ -83,8 +83,8 @@ size_t startup_start_cores(const struct startup *startup);
 
 /*
  * Starts all other cores at once, whatever their APIC ids are: INIT, 10 ms, SIPI, 200 us, SIPI. Each started core adds
- * 1 to ARRIVED. Returns if no core has arrived for 20 ms, or for 1 s while no core or fewer than EXPECTED cores have
- * arrived.
+ * 1 to ARRIVED. Returns if no further core arrives within 20 ms. This time is 1 s until the first core and at least
+ * EXPECTED cores have arrived.
  */
 void startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
 

@@ -1,6 +1,7 @@
 /*
  * Programs the board's watchdog. See watchdog.h. The numbers of actions and instructions are from Microsoft's "Hardware
- * Watchdog Timers Design Specification" (2006), section 4. Linux 6.1 has the same in drivers/watchdog/wdat_wdt.c.
+ * Watchdog Timers Design Specification" (2006), section 4. Linux 6.1 has the same numbers in
+ * drivers/watchdog/wdat_wdt.c.
  */
 #include "watchdog/watchdog.h"
 

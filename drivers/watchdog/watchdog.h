@@ -10,7 +10,7 @@
 struct watchdog {
 	/* facts from the WDAT, owned by the caller; NULL while the watchdog is not armed */
 	const struct acpi_watchdog *table;
-	uint32_t count_found;              /* the countdown's start value before it was armed */
+	uint32_t count_found;              /* the countdown's start value before the watchdog was armed */
 	/*
 	 * The WDAT entry for the register that lets the watchdog reset the machine (NULL if the table has none), and
 	 * the register's value before arming.
