@@ -610,7 +610,7 @@ has_tsc_changed(const struct rates *rates)
 static struct rate_interval
 rate_in_row(const struct report *report, const struct series_clock *row, const struct report_clock *entry)
 {
-	if (entry == report_find_clock(report, "tsc"))
+	if (text_equal(entry->clock.id, "tsc"))
 		return rate_get_claimed(&entry->clock);
 	return rate_widen(row[entry - report->clocks].implied, entry->clock.claimed_within_ppb);
 }

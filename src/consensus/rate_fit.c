@@ -146,22 +146,15 @@ add_slope_constraint(struct line *line, struct rate_corner lower, struct rate_co
 	}
 }
 
+/* Returns the CORNER of END relative to the line's start, moved by the errors TSC_ERROR and TICKS_ERROR. */
 static struct rate_corner
-get_lower_corner(const struct line *line, const struct rate_end *end, size_t i)
+place_corner(const struct line *line, const struct rate_end *end, struct rate_corner corner, uint64_t tsc_error,
+	     uint64_t ticks_error)
 {
-	uint64_t tsc = end->sample.begin - line->from_tsc, ticks = end->sample.ticks - line->from_ticks;
-
-	return (struct rate_corner){ (int64_t)(tsc + (uint64_t)end->corners->lower[i].tsc + line->resolution_ticks),
-				     (int64_t)(ticks + (uint64_t)end->corners->lower[i].ticks) };
-}
-
-static struct rate_corner
-get_upper_corner(const struct line *line, const struct rate_end *end, size_t i)
-{
-	uint64_t tsc = end->sample.begin - line->from_tsc, ticks = end->sample.ticks - line->from_ticks;
-
-	return (struct rate_corner){ (int64_t)(tsc + (uint64_t)end->corners->upper[i].tsc + line->trim_ticks),
-				     (int64_t)(ticks + (uint64_t)end->corners->upper[i].ticks + line->slack_ticks) };
+	return (struct rate_corner){
+		(int64_t)(end->sample.begin - line->from_tsc + (uint64_t)corner.tsc + tsc_error),
+		(int64_t)(end->sample.ticks - line->from_ticks + (uint64_t)corner.ticks + ticks_error),
+	};
 }
 
 static void
@@ -169,7 +162,9 @@ add_slope_constraints(struct line *line, const struct rate_end *a, const struct 
 {
 	for (size_t i = 0; i < a->corners->lower_count; i++)
 		for (size_t j = 0; j < b->corners->upper_count; j++)
-			add_slope_constraint(line, get_lower_corner(line, a, i), get_upper_corner(line, b, j));
+			add_slope_constraint(
+				line, place_corner(line, a, a->corners->lower[i], line->resolution_ticks, 0),
+				place_corner(line, b, b->corners->upper[j], line->trim_ticks, line->slack_ticks));
 }
 
 /*
