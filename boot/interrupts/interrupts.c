@@ -16,7 +16,7 @@
 #define EXCEPTIONS      32u   /* number of vectors for exceptions: SDM vol. 3A, 6.3.1 */
 /* vector of timer interrupts; EDK II uses a few vectors from 20h up, and no known firmware uses E0h */
 #define VECTOR          0xe0u
-#define VECTOR_SPURIOUS 0x0fu /* vector to which EDK II sets the LAPIC's spurious interrupts, which need no EOI */
+#define VECTOR_SPURIOUS 0x0fu /* EDK II's vector for spurious interrupts of the LAPIC; they need no EOI */
 #define GATE_INTERRUPT  0x8eu
 #define DRAIN_NOPS      64
 

@@ -10,7 +10,7 @@
 #include "hw/cpuid.h"
 #include "hw/wait.h"
 
-/* time in ns for which a test stops the HPET: 1,000 ticks of the slowest HPET */
+/* A test stops the HPET for this time in ns. The slowest HPET has 1,000 ticks in it. */
 #define STOPPED_NS        (100 * UINT64_C(1000))
 
 /* SDM vol. 4: MSR_PKG_CST_CONFIG_CONTROL. Bits 3:0 limit the package's C-state. A limit of 8 or above allows PC10. */

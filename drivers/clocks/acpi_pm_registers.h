@@ -14,7 +14,7 @@ struct device;
 #define ACPI_PM_HZ        3579545u
 #define ACPI_PM_EXACT_HZ  { 39375000, 11 }
 #define ACPI_PM_WITHIN_PPB 128u
-/* mask of a 24-bit timer; the FADT's flag TMR_VAL_EXT marks a 32-bit timer: ACPI 6.5, 4.8.3.3 */
+/* Mask of a 24-bit timer. The FADT's flag TMR_VAL_EXT marks a 32-bit timer (ACPI 6.5, 4.8.3.3). */
 #define ACPI_PM_MASK_24   0xffffffu
 
 /* Indices into device.saved: the mask of the timer's valid bits, and 1 if the register is in memory. */

@@ -22,8 +22,8 @@
 /* Destination shorthand: all cores except this core. The destination field is then ignored. */
 #define ICR_OTHERS        0xc0000u
 #define ICR_ID_SHIFT      24      /* position of the destination in the high half of the ICR in xAPIC mode */
-#define XAPIC_ID_MAX      0xfeu   /* largest id of a core; FFh addresses all cores: SDM 10.6.2.1 */
-#define X2APIC_ID_MAX     0xfffffffeu /* largest id of a core; FFFFFFFFh addresses all cores: SDM 10.12.9 */
+#define XAPIC_ID_MAX      0xfeu   /* largest id of a core, because FFh addresses all cores (SDM 10.6.2.1) */
+#define X2APIC_ID_MAX     0xfffffffeu /* the same for x2APIC ids: FFFFFFFFh addresses all cores (SDM 10.12.9) */
 
 #define SVR_ENABLE        0x100u  /* APIC Software Enable in the spurious vector register: SDM 10.9, figure 10-23 */
 #define SVR_VECTOR_MASK   0xffu

@@ -41,7 +41,7 @@
 
 struct wait {
 	uint64_t left_ticks; /* remaining TSC ticks of the wait */
-	uint64_t most_ticks; /* maximum number of ticks that one poll subtracts from left_ticks */
+	uint64_t most_ticks; /* largest decrease of left_ticks by a single poll */
 	uint64_t polls_left;
 	uint64_t last;     /* TSC reading of the previous poll */
 	unsigned still;    /* number of successive polls with the same TSC reading */

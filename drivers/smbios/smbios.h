@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SMBIOS_STRING_SIZE  65u /* 64 characters (maximum: DSP0134 2.6, 3.1.3) and a final 0; longer strings are cut */
+/* A string has at most 64 characters (DSP0134 2.6, 3.1.3) and a final 0. Longer strings are cut. */
+#define SMBIOS_STRING_SIZE  65u
 #define SMBIOS_PROBLEM_SIZE 128u
 
 /*

@@ -26,7 +26,7 @@
 #define MSI_ADDRESS  0xfee00000u /* SDM vol. 3A, 10.11.1: bits 12 to 19 hold the destination's APIC id */
 #define MSI_ID(id)   ((id) << 12)
 #define LEGACY_CNF   (1u << 1) /* IA-PC HPET 2.3.5: legacy replacement is on */
-/* IA-PC HPET 2.3.5: I/O APIC pin of timer 0 if LEGACY_CNF is set; an override for the PIT in the MADT has no effect */
+/* I/O APIC pin of timer 0 if LEGACY_CNF is set (IA-PC HPET 2.3.5). The MADT's override for the PIT does not apply. */
 #define LEGACY_PIN   2u
 #define ISA_PINS     0xffffu   /* pins 0 to 15, which comparators do not use: they belong to ISA devices */
 #define TICKS_MAX    (UINT32_MAX / 2)

@@ -39,8 +39,8 @@ struct rate_outcome analysis_calculate_rates(const void *record, size_t size, ui
 
 /*
  * Offsets and drifts of the cores' TSCs: fills report->skew except its warp checks, and pingpongs, offset,
- * last_offset and drift_ppb of each core. The caller must have called report_divide_memory(), which allocates the
- * arrays. A pass (one measurement of all pairs) that does not fit into the arrays is skipped.
+ * last_offset and drift_ppb of each core. The caller must have called report_divide_memory(), which sets the
+ * addresses of the arrays. A pass (one measurement of the pairs of cores) that does not fit into them is skipped.
  */
 void analysis_calculate_offsets(const void *record, size_t size, struct report *report);
 

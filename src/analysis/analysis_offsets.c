@@ -11,7 +11,7 @@ _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "records conta
 	       "change");
 
 /*
- * A pass in the record: one measurement of all pairs of cores. If the record has several first, middle or last passes,
+ * A pass in the record: one measurement of the pairs of cores. If the record has several first, middle or last passes,
  * this is the latest of them.
  */
 struct recorded_pass {

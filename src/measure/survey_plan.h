@@ -40,8 +40,8 @@ uint64_t survey_planned_pair_pass_ns(const struct report *report, size_t cores);
 uint64_t survey_max_pair_pass_ns(const struct report *report);
 
 /*
- * Returns the longest duration of a ping-pong: half of the time limit of a pass, divided by the number of pairs, but at
- * least 250 ms and at most 2 s.
+ * Returns the longest duration of a ping-pong. It is half of the time limit of a pass, divided by the number of pairs.
+ * It is limited to 250 ms to 2 s.
  */
 uint64_t survey_max_pingpong_ns(const struct report *report, enum pair_schedule kind, size_t cores);
 

@@ -19,8 +19,8 @@ struct moment {
 };
 
 /*
- * The results of one measurement pass, in which each pair of cores has a ping-pong. A core's rank is its index among
- * the cores that took part. Rank 0 is the boot core.
+ * The results of one measurement pass, in which each pair of the schedule has a ping-pong. A core's rank is its index
+ * among the cores that took part. Rank 0 is the boot core.
  */
 struct offsets {
 	enum pair_schedule kind;

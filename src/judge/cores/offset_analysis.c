@@ -7,8 +7,9 @@
 #include "rules/rules.h"
 #include "sync/outliers.h"
 
-#define TRIPS     4 /* the largest offset of synchronised cores is at least this multiple of the best round trip */
-/* the largest offset of synchronised cores is at most 10 us; cores with longer round trips share a processor */
+/* The limit for offsets of synchronised cores is at least this multiple of the best round trip. */
+#define TRIPS     4
+/* It is at most 10 us, because cores with longer round trips share a processor. */
 #define TRIPS_NS_MAX UINT64_C(10000)
 #define TICKS_MAX (INT64_C(1) << 60) /* more ticks than this (12 years at 3 GHz) mean that the bound is unknown */
 

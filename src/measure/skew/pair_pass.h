@@ -15,7 +15,10 @@
 /* maximum number of batches with the same number of concurrent pairs whose durations are stored */
 #define SURVEY_STEADY_MAX 9
 
-/* State of a measurement pass, in which each pair of cores has a ping-pong. */
+/*
+ * State of a measurement pass, in which each pair of cores has a ping-pong. In a star schedule, only pairs with the
+ * boot core have one.
+ */
 struct survey_pair_pass {
 	struct survey *survey;
 	/* number of the pass in the record; 0 for a rehearsal (a trial of the first pairs) and for a round of a soak */

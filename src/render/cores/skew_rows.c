@@ -172,8 +172,8 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 }
 
 /*
- * Widens the ranges in ALL so that they include the figures of GROUP's cores for which is_core_marked() returns
- * MARKED. Returns false if GROUP has no such core.
+ * Widens the ranges in ALL so that they include the figures of some of GROUP's cores: the marked ones if MARKED is
+ * true, and otherwise the others (see is_core_marked()). Returns false if GROUP has no such core.
  */
 static bool
 include_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,

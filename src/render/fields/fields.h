@@ -46,7 +46,7 @@ struct field_value {
 	bool known; /* false: the value is not known, so it is null in the JSON and has no row in the CSV */
 	union {
 		const char *word;
-		/* interval: value, low, high; pair: both numbers; flag, verdict or number: only numbers[0] */
+		/* An interval has value, low and high. A pair has two numbers. Flag, verdict and number are in numbers[0]. */
 		uint64_t numbers[3];
 		struct {
 			const void *first;    /* first element of a list or map, or the object */
