@@ -292,7 +292,7 @@ def test_every_smi_is_counted_and_is_a_gap_and_without_them_there_is_none(tmp_pa
             written = machine.repeat(lambda: registers.ask(f"outb {port:#x} 0"), WRITES_MAX, 0.001)
 
     report = checked(levers.run_while(write, tmp_path / "out", *TCG, "--cpus", "1", "--firmware", SECURE, *qemu(*ICOUNT), "--",
-                                      "profile=quick", "duration=10s", "clocks=tsc"))
+                                      "duration=10s", "clocks=tsc"))
     interference = report["interference"]
     assert written > 0
     assert faults(report) == []

@@ -252,9 +252,9 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
 
 @IMAGE_BUILT
 def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
-    """The key comes while the stick is written with 25 writes a second. This takes four seconds, so the serial line has
+    """The key comes while the stick is written with ten writes a second. This takes ten seconds, so the serial line has
     sent no byte of a block yet."""
-    slow = [f"--qemu-arg={word}" for word in ("-set", "drive.stick.throttling.iops-write=25")]
+    slow = [f"--qemu-arg={word}" for word in ("-set", "drive.stick.throttling.iops-write=10")]
     with screen(SMALL, SMALL_PIXELS, [*SHORT, "cores=off", "clocks=tsc"], *ONE_CORE, "--boot", "usb", "--image",
                 copy_of_stick(tmp_path), *slow) as shown:
         shown.wait_for_serial(b"Saving the report")

@@ -139,7 +139,7 @@ def test_a_stick_that_was_pulled_out_while_measuring_says_so(tmp_path):
             assert machine.wait_for(b"progress: ")
             monitor.unplug("usb-storage")
 
-    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=500ms")
+    done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, "--", "profile=quick", "clocks=tsc,hpet", "cores=off", "duration=2s")
     check_unsaved(done, "it was removed")
     volume = volume_of(done.file("stick.img"))
     # only the marker file of the unfinished run exists
