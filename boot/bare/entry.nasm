@@ -45,7 +45,7 @@ TAG_END		equ 0			; type of the header's last tag: Multiboot2 Specification 2.0, 
 TAG_ENTRY	equ 3
 
 LINUX		equ 53726448h		; "HdrS": the magic number of boot_params
-LONG_ENTRY	equ 200h		; offset of the protocol's 64-bit entry from the start of the image
+LONG_ENTRY	equ 200h		; offset of the Linux boot protocol's 64-bit entry from the start of the image
 
 extern bare_main
 extern bare_handle_exception
@@ -84,8 +84,8 @@ multiboot2:
 	dd 8
 multiboot2_end:
 
-; The entry points of the Linux boot protocol, at the start of the image. This code clears the variables, because no
-; loader does so for baretick.bin.
+; The entry points of the Linux boot protocol, at the start of the image. This code clears the variables. A loader
+; clears them for the ELF file, but not for baretick.bin, which has no ELF header.
 section .linux alloc exec nowrite align=16
 bits 32
 linux_entry:
@@ -185,7 +185,7 @@ multiboot2_entry:
 	wrmsr
 	mov eax, CR0_LONG
 	mov cr0, eax
-	mov eax, task ; stores bits 0 to 31 of the base in the descriptor's three fields; bits 32 to 63 stay 0
+	mov eax, task ; bits 0 to 31 of the address of the task state segment; bits 32 to 63 stay 0
 	mov [gdt.task + 2], ax
 	shr eax, 16
 	mov [gdt.task + 4], al
@@ -207,7 +207,7 @@ bits 64
 	mov gs, eax
 	mov eax, TASK
 	ltr ax
-	mov edi, esi			; clears the upper half of the address, which the mode change leaves undefined
+	mov edi, esi			; loader's data; clears bits 32 to 63, which are undefined here
 	mov esi, [rsp]			; loads multiboot2's magic number
 	add rsp, 4
 	xor ebp, ebp
@@ -256,7 +256,7 @@ exception:
 	jmp bare_triple_fault
 
 	align 16
-bare_ignore:				; handler of interrupts, which are not expected and need no EOI here
+bare_ignore:				; handler of interrupts, which are not expected; sends no EOI
 	iretq
 
 section .data align=16

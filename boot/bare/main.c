@@ -56,7 +56,7 @@ end_without_measuring(struct application *app, const char *error)
 	exit_application(app, EXIT_ERROR);
 }
 
-/* Prints the list that the option rules or help requests, and ends the run. */
+/* Prints the list that the option `rules` or `help` requests, and ends the run. */
 static void
 show_requested_list(struct application *app)
 {
@@ -149,7 +149,7 @@ restore_boot_core(void *run)
 	run_restore_boot_core(run);
 }
 
-/* Prints ERROR and resets the machine. The options are not read at this time, so the exit option does not apply. */
+/* Prints ERROR and resets the machine. The options are not read yet, so the option `exit` does not apply. */
 static void
 reset_with_error(const char *error)
 {

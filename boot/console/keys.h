@@ -9,7 +9,7 @@
 
 struct keys {
 	void *tick; /* timer event that wakes the processor between two polls, or NULL; private */
-	bool ticks; /* true after the firmware's tick was observed; until then the processor polls without sleeping */
+	bool ticks; /* true after the event `tick` was observed; until then the processor polls without sleeping */
 };
 
 void keys_open(struct keys *keys);
@@ -23,7 +23,7 @@ bool keys_read_next(unsigned *key);
 /* Discards all keys that were pressed until now. */
 void keys_discard_all(void);
 
-/* Waits for some hundredths of a second at most. */
+/* Waits until the next poll of the keyboard, for some hundredths of a second at most. */
 void keys_wait_for_key(struct keys *keys);
 
 #endif

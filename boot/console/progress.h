@@ -33,8 +33,8 @@ struct survey_hooks progress_make_hooks(struct progress *progress, struct consol
 					bool lfence_serialises);
 
 /*
- * Sets HZ, the TSC's rate as far as it is known. The first call also sets the deadline, which is DEADLINE_NS after
- * progress_make_hooks().
+ * Sets HZ, the TSC's rate as known at this time. The first call also sets the deadline, which is DEADLINE_NS after the
+ * call of progress_make_hooks().
  */
 void progress_set_tsc_rate(struct progress *progress, struct rate hz, uint64_t deadline_ns);
 
@@ -44,7 +44,7 @@ void progress_extend_deadline(struct progress *progress, uint64_t begin_tsc);
 /* Writes `phase: ID` to the serial lines, so that programs can act at the start of a phase. */
 void progress_print_phase(struct progress *progress, const char *phase);
 
-/* Returns the deadline's timer to the firmware. */
+/* Cancels the deadline's alarm and frees its timer. */
 void progress_cancel_deadline(struct progress *progress);
 
 #endif

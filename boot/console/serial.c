@@ -3,7 +3,7 @@
 
 #include "base/sha256.h"
 
-#define CHUNK 64 /* number of bytes in one write; a line that accepts no more bytes delays each write by a time-out */
+#define CHUNK 64 /* number of bytes in one write; small, because keys are handled between the writes of a block */
 
 enum piece { BEGIN, BODY, END, PIECES };
 

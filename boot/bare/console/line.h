@@ -10,7 +10,7 @@ bool line_read_byte(uint8_t *byte);
 
 /*
  * Waits until all bytes are sent, because a reset would lose the bytes in the queue. The wait has a limit. If the limit
- * is reached, the line is not used any more, so this happens only once in a run.
+ * is reached, the line is not used any more, so a run has at most one such wait.
  */
 void line_flush(void);
 

@@ -7,7 +7,7 @@
 #include "hw/cpuid.h"
 #include "hw/hw.h"
 
-/* first leaf; a hypervisor may have several interfaces, LEAVES_STEP apart (arch-x86/cpuid.h) */
+/* range of CPUID leaves in which hypervisors have interfaces, each LEAVES_STEP after the last (arch-x86/cpuid.h) */
 #define LEAVES_BEGIN 0x40000000u
 #define LEAVES_END   0x40010000u
 #define LEAVES_STEP  0x100u
@@ -32,14 +32,14 @@
 #define OUT_SIZE 2048u
 
 /*
- * Maximum number of yields in one wait. A yield takes 0.2 us or more. Xen's console daemon may pause a guest's console
- * for 200 ms if the guest sends many events.
+ * Maximum number of yields in one wait, which take 0.8 s or more, because a yield takes 0.2 us or more. The wait must
+ * be longer than 200 ms: for this time Xen's console daemon may pause a guest that sends many events.
  */
 #define YIELDS_MAX 4000000u
 
 struct xen_ring {
 	uint8_t in[IN_SIZE], out[OUT_SIZE];
-	/* offsets in the two rings, which wrap at 32 bits */
+	/* numbers of bytes read and written so far in the two rings; they wrap at 32 bits */
 	uint32_t in_consumer, in_producer, out_consumer, out_producer;
 };
 
@@ -109,7 +109,7 @@ notify_daemon(const struct xen_console *console)
 	(void)call_xen(EVENT_CHANNEL_OP, EVENT_SEND, &console->event_channel);
 }
 
-/* Waits until at most UNREAD_MAX bytes in the ring are unread. Returns false after YIELDS_MAX yields. */
+/* Waits until at most UNREAD_MAX bytes in the output ring are unread. Returns false after YIELDS_MAX yields. */
 static bool
 wait_until_ring_is_read(struct xen_console *console, uint32_t unread_max)
 {
@@ -126,7 +126,9 @@ wait_until_ring_is_read(struct xen_console *console, uint32_t unread_max)
 	return false;
 }
 
-/* Sends an event only at the end of a line and when the ring is full, because the daemon limits a guest's events. */
+/*
+ * Notifies the daemon only at the end of a line and when the ring is full, because the daemon limits a guest's events.
+ */
 bool
 xen_console_write(void *device, const char *bytes, size_t size)
 {

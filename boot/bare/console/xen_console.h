@@ -19,8 +19,8 @@ struct xen_console {
 enum xen_end { XEN_POWEROFF = 0, XEN_REBOOT = 1 };
 
 /*
- * Opens Xen's console. Returns false, and writes nothing, if this is no guest of Xen or Xen offers it no console below
- * 4 GiB.
+ * Opens Xen's console. Returns false, and leaves CONSOLE unchanged, if this is no guest of Xen, or if the guest has no
+ * console below 4 GiB.
  */
 bool xen_console_open(struct xen_console *console);
 

@@ -16,12 +16,15 @@
 /*
  * Reads the memory map, the addresses of tables and the command line from LOADER_DATA. MAGIC selects its format:
  * multiboot2's information for MULTIBOOT2_MAGIC, Linux's boot_params for LINUX_PARAMS_MAGIC, and PVH's start info for
- * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run; no memory can be
- * allocated then.
+ * 0. Call this function first. Returns NULL, or a sentence with the reason why baretick cannot run. After such an error
+ * no memory can be allocated.
  */
 const char *bare_read_loader_data(const void *loader_data, uint32_t magic);
 
-/* Returns the memory that the loader's memory map lists as free, without the memory that is in use. */
+/*
+ * Returns the free memory: the RAM below 4 GiB in the loader's memory map, without page 0, the image, the loader's data
+ * and allocated pages.
+ */
 struct ram *bare_get_ram(void);
 
 /* Returns the loader's command line, cut at BARE_COMMAND_LINE_MAX, and sets LENGTH. */

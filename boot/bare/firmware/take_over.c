@@ -8,7 +8,7 @@
 #include "hw/paging.h"
 
 #define PAGE_0_SIZE    PAGE_SIZE
-#define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: the word at 40eh is the segment of the extended BIOS data area */
+#define BIOS_DATA_40CH 0x40c     /* PC BIOS data area: upper 16 bits are the segment of the extended BIOS data area */
 /* ACPI 6.5, 5.2.5.1: the RSDP is in the first KiB of the extended BIOS data area (EBDA), or in the BIOS area. */
 #define EBDA_SIZE      1024u
 #define BIOS_AREA      0xe0000u
@@ -17,8 +17,8 @@
 #define SMBIOS_SIZE    0x10000u
 #define RSDP_SIZE      20u       /* number of bytes of the RSDP that its first checksum covers */
 /*
- * Xen gives its guests no memory at this address. Linux uses the same address: HVM_SHARED_INFO_ADDR,
- * arch/x86/xen/enlighten_hvm.c.
+ * Address for Xen's shared page, at which Xen gives its guests no memory. Linux uses the same address:
+ * HVM_SHARED_INFO_ADDR, arch/x86/xen/enlighten_hvm.c.
  */
 #define XEN_SHARED_PAGE 0xfe700000u
 #define MAP_MAX        4096u     /* maximum number of entries of a map that are read; real maps have far fewer */
@@ -65,8 +65,8 @@ static const struct protocol {
 };
 
 /*
- * Returns a pointer to the SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 may be read, because it is
- * still mapped at this time.
+ * Returns a pointer to the SIZE bytes at ADDRESS, or NULL if they are not mapped. Page 0 is mapped until
+ * protect_pages().
  */
 static const void *
 map_address(uint64_t address, uint64_t size)
