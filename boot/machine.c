@@ -61,7 +61,7 @@ machine_read_firmware_tables(struct machine *machine, struct report *report)
 }
 
 /*
- * Starts all cores by a broadcast. Adds the cores that answer to the list of cores, which the MADT would otherwise
+ * Starts all cores by a broadcast. Stores the cores that answered as the list of cores that the MADT would otherwise
  * provide.
  */
 static void
@@ -130,7 +130,7 @@ start_cores_by_sipi(struct machine *machine, struct run *run, struct cores_limit
 	if (machine->cores.firmware_lost_cores || !machine->cores.reason[0])
 		return;
 	if (!machine->boot.start_firmware_cores)
-		return; /* start_cores() reports the reason */
+		return; /* start_cores() reports why no core was started */
 	report_add_note(&run->report, "%s So the other cores are started by the firmware's MP services (cores=mp).",
 			machine->cores.reason);
 	run->report.options.cores = CORES_MP;

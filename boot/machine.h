@@ -58,8 +58,9 @@ struct machine {
 void machine_read_firmware_tables(struct machine *machine, struct report *report);
 
 /*
- * Chooses another method to start cores if no table lists them, or if the guest's memory is encrypted. The methods are
- * a broadcast, the firmware's MP services, and no other cores. A note in REPORT gives the reason.
+ * Chooses another method to start cores if no table lists them, or if the guest's memory is encrypted. The method is a
+ * broadcast or the firmware's MP services. If neither is possible, only the boot core is used. A note in REPORT gives
+ * the reason.
  */
 void machine_choose_start_method(struct machine *machine, struct report *report);
 

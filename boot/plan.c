@@ -116,8 +116,8 @@ try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const
 }
 
 /*
- * Adds a note if there is memory for fewer cores only. If only the measurement of all pairs was left out, the survey
- * adds a note.
+ * Adds a note if the memory is not enough for CORES cores. If only the measurement of all pairs was left out, the
+ * survey adds the note.
  */
 static void
 note_fewer_cores(const struct plan *plan, size_t cores, struct report *report)

@@ -31,12 +31,12 @@ struct plan {
 	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the pager's buffer */
 	struct deflate_work *pack; /* work memory of serial=compact, else NULL */
-	void *allocation; /* address that plan_free() frees; MEMORY is the first cache line boundary in it */
+	void *allocation; /* address that plan_free() frees; MEMORY is this address rounded up to a cache line */
 };
 
 /*
  * Allocates a plan for at most CORES cores. If it is for fewer cores, REPORT gets a note. PAGE may be NULL. Returns
- * false if there is not even memory for the boot core; nothing stays allocated then.
+ * false, and keeps no memory, if there is not even memory for the boot core.
  */
 bool plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report);
 
@@ -49,8 +49,8 @@ bool plan_render(struct plan *plan, const struct report *report, const struct te
 /*
  * Renders the texts for a serial line into the same buffers. Call this after the report was saved. With many cores,
  * sending JSON and CSV would take minutes, so short forms replace them. The short CSV overwrites the CSV. The short
- * JSON overwrites the page, because the JSON may still be sent to a server. Without a page there is no server, and the
- * short JSON overwrites the JSON.
+ * JSON overwrites the page, because the JSON may still be sent to a server. Without a page nothing is sent to a server,
+ * so the short JSON overwrites the JSON.
  */
 void plan_render_serial(struct plan *plan, const struct report *report, const struct text **json,
 			const struct text **csv);

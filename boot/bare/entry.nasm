@@ -41,7 +41,7 @@ ERRORS		equ 60227d00h		; bit mask of the vectors with an error code, as FAULT_ER
 MULTIBOOT2	equ 0e85250d6h		; magic number of the header: Multiboot2 Specification 2.0, 3.1.1
 MULTIBOOT2_I386	equ 0			; architecture in the header: the loader enters in 32-bit protected mode
 TAG_END		equ 0			; type of the header's last tag: Multiboot2 Specification 2.0, 3.1.3
-; type of the tag with the entry point for multiboot2, which is not the ELF's entry: Multiboot2 Specification 2.0, 3.1.7
+; tag type of multiboot2's entry point, which is not the ELF file's entry point: Multiboot2 Specification 2.0, 3.1.7
 TAG_ENTRY	equ 3
 
 LINUX		equ 53726448h		; "HdrS": the magic number of boot_params

@@ -14,7 +14,7 @@
 struct com {
 	uint16_t port;
 	unsigned burst; /* bytes that the port accepts at once when its queue is empty */
-	bool is_given_up; /* true after a wait failed; nothing is sent then */
+	bool is_given_up; /* true after a wait failed; no more bytes are sent */
 	struct com_registers {
 		uint8_t interrupts, line, modem, scratch, divisor_low, divisor_high;
 		bool has_queue;

@@ -9,7 +9,7 @@
 #include "firmware/alarm.h"
 #include "measure/survey.h"
 
-/* number of the latest rows of a soak (a long run with a row for each interval) that the screen shows */
+/* maximum number of marks in the progress line, one character for each of a soak's latest rows */
 #define PROGRESS_MARKS 16
 
 struct progress {

@@ -48,7 +48,7 @@ core_entry:
 	mov r9d, [rax + LAPIC_ID]
 	shr r9d, 24
 	jmp .search
-.to_x2apic: ; the boot core is in x2APIC mode, so this core must be too: an xAPIC id has only eight bits
+.to_x2apic: ; enters x2APIC mode like the boot core, because an xAPIC id has only eight bits
 	or eax, APIC_EXTD
 	wrmsr
 .x2apic_id:

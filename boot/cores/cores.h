@@ -1,8 +1,8 @@
 /*
  * The machine's cores as a struct smp. Either baretick starts them by INIT-SIPI-SIPI, or the firmware's MP services
- * provide them (mp.h). A core that baretick started halts if no job comes for a while. There is always a struct smp, if
- * necessary with the boot core alone. The report gets a sentence for each missing core. All memory is allocated before
- * a core starts.
+ * provide them (mp.h). A core that baretick started halts if no job comes for a while. If no other core can be started,
+ * the struct smp has only the boot core. The report gets a sentence for each missing core. All memory is allocated
+ * before a core starts.
  *
  * The boot core's registers are only read, except for the command register of its LAPIC.
  */
@@ -36,11 +36,11 @@ struct cores {
 	struct core_record boot_record; /* the boot core's record, used if there is no memory for more records */
 	struct startup startup;         /* set by cores_start() */
 	struct core_setup *setup;       /* set by cores_start() */
-	uint32_t unlisted_id;           /* set by cores_start(): id of the first core that the MADT does not list */
+	uint32_t unlisted_id;           /* set by cores_start(): id of a started core that the MADT does not list */
 	struct mp *mp;                  /* set by mp_start_cores() */
 };
 
-/* Limits for a struct smp. Both numbers include the boot core. */
+/* Limits for a struct smp. Both numbers of cores include the boot core. */
 struct cores_limits {
 	size_t listed;  /* maximum number of cores with a number and a record, whether they are started or not */
 	size_t started; /* maximum number of cores that are started */
@@ -54,9 +54,9 @@ size_t cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id);
 
 /*
  * Finds the cores of a machine without a MADT. Starts all other cores at once, and writes the APIC ids of at most SPACE
- * cores to IDS. The cores halt until cores_start() starts them. Takes 30 ms, and up to 1 s more if fewer cores answer
- * than CPUID reports, or none. Returns the number of ids. Returns 0 if there are no other cores, no memory, or no local
- * APIC to start them.
+ * cores to IDS. The cores halt until cores_start() starts them. Takes 30 ms. Takes up to 1 s more if no core answers,
+ * or fewer cores than CPUID reports. Returns the number of ids. Returns 0 if there are no other cores, no memory, or no
+ * local APIC to start them.
  */
 size_t cores_find_by_broadcast(uint32_t *ids, size_t space);
 

@@ -8,8 +8,7 @@
 
 /*
  * Allocates zeroed memory for LISTED records, WORKING slots with stacks, and WORKING ids in IDS. Fills in the setup,
- * page tables and trampoline, which all cores share. Returns false if there is too little memory; nothing stays
- * allocated then.
+ * page tables and trampoline, which all cores share. Returns false, and keeps no memory, if there is too little memory.
  */
 bool cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32_t **ids);
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Reads the memory map for code_map_contains(), which may be called until code_map_free(). Returns false if the map
- * cannot be read; nothing stays allocated then.
+ * Reads the memory map for code_map_contains(), which may be called until code_map_free(). Returns false, and keeps no
+ * memory, if the map cannot be read.
  */
 bool code_map_read(void);
 void code_map_free(void);

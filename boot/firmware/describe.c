@@ -34,7 +34,7 @@ join_two_names(char *out, size_t size, const char *first, const char *second)
 	text_printf(&text, "%s%s%s", first, first[0] && second[0] ? " " : "", second);
 }
 
-/* Copies whole arrays, because source and destination have the same size and end with a 0. */
+/* Copies strings as whole arrays, because source and destination have the same size and end with a 0. */
 static void
 describe_identity(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {

@@ -35,7 +35,10 @@ uint64_t firmware_find_rsdp(void);
 uint64_t firmware_find_smbios_3(void);
 uint64_t firmware_find_smbios_2(void);
 
-/* Returns the address of a page for the member unused_page of struct platform, or 0 with UEFI. */
+/*
+ * Returns the address of a page without memory, at which Xen's shared page can be mapped: see struct platform. Returns
+ * 0 if baretick was not started by PVH.
+ */
 uint64_t firmware_get_unused_page(void);
 
 /* Appends the firmware's name and version to TEXT, in the report's format. */
@@ -45,8 +48,8 @@ void firmware_print_name(struct text *text);
 void firmware_print_time(struct text *text);
 
 /*
- * Between these two calls the firmware runs no callback on this core, which masked interrupts alone do not ensure. HELD
- * is the value that firmware_block_callbacks() returned.
+ * The firmware runs no callback on this core from firmware_block_callbacks() to firmware_allow_callbacks(). Masked
+ * interrupts alone do not ensure this. HELD is the value that firmware_block_callbacks() returned.
  */
 uint64_t firmware_block_callbacks(void);
 void firmware_allow_callbacks(uint64_t held);

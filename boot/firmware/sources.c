@@ -5,7 +5,7 @@
 #include "hw/fw_cfg.h"
 
 #define SOURCE_SIZE 8192 /* maximum number of bytes of options in one source */
-#define SHOWN_MAX   48   /* maximum number of characters of another program's words that a note quotes */
+#define SHOWN_MAX   48   /* maximum number of characters that a note quotes of words that are no options */
 #define FW_CFG_NAME "opt/baretick/options"
 
 struct sources

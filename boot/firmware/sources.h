@@ -20,7 +20,7 @@ struct sources {
 	bool good;
 };
 
-/* Returns the built-in options, with no errors. */
+/* Sets REPORT's options to the built-in values. Returns a struct sources without an error, for the functions below. */
 struct sources sources_set_defaults(const struct options_names *names, struct report *report, char *error);
 
 /*

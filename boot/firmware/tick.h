@@ -9,18 +9,19 @@
 #include <stdint.h>
 
 struct tick {
-	uint64_t period_100ns; /* the saved period while the tick is stopped, otherwise 0 */
+	uint64_t period_100ns; /* the tick's period before tick_set_stopped() or tick_pause() stopped it; else 0 */
 };
 
 /*
  * Stops the tick, unless it is stopped already. tick_set_stopped(TICK, false) restarts it. Returns false if the
- * firmware has no such protocol, or if the firmware refuses.
+ * firmware lacks EFI_TIMER_ARCH_PROTOCOL, or if the protocol returns an error.
  */
 bool tick_pause(struct tick *tick);
 
 /*
- * Stops the tick if STOPPED is true, otherwise restarts it with the saved period. Returns false if nothing was changed,
- * because the firmware has no such protocol or refuses.
+ * Stops the tick if STOPPED is true, otherwise restarts it with the saved period. Returns false if nothing was changed.
+ * Reasons are that the tick already was in this state, that the firmware lacks EFI_TIMER_ARCH_PROTOCOL, or that the
+ * protocol returned an error.
  */
 bool tick_set_stopped(struct tick *tick, bool stopped);
 

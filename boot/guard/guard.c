@@ -111,9 +111,9 @@ is_address_within(uint64_t address, const uint8_t *begin, const uint8_t *end)
 
 /*
  * Returns true if GUARD handles the exception. A guard handles all exceptions in the image. It also handles an
- * exception outside of the image if our code called a wrong address. Then the firmware has no code at that address, and
- * the top of STACK is a return address in our code. An exception in the firmware's own code has a return address in the
- * firmware.
+ * exception outside of the image if our code called a wrong address. In this case the firmware has no code at the
+ * address of the exception, and the top of STACK is a return address in our code. An exception in the firmware's own
+ * code has a return address in the firmware.
  */
 bool
 guard_handles_exception(const struct guard *guard, const uint64_t *stack)

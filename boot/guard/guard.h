@@ -19,8 +19,8 @@ bool guard_install_handlers(void);
 void guard_restore_handlers(void);
 
 /*
- * Calls WORK in a guard on the boot core. Its type is fault_guard. If an exception ends the call, stores its
- * description in FAULT and returns false. Guards may be nested: an exception ends the innermost guard.
+ * Calls WORK in a guard on the boot core. If an exception ends the call, stores its description in FAULT and returns
+ * false. Guards may be nested: an exception ends the innermost guard. The type of this function is fault_guard.
  */
 bool guard_run(void (*work)(void *argument), void *argument, struct fault *fault);
 

@@ -14,7 +14,7 @@ struct guard {
 	uint64_t vector, at, error, address; /* the exception that ended the guard */
 	void (*work)(void *argument);
 	void *argument;
-	/* true on other cores than the boot core: they execute no firmware code, so each exception is in our code */
+	/* true for a core other than the boot core: it executes no firmware code, so each exception is in our code */
 	bool runs_no_firmware;
 };
 

@@ -239,7 +239,7 @@ read_option_value(int count, char **words, int *i)
 	return words[++*i];
 }
 
-/* Stores the words in REQUEST. Limits keep their order. */
+/* Stores the words of the command line in REQUEST. Moves the limits of rules to the start of WORDS, in their order. */
 static void
 parse_words(struct request *request, int count, char **words)
 {

@@ -5,7 +5,7 @@
 #include "hw/hw.h"
 #include "report/folders.h"
 
-#define SHARE     10 /* checkpoints use at most a tenth of the run's time, even on a slow volume */
+#define SHARE     10 /* checkpoints use at most 1/SHARE of the run's time, even on a slow volume */
 #define MINUTE_NS UINT64_C(60000000000)
 #define FIRST     "start-cores" /* the first checkpoint is saved before this phase, in which machines may hang */
 
@@ -73,7 +73,7 @@ checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan)
 
 /*
  * Saves a checkpoint, and writes its number and the phase into the marker. The previous checkpoint is removed last,
- * because the old marker still names it.
+ * because the marker names it until the marker is written again.
  */
 static void
 save_checkpoint_now(struct checkpoint *checkpoint)

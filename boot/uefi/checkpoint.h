@@ -46,19 +46,22 @@ void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
 
 /*
  * Called at the start of PHASE. Writes the phase into the marker. From the phase that starts cores on, it also saves a
- * checkpoint, as long as checkpoints take at most a tenth of the time. Returns true if it saved a checkpoint.
+ * checkpoint, as long as checkpoints take at most a tenth of the run's time. Returns true if it saved a checkpoint.
  */
 bool checkpoint_start_phase(void *context, const struct run *run, const struct run_phase *phase);
 
-/* Called if this phase starts the cores by another method than the marker states. */
+/* Called if the current phase starts the cores by another method than the marker states. Writes the marker again. */
 void checkpoint_set_cores(void *context, enum options_cores cores);
 
-/* Returns true if a checkpoint is due, once a minute. Called between batches of a phase that may last for hours. */
+/*
+ * Returns true if a checkpoint is due, a minute after the latest checkpoint or later. Called between batches of a phase
+ * that may last for hours.
+ */
 bool checkpoint_is_due(const void *context);
 
 void checkpoint_save_if_due(void *context); /* saves a checkpoint; called if one is due */
 
-/* Called after the measurements. Returns the number for the run's report. */
+/* Called after the measurements. Writes the marker, and returns the folder number for the run's report. */
 unsigned checkpoint_mark_measurements_ended(struct checkpoint *checkpoint);
 
 /*

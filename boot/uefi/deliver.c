@@ -9,10 +9,10 @@
 #define SAVING "Saving the report on the boot volume ..."
 
 /*
- * Saves the report on the volume. The report is saved before it is sent over the serial lines. If saving fails, the
- * report on the serial lines then includes the reason. Also, sending a report of 64 cores takes minutes at 115,200
- * baud, and the user might remove the stick in this time. A driver may wait long for a broken device, so the screen
- * first shows the summary and SAVING.
+ * Saves the report on the volume. The report is saved before it is sent over the serial lines, for two reasons. If
+ * saving fails, the report on the serial lines includes the reason. Sending a report of 64 cores takes minutes at
+ * 115,200 baud, and the user might remove the stick in this time. A driver may wait long for a broken device, so the
+ * screen first shows the summary and the text SAVING.
  */
 static void
 save_and_show(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],

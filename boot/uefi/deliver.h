@@ -22,8 +22,8 @@ bool deliver_report(struct console *console, struct plan *plan, struct report *r
 /*
  * Saves a report without measured values. ERROR is the reason why nothing was measured. SENTENCE receives a sentence
  * with the folder's name. REPORT describes the machine; its date is removed. Returns false if the report is not saved,
- * for example because of save=off or too little memory. Also returns false if the last saved report is the same.
- * Otherwise a machine that restarts after each error would fill the volume.
+ * for example because of save=off or too little memory. Also returns false, and saves nothing, if the last saved report
+ * is the same. Otherwise a machine that restarts after each error would fill the volume.
  */
 bool deliver_error_report(struct plan *plan, struct report *report, const struct plan_page *page, const char *error,
 			  char sentence[SAVE_SENTENCE_SIZE]);

@@ -69,7 +69,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 {
 	if (how == EXIT_ASK)
 		how = pager_wait_for_exit(pager, can_return);
-	while (serial_send_next(&console->serial)) /* the queue is already empty if a key was awaited */
+	while (serial_send_next(&console->serial)) /* the queue is empty if the pager waited for an exit */
 		;
 	pager_run_last(pager);
 	if (how == EXIT_DEBUG) {

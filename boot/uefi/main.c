@@ -108,7 +108,7 @@ end_without_measuring(struct application *app, const char *error, const char *sa
 	return EFI_INVALID_PARAMETER;
 }
 
-/* Shows the list that the option rules or help requests, and ends the run. */
+/* Shows the list that the option `rules` or `help` requests, and ends the run. */
 static EFI_STATUS
 show_requested_list(struct application *app)
 {

@@ -17,9 +17,9 @@ struct netboot {
 };
 
 /*
- * Finds the server that the application was loaded from. Returns a source of options for settings_read(), which
- * requests the options for the machine that SMBIOS describes. Adds notes to REPORT. Returns NULL if the application was
- * not loaded over a network. The caller keeps all arguments valid.
+ * Finds the server that the application was loaded from. Returns a source of options for settings_read(), or NULL if
+ * the application was not loaded over a network. The source requests the options for the machine that SMBIOS describes,
+ * and adds notes to REPORT. The caller keeps all arguments valid while the source is used.
  */
 const struct settings_other *netboot_find_options(struct netboot *netboot, struct console *console,
 						  struct report *report, const struct smbios_facts *smbios);

@@ -20,8 +20,8 @@ struct send {
 
 /*
  * Makes PAGER, as its last step, send PLAN's report.json to the address in REPORT's options, and show the result on the
- * screen and the serial lines. Without save=, the report is sent to BOOTED if this server accepts requests.
- * Does nothing without an address. The caller keeps all arguments valid until this step.
+ * screen and the serial lines. Without save=, the report is sent to BOOTED if this server accepts requests. Does
+ * nothing if neither the options nor BOOTED have an address. The caller keeps all arguments valid until this step.
  */
 void send_schedule_report(struct send *send, const struct report *report, const struct plan *plan,
 			  const struct server *booted, struct pager *pager);

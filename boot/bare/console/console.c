@@ -33,7 +33,7 @@ console_open(struct console *console)
 	}
 }
 
-/* Uses PORT if console_open() found no line. */
+/* Uses the 16550 at PORT if console_open() found no serial line. */
 void
 console_add_port(struct console *console, uint16_t port)
 {

@@ -12,7 +12,7 @@
 struct xen_console {
 	struct xen_ring *ring;
 	uint32_t event_channel;
-	bool is_given_up; /* true after a wait failed; nothing is sent then */
+	bool is_given_up; /* true after a wait failed; no more bytes are sent */
 };
 
 /* Values of Xen's struct sched_shutdown. */

@@ -1,6 +1,7 @@
 /*
- * Implements the alarm by the PM timer. The alarm counts time only while the TSC stands still. While the TSC counts,
- * the run measures its deadline by the TSC, so that a faulty PM timer cannot end the run. See alarm.h.
+ * Implements the alarm by the PM timer. While the TSC counts, the run measures its deadline by the TSC. The alarm
+ * counts only the time in which the TSC stands still. Therefore a faulty PM timer cannot end a run whose TSC counts.
+ * See alarm.h.
  */
 #include "firmware/alarm.h"
 

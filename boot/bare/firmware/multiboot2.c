@@ -4,7 +4,7 @@
  */
 #include "bare/firmware/start_info.h"
 
-/* largest accepted size of the loader's information; real loaders need 8 KiB, and 30 bytes per module */
+/* largest accepted size of the loader's information; real loaders need 8 KiB and 30 bytes for each module */
 #define SIZE_MAX_BYTES (1u << 20)
 #define TAG_ALIGNMENT  8u         /* each tag starts at a multiple of 8 bytes: Multiboot2 Specification 2.0, 3.6.1 */
 #define MODULES_MAX    16u

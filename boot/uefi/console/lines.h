@@ -1,5 +1,5 @@
 /*
- * Finds serial lines: the firmware's lines (EFI_SERIAL_IO_PROTOCOL). If the firmware has none, uses a
+ * Finds serial lines. These are the firmware's lines (EFI_SERIAL_IO_PROTOCOL). If the firmware has no lines, uses a
  * port for which the firmware has no driver.
  */
 #ifndef BARETICK_LINES_H

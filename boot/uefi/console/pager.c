@@ -10,8 +10,8 @@
 #define WAITING           "Waiting for a key: P powers off, R restarts\n"
 #define WAITING_OR_SHELL  "Waiting for a key: P powers off, R restarts, Q returns to the shell\n"
 /*
- * Bytes of the buffer for each byte of a document: two panes with colours, and twice as much because lines may be
- * wrapped.
+ * Bytes of the buffer for each byte of a document. Each of two panes needs a byte for the character and a byte for its
+ * colour. Wrapped lines may need twice as much.
  */
 #define BUFFER_PER_BYTE 8
 

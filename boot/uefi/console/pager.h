@@ -14,7 +14,7 @@ struct pager {
 	struct screen screen;
 	char saved[PAGER_SAVED_SIZE];
 	struct screen_row *shown; /* the rows that the screen shows; NULL if they are not known */
-	/* buffer for the document's text; NULL if there is no memory for it, then SCRAP is the buffer */
+	/* buffer for the document's text; NULL if SCRAP is used, because there is no memory */
 	char *document_bytes;
 	char scrap[8];
 	/*
@@ -43,7 +43,7 @@ void pager_show_document(struct pager *pager, struct console *console, const cha
  * Lets the reader turn pages, until the reader chooses an exit, and returns the exit. EXIT_RETURN can be chosen only if
  * CAN_QUIT is set. During this time the queue of the serial lines is sent. The rest of the queue is dropped when an
  * exit is chosen. Without a screen or a keyboard the function waits for ever. If PATIENCE is set and no key is pressed
- * in that time, it returns EXIT_REBOOT, so that an unattended machine restarts. Any key ends this countdown.
+ * during these waits, it returns EXIT_REBOOT, so that an unattended machine restarts. Any key ends this countdown.
  */
 enum options_exit pager_wait_for_exit(struct pager *pager, bool can_quit);
 

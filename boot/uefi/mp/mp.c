@@ -101,8 +101,8 @@ mp_count_listed(void)
 }
 
 /*
- * Prepares the firmware's cores. Returns NULL, or the reason why they are not available; no memory stays allocated
- * then.
+ * Prepares the firmware's cores. Returns NULL, or the reason why they are not available. After a failure no memory
+ * stays allocated.
  */
 static const char *
 mp_prepare_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits limits, struct rate tsc)

@@ -7,7 +7,7 @@
 
 #include "cores/cores.h"
 
-/* Returns the number of the firmware's cores, including the boot core, or 1 if it has no MP services. */
+/* Returns the number of the firmware's cores, including the boot core. Returns 1 if the firmware has no MP services. */
 size_t mp_count_listed(void);
 
 /*

@@ -33,7 +33,7 @@ struct mp {
 	struct cores *cores;
 	size_t usable;
 	bool alone; /* true if the firmware runs jobs on other cores only while the boot core waits */
-	bool held;  /* true if the firmware did not end a job, so that memory which it still uses must not be freed */
+	bool held;  /* true if the firmware did not end a job; memory that it still uses must not be freed */
 	struct mp_core core[]; /* in the order of cores->records */
 };
 

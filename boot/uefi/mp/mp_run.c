@@ -175,10 +175,10 @@ mp_await_release(struct mp_core *core)
 }
 
 /*
- * Starts the batch's cores one by one. The boot core does not wait for them, except for the last core if the boot
- * core is not in the batch. A wait for the last core is faster, because otherwise EDK II needs up to 100 ms to notice
- * a job's end. Returns false if the firmware runs jobs only while the boot core waits. The firmware may do so after
- * it has signalled ReadyToBoot (PI 1.7, 13.4).
+ * Starts the batch's cores one by one. The boot core does not wait for them, except for the last core if the boot core
+ * is not in the batch. A wait for the last core is faster, because otherwise EDK II needs up to 100 ms to notice a
+ * job's end. Returns false if the firmware runs jobs only while the boot core waits. Firmware may have this limit after
+ * ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
 mp_start_cores_one_by_one(const struct mp_batch *batch, uint64_t bound_ns)

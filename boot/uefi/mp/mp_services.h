@@ -15,7 +15,7 @@ struct mp_processor {
 	UINT64 id; /* the processor's APIC id */
 	UINT32 status;
 	UINT32 location[3];  /* numbers of package, core and thread */
-	UINT32 extended[6];  /* filled in only if a flag in the requested processor number is set */
+	UINT32 extended[6];  /* filled in only if a flag in get_processor_info()'s argument NUMBER is set */
 };
 
 typedef VOID EFIAPI mp_procedure(VOID *argument);

@@ -111,7 +111,7 @@ struct reception {
 	EFI_STATUS end; /* status of the last receive */
 };
 
-/* Returns true if the answer is complete. For a POST and for an error the first line is enough. */
+/* Returns true if the answer is complete. For a POST, and for any status other than 200, the first line is enough. */
 static bool
 is_answer_complete(const struct exchange *exchange, struct reception *in)
 {

@@ -37,8 +37,8 @@ struct tcp { /* a TCP connection, which is a child handle of the firmware's TCP 
 EFI_STATUS tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT16 port);
 
 /*
- * Sends all BYTES within MS milliseconds. If this takes longer, resets the connection and returns EFI_TIMEOUT.
- * tcp_close() is needed even then.
+ * Sends all BYTES within MS milliseconds. If this takes longer, resets the connection and returns EFI_TIMEOUT. After
+ * an error, tcp_close() is needed, too.
  */
 EFI_STATUS tcp_send(struct tcp *tcp, const char *bytes, size_t length, unsigned ms);
 

@@ -8,7 +8,7 @@
 #include "network/origin.h"
 #include "uefi/network/exchange.h"
 
-#define SERVER_URL_SIZE      (ORIGIN_ADDRESS_SIZE + 16) /* size of the server's address with one of baretick's paths */
+#define SERVER_URL_SIZE      (ORIGIN_ADDRESS_SIZE + 16) /* size of a URL on the server, for options or for reports */
 #define SERVER_SENTENCE_SIZE 384
 
 struct server {
@@ -26,7 +26,7 @@ void server_find(struct server *server);
  * Requests the options of the machine with the serial number SERIAL ("" if not known). BUFFER receives the first SIZE
  * bytes of the options, and LENGTH their length. SENTENCE names their source. If there are no options, returns false,
  * and SENTENCE is the reason. SENTENCE is "" if the server answered that it has no options for this machine. The time
- * limits are 8 s for an address, 8 s for a name, and 21 s for the rest.
+ * limits are 8 s for an address, 8 s for a name, and 21 s for the exchange with the server.
  */
 bool server_read_options(const struct server *server, const char *serial, char *buffer, size_t size, size_t *length,
 			 char sentence[SERVER_SENTENCE_SIZE]);

@@ -41,8 +41,8 @@ wait_for_signal(struct tcp *tcp, unsigned ms)
 }
 
 /*
- * Waits for TOKEN. TOKEN is on the caller's stack, and the driver must not use it after a time-out. Therefore the
- * connection is reset then.
+ * Waits for TOKEN, which is on the caller's stack. After a time-out the connection is reset, so that the driver no
+ * longer uses TOKEN.
  */
 static EFI_STATUS
 wait_for_token(struct tcp *tcp, const struct tcp4_token *token, unsigned ms)

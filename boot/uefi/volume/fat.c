@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-#define WINDOW            512u         /* number of bytes per read; a sector has a multiple of 512 bytes */
+#define WINDOW            512u         /* number of bytes per read; no sector is smaller */
 #define FOLDER_BYTES_MAX  (2u << 20)   /* size of the longest valid folder: 65,536 entries of 32 bytes */
 #define ENTRY_BYTES       32u
 #define NAME_BYTES        11u          /* characters of a short name: 8 + 3, padded with blanks */
@@ -39,8 +39,8 @@ struct fat {
 };
 
 /*
- * Returns a pointer to the byte at offset AT of the volume, in WINDOW. Reads the byte's sector if WINDOW does not
- * contain it. Returns NULL if the read fails.
+ * Returns a pointer to the byte at offset AT of the volume, in the buffer of WINDOW. Reads the 512 bytes that contain
+ * this byte, unless they are already in the buffer. Returns NULL if the read fails.
  */
 static const uint8_t *
 read_bytes_at(struct fat *fat, struct window *window, uint64_t at)

@@ -28,7 +28,7 @@ EFI_STATUS files_open_volume(EFI_FILE_HANDLE *root);
 
 struct files_space {
 	bool read_only;
-	uint64_t free_bytes;  /* bytes that files may still use */
+	uint64_t free_bytes;  /* bytes on the volume that new files may use */
 	uint64_t block_bytes; /* bytes on the volume that the smallest file occupies; 0 if not known */
 };
 

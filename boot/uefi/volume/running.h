@@ -14,8 +14,8 @@
 size_t running_read_file(const char *name, char *bytes, size_t size);
 
 /*
- * Writes the marker. It is on the volume when this function returns. Sets FOLDER_MADE if \baretick had to be created
- * for it. Returns false if the marker cannot be written.
+ * Writes the marker. It is on the volume when this function returns. Sets FOLDER_MADE if this call created \baretick.
+ * Returns false if the marker cannot be written.
  */
 bool running_write_file(const char *name, const char *bytes, size_t length, bool *folder_made);
 

@@ -260,8 +260,8 @@ remove_folder(struct saving *saving, const char *folder)
 }
 
 /*
- * Renames the complete folder. If the firmware cannot rename, the name still ends in .new, and the sentence mentions
- * it.
+ * Renames the complete folder. If the firmware cannot rename, the name still ends in .new, and saving->sentence states
+ * this.
  */
 static void
 rename_folder(struct saving *saving, const char *folder, unsigned number)

@@ -20,8 +20,8 @@ bool save_check_volume(char sentence[SAVE_SENTENCE_SIZE]);
  * Writes TEXTS, indexed by enum save_file, into the folder \baretick\NNNN. NNNN is NUMBER, or the next free number if
  * NUMBER is 0. The folder is called NNNN.new until all texts are written, and no existing file is opened for writing.
  * If the device keeps the order of writes, each folder without .new is therefore complete even after a power cut. Only
- * the list of folders in \baretick may be incomplete then. SENTENCE names the folder. On failure this function returns
- * false, and SENTENCE is the reason. The incomplete folder is removed if the volume allows it.
+ * the list of folders in \baretick may be incomplete after a power cut. SENTENCE names the folder. On failure this
+ * function returns false, and SENTENCE is the reason. The incomplete folder is removed if the volume allows it.
  */
 bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, char sentence[SAVE_SENTENCE_SIZE]);
 
@@ -31,7 +31,7 @@ bool save_report(const struct text *const texts[SAVE_FILES], unsigned number, ch
  */
 bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number);
 
-/* Removes the folder NUMBER of this run. First renames it to NNNN.new, because it is incomplete from then on. */
+/* Removes the folder NUMBER of this run. First renames it to NNNN.new, the name of an incomplete folder. */
 void save_remove_report(unsigned number);
 
 /* Returns true if the folder with NUMBER is still called NNNN.new, because the firmware cannot rename. */

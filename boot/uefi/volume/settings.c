@@ -46,7 +46,7 @@ parse_load_options(struct sources *sources, char *buffer)
 		return;
 	for (; length < count && wide[length]; length++) {
 		if (!is_text_character(wide[length])) {
-			/* Data other than text are for the firmware's own programs, such as a GUID or a device path. */
+			/* Binary data, such as a GUID or a device path, are for the firmware's own programs. */
 			report_add_note(sources->report, "The load options are %u bytes of binary data: they are not used.",
 					(unsigned)image->LoadOptionsSize);
 			return;
