@@ -25,7 +25,10 @@ struct plan {
 	enum pair_schedule widest;
 	void *memory;            /* zeroed memory for the measurements: see survey_divide_memory() */
 	void *series;            /* memory for the series of a soak; NULL if the run has no series */
-	/* Buffers for the report's formats. Each has the size of the longest text. Without a page, html has size 0. */
+	/*
+	 * Buffers for the report's formats, each as large as the longest text of its format. Without a page, html has
+	 * size 0.
+	 */
 	struct text table, json, html, csv;
 	struct text record;      /* set by plan_render(); its bytes belong to the run */
 	struct text base64;      /* the record for the serial line */

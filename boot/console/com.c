@@ -21,9 +21,9 @@ enum {
 #define STATUS_NOTHING  0xffu /* value that a port without a device returns */
 
 /*
- * Maximum number of status reads in one wait. Sixteen bytes are sent within 1.4 ms. A read takes about 1 us on a bus
- * and up to 100 us in a guest. So the wait ends after 4 s on hardware, and after minutes in a slow guest. Afterwards
- * the port is not used any more, so that a run has only one such wait.
+ * Maximum number of status reads in one wait. The 16 bytes of the queue are sent within 1.4 ms. A read takes about 1 us
+ * on a bus and up to 100 us in a guest. So the wait ends after 4 s on hardware, and after minutes in a slow guest.
+ * Afterwards the port is not used any more, so that a run has only one such wait.
  */
 #define POLLS_MAX 4000000u
 

@@ -44,7 +44,7 @@ show_progress(void *context, const char *what, uint64_t done_ns, uint64_t total_
 	if (done_ns > total_ns)
 		done_ns = total_ns;
 	percent = total_ns ? (unsigned)(done_ns / (total_ns / 100 + 1)) : 0;
-	/* The shown percentage never goes down, even if the run's plan gets longer. */
+	/* The shown percentage never goes down, even if the run's planned duration increases. */
 	if (progress->percent < percent)
 		progress->percent = percent;
 	left_ns = survey_remaining_time_ns(done_ns, total_ns, scale_ns(&progress->scale, now - progress->start_tsc));

@@ -44,7 +44,7 @@ struct cores {
 struct cores_limits {
 	size_t listed;  /* maximum number of cores with a number and a record, whether they are started or not */
 	size_t started; /* maximum number of cores that are started */
-	uint64_t awake_ns; /* how long a core that cores_start() started polls for its next job before it halts */
+	uint64_t awake_ns; /* time in ns that a core started by cores_start() polls for its next job before it halts */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* Allocates memory in whole pages. Functions that need UEFI do nothing. See firmware.h. */
+/* Allocates memory in whole pages. The functions of firmware.h that need UEFI do nothing here. See firmware.h. */
 #include "bare/firmware/bare.h"
 
 #include "hw/paging.h"
@@ -46,7 +46,10 @@ firmware_free(void *memory)
 		firmware_free_pages(head - 1, head[-1].pages);
 }
 
-/* Returns memory without protecting it from a later kernel. No kernel follows, because the run ends with a reset. */
+/*
+ * Returns memory without protecting it from a later kernel. No kernel follows, because the run never returns to the
+ * loader.
+ */
 void *
 firmware_reserve_low_pages(size_t pages)
 {

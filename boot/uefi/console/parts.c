@@ -91,7 +91,7 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
 
 /*
  * Compares PATH with ConOut's path at AT. Returns true if the shorter path is the start of the longer path. ConOut may
- * name a graphics card without its output, and then has the shorter path.
+ * name a graphics card without its output. In this case ConOut has the shorter path.
  */
 static bool
 shares_path_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)

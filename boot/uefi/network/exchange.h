@@ -25,7 +25,7 @@ struct exchange {
 	/* Set by exchange_run(). */
 	struct url at;       /* the parsed address */
 	unsigned status;     /* the answer's status, 100 to 999 */
-	size_t answer_length; /* length of the body at the start of ANSWER; valid with EXCHANGE_ANSWERED */
+	size_t answer_length; /* length of the body at the start of ANSWER; valid after EXCHANGE_ANSWERED */
 	char reason[EXCHANGE_REASON_SIZE]; /* reason of a failure, without a full stop at the end */
 };
 

@@ -17,7 +17,7 @@
 #define ATTRIBUTE_LABEL   0x08         /* volume label, or a part of a long name */
 #define ENTRY_LAST        0x00
 #define ENTRY_DELETED     0xe5
-#define END_FAT16         0xfff7u      /* values from here on mean a bad cluster or the end of the chain */
+#define END_FAT16         0xfff7u      /* first value that means a bad cluster or the end of the chain */
 #define END_FAT32         0x0ffffff7u
 
 static const EFI_GUID guid_block_io = EFI_BLOCK_IO_PROTOCOL_GUID;

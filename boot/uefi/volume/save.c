@@ -56,8 +56,8 @@ describe_status(EFI_STATUS status)
 }
 
 /*
- * Returns false if STATUS means that the device does not answer or was removed. Each further call would then wait for
- * the device again.
+ * Returns false if STATUS means that the device does not answer or was removed. With such a device each further call
+ * would wait again.
  */
 static bool
 is_device_alive(EFI_STATUS status)

@@ -40,7 +40,7 @@ bool save_is_unrenamed(unsigned number);
 /* Returns true if the report.json in the folder with the highest number is equal to JSON. */
 bool save_is_latest_report(const struct text *json);
 
-/* Returns the number after the highest used number, or 0 if there is none or the volume cannot be read. */
+/* Returns the number after the highest used number. Returns 0 if no number is free, or if the volume cannot be read. */
 unsigned save_find_next_number(void);
 
 #endif
