@@ -15,7 +15,7 @@
 /* Stolen time: fills report->interference, and observed_ns, gaps and worst_gap_ns of each core. */
 void analysis_calculate_gaps(const void *record, size_t size, struct report *report);
 
-/* Fills report->discontinuities, except their times in the run and their classes, which the judge sets. */
+/* Fills report->discontinuities, except their times in the run and their classes, which src/judge sets. */
 void analysis_calculate_discontinuities(const void *record, size_t size, struct report *report);
 
 /* Sets SCALE to the TSC's rate in an entry `scale`. */
@@ -30,9 +30,9 @@ struct rate_outcome {
 };
 
 /*
- * Rates: fills the TSC's rate and its source, report->rates, and each clock's rates, errors and changes, also in each
- * row of a soak. May choose another stated rate (claim) as the TSC's nominal frequency. Two clocks disagree if their
- * rates differ by more than LIMIT_PPB.
+ * Rates: fills the TSC's rate and its source, report->rates, and the rates of each clock with their errors and changes.
+ * Also fills the rates in each row of a soak. If the TSC's nominal frequency (claim) contradicts the clocks, another
+ * claim may replace it. Two clocks disagree if their rates differ by more than LIMIT_PPB.
  */
 struct rate_outcome analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb,
 					     struct report *report);
@@ -66,8 +66,9 @@ struct timer_tick {
 struct timer_tick analysis_calculate_timer_tick(const struct record_timer *timer, const struct scale *scale);
 
 /*
- * Calibration loops: fills runs, refused, median and worst of each row of report->calibrations. The errors are relative
- * to the TSC's measured rate, report->tsc_within.
+ * Calibration loops: fills runs, refused, median and worst of each row of report->calibrations. Median and worst are
+ * errors of a loop's results. They are relative to the rate of the calibrated clock, which is calculated from
+ * report->tsc_within.
  */
 void analysis_calculate_calibrations(const void *record, size_t size, struct report *report);
 

@@ -12,7 +12,7 @@
 struct loop_results { /* the results of one calibration loop */
 	uint64_t refused[CALIBRATION_REFUSALS];
 	size_t count;
-	uint64_t hz[CALIBRATION_RUNS_MAX]; /* rates in ascending order */
+	uint64_t hz[CALIBRATION_RUNS_MAX]; /* rates that the loop's runs returned, in ascending order */
 	uint64_t ticks, slack_ticks, tsc_ticks;
 };
 

@@ -12,7 +12,7 @@
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 /* Allowed unevenness of a real RTC's edges, because the time of its update cycle varies. */
 #define EDGE_UNEVEN_NS INT64_C(5000000)
-/* an RTC that seems to have lost more than this has gained instead, because its value is modulo its range */
+/* An RTC's gain is only known modulo the RTC's range. This is the smallest gain that is assumed. */
 #define EDGE_BACK_NS   INT64_C(-5000000000)
 #define FAR            (INT64_C(1) << 58) /* a larger difference, in ticks or ns, cannot be valid */
 /*
@@ -96,7 +96,9 @@ gain_on_tsc_ns(const struct analysis_step *step, const struct record_compared *c
 	};
 }
 
-/* Subtracts whole wraps from an edge clock's gain, so that it is between EDGE_BACK_NS and one wrap more. */
+/*
+ * Subtracts whole wraps from an edge clock's gain. Its upper bound is then from EDGE_BACK_NS to EDGE_BACK_NS + WRAP_NS.
+ */
 static struct offset
 subtract_whole_wraps(struct offset offset, int64_t wrap_ns)
 {
@@ -109,7 +111,7 @@ subtract_whole_wraps(struct offset offset, int64_t wrap_ns)
 	return (struct offset){ offset.low - by * wrap_ns, offset.high - by * wrap_ns };
 }
 
-/* Returns the time from one wrap to the next; 0 for a 64-bit counter. */
+/* Returns the time from one wrap of CLOCK to the next, or 0 for a 64-bit counter. */
 static int64_t
 wrap_interval_ns(const struct analysis_step *step, const struct record_compared *clock)
 {
@@ -147,8 +149,8 @@ clock_gain_in_step(const struct analysis_step *step, const struct record_compare
 		return in;
 	}
 	/*
-	 * One of the readings must be at an edge. Between edges both are uncertain by a tick, and a stopped edge clock
-	 * has no edge.
+	 * One reading must be at an edge, because otherwise both are uncertain by a tick. Both readings at an edge are
+	 * not required, because an edge clock that stopped in the step shows no further edge.
 	 */
 	in.known &= clock->then_at_edge || clock->now_at_edge;
 	in.elapsed = subtract_whole_wraps(in.elapsed, wrap);
@@ -223,9 +225,9 @@ make_report_group(const struct report *report, uint32_t clocks)
 }
 
 /*
- * Returns true if CLOCKS are all edge clocks (such as an RTC) of which only one edge was seen before this step. If a
- * pause of unknown length delayed that edge, the time of the pause is unknown. A reading between two edges excludes
- * such a pause.
+ * Returns true if CLOCKS are all edge clocks (such as an RTC), and each of them showed only one edge before this step.
+ * A pause may have delayed this edge, and then its start is not known. A reading between two edges excludes such a
+ * pause.
  */
 static bool
 have_shown_one_edge_only(const struct analysis_step *step, uint32_t clocks)
@@ -255,8 +257,9 @@ last_agreement_tsc(const struct analysis_step *step, uint32_t clocks)
 }
 
 /*
- * Returns how many ns more than the step shows the edge clocks in CLOCKS may have gained on the TSC. If a guest was
- * stopped when an edge was due, it saw the edge late, and a part of the stop is before the step.
+ * Returns the upper bound in ns of an additional gain on the TSC that the readings of the step do not show. Only edge
+ * clocks have such a gain: a guest that was stopped when an edge was due saw this edge late. A part of the stop is then
+ * before the step.
  */
 static int64_t
 max_hidden_gain_ns(const struct analysis_step *step, uint32_t clocks)

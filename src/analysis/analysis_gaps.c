@@ -48,9 +48,9 @@ read_run_start(struct gap_analysis *analysis, const struct record_entry *entry)
 }
 
 /*
- * Adds the stolen time of a core that the hypervisor's counter shows, and its bounds by the TSC readings of the
- * observing loop. The counter is read shortly before and after the loop. Its value may include time that was stolen
- * between these reads and the loop. Therefore the time between them is subtracted to get a lower bound.
+ * Adds the stolen time of a core from two sources. The TSC readings of the observing loop give a lower and an upper
+ * bound. The hypervisor's counter is read shortly before and after the loop, so it may include time that was stolen
+ * outside the loop. Therefore its lower bound is its value minus the time between its reads and the loop.
  */
 static void
 add_stolen_time(struct report_stolen *stolen, const struct scale *scale, const struct record_watch *watch)

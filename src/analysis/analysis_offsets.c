@@ -15,7 +15,7 @@ _Static_assert(PAIR_SCHEDULE_STAR == 0 && PAIR_SCHEDULE_ALL == 1, "records conta
  * this is the latest of them.
  */
 struct recorded_pass {
-	struct record_pass entry; /* the entry of the pass; its number is 0 if the record has no such pass */
+	struct record_pass entry; /* the entry of the pass; entry.pass is 0 if the record has no such pass */
 	struct offsets *offsets;
 	uint64_t pingpongs, again; /* number of pairs with a ping-pong, and number of repeated ping-pongs */
 };
@@ -43,8 +43,8 @@ clear_offset_figures(struct report *report)
 }
 
 /*
- * Returns the number of cores that took part in the pass ENTRY, of CORE_COUNT cores in the report. Writes the core with
- * each rank to CORE_OF, unless CORE_OF is NULL.
+ * Returns the number of cores that took part in the pass ENTRY, of CORE_COUNT cores in the report. Writes these cores
+ * to CORE_OF in ascending order, unless CORE_OF is NULL. The rank of a core is its index in CORE_OF.
  */
 static size_t
 read_cores_of_pass(size_t core_count, const struct record_entry *entry, uint32_t *core_of)
@@ -73,7 +73,10 @@ schedule_of_pass(const struct record_pass *pass)
 	return pass->schedule ? PAIR_SCHEDULE_ALL : PAIR_SCHEDULE_STAR;
 }
 
-/* Reads the entry of a pass. Passes after the first must have its cores and its schedule. */
+/*
+ * Reads the entry of a pass. Later passes use the cores of the first pass. A later pass with another schedule is
+ * ignored.
+ */
 static void
 read_pass_entry(struct offset_analysis *analysis, const struct record_entry *entry)
 {
@@ -97,7 +100,7 @@ read_pass_entry(struct offset_analysis *analysis, const struct record_entry *ent
 		return;
 	if (is_first) {
 		read_cores_of_pass(report->core_count, entry, report->skew.core_of);
-		/* forget later passes, because their ranks belong to an earlier first pass */
+		/* remove later passes: their ranks belong to the cores of the first pass that this pass replaces */
 		for (size_t i = 1; i < REPORT_PASSES; i++)
 			analysis->passes[i].entry.pass = 0;
 	}
@@ -273,8 +276,8 @@ report_first_pass(struct offset_analysis *analysis)
 }
 
 /*
- * Calculates the drift of each pair that had a ping-pong in both passes, from the times of its own ping-pongs. Drifts
- * against the boot core are also stored in the core's row.
+ * Calculates the drift of each pair that had a ping-pong in the first and in the last pass, from the times of these two
+ * ping-pongs. Drifts against the boot core are also stored in the core's row.
  */
 static void
 report_drifts(struct report *report)

@@ -16,14 +16,14 @@
 #define PPT                 UINT64_C(1000000000000)
 
 /*
- * Two clocks come from one source if their ratio is known this well and equals its nominal value. Separate
- * crystals differ by 10 ppm or more.
+ * Largest uncertainty of the ratio of two clocks that come from one source. The ratio must also equal its nominal
+ * value. Separate crystals differ by 10 ppm or more.
  */
 #define SAME_SOURCE_PPB 5000
 
 /*
- * The rate of a clock over a span of time, and the TSC's rate that it gives over the span and over each half of the
- * rate window.
+ * The rate of a clock over a time span, and the TSC's rate that this clock implies over the span and over each half of
+ * the rate window.
  */
 struct rate_span {
 	struct rate_slope slope;
@@ -34,12 +34,12 @@ struct rate_span {
 
 struct clock_rates {
 	bool is_followed, is_uncounted, may_have_stopped;
-	bool has_final;              /* false if nothing is known about the time after the window */
+	bool has_final;              /* true if the clock was read at the end of the run */
 	struct sample first, last, final;
-	uint64_t expected_ticks;     /* expected ticks from the previous reading to FINAL */
-	struct rate_span window, whole; /* from FIRST to LAST, and from FIRST to FINAL */
+	uint64_t expected_ticks;     /* ticks of this clock that are expected from its previous reading to FINAL */
+	struct rate_span window, whole; /* rates from FIRST to LAST, and from FIRST to FINAL */
 	struct rate_interval since; /* the TSC's rate from LAST to FINAL */
-	struct rate_interval again; /* the TSC's rate in the additional measurement of an edge clock */
+	struct rate_interval again; /* the TSC's rate by an edge clock's additional measurement at the end of the run */
 	bool has_again;
 	struct interval_ppb change_halves, change_since;
 };
@@ -303,7 +303,7 @@ take_up_to_rest(uint64_t *rest, uint64_t part)
 
 /*
  * Returns the parts of the error of SPAN that come from the readings, each in parts per 10^12. The parts from the
- * brackets and the TSC's resolution are subtracted from the slope's width, and the rest is due to the clock's
+ * brackets and the TSC's resolution are subtracted from half the width of SPAN's slope. The rest is due to the clock's
  * resolution.
  */
 static struct rate_budget
@@ -323,7 +323,10 @@ calculate_error_budget(const struct rates *rates, const struct report_clock *ent
 	return budget;
 }
 
-/* Adds the other parts to the budget of ENTRY's rate. All parts together are at least half of its interval. */
+/*
+ * Adds the parts from the TSC's rate and from the conversion to the budget of ENTRY's rate. The conversion is the part
+ * of the rate's error (half the width of its interval) that the other parts do not explain.
+ */
 static void
 complete_error_budget(const struct report *report, struct report_clock *entry)
 {
@@ -379,8 +382,8 @@ compare_rates_of_pair(struct rates *rates, const struct rate_span *spans, size_t
 }
 
 /*
- * Calculates all rates of the report. They are over the WHOLE run if the clock was read at its end, otherwise over the
- * rate window.
+ * Calculates all rates of the report. If WHOLE is true, they are over the whole run for each clock that was read at the
+ * end of the run. All other rates are over the rate window.
  */
 static void
 calculate_rates(struct rates *rates, bool whole)
@@ -567,7 +570,7 @@ find_unsure_edge_clocks(struct rates *rates, const struct scale *scale)
 
 /*
  * Returns true if all clocks of the rate window were also read at the end of the run, and no clock changed its rate
- * against the TSC. The TSC did not change its rate then either.
+ * against the TSC. In this case the TSC's own rate did not change either.
  */
 static bool
 are_all_rates_steady(const struct rates *rates)
@@ -656,7 +659,10 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 		if (set_has(windows.clocks, i))
 			calculate_rates_of_clock(&rates, record, size, &windows, i);
 		rates.clocks[i].is_uncounted = rates.clocks[i].is_followed && set_has(miscounted, i);
-		/* The choice of the clock that sets the scale depends on this change, so it must not be of an earlier call. */
+		/*
+		 * choose_clock_that_sets_scale() uses this change. Without this line it would use a change from an
+		 * earlier call.
+		 */
 		report->clocks[i].change_halves = rates.clocks[i].change_halves;
 	}
 	calculate_rates(&rates, false);

@@ -116,7 +116,7 @@ timer_interrupt_lateness(const struct timer_analysis *analysis, const struct rec
 	if (timer->flags & RECORD_BY_TSC)
 		return widen_by_counter_step(
 			analysis, signed_ticks_to_ps(analysis, (int64_t)(event->tsc - arming->deadline), 0), tick->high);
-	/* Each of the two TSC readings is valid until the TSC's next step. */
+	/* Each of the two TSC readings may be up to one step of the TSC old. */
 	int64_t step_ps = timer_tsc_ticks_to_ps(analysis, timer->step_ticks - 1);
 
 	return (struct lateness){
@@ -144,8 +144,9 @@ lateness_between_polls(const struct timer_analysis *analysis, const struct recor
 }
 
 /*
- * Returns true if a one-shot is not counted. This is so if the core was preempted when it was due, or if its interrupt
- * may belong to an earlier one-shot that never came. It is also so if the first poll found the status already set.
+ * Returns true if a one-shot is not counted. This is so if the core was preempted when the one-shot was due, or if the
+ * interrupt may belong to an earlier one-shot that seemed lost. It is also so if the first poll found the status
+ * already set.
  */
 static bool
 is_shot_excused(struct timer_analysis *analysis, const struct record_event *first, const struct lateness *late)

@@ -6,7 +6,7 @@
  * 260, and the options with a limit of each rule 4,000.
  */
 #define REPORT_BYTES ((size_t)192 << 10)
-/* a core with both latencies of each clock takes up to 2,400 bytes */
+/* a core takes up to 2,400 bytes with the latencies of each clock, measured alone and together with the other cores */
 #define CORE_BYTES       2500u
 #define LATENCY_BYTES    (FACTS_CELLS * 3u) /* a cell with the number of reads of one duration takes 2 to 3 bytes */
 #define ROW_BYTES        64u

@@ -13,9 +13,11 @@
 #include "record/record.h"
 #include "report/report.h"
 
-/* The lists of a report that have entries. These numbers are in the file, and are never used again for another list. */
+/*
+ * The lists of a report that have entries. These numbers are in the record, and are never used again for another list.
+ */
 enum facts_list {
-	FACTS_REPORT, /* the report itself, a list with one element; it is the first list in the file */
+	FACTS_REPORT, /* the report itself, a list with one element; it is the first list in the record */
 	FACTS_CLOCKS,
 	FACTS_CLAIMS,
 	FACTS_CORES,

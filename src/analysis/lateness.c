@@ -6,7 +6,9 @@
 #define PS_PER_NS   1000
 #define PPB         UINT64_C(1000000000)
 #define SCATTERED_ONE_IN 8
-/* The lateness of a few ticks covers less than its full range. The missing part is taken as at most 1/8. */
+/*
+ * A few ticks do not show the full range of a timer's lateness. This share of the range, 1/8, is assumed to be missing.
+ */
 #define SPREAD_SHARE     8
 
 static int64_t

@@ -27,16 +27,16 @@ bool lateness_are_ticks_scattered(const struct report_interval *row, const struc
  * RESIDUALS_PS has the lateness of each period's tick by the TSC, or INT64_MAX if there is none.
  *
  * A delay only makes a tick later, so the smallest lateness in each third of the periods is nearest to the true
- * deadline. Its error is taken as the range above it that contains half of the third's ticks. The rates from the first
- * third to the second and from the second to the last may differ, and the result includes both. It is unknown if a
- * third has fewer than LATENESS_THIRD_MIN ticks.
+ * deadline. The error of this smallest lateness is taken as the range above it that contains half of the third's ticks.
+ * The rate from the first third to the second may differ from the rate from the second to the last. The returned
+ * interval includes both. The result is unknown if a third has fewer than LATENESS_THIRD_MIN ticks.
  */
 struct interval_ppb lateness_fit_tick_rate(const int64_t *residuals_ps, size_t count, uint64_t period_ps);
 #define LATENESS_THIRD_MIN 8
 
 /*
- * Combines the rates of two armings: returns the narrower interval, widened until it touches the other. If one arming
- * has an error by chance, the result still touches the other's rate.
+ * Combines the rates of two armings: returns the narrower interval, widened until it touches the other. Therefore an
+ * interval that is too narrow by chance does not exclude the result of the other arming.
  */
 struct interval_ppb lateness_combine_tick_rates(struct interval_ppb a, struct interval_ppb b);
 

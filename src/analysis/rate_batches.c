@@ -107,7 +107,7 @@ store_end_of_rate_window(struct rate_batches *batches, const struct record_entry
 	batches->close = *batch;
 	batches->readings.gcd_ticks = batch->gcd_ticks;
 	batches->readings.smallest_ticks = batch->smallest_ticks;
-	/* the rate window then ends at the latest sample at which all clocks agreed */
+	/* after a discontinuity, the rate window ends at the latest sample at which all clocks agreed */
 	if (batch->flags & RECORD_JUMPED) {
 		batches->readings.last = (struct sample){ batch->begin, batch->ticks, batch->end };
 		add_batch_to_readings(&batches->readings, entry, batch);

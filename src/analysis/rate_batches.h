@@ -5,9 +5,13 @@
 #include "analysis/rate_readings.h"
 #include "record/record.h"
 
-struct rate_windows { /* numbers of the rate windows whose batches are used; 0 if there is none */
+/*
+ * The rate windows whose batches give the rates, by their numbers in the record. A number is 0 if there is no such
+ * window.
+ */
+struct rate_windows {
 	uint16_t window; /* the last complete rate window, or the longest one that a discontinuity ended */
-	uint16_t final;  /* number of the readings at the end of the run, which count as a window */
+	uint16_t final;  /* the readings at the end of the run, which have a window number of their own */
 	uint32_t clocks; /* set of the clocks that were tracked to the end of a rate window, as indices into the report */
 	/* For each clock, the TSC of its last reading in the window before a discontinuity, or 0 without a discontinuity. */
 	uint64_t until_tsc[REPORT_CLOCKS_MAX];

@@ -38,7 +38,7 @@ struct rate_ends rate_readings_select_batches(const struct rate_readings *readin
 
 /*
  * Returns the clock's ticks per TSC tick from FROM to TO, with the uncertainty of both readings. Sets FIT to the kind
- * of readings that it is based on.
+ * of readings from which this slope was calculated.
  */
 struct rate_slope rate_readings_fit_slope(const struct rate_readings *readings, const struct sample *from,
 					  const struct sample *to, enum rate_fit *fit);
@@ -50,7 +50,7 @@ struct rate_slope rate_readings_fit_slope(const struct rate_readings *readings, 
 struct rate_interval rate_readings_implied_rate(const struct rate_readings *readings, const struct sample *from,
 						const struct sample *to);
 
-/* Returns the same TSC rate, but without the tolerance of the clock's nominal frequency. */
+/* Returns the rate of rate_readings_implied_rate(), but without the tolerance of the clock's nominal frequency. */
 struct rate_interval rate_readings_implied_rate_unwidened(const struct rate_readings *readings,
 							  const struct sample *from, const struct sample *to);
 
@@ -72,8 +72,9 @@ struct rate_interval rate_get_claimed(const struct clock *tsc);
 #define RATE_AMBIGUOUS_SHARE 4
 
 /*
- * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. Its rate IMPLIED may
- * be too inexact for that, or clocks that wrap later changed their rate against the TSC by CHANGE_PPB.
+ * Returns true if the number of wraps of CLOCK's counter in about EXPECTED ticks is uncertain. This may be due to the
+ * error of IMPLIED, which is the TSC's rate by CLOCK. It may also be due to CHANGE_PPB, by which clocks that take
+ * longer to wrap changed their rates against the TSC.
  */
 bool rate_may_wraps_be_miscounted(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
 				  uint64_t change_ppb);

@@ -10,8 +10,8 @@
 /* tolerance in ns: larger than all rounding errors, so that the earliest tick does not count as early */
 #define PHASE_SLACK_NS 10
 /*
- * If the core was preempted, so many surplus ticks prove that the source queued ticks: half of the 20 deadlines with
- * masked interrupts.
+ * If the core was preempted, only more surplus ticks than this prove that the source queued ticks. The test masks
+ * interrupts for 20 deadlines, and this is half of them.
  */
 #define QUEUED_MIN     10
 
@@ -131,7 +131,10 @@ find_phase_of_periods(struct timer_analysis *analysis)
 	best = find_interrupt_of_largest_cluster(analysis, period_ps);
 	first = interrupt_tsc(analysis, best) -
 		ps_to_tsc_ticks(analysis, earliest_interrupt_ahead_ps(analysis, best, period_ps));
-	/* Moves FIRST back by whole periods to the deadline of the first tick. The arming is one period before it. */
+	/*
+	 * Moves FIRST back by whole periods to the deadline of the first tick. The arming is one period before this
+	 * deadline.
+	 */
 	since_ps = timer_tsc_ticks_to_ps(analysis, first - interrupt_tsc(analysis, 0)) - period_ps / PERIOD_EARLY_SHARE;
 	if (first > interrupt_tsc(analysis, 0) && since_ps > 0)
 		first -= ps_to_tsc_ticks(analysis, (since_ps + period_ps - 1) / period_ps * period_ps);
@@ -198,10 +201,10 @@ periods_choose_period(const struct periods *periods, size_t k, bool before_due, 
 }
 
 /*
- * Returns true if a tick in period K is a late tick of period K - 1. The phase of the source is not known exactly, so
- * no tick counts as early. HIGH_PS is the upper bound of the tick's lateness against deadline K. If it is below 0, the
- * tick belongs to K - 1. If K - 1 already has a tick, or if this tick is the LAST of a burst, it must be below 0 by
- * more than the uncertainty of the phase.
+ * Returns true if a tick in period K is a late tick of period K - 1. The phase of the source is not known exactly, so a
+ * tick before deadline K is taken as late, not as early. HIGH_PS is the upper bound of the tick's lateness against
+ * deadline K. The tick belongs to K - 1 if HIGH_PS is below 0. If K - 1 already has a tick, or if this tick is the LAST
+ * of a burst, HIGH_PS must be below 0 by more than the uncertainty of the phase.
  */
 static bool
 belongs_to_previous_period(const struct periods *periods, size_t k, int64_t high_ps, bool last)
