@@ -299,8 +299,8 @@ burst_begin_tsc(const struct timer_analysis *analysis, uint64_t from)
 
 /*
  * Returns true if the core was preempted around period K: from a quarter period before its deadline to the next
- * deadline. If the source then sent a burst, the time starts with that burst, because its interrupts may belong to any
- * of these periods.
+ * deadline. If the first interrupt in this time belongs to a burst, the checked time starts with the burst, because the
+ * burst's interrupts may belong to any of the periods before.
  */
 static bool
 is_preempted_around(const struct timer_analysis *analysis, size_t k, uint16_t ticks)
@@ -316,8 +316,9 @@ is_preempted_around(const struct timer_analysis *analysis, size_t k, uint16_t ti
 }
 
 /*
- * Returns true if the first tick at or after period K is late or not alone. A source that its host delays leaves out
- * the deadlines in between. Its next tick is then late, or comes together with one that is in time.
+ * Returns true if the first tick at or after period K is late, or shares its period with another tick. A source that
+ * its host delays skips the deadlines during the delay. Its next tick is then late, or comes together with a tick that
+ * is in time.
  */
 static bool
 is_next_tick_late(const struct periods *periods, size_t k)
@@ -330,10 +331,9 @@ is_next_tick_late(const struct periods *periods, size_t k)
 }
 
 /*
- * Returns the first of the empty periods at the end of the arming, or the number of periods if at least half of them
- * are empty there. If the host still delays the source at the end, the ticks of these periods may only be late. A
- * source that is silent for longer has stopped. The guest need not be preempted for that, because the host may run its
- * timers in another thread.
+ * Returns the first of the empty periods at the end of the arming. If at least half of all periods are empty there, the
+ * source has stopped, and the number of periods is returned. If fewer are empty, the host may only delay their ticks.
+ * The host can do this without preempting the guest, because it may run its timers in another thread.
  */
 static size_t
 find_trailing_empty_periods(const struct periods *periods)
@@ -361,8 +361,9 @@ are_surplus_ticks_reinjected(uint16_t ticks, size_t *pending)
 }
 
 /*
- * Counts lost and doubled periods. A period that proves nothing about the source is not counted. Two ticks after an
- * empty period prove nothing either, because one of them may have been pending, and is late by more than a period.
+ * Counts lost and doubled periods. A period is excused (neither lost nor doubled) if a fault of the source is not the
+ * only possible cause. For example, a second tick after an excused empty period may be the tick of that empty period,
+ * late by more than a period.
  */
 static void
 count_lost_and_doubled_periods(struct timer_analysis *analysis, const struct periods *periods)
@@ -446,8 +447,8 @@ set_phase_by_last_interrupt(struct timer_analysis *analysis)
 }
 
 /*
- * Returns true if interrupts were enabled near the middle of a period. Otherwise a timer that restarted its period then
- * has nearly the same phase as a timer that did not.
+ * Returns true if interrupts were enabled near the middle of a period. Otherwise a timer that restarted its period when
+ * they were enabled has nearly the same phase as a timer that did not.
  */
 static bool
 are_interrupts_enabled_in_middle(const struct timer_analysis *analysis)
@@ -459,9 +460,10 @@ are_interrupts_enabled_in_middle(const struct timer_analysis *analysis)
 }
 
 /*
- * Decides by the number of ticks that came after interrupts were enabled: surplus ticks were queued. Without surplus
- * ticks, decides by the phase. One or two surplus ticks prove nothing, because they may be pending with any source. If
- * the core was preempted, QUEUED_MIN surplus ticks are needed.
+ * Returns how the source handled the deadlines at which interrupts were masked. Surplus ticks after interrupts were
+ * enabled show that the source queued ticks. Without surplus ticks, the phase of the ticks decides. One or two surplus
+ * ticks prove nothing, because they may be pending with any source. If the core was preempted, more than QUEUED_MIN
+ * surplus ticks are needed.
  */
 enum report_policy
 timer_find_masking_policy(struct timer_analysis *analysis)

@@ -15,7 +15,7 @@
 struct timer_analysis {
 	struct report *report;
 	struct scale scale;
-	uint64_t tsc_low_microhz, tsc_high_microhz; /* bounds from the latest entry `scale` */
+	uint64_t tsc_low_microhz, tsc_high_microhz; /* bounds of the TSC's rate, from the latest entry `scale` */
 	struct record_timer timer;
 	struct report_interval *row; /* the row of this timer, or NULL if the report has none */
 	struct timer_tick tick;
@@ -73,9 +73,9 @@ struct periods {
 };
 
 /*
- * Returns the period to which a tick is assigned that came in period K. BEFORE_DUE is true if it came before the
- * deadline of K. BURST is its position in its burst (ticks right after each other), counted from the end. A tick before
- * its deadline, or one that is not alone in its period, is late for the nearest empty period before, at most BURST
+ * Returns the period to which a tick is assigned that came in period K. BEFORE_DUE is true if the tick came before the
+ * deadline of K. BURST is the tick's position in its burst (ticks right after each other), counted from the end. A tick
+ * before its deadline, or a further tick in a period, is late for the nearest empty period before, at most BURST
  * periods back. Returns SIZE_MAX for the last period, which is only for ticks that are late for earlier periods.
  */
 size_t periods_choose_period(const struct periods *periods, size_t k, bool before_due, size_t burst);

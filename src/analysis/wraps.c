@@ -40,7 +40,7 @@ wraps_add_batch(struct wraps_count *count, const struct clock *clock, const stru
 	wraps_count_to(count, batch->ticks, batch->end, wraps_expected_ticks(count, scale, wraps_passed(count, batch->end)));
 }
 
-/* Returns TICKS of COUNT's clock in ns, by its nominal frequency times its pace. */
+/* Returns TICKS of COUNT's clock in ns, by the clock's nominal frequency times its pace (see wraps.h). */
 static uint64_t
 ticks_to_ns(const struct wraps_count *count, uint64_t ticks)
 {
@@ -49,7 +49,7 @@ ticks_to_ns(const struct wraps_count *count, uint64_t ticks)
 	return scale_mul_div(ticks, claimed->den * NS_PER_S, claimed->num * count->pace);
 }
 
-/* Returns the time from one wrap to the next; 0 for a 64-bit counter. */
+/* Returns the time from one wrap of COUNT's clock to the next, or 0 for a 64-bit counter. */
 static uint64_t
 wrap_interval_ns(const struct wraps_count *count)
 {
@@ -59,9 +59,9 @@ wrap_interval_ns(const struct wraps_count *count)
 }
 
 /*
- * Returns true if OTHER, which wraps later, shows that CLOCK's counter wrapped a different number of times. Compares
- * the times that both clocks counted since the last check. The two checks may have been at different times, so OTHER's
- * time is scaled by TSC ticks.
+ * Returns true if OTHER, a clock that takes longer to wrap, shows that the wraps of CLOCK were not counted correctly.
+ * Compares the times that both clocks counted since their last checks. These checks may have been at different times,
+ * so OTHER's time is scaled by TSC ticks.
  */
 static bool
 is_wrap_count_contradicted(const struct checked *clock, const struct checked *other)
@@ -89,7 +89,10 @@ may_wrap_between_readings(const struct wraps_count *count, const struct scale *s
 	return wraps_range(count->clock) && wraps_expected_ticks(count, scale, missing) > count->clock->wrap_ticks;
 }
 
-/* Returns the set of clocks that are contradicted since the last check. */
+/*
+ * Returns the set of clocks whose count of wraps since the last check is contradicted by another clock. The next check
+ * starts here.
+ */
 static uint32_t
 find_contradicted_clocks(struct checked clocks[REPORT_CLOCKS_MAX])
 {
@@ -113,8 +116,8 @@ wraps_find_miscounted_clocks(const void *record, size_t size, const struct repor
 	struct checked clocks[REPORT_CLOCKS_MAX] = { { .ticks = 0 } };
 	uint64_t number = 0; /* number of the latest batch */
 	/*
-	 * true if this batch is between the ends of the window; then the batches of the other clocks with the same
-	 * number follow
+	 * true if the latest batch is between the ends of the rate window; the other clocks' batches with the same
+	 * number follow it
 	 */
 	bool is_between = false;
 	uint32_t miscounted = 0;

@@ -56,8 +56,9 @@ wraps_count_to(struct wraps_count *count, uint64_t reading, uint64_t now_tsc, ui
 }
 
 /*
- * Returns a clock's pace, if its nominal frequency implies the TSC's rate IMPLIED. A counter that seems slow may have
- * wrapped unseen while the core was preempted, so its pace is 1. No such error makes a counter seem too fast.
+ * Returns the pace of a clock whose nominal frequency implies the TSC's rate IMPLIED. The pace of a counter that seems
+ * slow is 1, because it may have wrapped unseen while the core was preempted. No such error makes a counter seem too
+ * fast.
  */
 uint64_t wraps_rate_factor(const struct scale *scale, const struct rate_interval *implied);
 
@@ -74,9 +75,9 @@ void wraps_add_batch(struct wraps_count *count, const struct clock *clock, const
 		const struct record_batch *batch);
 
 /*
- * Returns the set of clocks whose wraps in the rate window cannot be counted. If the core was preempted for several
- * wraps and the TSC's rate is not known well enough, clocks that wrap later contradict the count. Clocks without enough
- * readings in the record are also in the set.
+ * Returns the set of clocks whose wraps in the rate window cannot be counted. A count may be wrong if the core was
+ * preempted for several wraps and the TSC's rate is not known well enough. Clocks that take longer to wrap then
+ * contradict this count. Clocks without enough readings in the record are also in the set.
  */
 uint32_t wraps_find_miscounted_clocks(const void *record, size_t size, const struct report *report,
 				      const struct rate_windows *windows);

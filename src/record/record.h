@@ -117,7 +117,7 @@ enum record_stage {
 	 * first and last edge of an additional measurement of an edge clock, which is made if its rate is uncertain
 	 */
 	RECORD_AGAIN = 7,
-	/* after a rate window, without corners: a reading without which the wraps until the next one cannot be counted */
+	/* a reading after a rate window, without corners; it is needed to count the wraps until the next reading */
 	RECORD_BETWEEN = 8,
 };
 
@@ -132,7 +132,9 @@ enum record_stage {
 struct record_batch {
 	uint16_t clock;
 	uint16_t stage;  /* a value of enum record_stage */
-	/* number of the rate window, from 1; the stages after CLOSE at the end of a run have a window number of their own */
+	/*
+	 * number of the rate window, from 1; batches after CLOSE at the end of a run have a window number of their own
+	 */
 	uint16_t window;
 	uint16_t flags;
 	/*
@@ -175,9 +177,9 @@ struct record_latency {
  */
 struct record_exchange {
 	/*
-	 * Number of the measurement pass. The pass is used only if an entry PASS with this number follows. It is 0
-	 * for the ping-pongs before the first pass that find a good value of `concurrency`, and for the rounds of a
-	 * soak.
+	 * Number of the measurement pass. The pass is used only if an entry PASS with this number follows. The number
+	 * is 0 in the rounds of a soak. It is also 0 before the first pass, when ping-pongs only find a good value of
+	 * `concurrency`.
 	 */
 	uint16_t pass;
 	uint16_t concurrency;        /* number of pairs that had ping-pongs at the same time */
@@ -219,7 +221,7 @@ struct record_pass {
 	uint16_t schedule; /* a value of enum pair_schedule (sync/pair_schedule.h): 1 means all pairs */
 	uint16_t reason;   /* why not all pairs were measured: a value of enum record_pass_reason */
 	uint32_t concurrency; /* number of pairs that had ping-pongs at the same time, at the end of the pass */
-	uint32_t rounds;      /* number of rounds that were started */
+	uint32_t rounds;      /* number of rounds that were started (see sync/pair_schedule.h) */
 	uint64_t begin_tsc, end_tsc;
 };
 
@@ -294,7 +296,8 @@ struct record_interrupts {
 	uint16_t due;
 	uint16_t asked; /* number of periods with interrupts enabled; 1 in other modes */
 	uint64_t ticks; /* programmed interval in ticks of the source's counter */
-	uint64_t deadline;                  /* value of the source's counter at the deadline, or 0 */
+	/* value of the source's counter at the deadline; 0 if the counter does not time the interrupts */
+	uint64_t deadline;
 	uint64_t armed_before, armed_after; /* TSC before and after programming the source */
 	uint64_t opened, closed;            /* TSC when interrupts were enabled, and when they were masked again */
 	uint64_t taken; /* number of interrupts. If there was an interrupt storm, they are not among the items. */
@@ -323,7 +326,7 @@ struct record_watch {
 	uint64_t long_ticks, ran_ticks;
 	/*
 	 * Stolen time according to the hypervisor's counter, and TSC ticks between the two readings of this counter.
-	 * Both are added up for all parts. They are 0 if the counter was not read in each part.
+	 * Both are added up for all parts. They are 0 if the counter could not be read in one of the parts.
 	 */
 	uint64_t reported_ns, reported_ticks;
 };
@@ -331,15 +334,15 @@ struct record_watch {
 struct record_gap { /* kind GAP: one gap of a WATCH. Only the first gaps of each core have such an entry. */
 	uint32_t core;
 	/*
-	 * TSC at the start of the gap. It is calculated as the TSC at the start of this part, plus the time observed
-	 * before the gap.
+	 * TSC at the start of the gap. It is calculated as the TSC at the start of this part of the WATCH, plus the
+	 * time observed before the gap.
 	 */
 	uint64_t tsc;
 	uint64_t ticks; /* length of the gap */
 };
 
 struct record_calibrated { /* item of a CALIBRATION: one run of a calibration loop */
-	uint64_t hz;      /* the resulting rate in Hz, or 0 */
+	uint64_t hz;      /* the resulting rate in Hz; 0 if the loop refused the result */
 	/* number of the reason why the loop refused the result; 2^32 - 1 if it did not refuse */
 	uint32_t refusal;
 };
@@ -392,7 +395,7 @@ struct record_compared { /* Item of a STEP: the readings of one clock at the sta
 	uint8_t confirmed;            /* 1 if a later tick of the clock confirmed its first tick */
 	struct sample then, now;      /* readings at the start and at the end of the step, with wraps added */
 	uint64_t resolution_ticks;    /* upper bound of the counter's resolution */
-	/* upper bound of the lead that an edge clock already had at the start of the step */
+	/* upper bound of the lead over the TSC that an edge clock already had at the start of the step */
 	uint64_t hidden_ns;
 	/* the TSC's rate according to this clock; its field `known` is not in the file */
 	struct rate_interval implied;

@@ -103,7 +103,10 @@ latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_
 	return within;
 }
 
-/* Returns the highest bucket of samples that are no hits: the bucket of the median plus THRESHOLD_NS. */
+/*
+ * Returns the highest bucket of samples that are no hits (samples that a gap interrupted, see latency.h). This is the
+ * bucket of the median plus THRESHOLD_NS.
+ */
 static size_t
 find_last_bucket_without_hits(const struct latency *latency, uint64_t threshold_ns)
 {
@@ -120,8 +123,8 @@ latency_is_percentile_a_hit(const struct latency *latency, uint32_t per_hundred_
 
 /*
  * Returns two standard errors of the mean in ps. COUNT is the number of samples in the buckets up to LAST, and TOTAL is
- * twice their sum. All values are doubled to avoid fractions: twice the middle of a bucket is its low plus its high
- * end.
+ * twice the sum of their durations. All durations are doubled to avoid fractions: twice the middle of a bucket is its
+ * low plus its high end.
  */
 static uint64_t
 mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64_t total)

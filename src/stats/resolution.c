@@ -29,9 +29,10 @@ add_difference_of_readings(struct resolution *resolution, uint64_t ticks)
 }
 
 /*
- * Used only if the clock is the TSC. An emulator that counts instructions makes each loop take the same number of
- * ticks. This number would look like the resolution. Therefore the differences within a sample are used, too: from
- * the TSC reading before to the reading itself, and to the TSC reading after it.
+ * Used only if the clock is the TSC. Updates the greatest common divisor with the differences within each sample, whose
+ * fields `begin`, `ticks` and `end` are then three successive TSC readings. Differences between samples are not enough,
+ * because an emulator that counts instructions makes each loop take the same number of ticks. This number would look
+ * like the resolution.
  */
 static void
 update_gcd_by_tsc_readings(struct resolution *resolution, const struct sample *samples, size_t count)

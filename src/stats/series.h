@@ -27,8 +27,8 @@ struct series_clock { /* Results of one clock in one row of the series. */
 	 */
 	uint64_t count, min_ns, p50_ns, p99_ns, max_ns;
 	/*
-	 * the first and the last sample of the clock in the row, with wraps added; if the `end` of one is 0, the row
-	 * has no rate
+	 * the first and the last sample of the clock in the row, with wraps added; the row has no rate if the `end` of
+	 * either sample is 0
 	 */
 	struct sample first, last;
 	/*
@@ -45,8 +45,8 @@ struct series_row {
 	uint64_t observed_ns;        /* time in which cores were observed for gaps, added up for all cores */
 	struct series_clock *clocks;
 	/*
-	 * for each core, the offset of its TSC against the boot core's TSC in ticks, as its best ping-pong shows it
-	 * without the resolution of the TSC; see series_add_resolution()
+	 * for each core, the offset of its TSC against the boot core's TSC in ticks, by the core's best ping-pong; does
+	 * not include the error by the TSC's resolution, see series_add_resolution()
 	 */
 	struct offset *offsets;
 };
@@ -66,7 +66,7 @@ struct series {
 	struct series_reads *reads;
 };
 
-/* Returns an OFFSET of a row with the error by the resolution of the TSC. */
+/* Returns the OFFSET of a core in a row, widened by the resolution of the TSC. */
 static inline struct offset
 series_add_resolution(const struct series *series, struct offset offset)
 {
