@@ -60,8 +60,8 @@ struct timer_tick {
 };
 
 /*
- * Returns the length of a timer's tick. It is calculated from the timer's nominal rate, or without such a rate from the
- * TSC ticks that passed while its counter ran. Also used while measuring.
+ * Returns the length of a timer's tick, calculated from the timer's nominal rate. If the timer has no such rate, the
+ * length is calculated from the TSC ticks that passed while the timer's counter ran. Also used while measuring.
  */
 struct timer_tick analysis_calculate_timer_tick(const struct record_timer *timer, const struct scale *scale);
 

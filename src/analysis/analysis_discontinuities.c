@@ -125,8 +125,8 @@ wrap_interval_ns(const struct analysis_step *step, const struct record_compared 
 }
 
 /*
- * Returns true if the step takes more than a quarter of the time in which CLOCK wraps. A step back then cannot be
- * distinguished from a wrap: see clock_comparable().
+ * Returns true if the step takes more than a quarter of the time in which CLOCK wraps. If CLOCK went back, this then
+ * looks like a wrap: see clock_comparable().
  */
 static bool
 may_have_wrapped(const struct analysis_step *step, const struct record_compared *clock, int64_t wrap_ns)
@@ -242,7 +242,7 @@ have_shown_one_edge_only(const struct analysis_step *step, uint32_t clocks)
 }
 
 /*
- * Returns the TSC at which all of CLOCKS last agreed with the TSC. For edge clocks this is the time of their latest
+ * Returns the TSC's value when all of CLOCKS last agreed with the TSC. For edge clocks this is the time of their latest
  * edge, which may be before the step.
  */
 static uint64_t

@@ -221,8 +221,8 @@ read_tsc_scale(struct offset_analysis *analysis, const struct record_entry *entr
 }
 
 /*
- * Reads the entries of all passes if PASSES is true, otherwise their ping-pongs. A pass is written after its
- * ping-pongs, so the record is read twice.
+ * Reads the entries of all passes if PASSES is true, otherwise the ping-pongs of all passes. A pass is written after
+ * its ping-pongs, so the record is read twice.
  */
 static void
 read_passes_or_exchanges(struct offset_analysis *analysis, const void *record, size_t size, bool passes)

@@ -88,8 +88,8 @@ calculate_rates_after_window(struct rate_batches *batches, struct clock_rates *c
 }
 
 /*
- * Sets the TSC's rate by clock I in each row of a soak's series. Each row contains the clock's first and last reading
- * in its interval.
+ * Sets the TSC's rate according to clock I in each row of a soak's series. Each row contains the clock's first and last
+ * reading in the row's interval.
  */
 static void
 set_rates_of_soak_rows(const struct rate_readings *readings, size_t i)
@@ -189,8 +189,8 @@ choose_clock_that_sets_scale(struct rates *rates)
 		own[i].known &= !report->clocks[i].clock.by_tsc;
 	}
 	/*
-	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so it is only used if there is no
-	 * other.
+	 * A clock derived from the TSC repeats the rate that its hypervisor assumes, so such a clock is only used if
+	 * there is no other clock.
 	 */
 	best = rate_find_consensus(own, report->clock_count);
 	if (best == report->clock_count)
@@ -451,9 +451,9 @@ min_size_ppb(const struct interval_ppb *change)
 }
 
 /*
- * Returns false if the clock has no reading at the end of the run, if the number of its wraps until then is uncertain,
- * or if it stepped back. A step back by less than the clock then advanced is not found here, but it changes the clock's
- * rate.
+ * Returns false if the clock has no reading at the end of the run, if it is uncertain how often the clock wrapped after
+ * the rate window, or if the clock stepped back. A step back is not found here if the clock then advanced by more than
+ * this step. It changes the clock's rate instead.
  */
 static bool
 is_final_reading_usable(struct rates *rates, size_t i, uint64_t change_ppb)
@@ -497,8 +497,8 @@ find_clock_with_longest_wrap(const struct rates *rates, uint32_t done)
 }
 
 /*
- * Fills the changes of rates since the window. Clocks that take longer to wrap come first, because their changes decide
- * whether the wraps of the others can be counted.
+ * Fills the changes of rates since the rate window. Clocks that take longer to wrap come first, because their changes
+ * decide whether the wraps of the other clocks can be counted.
  */
 static void
 set_rate_changes_since_window(struct rates *rates, const struct scale *scale)

@@ -73,7 +73,8 @@ timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64
 }
 
 /*
- * Converts TICKS to ps, with their sign. If TICK_AS is 0, they are ticks of the TSC, otherwise of the timer's counter.
+ * Converts TICKS, which may be negative, to ps. They are ticks of the TSC if TICK_AS is 0, otherwise of the timer's
+ * counter.
  */
 static int64_t
 signed_ticks_to_ps(const struct timer_analysis *analysis, int64_t ticks, uint64_t tick_as)
@@ -216,7 +217,7 @@ add_arming(struct timer_analysis *analysis)
 	}
 	if (arming->what == RECORD_MASKED)
 		add_masked_arming(analysis);
-	/* an interrupt storm filled the buffer, so later interrupts were not recorded */
+	/* after an interrupt storm, the record has no interrupts of this arming */
 	if (arming->taken > analysis->count) {
 		row->doubled += arming->taken - 1;
 		return;

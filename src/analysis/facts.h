@@ -1,6 +1,6 @@
 /*
  * The entries `facts` of a record contain all fields of a report that are not calculated from other entries. These are
- * facts of the machine, the options, and figures that were reduced while they were measured. facts.def lists the
+ * facts of the machine, the options, and statistics that were calculated during the measurements. facts.def lists the
  * fields. With these entries, the functions of analysis.h restore a run's report from its record.
  */
 #ifndef BARETICK_FACTS_H

@@ -68,8 +68,8 @@ read_line_corners(const struct record_entry *entry, struct rate_corners *corners
 }
 
 /*
- * Keeps only each EVERY-th batch, so that at most RATE_BETWEEN_MAX batches are left, evenly spread over the window
- * until now.
+ * Keeps only each EVERY-th batch. At most RATE_BETWEEN_MAX batches are then left, evenly spread over the part of the
+ * rate window that was read so far.
  */
 static void
 keep_each_nth_batch(struct rate_readings *readings, uint64_t every)
@@ -112,12 +112,14 @@ store_end_of_rate_window(struct rate_batches *batches, const struct record_entry
 		batches->readings.last = (struct sample){ batch->begin, batch->ticks, batch->end };
 		add_batch_to_readings(&batches->readings, entry, batch);
 	}
-	/* The edge nearest to the middle of the window may be its last edge. Then there is no reading in the middle. */
+	/*
+	 * If the edge nearest to the middle of the window is the window's last edge, there is no reading in the middle.
+	 */
 	if (batches->middle.end >= batches->readings.last.begin)
 		batches->middle = (struct sample){ 0, 0, 0 };
 }
 
-/* Stores a batch whose ticks include all wraps. */
+/* Stores BATCH as its stage requires. The ticks of BATCH already include all wraps. */
 static void
 store_batch_by_stage(struct rate_batches *batches, const struct record_entry *entry, const struct record_batch *batch)
 {

@@ -10,7 +10,8 @@
  * window.
  */
 struct rate_windows {
-	uint16_t window; /* the last complete rate window, or the longest one that a discontinuity ended */
+	/* the last complete rate window; if none is complete, the longest one that a discontinuity ended */
+	uint16_t window;
 	uint16_t final;  /* the readings at the end of the run, which have a window number of their own */
 	uint32_t clocks; /* set of the clocks that were tracked to the end of a rate window, as indices into the report */
 	/* For each clock, the TSC of its last reading in the window before a discontinuity, or 0 without a discontinuity. */
@@ -22,8 +23,8 @@ struct rate_batches {
 	struct rate_readings readings;
 	struct sample middle;          /* reading in the middle of the window; zero if there is none */
 	/*
-	 * The batch at the end of the window. Zero if the clock was not tracked to the end, or if the window did not
-	 * end.
+	 * The batch at the end of the rate window. Zero if the clock was not tracked to the end, or if the window did
+	 * not end.
 	 */
 	struct record_batch close;
 	struct record_batch final;     /* reading at the end of the run; zero if there is none */

@@ -12,9 +12,9 @@
  */
 #define UNEVEN_TICKS 2
 /*
- * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator raises it in its
- * main loop, which a busy host delays: by 47 us to 1.3 ms as seen with QEMU, by milliseconds if the host is
- * overloaded.
+ * An RTC's edge is the end of its update cycle, which a chip derives from its crystal. An emulator signals the edge in
+ * its main loop, which a busy host delays. The delay was 47 us to 1.3 ms with QEMU, and several ms on an overloaded
+ * host.
  */
 #define EDGE_LATE_NS UINT64_C(10000000) /* longest delay of an edge in a guest */
 

@@ -1,6 +1,6 @@
 /*
- * The readings of one clock for its rates, and the rate between any two of them. Also used during a run, to decide
- * whether a rate window can end.
+ * The readings of one clock from which its rates are calculated, and the rate between any two of them. Also used during
+ * a run, to decide whether a rate window can end.
  */
 #ifndef BARETICK_RATE_READINGS_H
 #define BARETICK_RATE_READINGS_H
@@ -32,7 +32,7 @@ struct rate_readings {
 /* Returns the expected ticks of the clock in PASSED_TSC ticks of the TSC, by its rate in the rate window. */
 uint64_t rate_readings_expected_ticks(const struct rate_readings *readings, uint64_t passed_tsc);
 
-/* Returns the batches from FROM to TO that may bound a rate. Not for edge clocks. */
+/* Returns the batches from FROM to TO, from which rate_fit_line() calculates a rate. Not for edge clocks. */
 struct rate_ends rate_readings_select_batches(const struct rate_readings *readings, const struct sample *from,
 					      const struct sample *to);
 
@@ -79,7 +79,7 @@ struct rate_interval rate_get_claimed(const struct clock *tsc);
 bool rate_may_wraps_be_miscounted(const struct clock *clock, const struct rate_interval *implied, uint64_t expected,
 				  uint64_t change_ppb);
 
-/* Returns true if TSC is a plausible rate. An implausible one means that the TSC jumped, or was set back repeatedly. */
+/* Returns true if TSC is a plausible rate. If it is implausible, the TSC jumped, or was set back repeatedly. */
 bool rate_is_tsc_rate_plausible(const struct scale *scale, const struct rate_interval *tsc);
 
 #endif

@@ -41,7 +41,8 @@ interrupt_tsc(const struct timer_analysis *analysis, size_t i)
 }
 
 /*
- * Returns true if interrupt I came less than a quarter period after the one before, so the two were delivered together.
+ * Returns true if interrupt I came less than a quarter period after the previous interrupt, so both were delivered
+ * together.
  */
 static bool
 is_in_burst(const struct timer_analysis *analysis, size_t i)
@@ -347,7 +348,7 @@ find_trailing_empty_periods(const struct periods *periods)
 
 /*
  * Returns true if the surplus ticks of a period were PENDING since earlier empty periods, and subtracts them from
- * PENDING. Hypervisors queue undelivered ticks and reinject them right after the guest handles the next one (Linux
+ * PENDING. Hypervisors queue undelivered ticks and reinject them right after the guest handles the next tick (Linux
  * arch/x86/kvm/i8254.c, reinject).
  */
 static bool

@@ -1,7 +1,7 @@
 /*
  * State of the analysis of timers while the entries of a record are read: a row of report.intervals, and one arming
- * (programming) of its timer. The files of this folder share it. Times in ps are clamped, so that their sums do not
- * overflow for any record.
+ * (programming) of its timer. Several files of this folder share this state. Times in ps are clamped, so that their
+ * sums do not overflow for any record.
  */
 #ifndef BARETICK_TIMER_ANALYSIS_H
 #define BARETICK_TIMER_ANALYSIS_H
@@ -38,7 +38,7 @@ struct record_event timer_get_interrupt(const struct timer_analysis *analysis, s
 
 /*
  * Returns true if the core was preempted for more than MOST TSC ticks at any time in FROM..TO. Also returns true if the
- * record may lack such gaps.
+ * record may lack a preemption, because it has the maximum number of them.
  */
 bool timer_was_preempted(const struct timer_analysis *analysis, uint64_t from, uint64_t to, uint64_t most);
 

@@ -7,7 +7,8 @@
 
 #define MICROHZ        UINT64_C(1000000)
 #define NS_PER_S       UINT64_C(1000000000)
-#define MISCOUNT_SHARE 4 /* if the times by two clocks differ by more than 1/4 of a wrap, a wrap was counted wrongly */
+/* if the times that two clocks counted differ by more than 1/4 of a wrap, a wrap was counted wrongly */
+#define MISCOUNT_SHARE 4
 
 struct checked { /* a counter, and its values when the number of wraps was last checked */
 	struct wraps_count count;

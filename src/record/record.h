@@ -27,11 +27,11 @@
 #define RECORD_VERSION      1u
 #define RECORD_HEADER_BYTES 16u
 #define RECORD_BLOCK_BYTES  12u   /* size of a block's header */
-/* maximum size of all entries of a block; a larger entry is alone in its block */
+/* maximum size in bytes of all entries of a block; a larger entry is alone in its block */
 #define RECORD_BLOCK_MAX    4096u
-#define RECORD_ENTRY_MAX    32768u /* maximum size of an entry */
+#define RECORD_ENTRY_MAX    32768u /* maximum size of an entry in bytes */
 #define RECORD_ENTRY_BYTES  8u    /* size of an entry's header */
-/* size of the shortest record: header of the record, header of a block, entry END */
+/* size in bytes of the shortest record: header of the record, header of a block, entry END */
 #define RECORD_SIZE_MIN     52u
 
 /*
@@ -110,7 +110,7 @@ enum record_stage {
 	/* middle of a rate window; for an edge clock, the last such batch is the edge nearest to the middle */
 	RECORD_MIDDLE = 3,
 	RECORD_LAST = 4,   /* end of a rate window; for an edge clock, its last edge */
-	/* after a rate window; its only sample is the latest one at which all clocks agreed on the time */
+	/* after a rate window; the batch has only the latest sample at which all clocks agreed on the time */
 	RECORD_CLOSE = 5,
 	RECORD_FINAL = 6,  /* end of the run, if all clocks agreed on the time since the rate window */
 	/*
@@ -187,8 +187,8 @@ struct record_exchange {
 };
 
 /*
- * Item of an EXCHANGE: the ping-pong of two cores. In a soak it is the sum of all rounds, with one item for each
- * core.
+ * Item of an EXCHANGE: the ping-pong of two cores. In a soak, an item combines the ping-pongs of one core with the boot
+ * core in all rounds.
  */
 struct record_pingpong {
 	uint16_t first, second; /* numbers of the two cores */
@@ -300,7 +300,7 @@ struct record_interrupts {
 	uint64_t deadline;
 	uint64_t armed_before, armed_after; /* TSC before and after programming the source */
 	uint64_t opened, closed;            /* TSC when interrupts were enabled, and when they were masked again */
-	uint64_t taken; /* number of interrupts. If there was an interrupt storm, they are not among the items. */
+	uint64_t taken; /* number of interrupts; after an interrupt storm, the items contain no interrupts */
 };
 
 struct record_octave { /* Item of a WATCH: item N is the number of gaps whose length is 2^(N-1) to 2^N - 1 ns. */

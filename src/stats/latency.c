@@ -80,8 +80,8 @@ square_root(uint64_t square)
 /*
  * The number of samples below the percentile has a binomial distribution. With a probability of at least 95 %, it
  * differs from its mean by at most two standard deviations plus one. (The unit test computes this exactly.) Therefore
- * the interval extends this many samples to both sides. It is unknown if it would extend before the first or after
- * the last sample.
+ * the interval includes this many samples on each side of the percentile. The interval is unknown if it would extend
+ * before the first or after the last sample.
  */
 struct latency_interval
 latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_thousand)

@@ -1,7 +1,7 @@
 /*
- * Read latency: statistics of the time that a read of a clock takes. A sample is one read with its duration. There is
- * a histogram of all durations, and an exact count for each short duration. All values include the cost of measuring,
- * which is the latency of the null clock.
+ * Read latency: statistics of the time that a read of a clock takes. A sample is one read with its duration. There is a
+ * histogram of all durations, and an exact count for each short duration. All values include the cost of measuring,
+ * which is the latency of the null clock (a clock whose read does nothing).
  */
 #ifndef BARETICK_LATENCY_H
 #define BARETICK_LATENCY_H

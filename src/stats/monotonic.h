@@ -30,7 +30,8 @@ struct monotonic_bounds {
 	 * counted
 	 */
 	uint64_t stall_ticks;
-	uint64_t trust_ticks; /* the argument TRUST_TICKS of clock_comparable(), in TSC ticks */
+	/* longest time, in TSC ticks, in which two samples are comparable; 0 means no limit: see clock_comparable() */
+	uint64_t trust_ticks;
 	/*
 	 * A step forward is a jump if it is larger than LEAP_TICKS plus LEAP_RATE / 2^MONOTONIC_RATE_SHIFT for each
 	 * TSC tick between the readings. If LEAP_RATE is 0, jumps are not counted.

@@ -10,8 +10,8 @@ observed_make_list(const struct latency *latency, uint32_t cutoff_millionths)
 }
 
 /*
- * Returns true if the rows so far have reached the cut-off. The row that reaches it belongs to the list. Therefore
- * the list has at least one row, even with a cut-off of 0.
+ * Returns true if the rows so far have reached the cut-off (see observed.h). The row that reaches the cut-off belongs
+ * to the list. Therefore the list has at least one row, even with a cut-off of 0.
  */
 static bool
 has_list_reached_cutoff(const struct observed_list *list)
