@@ -15,7 +15,7 @@ struct lateness { /* lower and upper bound of the time from an interrupt's deadl
 void lateness_store_percentiles(struct report_interval *row, struct lateness *values, size_t count);
 
 /*
- * Returns true if the ticks of a periodic row are spread over their periods, so that none can be matched to its
+ * Returns true if the ticks of a periodic row are spread over their periods, so that no tick can be matched to its
  * deadline. This is so if some ticks are proven to be early while others come 7/16 of a period after them. It is also
  * so if one tick in eight comes more than half a period after the earliest. VALUES must be sorted by
  * lateness_store_percentiles().
@@ -35,8 +35,8 @@ struct interval_ppb lateness_fit_tick_rate(const int64_t *residuals_ps, size_t c
 #define LATENESS_THIRD_MIN 8
 
 /*
- * Combines the rates of two armings: returns the narrower interval, widened until it touches the other. Therefore an
- * interval that is too narrow by chance does not exclude the result of the other arming.
+ * Combines the rates of two armings: returns the narrower interval, widened until it touches the wider interval. The
+ * result then agrees with both armings, even if one of the rates is wrong by chance.
  */
 struct interval_ppb lateness_combine_tick_rates(struct interval_ppb a, struct interval_ppb b);
 

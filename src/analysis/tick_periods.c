@@ -215,8 +215,9 @@ belongs_to_previous_period(const struct periods *periods, size_t k, int64_t high
 
 /*
  * Stores the lateness of interrupt I in period K, unless the core was preempted between the deadline and the interrupt.
- * An interrupt that came before its deadline may be a delayed tick of the deadline before, so the check then starts at
- * that earlier deadline. An interrupt at the end of a gap (a preemption of the core) is not stored either.
+ * An interrupt that came before its deadline may be a delayed tick of the previous deadline. For such an interrupt, a
+ * preemption after the previous deadline also counts. An interrupt at the end of a gap (a preemption of the core) is
+ * not stored either.
  */
 static void
 store_lateness(const struct timer_analysis *analysis, struct periods *periods, struct lateness late, size_t k, size_t i)
