@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints the costs of measuring as ratios, instruction counts and sizes. `make bench` runs it. It is not a test.
+"""Prints the costs of baretick's measurements as ratios, instruction counts and sizes. `make bench` runs it. It is not
+a test.
 
 Usage: bench.py BUILD_FOLDER CORES... boots once with each number of cores."""
 import json
@@ -33,8 +34,8 @@ def boot(name, cpus, qemu, *options):
 
 
 def instructions():
-    """Print the number of instructions per sample of each loop: virtual ns per sample, divided by virtual ns per
-    instruction. The numbers must be the same in every run."""
+    """Print for each clock the number of instructions per sample of the sampling loop: virtual ns per sample, divided
+    by virtual ns per instruction. The numbers must be the same in every run."""
     runs = [boot(f"icount{i}", 1, ICOUNT, "duration=10ms", "profile=quick") for i in (1, 2)]
     for one, two in zip(*(run["clocks"] for run in runs)):
         if not one["latency"]:
@@ -56,8 +57,8 @@ def rate(count, elapsed_ms):
 
 
 def cores_line(cpus, report):
-    """Return a line with the time until the verdict, and the numbers and rates of rounds and ping-pongs between
-    cores."""
+    """Return a line with the time from the start to the verdict, and with the numbers and rates of the ping-pongs
+    between cores and of the rounds in which pairs of cores exchange them."""
     bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
     line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
             f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Prints how long qemu/fleet takes for COUNT reports, each in its own file: fleet.py FOLDER REPORT.json COUNT...
 
-DuckDB answers the queries. After `make fleet-spark`, Spark answers them too, for the largest number of reports. All
-reports are made from REPORT.json with 20 planted outliers (tests/lib/made_fleet.py), and the result must name these.
+qemu/fleet queries the reports with DuckDB. After `make fleet-spark`, Spark answers the same queries for the largest
+number of reports. All reports are made from REPORT.json with 20 planted outliers (tests/lib/made_fleet.py). The page of
+qemu/fleet must name all outliers.
 """
 import json
 import os
@@ -35,7 +36,7 @@ def make(report, count, folder):
 
 
 def found(page, count):
-    """Return how many planted outliers the page names, and how many other machines it names."""
+    """Return how many planted outliers qemu/fleet's page names, and how many other machines the page names."""
     text = re.search(r'<script type="application/json" id="fleet">(.*?)</script>', page.read_text(), re.DOTALL)[1]
     rows = [row for table in json.loads(text)["tables"] if table["id"] in ("figures", "traits") for row in table["rows"]]
     named = {int(row[0]["text"][-6:]) for row in rows}

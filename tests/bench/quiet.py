@@ -3,11 +3,11 @@
 
 Usage: quiet.py BUILD BOOTS [events] [OPTION...]
 
-With `events` the host is always busy. It also pauses the machine, restores a snapshot or migrates it in one of several
-phases. A report may then say that groups of clocks diverged, but must not name a clock or a core. OPTION is an option
-of
-baretick, by default profile=quick. The reports stay in BUILD/quiet. The exit status is 0 only if no boot has a false
-alarm."""
+With `events` the host is always busy, and each machine is paused, restored from a snapshot or migrated in one of
+several phases. A report may then say that groups of clocks diverged, but must not name a clock or a core.
+
+OPTION is an option of baretick, by default profile=quick. The reports stay in BUILD/quiet. The exit status is 0 only if
+no boot has a false alarm."""
 import collections
 import ctypes
 import itertools

@@ -21,8 +21,8 @@ SERIAL_CORES = 64  # with more cores a report has no record, see src/report/repo
 SECURE = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
 ICOUNT = ["-icount", "shift=5,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
 
-# Output of firmware that continues after the application and finds nothing else to boot. Debian's firmware has had no
-# shell since 2026.
+# Output of firmware after the application ended, if there is nothing else to boot: the prompt of the firmware's shell,
+# or a message. Debian's firmware has had no shell since 2026.
 FIRMWARE_AGAIN = (b"Shell>", b"No bootable option or device was found.")
 
 EFI_BUILT = pytest.mark.skipif(not EFI.exists(), reason="build/baretick.efi is not there: type make")

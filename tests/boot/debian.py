@@ -97,8 +97,8 @@ def _ext4(path, label, mib, tree):
 
 
 class Debian(Machine):
-    """A Debian system that runs the script TRIAL at each start. FOLDER gets its disks. If IS_BY_GRUB, GRUB starts it
-    instead of systemd-boot.
+    """A Debian system that runs the script TRIAL at each start. The system's disks are made in FOLDER. If IS_BY_GRUB,
+    GRUB starts the system instead of systemd-boot.
 
     If HAS_SECOND_DISK, /dev/vdd has a partition as large as the system partition, without a file system.
     """

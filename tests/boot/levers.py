@@ -115,7 +115,8 @@ class Process:
 
 
 class Machine:
-    """The running machine, for a function PULL: its registers and process, and whether the run is still in progress."""
+    """The running machine, as the argument of run_while()'s function PULL. It gives access to the machine's registers,
+    to QEMU's monitor and process, and to the serial output."""
 
     def __init__(self, folder, log, over):
         self._folder, self._log, self._over = folder, log, over
@@ -141,7 +142,8 @@ class Machine:
         return False
 
     def repeat(self, action, times, pause_s, until=None):
-        """Do ACTION this many times, or until the run has ended or has printed UNTIL. Return how often it was done."""
+        """Call ACTION up to TIMES times. Stop earlier if the run has ended or has printed UNTIL. Return the number of
+        calls."""
         done = 0
         try:
             while done < times and not self._over.is_set() and not (until and self.has_said(until)):
@@ -181,8 +183,8 @@ def run_while(pull, out, *arguments):
 
 
 def faked(folder, rate, monotonic=True):
-    """Return a QEMU that lets the host's time run RATE times as fast. All clocks except the TSC follow this time; if
-    MONOTONIC is false, only the RTC does."""
+    """Return arguments for a QEMU whose host time runs RATE times as fast. All clocks except the TSC follow this time;
+    if MONOTONIC is false, only the RTC does."""
     if not shutil.which("faketime"):
         pytest.skip("faketime is not installed")
     script = folder / "qemu-faked"

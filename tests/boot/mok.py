@@ -28,8 +28,8 @@ WORDS = ["profile=quick", "duration=10ms", "clocks=tsc,hpet"]
 FRAME = rb"(?:\xb3|\xe2\x94\x82)"
 CHOSEN = re.compile(rb"\x1b\[37m\x1b\[40m\x1b\[\d+;\d+H" + FRAME + rb" *([^ \xb3\xe2][^\xb3\xe2]*?) *" + FRAME)
 ENTRIES_MAX = 8
-# Attributes of a UEFI variable: NON_VOLATILE and BOOTSERVICE_ACCESS. Shim deletes a list of keys that an operating
-# system could change.
+# The field Attributes of a UEFI variable: its offset, and NON_VOLATILE + BOOTSERVICE_ACCESS. A list of keys must not
+# have RUNTIME_ACCESS, otherwise shim deletes it, because an operating system could change it.
 ATTRIBUTES, BOOT_SERVICES_ONLY = 4, 3
 # EDK II's file of variables: the first variable follows the headers of the volume (72 bytes) and of the variable store
 # (28 bytes).
@@ -37,19 +37,19 @@ FIRST_VARIABLE, VARIABLE_ALIGNMENT = 72 + 28, 4
 
 
 def guest(firmware, image, *words, pixels=(800, 600)):
-    """Start a machine for a user at its keyboard. After a reset it really restarts, because its firmware must keep the
-    enrolled keys."""
+    """Start a machine for a user at its keyboard. A reset restarts the machine and does not end QEMU, because the
+    machine's firmware must keep the enrolled keys."""
     more = [*TWO_CORES, "--firmware", firmware, "--image", image, "--qemu-arg=-action", "--qemu-arg=reboot=reset"]
     return screen((80, 25), pixels, [*WORDS, *words], *more)
 
 
 def can_sign():
-    """Return true if there is firmware with a known key, and the program that signs."""
+    """Return true if the test can sign applications: there is firmware with a test key, the private key, and sbsign."""
     return os.path.exists(OWN_KEYS) and os.path.exists(TEST_KEY) and bool(shutil.which("sbsign"))
 
 
 def key_pair(folder):
-    """Return the key that OWN_KEYS trusts, without its pass phrase, and its certificate."""
+    """Return the private key that belongs to OWN_KEYS, stored without its pass phrase, and the key's certificate."""
     key = folder / "key"
     subprocess.run(["openssl", "pkey", "-in", TEST_KEY, "-passin", f"pass:{PASS_PHRASE}", "-out", key], check=True, capture_output=True)
     return key, TEST_CERT
@@ -89,7 +89,7 @@ class Manager:
 
     def wait_for(self, *words):
         """Wait until the output has all WORDS in this order, after the words of earlier calls. Return the output before
-        them."""
+        the last of WORDS."""
         for word in words:
             end = time.monotonic() + BOUND_S
             while (at := self._new().find(word)) < 0:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs QEMU in a separate network with a DNS server that knows one name, lab.example. An HTTP server at this name keeps
-posted data.
+"""Runs QEMU in a separate network namespace with a DNS server that knows one name, lab.example. An HTTP server at this
+name saves posted data.
 
 Usage: unshare --map-root-user --mount --net named.py FOLDER QEMU [ARGUMENT...]
 
 The file `posted` in FOLDER gets the posted body. QEMU's user network passes DNS requests on to the host's DNS server,
-which is the server of this program. It gives no answer for silent.example, and answers for all other names that they do
-not exist. Both servers end with QEMU."""
+which is the server of this program. This server does not answer questions about silent.example. For every other name it
+answers that the name does not exist. Both servers end with QEMU."""
 import ctypes
 import fcntl
 import os
@@ -21,7 +21,7 @@ import sys
 import test_network
 
 LOOPBACK, HTTP_PORT = "127.0.0.1", 8080
-# names that the DNS server knows; the address is the host's in QEMU's user network
+# names that the DNS server knows; the address is the host's address in QEMU's user network
 NAMES = {"lab.example": bytes([10, 0, 2, 2])}
 SILENT = "silent.example"
 # RFC 2308, 3: the answer "no such name" includes the root's SOA record

@@ -106,8 +106,8 @@ def kernel():
 
 
 def _modules(tree):
-    """Return the contents of MODULES and of the modules that they need, in loading order. A built-in module has no
-    file."""
+    """Return the contents of MODULES and of the modules that they need, in loading order. Built-in modules are left
+    out, because they have no file."""
     paths = {path.name.partition(".ko")[0].replace("-", "_"): path for path in tree.rglob("*.ko*")}
     loaded = {}
 
@@ -135,8 +135,8 @@ def _libraries(path):
 
 
 def _initramfs(folder, trial, programs, signed):
-    """Make an initramfs with PROGRAMS that runs the script TRIAL. Return its path. SIGNED is a second application, next
-    to the built one."""
+    """Make an initramfs with PROGRAMS that runs the script TRIAL. Return its path. SIGNED is a signed application,
+    which is added next to the application from build."""
     tree = folder / "tree"
     for name in ("bin", "usr/bin", "dev", "proc", "sys", "tmp", "boot/efi", "trial", "modules", "opt/baretick"):
         (tree / name).mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ IMAGE = ROOT / "build" / "baretick.img"
 CD = ROOT / "build" / "baretick.iso"
 PARTITION = 1 << 20
 STICK = [*QUICK_TCG, "--cpus", "1", "--boot", "usb"]
-# arguments for a boot from a stick, if something outside of the guest must happen at a certain time
+# arguments for a boot from a stick in real time, for tests in which the host does something during the run
 REAL_TIME_STICK = [*FAST_TCG, "--cpus", "1", "--boot", "usb"]
 FAST = ["profile=quick", "duration=10ms", "clocks=tsc", "cores=off"]
 # files that a run saves on the stick, and the names of their blocks on the serial line
@@ -19,7 +19,7 @@ ON_STICK = sorted([*FILES, "report.record"])
 
 
 def mtools(stick, tool, *arguments):
-    """Run TOOL of mtools on STICK, which is an image like IMAGE, or has mtools' form FILE@@OFFSET."""
+    """Run TOOL of mtools on STICK. STICK is the file of a whole stick, or has mtools' form FILE@@OFFSET."""
     drive = stick if "@@" in str(stick) else f"{stick}@@{PARTITION}"
     return subprocess.run([tool, "-i", drive, *map(str, arguments)], check=True, capture_output=True,
                           env={**os.environ, "MTOOLS_SKIP_CHECK": "1"}).stdout

@@ -44,7 +44,8 @@ def from_cd(run, cd, firmware):
 
 @pytest.mark.parametrize("command", ["multiboot2", "linux", pytest.param("linux16", marks=pytest.mark.long)])
 def test_grub_on_a_machine_with_a_bios_starts_it_with_its_options(run, tmp_path, command):
-    """After a BIOS, the PIT runs, the PICs are enabled, and memory contains the BIOS's data."""
+    """GRUB on a machine with a BIOS starts the image, and the image gets its options. After a BIOS, the PIT runs, the
+    PICs are enabled, and memory contains the BIOS's data."""
     needed(GRUB_FOR_BIOS, pathlib.Path("/usr/bin/grub-mkrescue"))
     image, firmware = (ELF, "multiboot2, GRUB") if command == "multiboot2" else (BIN, "Linux boot protocol, loader type 72h")
     tree = tmp_path / "tree" / "boot" / "grub"
@@ -122,8 +123,8 @@ def loader_of(folder, words, *definitions):
 
 
 def test_a_loader_may_enter_in_64_bit_mode(run, tmp_path):
-    """crosvm and libkrun start an ELF file in this way. They pass no address of the RSDP, and the memory after the
-    image is not zero."""
+    """The loader enters the image in 64-bit mode, as crosvm and libkrun start an ELF file. They pass no address of the
+    RSDP, and the memory after the image is not zero. The report must be complete."""
     # Linux's protocol puts the 64-bit entry 200h after the start of baretick.bin's image
     assert struct.unpack_from("<Q", ELF.read_bytes(), 24)[0] == 0x100200
     loader = loader_of(tmp_path, "label=rack virtio_mmio.device=4K@0xd0000000:5 --")

@@ -35,8 +35,8 @@ def presence(report):
     return {name: state == "present" for name, state in states(report).items()}
 
 
-# Healthy machines. Under TCG, every core reads the host's TSC, TSC_ADJUST does not exist, and TSC_AUX has its value
-# after a reset.
+# Tests of healthy machines. They depend on three facts of TCG: every core reads the host's TSC, TSC_ADJUST does not
+# exist, and TSC_AUX has its value after a reset.
 
 PLACES = qemu("-smp", "4,sockets=2,cores=1,threads=2")
 on_q35 = pytest.mark.boot(*FAST_TCG, "--cpus", "4", *PLACES, "--", "profile=quick")
@@ -258,8 +258,8 @@ def test_a_machine_without_acpi_tables_has_all_cores_and_the_clocks_that_need_no
 
 
 def test_a_root_table_of_garbage_leaves_the_clocks_that_need_no_table(run, tmp_path):
-    """The test adds a second FADT, so that QEMU and the firmware disagree about the tables. The XSDT's entries are then
-    0, and one table is invalid."""
+    """QEMU gets a second FADT, so QEMU and the firmware disagree about the tables: the XSDT's entries are 0, and one
+    table is invalid. The report must show HPET and PM timer as missing, and all other clocks as present."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
     report = checked(run(*FAST_TCG, "--cpus", "2", *qemu("-acpitable", f"sig=FACP,data={table}"), "--", *SHORT),
@@ -269,7 +269,8 @@ def test_a_root_table_of_garbage_leaves_the_clocks_that_need_no_table(run, tmp_p
 
 
 def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
-    """An HPET table has 56 bytes (IA-PC HPET 1.0a, 3.2.4), but this one lacks the last 12."""
+    """An HPET table has 56 bytes (IA-PC HPET 1.0a, 3.2.4), but this machine's table lacks the last 12. The report must
+    have a warning with the table's name and its 44 bytes."""
     table = tmp_path / "table"
     table.write_bytes(bytes(range(8)))
     report = checked(run(*QUICK_BARE, "--cpus", "1", *qemu(
@@ -281,7 +282,8 @@ def test_a_broken_acpi_table_is_a_finding_that_names_it(run, tmp_path):
 
 
 def test_an_hpet_table_that_points_nowhere_is_not_believed(run, tmp_path):
-    """IA-PC HPET 1.0a, 3.2.4: the table states registers at FED00000h, but this machine has no HPET there."""
+    """The HPET table states registers at FED00000h (IA-PC HPET 1.0a, 3.2.4), but this machine has no HPET there. The
+    report must show the HPET as broken."""
     table = tmp_path / "table"
     address = bytes([0, 64, 0, 0]) + (0xFED00000).to_bytes(8, "little")
     table.write_bytes((0x8086A201).to_bytes(4, "little") + address + bytes([0, 0x80, 0, 0]))
@@ -330,7 +332,7 @@ def test_the_screen_shows_something_at_the_end(booted):
     assert len(data) > 4000  # larger than the picture of a blank screen
 
 
-# Figures that follow from the count of instructions.
+# Machines whose time is the count of executed instructions (-icount), so that all figures can be predicted.
 
 def test_driven_by_instructions_two_runs_are_the_same_and_every_rate_is_nominal(run):
     # The machine has one core. With several cores, the order in which they run depends slightly on the host.

@@ -14,7 +14,7 @@ from machine.events import PHASES
 pytestmark = IMAGE_BUILT
 
 TWO_CORES = [*FAST_TCG, "--cpus", "2", "--boot", "usb"]
-# arguments for a machine with several cores that the firmware does not start (no cores=mp)
+# arguments for a machine with two cores; for cores=mp use TWO_CORES, whose cores run at the same time
 QUICK_CORES = [*QUICK_TCG, "--cpus", "2", "--boot", "usb"]
 SHORT = ["profile=quick", "duration=10ms", "clocks=tsc,acpi_pm"]
 WITH_CORES = PHASES[PHASES.index("start-cores"):PHASES.index("stop-cores") + 1]
@@ -90,8 +90,8 @@ def killed_stick(tmp_path_factory):
 
 
 def marked(folder, killed_stick, marker):
-    """Return a stick with MARKER, as an earlier run of this machine would leave it. The file's name comes from
-    KILLED_STICK."""
+    """Return a copy of KILLED_STICK whose marker file has the text MARKER. In this file a run leaves its phase for the
+    next run on the same machine."""
     stick = folder / "stick"
     stick.write_bytes(killed_stick.read_bytes())
     name, = markers(stick)
@@ -120,7 +120,8 @@ def arm_watchdog(machine):
 
 
 def test_a_watchdog_that_nobody_feeds_resets_the_machine_and_the_next_boot_says_in_which_phase(run, tmp_path):
-    """The chip set's watchdog runs even while the firmware's own watchdog is off."""
+    """The chip set's watchdog runs even while the firmware's own watchdog is off. It resets the machine during a run,
+    and the next boot must report the phase of the reset."""
     done = run_while(arm_watchdog, tmp_path / "reset", *QUICK_CORES, *qemu("-global", "ICH9-LPC.noreboot=false"),
                      "--image", copy_of_stick(tmp_path), "--", "profile=standard", "duration=60s", "clocks=tsc,acpi_pm")
     assert done.status == 2, done

@@ -54,8 +54,8 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
     assert len(rows) >= 3
     assert [row["to_ms"] for row in rows[:-1]] == [row["from_ms"] for row in rows[1:]]
     assert all(row["to_ms"] - row["from_ms"] >= 999 for row in rows[:-1])
-    # If the key comes while a row is being completed, the run notices the key only after it has set the row's end. The
-    # last row may then end up to one interval (1 s) before the early end.
+    # If the request to end comes while a row is being completed, the run notices it only after it has set the row's
+    # end. The last row may then end up to one interval (1 s) before the early end.
     assert report["ended_early_ms"] - 1000 <= rows[-1]["to_ms"] < report["elapsed_ms"]
     for clock in report["clocks"]:
         reads = [row["clocks"][clock["id"]] for row in rows]
@@ -63,8 +63,8 @@ def test_a_soak_that_is_ended_early_has_its_series_up_to_then(tmp_path):
         assert min(read["min_ns"] for read in reads if read["count"]) == clock["latency"]["min_ns"]
         assert max(read["max_ns"] for read in reads if read["count"]) == clock["latency"]["max_ns"]
     assert sum(row["gaps"] or 0 for row in rows) == report["interference"]["gaps"]
-    # A row adds up parts of up to 10 ms, and each part is rounded to a nanosecond. The report's total is rounded only
-    # once.
+    # A row's observed time is a sum of parts of up to 10 ms, each rounded to a nanosecond. The report's total is
+    # rounded only once.
     observed_ns = report["interference"]["observed_ns"]
     assert abs(sum(row["observed_ns"] for row in rows) - observed_ns) <= observed_ns / 10 ** 6
     assert any(row["cores"][1]["offset_ns"] for row in rows)

@@ -119,8 +119,8 @@ def load(loops):
 
 @long
 def test_an_rtc_that_is_two_percent_fast_is_reported_on_a_busy_host(tmp_path):
-    """A busy host lets QEMU show the RTC's edges late, and the core misses some. The TSC has no nominal rate, so there
-    are two groups of clocks."""
+    """The RTC is 2 % fast on a busy host. QEMU then shows the RTC's edges late, and the core misses some edges. The TSC
+    has no nominal rate, so the report must name two groups of clocks and no single clock."""
     machine = [*ONE_CORE, *levers.faked(tmp_path, "1.02", monotonic=False)]
     with load(2):
         report = checked(levers.run_while(None, tmp_path / "out", *machine, "--", "clocks=tsc,hpet,acpi_pm,pit,rtc"))
@@ -170,8 +170,8 @@ def undisturbed(tmp_path_factory):
 
 
 # The fault comes after the rate window and before the cores are started. After a later fault the report would only warn
-# that clocks diverged: two seconds then pass between two comparisons of all clocks, and wraps of the PM timer in this
-# time are not counted. So only the TSC and the RTC would contradict the HPET.
+# that clocks diverged. The reason: all clocks are then compared only every two seconds, and the PM timer wraps
+# uncounted between these comparisons. Thus only the TSC and the RTC would contradict the HPET.
 @with_undisturbed
 @pytest.mark.parametrize("clock, disturb, after, rule, state", [
     ("hpet", stop_hpet, "hpet", "clock-stuck", "stuck"),
@@ -244,7 +244,8 @@ def freeze_while(machine, wanted):
 
 
 def test_a_machine_that_is_frozen_while_rates_are_measured_has_no_failed_clock(tmp_path):
-    """In each freeze the RTC gains so much time that a rule would accuse it. A note must explain this instead."""
+    """The RTC continues while the machine is frozen, and gains so much time that a rule would report it as wrong. The
+    report must explain the gain in a note, and must have no finding."""
     def freeze(machine):
         assert machine.wait_for(b"baretick ")
         freeze_while(machine, lambda: not machine.has_said(b"\n  tsc "))
@@ -270,7 +271,8 @@ def test_a_machine_that_is_frozen_after_the_rates_has_no_failed_clock(tmp_path):
     assert {row["class"] for row in report["discontinuities"]} == {"stopped"}, report["discontinuities"]
     assert any("The machine was stopped for " in note and "(shown by the rtc)" in note for note in report["notes"]), report["notes"]
     rtc = clocks(report)["rtc"]
-    # the change between the two halves of the window, which is only known if the RTC has an edge in the middle
+    # Change of the rate between the two halves of the rate window. It is None if the RTC has no edge in the middle of
+    # the window.
     change = rtc["change_ppm"]
     assert rtc["rate_over"] == "window" and (not change or change["low"] <= 0 <= change["high"]), rtc
 

@@ -75,8 +75,8 @@ def test_an_event_happens_to_a_machine_that_booted_from_an_image(run, tmp_path, 
 
 
 def test_a_stop_as_the_rates_are_announced_is_noted(run):
-    """The stop comes before the RTC's first edge in the window. The RTC's reading before the stop is exact only to a
-    second."""
+    """The machine is stopped for 3 s before the RTC's first edge in the rate window. A note must give the stop's
+    length, as a range if necessary: the RTC's reading before the stop is exact only to a second."""
     done = run(*BARE, "--cpus", "1", "--event", "rates=stop:3s", "--", "profile=quick")
     stops = [re.match(r"The machine was stopped for ([0-9.]+) (?:to ([0-9.]+) )?s at ", note)
              for note in checked(done)["notes"]]

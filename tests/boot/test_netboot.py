@@ -63,8 +63,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A server that sends the application and receives reports. ANSWER lists the parts of its answer to other requests.
-    If ANSWER is None, the server stops before it answers."""
+    """A server that sends the application and receives reports. ANSWER lists the parts of its answer to every other GET
+    request, such as the request for options. If ANSWER is None, the server ends after it has sent the application."""
     daemon_threads = True
 
     def __init__(self, *answer):
@@ -100,7 +100,8 @@ def disk(tmp_path):
 
 @pytest.fixture
 def by_http(run, disk, tmp_path):
-    """Return a function that boots http://.../baretick.efi from a server. WORDS are options on the machine itself."""
+    """Return a function that boots http://.../baretick.efi from a server. WORDS are options that qemu/run passes to the
+    machine, in addition to the server's options."""
     def boot(url, *words):
         code = firmware_that_boots(f"{url}/baretick.efi", tmp_path / "firmware", CODE, VARIABLES)
         return run("--accel", "tcg", "--firmware", code, *disk, *qemu("-netdev", "user,id=net", *CARD, *SERIAL),

@@ -120,7 +120,8 @@ def test_the_labs_server_gets_the_report_byte_for_byte(run, tmp_path):
     pytest.param("503 Service Unavailable", "503: the server can't accept a report now", marks=pytest.mark.long),
     pytest.param("301 Moved Permanently", "301", marks=pytest.mark.long)])
 def test_a_server_that_refuses_is_quoted(run, server, line, words):
-    """The body of the answer is one byte longer than its stated length."""
+    """A server refuses the report. The sentence about sending must quote the server's status, although the body of the
+    answer is one byte longer than its stated length."""
     lab = server(status(line) + b"!")
     address = f"http://{HOST}:{lab.port}/some/where?x=1"
     report, said = sent(run, address)
@@ -144,8 +145,8 @@ def test_a_server_that_gives_no_answer_is_waited_for_a_while(run, server, how, w
 
 
 def test_a_server_that_reads_nothing_and_closes_the_connection_is_said_to_have(run, server):
-    """The server closes the connection, before or after all data was sent. Which of the two depends on QEMU's user
-    network, which may already have accepted all data."""
+    """The server closes the connection without reading. QEMU's user network may already have accepted all data.
+    Therefore the report may say that the connection was closed before or after the request was complete."""
     address = f"http://{HOST}:{server(reads=False).port}/some/where?x=1"
     assert sent(run, address)[1] in [f"The report was not accepted by {address}: {words}." for words in (CUT_OFF, CLOSED)]
 

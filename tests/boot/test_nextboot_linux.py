@@ -97,8 +97,8 @@ def test_with_exit_ask_the_machine_comes_back_without_a_key(tmp_path):
 
 @pytest.mark.long
 def test_a_wrong_option_is_collected_as_a_report_that_names_it_and_the_machine_comes_back(tmp_path):
-    """nextboot would refuse the option, so the script writes it to the file afterwards. The right word would be
-    exit=reboot."""
+    """baretick.cfg has exit=restart, which should be exit=reboot. nextboot would refuse this option, so the script
+    writes the file itself after nextboot. The collected report must name the option."""
     prepare = "qemu/nextboot; echo exit=restart >/boot/efi/EFI/baretick/baretick.cfg; touch /restart; echo"
     machine = ended(tmp_path, TRIAL.replace(f"qemu/nextboot --reboot -- {WORDS}; echo", prepare))
     said = machine.read("trial.txt").decode()

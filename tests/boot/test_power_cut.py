@@ -1,5 +1,5 @@
-"""Several runs on one stick, one after another. In each of them the power is cut at every possible time. There are ten
-runs, or three without --long."""
+"""Several runs on one stick, one after another. All writes of each run are logged. The tests calculate the stick's
+contents for a power cut after each written sector. There are ten runs, or three without --long."""
 import collections
 import datetime
 import hashlib
@@ -109,7 +109,7 @@ def test_folder_and_files_bear_the_date_of_the_firmwares_clock(row):
             assert begun <= entry.made <= ended and begun <= entry.written <= ended
 
 
-# what may exist of a run after a power cut, in the order in which a run creates it
+# parts of a run that may exist after a power cut, in the order in which a run creates them
 ORDER = ["nothing", "checkpoint", "report"]
 
 
@@ -138,8 +138,8 @@ def check(is_so, sentence):
 
 
 def what_is_left(image, kept, earlier, later):
-    """Return the element of ORDER that exists for the run after EARLIER, and the sectors that decide this. All folders
-    must be complete."""
+    """Return the element of ORDER that exists on IMAGE for one run, and the sectors that decide this. EARLIER has the
+    folders before this run, and LATER the folders after it. All folders must be complete."""
     volume = volume_of(image)
     check(system(volume) == kept, "of the system something is not as it was")
     found = folders(volume)

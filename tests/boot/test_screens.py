@@ -69,7 +69,7 @@ def last_line(rows):
 
 
 def drawn(picture):
-    """Return true if the bar at the bottom is drawn, which comes last."""
+    """Return true if the screen is complete. The bar at the bottom is drawn last."""
     return picture.cell(picture.rows - 1, 1)[0] in (GRAY, BLUE)
 
 
@@ -215,7 +215,8 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
 
 @IMAGE_BUILT
 def test_an_error_in_the_options_restarts_the_machine_if_nobody_presses_a_key(tmp_path):
-    """Instructions drive the guest's time, so that the minute passes as fast as the host can run."""
+    """An error in the options gives the user a minute to press a key. Then the machine must restart. Instructions drive
+    the guest's time, so that the minute passes as fast as the host can run."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     config.write_text("colour=red\n")
     mtools(stick, "mcopy", "-o", config, "::/")
@@ -241,7 +242,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         assert any(row.startswith("Latency with the bracket") for row in rows)
         assert any(row[81:] == "TSC synchronisation of the cores" for row in rows)
         assert any("Timing 100,000 rows" in row[81:] for row in rows)
-        # All sections start on the first screen, but the histogram may continue on the next one.
+        # All sections of the page Summary start on its first screen, but the histogram may continue on the next screen.
         assert any(re.match(r"[<~]= +[\d.]+ ?[nmu]s\b", row) for row in rows), "\n".join(rows)
         shown.press("5")
         rows = reader.rows(reader.title("Findings"))
@@ -252,8 +253,8 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
 
 @IMAGE_BUILT
 def test_a_key_does_not_wait_for_the_serial_line(tmp_path):
-    """The key comes while the stick is written with ten writes a second. This takes ten seconds, so the serial line has
-    sent no byte of a block yet."""
+    """The key R is pressed while the report is saved on a slow stick (ten writes a second). The save takes ten seconds,
+    so the serial line has sent no byte of a block yet. The machine must restart without waiting for the serial line."""
     slow = [f"--qemu-arg={word}" for word in ("-set", "drive.stick.throttling.iops-write=10")]
     with screen(SMALL, SMALL_PIXELS, [*SHORT, "cores=off", "clocks=tsc"], *ONE_CORE, "--boot", "usb", "--image",
                 copy_of_stick(tmp_path), *slow) as shown:

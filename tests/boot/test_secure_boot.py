@@ -44,7 +44,8 @@ def tampered(data):
 
 
 def altered(stick, name, how, folder):
-    """Return a copy of STICK whose application NAME is changed by the function HOW."""
+    """Return a copy of STICK with another application NAME: the unsigned application if HOW is "unsigned", otherwise
+    the signed application with one changed bit."""
     copy, file = folder / "stick", folder / "application"
     shutil.copyfile(stick, copy)
     application = mtools(copy, "mtype", f"::/{name}")
