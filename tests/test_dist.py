@@ -36,7 +36,8 @@ def call(folder, *command, **environment):
 def commit(tmp_path_factory):
     """Return a copy of the present sources in a git repository with a single commit.
 
-    The copy has the objects that were built here, because they have no trace of their folder."""
+    The copy also has the objects that were built here. Objects do not contain the path of their folder, so they need
+    not be built again."""
     folder = tmp_path_factory.mktemp("commit") / "a"
     shutil.copytree(ROOT, folder, ignore=lambda at, _: {"build", ".git"} if at == str(ROOT) else {"__pycache__", ".pytest_cache"})
     for name in ("efi", "replay"):
@@ -69,7 +70,8 @@ def contents(folder):
 
 @pytest.mark.long
 def test_two_builds_of_a_commit_in_different_folders_are_the_same_bytes(commit, made, tmp_path):
-    """The second build has another time, time zone, language and umask, and a user without settings."""
+    """The second build has another folder, time zone, language and umask, and a user without settings. Both builds must
+    give the same bytes."""
     other = tmp_path / "a folder that has a longer name" / "b"
     other.parent.mkdir()
     call(tmp_path, "git", "clone", "--quiet", str(commit), str(other))
@@ -150,7 +152,8 @@ def elements(spdx):
 
 
 def test_the_spdx_list_has_all_fields_that_spdx_requires(spdx):
-    """SPDX 2.3: clause 6 (the document), 7 (packages), 8 (files), 10 (licences), 11 (relationships)."""
+    """All fields that SPDX 2.3 requires must exist: clauses 6 (the document), 7 (packages), 8 (files), 10 (licences)
+    and 11 (relationships)."""
     assert (spdx["spdxVersion"], spdx["dataLicense"], spdx["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
     assert re.fullmatch(r"https://spdx\.org/spdxdocs/[\w.-]+", spdx["documentNamespace"])
     assert spdx["creationInfo"]["created"] == "2026-01-02T03:04:05Z"
@@ -201,8 +204,8 @@ def test_third_party_parts_have_the_version_and_licence_of_their_packages(made, 
 
 
 def test_the_spdx_list_names_the_parts_of_gnu_efi_in_the_image(made, spdx):
-    """The image contains one object of libgnuefi.a, which relocates the image. The image's entry point is in GNU-EFI's
-    crt0."""
+    """The list must name the parts of GNU-EFI in the image: one object of libgnuefi.a, which relocates the image, and
+    crt0, which has the image's entry point."""
     names = subprocess.run(["nm", made.parent / "baretick.so"], check=True, text=True, stdout=subprocess.PIPE).stdout
     assert re.search(r" T _start$", names, re.M) and re.search(r" [Tt] _relocate$", names, re.M)
     archive = subprocess.run([ROOT / "qemu" / "find", "gnu-efi-library"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()

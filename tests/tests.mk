@@ -1,7 +1,8 @@
 # Tests, measurements and pictures of baretick. The Makefile includes this file.
 
-# A test image from the same objects. Its started cores can have an offset in their TSC, and its firmware's tick can use
-# the HPET. The linker replaces functions, so objects that call such a function are built without link-time optimisation.
+# A test image from the application's objects and tests/skew. Its started cores can have an offset in their TSC, and its
+# firmware's tick can use the HPET. The linker replaces functions, so objects that call such a function are built
+# without link-time optimisation.
 SKEW_OBJECTS := $(patsubst %.c,$(BUILD)/efi/%.o,$(sort $(wildcard tests/skew/*.c)))
 
 $(BUILD)/efi/tests/skew/%.o: tests/skew/%.c Makefile tests/tests.mk
@@ -13,7 +14,8 @@ $(SKEW_OBJECTS): | deps-build
 
 -include $(SKEW_OBJECTS:.o=.d)
 
-# Another test image from the same objects, in which the driver of the PM timer causes exceptions.
+# Another test image from the application's objects, in which the driver of the PM timer causes exceptions
+# (tests/fault).
 FAULT_OBJECTS := $(BUILD)/efi/tests/fault/acpi_pm.o $(BUILD)/efi/tests/fault/guard.o $(BUILD)/efi/tests/fault/timer_lapic.o
 FAULT_REPLACED := $(BUILD)/efi/boot/guard/guard.o $(BUILD)/efi/drivers/clocks/acpi_pm.o $(BUILD)/efi/drivers/timers/timer_lapic.o
 
@@ -36,7 +38,8 @@ $(BUILD)/baretick-fault.elf: $(filter-out $(FAULT_REPLACED) $(BUILD)/efi/boot/ba
 $(BUILD)/baretick-skew.so: $(SKEW_OBJECTS)
 $(BUILD)/baretick-skew.so: LINK += -Wl,--wrap=core_main,--wrap=_entry,--wrap=efi_main
 
-# The same sources compiled for the host, as one library per folder. The simulated machine replaces drivers/hw/hw.c.
+# The application's portable sources, compiled for the host as one library per folder. The simulated machine replaces
+# drivers/hw/hw.c.
 HOST_CC        := gcc
 HOST_FLAGS      = $(COMMON) -fno-strict-aliasing -O1
 SANITIZE       := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -170,7 +173,7 @@ TEST :=
 PROGRAMS   := $(UNIT_TESTS) $(FUZZ_TARGETS)
 CHECK_MAKE := $(or $(if $(TEST),$(filter %/$(firstword $(TEST)),$(PROGRAMS))),all image $(BUILD)/baretick-skew.efi $(BUILD)/baretick-fault.efi $(BUILD)/baretick-fault.elf $(BUILD)/truth/truth $(BUILD)/host/bench_host $(PROGRAMS) seeds)
 
-# Published schemas for GitHub's and GitLab's files.
+# A Python environment with the published schemas of GitHub's and GitLab's files.
 SCHEMA_PYTHON := $(BUILD)/schema-python/made
 $(SCHEMA_PYTHON): tests/requirements.txt
 
@@ -207,8 +210,8 @@ $(BUILD)/host/bench_host: tests/bench/bench_host.c $(BENCH_SOURCES) Makefile tes
 
 BENCH_CORES   := 1 2 4 16 64 255
 BENCH_REPORTS := 100 1000 10000
-# The reports for qemu/fleet are made from a report of 4 cores. If BENCH_CORES lacks
-# 4, another number is used. It must be above 1, because one of the outliers is an offset between cores.
+# The reports for qemu/fleet are made from a report of 4 cores, or of another number of BENCH_CORES if 4 is not in it.
+# The number must be above 1, because one of the outliers is an offset between cores.
 BENCH_REPORT  = $(BUILD)/bench/cores$(firstword $(filter 4,$(BENCH_CORES)) $(filter-out 1,$(BENCH_CORES)))/report.json
 ## measures the cost of measuring: ratios, instruction counts, sizes (BENCH_CORES=N, BENCH_REPORTS=N)
 .PHONY: bench

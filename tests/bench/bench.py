@@ -57,8 +57,8 @@ def rate(count, elapsed_ms):
 
 
 def cores_line(cpus, report):
-    """Return a line with the time from the start to the verdict, and with the numbers and rates of the ping-pongs
-    between cores and of the rounds in which pairs of cores exchange them."""
+    """Return a line with the time from the start to the verdict, and with the number and rate of the ping-pongs between
+    cores. Pairs of cores exchange ping-pongs in rounds, which are also counted."""
     bound = f" (bound {BOUNDS_S[cpus]} s)" if cpus in BOUNDS_S else ""
     line = (f"quick: {cpus:3} core(s), {report['machine']['cores_started']:3} started, "
             f"{report['elapsed_ms'] / 1000:.1f} s from start to verdict{bound}")

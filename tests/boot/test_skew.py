@@ -87,9 +87,9 @@ def cases(long, *others):
 @pytest.mark.parametrize("ticks, cpus", cases(
     [(1_000_000, 2), (20_000, 4), (-2_000, 4), (300, 2), (20_000, 2), (300, 4)], (1_000_000, 4), (-2_000, 2)))
 def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_prove_it(run, cpus, ticks):
-    """On a busy host all round trips of a pass may be long. Therefore the intervals in the report decide which cores
-    must be named. If only one of several pairs is proven to differ, the finding names its two cores without a decision.
-    No other core may be named."""
+    """On a busy host all round trips of a pass may be long, so the intervals in the report decide which cores must be
+    named. If only one of several pairs is proven to differ, the finding names both cores of the pair and does not
+    decide which is wrong. No other core may be named."""
     number = cpus // 2
     report = skewed(run, cpus, {number: ticks})
     check_offsets(report, {number: ticks})
@@ -108,8 +108,9 @@ def test_a_core_with_another_tsc_is_measured_and_named_where_its_round_trips_pro
 
 @pytest.mark.parametrize("fault", ["0/200:1000000:0", "0/200:0:1000000"], ids=["set-back", "too-high"])
 def test_a_core_whose_tsc_steps_back_is_named_and_no_other_core(run, fault):
-    """One in 200 readings of core 1 sets its TSC back by 1,000,000 ticks, or is itself too high by this amount. A
-    reading takes about 10 us here, which is 25,000 ticks."""
+    """One in 200 readings of core 1 sets its TSC back by 1,000,000 ticks, or is itself too high by this amount. Only
+    core 1 may be named. A reading takes about 10 us here (25,000 ticks), so each step back that is seen is smaller than
+    1,000,000 ticks."""
     report = skewed(run, 3, {1: fault})
     seen = (report["findings"], [core["monotonic"] for core in report["cores"]])
     assert [core["steps_back"] for core in report["cores"]] == [False, True, False], seen
@@ -137,7 +138,8 @@ def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
     pytest.param(16, marks=of_16),
     pytest.param(64, marks=[pytest.mark.boot(*TCG, "--cpus", "64", "--timeout", "600", "--", *QUICK), pytest.mark.long])])
 def test_many_cores_are_all_started_and_the_run_ends_with_a_verdict(booted, cpus):
-    """The guest has more cores than the host has processors. `make bench` shows how long such a run takes."""
+    """The guest has more cores than the host has processors. All cores must start, and the run must end with a verdict.
+    `make bench` shows how long such a run takes."""
     report = checked(booted, started=cpus)
     assert report["skew"]["cores"] == cpus
     assert report["skew"]["schedule"] in ("all", "star")

@@ -47,7 +47,8 @@ def test_without_a_way_to_stop_the_tick_the_hpets_rate_is_left_open(run):
 
 @pytest.mark.parametrize("cores", ["off", "mp"])
 def test_the_tick_goes_on_after_the_run_as_it_was(run, cores):
-    """One run tests timer interrupts, and the other run does not. Afterwards baretick returns to the shell."""
+    """At the end baretick returns to the shell (exit=return), and the firmware's tick must run as before. The other
+    cores are off, or were started by the firmware's MP services."""
     done = ticking(run, "on", *SHORT, "clocks=tsc,hpet,acpi_pm", f"cores={cores}", "exit=return")
     assert AS_FOUND in done.stderr, done
     assert json.loads(done.file("report.json"))["intervals"], "they were asked"

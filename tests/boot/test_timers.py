@@ -73,8 +73,8 @@ def test_each_source_is_taken_once_for_each_deadline(booted):
 
 
 def test_every_source_gives_the_firmware_back_its_tick_and_its_registers(run):
-    """The firmware uses some of the tested devices. checked() looks for registers that were not restored, and a note
-    would say that the firmware's tick stopped."""
+    """The firmware uses some of the tested devices. Their registers must be restored, which checked() checks. No note
+    may say that the firmware's tick stopped."""
     report = checked(run(*QUICK_TCG, "--cpus", "1", *qemu("-global", "hpet.msi=on"), "--", *SHORT, "irq=all", "pic=on"))
     sources = {row["source"] for row in report["intervals"] if row["delivered"]}
     assert sources >= {"lapic", "hpet0", "hpet_fsb", "hpet_legacy", "pit0", "pit0_pic", "rtc", "rtc_pic", "acpi_pm_sci"}, sources
@@ -83,8 +83,8 @@ def test_every_source_gives_the_firmware_back_its_tick_and_its_registers(run):
 
 @IN_CASE
 def test_whatever_comes_the_counts_add_up_and_nothing_is_left_behind(booted):
-    """checked() looks for registers that were not restored. The firmware's tick still works, because it was needed to
-    send the report."""
+    """The counts of each timer test must add up. checked() looks for registers that were not restored. The firmware's
+    tick still works, because it was needed to send the report."""
     report = checked(booted)
     assert rows(report)
     for row in report["intervals"]:
@@ -102,7 +102,7 @@ def test_with_irq_off_none_is_asked(run):
 
 @pytest.mark.parametrize("hpet, arguments", [
     pytest.param("present", [*TCG, "--cpus", "2", "--firmware", SECURE], id="smm", marks=long),
-    # on the machine pc this timer can use only pin 2
+    # on the machine pc, timer 0 of the HPET can use only pin 2
     pytest.param("disabled", [*QUICK_TCG, "--cpus", "2", "--machine", "pc"], id="pc"),
     pytest.param("absent", [*FAST_TCG, "--cpus", "1", *qemu("-machine", "hpet=off")], id="without-hpet", marks=long),
 ])

@@ -32,8 +32,8 @@ def check_unsaved(done, *sentences):
 
 
 def test_the_files_on_the_stick_are_those_that_the_runner_leaves(run):
-    """The files include the HTML page. The application and the runner each make this page from the same report. The
-    CPU's name in this test has characters that are special in JSON and HTML."""
+    """The files that the application saves on the stick must equal the files that the runner makes. Both make the HTML
+    page from the same report. The CPU's name has characters that are special in JSON and HTML."""
     name = 'A "CPU" \\ </script> @REPORT@'
     done = run(*QUICK_TCG, "--cpus", "2", "--boot", "usb", *qemu("-cpu", f"max,model-id={name}"), "--", "profile=quick", "duration=10ms")
     assert done.report["machine"]["cpu"] == name
@@ -91,8 +91,8 @@ def test_a_stick_with_no_room_for_its_first_folder_is_left_as_it_is(run, tmp_pat
 
 
 def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
-    """The stick was pulled out earlier. It states 100 free clusters of 512 bytes, although nearly all clusters are
-    free."""
+    """A stick that was pulled out earlier states 100 free clusters of 512 bytes, although nearly all clusters are free.
+    The report must be saved."""
     stick = copy_of_stick(tmp_path)
     set_free_count(stick, 100)
     done = run(*STICK, "--image", stick, "--", *FAST)
@@ -101,7 +101,8 @@ def test_a_stick_whose_free_count_is_too_low_keeps_the_report(run, tmp_path):
 
 
 def test_what_was_begun_on_a_stick_that_turns_out_full_is_removed(run, tmp_path):
-    """The stick states too many free clusters, so that a report seems to fit. In fact report.html alone does not."""
+    """The stick states too many free clusters, so that a report seems to fit. In fact report.html alone does not fit.
+    The run must remove the files that it started to write."""
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mrd", "::/baretick")
     fill(stick, tmp_path, 64 << 10)
@@ -157,7 +158,7 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
 
     done = run_while(pull, tmp_path / "out", *REAL_TIME_STICK, *qemu("-set", "drive.stick.throttling.iops-write=48"), "--", *FAST)
     check_unsaved(done)
-    # the folder 0001 was a checkpoint, which is gone
+    # folder 0001 was an earlier checkpoint of this run, which the run has removed
     assert sorted(folders(volume_of(done.file("stick.img")))) == ["0002"]
 
 
@@ -218,8 +219,8 @@ def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, se
 
 @pytest.mark.parametrize("path", ["baretick", "baretick/0003"])
 def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_path, path):
-    """Some firmware never finds the end of such a folder. Therefore neither this folder nor the folder that contains it
-    may be read."""
+    """The folder's chain of clusters leads back to its start, and some firmware never finds the end of such a folder.
+    Therefore neither this folder nor the folder that contains it may be read."""
     stick = copy_of_stick(tmp_path)
     mtools(stick, "mmd", "::/baretick/0003")
     image = bytearray(stick.read_bytes())
@@ -233,8 +234,8 @@ def test_a_folder_whose_chain_leads_back_to_its_begin_is_left_alone(run, tmp_pat
 
 
 def test_a_short_name_that_is_a_number_is_passed_over(run, tmp_path):
-    """The entry `0001.newer` is written byte by byte, because mtools would choose another short name. Open finds it by
-    both of its names."""
+    """Open finds the file `0001.newer` also by its short name, `0001.NEW`. The run must not change this
+    file. The short name is written byte by byte, because mtools would choose another name."""
     stick, file = copy_of_stick(tmp_path), tmp_path / "file"
     file.write_bytes(b"mine")
     mtools(stick, "mcopy", file, "::/baretick/0001.newer")
@@ -299,7 +300,8 @@ def test_options_that_are_too_long_are_named_and_the_run_ends(run):
 
 
 def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run, tmp_path):
-    """A machine that restarts after this error must not fill its stick. The second boot must add nothing."""
+    """The options file is too long. If the machine restarts after this error, the second boot must add nothing to the
+    stick, because repeated restarts would fill it."""
     stick, config = copy_of_stick(tmp_path), tmp_path / "baretick.cfg"
     error = "In baretick.cfg: the options are 10240 bytes long; the maximum is 8192 bytes."
     config.write_text("\n".join(LONG_WORDS) + "\n")

@@ -52,8 +52,9 @@ def test_it_is_armed_only_where_the_machine_is_to_restart_by_itself(run, tmp_pat
 @pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fault.elf is not there: type make check")
 @pytest.mark.parametrize("leave", ["reboot", "debug-exit"])
 def test_a_hang_ends_by_a_reset_only_if_the_watchdog_is_armed(run, tmp_path, leave):
-    """The table states a period ten times as long as the TCO's, so its 30 s are really 3 s. QEMU resets at the second
-    expiry. Without the watchdog the runner has to end the hang, which takes 15 s."""
+    """A run hangs. If exit=reboot armed the watchdog, the watchdog must reset the machine. Otherwise the runner has to
+    end the run, which takes 15 s. The table states a period ten times as long as the TCO's, so its 30 s are really 3 s.
+    QEMU resets at the second expiry."""
     done = run(*BOARD, "--image", FAULTING, *qemu("-fw_cfg", "name=opt/baretick/fault,string=no 0 1"), *wdat(tmp_path, 6000, 5, 5),
                "--timeout", "15", "--", *SHORT, f"exit={leave}")
     assert done.status == (2 if leave == "reboot" else 124), done

@@ -27,7 +27,7 @@
 #define ITEM          "opt/baretick/fault"
 #define UNMAPPED      UINT64_C(0x0000123456789000)
 #define NOT_CANONICAL UINT64_C(0x8000000000000000)
-#define TOGETHER      128u /* equal to SURVEY_CONTENDED_SAMPLES */
+#define TOGETHER      128u /* samples per core while all cores read; equal to SURVEY_CONTENDED_SAMPLES */
 
 extern const struct driver acpi_pm_driver;
 /* defined in uefi/missing.c and bare/missing.c */

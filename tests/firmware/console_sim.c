@@ -109,8 +109,8 @@ put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t si
 }
 
 /*
- * Writes the device path of a device. Its baud rate may differ from the one in ConOut, as after a change of the
- * firmware's set-up.
+ * Writes the device path of a device. BAUD may differ from the baud rate in ConOut, as after a change of the firmware's
+ * set-up.
  */
 static uint8_t *
 put_path(uint8_t *to, unsigned card, bool serial, uint8_t baud)
@@ -136,7 +136,7 @@ make_handle(unsigned card, bool serial, bool on_console)
 	if (!on_console)
 		return handle;
 	if (con_out_size)
-		/* changes the end node of the previous path to one that another path follows */
+		/* the end node of the previous path ends only an instance (subtype 1), because another path follows */
 		con_out[con_out_size - 3] = 1;
 	to = put_path(con_out + con_out_size, card, serial, 2);
 	if (serial)
@@ -263,7 +263,7 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 	return EFI_SUCCESS;
 }
 
-/* Does the same for CloseEvent and CheckEvent: nothing. So each timer seems to have expired. */
+/* Replaces CloseEvent and CheckEvent, and does nothing. Therefore each timer seems to have expired. */
 static EFI_STATUS EFIAPI
 accept_event(EFI_EVENT event)
 {

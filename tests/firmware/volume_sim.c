@@ -11,7 +11,7 @@
 struct opened {
 	EFI_FILE_PROTOCOL interface; /* first member, because the protocol passes a pointer to it as This */
 	size_t file;
-	size_t position; /* index of the folder in files[], if this is a folder */
+	size_t position; /* next byte to read or write; in a folder, index in files[] of the next entry to read */
 };
 
 static struct volume_sim volume;
@@ -220,8 +220,8 @@ make_handle(struct volume_sim_file *file, EFI_FILE_HANDLE *handle)
 }
 
 /*
- * Opens a path from the volume's root. A path without a backslash is also in the root, because the application opens
- * no other such paths.
+ * Opens a path from the volume's root. THIS is ignored, because the application opens paths without a backslash only in
+ * the root.
  */
 static EFI_STATUS EFIAPI
 open_file(EFI_FILE_HANDLE this, EFI_FILE_HANDLE *handle, CHAR16 *wide, UINT64 mode, UINT64 attributes)

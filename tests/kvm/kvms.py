@@ -68,8 +68,7 @@ class Seen:
 
 
 def done(words):
-    """Run the command WORDS, and return its exit status and output. If the command cannot be run, this is no fault of
-    baretick."""
+    """Run the command WORDS, and return its exit status and output."""
     ended = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            timeout=BOUND_S + 60)
     return ended.returncode, ended.stdout + ended.stderr

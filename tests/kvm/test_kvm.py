@@ -52,8 +52,9 @@ def test_exactly_the_clocks_that_kvm_offers_are_present(case, seen):
 
 
 def test_rates_of_paravirtual_clocks_agree_with_the_other_clocks(case, seen):
-    """The TSC has no nominal rate here, so the report has no pair of rates with the TSC. Its rate is compared with
-    the rate in each page instead."""
+    """The rates of each paravirtual clock and of each other clock must agree. The TSC has no nominal rate here, so the
+    report has no pair of rates with the TSC. The next test compares the TSC's rate with the rates in the hypervisors'
+    pages."""
     pairs = {frozenset((rate["a"], rate["b"])): rate["ppm"] for rate in seen.report["rates"]}
     for one in OFFERED[CASES[case][2]]:
         for other in set(seen.clocks()) - {one, "tsc", "null"}:
@@ -95,7 +96,7 @@ def test_a_pause_is_reported_as_diverged_clocks_and_accuses_no_clock(tmp_path, c
 
 
 def test_if_the_host_does_not_trust_its_tscs_the_report_follows_the_page(tmp_path):
-    """If the flag for a stable TSC is missing in KVM's page, its clock must not be used to compare cores. Findings
+    """If the flag for a stable TSC is missing in KVM's page, KVM's clock must not be used to compare cores. Findings
     about cores must then be about the TSCs only."""
     kvms.need(rig_only="makes a host whose TSCs are not synchronised")
     seen = kvms.boot(tmp_path / "out", "q35", 2, HOST, OPTIONS, host_tsc="unstable")

@@ -56,7 +56,8 @@ class Volume:
         self.looked_at.add((self._offset + self._fat_begin + self._fat.itemsize * cluster) // SECTOR)
 
     def chain(self, cluster):
-        """Return the numbers of the clusters in a chain, up to the first one that repeats."""
+        """Return the numbers of the clusters in the chain that starts at CLUSTER, up to the first number that
+        repeats."""
         seen = []
         while cluster < LAST and cluster not in seen:
             seen.append(cluster)
@@ -68,7 +69,7 @@ class Volume:
         self._fat[cluster] = to
 
     def content(self, cluster):
-        """Return the content of all clusters of a chain."""
+        """Return the content of all clusters in the chain that starts at CLUSTER."""
         parts, seen = [], 0
         while cluster < LAST:
             if not 2 <= cluster < self.clusters + 2 or seen > self.clusters:

@@ -70,8 +70,8 @@ class Run:
         self._check_reports(FAKE in f"{arguments} {environment}")
 
     def _check_reports(self, from_fake):
-        """Check each report.json of the run. A matrix has several. If a script replaces QEMU, only reports that the
-        runner made itself are checked."""
+        """Check each report.json of the run; a run with --matrix has several. If a script replaces QEMU, only reports
+        that the runner made itself are checked."""
         for path in self.out.rglob("report.json") if self.out.is_dir() else ():
             report = json.loads(path.read_bytes())
             if not from_fake or "reason" in report:

@@ -10,7 +10,8 @@ FLOORS = ["lib", "sections", "compare", "."]
 DEFINED = re.compile(r"^(?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 KEY = re.compile(r"([{,]\s*)[\w$]+\s*:")
-# Matches a name that is used. A member of an object is no such name, but the name in ...name is.
+# Matches a name that is used, also after the dots of a spread (...name). A member of an object (object.name) is not
+# matched.
 USED = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[A-Za-z_$][\w$]*")
 
 

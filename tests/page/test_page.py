@@ -231,7 +231,7 @@ def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
     for n, (deviation, floor, _) in enumerate(steps.values()):
         assert deviation == pytest.approx(100 * 2 ** n / math.sqrt(2), rel=1e-6)
         assert floor == pytest.approx(2 / 2 ** n * math.sqrt(2), rel=1e-6)
-    # the rate changes by this much from the first row to the last
+    # the first and the last rate differ by 4.95 ppm from the mean rate
     assert steps[60_000][2] == pytest.approx(4.95 * 60_000, rel=1e-6)
 
 
@@ -266,7 +266,7 @@ def test_a_rate_that_stays_deviates_by_nothing_whatever_it_is(show):
 def test_a_step_of_the_phase_is_the_error_over_any_time_that_holds_it(show):
     steps = steady(show, [10.0 if i == 50 else 0.0 for i in range(100)])
     assert steps[60_000][2] == pytest.approx(9.9 * 60_000)
-    # the errors on both sides of the step have opposite signs, so their difference is the sum
+    # the phase's errors before and after its step have opposite signs, so the error over the step is the sum of both
     assert steps[480_000][2] == pytest.approx(9.9 * 60_000)
 
 
@@ -301,7 +301,7 @@ def test_a_clock_of_the_same_source_has_no_deviation_of_its_own(show):
 
 
 @pytest.mark.parametrize("packed, reason", [
-    # the page's policy does not have the hash of this script
+    # the hash of this script is not in the page's Content-Security-Policy
     (base64.b64encode(gzip.compress(b"window.Chart = {};")).decode(), "its Chart.js was changed"),
     ("@@@", None), ("AAAA", None),
 ], ids=["other-script", "no-base64", "no-gzip"])
@@ -451,7 +451,8 @@ def over_best(page):
 
 
 def test_a_clock_that_may_cost_as_little_as_the_cheapest_is_not_told_to_cost_more(show):
-    """The text report of the same run has the same result."""
+    """tsc_lfence may cost as little as the cheapest clock, so its extra cost is not determined. The text report of the
+    same run has the same result."""
     report = golden("clean")
     clock_of(report, "tsc_lfence")["cost"]["rows_ms"].update(low=1.05)
     said = over_best(show(report))
@@ -489,8 +490,8 @@ def test_a_note_of_both_ways_of_reading_a_clock_stands_there_once(show, second, 
 
 
 def compare(page, there, path):
-    """Choose the report THERE as the other report, by the file PATH. Return the rows of differences, and the section's
-    text."""
+    """Write the report THERE to the file PATH, and choose this file for the comparison. Return the rows of the table of
+    differences, and the text of the comparison's section."""
     path.write_text(json.dumps(there))
     page.choose_file("#compare-file", path)
     page.wait(f"document.getElementById('compare')?.textContent.includes({json.dumps(path.name)})")
@@ -545,7 +546,8 @@ def test_comparison_has_timers_by_the_rules_of_the_baseline(show, tmp_path, acce
                                asked_for("hpet0", hpet_ns, "periodic", 1_000_000), *rows]
         return report
     gone = {"state": "broken", "reason": "The timer's interrupts did not stop.", "lateness_ns": None}
-    # 1950 ns is more than twice 730 ns plus 400 ns for the entry into the handler
+    # the least lateness now is 2000 - 20 - 30 ns; the limit is twice the earlier 700 + 30 ns, plus 400 ns for the
+    # handler's entry
     here = machine(2000, 900, asked_for("pit0", 0, **gone))
     there = machine(700, 900, asked_for("pit0", 500), asked_for("rtc", 500))
     rows, said = compare(show(here), there, tmp_path / "before.json")
@@ -662,7 +664,7 @@ def test_worse_and_better_are_what_the_runner_says_of_the_same_two_reports(show,
     for name, there in baselines(here):
         rows, _ = compare(page, there, tmp_path / f"{name}.json")
         said = {kind: {row[0].split(", ")[-1] for row in rows if row[4].strip() == kind} for kind in ("worse", "better")}
-        # The row of a rule without a clock counts for the machine.
+        # A row of a rule without a clock is compared with the runner's entry "machine".
         said = {kind: {"machine" if "-" in row else row for row in names} for kind, names in said.items()}
         worse, better = worse_than(there, here), worse_than(here, there)
         assert said["worse"] == worse and better - worse <= said["better"] <= better, name
@@ -923,7 +925,8 @@ def test_the_watch_sees_an_error_and_a_request(browser, tmp_path, listener):
 
 
 def test_page_is_small_even_for_64_cores_of_a_busy_host(template):
-    """On a busy host, the reads of each clock are in about 400 buckets, up to milliseconds."""
+    """On a busy host, the reads of each clock are in about 400 buckets, up to milliseconds. The page must be small even
+    then."""
     report = of_cores(64)
     for clock in report["clocks"]:
         clock["latency"]["histogram"] = [{"le_ns": round(20 * 1.035 ** k), "count": 1000} for k in range(400)]
@@ -1173,7 +1176,8 @@ def test_several_reports_and_pages_are_compared_with_their_machines_first(show, 
 
 
 def test_files_of_one_name_are_told_apart_by_number_and_label(show, tmp_path):
-    """The two files are both called report.json, and are in different folders."""
+    """Two chosen files are both called report.json, and are in different folders. Each must have its own name in the
+    table."""
     paths = [tmp_path / str(i) / "report.json" for i in range(2)] + [tmp_path / "other.json"]
     for path, label in zip(paths, (None, "row 7", None)):
         report = golden("clean")

@@ -113,7 +113,7 @@ def test_an_image_is_run_in_place_of_a_build(job):
 
 def test_inputs_are_passed_on_only_as_environment_variables(action):
     """GitHub puts the value of an expression into a script as plain text, including quotes. A hostile input could then
-    run commands."""
+    run commands. Therefore no script of the action may contain an expression."""
     scripts = [step["run"] for step in action["runs"]["steps"] if "run" in step]
     assert len(scripts) == 3 and not any("${{" in text for text in scripts)
     assert all(step.get("shell") == "bash" for step in action["runs"]["steps"] if "run" in step)

@@ -89,7 +89,8 @@ FLOODS = {
 
 @pytest.fixture(scope="module")
 def startup_s(tmp_path_factory):
-    """Return how long a run takes on this machine that ends at once."""
+    """Return an upper bound of the runner's start-up time on this machine in s: twice the time of a call that ends at
+    once."""
     begin = time.monotonic()
     subprocess.run([str(RUNNER), "--help"], capture_output=True, check=True)
     return 2 * (time.monotonic() - begin)
@@ -172,7 +173,7 @@ def test_an_input_that_is_no_file_is_refused_and_not_waited_for(fake, tmp_path, 
         assert not (tmp_path / "argv").exists()
 
 
-# Tests of output.
+# A guest's text must not reach a terminal or another program unchanged.
 
 def test_no_text_of_a_guest_reaches_a_terminal_or_a_program_raw(fake, tmp_path):
     document = report("fail", [(ESCAPES, "fail"), ("pit", "absent")])
@@ -413,7 +414,8 @@ def test_of_many_runs_in_one_folder_only_one_starts(fake, tmp_path):
 # Tests of a full disk.
 
 def limit(size):
-    """Limit the size of files to SIZE, which acts like a full disk. Before a write fails, the kernel sends a signal."""
+    """Limit the size of files to SIZE, which acts like a full disk. The kernel's signal at the limit is ignored, so
+    that the write itself fails."""
     def bound():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))

@@ -135,7 +135,8 @@ def test_a_source_that_was_not_asked_for_is_no_loss_but_a_note(options):
 
 def test_interrupts_are_later_where_even_the_earliest_is_beyond_what_both_may_be_off_by():
     before = timed(timer(p50=1000, error=50))
-    # the limit on the smallest lateness is 2 * (1000 + 50) ns, plus 300 ns of self_ipi and 50 ns
+    # the limit on the smallest lateness: 2 * (1000 + 50) ns, plus 300 ns for the handler's entry (self_ipi), plus the
+    # new error of 50 ns
     for least, worse in (2450, False), (2451, True):
         now = timed(timer(least=least, p50=9000, error=50))
         assert compare(before, now).worse_sentences == (["hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: "
@@ -215,8 +216,8 @@ def test_the_tolerance_is_the_factor(factor, accused):
 
 @pytest.mark.parametrize("bracket, accused", [(9, True), (10, False)])
 def test_a_median_that_changed_by_less_than_a_bracket_is_not_worse(bracket, accused):
-    """Time stamps have steps of 10 ns. If a read took one step before and takes three now, it may have become slower by
-    only a little more than one step."""
+    """The median rose from 10 to 30 ns. If time stamps have steps of 10 ns, these are one step and three steps. The
+    read may then have become slower by only a little more than one step, and must not be called worse."""
     before = document(clock("tsc", p50=10, least=10), clock("null", p50=bracket, least=bracket))
     now = document(clock("tsc", p50=30, least=30), clock("null", p50=bracket, least=bracket))
     assert bool(compare(before, now).worse_sentences) == accused

@@ -375,8 +375,8 @@ def test_figures_beyond_all_measure_are_none_and_spoil_nothing(fleet, maker, tmp
 
 
 def test_machines_that_are_all_alike_make_nothing_an_outlier(fleet, maker, tmp_path):
-    """The median absolute deviation is 0. Therefore a machine that differs by 1 ppm or 1 ns would count as an outlier,
-    if only deviations were compared."""
+    """All machines are equal, except one, so the median absolute deviation is 0. If only deviations were compared, 1
+    ppm or 1 ns would make a machine an outlier. Here 20 ppm and 30 % must not."""
     reports = []
     for n in range(20):
         report = maker.report(0)
@@ -466,7 +466,7 @@ def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path)
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     said = fleet(tmp_path / "all.json", "--db", tmp_path / "db").stdout
     part = said.partition("What a version did")[2].partition("\n\n")[0]
-    # counted for the change to the new version and for the change back
+    # "not determined" is printed for the change to the new version and for the change back
     assert " ".join(part.split()).count("not determined: 4 machines") == 2, said
 
 

@@ -48,7 +48,8 @@ def test_the_mbr_has_the_protective_entry_and_an_active_fat32_partition_that_win
 
 
 def test_the_gpt_has_the_same_partition_as_an_efi_system_partition_and_is_whole(built, tmp_path):
-    """sfdisk checks both headers and both tables. This test must also work if sfdisk is not in the user's PATH."""
+    """sfdisk checks both headers and both tables of the GPT. This test must also work if sfdisk is not in the user's
+    PATH."""
     stick = tmp_path / "stick"
     stick.write_bytes(built[0][0])
     tools = {"env": {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}, "capture_output": True, "text": True, "check": True}
@@ -81,14 +82,15 @@ def test_the_files_are_on_the_stick(built, tmp_path, name, begins):
 
 
 def test_label_and_serial_number_are_fixed(built):
-    """Microsoft's FAT specification, boot sector of FAT32: fields BS_VolID and BS_VolLab."""
+    """The fields BS_VolID and BS_VolLab in the boot sector of FAT32 (Microsoft's FAT specification) must have the same
+    values in all images."""
     boot = built[0][0][2048 * SECTOR:2049 * SECTOR]
     assert struct.unpack_from("<I11s", boot, 67) == (0x62746B31, b"BARETICK   ")
 
 
 def test_the_reports_folder_takes_255_runs_without_growing(built):
-    """Each run has two entries in the folder: NNNN.new, and the final name. "." and ".." come first, and an entry of
-    zeros must follow as the end."""
+    """The folder must have free entries for 255 runs. Each run has two entries in the folder: NNNN.new, and the final
+    name. "." and ".." come first."""
     image = built[0][0]
     volume = Volume(image, 2048 * SECTOR)
     entries = volume.content(volume.find("baretick").cluster)

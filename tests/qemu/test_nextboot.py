@@ -471,7 +471,8 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
 
 @pytest.mark.parametrize("action", ["--status", "--collect", "--remove"])
 def test_no_action_reads_one_half_of_a_mirror(command, machine, application, capsys, monkeypatch, tmp_path, action):
-    """After the preparation, the machine's only partition became half of a mirror. The report is on this half only."""
+    """After the preparation, the machine's only partition became half of a mirror (RAID 1). The report is on this half
+    only. No action may read it, and each must refuse."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     actions.prepare_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
@@ -731,8 +732,8 @@ def test_the_journal_is_asked_where_the_ring_buffer_has_lost_its_beginning(machi
 
 
 def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_clock():
-    """The case comes from a machine in QEMU, whose kernel had a TSC rate that was 205 ppm too low, but used the
-    HPET."""
+    """The comparison must name the kernel's wrong rate of the TSC, but must not call the kernel's clock wrong. The case
+    comes from a machine in QEMU, whose kernel had a TSC rate that was 205 ppm too low, but used the HPET."""
     report = json.loads(CLEAN.with_suffix(".json").read_text())
     said = {"tsc": {**kernel.parse_rates([]), "believed_hz": 1_999_590_000}, "clocksource": "hpet", "log_is_whole": True}
     differs, = (line for line in compare.format_comparison(said, report) if line.startswith("differs"))

@@ -94,7 +94,8 @@ def test_the_steps_for_github_are_steps():
 
 
 def test_the_job_of_another_repository_clones_this_and_does_the_same_in_short():
-    """PyYAML reads the key `on` as true, as in YAML 1.1."""
+    """The job for another repository must clone this repository and run the same commands. PyYAML reads the key `on` as
+    true, as in YAML 1.1."""
     job_there = elsewhere()["jobs"]["clocks"]
     cloned, made, called, kept = job_there["steps"]
     assert elsewhere()[True] == ["push"] and job_there["runs-on"] == "ubuntu-24.04"
@@ -106,7 +107,8 @@ def test_the_job_of_another_repository_clones_this_and_does_the_same_in_short():
 
 
 def test_the_first_readmes_job_is_one_step_with_an_input_of_the_action():
-    """PyYAML reads the key `on` as true, as in YAML 1.1."""
+    """The job in the top README must be one step, with inputs that the action has. PyYAML reads the key `on` as true,
+    as in YAML 1.1."""
     first = yaml.safe_load(indented(FIRST.partition("## In CI\n\n")[2]))
     step, = first["jobs"]["clocks"]["steps"]
     inputs = yaml.safe_load((ROOT / "qemu" / "action.yml").read_text())["inputs"]
@@ -119,7 +121,8 @@ def test_the_job_for_gitlab_is_a_job():
 
 
 def test_the_release_is_a_workflow_that_attaches_what_make_dist_leaves(tmp_path):
-    """PyYAML reads the key `on` as true, as in YAML 1.1."""
+    """The workflow for releases must attach all files that `make dist` makes. PyYAML reads the key `on` as true, as in
+    YAML 1.1."""
     workflow = release()
     assert workflow[True] == {"push": {"tags": ["v*"]}} and workflow["permissions"] == {"contents": "write"}
     steps_of = workflow["jobs"]["release"]["steps"]
@@ -178,7 +181,8 @@ def test_it_fits_the_published_schema(schema, document):
 # The commands of recipes, with scripts instead of sudo, udev and QEMU.
 
 def test_the_rule_for_udev_is_written_and_udev_is_told(tmp_path):
-    """The rule is from GitHub's announcement that Android emulators can use KVM on its runners."""
+    """The command must write the rule for /dev/kvm, and udev must load it. The rule is from GitHub's announcement that
+    Android emulators can use KVM on its runners."""
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != tee ] || cat >"$RULE"\n')
     sudo.chmod(0o755)

@@ -87,7 +87,8 @@ def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
 
 
 def test_without_firmware_it_is_said_where_it_was_looked_for_and_who_has_it(run, fake, tmp_path):
-    """FIND_ROOT names a folder that is used instead of /, and has no firmware."""
+    """Without firmware, the error must name the searched folders and the packages. FIND_ROOT names a folder that is
+    used instead of /, and has no firmware."""
     arguments = fake(b"")
     at = arguments.index("--firmware")
     done = run(*arguments[:at], *arguments[at + 2:], environment={"FIND_ROOT": str(tmp_path / "nothing"), "OVMF": ""})
@@ -441,7 +442,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_report(fake, tmp_path):
 
 
 def test_a_full_pipe_that_is_read_slowly_is_read_to_its_end():
-    """As on a busy host: QEMU has ended, but half of its output is not read yet."""
+    """On a busy host, QEMU may have ended while half of its output is not read yet. The runner must read all of it."""
     said, heard, process = b"x" * 10, [], Process()
     with open(os.devnull, "wb") as null:
         process.start_process(lambda fd: [sys.executable, "-c", f"print({said.decode()!r}, end='')"], [], QemuMessages(null))
@@ -781,7 +782,8 @@ def test_what_qemu_says_of_its_command_line_is_not_kvms_fault(run, fake, tmp_pat
     ("kvm", "time.sleep(14)"),
 ], ids=["auto", "kvm"])
 def test_kvm_is_waited_for_where_the_guest_gets_on_or_it_was_asked_for(run, fake, tmp_path, accelerator, wait):
-    """The guest prints its first word after 14 s, as on a busy machine or in a nested guest."""
+    """The runner must wait for a guest under KVM that prints its first word only after 14 s, as on a busy machine or in
+    a nested guest."""
     (tmp_path / "later").write_bytes(spoken())
     done = run(*fake(b"", no_kvm_script(wait)), "--accel", accelerator)
     assert done.status == 0 and done.stderr == ""
@@ -932,7 +934,8 @@ def started_from(folder):
 
 
 def test_killed_at_any_moment_it_leaves_no_process_behind(fake, tmp_path):
-    """The runner is killed at different times, from before the start of QEMU to the middle of the report."""
+    """The runner is killed at different times, from before the start of QEMU to the middle of the report. No process
+    may remain."""
     arguments = fake(spoken()[:-40], "time.sleep(600)")
     seen = 0
     for delay_ms in range(20, 420, 40):

@@ -32,7 +32,7 @@ def with_bios(report):
     slower(clock(report, "hpet")["latency"], 3)
 
 
-# A change for the second run of each of some machines.
+# Changes of a report. Each is made in the second run of another machine.
 CHANGES = [
     lambda report: change_crystal_rate(report, ("rtc",), 1234.5678901),
     lambda report: slower(clock(report, "acpi_pm")["latency"], 1 / 7),
@@ -43,7 +43,7 @@ CHANGES = [
     lambda report: report.update(findings=[FINDING], verdict="fail"),
     lambda report: report.update(findings=[{**FINDING, "clock": None, "text": None}], verdict="warn"),
     lambda report: report.update(verdict="fail"),
-    # without a time of its own, this run counts as the newest one, by the time at which it is read
+    # a start time before 2024 is ignored, so this run counts as the newest one, by the time at which it is read
     lambda report: report.update(started_at="2000-01-01T00:00:07Z", verdict="warn"),
     lambda report: report.update(started_at=None),
     lambda report: report["machine"]["identity"].update(serial=None),
@@ -78,8 +78,8 @@ def reports(maker):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a data set with this fleet and three more runs: one from a CSV file, one in schema 1, and one with extreme
-    values."""
+    """Return a data set with the fleet of reports(), and with three more runs: one from a CSV file, one in schema 1,
+    and one with extreme values."""
     for module in (spark, engine):
         module.load()
     folder = tmp_path_factory.mktemp("fleet")
@@ -150,7 +150,7 @@ def test_the_pages_from_both_engines_are_the_same(answers, made):
 
 
 def test_both_engines_print_the_same_and_leave_no_temporary_files(made, tmp_path):
-    # a path with characters that have a meaning in patterns, where they must not be used as a pattern
+    # this path has characters with a special meaning in patterns for files, but is not a pattern
     place = tmp_path / "a[b]*?'{c} %20"
     (tmp_path / "tmp").mkdir()
     said, left = [], []
@@ -227,7 +227,7 @@ def test_spark_listens_on_the_loopback_address_only(tmp_path):
     ("#!/bin/sh\necho 'UnsupportedClassVersionError: 55.0' >&2\nexit 1\n", "UnsupportedClassVersionError: 55.0"),
 ])
 def test_without_a_suitable_java_one_sentence_is_printed_with_status_2(made, tmp_path, java, sentence):
-    """The Java that is installed on this machine is not used."""
+    """Java is missing or too old. JAVA_HOME hides the Java that is installed on this machine."""
     (tmp_path / "bin").mkdir()
     if java:
         (tmp_path / "bin" / "java").write_text(java)
