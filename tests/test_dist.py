@@ -91,7 +91,7 @@ def test_nextboot_runs_from_the_release_without_the_sources(made):
 
 
 def test_baretick_replay_runs_from_the_archive(made, tmp_path):
-    """The program in the archive is executable."""
+    """The program in the archive must be executable."""
     with tarfile.open(made / f"{NAME}.tar.xz") as archive:
         archive.extract(f"{NAME}/baretick-replay", tmp_path)
     said = subprocess.run([tmp_path / NAME / "baretick-replay", "--version"], capture_output=True, text=True, timeout=60, check=False)

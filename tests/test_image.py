@@ -68,8 +68,8 @@ def test_no_data_is_outside_of_the_sections(header):
 
 
 def test_sbat_names_component_generation_and_version(header):
-    """As in shim's SBAT.md: each line has six fields that are not empty, and the first line is about the format
-    itself."""
+    """Each line must have six fields that are not empty, and the first line must be about the format itself (shim's
+    SBAT.md)."""
     section, = (each for each in header.sections if each[0] == b".sbat\0\0\0")
     text = IMAGE.read_bytes()[section[4]:section[4] + section[1]].decode("ascii")
     rows = [line.split(",") for line in text.splitlines()]
@@ -135,7 +135,7 @@ def test_no_part_of_the_faulting_test_image_is_in_the_application():
 
 
 def test_the_build_of_the_application_does_not_depend_on_the_test_images():
-    """Return the commands that make prints for a complete build."""
+    """The commands that make prints for a complete build must not use files of the tests."""
     plan = subprocess.run(["make", "--dry-run", "--always-make", "V=1", IMAGE.relative_to(BUILD.parent)],
                           cwd=BUILD.parent, capture_output=True, text=True, check=True).stdout
     assert "boot/cores/cores.c" in plan and "tests/" not in plan and "--wrap" not in plan

@@ -63,7 +63,7 @@ class Machine:
     """A Linux that the boot loader LOADER starts. Its disks are in FOLDER. DRIVES are disks in addition to the disk
     with the system partition.
 
-    MORE is a dictionary of further files on the system partition, by their paths."""
+    MORE maps paths on the system partition to the contents of further files."""
 
     cores = "2"
 

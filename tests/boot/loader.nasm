@@ -50,7 +50,7 @@ org BASE
 	dd 1, 0, BASE, BASE, file_end - BASE, file_end - BASE, 7, 1000h			; program header PT_LOAD
 	dd 4, note - BASE, note, note, note_end - note, note_end - note, 4, 4		; program header PT_NOTE
 note:
-	dd 4, 4, 18			; header of the note XEN_ELFNOTE_PHYS32_ENTRY: two lengths and the type
+	dd 4, 4, 18			; header of the note XEN_ELFNOTE_PHYS32_ENTRY: lengths of name and data, type
 	db "Xen", 0
 	dd start
 note_end:

@@ -96,7 +96,7 @@ class Screen:
             assert "event" in message, message
 
     def wait_for_serial(self, *texts):
-        """Wait until the serial line has one of TEXTS."""
+        """Wait until the output on the serial line contains one of TEXTS."""
         end = time.monotonic() + BOUND_S
         while not any(text in self.serial() for text in texts):
             assert time.monotonic() < end and self._process.poll() is None, self.serial()[-2000:]

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(not ELF.exists(), reason="build/baretick.elf is 
 
 
 def measured(run, *arguments, started, boot=QUICK_BARE, words=SHORT, lacking=()):
-    """Return the report of a run that had no findings and measured every clock except those in LACKING."""
+    """Return the report of a run. No rule may have failed, and every clock except those in LACKING must have been
+    measured."""
     report = checked(run(*boot, "--cpus", str(started), *arguments, "--", *words), started)
     assert WITHOUT_UEFI in report["notes"], report["notes"]
     assert report["machine"]["firmware"].startswith("none (PVH"), report["machine"]
@@ -76,9 +77,11 @@ def qemu_major():
 
 @pytest.mark.parametrize("length", [LINE_MAX + 1, 65536])
 def test_a_command_line_that_is_too_long_is_an_error(run, length):
-    """The test uses a microvm. On q35 and pc, QEMU's option ROM for PVH has a buffer of only 4 KiB. A longer line
-    overflows the buffer, and destroys PVH's start info. In QEMU 7.2 a microvm has its own loader. From QEMU 8 on it
-    uses the option ROM, too. In QEMU 10 the ROM then overwrites itself with 64 KiB, and never starts the kernel."""
+    """A line that is too long must be an error. The machine is a microvm, because QEMU's option ROM for PVH on q35 and
+    pc has a buffer of only 4 KiB. A longer line overflows the buffer, and destroys PVH's start info.
+
+    In QEMU 7.2 a microvm has its own loader. From QEMU 8 on it uses the option ROM, too. In QEMU 10 the ROM then
+    overwrites itself with 64 KiB, and never starts the kernel."""
     if length > OPTION_ROM_MAX and qemu_major() >= 8:
         pytest.skip("QEMU's option ROM may overwrite itself before it starts the kernel")
     words = "exit=debug-exit #" + "x" * (length - 17)
@@ -93,7 +96,8 @@ def test_a_command_line_that_is_too_long_is_an_error(run, length):
 
 @pytest.mark.parametrize("port, name", [(0x2F8, "SPCR"), (0x3E8, "DBG2")])
 def test_without_a_com1_the_port_that_acpi_names_gets_the_report(tmp_path, port, name):
-    """The test calls QEMU itself, because the runner's serial line is always COM1."""
+    """A machine without COM1 must send the report to the port in the ACPI table SPCR or DBG2. The test calls QEMU
+    itself, because the runner's serial line is always COM1."""
     table, log = tmp_path / "table", tmp_path / "log"
     address = bytes([1, 8, 0, 1]) + port.to_bytes(8, "little")
     # Both tables lack their header of 36 bytes, which QEMU adds.

@@ -71,8 +71,8 @@ with_undisturbed = pytest.mark.xdist_group("undisturbed")
     ("0.999", "rate-disagree"), pytest.param("0.95", "rate-disagree", marks=long),
 ])
 def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_other(tmp_path, clean, rate, rule):
-    """The devices and the RTC follow the host's oscillator. The TSC is the only other source, so the clocks form two
-    groups."""
+    """The devices and the RTC follow the host's oscillator. The TSC is the only other source. Therefore the report must
+    name two groups of clocks, and no single clock."""
     report, tsc = faked(tmp_path, clean, rate)
     low, high = ((end / Fraction(rate) - 1) * 10 ** 6 for end in tsc)
     pairs = {b: ppm for (a, b), ppm in rates(report).items() if a == "tsc"}
@@ -87,7 +87,7 @@ def test_a_tsc_that_runs_apart_from_all_others_is_one_group_and_they_are_the_oth
 @pytest.mark.parametrize("rate", ["3", pytest.param("1.3", marks=long), pytest.param("1.05", marks=long)])
 def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
     """The error of the RTC is so large that a window of one second shows it, even if a busy host shows the RTC's edges
-    late."""
+    late. The report must name the RTC."""
     report, _ = faked(tmp_path, clean, rate, monotonic=False)
     assert ("rate-wrong", "rtc") in accused(report), report["findings"]
     assert {clock for _, clock in accused(report)} <= {"rtc", "rtc_pf"}, report["findings"]
@@ -97,7 +97,8 @@ def test_an_rtc_that_runs_apart_from_all_others_is_named(tmp_path, clean, rate):
 
 
 def test_the_broken_timer_of_the_readme_is_named_and_no_other_clock(tmp_path):
-    """The RTC counts the host's time, and all other clocks count the instructions that QEMU executes."""
+    """The RTC counts the host's time, and all other clocks count the instructions that QEMU executes. Only the RTC may
+    fail."""
     line, = re.findall(r"^ {4}qemu/run (.*-icount.*)$", (ROOT / "qemu" / "README.md").read_text(), re.M)
     report = checked(levers.run_while(None, tmp_path / "out", *shlex.split(line)))
     assert report["verdict"] == "fail"

@@ -121,7 +121,7 @@ def by_pxe(run, disk, tmp_path):
 
 @pytest.fixture
 def fleet(tmp_path):
-    """qemu/fleet --serve LAB: its folder, and a function that starts it on a port and returns the port."""
+    """Return the folder LAB, and a function that starts qemu/fleet --serve LAB on a port and returns the port."""
     lab, started = tmp_path / "lab", []
 
     def start(port):

@@ -131,8 +131,8 @@ def test_a_power_cut_at_any_moment_leaves_every_numbered_folder_whole(row):
 
 
 def check(is_so, sentence):
-    """Assert for large values. If the variable CI is set, pytest explains a failed comparison line by line, which takes
-    minutes for reports of 100 KB."""
+    """Fail with SENTENCE if IS_SO is false. This replaces `assert` for large values: if the variable CI is set, pytest
+    explains a failed comparison line by line, which takes minutes for reports of 100 KB."""
     if not is_so:
         raise AssertionError(sentence)
 

@@ -128,15 +128,14 @@ def check_bars(picture, report):
 
 
 def from_verdict(rows):
-    """Return the rows from the verdict on, which comes after the two lines of the answer."""
+    """Return the rows from the verdict on. A row "answer" must come before the verdict."""
     first = next(i for i, row in enumerate(rows) if row.startswith("verdict  "))
     assert any(row.startswith("answer   ") for row in rows[:first])
     return rows[first:]
 
 
 def after_verdict(rows, report):
-    """Return the rows after the verdict and the stolen time. Each of these may continue in rows that start with
-    blanks."""
+    """Return the first row after the verdict and the stolen time. Both may continue in rows that start with blanks."""
     stolen, following = [row for row in rows[1:] if not row.startswith(" ")][:2]
     assert report["quality"]["text"] and stolen.startswith("stolen "), rows
     return following

@@ -163,7 +163,8 @@ def test_a_stick_that_is_pulled_out_while_it_is_written_loses_nothing_that_seria
 
 
 def test_a_stick_whose_writes_fail_says_that_it_does_not_answer(run):
-    """After the first failed write the stick is not used any more, because a driver may wait long at each failure."""
+    """The report must say that the stick does not answer. After the first failed write the stick is not used any more,
+    because a driver may wait long at each failure."""
     done = run(*STICK, *qemu("-set", "drive.stick.format=blkdebug", "-set", "drive.stick.inject-error.0.event=none", "-set",
                              "drive.stick.inject-error.0.iotype=write"), "--", *FAST)
     if "the firmware took an exception in its own code" in done.stderr:

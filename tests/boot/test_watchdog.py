@@ -15,8 +15,8 @@ RELOAD, CONTROL, TIMER = 0x660, 0x668, 0x672
 GCS = 0xFED1F410
 # address space, register width in bits, and access size, as in an ACPI generic address structure
 MEMORY, IO = (0, 32, 3), (1, 16, 2)
-# Instructions of a table WDAT. Its question "is the watchdog running?" (action 8) reads the timer's countdown, and not the bit
-# for a halted timer: SeaBIOS leaves this bit clear, but QEMU's timer starts only at the first reload.
+# Instructions of a table WDAT. Its question "is the watchdog running?" (action 8) reads the timer's countdown. The bit
+# for a halted timer would mislead: SeaBIOS leaves it clear, but QEMU's timer starts only at the first reload.
 ENTRIES = [  # action, instruction, register, shift, value, mask; see drivers/watchdog
     (1, 2, RELOAD, 0, 1, 0xFFFF), (5, 1, TIMER, 0, 0, 0x3FF), (6, 0x83, TIMER, 0, 0, 0x3FF),
     (8, 0, TIMER, 0, None, 0x3FF), (9, 0x82, CONTROL, 11, 0, 1), (11, 0x82, CONTROL, 11, 1, 1),

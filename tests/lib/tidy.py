@@ -40,7 +40,7 @@ def read_list_figures(report, key):
 
 
 def list_clock_rows(core):
-    """Yield the rows for the maps of a core, whose keys are clocks."""
+    """Yield the rows for the maps of a core, such as `latency`, which map clocks to figures."""
     for key, each in shape.properties(shape.SCHEMA["$defs"]["core"]).items():
         below = shape.part(each, "additionalProperties")
         for clock, value in core[key].items() if below else ():

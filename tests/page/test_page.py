@@ -686,7 +686,8 @@ SHOWN = """[[...document.querySelectorAll('#main section')].map((each) => [each.
 
 
 def test_report_of_schema_1_is_read_as_the_same_one_of_schema_2(show, tmp_path):
-    """The old report is shown twice: as the page's own report, and as the other report of a comparison."""
+    """The page must show a report of schema 1 like the same report in schema 2. Each is shown as the page's own report,
+    and both are compared."""
     assert OLDER["schema"] == "baretick.report/1"
     now = copy.deepcopy(OLDER)
     now["schema"] = "baretick.report/2"
@@ -836,7 +837,7 @@ def test_all_of_the_page_fits_on_paper(show, tmp_path, cores):
     page.settle()
     assert page.evaluate("document.documentElement.scrollWidth") == 718
     assert page.evaluate("document.getElementById('matrix').getBoundingClientRect().right") <= 718
-    # on paper there is nothing to click
+    # controls are not printed, because they cannot be clicked on paper
     assert page.evaluate("getComputedStyle(document.querySelector('.screen')).display") == "none"
     alone = "[...document.querySelectorAll('.note:not(:last-child)')].filter((note) => getComputedStyle(note).breakAfter !== 'avoid').length"
     assert page.evaluate("document.querySelectorAll('.note:not(:last-child)').length") > 3 and page.evaluate(alone) == 0

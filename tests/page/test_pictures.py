@@ -29,7 +29,8 @@ def test_picture_of_a_page_has_its_width_and_ground(name):
 
 
 def test_picture_of_the_screen_has_bars_at_top_and_bottom():
-    """The picture is as large as OVMF's screen, and character cells have 8 x 19 pixels: see tests/boot/screens.py."""
+    """The rows at the top and at the bottom must be bars of the same colour. The picture is as large as OVMF's screen,
+    and character cells have 8 x 19 pixels: see tests/boot/screens.py."""
     image = picture(SCREEN)
     rows = image.height // 19
     top = (image.height - rows * 19) // 2

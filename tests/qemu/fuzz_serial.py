@@ -35,7 +35,7 @@ LARGE = 4 << 20  # size in bytes of a large part of the output, which is sometim
 
 
 def seeds():
-    """Return the reports that are changed. Most are small, so that a trial takes little time."""
+    """Return the reports that the trials change. Most are small, so that a trial takes little time."""
     small = {"schema": "baretick.report/2", "verdict": "fail", "options": {"clocks": ["tsc"]}, "machine": {
         "cpu": "A CPU", "hypervisor": None, "firmware": "EDK II", "accelerator": "tcg", "cores_started": 4, "tsc_hz": 1e9},
         "clocks": [{"id": "tsc", "verdict": "pass", "reason": None, "resolution_ns": 0.4, "step_ticks": 1, "claimed_hz": None,

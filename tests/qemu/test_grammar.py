@@ -20,7 +20,8 @@ def cases():
 
 
 def test_it_gives_the_answers_of_the_application():
-    """The file of cases is shared with tests/unit/report/test_options.c."""
+    """qemu/run must accept and refuse the same options as baretick, with the same sentences.
+    tests/unit/report/test_options.c uses the same file of cases."""
     grammar, seen = Grammar(GRAMMAR), [0, 0]
     for text, expected in cases():
         flaws = grammar.find_flaws(text)
@@ -50,8 +51,8 @@ def test_a_wrong_value_is_found_before_qemu_is_started(run, word, end):
 
 
 def test_an_application_of_another_version_has_its_own_options_beside_it(run, fake, tmp_path):
-    """An application of another version has a file with its options next to it. Without this file, qemu/run does not
-    check the options."""
+    """qemu/run must check the options by the file options.json next to the application, which may be of another
+    version. Without this file, qemu/run does not check the options."""
     words = [*fake(spoken()), "--", "duration=9x", "warp=9"]
     assert run(*words).status == 0
     (tmp_path / "options.json").write_text(GRAMMAR.read_text().replace('"duration"', '"warp"'))

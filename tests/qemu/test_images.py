@@ -38,7 +38,7 @@ def test_two_builds_are_byte_identical(built, which):
 
 
 def test_the_mbr_has_the_protective_entry_and_an_active_fat32_partition_that_windows_shows(built):
-    """UEFI 2.10, 5.2.3: the entry of type EEh begins at sector 1 and is not active."""
+    """The entry of type EEh must start at sector 1 and must not be active (UEFI 2.10, 5.2.3)."""
     table = built[0][0][446:510]
     entries = [struct.unpack("<B3xB3xII", table[i:i + 16]) for i in range(0, 64, 16)]
     assert entries[0] == (0, 0xEE, 1, 2047)
@@ -63,7 +63,8 @@ def test_the_gpt_has_the_same_partition_as_an_efi_system_partition_and_is_whole(
 
 
 def test_the_partition_is_large_enough_to_be_fat32(built):
-    """Microsoft's FAT specification, "FAT Type Determination": a volume with at least 65,525 clusters is FAT32."""
+    """The volume must have at least 65,525 clusters, otherwise it is not FAT32 (Microsoft's FAT specification, "FAT
+    Type Determination")."""
     boot = built[0][0][2048 * SECTOR:2049 * SECTOR]
     bytes_per_sector, sectors_per_cluster, reserved, fats = struct.unpack_from("<HBHB", boot, 11)
     hidden, total, fat_sectors = struct.unpack_from("<III", boot, 28)
@@ -104,7 +105,8 @@ def test_every_option_of_the_shipped_file_is_commented_out():
 
 
 def test_the_cd_boots_by_uefi_and_as_a_stick(built):
-    """El Torito has platform EFh (UEFI 2.10, 13.3.2.1), and the MBR has type EFh for a system partition (5.2.1)."""
+    """El Torito must have the platform EFh (UEFI 2.10, 13.3.2.1). The MBR must have a system partition of type EFh
+    (5.2.1) at the same place."""
     iso = built[0][1]
     boot_record = iso[17 * 2048:18 * 2048]
     assert boot_record[7:39].rstrip(b"\0") == b"EL TORITO SPECIFICATION"

@@ -13,7 +13,7 @@ BASE_TOOLS = ["sh", "tr", "flock", "env"]
 
 @pytest.fixture
 def machine(tmp_path):
-    """A machine that has no other commands than these scripts. The file INSTALLED lists the installed packages, and
+    """A machine whose only commands are BASE_TOOLS and scripts. The file INSTALLED lists the installed packages, and
     apt-get install appends to it."""
     tools = tmp_path / "bin"
     tools.mkdir()

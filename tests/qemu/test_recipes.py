@@ -247,8 +247,8 @@ def report_bytes():
 
 
 def test_lava_finds_each_clock_of_the_table():
-    """The test does the same as LAVA's monitor: after START it searches for END or the next PATTERN, where . matches
-    every character."""
+    """The recipe's monitor must find each clock with its result. The test does the same as LAVA: after START it
+    searches for END or the next PATTERN, where . matches every character."""
     golden = (ROOT / "tests" / "goldens" / "sick.txt").read_bytes().replace(b" pass\n", b" n.d.\n", 1)
     line = spoken(text=golden).decode("ascii")
     at = re.search(quoted("start"), line).end()

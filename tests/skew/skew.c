@@ -21,7 +21,7 @@
 #define ITEM        "opt/baretick/skew"
 #define ITEM_LEAVES "opt/baretick/leaves"
 #define WORDS_SIZE  256
-#define CORES_MAX   8          /* each core has three pages in the image file */
+#define CORES_MAX   8          /* small, because each core has three pages in the image file */
 #define PAUSES_MAX  1000000000u
 
 /* QEMU's isa-debug-exit, as qemu/run sets it up. QEMU ends with twice the written value plus 1. */
