@@ -55,8 +55,8 @@ def durations():
 
 
 def test_a_test_that_takes_long_gives_the_reason():
-    """A test that takes more than REASON_S processor-seconds gives the reason in its docstring or in the docstring of
-    its file. Programs in C have no docstrings."""
+    """A test that takes more than REASON_S processor-seconds must give the reason in its docstring or in the docstring
+    of its file. Programs in C have no docstrings."""
     for test, seconds in durations().items():
         if seconds > REASON_S and not test.startswith("test_units"):
             path, _, name = test.partition("::")

@@ -39,7 +39,8 @@ def test_unit(name, record_property):
 
 @pytest.mark.parametrize("name", sources("fuzz/fuzz_*.c"))
 def test_fuzz_target_over_its_seeds(name):
-    """This finds crashes on the seeds and on a few changed seeds only. `make fuzz` runs the targets for a long time."""
+    """The fuzz target must not crash on its seeds and on a few changed seeds. `make fuzz` runs the targets for a long
+    time."""
     corpus = BUILD / f"{name}-corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     runs, size = (REPLAY_RUNS, REPLAY_BYTES) if name == "fuzz/fuzz_replay" else (FUZZ_RUNS, FUZZ_BYTES)

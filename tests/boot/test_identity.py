@@ -94,7 +94,7 @@ def of_serial(number):
 
 @pytest.fixture(scope="session")
 def killed_stick(tmp_path_factory):
-    """The stick of a run on the machine SN-0042 that was killed."""
+    """The stick of a killed run on the machine SN-0042."""
     folder = tmp_path_factory.mktemp("killed_stick")
     return killed_in("start-cores", folder, copy_of_stick(folder), "identity=off", machine=of_serial("SN-0042"))
 

@@ -125,8 +125,8 @@ def test_a_core_whose_tsc_steps_back_is_named_and_no_other_core(run, fault):
 
 @pytest.mark.parametrize("cpus", cases([(4,)], 2))
 def test_a_guest_with_the_same_tsc_accuses_nobody(run, cpus):
-    """The core runs as an SVM guest without an offset. This shows that the offset, and not the guest, causes the
-    results of the other tests."""
+    """One core runs as an SVM guest without an offset, and no core may be named. This shows that the offset, and not
+    the guest, causes the results of the other tests."""
     report = skewed(run, cpus, {cpus // 2: 0})
     check_offsets(report, {cpus // 2: 0})
     assert report["skew"]["warps"] == 0, report["skew"]

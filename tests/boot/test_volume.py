@@ -177,8 +177,8 @@ def test_the_firmwares_own_volume_with_what_kernel_hands_over_is_read_only(run):
 
 
 def test_an_application_that_came_over_the_network_says_that_there_is_no_volume(run, tmp_path):
-    """The machine boots by TFTP from QEMU's own server, because the disk, which comes first in the boot order, has no
-    loader."""
+    """The report must say that the application was not started from a volume. The machine boots by TFTP from QEMU's own
+    server, because the disk, which comes first in the boot order, has no loader."""
     stick = tmp_path / "stick"
     # a boot sector without code, so that the firmware tries the next device
     stick.write_bytes(bytes(510) + b"\x55\xaa" + bytes((1 << 20) - 512))
@@ -319,12 +319,12 @@ def test_an_options_file_that_is_too_long_leaves_its_error_on_the_stick_once(run
         assert error in " ".join(saved["0001"]["report.txt"].decode().split())
 
 
-# A test of the snapshot that replaces the start of the firmware in tests.
+# In most tests, a snapshot replaces the start of the firmware (tests/lib/qemu_from_snapshot). This test compares both.
 
 @pytest.mark.long
 def test_a_start_from_a_snapshot_has_the_figures_of_a_whole_start(run):
-    """The second start uses the snapshot. Therefore the serial line lacks the bytes that the firmware sends before the
-    snapshot."""
+    """The report must be the same as after a whole start of the firmware. The second start uses the snapshot, so the
+    serial line lacks the bytes that the firmware sends before the snapshot."""
     whole = run(*STICK, "--qemu", "qemu-system-x86_64", "--", *FAST)
     later = [run(*STICK, "--", *FAST) for _ in range(2)][1]
     said, after = (done.file("serial.log").partition(b"BdsDxe")[0] for done in (whole, later))

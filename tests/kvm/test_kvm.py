@@ -80,7 +80,8 @@ def test_no_clock_is_accused_and_all_msrs_are_restored(seen):
 
 @pytest.mark.parametrize("cpu", [HOST, HYPERV], ids=["kvm", "hyperv"])
 def test_a_pause_is_reported_as_diverged_clocks_and_accuses_no_clock(tmp_path, cpu):
-    """During a pause, KVM's TSC continues to count, and the clocks that KVM calculates for its guest stop."""
+    """During a pause, KVM's TSC continues to count, and the clocks that KVM calculates for its guest stop. The report
+    must name two groups of clocks, and no single clock."""
     kvms.need()
     seen = kvms.boot(tmp_path / "out", "q35", 2, cpu, [*OPTIONS, "duration=500ms"], is_paused=True)
     moments = seen.report["discontinuities"]

@@ -224,8 +224,8 @@ MINUTES = [60_000 * 2 ** n for n in range(6)]
 
 
 def test_of_a_rate_that_drifts_the_deviation_is_known_exactly(show):
-    """With a drift of D, the deviation is D tau / sqrt(2). The largest error within tau is the distance of a parabola
-    from a straight line."""
+    """With a drift of D, the deviation must be D tau / sqrt(2). The largest error within tau is the distance of a
+    parabola from a straight line."""
     steps = steady(show, [0.1 * i for i in range(100)], within=0.002)
     assert list(steps) == MINUTES
     for n, (deviation, floor, _) in enumerate(steps.values()):
@@ -241,8 +241,8 @@ def deviation_of(phases, m):
 
 
 def test_deviations_are_those_that_were_published_of_the_same_data(show):
-    """The data are 1,000 frequencies from a Lehmer generator, as in NIST SP 1065, 12.4, which publishes the
-    deviations."""
+    """The page must show the deviations that NIST SP 1065, 12.4, publishes for its data: 1,000 frequencies from a
+    Lehmer generator."""
     seed, rates, phases = 1234567890, [], [0.0]
     for _ in range(1000):
         rates.append(seed / 2147483647)

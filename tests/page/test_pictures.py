@@ -39,7 +39,7 @@ def test_picture_of_the_screen_has_bars_at_top_and_bottom():
 
 
 def test_picture_of_the_enrolment_has_six_screens_of_which_no_two_are_the_same():
-    """The picture has six screens of MokManager, white and black on blue, two in each row."""
+    """The picture must have six different screens of MokManager, white and black on blue, two in each row."""
     image = picture(ENROL)
     width, height = image.width // 2, image.height // 3
     screens = [image.crop((x, y, x + width, y + height)) for y in range(0, 3 * height, height) for x in (0, width)]

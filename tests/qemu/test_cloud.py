@@ -135,8 +135,8 @@ CONTROLLERS = {
 @pytest.mark.skipif(not STICK.exists(), reason="build/baretick.img is not there: type make image")
 @pytest.mark.parametrize("cloud", [each if each == "ec2" else pytest.param(each, marks=pytest.mark.long) for each in CONTROLLERS])
 def test_each_image_boots_from_a_controller_of_its_cloud_and_saves_the_report(tmp_path, cloud):
-    """The test calls QEMU itself, because the runner connects the stick by USB. Firmware takes 5 s to start, and then
-    searches for disks."""
+    """Each image must boot and save the report. The test calls QEMU itself, because the runner connects the stick by
+    USB. Firmware takes 5 s to start, and then searches for disks."""
     suffix, form, device = CONTROLLERS[cloud]
     if suffix == "img":
         image = shutil.copy(STICK, tmp_path / "baretick.img")

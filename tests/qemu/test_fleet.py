@@ -575,7 +575,7 @@ def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
     fleet(tmp_path / "one.json")
     data = tmp_path / "out" / "data"
     made = next((data / "clocks").glob("day=*/*.parquet"))
-    # a file that belongs to no run in the data set
+    # a file of a killed load, which belongs to no run in the data set; the next load must remove it
     shutil.copy(made, made.with_name("20990101T000000000000-0.parquet"))
     fleet(tmp_path / "two.json", "--db", tmp_path / "db")
     assert not list(data.glob("clocks/*/20990101*"))

@@ -545,7 +545,8 @@ def test_qemu_comes_from_the_environment_where_it_is_not_named(run, fake):
 
 
 def test_the_help_ends_with_all_of_bareticks_own_options():
-    """tests/unit/render/test_options_print.c compares the text with the table of options."""
+    """The help must end with options.txt, which tests/unit/render/test_options_print.c compares with the table of
+    options."""
     done = subprocess.run([str(RUNNER), "--help"], capture_output=True, text=True, check=True)
     text = (RUNNER.parent / "options.txt").read_text()
     assert done.stdout.endswith(text) and done.stderr == ""
