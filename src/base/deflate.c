@@ -3,7 +3,7 @@
 
 #define MATCH_MIN  3u   /* minimum length of a repetition in bytes (RFC 1951, 3.2.5) */
 #define MATCH_MAX  258u
-/* maximum number of earlier positions that are compared; more would make the result less than 1 % smaller */
+/* maximum number of earlier positions that find_match() tries; more make the result less than 1 % smaller */
 #define TRIES_MAX  64u
 #define HASH_PRIME 2654435761u
 #define HASH_SHIFT 19   /* shifts a 32-bit hash so that 13 bits are left, an index below DEFLATE_HASHES */
@@ -119,7 +119,7 @@ count_equal_bytes(const char *a, const char *b, size_t max)
 	return count;
 }
 
-/* Finds the longest earlier occurrence of the bytes at AT. Returns length 0 if there is none. */
+/* Finds the longest run of bytes at AT that also occurs earlier. Returns length 0 if there is no such run. */
 static struct match
 find_match(const struct deflate_work *work, const char *bytes, size_t length, size_t at)
 {
@@ -153,8 +153,8 @@ add_to_hash_chains(struct deflate_work *work, const char *bytes, size_t length, 
 }
 
 /*
- * Writes the byte at AT, or the repetition that starts there. Returns the number of bytes that were written in this
- * way. Writes only the byte if a longer repetition starts at the next byte.
+ * Writes the repetition that starts at AT. Writes only the byte at AT if no repetition starts there, or if a longer
+ * repetition starts at AT + 1. Returns the number of bytes of the input that were written.
  */
 static size_t
 put_match_or_literal(struct stream *stream, struct deflate_work *work, const char *bytes, size_t length, size_t at)

@@ -1,6 +1,7 @@
 /*
  * Compresses as in RFC 1951 ("deflate"), in one block with the fixed Huffman codes. Any deflate library can
- * decompress the result. A report in JSON shrinks to a fifth. Dynamic Huffman codes would save another 15 %.
+ * decompress the result. A report in JSON shrinks to a fifth of its size. Dynamic Huffman codes would
+ * make the result another 15 % smaller.
  */
 #ifndef BARETICK_DEFLATE_H
 #define BARETICK_DEFLATE_H

@@ -18,8 +18,8 @@ histogram_clear(struct histogram *histogram)
 }
 
 /*
- * Halves VALUE until 7 bits are left, which is then a number from 64 to 127. The bucket is this number plus 64 for each
- * halving.
+ * A value up to LINEAR_MAX is its own bucket. A larger VALUE is halved until 7 bits are left, a number from 64 to 127.
+ * The bucket is this number plus 64 for each halving.
  */
 size_t
 histogram_find_bucket(uint64_t value)

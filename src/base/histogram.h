@@ -38,8 +38,8 @@ struct histogram {
 void histogram_clear(struct histogram *histogram);
 void histogram_record(struct histogram *histogram, uint64_t value);
 
-/* These functions return the bucket of VALUE, and the smallest and the largest value of a bucket. */
 size_t histogram_find_bucket(uint64_t value);
+/* These two functions return the smallest and the largest value of BUCKET. */
 uint64_t histogram_bucket_low(size_t bucket);
 uint64_t histogram_bucket_high(size_t bucket);
 
@@ -53,7 +53,8 @@ uint64_t histogram_count_in_octave(const struct histogram *histogram, size_t oct
 size_t histogram_find_bucket_of_rank(const struct histogram *histogram, uint64_t rank);
 
 /*
- * Returns the upper end of the bucket that contains the quantile, or 0 if there are no values. The median is 50000.
+ * Returns the upper end of the bucket that contains the quantile, or 0 if there are no values. A
+ * PER_HUNDRED_THOUSAND of 50000 gives the median.
  */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_hundred_thousand);
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Returned by value, so that a call can be an argument of text_printf(): number_from_millihz(x).text. */
+/* Functions return this by value, so that a call can be an argument of text_printf(): number_from_millihz(x).text. */
 struct number {
 	char text[24];
 };
@@ -30,8 +30,9 @@ struct number number_from_millihz(uint64_t millihz);
 struct number number_as_percent(uint64_t part, uint64_t whole, unsigned digits);
 
 /*
- * Rounds a measured value to the digits that its error allows. ERROR is rounded up to two digits, and includes the
- * rounding of VALUE. The last digit of both is at the same place: 39231 +-8980 becomes 39200 +-9100.
+ * A measured value with the digits that its error allows, as number_round_to_error() returns it. ERROR is rounded up to
+ * two digits, and includes the rounding of VALUE. The last digit of both is at the same place: 39231 +-8980 becomes
+ * 39200 +-9100.
  */
 struct number_within {
 	int64_t value;

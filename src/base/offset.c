@@ -15,7 +15,7 @@ offset_negate(struct offset offset)
 	return (struct offset){ offset_negate_bound(offset.high), offset_negate_bound(offset.low) };
 }
 
-/* Returns A + B. The result is UNBOUNDED if A or B is UNBOUNDED, which is the value that means an unknown bound. */
+/* Returns A + B. The value UNBOUNDED means an unknown bound. If A or B is UNBOUNDED, the result is UNBOUNDED. */
 static int64_t
 add_bounds(int64_t a, int64_t b, int64_t unbounded)
 {

@@ -92,8 +92,8 @@ must_round_up(unsigned __int128 rest, unsigned __int128 divisor, enum scale_roun
 
 /*
  * Divides HIGH:LOW by DIVISOR, which must be larger than HIGH. The method is algorithm D of Knuth, The Art of Computer
- * Programming, 4.3.1, with two digits of 32 bits. Each digit is guessed from the first digit of the divisor. The guess
- * is too large by at most two.
+ * Programming, 4.3.1, with two digits of 32 bits. Each digit of the quotient is guessed from the first digit of the
+ * divisor. This guess is too large by at most two.
  */
 static uint64_t
 divide_128_by_64(uint64_t high, uint64_t low, uint64_t divisor, unsigned __int128 *rest)

@@ -42,8 +42,8 @@ scale_ns(const struct scale *scale, uint64_t ticks)
 }
 
 /*
- * Returns the lower bound (down) or upper bound (up) of the time in ns that TICKS take, from the bounds of the rate.
- * The result is limited to the range of int64_t.
+ * These functions calculate the time in ns that TICKS take, from the bounds of the rate. The first returns the lower
+ * bound, the second the upper bound. The results are limited to the range of int64_t.
  */
 int64_t scale_ticks_to_ns_down(const struct scale *scale, int64_t ticks);
 int64_t scale_ticks_to_ns_up(const struct scale *scale, int64_t ticks);

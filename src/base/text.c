@@ -196,7 +196,7 @@ parse_conversion(const char *at, struct conversion *conversion)
 
 /*
  * Reads width and precision of a conversion, or takes them from ARGUMENTS if they are *. As in C, a negative width
- * means the flag "-" and the positive width. A negative precision means that there is none.
+ * means the flag "-" and the positive width. A negative precision is ignored.
  */
 static void
 read_width_and_precision(struct conversion *conversion, struct arguments *arguments)
@@ -296,7 +296,7 @@ void
 text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits)
 {
 	char known[DIGITS_MAX];
-	/* number of decimals that VALUE has; further decimals are 0 */
+	/* number of decimals that are digits of VALUE; the other decimals up to DIGITS are 0 */
 	unsigned fraction = scale < digits ? scale : digits;
 	size_t count = write_digits(divide_by_power_of_ten(value, scale - fraction), DECIMAL, known);
 	size_t places = count > fraction ? count : (size_t)fraction + 1;

@@ -54,8 +54,8 @@ void text_vprintf(struct text *text, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
 /*
- * Writes VALUE / 10^SCALE with exactly DIGITS decimals, and a half rounded up. If DIGITS is 0, there is no decimal
- * point.
+ * Writes VALUE / 10^SCALE, rounded to exactly DIGITS decimals. A half is rounded up. If DIGITS is 0, there is no
+ * decimal point.
  */
 void text_put_decimal(struct text *text, uint64_t value, unsigned scale, unsigned digits);
 
