@@ -1,7 +1,7 @@
 /*
- * A list of registers that a run may change, with their values. It is read before the first driver is opened, and
- * again after the last driver was closed. If a value differs, the register was not restored, and the report states
- * this.
+ * A list of registers that a run may change, with their values. One list is filled before the first driver is opened,
+ * and a second list after the last driver was closed. If a value differs, its register was not restored, and the
+ * report states this.
  */
 #ifndef BARETICK_AS_FOUND_H
 #define BARETICK_AS_FOUND_H

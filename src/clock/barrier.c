@@ -2,8 +2,8 @@
 #include "clock/barrier.h"
 
 /*
- * Maximum number of pauses, which is about a third of a second. It is this long because in a guest several virtual
- * cores may share a processor, so that they arrive one after another.
+ * Maximum number of pauses for which a core waits. They take about a third of a second. A wait must be this long,
+ * because several virtual cores of a guest may share a processor, so that they arrive one after another.
  */
 #define BARRIER_PAUSES (1u << 22)
 

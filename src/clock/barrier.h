@@ -19,8 +19,8 @@ struct barrier { /* the boot core zeroes it before the other cores start */
 };
 
 /*
- * Waits until EXPECTED cores have called this function, but at most for a limited time. There is no error value: a
- * core that did not arrive has no results.
+ * Waits until EXPECTED cores have called this function, but at most for a limited time. Does not return whether all
+ * cores arrived, because the caller sees this from the cores' results. A core that did not arrive has no results.
  */
 void barrier_wait(struct barrier *barrier, size_t expected, void (*pause)(void));
 

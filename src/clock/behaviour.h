@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* maximum number of rows: each timer adds up to six rows, and a chip set may have eight HPET comparators */
+/* maximum number of rows; each timer adds up to six rows, and each of up to eight HPET comparators is a timer */
 #define BEHAVIOURS_MAX     144
 #define BEHAVIOUR_TEXT_SIZE 192 /* size of a sentence with its final 0 */
 
@@ -27,14 +27,14 @@ struct behaviour {
 	const char *rule;  /* id of the rule in the rule catalogue, in static storage */
 	const char *clock; /* id of the clock, in static storage */
 	bool checked;      /* true if the rule was checked; if false, TEXT is the reason */
-	enum unchecked unchecked; /* kind of that reason; valid only if CHECKED is false */
+	enum unchecked unchecked; /* kind of the reason in TEXT; valid only if CHECKED is false */
 	/* true if a temporary disturbance prevented the check, so that it is repeated if there is time */
 	bool disturbed;
 	bool failed;       /* true if the device breaks the rule; only for rules without a measured value */
 	/* true if the outcome is "not determined" whatever the measured value is; TEXT is the reason */
 	bool open;
 	/*
-	 * true if the outcome depends on the next three fields, see behaviour_get_outcome(); false if it depends on
+	 * true if the outcome depends on MEASURED, LOW and HIGH, see behaviour_get_outcome(); false if it depends on
 	 * FAILED
 	 */
 	bool has_figure;

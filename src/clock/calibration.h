@@ -1,8 +1,8 @@
 /*
  * A calibration loop is code with which an operating system, a firmware or a program measures the rate of a clock at
- * start-up, in a few milliseconds. Each loop here measures as long as the original code, and refuses a result for the
- * same reasons. It is run many times, as if the machine had been started many times. A loop only measures;
- * src/analysis evaluates the results.
+ * start-up, in a few milliseconds. Each loop of baretick imitates such original code: it measures for the same time,
+ * and refuses a result for the same reasons. Each loop is run many times, as if the machine had been started many
+ * times. A loop only measures; src/analysis evaluates the results.
  */
 #ifndef BARETICK_CALIBRATION_H
 #define BARETICK_CALIBRATION_H
@@ -24,8 +24,8 @@ struct calibrating {
 	const struct platform *platform;
 	const struct scale *scale; /* contains the measured rate of the TSC */
 	/*
-	 * The devices that the loop uses, in the order of `uses`. NULL if the device is not in the machine or not in
-	 * the run.
+	 * The devices that the loop uses, in the order of calibration_loop.uses. An entry is NULL if the
+	 * device is not in the machine or not in the run.
 	 */
 	struct device *devices[CALIBRATION_DEVICES];
 };
@@ -33,7 +33,7 @@ struct calibrating {
 struct calibration_result {
 	uint64_t hz;      /* the rate that the original code would use; 0 if it refuses the result */
 	uint32_t refusal; /* reason for refusing the result: an index in calibration_loop.refusals, or CALIBRATION_NONE */
-	/* If the clock is not the TSC: its ticks, and the TSC's ticks in the same time. */
+	/* If the measured clock is not the TSC: its ticks in the measured time, and the TSC's ticks. */
 	uint64_t ticks, tsc_ticks;
 	uint64_t slack_ticks; /* upper bound of the error of `ticks` */
 	size_t reading_count;
@@ -55,8 +55,8 @@ struct calibration_loop {
 	/* Returns NULL if the loop can be run on this machine, otherwise a sentence that states the reason. */
 	const char *(*missing)(const struct calibrating *calibrating);
 	/*
-	 * Runs the loop once with interrupts masked. Afterwards the devices have the state in which the driver's
-	 * open() left them.
+	 * Runs the loop once with interrupts masked. Afterwards each device has the state in which its driver's
+	 * open() left it.
 	 */
 	void (*run)(const struct calibrating *calibrating, struct calibration_result *result);
 };

@@ -48,7 +48,7 @@ struct claim {
 	enum claim_clock clock;
 	char by[CLAIM_SOURCE_SIZE];     /* name of the source, for the report */
 	struct rate hz;                 /* the stated rate; if its den is 0 there is none, and `reason` states why */
-	/* rounding error of `hz`, as the largest difference from the rate that the source means */
+	/* rounding error of `hz`: the largest possible difference between `hz` and the rate before rounding, in Hz */
 	uint64_t within_hz;
 	/* ticks of the clock per TSC tick, if the source states this ratio; otherwise den is 0 */
 	struct rate per_tsc;
@@ -57,7 +57,7 @@ struct claim {
 	char reason[CLAIM_REASON_SIZE]; /* a sentence that states why there is no rate, otherwise "" */
 };
 
-/* Raw value of a CPUID leaf or MSR that was read for a claim. */
+/* A CPUID leaf or an MSR that was read for a claim, with its raw contents. */
 struct claim_raw {
 	bool is_msr, faulted;
 	uint32_t number;
@@ -84,7 +84,8 @@ void claim_set_rate(struct claim *claim, struct rate hz, uint64_t within_hz);
 void claim_set_refusal(struct claim *claim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns the claim whose rate is used for the TSC until clocks have been compared, or NULL if no claim has a rate.
+ * Returns the claim whose rate is used for the TSC until the TSC has been compared with other clocks. Returns NULL if
+ * no claim states a rate of the TSC.
  */
 const struct claim *claims_find_first_tsc_rate(const struct claims *claims);
 

@@ -1,6 +1,6 @@
 /*
  * A clock as all code above the drivers sees it: id, state, width, nominal frequency, and a function that takes
- * samples. There is also a struct for a clock that the machine lacks; its reason is a sentence that states why.
+ * samples. A clock that the machine lacks also has a struct. Its field `reason` then states why it is absent.
  */
 #ifndef BARETICK_CLOCK_H
 #define BARETICK_CLOCK_H
@@ -73,20 +73,20 @@ struct clock {
 	bool falls_back;
 	enum paravirtual_kind offered_by; /* the hypervisor interface that offers the clock */
 	/*
-	 * Returns STABLE_YES if readings on different cores can be compared. NULL if the clock's specification
-	 * guarantees this.
+	 * Returns STABLE_YES if readings on different cores can be compared. The pointer is NULL if the clock's
+	 * specification guarantees this.
 	 */
 	enum paravirtual_stable (*get_stability)(void *device);
 	/*
 	 * Returns the TSC's rate according to the clock's page, in ns per tick times 2^32. Returns 0 if the page
-	 * states no rate, or if the hypervisor adjusts the rate. NULL if the clock has no page.
+	 * states no rate, or if the hypervisor adjusts the rate. The pointer is NULL if the clock has no page.
 	 */
 	uint64_t (*assumed)(void *device);
 	void *(*get_core_device)(void *device); /* returns the argument for `read` on the calling core */
 	sample_read *read;           /* reads the clock once, without TSC reads before and after */
 	/*
-	 * True if the device is also the source of the firmware's timer interrupt, which may stop its counter for a
-	 * short time.
+	 * True if the device may also be the source of the firmware's timer interrupt. The firmware's handler of this
+	 * interrupt may stop the device's counter for a short time.
 	 */
 	bool firmware_ticks;
 	/* Takes a chain of COUNT samples on the calling core (see clock/sample.h). Interrupts must be masked. */

@@ -1,7 +1,7 @@
 /*
  * The interface of a clock's driver. A driver is one file that exports one struct driver. It reads registers and
- * returns ticks. It does not call the firmware and does not judge results. open() fills a row for each read method,
- * even if the device is missing. close() restores all registers that the driver has changed.
+ * returns ticks. It does not call the firmware and does not judge results. open() fills a row (a struct clock) for each
+ * read method, even if the device is missing. close() restores all registers that the driver has changed.
  */
 #ifndef BARETICK_DRIVER_H
 #define BARETICK_DRIVER_H
@@ -33,14 +33,16 @@ struct device {
 
 struct driver {
 	size_t clock_count; /* number of rows, which is the number of read methods; at most DRIVER_CLOCKS_MAX */
-	const struct clock *rows; /* rows before open(); the first row is the device's main clock */
+	/* initial values of the rows, which open() completes; the first row is the device's main clock */
+	const struct clock *rows;
 	/* Fills all clock_count entries of CLOCKS, even if the device is missing. Masks interrupts if necessary. */
 	void (*open)(const struct platform *platform, struct device *device, struct clock *clocks);
-	/* May also be called if open() found no device. Another call has no effect. */
+	/* May also be called if open() found no device. A second call has no effect. */
 	void (*close)(struct device *device);
 	/*
-	 * Called on each core except the boot core before it is stopped. Restores the registers of this core that
-	 * reading the clock has changed. Returns false if this fails. NULL if reading the clock changes no registers.
+	 * Called on each core except the boot core, before that core is stopped. Restores the registers of this core
+	 * that reading the clock has changed. Returns false if this fails. The pointer is NULL if reading the clock
+	 * changes no registers.
 	 */
 	bool (*restore_core)(struct device *device);
 };
@@ -57,10 +59,11 @@ struct checking {
 	 * results of the device, and only rules whose result was disturbed are checked again.
 	 */
 	const struct behaviours *before;
-	/* Returns the limit of RULE in this run. The argument LIMITS is the next field. */
+	/* Returns the limit of RULE in this run. Callers pass the field LIMITS below as its first argument. */
 	uint64_t (*limit)(const void *limits, const char *rule);
 	const void *limits;
-	bool scale_by_tsc; /* true if SCALE was confirmed only by clocks that a hypervisor derives from the TSC */
+	/* true if the TSC's rate in SCALE was confirmed only by clocks that a hypervisor derives from the TSC */
+	bool scale_by_tsc;
 };
 
 /* A check compares a device with its data sheet. Checks run after the measurements. */
@@ -71,7 +74,10 @@ struct device_check {
 	 * readings.
 	 */
 	bool sets_counter;
-	/* True if the check waits for events that occur once a second. Such checks get most of the time. */
+	/*
+	 * True if the check waits for events that occur once a second. Such checks get most of the time for all
+	 * checks.
+	 */
 	bool needs_seconds;
 	/*
 	 * Adds a row for each rule, even if the rule cannot be checked. Afterwards the device has the state in which

@@ -37,7 +37,7 @@ tsc_steps_add(struct tsc_steps *steps, uint64_t before, uint64_t now)
 		steps->worst_ticks = before - now;
 }
 
-/* Compares begin and end of each of COUNT samples on one core. */
+/* Compares the two TSC readings of each of COUNT samples, which were taken on one core. */
 static inline void
 tsc_steps_take_samples(struct tsc_steps *steps, const struct sample *samples, size_t count)
 {

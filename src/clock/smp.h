@@ -24,13 +24,13 @@ struct smp {
 	bool (*run)(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);
 	/*
 	 * Runs JOB on all working cores at the same time, including the boot core, and waits up to BOUND_NS. Returns
-	 * the number of cores that completed it in time.
+	 * the number of cores that completed JOB in time.
 	 */
 	size_t (*run_all)(void *context, smp_job *job, void *argument, uint64_t bound_ns);
 	/*
-	 * Runs JOB at the same time on the COUNT cores in CORES, while all other cores halt. The entries must be
-	 * different, and may include the boot core. Stopped cores are ignored. Returns the number of cores that
-	 * completed it in time.
+	 * Runs JOB at the same time on the COUNT cores in CORES, while all other cores halt. All numbers in CORES must
+	 * be different; core 0, the boot core, is allowed. Stopped cores are ignored. Returns the number of cores that
+	 * completed JOB in time.
 	 */
 	size_t (*run_some)(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument,
 			   uint64_t bound_ns);

@@ -19,8 +19,8 @@ struct stolen_counter;
 
 /*
  * Runs WORK between two readings of the calling core's counter, and stores the difference in STOLEN. Returns false if
- * the counter could not be read. Before it returns, it restores the hypervisor's registers. If WORK causes an
- * exception on the boot core, the registers are restored before the exception is passed on.
+ * the counter could not be read. With KVM, this function changes an MSR, and restores the MSR before it returns. If
+ * WORK causes an exception on the boot core, the MSR is restored before the exception is passed on.
  */
 typedef bool stolen_count(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
 			  struct stolen *stolen);
