@@ -40,7 +40,8 @@ struct stolen_counter {
 	/* Only drivers/paravirtual/steal.c uses the following fields. */
 	uint32_t boot_apic_id;
 	fault_guard *guarded;                    /* catches exceptions on the boot core, or NULL */
-	void (*raise)(const struct fault *fault); /* passes a caught exception on to the caller's own guard */
+	/* passes a caught exception on to the guard around the call of COUNT */
+	void (*raise)(const struct fault *fault);
 	uint32_t xen_base;                       /* first CPUID leaf of Xen's interface; 0 if the hypervisor is KVM */
 };
 

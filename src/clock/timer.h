@@ -38,7 +38,8 @@ struct timer_slot {
 	uint64_t counter_address; /* address of a 32-bit counter that the recorder reads first; 0 if there is none */
 	uint64_t eoi_address;     /* address of the local APIC's EOI register, from lapic_get_eoi_address() */
 	/*
-	 * The recorder calls it before the EOI, to clear the interrupt in the source. NULL if this is not necessary.
+	 * The recorder calls this function before the EOI, to clear the interrupt in the source. NULL if this is not
+	 * necessary.
 	 */
 	void (*acknowledge)(const struct timer *timer);
 	const struct timer *timer;
@@ -108,11 +109,11 @@ enum timer_kind {
 	TIMER_RATES,      /* only periods of certain lengths can be programmed: see fit() */
 	/*
 	 * Free-running: interrupts occur at times that cannot be programmed. If ticks_max is 1, an interrupt occurs
-	 * each time that get_ticks_left() changes.
+	 * each time that the result of get_ticks_left() changes.
 	 */
 	TIMER_AWAITED,
 	TIMER_POLLED,     /* free-running and without an interrupt: expired() is polled */
-	/* the interrupt occurs as soon as it is armed; this measures the time until the interrupt handler starts */
+	/* the interrupt occurs as soon as the source is armed; tests measure the time until the handler starts */
 	TIMER_AT_ONCE,
 };
 
@@ -120,7 +121,7 @@ struct timer_driver {
 	const char *id, *title;
 	enum timer_kind kind;
 	bool periodic;       /* true if the source has a periodic mode */
-	/* true if another source of the same kind comes first; this source is then tested with fewer intervals */
+	/* true if another source of the same kind is the main source; this source is tested with fewer intervals */
 	bool secondary;
 	bool in_quick;       /* true if the source is tested even with profile=quick */
 	bool only_all;       /* true if the source is tested only with irq=all */
@@ -137,7 +138,7 @@ struct timer_driver {
 	unsigned unit, route_kind; /* only for the driver: number of the unit, and kind of its interrupt route */
 	/*
 	 * Fills TIMER, which is zeroed before, even if the machine has no such source. A driver may change a setting
-	 * to see if this works, but changes it back before it returns.
+	 * to find out if the setting can be changed, but then restores the setting.
 	 */
 	void (*open)(const struct platform *platform, struct timer *timer);
 	/*
@@ -146,7 +147,7 @@ struct timer_driver {
 	 */
 	/* Saves the registers, and routes the interrupt to VECTOR of the calling core. The source stays disarmed. */
 	void (*set_up)(struct timer *timer, uint32_t vector);
-	/* Returns the interval nearest to TICKS that the source supports. NULL if it supports all intervals. */
+	/* Returns the supported interval nearest to TICKS. The pointer is NULL if the source supports all intervals. */
 	uint64_t (*fit)(const struct timer *timer, uint64_t ticks);
 	/*
 	 * Called before arm(). Makes pending interrupts of an earlier timer window occur now, so that they can be
@@ -170,8 +171,8 @@ struct timer_driver {
 	 */
 	uint64_t (*get_ticks_left)(const struct timer *timer);
 	/*
-	 * The recorder calls it in the interrupt handler, to clear the interrupt in the source. NULL if this is not
-	 * necessary.
+	 * The recorder calls this function in the interrupt handler, to clear the interrupt in the source. NULL if
+	 * this is not necessary.
 	 */
 	void (*acknowledge)(const struct timer *timer);
 	void (*disarm)(struct timer *timer);
@@ -187,8 +188,8 @@ struct timer_window {
 	uint32_t vector;         /* interrupt vector of the recorder */
 	/*
 	 * Opens a timer window: stops the firmware's timer tick, masks interrupts and installs the recorder. Runs
-	 * WORK and then AFTER, which is called even if WORK causes an exception. Finally restores everything. Returns
-	 * NULL, or a sentence that states why this was not possible.
+	 * WORK and then AFTER, which is called even if WORK causes an exception. Finally restores the state before
+	 * the call. Returns NULL, or a sentence that states why no window was opened.
 	 */
 	const char *(*run)(void (*work)(void *argument), void (*after)(void *argument), void *argument);
 	/*
