@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "consensus/rate.h"
 
-/* Two clocks are read at nearly the same time: within 1/32 of the rate window, at its start and at its end. */
+/* At the start and at the end of the rate window, two clocks are read within 1/READ_TOGETHER of the window. */
 #define READ_TOGETHER 32
 
 /* Returns true for the TSC itself, and for clocks that a hypervisor calculates from it. */
@@ -36,8 +36,8 @@ proven_rate_change_ppb(const struct report_clock *entry)
 
 /*
  * Returns true if RATES prove that clocks A and B have different crystals. The two clocks are not read at exactly the
- * same times. If the TSC's rate changes, this alone makes their rates differ a little. Therefore a part of the
- * smaller change widens the comparison.
+ * same times. If the TSC's rate changes, this alone makes their rates differ a little. Therefore the rate of A is
+ * widened by 1/READ_TOGETHER of the smaller of their two rate changes.
  */
 static bool
 have_clocks_different_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
@@ -50,8 +50,8 @@ have_clocks_different_crystals(const struct report *report, const struct rate_in
 }
 
 /*
- * Returns true for the TSC itself. A clock that a hypervisor calculates from the TSC is no such clock, because the
- * hypervisor stops and sets it together with the devices.
+ * Returns true for the TSC itself. Returns false for a clock that a hypervisor calculates from the TSC, because the
+ * hypervisor stops and sets such a clock together with the emulated devices.
  */
 static bool
 is_tsc_itself(const struct report_clock *entry)

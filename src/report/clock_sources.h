@@ -11,9 +11,9 @@
 /*
  * Returns the sources of the clocks for a comparison of their rates.
  *
- * In a guest, the host calculates all emulated devices from one clock, and the RTC from its time of day. Both depend
- * on the same crystal of the host, so they are one source. The TSC is another source. A clock that a hypervisor
- * calculates from the TSC has the TSC's source.
+ * In a guest, the host calculates all emulated devices from one clock, and the RTC from its time of day. This clock and
+ * the time of day depend on the same crystal of the host, so the devices and the RTC are one source. The TSC is
+ * another source. A clock that a hypervisor calculates from the TSC has the TSC's source.
  *
  * On bare metal, two counters count as one source unless their RATES prove that they have different crystals.
  * Counters with the same crystal have exactly the same rate error. An RTC has a crystal of its own.
@@ -22,8 +22,8 @@ struct falseticker_sources find_clock_sources_for_rates(const struct report *rep
 
 /*
  * Returns the sources of the clocks for finding jumps and stops. They differ from the sources for rates, because in a
- * guest the host can stop or set the clock of the devices without changing its time of day, and vice versa. A
- * paravirtual clock is set together with the clock of the devices.
+ * guest the host can stop or set the clock of the devices without changing its time of day, and vice versa. The
+ * host sets a paravirtual clock together with the clock of the devices, so these two clocks are one source here.
  */
 struct falseticker_sources find_clock_sources_for_jumps(const struct report *report);
 

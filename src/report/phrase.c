@@ -62,8 +62,8 @@ phrase_tsc_time(const struct report *report, uint64_t tsc)
 }
 
 /*
- * Prints the time interval MOMENT from its earliest possible start to its latest possible end. Prints only the end if
- * MOMENT is short.
+ * Returns the time interval MOMENT as text, from its earliest possible start to its latest possible end. If MOMENT is
+ * shorter than LONG_MS, the text contains only the end.
  */
 static struct phrase
 phrase_time_or_span(const struct report *report, struct moment moment, const char *at, const char *from, const char *to)

@@ -8,8 +8,8 @@
 #define PS_PER_NS      1000
 #define MILLIHZ_PER_HZ      UINT64_C(1000)
 /*
- * If the measured interval contains the nominal frequency, and is wider than 1/1000 of it, the nominal frequency is
- * used.
+ * report_clock_rate_millihz() returns the nominal frequency instead of a coarse measurement, whose interval contains
+ * the nominal frequency and is wider than 1/COARSE_SHARE of the nominal frequency.
  */
 #define COARSE_SHARE        1000
 #define PS_MILLIHZ_PER_TICK UINT64_C(1000000000000000) /* 10^12 ps in a second, times MILLIHZ_PER_HZ */
@@ -134,8 +134,8 @@ claimed_millihz(const struct rate *claimed)
 }
 
 /*
- * Returns the clock in the report that has the measured rate of ENTRY's counter. It is ENTRY itself, or the main
- * clock of its device if both read the same counter.
+ * Returns the clock in the report that has the measured rate of ENTRY's counter. This clock is ENTRY, or
+ * the main clock of its device if ENTRY and the main clock read the same counter.
  */
 static const struct report_clock *
 find_clock_with_rate(const struct report *report, const struct report_clock *entry)

@@ -57,12 +57,12 @@ enum verdict { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL, VERDICT_INCOMPLETE, VER
 #define REPORT_CRYSTAL_PPB UINT64_C(200000)
 
 /*
- * Error budget of a clock's rate, in parts per 10^12. Each part is half of the width that it adds to the interval of
- * the rate.
+ * Error budget of a clock's rate, in parts per 10^12. Each cause of error makes the interval of the rate wider. Its
+ * part in the budget is half of this additional width.
  */
 struct rate_budget {
 	bool known;
-	/* part due to the duration of a reading: the shortest samples at both ends of the rate window */
+	/* part due to the duration of a reading, from the shortest samples at both ends of the rate window */
 	uint64_t bracket;
 	/* part due to the clock's resolution, as far as many readings do not average it out */
 	uint64_t resolution;
@@ -76,9 +76,9 @@ struct rate_budget {
 
 /*
  * The cost of one read for a program that uses the clock. On each core, it is the mean latency of the clock minus the
- * mean latency of the null clock, without reads that a gap interrupted. A program may run on any core, so the result
- * is the median of all cores (or the mean of the two in the middle). Its interval contains the values of all cores.
- * The judge sets it.
+ * mean latency of the null clock, without reads that a gap (time in which the core did not run) interrupted. A program
+ * may run on any core, so the result is the median of all cores (or the mean of the two middle values). Its interval
+ * contains the values of all cores. The judge sets it.
  */
 struct report_cost {
 	struct interval_ns read_ps; /* in ps */
@@ -113,11 +113,14 @@ struct report_clock {
 	enum rate_fit rate_fit;    /* the readings that IMPLIED is calculated from */
 	/* true if IMPLIED was measured over the whole run, and not only over the rate window */
 	bool rate_whole_run;
-	/* the same as IMPLIED, but measured only over the rate window or its first half */
+	/*
+	 * The same as IMPLIED, but measured only over the rate window. For an edge clock in a guest, the field may be
+	 * the rate over only the first half of the window.
+	 */
 	struct rate_interval implied_window;
 	/*
-	 * the same as IMPLIED, but measured from the end of the rate window to the end of the run, or only at the end
-	 * of the run
+	 * The same as IMPLIED, but measured from the end of the rate window to the end of the run. If an edge clock
+	 * was measured once more after this, the field is the rate in only that additional measurement.
 	 */
 	struct rate_interval implied_since;
 	/*
@@ -133,7 +136,7 @@ struct report_clock {
 	struct interval_ppb change_halves, change_since, change;
 	bool failed_later;           /* true if the clock worked at first, and failed during the run */
 	uint64_t failed_later_ms;    /* time of the failure since the start of the run */
-	/* number of discontinuities that occurred while this clock was read on the boot core */
+	/* number of discontinuities that occurred while the boot core measured the latency of this clock */
 	unsigned disturbed;
 	/*
 	 * True if the clock has no rate, because the core was preempted for so long that the number of wraps is
@@ -158,13 +161,13 @@ struct report_clock {
 	size_t open; /* number of rules on this clock that are not determined; the judge sets it */
 };
 
-/* Comparison of two clocks: by how much A runs faster than B, if both have their nominal frequency. */
+/* Comparison of two clocks: by how much A runs faster than B, relative to their nominal frequencies. */
 struct report_rate {
 	const char *a, *b; /* ids of the two clocks */
 	struct interval_ppb ppb;
 	/*
-	 * True if the measurements allow that the ratio of both rates is exactly the ratio of the nominal
-	 * frequencies. Both clocks then probably have the same source.
+	 * True if the ratio of the two measured rates may be exactly the ratio of the nominal frequencies. The two
+	 * clocks then probably have the same source.
 	 */
 	bool same_source;
 };
@@ -197,7 +200,7 @@ struct report_core {
 	uint64_t gaps, worst_gap_ns; /* number of gaps, and length of the longest gap */
 	/* steps back between successive TSC readings on this core */
 	struct tsc_steps tsc;
-	/* number of ping-pongs of this core in the first pass in which messages arrived on both sides */
+	/* number of pairs of this core in the first pass in which both cores received messages */
 	uint64_t pingpongs;
 	/* offset of this core's TSC against the boot core's TSC in the first pass, in ticks */
 	struct offset offset;
@@ -213,8 +216,8 @@ struct report_core {
 };
 
 /*
- * Result of a warp check, in which all cores compare their TSC with a shared stamp at the same time (see
- * sync/warp.h).
+ * Result of a warp check, in which each core has turns. In a turn, a core compares its TSC with a shared stamp, and
+ * replaces the stamp (see sync/warp.h).
  */
 struct report_contended {
 	bool measured;
@@ -232,7 +235,7 @@ struct report_pass {
 	struct offsets offsets;
 	/*
 	 * The next two fields are results of offsets_calculate_core_offsets() for the first and the last pass. The
-	 * middle pass does not have them. Cores are numbered by their rank.
+	 * middle pass does not have them. A core's rank is its index among the cores that took part.
 	 */
 	struct offsets_summary summary;
 	bool *outlier; /* for each rank, true if the TSC of this core differs from the majority */
@@ -287,10 +290,13 @@ struct report_skew { /* synchronisation of the cores' TSCs */
 	 * memory.
 	 */
 	bool *moved, *disputed;
-	/* TSC at the end of the pass in which a core differed from the majority; 0 if no core differed */
+	/* TSC at the end of the earliest pass in which a core differed from the majority; 0 if no core differed */
 	uint64_t off_tsc;
 	bool any_moved;          /* true if the offset of at least one pair changed between two passes */
-	/* True if no core's TSC differs from others or drifts, and WITHIN_NS is small enough to be useful. */
+	/*
+	 * True if the first and the last pass have a majority from which no core differs, and WITHIN_NS is at most the
+	 * limit of the rule tsc-sync. The limit is raised to a few round trips, unless the user sets it.
+	 */
 	bool synchronised;
 	bool within_known;
 	/* Upper bound of the difference between any two cores' TSCs, in the first and in the last pass. */
@@ -326,8 +332,9 @@ struct report_interference { /* stolen time on all cores together */
 	struct report_stolen {
 		uint64_t observed_ns;
 		/*
-		 * stolen time according to the hypervisor; the second value is without the time directly before and
-		 * after the loop
+		 * REPORTED_NS is the stolen time according to the hypervisor's counter. The counter is read shortly
+		 * before and after the loop that observes the core. REPORTED_LOW_NS is a lower bound for the loop: the
+		 * time between these reads and the loop is subtracted.
 		 */
 		uint64_t reported_ns, reported_low_ns;
 		/* bounds of the stolen time according to the TSC readings of the loop that observes the core */
@@ -348,7 +355,10 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
 	/* start and end of the discontinuity in ms since the start of the run; the judge sets them */
 	uint64_t from_ms, at_ms;
 	enum discontinuity_class class; /* kind of the discontinuity; the judge sets it */
-	/* The clocks of the group that alone jumped or alone continued; 0 if this is unknown. The judge sets it. */
+	/*
+	 * The clocks of the only group that jumped, or of the only group that continued, as a set like groups.clocks.
+	 * The field is 0 if no such group is known. The judge sets the field.
+	 */
 	uint32_t alone;
 	size_t group_count;
 	struct report_group { /* clocks that agree with each other */
@@ -366,12 +376,13 @@ struct report_discontinuity { /* A discontinuity: a time interval in which clock
  */
 enum report_policy {
 	REPORT_POLICY_UNKNOWN,
-	/* at most one of the ticks that were due while masked is delivered; later ticks keep their deadlines */
+	/* at most one of the ticks that were due during the masking is delivered; later ticks keep their deadlines */
 	REPORT_POLICY_DISCARD,
-	REPORT_POLICY_CATCH_UP, /* several of the ticks that were due while masked are delivered one after another */
+	/* several of the ticks that were due during the masking are delivered one after another */
+	REPORT_POLICY_CATCH_UP,
 	/*
-	 * at most one of the ticks that were due while masked is delivered; the next tick follows a full period after
-	 * it
+	 * at most one of the ticks that were due during the masking is delivered; the next tick follows a full period
+	 * after the delivered tick
 	 */
 	REPORT_POLICY_DELAY,
 };
@@ -386,7 +397,7 @@ enum report_policy {
 struct report_interval { /* Results of one timer test: an interrupt source that was programmed with one interval. */
 	const char *source; /* id of the interrupt source, in static storage */
 	bool periodic;
-	uint32_t core; /* APIC id of the core on which it was tested */
+	uint32_t core; /* APIC id of the core on which the source was tested */
 	const char *route_kind; /* route of the interrupts to the core: "lapic", "pic", ... */
 	uint32_t pin, vector;
 	enum clock_state state;
@@ -434,7 +445,7 @@ struct report_interval { /* Results of one timer test: an interrupt source that 
 
 struct report_claim { /* A rate that the machine states (a claim), compared with the measured rate. */
 	struct claim claim;
-	/* The judge sets the following fields. Before, they are unknown or 0. */
+	/* The judge sets the following fields. Until then, all of them are unknown or 0. */
 	struct interval_millihz measured; /* measured rate of the clock */
 	struct interval_ppb error;        /* difference between the measured rate and the stated rate */
 	enum outcome outcome;
@@ -445,7 +456,8 @@ struct report_claim { /* A rate that the machine states (a claim), compared with
 struct report_quality { /* Effect of stolen time on the measured latencies; set by the judge. */
 	bool stolen_known;
 	uint64_t stolen_millipercent; /* stolen part of the observed time, in 1/1000 % */
-	bool tails_known;        /* true if cores were observed for stolen time, or if gaps interrupted reads */
+	/* true if cores were observed for stolen time, or if stolen time caused the p99.9 latency of a clock */
+	bool tails_known;
 	bool reliable_tails;     /* true if percentiles up to p99.9 are not affected by stolen time */
 	char text[REPORT_SENTENCE]; /* a sentence on the effect of stolen time */
 };
@@ -478,7 +490,7 @@ struct report_taken { /* The clock that an operating system or program would use
 
 struct report_tick { /* The timer that Linux would use for its tick. */
 	const char *source; /* id of the interrupt source in report.intervals; NULL if unknown */
-	char reason[2 * REPORT_SENTENCE]; /* why Linux would use it; "" if no timer was tested */
+	char reason[2 * REPORT_SENTENCE]; /* why Linux would use this timer; "" if no timer was tested */
 };
 
 struct finding {
@@ -599,7 +611,7 @@ struct report {
 	 * hypervisor offers none.
 	 */
 	struct signals signals;
-	/* number of discontinuities in the array, and number of discontinuities that did not fit into it */
+	/* number of discontinuities in the array, and number of discontinuities for which the array had no space */
 	size_t discontinuity_count, discontinuities_lost;
 	struct report_discontinuity discontinuities[REPORT_DISCONTINUITIES_MAX];
 	size_t interval_count;
@@ -656,19 +668,19 @@ const char *report_clock_id(const struct report *report, size_t i);
 
 const char *verdict_word(enum verdict verdict);       /* returns "pass" ... "absent" */
 const char *clock_state_word(enum clock_state state); /* returns "present" ... "broken" */
-const char *policy_word(enum report_policy policy);   /* returns "discard" ...; "" for an unknown policy */
-const char *rate_fit_word(enum rate_fit fit);         /* returns "all" ...; "" for RATE_FIT_NONE */
+const char *policy_word(enum report_policy policy);   /* returns "discard", "catch up", "delay" or "" */
+const char *rate_fit_word(enum rate_fit fit);         /* returns "all", "ends", "uneven", "two" or "" */
 
 /*
- * Returns true if ENTRY is the main read method of a device, and not the null clock. Only such clocks are compared
- * with each other.
+ * Returns true if ENTRY is the main read method of a device, and not the null clock. Only clocks for which this is true
+ * are compared with each other.
  */
 bool report_clock_is_main_method(const struct report_clock *entry);
 
 /*
- * Returns the clock's rate in Hz times 1,000. This is its measured rate, or the measured rate of the device's main
- * clock if both read the same counter. It is the nominal frequency if no rate was measured, or if the measured
- * interval is wide and contains the nominal frequency. Returns 0 if no rate is known.
+ * Returns the clock's rate in Hz times 1,000, as measured. A clock without a measured rate has the measured rate of its
+ * device's main clock, if these two clocks read the same counter. Returns the nominal frequency if no rate was
+ * measured, or if the measured interval is wide and contains the nominal frequency. Returns 0 if no rate is known.
  */
 uint64_t report_clock_rate_millihz(const struct report *report, const struct report_clock *entry);
 
@@ -699,8 +711,8 @@ struct interval_ns report_offset_to_ns(const struct report *report, struct offse
 /* Error budget of an offset in ps. Each part is half of the width that it adds to the interval; 0 if unknown. */
 struct offset_budget {
 	/*
-	 * Uncertainty due to the round trip: the other core read its TSC at an unknown time within it. Includes the
-	 * resolution of both TSCs.
+	 * Uncertainty due to the round trip, because the other core read its TSC at an unknown time within the trip.
+	 * This part includes the resolution of both TSCs.
 	 */
 	uint64_t trip_ps;
 	uint64_t tsc_rate_ps;   /* error of the TSC's rate, because the offset was converted to ns with this rate */

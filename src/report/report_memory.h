@@ -8,8 +8,8 @@
 #include "report/report.h"
 
 /*
- * Reserves BYTES at the address *NEXT, and increments *NEXT to the next free multiple of ALIGNMENT. Nothing is
- * accessed, so this can also calculate the size of a block that does not exist yet.
+ * Reserves BYTES at the address *NEXT, and increments *NEXT to the next free multiple of ALIGNMENT. The function does
+ * not access the memory, so it can also calculate the size of a block that does not exist yet.
  */
 static inline void *
 report_reserve(uintptr_t *next, size_t bytes, size_t alignment)

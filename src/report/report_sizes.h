@@ -11,14 +11,18 @@
 
 /* This is enough for JSON with all durations that struct latency counts exactly: 6 MB for twelve clocks. */
 #define REPORT_SIZE          ((size_t)8 << 20)
-#define REPORT_SIZE_PER_ROW  144u  /* three numbers of 20 digits with their keys, and the clock's id */
+/* latencies of one clock on one core: three numbers of 20 digits with their keys, and the clock's id */
+#define REPORT_SIZE_PER_ROW  144u
 #define REPORT_SIZE_PER_CORE (2 * REPORT_CLOCKS_MAX * REPORT_SIZE_PER_ROW + 2048u)
-#define REPORT_SIZE_PER_PAIR 48u   /* two numbers of 20 digits */
+#define REPORT_SIZE_PER_PAIR 48u   /* one pair of cores in a matrix of pairs: two numbers of 20 digits */
 #define REPORT_SIZE_SERIES     256u /* a row of the series: five numbers of 20 digits with their keys */
-#define REPORT_SIZE_SERIES_CLOCK 320u /* one clock in a row of the series: eight numbers */
-#define REPORT_SIZE_SERIES_CORE 128u /* one core in a row of the series: three numbers */
+#define REPORT_SIZE_SERIES_CLOCK 320u /* one clock in a row of the series: eight numbers of 20 digits with their keys */
+#define REPORT_SIZE_SERIES_CORE 128u /* one core in a row of the series: three numbers of 20 digits with their keys */
 #define REPORT_MATRIX_CORES  256u  /* maximum number of cores for a report with a matrix of pairs */
-/* With more cores, the serial line gets shorter versions: json_render_serial() and csv_render_serial(). */
+/*
+ * With more cores, the serial line gets a shorter JSON and a shorter CSV, from json_render_serial() and
+ * csv_render_serial().
+ */
 #define REPORT_SERIAL_CORES  64u
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)
 /* a row of the CSV: run, clock, metric, three numbers of 20 digits, and the machine in quotes */
@@ -33,7 +37,7 @@ report_size_table(size_t cores)
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE;
 }
 
-/* Returns the number of bytes that ROWS rows of the series add to the JSON and to the page. */
+/* Returns the number of bytes that ROWS rows of the series add to the JSON and to the HTML page. */
 static inline size_t
 report_size_series(size_t cores, size_t rows)
 {
@@ -50,7 +54,7 @@ report_size_json(size_t cores)
 	return REPORT_SIZE + cores * REPORT_SIZE_PER_CORE + pairs * REPORT_SIZE_PER_PAIR;
 }
 
-/* Returns the maximum size of the page, if its template has PAGE_LENGTH bytes. */
+/* Returns the maximum size of the HTML page, if its template has PAGE_LENGTH bytes. */
 static inline size_t
 report_size_html(size_t cores, size_t page_length)
 {
