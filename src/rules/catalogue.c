@@ -1,4 +1,4 @@
-/* The rule catalogue. See rules.h. The files in judge/ and drivers/checks compare figures with its limits. */
+/* The rule catalogue. See rules.h. Code in judge/ and drivers/checks compares figures with the limits of the rules. */
 #include "rules/rules.h"
 
 const struct rule rules[] = {

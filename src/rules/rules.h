@@ -12,7 +12,7 @@
 
 #include "report/report.h"
 
-/* maximum number of rules; the option limit.RULE has space for the limit of each */
+/* maximum number of rules; the option limit.RULE has space for the limit of each rule */
 #define RULES_MAX OPTIONS_LIMITS_MAX
 
 struct rule {
@@ -49,9 +49,9 @@ uint64_t rules_get_limit(const struct rule *rule, const struct options *options)
 enum verdict rules_get_severity(const struct rule *rule, const struct report *report);
 
 /*
- * Returns true if a finding on the clock NAMED (may be NULL) also applies to the clock ENTRY. This is so if they are
- * the same clock. If ONE_WAY is false, it is also so if both read the same counter. An RTC's seconds and its periodic
- * flag have different nominal frequencies, so they count as different counters.
+ * Returns true if a finding on the clock NAMED (may be NULL) also applies to the clock ENTRY. It applies if NAMED and
+ * ENTRY are the same clock. Unless ONE_WAY is true, it also applies if NAMED and ENTRY read the same counter. An RTC's
+ * seconds and its periodic flag have different nominal frequencies, so they count as different counters.
  */
 bool rules_does_finding_affect_clock(const struct report *report, const struct report_clock *entry, const char *named,
 				     bool one_way);
@@ -63,10 +63,10 @@ enum outcome rules_get_outcome(const struct behaviour *row, const struct options
 size_t rules_count_outcomes(const struct report *report, const char *clock, enum outcome outcome);
 
 /*
- * Adds a finding on RULE_ID with the formatted text, and adapts the verdict. Outside of src/judge it is called for
- * faults that are not in the measurements, such as acpi-table. CLOCK may be NULL. CORE is a core that is proven to
- * differ, or REPORT_NO_CORE; a pair of cores is set by rules_set_pair_of_cores(). Returns NULL if there is no such
- * rule. Also returns NULL if there is no space; the verdict is then adapted, and a note is added.
+ * Adds a finding on RULE_ID with the formatted text, and adapts the report's verdict. Code outside of src/judge calls
+ * this function for faults that are not in the measurements, such as acpi-table. CLOCK may be NULL. CORE is a core that
+ * is proven to differ, or REPORT_NO_CORE; rules_set_pair_of_cores() sets a pair of cores. Returns NULL if there is no
+ * such rule. Also returns NULL if there is no space; the verdict is then adapted, and a note is added.
  */
 struct finding *rules_add_finding(struct report *report, const char *rule_id, const char *clock,
 				  uint32_t core, const char *format, ...)
