@@ -19,8 +19,8 @@ struct conversion {
 };
 
 /*
- * A va_list in a struct, because functions that get a pointer to it take the next argument. (va_list itself may be an
- * array type.)
+ * A va_list in a struct. A function that gets a pointer to this struct can take the next argument for its caller.
+ * (va_list itself may be an array type.)
  */
 struct arguments {
 	va_list list;

@@ -1,6 +1,6 @@
 /*
- * Claims: the rates that a machine itself states for its TSC, its local APIC timers and its crystal. There is a row
- * for each CPUID leaf, register or memory page that may state a rate. If it states none, the row contains the reason.
+ * Claims: the rates that a machine itself states for its TSC, its local APIC timers and its crystal. Each CPUID
+ * leaf, register or memory page that may state a rate has a row. A row without a rate contains the reason.
  * Claims are not compared with measurements here.
  */
 #ifndef BARETICK_CLAIMS_H

@@ -53,11 +53,11 @@ struct clock {
 	 */
 	bool edges_only;
 	/*
-	 * True if a reading needs several accesses to the device. Another core's reading at the same time would
-	 * disturb it, so only one core at a time may read.
+	 * True if a reading needs several accesses to the device. Readings of two cores at the same time would disturb
+	 * each other, so only one core at a time may read.
 	 */
 	bool one_core_only;
-	/* true if the machine does not announce the clock; it is then used only if the options name it */
+	/* true if the machine does not announce the clock; such a clock is used only if the options name it */
 	bool unoffered;
 	/*
 	 * True if a hypervisor calculates the clock from the TSC, so that both count as one source. The fields from

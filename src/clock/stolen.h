@@ -11,7 +11,7 @@
 #include "clock/fault.h"
 
 struct stolen {
-	uint64_t ns;    /* stolen time between two readings of the counter */
+	uint64_t ns;    /* stolen time between the first and the second reading of the hypervisor's counter */
 	uint64_t ticks; /* TSC ticks from just before the first reading to just after the second reading */
 };
 

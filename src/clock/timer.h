@@ -17,7 +17,7 @@
 #define TIMER_EVENTS_MAX 1024
 
 struct timer_event {
-	uint64_t count; /* the source's own counter, read first in the interrupt handler; 0 if it has none */
+	uint64_t count; /* the source's own counter, read first in the interrupt handler; 0 if the source has none */
 	uint64_t tsc;   /* the TSC, read after COUNT */
 };
 
@@ -68,7 +68,7 @@ struct timer {
 	enum clock_state state;
 	char reason[CLOCK_REASON_SIZE]; /* a sentence that states why the source is absent or cannot be tested */
 	struct timer_route route;
-	/* Rate of the source's counter. If den is 0, it is unknown, and lateness is measured with the TSC. */
+	/* Rate of the source's counter. If den is 0, the rate is unknown, and lateness is measured with the TSC. */
 	struct rate hz;
 	uint64_t ticks_max;       /* longest interval that can be programmed, in ticks of the source's counter */
 	uint64_t count_mask;      /* valid bits of the counter that the recorder reads */
@@ -180,8 +180,8 @@ struct timer_driver {
 };
 
 /*
- * Functions that open a timer window and let interrupts occur in it. All are NULL if this is not possible in this
- * run.
+ * Functions that open a timer window and let interrupts occur in the window. These functions are NULL if the run can
+ * open no timer window.
  */
 struct timer_window {
 	struct timer_slot *slot; /* memory of the boot core's recorder */
