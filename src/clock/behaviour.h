@@ -1,7 +1,7 @@
 /*
  * Results of comparing devices with their data sheets. Each result is a row for one rule and one clock. There are
- * four outcomes: passed, failed, not checked and not determined. Drivers fill the rows. The rule catalogue
- * (src/rules) defines the rules and their limits.
+ * four outcomes: passed, failed, not checked and not determined. drivers/checks, src/measure and src/judge add rows.
+ * The rule catalogue (src/rules) defines the rules and their limits.
  */
 #ifndef BARETICK_BEHAVIOUR_H
 #define BARETICK_BEHAVIOUR_H
