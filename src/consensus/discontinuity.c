@@ -29,8 +29,8 @@ elapsed_high_ns(const struct panel *panel, size_t clock)
 }
 
 /*
- * Returns the smallest multiple of the clock's wrap that raises FROM to at least TO. Returns 0 if the clock does not
- * wrap.
+ * Returns the smallest multiple of the clock's wrap, in ns, that must be added to FROM so that the sum is at least TO.
+ * Returns 0 if the clock does not wrap.
  */
 static int64_t
 wraps_to_reach_ns(const struct discontinuity_clock *clock, int64_t from, int64_t to)
@@ -52,7 +52,9 @@ is_duration_possible(const struct panel *panel, size_t clock, int64_t ns)
 	return elapsed_low_ns(panel, clock) + by <= ns && ns <= elapsed_high_ns(panel, clock) + by;
 }
 
-/* Returns the clocks of SET whose duration may be NS. */
+/*
+ * Returns the clocks of SET whose interval contains NS. The interval of a clock that wraps is shifted by whole wraps.
+ */
 static uint32_t
 find_clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 {
@@ -66,8 +68,8 @@ find_clocks_containing(const struct panel *panel, uint32_t set, int64_t ns)
 
 /*
  * Returns the largest subset of SET whose intervals share a value. The lowest shared value is always the lower end of
- * one interval, so only lower ends are tried. If a clock wraps, its interval is first shifted by whole wraps so that
- * it is near the other interval.
+ * one interval, so only lower ends are tried. If clock J wraps, its lower end is first shifted by whole wraps, so that
+ * it is not below the lower end of clock I.
  */
 static uint32_t
 find_largest_agreeing_set(const struct panel *panel, uint32_t set)
@@ -129,7 +131,8 @@ remove_clocks_of_several_groups(const struct panel *panel, struct discontinuity 
 }
 
 /*
- * Returns true if the durations of A and B overlap. If both clocks wrap, only B's duration is shifted by whole wraps.
+ * Returns true if the durations of A and B overlap. The duration of a clock that wraps is first shifted by whole wraps.
+ * If both clocks wrap, only B's duration is shifted.
  */
 static bool
 durations_overlap(const struct panel *panel, size_t a, size_t b)
@@ -177,9 +180,8 @@ middle_of_interval(const struct offset *offset)
 }
 
 /*
- * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. It helps
- * to count the wraps of a clock with long wraps: their number is chosen so that the clock's duration is nearest to
- * this value.
+ * Returns the middle of the narrowest duration among the clocks that do not wrap, or 0 if all clocks wrap. For a clock
+ * with long wraps, the number of wraps is chosen so that the clock's duration is nearest to this middle.
  */
 static int64_t
 typical_duration_ns(const struct panel *panel)

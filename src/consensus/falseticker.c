@@ -130,7 +130,7 @@ find_largest_group(const struct panel *panel, uint32_t voting)
 	return largest;
 }
 
-/* Returns the index of the clock that represents SET. See rate_find_consensus(). */
+/* Returns the index of the clock that represents SET. rate_find_consensus() explains the choice. */
 static size_t
 choose_reference_clock(const struct panel *panel, uint32_t set)
 {
@@ -150,8 +150,9 @@ find_clocks_that_disagree(const struct panel *panel, uint32_t set, size_t refere
 }
 
 /*
- * Finds faulty clocks among the clocks that certainly have the same source. If at least two of them agree, and are more
- * than half of the clocks with a vote, the other clocks with a vote are falsetickers.
+ * Finds falsetickers among the clocks that certainly have the same source. Only these clocks vote. A group that agrees
+ * decides if it has at least two clocks and more than half of the voters. Voters that disagree with this group are
+ * falsetickers.
  */
 static void
 find_falsetickers_of_same_source(const struct panel *panel, struct falseticker *found)

@@ -35,33 +35,34 @@ struct falseticker_sources {
 
 struct falseticker {
 	/*
-	 * Index of the rate that represents the truechimers. It is the narrowest of the rates that contain the value
-	 * on which most rates agree. It is the number of rates if no rate is known.
+	 * Index of the rate that represents the truechimers. It is the narrowest of the intervals that contain the
+	 * value on which most rates agree. If no rate is known, it is the number of rates.
 	 */
 	size_t reference;
 	/*
-	 * Bit I is set if clock I is in the group that decides, or has no vote. If UNDECIDED is true, it is the
-	 * largest group.
+	 * Bit I is set if clock I is in the group that decides, or has no vote. If UNDECIDED is true, the set contains
+	 * only the largest group.
 	 */
 	uint32_t truechimers;
 	uint32_t voters;       /* bit I is set if clock I has a vote */
 	/* Bit I is set if clock I is no truechimer, and differs from the reference by more than the limit. */
 	uint32_t falsetickers;
 	/*
-	 * True if no group decides. Falsetickers are then only clocks that most clocks with the same source
-	 * contradict.
+	 * True if no group decides. A clock is then a falseticker only if most clocks with the same source contradict
+	 * it.
 	 */
 	bool undecided;
-	/* the pair of clocks that disagree whose two intervals are the narrowest; used if UNDECIDED is true */
+	/* if UNDECIDED is true, two clocks that disagree: the pair whose intervals have the smallest total width */
 	size_t a, b;
 	uint32_t group_a, group_b;
 	/*
-	 * clocks that have a vote but belong to neither group_a (the clocks that agree with A) nor group_b (with B)
+	 * clocks that have a vote but belong neither to group_a (the clocks that agree with A) nor to group_b (the
+	 * clocks that agree with B)
 	 */
 	uint32_t others;
 	/*
-	 * Clocks that certainly have the same source, agree with each other, and are the majority of such clocks with
-	 * a vote.
+	 * Clocks that certainly have the same source and agree with each other. They are more than half of the clocks
+	 * of this source that have a vote.
 	 */
 	uint32_t same_source;
 	size_t same_source_reference;        /* index of the rate that represents the clocks in SAME_SOURCE */

@@ -5,7 +5,8 @@
 
 #define MICROHZ_PER_HZ UINT64_C(1000000)
 #define PPB            UINT64_C(1000000000)
-#define PPB_MAX        UINT64_C(1000000000000000) /* a rate that is a million times too high */
+/* limit of calculated errors in ppb; the error of a rate that is a million times too high */
+#define PPB_MAX        UINT64_C(1000000000000000)
 
 struct span { /* an interval of TSC ticks, or of the clock's ticks */
 	uint64_t low, high;
@@ -202,8 +203,8 @@ rate_relative_difference(const struct rate_interval *a, const struct rate_interv
 }
 
 /*
- * Returns the error of MICROHZ against CLAIMED in ppb. Both are multiplied by the denominator of CLAIMED, so that the
- * calculation is in integers.
+ * Returns the error of MICROHZ against CLAIMED in ppb. Both rates are multiplied by the denominator of CLAIMED, so that
+ * the calculation is in integers.
  */
 static int64_t
 error_against_claim_ppb(uint64_t microhz, struct rate claimed, enum scale_rounding rounding)

@@ -19,9 +19,9 @@
 #define RATE_TICKS_MAX (UINT64_C(1) << 62)
 
 /*
- * The first and the last reading between which a rate is measured. Wraps are already added to their ticks. The TSC
- * may advance in steps larger than 1 tick. If it reads a sample's end, the true time is before that end plus the
- * TSC's resolution.
+ * The first and the last reading between which a rate is measured. Wraps are already added to their ticks. The TSC may
+ * advance in steps larger than 1 tick. The true time of a sample's end is then less than one TSC resolution after the
+ * value that was read.
  */
 struct rate_window {
 	struct sample first, last;
@@ -47,7 +47,10 @@ struct rate_slope {
 	uint64_t high_ticks, high_time;
 };
 
-/* The readings that a rate is calculated from. The largest of these sets is used that a straight line can fit. */
+/*
+ * The readings that a rate is calculated from. Of the following sets, the largest set that a straight line can fit is
+ * used.
+ */
 enum rate_fit {
 	/*
 	 * no readings: the rate is unknown, or it is the rate of an RTC, which is calculated from the times of its

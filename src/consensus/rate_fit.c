@@ -8,8 +8,8 @@
 typedef __int128 wide;
 
 /*
- * The corners (points that bound all lines, see rate_fit.h) on one side of the lines, without corners that no line can
- * touch.
+ * The corners on one side of the lines, without corners that no line can touch. Corners are points that bound all
+ * lines: see rate_fit.h.
  */
 struct hull {
 	struct rate_corner corners[RATE_SAMPLES_MAX];
@@ -62,8 +62,8 @@ find_touched_corner(const struct hull *hull, uint64_t rise)
 }
 
 /*
- * Copies at most RATE_CORNERS_MAX corners to KEPT: the neighbours of the corner that a line with the slope RISE
- * touches.
+ * Copies at most RATE_CORNERS_MAX corners to KEPT, and returns their number: the corner that a line with the slope RISE
+ * touches, and its neighbours.
  */
 static size_t
 copy_corners_around_touched(const struct hull *hull, uint64_t rise, struct rate_corner *kept)
@@ -216,17 +216,17 @@ narrowest_sample_ticks(const struct rate_ends *ends)
 
 /*
  * Calculates the bounds of the slope for a counter that advances in steps of equal size. The size is unknown. First it
- * is taken to be the greatest common divisor of all differences between readings. If the true steps are larger, each
- * reading may have a larger error.
+ * is taken to be the greatest common divisor of all differences between readings. If the true steps are larger, the
+ * error of each reading may be larger.
  *
- * A test decides whether this error must be added. With larger steps, the counter lags behind the line by a varying
+ * A test decides whether an error must be added. With larger steps, the counter lags behind the line by a varying
  * amount, so fewer lines fit. The test shortens each sample by half of the shortest sample's duration. If a line still
- * fits, steps that are larger by up to this time do no harm, and no error is added.
+ * fits, steps that take longer by up to this half do no harm, and no error is added.
  *
  * Otherwise the added error is 1/8 of the sum of a step and the shortest sample's duration (width). The clock may be
- * read at any time between the two TSC reads, so a part of a larger step may not be visible. Among N readings, the one
- * nearest to each end of the step misses that end by sqrt(2 * step * width / N). For 128 readings this is at most 1/8
- * of the sum.
+ * read at any time between the two TSC reads, so a part of a larger step may not be visible. Among N readings, the
+ * reading nearest to an end of the step misses this end by sqrt(2 * step * width / N). For 128 readings this is at most
+ * 1/8 of the sum of step and width.
  *
  * A counter may be calculated from another counter of almost the same rate. Its rounding error may then be the same in
  * all readings at one end of the window, and different at the other end. Readings in between would reveal this. Without

@@ -82,11 +82,11 @@ struct rate_ends { /* The batches that the lines must fit, in order of time. */
 	struct rate_end ends[RATE_ENDS_MAX];
 	size_t count;                  /* number of batches, at least 2 */
 	/*
-	 * The clock's resolution if it advances in steps of equal size: the greatest common divisor of all
-	 * differences.
+	 * The clock's resolution if it advances in steps of equal size: the greatest common divisor of all differences
+	 * between readings.
 	 */
 	uint64_t even_ticks;
-	/* the clock's resolution if the size of its steps varies: the smallest difference plus 2 */
+	/* the clock's resolution if the size of its steps varies: the smallest difference between readings, plus 2 */
 	uint64_t uneven_ticks;
 	uint64_t tsc_resolution_ticks; /* the TSC's resolution, as in struct rate_window */
 };

@@ -1,7 +1,7 @@
 /*
- * Judges each claim: a rate of the TSC, the LAPIC timer or the crystal that CPUID, a register or a page states. A claim
- * that contradicts the measured rate gets the finding tsc-claim or lapic-claim, with the systems that would use it. See
- * judge_internal.h.
+ * Judges each claim: a rate of the TSC, the LAPIC timer or the crystal that CPUID, a register or a hypervisor's page
+ * states. A claim that contradicts the measured rate gets the finding tsc-claim or lapic-claim, which names the systems
+ * that would use the claim. See judge_internal.h.
  */
 #include "judge/rate_vote.h"
 
@@ -15,7 +15,8 @@
 #define MICROHZ_PER_MILLIHZ 1000u
 #define PERCENT_FROM_PPB UINT64_C(50000000) /* an error of 5 % or more is printed in percent */
 #define PPB_PER_TENTH_PERCENT UINT64_C(1000000)
-#define CHANGE_PPB       10000u /* 10 ppm: separate crystals differ by as much, so a smaller change is ignored */
+/* 10 ppm: a smaller change of a rate is ignored, because separate crystals differ by as much */
+#define CHANGE_PPB       10000u
 #define CLAIM_FIRST_BASE 0x40000000u /* CPUID leaf at which systems look for a hypervisor's leaves first */
 #define AGREEING_MIN     2 /* number of clocks that must agree with each other to prove a claim wrong */
 #define CLAIMS_AGAINST_CLOCK 2 /* number of claims that must agree with each other to prove the TSC wrong instead */
@@ -61,14 +62,14 @@ find_interface_kind_at_leaf(const struct report *report, uint32_t base)
 	for (size_t i = 0; i < report->paravirtual.count; i++)
 		if (report->paravirtual.interfaces[i].base == base)
 			return report->paravirtual.interfaces[i].kind;
-	return PARAVIRTUAL_VIRTUALBOX; /* any kind whose rates no system uses */
+	return PARAVIRTUAL_VIRTUALBOX; /* stands for every kind of interface whose rates no system uses */
 }
 
 /*
  * Returns true if Linux uses CLAIM and does not measure the rate itself. In arch/x86/kernel/tsc.c,
- * native_calibrate_tsc() then sets X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period. The functions that
- * does_linux_get_rate_from_hypervisor() lists do the same. On KVM, Linux uses kvmclock's page. It does not use CPUID
- * 16h alone, because that is the rate of the core: cpu_khz_from_cpuid().
+ * native_calibrate_tsc() then sets X86_FEATURE_TSC_KNOWN_FREQ and lapic_timer_period. So do the files that
+ * does_linux_get_rate_from_hypervisor() lists. On KVM, Linux uses kvmclock's page. Linux does not use CPUID 16h without
+ * 15h, because 16h states the rate of the core: cpu_khz_from_cpuid().
  */
 static bool
 does_linux_use_claim(const struct report *report, const struct claim *claim)
@@ -105,7 +106,7 @@ does_freebsd_use_claim(const struct report *report, const struct claim *claim)
 
 /*
  * Returns true if EDK II uses CLAIM without a measurement. See UefiCpuPkg/Library/CpuTimerLib/CpuTimerLib.c,
- * CpuidCoreClockCalculateTscFrequency(), 9148ed440686.
+ * CpuidCoreClockCalculateTscFrequency(), commit 9148ed440686.
  */
 static bool
 does_edk2_use_claim(const struct report *report, const struct claim *claim)
@@ -116,8 +117,8 @@ does_edk2_use_claim(const struct report *report, const struct claim *claim)
 
 /*
  * Returns true if PostgreSQL 19 uses CLAIM without a measurement. See src/port/pg_cpu_x86.c, x86_tsc_frequency_khz(),
- * 2ef57e636fc9. In a guest it uses only CPUID 40000010h of VMware or KVM. Otherwise it uses CPUID 15h or, if 15h gives
- * no crystal's rate, 16h without a correction.
+ * commit 2ef57e636fc9. In a guest it uses only CPUID 40000010h of VMware or KVM. Otherwise it uses CPUID 15h or, if 15h
+ * states no rate of the crystal, 16h without a correction.
  */
 static bool
 does_postgresql_use_claim(const struct report *report, const struct claim *claim)
@@ -133,14 +134,15 @@ does_postgresql_use_claim(const struct report *report, const struct claim *claim
 	       (claim->source == CLAIM_LEAF_16 && !has_claim_from_source(report, CLAIM_LEAF_15, CLAIM_OF_CRYSTAL));
 }
 
-/* Valkey is not in this list: it measures the TSC by the system's clock (src/monotonic.c, 0148137a1e38). */
+/* Valkey is not in this list: it measures the TSC by the system's clock (src/monotonic.c, commit 0148137a1e38). */
 enum { LINUX, FREEBSD, EDK2, POSTGRESQL, SYSTEMS };
 
 static const struct {
 	const char *name;
 	bool (*takes)(const struct report *report, const struct claim *claim);
-	const char *of_tsc, *of_lapic; /* a clause on the effect of a wrong rate; the error follows it */
-	const char *high, *low;        /* end of the clause if the clock is faster or slower than claimed */
+	/* start of a clause on a wrong rate of the TSC or of the LAPIC timer; the error follows it */
+	const char *of_tsc, *of_lapic;
+	const char *high, *low;        /* words after the error if the TSC is faster or slower than claimed */
 	const char *end;
 } systems[SYSTEMS] = {
 	[LINUX] = { "Linux", does_linux_use_claim, "Linux's clock would run ", "Linux's timers would fire ", "fast", "slow",
@@ -199,7 +201,8 @@ count_clocks_that_agree_on_tsc_rate(struct report *report)
 }
 
 /*
- * Returns true if some clock's rate is proven to have changed. The clock then never ran at its mean rate over the run.
+ * Returns true if some clock's rate is proven to have changed. Its mean rate over the run then proves nothing about a
+ * claim.
  */
 static bool
 has_any_clock_changed_rate(const struct report *report)

@@ -205,7 +205,7 @@ judge_tsc_fitness(struct report *report)
 		judge_resolution(report, &report->clocks[i]);
 		tsc_read |= text_equal(report->clocks[i].clock.id, "tsc") && report->clocks[i].monotonic.reads;
 	}
-	/* A hypervisor that may migrate its guest hides this bit, so 0 is no fault in a guest. */
+	/* A hypervisor that may migrate its guest hides this CPUID bit, so 0 is no fault in a guest. */
 	if (tsc_read && !report->tsc_is_invariant && !report->hypervisor[0])
 		rules_add_finding(report, "tsc-not-invariant", "tsc", REPORT_NO_CORE,
 				  "CPUID 80000007h EDX[8] is 0: the TSC is not reported as invariant.");

@@ -102,6 +102,9 @@ judge_add_step_back_findings(struct report *report)
 	if (report->core_count > 1)
 		set_finding_cores(report, finding, stepping);
 	if (finding && by_brackets)
-		/* the brackets use another read method and stepped back, too, so the finding is on all read methods */
+		/*
+		 * the brackets use another read method and stepped back, too, so the finding is on all read methods of
+		 * the TSC
+		 */
 		finding->one_way = false;
 }

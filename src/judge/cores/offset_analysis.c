@@ -7,9 +7,9 @@
 #include "rules/rules.h"
 #include "sync/outliers.h"
 
-/* The limit for offsets of synchronised cores is at least this multiple of the best round trip. */
+/* The limit for offsets of synchronised cores is at least this multiple of the best round trip, up to TRIPS_NS_MAX. */
 #define TRIPS     4
-/* It is at most 10 us, because cores with longer round trips share a processor. */
+/* 10 us. Longer round trips only show that virtual cores share a processor, so they do not raise the limit further. */
 #define TRIPS_NS_MAX UINT64_C(10000)
 #define TICKS_MAX (INT64_C(1) << 60) /* more ticks than this (12 years at 3 GHz) mean that the bound is unknown */
 
@@ -52,8 +52,8 @@ pass_offset_ns(const struct pass_analysis *pass, size_t other, size_t rank)
 /* ---- drifts ---- */
 
 /*
- * In a star schedule each core is measured against the boot core only. The drift of two other cores is then unknown,
- * because the boot core's TSC may have changed between the two measurements.
+ * In a star schedule each core is measured against the boot core only. The drift of two other cores against each other
+ * is then unknown, because the boot core's TSC may have changed between the two measurements.
  */
 struct offset
 pass_drift_ppb(const struct pass_analysis *pass, size_t other, size_t rank)
