@@ -70,8 +70,8 @@ struct falseticker {
 
 /*
  * Compares COUNT rates, at most FALSETICKER_RATES_MAX, and ignores unknown rates. SOURCES is NULL if all clocks are
- * independent. Two rates disagree if their difference is proven to be larger than LIMIT_PPB. A clock has no vote if
- * it agrees with all others, or with two that disagree with each other, because its interval may be too wide to
+ * independent. Two rates disagree if their difference is proven to be larger than LIMIT_PPB. A clock has no vote if it
+ * agrees with all other clocks, or with two clocks that disagree with each other. Its interval may then be too wide to
  * decide.
  */
 struct falseticker falseticker_find(const struct rate_interval *rates, size_t count,

@@ -105,8 +105,8 @@ struct rate_interval rate_of_clock(const struct rate_slope *slope, const struct 
 
 /*
  * Chooses the TSC's rate among COUNT rates, each implied by one clock. First it finds the value that most intervals
- * contain. The result is the index of the narrowest interval with this value. If there are only two rates and they
- * are disjoint, it is the narrower one. Returns COUNT if no rate is known.
+ * contain. The result is the index of the narrowest interval with this value. If there are only two rates and they are
+ * disjoint, the narrower rate is chosen. Returns COUNT if no rate is known.
  */
 size_t rate_find_consensus(const struct rate_interval *implied, size_t count);
 

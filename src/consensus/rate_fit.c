@@ -146,7 +146,10 @@ add_slope_constraint(struct line *line, struct rate_corner lower, struct rate_co
 	}
 }
 
-/* Returns the CORNER of END relative to the line's start, moved by the errors TSC_ERROR and TICKS_ERROR. */
+/*
+ * Returns CORNER, a corner of the batch END, relative to the line's origin, moved by the errors TSC_ERROR and
+ * TICKS_ERROR.
+ */
 static struct rate_corner
 place_corner(const struct line *line, const struct rate_end *end, struct rate_corner corner, uint64_t tsc_error,
 	     uint64_t ticks_error)

@@ -409,8 +409,8 @@ judge_claims(struct report *report)
 
 /*
  * Returns true if a wrong CLAIM gets a finding here. A wrong rate of the crystal gets no finding, because it makes the
- * TSC's rate in the same CPUID leaf wrong, which gets one. The page of a hypervisor's clock gets no finding, because
- * the rules pv-rate and pv-claim judge it.
+ * TSC's rate in the same CPUID leaf wrong, and that rate gets a finding. The page of a hypervisor's clock gets no
+ * finding, because the rules pv-rate and pv-claim judge it.
  */
 static bool
 does_wrong_claim_get_finding(const struct claim *claim)

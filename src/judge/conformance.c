@@ -28,8 +28,8 @@ is_tsc_rate_doubtful(const struct report *report)
 }
 
 /*
- * Returns the largest error of CLOCK's rate by its findings, in ppm. The periods of a timer that uses this clock have
- * the same error.
+ * Returns the largest error of CLOCK's rate that a finding states, in ppm. The periods of a timer that uses this clock
+ * have the same error.
  */
 static uint64_t
 clock_error_ppm(const struct report *report, const char *clock)
@@ -49,8 +49,8 @@ clock_error_ppm(const struct report *report, const char *clock)
 }
 
 /*
- * Withdraws a failed rate (of timer ticks, for example) that the error of its clock's own rate explains, or that comes
- * from a clock that stopped.
+ * Withdraws failed rates, for example of timer ticks, if another fault explains them: a doubtful rate of the TSC, a
+ * clock that stopped, or the error of the clock's own rate.
  */
 static void
 withdraw_doubtful_rate_failures(struct report *report)

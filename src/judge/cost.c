@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "report/phrase.h"
 
-#define CPUID_CLOCK    "tsc_cpuid"       /* VMX always makes CPUID exit, and hypervisors on SVM intercept it */
+/* the reference for the cost of an exit: VMX always makes CPUID exit, and hypervisors on SVM intercept it */
+#define CPUID_CLOCK    "tsc_cpuid"
 #define EXIT_NS_MIN    300u              /* a CPUID that took less time than this did not exit to the hypervisor */
 /* a read that costs at least 1/2 as much as CPUID also exits to the hypervisor */
 #define EXIT_SHARE_MIN 2u
@@ -58,8 +59,8 @@ count_cores_below_cost(const struct report *report, int64_t bound_ps, size_t clo
 }
 
 /*
- * Returns the core at RANK, ordered by cost and then by number. Bisects the range of costs, because comparing each
- * pair takes seconds for thousands of cores.
+ * Returns the core that is number RANK, from 0, in the order of cost. Cores of equal cost are in the order of the
+ * report. Bisects the range of costs, because comparing each pair of cores takes seconds for thousands of cores.
  */
 static const struct report_core *
 find_core_of_cost_rank(const struct report *report, size_t rank, size_t clock, size_t null)
@@ -157,10 +158,7 @@ median_latency_ns(const struct report_clock *entry)
 	return read ? latency_percentile_ns(entry->latency, MEDIAN) : 0;
 }
 
-/*
- * Returns a list of the clocks whose median read is within FROM_NS and TO_NS. The row of CPUID itself and the null
- * clock are left out.
- */
+/* Returns a list of the clocks whose median read takes FROM_NS to TO_NS, without CPUID itself and the null clock. */
 static struct phrase
 clocks_by_median_phrase(const struct report *report, uint64_t from_ns, uint64_t to_ns)
 {

@@ -31,7 +31,7 @@ clocks_phrase(const struct report *report, const struct report_group *group)
 	return phrase;
 }
 
-/* Returns NS in seconds, rounded to ms or, with more decimals than MS_DECIMALS, to us. */
+/* Returns NS in seconds with DECIMALS decimals, rounded to us if DECIMALS is above MS_DECIMALS, otherwise to ms. */
 static struct phrase
 seconds_phrase(int64_t ns, unsigned decimals)
 {
@@ -337,7 +337,10 @@ judge_discontinuities(struct report *report)
 	for (size_t i = 0; i < report->discontinuity_count; i++) {
 		const struct report_discontinuity *row = &report->discontinuities[i];
 
-		/* A TSC that steps back falls behind all other clocks. state.c makes the finding on that. */
+		/*
+		 * A TSC that steps back falls behind all other clocks. Such a discontinuity gets no finding here,
+		 * because state.c makes the finding on the steps.
+		 */
 		if (judge_has_tsc_stepped(report) && !did_only_clock_jump_at(report, row, "tsc"))
 			continue;
 		if (row->class == DISCONTINUITY_STOPPED)

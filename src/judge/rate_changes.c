@@ -13,8 +13,8 @@
 #define PER_PPB         INT64_C(1000000)           /* a change of the ratio by 1 ppb */
 #define STOP_MAX_NS     INT64_C(10000000)          /* 10 ms: a longer stop of the TSC is found as a discontinuity */
 /*
- * The times over which two clocks are measured differ by at most 1/64 in length. They last a second or more, and start
- * within milliseconds.
+ * The times over which two clocks are measured differ by at most 1/64 in length, because they last a second or more and
+ * start within milliseconds of each other.
  */
 #define LENGTHS_SHARE 64
 
@@ -32,8 +32,9 @@ struct change {
 };
 
 /*
- * A change of the TSC appears equally in the changes of all clocks, except that each clock was measured over a
- * slightly different time interval. Returns the change against the TSC as a ratio near 1, widened by that difference.
+ * Returns CHANGE, a clock's change against the TSC, as a ratio near 1. A change of the TSC appears equally in the
+ * changes of all clocks, but each clock was measured over a slightly different time interval. Therefore the ratio is
+ * widened by 1/LENGTHS_SHARE of the change.
  */
 static struct rate_interval
 rate_change_to_ratio(const struct interval_ppb *change)
@@ -50,8 +51,8 @@ rate_change_to_ratio(const struct interval_ppb *change)
 
 /*
  * Returns true if QEMU may have moved its emulated TSC ahead, so that the TSC has no vote. QEMU never lets this TSC go
- * back: if a reading would be below an earlier one, it moves the TSC ahead for good. When several cores read the TSC at
- * once, this adds up to milliseconds.
+ * back: if a reading would be below an earlier reading, QEMU moves the TSC ahead for good. When several cores read the
+ * TSC at once, these moves add up to milliseconds.
  */
 static bool
 may_have_moved_tsc(const struct change *change)
@@ -80,8 +81,8 @@ rate_change_of_clock(const struct change *change, size_t i)
 }
 
 /*
- * Lets the clocks vote on their changes. Their changes do not show which clocks have independent sources; the clocks'
- * rates in the rate window show it.
+ * Lets the clocks vote on their changes. The changes do not show which clocks have independent sources. The clocks'
+ * rates in the rate window show the sources.
  */
 static struct falseticker_sources
 vote_on_changes(const struct change *change)
@@ -111,8 +112,8 @@ time_of_change_phrase(const struct change *change)
 }
 
 /*
- * Adds a finding that the rate of SUBJECT changed, by as much as the rate of CLOCK against OTHER. NAMED is the clock
- * that the finding blames, or NULL.
+ * Adds a finding that the rate of SUBJECT changed. The finding's figure is CLOCK's change against OTHER. NAMED is the
+ * clock that the finding blames, or NULL.
  */
 static void
 add_rate_change_finding(const struct change *change, const char *named, struct phrase subject, size_t clock,
@@ -130,7 +131,8 @@ add_rate_change_finding(const struct change *change, const char *named, struct p
 /*
  * Returns true if a stop of the TSC may explain CLOCK's change against OTHER. CLOCK must be an edge clock, which is
  * read only at its ticks, like the RTC. At both ends of a time interval, edge clocks are read before all others. A TSC
- * that stops between these readings affects the rate of the edge clock only.
+ * that stops after the reading of an edge clock, but before the other readings, affects the rate of the edge clock
+ * only.
  */
 static bool
 may_tsc_stop_explain_change(const struct change *change, size_t clock, size_t other)

@@ -11,7 +11,8 @@
 #include "report/clock_sources.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
-#define ASK_S_MAX 3600u /* the longest duration= in seconds that a sentence suggests; else it suggests profile=soak */
+/* the longest run, in seconds, that a sentence suggests with duration=; for a longer run it suggests profile=soak */
+#define ASK_S_MAX 3600u
 
 /* Returns the finding that CLOCK's rate is wrong, or NULL. */
 static const struct finding *
@@ -27,8 +28,8 @@ find_rate_finding(const struct report *report, const char *clock)
 }
 
 /*
- * Returns true if the clock's error in the report may exceed the limit. The report's error is relative to the clock
- * that sets the scale, but the row may compare the rate with another clock.
+ * Returns true if the clock's error in the report may exceed LIMIT, in ppm. The report's error is relative to the clock
+ * that sets the scale, but a row may compare the clock with another one.
  */
 static bool
 may_rate_exceed_limit(const struct report *report, const char *clock, uint64_t limit)

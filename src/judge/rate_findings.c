@@ -63,8 +63,8 @@ add_rate_finding(struct vote *vote, size_t clock)
 	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)))
 		rule = "rate-off";
 	/*
-	 * The mean of a rate that changed during the run is wrong, too. This is no further fault, unless it breaks the
-	 * rule rate-wrong.
+	 * If a clock's rate changed during the run, its mean rate is wrong, too. This is no further fault, unless the
+	 * mean also breaks the rule rate-wrong or pv-rate.
 	 */
 	if (!rate_is_beyond(&by, vote_limit_ppb(vote->report, rule)) ||
 	    (set_has(vote->changed, clock) && text_equal(rule, "rate-off")))
@@ -154,8 +154,8 @@ widen_to_all_pairs(const struct vote *vote, struct interval_ppb by, uint32_t fas
 }
 
 /*
- * Adds advice on how to find the wrong clock: a nominal rate or a clock that this run did not have. In a guest one
- * oscillator of the host drives all devices, so neither another device nor a longer run helps.
+ * Adds advice on how to find the wrong clock: state the TSC's rate, measure another clock, or compare the time with
+ * NTP's. In a guest one oscillator of the host drives all devices, so neither another device nor a longer run helps.
  */
 static void
 advise_on_disagreement(struct report *report, struct finding *finding)

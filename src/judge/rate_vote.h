@@ -11,7 +11,7 @@ struct vote {
 	struct report *report;
 	struct rate_interval rates[REPORT_CLOCKS_MAX]; /* the rates, or changes of rates, that are compared */
 	struct falseticker found; /* the result of the vote */
-	/* set of clocks whose rate changed according to a finding, alone or in a group (bit I is clock I) */
+	/* set of clocks (bit I is clock I) with a finding that the rate of the clock or of its group changed */
 	uint32_t changed;
 	/* true if the TSC, which timed all rates, may have stopped; then no finding names a clock */
 	bool by_doubtful_tsc;

@@ -90,8 +90,8 @@ judge_has_tsc_stepped_or_jumped(const struct report *report)
 
 /*
  * The TSC's time limits how far a clock may advance, and shows whether a narrow counter wrapped between two readings.
- * So a TSC that stepped back or jumped explains these faults of other clocks. A 64-bit counter never wraps, so its
- * steps back are found without the TSC.
+ * So a TSC that stepped back or jumped explains steps back and jumps of other clocks. A 64-bit counter never wraps, so
+ * its steps back are found without the TSC.
  */
 const struct rule *
 judge_find_broken_rule(const struct report *report, const struct report_clock *entry)

@@ -11,8 +11,8 @@
 
 #define TENTHS_FROM       UINT64_C(1000)   /* from 1 % on, a share is printed with one decimal, below with three */
 /*
- * The host's counter may differ from the measured gaps by 1 % and by 10 ms. Hosts do not count all interruptions: they
- * leave out their page faults, for example.
+ * The host's counter may differ from the measured gaps by 1 % of the observed time or by 10 ms, whichever is more.
+ * Hosts do not count all interruptions: they leave out their page faults, for example.
  */
 #define STEAL_APART_MILLIPERCENT UINT64_C(1000)
 #define STEAL_APART_NS           UINT64_C(10000000)
@@ -20,7 +20,7 @@
 /*
  * A note names the part of a soak in which gaps were most frequent. The part has at least GAPS_MIN gaps, and at least
  * RATE_TIMES as many gaps per second as the rest of the run. It consists of the worst row of the series, and of the
- * rows next to it with at least 1/4 (1 / EDGE_SHARE) of its gaps per second.
+ * rows next to it that have at least 1/EDGE_SHARE as many gaps per second as the worst row.
  */
 #define GAPS_MIN   32
 #define RATE_TIMES 10
@@ -55,8 +55,8 @@ stolen_time_phrase(const struct report *report)
 }
 
 /*
- * Writes a sentence on stolen time and on the clocks whose p99.9 it lengthened. It fits a line of 80 columns in most
- * cases.
+ * Writes a sentence on stolen time and on the clocks whose p99.9 it lengthened. The sentence fits a line of 80 columns
+ * in most cases.
  */
 void
 judge_timing_quality(struct report *report)
@@ -83,7 +83,10 @@ judge_timing_quality(struct report *report)
 		    quality->reliable_tails ? "tails reliable up to p99.9" : "latency tails are unreliable", hit.bytes);
 }
 
-/* Returns true if LOW_NS exceeds HIGH_NS by more than is tolerated. */
+/*
+ * Returns true if LOW_NS exceeds HIGH_NS by more than both tolerances: a share of the observed time, and
+ * STEAL_APART_NS.
+ */
 static bool
 exceeds_stolen_time_tolerance(const struct report_stolen *stolen, uint64_t low_ns, uint64_t high_ns)
 {

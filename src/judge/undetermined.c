@@ -104,7 +104,10 @@ count_too_wide_intervals(const struct report *report)
 	return count;
 }
 
-/* Appends to REASONS, a list in brackets, that COUNT rows have this reason. */
+/*
+ * Appends an item to REASONS, a list in brackets: COUNT and the reason OF_ONE or OF_SEVERAL. Appends nothing if COUNT
+ * is 0.
+ */
 static void
 add_reason(struct phrase *reasons, size_t count, const char *of_one, const char *of_several)
 {
@@ -112,7 +115,7 @@ add_reason(struct phrase *reasons, size_t count, const char *of_one, const char 
 		phrase_add(reasons, "%s%zu %s", reasons->bytes[0] ? ", " : " (", count, count == 1 ? of_one : of_several);
 }
 
-/* Appends to REASONS that COUNT rows have other reasons, unless the list is empty. */
+/* Appends to REASONS that COUNT rows have other reasons. Appends nothing if the list is empty. */
 static void
 add_other_reasons(struct phrase *reasons, size_t count)
 {
@@ -121,8 +124,8 @@ add_other_reasons(struct phrase *reasons, size_t count)
 }
 
 /*
- * Returns the closing bracket of REASONS. For an empty list, returns a reference to the rows, which have their own
- * reasons.
+ * Returns the end of the list REASONS: a closing bracket. For an empty list, returns a reference to the rows, whose
+ * texts contain the reasons.
  */
 static const char *
 close_bracket_of_reasons(const struct phrase *reasons)

@@ -91,8 +91,8 @@ time_between_passes(const struct pass_analysis *pass, size_t other, size_t rank)
 }
 
 /*
- * Returns true if RANK is proven to drift against OTHER: faster if AHEAD, otherwise slower. The drift must be known
- * within WIDTH ppb.
+ * Returns true if RANK is proven to drift against OTHER: faster if AHEAD, otherwise slower. The interval that contains
+ * the drift must not be wider than WIDTH ppb.
  */
 static bool
 is_drift_proven(const struct pass_analysis *pass, size_t other, size_t rank, bool ahead, uint64_t width)
@@ -112,7 +112,7 @@ count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool
 	return count;
 }
 
-/* Returns the smallest WIDTH at which is_drift_proven() returns true against more than half of the cores. */
+/* Returns the smallest WIDTH in ppb at which RANK is proven to drift against more than half of the cores. */
 static uint64_t
 drift_width_for_majority_ppb(const struct pass_analysis *pass, size_t rank, bool ahead)
 {
@@ -125,9 +125,9 @@ drift_width_for_majority_ppb(const struct pass_analysis *pass, size_t rank, bool
 }
 
 /*
- * Uses the drifts against more than half of the cores, those with the narrowest intervals. The pairs were measured over
- * different times. If the TSC made one step, a pair with a longer time shows a slower drift. Therefore each lower bound
- * is scaled to the whole time from the first start to the last end.
+ * Uses RANK's drifts against more than half of the cores: the drifts with the narrowest intervals. The pairs were
+ * measured over different times. If the TSC made one step, a pair that was measured over a longer time shows a slower
+ * drift. Therefore the lower bound of each drift is scaled to MOMENT, from the first start to the last end.
  */
 struct offset
 pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, struct moment *moment)
@@ -224,7 +224,7 @@ mark_drifting_cores(struct pass_analysis *pass)
 
 /* ---- offsets ---- */
 
-/* Returns true if the core belongs to the majority. */
+/* Returns true if the core belongs to the majority and does not drift. */
 static bool
 is_core_in_majority(const struct pass_analysis *pass, size_t rank)
 {
@@ -234,7 +234,7 @@ is_core_in_majority(const struct pass_analysis *pass, size_t rank)
 /*
  * Returns the pass after this one. In a star schedule every core is measured against the boot core only. If the boot
  * core's TSC steps midway, cores that were measured before the step seem to differ from cores measured after it. The
- * next pass shows whether they do.
+ * next pass shows whether these cores really differ.
  */
 static const struct offsets *
 get_offsets_of_next_pass(const struct pass_analysis *pass)
@@ -247,9 +247,9 @@ get_offsets_of_next_pass(const struct pass_analysis *pass)
 }
 
 /*
- * Returns true if the next pass confirms the offsets of all cores in a star schedule. It is not enough that it confirms
- * the offset of one core that differs. If the boot core's TSC stepped just before the last core was measured, that core
- * is right, and all others seem to differ. Returns false if there is no other pass.
+ * Returns true if the next pass confirms the offsets of all cores in a star schedule. Returns false if there is no
+ * other pass. A confirmed offset of only the core that differs is not enough. If the boot core's TSC stepped just
+ * before the last core was measured, the last core is right, and all others seem to differ.
  */
 static bool
 does_next_pass_confirm_offsets(const struct pass_analysis *pass)
@@ -266,9 +266,9 @@ does_next_pass_confirm_offsets(const struct pass_analysis *pass)
 }
 
 /*
- * Returns true if the next pass, too, proves that RANK differs from a core of the majority. A pass with wide intervals
- * is consistent with any offset, so consistency is not enough. Returns true for a pass of all pairs, and for the boot
- * core.
+ * Returns true if the next pass, too, proves that RANK differs from a core of the majority. An offset that the next
+ * pass does not contradict is not enough, because a pass with wide intervals contradicts no offset. Returns true
+ * without proof for a pass of all pairs, and for the boot core.
  */
 static bool
 does_next_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
@@ -320,7 +320,7 @@ has_core_finding(const struct pass_analysis *pass, size_t rank)
 	return core->steps_back || core->drifts || core->off_majority || pass_is_core_off_majority(pass, rank);
 }
 
-/* Returns the pair with the largest SIZE_OF among the cores that no finding names, if that size is above 0. */
+/* Returns the pair with the largest SIZE_OF, if that is above 0. Cores that a finding names are left out. */
 static struct pair
 find_worst_pair(const struct pass_analysis *pass,
 		uint64_t (*size_of)(const struct pass_analysis *pass, size_t a, size_t b))
@@ -375,9 +375,9 @@ pass_find_worst_drift_pair(const struct pass_analysis *pass)
 }
 
 /*
- * Returns the largest offset with which cores count as synchronised. Unless the user sets it, it is at least a few
- * round trips, because no smaller bound can be measured. It is at most 10 us, because longer round trips only show that
- * cores share a processor.
+ * Returns the largest offset with which cores count as synchronised. Unless the user sets this limit, it is at least
+ * TRIPS times the best round trip, because no smaller bound can be measured. Round trips raise it to at most 10 us,
+ * because longer round trips only show that virtual cores share a processor.
  */
 static uint64_t
 sync_limit_ns(const struct report *report)
@@ -408,7 +408,8 @@ mark_cores_off_majority(const struct pass_analysis *pass)
 
 /*
  * Decides whether the cores are synchronised. No core may differ from the majority in the first or last pass, and no
- * core's offset may have changed between the two passes.
+ * core's offset may have changed between the two passes. Warps, steps back and contradictions also exclude
+ * synchronisation. The largest possible offset must be at most sync_limit_ns().
  */
 static void
 decide_if_cores_are_synchronised(const struct pass_analysis *pass)
@@ -422,7 +423,10 @@ decide_if_cores_are_synchronised(const struct pass_analysis *pass)
 		off += pass_core_of_rank(pass, i)->off_majority;
 		stepping += pass_core_of_rank(pass, i)->steps_back;
 	}
-	/* A warp proves that two TSCs once differed by more than the passes show, so their bound is then not known. */
+	/*
+	 * A warp proves that two TSCs once differed by more than the passes show. The bound of the offsets is then
+	 * unknown.
+	 */
 	skew->within_known = first != UINT64_MAX && last != UINT64_MAX && !skew->any_moved && !stepping &&
 			    !report_count_warps(skew) && !skew->first.summary.contradictions &&
 			    !skew->last.summary.contradictions;
@@ -456,8 +460,8 @@ is_group_closer(const struct pass_analysis *pass, size_t representative, size_t 
 }
 
 /*
- * Returns true if more than half of all cores are close to one core, and RANK is proven to be further from each of
- * them.
+ * Returns true if RANK is proven to be outside of a group of more than half of all cores. The group consists of one
+ * core as its representative, and of the cores that is_group_closer() finds nearer to it than to RANK.
  */
 static bool
 is_core_apart_from_majority(const struct pass_analysis *pass, size_t rank)
@@ -490,9 +494,9 @@ are_all_cores_off_apart_from_majority(const struct pass_analysis *pass)
 }
 
 /*
- * Returns true if the majority exists only because its offsets are inexact. Then some of its cores are proven to drift
- * against each other, and the others are at most half of all cores. Returns false if more than half of all cores are in
- * the majority and do not drift, and each core that differs is outside of this group.
+ * Returns true if some cores of the majority are proven to drift against each other, and its other cores are at most
+ * half of all cores. Such a majority exists only because its offsets are inexact. Returns false if there are cores that
+ * differ, and each of them is proven to be outside of a group of more than half of all cores.
  */
 static bool
 is_majority_split_by_drift(const struct pass_analysis *pass)

@@ -34,7 +34,8 @@ struct pair {
 
 /*
  * Finds the cores that drift or whose TSC differs from the majority's, and whether all are synchronised. Sets the
- * results in REPORT, and the analyses of the first and the last pass. LAST has no cores if there was only one pass.
+ * results in REPORT. Sets FIRST and LAST to the analyses of the first and the last pass. LAST has no cores if there was
+ * only one pass.
  */
 void analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_analysis *last);
 

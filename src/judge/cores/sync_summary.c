@@ -77,8 +77,8 @@ put_clause_on_shown_pass(struct text *text, const struct report *report)
 }
 
 /*
- * Writes a clause on synchronisation: the first that applies. Returns true if the TSCs are synchronised and none is
- * proven to differ.
+ * Writes the first clause on synchronisation that applies. Returns true if the TSCs are synchronised and none is proven
+ * to differ.
  */
 static bool
 put_synchrony_clause(struct text *text, const struct report *report)

@@ -6,7 +6,7 @@ struct extremes {
 	size_t asked; /* number of cores whose registers were read */
 	size_t cores; /* number of cores that have TSC_ADJUST */
 	const struct report_core *least, *most;
-	size_t least_count, most_count; /* number of cores with the values of LEAST and MOST */
+	size_t least_count, most_count; /* numbers of cores with the same value as LEAST and as MOST */
 };
 
 static struct extremes
@@ -48,9 +48,9 @@ absolute_ticks(int64_t ticks)
 }
 
 /*
- * Returns the APIC id of the only core that differs, if all others have one value and are more than half of the started
- * cores; otherwise REPORT_NO_CORE. If the run ended at its deadline, perhaps only the registers of a few cores were
- * read.
+ * Returns the APIC id of the only core that differs, or REPORT_NO_CORE. All other cores must have one value, and be
+ * more than half of the started cores: a run that ended at its deadline may have read the registers of only a few
+ * cores.
  */
 static uint32_t
 find_only_differing_core(const struct report *report, const struct extremes *extremes)

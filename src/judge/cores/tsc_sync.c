@@ -24,8 +24,8 @@ set_figure_to_offset_size(struct finding *finding, struct offset offset)
 }
 
 /*
- * At most NAMED_MAX of OFF faulty cores get a finding. Returns the end of finding number COUNT: for the last finding,
- * the number of cores without one; otherwise "".
+ * At most NAMED_MAX of OFF faulty cores get a finding. Returns the end of the text of finding number COUNT. The last
+ * finding ends with the number of faulty cores that have no finding. The other findings end with "".
  */
 static struct phrase
 remaining_cores_phrase(size_t count, size_t off)
@@ -427,8 +427,8 @@ find_finding_that_explains_warp(struct report *report, const struct report_conte
 }
 
 /*
- * Adds a sentence on warps to the finding that explains them: how many there were, that there were none, or that the
- * checks were not made.
+ * Adds a sentence on the warp checks to the finding that explains warps: the number of warps that it explains, that no
+ * warp was seen, or that the checks were not made. Adds nothing if all warps are unexplained.
  */
 static void
 add_warps_to_finding(struct report *report, const struct warp_checks *checks)

@@ -47,7 +47,7 @@ rank_clocks(const struct report *report)
 	return ranking;
 }
 
-/* Adds a row for CLOCK, which has none yet. Returns an empty text, into which the caller writes the reason. */
+/* Adds a row for CLOCK, which has no row yet. Returns an empty text, into which the caller writes the reason. */
 static struct text
 add_advice_row(struct report_advice *advice, const char *clock, bool avoid)
 {
@@ -68,7 +68,10 @@ recommend_find_clock_of_linux(const struct report *report)
 	return NULL;
 }
 
-/* If Linux takes another clock than the best one, by other criteria, adds this to the row of the best clock. */
+/*
+ * If Linux takes another clock than the best clock, adds this to the reasons for the best clock. Linux chooses by other
+ * criteria.
+ */
 static void
 put_other_clock_of_linux(const struct report *report, const struct report_clock *entry, struct text *reason)
 {

@@ -31,8 +31,8 @@ void recommend_predict_tick_timer(struct report *report);
 /*
  * Fills report->advice from figures and verdicts; to be called after judge_report(). The healthy clocks come first, by
  * Linux's class of their ratings (hundreds) and in a class by the cost of a read. Healthy clocks that kernels switch
- * off follow: one whose rate changed, and an HPET that PC10 stops. Failed clocks come last, to be avoided. A clock that
- * is absent or was not measured is not named.
+ * off follow: a clock whose rate changed, and an HPET that the sleep state PC10 stops. Failed clocks come last, as
+ * clocks to avoid. A clock that is absent or was not measured is not named.
  */
 void recommend_clocks(struct report *report);
 

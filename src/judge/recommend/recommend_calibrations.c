@@ -19,7 +19,7 @@ worst_error_phrase(const struct report_calibration *row)
 	return phrase("%s ppm", number_ppm_from_ppb(row->worst.value < 0 ? -row->worst.value : row->worst.value).text);
 }
 
-/* Linux takes the rate of its quick loop, or of the slower one if the quick one gives none. */
+/* Linux takes the TSC's rate from its quick loop, or from its slower loop if the quick loop gives no rate. */
 void
 recommend_describe_calibrations(struct report *report)
 {

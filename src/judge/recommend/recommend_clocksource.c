@@ -102,8 +102,8 @@ add_row_of_chosen_clock(struct report *report, const char *system, const char *c
 }
 
 /*
- * Returns a clause on why Linux prefers FIRST to NEXT, if these are the TSC and the hypervisor's clock, or on why Linux
- * may later stop using FIRST. Otherwise returns "". NEXT may be NULL.
+ * Returns a clause on Linux's choice of FIRST, or "". If the TSC competes with the hypervisor's clock, the clause
+ * explains their order. Otherwise it may explain why Linux may later stop using the TSC. NEXT may be NULL.
  */
 static const char *
 why_linux_prefers_first(const struct report *report, const struct clock *first, const struct clock *next)
@@ -237,8 +237,8 @@ put_error_of_postgresql_loop(struct text *text, const struct report *report)
 
 /*
  * PostgreSQL 19 with timing_clock_source=auto, by src/common/instr_time.c: tsc_detect_frequency() and
- * tsc_use_by_default(). It reads the TSC if that is invariant, RDTSCP exists, its rate is found, and CPUID reports
- * TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's clock.
+ * tsc_use_by_default(). PostgreSQL reads the TSC if the TSC is invariant, RDTSCP exists, the TSC's rate is found, and
+ * CPUID reports TSC_ADJUST or Linux's clocksource is the TSC. Otherwise it reads the system's clock.
  */
 static void
 predict_clock_of_postgresql(struct report *report)

@@ -20,7 +20,10 @@
 #define RATING_RUNS     150u
 #define RATING_MAY_STOP 100u
 
-/* Returns the boot core's row of SOURCE: its one-shots of 100 us, or else its first row; NULL if it was not tested. */
+/*
+ * Returns the boot core's test of SOURCE with one-shots of 100 us. Without such a test, returns the boot core's first
+ * test of SOURCE, or NULL if there is none.
+ */
 static const struct report_interval *
 find_timer_test(const struct report *report, const char *source)
 {
@@ -47,14 +50,17 @@ is_timer_tested(const struct report *report, const char *source)
 	return row && row->state == CLOCK_PRESENT;
 }
 
-/* Returns true if the report has the clock ID or, in case clocks= excludes it, the interrupt source SOURCE. */
+/*
+ * Returns true if the report has the clock ID, or if its interrupt source SOURCE was tested. The option clocks= may
+ * exclude the clock, but it does not exclude interrupts.
+ */
 static bool
 has_clock_or_tested_timer(const struct report *report, const char *id, const char *source)
 {
 	return report_has_clock(report, id) || is_timer_tested(report, source);
 }
 
-/* Writes how many rules on its interrupts SOURCE passed, if it broke none. */
+/* Writes how many rules on interrupts SOURCE passed, if it broke none of them. */
 static void
 put_passed_rules(const struct report *report, struct text *reason, const char *source)
 {

@@ -13,18 +13,22 @@
 #include "rules/rules.h"
 
 #define IN_TIME_SHARE 8 /* a tick that is later than 1/8 of its period was delayed */
-/* fewer lost ticks or doubled interrupts prove nothing: pauses of the host may have ended just before the next tick */
+/*
+ * fewer lost ticks or doubled interrupts prove no fault: pauses of the host may have ended just before the next tick,
+ * so that no tick was late
+ */
 #define EVENTS_MIN    4
-#define SPREAD_SHARE  8 /* interrupts with a common delay: their first percentile is within 1/8 of the median */
-#define FAR_FACTOR    4 /* the host delays one timer less than 4 times as much as another */
+/* interrupts have a common delay if the 1st percentile of their lateness is at most 1/8 below the median */
+#define SPREAD_SHARE  8
+#define FAR_FACTOR    4 /* limit of the ratio between the host's delays of two timers */
 #define PIT_CLOCKS_2_NS 1677 /* the duration of two PIT clocks */
 #define UNEVEN_WORDS  ", but ticks come more than 1/8 period late, so a tick may be counted in the wrong period."
 
 /* ---- the host of an emulator ---- */
 
 /*
- * Returns true if no tick of the test ROW was late. Then the host did not pause the timer: a pause ends at any time in
- * a period, so it also makes ticks late.
+ * Returns true if 99.9 % of the ticks of the test ROW were late by less than 1/8 period. Then the host did not pause
+ * the timer: a pause ends at any time in a period, so it also makes ticks late.
  */
 static bool
 are_ticks_in_time(const struct report_interval *row)
@@ -234,8 +238,9 @@ judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 }
 
 /*
- * Returns true if the share of excused periods, in which the core had a gap, is at least the share of lost periods
- * among the others. Then the cause of the gaps may also have delayed the timer.
+ * Returns true if at least half of the periods are excused because the core had a gap. Also returns true if the share
+ * of excused periods is at least the share of lost periods among the other periods. Then the cause of the gaps may also
+ * have delayed the timer.
  */
 static bool
 may_gaps_explain_lost_ticks(const struct irq_totals *totals)
@@ -296,9 +301,9 @@ judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool mi
 }
 
 /*
- * Judges deadlines with two interrupts. QEMU has two reasons for these. Its hpet_timer() fires again 10 ns later if it
- * runs before the comparator's tick has passed. And a tick that its main loop sends late may come together with the
- * next tick.
+ * Judges deadlines with two interrupts. QEMU sends two for two reasons. Its hpet_timer() fires again 10 ns later if it
+ * runs before the comparator's tick has passed. A tick that QEMU's main loop sends late may come together with the next
+ * tick.
  */
 static void
 judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)

@@ -7,7 +7,7 @@
 
 #define UNEVEN_SHARE 8u /* if ticks are late by more than 1/8 period, a tick may be matched to the wrong period */
 
-/* Adds the early one-shots of the test ROW. ALWAYS is true if one-shots of every length came early on its core. */
+/* Adds the early one-shots of the test ROW. ALWAYS is true if one-shots of every length came early on ROW's core. */
 static void
 add_early_one_shots(struct irq_totals *totals, const struct report_interval *row, bool always)
 {
