@@ -27,8 +27,9 @@ widen_hull_around_time(struct hull *hull, size_t other, size_t core, struct span
 	widen_hull(hull, other, core, at_ps);
 }
 
-struct hull
-hull_of_offsets(size_t other, size_t core, struct span span)
+/* Returns the offsets of the TSCs themselves, without readings that are too high. */
+static struct hull
+hull_of_tscs(size_t other, size_t core, struct span span)
 {
 	__int128 ticks = machine_get_tsc_at(core, span.from_ps) - machine_get_tsc_at(other, span.from_ps);
 	struct hull hull = { ticks, ticks };
@@ -38,6 +39,14 @@ hull_of_offsets(size_t other, size_t core, struct span span)
 		widen_hull_around_time(&hull, other, core, span, machine.core[i].steps_at_ps);
 	for (size_t i = 0; i < machine.faults && (machine_core_has_fault(core) || machine_core_has_fault(other)); i++)
 		widen_hull_around_time(&hull, other, core, span, machine.set_back_ps[i]);
+	return hull;
+}
+
+struct hull
+hull_of_offsets(size_t other, size_t core, struct span span)
+{
+	struct hull hull = hull_of_tscs(other, core, span);
+
 	if (machine_core_has_fault(core))
 		hull.high += machine.ahead_ticks * TICK;
 	if (machine_core_has_fault(other))
@@ -115,15 +124,33 @@ check_drift(const struct report *report, size_t core)
 		    (long long)drift->low, (long long)drift->high, truth);
 }
 
+static bool
+is_in_span(uint64_t at_ps, struct span span)
+{
+	return at_ps >= span.from_ps && at_ps <= span.to_ps;
+}
+
+/* Returns true if a reading in one of the passes over the cores was too high (or set the TSC back). */
+static bool
+has_pass_a_fault(void)
+{
+	for (size_t i = 0; i < machine.faults; i++)
+		if (is_in_span(machine.set_back_ps[i], machine.first) || is_in_span(machine.set_back_ps[i], machine.last))
+			return true;
+	return false;
+}
+
 /*
  * Returns the largest true offset between any two cores in the time that the report can cover. This time starts with
  * the first pass, and ends as soon as any core has begun its last ping-pong: the report cannot show what that core's
- * TSC does later.
+ * TSC does later. Readings that are too high count only if a pass had one: other readings are not compared with those
+ * of another core.
  */
 static __int128
 get_largest_true_offset(void)
 {
 	struct span span = { machine.first.from_ps, UINT64_MAX };
+	bool has_fault = has_pass_a_fault();
 	__int128 most = 0;
 
 	for (size_t i = 0; i < machine.cores; i++)
@@ -131,7 +158,7 @@ get_largest_true_offset(void)
 
 	for (size_t a = 0; a < machine.cores; a++)
 		for (size_t b = a + 1; b < machine.cores; b++) {
-			struct hull hull = hull_of_offsets(a, b, span);
+			struct hull hull = has_fault ? hull_of_offsets(a, b, span) : hull_of_tscs(a, b, span);
 
 			most = -hull.low > most ? -hull.low : most;
 			most = hull.high > most ? hull.high : most;
