@@ -48,6 +48,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	timer->route = (struct timer_route){ .kind = timer->driver->route_kind == BY_SCI ? "ioapic" : "status" };
 	timer->hz = (struct rate)ACPI_PM_EXACT_HZ;
 	timer->ticks_max = UINT32_MAX;
+	timer->clock = "acpi_pm";
 	timer->phase_ticks = 1; /* the current tick has partly passed, so the interrupt may be up to one tick early */
 	timer->state = CLOCK_PRESENT;
 	if (!find_register_blocks(fadt, timer))

@@ -255,7 +255,10 @@ struct record_timer {
 	uint64_t span_ticks, span_least, span_most;
 	uint64_t phase_ticks; /* maximum number of ticks from programming the source until its counter starts */
 	uint64_t count_mask;  /* mask of the counter that the interrupt handler reads; 0 if it reads none */
-	/* resolution of the counter that times the interrupts: the source's own counter, or else the TSC */
+	/*
+	 * how far a reading may be behind the exact value of the counter that times the interrupts: the source's own
+	 * counter, or else the TSC
+	 */
 	uint64_t step_ticks;
 };
 

@@ -3,6 +3,9 @@
 
 #include "base/text.h"
 
+/* The largest uneven step is one tick above the smallest, and rounding down takes up to one more. */
+#define UNEVEN_TICKS 2
+
 /*
  * Updates the greatest common divisor with a new difference. Usually the difference is a multiple of it, and nothing
  * changes.
@@ -52,9 +55,12 @@ resolution_add_samples(struct resolution *resolution, const struct clock *clock,
 	for (size_t i = 1; i < count; i++) {
 		uint64_t ticks = clock_elapsed_ticks(clock, samples[i - 1].ticks, samples[i].ticks);
 
-		if (ticks && !clock_stepped_back(clock, ticks) &&
-		    clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
+		if (clock_stepped_back(clock, ticks) || !clock_comparable(trust_ticks, &samples[i - 1], &samples[i]))
+			continue;
+		if (ticks)
 			add_difference_of_readings(resolution, ticks);
+		else
+			resolution->repeats = true;
 	}
 	if (text_equal(clock->main, "tsc"))
 		update_gcd_by_tsc_readings(resolution, samples, count);
@@ -69,4 +75,15 @@ resolution_merge_other(struct resolution *resolution, const struct resolution *o
 		resolution->smallest_ticks = other->smallest_ticks;
 	update_gcd(resolution, other->gcd_ticks);
 	resolution->steps += other->steps;
+	resolution->repeats |= other->repeats;
+}
+
+uint64_t
+resolution_largest_lag_ticks(const struct resolution *resolution)
+{
+	if (!resolution->steps)
+		return 1;
+	if (resolution->repeats && resolution->smallest_ticks > resolution->gcd_ticks)
+		return resolution->smallest_ticks + UNEVEN_TICKS;
+	return resolution->gcd_ticks;
 }

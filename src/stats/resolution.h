@@ -2,6 +2,7 @@
 #ifndef BARETICK_RESOLUTION_H
 #define BARETICK_RESOLUTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct resolution {
 	uint64_t steps;          /* number of differences above 0; if it is 0, the fields below are not valid */
 	uint64_t smallest_ticks; /* the smallest difference */
 	uint64_t gcd_ticks;      /* greatest common divisor of all differences, which is the clock's resolution */
+	bool repeats;            /* true if two successive readings were equal, so the reads are faster than the steps */
 };
 
 /*
@@ -24,5 +26,13 @@ void resolution_add_samples(struct resolution *resolution, const struct clock *c
 
 /* Adds the results of another method of reading the same counter. */
 void resolution_merge_other(struct resolution *resolution, const struct resolution *other);
+
+/*
+ * Returns how far a reading may be behind the counter's exact value, in ticks: one step, or 1 if no step was seen. A
+ * counter that is calculated from a slower one has uneven steps, which differ by one tick, and its values are rounded
+ * down. This is only assumed of a counter whose smallest difference is above the divisor although reads are faster than
+ * its steps, because even steps would show the divisor as a difference.
+ */
+uint64_t resolution_largest_lag_ticks(const struct resolution *resolution);
 
 #endif

@@ -92,7 +92,7 @@ expected_slope(const struct survey *survey, const struct survey_track *track)
 static struct resolution
 resolution_of_counter(const struct survey *survey, const struct survey_track *track)
 {
-	struct resolution all = { 0, 0, 0 };
+	struct resolution all = { .steps = 0 };
 
 	for (size_t i = 0; i < survey->report->clock_count; i++) {
 		const struct report_clock *other = &survey->report->clocks[i];

@@ -73,16 +73,14 @@ test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until
 	test->arming.closed = last;
 }
 
-/* Returns the resolution of the counter that times the source, in ticks of this counter. */
-static uint64_t
-counter_resolution_ticks(const struct timer_test *test)
+uint64_t
+test_counter_lag_ticks(const struct timer_test *test)
 {
-	const struct timer *timer = test->timer;
-	const struct report_clock *entry = timer->clock ? report_find_clock(test->survey->report, timer->clock) : NULL;
+	const struct report_clock *entry = NULL;
 
-	if (!timer->counter_address && !timer->by_tsc)
-		return test->survey->tsc.resolution_ticks;
-	return entry && entry->resolution.gcd_ticks ? entry->resolution.gcd_ticks : 1;
+	if (test->timer->clock)
+		entry = report_find_clock(test->survey->report, test->timer->clock);
+	return entry ? resolution_largest_lag_ticks(&entry->resolution) : 1;
 }
 
 /* Appends the description of the tested timer to the record. */
@@ -91,6 +89,7 @@ record_timer_description(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 	struct record_timer *facts = &test->facts;
+	uint64_t lag_ticks = test_counter_lag_ticks(test);
 	struct text source;
 
 	facts->timer = (uint16_t)(test->row - test->survey->report->intervals);
@@ -101,9 +100,9 @@ record_timer_description(struct timer_test *test)
 				  (timer->own_phase ? RECORD_OWN_PHASE : 0) |
 				  (timer->ticks_max == 1 ? RECORD_UNTIMED : 0));
 	facts->interval_ns = test->row->asked_ns;
-	facts->phase_ticks = timer->phase_ticks;
+	facts->phase_ticks = timer->phase_ticks + 2 * (lag_ticks - 1);
 	facts->count_mask = timer->counter_address ? timer->count_mask : 0;
-	facts->step_ticks = counter_resolution_ticks(test);
+	facts->step_ticks = timer->counter_address || timer->by_tsc ? lag_ticks : test->survey->tsc.resolution_ticks;
 	record_put(&test->survey->record, RECORD_TIMER, facts, NULL, 0);
 	test->recorded = true;
 }

@@ -42,6 +42,12 @@ struct timer_test {
 
 /* functions in irq_wait.c */
 
+/*
+ * Returns how far a reading of the source's counter may be behind its exact value, in ticks, as shown by the clock that
+ * uses this counter; 1 if no clock uses it.
+ */
+uint64_t test_counter_lag_ticks(const struct timer_test *test);
+
 /* Discards recorded interrupts, and programs the source with TICKS. */
 void test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);
 

@@ -47,6 +47,27 @@ TEST(steps_of_52_78_and_130_have_the_divisor_26)
 	assert_int_equal(resolution.gcd_ticks, 26);
 }
 
+TEST(an_even_counter_lags_by_one_step)
+{
+	add_reads(&bits_64, (const uint64_t[]){ 0, 21, 21, 42, 84 }, 5);
+	assert_int_equal(resolution_largest_lag_ticks(&resolution), 21);
+}
+
+/* The counter is calculated from a slower one: 21.7 ticks for each of that counter's ticks. */
+TEST(a_calculated_counter_lags_by_two_ticks_more_than_its_smallest_step)
+{
+	add_reads(&bits_64, (const uint64_t[]){ 0, 21, 21, 43, 65, 86 }, 6);
+	assert_int_equal(resolution.gcd_ticks, 1);
+	assert_int_equal(resolution_largest_lag_ticks(&resolution), 23);
+}
+
+TEST(a_counter_that_steps_faster_than_it_is_read_is_taken_for_even)
+{
+	assert_int_equal(resolution_largest_lag_ticks(&resolution), 1);
+	add_reads(&bits_64, (const uint64_t[]){ 0, 21, 43, 65, 86 }, 5);
+	assert_int_equal(resolution_largest_lag_ticks(&resolution), 1);
+}
+
 /*
  * As in an emulator that counts instructions: each turn of the loop takes 608 ticks, and the clock is read after 288
  * of them.
@@ -116,7 +137,7 @@ TEST(steps_of_18_sizes_count_for_the_divisor_and_the_minimum)
 
 TEST(two_read_methods_share_the_divisor_of_all_their_steps)
 {
-	struct resolution other = { 3, 45, 15 };
+	struct resolution other = { .steps = 3, .smallest_ticks = 45, .gcd_ticks = 15 };
 
 	resolution_merge_other(&resolution, &resolution);
 	assert_int_equal(resolution.steps, 0);
