@@ -40,7 +40,7 @@ reading(uint64_t tsc, uint64_t ticks)
 	return (struct sample){ tsc - BRACKET, ticks, tsc };
 }
 
-/* Sets the duration of the step: NS by CLOCK, and TSC_NS by the TSC. */
+/* Sets the duration of the step as CLOCK counts it (NS) and as the TSC counts it (TSC_NS). */
 static void
 took(unsigned clock, int64_t ns, int64_t tsc_ns)
 {
@@ -54,7 +54,7 @@ took(unsigned clock, int64_t ns, int64_t tsc_ns)
 	step.is.seen_tsc = compared->now.end;
 }
 
-/* Sets how long the step lasted by all clocks (NS) and by the TSC (TSC_NS). */
+/* Sets the duration of the step as all other clocks count it (NS) and as the TSC counts it (TSC_NS). */
 static void
 all_took(int64_t ns, int64_t tsc_ns)
 {
@@ -107,8 +107,8 @@ found(void)
 }
 
 /*
- * Asserts that a group in the first discontinuity has exactly the clocks in the bit mask SET. The interval of the time
- * that passed by these clocks must contain NS, and must be at most WITHIN_NS wide.
+ * Asserts that group number GROUP of the first discontinuity has exactly the clocks in the bit mask SET. The interval
+ * of the time that these clocks counted must contain NS, and must be at most WITHIN_NS wide.
  */
 static void
 assert_group(size_t group, uint32_t set, int64_t ns, int64_t within_ns)
@@ -216,7 +216,10 @@ TEST(a_clock_first_read_within_the_step_is_not_compared)
 	assert_int_equal(found(), 0);
 }
 
-/* The RTC's edge at the end of the step comes late, so that the TSC counts more. */
+/*
+ * The RTC's edge at the end of the step comes late. Therefore the TSC and the other clocks count more than the RTC's
+ * one second.
+ */
 TEST(an_edge_may_come_50_ms_late_in_a_guest_and_5_ms_on_bare_metal)
 {
 	static const int64_t late_ns[] = { 4 * MS, 8 * MS, 49 * MS, 53 * MS };
@@ -277,7 +280,7 @@ TEST(an_rtc_that_seems_to_step_far_back_jumped_ahead)
 	assert_group(1, set_of(RTC), -2 * S, 11 * MS);
 }
 
-/* The edge at the start of the step may have come at the end of a pause. */
+/* If no later edge confirms the RTC's edge at the start of the step, that edge may have come at the end of a pause. */
 TEST(the_size_of_an_rtcs_jump_is_unknown_after_a_single_edge)
 {
 	all_took(S, S);

@@ -33,8 +33,8 @@ begin(void **state)
 TEST_FIXTURE(begin, NULL);
 
 /*
- * Writes the entry for a search for gaps on CORE that lasted OBSERVED_MS. It has GAPS gaps in OCTAVE, all as long as
- * the longest one.
+ * Writes the entry for a search for gaps on CORE that lasted OBSERVED_MS. The entry has GAPS gaps of WORST_TICKS each.
+ * They count in octave number OCTAVE: 2^(OCTAVE-1) to 2^OCTAVE - 1 ns.
  */
 static void
 put_watch(uint32_t core, uint64_t observed_ms, size_t octave, uint64_t gaps, uint64_t worst_ticks)
@@ -147,8 +147,9 @@ TEST(a_longer_record_replaces_all_figures_except_the_number_of_smis)
 }
 
 /*
- * Writes the entry for a search for gaps on a core that lasted 100 ms. The core ran for at least 70 ms, and its long
- * gaps took 9 ms.
+ * Writes the entry for a search for gaps on CORE that lasted 100 ms. The core ran for at least 70 ms, and its gaps of
+ * 500 us or more took 9 ms. The host's counter reported REPORTED_NS of stolen time, in a time that was AROUND_MS longer
+ * than the search. If the counter was not read, AROUND_MS is 0.
  */
 static void
 put_reported(uint32_t core, uint64_t reported_ns, uint64_t around_ms)
@@ -174,8 +175,8 @@ TEST(stolen_time_that_the_host_reports_is_added_up_over_the_cores)
 	assert_int_equal(stolen->observed_ns, 200000000);
 	assert_int_equal(stolen->reported_ns, 11000000);
 	/*
-	 * a part of the stolen time that the host reports for the second core may have been just before or after the
-	 * loop
+	 * The host may have stolen some of the reported time just before or after the search: up to 2 of the first
+	 * core's 10 ms, and all of the second core's 1 ms.
 	 */
 	assert_int_equal(stolen->reported_low_ns, 8000000);
 	assert_int_equal(stolen->low_ns, 18000000);

@@ -1,7 +1,7 @@
 /*
  * Offsets and drifts of cores, calculated from records that the tests write entry by entry. A tick is half a
- * nanosecond, and the TSC advances by single ticks. The interval of a ping-pong is as wide as its round trip, plus one
- * tick on each side.
+ * nanosecond, and the TSC advances by single ticks. The interval of the offset from a ping-pong is as wide as the round
+ * trip, plus one tick on each side.
  */
 #include "test.h"
 #include "analysis/analysis.h"
@@ -259,7 +259,10 @@ TEST(a_later_pass_is_compared_with_the_first_and_replaces_the_previous_pass)
 	assert_offset(report.cores[1].last_offset, 500 - 51, 500 + 51);
 }
 
-/* The bounds from the two directions contradict each other by 400 ticks, minus one tick of resolution on each side. */
+/*
+ * The two directions of the ping-pong give bounds of the offset that contradict each other by 400 ticks. The resolution
+ * of one tick on each side explains 2 of them.
+ */
 TEST(a_pair_that_moved_during_its_pingpong_is_a_contradiction_without_offset)
 {
 	struct record_pingpong moved = pingpong(0, 1, 0, 100);
@@ -343,7 +346,7 @@ TEST(a_star_schedule_for_lack_of_memory_says_so)
 	assert_false(report.skew.first.measured);
 }
 
-/* A rehearsal (a trial run) comes before the first pass, and the rounds of a soak come after it. */
+/* A rehearsal (a trial run) comes before the first pass, and the rounds of a soak come after that pass. */
 TEST(pingpongs_outside_of_passes_count_for_warps_only)
 {
 	struct record_pingpong of_soak = pingpong(0, 2, -5000, 100);
@@ -534,7 +537,10 @@ TEST(a_pass_may_have_more_than_64_cores)
 	assert_offset(report.cores[70].offset, 800 - 51, 800 + 51);
 }
 
-/* A row of a soak has the bounds by one ping-pong. The TSC of this record advances by up to 5 ticks at once. */
+/*
+ * A row of a soak has the bounds of an offset from one ping-pong. The TSC of this record advances by up to 5 ticks at
+ * once.
+ */
 TEST(an_offset_in_a_row_of_a_soak_includes_the_resolution_of_the_tsc)
 {
 	struct offset offset;

@@ -43,7 +43,7 @@ static struct {
 
 static uint64_t look;               /* number of the next look, a batch within a rate window */
 static uint64_t last_tsc[CLOCKS];   /* the TSC after the latest reading of each clock */
-/* time between the latest reading that is not in the record and the next one, or 0 */
+/* time in ns from a clock's previous reading to its next batch, if that reading is not in the record; otherwise 0 */
 static uint64_t left_out_ns;
 
 static uint64_t
@@ -297,7 +297,10 @@ put_looks(uint16_t window, uint64_t from_ns, uint64_t to_ns)
 	}
 }
 
-/* A counter may be set back to a value below its first reading. If the TSC steps back, no time has passed. */
+/*
+ * A counter may be set back to a value below its first reading. If the TSC steps back, the time that passed counts as
+ * 0.
+ */
 TEST(a_clock_may_step_back)
 {
 	static const struct clock rtc = { .wrap_ticks = 59 }, tsc = { .wrap_ticks = UINT64_MAX };
@@ -336,7 +339,7 @@ TEST(the_wraps_of_all_counters_are_counted)
 
 /*
  * The PIT becomes faster by 2 % after the window, so it wraps six times more until the end of the run than its rate in
- * the window implies. Readings in between show this.
+ * the window implies. Only readings between the window and the end of the run show these wraps.
  */
 TEST(wraps_after_the_window_are_counted_with_the_readings_in_between)
 {
@@ -391,7 +394,7 @@ TEST(wraps_of_a_fast_clock_are_counted_with_its_measured_rate)
 	}
 }
 
-/* A reading after the jump must not decide how often the counter wrapped before it. */
+/* A reading after the jump must not decide how often the counter wrapped before the jump. */
 TEST(wraps_up_to_a_jump_are_counted_without_the_readings_after_it)
 {
 	let_counters_wrap();
@@ -456,7 +459,7 @@ TEST(without_a_preemption_wraps_are_counted_right_with_a_wrong_tsc_rate)
 	assert_false(is_miscounted(LOOK_NS, -300000000));
 }
 
-/* Between two looks, its error is less than half of its range. Over the whole window it is 33 wraps. */
+/* Between two looks, the PIT's error is less than half of its range. Over the whole window the error is 33 wraps. */
 TEST(a_clock_that_is_far_off_is_not_miscounted)
 {
 	let_counters_wrap();
@@ -638,7 +641,10 @@ TEST(a_guests_late_rtc_edge_accuses_no_clock_without_confirmation)
 		analyse();
 		assert_true(row(RTC)->implied_since.known);
 		assert_int_equal(row(RTC)->implied_since.low > TSC_HZ * MICROHZ, wrong);
-		/* The first half of the window and the extra measurement share no edge, so together they decide it. */
+		/*
+		 * The first half of the window and the extra measurement share no edge. Therefore they decide together
+		 * whether the RTC's rate is wrong.
+		 */
 		assert_int_equal(row(RTC)->implied_window.high != window.high, wrong);
 		assert_int_equal(outcome.unsure, 0);
 	}
@@ -675,8 +681,8 @@ TEST(a_clock_that_was_never_seen_to_move_has_no_rate)
 }
 
 /*
- * Only evenly spread looks are kept. Each keeps the corners of its readings (see src/consensus/rate_fit.h). Therefore
- * the rate is known for any number of looks.
+ * The analysis keeps only some of the looks, evenly spread, and the corners of their readings (see
+ * src/consensus/rate_fit.h). The rate must be known for any number of looks.
  */
 TEST(the_rate_does_not_depend_on_the_number_of_looks)
 {

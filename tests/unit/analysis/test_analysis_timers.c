@@ -139,8 +139,8 @@ TEST(each_tick_in_time_belongs_to_its_own_deadline)
 }
 
 /*
- * In the last three or six periods of the window there is no tick. In a guest or during a gap, the host may have
- * preempted the core.
+ * The last three or six periods of the window have no tick. In a guest, or after a gap, the host may have preempted the
+ * core for three periods, but not for six.
  */
 TEST(periods_up_to_the_end_of_a_window_are_not_lost_if_the_host_is_busy)
 {
@@ -237,8 +237,8 @@ TEST(a_reinjected_tick_long_before_a_deadline_belongs_to_earlier_ones)
 }
 
 /*
- * After each of two gaps, the timer sends the missed ticks in a burst. Each of the five other ticks is in time, but
- * comes after a short gap of a busy host.
+ * After each of two gaps, the timer sends the missed ticks in a burst. The five other ticks are in time, but a short
+ * gap comes before each of them, as on a busy host.
  */
 TEST(bursts_do_not_show_the_phase_of_the_periods)
 {
@@ -257,8 +257,8 @@ TEST(bursts_do_not_show_the_phase_of_the_periods)
 }
 
 /*
- * Two ticks that a gap delayed come next to later ticks. A third surplus tick was not pending, so it counts as
- * doubled.
+ * A gap delays the ticks for deadlines 200 and 300. They come as second ticks of later periods, at 550 and 640. The
+ * second tick at 750 was not pending, so it counts as doubled.
  */
 TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
 {
@@ -270,7 +270,9 @@ TEST(ticks_that_were_pending_since_a_gap_are_not_doubled)
 	assert_counts(0, 1, 6);
 }
 
-/* The gap ends before the second period starts, but the timer sends missed ticks until after its start. */
+/*
+ * The gap ends before the second period starts, but the timer sends missed ticks until after the start of that period.
+ */
 TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 {
 	double ticks[41] = { 168, 174, 180, 186, 192 };
@@ -289,8 +291,8 @@ TEST(ticks_of_a_burst_after_a_gap_are_not_doubled_in_the_next_period)
 }
 
 /*
- * The first two ticks after the gap replace the ticks that it delayed. The next tick is very near to its own deadline,
- * so it belongs to this deadline.
+ * The first two ticks after the gap are for the deadlines 300 and 400, which were in the gap. The next tick, at 499.9,
+ * is very near to deadline 500, so it belongs to this deadline.
  */
 TEST(the_last_tick_of_a_burst_may_be_in_time)
 {
@@ -303,8 +305,8 @@ TEST(the_last_tick_of_a_burst_may_be_in_time)
 }
 
 /*
- * The gap ended a quarter of a period earlier. The tick comes shortly before its deadline, so it counts for the
- * deadline before.
+ * The tick at 499 comes a quarter of a period after the end of the gap. It counts for deadline 400, but it may be an
+ * early tick for deadline 500. Therefore no tick is lost for deadline 500.
  */
 TEST(a_period_whose_tick_may_be_the_last_of_a_burst_after_a_gap_is_not_lost)
 {
@@ -497,7 +499,7 @@ put_fast(int64_t ppm)
 
 /*
  * The rate is calculated with the TSC. In the first case the TSC's rate is exact. In the second case no other clock
- * confirms it.
+ * confirms the TSC's rate.
  */
 TEST(a_rate_that_is_off_is_within_its_bounds_if_the_rate_of_the_tsc_is_known)
 {
@@ -536,7 +538,7 @@ TEST(a_measured_tick_widens_lateness_and_rate)
 	assert_true(row->rate.low <= -399000 && row->rate.low >= -401000);
 	/* the true period is between 9,999,000 / 10,001 ns and 10,001,000 / 9,999 ns */
 	assert_in_range(row->rate.high, 399000, 401000);
-	assert_true(row->lateness.error_ns >= 8000); /* the error of 100 ns adds up over 80 periods */
+	assert_true(row->lateness.error_ns >= 8000); /* the error of 0.01 % is 100 ns in each of 80 periods */
 }
 
 /*
@@ -658,7 +660,7 @@ TEST(lateness_by_a_counter_is_modulo_its_range)
 }
 
 /*
- * Three errors limit the lateness: the arming took 400 ns, the TSC counts in steps of 500 ticks, and the timer's count
+ * The lateness has three errors: the arming took 400 ns, the TSC counts in steps of 500 ticks, and the timer's count
  * may start up to 30 ticks late.
  */
 TEST(lateness_by_the_tsc_has_the_errors_of_both_readings)
@@ -716,7 +718,7 @@ TEST(an_event_whose_deadline_is_not_known_is_only_counted)
 {
 	const struct record_event events[] = { { 0, BEGIN + PERIOD } };
 
-	/* a time as for the status bit of a PM timer with 32 bits, which no test can wait for */
+	/* 600 s: the status bit of a PM timer with 32 bits takes so long, and no test can wait for it */
 	timer.interval_ns = UINT64_C(600000000000);
 	put_timer(RECORD_UNTIMED);
 	put_arming((struct record_interrupts){ .what = RECORD_WAITED, .asked = 1, .armed_before = BEGIN, .armed_after = BEGIN,
@@ -808,7 +810,10 @@ TEST(the_last_ticks_show_the_policy_of_a_timer_with_its_own_phase)
 	assert_int_equal(analyse()->policy, REPORT_POLICY_DISCARD);
 }
 
-/* There are two rows. Each has only the armings with its own number, and a second call gives the same figures. */
+/*
+ * The report has two rows of `intervals`. Each row has only the armings with its own number, and a second call gives
+ * the same figures.
+ */
 TEST(each_row_has_its_own_armings_and_a_second_call_the_same_figures)
 {
 	report.interval_count = 2;

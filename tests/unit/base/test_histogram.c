@@ -108,7 +108,7 @@ TEST(each_value_is_counted_in_the_smallest_octave_that_includes_it)
 	assert_int_equal(histogram_count_in_octave(&histogram, 4), 1);  /* <= 15 */
 	assert_int_equal(histogram_count_in_octave(&histogram, 10), 1); /* <= 1023 */
 	assert_int_equal(histogram_count_in_octave(&histogram, 11), 2); /* <= 2047 */
-	assert_int_equal(histogram_count_in_octave(&histogram, 64), 1); /* all larger values are in the last octave */
+	assert_int_equal(histogram_count_in_octave(&histogram, 64), 1); /* <= UINT64_MAX */
 	for (size_t octave = 0; octave < OCTAVES; octave++)
 		total += histogram_count_in_octave(&histogram, octave);
 	assert_int_equal(total, sizeof(values) / sizeof(values[0]));

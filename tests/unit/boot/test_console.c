@@ -1,4 +1,4 @@
-/* Which display and which serial lines the console uses. */
+/* Tests which display and which serial lines the console uses. */
 #include <stdio.h>
 
 #include "test.h"

@@ -160,7 +160,7 @@ stall(UINTN us)
 	return EFI_SUCCESS;
 }
 
-/* Makes a network card. Its DNS server, if WITH_DNS is true, gives 10.0.2.2 for lab.example. */
+/* Makes a network card. If WITH_DNS is true, the card has the DNS protocol, which gives 10.0.2.2 for lab.example. */
 static EFI_HANDLE
 card_of(bool with_dns)
 {

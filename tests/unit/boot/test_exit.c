@@ -68,7 +68,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	console_sim_line(&line, 9, false);
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->Stall = stall;
-	/* In gnu-efi 3 the function returns nothing, and in gnu-efi 4 it returns a status, which no caller reads. */
+	/* In gnu-efi 3 ResetSystem returns nothing. In gnu-efi 4 it returns a status, which no caller reads. */
 	firmware_system->RuntimeServices->ResetSystem = (void *)reset_system;
 	memset(&machine, 0, sizeof(machine));
 	pager = (struct pager){ .console = NULL };

@@ -1,4 +1,7 @@
-/* Network cards without an address, in a firmware whose policy gives them none. All changes must be undone. */
+/*
+ * Network cards without an address. The firmware's IPv4 policy (static) requests none by DHCP. All changes must be
+ * undone.
+ */
 #include "test.h"
 #include "firmware_sim.h"
 #include "uefi/network/network.h"
@@ -12,7 +15,7 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 static struct {
 	UINT32 policy;
 	bool has_address, gets_one;
-	bool refuses; /* true if the policy cannot be changed */
+	bool refuses; /* true if the IPv4 policy cannot be changed */
 	UINT32 sets[SETS_MAX];
 	size_t set_count;
 	size_t children; /* number of children (handles of protocol instances) that were requested */
@@ -122,7 +125,7 @@ begin(void **state)
 
 TEST_FIXTURE(begin, NULL);
 
-/* Tries to get an address. Returns the reason if this fails. */
+/* Sends a request, which must fail because no server answers. Returns the reason of the failure. */
 static const char *
 ask(void)
 {

@@ -6,7 +6,8 @@
 #include "volume_sim.h"
 
 /*
- * size of the page in bytes, which is no multiple of a sector or of a piece (the largest part that is written at once)
+ * size of the HTML page in bytes, which is no multiple of a sector or of a piece (the largest part that is written at
+ * once)
  */
 #define PAGE_BYTES  1000003u
 #define PIECE_BYTES 0x10000u
@@ -78,7 +79,9 @@ TEST(a_driver_that_accepts_only_64_KiB_below_4_GiB_can_write_a_megabyte)
 	volume->write_max = PIECE_BYTES;
 	volume->low_only = true;
 	check_saved("Report saved on the boot volume in \\baretick\\0001", "\\baretick\\0001");
-	/* the page has one write per piece, and each other file has a single write; the JSON is empty here */
+	/*
+	 * the HTML page has a write per piece, the empty JSON file has none, and each of the other three files has one
+	 */
 	assert_int_equal(volume->writes, 1 + PAGE_BYTES / PIECE_BYTES + 3);
 }
 

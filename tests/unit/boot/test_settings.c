@@ -203,7 +203,7 @@ TEST(load_options_with_a_baretick_key_are_read_to_the_last_word)
 	assert_non_null(strstr(error, "\"porfile=quick\" is not an option"));
 	assert_false(reads_load_options(typed, sizeof(typed), error));
 	assert_ptr_equal(strstr(error, "In the load options: \"ro\" is not an option"), error);
-	/* two of these texts have the word "ro", which gives a note each; in typed options it is an error */
+	/* the word "ro" gives a note in both[] and in misspelled[], but an error in typed[] */
 	assert_int_equal(report.note_count, 2);
 }
 

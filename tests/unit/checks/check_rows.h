@@ -70,7 +70,7 @@ assert_not_checked(const char *rule, const char *text)
 	assert_false(row->checked || row->failed || row->has_figure);
 }
 
-/* Asserts that RULE failed with this sentence, and that no other rule failed. */
+/* Asserts that RULE failed with the sentence TEXT, and that no other rule failed. */
 static inline void
 assert_only(const char *rule, const char *text)
 {
@@ -130,7 +130,7 @@ check_of(const struct driver *driver)
 	return check;
 }
 
-/* Runs the checks of the opened driver. Its time scale is the TSC's true rate. */
+/* Runs the checks of the opened driver. The time scale of the checks is the TSC's true rate. */
 static inline void
 check_opened(const struct driver *driver, uint64_t budget_ns)
 {
@@ -167,7 +167,10 @@ open_and_check(const struct driver *driver, uint64_t budget_ns)
 	check_opened(driver, budget_ns);
 }
 
-/* Opens and checks a driver. At random accesses, which depend on SEED, 30 ms are stolen from the core. */
+/*
+ * Opens and checks a driver. SEED selects random accesses, about one in EVERY. At each of them 30 ms are stolen from
+ * the core.
+ */
 static inline void
 open_and_check_preempted(const struct driver *driver, uint64_t every, uint64_t seed, uint64_t budget_ns)
 {

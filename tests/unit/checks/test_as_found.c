@@ -41,8 +41,8 @@ TEST(an_open_clock_is_noticed_and_a_closed_clock_is_restored)
 }
 
 /*
- * Xen returns the mode bits as they were written. Modes 6 and 7 are the same as 2 and 3, because the data sheet
- * ignores their top bit.
+ * Xen returns the PIT's mode bits as they were written. The data sheet ignores the top bit in modes 6 and 7, so they
+ * equal modes 2 and 3.
  */
 TEST(modes_6_and_7_of_the_pit_equal_2_and_3)
 {
