@@ -28,7 +28,7 @@ TEST(a_healthy_rtc_passes_all_checks)
 	assert_passed("rtc-battery", "VRT in register D is 1: the battery is good.");
 	assert_passed("rtc-update",
 		    "The update flag (UIP) stayed 1 for 2203 to 2236 us in the shortest update; updates seen: 1.");
-	/* the seconds wrapped from 59 to 0 in this time */
+	/* the observed update changed the seconds from 59 to 0 */
 	assert_passed("rtc-seconds", "The seconds advanced by one each time; updates seen: 1.");
 	assert_none_bad();
 	for (unsigned i = HZ_8192; i <= HZ_2; i++) {
@@ -37,10 +37,13 @@ TEST(a_healthy_rtc_passes_all_checks)
 		assert_true(row->checked && row->has_figure);
 		assert_true(row->low <= 0 && row->high >= 0 && row->high - row->low < 10000);
 	}
-	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* no wait takes longer than necessary */
+	assert_true(sim.now_ps < 1100 * SIM_PS_PER_MS); /* the checks end within 100 ms of the update at 1 s */
 }
 
-/* With short windows of 4 ms the result is between -104445 and 27026 ppm, which decides nothing and must not pass. */
+/*
+ * In short windows of 4 ms the flag's rate error is between -104445 and 27026 ppm. This interval decides nothing, so
+ * the rule must not pass.
+ */
 TEST(the_periodic_flag_is_observed_long_enough_to_decide)
 {
 	static const struct options none;
@@ -141,7 +144,7 @@ TEST(uip_of_2472_us_is_no_fault)
 TEST(uip_that_only_one_poll_found_may_have_lasted_0_us)
 {
 	become_a_guest();
-	/* the time between two polls is at least 280 us */
+	/* polls are at least 280 us apart, and UIP lasts 244 us */
 	sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = 70 * SIM_PS_PER_US;
 	sim.rtc.uip_early_ps = 244 * SIM_PS_PER_US;
 	open_and_check(&rtc_driver, LONG_NS);
@@ -162,7 +165,7 @@ TEST(seconds_that_skip_are_a_fault)
 	assert_only("rtc-seconds", "The seconds changed from 2 to 4; updates seen: 2, with a wrong second: 2.");
 }
 
-/* It looks as if the whole machine, including its TSC, was stopped. */
+/* Such a jump looks as if the whole machine, including its TSC, was stopped. */
 TEST(in_a_guest_a_single_jump_of_the_seconds_is_no_fault)
 {
 	become_a_guest();
@@ -287,8 +290,8 @@ TEST(a_preempted_guest_is_never_accused)
 }
 
 /*
- * A period is a sixth shorter than programmed. Therefore the core may miss an edge in a gap that is shorter than a
- * programmed period.
+ * A period of the flag is a sixth shorter than programmed. Therefore the core may miss an edge in a gap that is shorter
+ * than a programmed period.
  */
 TEST(in_a_preempted_guest_each_interval_shows_that_the_flag_is_a_fifth_too_fast)
 {

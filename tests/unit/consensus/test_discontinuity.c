@@ -26,7 +26,7 @@ took(int64_t ns, int64_t within)
 	return (struct discontinuity_clock){ true, { ns - within, ns + within }, 0 };
 }
 
-/* Returns a clock that counted NS, and whose counter wraps after WRAP. */
+/* Returns a clock that counted NS, exact to WITHIN ns. Its counter wraps after WRAP ns. */
 static struct discontinuity_clock
 wraps(int64_t ns, int64_t within, uint64_t wrap)
 {

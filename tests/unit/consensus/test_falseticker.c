@@ -133,8 +133,8 @@ TEST(a_clock_far_from_two_equal_groups_is_in_neither_and_not_accused)
 }
 
 /*
- * The clock with the wide interval overlaps both groups. Therefore it counts for neither, however far it is from the
- * fourth clock.
+ * The clock with the wide interval overlaps both groups. Therefore it counts for neither group, although it contradicts
+ * the fourth clock.
  */
 TEST(a_clock_with_a_wide_interval_has_no_vote_for_two_groups)
 {
@@ -161,8 +161,8 @@ TEST(three_clocks_of_one_source_are_one_against_two)
 }
 
 /*
- * The other three clocks share one source, although their rates differ. But more than half of the clocks must confirm
- * the first two, and that is not so.
+ * The last three clocks share one source, although their rates differ. The first two clocks agree, but they are not
+ * more than half of the five clocks.
  */
 TEST(two_of_five_clocks_are_no_majority)
 {
@@ -181,7 +181,7 @@ TEST(a_clock_that_differs_from_two_of_its_own_source_is_accused)
 	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
 
 	assert_int_equal(found.falsetickers, 0x2);
-	assert_true(found.undecided); /* either the host's clock or this clock is wrong */
+	assert_true(found.undecided); /* either the source of clocks 0 and 2 or clock 3 is wrong */
 	assert_int_equal(found.same_source, 0x5);
 	assert_int_equal(found.same_source_reference, 0);
 	assert_int_equal(found.group_a, 0x5);
@@ -199,8 +199,8 @@ TEST(the_two_ends_of_a_chain_disagree)
 TEST(a_clock_within_the_limit_of_the_groups_rate_is_no_falseticker)
 {
 	/*
-	 * The last clock is 160 and 120 ppm from two clocks of the group, which outvote it. But it is only 65 ppm from the
-	 * rate that most clocks of the group share.
+	 * The last clock differs by 160 and 120 ppm from two clocks of the group, so it does not belong to the group.
+	 * But it differs by only 65 ppm from the rate that most clocks of the group share.
 	 */
 	const struct rate_interval rates[] = { at(0, 1), at(40, 1), at(94, 2), at(95, 2), at(160, 1) };
 	struct falseticker falseticker = falseticker_find(rates, 5, NULL, LIMIT_PPB);

@@ -8,7 +8,7 @@
 
 #define WINDOWS        20000
 #define MICROHZ_PER_HZ UINT64_C(1000000)
-/* one tick expressed in picoseconds times microhertz, the unit of the products below */
+/* one tick as a product of picoseconds and microhertz */
 #define PS_MICROHZ     ((wide)1000000000000 * MICROHZ_PER_HZ)
 
 typedef unsigned __int128 wide;
@@ -78,8 +78,7 @@ of_clock(const struct rate_window *window, const struct rate_interval *tsc)
 }
 
 /*
- * Returns how far the true rate is from the nearer end of the interval, in thousandths of the distance from the
- * interval's value to this end.
+ * Returns the distance from TRUTH to the interval's end on the same side: 1000 at the interval's value, 0 at the end.
  */
 static uint64_t
 room_left(uint64_t truth, const struct rate_interval *rate)
@@ -155,8 +154,8 @@ TEST(in_20000_windows_the_interval_of_the_clocks_rate_contains_the_true_rate)
 }
 
 /*
- * The ends of the interval follow from the longest and shortest time, and the most and fewest ticks. They are rounded
- * outwards by less than one.
+ * The low end of the interval has the fewest ticks of the TSC and the most ticks of the clock, and the high end the
+ * opposite. Both ends are rounded outwards to whole microhertz.
  */
 TEST(an_interval_is_as_narrow_as_brackets_and_slack_allow)
 {
@@ -197,7 +196,7 @@ TEST(the_value_is_rounded_to_the_nearest_millionth)
 {
 	/*
 	 * From the middle of one bracket to the middle of the other, 1001 or 1000 ticks of the TSC pass for 3 ticks of
-	 * the clock. The rates are 333.666..67 Hz and 333.333..33 Hz.
+	 * the clock. The rates are 333 2/3 Hz and 333 1/3 Hz.
 	 */
 	const struct rate_window two_thirds = { { 0, 5, 10 }, { 1001, 8, 1011 }, 0, 1 };
 	const struct rate_window a_third = { { 0, 5, 10 }, { 1000, 8, 1010 }, 0, 1 };
@@ -225,7 +224,8 @@ TEST(a_window_that_proves_nothing_has_no_rate)
 	assert_true(implied(&good, one).known);
 	assert_false(implied(&good, (struct rate){ 1, 0 }).known);
 	assert_false(implied(&good, (struct rate){ 0, 1 }).known);
-	assert_false(implied(&good, (struct rate){ UINT64_MAX, 1 }).known); /* the product does not fit into 64 bits */
+	/* the TSC's rate would not fit into 64 bits */
+	assert_false(implied(&good, (struct rate){ UINT64_MAX, 1 }).known);
 	assert_false(of_clock(&good, &none).known);
 	assert_false(of_clock(&overlaps, &tsc).known);
 	assert_false(of_clock(&went_back, &tsc).known);
@@ -364,7 +364,8 @@ TEST(a_known_number_of_wraps_gives_the_exact_count)
 	assert_int_equal(rate_unwrap_ticks(&rtc, 58, 1, 64), 63);
 	assert_int_equal(rate_unwrap_ticks(&tsc, UINT64_MAX, 4, 77), 5);
 	/*
-	 * A reading that is 10 less, where a few ticks more were expected, is a step back by 10 and not a whole wrap.
+	 * A reading is 10 below the previous one, although an advance by 4 ticks was expected. This is a step back by
+	 * 10 and not a whole wrap.
 	 */
 	assert_true(rate_unwrap_ticks(&pm, 1000, 990, 4) == UINT64_C(0) - 10);
 	assert_int_equal(rate_unwrap_ticks(&pm, 1000, 990, 0xfffff0), 0xfffff6);

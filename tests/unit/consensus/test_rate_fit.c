@@ -177,8 +177,8 @@ outside(struct world world, size_t between)
 }
 
 /*
- * The rates of the two counters differ by 0.2 %. At each end of the window all readings are rounded in the same way,
- * so the counter seems to move by single ticks.
+ * The counter is calculated from another counter whose rate is 0.2 % lower. At each end of the window all readings are
+ * rounded in the same way, so the counter seems to move by single ticks.
  */
 TEST(readings_in_between_show_the_steps_of_a_calculated_counter)
 {

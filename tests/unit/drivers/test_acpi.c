@@ -134,7 +134,10 @@ add_root(struct machine *machine, uint64_t address, const char *signature, const
 	seal_at(machine, address);
 }
 
-/* Adds the FADT of QEMU's q35: its PM timer is at port 608h. In addition, it has the 64-bit field. */
+/*
+ * Adds the FADT of QEMU's q35: its PM timer is at port 608h. If LENGTH is at least 220, the FADT also has the 64-bit
+ * field for this address.
+ */
 static void
 add_fadt(struct machine *machine, uint64_t address, size_t length)
 {
@@ -266,7 +269,7 @@ tear_down(void **state)
 
 TEST_FIXTURE(set_up, tear_down);
 
-/* From the RSDP to the tables. */
+/* Tests of the path from the RSDP to the tables. */
 
 TEST(an_rsdp_of_revision_2_leads_through_the_xsdt_to_all_tables)
 {

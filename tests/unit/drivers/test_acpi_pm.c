@@ -99,7 +99,7 @@ TEST(a_wrap_at_20_bits_is_a_step_back_of_2_to_the_20)
 
 TEST(a_timer_without_a_latch_has_a_wrong_reading)
 {
-	/* Tick 16 is 4,469,842 ps after the counter's start. 158 ps later, its new bit is not yet set. */
+	/* Tick 16 is 4,469,842 ps after the counter's start. 158 ps later, bit 4 of the count is not yet set. */
 	uint64_t origin_ps = SIM_PS_PER_MS;
 	uint64_t start_ps = origin_ps + 4470000 - 520 * SIM_PS_PER_NS;
 	struct sample sound, sick;

@@ -15,7 +15,10 @@ static struct calibrating calibrating;
 static struct scale scale;
 static struct calibration_result result;
 
-/* Opens the devices that LOOP uses. A device that does not exist is NULL. */
+/*
+ * Opens the devices that LOOP uses. An absent device is NULL in calibrating.devices[]. Returns the reason why LOOP
+ * cannot run, or NULL.
+ */
 static const char *
 open_for(const struct calibration_loop *loop)
 {
@@ -98,8 +101,8 @@ TEST(linuxs_slower_loop_is_right_within_50_ppm_by_the_hpet)
 }
 
 /*
- * The loop waits for 364 ticks and counts 363, so its result is 0 to 2,755 ppm too high. A read of 510 ns adds 5,030
- * ppm of 101 us.
+ * The loop waits for 364 ticks and counts 363, so its result is 0 to 2,755 ppm too high. It runs for 101 us, so a read
+ * of 510 ns adds up to 5,030 ppm.
  */
 TEST(the_rate_of_edk2s_loop_is_too_high_by_up_to_a_tick_and_a_read)
 {
@@ -201,8 +204,8 @@ be_late_at_the_first_end(enum sim_access access, uint64_t where)
 }
 
 /*
- * The loop notices its start 18 us too late, with an uncertainty of 18 us and two reads. Therefore it runs for about
- * 45 ms, and 18 us of this are 398 ppm. A read more or less at either end is 45 ppm.
+ * The loop notices its start 18 us too late, with an uncertainty of 18 us and two reads. Therefore it runs for about 45
+ * ms, and 18 us of this are 398 ppm. One read more or less at either end changes the result by 45 ppm.
  */
 TEST(a_reading_that_is_late_by_18_us_makes_the_rate_400_ppm_too_low)
 {
@@ -231,7 +234,7 @@ be_away_at_f000(enum sim_access access, uint64_t where)
 
 /*
  * The core is preempted for 300 us. This is longer than the 215 us in which the PIT's high byte keeps its value. Slow
- * reads keep the loop running until then.
+ * reads keep the loop running until the preemption.
  */
 TEST(a_missed_value_of_the_high_byte_ends_the_quick_loop)
 {
@@ -360,7 +363,7 @@ delay_each_second_estimate(enum sim_access access, uint64_t where)
 		sim_advance_ps(20 * SIM_PS_PER_US);
 }
 
-/* The delay of 20 us is more than 1/10,000 of 50 ms. */
+/* Each second estimate of the rate is delayed by 20 us, which is more than 1/10,000 of 50 ms. */
 TEST(estimates_that_do_not_settle_give_postgresql_no_rate)
 {
 	assert_null(open_for(&calibration_postgresql));

@@ -22,7 +22,10 @@ reset(void **state)
 
 TEST_FIXTURE(reset, NULL);
 
-/* Simulates the guard: the read causes an exception if the MSR is absent. ARGUMENT starts with the MSR's number. */
+/*
+ * Simulates a guard against exceptions, which calls WORK. WORK reads an MSR, which causes an exception if the MSR is
+ * absent. ARGUMENT starts with the MSR's number.
+ */
 static bool
 guard(void (*work)(void *argument), void *argument, struct fault *fault)
 {

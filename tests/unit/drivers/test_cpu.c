@@ -420,7 +420,7 @@ TEST(on_amd_without_leaf_b_leaf_8000001e_splits_the_id)
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 4u << 12 | 11, 0 });
 	sim_cpuid_set(0x8000001e, 0, (struct hw_cpuid){ 37, 1u << 8 | 2, 0, 0 });
 	assert_place(2, 2, 1);
-	/* Without a stated size, the id has as many bits as the 12 threads need, which is also 4. */
+	/* If ECX states no size of the id, the id has as many bits as the 12 threads need, which is 4. */
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 11, 0 });
 	assert_place(2, 2, 1);
 	sim_cpuid_set(0x80000008, 0, (struct hw_cpuid){ 0, 0, 15, 0 });

@@ -291,8 +291,8 @@ TEST(with_a_tsc_that_stands_still_a_wait_of_1_ms_ends_after_250001_turns)
 	assert_false(run_one(1, count_run, NULL, WAIT_NS_PER_MS));
 	assert_int_equal(slots[1].state, CORE_LATE);
 	/*
-	 * The boot core pauses until the job's limit, and once more as long while it sends wake-ups. INIT at the end
-	 * adds 10 ms.
+	 * The boot core pauses until the job's limit, and then for the same time while it sends wake-ups. INIT at the
+	 * end adds 10 ms.
 	 */
 	assert_int_equal(sim.count[SIM_PAUSE], 2 * 250001 + 2500001);
 }

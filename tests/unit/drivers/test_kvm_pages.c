@@ -1,13 +1,13 @@
 /*
- * Readings from pages that a real KVM filled. Each is compared with KVM's own value of the same clock before and after
- * it. No other time is used.
+ * Readings from pages that a real KVM filled. Each reading is compared with KVM's own values of the same clock before
+ * and after the reading. No other clock is used.
  */
 #include "kvm_guest.h"
 
 #define READS       50
 #define MSR_TSC     0x10
 #define WAIT_NS     20000000
-/* largest difference of the rates: NTP may change the rate of KVM's clock by 500 ppm, and the page follows the TSC */
+/* largest difference in ppm between the rates of KVM's clock, which NTP may change by 500 ppm, and of the TSC */
 #define SLEW_PPM    1000
 #define ROUND_NS    1000
 

@@ -106,7 +106,8 @@ TEST(several_interfaces_are_found_in_the_order_of_their_leaves)
 	assert_string_equal(found.interfaces[1].offers, "kvm-clock by its old MSRs");
 	assert_ptr_equal(paravirtual_find(&found, PARAVIRTUAL_KVM), &found.interfaces[1]);
 	sim_msr_set(MSR_HV_TSC_FREQUENCY, UINT64_C(2893437001));
-	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000); /* an unknown rounding error of a rate in kHz */
+	/* the rounding of this rate is unknown, so its error is up to 1 kHz */
+	assert_int_equal(offered().interfaces[0].tsc_within_hz, 1000);
 	found = offered_under(fault);
 	assert_int_equal(found.interfaces[0].tsc.den, 0);
 	assert_int_equal(found.count, 2);
@@ -156,7 +157,7 @@ TEST(a_hypervisors_name_without_its_interface_proves_nothing)
 {
 	struct paravirtual found;
 
-	set_interface(0x40000000, "Microsoft Hv", 0x40000005); /* the leaf after it does not have the interface Hv#1 */
+	set_interface(0x40000000, "Microsoft Hv", 0x40000005); /* leaf 40000001h does not have the interface Hv#1 */
 	sim_cpuid_set(0x40000003, 0, (struct hw_cpuid){ 0x00000a02, 0, 0, HV_FREQUENCY_MSRS_AVAILABLE });
 	found = offered();
 	assert_int_equal(found.count, 1);
