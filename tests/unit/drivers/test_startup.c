@@ -357,7 +357,7 @@ TEST(a_tsc_that_steps_back_does_not_change_the_length_of_a_wait)
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 10 * SIM_PS_PER_MS + 2 * SIM_PS_PER_US);
 }
 
-/* The TSC jumps by 3 s between any two polls. A single poll must use up no more than its share of the limit. */
+/* The TSC jumps by 3 s between any two polls. A single poll must use up no more than 1/WAIT_POLLS_MIN of the limit. */
 TEST(a_tsc_that_jumps_at_every_poll_does_not_end_a_wait_early)
 {
 	struct wait wait = wait_begin(&startup.scale, 10 * WAIT_NS_PER_MS);
@@ -445,7 +445,7 @@ TEST(an_id_that_a_core_has_not_written_yet_is_not_read_as_0)
 
 	startup_clear_ids(ids, 4);
 	ids[0] = 7;
-	ids[2] = 0; /* id 0 of a core that has written it; the core before it has not yet */
+	ids[2] = 0; /* the core of ids[2] has written its id 0, and the core of ids[1] has not yet written its id */
 	assert_int_equal(startup_gather_ids(ids, 3), 2);
 	assert_int_equal(ids[0], 7);
 	assert_int_equal(ids[1], 0);

@@ -123,7 +123,7 @@ TEST(each_device_except_the_null_clock_has_one_rated_read_method)
 			assert_int_equal(drivers[i]->rows[row].rating != 0, row == 0 && drivers[i] != &null_driver);
 }
 
-/* If there were more clocks than this, a run would leave some out without a message. */
+/* If there were more clocks than the limits allow, a run would leave some out without a message. */
 TEST(a_run_and_a_report_have_space_for_all_clocks, NULL, NULL)
 {
 	size_t count = 0, rows = 0;

@@ -75,7 +75,7 @@ TEST(a_page_that_xen_changes_during_a_reading_is_read_again)
 	plug(false);
 	open_driver(&xen_driver);
 	sim_paravirtual.update_ns = 1000;
-	sim_paravirtual.updates = 3; /* the bracket's TSC reading, and two tries */
+	sim_paravirtual.updates = 3; /* updates after the bracket's TSC reading, and in the driver's first two tries */
 	take(&clocks[0], SIM_PS_PER_MS, &sample, 1);
 	assert_int_equal(sample.ticks, sample.end - 20 + 3000);
 	xen_driver.close(&device);
@@ -148,7 +148,7 @@ TEST(if_xen_refuses_a_cores_page_no_cores_are_compared)
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
 	assert_int_equal(samples[1].ticks, 0);
 	take(&clocks[0], SIM_PS_PER_MS, samples, 2);
-	assert_int_equal(sim_paravirtual.writes, 2); /* only one registration */
+	assert_int_equal(sim_paravirtual.writes, 2); /* one registration on each of the two cores */
 	assert_true(xen_driver.restore_core(&device));
 	sim.core = 0;
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_UNKNOWN);

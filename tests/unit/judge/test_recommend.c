@@ -241,7 +241,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	report->linux_distrusts_tsc = true;
 	assert_answer(report, "Use tsc: 28.7ns a read. Linux takes hpet (999 ns): it marks the TSC unstable. No clock failed. "
 		      "The cores' TSCs agree within 29 ns.");
-	/* not all clocks were measured, so the answer is limited to the measured ones */
+	/* if only some clocks were measured, it is unknown which clock Linux uses */
 	report->options.clock_count = 1;
 	report->skew.first.measured = false;
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");

@@ -274,8 +274,8 @@ TEST(no_device_is_accused_by_a_tsc_that_diverged_from_all_devices)
 }
 
 /*
- * Adds a discontinuity between the two groups of clocks ONE and OTHER. Bit I is clock I of devices[], and bit 3 is the
- * TSC.
+ * Adds a discontinuity between the two groups of clocks ONE and OTHER. Bit I of each group is clock I of devices[], and
+ * bit 3 is the TSC.
  */
 static void
 part(struct report *report, unsigned one, unsigned other)
@@ -322,7 +322,10 @@ TEST(a_clock_jumped_if_two_others_prove_it)
 	}
 }
 
-/* One clock may have been read before the TSC stopped, and the other clocks after it. */
+/*
+ * The PM timer seems to jump against the PIT and the TSC. But if the TSC stopped between the readings of these devices,
+ * the PM timer is not faulty.
+ */
 TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 {
 	for (int stands = 0; stands < 2; stands++) {
@@ -341,8 +344,8 @@ TEST(in_a_guest_whose_tsc_stops_repeatedly_no_clock_is_accused_of_a_jump)
 }
 
 /*
- * If a guest's RTC gets ahead, the machine was stopped, provided that two other clocks agree or that one of them is
- * undecided.
+ * If a guest's RTC gets ahead of the TSC, the machine was stopped. This needs a further clock that agrees with the TSC,
+ * or that is undecided.
  */
 TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 {
@@ -370,7 +373,7 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 	}
 }
 
-/* Sets a clock's rate in the rate window and after it, in ppm above nominal. Both have an error of 10 ppm. */
+/* Sets a clock's rate in the rate window and after it, in ppm above nominal. Both rates are known within 10 ppm. */
 static void
 set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t since_ppm)
 {
@@ -595,8 +598,8 @@ TEST(one_shots_that_are_early_with_one_duration_only_are_not_determined)
 }
 
 /*
- * On one of several cores the same rule holds, even if the boot core was tested with more durations. A single early
- * one-shot is not enough.
+ * A core that was tested with one duration is named if all of its one-shots are early, even if the boot core was tested
+ * with two durations. A single early one-shot is not enough.
  */
 TEST(one_shots_that_are_early_on_one_core_name_that_core)
 {
@@ -697,8 +700,8 @@ behaviour_of(const struct report *report, const char *rule, const char *source)
 }
 
 /*
- * A comparator that is armed with an expired deadline must not interrupt. A late interrupt of an earlier one-shot may
- * look like a violation in one of four tries, but not in most of them.
+ * A comparator that is armed with an expired deadline must not interrupt. One or two interrupts in four tries may be
+ * late interrupts of an earlier one-shot. Three or four are a fault.
  */
 TEST(an_interrupt_for_an_expired_deadline_is_a_fault_in_three_of_four_tries_only)
 {
@@ -764,8 +767,8 @@ TEST(lost_ticks_are_not_determined_if_gaps_hit_as_large_a_share)
 }
 
 /*
- * Most one-shots of this source do not count, because of gaps. An interrupt that came is not missing, even if it was
- * late. Nothing is known about the others.
+ * If gaps hit most one-shots of a source, its rules are not determined. An exception is the rule for missing
+ * interrupts: if all interrupts came, none is missing, even if some were late.
  */
 TEST(a_source_whose_one_shots_are_mostly_in_gaps_is_not_passed)
 {
@@ -1021,7 +1024,9 @@ TEST(a_jump_against_the_tsc_alone_accuses_no_clock)
 	assert_non_null(strstr(row->text, "hpet and the TSC diverged 2 times in "));
 }
 
-/* A step back is visible in the readings of this counter alone. Therefore a step back of the TSC cannot explain it. */
+/*
+ * A step back of the HPET is visible in the HPET's readings alone. Therefore a step back of the TSC is no explanation.
+ */
 TEST(a_step_back_of_a_64_bit_counter_is_its_own_fault)
 {
 	for (int jumped = 0; jumped < 2; jumped++) {
@@ -1166,8 +1171,8 @@ TEST(a_slow_read_method_fails_together_with_its_slow_clock)
 }
 
 /*
- * A read that costs at least half as much as CPUID exits to the hypervisor. If it costs at most a quarter, it does
- * not. In between it is not known.
+ * A read exits to the hypervisor if it costs at least half as much as CPUID. It does not exit if it costs at most a
+ * quarter as much as CPUID. Between these limits it is unknown.
  */
 TEST(reads_that_exit_to_the_hypervisor_are_recognised_by_the_cost_of_cpuid)
 {
@@ -1334,7 +1339,7 @@ TEST(a_late_core_on_a_host_that_takes_most_of_the_time_is_not_determined)
 	report->interference.worst_ns = 90000000;
 	judge_report(report);
 	assert_int_equal(report->finding_count, 1);
-	/* stolen time of 25 % does not explain that this core is missing */
+	/* stolen time does not explain that core 3 is missing: its APIC id is above 254 */
 	assert_int_equal(report->findings[0].core, report->cores[3].apic_id);
 	assert_int_equal(report->findings[0].measured, 1);
 	for (size_t i = 0; i < report->behaviours.count; i++)

@@ -101,8 +101,8 @@ TEST(a_result_that_is_too_wide_says_which_run_can_decide)
 }
 
 /*
- * A clock's rate is within the limit, beyond it, or not determined because its interval is too wide, like the results
- * of other rules.
+ * A clock's rate passes if its interval is within the limit. It is not determined if the interval is too wide, or if
+ * nothing shows which clocks are right.
  */
 TEST(a_rate_that_no_pair_shows_within_the_limit_is_not_determined)
 {
@@ -334,8 +334,8 @@ TEST(a_guests_tsc_that_diverges_from_all_devices_is_not_accused)
 }
 
 /*
- * If several cores read QEMU's emulated TSC at the same time, they move it ahead. This is no fault of a clock, but the
- * TSC then has no rate.
+ * If several cores read QEMU's emulated TSC at the same time, the reads move the TSC ahead. No clock is at fault, but
+ * the TSC then has no rate.
  */
 TEST(an_emulated_tsc_that_was_moved_ahead_is_a_note)
 {

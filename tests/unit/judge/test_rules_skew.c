@@ -250,7 +250,7 @@ TEST(a_warp_of_a_core_that_is_off_is_no_second_finding)
 	}
 }
 
-/* the worst warp is between cores 4 and 2 */
+/* The worst warp is between the cores number 2 and 1, whose APIC ids are 4 and 2. */
 TEST(warp_of_a_core_whose_tsc_steps_back_is_no_second_finding)
 {
 	for (size_t core = 0; core < 4; core++) {
@@ -505,7 +505,10 @@ TEST(a_warp_between_two_cores_that_are_proven_to_differ_is_no_second_finding)
 	}
 }
 
-/* Only the worst pair is named. A warp between two cores with the same offset is not explained by an offset. */
+/*
+ * Only the worst pair is named. A warp between two cores with different offsets adds no finding, but a warp between two
+ * cores with the same offset does.
+ */
 TEST(a_warp_between_two_groups_that_differ_is_no_second_finding)
 {
 	static const struct {
@@ -691,8 +694,8 @@ TEST(core_that_drifts_has_no_other_finding)
 }
 
 /*
- * Core 1's reported offset against the boot core is not 0. It comes from an indirect path over a third core, and core
- * 1's own pairs do not prove it.
+ * Core 1's reported offset against the boot core is not 0. This offset comes from an indirect path over a third core.
+ * The intervals of core 1's own pairs contain 0.
  */
 TEST(a_core_that_is_off_by_an_indirect_path_only_is_not_accused)
 {
@@ -808,8 +811,8 @@ TEST(unequal_adjust_warns_once_with_the_difference)
 }
 
 /*
- * One core has another value of TSC_ADJUST. It is unknown which core was changed if each value is on two cores, or if
- * only two or three of four cores were read.
+ * The third core has another value of TSC_ADJUST. It is unknown which core was changed if the fourth core has the third
+ * core's value, or if only two or three of the cores were read.
  */
 TEST(unequal_adjust_names_a_pair_if_no_single_core_differs)
 {
@@ -828,7 +831,7 @@ TEST(unequal_adjust_names_a_pair_if_no_single_core_differs)
 	}
 }
 
-/* The boot core has a smaller value than all other cores, which must not be named. */
+/* TSC_ADJUST is -10 on the boot core, and -1,000,000 on all other cores. The boot core must be named. */
 TEST(unequal_adjust_names_the_only_core_with_the_smaller_value)
 {
 	struct report *report = machine_with_adjust(-1000000, -1000000);
