@@ -887,7 +887,7 @@ assert_whole_sentence(const struct finding *finding)
 	assert_int_equal(finding->text[length - 1], '.');
 }
 
-/* In the first measurement pass the core is right. It differs only in the last pass. */
+/* In the first measurement pass core 2 agrees with the other cores. It differs from them only in the last pass. */
 TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000), *last = machine(4, 4, NULL);
@@ -909,8 +909,8 @@ TEST(a_core_that_is_off_in_the_last_pass_only_is_named_with_the_time)
 }
 
 /*
- * Two cores agree with each other and not with the third. But it is possible that the two drift apart. Then they agree
- * only at this time, and no core is named.
+ * Cores 0 and 1 agree with each other, and core 2 differs from both. If core 1 drifts, cores 0 and 1 agree only at this
+ * time. Therefore no core is named for its offset.
  */
 TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 {
@@ -933,9 +933,9 @@ TEST(a_majority_whose_cores_may_drift_apart_names_no_core)
 }
 
 /*
- * Cores 0, 2 and 4 agree, and cores 1 and 3 are ahead of them. Core 1 is not named, because the interval of cores 1
- * and 2 is wide. Core 1 drifts against core 0, but cores 0, 2 and 4 still prove that core 3 differs. If WIDE is true,
- * the pairs of these three cores have wide intervals, and no core is named.
+ * Cores 0, 2 and 4 agree, and cores 1 and 3 are ahead of them. Core 1 drifts, and its pair with core 2 has a wide
+ * interval, so core 1 is not named. Cores 0, 2 and 4 still prove that core 3 differs. If WIDE is true, their own pairs
+ * have wide intervals too, and no core is named.
  */
 TEST(a_group_of_most_cores_names_a_core_although_another_core_drifts)
 {

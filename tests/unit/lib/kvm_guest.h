@@ -47,7 +47,7 @@ get_page(void)
 	return (const volatile struct pvclock *)(guest.memory + PAGE_AT);
 }
 
-/* Runs the guest until its next HLT. */
+/* Runs the guest until its next HLT. Returns false if the guest does not reach it within RUN_S seconds. */
 static bool
 run_to_next_halt(void)
 {

@@ -550,8 +550,8 @@ literal_remove_clock(struct report *report, const char *id, enum clock_state sta
 
 /*
  * Returns a report that is not yet judged, about a machine with many faults. The machine has no HPET, a PIT that does
- * not count, and a broken RTC. It has six cores. One is missing, and one was lost in the run. One core's TSC is off
- * the majority, and one drifts. One core has another value of TSC_ADJUST, and two had a warp.
+ * not count, and a broken RTC. It has six cores. One is missing, and one was lost in the run. One core's TSC differs
+ * from the majority, and one core drifts. One core has another value of TSC_ADJUST, and two had a warp.
  */
 static inline struct report *
 literal_make_faulty_report(void)

@@ -50,7 +50,7 @@ test_add(const char *name, CMUnitTestFunction function, const test_fixture fixtu
 		test_add(#name, function, sizeof(#__VA_ARGS__) > 1 ? own : fixture_of_program); \
 	}
 
-/* TEST(name) runs with the fixture of the file, and TEST(name, set_up, tear_down) with its own. */
+/* TEST(name) runs with the fixture of the file. TEST(name, set_up, tear_down) runs with its own fixture. */
 #define TEST(name, ...) \
 	static void name(void **state); \
 	TEST_ADD(name, name, __VA_ARGS__) \

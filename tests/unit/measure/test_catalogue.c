@@ -157,8 +157,8 @@ have_kvms_page(struct bench *bench)
 }
 
 /*
- * Allows a rate error of 1000 ppm. The rate that the clock's page states has its own rule with a smaller limit, so
- * that only this rule finds the fault.
+ * Raises the limit of the rule for rate errors to 1000 ppm. The rule for the rate that the clock's page states has a
+ * smaller limit. Therefore only that rule finds the fault.
  */
 static void
 allow_a_rate_of_1000_ppm(void)

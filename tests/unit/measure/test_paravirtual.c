@@ -219,7 +219,7 @@ TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	assert_true(sim_paravirtual_is_restored());
 }
 
-/* Hyper-V's counter is present too, and right, because the hypervisor does not calculate it from the page. */
+/* Hyper-V's counter is present, but is not named: the hypervisor does not calculate it from the page. */
 TEST(pages_that_state_a_wrong_rate_are_named)
 {
 	static const char *const found[][2] = {
@@ -489,8 +489,8 @@ TEST(stolen_time_that_kvm_counts_is_no_finding)
 }
 
 /*
- * If firmware starts the cores, baretick cannot read their counters. The bench has no firmware, so the test removes a
- * part of the time in which the counter was read.
+ * If firmware starts the cores, baretick cannot read their counters of stolen time. The bench has no firmware.
+ * Therefore the test adds 1 ms of observation in which no counter was read.
  */
 TEST(counters_of_cores_that_firmware_starts_are_not_read_and_the_row_says_so)
 {
@@ -554,7 +554,7 @@ TEST(a_counter_whose_msr_faults_is_a_row_with_a_reason)
 			    "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.");
 }
 
-/* Page faults in the host can cause such gaps. */
+/* Gaps that the host does not report as stolen may come from page faults in the host. */
 TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 {
 	sim_paravirtual.steal_every_ps = 30 * SIM_PS_PER_MS;
@@ -564,7 +564,7 @@ TEST(a_few_long_gaps_that_no_host_counts_are_no_finding)
 			    "The host took at least 5.6 % of the cores' time, and reports 0.0 % as stolen.");
 }
 
-/* For example, a host that was booted with no-steal-acc does not offer this counter. */
+/* For example, a host that was booted with no-steal-acc offers no counter of stolen time. */
 TEST(without_a_counter_of_stolen_time_there_is_no_row)
 {
 	const struct report *report = run_stolen(NULL);

@@ -89,7 +89,7 @@ TEST(with_an_rtc_the_window_lasts_from_edge_to_edge)
 }
 
 /*
- * The PM timer is OFF_PPM faster than its nominal rate. If this is near the limit, it takes longer to decide. The
+ * The PM timer is OFF_PPM faster than its nominal rate. The window takes longer if OFF_PPM is near the limit. The
  * reported interval must contain the true rate, whenever the window ends.
  */
 TEST(the_interval_contains_the_true_rate_whenever_the_window_ends)

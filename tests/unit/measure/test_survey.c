@@ -203,7 +203,7 @@ TEST(a_step_back_of_500_ticks_is_counted_once_with_its_size)
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
+	/* the HPET steps back during its latency measurement, which is the fifth and takes 20 ms, like the others */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 500;
 	survey_measure_latencies_on_boot_core(&bench->run.survey);
@@ -221,7 +221,7 @@ TEST(a_jump_of_500_ticks_is_counted_once_with_its_time)
 	bench_open(bench, 1);
 	survey_warm_up_and_estimate_tsc_rate(&bench->run.survey);
 	survey_measure_rates(&bench->run.survey);
-	/* in the latency measurement of the HPET, which is the fifth of 20 ms each */
+	/* the HPET jumps ahead during its latency measurement, which is the fifth and takes 20 ms, like the others */
 	sim.hpet.counter.backward_at_ps = sim.now_ps + 90 * SIM_PS_PER_MS;
 	sim.hpet.counter.backward_ticks = 0 - UINT64_C(500);
 	now_ms = sim.now_ps / SIM_PS_PER_MS;

@@ -281,8 +281,8 @@ TEST(the_deadline_ends_the_observation_and_keeps_its_results)
 }
 
 /*
- * All cores together are observed for 10 durations, as in the latency measurements. The first gap of each core is
- * kept, because there is room for 256.
+ * All cores together are observed for ten times the duration of one measurement, as in the latency measurements. Cores
+ * 0 to 255 have one gap each, and the report has space for 256 gaps.
  */
 TEST(observing_300_cores_takes_as_long_as_observing_11)
 {

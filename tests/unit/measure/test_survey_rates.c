@@ -45,8 +45,8 @@ static const char *const ids[CLOCKS] = { "tsc", "hpet", "acpi_pm", "pit", "rtc" 
 struct bench {
 	uint64_t seed;
 	/*
-	 * Faults of the RTC, 0 for a healthy one: largest delay of its updates, and longest time from the change of
-	 * its seconds to the update's end.
+	 * Faults of the RTC, 0 for a healthy one. LATE_MAX_PS is the largest delay of its updates. EARLY_MAX_PS is the
+	 * longest time from the change of its seconds to the end of the update.
 	 */
 	uint64_t late_max_ps, early_max_ps;
 	uint64_t leaps_at_ps, leap_ps; /* time at which the RTC jumps ahead, and size of the jump */
@@ -218,7 +218,10 @@ counter_of(int clock)
 	return clock == TSC ? &sim.tsc.counter : clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 }
 
-/* Called between groups of readings. Changes the rate that the test wants to change. */
+/*
+ * Called between groups of readings. Makes the clock CHANGING faster when its time CHANGES_AT_PS has come. Returns
+ * false, because the run has no deadline.
+ */
 static bool
 expired(void *context)
 {
@@ -348,7 +351,8 @@ begin(uint64_t access_ps, uint64_t jitter_ps)
 	close_clocks();
 	sim_reset();
 	sim.accesses_max = UINT64_MAX;
-	sim.rtc.index_readable = true; /* the test has functions for the ports only */
+	/* the test simulates only the ports 70h and 71h, so the index must be readable there */
+	sim.rtc.index_readable = true;
 	sim.cost_ps[SIM_READ] = sim.cost_ps[SIM_IN] = sim.cost_ps[SIM_OUT] = access_ps;
 	sim.now_ps = draw(SIM_PS_PER_S);
 	bench->jitter_ps = jitter_ps;
@@ -477,7 +481,8 @@ assert_rates_hold_the_truth(void)
 		if (c == TSC)
 			continue;
 		assert_holds_ppb(&entry->change_since, 0);
-		if (c != RTC) /* within one second the RTC has edges only at both ends, so its rate has no halves */
+		/* within one second the RTC has edges only at both ends, so it has no rates in the two halves */
+		if (c != RTC)
 			assert_holds_ppb(&entry->change_halves, 0);
 	}
 }
@@ -762,9 +767,9 @@ sample_pm(void *device, struct sample *samples, size_t count)
 }
 
 /*
- * The reading of the PM timer takes 32 ms, and the TSC jumps before or after the PM timer is sampled. The HPET is not
- * compared while its checks run, and the PIT wraps too soon. Without care, the RTC alone would remain, and it would
- * seem to lag.
+ * The TSC jumps by 32 ms during a reading of the PM timer, before or after the PM timer is sampled. The HPET is not
+ * compared while its checks run, and the PIT wraps too soon to be compared. If the PM timer were not compared either,
+ * the RTC alone would be, and would seem to lag.
  */
 TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
@@ -793,7 +798,7 @@ TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 #define PHASES   3 /* number of runs with different times between the readings and the RTC's edge */
 #define PHASE_PS (77 * SIM_PS_PER_US)
 
-/* A guest that is stopped during the window or after it looks like this, because its host's RTC continues. */
+/* A guest that is stopped during the window or after it shows the same jump, because its host's RTC continues. */
 TEST(an_rtc_that_jumps_is_a_finding_on_bare_metal_only)
 {
 	static const uint64_t leaps_ps[] = { SIM_PS_PER_S / 5, 3 * SIM_PS_PER_S };
@@ -1011,9 +1016,9 @@ TEST(an_rtc_that_is_far_off_in_a_guest_is_named_however_long_the_run)
 }
 
 /*
- * At the end of the run, the core is preempted for 1.5 s, just after it saw the RTC's edge or just before. In both
- * cases the run measures the RTC's edges once more. In the first case it starts with a new reading. In the second case
- * the edge is known only within 1.5 s, so the rest of the run shows nothing about the RTC.
+ * At the end of the run, the core is preempted for 1.5 s, just after or just before it sees an edge of the RTC. In both
+ * cases the run measures the RTC's edges once more. If the core saw the edge, the measurement starts with a new
+ * reading. If it did not, the edge is known only within 1.5 s, so the rest of the run shows nothing about the RTC.
  */
 TEST(an_rtc_that_is_far_off_is_named_although_the_core_missed_its_edges)
 {
@@ -1051,9 +1056,9 @@ TEST(an_rtc_is_not_stuck_if_a_preempted_core_continues_during_its_update)
 }
 
 /*
- * In a soak, an RTC is named if the first half of the window and the rest of the run both show its error. No further
- * edges may be measured then, which would take another 10 s. The whole window must not be used: a stop at its end is
- * in the window and in the rest of the run, but not in the first half.
+ * In a soak, an RTC is named if the first half of the window and the rest of the run both show its error. The run must
+ * not measure further edges, which would take another 10 s. The whole window is no proof: a stop of the machine at the
+ * window's end is in the window and in the rest of the run, but not in the first half.
  */
 TEST(an_rtc_that_is_far_off_is_named_if_the_first_half_of_the_window_confirms_it)
 {
@@ -1189,8 +1194,8 @@ middle_of(int clock)
 
 /*
  * Changes a clock's rate by 180 ppm after half a second. Over the whole window this is 90 ppm, which is below all
- * limits. Returns the difference between the rates of the two halves, in ppm. It is below 180 ppm if the reading in
- * the middle came later.
+ * limits. Returns the difference between the rates of the two halves, in ppm. The result is below 180 ppm if the
+ * reading in the middle of the window came after the change.
  */
 static int64_t
 change_within_the_window(int clock)
@@ -1240,9 +1245,9 @@ TEST(if_the_tsc_and_all_clocks_of_one_crystal_diverge_none_is_called_changed)
 }
 
 /*
- * Under Xen, the rates of all of a guest's devices may change together like this. They count as one clock, even if
- * their intervals are narrow. A single device must not be named either, because a TSC that stops between the readings
- * of two devices looks the same.
+ * Under Xen, the rates of all of a guest's devices may change together within the window. They count as one clock, even
+ * if their intervals are narrow. A single device must not be named either, because a TSC that stops between the
+ * readings of two devices looks the same.
  */
 TEST(a_rate_change_within_the_window_of_a_guest_accuses_no_clock)
 {
@@ -1279,9 +1284,9 @@ TEST(the_accused_clock_does_not_set_the_time_scale)
 }
 
 /*
- * All clocks of one crystal are wrong by the same amount, and the RTC and the TSC are right. Depending on the TSC's
- * small error, this is one source against two, or two groups. In both cases the finding names the groups and no single
- * clock.
+ * The HPET, the PM timer and the PIT share a crystal and are wrong by the same amount. The RTC and the TSC are right,
+ * except for small errors. The three wrong clocks count as one source, so the finding names the two groups and no
+ * single clock.
  */
 TEST(clocks_of_one_crystal_count_as_one_source)
 {
@@ -1305,7 +1310,7 @@ TEST(clocks_of_one_crystal_count_as_one_source)
 
 /*
  * The PIT and the RTC form one group, although they differ by more than the limit. If a finding states how much faster
- * the group is, this must be true for both of them.
+ * this group is than the other clocks, this must be true for both of them.
  */
 TEST(the_stated_rate_of_a_group_is_true_for_each_of_its_clocks)
 {
@@ -1326,7 +1331,7 @@ TEST(the_stated_rate_of_a_group_is_true_for_each_of_its_clocks)
 	assert_in_range(finding->high, 303, 320);
 }
 
-/* In such a short window, the interval of a guest's RTC is too wide to prove anything. */
+/* In a window of one second, the interval of a guest's RTC is too wide to prove anything. */
 TEST(a_host_that_adjusts_its_time_does_not_accuse_the_tsc)
 {
 	bench->off_tenths[HPET] = bench->off_tenths[PM] = bench->off_tenths[PIT] = bench->off_tenths[RTC] = 1500;
@@ -1400,10 +1405,7 @@ TEST(only_the_clock_whose_rate_changes_after_the_window_is_found)
 		begin_healthy();
 		measure_window();
 		sim_counter_speed_up(counter_of(c), -1000);
-		/*
-		 * in this time the PIT wraps so often that only the rate from the window allows the wraps to be
-		 * counted
-		 */
+		/* in 100 s the PIT wraps so often that the wraps can be counted only with its rate from the window */
 		sim_advance_ps(100 * SIM_PS_PER_S);
 		survey_measure_rates_at_end_of_run(&bench->survey);
 		assert_only("rate-changed", ids[c], -1000);
@@ -1593,8 +1595,8 @@ TEST(an_rtc_that_stops_in_the_window_has_no_rate)
 }
 
 /*
- * The HPET is set back after the rate window. As on a busy host, no comparison during the run shows this, so that only
- * the reading at the end of the run does.
+ * The HPET is set back after the rate window. As on a busy host, no comparison during the run shows this. The reading
+ * at the end of the run must show it.
  */
 TEST(a_counter_that_is_lower_at_the_end_than_in_the_window_stepped_back)
 {
