@@ -197,7 +197,7 @@ TEST(a_counter_that_wraps_in_the_step_agrees)
 	assert_int_equal(found(), 1);
 }
 
-/* The step is longer than 4.7 s, a quarter of the time in which the PM timer wraps. */
+/* The PM timer wraps in 4.7 s. A step of 2 s is longer than a quarter of this time. */
 TEST(a_counter_is_not_compared_in_a_step_of_more_than_a_quarter_of_its_range)
 {
 	all_took(S, S);

@@ -476,7 +476,7 @@ TEST(a_clock_that_is_far_off_is_not_miscounted)
 	}
 }
 
-/* If the record had no space for looks, the PIT may have wrapped between two of them without being counted. */
+/* If the record had no space for looks, the PIT may have wrapped between two looks without being counted. */
 TEST(a_clock_with_missing_looks_has_no_rate)
 {
 	for (unsigned missing = 0; missing < 3; missing++) {

@@ -1,5 +1,5 @@
 /*
- * Which clocks agree over one step (the time between two comparisons of all clocks). Some examples are written by
+ * Tests which clocks agree over one step (the time between two comparisons of all clocks). Some examples are written by
  * hand. In others the true durations are random.
  */
 #include <stdio.h>

@@ -168,7 +168,10 @@ check_machine(const char *machine, void *state)
 	assert_int_equal(facts.problem_count, 0);
 }
 
-/* Reads a copy of TABLE that is exactly LENGTH bytes long, and checks the conditions for any input. */
+/*
+ * Reads a copy of TABLE that is exactly LENGTH bytes long, and checks the conditions for any input. If SEAL is true,
+ * the copy gets a valid length and checksum.
+ */
 static void
 survive(const struct kind *kind, const uint8_t *table, size_t length, bool seal)
 {

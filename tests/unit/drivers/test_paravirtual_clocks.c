@@ -65,7 +65,7 @@ TEST(each_core_registers_its_own_page_and_unregisters_it)
 	sim_paravirtual.keeps_msr = true;
 	sim.core = 2;
 	take(&clocks[0], 2 * SIM_PS_PER_MS, &sample, 1);
-	/* leave() returns false, because the MSR keeps the written value */
+	/* restore_core() returns false, because the MSR keeps the written value */
 	assert_false(kvmclock_driver.restore_core(&device));
 	sim.core = 0;
 }

@@ -50,7 +50,7 @@ second_at(uint64_t a_ps)
 {
 	struct sample sample;
 
-	/* The times before the read of register A: two register reads, and the bracket's start. */
+	/* In 3,020 ns there are two register reads, the bracket's start, and the read of register A. */
 	take(&clocks[RTC], a_ps - 3020 * SIM_PS_PER_NS, &sample, 1);
 	assert_in_range(sample.end - sample.begin, 2020, 3020); /* register A is read again for a new second */
 	return sample.ticks;

@@ -318,7 +318,10 @@ TEST(a_string_number_that_its_structure_does_not_have_is_ignored)
 	assert_string_equal(((struct machine *)*state)->facts.board_product, "X99-B");
 }
 
-/* An older version of this structure ends before the field. The byte at its position is already part of a string. */
+/*
+ * An older version of this structure ends before the field for the product. The byte at the field's position is already
+ * part of a string.
+ */
 TEST(a_field_beyond_its_structure_is_ignored)
 {
 	const struct smbios_facts *facts = READ(*state, "\1\5\1\0" "\1" "\1 Inc.\0" "Server 9\0" "\0" END);

@@ -251,7 +251,7 @@ TEST(if_no_sipi_can_be_sent_there_is_no_wait)
 	assert_int_equal(sim.lapic.ipi_count, 4);
 	for (uint32_t i = 1; i < CORES; i++)
 		assert_int_equal(slots[i].state, CORE_UNSENT);
-	/* the boot core does not wait for the second in which cores may answer */
+	/* the boot core does not wait 1 s for answers */
 	assert_in_range(sim.now_ps, 10 * SIM_PS_PER_MS, 700 * SIM_PS_PER_MS);
 }
 
@@ -341,7 +341,7 @@ TEST(with_a_stopped_tsc_the_delays_end_after_a_number_of_turns)
 	sim.tsc.counter.stuck_at_ps = 0;
 	open_lapic();
 	assert_int_equal(startup_start_cores(&startup), 3);
-	/* The waits of 10 ms and 200 us, in turns of 4 ns, with one additional turn each. No other wait follows. */
+	/* The waits of 10 ms and 200 us have turns of 4 ns, and one additional turn each. No other wait follows. */
 	assert_int_equal(sim.count[SIM_PAUSE], 2500001 + 50001);
 }
 

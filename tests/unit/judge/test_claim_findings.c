@@ -161,7 +161,7 @@ TEST(in_a_guest_a_leaf_and_the_devices_that_contradict_it_are_both_named)
 				"measured rate cannot be checked: see the finding.");
 }
 
-/* A cause may be that the TSC was migrated to a host with another rate. */
+/* A cause may be that the guest was migrated to a host whose TSC has another rate. */
 TEST(two_stated_rates_that_agree_against_all_clocks_accuse_the_tsc)
 {
 	report->clock_count = 4;

@@ -1,4 +1,4 @@
-/* Which clock Linux and Windows use on several machines, and the printed reason. */
+/* Tests which clock Linux and Windows use on several machines, and the printed reason. */
 #include "test.h"
 #include "judge/recommend/recommend.h"
 #include "report_literal.h"

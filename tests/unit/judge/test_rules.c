@@ -937,7 +937,7 @@ TEST(a_rate_of_ticks_passes_within_its_limit_and_fails_beyond_it)
 #define CHANGED_SIGNAL    { "kvmclock", "kvm-clock", false, false, true, 1 }
 
 /*
- * A hypervisor can announce disruptions by several signals. A signal for any disruption counts more than a signal for
+ * A hypervisor can announce disruptions by several signals. A signal for any disruption is preferred to a signal for
  * snapshots only.
  */
 TEST(an_unannounced_disruption_is_a_fault_of_the_signal_for_all_disruptions)

@@ -295,7 +295,10 @@ TEST(a_core_whose_tsc_steps_back_is_not_called_synchronised)
 
 /* Rule tsc-offset. */
 
-/* The interval of the pair extends from 46 ticks below the third core's true offset to 54 ticks above it. */
+/*
+ * The interval of the third core's offset against the boot core extends from 46 ticks below the true offset to 54 ticks
+ * above it.
+ */
 TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 {
 	struct report *report = machine_with_skewed_core(4, 2, 20000);
@@ -310,8 +313,8 @@ TEST(core_20000_ticks_ahead_is_named_with_its_interval_in_ns)
 }
 
 /*
- * Two cores are off and warp, and each has its own finding about its offset. A warp must be mentioned in the finding
- * of its core, not in the first finding.
+ * The TSCs of two cores are ahead and cause warps, and each core has its own finding about its offset. A warp must be
+ * mentioned in the finding of its core, not in the first finding.
  */
 TEST(an_offset_says_whether_its_warps_were_seen)
 {
@@ -479,7 +482,7 @@ TEST(a_single_pair_that_is_proven_to_differ_is_a_finding_about_the_pair)
 	for (size_t i = 0; i < 4; i++)
 		assert_false(report->cores[i].off_majority);
 
-	/* if the boot core is one of the two, it must not be treated differently */
+	/* if the boot core is one of the pair, it must not be treated differently */
 	report = machine_with_one_proven_pair(0, 2);
 	judge(report);
 	assert_int_equal(report->finding_count, 1);
@@ -981,7 +984,10 @@ TEST(a_pair_without_a_result_in_the_last_pass_leaves_synchronisation_undetermine
 	}
 }
 
-/* The limit for synchronised cores is 1 us here, and there was only one measurement pass. */
+/*
+ * The limit for synchronised cores is 1 us here, and the bound is 1.5 us. In the first case there was only one
+ * measurement pass.
+ */
 TEST(cores_with_a_wide_bound_are_not_called_synchronised)
 {
 	for (int again = 0; again < 2; again++) {
