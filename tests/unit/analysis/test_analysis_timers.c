@@ -427,10 +427,7 @@ TEST(a_tick_is_placed_in_the_nearest_empty_period_before)
 	assert_int_equal(periods_choose_period(&periods, 4, false, 1), SIZE_MAX);
 }
 
-/*
- * In the first case, half of the ticks are late by up to 50 us, each by a different time. In the second case, all
- * ticks after the first third are late by 50 us.
- */
+/* The ticks are even, or half of them are late by 32 to 50 us, or all ticks after the first third are late by 50 us. */
 TEST(a_rate_is_as_uncertain_as_its_ticks_are_uneven)
 {
 	int64_t residuals[81];
@@ -782,8 +779,8 @@ TEST(ticks_after_masked_periods_show_the_policy_for_missed_deadlines)
 }
 
 /*
- * Interrupts are enabled exactly at a deadline. If the timer restarted its periods at this time, their phase would not
- * change. Therefore the policy is unknown.
+ * Interrupts are enabled shortly after a deadline. If the timer restarted its periods at this time, their phase would
+ * hardly change. Therefore the policy is unknown.
  */
 TEST(interrupts_opened_at_a_deadline_show_no_policy)
 {

@@ -136,7 +136,7 @@ TEST(on_a_package_that_may_reach_pc10_the_hpet_may_stop)
 	assert_passed("hpet-pc10", "The package's C-state limit (MSR E2h) is 7, which excludes PC10.");
 }
 
-/* A read of an absent MSR would end the test. Therefore the MSR is not read. */
+/* A read of the absent MSR would end the test. */
 TEST(in_a_guest_the_msr_is_not_read)
 {
 	a_processor_with_deep_c_states(8);

@@ -241,7 +241,10 @@ part_from_tsc(struct report *report)
 	};
 }
 
-/* Sets the clocks' rates against the TSC. The PIT is 900 ppm faster than the others. */
+/*
+ * Sets the rate of the TSC that each clock implies. The PIT implies a rate that is 900 ppm higher, so it seems to be
+ * 900 ppm slow.
+ */
 static void
 set_rates(struct report *report)
 {
@@ -373,7 +376,10 @@ TEST(an_rtc_that_gets_ahead_is_a_stop_if_another_clock_may_agree_with_the_rest)
 	}
 }
 
-/* Sets a clock's rate in the rate window and after it, in ppm above nominal. Both rates are known within 10 ppm. */
+/*
+ * Sets the rate of the TSC that a clock implies, in the rate window and after it, in ppm above 3 GHz. Both rates are
+ * known within 10 ppm.
+ */
 static void
 set_rate(struct report *report, const char *id, uint64_t window_ppm, uint64_t since_ppm)
 {
@@ -454,7 +460,7 @@ change(struct report *report, const char *id, bool since, int64_t by_ppb)
 
 /*
  * In a guest, either the devices or the TSC may have changed. The TSC timed the PIT, which seems to be 900 ppm too
- * fast.
+ * slow.
  */
 TEST(no_device_is_accused_by_a_tsc_that_may_have_changed)
 {

@@ -25,7 +25,7 @@
 #define SICK_CORE      2
 #define OTHER_CORE     1
 #define FAR_TICKS      1000000 /* longer than any round trip between cores, in ticks */
-/* time at which the latency measurement of the HPET starts; it is the fifth, and each takes 20 ms */
+/* time in the latency measurement of the HPET, which is the fifth and takes 20 ms, like the others */
 #define HPET_TURN_PS   (90 * SIM_PS_PER_MS)
 #define HPET_TICKS_PER_MS 10000
 /* rate error that shows that the TSC does not share the chip set's crystal */

@@ -317,7 +317,7 @@ static struct {
 	bool stopped, flagged, marked;
 } host;
 
-/* Stops the machine for a second after the rates were measured, and announces the stop. */
+/* After the rates were measured, stops the machine for a second or announces a stop, as set in `host`. */
 static void
 disrupt(void *context, const struct run *run, const struct run_phase *phase)
 {

@@ -768,8 +768,8 @@ sample_pm(void *device, struct sample *samples, size_t count)
 
 /*
  * The TSC jumps by 32 ms during a reading of the PM timer, before or after the PM timer is sampled. The HPET is not
- * compared while its checks run, and the PIT wraps too soon to be compared. If the PM timer were not compared either,
- * the RTC alone would be, and would seem to lag.
+ * compared while its checks run, and the PIT wraps too soon to be compared. Without the PM timer, the RTC would be the
+ * only clock that is compared, and it would seem to lag.
  */
 TEST(a_tsc_that_jumps_during_a_reading_of_the_pm_timer_is_named_and_not_the_rtc)
 {
@@ -875,8 +875,8 @@ last_end_ps(void)
 }
 
 /*
- * While the other clocks are stopped, the wraps of the PIT cannot be counted. Therefore the time by the PIT may be
- * wrong by a part of a wrap.
+ * In a snapshot the HPET, the PM timer and the PIT stop, while the TSC and the RTC continue. Therefore the wraps of the
+ * PIT cannot be counted, and the time by the PIT may be wrong by a part of a wrap.
  */
 TEST(a_snapshot_between_the_last_readings_of_the_window_accuses_no_clock)
 {
@@ -1557,8 +1557,8 @@ TEST(a_clock_that_stops_is_stuck_and_its_rate_from_before_is_kept)
 }
 
 /*
- * The PIT is 3 % slow, and the core is preempted for up to a second in the window. The PIT's nominal rate then gives
- * one wrap too many. Readings of clocks that wrap later must be in the record, because they contradict this number.
+ * The PIT is 3 % slow, and the core is preempted for a second in the window. The PIT's nominal rate then gives one wrap
+ * too many. Readings of clocks that wrap later must be in the record, because they contradict this number.
  */
 TEST(wraps_that_cannot_be_counted_during_a_preemption_give_no_rate)
 {
@@ -1759,9 +1759,10 @@ TEST(progress_is_shown_once_a_second_and_does_not_disturb_the_rates)
 }
 
 /*
- * The window takes ten times the duration of one measurement, but at most 10 s. It is never shorter than three times
- * this duration. In a quick run it takes one second, or the duration of one measurement if that is longer. A soak's
- * window takes at most 10 s, because its rates cover the whole run.
+ * In a standard run the window takes ten times the duration of one measurement, but at least 1 s and at most 10 s. It
+ * is never shorter than three times the duration of one measurement. In a quick run it takes one second, or the
+ * duration of one measurement if that is longer. A soak's window takes at most 10 s, because its rates cover the whole
+ * run.
  */
 TEST(the_window_grows_with_the_duration)
 {
