@@ -1,7 +1,7 @@
 /*
- * A bench for tests: a report, a survey and all drivers. They are opened on the simulated machine in the same way as
- * boot/ opens them for a run. The cores of its struct smp run one after another: a job on another core is a function
- * call with another value of sim.core.
+ * A bench for tests: a report, a survey and all drivers on the simulated machine. The bench opens the drivers in the
+ * same way as boot/ does for a run. The bench's struct smp runs cores one after another: a job on another core is a
+ * function call with another value of sim.core.
  */
 #ifndef BARETICK_BENCH_H
 #define BARETICK_BENCH_H
@@ -26,17 +26,18 @@ struct bench {
 	struct platform platform;
 	struct run run;
 	struct run_machine machine;
-	size_t mute; /* number of a core that does not answer after mute_after_jobs jobs; BENCH_NOBODY if all answer */
+	/* number of the core that stops answering after mute_after_jobs jobs; BENCH_NOBODY if all cores answer */
+	size_t mute;
 	uint64_t mute_after_jobs;
 	bool is_dead;
-	bool is_late; /* true if is_dead is set because a job took longer than its bound */
-	/* duration of starting a job, for each core of the job: on a small host, a job for many cores starts late */
+	bool is_late; /* true if the core in the field mute counts as dead because its job exceeded the time limit */
+	/* time to start one core's job in ps; a job for N cores starts N times as late, as on a small host */
 	uint64_t job_ps;
 	uint64_t deadline_ms; /* end of the run in simulated time, in ms; BENCH_NEVER_MS for no limit */
 	uint64_t duration_ns;    /* duration of each measurement; 20 ms by default */
 	uint64_t interval_ns;    /* duration of each row in a soak's series; 0 for a quick run without a series */
 	const char *const *clocks; /* ids of the clocks to be measured, ended by NULL; NULL for all clocks */
-	/* the largest schedule of pairs of cores that memory allows; all pairs by default */
+	/* largest schedule of pairs of cores for which bench_open() allocates memory; all pairs by default */
 	enum pair_schedule widest;
 	fault_guard *guard; /* function that protects a reading of the counter of stolen time against faults, or NULL */
 	struct stolen_counter stolen_counter;
@@ -50,7 +51,7 @@ struct bench {
  */
 struct bench *bench_new(void);
 
-/* Opens all drivers for a quick run, or for a soak, with CORES cores. */
+/* Opens all drivers with CORES cores, for a soak if interval_ns is set, otherwise for a quick run. */
 void bench_open(struct bench *bench, size_t cores);
 
 /*

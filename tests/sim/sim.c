@@ -148,7 +148,7 @@ sim_counter_set(struct sim_counter *counter, uint64_t ticks)
 	counter->origin_ticks = ticks;
 	counter->origin_ps = sim.now_ps;
 	if (sim.now_ps >= counter->backward_at_ps)
-		/* TICKS already contains the step back, so it must not be subtracted again */
+		/* TICKS is the value after the step back, so the step must not be subtracted again */
 		counter->backward_at_ps = SIM_NEVER;
 }
 
@@ -372,7 +372,7 @@ hw_msr_write(uint32_t msr, uint64_t value)
 	spend_access_time(SIM_MSR_WRITE, 0);
 	if (sim_lapic_msr_write(msr, value) || (sim.write_msr && sim.write_msr(msr, value)))
 		return;
-	(void)sim_msr_get(msr); /* ends the test if there is no such MSR */
+	(void)sim_msr_get(msr); /* ends the test if the machine has no MSR with this number */
 	sim_msr_set(msr, value);
 }
 

@@ -57,11 +57,11 @@ struct sim_counter {
 	uint64_t backward_ticks;
 	unsigned wrap_bits;       /* width of the counter; sim_reset() sets the nominal width */
 	/*
-	 * rate of another counter, if this counter is calculated from it and moves in uneven steps; den is 0 if there
-	 * is none
+	 * Rate of a second counter from which this counter is calculated, so that this counter moves in uneven steps.
+	 * den is 0 if this counter counts by itself.
 	 */
 	struct rate source;
-	uint64_t extra_ps;        /* additional duration of a reading */
+	uint64_t extra_ps;        /* additional duration of each read of the counter */
 };
 
 /* Returns the counter's present value, of wrap_bits bits. */
@@ -76,11 +76,11 @@ void sim_counter_speed_up(struct sim_counter *counter, int64_t ppm);
 struct sim_tsc {
 	struct sim_counter counter;
 	int64_t offset_ticks[SIM_CORES_MAX]; /* offset of each core's TSC from the first core's TSC */
-	/* if not NULL, a function that returns the TSC of a core; all other settings here are then ignored */
+	/* function that returns the TSC of a core; if it is set, counter and offset_ticks are ignored; may be NULL */
 	uint64_t (*reading)(size_t core);
 	/*
-	 * A fault of the core fault_core. Every fault_reads-th reading of its TSC is too high by ahead_ticks. After it,
-	 * the core's TSC is lower by set_back_ticks. Without a fault, fault_reads is 0.
+	 * A fault of the core fault_core. Every fault_reads-th reading of the core's TSC is too high by ahead_ticks.
+	 * All readings after a faulty reading are lower by set_back_ticks. Without a fault, fault_reads is 0.
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
@@ -98,14 +98,14 @@ struct sim_hpet {
 	uint64_t configuration;
 	uint64_t timers[SIM_HPET_TIMERS]; /* the timers' configuration registers */
 	/*
-	 * number of writes after which both the counter and a timer's interrupt were on, so that real hardware could
-	 * interrupt
+	 * number of register writes that left both the counter and a timer's interrupt enabled; real hardware could
+	 * interrupt after such a write
 	 */
 	unsigned armed_while_on;
 	/*
-	 * The firmware's tick, if timer 0 of the HPET makes it: every tick_ps the counter stops for tick_stop_ps, as
-	 * with EDK II's HpetTimerDxe. The tick needs an enabled timer and enabled interrupts. tick_ps is 0 if another
-	 * device makes the tick.
+	 * The firmware's tick, if timer 0 of the HPET makes it. Like EDK II's HpetTimerDxe, the tick stops the counter
+	 * for tick_stop_ps every tick_ps. The tick needs an enabled timer and enabled interrupts. tick_ps is 0 if
+	 * another device makes the tick.
 	 */
 	uint64_t tick_ps, tick_stop_ps, ticked_ps;
 	unsigned ticks;
@@ -122,14 +122,14 @@ struct sim_pm {
 	uint64_t address;    /* I/O port of the counter, or its physical address if is_memory is true */
 	bool is_memory;      /* true if the counter is in memory; the test then maps the page with sim_map_region() */
 	bool absent;         /* true if the PM timer does not exist: it reads all ones */
-	/* duration after a tick in which new 1 bits still read 0, as in a counter without a latch */
+	/* time after a tick during which bits that rose still read 0, because the counter has no latch */
 	uint64_t glitch_ps;
 	uint32_t high_bits;  /* bits that always read 1, above the counter's width */
 };
 
 struct sim_pit_channel {
 	uint8_t control;       /* the channel's access, mode and BCD bits as last written */
-	bool null_count;       /* true after a control word until its count is written */
+	bool null_count;       /* true from a control word until software writes the count */
 	bool gate;
 	uint32_t reload;       /* start value of the count, 1 to 65536 */
 	uint64_t loaded_ps;    /* time at which counting from the reload value started */
@@ -157,7 +157,7 @@ struct sim_pit {
 	bool latches_again;     /* true if a second latch command replaces the latched count, which a real 8254 keeps */
 	uint8_t status_flipped; /* bits of the status byte that read inverted */
 	bool null_count_never;  /* true if NULL COUNT always reads 0, as in QEMU */
-	/* faults of channel 2's output in port 61h: it is never high, or never low */
+	/* faults of channel 2's output in port 61h: the output is never high; the output is never low */
 	bool out_never_high, out_never_low;
 	uint64_t out_late_ps;   /* delay of the output's rise in mode 0 */
 	uint64_t extra_ps;
@@ -169,8 +169,8 @@ struct sim_rtc {
 	uint64_t seconds;         /* time of day in seconds at world time 0, when a second starts */
 	bool index_readable;      /* true if a read of port 70h returns the index; otherwise it returns FFh */
 	/*
-	 * true if Intel's ports 74h and 75h exist; port 74h returns the index, with bit 7 as 0, and a write cannot set
-	 * this bit
+	 * True if Intel's ports 74h and 75h exist. A read of port 74h returns the index with bit 7 cleared. A write to
+	 * port 74h does not change bit 7.
 	 */
 	bool has_alias;
 	bool absent;              /* true if the RTC does not exist: all registers read FFh */
@@ -189,16 +189,24 @@ struct sim_rtc {
 	bool seconds_invalid;     /* true if the seconds register always reads 7Fh */
 	bool pf_needs_pie;        /* true if the periodic flag is set only while PIE is set, as in QEMU */
 	bool pf_never;            /* true if the periodic flag is never set */
-	uint8_t pf_select;        /* if not 0, the rate selection of the periodic flag, which then ignores register A */
+	/*
+	 * rate selection of the periodic flag instead of the selection in register A; 0 if register A selects the rate
+	 */
+	uint8_t pf_select;
 	uint64_t pf_edges_read;   /* number of periodic edges before the latest read of register C */
 	/*
 	 * Seconds, minutes and hours of the alarm. The alarm comes each second if the top two bits of all three are
 	 * set, otherwise never.
 	 */
 	uint8_t alarm[3];
-	/* state of the line IRQ 8: it stays raised until register C is read or the flag's interrupt is disabled */
+	/*
+	 * level of the line IRQ 8, which falls when register C is read or the interrupts of all set flags are disabled
+	 */
 	bool line;
-	/* last second that was read; the update-ended flag is set if the present second is later */
+	/*
+	 * value of the seconds at the last read of register C; the update-ended flag is set if the present second is
+	 * later
+	 */
 	uint64_t second_read;
 	uint64_t c_reads;
 	/*
@@ -243,14 +251,14 @@ struct sim {
 	uint64_t cost_ps[SIM_ACCESSES];
 	uint64_t count[SIM_ACCESSES];
 	uint64_t accesses;       /* number of accesses until now */
-	/* limit on accesses, 50,000,000 by default; the next access ends the test, which is then in an endless loop */
+	/* limit on accesses, 50,000,000 by default; a test that exceeds the limit fails, because it loops endlessly */
 	uint64_t accesses_max;
 	bool interrupts_masked;
 	unsigned masked_times;   /* number of calls of hw_interrupts_mask() */
 	uint64_t masked_since_ps, masked_longest_ps;
 	/*
-	 * A host that preempts the core for preempt_ps at a random one in preempt_every accesses. 0 in preempt_every
-	 * means never.
+	 * A host that preempts the core for preempt_ps in one of preempt_every accesses on average. The host never
+	 * preempts if preempt_every is 0.
 	 */
 	uint64_t preempt_every, preempt_ps;
 	uint64_t preempt_seed;   /* seed of the random choice of accesses that are preempted */
@@ -282,15 +290,19 @@ struct sim {
 		uint64_t value;
 	} msrs[SIM_MSRS_MAX];
 	/*
-	 * Handle MSRs that are not in the list, or whose access has an effect. Return false for any other MSR. May be
-	 * NULL.
+	 * Handle an MSR that is not in msrs, or an MSR whose access has an effect. Return true if they handled the MSR.
+	 * The pointers may be NULL.
 	 */
 	bool (*read_msr)(uint32_t msr, uint64_t *value);
 	bool (*write_msr)(uint32_t msr, uint64_t value);
 	/* Handles Xen's hypercalls. If NULL, the hypercall instruction faults. */
 	int64_t (*hypercall)(uint64_t number, uint64_t first, uint64_t second, uint64_t third);
-	struct pages pages; /* the pages of hypervisors' clocks, which sim_describe_platform() copies */
-	/* physical address at which Xen's shared page may be mapped, which sim_describe_platform() copies; or 0 */
+	/* pages of the hypervisors' clocks, copied into struct platform by sim_describe_platform() */
+	struct pages pages;
+	/*
+	 * Physical address at which a driver may map Xen's shared page; 0 if there is no such address.
+	 * sim_describe_platform() copies the address into struct platform.
+	 */
 	uint64_t unused_page;
 	/* microcode revision, or 0. On an Intel CPU, CPUID 1h copies it into the upper half of MSR 8Bh. */
 	uint32_t microcode;
@@ -298,7 +310,7 @@ struct sim {
 	struct sim_region regions[SIM_REGIONS_MAX];
 	size_t hook_count;
 	struct sim_port_hook hooks[SIM_HOOKS_MAX];
-	/* Called for each command that a healthy core receives. If it is NULL, commands are only recorded. */
+	/* Called for each IPI to a core that is not in never_start. If NULL, IPIs are only recorded. */
 	void (*on_ipi)(uint32_t destination, uint32_t vector_and_mode);
 };
 
@@ -325,13 +337,14 @@ void sim_map_region(struct sim_region region);
 void sim_unmap_region(uint64_t base);
 void sim_hook_ports(struct sim_port_hook hook);
 
-/* Return the devices' present values. Unlike an access they take no time. */
+/* These functions return the devices' present values, and take no simulated time. */
 uint64_t sim_get_tsc_ticks(void);
-/* returns TICKS with the TSC fault of CORE added, and counts as one reading of CORE */
+/* applies CORE's TSC fault to TICKS and returns the result; counts as a reading of the TSC on CORE */
 uint64_t sim_apply_tsc_fault(size_t core, uint64_t ticks);
 uint8_t sim_pit_get_status(unsigned channel);   /* the status that the read-back command returns */
 uint16_t sim_pit_get_count(unsigned channel);
-uint64_t sim_rtc_count_pf_edges(void);            /* edges at the selected rate since world time 0 */
+/* number of edges of the periodic flag since world time 0, at the selected rate */
+uint64_t sim_rtc_count_pf_edges(void);
 
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -110,7 +110,7 @@ write_timer_configuration(size_t n, bool upper, uint64_t value)
 	uint64_t before = sim.hpet.timers[n];
 
 	if (upper)
-		return; /* a write of the upper half has no effect */
+		return; /* software cannot write the upper half of a timer's configuration */
 	sim.hpet.timers[n] = (before & ~TN_WRITABLE) | (value & TN_WRITABLE);
 	if (sim.interrupts.plugged)
 		sim_interrupts_handle_hpet_configuration(n, before, sim.hpet.timers[n]);

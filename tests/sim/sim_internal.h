@@ -7,7 +7,8 @@
 uint64_t sim_hpet_read(uint64_t address, unsigned width_bytes);
 void sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes);
 void sim_hpet_reset(void);
-void sim_hpet_handle_tick(void); /* makes the firmware's tick; must be called regularly while interrupts are enabled */
+/* makes the firmware's tick if a tick is due; called at each access with interrupts on */
+void sim_hpet_handle_tick(void);
 
 bool sim_pm_is_at(uint64_t address, bool is_memory);
 uint32_t sim_pm_read(void);
@@ -24,7 +25,7 @@ void sim_rtc_out(uint16_t port, uint8_t value);
 void sim_lapic_reset(void);
 uint64_t sim_lapic_read(uint64_t address, unsigned width_bytes);
 void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
-/* Return true if MSR belongs to the LAPIC or the TSC, and then read it into VALUE or write VALUE to it. */
+/* If MSR belongs to the LAPIC or the TSC, these functions access the MSR and return true; otherwise false. */
 bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
 bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
 
@@ -36,7 +37,7 @@ void sim_interrupts_handle_lapic_write(unsigned number, uint32_t before);
 uint32_t sim_interrupts_get_lapic_count(void);
 void sim_interrupts_write_deadline(uint64_t value);
 uint64_t sim_interrupts_read_deadline(void);
-/* writes the count or the configuration of Hyper-V's synthetic timer */
+/* writes VALUE to the count of Hyper-V's synthetic timer if COUNT is true, otherwise to its configuration */
 void sim_interrupts_write_hv_timer(bool count, uint64_t value);
 uint64_t sim_interrupts_read_hv_timer(bool count);
 void sim_interrupts_send_self_ipi(uint32_t vector); /* sends the interrupt VECTOR from the core to itself */

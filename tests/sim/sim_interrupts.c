@@ -10,9 +10,9 @@
 #include "sim_sources.h"
 
 #define STORM_PS  (200 * SIM_PS_PER_NS)
-/* the search for the time of a deadline starts with a range of this size, which doubles */
+/* first step of the search for the time of a deadline; each further step is twice as long */
 #define SEARCH_FIRST_PS   SIM_PS_PER_US
-#define SEARCH_MAX_PS    (1000 * SIM_PS_PER_S) /* largest range of this search */
+#define SEARCH_MAX_PS    (1000 * SIM_PS_PER_S) /* largest step of this search */
 #define MILLION   1000000
 
 static struct sim_interrupts *const all = &sim.interrupts;
@@ -71,8 +71,8 @@ find_due_time(enum sim_source source, uint64_t due, uint64_t from_ps)
 }
 
 /*
- * Sets the time at which the interrupt is due, and the time at which it leaves its source. Faults make it leave
- * earlier or later.
+ * Sets the time at which the timer's interrupt is due, and the time at which the interrupt leaves its source. A timer's
+ * faults make its interrupts leave earlier or later.
  */
 static void
 set_due_time(struct sim_timer *timer, uint64_t from_ps)
@@ -139,7 +139,7 @@ is_dropped(const struct sim_timer *timer)
 
 /*
  * Makes the timer's interrupt pending until the core accepts interrupts. The local APIC holds one pending interrupt.
- * With SIM_CATCH_UP the source counts all pending interrupts, and sends them later.
+ * With SIM_CATCH_UP the source counts all pending interrupts, and sends them when the core accepts interrupts.
  */
 static void
 make_pending(struct sim_timer *timer)
@@ -264,8 +264,8 @@ is_host_busy(void)
 }
 
 /*
- * Returns the earliest time at which any source has something to do, if no source is armed or disarmed before then.
- * Returns 0 if an interrupt is pending.
+ * Returns the earliest time at which any source sends an interrupt or changes its state. Arming or disarming a source
+ * makes the result invalid. Returns 0 if an interrupt is pending.
  */
 static uint64_t
 get_next_event_ps(void)
@@ -313,7 +313,10 @@ sim_interrupts_send_self_ipi(uint32_t vector)
 	all->self = vector;
 }
 
-/* Functions of struct timer_window: they run code while the core accepts interrupts at certain points. */
+/*
+ * Functions of struct timer_window: they run code with interrupts masked, and the core accepts interrupts at certain
+ * points only.
+ */
 
 static const char *
 run_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)

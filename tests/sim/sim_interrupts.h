@@ -34,7 +34,7 @@ enum sim_source {
 
 struct sim_timer {
 	/* Faults of the source. All are 0 for a healthy source. */
-	/* if not 0, one in this many periodic interrupts or one-shots is dropped */
+	/* one in drop_every periodic interrupts and one in drop_shots_every one-shots is dropped; 0 for no drops */
 	unsigned drop_every, drop_shots_every;
 	unsigned double_every;
 	uint64_t early_ps;
@@ -72,7 +72,7 @@ struct sim_taken { /* one interrupt that the recorder took */
 };
 
 struct sim_pic {
-	unsigned step; /* number of the next initialization command word (ICW), or 0 */
+	unsigned step; /* number of the initialization command word (ICW) that this PIC expects next, or 0 */
 	uint8_t base, cascade, in_service;
 	bool initialized;
 };
@@ -88,8 +88,8 @@ struct sim_interrupts {
 	uint64_t entry_ps;    /* time from the interrupt to its handler; 500 ns by default */
 	uint64_t seed;        /* seed of the random lateness */
 	/*
-	 * once in each busy_every_ps the host is busy for busy_ps, and no timer sends an interrupt; busy_every_ps is
-	 * 0 if the host is never busy
+	 * The host is busy for busy_ps once in each busy_every_ps. While the host is busy, no timer sends an interrupt.
+	 * busy_every_ps is 0 if the host is never busy.
 	 */
 	uint64_t busy_every_ps, busy_ps;
 	uint64_t longest_ps;  /* duration of the longest window so far */
@@ -115,7 +115,7 @@ struct sim_interrupts {
  */
 void sim_interrupts_add_hardware(void);
 
-/* Returns functions for run_machine.window that run code with interrupts masked on the simulated machine. */
+/* Returns functions for run_machine.window. They run code in a window of the simulated machine. */
 struct timer_window sim_interrupts_make_window(void);
 
 #endif

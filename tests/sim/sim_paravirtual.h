@@ -24,14 +24,14 @@ struct sim_paravirtual {
 	 */
 	bool not_stable, odd, empty;
 	uint64_t odd_at_ps;                 /* time after which the version is always odd, or SIM_NEVER */
-	/* number of TSC readings from now on after which the page is updated, so that a driver must read it again */
+	/* number of further TSC readings that each update the page; the driver must read an updated page again */
 	unsigned updates;
 	int64_t update_ns;                  /* time that each update adds to the page's time */
 	/* true if the sequence number in Hyper-V's page is 0, which means that the page is invalid */
 	bool no_sequence;
 	uint64_t no_sequence_at_ps;
 	uint64_t sequence_again_at_ps;      /* time at which the sequence number is 1 again; SIM_NEVER if it stays 0 */
-	uint64_t torn_at_ps;                /* time after which the page changes at each reading, or SIM_NEVER */
+	uint64_t torn_at_ps;                /* time after which Hyper-V's page changes at each reading, or SIM_NEVER */
 	int64_t msr_ahead_ticks;            /* time in Hyper-V's MSR minus time in its page, in ticks of 100 ns */
 	/*
 	 * start and duration of a pause of the guest, in which Hyper-V's MSR stops; paused_at_ps is SIM_NEVER without
@@ -41,30 +41,32 @@ struct sim_paravirtual {
 	bool keeps_msr;                     /* true if a registration with KVM or Xen cannot be undone */
 	/* each core's MSR 4B564D01h or 12h, which holds the address of KVM's page */
 	uint64_t kvm_msrs[SIM_CORES_MAX];
-	uint64_t xen_areas[SIM_CORES_MAX];  /* addresses of the areas that Xen writes to */
+	/* addresses of the areas to which Xen writes each core's clock parameters */
+	uint64_t xen_areas[SIM_CORES_MAX];
 	int xen_error;                      /* error code that Xen returns instead of success */
 	size_t xen_error_core;              /* the first core that gets xen_error; 0 if all cores get it */
-	bool no_safe_pvclock;               /* true if Xen's features do not include the clock */
+	bool no_safe_pvclock;               /* true if Xen does not report the feature of a safe pvclock */
 	bool vmclock_empty;                 /* true if the page of vmclock reads 0 */
 	uint64_t vmclock_marker;            /* disruption marker in vmclock's page */
 	uint32_t vmclock_counter;           /* id of the counter in vmclock's page */
 	/* period of the TSC and its largest error, in units of 2^-84 s */
 	uint64_t vmclock_period, vmclock_max_error;
 	uint32_t vmclock_sequence;
-	/* number of further readings of the period that return half the period, each followed by an update */
+	/* number of further readings of the period that return half the period; vmclock updates its page after each */
 	unsigned vmclock_updates;
 	/*
 	 * The host takes STEAL_PS from the running core at STEAL_AT_PS, and again after each STEAL_EVERY_PS.
 	 * STEAL_AT_PS is SIM_NEVER if the host takes no time.
 	 */
 	uint64_t steal_at_ps, steal_ps, steal_every_ps;
-	unsigned steal_percent;             /* share of the stolen time in the host's counter, in percent */
+	unsigned steal_percent;             /* share of the stolen time that the host's counter shows, in percent */
 	/*
-	 * shortest stolen time that counts as long; sum of long stolen times since KVM knows the address of a counter
+	 * steal_long_ps: shortest stolen time that counts as long. stolen_long_ps: sum of the long stolen times since a
+	 * core gave KVM the address of its counter.
 	 */
 	uint64_t steal_long_ps, stolen_long_ps;
 	bool steal_silent;                  /* true if KVM never writes the counter */
-	uint64_t stolen_ps[SIM_CORES_MAX];  /* stolen time in the counter so far */
+	uint64_t stolen_ps[SIM_CORES_MAX];  /* value of each core's counter of stolen time */
 	/* each core's MSR 4B564D03h, which holds the address of KVM's counter of stolen time */
 	uint64_t kvm_steal_msrs[SIM_CORES_MAX];
 	uint64_t xen_shared;                /* address at which Xen's shared page is mapped, or 0 */
@@ -94,8 +96,8 @@ void sim_paravirtual_offer_timers(void);
 void sim_paravirtual_offer_stolen_time(void);
 
 /*
- * Adds an address where Xen's shared page can be mapped, as in a guest of Xen that boots without firmware. Events also
- * need sim_interrupts_add_hardware().
+ * Adds an address where Xen's shared page can be mapped, as in a guest of Xen that boots without firmware. The driver
+ * finds Xen's events in this page. Their interrupts also need sim_interrupts_add_hardware().
  */
 void sim_paravirtual_offer_xen_events(void);
 

@@ -136,8 +136,8 @@ is_comparator_periodic(size_t n)
 }
 
 /*
- * Arms a comparator for the next time at which the low half of the counter equals its value. The counter may wrap
- * before.
+ * Arms HPET comparator N for the next time at which the low half of the main counter equals the comparator's value. The
+ * main counter may wrap before this time.
  */
 static void
 arm_comparator(size_t n)

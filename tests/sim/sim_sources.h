@@ -10,7 +10,7 @@
  */
 uint64_t sim_source_get_count(enum sim_source source);
 
-/* Returns the vector, or 0 if the interrupt cannot reach the core because its route is masked. */
+/* Returns the interrupt vector of SOURCE, or 0 if the route of its interrupt is masked. */
 uint32_t sim_source_get_vector(enum sim_source source);
 void sim_source_handle_delivery(enum sim_source source); /* must be called when the core takes the interrupt */
 
@@ -19,7 +19,7 @@ void sim_source_handle_delivery(enum sim_source source); /* must be called when 
  * interrupt follows.
  */
 bool sim_source_raise_line(enum sim_source source);
-/* must be called after the source's deadline, even if the interrupt was lost */
+/* adds the period to a periodic HPET comparator; must be called after each deadline, even if the interrupt is lost */
 void sim_source_advance_comparator(enum sim_source source);
 
 /*
@@ -29,8 +29,8 @@ void sim_source_advance_comparator(enum sim_source source);
 bool sim_source_is_status_set(enum sim_source source);
 
 /*
- * Arms the source for the time when its counter reaches DUE, and then again after each PERIOD. With a PERIOD of 0 only
- * one interrupt comes.
+ * Arms SOURCE for the time when its counter reaches DUE, and again after each PERIOD (both in ticks of this counter).
+ * Only one interrupt comes if PERIOD is 0.
  */
 void sim_source_arm(enum sim_source source, uint64_t due, uint64_t period);
 void sim_source_disarm(enum sim_source source);
@@ -41,7 +41,8 @@ void sim_ioapic_reset(void);
 uint32_t sim_ioapic_get_vector(uint32_t pin); /* 0: masked */
 
 void sim_pic_out(uint16_t port, uint8_t value);
-uint32_t sim_pic_get_vector(uint32_t irq); /* returns 0 if the interrupt cannot reach the core now */
+/* returns the interrupt vector of input IRQ, or 0 if the interrupt cannot reach the core now */
+uint32_t sim_pic_get_vector(uint32_t irq);
 void sim_pic_set_in_service(uint32_t irq);      /* must be called when the core takes the interrupt */
 
 #endif

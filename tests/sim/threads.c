@@ -12,16 +12,17 @@
 
 #define STACK_BYTES      (256u << 10) /* size of a host thread's stack: sanitizers make frames large */
 /*
- * size of a core's stack when cores run in turns; small, because the sanitizers clear their shadow of it for each job
+ * size of a core's stack when cores run in turns; a small stack is faster, because the sanitizers clear its shadow for
+ * each job
  */
 #define TURN_STACK_BYTES (32u << 10)
-/* longest duration of a job; if it takes longer, the code under test does not end its waits */
+/* time limit in s for all cores to finish their jobs; the test fails after it, because a wait does not end */
 #define PATIENCE_S       120
 #define PPB              1000000000
 
 /*
- * world time (ticks) of a pause while only one core works. This core waits for a dead core, and the wait should end
- * soon.
+ * duration of a pause in ticks of world time while only one core works. This core waits for a dead core, and long
+ * pauses end its wait soon.
  */
 #define LONELY_TICKS 1000
 

@@ -50,7 +50,7 @@ size_t threads_get_core(void);
 uint64_t threads_count_tsc_reads(size_t core);      /* number of TSC readings of CORE until now */
 uint64_t threads_get_time_ticks(void);
 void threads_advance_ticks(uint64_t ticks);        /* advances world time while no core works */
-uint64_t threads_count_batches(void);           /* number of calls of run, run_some and run_all until now */
-size_t threads_get_largest_batch(void);                /* largest number of cores in one call */
+uint64_t threads_count_batches(void);           /* number of calls of threads_smp.run, run_some and run_all until now */
+size_t threads_get_largest_batch(void);                /* largest number of cores in one such call */
 
 #endif
