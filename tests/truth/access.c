@@ -7,40 +7,48 @@
 #include "sim_internal.h"
 
 /*
- * A pause lasts at least 1/8 (1 / WAITED_SHARE) of the wait so far, to save time of this program. A longer pause could
- * make the other core wait for as long, so that both would never become fast again.
+ * A pause lasts at least 1/8 (1 / WAITED_SHARE) of the wait so far, so that the simulation of a long wait needs few
+ * pauses. With a larger share, two cores that wait for each other would make each other's waits longer and longer.
  */
 #define WAITED_SHARE  8
 #define SLOW_PS       (100 * SIM_PS_PER_US)
 /*
- * in this time before the RTC's next second, accesses to the RTC are not slowed, so that its edge is measured exactly;
- * the time includes the update cycle
+ * Accesses to the RTC are not slowed in this time before the RTC's next second, so that the edge of the second is
+ * measured exactly. The time includes the update cycle.
  */
 #define EDGE_NEAR_PS  (4 * SIM_PS_PER_MS)
 /*
- * in this time after the start of the RTC's second, accesses to the RTC are not slowed, so that its edge is measured
- * exactly
+ * Accesses to the RTC are not slowed in this time after the start of the RTC's second, so that the edge of the second
+ * is measured exactly.
  */
 #define EDGE_OVER_PS  (SIM_PS_PER_MS / 2)
-/* a core is preempted at most this long after the start of the RTC's next second */
+/* the preemption of machine.away_ps starts at most this long after the start of the RTC's next second */
 #define AWAY_IN_PS    (3 * SIM_PS_PER_MS)
 /* duration of each pause in the warp check; it is so long that the check ends after a few hundred turns */
 #define WARPS_PS      (20 * SIM_PS_PER_MS)
-#define OBSERVE_PS    (2 * SIM_PS_PER_US) /* duration of a reading in the search for gaps */
-#define CHECKS_PS     (20 * SIM_PS_PER_US) /* duration of a device's access while a second is polled */
-#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* duration of a device access in the phase "prepare" */
-#define LATENCY_PS    (200 * SIM_PS_PER_NS) /* duration of a TSC reading in the latency phase */
+/* additional duration of a TSC reading in the phase "interference", which searches for gaps */
+#define OBSERVE_PS    (2 * SIM_PS_PER_US)
+#define CHECKS_PS     (20 * SIM_PS_PER_US) /* additional duration of a device access in the phase "checks" */
+#define PREPARE_PS    (2 * SIM_PS_PER_US)  /* additional duration of a device access in the phase "prepare" */
+/* additional duration of a TSC reading in the phases "latency" and "cores" */
+#define LATENCY_PS    (200 * SIM_PS_PER_NS)
 
-#define WAIT_PS       (8 * SIM_PS_PER_US) /* longest drawn wait for an interrupt; 10 us without a reading are a gap */
-#define APPROACH_PS   SIM_PS_PER_MS       /* drawn pause in the second before an event of a free-running timer */
+/* longest drawn part of a wait for an interrupt; 10 us without a reading would count as a gap */
+#define WAIT_PS       (8 * SIM_PS_PER_US)
+/* drawn pause during the last second before an event of a free-running timer */
+#define APPROACH_PS   SIM_PS_PER_MS
 
 static struct {
 	uint64_t due_ps; /* start time of the machine's event, or SIM_NEVER */
 	uint64_t away_at_ps; /* time at which the core is preempted once for machine.away_ps, or SIM_NEVER */
 	bool slow, in_warps, in_timers;
-	uint64_t tsc_ps, device_ps; /* additional duration of readings in this phase */
+	uint64_t tsc_ps, device_ps; /* additional durations of a TSC reading and of a device access in this phase */
 	struct {
-		uint64_t waited_ps; /* sum of the pauses since the last two readings of the TSC in a row */
+		/*
+		 * sum of the core's pauses in the present wait; two TSC readings without a pause in between end the
+		 * wait
+		 */
+		uint64_t waited_ps;
 		bool read_tsc;
 		uint64_t owed_ps; /* part of the last access's duration that follows its effect */
 	} cores[CORES_MAX];
@@ -169,8 +177,8 @@ draw_preemption_ps(void)
 }
 
 /*
- * Returns the drawn time until the next interrupt of a timer, at most WAIT_PS. The pauses and readings up to there are
- * left out, but the core may be preempted in each of them.
+ * Returns the drawn time until the next interrupt of a timer, at most WAIT_PS. Pauses and readings before the interrupt
+ * are not simulated, but the core may be preempted in each of them.
  */
 static uint64_t
 draw_time_to_interrupt_ps(void)
@@ -292,7 +300,10 @@ halt_tsc(void)
 	machine.back_ticks += (uint64_t)((__int128)by_ps * machine.core[0].microhz / TICK);
 }
 
-/* Called when a TSC reading on the faulty core takes effect: makes this reading too high, or sets the TSC back. */
+/*
+ * Called when a TSC reading on the faulty core takes effect. Every fault_reads-th call makes this reading too high, or
+ * sets the TSC back.
+ */
 static void
 trigger_tsc_fault(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds the faulty clocks of a machine, and how much the intervals in the report prove about them. See
- * verdict_clocks.h.
+ * Finds the clocks of a machine whose rate is wrong, and calculates how much a report's intervals prove about these
+ * clocks. See verdict_clocks.h.
  */
 #include "verdict_clocks.h"
 
@@ -18,8 +18,8 @@ clocks_limit_ppb(const char *rule)
 }
 
 /*
- * Returns true if the clock's own rate error is beyond the limit of RULE. For a large limit, an error of 100 ppm below
- * it also counts: the report compares the clock with clocks that may be off by 50 ppm themselves.
+ * Returns true if the clock's own rate error is beyond the limit of RULE. A large limit is lowered by 100 ppm, because
+ * the report compares the clock with clocks that may be off by 50 ppm themselves.
  */
 bool
 clocks_is_rate_wrong(int clock, const char *rule)
@@ -43,8 +43,8 @@ clocks_has_fault(int clock)
 }
 
 /*
- * Returns true if more than half of the oscillators and more than half of the clocks are right. Both are needed,
- * because the report cannot show which clocks share an oscillator.
+ * Returns true if more than half of the oscillators, and also more than half of the clocks, have the right rate. The
+ * clocks count too, because the report cannot show which clocks share an oscillator.
  */
 bool
 clocks_are_most_right(void)
@@ -120,9 +120,9 @@ count_sources(const struct report *report, const int *set, size_t count)
 }
 
 /*
- * Returns true if the clock's intervals are narrow enough to show which clocks are right. The report must prove that
- * the clock differs from another clock. If two clocks differ from each other, it must differ from at least one of
- * them.
+ * Returns true if the clock's rate intervals are narrow enough to show with which clocks it agrees. The report must
+ * prove that the clock differs from another clock. If two clocks provably differ from each other, the clock must
+ * provably differ from at least one of the two.
  */
 static bool
 is_narrow_enough(const struct report *report, int clock)
@@ -141,8 +141,8 @@ is_narrow_enough(const struct report *report, int clock)
 }
 
 /*
- * Returns true if most of the clocks with narrow enough intervals are right, and come from more oscillators than the
- * wrong clocks.
+ * Returns true if more of the clocks with narrow enough intervals are right than wrong, and the right clocks come from
+ * more oscillators than the wrong clocks.
  */
 bool
 clocks_are_most_narrow_right(const struct report *report)

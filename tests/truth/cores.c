@@ -15,7 +15,10 @@
 static struct {
 	bool working;
 	size_t count, self, left;
-	/* earliest time of all cores except the running core; while a core runs, only its own time advances */
+	/*
+	 * earliest time of all cores except the running core; constant while a core runs, because only its own time
+	 * advances
+	 */
 	uint64_t others_ps;
 	jmp_buf caller;
 	smp_job *job;
@@ -145,8 +148,8 @@ run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, v
 }
 
 /*
- * Returns the time span of the first or last measurement pass over pairs of cores, if one is running; otherwise NULL.
- * It asks the survey, because a rehearsal of the first pass looks the same from outside.
+ * Returns the time span of the first or last measurement pass over pairs of cores, if such a pass is running; otherwise
+ * NULL. Only the survey's stage tells the first pass from its rehearsal, which makes the same calls.
  */
 static struct span *
 get_pass_span(const struct bench *bench, enum when *when)
@@ -173,8 +176,8 @@ read_tsc(void)
 }
 
 /*
- * Sets the time of the running core to at least AT_PS. The event of the whole machine happens at the same time for all
- * cores, so a core that comes to this time after another one stops as well.
+ * Sets the time of the running core to at least AT_PS. If the core then reaches the machine's event, the core also
+ * stops for the event's duration, because the event affects all cores at the same world time.
  */
 static void
 advance_to(uint64_t at_ps, uint64_t *begin_ps)
@@ -188,7 +191,7 @@ advance_to(uint64_t at_ps, uint64_t *begin_ps)
 	*begin_ps = sim.now_ps;
 }
 
-/* Draws the time at which a core that polls sees a message that was just sent, and reads its TSC then. */
+/* Draws the time at which CORE's polling loop sees a message that was just sent. Returns CORE's TSC at this time. */
 static uint64_t
 draw_arrival(uint32_t core, uint64_t start_ps, uint64_t *begin_ps)
 {
@@ -241,8 +244,8 @@ draw_batch(struct pingpong *pingpongs, const uint32_t *cores, size_t count)
 }
 
 /*
- * Runs one call of a measurement pass for several cores. A core whose TSC is to step in this call steps at a random
- * time within it.
+ * Runs one batch of a measurement pass: a job on several cores. Draws the time of each TSC step that belongs to this
+ * batch.
  */
 static size_t
 run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)

@@ -126,7 +126,8 @@ draw_cpuid_leaves(void)
 	if (wrong < LEAVES && has[wrong])
 		factor[wrong] = draw_wrong_factor();
 	if (wrong == LEAF_16 && factor[LEAF_16] > 850000 && factor[LEAF_16] < 1200000)
-		factor[LEAF_16] = 1200000; /* factor in millionths, which is larger than the leaf's rounding */
+		/* factor in millionths; a smaller error could be hidden by the leaf's rounding */
+		factor[LEAF_16] = 1200000;
 	set_tsc_leaves(ratio, CLAIM_ABSENT);
 	machine.hz[TSC] = 25.0L * MHZ * ratio / 2;
 	machine.leaf_count = 0;
@@ -232,7 +233,7 @@ draw_clocks(void)
 	draw_access_costs();
 }
 
-/* Sets each clock's rate from the errors of the oscillators. Must be called after all of them were drawn. */
+/* Sets each clock's rate from its oscillator's error. Must be called after the errors of all oscillators were drawn. */
 void
 draw_rates(void)
 {

@@ -18,10 +18,13 @@ draw_cores(void)
 		machine.step_1024 = 1024;
 	machine.wake_ps = draw_log_uniform(10 * SIM_PS_PER_US, 30 * SIM_PS_PER_MS);
 	machine.message_ps = draw_chance(50) ? draw_log_uniform(5, 200) * SIM_PS_PER_NS : 0;
-	/* then a waiting core polls a few times instead of about a hundred times, which makes the simulation faster */
+	/*
+	 * a longer pause lets a waiting core poll a few times instead of about a hundred times; the simulation is then
+	 * faster
+	 */
 	sim.cost_ps[SIM_PAUSE] += machine.message_ps;
 	if (machine.preempt_every)
-		/* preempt_every counts accesses of a single core, and several cores now make accesses */
+		/* preempt_every was drawn for the accesses of one core, but now several cores make accesses */
 		machine.preempt_every *= 5;
 	draw_rates();
 	for (size_t i = 0; i < machine.cores; i++)

@@ -7,8 +7,8 @@
 enum tsc_claim { CLAIM_RIGHT, CLAIM_ROUNDED, CLAIM_HYPERVISOR, CLAIM_ABSENT };
 
 /*
- * Draws five healthy clocks and the durations of their readings. In 40 of 100 cases it makes the machine a guest, if
- * it is not one. The other functions change the result, so they must be called later.
+ * Draws five healthy clocks and the durations of their readings. In 40 of 100 cases the machine becomes a guest, if it
+ * is not a guest already. The other functions change these values, so they must be called later.
  */
 void draw_clocks(void);
 void draw_rates(void);
@@ -19,12 +19,10 @@ void draw_wrong_source(unsigned source);                   /* makes the oscillat
 void draw_very_wrong_source(unsigned source);                    /* makes the oscillator wrong by 6 to 30 % */
 void draw_host_load(void);                                   /* lets the host preempt the core often, for up to 20 ms */
 void draw_tsc_claim(enum tsc_claim how);
-/* draws CPUID leaves with rates for the TSC: right ones, rounded ones, and one wrong leaf */
+/* draws the CPUID leaves that state the TSC's rate: exact leaves, rounded leaves, and at most one wrong leaf */
 void draw_cpuid_leaves(void);
 
-/*
- * Draws 2 to 16 healthy cores in one package. It removes some clocks from the machine, so that a run takes less time.
- */
+/* Draws 2 to 16 healthy cores in one package. Also removes the PIT and the RTC, so that a run takes less time. */
 void draw_cores(void);
 void draw_packages(size_t count);      /* splits the cores into packages of the same size, in order */
 /* gives the machine fewer processors than cores; each core runs in turn for 0.1 to 5 ms */

@@ -66,7 +66,7 @@ draw_few_clocks(void)
 	draw_independent_sources();
 	for (int i = HPET; i < CLOCKS; i++)
 		machine.has[i] = draw_chance(40);
-	/* the rate window needs a reference clock, and only these three can be one */
+	/* the rate window needs the HPET, the PM timer or the PIT as reference clock */
 	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT];
 	if (draw_chance(50))
 		draw_wrong_source((unsigned)draw_below(CLOCKS));
@@ -96,7 +96,7 @@ draw_clock_jump(void)
 
 /*
  * Draws a TSC that stops for a while, as if a hypervisor moves the core to a processor whose TSC is behind. All methods
- * of reading the TSC are measured, because otherwise few readings of it would be taken in which a stop can show.
+ * of reading the TSC are measured, because otherwise too few readings could show the stop.
  */
 static void
 draw_tsc_stop(void)
@@ -167,7 +167,7 @@ draw_tsc_set_back(void)
 	machine.phase = "prepare";
 	machine.delay_ps = draw_below(1500 * MS);
 	machine.back_by_ticks = (uint64_t)(machine.hz[TSC] * by_ns / 1e9L);
-	/* large enough that the TSC still advances on average although it is set back */
+	/* back_reads is so large that the TSC advances more between two steps back than a step back takes away */
 	machine.back_reads = draw_log_uniform(100, 5000) + by_ns / 2;
 	machine.all_rows = true;
 }

@@ -17,7 +17,7 @@ find_clock_number(const char *id)
 	return clock;
 }
 
-/* Returns for how many ps the TSC had run at AT_PS, without the time in which it was stopped. */
+/* Returns the time AT_PS without the time in which the TSC was stopped. */
 static uint64_t
 get_tsc_run_ps(uint64_t at_ps)
 {
@@ -76,7 +76,8 @@ machine_get_rate_error_ppb(int clock)
 	within = clock == TSC ? machine.within_hz : 0;
 	low = (machine.hz[clock] / (claim - within) - 1) * PPB;
 	high = (machine.hz[clock] / (claim + within) - 1) * PPB;
-	return low < 0 ? low : high > 0 ? high : 0; /* distance to the nearest rate that rounds to the nominal rate */
+	/* error in ppb against the nearest rate that rounds to the nominal rate */
+	return low < 0 ? low : high > 0 ? high : 0;
 }
 
 bool

@@ -39,8 +39,10 @@ enum event {
 	EVENT_TSC_STOP,    /* only the TSC stops, for by_ps */
 	EVENT_JUMP,     /* one clock jumps ahead by by_ps */
 	EVENT_BEND,     /* an oscillator becomes faster by bend_ppm, and so do all clocks that use it */
-	EVENT_BACK,     /* from now on, the TSC is set back repeatedly */
-	/* from now on, the TSC stops repeatedly for up to by_ps, each time after an access to a device */
+	EVENT_BACK,     /* the TSC is set back repeatedly, from the event's time on */
+	/*
+	 * the TSC stops repeatedly for up to by_ps, from the event's time on; each stop follows an access to a device
+	 */
 	EVENT_HALTS,
 };
 
@@ -48,20 +50,20 @@ enum event {
 struct leaf {
 	const char *by;      /* name of the leaf in the report */
 	struct rate hz;
-	uint64_t within_hz;  /* the leaf rounds hz by up to this many Hz */
+	uint64_t within_hz;  /* largest rounding error of hz, in Hz */
 	bool is_wrong;
 };
 
 #define LEAVES_MAX 3
 
-/* in which measurement pass over pairs of cores a core's TSC steps */
+/* the measurement pass over pairs of cores in which a core's TSC steps */
 enum when { WHEN_NEVER, WHEN_FIRST, WHEN_BETWEEN, WHEN_LAST };
 
 struct core {
-	uint64_t microhz;    /* rate of the core's TSC */
+	uint64_t microhz;    /* rate of the core's TSC in microhertz */
 	int64_t offset;      /* offset of the core's TSC in ticks at the start of the run */
 	enum when when;    /* the pass in which the core's TSC steps */
-	uint64_t batch;      /* number of the call of the pass in which it steps, from 1 */
+	uint64_t batch;      /* number of the batch in this pass in which the TSC steps, from 1 */
 	int64_t step;        /* size of the step in ticks */
 	uint64_t steps_at_ps; /* time of the step; SIM_NEVER until it happens */
 	uint64_t last_seen_ps; /* time at which the core's latest ping-pong began */
@@ -85,7 +87,10 @@ struct machine {
 	uint64_t step_1024;          /* size of a step of the TSC in units of 1/1024 tick */
 	/* true if a reading is rounded to a step before the core's offset is added, as under a hypervisor */
 	bool step_before_offset;
-	/* true if messages between cores and waits for interrupts are drawn, and the checks of devices are left out */
+	/*
+	 * True if messages between cores and waits for interrupts are drawn instead of simulated. A drawn trial leaves
+	 * out the checks of devices.
+	 */
 	bool is_drawn;
 	bool is_guest;
 	bool is_emulated;            /* true for a guest of QEMU's TCG, where all devices are emulated */
@@ -133,8 +138,8 @@ struct machine {
 	enum { EFFECT_LATE, EFFECT_EARLY, EFFECT_ANY } effect;
 	uint64_t preempt_every, preempt_min_ps, preempt_max_ps;
 	/*
-	 * true if KVM offers its counter of stolen time, which then counts sim_paravirtual.steal_percent of the stolen
-	 * time
+	 * True if KVM offers its counter of stolen time. The counter then counts sim_paravirtual.steal_percent of the
+	 * stolen time.
 	 */
 	bool counts_stolen;
 	bool has_marker, announces;  /* vmclock exists; vmclock's disruption marker changes at an event */
@@ -177,17 +182,17 @@ long double machine_get_rate_error_ppb(int clock);
 bool machine_has_broken_clock(int clock);
 
 /*
- * Return true if the core had the drawn fault, or if its TSC was set back. A reading may then be lower than the
- * previous one.
+ * The first returns true if the core had the drawn fault, and the second if the core's TSC was set back. In both cases
+ * a reading may be lower than the previous reading.
  */
 bool machine_core_has_fault(size_t core);
 bool machine_tsc_steps_back(size_t core);
 
-/* Returns the lowest number of all cores whose TSCs always agree with CORE. It identifies the class of these cores. */
+/* Returns the lowest core number in CORE's class. A class has the cores whose TSCs always agree with each other. */
 size_t machine_get_core_class(size_t core);
 /*
- * Returns the number of cores in the largest class, and stores the class. Returns 0 if the class has at most half of
- * the cores.
+ * Returns the number of cores in the largest class, and stores the class's lowest core number in CLASS. Returns 0 if
+ * the class has at most half of the cores.
  */
 size_t machine_find_majority(size_t *class);
 
@@ -203,6 +208,7 @@ void cores_free(void);
 void access_reset(void); /* must be called after sim_reset() */
 void access_start_phase(const char *phase);
 uint64_t access_draw_jitter_ps(uint64_t ps); /* returns a random time from 0 to PS, and rarely a much longer time */
-void access_set_slow(bool slow);         /* makes continuous readings of a clock slower, so that a run has fewer */
+/* makes continuous readings of a clock slower, so that a run makes fewer readings */
+void access_set_slow(bool slow);
 
 #endif

@@ -6,13 +6,16 @@
 
 #define KEPT_FIRST  2048 /* initial space for samples of each clock; it doubles when it is full */
 #define PACED       64   /* samples in a batch of continuous readings */
-/* only readings in the first and the last quarter (1/ENDS_SHARE) of the window can give the narrowest interval */
+/*
+ * Only readings in the first and the last quarter (1 / ENDS_SHARE) of the window are used, because only two distant
+ * readings can give the narrowest interval.
+ */
 #define ENDS_SHARE  4
 
 struct recorder {
 	void (*sample)(void *device, struct sample *samples, size_t count);
 	void *device;
-	/* number of all samples, and of the samples in the rate window, which are recorded first */
+	/* count: all samples. in_window: samples in the rate window, which are recorded before all other samples. */
 	size_t count, in_window;
 	size_t space;
 	struct sample *kept;
@@ -34,8 +37,8 @@ keep_sample(struct recorder *recorder, const struct sample *sample)
 }
 
 /*
- * Records readings in the phases that measure rates. Slows continuous readings down. For the RTC it does so in all
- * phases, because other phases wait for the RTC's edges too.
+ * Records readings in the phases that measure rates. Slows continuous readings of all clocks in these phases.
+ * Continuous readings of the RTC are slowed in all phases, because other phases wait for the RTC's edges too.
  */
 static void
 record_samples(void *context, struct sample *samples, size_t count)

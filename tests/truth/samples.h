@@ -1,6 +1,6 @@
 /*
- * Records the readings of the rate window and of the run's end. The best possible result is calculated from them. Also
- * slows continuous readings down. These only wait for an edge, and no figure depends on their number.
+ * Records the readings of the rate window and of the run's end, and calculates the best possible result from them. Also
+ * slows continuous readings down, because they only wait for an edge, and no figure depends on their number.
  */
 #ifndef BARETICK_SAMPLES_H
 #define BARETICK_SAMPLES_H

@@ -13,7 +13,7 @@
 
 static const struct {
 	const char *what;
-	bool counted; /* true if this row counts cases that are no errors */
+	bool counted; /* true if this row counts cases that are not errors */
 } rows[CHECKS] = {
 	[CHECK_PAIR_RATE] = { "rates of pairs", false },
 	[CHECK_HZ] = { "rates in Hz, by the clock that sets the scale", false },

@@ -28,7 +28,7 @@ enum width {
 void tally_begin_kind(const struct kind *kind, bool all_errors);
 void tally_begin_trial(uint64_t seed, bool simulated);
 
-/* Counts one check. If it is not RIGHT, the sentence describes the error. Returns RIGHT. */
+/* Counts one check. If RIGHT is false, the formatted sentence describes the error. Returns RIGHT. */
 bool tally_check(enum check check, bool right, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*

@@ -10,7 +10,8 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTH = HERE.parents[1] / "build" / "truth" / "truth"
 KINDS = re.findall(r'^\t\{ "([a-z-]+)", "', (HERE / "kinds.c").read_text(), re.M)
-# Number of trials of all kinds together in a normal run, and in a long run. One in 20 is simulated (SIMULATED_SHARE).
+# Number of trials of all kinds together, in a normal run and in a long run. One trial in 20 is simulated
+# (SIMULATED_SHARE).
 TRIALS, TRIALS_LONG = 5000, 100_000
 SEED, SEED_LONG = 1, 1_000_001
 BOUND_S = 2400
@@ -30,21 +31,23 @@ ONCE_WRONG = [
     ("timers-sick", 96000031),  # a tick at the end of a gap came slightly early for the next deadline
 ]
 
-# The same for drawn trials.
+# Drawn trials whose reports once had a false statement, or lacked a necessary one.
 DRAWN_ONCE_WRONG = [
     ("step-boot", 201000113),  # the words of a contradiction had changed, so this program took the sentence for false
     ("timers-sick", 202000439),  # ticks that were late by about a period were reported as early
     ("rtc-fast", 201000078),   # only a check of the RTC, which a drawn trial leaves out, can name it
 ]
 
-# Kinds whose drawn and simulated trials are compared. 19 trials of a kind have no simulated one among the drawn ones.
+# Kinds whose drawn and simulated trials are compared. Only each 20th trial is simulated by default, so the first 19
+# trials of a kind are all drawn.
 COMPARED, MACHINES = ["sick", "leap", "drift", "step-first", "busy", "core-back", "stolen", "timers-sick"], 19
 FACTS, GAP = 19, 12  # entries that are not compared: facts have the results of the checks, and gaps are rare
 DIFFERENCE = 0.1     # largest difference between drawn and simulated records
 MISSING = 3          # number of machines of a kind that may have a finding in only one of both
 
-# Faults of an emulator's timers that only figures prove. A report may also leave such a fault undecided, so a search
-# for false statements does not notice a judge that never names a timer.
+# Rules, and seeds of emulated machines whose report must name a timer by this rule. Only figures prove these timers'
+# faults, so a report may also leave such a fault undecided. Therefore a search for false statements does not notice a
+# judge that never names a timer.
 NAMED = [("irq-lost", 1), ("irq-lost", 6), ("irq-doubled", 7), ("irq-doubled", 9)]
 
 
@@ -91,8 +94,8 @@ def count_entries(kind, *options):
 
 @pytest.mark.parametrize("kind", COMPARED)
 def test_drawn_records_are_like_simulated_ones(kind):
-    """The true machines are the same, so the records have the same entries and the reports the same findings, except
-    for the events that fall into the checks."""
+    """The true machines are the same, so the records have the same entries and the reports the same findings. Only
+    events during the checks of devices differ, because drawn trials leave these checks out."""
     drawn, simulated = count_entries(kind), count_entries(kind, "--simulated")
     for number in (drawn[0] | simulated[0]).keys() - {FACTS, GAP}:
         counts, sizes = ([both[i][number] for both in (drawn, simulated)] for i in (0, 1))

@@ -57,8 +57,8 @@ record_interrupt(const struct sim_taken *event)
 	struct times *times = &timers_truth.times[row];
 
 	/*
-	 * Ignores interrupts after the row's last arming, which are late or stale, and a second interrupt of a
-	 * one-shot.
+	 * Ignores interrupts after the row's last arming, because they are late or stale. Also ignores a second
+	 * interrupt of a one-shot.
 	 */
 	if (is_row_complete(&report->intervals[row], times) ||
 	    (!report->intervals[row].periodic && sim.interrupts.slot.taken) || times->count == TIMES_MAX)
@@ -100,8 +100,7 @@ draw_delivery_policies(void)
 }
 
 /*
- * Draws healthy timers. An access to a device, and the entry into an interrupt handler, takes less time than counts as
- * a gap.
+ * Draws healthy timers. Neither an access to a device nor the entry into an interrupt handler takes as long as a gap.
  */
 void
 draw_timers(void)
@@ -162,8 +161,8 @@ draw_faulty_timer(void)
 }
 
 /*
- * Draws the timers of a guest of QEMU's TCG whose time is a count of instructions. There an access never waits for the
- * host.
+ * Draws the timers of a guest of QEMU's TCG whose time is a count of instructions. In such a guest, an access never
+ * waits for the host.
  */
 void
 draw_emulated_timers(void)
@@ -196,8 +195,8 @@ timers_find_source(const char *id)
 }
 
 /*
- * Returns the error of the source's rate against its nominal rate, in ppb. For a source without a nominal rate, it is
- * the error against the second by the report.
+ * Returns the error of the source's rate in ppb, in seconds as the report measures them. If the source has no nominal
+ * rate, the error is the drawn fault alone.
  */
 long double
 timers_get_rate_ppb(const struct report *report, const struct timer_source *source)

@@ -21,8 +21,8 @@ struct timer_source {
 	enum sim_source at;
 	unsigned faults;      /* bit mask of the faults that this source can have */
 	/*
-	 * the clock that shares the source's oscillator; CLOCKS if the source has its own oscillator and no nominal
-	 * rate
+	 * The clock that shares the source's oscillator. CLOCKS if the source has its own oscillator and no nominal
+	 * rate.
 	 */
 	int clock;
 	/* true if it is known when the source's interrupts are due, so that their lateness can be checked */
@@ -56,7 +56,10 @@ void timers_use_in_bench(struct bench *bench);
 
 const struct timer_source *timers_find_source(const char *id); /* returns NULL if this source is not tested */
 
-/* Returns the error of the source's rate in ppb, in seconds as the report defines them. */
+/*
+ * Returns the error of the source's rate in ppb. The second is the report's second, which an error of the report's time
+ * scale changes.
+ */
 long double timers_get_rate_ppb(const struct report *report, const struct timer_source *source);
 
 #endif

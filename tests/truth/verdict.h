@@ -15,8 +15,8 @@ void verdict_check_timers(const struct report *report);
 void verdict_check_host(const struct report *report);
 
 /*
- * Returns the TSC's rate in Hz that the report must show: measured with the clock that sets the report's time scale,
- * as if this clock were right.
+ * Returns the TSC's rate in Hz that the report must show. The report measures this rate with the clock that sets its
+ * time scale, and takes this clock for right.
  */
 long double verdict_get_tsc_hz(const struct report *report);
 

@@ -37,8 +37,8 @@ find_leaf(const char *text)
 }
 
 /*
- * Sets machine.claimed to the leaf that the report uses as the nominal rate, because its other figures refer to this
- * leaf. Fails if it is not one of the drawn leaves.
+ * Sets machine.claimed to the leaf that the report uses as the nominal rate, because the report's other figures refer
+ * to this leaf. Fails if the report uses none of the drawn leaves.
  */
 static void
 use_leaf_of_report(const struct report *report)
@@ -61,7 +61,7 @@ use_leaf_of_report(const struct report *report)
 		    (unsigned long long)claimed->den);
 }
 
-/* In this kind of machine the TSC is right, and only a leaf can be wrong. */
+/* Checks a finding on a machine with drawn leaves. The TSC of such a machine is right, and only a leaf can be wrong. */
 static void
 check_finding(const struct report *report, const struct finding *finding)
 {

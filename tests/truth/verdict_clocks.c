@@ -10,7 +10,7 @@
 #include "verdict_clocks.h"
 
 #define NOTE_ROUNDED_PPM 0.1L
-#define MOST_OFF_PPB (50 * PPM) /* largest error of a healthy oscillator */
+#define MOST_OFF_PPB (50 * PPM) /* largest rate error of a healthy oscillator, in ppb */
 
 /* Returns true for rules that are not about a clock's rate. */
 static bool
@@ -62,8 +62,8 @@ parse_clock_group(const char *text)
 }
 
 /*
- * Returns true if each clock in GROUP is faster than each clock in OTHERS, by an amount that is within the range in
- * FINDING and above LIMIT.
+ * Returns true if each clock in GROUP is faster than each clock in OTHERS. Each difference must be within the range in
+ * FINDING, and above LIMIT (ppb).
  */
 static bool
 are_clocks_faster(unsigned group, unsigned others, const struct finding *finding, long double limit)
@@ -95,8 +95,9 @@ have_diverged(unsigned group, unsigned others)
 }
 
 /*
- * Returns true if the change in FINDING, of the clocks in GROUP against others, has the sign of the drawn change, and
- * is not larger. A change within a half of the window shows only in part.
+ * Returns true if the rate change in FINDING has the sign of the drawn change, and is not larger. The clocks in GROUP
+ * changed against other clocks. A smaller change is also true, because a change within a half of the window shows only
+ * in part.
  */
 static bool
 is_rate_change_true(const struct finding *finding, unsigned group)
@@ -112,7 +113,7 @@ is_rate_change_true(const struct finding *finding, unsigned group)
 	return by > 0 ? finding->high > 0 && finding->low <= by * 1.01L : finding->low < 0 && finding->high >= by * 1.01L;
 }
 
-/* Returns true if a finding on two groups of clocks is true: one group is off, or changed its rate. */
+/* Returns true if a finding about two groups of clocks is true: the groups diverged, or their rates differ. */
 static bool
 is_group_finding_true(const struct finding *finding)
 {
@@ -189,8 +190,8 @@ check_elapsed(const struct report *report, const struct report_group *a, const s
 }
 
 /*
- * Returns true if the event happened between the two comparisons of the clocks that ROW reports. Their times are
- * readings of the boot core's TSC. This TSC may have stepped itself, even to a value before the first comparison.
+ * Returns true if the event at AT_PS happened between the two comparisons of clocks in ROW. The times in ROW are
+ * readings of the boot core's TSC. The event may be a step of this TSC, even to a value before the first comparison.
  */
 static bool
 is_time_in_row(const struct report_discontinuity *row, uint64_t at_ps)
@@ -223,8 +224,7 @@ leaves_culprit_open(const struct finding *finding)
 
 /*
  * Returns true if a finding about the TSC's nominal rate is true. The TSC must be off by the stated amount against the
- * clock that sets the time scale, and this clock must be right. The finding may also leave open which of the two is
- * wrong.
+ * clock that sets the time scale. This clock must be right, unless the finding leaves open which of the two is wrong.
  */
 static bool
 is_claim_finding_true(const struct report *report, const struct finding *finding)
@@ -280,8 +280,8 @@ is_clock_named(const struct report *report, int clock, bool alone)
 		if (find_clock_number(finding->clock) == clock && !is_not_about_rate(finding->rule))
 			return true;
 		/*
-		 * A finding about the TSC's nominal rate names the TSC, unless its text says that the other clock may
-		 * be wrong instead.
+		 * A finding about the TSC's nominal rate names the TSC. If ALONE is true, findings do not count whose
+		 * text says that the other clocks may be wrong instead.
 		 */
 		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !leaves_culprit_open(finding)))
 			return true;

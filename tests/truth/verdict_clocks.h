@@ -14,8 +14,8 @@ bool clocks_has_exact_rate(int clock);
 bool clocks_are_most_right(void);
 
 /*
- * These functions use the intervals in REPORT. The first returns whether most of the clocks with narrow intervals are
- * right. The second returns from how many right oscillators the report proves CLOCK to differ.
+ * Both functions use the intervals in REPORT. The first returns true if most of the clocks with narrow intervals are
+ * right. The second returns the number of right oscillators from which CLOCK provably differs.
  */
 bool clocks_are_most_narrow_right(const struct report *report);
 size_t clocks_count_proofs(const struct report *report, int clock);

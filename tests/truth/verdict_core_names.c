@@ -34,9 +34,9 @@ is_outside_majority(size_t core)
 }
 
 /*
- * Returns true if more than half of all cores are nearer to each other than CORE is to any of them. The report may
- * then name CORE even if no majority of cores agrees exactly. For example, three cores are within 20 ns, and a fourth
- * is 5 us away. It is enough to check each range between two cores' positions that holds more than half of the cores.
+ * Returns true if more than half of all cores lie in a range that is narrower than CORE's distance from it. The report
+ * may then name CORE even if no majority of cores agrees exactly. For example, three cores are within 20 ns, and a
+ * fourth is 5 us away. It is enough to check the ranges that start at one core's position and end at another's.
  */
 bool
 cores_do_most_differ(size_t core, const __int128 *positions)
@@ -152,8 +152,8 @@ widen_by_rounding(struct span span)
 }
 
 /*
- * Returns true if the printed range of NEAR to FAR ns overlaps HULL. HULL is converted to ns as the report measures
- * them. AHEAD gives the sign.
+ * Returns true if the printed range of NEAR to FAR ns overlaps HULL. HULL is converted to ns with the TSC rate of the
+ * report. AHEAD is true if the printed offset is positive.
  */
 static bool
 is_in_printed_range(const struct report *report, struct hull hull, unsigned long near, unsigned long far, bool ahead)
@@ -236,9 +236,9 @@ get_average_drift_ppb(size_t core, size_t other, uint64_t from_ps, uint64_t to_p
 }
 
 /*
- * Stores the times that the printed TIME may mean: the earliest, the latest, and the times just before and after any
- * step of the two cores in between. If a core's TSC is set back repeatedly, any time in TOURNAMENT may be meant.
- * Returns the number of times.
+ * Stores the times that the printed TIME may mean: the earliest, the latest, and the times just before and after each
+ * step of the two cores in this range. If one of the cores is set back repeatedly, any time in TOURNAMENT may be meant.
+ * Returns the number of stored times.
  */
 static size_t
 find_possible_times(struct span time, struct span tournament, size_t core, size_t other, uint64_t *moments)
@@ -260,8 +260,8 @@ find_possible_times(struct span time, struct span tournament, size_t core, size_
 }
 
 /*
- * Returns true if the average drift between two printed times can be in the printed range, for any times that the
- * printed ones may mean.
+ * Returns true if the average drift between two printed times can be in the printed range. The drift is calculated for
+ * all times that the two printed times may mean.
  */
 static bool
 is_average_drift_in_range(size_t core, size_t other, const struct span *stretch, long double near, long double far)
@@ -278,7 +278,7 @@ is_average_drift_in_range(size_t core, size_t other, const struct span *stretch,
 			low = ppb < low ? ppb : low;
 			high = ppb > high ? ppb : high;
 		}
-	/* a reading at the start or the end may be too high */
+	/* a faulty core's reading at the start or the end may be too high by ahead_ticks */
 	if (machine_core_has_fault(core) || machine_core_has_fault(other)) {
 		__int128 boot = machine_get_tsc_at(0, stretch[1].to_ps) - machine_get_tsc_at(0, stretch[0].from_ps);
 		long double too_high_ppb = (long double)(machine.ahead_ticks * TICK) / (long double)boot * PPB;
@@ -451,7 +451,7 @@ is_offset_proven(const struct report *report, const struct offsets *offsets, siz
 	return offset_is_known(offset) && offset_min_size(offset) / (verdict_get_tsc_hz(report) / 1e9L) >= 1;
 }
 
-/* Returns true if cores I and SPEAKER are proven to be nearer to each other than CORE is to either of them. */
+/* Returns true if the pass proves that cores I and SPEAKER are nearer to each other than CORE is to either of them. */
 static bool
 are_cores_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
@@ -462,9 +462,9 @@ are_cores_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t
 }
 
 /*
- * Returns true if the report had enough proof to name CORE. One measurement pass must prove that CORE differs from
- * more than half of all cores. With AS_GROUP it must also prove that these form a group: all are nearer to one of them
- * than CORE is. Without such a proof, the report cannot tell which core is off.
+ * Returns true if the report had enough proof to name CORE. One measurement pass must prove that CORE differs from more
+ * than half of all cores. With AS_GROUP, the pass must also prove that these cores form a group: each of them is nearer
+ * to one common core than CORE is to either. Without such a proof, the report cannot tell which core is off.
  */
 static bool
 can_be_named(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)

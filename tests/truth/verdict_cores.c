@@ -60,7 +60,7 @@ hull_to_ticks(__int128 ticks)
 	return (long double)ticks / TICK;
 }
 
-/* Returns true if the interval contains the true offset at any time of the span. */
+/* Returns true if the interval overlaps HULL, the range of the true offset during the span. */
 static bool
 contains_true_offset(struct offset offset, struct hull hull)
 {
@@ -142,9 +142,9 @@ has_pass_a_fault(void)
 
 /*
  * Returns the largest true offset between any two cores in the time that the report can cover. This time starts with
- * the first pass, and ends as soon as any core has begun its last ping-pong: the report cannot show what that core's
- * TSC does later. Readings that are too high count only if a pass had one: other readings are not compared with those
- * of another core.
+ * the first pass. It ends as soon as any core has begun its last ping-pong, because the report cannot show how that
+ * core's TSC moves later. Readings that are too high count only if a pass had one: other readings are not compared with
+ * those of another core.
  */
 static __int128
 get_largest_true_offset(void)
@@ -178,15 +178,15 @@ check_bound(const struct report *report)
 		return;
 	tally_check(CHECK_WITHIN, truth_ns <= skew->within_ns, "within %llu ns, not %.1Lf (%.1Lf ticks)%s",
 		    (unsigned long long)skew->within_ns, truth_ns, truth, skew->synchronised ? "" : "; said as \"at best\"");
-	/* without this, the rule is not determined, and the report's bound is only the best known one */
+	/* if synchronised is false, the rule is not determined, and the report's bound is only the best known one */
 	if (skew->synchronised)
 		tally_check(CHECK_WITHIN_LOOSE, skew->within_ns <= loose_ns, "within %llu ns; best round trip %llu ns",
 			    (unsigned long long)skew->within_ns, (unsigned long long)skew->best_trip_ns);
 }
 
 /*
- * Compares the widths of the offsets in the report with the best possible widths. If no core moves, these follow from
- * all pairs and all indirect paths over other cores.
+ * Compares the widths of the report's offsets with the best possible widths. If no core's TSC moves, the best widths
+ * follow from all pairs and all indirect paths over other cores.
  */
 static void
 check_widths(const struct report_skew *skew, const struct report *report)

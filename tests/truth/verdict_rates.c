@@ -43,8 +43,8 @@ verdict_get_tsc_hz(const struct report *report)
 }
 
 /*
- * Returns true if a clock jumped so far between the window and the end of the run that no rate may include the jump. An
- * RTC shows less than a second only at its edges.
+ * Returns true if a clock jumped so far between the window and the end of the run that no rate may include the jump. A
+ * jump of the RTC does not count, because an RTC shows less than a second only at its edges.
  */
 static bool
 is_jump_noticed(void)
@@ -61,7 +61,7 @@ is_rate_constant_in_window(const struct report *report)
 
 	for (size_t i = 0; i < report->clock_count; i++)
 		whole_run |= report->clocks[i].rate_whole_run;
-	/* A rate over the whole run includes a TSC step if it was too small to be noticed. */
+	/* A rate over the whole run includes a TSC step that was too small to be noticed. */
 	if (whole_run && machine.core[0].steps_at_ps != SIM_NEVER)
 		return false;
 	return machine.at_ps == SIM_NEVER || machine.at_ps > (whole_run ? machine.run.to_ps : machine.rates.to_ps) ||
@@ -151,7 +151,7 @@ check_changes(const struct report_clock *entry, int clock)
 			    entry->clock.id, (unsigned long long)implied->low, (unsigned long long)implied->high, truth);
 }
 
-/* Checks the rate of the RTC's periodic flag. Its error in ppm is measured in seconds of the report. */
+/* Checks the rate error of the RTC's periodic flag, in ppm. The true error is calculated in seconds of the report. */
 static void
 check_periodic(const struct report *report)
 {

@@ -13,8 +13,8 @@
 #define CLAIM_PPM   200
 #define ROUNDED_NS  2
 /*
- * number of periods over which ticks are matched to their deadlines; with a wrong rate, ticks move into neighbouring
- * periods in this time
+ * Number of periods over which ticks are matched to their deadlines. In this time, a wrong rate moves ticks into
+ * neighbouring periods.
  */
 #define WINDOW_PERIODS 81
 /* longest time in ns over which a deadline is predicted from the counter's nominal rate */
@@ -36,7 +36,7 @@ get_expected_rule(void)
 	return rule_of[timers_truth.fault];
 }
 
-/* Returns true if ticks are so early or late that some periods really have two ticks and others have none. */
+/* Returns true if the drawn rate error moves ticks so far that some periods have two ticks and others none. */
 static bool
 has_uneven_periods(const struct sim_timer *timer)
 {
@@ -105,8 +105,8 @@ get_percentile_ps(const struct times *times, unsigned milli)
 }
 
 /*
- * Compares the lateness in a row of the report with the true lateness. Interrupts that a gap delayed are not in the
- * figures. If all other interrupts came, the percentiles are compared too.
+ * Compares the lateness in a row of the report with the true lateness. The row leaves out interrupts that a gap
+ * delayed. The percentiles are compared only if the row left out none.
  */
 static void
 check_lateness(const struct report *report, const struct report_interval *row, const struct timer_source *source,
@@ -122,7 +122,7 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
-	/* The drawn fault is the whole error against the source's own counter. */
+	/* Against the source's own counter, the error is the drawn fault alone. */
 	drift = fmaxl(fabsl(timers_get_rate_ppb(report, source)) / PPB,
 		      llabs(sim.interrupts.timers[source->at].fast_ppm) / 1e6L) * lasts_ns;
 	qsort(times->late_ps, times->count, sizeof(times->late_ps[0]), compare_lateness);
