@@ -32,13 +32,19 @@ static struct {
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
 	uint64_t batch_ticks;   /* time added to each call that runs ping-pongs on several pairs at once (a batch) */
-	/* number of the first batch (from 1) that takes held_up_ticks longer, and number of such batches */
+	/*
+	 * held_up: number of the first delayed batch, from 1. held_up_batches: number of delayed batches.
+	 * held_up_ticks: delay of each of these batches.
+	 */
 	uint64_t held_up;
 	uint64_t held_up_batches, held_up_ticks;
 	size_t dies;            /* number of the core that dies in a ping-pong, or NONE */
-	/* number of ping-pongs that the dying core completes; it dies at its 5th TSC reading of the next one */
+	/*
+	 * number of ping-pongs that the dying core completes; in the next ping-pong, this core dies at its 5th TSC
+	 * reading
+	 */
 	uint64_t dies_pingpongs;
-	/* disturbed ping-pongs, which are in the measurement pass itself and not in its rehearsal (a trial run) */
+	/* ping-pongs of one pair that are disturbed in the measurement pass, but not in its rehearsal (a trial run) */
 	struct {
 		size_t first, second;  /* the two cores of the pair; `first` may also be NONE, or ALL for all pairs */
 		uint64_t pingpongs;    /* number of the pair's disturbed ping-pongs */
@@ -118,7 +124,7 @@ run_some(void *context, const uint32_t *cores, size_t count, smp_job *job, void 
 }
 
 /*
- * Opens a bench with CORES cores that START starts. There is enough memory for these cores and for schedules up to
+ * Opens a bench, and calls START to start CORES cores. The bench has memory for these cores and for schedules up to
  * WIDEST.
  */
 static void
@@ -283,7 +289,10 @@ assert_whole_star(size_t cores)
 	assert_int_equal(bench.report.note_count, 0);
 }
 
-/* A batch takes 20 ms. Even with 127 pairs per batch, all pairs would take 5.1 s. A star schedule takes as long. */
+/*
+ * A batch takes 20 ms. All pairs take 5.1 s even with 127 pairs per batch, which is longer than a quick run allows. A
+ * star schedule also takes 5.1 s.
+ */
 TEST(a_quick_run_of_255_slow_cores_measures_a_star_schedule_and_says_so)
 {
 	open_bench(255, PAIR_SCHEDULE_ALL, GHZ);
@@ -296,7 +305,7 @@ TEST(a_quick_run_of_255_slow_cores_measures_a_star_schedule_and_says_so)
 	assert_int_equal(bench.report.skew.last.offsets.kind, PAIR_SCHEDULE_STAR);
 }
 
-/* There are 15 pairs, and a batch takes a second, so all pairs take 5 to 15 s. */
+/* The 15 pairs take 5 to 15 batches of one second. A quick run does not allow so much time, but a standard run does. */
 TEST(six_very_slow_cores_have_a_star_schedule_in_a_quick_run_only)
 {
 	open_bench(6, PAIR_SCHEDULE_ALL, GHZ);
@@ -320,8 +329,8 @@ TEST(without_memory_for_all_pairs_1024_cores_have_a_star_schedule)
 	assert_whole_star(1024);
 	assert_non_null(strstr(bench.report.skew.kind_reason, "not enough memory"));
 	/*
-	 * Without a rehearsal (a trial run) it is not known whether pairs can be measured at the same time, so each
-	 * pair was measured alone.
+	 * Without a rehearsal (a trial run), the survey does not know whether pairs can be measured at the same time.
+	 * Therefore each pair was measured alone.
 	 */
 	assert_int_equal(threads_get_largest_batch(), 2);
 	assert_int_equal(threads_count_batches(), 1023);
@@ -345,8 +354,8 @@ TEST(one_delayed_batch_of_the_rehearsal_does_not_cause_a_star_schedule)
 }
 
 /*
- * Two of the three batches take 1.2 s. An estimate from these would be 3.6 s, but the rehearsal did all three in 2.4
- * s.
+ * The first two of three batches take 1.2 s each. An estimate from these two would be 3.6 s, which is above the limit.
+ * But the rehearsal did all three batches in 2.4 s.
  */
 TEST(few_pairs_that_were_all_rehearsed_in_time_do_not_cause_a_star_schedule)
 {
@@ -375,7 +384,7 @@ TEST(a_pass_that_takes_twice_its_time_limit_keeps_its_results)
 	assert_false(bench.report.incomplete);
 }
 
-/* 12 rounds of half a second end just in time. With a 13th round, the pass is cut. */
+/* 12 rounds of half a second end exactly at the limit of 6 s. A pass with 13 rounds is cut short. */
 TEST(a_pass_that_ends_with_its_last_batch_was_not_cut_short)
 {
 	for (size_t cores = 13; cores <= 14; cores++) {
@@ -400,7 +409,7 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 	run_pass(survey_measure_offsets);
 	assert_true(bench.report.incomplete);
 	assert_true(skew->first.measured);
-	/* there are 28 pairs, and the pass ends in core 1's third round of four */
+	/* core 1 has seven of the 28 pairs, and the deadline passes after its third ping-pong */
 	assert_in_range(skew->pingpongs, 5, 19);
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
@@ -451,8 +460,8 @@ holds(struct offset offset, int64_t ticks)
 }
 
 /*
- * Returns the number of entries `exchange` in the record before the first pass, or after it if AFTER is true. LAST is
- * the last ping-pong in them.
+ * Returns the number of entries `exchange` in the record before the first pass, or after it if AFTER is true. Stores
+ * the last ping-pong of these entries in LAST.
  */
 static size_t
 count_outside(bool after, struct record_pingpong *last)
@@ -527,7 +536,7 @@ TEST(rounds_of_a_soak_are_recorded_as_one_sum_for_each_core)
 	free(memory);
 }
 
-/* Second ping-pongs of a pair. */
+/* Tests of pairs that have a second ping-pong. */
 
 #define LATE_TICKS UINT64_C(100000) /* 100 us at 1 GHz, longer than a round trip on any machine */
 
@@ -562,7 +571,8 @@ TEST(a_pair_whose_first_pingpong_was_disturbed_is_narrow_after_a_second)
 	assert_true(bench.spoilt.count > 1);
 	assert_in_range(width_of_spoilt_pair(), 1, LATE_TICKS - 1);
 	assert_offset_holds(3, 2000);
-	assert_int_equal(skew->pingpongs, 6); /* one ping-pong for each pair; second ping-pongs have their own number */
+	/* one ping-pong for each pair; second ping-pongs are counted in skew->again */
+	assert_int_equal(skew->pingpongs, 6);
 	assert_int_equal(bench.report.cores[3].pingpongs, 3);
 	assert_int_equal(skew->first.summary.contradictions, 0);
 	assert_int_equal(bench.report.note_count, 0);
@@ -692,7 +702,8 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 			assert_true(holds(pair, 0) || holds(pair, ticks));
 			in_pingpongs += offsets_get_movement_ticks(&skew->first.offsets, a, 3) > 0;
 		}
-		assert_int_equal(skew->pingpongs, 6); /* second ping-pongs have their own number */
+		/* one ping-pong for each pair; second ping-pongs are counted in skew->again */
+		assert_int_equal(skew->pingpongs, 6);
 		assert_int_equal(bench.report.cores[3].pingpongs, 3);
 		assert_in_range(skew->first.summary.contradictions, 0, 3); /* at most core 3's three pairs can contradict */
 		if (i < 299)
@@ -725,7 +736,7 @@ TEST(a_core_that_runs_50_ppm_fast_drifts_and_the_others_do_not)
 		assert_true(drift->high - drift->low < 50000);
 	}
 	assert_true(bench.report.cores[2].drift_ppb.low > 0);
-	assert_int_equal(skew->pingpongs, 6); /* number of the first pass's ping-pongs */
+	assert_int_equal(skew->pingpongs, 6); /* the ping-pongs of the first pass only */
 	assert_int_equal(bench.report.cores[2].pingpongs, 3);
 }
 
@@ -852,8 +863,8 @@ TEST(a_third_pass_is_compared_with_the_first)
 }
 
 /*
- * At a TSC rate of 50 MHz, the partner of a dead core waits for at most 13 million ticks. No other pair waits that
- * long.
+ * At a TSC rate of 50 MHz, the partner of a dead core waits for at most 13 million ticks. The waits of all other pairs
+ * are shorter.
  */
 TEST(a_core_that_dies_in_its_second_pingpong_loses_only_its_own_pairs)
 {
@@ -917,8 +928,8 @@ TEST(without_memory_the_cores_are_not_measured)
 }
 
 /*
- * A reading takes 100 ticks, but 300 ticks on core 2. If all cores read at the same time, no core may start before all
- * are ready.
+ * A reading takes 100 ticks, but 300 ticks on core 2. If the cores read at the same time, each core first waits until
+ * all cores are ready.
  */
 static void
 sample(void *device, struct sample *samples, size_t count)
@@ -1009,7 +1020,7 @@ TEST(a_clock_that_the_cores_read_one_after_another_was_not_contended)
 	contend(3, 100);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(bench.report.cores[i].contended[0].count, 0);
-	assert_int_equal(bench.turns, 96); /* it was 100 before, so there were four attempts */
+	assert_int_equal(bench.turns, 96); /* turns was 100 before, so there were four attempts */
 }
 
 TEST(cores_that_did_not_read_at_the_same_time_are_measured_again)
@@ -1118,8 +1129,8 @@ assert_only_the_tsc_is_said_to_have_stopped(void)
 }
 
 /*
- * In each run of this test, the TSC stops a tenth later than in the run before. In the first run it stops a few ticks
- * after the start of the rehearsal.
+ * Each run of the loop stops the TSC about 10 % later than the run before. The first run stops it a few ticks after the
+ * start of the rehearsal.
  */
 TEST(whenever_the_boot_cores_tsc_stops_no_core_is_named)
 {
@@ -1173,8 +1184,8 @@ TEST(a_tsc_that_stops_during_the_warp_check_leaves_no_result)
 }
 
 /*
- * A quick run plans 2 ms for each pair in each of two passes, but at most 3 s per pass. It adds the time in which each
- * core except the boot core spins first.
+ * A quick run plans 2 ms for each pair in each of two passes, but at most 3 s per pass. It adds SURVEY_SPIN_NS for each
+ * core except the boot core, because such a core spins before its measurements.
  */
 TEST(the_plan_has_time_for_two_passes)
 {
@@ -1192,8 +1203,8 @@ TEST(the_plan_has_time_for_two_passes)
 }
 
 /*
- * The plan for the check has 7 ms in addition to each clock's own time, because it wakes all cores together and then
- * each core.
+ * Each clock's check is planned with 7 ms in addition to the clock's own time, because the check wakes all cores
+ * together and then each core alone.
  */
 TEST(the_plan_has_time_for_a_warp_check_of_each_hypervisors_clock)
 {

@@ -11,7 +11,10 @@
 #define TSC_MICROHZ UINT64_C(1000000000000000)
 #define TICK_PS    UINT64_C(10000) /* 100 MHz */
 #define LATE_PS    UINT64_C(500000)
-/* error in ns of a timer that the TSC times: from the bracket around its arming, and from its calibration */
+/*
+ * Error in ns of a timer that the TSC times. It comes from the bracket around the timer's arming, and from the timer's
+ * calibration.
+ */
 #define ERROR_NS   2000
 #define FOUND      0x1234 /* value of the timer's register before the test */
 
@@ -24,9 +27,13 @@ static struct {
 	uint64_t phase_ticks;
 	uint64_t arming_ps; /* additional duration of arming a periodic timer */
 	bool leaves; /* true if each one-shot leaves an interrupt that comes when the next one-shot is armed */
-	/* number of times that the core is preempted before it disarms the timer, until the deadline has passed */
+	/*
+	 * number of times that the core is preempted before it disarms the timer, each time until the timer's deadline
+	 * has passed
+	 */
 	unsigned away_armed;
-	uint64_t stall_at, stall_ps; /* number of interrupts until the core is preempted once, for stall_ps */
+	/* stall_at: number of interrupts until the core is preempted once. stall_ps: duration of this preemption. */
+	uint64_t stall_at, stall_ps;
 
 	bool open, armed, periodic, taken, latched;
 	uint64_t due_ps, period_ps, last_due_ps, delivered, pending, left_over, released;
@@ -111,7 +118,7 @@ take_source(struct timer *timer, uint32_t vector)
 	source.taken = true;
 }
 
-/* Simulates KVM's PIT: an interrupt that its thread has not yet sent comes as soon as a new count is written. */
+/* Simulates KVM's PIT: if KVM's thread has not yet sent an interrupt, it comes as soon as a new count is written. */
 static void
 settle_source(struct timer *timer)
 {
@@ -148,10 +155,11 @@ has_expired(const struct timer *timer)
 	return left_of_source(timer) == 0;
 }
 
-#define OVER_PS (20 * SIM_PS_PER_US) /* expired deadline, after which the timer is enabled */
+#define OVER_PS (20 * SIM_PS_PER_US) /* time to the deadline in the test that enables a timer after its deadline */
 
 /*
- * Disarms the timer. On some devices, an interrupt that became due while it was armed comes when it is enabled again.
+ * Disarms the timer. On some devices, an interrupt that became due while the timer was armed comes when the timer is
+ * enabled again.
  */
 static void
 disarm_source(struct timer *timer)
@@ -278,7 +286,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Tests DRIVER in windows that PLAYS runs. Returns two rows: one-shots, then periods. */
+/* Tests DRIVER, and runs the test's windows with PLAYS. Returns two rows: first the one-shots, then the periods. */
 static const struct report_interval *
 tested(const struct timer_driver *driver,
        const char *(*plays)(void (*work)(void *argument), void (*after)(void *argument), void *argument))
@@ -317,7 +325,7 @@ assert_counts(const struct report_interval *row, uint64_t delivered, uint64_t em
 	assert_int_equal(row->excused, excused);
 }
 
-/* The handler starts LATE_PS after the deadline, and at most one poll later. The counter is read to one tick. */
+/* The handler starts LATE_PS after the deadline, and at most one poll later. The counter's resolution is one tick. */
 TEST(a_healthy_timer_loses_nothing_and_is_late_by_the_handlers_entry)
 {
 	const struct report_interval *rows;
@@ -388,8 +396,8 @@ TEST(with_a_tsc_that_counts_in_steps_the_error_is_at_least_a_step)
 }
 
 /*
- * The option gap= applies only to reported gaps. A user who sets a long gap must not get findings about timers because
- * of it.
+ * The option gap= applies only to reported gaps. A user who sets a long gap must not get findings about timers from
+ * this option.
  */
 TEST(interrupts_in_a_gap_do_not_count_whatever_the_option_gap)
 {
@@ -463,7 +471,10 @@ asked_slowly(uint64_t arming_ps)
 	return rows;
 }
 
-/* 20 masked ticks are followed by ticks that the core accepts. Both are tested only if they fit into one window. */
+/*
+ * The test of masked ticks has 20 masked ticks, and then ticks that the core accepts. The test is left out if both
+ * parts together are longer than a window.
+ */
 TEST(a_timer_that_takes_long_to_program_is_tested_with_longer_periods)
 {
 	static const struct {
@@ -583,14 +594,14 @@ TEST(a_storm_ends_and_its_timer_is_not_tested_further)
 
 	source.has_counter = true;
 	source.storms = true;
-	source.late_ps = (int64_t)SIM_PS_PER_S; /* so long that no other interrupt comes */
+	source.late_ps = (int64_t)SIM_PS_PER_S; /* this delay is so long that no other interrupt comes */
 	rows = asked(play);
 	assert_int_equal(rows[0].early, 100);
 	assert_int_equal(rows[1].state, CLOCK_BROKEN);
 	assert_string_equal(rows[1].reason, "The timer's interrupts did not stop, so it was not tested further.");
 }
 
-/* The gap lasts five periods, in which only one interrupt stayed pending. */
+/* The gap lasts five periods. The timer keeps only one interrupt of these periods pending. */
 TEST(ticks_that_are_lost_in_a_gap_do_not_count)
 {
 	const struct report_interval *rows;

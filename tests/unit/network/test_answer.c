@@ -1,4 +1,4 @@
-/* Parses the start of an HTTP answer, complete and in parts. */
+/* Tests of the parser for the start of an HTTP answer. The answer is complete, or comes in parts. */
 #include "network/answer.h"
 
 #include "test.h"

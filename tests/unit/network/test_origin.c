@@ -1,4 +1,4 @@
-/* Finds the server that the application was loaded from: device paths, addresses and DHCP packets. */
+/* Tests of the search for the server that the application was loaded from: device paths, addresses and DHCP packets. */
 #include "network/origin.h"
 
 #include "base/text.h"
@@ -53,7 +53,7 @@ TEST(a_path_without_address_or_uri_is_no_network_path)
 	assert_false(ORIGIN_OF(END).has_mac);
 	assert_false(ORIGIN_OF(PCI "\x04\x04\x06\0a\0" END).has_mac);
 	assert_false(ORIGIN_OF(PCI "\x03\x0b\x08\0\x52\x54\0\xab" END).has_mac);
-	/* the path of the card itself, before anything was loaded through it */
+	/* this path is the network card itself; nothing was loaded through the card, so there is no URI */
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x04\0" END).uri);
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x05\0\0" END).uri);
 	origin = origin_parse_path(NULL);

@@ -73,7 +73,7 @@ put_some(void)
 	assert_int_equal(record.blocks, 2);
 }
 
-/* Returns true if no entry has the kind, which src/record/README.md must then say. */
+/* Returns true if no entry has this kind. src/record/README.md says that these kinds are not used. */
 static bool
 is_unused(unsigned kind)
 {

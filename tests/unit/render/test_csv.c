@@ -1,4 +1,4 @@
-/* The CSV report is a single tidy table. It is compared with goldens, and must be quoted as in RFC 4180. */
+/* The CSV report is a single tidy table. It must equal its goldens, and quote fields as RFC 4180 says. */
 #include "test.h"
 #include "judge/judge.h"
 #include "render/csv/csv.h"

@@ -122,7 +122,10 @@ TEST(a_single_read_among_millions_has_a_row)
 			       "<=  26 ns >99.9 #######\n    . . .\n<=  60 ns  <0.1"));
 }
 
-/* The longest bar of each clock belongs to its own row with the most reads. The other clock has no influence. */
+/*
+ * A clock's longest bar belongs to the row with the most reads of this clock. The reads of the other clock do not
+ * change it.
+ */
 TEST(bars_are_scaled_for_each_clock)
 {
 	assert_string_equal(render((struct literal_duration[]){ { 20, 10 }, { 22, 5 }, { 24, 5 }, { 0, 0 } },

@@ -221,7 +221,7 @@ TEST(a_core_that_is_off_is_named_once_and_no_other_core_is_marked)
 	assert_int_equal(marked_in_table(report), 1 << 3);
 	assert_int_equal(marked_in_json(report, "off_majority"), 1 << 3);
 	assert_int_equal(marked_in_json(report, "drifts"), 0);
-	/* the core's pair with each other core, in both directions */
+	/* core 3 has a pair with each other core, and the map has each pair in both directions */
 	assert_int_equal(marked_in_map(report), 2 * (CORES - 1));
 	assert_says(report, "not synchronised at 3.1 s, 1 of 8 cores");
 }

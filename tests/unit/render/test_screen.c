@@ -89,7 +89,8 @@ put_pages(struct text *out, struct screen *screen)
 	struct screen_row row;
 
 	for (unsigned key = '1'; key <= '7'; key++) {
-		screen_open(screen); /* resets the page, so that key 3 changes it */
+		/* resets the page, because key 3 shows the next clock if a clock is already shown */
+		screen_open(screen);
 		press(screen, key);
 		for (size_t i = 0; i < screen->rows; i++) {
 			char inks[SCREEN_COLUMNS_MAX];
@@ -195,7 +196,7 @@ TEST(clock_keys_show_all_clocks_in_turn)
 	press(&screen, ']');
 	assert_int_equal(screen.clock, 1);
 	press(&screen, '5');
-	press(&screen, '3'); /* key 3 shows the last clock again */
+	press(&screen, '3'); /* from another page, key 3 shows the same clock as before */
 	assert_int_equal(screen.clock, 1);
 }
 
@@ -437,8 +438,8 @@ TEST(a_small_buffer_cuts_the_text_and_does_not_overflow)
 }
 
 /*
- * The histogram has each exact duration below 10,000 ns, and each bucket above. With the option cutoff=100, all of
- * them are listed.
+ * The histogram has each exact duration below 10,000 ns, and each bucket of longer durations. With the option
+ * cutoff=100 (percent), all these durations are listed.
  */
 TEST(the_longest_page_fits_into_its_buffer)
 {

@@ -30,7 +30,7 @@ render(renderer *put, struct report *report)
 
 	if (report->skew.drifts)
 		literal_calculate_drifts(report);
-	analyse_offsets(report, &first, &last); /* decides which rows are marked */
+	analyse_offsets(report, &first, &last); /* calculates which rows are marked */
 	judge_summarize_synchrony(report);
 	text_init(&text, buffer, sizeof(buffer));
 	put(&text, report);
@@ -282,8 +282,8 @@ TEST(with_six_devices_the_last_has_a_second_block)
 }
 
 /*
- * 255 cores are 4 packages, and each has a group of rows. 1024 cores are 16 packages, which is more than 8, so all
- * cores share one group.
+ * 255 cores are in 4 packages, and each package has a group of rows. 1024 cores are in 16 packages. These are more than
+ * 8, so all cores share one group.
  */
 TEST(rows_of_more_cores_are_grouped_by_package_or_in_one_group)
 {
@@ -480,7 +480,7 @@ TEST(the_sentence_about_synchrony_says_what_the_pairs_prove)
 		report,
 		"\nNot synchronised at 21.1 s, 1 of 4 cores differs from the majority: ping-pongs of all pairs of 4 "
 		"cores (");
-	/* each ping-pong was some time in the second from 20.1 s to 21.1 s */
+	/* the ping-pongs of the last pass were between 20.1 s and 21.1 s */
 	report->skew.last.offsets.begin_tsc = report->skew.last.offsets.end_tsc - 2000000000;
 	assert_says(report, "\nNot synchronised between 20.1 s and 21.1 s, 1 of 4 cores differs from the majority: ");
 	assert_says(report, " Cores 4 and 6 differed by 9978 to 10024 ns. No two cores' TSCs differed by more than "
@@ -528,7 +528,7 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 
 	report->skew.last.summary.bound_ticks = 1000000;
 	assert_says(report, "\nSynchronisation not determined: only within 500000 ns at 3.1 s and 21.1 s: ping-pongs of ");
-	/* the first pass has the lower bound, so it is printed */
+	/* the first pass has the smaller bound, so the time of the first pass is printed */
 	assert_says(report, ", best round trip 41 ns. At 3.1 s: ");
 	report->skew.last.summary.bound_ticks = 2000;
 	assert_says(report, "\nSynchronised within 1000 ns at 3.1 s and 21.1 s: ");
@@ -536,7 +536,7 @@ TEST(the_cores_are_called_synchronised_only_with_a_small_bound_up_to_the_end)
 	assert_says(report, "\nSynchronisation not determined: only within 1001 ns at ");
 	report->skew.best_trip_ns = 251;
 	assert_says(report, "\nSynchronised within 1001 ns at ");
-	/* such a round trip waited until a core was scheduled, and proves nothing about the clocks */
+	/* such a long round trip shows only that a core was not scheduled, so the limit stays at 10,000 ns */
 	report->skew.best_trip_ns = UINT64_MAX;
 	report->skew.last.summary.bound_ticks = 20000;
 	assert_says(report, "\nSynchronised within 10000 ns at ");
@@ -653,8 +653,8 @@ TEST(clocks_that_no_two_cores_read_at_the_same_time_are_named)
 }
 
 /*
- * Stolen time makes the medians of contended reads longer, and the cores then do not read at the same time. Therefore
- * the ratios of these medians are doubtful.
+ * Stolen time makes the medians of contended reads longer. A core whose time is stolen also does not read at the same
+ * time as the other cores. Therefore the ratios of these medians are doubtful.
  */
 TEST(ratios_of_contended_reads_have_a_warning_if_time_was_stolen)
 {

@@ -166,7 +166,7 @@ TEST(timers_are_a_table_and_reasons_are_grouped)
 			    "not checked    No independent reference: rate-off (tsc, hpet).\n");
 }
 
-/* The limit in the options of this run decides about the row, as it decides about the finding. */
+/* Both the row and the finding use the limit in the options of this run. */
 TEST(a_check_passes_if_its_limit_was_raised)
 {
 	struct report *report = literal_make_clean_report();

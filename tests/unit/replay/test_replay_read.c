@@ -58,7 +58,8 @@ static int
 begin(void **state)
 {
 	(void)state;
-	blocks_left = BLOCKS_MAX; /* the blocks of the last report stay, because a test may write its facts again */
+	/* does not free the blocks of the last report, because a test may write this report's facts again */
+	blocks_left = BLOCKS_MAX;
 	used = 0;
 	memset(elements, 0, sizeof(elements));
 	record_begin(&record, bytes, sizeof(bytes));
@@ -122,7 +123,7 @@ put_words(uint8_t number, const char *words)
 	put_bytes(number, words, strlen(words));
 }
 
-/* Appends an entry that consists of the elements so far. */
+/* Appends an entry that consists of the elements in the buffer. */
 static void
 put_entry(uint16_t list, uint32_t first)
 {
@@ -305,7 +306,7 @@ TEST(a_record_needs_exactly_one_entry_run)
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
-/* The options are in one element, which has to fit into an entry. put_facts() finds a dropped entry. */
+/* The options are in one element, which must fit into an entry. put_facts() fails if an entry was dropped. */
 TEST(limits_of_all_rules_and_the_longest_texts_of_options_fit_into_their_entry)
 {
 	struct report *from = literal_make_clean_report();
@@ -486,7 +487,7 @@ TEST(counts_above_their_maximum_give_an_error)
 		begin(NULL);
 		put_report(counts[i].number, (uint8_t)(counts[i].most + 1));
 		assert_string_equal(replay_all(), BAD_FACTS);
-		assert_int_equal(block_count, 1); /* the only block has the texts of `run` */
+		assert_int_equal(block_count, 1); /* no memory was allocated except for the texts of the entry `run` */
 	}
 }
 
@@ -587,7 +588,7 @@ TEST(clock_needs_a_possible_width_and_rate)
 	assert_string_equal(replay_all(), BAD_FACTS);
 }
 
-/* Appends the latency of CLOCK with COUNT reads, whose histogram cells are CELLS. Replays it. */
+/* Replays a record with the latency of CLOCK: COUNT reads, and histogram cells whose bytes are CELLS. */
 static const char *
 replay_latency(uint16_t clock, uint64_t count, const char *cells, uint16_t length)
 {
@@ -637,8 +638,10 @@ TEST(the_cells_of_a_latency_are_restored)
 TEST(wrong_cells_of_a_latency_give_an_error)
 {
 	assert_string_equal(replay_latency(1, 1, "\5\1", 2), BAD_FACTS);                   /* there is no clock 1 */
-	assert_string_equal(replay_latency(0, 1, "\5\1", 33), BAD_FACTS);                  /* longer than the entry */
-	assert_string_equal(replay_latency(0, 1, "\5\x81", 2), BAD_FACTS);                 /* a count without an end */
+	/* the cells are longer than the entry */
+	assert_string_equal(replay_latency(0, 1, "\5\1", 33), BAD_FACTS);
+	/* the cell's count has no last byte */
+	assert_string_equal(replay_latency(0, 1, "\5\x81", 2), BAD_FACTS);
 	assert_string_equal(replay_latency(0, 1, "\5", 1), BAD_FACTS);                     /* a cell without a count */
 	assert_string_equal(replay_latency(0, 2, "\5\1", 2), BAD_FACTS);                   /* fewer cells than reads */
 	assert_string_equal(replay_latency(0, 1, "\x80\x80\x80\x01\1", 5), BAD_FACTS);     /* cell 2^21 */

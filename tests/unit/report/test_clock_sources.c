@@ -1,4 +1,4 @@
-/* Decides which clocks have separate oscillators, from their rates and from changes of these rates. */
+/* Tests which clocks count as having separate oscillators, because of their rates or changes of these rates. */
 #include "report/clock_sources.h"
 #include "test.h"
 
@@ -14,8 +14,8 @@ clock_is(size_t i, const char *id, int64_t change_ppb)
 }
 
 /*
- * Returns true if two clocks of 1 GHz count as separate sources. The second clock is faster by FASTER_PPB, and each
- * rate changed as given.
+ * Returns true if an HPET and a PIT of 1 GHz count as separate sources. The PIT is faster by FASTER_PPB, and each
+ * clock's rate changed by its CHANGE_PPB.
  */
 static bool
 are_separate(int64_t hpet_change_ppb, int64_t pit_change_ppb, uint64_t faster_ppb)
@@ -38,8 +38,8 @@ TEST(two_clocks_whose_rates_differ_have_separate_crystals)
 }
 
 /*
- * The rate windows of the two clocks do not start and end at exactly the same time. Therefore a common change of 5,000
- * ppm is in one of them for slightly longer.
+ * The rate windows of the two clocks do not start and end at exactly the same time. Therefore one window contains a
+ * common change of 5,000 ppm for slightly longer, and the two rates differ a little.
  */
 TEST(two_clocks_that_changed_together_may_share_a_crystal)
 {

@@ -240,7 +240,8 @@ TEST(utf16_is_recognised_with_and_without_a_byte_order_mark)
 TEST(words_of_a_loader_are_removed_and_possible_options_stay)
 {
 	static const struct {
-		const char *text, *foreign; /* words that are removed as words of a loader, or "" if there are none */
+		/* foreign: words of TEXT that are removed because they belong to a loader; "" if there are none */
+		const char *text, *foreign;
 	} lines[] = {
 		{ "root=/dev/sdb3 init=/sbin/init rootwait ro", "root=/dev/sdb3 init=/sbin/init rootwait ro" },
 		{ "console=ttyS0,115200 quiet splash", "console=ttyS0,115200 quiet splash" },
@@ -346,8 +347,8 @@ TEST(a_profile_sets_the_duration_unless_the_user_sets_it)
 #define SOURCE     "In baretick.cfg: "
 
 /*
- * Checks one LINE of the file options.cases: a text, "->", and the options that then differ from the default, or ! and
- * the error.
+ * Checks one LINE of the file options.cases. A line has a text and "->". After these, it has the options that differ
+ * from the default, or ! and the error.
  */
 static void
 check_case(char *line)

@@ -69,7 +69,7 @@ TEST(another_read_method_of_a_counter_has_the_counters_measured_rate)
 	tsc->measured = (struct interval_millihz){ true, 12 * MHZ, 12 * MHZ - 1, 12 * MHZ + 1 };
 	assert_int_equal(report_clock_rate_millihz(&report, fenced), 12 * MHZ);
 	assert_int_equal(report_clock_ticks_to_ps(&report, fenced, 12), 1000000);
-	/* A clock with another counter of the same device has its own rate. */
+	/* rtc_pf reads another counter of the same device, so it has its own rate. */
 	rtc->measured = tsc->measured;
 	flag->clock.claimed.num = 8192;
 	assert_int_equal(report_clock_rate_millihz(&report, flag), 8192 * 1000);

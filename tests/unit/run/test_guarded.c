@@ -16,7 +16,7 @@ static const struct fault page_fault = {
 static struct {
 	jmp_buf *innermost;
 	void (*sample)(void *device, struct sample *samples, size_t count);
-	unsigned batches_left; /* number of groups of reads after which a read causes an exception */
+	unsigned batches_left; /* number of groups of reads before the group that causes an exception */
 } guarded;
 
 /* Replaces the guard in boot/guard: runs WORK, and returns the simulated exception if there was one. */
@@ -198,8 +198,8 @@ close_and_fault(struct device *device)
 }
 
 /*
- * The exception comes before, during or after the run. Although one driver causes exceptions, the other drivers must
- * restore their changes.
+ * An exception may end a run before its set-up, while devices are changed, or after they were restored. Closing one
+ * clock also causes an exception here. All other drivers must restore their changes.
  */
 TEST(a_run_that_an_exception_ended_restores_all_devices)
 {
@@ -231,7 +231,7 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	bench_free(bench);
 }
 
-static uint32_t faulty_msr; /* MSR that causes an exception; if it is 0, hypercalls cause one */
+static uint32_t faulty_msr; /* MSR that causes an exception; if it is 0, all hypercalls cause exceptions instead */
 static bool (*read_any)(uint32_t msr, uint64_t *value);
 static bool (*write_any)(uint32_t msr, uint64_t value);
 

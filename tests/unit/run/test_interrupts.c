@@ -39,7 +39,7 @@ end(void **state)
 
 TEST_FIXTURE(begin, end);
 
-/* Does a whole run under HYPERVISOR, a name of a hypervisor, or "" for bare metal. */
+/* Does a whole run in a guest of HYPERVISOR, or on bare metal if HYPERVISOR is "". */
 static const struct report *
 played(const char *hypervisor)
 {
@@ -59,7 +59,9 @@ played(const char *hypervisor)
 	return &bench->run.report;
 }
 
-/* number of callbacks of the firmware's timer so far, and number after which it is dead */
+/*
+ * callbacks: number of callbacks of the firmware's timer so far. callbacks_max: number after which this timer is dead.
+ */
 static unsigned callbacks, callbacks_max;
 
 static bool
@@ -79,7 +81,9 @@ has_note(const struct report *report, const char *words)
 	return false;
 }
 
-/* If a timer never called back, it was not the run that stopped it. For example, U-Boot has no timer interrupts. */
+/*
+ * If the timer never called back before the run, the run did not stop it. For example, U-Boot has no timer interrupts.
+ */
 TEST(a_dead_firmware_timer_is_noted_only_if_it_called_back_before_the_run)
 {
 	static const struct {
@@ -173,8 +177,8 @@ TEST(a_healthy_machine_has_no_finding)
 }
 
 /*
- * Each tick is late by 0.5 to 1.5 periods. The lateness of one-shots can be measured. But a periodic tick may belong
- * to one of several deadlines, so no tick can be called lost or doubled.
+ * Each tick is late by 0.5 to 1.5 periods. The lateness of one-shots is still measured. A periodic tick may belong to
+ * one of several deadlines, so no tick may be called lost or doubled.
  */
 TEST(a_source_with_ticks_all_over_their_periods_has_none_lost_or_doubled)
 {
@@ -189,8 +193,8 @@ TEST(a_source_with_ticks_all_over_their_periods_has_none_lost_or_doubled)
 }
 
 /*
- * In the whole run no interrupt came through this pin of the I/O APIC. Therefore the route may be wrong, and no source
- * is named.
+ * In the whole run no interrupt came through the source's pin of the I/O APIC. Therefore the route may be wrong, and no
+ * source is named.
  */
 TEST(if_no_interrupt_comes_through_a_pin_no_source_is_named)
 {
@@ -264,8 +268,8 @@ TEST(an_emulators_fault_is_named_if_a_busy_host_does_not_explain_it)
 }
 
 /*
- * While an emulator waits for its busy host, a source may lose a few ticks, or lose ticks next to late ones. Its
- * lateness may vary, or all sources may be late by the same time. None of this is a fault.
+ * The source loses or doubles a few ticks, or more ticks while others are late. Its lateness varies, or all sources are
+ * late by the same time. An emulator that waits for its busy host can cause all of this, so it is no fault.
  */
 TEST(an_emulators_fault_is_not_checked_if_a_busy_host_explains_it)
 {
@@ -329,8 +333,8 @@ TEST(an_emulator_whose_timers_wait_for_a_busy_host_has_no_finding)
 }
 
 /*
- * After the wait for the host, the emulator sends the interrupt of the earlier one-shot. The next one-shot is already
- * armed. The interrupt must not count as an early interrupt of the next one-shot.
+ * An interrupt of a one-shot comes late, when the next one-shot is already armed, as if an emulator waited for its
+ * host. The interrupt must not count as an early interrupt of the next one-shot.
  */
 TEST(an_interrupt_that_comes_with_the_next_one_shot_is_not_early)
 {

@@ -1,4 +1,7 @@
-/* Tests of the marker file: a run writes it to its boot volume, so that the next run knows how far this one came. */
+/*
+ * Tests of the marker file. A run writes this file to its boot volume, so that the next run knows how far the previous
+ * run came.
+ */
 #include "test.h"
 #include "run/marker.h"
 
@@ -156,7 +159,7 @@ TEST(options_of_the_user_replace_the_method_in_the_marker)
 	assert_int_equal(report.options.cores, CORES_SIPI);
 	assert_int_equal(report.note_count, 1);
 
-	begin(CORES_OFF, false); /* a run without other cores already uses the safest method */
+	begin(CORES_OFF, false); /* a run without other cores already uses the safest method, so the option stays off */
 	assert_int_equal(evaluate_marker("skew", CORES_SIPI, CORES_SIPI, 3), CORES_MP);
 	assert_int_equal(report.options.cores, CORES_OFF);
 	assert_int_equal(report.note_count, 1);

@@ -235,7 +235,7 @@ TEST(the_record_has_the_readings_from_which_each_rate_follows)
 {
 	static const struct {
 		const char *loop;
-		size_t readings; /* expected number of readings; 0 for 22 or more */
+		size_t readings; /* expected number of readings; 0 if the loop has 22 or more readings */
 		uint64_t (*rate)(const uint64_t *readings);
 	} loops[] = {
 		{ "edk2", 2, rate_by_edk2 }, { "linux_pit", 5, rate_by_pit }, { "valkey", 6, rate_by_valkey },

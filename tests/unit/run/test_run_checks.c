@@ -13,7 +13,10 @@
 #define HPET_SECOND_TICKS 14318180
 
 static unsigned looks,
-	disturbed_looks; /* number of runs of the disturbed check, and number of runs that a preemption disturbs */
+	/*
+	 * looks: runs of the disturbed check so far. disturbed_looks: number of these runs that a preemption disturbs.
+	 */
+	disturbed_looks;
 
 static void
 look_once(const struct checking *checking, struct behaviour *row)
@@ -72,12 +75,12 @@ TEST(only_a_disturbed_check_is_repeated)
 	const struct behaviours *behaviours = &bench->run.report.behaviours;
 
 	assert_int_equal(behaviours->count, 4);
-	/* each of two devices has a disturbed check; five of the seven runs are disturbed */
+	/* the checks of both devices have one disturbed check; of its seven runs, the first five are disturbed */
 	assert_int_equal(looks, 7);
 	for (size_t i = 0; i < behaviours->count; i++) {
 		assert_true(behaviours->rows[i].checked);
 		assert_false(behaviours->rows[i].disturbed);
-		/* row 2 failed, because the disturbed check of the first device ran before it */
+		/* row 2 failed: it is the second device's first check, and the disturbed check had run before */
 		assert_int_equal(behaviours->rows[i].failed, i == 2);
 		assert_string_equal(behaviours->rows[i].text, i % 2 ? "Seen at last." : "Seen.");
 	}
@@ -98,7 +101,7 @@ TEST(a_check_that_is_always_disturbed_ends_when_the_time_is_over)
 	bench_free(bench);
 }
 
-/* A check during which the PM timer jumps at first, so that it must be repeated. */
+/* A check that must be repeated, because the PM timer jumps during its first run. */
 static void
 look_while_the_pm_timer_leaps(const struct checking *checking, struct behaviour *row)
 {
@@ -117,7 +120,7 @@ look_at_hpet(const struct checking *checking, struct behaviours *behaviours)
 		{ NULL, 0, NULL },
 	};
 
-	/* a check may change the HPET's counter like this, which is no discontinuity */
+	/* a check may set the HPET's counter back, and this must not count as a discontinuity */
 	sim.hpet.counter.origin_ticks -= HPET_SECOND_TICKS;
 	check_run_all(checking, checks, behaviours);
 }

@@ -17,7 +17,10 @@ static struct {
 	struct text json; /* JSON of the latest checkpoint */
 } looked;
 
-/* Reads the TSC once instead of making a checkpoint, which also reads it once. Therefore both runs are equally long. */
+/*
+ * Reads the TSC once instead of making a checkpoint. Making a checkpoint also reads the TSC once, so both runs are
+ * equally long.
+ */
 static void
 look_away(void *context, const struct run *run, const struct run_phase *phase)
 {

@@ -11,7 +11,7 @@
 
 #define MS    UINT64_C(1000000)
 
-#define SLOW  10 /* factor for the duration of each access; slow accesses are few in a soak */
+#define SLOW  10 /* factor for the duration of each access, so that a simulated soak has fewer accesses */
 #define S     (1000 * MS)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
@@ -24,9 +24,9 @@ static struct {
 	size_t bend_in_row;    /* number of the row in which the PIT becomes faster by 0.6 %; 0 for none */
 	size_t rows_max;       /* maximum number of rows in the series; 0 for the default */
 	size_t saved_rows;     /* number of rows in the latest checkpoint */
-	bool saved_within;     /* true if a checkpoint within a phase had a row */
+	bool saved_within;     /* true if a checkpoint within a phase had at least one row */
 	size_t rows_shown;     /* number of rows that were shown when they were completed */
-	size_t rates_shown;    /* number of clocks' rates in these rows */
+	size_t rates_shown;    /* number of rates in the rows of rows_shown */
 } soak;
 
 static void

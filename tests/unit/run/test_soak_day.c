@@ -14,10 +14,11 @@
 #define DAY_PS   (24 * HOUR_PS)
 #define REST_PS  (600 * SIM_PS_PER_S)
 /*
- * factor for the duration of each access; slow accesses are no fault here, and tests of a rate use half of the factor
+ * Factor for the duration of each access, so that a day has fewer accesses. Slow accesses are no fault in these tests.
+ * Tests of a rate use half of the factor.
  */
 #define SLOW     20
-/* the HPET's rate is set in units of 10^-8 Hz; of its 10 MHz this is a part of 10^-15 */
+/* denominator of the HPET's rate in Hz, so that the rate of 10 MHz can change in steps of 10^-15 */
 #define PER_TICK UINT64_C(100000000)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };
@@ -67,7 +68,7 @@ soak_for_a_day(size_t cores, int64_t drift_ppb, uint64_t seed)
 	sim.preempt_ps = 50 * SIM_PS_PER_US;
 	sim.preempt_seed = seed;
 	sim_advance_ps(seed * 7654321987);
-	if (cores == 1) /* with threads, the TSC advances by one tick per nanosecond */
+	if (cores == 1) /* with threads, one nanosecond is always one tick of the TSC, so its rate cannot change */
 		sim_counter_speed_up(&sim.tsc.counter, (int64_t)(seed % 7) * 10 - 30);
 	day.bench = bench = bench_new();
 	bench->duration_ns = 144 * (S / 4) / (cores == 1 ? 5 : 6);

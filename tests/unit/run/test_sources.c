@@ -20,7 +20,7 @@
 struct source {
 	const struct timer_driver *driver;
 	enum sim_source at;
-	bool shots, periods; /* true if one-shots are judged; true if periods are judged */
+	bool shots, periods; /* shots: true if one-shots are judged. periods: true if periods are judged. */
 	bool by_pin, secondary;
 };
 
@@ -45,7 +45,7 @@ static const struct source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-enum { /* bit masks of sources */
+enum { /* Bit masks of sources: the bit is the index in the table sources. */
 	LAPIC = 1 << 0, DEADLINE = 1 << 1, HPET0 = 1 << 2, HPET1 = 1 << 3, FSB = 1 << 4, LEGACY = 1 << 5, PIT = 1 << 6,
 	RTC = 1 << 7, UPDATE = 1 << 8, ALARM = 1 << 9, STATUS = 1 << 10, SCI = 1 << 11,
 	PIT_PIC = 1 << 12, RTC_PIC = 1 << 13, HYPERV = 1 << 14, XEN = 1 << 15,
@@ -136,7 +136,7 @@ end_test(void **state)
 
 TEST_FIXTURE(NULL, end_test);
 
-/* Makes pauses longer in waits with the firmware active, which take about a second. */
+/* Makes pauses longer outside of a window, because such waits take about a second. */
 static void
 wait_long(void)
 {
@@ -145,7 +145,7 @@ wait_long(void)
 		sim_advance_ps(WAIT_PS);
 }
 
-/* Tests one source in the same way as run.c tests all of them. */
+/* Runs the timer tests of run.c with this source only. */
 static void
 ask(const struct source *source)
 {
@@ -216,8 +216,8 @@ TEST(each_healthy_source_is_tested_and_has_no_finding)
 			assert_int_equal(interval->state, CLOCK_PRESENT);
 			assert_true(interval->delivered > 0 && interval->delivered == interval->expected);
 			/*
-			 * These two interrupts are due at an unknown time within the RTC's second, so they have no
-			 * lateness.
+			 * The RTC's update and alarm interrupts are due at an unknown time within the RTC's second, so
+			 * they have no lateness.
 			 */
 			assert_int_equal(interval->lateness.count == 0,
 					 sources[i].at == SIM_RTC_UPDATE || sources[i].at == SIM_RTC_ALARM);
@@ -309,7 +309,7 @@ has_policy(const struct source *source, int policy)
 	return source->periods && !source->secondary && !(policy == SIM_DELAY && source->at == SIM_RTC_PERIODIC);
 }
 
-/* This source is polled and sends no interrupts. Therefore it must not pass the rule that interrupts stop. */
+/* The source STATUS is polled and sends no interrupts. Therefore it must not pass the rule that interrupts stop. */
 TEST(a_status_that_cant_be_cleared_passes_nothing)
 {
 	for (size_t i = 0; i < SOURCES; i++) {
@@ -345,7 +345,10 @@ TEST(the_policy_for_masked_ticks_is_found_for_each_periodic_source)
 		}
 }
 
-/* In this guest each port access takes 65 us, and programming the RTC takes six accesses. */
+/*
+ * Each port access takes 65 us, as in some guests. Programming the RTC takes six accesses, so a period must be 1.95 ms
+ * instead of 0.98 ms.
+ */
 TEST(an_rtc_that_is_slow_to_program_is_tested_at_half_its_rate)
 {
 	static const enum report_policy words[] = { REPORT_POLICY_DISCARD, REPORT_POLICY_CATCH_UP };
@@ -389,7 +392,7 @@ write_counted(uint32_t msr, uint64_t value)
 	return write_any(msr, value);
 }
 
-/* The firmware may use the SynIC and the first timer for its tick. */
+/* The firmware may use the SynIC and the first timer for its tick, so a run must not write to them. */
 TEST(a_run_writes_only_the_last_synthetic_timer_and_restores_it)
 {
 	/* direct mode, vector E0h, auto-enable; the timer does not run, because its count is 0 */

@@ -14,7 +14,7 @@
 
 static struct {
 	unsigned calls, phases;
-	/* number of the first call that the firmware refuses, and it refuses all later ones; 0 for none */
+	/* number of the first call that the firmware refuses; it also refuses all later calls; 0 if it refuses none */
 	unsigned refuse_from;
 } firmware;
 
@@ -30,7 +30,7 @@ quiet_tick(void *context, bool quiet)
 	return true;
 }
 
-/* Simulates the firmware's work while it writes to a volume. Its tick runs during this time. */
+/* Simulates the firmware's work while it writes to a volume. The firmware's tick continues during this work. */
 static void
 work(void *context, const struct run *run, const struct run_phase *phase)
 {
@@ -129,8 +129,8 @@ TEST(a_slow_hpet_is_accused_although_the_firmware_stops_it)
 }
 
 /*
- * The firmware's MP services need the tick while they run jobs on other cores. The HPET's rate must not include this
- * time.
+ * The firmware's MP services need the tick while they run jobs on other cores. The HPET stops in each tick, so its
+ * measured rate must not include this time.
  */
 TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 {
@@ -151,7 +151,9 @@ TEST(the_tick_continues_while_the_firmware_runs_jobs_on_cores)
 
 TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 {
-	/* in the first run the firmware has no protocol for its tick; in the second run the protocol refuses */
+	/*
+	 * in the first run the firmware has no protocol for its tick; in the second run its protocol refuses each call
+	 */
 	for (unsigned refuse_from = 0; refuse_from < 2; refuse_from++) {
 		struct bench *bench;
 		const struct behaviour *row;
@@ -171,13 +173,13 @@ TEST(a_tick_that_cannot_be_stopped_leaves_the_hpets_rate_undetermined)
 	}
 }
 
-/* the phases prepare and rates make four calls, and the fifth call is refused */
+/* The phases prepare and rates call the firmware four times. The firmware refuses the fifth call. */
 TEST(an_hpet_whose_tick_cannot_be_stopped_later_is_not_compared)
 {
 	struct bench *bench;
 
 	switch_on(10 * SIM_PS_PER_US);
-	firmware.refuse_from = 5; /* the phases prepare and rates make four calls, and the fifth call is refused */
+	firmware.refuse_from = 5;
 	bench = played(1, true, CORES_SIPI);
 	assert_no_clock_is_accused(bench);
 	assert_int_equal(rules_get_outcome(rate_of_hpet(bench), &bench->run.report.options), OUTCOME_PASSED);

@@ -19,7 +19,7 @@
 #define PREEMPT_PS  UINT64_C(8000000000)
 /*
  * Duration of a reading on a busy host, in ticks. In a ping-pong, each reading waits until both virtual cores run at
- * the same time, which is rare. In a loop of readings on one core, only the host's share of the time is lost.
+ * the same time, which rarely happens. In a loop of readings on one core, only the host's share of the time is lost.
  */
 #define PAIR_TICKS  1000000
 #define LOOP_TICKS  25000
@@ -27,7 +27,7 @@
 static struct {
 	uint64_t begin_ps;
 	size_t cores; /* number of cores of a busy host; 0 for an idle host */
-	const char *ends_in; /* when the displayed progress has this text, the user ends the run; NULL for never */
+	const char *ends_in; /* text of the displayed progress at which the user ends the run; NULL for never */
 	uint64_t asked_ns;   /* time at which the user ended the run, or 0 */
 	uint64_t left_ns;    /* remaining time in ns that was displayed when the user ended the run */
 	size_t count;
@@ -75,7 +75,7 @@ user_ends_run(void *context)
 	return told.asked_ns != 0;
 }
 
-/* Asserts that the run went through all phases. If the user ended it, the remaining phases were shorter. */
+/* Asserts that the run went through all phases, and ended early only if the user ended it. */
 static void
 assert_whole(const struct report *report)
 {
@@ -162,8 +162,8 @@ TEST(quick_run_of_four_cores_on_a_busy_host)
 }
 
 /*
- * The user ends a soak. After the present measurement on a core, the rest takes as long as in a quick run, and the
- * display must show this at once.
+ * The user ends a soak. After the present measurement on a core, the rest of the run takes as long as in a quick run.
+ * The display must show this shorter time at once.
  */
 TEST(soak_that_is_ended_early)
 {
@@ -282,7 +282,7 @@ TEST(forty_cores_that_start_in_50_ms_have_no_warp_checks_and_the_report_says_so)
 	bench_free(bench);
 }
 
-/* One job on all cores takes 20 s here, which is longer than any part of the run may take. */
+/* With 500 ms per core, one job on all cores takes 20 s, which is longer than any part of the run may take. */
 TEST(forty_cores_that_start_in_500_ms_have_some_figures_and_a_note_on_the_rest)
 {
 	struct bench *bench = play_many(500, 60);

@@ -96,7 +96,7 @@ TEST(three_gaps_are_counted_with_their_sum_maximum_octaves_and_times)
 	assert_int_equal(seen.events[0].ticks, 12000);
 	assert_int_equal(seen.events[1].after_ticks, 198 * STEP + 12000);
 	assert_int_equal(seen.events[2].after_ticks, 297 * STEP + 12000 + 16384);
-	assert_int_equal(seen.observed_ticks, 3000004); /* the gaps, and 48,581 steps of 20 ticks */
+	assert_int_equal(seen.observed_ticks, 3000004); /* the sum of the gaps and of 48,581 steps of 20 ticks */
 }
 
 TEST(only_a_time_above_the_threshold_is_a_gap)

@@ -150,8 +150,9 @@ TEST(the_intervals_of_percentiles_have_at_least_95_percent_confidence)
 			uint64_t low = 0, high = 0;
 
 			/*
-			 * The first R reads take 1 ns, and all others take 2 ns. The percentile's confidence interval
-			 * has two ends. The R at which an end changes from 2 to 1 ns is the rank of this end.
+			 * If R reads take 1 ns and the other reads 2 ns, an end of the percentile's confidence interval
+			 * is 1 ns as soon as R reaches the rank of this end. A binary search finds the largest R with
+			 * which the end is still 2 ns.
 			 */
 			latency_clear(&latency);
 			latency.count = latency.histogram.total = count;
@@ -259,8 +260,8 @@ TEST(the_clean_mean_is_within_two_standard_errors)
 }
 
 /*
- * The p99.9 of 10,000 reads is the 9,990th read in order of duration. It is a hit (a read that stolen time made
- * longer) if this read is.
+ * The p99.9 of 10,000 reads is the 9,990th read in order of duration. The percentile is a hit if this read is a hit (a
+ * read that stolen time made longer).
  */
 TEST(a_percentile_is_a_hit_if_its_read_is_a_hit)
 {
@@ -297,8 +298,8 @@ TEST(a_lower_threshold_leaves_more_reads_out)
 }
 
 /*
- * If a read usually takes 1 ms, a read of 1,009 us is no hit. If the threshold is above all durations, there are no
- * hits.
+ * If most reads take 1 ms, a read of 1,009 us is less than 10 us longer, so it is no hit. With a threshold above all
+ * durations, no read is a hit.
  */
 TEST(long_reads_of_a_slow_clock_are_no_hits)
 {

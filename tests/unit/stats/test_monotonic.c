@@ -40,7 +40,10 @@ TEST(a_clock_that_only_counts_up_has_no_fault_at_its_wrap)
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-/* The PIT wraps in 55 ms. In a preemption of 30 ms it moves by more than half of its range. */
+/*
+ * The PIT wraps in 55 ms. In a preemption of 30 ms, the PIT moves by more than half of its range. Without the duration,
+ * this movement looks like a step back.
+ */
 TEST(a_pause_of_half_a_wrap_is_no_step_back_if_the_duration_is_known)
 {
 	static const struct clock bits_16 = { .id = "pit", .wrap_ticks = 0xffff };
@@ -49,7 +52,8 @@ TEST(a_pause_of_half_a_wrap_is_no_step_back_if_the_duration_is_known)
 	static const struct monotonic_bounds none = { .trust_ticks = 0 }, trust = { .trust_ticks = 16384 };
 
 	monotonic_add_samples(&monotonic, &bits_16, &none, samples, 3);
-	assert_int_equal(monotonic.backward, 1); /* counted as a step back, because here every duration is trusted */
+	/* counted as a step back, because with trust_ticks 0, any two readings are compared */
+	assert_int_equal(monotonic.backward, 1);
 	monotonic = (struct monotonic){ .reads = 0 };
 	monotonic_add_samples(&monotonic, &bits_16, &trust, samples, 3);
 	assert_int_equal(monotonic.backward, 0);
@@ -108,7 +112,7 @@ TEST(each_stall_counts_once_also_at_the_end_of_a_series)
 {
 	add_reads(&bits_64, 50, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 3);
-	/* no stall is longer than 200 ticks */
+	/* the value 2 is read for 200 ticks, and each other value for a shorter time */
 	add_reads(&bits_64, 199, (const uint64_t[]){ 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4 }, 11);
 	assert_int_equal(monotonic.stalls, 4);
 	add_reads(&bits_64, 299, (const uint64_t[]){ 9, 9, 9, 9, 9 }, 5);
@@ -132,7 +136,10 @@ TEST(a_tsc_that_steps_back_in_a_bracket_proves_no_fault_of_the_clock)
 	assert_int_equal(monotonic.stalls, 0);
 }
 
-/* The clock ticks at a tenth of the TSC's rate. It may advance by an eighth more than expected, plus four ticks. */
+/*
+ * The clock ticks at a tenth of the TSC's rate. An advance is a jump if it exceeds this rate by more than an eighth
+ * plus four ticks.
+ */
 static const struct monotonic_bounds leaps = { .leap_rate = (UINT64_C(9) << MONOTONIC_RATE_SHIFT) / 80,
 					       .leap_ticks = 4 };
 
@@ -159,8 +166,8 @@ TEST(an_advance_of_27_ticks_in_200_is_a_jump_and_26_is_not)
 TEST(a_preemption_between_two_readings_causes_no_jump)
 {
 	/*
-	 * The core was preempted for 10 ms at 1 GHz, in the first or in the second bracket. In one case the 24-bit
-	 * counter wraps.
+	 * The core was preempted for 10 ms at 1 GHz: in the second bracket in `behind`, and in the first bracket in
+	 * `before`. In `behind`, the 24-bit counter also wraps.
 	 */
 	const struct sample behind[] = { { 0, 0xfffff0, 100 }, { 100, 999990, 10000100 } };
 	const struct sample before[] = { { 0, 1000, 10000000 }, { 10000000, 1001000, 10000100 } };
@@ -169,7 +176,8 @@ TEST(a_preemption_between_two_readings_causes_no_jump)
 	monotonic_add_samples(&monotonic, &bits_24, &leaps, behind, 2);
 	monotonic_add_samples(&monotonic, &bits_24, &leaps, before, 2);
 	assert_int_equal(monotonic.leaps, 0);
-	monotonic_add_samples(&monotonic, &bits_24, &leaps, nowhere, 2); /* the same advance in too short a time */
+	/* the same advance without a preemption is a jump */
+	monotonic_add_samples(&monotonic, &bits_24, &leaps, nowhere, 2);
 	assert_int_equal(monotonic.leaps, 1);
 	assert_int_equal(monotonic.worst_leap_ticks, 1000000);
 }

@@ -204,7 +204,7 @@ TEST(a_merged_row_has_no_rate_if_one_of_its_rows_has_none)
 	assert_int_equal(series.rows[1].clocks[0].last.end, 0);
 }
 
-/* This may happen at the end of a run, if there is still space for its last row. */
+/* At the end of a run, the last row may fill the series. No row follows, so the rows need not be merged. */
 TEST(the_last_row_of_a_full_series_is_not_merged)
 {
 	for (uint64_t i = 0; i + 1 < ROWS; i++)

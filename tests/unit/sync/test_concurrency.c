@@ -1,6 +1,6 @@
 /*
- * Tests of the number of pairs that are measured at the same time. It grows until the ping-pongs become slow, then
- * falls and stays.
+ * Tests of the number of pairs that are measured at the same time. This number grows until the ping-pongs become slow.
+ * Then the number falls and stays.
  */
 #include "test.h"
 #include "sync/pair_schedule.h"
@@ -99,7 +99,7 @@ TEST(pingpongs_are_compared_with_the_best_at_any_number_of_pairs)
 	struct concurrency width = width_of(64);
 
 	concurrency_update(&width, 10 * FINE);
-	concurrency_update(&width, FINE); /* a pair with shorter round trips that is measured later */
+	concurrency_update(&width, FINE); /* a later pair has shorter round trips */
 	assert_int_equal(width.best_ticks, FINE);
 	concurrency_update(&width, 20 * FINE);
 	assert_int_equal(width.best_ticks, FINE);
@@ -143,6 +143,6 @@ TEST(figures_at_the_end_of_their_range_do_not_overflow)
 	assert_true(width.now == SIZE_MAX);
 	concurrency_update(&width, UINT64_MAX / 32);
 	assert_true(width.now == SIZE_MAX);
-	concurrency_update(&width, UINT64_MAX); /* more than 32 times the shortest round trip */
+	concurrency_update(&width, UINT64_MAX); /* this round trip is more than 32 times the shortest one */
 	assert_true(width.now == SIZE_MAX / 2);
 }

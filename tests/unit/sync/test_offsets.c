@@ -1,8 +1,8 @@
 /*
- * Offsets of cores: their intervals, the solution from all pairs, and their change. An indirect path leads from one
- * core to another over a third core. A core's place is its offset from the boot core. In hand-written examples every
- * figure is exact. In random ones the true offsets are known, and each round trip has its own delays. The true offset
- * must be in every interval.
+ * Tests of the offsets of cores: their intervals, the solution from all pairs, and their change. An indirect path leads
+ * from one core to another over a third core. A core's place is its offset from the boot core. In hand-written examples
+ * every figure is exact. In random examples the true offsets are known, and each round trip has its own delays. Every
+ * interval must contain the true offset.
  */
 #include "test.h"
 #include "consensus/marzullo.h"
@@ -38,7 +38,10 @@ contains(struct offset offset, int64_t value)
 	return offset.low <= value && value <= offset.high;
 }
 
-/* Returns COUNT cores whose TSCs agree, without any measured pair. They are valid until the next call. */
+/*
+ * Returns a world with COUNT cores whose TSCs agree, and without any measured pair. The world is valid until the next
+ * call.
+ */
 static struct world *
 world_new(enum pair_schedule kind, size_t count, uint64_t seed)
 {
@@ -344,8 +347,8 @@ TEST(a_core_without_a_pair_to_the_boot_core_is_placed_over_another_core)
 	assert_int_equal(world->summary.worst_b, 1);
 	assert_offset(world->summary.worst, 90, 110);
 	/*
-	 * Core 2 is proven to differ from one core only. The indirect path to the other core combines two different
-	 * times.
+	 * Only core 1's pair proves a difference from the boot core. The indirect path from the boot core to core 2
+	 * combines two different times, so it proves nothing.
 	 */
 	assert_outliers_are_just(world, 0, 0);
 }
@@ -451,9 +454,9 @@ TEST(if_half_of_the_indirect_paths_contradict_a_place_includes_both_values)
 }
 
 /*
- * The cores form four groups whose rates differ by 70 ppm. The values that lie in at least half of the nine
- * intervals span -92839 to -28171. Only the last interval lies outside of this span, but no value lies in all other
- * eight. The last core's place is then the union of the intervals.
+ * The cores form four groups whose rates differ by 70 ppm. The values that lie in at least half of the nine intervals
+ * span -92839 to -28171. Only the last interval lies outside of this span, but the other eight intervals have no common
+ * value. Therefore the last core's place is the union of the intervals.
  */
 TEST(if_wide_indirect_paths_share_no_value_a_place_contains_the_true_offset)
 {
@@ -493,7 +496,8 @@ TEST(if_most_indirect_paths_lead_over_drifting_cores_a_place_is_right)
 	for (size_t i = 3; i < 14; i += 2)
 		literal_set_offset(&world->offsets, i, 14, (struct offset){ 1000000 - 400, 1000000 + 400 });
 	solve(world);
-	assert_offset(world->places[14], -800, 800); /* place that would follow if only one core had moved */
+	/* now only core 1's path is wrong, so the other indirect paths give this place */
+	assert_offset(world->places[14], -800, 800);
 }
 
 /* ---- outliers ---- */
@@ -614,8 +618,8 @@ TEST(a_core_is_an_outlier_if_only_its_pairs_prove_it)
 }
 
 /*
- * On a busy host it may happen that only one pair of the core with the offset had short round trips. Then either core
- * of this pair may have the offset.
+ * Core 2 has an offset. On a busy host, only one of its pairs may have short round trips. Then either core of this pair
+ * may have the offset, so no core is marked.
  */
 TEST(the_only_pair_that_is_proven_to_differ_marks_neither_core)
 {
@@ -734,8 +738,8 @@ TEST(a_contradictory_pair_is_named_and_changes_no_other_result)
 }
 
 /*
- * A pair that moved counts even if nothing else is known about it. If its interval also contradicts other pairs, it
- * still counts as one contradiction.
+ * A pair whose offset moved counts as a contradiction even if its interval is unknown. If its interval also contradicts
+ * other pairs, the pair still counts once.
  */
 TEST(a_pair_that_moved_counts_as_one_contradiction)
 {
@@ -801,8 +805,8 @@ TEST(a_boot_core_that_stepped_half_way_is_in_the_named_contradiction)
 }
 
 /*
- * Core 1 stepped between its ping-pongs with core 0 and core 2. The wrong value that follows from them is in the wide
- * interval of core 3.
+ * Core 1 stepped between its ping-pongs with core 0 and core 2. The wrong place of core 2 that follows from these two
+ * ping-pongs is also in the wide interval of core 3.
  */
 TEST(a_core_that_moved_does_not_give_another_core_its_place)
 {
@@ -839,8 +843,8 @@ TEST(a_boot_core_that_stepped_is_named_if_only_paths_over_two_cores_show_it)
 }
 
 /*
- * Three cores are at 630 ticks, six at 0, and three at -770. The first three differ from all others, and the six
- * differ from none. But the last three are farther from the six than the first three are. Therefore the other nine are
+ * Three cores are at 630 ticks, six at 0, and three at -770. The first three differ from all others, and the six differ
+ * from none. However, the last three are farther from the six than the first three are. Therefore these nine cores are
  * no group that proves the first three wrong.
  */
 TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
@@ -1000,8 +1004,8 @@ TEST(drift_is_rounded_outwards)
 }
 
 /*
- * Returns the kind of motion in three passes of a pair with TSCs of 2 GHz. Each pass takes 0.1 s. They start at 0 s,
- * at SECONDS and at 10 s.
+ * Returns the kind of motion in three passes of a pair with TSCs of 2 GHz. Each pass takes 0.1 s. The passes start at 0
+ * s, at SECONDS and at 10 s.
  */
 static enum motion
 motion_of(struct offset first, struct offset middle, int64_t seconds, struct offset last)
@@ -1044,10 +1048,9 @@ TEST(a_step_is_off_that_line_and_before_or_after_the_middle_pass)
 }
 
 /*
- * With a steady drift from [-10, 10] to [990, 1010], the offset half way, at 5.05 s, is in [480, 520]. Each pass takes
- * 0.1 s of the 10 s, which adds 10 ticks.
+ * offsets_add_pingpong() returns true for a pair's first result. Once the pair has an offset or is known to have
+ * moved, further results are not first results.
  */
-/* Until the pair has an offset or is known to have moved, a result counts as its first one. */
 TEST(the_narrowest_result_of_a_pair_stays_and_contradictions_are_kept)
 {
 	struct offset pair;
@@ -1072,6 +1075,10 @@ TEST(the_narrowest_result_of_a_pair_stays_and_contradictions_are_kept)
 	assert_int_equal(moved_ticks, 130);
 }
 
+/*
+ * With a steady drift from [-10, 10] to [990, 1010], the offset half way, at 5.05 s, is in [480, 520]. Each pass takes
+ * 0.1 s of the 10 s, which adds 10 ticks to each side.
+ */
 TEST(a_motion_within_the_width_of_the_line_has_an_unknown_kind)
 {
 	struct offset none = { -10, 10 }, far = { 990, 1010 };
@@ -1079,7 +1086,7 @@ TEST(a_motion_within_the_width_of_the_line_has_an_unknown_kind)
 	assert_int_equal(motion_of(none, (struct offset){ 523, 700 }, 5, far), MOTION_UNEVEN);
 	assert_int_equal(motion_of(none, (struct offset){ 518, 700 }, 5, far), MOTION_STEADY);
 	assert_int_equal(motion_of(none, (struct offset){ 400, 1000 }, 5, far),
-			 MOTION_UNKNOWN); /* it may also be a step */
+			 MOTION_UNKNOWN); /* the motion may also be a step */
 	assert_int_equal(motion_of(none, (struct offset){ -10, 600 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, (struct offset){ -10, 5000 }, 5, far), MOTION_UNKNOWN);
 	assert_int_equal(motion_of(none, none, 5, none), MOTION_UNKNOWN);

@@ -1,6 +1,6 @@
 /*
- * Simulated measurement passes over random cores with known true offsets. Each statement about a core must be true at
- * the time of its ping-pong, and only cores in a minority may be named. The tests count wrong statements, and each
+ * Simulated measurement passes over random cores with known true offsets. A statement about a core must be true at the
+ * time of this core's ping-pong. Only cores in a minority may be named. The tests count the wrong statements, and each
  * count must be 0.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 struct core {
 	int64_t ticks;          /* offset of the core's TSC from the simulated time, in ticks */
 	int64_t ppm;            /* rate error of the core's TSC, in ppm */
-	int64_t step, step_tsc; /* size of the TSC's step in ticks, and time of the step */
+	int64_t step, step_tsc; /* size of the step of the TSC in ticks, and TSC value at which it steps */
 	bool wide;              /* true if the core's ping-pongs have wide intervals */
 };
 
@@ -78,7 +78,10 @@ truth(const struct trial *trial, size_t a, size_t b, uint64_t tsc)
 	return truth_of(&trial->core[b], tsc) - truth_of(&trial->core[a], tsc);
 }
 
-/* Returns the delay of the fastest message in one direction. It is small in most cases, and much larger in a few. */
+/*
+ * Returns the delay in ticks of the fastest message in one direction. Most delays are short, and 1 in 16 is four times
+ * as long. If WIDE is true, the delay is always long.
+ */
 static int64_t
 delay(struct trial *trial, bool wide)
 {

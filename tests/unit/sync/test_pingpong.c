@@ -1,8 +1,8 @@
 /*
- * Ping-pongs between two host threads. Both share one counter, which each TSC reading increments. A thread's TSC is
- * this counter plus an offset. Therefore the order of events is exact, and each result can be compared with the true
- * offset, even on a busy host. A fault starts with a certain message, not at a certain time. Time advances quickly
- * only after the other side has left, so a busy host cannot exceed a time limit.
+ * Ping-pongs between two host threads. Both threads share one counter, which each TSC reading increments. A thread's
+ * TSC is this counter plus an offset. Therefore the order of events is exact, and each result can be compared with the
+ * true offset even on a busy host. A fault starts with a certain message, not at a certain time. Time advances quickly
+ * only after one side has left, so a busy host cannot exceed a time limit.
  */
 
 #include <pthread.h>
@@ -18,11 +18,13 @@
 #define IN_MANY      UINT64_MAX /* number of a message that is never sent, for faults that never start */
 #define BASE         (UINT64_C(1) << 40)
 
-/* Faults of one side. Each starts with the message of the given number. */
+/*
+ * Faults of one side. moves_after, dies_after and stops_after are the numbers of messages after which a fault starts.
+ */
 struct fault {
 	int64_t offset, later_offset;
 	uint64_t moves_after, dies_after, stops_after;
-	bool stopped, falls; /* the side's TSC stops; the side's TSC steps back at each reading */
+	bool stopped, falls; /* stopped: the side's TSC stops. falls: the side's TSC steps back at each reading. */
 };
 
 static struct {
@@ -269,7 +271,7 @@ TEST(the_number_of_pauses_has_a_default_limit)
 	pingpong_begin(&sim.pingpong, TRIPS, 16000);
 	sim.faults[PINGPONG_FIRST].stopped = true;
 	play_alone(PINGPONG_FIRST);
-	/* 1001, because the default limit assumes that a turn takes at least 16 ticks */
+	/* the default limit assumes at least 16 ticks for each turn of the wait: 16000 / 16 + 1 pauses */
 	assert_int_equal(sim.pauses[PINGPONG_FIRST], 1001);
 }
 
@@ -518,7 +520,7 @@ TEST(the_median_ignores_slow_first_round_trips, NULL, NULL)
 	struct pingpong_record *first = &pingpong.records[PINGPONG_FIRST];
 
 	first->best_trip_ticks = 1024;
-	first->trips[100] = 4; /* the other four of nine round trips are longer */
+	first->trips[100] = 4; /* four of the nine round trips are longer than the five in bucket 36 */
 	first->trips[36] = 5;
 	assert_int_equal(pingpong_get_result(&pingpong, 1).median_trip_ticks, 1279);
 	assert_int_equal(pingpong_get_result(&pingpong, 1).best_trip_ticks, 1024);

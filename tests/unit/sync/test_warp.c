@@ -13,10 +13,11 @@
 #define TURNS      1000
 #define CALM       300
 #define TICK       100 /* duration of a reading in ticks */
-/* number of pauses in a row after which a thread gives up waiting, except in one test */
+/* number of pauses in a row after which a thread keeps the baton in most of its pauses, except in one test */
 #define PATIENCE   100
-#define RARELY     65536 /* number of pauses after which the baton moves on to the next thread */
-/* largest number of pauses of a core at the barrier, at the lock and in its turns */
+/* a thread that has waited for PATIENCE pauses passes on the baton once in this number of pauses */
+#define RARELY     65536
+/* largest number of pauses of a core in a check: at the barrier, at the lock and in its turns */
 #define PAUSES_MAX (UINT64_C(6) << 20)
 
 static struct {
@@ -34,11 +35,11 @@ static struct {
 	uint64_t dies_pausing[CORES]; /* number of readings after which the core dies at its next pause */
 	uint64_t patience;
 	/*
-	 * Makes a core look at the lock less often, like a core far from the lock: the other cores look FAR + 1 times
-	 * as often.
+	 * Simulates a core that is far from the lock: the other cores look at the lock FAR + 1 times as often as this
+	 * core.
 	 */
 	unsigned far[CORES];
-	uint64_t lead;       /* largest lead in turns of a core that holds the lock over another core */
+	uint64_t lead;       /* largest lead of a core over any other core at a reading, in turns */
 	size_t expected;
 	struct warp_table *table;
 } sim = { .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = { [0 ... CORES - 1] = PTHREAD_COND_INITIALIZER } };
@@ -333,7 +334,7 @@ TEST(if_a_core_dies_with_the_lock_the_others_wait_for_a_limited_time)
 	result = run(CORES);
 	assert_int_equal(sim.table->slots[1].turns, 50);
 	assert_true(result.starved);
-	assert_in_range(result.turns, 50, 4 * 60); /* no further turns for the other cores after the core died */
+	assert_in_range(result.turns, 50, 4 * 60); /* after the core died, the other cores have no further turns */
 	assert_int_equal(result.warps, 0);
 }
 
@@ -370,7 +371,7 @@ TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 	assert_int_equal(result.turns, CORES * TURNS);
 	assert_false(result.starved);
 	assert_int_equal(result.warps, 0);
-	/* a core leads by at most one round of all eight cores, or by two if the previous round has just ended */
+	/* a core leads by at most one round of eight turns, or by two rounds if the previous round has just ended */
 	assert_in_range(sim.lead, 1, 2 * 8);
 }
 
