@@ -55,8 +55,8 @@ struct bench *bench_new(void);
 void bench_open(struct bench *bench, size_t cores);
 
 /*
- * Gives an open bench cores that run in turns, as if at the same time (threads.h). Their readings and pauses advance
- * the simulated time of all cores. Each core's TSC is offset by sim.tsc.offset_ticks. The TSC drifts by
+ * Gives an open bench cores that run in turns, as if at the same time (threads.h). The cores' readings and pauses
+ * advance the simulated time of all cores. Each core's TSC is offset by sim.tsc.offset_ticks. The TSC drifts by
  * threads_cores[].drift_ppb, but only during jobs of several cores. Only one bench at a time can have such cores.
  */
 void bench_use_threads(struct bench *bench);

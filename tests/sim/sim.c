@@ -1,4 +1,4 @@
-/* World time, and the functions of drivers/hw/hw.h on the simulated machine. See sim.h. */
+/* World time of the simulated machine, and the functions of drivers/hw/hw.h that access this machine. See sim.h. */
 #include "sim_internal.h"
 #include "sim_sources.h"
 

@@ -51,7 +51,7 @@ struct sim_counter {
 	struct rate hz;
 	uint64_t origin_ps, origin_ticks; /* world time and counter value at the start of counting */
 	uint64_t step_ticks;      /* size of the counter's steps in ticks; default 1 */
-	/* world time at which the counter stops; SIM_NEVER for a healthy counter, 0 if it never moves */
+	/* world time at which the counter stops; SIM_NEVER if it never stops; 0 if it never moves */
 	uint64_t stuck_at_ps;
 	uint64_t backward_at_ps;  /* world time at which the counter steps back by backward_ticks, or SIM_NEVER */
 	uint64_t backward_ticks;
@@ -84,7 +84,10 @@ struct sim_tsc {
 	 */
 	size_t fault_core;
 	uint64_t fault_reads, ahead_ticks, set_back_ticks;
-	/* number of readings on the faulty core, and sum of all its steps back, until now */
+	/*
+	 * fault_core_reads: readings of the faulty core's TSC so far. set_back_sum: sum of this TSC's steps back so
+	 * far, in ticks.
+	 */
 	uint64_t fault_core_reads, set_back_sum;
 };
 

@@ -48,8 +48,8 @@ get_hpet_count(void)
 }
 
 /*
- * Returns true if OFFSET is the register WHICH of any timer, for example its comparator. Stores the timer's number in
- * N.
+ * Returns true if OFFSET is the register WHICH (for example the comparator) of any timer, and stores the timer's number
+ * in N.
  */
 static bool
 is_timer_register(uint64_t offset, unsigned which, size_t *n)

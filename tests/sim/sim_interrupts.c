@@ -248,8 +248,8 @@ record_self_ipi(void)
 }
 
 /*
- * Returns true while the host is busy. The core then continues to run, but no interrupt leaves its source. Afterwards
- * each source sends one pending interrupt.
+ * Returns true while the host is busy. During this time the core continues to run, but no interrupt leaves its source.
+ * Afterwards each source sends one pending interrupt.
  */
 static bool
 is_host_busy(void)

@@ -61,7 +61,10 @@ struct sim_timer {
 	/* time at which an interrupt comes although its source was disarmed (survives_disarm), or 0 */
 	uint64_t owed_ps;
 	unsigned pending, sent;
-	/* Number of the source's interrupts that were dropped, sent twice, due in total, and lost. */
+	/*
+	 * Numbers of the source's interrupts. dropped: not sent. doubled: sent twice. came: due in total. lost: not
+	 * delivered, because another interrupt of the source was still pending.
+	 */
 	uint64_t dropped, doubled, came, lost;
 };
 
@@ -106,7 +109,7 @@ struct sim_interrupts {
 	uint64_t lapic_armed_ps, deadline_ticks;
 	uint64_t hv_config, hv_count; /* Hyper-V's MSRs 400000B6h and 400000B7h */
 	uint16_t pm_enable;
-	uint64_t pm_cleared; /* how often the PM timer's highest bit had toggled when its status was last cleared */
+	uint64_t pm_cleared; /* number of toggles of the PM timer's highest bit until its status was last cleared */
 };
 
 /*

@@ -28,7 +28,7 @@ sim_lapic_reset(void)
 static void
 deliver_ipi(uint32_t destination, uint32_t command)
 {
-	/* in a window all other cores ignore IPIs, so the command counts as sent to this core itself */
+	/* in a window, only the core that opened the window takes interrupts, so each IPI goes to this core */
 	if (sim.interrupts.in_window) {
 		sim_interrupts_send_self_ipi(command & 0xff);
 		return;

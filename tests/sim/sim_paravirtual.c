@@ -225,8 +225,8 @@ handle_runstate_hypercall(uint64_t vcpu, uint64_t address)
 }
 
 /*
- * Offsets of fields in Xen's shared page: xen/include/public/xen.h, struct shared_info. Its first 64 bytes belong to
- * vCPU 0.
+ * Offsets of fields in Xen's shared page: xen/include/public/xen.h, struct shared_info. The page's first 64 bytes
+ * belong to vCPU 0.
  */
 #define EVENT_WORDS  8u
 #define VCPU_TIME    32u

@@ -65,7 +65,7 @@ struct sim_paravirtual {
 	 * core gave KVM the address of its counter.
 	 */
 	uint64_t steal_long_ps, stolen_long_ps;
-	bool steal_silent;                  /* true if KVM never writes the counter */
+	bool steal_silent;                  /* true if KVM never writes its counter of stolen time */
 	uint64_t stolen_ps[SIM_CORES_MAX];  /* value of each core's counter of stolen time */
 	/* each core's MSR 4B564D03h, which holds the address of KVM's counter of stolen time */
 	uint64_t kvm_steal_msrs[SIM_CORES_MAX];

@@ -242,8 +242,8 @@ sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now)
 }
 
 /*
- * Hyper-V's synthetic timer, by Microsoft's TLFS. A count of 0 stops the timer. With auto-enable, another count
- * starts it. A one-shot clears its enable bit when it expires.
+ * Hyper-V's synthetic timer, by Microsoft's TLFS. A count of 0 stops the timer. With auto-enable, any other count
+ * starts the timer. A one-shot clears its enable bit when it expires.
  */
 uint64_t
 sim_interrupts_read_hv_timer(bool count)

@@ -260,7 +260,8 @@ run_core_for_one_turn(struct core *core)
 	if (core->has_begun)
 		jump(core->position);
 	core->has_begun = true;
-	swapcontext(&unused, &core->start); /* swapcontext tells the sanitizers to clear their shadow of this stack */
+	/* unlike a jump, swapcontext() makes the sanitizers clear their shadow of this stack */
+	swapcontext(&unused, &core->start);
 }
 
 /* Runs the cores one after another, until all have finished or died. */

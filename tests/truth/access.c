@@ -1,4 +1,7 @@
-/* The cost of each access of the simulated machine, and the events during it. See machine.h. */
+/*
+ * Calculates the cost of each access to the simulated machine, and starts the machine's events during accesses. See
+ * machine.h.
+ */
 #include <string.h>
 
 #include "draw.h"
@@ -45,7 +48,7 @@ static struct {
 	uint64_t tsc_ps, device_ps; /* additional durations of a TSC reading and of a device access in this phase */
 	struct {
 		/*
-		 * sum of the core's pauses in the present wait; two TSC readings without a pause in between end the
+		 * sum of the core's pauses in the present wait; two TSC readings with no access in between end the
 		 * wait
 		 */
 		uint64_t waited_ps;

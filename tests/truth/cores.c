@@ -33,7 +33,7 @@ static struct {
 
 static void switch_to_core(size_t core) __attribute__((noreturn));
 
-/* Returns the core with the earliest time, except OTHER. Returns CORES_MAX if there is none. */
+/* Returns the core with the earliest time, except OTHER. Returns CORES_MAX if no other core works. */
 static size_t
 find_earliest_core_except(size_t other)
 {
@@ -225,7 +225,7 @@ draw_pingpong(struct pingpong *pingpong, const uint32_t *cores)
 	}
 }
 
-/* Draws the ping-pongs of a batch. They run at the same time. */
+/* Draws the ping-pongs of a batch, which all start at the same time. */
 static void
 draw_batch(struct pingpong *pingpongs, const uint32_t *cores, size_t count)
 {
@@ -285,7 +285,7 @@ run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 	return run_on_cores(context, numbers, machine.cores, job, argument, bound_ns);
 }
 
-/* Runs a job on one core. CPUID then returns the APIC id of this core, which includes its package number. */
+/* Runs a job on one core. During the job, CPUID returns the APIC id of this core, which includes its package number. */
 static bool
 run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {

@@ -167,7 +167,7 @@ draw_tsc_set_back(void)
 	machine.phase = "prepare";
 	machine.delay_ps = draw_below(1500 * MS);
 	machine.back_by_ticks = (uint64_t)(machine.hz[TSC] * by_ns / 1e9L);
-	/* back_reads is so large that the TSC advances more between two steps back than a step back takes away */
+	/* back_reads is so large that the TSC advances on average, although it is set back repeatedly */
 	machine.back_reads = draw_log_uniform(100, 5000) + by_ns / 2;
 	machine.all_rows = true;
 }

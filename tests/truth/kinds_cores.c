@@ -1,4 +1,4 @@
-/* The kinds of machine that differ in their cores. See kinds.h. */
+/* Draws the kinds of machine that differ in their cores. See kinds.h. */
 #include "draw.h"
 #include "draw_machine.h"
 #include "kinds.h"
@@ -91,7 +91,7 @@ draw_step_in_last_pass(void)
 	draw_step(draw_below(machine.cores), WHEN_LAST);
 }
 
-/* Draws a fault of one core. The boot core has none, because its TSC times all measurements. */
+/* Draws a fault of one core. The boot core never has the fault, because its TSC times all measurements. */
 static void
 draw_fault_ticks(uint64_t *ticks)
 {

@@ -142,7 +142,8 @@ struct machine {
 	 * stolen time.
 	 */
 	bool counts_stolen;
-	bool has_marker, announces;  /* vmclock exists; vmclock's disruption marker changes at an event */
+	/* has_marker: vmclock exists. announces: vmclock's disruption marker changes at an event. */
+	bool has_marker, announces;
 	/* duration of one preemption right after an edge of the RTC, in the phase rates-again */
 	uint64_t away_ps;
 	/* number of processors that the cores use in turns; 0 if each core has its own processor */
@@ -169,7 +170,7 @@ struct bench *machine_run_trial(const struct kind *kind, uint64_t seed, bool is_
 
 /* Returns the TSC of CORE at world time AT_PS, in units of 1/TICK tick. */
 __int128 machine_get_tsc_at(size_t core, uint64_t at_ps);
-/* the same, but without the offset that a hypervisor adds */
+/* returns the same value without the offset that a hypervisor adds */
 __int128 machine_get_tsc_before_offset(size_t core, uint64_t at_ps);
 
 /*
@@ -182,8 +183,8 @@ long double machine_get_rate_error_ppb(int clock);
 bool machine_has_broken_clock(int clock);
 
 /*
- * The first returns true if the core had the drawn fault, and the second if the core's TSC was set back. In both cases
- * a reading may be lower than the previous reading.
+ * The first returns true if the core had the drawn fault. The second returns true if the core had this fault, or if its
+ * TSC was set back. In both cases a reading may be lower than the previous reading.
  */
 bool machine_core_has_fault(size_t core);
 bool machine_tsc_steps_back(size_t core);

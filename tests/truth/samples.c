@@ -1,4 +1,4 @@
-/* Records readings, and calculates the narrowest interval for a rate that they allow. See samples.h. */
+/* Records readings, and calculates the narrowest interval of a rate that these readings allow. See samples.h. */
 #include "samples.h"
 
 #include <stdlib.h>
@@ -85,8 +85,8 @@ struct bound {
 };
 
 /*
- * Returns by how many ticks a reading can lag at most: a whole step, and for a calculated counter also the step of the
- * other counter.
+ * Returns the largest lag of a reading behind the clock's exact time, in ticks. The lag is at most a whole step. For a
+ * counter that is calculated from another counter, the other counter's step is added.
  */
 static long double
 get_step_ticks(int clock)

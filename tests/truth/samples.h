@@ -11,9 +11,9 @@ void samples_start_recording(struct bench *bench); /* starts to record the readi
 void samples_start_phase(const char *phase);
 
 /*
- * Returns the width in ppb of the narrowest possible interval for the clock's rate against the TSC. It uses the
- * readings of the whole run or only of the window, and the exact steps of both counters. Returns a negative number if
- * there are too few readings.
+ * Returns the width in ppb of the narrowest possible interval for the clock's rate against the TSC. The width follows
+ * from the exact steps of both counters and from the readings of the window, or of the whole run if WHOLE_RUN is true.
+ * Returns a negative number if there are too few readings.
  */
 long double samples_get_best_width_ppb(int clock, bool whole_run);
 

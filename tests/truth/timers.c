@@ -36,8 +36,8 @@ static const struct timer_source sources[] = {
 struct timers_truth timers_truth;
 
 /*
- * Returns true if the record already has all armings of the row. Then any further interrupt of the row is late or
- * stale.
+ * Returns true if the record already has all armings of the timer for this row. Then any further interrupt in this row
+ * is late or stale.
  */
 static bool
 is_row_complete(const struct report_interval *row, struct times *times)

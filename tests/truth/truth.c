@@ -4,10 +4,10 @@
  * truth SEED COUNT [--kind NAME]... [--simulated] [--all] [--report] [--entries]
  *
  * Does COUNT trials of each kind, or of the named kinds, with the seeds from SEED on. One in SIMULATED_SHARE trials is
- * simulated, and with --simulated all are. The others have drawn readings. `truth SEED 1 --kind NAME` repeats a single
- * trial. --all prints all errors, not only the first few of each check. --report prints the report, and --entries
- * the sizes of the record.
- * Exit status 1 if there was an error.
+ * simulated, and the others have drawn readings. With --simulated, all trials are simulated. `truth SEED 1 --kind NAME`
+ * repeats a single trial. --all prints all errors, not only the first few of each check. --report prints each report.
+ * --entries prints the number and the size of each record's entries.
+ * The exit status is 1 if there was an error.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -139,8 +139,8 @@ is_group_finding_true(const struct finding *finding)
 		others |= 1u << TSC;
 	if (machine.at_ps != SIM_NEVER || (strcmp(finding->rule, "rate-changed") == 0 &&
 					   /*
-					    * all clocks are compared with the boot core's TSC, so its step looks like
-					    * a change of their rates
+					    * a step of the boot core's TSC looks like a change of the clocks' rates,
+					    * because all clocks are compared with this TSC
 					    */
 					   machine.core[0].steps_at_ps != SIM_NEVER))
 		return have_diverged(group, others) && is_rate_change_true(finding, group);
@@ -301,7 +301,7 @@ is_in_any_note(const struct report *report, const char *words)
 }
 
 /*
- * Returns true if a note gives the RTC's true rate against a clock that is right, and says that the rate afterwards is
+ * Returns true if a note gives the RTC's true rate against a clock that is right, and says that the RTC's later rate is
  * not known. The rate of a drawn RTC never changes, so a note about a change would explain nothing.
  */
 static bool

@@ -9,7 +9,7 @@
 #include "tally.h"
 
 #define NOTICED_PS   (50 * SIM_PS_PER_MS) /* smallest jump that a run certainly notices */
-/* the best possible width is calculated in one of this many trials only, because it takes long */
+/* the best possible width is calculated in one of WIDTHS_SHARE trials only, because this calculation takes long */
 #define WIDTHS_SHARE 8
 
 static bool

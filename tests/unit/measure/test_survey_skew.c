@@ -31,14 +31,15 @@ static struct {
 	struct smp smp;
 	struct sample samples[SURVEY_SAMPLES_MIN];
 	void *memory;
-	uint64_t batch_ticks;   /* time added to each call that runs ping-pongs on several pairs at once (a batch) */
+	/* time added to each batch, which is one call that runs ping-pongs on one or several pairs at once */
+	uint64_t batch_ticks;
 	/*
 	 * held_up: number of the first delayed batch, from 1. held_up_batches: number of delayed batches.
 	 * held_up_ticks: delay of each of these batches.
 	 */
 	uint64_t held_up;
 	uint64_t held_up_batches, held_up_ticks;
-	size_t dies;            /* number of the core that dies in a ping-pong, or NONE */
+	size_t dies;            /* number of the core that dies during a ping-pong, or NONE */
 	/*
 	 * number of ping-pongs that the dying core completes; in the next ping-pong, this core dies at its 5th TSC
 	 * reading
@@ -82,8 +83,8 @@ core_facts(struct core_facts *facts)
 }
 
 /*
- * Returns true if this batch includes the pair with disturbed ping-pongs. All pairs of the batch run at the same time,
- * so all are delayed.
+ * Returns true if this batch includes the pair with disturbed ping-pongs. A disturbance delays all pairs of the batch,
+ * because they run at the same time.
  */
 static bool
 has_spoilt_pair(const uint32_t *cores, size_t count)
@@ -622,8 +623,8 @@ TEST(pairs_have_another_pingpong_only_while_the_budget_lasts_and_for_10_s_at_mos
 }
 
 /*
- * Returns the interval of a pair whose first ping-pong has a wide interval. After it, the pair's offset changes by
- * MOVED_TICKS.
+ * Returns the interval of a pair whose first ping-pong has a wide interval. After this ping-pong, the pair's offset
+ * changes by MOVED_TICKS.
  */
 static struct offset
 pair_that_moves(int64_t moved_ticks)
@@ -673,7 +674,7 @@ TEST(a_tsc_that_moves_before_the_second_pingpong_is_reported_as_contradiction)
 	assert_true(width_of_spoilt_pair() >= LATE_TICKS);
 }
 
-/* Measures four cores. The TSC of the last one steps by TICKS at AFTER_TICKS after the start. */
+/* Measures four cores. The TSC of the last core steps by TICKS at AFTER_TICKS after the start. */
 static void
 step(int64_t ticks, uint64_t after_ticks)
 {
@@ -783,7 +784,7 @@ TEST(a_middle_pass_distinguishes_a_drift_from_a_step)
 	open_bench(4, PAIR_SCHEDULE_ALL, GHZ); /* open again, because close_bench() needs an open bench */
 }
 
-/* The middle pass is done only if the first one took at most a twentieth of the planned run. */
+/* The middle pass is done only if the first pass took at most a twentieth of the planned run. */
 TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 {
 	const struct report_skew *skew = &bench.report.skew;

@@ -1,6 +1,6 @@
 /*
- * Timer tests with an invented timer, which is defined here. Its interrupts come at times that the test sets. They are
- * written to the recorder's buffer while the simulated time advances.
+ * Tests of timers with an invented timer, which this file defines. The timer's interrupts come at times that the test
+ * sets. They are written to the recorder's buffer while the simulated time advances.
  */
 #include "test.h"
 #include "bench.h"
@@ -414,7 +414,10 @@ TEST(interrupts_in_a_gap_do_not_count_whatever_the_option_gap)
 	assert_true(rows[0].lateness.max_ns < 2000);
 }
 
-/* The gap lies between two polls, and no interrupt comes at its end. */
+/*
+ * The gap lies between two polls. The one-shot that was due in the gap is dropped, so no interrupt comes at the gap's
+ * end.
+ */
 TEST(a_one_shot_that_is_missing_in_a_gap_is_not_lost)
 {
 	const struct report_interval *rows;
@@ -545,7 +548,9 @@ open_awaited(const struct platform *platform, struct timer *timer)
 	timer->ticks_max = 1;
 }
 
-/* This wait runs while the firmware is active. The TSC times it, and may stop during it. */
+/*
+ * The wait for a timer's step runs while the firmware is active. The TSC times this wait, and may stop during the wait.
+ */
 TEST(a_wait_for_a_timers_step_ends_at_its_limit_and_if_the_tsc_stops)
 {
 	struct timer_driver awaited = made_up;

@@ -158,7 +158,7 @@ TEST(a_pages_report_leaves_out_exact_durations_other_matrices_and_white_space)
 	check_brief(literal_make_faulty_report());
 }
 
-/* A page has at most 600,000 bytes. The template has at most 400,000 of them. */
+/* A page has at most 600,000 bytes, and its template has at most 400,000 bytes. */
 TEST(report_of_64_cores_takes_less_than_200000_bytes_of_a_page)
 {
 	struct report *report = literal_make_report_of_cores(64, PAIR_SCHEDULE_ALL, NULL);

@@ -720,8 +720,8 @@ TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
 }
 
 /*
- * At 8192 Hz, the RTC's periodic flag changes every 122 us. A read of it is cheap, but the flag cannot time the short
- * work on a row in a database.
+ * At 8192 Hz, the RTC's periodic flag changes every 122 us. A read of the flag is cheap, but the flag cannot time the
+ * short work on a row in a database.
  */
 TEST(a_clock_whose_steps_are_longer_than_a_read_is_not_the_cheapest)
 {

@@ -58,7 +58,7 @@ look_at(void *context, const struct run *run, const struct run_phase *phase)
 	test_free(report);
 }
 
-/* Returns the JSON report of a run on a healthy machine. BEGINS is called at the start of each phase. */
+/* Returns the JSON report of a run on a healthy machine. The run calls BEGINS at the start of each phase. */
 static struct text
 json_of_run(void (*begins)(void *context, const struct run *run, const struct run_phase *phase))
 {

@@ -18,7 +18,7 @@
  * Tests of a rate use half of the factor.
  */
 #define SLOW     20
-/* denominator of the HPET's rate in Hz, so that the rate of 10 MHz can change in steps of 10^-15 */
+/* denominator of the HPET's rate in Hz, so that the rate of 10 MHz can change in relative steps of 10^-15 */
 #define PER_TICK UINT64_C(100000000)
 
 static const char *const clocks[] = { "tsc", "hpet", "acpi_pm", NULL };

@@ -243,8 +243,8 @@ is_described(const struct report *report, const char *words)
 }
 
 /*
- * Returns the rule's severity for this source. The timers of hypervisors are tested in a guest, and some rules only
- * warn there.
+ * Returns the rule's severity for this source. The timers of hypervisors are tested in a guest, and in a guest some
+ * rules only warn.
  */
 static enum verdict
 severity_of(const struct rule *rule, const struct source *source)

@@ -69,8 +69,8 @@ TEST(a_counter_that_steps_faster_than_it_is_read_is_taken_for_even)
 }
 
 /*
- * As in an emulator that counts instructions: each turn of the loop takes 608 ticks, and the clock is read after 288
- * of them.
+ * In an emulator that counts instructions, each turn of the loop takes 608 ticks, and the clock is read after 288 of
+ * these ticks.
  */
 TEST(readings_of_the_tsc_after_288_of_608_ticks_have_the_divisor_32)
 {

@@ -134,7 +134,7 @@ assert_outliers_are_just(const struct world *world, size_t first, size_t count)
 		assert_int_equal(world->outlier[i], i >= first && i < first + count);
 }
 
-/* Asserts the number of contradictions, and which cores the worst one names. */
+/* Asserts the number of contradictions, and which cores the worst contradiction names. */
 static void
 assert_contradictions(const struct world *world, size_t count, size_t a, size_t b, size_t c)
 {
@@ -435,7 +435,7 @@ TEST(every_interval_of_cores_with_different_offsets_contains_the_true_one)
 
 /*
  * Half of the indirect paths give one value, the other half give another value, and one path includes both. It is
- * unknown which half is right.
+ * unknown which half is right, so the place must include both values.
  */
 TEST(if_half_of_the_indirect_paths_contradict_a_place_includes_both_values)
 {
@@ -476,9 +476,9 @@ TEST(if_wide_indirect_paths_share_no_value_a_place_contains_the_true_offset)
 }
 
 /*
- * There are 15 cores, and every second one is slow by 45,742 ppb. The last core had no ping-pong with the boot core.
- * Most indirect paths to it lead over slow cores. These give a wrong place, because the slow cores moved between their
- * two ping-pongs.
+ * There are 15 cores, and every second core is slow by 45,742 ppb. The last core had no ping-pong with the boot core.
+ * Most indirect paths to the last core lead over slow cores. These paths give a wrong place, because a slow core moved
+ * between the two ping-pongs of its path.
  */
 TEST(if_most_indirect_paths_lead_over_drifting_cores_a_place_is_right)
 {
@@ -582,7 +582,7 @@ TEST(if_two_halves_differ_the_half_without_the_boot_core_is_marked)
 }
 
 /*
- * Half of the cores differ from the boot core, but also from each other. So no group of cores that agree is a
+ * Half of the cores differ from the boot core, but also from each other. Therefore no group of cores that agree is a
  * majority, and no core is an outlier.
  */
 TEST(cores_that_also_differ_among_themselves_are_no_group)
@@ -820,8 +820,9 @@ TEST(a_core_that_moved_does_not_give_another_core_its_place)
 }
 
 /*
- * The boot core had its ping-pong with core 1 before its TSC stepped, and with four other cores after it. Its interval
- * with core 4 is wide. Cores 1 and 4 contradict each other, but no indirect path over a single core shows this.
+ * The boot core had its ping-pong with core 1 before its TSC stepped, and with four other cores after the step. The
+ * boot core's interval with core 4 is wide. Cores 1 and 4 contradict each other, but no indirect path over a single
+ * core shows this.
  */
 TEST(a_boot_core_that_stepped_is_named_if_only_paths_over_two_cores_show_it)
 {
@@ -871,8 +872,8 @@ TEST(a_group_at_one_end_is_no_outlier_if_the_others_are_farther_apart)
 
 /*
  * Three cores are at 0 ticks, two at 270 and 350, and two at 8,000 and 14,000. Only one of the first three has pairs
- * with narrow intervals. This core is nearer to each other core than the most distant of the others are to each other.
- * Therefore it does not differ from the majority.
+ * with narrow intervals. The distance of this core from each other core is smaller than the largest distance between
+ * the other cores. Therefore this core does not differ from the majority.
  */
 TEST(a_core_is_no_outlier_if_the_others_are_farther_from_each_other)
 {
@@ -933,7 +934,7 @@ TEST(a_core_is_marked_by_ten_pairs_although_the_vote_on_its_place_is_undecided)
 	assert_false(world->summary.no_majority);
 }
 
-/* Core 63 drifts by 1000 ticks from each ping-pong to the next, so that none of its pairs agree. */
+/* Core 63 drifts by 1000 ticks from each ping-pong to the next, so no two of its pairs give the same offset. */
 TEST(a_core_that_drifts_keeps_its_own_pairs_and_changes_no_other_core)
 {
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 64, 12);

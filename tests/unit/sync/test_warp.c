@@ -298,7 +298,10 @@ TEST(the_worst_warp_is_kept_if_smaller_warps_follow)
 	assert_int_equal(result.worst_ahead, 2);
 }
 
-/* The last timestamp is the core's own. If its TSC steps back, this is one warp of the core with itself. */
+/*
+ * Only one core runs, so the last timestamp is always its own. A step back of its TSC is one warp of the core with
+ * itself.
+ */
 TEST(a_core_whose_own_tsc_falls_by_700_ticks_has_one_warp_against_itself)
 {
 	struct warp_result result;
@@ -360,7 +363,7 @@ TEST(a_core_that_never_comes_is_awaited_and_counted_as_missing)
 	assert_true(result.starved);
 }
 
-/* The two far cores look at the lock so seldom that a near core has usually taken it before. */
+/* The two far cores look at the lock so seldom that a near core has usually taken the lock before. */
 TEST(cores_far_from_the_lock_have_as_many_turns_as_near_ones_at_any_time)
 {
 	struct warp_result result;
@@ -471,8 +474,8 @@ TEST(without_a_lock_a_core_that_dies_in_its_turn_does_not_delay_the_others, begi
 }
 
 /*
- * A TSC differs by more than 2^50 ticks. Such a number does not fit into one word together with a core number, so the
- * warp is reported as at least this size.
+ * One core's TSC differs from the others by more than 2^50 ticks. Such a number does not fit into one word together
+ * with a core number, so the warp is reported as at least this size.
  */
 TEST(without_a_lock_a_tsc_that_is_days_away_is_named_either_way, begin_lock_free, end)
 {
