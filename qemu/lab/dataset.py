@@ -41,8 +41,8 @@ class Dataset:
         return glob.glob(os.path.join(glob.escape(self.data), table, "day=*", "*.parquet"))
 
     def _remove_incomplete_files(self):
-        """Remove the incomplete files of a load that was killed. A load writes its runs last, so rows without a run are
-        incomplete.
+        """Remove the incomplete files of a load that was killed. A load stores its file of the table `runs` last, so
+        the other files of a load are incomplete if this file is missing.
         """
         shutil.rmtree(self.staging, ignore_errors=True)
         whole = {self._get_day_and_batch_name(path) for path in self._list_files("runs")}
@@ -82,8 +82,9 @@ class Dataset:
             return frozenset(digest for digest, in base.execute("SELECT run FROM runs").fetchall())
 
     def add_reports(self, words, refuse, rejudged=None):
-        """Add the reports of the files, folders and sticks WORDS. Return (number of new reports, number of reports that were
-        already stored). Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts them."""
+        """Add the reports in WORDS, which are paths of files, folders and sticks. Return (number of new reports, number of reports
+        that were already stored). Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts them.
+        """
         now = datetime.datetime.now(datetime.timezone.utc)
         load = now.strftime("%Y%m%dT%H%M%S%f")
         known, seen, again = self.list_known_reports(), set(), 0
@@ -136,7 +137,7 @@ class Dataset:
         files.replace_file(os.path.join(self.folder, PRINTED), json.dumps(sorted(findings)).encode("ascii"))
 
     def export_database(self, path):
-        """Write a DuckDB database with the same tables to PATH. It replaces an older file."""
+        """Write all tables of the data set to PATH, as a DuckDB database. An older file at PATH is replaced."""
         new = path + ".new"
         with contextlib.suppress(FileNotFoundError):
             os.remove(new)

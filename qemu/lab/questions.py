@@ -52,7 +52,9 @@ class Answers:
             self.runs, self.not_done = base.run_query("SELECT count(*), count(reason) FROM runs")[1][0]
 
     def list_findings(self):
-        """Return the findings as a set of (machine, kind, subject). A new finding changes the exit status."""
+        """Return the findings as a set of (machine, kind, subject). A new finding changes the exit status of
+        qemu/fleet.
+        """
         return {("figure", row["who"], row["measure"], row["subject"]) for row in self.outliers} | {
             ("trait", row["who"], row["measure"], row["subject"]) for row in self.unlike} | {
             ("failure", row["who"], row["rule"], row["subject"]) for row in self.failures}
@@ -63,7 +65,8 @@ class Answers:
         return machine or f"not known: {source}"
 
     def _query_medians(self, base):
-        """Return the clocks whose reads were timed, the fastest first. Also return one row for each machine with its medians."""
+        """Return (clocks whose reads were timed, the fastest first; one row for each machine, with the median time of a read of each
+        clock in ns)."""
         known = base.run_query("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock")[1]
         clocks = [clock for clock, in known if clock and CLOCK.fullmatch(clock)][:CLOCKS_MAX]
         medians = "".join(f", max(CASE WHEN c.clock = '{clock}' THEN c.p50_ns END) AS ns_{clock}" for clock in clocks)

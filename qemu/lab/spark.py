@@ -68,7 +68,7 @@ def start_session(folder):
 
 @contextlib.contextmanager
 def translate_errors():
-    """Turn exceptions of Spark and of the connection to its Java into engine.Failed, with the first line of a trace."""
+    """Turn exceptions of Spark and of the connection to its Java program into engine.Failed, with the first line of their text."""
     import py4j.protocol
     import pyspark.errors
 

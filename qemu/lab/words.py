@@ -81,7 +81,7 @@ def describe_groups(row):
 
 
 def describe_versions(rows):
-    """Yield (version change, number of machines, sentences) for each change from one version to another."""
+    """Yield (version change, number of machines, sentences) for each change of a product's version, such as a firmware update."""
     steps = {}
     for row in rows:
         steps.setdefault((row["what"], row["product"], row["before"], row["now"]), []).append(row)

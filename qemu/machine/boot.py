@@ -18,8 +18,8 @@ EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
 # QEMU's device isa-debug-exit ends QEMU with the exit status (value << 1 | 1) & 255, if the guest writes VALUE to its port.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
-# The exit status for each verdict in a report. It is needed if the application does not end by isa-debug-exit, because QEMU's own
-# status is then always 0.
+# The word in ENDINGS that belongs to each verdict in a report. If the application did not end QEMU by isa-debug-exit, QEMU's exit
+# status says nothing about the verdict, and only the report has it.
 VERDICTS = {"pass": "pass", "warn": "pass", "fail": "fail", "incomplete": "incomplete"}
 
 
@@ -88,9 +88,7 @@ def explain_kvm_failure(run, guest):
 
 
 def was_refused_by_qemu(guest):
-    """Return True if QEMU ended by itself with a message that is not about KVM. The user can correct errors in QEMU's command
-    line.
-    """
+    """Return True if QEMU ended by itself with a message that is not about KVM, for example about an error in its command line."""
     words = "\n".join(guest.qemu_messages.list_lines()).lower()
     return guest.status > 0 and words and "kvm" not in words
 
@@ -108,7 +106,7 @@ def explain_signal(guest):
 
 
 def format_last_error(run, guest):
-    """Return QEMU's last error. A hint may follow it, and warnings are skipped."""
+    """Return QEMU's last error message, without warnings. It need not be QEMU's last line, because a hint may follow it."""
     lines = guest.qemu_messages.list_lines()
     name = f"{os.path.basename(run.qemu)}: "
     errors = [line for line in lines if line.startswith(name) and not line.startswith(f"{name}warning: ")]
@@ -144,7 +142,7 @@ def boot_guest(run, console):
 
 
 def explain_silence(guest):
-    """Return the firmware's message. If there is none, return a reason that the firmware's variables show."""
+    """Return a text that says why baretick printed nothing: the firmware's message, or that Secure Boot is on, or nothing."""
     if guest.transcript.refused:
         return f": the firmware says {guest.transcript.refused}, as Secure Boot does of what is not signed (make sign)"
     if guest.secure_boot:

@@ -140,8 +140,8 @@ def make_boot_arguments(boot, image, out):
     if boot in ("efi", "bare"):
         return ["-kernel", image]
     if boot in STICKS:
-        # QEMU gets a copy of the stick, because the report is written to it. If an earlier run left its copy here, this copy is
-        # used again.
+        # QEMU gets a copy of the stick, because the guest writes its report to it. The copy exists already if it is the image
+        # itself, or if the guest was booted before with KVM.
         stick = os.path.join(out, STICK)
         if not os.path.exists(stick):
             copy_stick(image, stick)
@@ -197,7 +197,9 @@ def build_receiving_command(command, monitor_fd):
 
 
 def quote_option(word):
-    """Return one of baretick's options with quotes, if its grammar needs them. A shell removes the quotes from label="rack 7"."""
+    """Return one of baretick's options with quotes around a value with spaces. The user's shell has removed the quotes from
+    label="rack 7".
+    """
     key, is_given, value = word.partition("=")
     return f'{key}="{value}"' if is_given and " " in value and '"' not in value else word
 
@@ -216,7 +218,7 @@ def build_command(run, accelerator, private, monitor_fd):
     if not uses_accelerator(own):
         command += ["-accel", accelerator]
     if "-cpu" not in own:
-        # With migratable=off the guest sees the host's invariant TSC. QEMU then refuses migrations and snapshots.
+        # With migratable=off the guest sees the host's invariant TSC, but QEMU refuses migrations and snapshots.
         host = "host" if saves_state else "host,migratable=off"
         command += ["-cpu", host if accelerator == "kvm" else "max"]
     if "-display" not in own and "-nographic" not in own:

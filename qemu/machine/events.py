@@ -30,8 +30,8 @@ class Lost(Failed):
 
 @dataclasses.dataclass
 class Event:
-    """A requested event: WHAT happens for SECONDS. It starts AFTER seconds from the start of PHASE. The PHASE "" is the start
-    of the application.
+    """A requested event of the kind WHAT, which takes at least SECONDS. It starts AFTER seconds after the start of PHASE. If PHASE
+    is "", the time counts from the start of the application.
     """
     text: str  # text of the option --event that requested the event
     phase: str

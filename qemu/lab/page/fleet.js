@@ -36,7 +36,7 @@ function compare(a, b, way) {
 	return way * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", {numeric: true}));
 }
 
-/* Makes one table, with its order and the number of shown rows. */
+/* Makes one table. It keeps the column and direction of sorting, and the number of rows that it shows. */
 function sortable(about) {
 	const rows = [...about.rows];
 	const body = el("tbody");
