@@ -43,7 +43,7 @@ class Event:
 
     @property
     def saves_state(self):
-        """True if the event saves and restores the machine's state. QEMU refuses this for some configurations of a machine."""
+        """True if the event saves and restores the machine's state. QEMU refuses this, for example, with `-cpu host,migratable=off`."""
         return self.what != "stop"
 
     def __str__(self):
@@ -68,7 +68,7 @@ def get_failure_reason(answer):
 
 
 def wait_until(condition, command):
-    """Wait until the generator CONDITION() returns true. Raise Failed after WORK_S."""
+    """Wait until CONDITION, a generator of steps, returns true. Raise Failed if COMMAND takes longer than WORK_S seconds."""
     end = time.monotonic() + WORK_S
     while not (yield from condition()):
         if time.monotonic() >= end:
@@ -116,8 +116,8 @@ def pause_machine(event, _guest):
 
 
 def save_and_restore_machine(event, guest):
-    """Take a snapshot, and later return to it. The machine repeats its output from the snapshot on, so the first copy of this
-    output is dropped.
+    """Take a snapshot, and later return to it. Then the machine prints its output since the snapshot a second time, so
+    the transcript drops the output that came before the return.
     """
     with create_memory_file() as path:
         yield from run_qmp_command("blockdev-add", driver="file", node_name=FILE, filename=path)
@@ -181,12 +181,14 @@ class Events:
         self._label = 0
 
     def get_wait_time(self, longest):
-        """Return the time until advance_events() must be called again, at most LONGEST."""
+        """Return the number of seconds until advance_events() must be called again. It is at most LONGEST."""
         times = [self._until] if self._event else filter(None, map(self._get_start_time, self._left))
         return max(0.0, min([longest, *(end - time.monotonic() for end in times)]))
 
     def advance_events(self):
-        """Start the next event if it is due, or take the next step of the current event if its wait is over."""
+        """Start the next event if no event is running and its time has come. If an event is running and its wait is over, take its next
+        step.
+        """
         now = time.monotonic()
         if not self._event:
             due = [event for event in self._left if (self._get_start_time(event) or now + 1) <= now]

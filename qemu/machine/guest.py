@@ -29,13 +29,13 @@ class Guest:
 
     exit        QEMU ended by itself, with `status` (negative: by a signal)
     timeout     the deadline was reached
-    stuck       QEMU reports that the guest cannot continue; `state` has QEMU's word
+    stuck       QEMU reports that the guest cannot continue; `state` has QEMU's run state, such as "internal-error"
     still       no byte came on the serial line, and the cores hung; `state` has the details
     flood       the output on the serial line did not end
     unbootable  the firmware reports that there is nothing to boot, and waits for a key
     crashed     the firmware took an exception in its own code, printed its registers, and stopped
     lost        an event failed, and the guest cannot continue; `state` has the event and the reason
-    complete    the report is complete, and the machine was told to stay on, so nothing more will come
+    complete    the report is complete, and the machine stays on as requested
     """
 
     def __init__(self, transcript, serial_log, qemu_messages):
@@ -119,7 +119,9 @@ class Guest:
                 self._events.advance_events()
 
     def _handle_signals(self, now):
-        """End the measurements early at the first signal, if they are running. End the run at any later signal."""
+        """At the first signal end the measurements early, or end the run if no measurements are running. At any later signal end the
+        run.
+        """
         if self._key_s is None and interruption.may_end_measurements() and self.transcript.is_measuring:
             self._key_s = now
             self.send_command("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
@@ -140,7 +142,9 @@ class Guest:
         self._qemu.monitor.send_command(name, label, **arguments)
 
     def read_all_output(self):
-        """Read all output of a stopped machine. At most the size of the pipe is read, because the pipe holds no more."""
+        """Read all output of a stopped machine, which is in the pipe. The number of bytes is limited to the size of the pipe, so that
+        this function also ends if QEMU prints more.
+        """
         most = self.transcript.size + PIPE_SIZE
         while self.transcript.size < most and self._read_serial_bytes():
             pass

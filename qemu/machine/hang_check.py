@@ -2,7 +2,8 @@
 import re
 import time
 
-# Seconds until a guest counts as hung. Under KVM, firmware prints something earlier, unless the host is busy or itself a guest.
+# Seconds after which a guest without progress counts as hung. Under KVM, firmware prints its first text in a shorter time, except
+# on a busy host, or on a host that is a guest itself.
 BOUND_S = 10
 ASK_S = 1.0      # seconds between two queries; they are rare, because each query stops the cores for a short time
 LOOP_BYTES = 64  # longest loop, in bytes of code, that is taken for a hang
@@ -13,7 +14,7 @@ class HangCheck:
     """Detects a guest that hangs. Send QUESTION to QEMU whenever is_due() is true, and pass each answer to receive_answer().
 
     The guest hangs if all cores stay in loops of at most LOOP_BYTES for BOUND_S seconds. It also counts as hung if QEMU
-    does not answer in this time. Then has_hung() returns true, and explain_hang() returns the reason.
+    does not answer in this time. In both cases has_hung() returns true, and explain_hang() returns the reason.
     """
 
     QUESTION = ("human-monitor-command", {"command-line": "info registers -a"})

@@ -27,12 +27,14 @@ def is_requested():
 
 
 def may_end_measurements():
-    """Return True if the signal shortens the measurements, so that there is a report. SIGHUP ends the run, as no user waits."""
+    """Return True if the signal only ends the measurements early, so that there is still a report. SIGHUP ends the run at once,
+    because the user has closed the terminal and does not wait for a report.
+    """
     return is_requested() and _stored[0] != signal.SIGHUP
 
 
 def mark_handled():
-    """Mark the stored signals as handled, so that only later signals count. Return the signal's name."""
+    """Mark the stored signal as handled, so that only a later signal counts. Return the name of the handled signal."""
     _handled.extend(_stored)
     _stored.clear()
     return signal.Signals(_handled[-1]).name

@@ -62,8 +62,9 @@ class Monitor:
 
 
 def start_watcher(lifeline):
-    """Called between fork and exec. Start a watcher process in QEMU's process group. When the runner ends in any way, the far
-    end of LIFELINE closes, and the watcher kills the whole group with all wrappers and their children.
+    """Start a watcher process in QEMU's process group. QEMU's process calls this between fork and exec. LIFELINE is the read end of a
+    pipe, and the runner has the write end. When the runner ends in any way, the watcher reads the end of the pipe, and kills the
+    whole group with all wrappers and their children.
     """
     if os.fork():
         os.wait()
@@ -75,7 +76,7 @@ def start_watcher(lifeline):
             os.dup2(lifeline, 0)
             for fd in map(int, os.listdir("/proc/self/fd")):
                 if fd:
-                    # The list also has the descriptor of the listed folder, which is closed already.
+                    # os.listdir() also lists the descriptor with which it read the folder, and has already closed it.
                     with contextlib.suppress(OSError):
                         os.close(fd)
             os.read(0, 1)

@@ -1,8 +1,8 @@
 """Parses baretick's output on the serial line: lines for people, and blocks for programs.
 
 A block is between the lines `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`. The SHA-256 covers the lines in
-between with their newlines, without carriage returns. If a key at the machine cut a block off, it ends in
-`BARETICK <NAME> CUT after N of M bytes`, or consists of that line only.
+between with their newlines, without carriage returns. If a user ended the output of a block early by a
+key at the machine, the line `BARETICK <NAME> CUT after N of M bytes` comes in place of its END. Its BEGIN may be missing.
 """
 import copy
 import hashlib
@@ -25,7 +25,8 @@ CRASH = re.compile(rb"^!!!! X64 Exception Type - (.+?) *(?:CPU Apic ID.*)?$")
 # Messages of EDK II. It prints REFUSED, and does not start the application, if the firmware's keys do not trust the image.
 UNBOOTABLE = b"No bootable option or device was found"
 REFUSED = re.compile(rb"(?:Access Denied|Security Violation)")
-# This line starts the part of the text that fills many screens: TABLE_DURATIONS of src/render/sections/table_sections.h.
+# The last part of the text starts with this line. It fills many screens, so POINTER is shown in its place. The line is
+# TABLE_DURATIONS of src/render/sections/table_sections.h.
 DETAIL = b"Durations of each clock's reads, as pg_test_timing prints them"
 NOT_RESTORED = ("show", "size", "phase_starts")  # fields that keep their values when the machine returns to a snapshot
 POINTER = DETAIL + b": report.txt"
@@ -35,7 +36,7 @@ POINTER = DETAIL + b": report.txt"
 LINE_MAX = 256 << 10
 BLOCK_MAX = reports.SIZE_MAX
 ERROR = "error: "
-# Removed from error messages, because the user has given the options after -- and does not know of fw_cfg.
+# This text is removed from error messages. The user gave the options after `--`, and qemu/run passed them on by fw_cfg.
 FROM_RUNNER = "In fw_cfg opt/baretick/options: "
 BLOCKS = ("TEXT", "CSV", "RECORD", "REPORT", "COMPACT")  # with serial=compact, COMPACT comes in place of REPORT
 FAULTS_MAX = 5
@@ -126,7 +127,9 @@ class Transcript:
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in NOT_RESTORED}
 
     def restore_state(self, mark):
-        """Restore MARK, the state at the time of a snapshot. The machine has returned to this snapshot, and repeats its later output."""
+        """Restore MARK, the result of save_state() at the time of a snapshot. The machine has returned to this snapshot, and will print
+        its output since the snapshot again.
+        """
         vars(self).update(mark)
 
     def close(self):

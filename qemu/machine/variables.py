@@ -11,7 +11,9 @@ VENDOR = uuid.UUID("f0a30bc7-af08-4556-99c4-001009c93a44").bytes_le
 
 
 def secure_boot_is_on(store):
-    """Return True if the variable SecureBootEnable in STORE, the contents of such a file, is set. Return False if it is missing."""
+    """Return True if the variable SecureBootEnable is 1. Return False if it is 0 or missing. STORE is the content of a file of
+    firmware variables.
+    """
     at = store.find(NAME, HEADER.size)
     while at >= 0:
         if HEADER.unpack_from(store, at - HEADER.size) == (START, ADDED, len(NAME), 1, VENDOR):

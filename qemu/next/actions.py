@@ -18,9 +18,9 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"  # a different value after each star
 APPLICATION, OPTIONS = "baretick.efi", "baretick.cfg"
 SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file grubx64.efi in its own folder
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
-# Keys of prepared.json, which describes the prepared start. "earlier" lists reports of earlier preparations that were not
-# collected. "collected" lists the collected reports of this preparation. "loader" is a name in loaders.ALL, and "found" is the
-# result of that loader's list_items_to_keep().
+# Keys of prepared.json, which describes the last preparation of a start. "earlier" lists reports that earlier preparations made
+# and nobody collected. "collected" lists the collected reports of the last preparation. "loader" is a name in loaders.ALL, and
+# "found" is the result of list_items_to_keep() for this loader.
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
 NEW = ".new"  # suffix of the temporary file that files.replace_file() leaves behind after a power cut
@@ -48,8 +48,8 @@ def read_application(path):
 
 
 def collect_loader_files(system, path, folder):
-    """Return {name: bytes} of the files to copy. The firmware starts the first file. That is the application PATH, or a shim if
-    only the shim knows the application's key. FOLDER is the system partition."""
+    """Return {name: bytes} of the files to copy. The firmware starts the first of these files. This is a shim if only the shim
+    knows the key that signed the application PATH, otherwise it is the application. FOLDER is the system partition."""
     data = read_application(path)
     if not firmware.enforces_signatures(system) or firmware.find_list_with_signing_key(system, path) == "db":
         return {APPLICATION: data}
@@ -83,7 +83,7 @@ def _read_state(folder):
 
 
 def _delete_files(own, names):
-    """Delete the files NAMES in the folder OWN, and the folder if it is then empty. Other files in it stay."""
+    """Delete the files NAMES in the folder OWN. Delete the folder too if it has no other files."""
     for name in names:
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(own, name))
@@ -104,8 +104,8 @@ def _read_old_state(folder):
 
 
 def _make_state(system, folder, old, loader):
-    """Return the content of prepared.json for a new preparation by LOADER. Reports of the earlier preparation OLD that were not
-    collected are still listed."""
+    """Return the content of prepared.json for a new preparation by LOADER. Its key "earlier" includes the
+    reports of the earlier preparation OLD that nobody collected."""
     waiting = [*old["earlier"], *(name for name in _list_new_reports(folder, old) if name not in old["collected"])] if old else []
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.read_text(BOOT_ID) or "", "reports_before": volume.list_reports(folder), "had_reports": had_reports,
@@ -115,7 +115,7 @@ def _make_state(system, folder, old, loader):
 
 @contextlib.contextmanager
 def _undo_next_start_if_refused(own, loader, folder):
-    """If the block raises OSError or Refused, restore the files in OWN and the entry of LOADER, and raise Refused."""
+    """If the block raises OSError or Refused, restore the files in OWN and LOADER's choice of the next start, and raise Refused."""
     left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
         with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_next_start_if_refused(folder):
@@ -130,7 +130,7 @@ def _undo_next_start_if_refused(own, loader, folder):
 
 def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
     """Prepare one start of the application PATH with the options WORDS by the loader BY. Restart the machine if RESTART is
-    true. The new preparation replaces an earlier one, unless it is refused or the machine does not restart."""
+    true. If this function raises Refused, an earlier preparation stays as it was."""
     read_application(path)
     options = make_options_file(words)
     partition = volume.find_system_partition(system)
@@ -195,8 +195,8 @@ def _copy_report(source, target):
 
 
 def collect_reports(system, target):
-    """Copy the newest report to the folder TARGET, add kernel.json, and yield the comparison. Copy older reports that were not
-    collected to folders in TARGET."""
+    """Copy the newest report to the folder TARGET, and add kernel.json. Copy each older report that nobody collected to a folder of
+    its own in TARGET. Yield the lines of the comparison between the kernel and the newest report."""
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         state = _read_state(folder)
         if not state:

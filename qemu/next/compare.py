@@ -13,20 +13,21 @@ def _get_tsc(report):
 
 
 def calculate_difference(kernel, report):
-    """Return the error of a clock that converts the TSC to time by the kernel's rate, in ppm and in seconds a day, each as (value,
-    low, high). `excluded` is true if the kernel's rate and the measured rate differ for certain. Return None if the kernel's or
-    the measured rate is not known."""
+    """Return the error of the kernel's TSC rate, or None if this rate or the measured rate is not known. `ppm` and `seconds_a_day`
+    are [value, low, high] of the error of a clock that uses the kernel's rate. `excluded` is true if the kernel's rate is outside
+    of the interval of the measured rate."""
     believed, measured = kernel["tsc"]["believed_hz"], _get_tsc(report).get("measured_hz")
     if not believed or not measured:
         return None
-    # If the TSC is faster than the rate in the kernel, the kernel's time is too fast.
+    # A TSC that is faster than the kernel's rate makes the kernel's time too fast.
     ppm = [(measured[end] / believed - 1) * 1e6 for end in ("value", "low", "high")]
     return {"ppm": ppm, "seconds_a_day": [each * SECONDS_A_DAY / 1e6 for each in ppm],
             "excluded": not measured["low"] <= believed <= measured["high"]}
 
 
 def get_clock_names(kernel, report):
-    """Return the kernel's clock and the clock that the report expected, by the report's names. None means not known."""
+    """Return (the kernel's clock, the clock that Linux should choose according to the report), by the report's names. None means
+    not known."""
     current = kernel["clocksource"]
     expected = next((row.get("clock") for row in report.get("taken") or [] if row.get("system") == "Linux"), None)
     return NAMES.get(current, current), expected

@@ -44,7 +44,7 @@ def parse_rates(lines):
     """Parse the kernel's messages LINES about the TSC. Return its rates in Hz, their source, why it is unstable, and the chosen
     clocks.
 
-    The kernel counts with whole kHz, so these figures are exact."""
+    The messages have the rates in MHz with three decimals. They are exact, because the kernel uses whole kHz."""
     facts = {"processor_hz": None, "tsc_hz": None, "refined_hz": None, "recalibrated_hz": None, "source": None,
             "unstable": None, "switched_to": []}
     for line in lines:

@@ -1,7 +1,7 @@
 """The programs that can start baretick once: the firmware by BootNext, GRUB, and systemd-boot.
 
-For each of them, a variable names the entry for the next start. The loader deletes this variable before it starts the entry. So a
-run that hangs is not repeated.
+For each of them, a variable names the entry for the next start. The loader deletes this variable before it starts the entry,
+so a run that hangs is not repeated.
 """
 import contextlib
 import os
@@ -30,7 +30,9 @@ class Firmware:
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
     def list_items_to_keep(self, _folder):
-        """Return the names of files, folders and variables that existed before a start is prepared. remove_entry() keeps these."""
+        """Return the names of the loader's files, folders and variables that exist before nextboot changes anything. remove_entry() keeps
+        them.
+        """
         return []
 
     def undo_next_start_if_refused(self, _folder):
@@ -158,7 +160,7 @@ class Grub:
         is_ours = bool(self.BLOCK.search(data))
         if os.path.isfile(self._get_path("grubenv")) and (is_ours or "custom.cfg" in existing):
             chosen = self._read_next_entry()
-            # The variable is empty if GRUB has used the value that nextboot had set.
+            # GRUB empties next_entry when it uses its value. The variable is removed if it did not exist before the preparation.
             if chosen == self.ID or (chosen == "" and "next_entry" not in existing):
                 self._set_next_entry("" if "next_entry" in existing else None)
         if is_ours:
@@ -170,9 +172,10 @@ class SystemdBoot:
     """systemd-boot starts baretick: a file in loader/entries has the entry, and the variable LoaderEntryOneShot names it. The
     command bootctl sets this variable.
 
-    The entry must not become systemd-boot's default, which is the first entry in the menu. The file has no sort-key, so entries
-    with a sort-key come first. Its name sorts last among the others: digits count as newer than letters, and a longer word counts
-    as newer than its beginning (strverscmp_improved() of systemd 249 and later).
+    The entry must not become systemd-boot's default, which is the first entry in the menu. Entries with a sort-key come first, and
+    this entry has none. Entries without a sort-key are sorted by file name, the newest version first. The name ID counts as old,
+    because digits count as newer than letters, and a longer word counts as newer than its beginning (strverscmp_improved() of
+    systemd 249 and later).
     """
 
     name, title, variable = "systemd-boot", "systemd-boot", "LoaderEntryOneShot"
