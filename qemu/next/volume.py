@@ -16,13 +16,13 @@ OWN = "EFI/baretick"     # nextboot's folder with the application, its options, 
 REPORTS = "baretick"     # baretick's folder for reports, with a folder for each run: see boot/README.md
 REPORT_MAX = 64 << 20
 REPORTS_SPACE = 3 * (3 << 19)  # bytes for three reports of 1.5 MiB each
-# The column NAME makes lsblk print a tree, in which a mirror (RAID 1) is a child of each of its disks' partitions. Without this
-# column lsblk prints a list (lsblk(8), --tree).
+# The column NAME makes lsblk print a tree, not a list (lsblk(8), --tree). The tree shows which partitions a mirror (RAID 1) has,
+# because the mirror is a child of each of them.
 COLUMNS = "NAME,PATH,PKNAME,PARTN,PARTTYPE,PARTUUID,UUID,FSTYPE,MOUNTPOINTS"
 
 
 def get_mount_points(row):
-    """Return the mount points in a row of lsblk, which has null for none."""
+    """Return the mount points in a row of lsblk. If a device has no mount point, lsblk prints null or [null]."""
     return [path for path in row.get("mountpoints") or [] if path]
 
 
@@ -38,7 +38,9 @@ class Partition:
         self.mount_points = get_mount_points(row)
 
     def _get_number_in_name(self):
-        """Return the number in the device's name, because lsblk before util-linux 2.39 has no column PARTN."""
+        """Return the number at the end of the device's name, or None. It replaces the column PARTN, which lsblk has since
+        util-linux 2.39.
+        """
         found = re.search(r"(\d+)$", self.path)
         return int(found[1]) if found else None
 
@@ -67,9 +69,10 @@ def _is_system_partition(row):
 
 
 def _is_half_of_mirror(row, guid):
-    """Return True if ROW is one half of a mirrored system partition. Some installers give the halves the type of Linux RAID.
+    """Return True if ROW is one half of a mirrored system partition. GUID is the partition that the firmware started from, or None.
 
-    GUID is the partition that the firmware started from, or None.
+    The partition's type is not sufficient, because some installers give the halves the type of Linux RAID. So a mirror that is
+    mounted in MOUNT_POINTS also counts.
     """
     has_place = any(each.get("fstype") == "vfat" and set(each.get("mountpoints") or []) & set(MOUNT_POINTS)
                     for each in row.get("children") or [])
@@ -78,9 +81,10 @@ def _is_half_of_mirror(row, guid):
 
 
 def _get_only_half(system, rows, halves):
-    """Return the system partition on an md mirror (software RAID 1) that has one half only. Raise Refused if it has more, because
-    a report on one half would make the halves differ. ROWS has all devices. HALVES also has partitions that were removed from
-    the mirror."""
+    """Return the system partition on an md mirror (software RAID 1) that has one half only. Raise Refused if the mirror has two
+    halves, because baretick writes its report to one half, and then the halves differ. ROWS has all devices. HALVES has the
+    halves, and also partitions that were removed from the mirror.
+    """
     mirrors = {each["path"] for row in halves for each in row.get("children") or []}
     used = [row for row in rows if row.get("fstype") == "linux_raid_member"
             and mirrors & {each["path"] for each in row.get("children") or []}]
@@ -93,7 +97,7 @@ def _get_only_half(system, rows, halves):
                       f"(mdadm {min(mirrors)} --fail {paths[-1]} --remove {paths[-1]}; qemu/README.md says how to put it back), "
                       "or start this machine from a stick")
     md, found = used[0]["children"][0], Partition(used[0])
-    # The UUID is not used, because GRUB would find it on more than one device.
+    # The UUID is removed. GRUB must not search for it, because the mirror and its half have the same UUID.
     found.path, found.mount_points, found.uuid = md["path"], get_mount_points(md), None
     if system.read_text(f"/sys/class/block/{os.path.basename(found.path)}/md/bitmap/location") != "none":
         raise Refused(f"{found.path} has a bitmap, by which md would not copy the report to a half that comes back later "
@@ -102,7 +106,9 @@ def _get_only_half(system, rows, halves):
 
 
 def find_system_partition(system):
-    """Return the system partition that this machine was started from. Raise Refused if there is none, or if it is not clear."""
+    """Return the system partition that this machine was started from. Raise Refused if there is none, or if several
+    partitions come into question.
+    """
     rows, guid = _list_devices(system), read_booted_partition(system)
     halves = [row for row in rows if _is_half_of_mirror(row, guid)]
     if halves:
@@ -147,8 +153,8 @@ def check_space(folder, size):
 def _has_complete_report(path):
     """Return True if the folder PATH has a complete report.
 
-    A folder called NNNN.new is complete if the firmware cannot rename. After a power cut such a folder has only a part
-    of a report.
+    baretick renames the folder NNNN.new to NNNN when the report is complete. Some firmware cannot rename, so NNNN.new may also be
+    complete. After a power cut NNNN.new has only a part of a report, and its JSON is cut off.
     """
     name, report = os.path.basename(path), os.path.join(path, "report.json")
     if re.fullmatch(r"\d{4}", name):
@@ -160,7 +166,9 @@ def _has_complete_report(path):
 
 
 def list_reports(folder):
-    """Return the names of the complete reports on the partition, oldest first. A run's number is never used twice."""
+    """Return the names of the complete reports on the partition, oldest first. The names start with the number of the run, and each
+    run has a higher number than the runs before.
+    """
     try:
         names = os.listdir(os.path.join(folder, REPORTS))
     except FileNotFoundError:

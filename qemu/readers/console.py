@@ -1,6 +1,7 @@
 """Finds reports in the log of a serial console. The option serial=compact prints them, as src/render/json/compact.h describes.
 
-The lines may follow time stamps, may be mixed with lines of a kernel, or may be in a JSON string. A damaged report results in
+In the log there may be a time stamp in front of each line, and lines of a kernel between the lines of the report. The log may
+also be in a JSON string. A damaged report results in
 a sentence with the reason.
 """
 import base64
@@ -19,14 +20,16 @@ CUT = " The console may keep only the end of its log."
 
 
 class Compact:
-    """The lines of one report in a log. Some may be missing."""
+    """The lines of one report in a log. Some lines may be missing."""
 
     def __init__(self):
         self.lines = {}   # text of each line, by line number
         self.sum = None   # SHA-256 in the last line; None if the log ends before it
 
     def add_line(self, number, text):
-        """Add a line. Return False if it can only belong to another report."""
+        """Add the line NUMBER. Return False if this line belongs to another report: it is a first line and not the first one to be
+        added, or this report has another line of this number.
+        """
         if self.lines.get(number, text) != text or number == 1 and len(self.lines) > 1:
             return False
         self.lines[number] = text

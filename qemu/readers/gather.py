@@ -20,9 +20,9 @@ KERNEL_MAX = 1 << 20     # largest kernel.json in bytes
 TASKS_MAX = 256          # maximum number of waiting tasks; all reports together may need more memory than the machine has
 SPLIT_MIN = 1 << 20      # a file with at least this number of bytes may be split into several tasks
 SLICE = 4 << 20          # bytes that a task reads of a file in which each line is a report
-# Patterns of long lists that no table contains. These lists are removed before parsing. In JSON a quotation mark within a string
-# is \", so the patterns do not match in a string of a real report. A forged report in which they match only loses the matching
-# part. These lists contain no lists, so a match ends at the next bracket.
+# Patterns of long lists that no table contains. These lists are removed before parsing. The lists of DROPPED contain no lists, so
+# a match of DROPPED ends at the next bracket. In JSON a quotation mark within a string is \", so no pattern matches within a string
+# of valid JSON. A file that is no valid JSON may lose other text, which does no harm.
 DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
@@ -38,7 +38,7 @@ def parse_report(data):
 
 
 def is_line_a_whole_report(first_line):
-    """Return True if FIRST_LINE, the first line of a file, is a whole report. Each line of such a file is a report."""
+    """Return True if FIRST_LINE, the first line of a file, is a whole report. In this case each line of the file is a report."""
     first_line = first_line.strip()
     return first_line.startswith(b"{") and first_line.endswith(b"}") and len(first_line) > 2
 
@@ -141,7 +141,9 @@ def _read_reports_of_file(kind, path, rest):
 
 
 def _judge_again(data, record, rejudged):
-    """Return the report that is made from RECORD, or the report DATA if this is not possible."""
+    """Return the new report that baretick-replay makes from the file RECORD. If RECORD is damaged, or is not the record of the report
+    DATA, return DATA.
+    """
     old = _get_record_digest(data)
     try:
         new = rejudge.make_report(rejudged.program, record)
@@ -176,7 +178,9 @@ def _split_lines(path, data, number):
 
 
 def _convert_reports(data, name, page, kernel, known, loaded_at):
-    """Return (digest, {table: lines}) of each report in DATA. KERNEL is the content of the kernel.json next to it, or None."""
+    """Return (digest, {table: lines}) of each report in DATA. KERNEL is the content of the kernel.json in the report's folder,
+    or None.
+    """
     digest = hashlib.sha256(data).hexdigest()
     if not table.is_report_csv(data):
         found = [] if digest in known else [{**parse_report(data), "kernel": kernel}]
@@ -225,8 +229,8 @@ def _group_tasks(every):
 
 
 def gather_reports(words, known, loaded_at, refuse, rejudged=None):
-    """Yield (digest, {table: lines}) of each report in the files, folders and sticks WORDS. The second item is None if the
-    report is KNOWN. Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts them."""
+    """Yield (digest, {table: lines}) of each report in the files, folders and sticks WORDS. Yield (digest, None) instead if the
+    digest is in KNOWN. Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts them."""
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _start_worker, (known, rejudged and rejudged.program)) as pool:
         waiting = []

@@ -12,7 +12,9 @@ STICKS = (".img", ".iso", ".raw")
 
 
 def find_files(words, refuse):
-    """Yield (kind, path) for all files in WORDS; kind is "stick" or "file". Call REFUSE(path, sentence) for skipped files."""
+    """Yield (kind, path) for each file in the list WORDS, and for each file in its folders. The kind is "stick" or "file". Call
+    REFUSE(path, sentence) for skipped files.
+    """
     seen, count = set(), 0
     for word in words:
         for kind, path in _find_files_of_argument(word, refuse, seen):
@@ -30,7 +32,9 @@ def get_kernel_path(path):
 
 
 def has_better_report(name, names):
-    """Return True if the folder with the files NAMES also has a JSON report that contains more than the file NAME."""
+    """Return True if one of NAMES is the JSON report of the same run as the table or log NAME. JSON contains more data. NAMES are
+    all files in the folder.
+    """
     return name.endswith(".csv") and name[:-4] + ".json" in names or name.endswith(LOG) and "report.json" in names
 
 

@@ -7,7 +7,8 @@ from results.sanitize import clean_text
 WORD_MAX = 200    # maximum number of characters of a word
 TEXT_MAX = 600    # maximum number of characters of a sentence
 WHOLE_MAX = 2 ** 53  # limit of whole numbers, because JSON readers may round larger ones
-# Smallest and largest accepted figure. Other figures are dropped, so that products and quotients in queries stay finite.
+# Limits for the absolute value of each number except 0. Numbers outside of them are dropped, so that products and quotients in
+# queries stay finite.
 TINY, HUGE = 1e-18, 1e18
 UNKNOWN_DAY = "unknown"
 SPREAD = ("value", "low", "high")

@@ -1,4 +1,4 @@
-"""Reads the reports on a stick's image with mtools, through a pipe. No file of the image is ever written to disk."""
+"""Reads the reports on a stick's image with mtools. The contents come through a pipe, and no file of the image is copied to disk."""
 import subprocess
 import threading
 
@@ -36,7 +36,9 @@ def _start_timer(seconds, call):
 
 
 def list_reports(path):
-    """Yield (partition, name) for each report.json in the stick's folder baretick, or for a report.csv without JSON."""
+    """Return (partition, name) for each JSON report in the stick's folder baretick, and for each table (.csv) that has no JSON report
+    of the same name.
+    """
     for partition in PARTITIONS:
         data = _run_mtools(["mdir", "-/", "-b", "-i", path + partition, "::/baretick"], LIST_MAX)
         if data is not None:

@@ -1,4 +1,6 @@
-"""Converts report.csv back to reports, which have only the figures of its rows. A file may have the rows of several runs."""
+"""Converts report.csv back to reports. Such a report has only the figures that report.csv contains. A file may have the rows of
+several runs.
+"""
 import csv
 import io
 import math
@@ -85,7 +87,8 @@ def _make_report(started_at, rows):
         elif not clock and not core:
             _set_run_value(report, metric, numbers, unit)
         elif not core and (metric == "verdict" or metric in CLOCK or metric in CLOCK_INTERVALS):
-            # Rows of claims and calibrations may also be about the LAPIC or the crystal, which are no clocks of the report.
+            # Other metrics, of claims and calibrations, may be about the LAPIC or the crystal. These are no clocks of the report, so they
+            # must not get an entry in CLOCKS.
             _set_clock_value(clocks.setdefault(clock, {"id": clock}), metric, numbers)
         elif core and not clock:
             row = cores.setdefault(core, {"apic_id": parse_number(core)})

@@ -3,19 +3,19 @@
 A value is an interval. It is worse only if the distance between the old and the new interval is larger than the tolerance.
 
 A busy host makes reads slower and never faster. So the true cost of a read lies between the fastest read and the median. A clock
-counts as slower if its fastest read now takes longer than the old median times a factor. The difference must also be larger than
-the cost of the two TSC reads around each read (the bracket, whose cost the clock `null` shows). Every latency includes this cost,
-and in an emulator it changes by one or two steps of a coarse TSC.
+counts as slower if its fastest read now takes longer than the old median times a factor, plus the cost of the bracket (the two TSC
+reads around each read). Every latency includes the bracket's cost, which the clock `null` shows. In an emulator with a coarse TSC
+this cost changes by one or two steps of the TSC.
 
-The loop time is the duration of many reads, divided by their number. If no read was interrupted, the loop times are compared.
-Otherwise the true value lies between the fastest read and the loop time.
+The loop time is the duration of many reads, divided by their number. If no read of this run was interrupted, its loop time is
+compared. Otherwise its fastest read is compared, because the undisturbed loop time lies between the fastest read and the loop time.
 """
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse_report, read_definition, get_stolen_percent
 
 _LIMITS = read_definition("compare.json")  # the report's page uses the same limits
-# A read that is slower by a smaller factor may have other causes: another program on the same core, another CPU model, or a
-# clock's coarse resolution.
+# A read counts as slower if it takes more than TOLERANCE times as long. A smaller increase may have other causes: another program
+# on the same core, another CPU model, or a clock's coarse resolution.
 TOLERANCE = _LIMITS["slower_factor"]
 # NTP may change the rate of a host's clock, and so of its guests' clocks, by at most this: MAXFREQ in Linux' include/linux/timex.h.
 RATE_PPM = _LIMITS["rate_ppm"]
@@ -70,7 +70,7 @@ class Comparison:
         options = [report.get("options") or {} for report in (self._before, self._now)]
         self._timers_alike = all(options[0].get(key) == options[1].get(key) for key in ("profile", "irq"))
         emulated = "tcg" in [(report.get("machine") or {}).get("accelerator") for report in (self._before, self._now)]
-        # An emulator's timers are threads of the host, which may have to wait for a core.
+        # In an emulator lateness is not compared, because its timers are threads of the host, which may have to wait for a core.
         self._judges_lateness = self._timed and not emulated
         itself = next(iter(_group_by_source(self._before).get("self_ipi", [])), {})
         # Time from an interrupt to the start of its handler. Every lateness includes it.
@@ -179,7 +179,9 @@ class Comparison:
         return sentence
 
     def _is_tsc_of_same_machine(self):
-        """Return True if the TSC is the machine's own. An emulator's TSC depends on its host, which no report names."""
+        """Return True if both runs used the TSC of the same machine. This is not known in an emulator, whose TSC depends on the host,
+        because no report names the host.
+        """
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
     @staticmethod
@@ -224,8 +226,8 @@ class Comparison:
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
 
     def _find_increased_lateness(self, before, now):
-        """Compare the earliest interrupt now with the old median, and include both uncertainties. A busy host delays the
-        earliest interrupt least.
+        """Yield a sentence for each timer that is later than in the baseline. The lower bound of the smallest lateness now is compared
+        with the upper bound of the old median. The smallest lateness is used because a busy host changes it least.
         """
         known = {_get_mode_and_period(row): row.get("lateness_ns") or {} for row in before}
         for row in now:

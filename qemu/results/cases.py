@@ -81,7 +81,7 @@ MODES = {"irq-missing": SHOTS, "irq-early": SHOTS, "irq-late": SHOTS, "irq-lost"
 
 
 def _make_timer_cases(report, undetermined):
-    """Yield a case for each source of interrupts and mode. It covers all cores and periods that were tested."""
+    """Yield a test case for each source of interrupts and mode. A case is about all tested cores and periods."""
     rows, found = {}, {}
     for row in report.get("intervals") or []:
         rows.setdefault((row.get("source"), row.get("mode")), []).append(row)
@@ -95,7 +95,9 @@ def _make_timer_cases(report, undetermined):
 
 
 def _get_timer_outcome(tested, found, undetermined):
-    """Return (outcome, text) of the timer with the rows TESTED, its findings FOUND, and the UNDETERMINED rules."""
+    """Return (outcome, text) of a timer's test case. TESTED are its rows of `intervals`, FOUND are its findings, and UNDETERMINED are
+    the names of its rules whose outcome is not determined.
+    """
     present = [row for row in tested if row.get("state") == "present" and not row.get("reason")]
     if found:
         return (max((finding.get("severity") or "warn" for finding in found), key=lambda word: ORDER.get(word, 0)),

@@ -17,7 +17,7 @@ def read_file(path, size_max):
 
 
 def create_file(path):
-    """Create an unbuffered file PATH. An older file of that name is removed, but not the target of a link."""
+    """Create an unbuffered file PATH. An older file at PATH is removed. If PATH is a link, only the link is removed."""
     with contextlib.suppress(FileNotFoundError):
         os.remove(path)
     return open(path, "xb", buffering=0)
@@ -34,8 +34,8 @@ def write_all(file, data):
 
 
 def replace_file(path, data):
-    """Write the file completely or not at all. Otherwise a reader of the old file, or a power failure, could leave an
-    incomplete file.
+    """Write DATA to the file PATH completely or not at all. Another program never reads an incomplete file, and a power failure leaves
+    the old or the new file.
     """
     try:
         with create_file(path + ".new") as file:
@@ -56,8 +56,9 @@ def overwrite_file(path, data):
 
 
 def open_output(path, appends, refuses_links):
-    """Open the file PATH, which the user has named, for writing. If APPENDS is true, append to it. Refuse a pipe, because writing
-    to it may block for ever. REFUSES_LINKS is set if others may have made a link at PATH. Then no link is followed.
+    """Open the file PATH, which the user has named, for writing. If APPENDS is true, append to the file. Raise ValueError if
+    PATH is a pipe, because writing to a pipe may block for ever. Raise ValueError also if PATH is a link and REFUSES_LINKS is
+    true. REFUSES_LINKS is for folders in which others may have made links.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | (os.O_APPEND if appends else 0)
     try:

@@ -14,10 +14,10 @@ NEEDED = ("schema", "verdict", "clocks", "id", "rule")
 # The kernel's data about its clocks, which nextboot --collect writes next to report.json.
 KERNEL, KERNEL_SCHEMA = "kernel.json", "baretick.kernel/1"
 SIZE_MAX = 16 << 20    # bytes, twice the limit of src/report/report_sizes.h for a machine of 64 cores
-# Maximum number of values in a report, each of at most 200 bytes of memory. A report with twelve
-# clocks and all their exact durations has fewer.
+# Maximum number of values in a report. Each value takes at most 200 bytes of memory. A report with twelve clocks and all their
+# exact durations has fewer values.
 VALUES_MAX = 1_500_000
-# Maximum lengths of lists that are searched once for each item of another list: a hundred times the usual lengths.
+# Maximum lengths of lists that are searched once for each item of another list. They are a hundred times the usual lengths.
 LISTS_MAX = {"clocks": 256, "findings": 4096, "behaviours": 4096, "advice": 4096}
 SHOWN_MAX = 40          # maximum number of characters of a wrong value in a sentence
 TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number",
