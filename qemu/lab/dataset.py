@@ -82,8 +82,9 @@ class Dataset:
             return frozenset(digest for digest, in base.execute("SELECT run FROM runs").fetchall())
 
     def add_reports(self, words, refuse, rejudged=None):
-        """Add the reports in WORDS, which are paths of files, folders and sticks. Return (number of new reports, number of reports
-        that were already stored). Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts them.
+        """Add the reports in WORDS, which are paths of files, folders and sticks. Return (number of new reports, number of
+        reports that were already stored). Unless REJUDGED is None, reports with a record are judged again, and REJUDGED counts
+        them.
         """
         now = datetime.datetime.now(datetime.timezone.utc)
         load = now.strftime("%Y%m%dT%H%M%S%f")

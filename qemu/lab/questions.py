@@ -65,8 +65,9 @@ class Answers:
         return machine or f"not known: {source}"
 
     def _query_medians(self, base):
-        """Return (clocks whose reads were timed, the fastest first; one row for each machine, with the median time of a read of each
-        clock in ns)."""
+        """Return (clocks whose reads were timed, the fastest first; one row for each machine, with the median time of a read of
+        each clock in ns).
+        """
         known = base.run_query("SELECT clock FROM clocks WHERE p50_ns IS NOT NULL GROUP BY clock ORDER BY min(p50_ns), clock")[1]
         clocks = [clock for clock, in known if clock and CLOCK.fullmatch(clock)][:CLOCKS_MAX]
         medians = "".join(f", max(CASE WHEN c.clock = '{clock}' THEN c.p50_ns END) AS ns_{clock}" for clock in clocks)

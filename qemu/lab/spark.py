@@ -68,7 +68,8 @@ def start_session(folder):
 
 @contextlib.contextmanager
 def translate_errors():
-    """Turn exceptions of Spark and of the connection to its Java program into engine.Failed, with the first line of their text."""
+    """Turn exceptions of Spark and of the connection to its Java program into engine.Failed, with the first line of their text.
+    """
     import py4j.protocol
     import pyspark.errors
 
@@ -87,7 +88,8 @@ class Spark:
         self.session = None
         try:
             self.session = start_session(self.folder)
-            # Spark treats a path as a pattern, so the data is read through a link whose path has no special characters.
+            # Spark treats a path as a pattern, so the data is read through a link whose path has no characters with a meaning in
+            # a pattern.
             link = os.path.join(self.folder, "data")
             os.symlink(data, link)
             nothing = os.path.join(self.folder, "nothing")

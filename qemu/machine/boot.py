@@ -15,7 +15,7 @@ from machine.qemu_messages import QemuMessages
 from results import files, reports
 
 EXIT_PASS, EXIT_FAIL, EXIT_NOT_DONE, EXIT_TIMEOUT = 0, 1, 2, 124
-# QEMU's device isa-debug-exit ends QEMU with the exit status (value << 1 | 1) & 255, if the guest writes VALUE to its port.
+# If the guest writes VALUE to the port of QEMU's device isa-debug-exit, QEMU ends with the exit status (value << 1 | 1) & 255.
 ENDINGS = {(value << 1 | 1) & 255: word for value, word in
            {0x10: "pass", 0x11: "fail", 0x12: "incomplete", 0x13: "error"}.items()}
 # The word in ENDINGS that belongs to each verdict in a report. If the application did not end QEMU by isa-debug-exit, QEMU's exit
@@ -34,8 +34,8 @@ def list_reports_on_stick(run, image):
 
 
 def use_report_on_stick(run, guest, before):
-    """If no report came over the serial line, use the report on the stick that is not in BEFORE. Under U-Boot, applications have
-    no serial line.
+    """If no report came over the serial line, use the new report on the stick. BEFORE lists the reports that were on it
+    before the guest started. Under U-Boot, applications have no serial line.
     """
     transcript = guest.transcript
     if transcript.blocks or transcript.faults or transcript.error or guest.status not in ENDINGS:
@@ -88,7 +88,8 @@ def explain_kvm_failure(run, guest):
 
 
 def was_refused_by_qemu(guest):
-    """Return True if QEMU ended by itself with a message that is not about KVM, for example about an error in its command line."""
+    """Return True if QEMU ended by itself with a message that is not about KVM, for example about an error in its command line.
+    """
     words = "\n".join(guest.qemu_messages.list_lines()).lower()
     return guest.status > 0 and words and "kvm" not in words
 
@@ -142,7 +143,9 @@ def boot_guest(run, console):
 
 
 def explain_silence(guest):
-    """Return a text that says why baretick printed nothing: the firmware's message, or that Secure Boot is on, or nothing."""
+    """Return a text that says why baretick printed nothing: the firmware's message, or that Secure Boot is on. Return "" if
+    the reason is not known.
+    """
     if guest.transcript.refused:
         return f": the firmware says {guest.transcript.refused}, as Secure Boot does of what is not signed (make sign)"
     if guest.secure_boot:

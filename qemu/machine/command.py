@@ -94,7 +94,7 @@ def needs_smm(code):
 
 class PrivateFiles:
     """Files in memory that have no name in any folder. Only this process and its children can open them, by their descriptors.
-    The files disappear with the last process that has them.
+    The files disappear when no process has them open any more.
     """
 
     def __init__(self):

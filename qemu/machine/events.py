@@ -30,8 +30,8 @@ class Lost(Failed):
 
 @dataclasses.dataclass
 class Event:
-    """A requested event of the kind WHAT, which takes at least SECONDS. It starts AFTER seconds after the start of PHASE. If PHASE
-    is "", the time counts from the start of the application.
+    """A requested event of the kind WHAT, which takes at least SECONDS. It starts AFTER seconds after the start of PHASE. If
+    PHASE is "", the time counts from the start of the application.
     """
     text: str  # text of the option --event that requested the event
     phase: str
@@ -43,7 +43,9 @@ class Event:
 
     @property
     def saves_state(self):
-        """True if the event saves and restores the machine's state. QEMU refuses this, for example, with `-cpu host,migratable=off`."""
+        """True if the event saves and restores the machine's state. QEMU refuses this, for example, with `-cpu
+        host,migratable=off`.
+        """
         return self.what != "stop"
 
     def __str__(self):
@@ -186,8 +188,8 @@ class Events:
         return max(0.0, min([longest, *(end - time.monotonic() for end in times)]))
 
     def advance_events(self):
-        """Start the next event if no event is running and its time has come. If an event is running and its wait is over, take its next
-        step.
+        """Start the next event if no event is running and its time has come. If an event is running and its wait is over, take
+        its next step.
         """
         now = time.monotonic()
         if not self._event:

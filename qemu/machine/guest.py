@@ -119,8 +119,8 @@ class Guest:
                 self._events.advance_events()
 
     def _handle_signals(self, now):
-        """At the first signal end the measurements early, or end the run if no measurements are running. At any later signal end the
-        run.
+        """At the first signal end the measurements early, or end the run if no measurements are running. At any later signal end
+        the run.
         """
         if self._key_s is None and interruption.may_end_measurements() and self.transcript.is_measuring:
             self._key_s = now
@@ -142,8 +142,8 @@ class Guest:
         self._qemu.monitor.send_command(name, label, **arguments)
 
     def read_all_output(self):
-        """Read all output of a stopped machine, which is in the pipe. The number of bytes is limited to the size of the pipe, so that
-        this function also ends if QEMU prints more.
+        """Read all output of a stopped machine, which is in the pipe. The number of bytes is limited to the size of the pipe, so
+        that this function also ends if QEMU prints more.
         """
         most = self.transcript.size + PIPE_SIZE
         while self.transcript.size < most and self._read_serial_bytes():

@@ -62,9 +62,9 @@ class Monitor:
 
 
 def start_watcher(lifeline):
-    """Start a watcher process in QEMU's process group. QEMU's process calls this between fork and exec. LIFELINE is the read end of a
-    pipe, and the runner has the write end. When the runner ends in any way, the watcher reads the end of the pipe, and kills the
-    whole group with all wrappers and their children.
+    """Start a watcher process in QEMU's process group. QEMU's process calls this between fork and exec. LIFELINE is the read end
+    of a pipe, and the runner has the write end. When the runner ends in any way, the watcher reads the end of the pipe, and kills
+    the whole group with all wrappers and their children.
     """
     if os.fork():
         os.wait()

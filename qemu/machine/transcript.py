@@ -1,8 +1,8 @@
 """Parses baretick's output on the serial line: lines for people, and blocks for programs.
 
 A block is between the lines `BARETICK <NAME> BEGIN` and `BARETICK <NAME> END sha256=<hex>`. The SHA-256 covers the lines in
-between with their newlines, without carriage returns. If a user ended the output of a block early by a
-key at the machine, the line `BARETICK <NAME> CUT after N of M bytes` comes in place of its END. Its BEGIN may be missing.
+between with their newlines, without carriage returns. If a user ended the output of a block early by a key at the machine, the
+line `BARETICK <NAME> CUT after N of M bytes` comes in place of its END. Its BEGIN may be missing.
 """
 import copy
 import hashlib
@@ -127,8 +127,8 @@ class Transcript:
         return {name: copy.copy(value) for name, value in vars(self).items() if name not in NOT_RESTORED}
 
     def restore_state(self, mark):
-        """Restore MARK, the result of save_state() at the time of a snapshot. The machine has returned to this snapshot, and will print
-        its output since the snapshot again.
+        """Restore MARK, the result of save_state() at the time of a snapshot. The machine has returned to this snapshot, and will
+        print its output since the snapshot again.
         """
         vars(self).update(mark)
 

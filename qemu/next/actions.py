@@ -104,8 +104,8 @@ def _read_old_state(folder):
 
 
 def _make_state(system, folder, old, loader):
-    """Return the content of prepared.json for a new preparation by LOADER. Its key "earlier" includes the
-    reports of the earlier preparation OLD that nobody collected."""
+    """Return the content of prepared.json for a new preparation by LOADER. Its key "earlier" includes the reports of the
+    earlier preparation OLD that nobody collected."""
     waiting = [*old["earlier"], *(name for name in _list_new_reports(folder, old) if name not in old["collected"])] if old else []
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.read_text(BOOT_ID) or "", "reports_before": volume.list_reports(folder), "had_reports": had_reports,
@@ -115,7 +115,9 @@ def _make_state(system, folder, old, loader):
 
 @contextlib.contextmanager
 def _undo_next_start_if_refused(own, loader, folder):
-    """If the block raises OSError or Refused, restore the files in OWN and LOADER's choice of the next start, and raise Refused."""
+    """If the block raises OSError or Refused, restore the files in OWN and LOADER's choice of the next start, and raise
+    Refused.
+    """
     left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
         with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_next_start_if_refused(folder):
@@ -130,7 +132,7 @@ def _undo_next_start_if_refused(own, loader, folder):
 
 def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
     """Prepare one start of the application PATH with the options WORDS by the loader BY. Restart the machine if RESTART is
-    true. If this function raises Refused, an earlier preparation stays as it was."""
+    true. The new preparation replaces an earlier one. If this function raises Refused, the earlier one stays as it was."""
     read_application(path)
     options = make_options_file(words)
     partition = volume.find_system_partition(system)
@@ -195,8 +197,9 @@ def _copy_report(source, target):
 
 
 def collect_reports(system, target):
-    """Copy the newest report to the folder TARGET, and add kernel.json. Copy each older report that nobody collected to a folder of
-    its own in TARGET. Yield the lines of the comparison between the kernel and the newest report."""
+    """Copy the newest report to the folder TARGET, and add kernel.json. Copy each older report that nobody collected to a folder
+    of its own in TARGET. Yield the lines of the comparison between the kernel and the newest report.
+    """
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         state = _read_state(folder)
         if not state:

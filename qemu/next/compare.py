@@ -13,9 +13,10 @@ def _get_tsc(report):
 
 
 def calculate_difference(kernel, report):
-    """Return the error of the kernel's TSC rate, or None if this rate or the measured rate is not known. `ppm` and `seconds_a_day`
-    are [value, low, high] of the error of a clock that uses the kernel's rate. `excluded` is true if the kernel's rate is outside
-    of the interval of the measured rate."""
+    """Return the error of the kernel's TSC rate, or None if this rate or the measured rate is not known. `ppm` and
+    `seconds_a_day` are [value, low, high] of the error of a clock that uses the kernel's rate. `excluded` is true if the kernel's
+    rate is outside of the interval of the measured rate.
+    """
     believed, measured = kernel["tsc"]["believed_hz"], _get_tsc(report).get("measured_hz")
     if not believed or not measured:
         return None

@@ -14,8 +14,8 @@ FOLDER = "/sys/firmware/efi/efivars"
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
 ATTRIBUTES_SIZE = 4  # attributes, which a file in efivarfs has before the value: Documentation/filesystems/efivarfs.rst of Linux
 LABEL = "baretick, once"
-# UEFI 2.10, 10.3.5.1 "Hard Drive": type 4, subtype 1, 42 bytes, with the partition's GUID
-# at offset 24 and the kind of the signature (BY_GUID) at offset 41.
+# UEFI 2.10, 10.3.5.1 "Hard Drive": type 4, subtype 1, 42 bytes, with the partition's GUID at offset 24 and the kind of the
+# signature (BY_GUID) at offset 41.
 HARD_DRIVE, BY_GUID = (4, 1, 42), 2
 # UEFI 2.10, 32.4.1 "Signature Database": the signatures in a list of this type are certificates in DER form.
 CERTIFICATES = uuid.UUID("a5c059a1-94e4-4aa7-87b5-ab155c2bf072").bytes_le

@@ -69,8 +69,9 @@ def parse_rates(lines):
 
 
 def get_kernel_tsc_hz(facts):
-    """Return the kernel's rate of the TSC, or None if no message has it. The refined rate is missing if the kernel got the rate
-    from CPUID or an MSR."""
+    """Return the kernel's rate of the TSC, or None if no message has it. If there is a refined rate, the kernel uses it. There is
+    none if the kernel got the rate from CPUID or an MSR.
+    """
     return facts["refined_hz"] or facts["tsc_hz"] or facts["processor_hz"]
 
 

@@ -30,8 +30,8 @@ class Firmware:
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
     def list_items_to_keep(self, _folder):
-        """Return the names of the loader's files, folders and variables that exist before nextboot changes anything. remove_entry() keeps
-        them.
+        """Return the names of the loader's files, folders and variables that exist before nextboot changes anything.
+        remove_entry() keeps them.
         """
         return []
 
@@ -172,10 +172,10 @@ class SystemdBoot:
     """systemd-boot starts baretick: a file in loader/entries has the entry, and the variable LoaderEntryOneShot names it. The
     command bootctl sets this variable.
 
-    The entry must not become systemd-boot's default, which is the first entry in the menu. Entries with a sort-key come first, and
-    this entry has none. Entries without a sort-key are sorted by file name, the newest version first. The name ID counts as old,
-    because digits count as newer than letters, and a longer word counts as newer than its beginning (strverscmp_improved() of
-    systemd 249 and later).
+    The entry must not become systemd-boot's default, which is the first entry in the menu. Entries with a sort-key come first,
+    and this entry has none. Entries without a sort-key are sorted by file name, the newest version first. The name ID counts as
+    old, because digits count as newer than letters, and a longer word counts as newer than its beginning (strverscmp_improved()
+    of systemd 249 and later).
     """
 
     name, title, variable = "systemd-boot", "systemd-boot", "LoaderEntryOneShot"

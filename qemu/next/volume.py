@@ -69,7 +69,8 @@ def _is_system_partition(row):
 
 
 def _is_half_of_mirror(row, guid):
-    """Return True if ROW is one half of a mirrored system partition. GUID is the partition that the firmware started from, or None.
+    """Return True if ROW is one half of a mirrored system partition. GUID is the partition that the firmware started from, or
+    None.
 
     The partition's type is not sufficient, because some installers give the halves the type of Linux RAID. So a mirror that is
     mounted in MOUNT_POINTS also counts.
@@ -97,7 +98,7 @@ def _get_only_half(system, rows, halves):
                       f"(mdadm {min(mirrors)} --fail {paths[-1]} --remove {paths[-1]}; qemu/README.md says how to put it back), "
                       "or start this machine from a stick")
     md, found = used[0]["children"][0], Partition(used[0])
-    # The UUID is removed. GRUB must not search for it, because the mirror and its half have the same UUID.
+    # GRUB gets no UUID to search for, because it would find the file system's UUID on more than one device.
     found.path, found.mount_points, found.uuid = md["path"], get_mount_points(md), None
     if system.read_text(f"/sys/class/block/{os.path.basename(found.path)}/md/bitmap/location") != "none":
         raise Refused(f"{found.path} has a bitmap, by which md would not copy the report to a half that comes back later "
@@ -166,8 +167,8 @@ def _has_complete_report(path):
 
 
 def list_reports(folder):
-    """Return the names of the complete reports on the partition, oldest first. The names start with the number of the run, and each
-    run has a higher number than the runs before.
+    """Return the names of the complete reports on the partition, oldest first. The names start with the number of the run, and
+    each run has a higher number than the runs before.
     """
     try:
         names = os.listdir(os.path.join(folder, REPORTS))

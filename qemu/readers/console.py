@@ -1,8 +1,7 @@
 """Finds reports in the log of a serial console. The option serial=compact prints them, as src/render/json/compact.h describes.
 
 In the log there may be a time stamp in front of each line, and lines of a kernel between the lines of the report. The log may
-also be in a JSON string. A damaged report results in
-a sentence with the reason.
+also be in a JSON string. A damaged report results in a sentence with the reason.
 """
 import base64
 import hashlib
@@ -27,8 +26,8 @@ class Compact:
         self.sum = None   # SHA-256 in the last line; None if the log ends before it
 
     def add_line(self, number, text):
-        """Add the line NUMBER. Return False if this line belongs to another report: it is a first line and not the first one to be
-        added, or this report has another line of this number.
+        """Add the line NUMBER. Return False if this line belongs to another report: it is a first line and not the first one to
+        be added, or this report has another line of this number.
         """
         if self.lines.get(number, text) != text or number == 1 and len(self.lines) > 1:
             return False

@@ -21,8 +21,8 @@ TASKS_MAX = 256          # maximum number of waiting tasks; all reports together
 SPLIT_MIN = 1 << 20      # a file with at least this number of bytes may be split into several tasks
 SLICE = 4 << 20          # bytes that a task reads of a file in which each line is a report
 # Patterns of long lists that no table contains. These lists are removed before parsing. The lists of DROPPED contain no lists, so
-# a match of DROPPED ends at the next bracket. In JSON a quotation mark within a string is \", so no pattern matches within a string
-# of valid JSON. A file that is no valid JSON may lose other text, which does no harm.
+# a match of DROPPED ends at the next bracket. In JSON a quotation mark within a string is \", so no pattern matches within a
+# string of valid JSON. Other data in which a pattern matches only loses the matching part.
 DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
@@ -141,8 +141,8 @@ def _read_reports_of_file(kind, path, rest):
 
 
 def _judge_again(data, record, rejudged):
-    """Return the new report that baretick-replay makes from the file RECORD. If RECORD is damaged, or is not the record of the report
-    DATA, return DATA.
+    """Return the new report that baretick-replay makes from the file RECORD. If RECORD is damaged, or is not the record of the
+    report DATA, return DATA.
     """
     old = _get_record_digest(data)
     try:

@@ -83,7 +83,7 @@ HEAD = [("run", WORD, None), ("day", WORD, None)]
 
 
 def expand_intervals(columns):
-    """Return COLUMNS with three columns in place of each interval."""
+    """Return COLUMNS with three columns (value, low, high) in place of each column whose name has a *."""
     for name, kind, place in columns:
         if "*" in name:
             yield from ((name.replace("*", part), kind, f"{place}.{part}") for part in SPREAD)

@@ -1,4 +1,6 @@
-"""Reads the reports on a stick's image with mtools. The contents come through a pipe, and no file of the image is copied to disk."""
+"""Reads the reports on a stick's image with mtools. The contents come through a pipe, so no file of the image is
+written to disk.
+"""
 import subprocess
 import threading
 
@@ -36,8 +38,8 @@ def _start_timer(seconds, call):
 
 
 def list_reports(path):
-    """Return (partition, name) for each JSON report in the stick's folder baretick, and for each table (.csv) that has no JSON report
-    of the same name.
+    """Return (partition, name) for each JSON report in the stick's folder baretick, and for each table (.csv) that has no JSON
+    report of the same name.
     """
     for partition in PARTITIONS:
         data = _run_mtools(["mdir", "-/", "-b", "-i", path + partition, "::/baretick"], LIST_MAX)

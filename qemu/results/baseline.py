@@ -3,12 +3,13 @@
 A value is an interval. It is worse only if the distance between the old and the new interval is larger than the tolerance.
 
 A busy host makes reads slower and never faster. So the true cost of a read lies between the fastest read and the median. A clock
-counts as slower if its fastest read now takes longer than the old median times a factor, plus the cost of the bracket (the two TSC
-reads around each read). Every latency includes the bracket's cost, which the clock `null` shows. In an emulator with a coarse TSC
-this cost changes by one or two steps of the TSC.
+counts as slower if its fastest read now takes longer than the old median times a factor, plus the cost of the bracket (the two
+TSC reads around each read). Every latency includes the bracket's cost, which the clock `null` shows. In an emulator with a coarse
+TSC this cost changes by one or two steps of the TSC.
 
 The loop time is the duration of many reads, divided by their number. If no read of this run was interrupted, its loop time is
-compared. Otherwise its fastest read is compared, because the undisturbed loop time lies between the fastest read and the loop time.
+compared. Otherwise its fastest read is compared, because the undisturbed loop time lies between the fastest read and the
+loop time.
 """
 from results import files
 from results.reports import ORDER, SIZE_MAX, parse_report, read_definition, get_stolen_percent
@@ -53,7 +54,7 @@ class Comparison:
         return [sentence for sentences in self.by_name.values() for sentence in sentences]
 
     def _compare_machines(self):
-        """Note the differences between the two machines, because they may explain other differences."""
+        """Add a note on the differences between the two machines, because they may explain other differences."""
         def describe_differences(*keys):
             figures = [(key, (self._before.get("machine") or {}).get(key),
                         (self._now.get("machine") or {}).get(key)) for key in keys]
@@ -91,7 +92,7 @@ class Comparison:
                 "this run; --max-stolen gives such a run exit status 2")
 
     def _note_unreliable_tails(self):
-        """Note which of the two reports has unreliable latency tails. The reports contain this as `quality`."""
+        """Add a note on each of the two reports whose latency tails are unreliable according to its key `quality`."""
         if self.doubt:
             self.notes.insert(0, self.doubt)
         for name, report in ("the baseline", self._before), ("this run", self._now):
@@ -179,8 +180,8 @@ class Comparison:
         return sentence
 
     def _is_tsc_of_same_machine(self):
-        """Return True if both runs used the TSC of the same machine. This is not known in an emulator, whose TSC depends on the host,
-        because no report names the host.
+        """Return True if both runs used the TSC of the same machine. This is not known in an emulator, whose TSC depends on the
+        host, because no report names the host.
         """
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
@@ -226,8 +227,8 @@ class Comparison:
         return ["sends no interrupts any more, it is " + (f"{lost.get('state')}: {lost.get('reason')}" if lost else "not there")]
 
     def _find_increased_lateness(self, before, now):
-        """Yield a sentence for each timer that is later than in the baseline. The lower bound of the smallest lateness now is compared
-        with the upper bound of the old median. The smallest lateness is used because a busy host changes it least.
+        """Yield a sentence for each timer that is later than in the baseline. The lower bound of the smallest lateness now is
+        compared with the upper bound of the old median. The smallest lateness is used because a busy host changes it least.
         """
         known = {_get_mode_and_period(row): row.get("lateness_ns") or {} for row in before}
         for row in now:

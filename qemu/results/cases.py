@@ -95,8 +95,8 @@ def _make_timer_cases(report, undetermined):
 
 
 def _get_timer_outcome(tested, found, undetermined):
-    """Return (outcome, text) of a timer's test case. TESTED are its rows of `intervals`, FOUND are its findings, and UNDETERMINED are
-    the names of its rules whose outcome is not determined.
+    """Return (outcome, text) of a timer's test case. TESTED are its rows of `intervals`, FOUND are its findings, and UNDETERMINED
+    are the names of its rules whose outcome is not determined.
     """
     present = [row for row in tested if row.get("state") == "present" and not row.get("reason")]
     if found:

@@ -34,8 +34,8 @@ def write_all(file, data):
 
 
 def replace_file(path, data):
-    """Write DATA to the file PATH completely or not at all. Another program never reads an incomplete file, and a power failure leaves
-    the old or the new file.
+    """Write DATA to the file PATH completely or not at all. Other programs never read an incomplete file, and a power failure
+    leaves the old or the new file.
     """
     try:
         with create_file(path + ".new") as file:

@@ -10,8 +10,8 @@ OUTCOMES = [("kept", "passed"), ("broken", "failed"), ("not seen", "not_checked"
 
 
 def convert_to_current(report, schema):
-    """Convert the report REPORT of the old schema. SCHEMA is the name of the new schema. Parts with an unexpected type stay unchanged,
-    because the later check against the schema rejects them.
+    """Convert the report REPORT of the old schema. SCHEMA is the name of the new schema. Parts with an unexpected type stay
+    unchanged, because the later check against the schema rejects them.
     """
     now = {**report, "schema": schema}
     for key, names in KEYS.items():
@@ -22,8 +22,8 @@ def convert_to_current(report, schema):
 
 
 def _apply_verdicts_to_read_methods(clocks):
-    """Apply the verdict of a clock to its further read methods, if their own verdict is better. In the old schema each read method had
-    its own verdict. In the new schema a fault of the counter is a fault of all its read methods.
+    """Apply the verdict of a clock to its further read methods, if their own verdict is better. In the old schema each read
+    method had its own verdict. In the new schema a fault of the counter is a fault of all its read methods.
     """
     worst = ["pass", "warn", "fail"]
     verdicts = {str(clock.get("id")): clock.get("verdict") for clock in clocks if isinstance(clock, dict)} if isinstance(clocks, list) else {}

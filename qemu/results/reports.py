@@ -70,7 +70,9 @@ def parse_json(data):
 
 
 def check_report(report):
-    """Return REPORT, which parse_json() returned, converted to today's schema. Raise ValueError if it does not match."""
+    """Return REPORT, which parse_json() returned, converted to today's schema. Raise ValueError if it
+    does not match this schema.
+    """
     schema, shape = _read_schema()
     found = report.get("schema") if isinstance(report, dict) else None
     if found == older.SCHEMA:
@@ -126,8 +128,8 @@ def _make_lenient_schema(node, definitions, needed=True):
 
 
 def _find_mismatch(value, node, where):
-    """Return the first place where VALUE does not match NODE, or None. WHERE is the place of VALUE in the report. Keys that the
-    schema does not have are skipped, so the schema limits the depth.
+    """Return the first place where VALUE does not match NODE, or None. WHERE is the place of VALUE in the report. Keys that
+    the schema does not have are skipped, so the recursion is at most as deep as the schema.
     """
     whole = isinstance(value, float) and "integer" in node["types"] and value.is_integer()
     if not whole and (not isinstance(value, node["kinds"]) or isinstance(value, bool) and bool not in node["kinds"]):

@@ -42,7 +42,8 @@ def limit_rows(rows):
 
 
 def _format_verdict(clock):
-    """Return the clock's verdict, or n.d. if it passed but something was not determined."""
+    """Return the clock's verdict, or "not determined" with the number of rules if it passed but some rules were not determined.
+    """
     if clock.get("verdict") == "pass" and clock.get("not_determined"):
         return f"not determined ({format_count(clock['not_determined'], 'rule')})"
     return clock.get("verdict") or "not read"

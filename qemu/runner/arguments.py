@@ -53,12 +53,15 @@ class Parser(argparse.ArgumentParser):
 
 
 class Flaw(str):
-    """Stands for an invalid value, and has its error. Thus all arguments are parsed before the errors are reported together."""
+    """The error message for an invalid value. It replaces the value, so that all arguments are parsed and all errors are reported
+    together.
+    """
 
 
 def make_argument_type(valid, names=()):
-    """Return a decorator that turns a function which raises ValueError into a type for argparse. The error message contains
-    VALID, a description of the valid values. It also contains the name in NAMES that is similar to a misspelled name.
+    """Return a decorator that makes a type for argparse from a function that parses an argument. If the function raises
+    ValueError, the result is a Flaw. Its message contains VALID, a description of the valid values. If a part of the argument is
+    similar to one of NAMES, the message also contains this name.
     """
     def make_parser(read):
         def parse_or_return_error(text):
@@ -130,7 +133,9 @@ def parse_cores(text):
 
 
 def get_default_cpus():
-    """Return the default number of cores. It is at most the host's number, because further cores would wait for each other."""
+    """Return the default number of the guest's cores: the number of the host's cores that this process may use, but at least
+    2 and at most 4. More cores than the host has would wait for each other.
+    """
     return min(max(len(os.sched_getaffinity(0)), 2), 4)
 
 
@@ -229,8 +234,8 @@ def make_parser():
 
 
 def parse_run(arguments, row=False):
-    """Return the run or the matrix that ARGUMENTS describe. ROW is True for a row of a matrix. After an error, the attribute
-    `run` of UserError contains the files that were named before the error.
+    """Return the run or the matrix that ARGUMENTS describe. ROW is True for a row of a matrix. If ARGUMENTS have an error, raise
+    UserError. Its attribute `run` has the options that were parsed, so that the caller can write the named files.
     """
     run = argparse.Namespace()
     try:
@@ -280,8 +285,8 @@ def parse_arguments_into(run, arguments, row):
 
 
 def suggest_similar_option(unknown, known):
-    """Return a hint on the words UNKNOWN: an option of the parser KNOWN that is similar to the first option in UNKNOWN, or
-    another hint.
+    """Return a hint for the error message about UNKNOWN, the words that the parser KNOWN did not understand. If an option of
+    KNOWN is similar to the first option in UNKNOWN, the hint names it.
     """
     options = [option for action in known._actions for option in action.option_strings]
     dashed = next((word.partition("=")[0] for word in unknown if word.startswith("-")), None)
@@ -292,7 +297,9 @@ def suggest_similar_option(unknown, known):
 
 
 def find_other_errors(run):
-    """Make the checks that precede QEMU's start, after another error was found. Return their errors. The checks write nothing."""
+    """Return the errors that the checks before QEMU's start find, so that they are reported together with errors in the
+    arguments. The checks write nothing.
+    """
     read_baseline(run)
     try:
         if not run.matrix and not run.list:
@@ -330,8 +337,8 @@ def check_qemu(run):
 
 
 def check_options(run):
-    """Check baretick's options, because a wrong option would cost a boot. If the application was not built here, its folder
-    contains the grammar of its options.
+    """Check baretick's options, because a wrong option would cost a boot. An application that was not built here, such as a
+    release, has the grammar of its options in its own folder.
     """
     path = find_grammar_of_image(run.efi or run.image, run.boot)
     try:

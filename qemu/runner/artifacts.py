@@ -27,7 +27,7 @@ CSV_HEADER = b"run,clock,core,metric,value,low,high,unit,machine\n"
 
 
 def check_outputs(run):
-    """Raise UserError if a file that an option names cannot be written. That option is then removed from RUN."""
+    """Raise UserError if a file that an option names cannot be written. Before that, remove such options from RUN."""
     taken = {os.path.realpath(os.path.join(run.out, name)): "--out" for name in [*FILES, RECORD, *LOGS]}
     for name in INPUTS:
         if getattr(run, name):
@@ -60,7 +60,9 @@ def explain_unwritable(run, path, added):
 
 
 def is_in_run_folder(run, path):
-    """Return True if PATH is in the run's folder. Users make no links there, so a link at PATH is not followed."""
+    """Return True if PATH is in the run's folder. The caller does not follow a link at such a PATH, because the runner makes no
+    links in its folder.
+    """
     return os.path.realpath(os.path.dirname(os.path.abspath(path))) == os.path.realpath(run.out)
 
 
@@ -133,8 +135,8 @@ def save_report(run, whole, body, text, csv, record):
 
 
 def write_report_files(run, body, template, text, csv, record):
-    """Write the files of the report. Return a sentence if a file could not be written. If report.json could not be written
-    either, it receives that sentence."""
+    """Write the files of the report. Return a sentence if a file could not be written. If report.json could not be replaced,
+    overwrite the present report.json with that sentence."""
     written = False
     try:
         files.replace_file(os.path.join(run.out, "report.json"), body)
@@ -164,8 +166,8 @@ def compare_with_baseline(run, console, report):
 
 
 def explain_stolen_time(run, report):
-    """Return a sentence if more time was stolen than --max-stolen allows. The host then slowed down the measurements, so a pass
-    means little. A failure stays a failure, because its whole interval is beyond a limit.
+    """Return a sentence if more time was stolen than --max-stolen allows. Such a host slowed down the measurements, so a pass
+    means little. A failure stays a failure, because the whole interval of the failed value is beyond its limit.
     """
     if run.max_stolen is None:
         return None

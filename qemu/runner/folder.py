@@ -34,7 +34,7 @@ class Unwritable(UserError):
 
 
 class Folder:
-    """The folder of RUN. No other process uses it until close()."""
+    """The folder of RUN. It is locked until close(), so that no other run uses it."""
 
     def __init__(self, run):
         self._lock = None
@@ -113,8 +113,8 @@ def is_same_file(one, other):
 
 
 def may_overwrite_input(run, option, given, name):
-    """Return True if the input GIVEN may also be the output NAME. A baseline may be the last report, because it is read before.
-    An image may be the stick of the last run, because it is used again.
+    """Return True if the input GIVEN may also be the output NAME. A baseline may be the last report, because the baseline is
+    read before the folder is emptied. An image may be the stick of the last run, because QEMU writes to it without a copy.
     """
     if option == "--baseline":
         return name in (FILES[0], os.path.join(EARLIER, FILES[0])) and not os.path.islink(os.path.join(run.out, name))
@@ -186,7 +186,9 @@ def make_reason_report(reason):
 
 
 def write_reason_report(run, reason):
-    """Overwrite report.json with REASON. This works even on a full disk, because the file got its bytes when the run started."""
+    """Overwrite report.json with REASON. This works even on a full disk, because empty_folder() reserved RESERVED bytes for the
+    file.
+    """
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):
         files.overwrite_file(path, make_reason_report(reason).ljust(RESERVED))

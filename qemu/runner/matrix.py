@@ -92,7 +92,9 @@ def make_runs(common, words):
 
 
 def run_all(common, words, run_and_save_results, table):
-    """Call DO_RUN(run, console) for each run, and show its result on the console TABLE. Return the worst exit status of all runs."""
+    """Call RUN_AND_SAVE_RESULTS(run, console) for each run, and show its result on the console TABLE. Return the worst exit
+    status of all runs.
+    """
     runs = list(make_runs(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
         raise UserError(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
@@ -130,7 +132,8 @@ def run_each(common, runs, run_and_save_results, table, suites):
         suites.add_suite(run.suite(run.name) if run.suite else junit.make_suite([cases.make_case_of_unfinished_run(problem)], elapsed_s, name=run.name))
         run.suite = None
         worst = max(worst, status)
-        # If KVM failed, later runs do not try it. If the user's own QEMU arguments may be the cause, later runs try KVM again.
+        # If KVM failed, later runs do not try it. If this run has QEMU arguments of the user, they may have made KVM fail, so
+        # later runs try KVM again.
         no_kvm |= run.fell_back and not run.qemu_arg
         if status > 128 or interruption.was_handled():
             break  # a signal ends all further runs, too
@@ -145,7 +148,8 @@ def get_outcome_word(run, status):
 
 
 def get_reason_of_outcome(run, status):
-    """Return the rules of the run's findings. Without findings, return the reason of a failure, or ""."""
+    """Return the rules of the run's findings. Without findings, return "worse than the baseline" if the run failed, otherwise "".
+    """
     report = run.transcript.report if run.transcript else None
     rules = dict.fromkeys(finding["rule"] for finding in (report or {}).get("findings") or [])
     return ", ".join(rules) or ("worse than the baseline" if status else "")

@@ -14,7 +14,8 @@ from results.sanitize import clean_text
 from serve import limits, store
 
 LINE_MAX = 8 << 10        # maximum number of bytes of the request's first line
-# Maximum size in bytes of the request line and the headers. Up to this number of bytes of the body may be read with them.
+# Maximum size in bytes of the request line and the headers. The first bytes of the body may be read together with the headers,
+# and also count.
 HEAD_MAX = 32 << 10
 HEAD_PART = 6             # the request line and the headers must be received within 1/6 of the time limit for the request
 BODY_BYTES_PER_S = 64 << 10  # slowest accepted speed, because a slower client only occupies a connection
@@ -92,8 +93,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         raise Refused(code, message)
 
     def handle_expect_100(self):
-        """Note that the client waits for a permission before it sends the body. The server sends this permission after it has
-        accepted the request."""
+        """Note that the client waits for the answer "100 Continue" before it sends the body. _receive_body() sends this answer.
+        """
         self.expects = True
         return True
 

@@ -42,8 +42,8 @@ class Stream(io.RawIOBase):
 
 
 def set_time_out(connection, end_s):
-    """Set the time-out of the next call on CONNECTION so that it ends at END_S. A constant time-out would start anew for each
-    piece.
+    """Set the time-out of CONNECTION so that the next call on it ends at END_S. A constant time-out would start again at each
+    call, so a client that sends a few bytes at a time could keep the connection.
     """
     left_s = end_s - time.monotonic()
     if left_s <= 0:
@@ -93,7 +93,7 @@ class Limits:
 
     def take_token(self, address, what="report"):
         """Return 0 if ADDRESS may request WHAT now, otherwise the number of seconds until it may. Each address has a token
-        bucket for the requests of one minute, which fills steadily.
+        bucket. The full bucket has the tokens for one minute, and it fills at a constant rate.
         """
         most = self.rate * (1 if what == "report" else REQUESTS_PER_REPORT)
         now_s = time.monotonic()

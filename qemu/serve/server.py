@@ -54,8 +54,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     # The following functions handle connections.
 
     def service_actions(self):
-        """End the server after a signal. serve_forever() calls this between two connections, so a signal does not interrupt
-        the start of a connection's thread, which would close that connection.
+        """End the server if a signal has set `ended`. serve_forever() calls this function between two connections, so the
+        exception does not interrupt the start of a connection's thread. Such an interruption would close the connection.
         """
         if self.ended:
             raise KeyboardInterrupt
@@ -86,8 +86,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @staticmethod
     def get_client_identity(address):
-        """Return the identity of a client: its IPv4 address, or the first 64 bits of its IPv6 address, which belong to one
-        host.
+        """Return the identity of a client: its IPv4 address, or the first 64 bits of its IPv6 address, because one host
+        may use all addresses with these bits.
         """
         found = ipaddress.ip_address(address.partition("%")[0])
         if found.version == 6 and not found.ipv4_mapped:

@@ -68,8 +68,8 @@ class Store:
         self.count = sum(not name.startswith(PREFIX) for name in names)
 
     def read_options(self, mac, serial):
-        """Return the first options file that exists: for MAC, for SERIAL, or for all machines. MAC and SERIAL are safe names,
-        or "". Return None if there is no such file.
+        """Return the first options file that exists: for MAC, for SERIAL, or for all machines. MAC and SERIAL are ""
+        or valid parts of a file name. Return None if there is no such file.
         """
         with contextlib.ExitStack() as opened:
             try:
@@ -84,8 +84,8 @@ class Store:
                          if data is not None), None)
 
     def _read_file(self, name, folder):
-        """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if it cannot be read. Otherwise
-        the machine would start with the options of the next file.
+        """Return the contents of the file NAME, or None if it does not exist. Raise Unusable if the file exists but
+        cannot be read, so that the machine does not start with the options of another file.
         """
         try:
             fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -126,8 +126,8 @@ class Store:
                 os.remove(name, dir_fd=self.reports)
 
     def keep_report(self, incoming, machine, arrived):
-        """Give the complete report its final name. The name contains MACHINE and the time at which the report ARRIVED, and is
-        always new.
+        """Give the complete report its final name. The name contains MACHINE and ARRIVED, the time of arrival. If a file
+        has this name already, add a number to the name.
         """
         stem = f"{convert_to_file_name(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
         with self._translate_errors():
