@@ -22,8 +22,8 @@ function mapClocksById(report) {
 }
 
 /*
- * Returns the latency of the null clock, which is included in each other latency. If time-stamps are coarse, this
- * latency is one or two of their steps.
+ * Returns the median latency of the null clock in ns, which is included in each other latency. If the TSC is coarse,
+ * this latency is one or two steps of the TSC.
  */
 function getNullClockMedian(report) {
 	const empty = mapClocksById(report).get("null");
@@ -50,8 +50,9 @@ function isBeyondTolerance(wasAtMost, isAtLeast, error) {
 }
 
 /*
- * Returns true if a read is slower than before. A busy host can only make reads slower. So the true duration of a read
- * lies between the fastest read and the median.
+ * Returns true if a read is slower than before. WASATMOST is an upper bound of the old duration, and ISATLEAST is a
+ * lower bound of the new duration, in ns. The true duration of a read lies between the fastest read and the median,
+ * because a busy host only makes reads slower.
  */
 function isReadSlower(wasAtMost, isAtLeast, {was, now}) {
 	return !explainLatencyDoubt(was, now) && isBeyondTolerance(wasAtMost, isAtLeast, getNullClockMedian(was));
@@ -199,8 +200,8 @@ function mapTimerTestsBySource(report) {
 const findFailedTest = (rows) => rows.find(({state}) => state !== "present");
 
 /*
- * Returns true if a source no longer sends interrupts. On a busy host a source may seem to be stuck, so the state
- * "stuck" does not count there.
+ * Returns true if a source no longer sends interrupts. If the host was busy, the state "stuck" does not count, because
+ * a source may only seem to be stuck.
  */
 function isTimerLost(rows, {was, now}) {
 	const quiet = !now.quality || now.quality.reliable_tails !== false;
@@ -226,8 +227,8 @@ function canCompareLateness({was, now}) {
 }
 
 /*
- * Compares the earliest interrupt of the new report with the median of the old report, because a busy host delays the
- * earliest interrupt least. Both figures are used with their errors.
+ * Compares the smallest lateness of the new report, minus its error, with the median of the old report, plus its error.
+ * The smallest lateness is used because a busy host changes it least.
  */
 const LATENESS = {
 	text: ({lateness_ns}) => formatSignedNs(lateness_ns.p50),

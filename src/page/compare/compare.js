@@ -56,8 +56,8 @@ function countKinds(changes) {
 }
 
 /*
- * Shows the differences to the other reports. With one other report they are visible at once. With several reports,
- * each report has a line with the number of differences, and a click opens them.
+ * Shows the differences to the other reports. With one other report its differences are visible at once. With several
+ * reports, each report has a line with the number of differences, and a click on the line shows its differences.
  */
 function differences(here, others) {
 	if (others.length === 1)
@@ -109,8 +109,8 @@ function machinesTable(here, others) {
 }
 
 /*
- * Returns the stolen time as a share of the observed time. Stolen time affects no verdict, but makes the slowest reads
- * slower.
+ * Returns the stolen time as a share of the observed time. The table shows it because stolen time makes the slowest
+ * reads slower, although it affects no verdict.
  */
 function stolenTime({interference: found}) {
 	return found && isNumber(found.total_ns) && found.observed_ns > 0 ? share(100 * found.total_ns / found.observed_ns) : NONE;
@@ -150,8 +150,8 @@ async function readFile(file) {
 }
 
 /*
- * Makes the names of reports unique. Files with the same name, from several folders, get a number and their label, if
- * they have one.
+ * Makes the names of reports unique. If files from several folders have the same name, each gets a number. If its
+ * report has a label, the label is added, too.
  */
 function makeNamesUnique(others) {
 	return others.map(({name, report}) => {

@@ -4,8 +4,9 @@
  */
 
 /*
- * Returns the clocks of this report that at least one other report also has. Each is returned with a list of the same
- * clock in the other reports, in the order of OTHERS. A missing clock is null.
+ * Returns {here, there} for each clock of this report that at least one other report also has. HERE is the clock in
+ * this report. THERE lists the same clock in the other reports, in the order of OTHERS, and has null for a report
+ * without it.
  */
 function findSharedClocks(here, others) {
 	const theirs = others.map(({report}) => mapClocksById(report));

@@ -66,7 +66,7 @@ function limitValue(value, name, place, said) {
 	if (Array.isArray(value)) {
 		const list = limitList(value, name, place, said);
 
-		/* The limit for the rows of the matrix also applies to the items of each row. */
+		/* Each row of the matrix is also a list, and has the same limit as the list of rows. */
 		return list.map((item) => (isNumber(item) ? item :
 			limitValue(item, name === "matrix" ? name : "", `${place}[]`, said)));
 	}

@@ -100,7 +100,7 @@ const plainAxis = (text) => ({
 const lowest = (values) => values.reduce((low, value) => Math.min(low, value), Infinity);
 const highest = (values) => values.reduce((high, value) => Math.max(high, value), -Infinity);
 
-/* Returns VALUE rounded down to 1, 2 or 5 times a power of ten, so that an axis with this end has a tick there. */
+/* Returns VALUE rounded down to 1, 2 or 5 times a power of ten. An axis that ends there has a tick at its end. */
 function roundDown(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
 
@@ -255,8 +255,8 @@ function drawLineSample(report, clock) {
 }
 
 /*
- * Clocks that the user has hidden. clockLegend() makes a button for each clock, which shows or hides the clock in all
- * CANVASES. Each dataset in them has its clock in the property `clock`.
+ * Clocks that the user has hidden. clockLegend() makes a button for each clock, which shows or hides the clock in the
+ * charts of all CANVASES. The property `clock` of a chart's dataset is the dataset's clock.
  */
 const hiddenClocks = new Set();
 

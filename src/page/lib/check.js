@@ -1,7 +1,7 @@
 /*
- * Checks an untrusted report. Each value that the schema knows must have the schema's type. Otherwise the report is
- * refused, and the error names the place. Keys that the schema does not know are ignored, because later releases may
- * add some. Any key may be null or missing. The build inserts REPORT here, which has the types of report.schema.json.
+ * Checks an untrusted report. Each value that the schema knows must have the schema's type, or be null or missing.
+ * Otherwise the report is refused, and the error names the place. Keys that the schema does not know are ignored,
+ * because later releases may add some. The build inserts the object REPORT, which has the types of report.schema.json.
  */
 
 function refuse(place, what) {
@@ -34,7 +34,7 @@ function checkShape(value, shape, place) {
 		refuse(place, `a ${shape}`);
 }
 
-/* For each report, sentences about the parts of it that are not shown, which lib/bound.js makes. */
+/* Maps each report to the sentences of lib/bound.js about the parts of the report that are not shown. */
 const leftOut = new WeakMap();
 
 /*

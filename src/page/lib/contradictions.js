@@ -40,7 +40,7 @@ function orderContradictions(of, figures) {
 
 const total = (buckets) => buckets.reduce((sum, bucket) => sum + (bucket.count || 0), 0);
 
-/* Checks that the slowest read is not beyond the end of the histogram's last bucket. Ends of buckets are rounded up. */
+/* Checks that the latencies of a clock are in order, and that its histogram has all of its reads. */
 function latencyContradictions({id, latency}) {
 	if (!latency)
 		return [];

@@ -92,8 +92,8 @@ function badge(verdict, word) {
 }
 
 /*
- * Shows a percentile of the latency. If there were too few reads, the percentile would be the slowest read, and a dash
- * is shown instead. Reports of earlier releases always have a figure.
+ * Shows a percentile of the latency, or a dash if there were too few reads. With too few reads the percentile is just
+ * the slowest read. Reports of earlier releases always have a figure.
  */
 const formatPercentile = (latency, name) =>
 	(latency[name.replace("_ns", "_within_ns")] === null ?

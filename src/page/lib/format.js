@@ -24,7 +24,7 @@ function whole(value) {
 }
 
 /*
- * Formats VALUE with SIGNIFICANT digits, but with all digits of its whole part, and with at most BEHIND_MAX digits
+ * Formats VALUE with SIGNIFICANT digits. The whole part always has all its digits. There are at most BEHINDMAX digits
  * after the decimal point.
  */
 function precise(value, significant, behindMax = 12) {
@@ -37,7 +37,7 @@ function precise(value, significant, behindMax = 12) {
 }
 
 /*
- * Formats VALUE in the largest unit of UNITS that is not larger than the rounded VALUE. The space before a unit is a
+ * Formats VALUE in the largest unit of UNITS in which the rounded figure is at least 1. The space before a unit is a
  * no-break space. Whole numbers of the smallest unit have all digits. Other numbers have SIGNIFICANT digits.
  */
 function withUnit(value, units, significant) {

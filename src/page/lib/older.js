@@ -20,8 +20,8 @@ function convertOlderReport(report) {
 	for (const row of objects("behaviours"))
 		row.outcome = OLDER_OUTCOMES.get(row.outcome) || row.outcome;
 	/*
-	 * Numbers the hardware devices (`series`) in the order of the listed clocks, because schema 1 does not list drivers
-	 * that were left out.
+	 * Numbers the hardware devices (`series`) in the order of the listed clocks. The index of a device's driver is
+	 * not known, because a report of schema 1 does not say which drivers were left out.
 	 */
 	const mains = [...new Set(objects("clocks").map((clock) => clock.main))];
 

@@ -36,7 +36,8 @@ function startTheme(redraw) {
 }
 
 /*
- * Returns the colour with this name in page.css. Stores it for each theme, because reading it from the style is slow.
+ * Returns the colour with this name in page.css. The colour is stored until the theme changes, because reading it from
+ * the style is slow.
  */
 function colour(name) {
 	if (!colours.has(name)) {

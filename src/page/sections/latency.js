@@ -31,7 +31,7 @@ function histogramPoints(latency) {
 
 /*
  * Returns points of the quantile function: Y is the latency that the share p of the reads does not exceed, and X is
- * 1 / (1 - p). A bucket is a horizontal line. The last line ends at the slowest read.
+ * 1 / (1 - p). Each bucket of the histogram becomes a horizontal line. The last line ends at the slowest read.
  */
 function percentilePoints(latency) {
 	const points = [];
@@ -48,8 +48,8 @@ function percentilePoints(latency) {
 }
 
 /*
- * Formats a value of the percentile axis as a percentage. Values are 1 / (1 - p), as in HdrHistogram: 1 stands for the
- * fastest read, and 100 for 99 %.
+ * Formats a value of the percentile axis as a percentage. The value is 1 / (1 - p) for the percentile p, as in
+ * HdrHistogram: 1 means 0 %, which is the fastest read, and 100 means 99 %.
  */
 function percentileLabel(value) {
 	const percent = 100 - 100 / value;
@@ -64,8 +64,8 @@ function binSentence(bin) {
 }
 
 /*
- * Configures the chart of distributions. A logarithmic axis has no 0, so an empty bin is drawn below the bins that have
- * one read.
+ * Configures the chart of distributions. A logarithmic axis has no 0, so empty bins are drawn at half of the smallest
+ * share of any other bin.
  */
 function histogramConfig(report, clocks) {
 	const sets = clocks.map((clock) => ({

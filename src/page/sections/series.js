@@ -59,7 +59,10 @@ function seriesConfig(sets, unit, y, said) {
 const linearAxis = (text, format) => ({title: axisTitle(text), ticks: {callback: format}});
 const describeInterval = (format) => ({interval}) => `${format(interval.value)} (${span(interval, format)})`;
 
-/* Returns the clocks that have rates in the series, except the clock that the other clocks are compared with. */
+/*
+ * Returns the clocks that have rates in the series. The clock that the other clocks are compared with is left out: its
+ * own rate error is 0 in all rows.
+ */
 function listClocksWithRates(report) {
 	const moved = (interval) => Boolean(known(interval) && (interval.low !== 0 || interval.high !== 0));
 

@@ -176,7 +176,7 @@ function skewSentences(report) {
 		said.push(`All TSCs agree within ${ns(skew.within_ns)} at ${moments}.`);
 	else if (!skew.text && isNumber(skew.at_best_ns))
 		said.push(`Synchronisation not determined: only within ${ns(skew.at_best_ns)} at ${moments}.`);
-	/* The time is rounded down as in the text report, so that both show the same time. */
+	/* The time of the last pass is rounded down as in the text report, so that both reports show the same time. */
 	if (lastIsShown(report))
 		said.push(`Pairs and offsets are of the last pass, at ${ns(Math.floor(skew.last_ms / 100) * 1e8)}.`);
 	if (skew.worst_pair && isNumber(skew.worst_offset_ns))

@@ -29,9 +29,9 @@ function longestSequence(rows, id) {
 const lengthOf = ({row}) => row.to_ms - row.from_ms;
 
 /*
- * Returns the clock's phase (its time minus the other clock's time) in ns, at times that are TAU0 ms apart. Rows have
- * different lengths, so phases are interpolated between the ends of rows. The mean rate is subtracted, because both
- * figures exclude it.
+ * Returns the clock's phases in ns, at times that are TAU0 ms apart. A phase is the clock's time minus the time of the
+ * clock that it is compared with. Rows have different lengths, so phases are interpolated between the ends of rows. The
+ * mean rate is subtracted, because neither the Allan deviation nor the time interval error includes it.
  */
 function splitIntoPhases(stretch, tau0) {
 	const all = stretch.reduce((sum, one) => sum + lengthOf(one), 0);
@@ -80,12 +80,12 @@ function timeIntervalError(x, m) {
 
 /*
  * Returns {tau in ms, adev in ppb, floor in ppb, mtie in ns} of one clock for each averaging time. The floor is the
- * deviation that the errors of the readings alone can cause. The error at each end of a row is half of the rate's
- * error, and a second difference has four ends.
+ * deviation that the errors of the readings alone can cause. The error of a phase is half of a row's rate error times
+ * the row's length. A second difference of phases has four such errors, because the middle phase counts twice.
  */
 function calculateStability(rows, id) {
 	const stretch = longestSequence(rows, id), tau0 = median(stretch.map(lengthOf));
-	/* error of a row's rate in ppm, from the errors at both ends of the row */
+	/* Rate error of a row in ppm. The errors of the readings at both ends of the row cause it. */
 	const within = median(stretch.map(({rate}) => (rate.high - rate.low) / 2));
 	const found = [];
 

@@ -104,8 +104,8 @@ function describeInterface({interface: name, version, base, offers, tsc_hz: rate
 const getVersion = ({tool}) => joined([tool.version, tool.commit], ", ");
 
 /*
- * Returns the error of the TSC's rate as text. The error depends on the nominal rate of the clock that the TSC was
- * compared with.
+ * Returns the error of the TSC's rate as text. The TSC was compared with another clock, and the error is only right if
+ * that clock runs at its nominal rate.
  */
 function describeTscError({clocks}) {
 	const rate = known((clocks.find(({id}) => id === "tsc") || {}).measured_hz);
@@ -297,8 +297,9 @@ function clocksTable(report) {
 }
 
 /*
- * Returns a function that shows how much more a clock costs than the cheapest clock. Clocks that failed, or that have
- * a resolution above COARSE_NS have a dash. Such a clock is the cheapest one only if there are no other clocks.
+ * Returns a function that shows how much more a clock costs than the cheapest clock. A clock that failed, or that has a
+ * resolution above COARSE_NS, is unfit. An unfit clock gets a dash. Only if all clocks are unfit, the cheapest unfit
+ * clock is taken, and all clocks get a figure.
  */
 function extraCostFormatter(rows) {
 	const unfit = (clock) => clock.verdict === "fail" || clock.resolution_ns > COARSE_NS;
