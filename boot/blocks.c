@@ -32,7 +32,7 @@ blocks_queue_report(struct serial *serial, struct plan *plan, const struct repor
 	}
 	if (!full)
 		return;
-	plan_render_serial(plan, report, &json, &csv);
+	plan_render_serial_texts(plan, report, &json, &csv);
 	serial_queue_block(serial, "CSV", csv->bytes, csv->length);
 	record = plan_render_record(plan, report);
 	if (record)
@@ -41,7 +41,7 @@ blocks_queue_report(struct serial *serial, struct plan *plan, const struct repor
 }
 
 char *
-blocks_queue_requested_list(struct serial *serial, const struct options *options, const struct options_names *names)
+blocks_queue_rules_or_help(struct serial *serial, const struct options *options, const struct options_names *names)
 {
 	char *bytes = firmware_allocate(LIST_SIZE);
 	struct text text;

@@ -9,7 +9,7 @@
 /*
  * Queues PLAN's rendered texts of REPORT for SERIAL. With serial=summary it queues only the table without its details.
  * With serial=compact it queues this table and the short report of compact.h. Call it after the report was saved: see
- * plan_render_serial().
+ * plan_render_serial_texts().
  */
 void blocks_queue_report(struct serial *serial, struct plan *plan, const struct report *report);
 
@@ -17,7 +17,7 @@ void blocks_queue_report(struct serial *serial, struct plan *plan, const struct 
  * Queues the list that the option `rules` or `help` requests. Returns the list's text, or NULL if there is no memory.
  * The caller frees the text by firmware_free() after the block was sent.
  */
-char *blocks_queue_requested_list(struct serial *serial, const struct options *options,
-				  const struct options_names *names);
+char *blocks_queue_rules_or_help(struct serial *serial, const struct options *options,
+				 const struct options_names *names);
 
 #endif

@@ -79,7 +79,7 @@ find_cores_by_broadcast(struct machine *machine, struct report *report)
  * Lets the firmware start the other cores if it can. Otherwise no other core is started. A note gives the reason WHY.
  */
 static void
-choose_start_by_firmware(const struct machine *machine, const char *why, struct report *report)
+choose_core_start_by_firmware(const struct machine *machine, const char *why, struct report *report)
 {
 	if (machine->boot.start_firmware_cores) {
 		report_add_note(report, "%s: the other cores are started by the firmware's MP services (cores=mp).", why);
@@ -91,21 +91,21 @@ choose_start_by_firmware(const struct machine *machine, const char *why, struct 
 }
 
 void
-machine_choose_start_method(struct machine *machine, struct report *report)
+machine_choose_core_start_method(struct machine *machine, struct report *report)
 {
 	if (report->options.cores == CORES_MP && !machine->boot.start_firmware_cores)
-		choose_start_by_firmware(machine, "No firmware can start the other cores (cores=mp)",
-					 report);
+		choose_core_start_by_firmware(machine, "No firmware can start the other cores (cores=mp)",
+					      report);
 	if (report->options.cores != CORES_SIPI)
 		return;
 	if (machine->platform.cpu.memory_encrypted)
-		choose_start_by_firmware(machine,
-					 "This guest's memory is encrypted, so baretick can't start its other cores",
-					 report);
+		choose_core_start_by_firmware(machine,
+					      "This guest's memory is encrypted, so baretick can't start its other cores",
+					      report);
 	else if (!machine->platform.acpi.madt.found && machine->boot.finds_cores)
 		find_cores_by_broadcast(machine, report);
 	else if (!machine->platform.acpi.madt.found)
-		choose_start_by_firmware(machine, NO_MADT, report);
+		choose_core_start_by_firmware(machine, NO_MADT, report);
 }
 
 size_t
@@ -215,7 +215,7 @@ read_disruption_markers(void *context, bool is_first, struct signals *signals)
 }
 
 static void
-set_rate_and_deadline(void *context, struct rate hz, uint64_t deadline_ns)
+set_tsc_rate_and_deadline(void *context, struct rate hz, uint64_t deadline_ns)
 {
 	struct machine *machine = context;
 
@@ -250,11 +250,11 @@ feed_watchdog_and_save(void *context)
 }
 
 static bool
-set_tick_stopped(void *context, bool quiet)
+set_tick_stopped(void *context, bool stopped)
 {
 	struct machine *machine = context;
 
-	return tick_set_stopped(&machine->tick, quiet);
+	return tick_set_stopped(&machine->tick, stopped);
 }
 
 static void
@@ -274,7 +274,7 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.platform = &machine->platform,
 		.claims = &machine->platform.claims,
 		.timers = timer_drivers,
-		.window = interrupts_open_window(),
+		.window = interrupts_allocate_timer_windows(),
 		.series = plan->series,
 		.hooks = progress_make_hooks(&machine->progress, console, cpu->lfence_serialises),
 		.start_cores = start_cores,
@@ -282,8 +282,8 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.stop_cores = stop_cores,
 		.read_registers = read_registers,
 		.read_signals = read_disruption_markers,
-		.set_tsc_rate = set_rate_and_deadline,
-		.stop_tick = set_tick_stopped,
+		.set_tsc_rate = set_tsc_rate_and_deadline,
+		.set_tick_stopped = set_tick_stopped,
 		.phase_starts = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
@@ -328,5 +328,5 @@ void
 machine_close(struct machine *machine)
 {
 	progress_cancel_deadline(&machine->progress);
-	interrupts_close_window(&machine->run.window);
+	interrupts_free_timer_windows(&machine->run.window);
 }

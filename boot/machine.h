@@ -62,7 +62,7 @@ void machine_read_firmware_tables(struct machine *machine, struct report *report
  * broadcast or the firmware's MP services. If neither is possible, only the boot core is used. A note in REPORT gives
  * the reason.
  */
-void machine_choose_start_method(struct machine *machine, struct report *report);
+void machine_choose_core_start_method(struct machine *machine, struct report *report);
 
 /* Returns the number of cores that a run may use, as far as this is known before they are started. */
 size_t machine_count_cores(const struct machine *machine, const struct options *options);

@@ -41,18 +41,19 @@ get_base64_size(size_t cores, enum pair_schedule widest, const struct options *o
 }
 
 static size_t
-get_compression_size(const struct options *options)
+get_compression_work_size(const struct options *options)
 {
 	return options->serial == SERIAL_COMPACT ? sizeof(struct deflate_work) : 0;
 }
 
 static size_t
-get_size_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
+get_total_size_mib(const struct plan_page *page, size_t cores, enum pair_schedule widest, const struct options *options)
 {
 	size_t size = survey_memory_bytes(cores, widest, run_max_series_rows(options, cores)) +
 		      run_series_size_bytes(options, cores) + report_size_table(cores) +
 		      get_json_size(cores, options) + get_html_size(page, cores, options) + report_size_csv(cores) +
-		      get_screen_size(page) + get_base64_size(cores, widest, options) + get_compression_size(options);
+		      get_screen_size(page) + get_base64_size(cores, widest, options) +
+		      get_compression_work_size(options);
 
 	return (size + MIB - 1) / MIB;
 }
@@ -88,7 +89,7 @@ static bool
 try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
 	 const struct options *options)
 {
-	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_size(options);
+	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_work_size(options);
 
 	*plan = (struct plan){
 		.page = page,
@@ -125,7 +126,8 @@ note_fewer_cores(const struct plan *plan, size_t cores, struct report *report)
 	if (plan->cores < cores)
 		report_add_note(report, "The %zu MiB of memory for %zu cores are not available: at most %zu cores are "
 				"used.",
-				get_size_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options), cores, plan->cores);
+				get_total_size_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options), cores,
+				plan->cores);
 }
 
 bool
@@ -142,7 +144,7 @@ plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, str
 }
 
 bool
-plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
+plan_render_files(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {
 	bool fit = true;
 
@@ -176,7 +178,8 @@ get_short_json_text(struct plan *plan)
 }
 
 void
-plan_render_serial(struct plan *plan, const struct report *report, const struct text **json, const struct text **csv)
+plan_render_serial_texts(struct plan *plan, const struct report *report, const struct text **json,
+			 const struct text **csv)
 {
 	struct text *shorter = get_short_json_text(plan);
 

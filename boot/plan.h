@@ -30,7 +30,7 @@ struct plan {
 	 * size 0.
 	 */
 	struct text table, json, html, csv;
-	struct text record;      /* set by plan_render(); its bytes belong to the run */
+	struct text record;      /* set by plan_render_files(); its bytes belong to the run */
 	struct text base64;      /* the record for the serial line */
 	struct text screen;      /* the pager's buffer */
 	struct deflate_work *pack; /* work memory of serial=compact, else NULL */
@@ -47,7 +47,7 @@ bool plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page
  * Renders all saved formats of REPORT into the plan's buffers, and sets TEXTS to them. Returns false if a text does not
  * fit, which the buffers' sizes prevent.
  */
-bool plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
+bool plan_render_files(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES]);
 
 /*
  * Renders the texts for a serial line into the same buffers. Call this after the report was saved. With many cores,
@@ -55,8 +55,8 @@ bool plan_render(struct plan *plan, const struct report *report, const struct te
  * JSON overwrites the page, because the JSON may still be sent to a server. Without a page nothing is sent to a server,
  * so the short JSON overwrites the JSON.
  */
-void plan_render_serial(struct plan *plan, const struct report *report, const struct text **json,
-			const struct text **csv);
+void plan_render_serial_texts(struct plan *plan, const struct report *report, const struct text **json,
+			      const struct text **csv);
 
 /*
  * Returns the record in base64. Returns NULL if the report has no record. Also returns NULL if the report has so many

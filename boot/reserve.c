@@ -6,7 +6,7 @@
 #include "run/run.h"
 
 static bool
-is_any_clock_in_memory(const struct platform *platform, const struct options *options)
+is_any_clock_page_needed(const struct platform *platform, const struct options *options)
 {
 	bool any = false;
 
@@ -21,7 +21,7 @@ reserve_clock_pages(struct platform *platform, const struct options *options, si
 {
 	struct pages *pages = &platform->pages;
 
-	if (!is_any_clock_in_memory(platform, options))
+	if (!is_any_clock_page_needed(platform, options))
 		return;
 	pages->memory = firmware_reserve_low_pages(cores + 1);
 	pages->count = pages->memory ? cores + 1 : 0;

@@ -1,7 +1,7 @@
 /* Ends the run by QEMU's exit device, Xen's hypercall, ACPI's sleep state S5, or a reset. See exit.h. */
 #include "bare/exit.h"
 
-#include "bare/console/line.h"
+#include "bare/console/serial_line.h"
 #include "bare/console/xen_console.h"
 #include "hw/hw.h"
 
@@ -25,7 +25,7 @@
 extern void bare_triple_fault(void) __attribute__((noreturn, visibility("hidden")));
 
 static void
-wait_until_off(void)
+wait_for_reset_or_power_off(void)
 {
 	for (unsigned i = 0; i < OFF_POLLS_MAX; i++)
 		(void)hw_in8(DELAY_PORT);
@@ -34,12 +34,12 @@ wait_until_off(void)
 void
 exit_by_reset(void)
 {
-	line_flush();
+	serial_line_flush();
 	xen_end_guest(XEN_REBOOT);
 	hw_out8(RESET_PORT, RESET_PREPARE);
 	hw_out8(RESET_PORT, RESET_FULL);
 	hw_out8(KEYBOARD_PORT, KEYBOARD_RESET);
-	wait_until_off();
+	wait_for_reset_or_power_off();
 	bare_triple_fault();
 }
 
@@ -50,7 +50,7 @@ power_off(const struct acpi_facts *acpi)
 	if (!acpi->s5.found || !acpi->fadt.pm1_cnt_blk || acpi->fadt.pm1_cnt_blk > UINT16_MAX)
 		return;
 	hw_out16((uint16_t)acpi->fadt.pm1_cnt_blk, (uint16_t)(acpi->s5.type << SLEEP_TYPE_SHIFT | SLEEP_ENABLE));
-	wait_until_off();
+	wait_for_reset_or_power_off();
 }
 
 static void
@@ -58,18 +58,18 @@ print_line(struct console *console, const char *line)
 {
 	console_print_serial(console, line);
 	console_print_serial(console, "\n");
-	line_flush();
+	serial_line_flush();
 }
 
 void
-exit_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
+exit_end_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
 {
-	while (serial_send_next(&console->serial))
+	while (serial_send_next_chunk(&console->serial))
 		;
-	line_flush();
+	serial_line_flush();
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
-		wait_until_off();
+		wait_for_reset_or_power_off();
 		print_line(console, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how != EXIT_REBOOT && how != EXIT_RETURN) {
@@ -78,7 +78,7 @@ exit_run(struct console *console, enum options_exit how, enum exit_result result
 	}
 	if (acpi->fadt.reset_port) {
 		hw_out8(acpi->fadt.reset_port, acpi->fadt.reset_value);
-		wait_until_off();
+		wait_for_reset_or_power_off();
 	}
 	exit_by_reset();
 }

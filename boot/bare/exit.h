@@ -12,7 +12,8 @@
  * because no person can be asked. EXIT_RETURN resets it, because there is no caller. If a power-off fails, the machine
  * is reset.
  */
-void exit_run(struct console *console, enum options_exit how, enum exit_result result, const struct acpi_facts *acpi)
+void exit_end_run(struct console *console, enum options_exit how, enum exit_result result,
+		  const struct acpi_facts *acpi)
 	__attribute__((noreturn));
 
 /* Resets the machine at once. */

@@ -2,7 +2,7 @@
  * Runs baretick without firmware: opens the console, reads options and facts about the machine, measures, and sends the
  * report over the serial line. All data that outlives a function is in one struct application.
  */
-#include "bare/console/line.h"
+#include "bare/console/serial_line.h"
 #include "bare/exit.h"
 #include "bare/firmware/bare.h"
 #include "bare/protect.h"
@@ -11,7 +11,7 @@
 #include "clocks/pic_registers.h"
 #include "console/console.h"
 #include "firmware/describe.h"
-#include "firmware/sources.h"
+#include "firmware/option_sources.h"
 #include "guard/guard.h"
 #include "hw/hw.h"
 #include "hw/lapic.h"
@@ -43,7 +43,7 @@ static bool is_ending;                  /* true once an exception is being print
 static void
 exit_application(struct application *app, enum exit_result result)
 {
-	exit_run(&app->console, app->run.report.options.exit, result, &app->machine.platform.acpi);
+	exit_end_run(&app->console, app->run.report.options.exit, result, &app->machine.platform.acpi);
 }
 
 /* Prints ERROR, the reason why the run cannot start, and ends the run with EXIT_ERROR. */
@@ -58,9 +58,9 @@ end_without_measuring(struct application *app, const char *error)
 
 /* Prints the list that the option `rules` or `help` requests, and ends the run. */
 static void
-show_requested_list(struct application *app)
+show_rules_or_help(struct application *app)
 {
-	if (!blocks_queue_requested_list(&app->console.serial, &app->run.report.options, &app->names.options))
+	if (!blocks_queue_rules_or_help(&app->console.serial, &app->run.report.options, &app->names.options))
 		end_without_measuring(app, NO_MEMORY);
 	exit_application(app, EXIT_PASS);
 }
@@ -72,20 +72,21 @@ show_requested_list(struct application *app)
 static bool
 read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
 {
-	struct sources sources = sources_set_defaults(&app->names.options, &app->run.report, error);
-	char *buffer = firmware_allocate(SOURCES_READ_SIZE); /* a copy, because the command line must not be changed */
+	struct option_sources sources = option_sources_set_defaults(&app->names.options, &app->run.report, error);
+	/* a copy, because the command line must not be changed */
+	char *buffer = firmware_allocate(OPTION_SOURCES_READ_SIZE);
 	size_t length, held;
 	const char *line = bare_get_command_line(&length);
 
 	names_collect_option_ids(&app->names);
 	if (buffer) {
-		held = length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
+		held = length < OPTION_SOURCES_READ_SIZE ? length : OPTION_SOURCES_READ_SIZE;
 		__builtin_memcpy(buffer, line, held);
-		sources_parse_loader_words(&sources, buffer, held, length, "the command line");
-		sources_parse_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
+		option_sources_parse_loader_text(&sources, buffer, held, length, "the command line");
+		option_sources_parse_fw_cfg(&sources, &app->machine.platform.cpu, buffer);
 	}
 	firmware_free(buffer);
-	return sources_check_options(&sources);
+	return option_sources_check(&sources);
 }
 
 /*
@@ -93,11 +94,11 @@ read_options(struct application *app, char error[OPTIONS_ERROR_SIZE])
  * an error and returns false.
  */
 static bool
-queue_report(struct application *app)
+queue_report_for_serial(struct application *app)
 {
 	const struct text *texts[SAVE_FILES];
 
-	if (!plan_render(&app->plan, &app->run.report, texts)) {
+	if (!plan_render_files(&app->plan, &app->run.report, texts)) {
 		console_print_serial(&app->console, "error: the report is larger than the memory that was allocated for it\n");
 		return false;
 	}
@@ -109,7 +110,7 @@ static void
 use_pm_timer_for_alarms(const struct acpi_fadt *fadt)
 {
 	if (fadt->found && fadt->pm_tmr_blk && fadt->pm_tmr_len)
-		pm_alarm_set_port((uint16_t)fadt->pm_tmr_blk, fadt->tmr_val_ext ? UINT32_MAX : 0xffffff);
+		alarm_set_pm_timer_port((uint16_t)fadt->pm_tmr_blk, fadt->tmr_val_ext ? UINT32_MAX : 0xffffff);
 }
 
 static void
@@ -130,21 +131,21 @@ measure_and_report(void *argument)
 	if (!good)
 		end_without_measuring(app, error);
 	if (report->options.rules || report->options.help)
-		show_requested_list(app);
+		show_rules_or_help(app);
 	report_add_note(report,
 			"Started without UEFI: the report is on %s only. There is no boot volume, no screen, no network, "
-			"and no Secure Boot.", get_line_name());
-	machine_choose_start_method(machine, report);
+			"and no Secure Boot.", serial_line_get_name());
+	machine_choose_core_start_method(machine, report);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	use_pm_timer_for_alarms(&machine->platform.acpi.fadt);
 	if (!plan_allocate(&app->plan, machine_count_cores(machine, &report->options), NULL, report))
 		end_without_measuring(app, NO_MEMORY);
 	machine_run_measurements(machine, &app->plan, &app->console, &app->run);
-	exit_application(app, queue_report(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
+	exit_application(app, queue_report_for_serial(app) ? get_exit_result(report->verdict) : EXIT_ERROR);
 }
 
 static void
-restore_boot_core(void *run)
+restore_boot_core_settings(void *run)
 {
 	run_restore_boot_core(run);
 }
@@ -225,7 +226,7 @@ bare_main(const void *loader_data, uint32_t magic)
 	console_open(&app->console);
 	guard_install_handlers();
 	if (!guard_run(measure_and_report, app, &fault)) {
-		guard_run(restore_boot_core, &app->run, &again);
+		guard_run(restore_boot_core_settings, &app->run, &again);
 		end_after_fault(app, &fault);
 	}
 	exit_by_reset(); /* not reached, because measure_and_report() does not return */

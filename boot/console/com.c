@@ -167,7 +167,7 @@ com_set_loopback(const struct com *com, bool on)
 }
 
 bool
-com_receives_byte(const struct com *com)
+com_wait_for_received_byte(const struct com *com)
 {
 	uint8_t byte;
 	bool heard = false;

@@ -40,7 +40,7 @@ void com_set_loopback(const struct com *com, bool on);
  * Waits some milliseconds for a received byte. Returns false if none was received. Otherwise discards it and all bytes
  * that follow.
  */
-bool com_receives_byte(const struct com *com);
+bool com_wait_for_received_byte(const struct com *com);
 
 /* Implements write() of struct serial_line. COM is a struct com. */
 bool com_write(void *com, const char *bytes, size_t size);

@@ -116,7 +116,7 @@ send_block_chunk(struct serial *serial)
 }
 
 bool
-serial_send_next(struct serial *serial)
+serial_send_next_chunk(struct serial *serial)
 {
 	if (!has_line(serial))
 		serial->block = serial->block_count;

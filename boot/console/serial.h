@@ -50,7 +50,7 @@ void serial_print(struct serial *serial, const char *text);
 void serial_queue_block(struct serial *serial, const char *name, const char *body, size_t length);
 
 /* Sends a part of the queue. Returns false if the queue is empty. */
-bool serial_send_next(struct serial *serial);
+bool serial_send_next_chunk(struct serial *serial);
 
 /*
  * Drops the queue. For each block that was not sent completely, sends one line with the number of bytes that were sent.

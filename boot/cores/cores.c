@@ -10,7 +10,7 @@
 #include "smp/dispatch.h"
 
 static bool
-cores_is_alive(void *context, size_t core)
+cores_is_core_alive(void *context, size_t core)
 {
 	const struct cores *cores = context;
 
@@ -20,7 +20,7 @@ cores_is_alive(void *context, size_t core)
 
 /* Copies the state of CORE's slot into its record. Called after each change of slot->state. */
 static void
-cores_update_record(struct cores *cores, size_t core)
+cores_update_core_record(struct cores *cores, size_t core)
 {
 	const struct core_slot *slot = &cores->startup.slots[core];
 	struct core_record *record = &cores->records[core];
@@ -52,7 +52,7 @@ cores_run_on_cores(void *context, const uint32_t *list, size_t count, smp_job *w
 		size_t core = dispatch_get_core(list, i);
 
 		if (core > 0 && core < startup->count && startup->slots[core].state != CORE_ALIVE)
-			cores_update_record(cores, core);
+			cores_update_core_record(cores, core);
 	}
 	job_finish(&job);
 	return finished;
@@ -86,7 +86,7 @@ cores_use_boot_core_only(struct cores *cores, uint32_t own_apic_id, struct smp *
 	*smp = (struct smp){
 		.context = cores,
 		.count = 1,
-		.alive = cores_is_alive,
+		.alive = cores_is_core_alive,
 		.run = cores_run_on_core,
 		.run_all = cores_run_on_all_cores,
 		.run_some = cores_run_on_cores,
@@ -237,7 +237,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores->firmware_lost_cores = true;
 	report_unlisted_core(cores);
 	for (size_t i = 1; i < cores->startup.count; i++)
-		cores_update_record(cores, i);
+		cores_update_core_record(cores, i);
 	return alive > 0;
 }
 

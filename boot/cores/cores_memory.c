@@ -148,7 +148,7 @@ fill_trampoline(uint8_t *page, uint64_t *tables, const struct core_setup *setup)
 }
 
 static void
-fill_slots(struct cores *cores, size_t working, uint8_t *stacks)
+fill_core_slots(struct cores *cores, size_t working, uint8_t *stacks)
 {
 	for (size_t i = 1; i < working; i++) {
 		struct core_slot *slot = &cores->startup.slots[i];
@@ -201,7 +201,7 @@ cores_memory_allocate(struct cores *cores, size_t listed, size_t working, uint32
 	setup->slots = cores->startup.slots;
 	setup->x2apic = cores->startup.lapic.x2apic;
 	cores->setup = setup;
-	fill_slots(cores, working, stacks);
+	fill_core_slots(cores, working, stacks);
 	fill_trampoline(page, tables, setup);
 	return true;
 }

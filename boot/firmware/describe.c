@@ -5,7 +5,7 @@
 #include "firmware/firmware.h"
 
 static const char *
-get_accelerator(const char *hypervisor)
+get_accelerator_name(const char *hypervisor)
 {
 	static const struct {
 		const char *signature, *word;
@@ -36,7 +36,7 @@ join_two_names(char *out, size_t size, const char *first, const char *second)
 
 /* Copies strings as whole arrays, because source and destination have the same size and end with a 0. */
 static void
-describe_identity(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
+describe_machine_identity(struct report *report, const struct platform *platform, const struct smbios_facts *smbios)
 {
 	struct report_identity *identity = &report->identity;
 	struct cpu_identity cpu;
@@ -77,10 +77,10 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	__builtin_memcpy(report->cpu_vendor, cpu->vendor, sizeof(report->cpu_vendor));
 	__builtin_memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
 	text_init(&text, report->accelerator, sizeof(report->accelerator));
-	text_put(&text, get_accelerator(cpu->hypervisor));
+	text_put(&text, get_accelerator_name(cpu->hypervisor));
 	text_init(&text, report->firmware, sizeof(report->firmware));
 	firmware_print_name(&text);
-	describe_identity(report, platform, smbios);
+	describe_machine_identity(report, platform, smbios);
 	report->fence = cpu->lfence_serialises ? "lfence;rdtsc" : "mfence;lfence;rdtsc";
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	report->lapic_always_runs = cpu->lapic_always_runs;

@@ -149,7 +149,7 @@ run_on_started_core(void (*work)(void *argument), void (*after)(void *argument),
 }
 
 struct timer_window
-interrupts_open_window(void)
+interrupts_allocate_timer_windows(void)
 {
 	struct lapic lapic;
 
@@ -170,7 +170,7 @@ interrupts_open_window(void)
 }
 
 void
-interrupts_close_window(struct timer_window *window)
+interrupts_free_timer_windows(struct timer_window *window)
 {
 	firmware_free(gates);
 	firmware_free(recorder_slot);

@@ -11,9 +11,9 @@
  * Allocates the memory of timer windows. Returns the functions that start them, or NULL pointers if there is no memory
  * or no local APIC.
  */
-struct timer_window interrupts_open_window(void);
+struct timer_window interrupts_allocate_timer_windows(void);
 
-/* Frees the memory of interrupts_open_window(). */
-void interrupts_close_window(struct timer_window *window);
+/* Frees the memory of interrupts_allocate_timer_windows(). */
+void interrupts_free_timer_windows(struct timer_window *window);
 
 #endif

@@ -99,7 +99,7 @@ read_file(const char *path, size_t *length)
 
 /* Sets limits of rules in REPORT's options, from the COUNT options in WORDS. */
 static void
-set_limits(struct report *report, char *const *words, int count)
+set_rule_limits(struct report *report, char *const *words, int count)
 {
 	const char *ids[RULES_MAX + 1], *none[] = { NULL };
 	const struct options_names names = { none, ids };
@@ -130,7 +130,7 @@ make_report_from_record(const char *path, char *const *words, int count)
 	if (strcmp(report->version, VERSION) || strcmp(report->commit, COMMIT))
 		fprintf(stderr, "The record is from baretick %s (%s). This is %s (%s), and judges by its own rules.\n",
 			report->version, report->commit, VERSION, COMMIT);
-	set_limits(report, words, count);
+	set_rule_limits(report, words, count);
 	replay_calculate_results(report, record, length, found.entries, found.dropped);
 	return report;
 }
@@ -195,7 +195,7 @@ write_report_files(const char *folder, const struct report *report)
 
 /* Prints the differences between the file PATH and REPORT's JSON by diff(1). Returns diff's exit status. */
 static int
-print_differences(const char *path, const struct report *report)
+print_json_differences(const char *path, const struct report *report)
 {
 	struct text text = render(json_render, report);
 	FILE *file = tmpfile();
@@ -241,7 +241,7 @@ read_option_value(int count, char **words, int *i)
 
 /* Stores the words of the command line in REQUEST. Moves the limits of rules to the start of WORDS, in their order. */
 static void
-parse_words(struct request *request, int count, char **words)
+parse_command_line(struct request *request, int count, char **words)
 {
 	request->limits = words;
 	for (int i = 1; i < count; i++) {
@@ -269,13 +269,13 @@ main(int count, char **words)
 {
 	struct request request = { .record = NULL };
 
-	parse_words(&request, count, words);
+	parse_command_line(&request, count, words);
 	struct report *report = make_report_from_record(request.record, request.limits, request.limit_count);
 
 	if (request.folder)
 		write_report_files(request.folder, report);
 	if (request.other)
-		return print_differences(request.other, report);
+		return print_json_differences(request.other, report);
 	if (!request.folder) {
 		struct text text = render(table_render, report);
 

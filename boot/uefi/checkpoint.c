@@ -15,7 +15,7 @@
  * identity=off, because the hash does not reveal it.
  */
 static void
-make_marker_name(char name[RUNNING_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
+make_marker_name(char name[MARKER_FILE_NAME_SIZE], const struct report *report, const struct smbios_facts *smbios)
 {
 	char bytes[sizeof(report->cpu) + sizeof(report->hypervisor) + sizeof(report->firmware) + sizeof(*smbios)];
 	char hex[SHA256_HEX_SIZE];
@@ -25,7 +25,7 @@ make_marker_name(char name[RUNNING_NAME_SIZE], const struct report *report, cons
 	text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", report->cpu, report->hypervisor, report->firmware,
 		    smbios->vendor, smbios->product, smbios->serial, smbios->board_vendor, smbios->board_product);
 	sha256_hex(bytes, text.length, hex);
-	text_init(&text, name, RUNNING_NAME_SIZE);
+	text_init(&text, name, MARKER_FILE_NAME_SIZE);
 	text_printf(&text, "%.8s.run", hex);
 }
 
@@ -40,7 +40,7 @@ write_marker(struct checkpoint *checkpoint, const char *phase)
 	text_init(&text, checkpoint->marker.phase, sizeof(checkpoint->marker.phase));
 	text_put(&text, phase);
 	marker_print(bytes, &checkpoint->marker);
-	checkpoint->marks = running_write_file(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
+	checkpoint->marks = marker_file_write(checkpoint->name, bytes, sizeof(bytes), &checkpoint->folder_made);
 	checkpoint->marked |= checkpoint->marks;
 }
 
@@ -54,11 +54,11 @@ checkpoint_open(struct checkpoint *checkpoint, struct report *report, const stru
 		return;
 	make_marker_name(checkpoint->name, report, smbios);
 	marker->cores = CORES_OFF;
-	if (marker_parse(bytes, running_read_file(checkpoint->name, bytes, sizeof(bytes)), &found)) {
-		found.unrenamed = found.report && save_is_unrenamed(found.report);
+	if (marker_parse(bytes, marker_file_read(checkpoint->name, bytes, sizeof(bytes)), &found)) {
+		found.unrenamed = found.report && save_has_temporary_name(found.report);
 		marker->least = marker_apply_to_options(&found, report);
 	}
-	checkpoint->number = save_find_next_number();
+	checkpoint->number = save_find_next_report_number();
 	/* Checkpoints use the two folder numbers after the report's number. */
 	checkpoint->marks = checkpoint->number && checkpoint->number <= FOLDERS_MAX - 2;
 	write_marker(checkpoint, "open");
@@ -86,7 +86,7 @@ save_checkpoint_now(struct checkpoint *checkpoint)
 	if (earlier == number)
 		number++;
 	run_make_report_so_far(checkpoint->run, checkpoint->phase, &checkpoint->report);
-	checkpoint->saves = plan_render(checkpoint->plan, &checkpoint->report, texts) &&
+	checkpoint->saves = plan_render_files(checkpoint->plan, &checkpoint->report, texts) &&
 			    save_checkpoint(texts, number);
 	if (checkpoint->saves)
 		checkpoint->marker.report = number;
@@ -122,7 +122,7 @@ checkpoint_start_phase(void *context, const struct run *run, const struct run_ph
 }
 
 void
-checkpoint_set_cores(void *context, enum options_cores cores)
+checkpoint_set_core_start_method(void *context, enum options_cores cores)
 {
 	struct checkpoint *checkpoint = context;
 
@@ -168,7 +168,7 @@ checkpoint_close(struct checkpoint *checkpoint, bool saved)
 	if (checkpoint->marker.least != CORES_SIPI)
 		write_marker(checkpoint, "");
 	else if (checkpoint->marked)
-		running_remove_file(checkpoint->name, checkpoint->folder_made && !saved && !latest);
+		marker_file_remove(checkpoint->name, checkpoint->folder_made && !saved && !latest);
 	if (saved && latest)
 		save_remove_report(latest);
 }

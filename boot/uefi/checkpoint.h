@@ -14,14 +14,14 @@
 #include "run/marker.h"
 #include "run/run.h"
 #include "smbios/smbios.h"
-#include "uefi/volume/running.h"
+#include "uefi/volume/marker_file.h"
 #include "uefi/volume/save.h"
 
 struct checkpoint {
 	struct plan *plan;      /* owned by the caller; renders the report */
 	struct report report;   /* the report of the latest checkpoint */
 	struct marker marker;
-	char name[RUNNING_NAME_SIZE];
+	char name[MARKER_FILE_NAME_SIZE];
 	char damage[SAVE_SENTENCE_SIZE]; /* reason why the volume is not used; "" if it is used */
 	bool marks;             /* true while the volume accepts a marker */
 	bool marked;            /* true once the volume has this run's marker */
@@ -51,7 +51,7 @@ void checkpoint_set_plan(struct checkpoint *checkpoint, struct plan *plan);
 bool checkpoint_start_phase(void *context, const struct run *run, const struct run_phase *phase);
 
 /* Called if the current phase starts the cores by another method than the marker states. Writes the marker again. */
-void checkpoint_set_cores(void *context, enum options_cores cores);
+void checkpoint_set_core_start_method(void *context, enum options_cores cores);
 
 /*
  * Returns true if a checkpoint is due, a minute after the latest checkpoint or later. Called between batches of a phase

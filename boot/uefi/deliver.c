@@ -34,7 +34,8 @@ save_and_show(struct console *console, struct plan *plan, struct report *report,
 	checkpoint_close(checkpoint, saved);
 	if (!saved) {
 		report_add_note(report, "%s", said);
-		plan_render(plan, report, texts); /* renders again, because the report now has a note on the failure */
+		/* renders again, because the report now has a note on the failure */
+		plan_render_files(plan, report, texts);
 	}
 	pager_show_report(pager, console, report, said, plan->screen);
 	console_print_serial(console, said);
@@ -47,7 +48,7 @@ deliver_report(struct console *console, struct plan *plan, struct report *report
 {
 	const struct text *texts[SAVE_FILES];
 
-	if (!plan_render(plan, report, texts)) {
+	if (!plan_render_files(plan, report, texts)) {
 		checkpoint_close(checkpoint, false);
 		console_print(console, DELIVER_TOO_LARGE);
 		pager_show_document(pager, console, "Error", DELIVER_TOO_LARGE);
@@ -89,5 +90,6 @@ deliver_error_report(struct plan *plan, struct report *report, const struct plan
 	report->incomplete = true;
 	judge_report(report);
 	recommend_clocks(report);
-	return plan_render(plan, report, texts) && !save_is_latest_report(texts[SAVE_JSON]) && save_report(texts, 0, sentence);
+	return plan_render_files(plan, report, texts) && !save_is_latest_report(texts[SAVE_JSON]) &&
+	       save_report(texts, 0, sentence);
 }

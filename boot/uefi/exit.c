@@ -24,7 +24,7 @@ print_in_last_row(struct console *console, enum text_ink ink, const char *line)
  * stopped.
  */
 static void
-wait_until_off(void)
+wait_for_reset_or_power_off(void)
 {
 	EFI_EVENT over;
 
@@ -40,7 +40,7 @@ static void
 reset_by_firmware(EFI_RESET_TYPE type)
 {
 	firmware_system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);
-	wait_until_off();
+	wait_for_reset_or_power_off();
 }
 
 /* Writes ACPI's reset register as a last resort, as Linux's reboot=acpi does. */
@@ -52,7 +52,7 @@ restart_machine(const struct acpi_fadt *fadt)
 	if (!fadt->reset_port)
 		return;
 	hw_out8(fadt->reset_port, fadt->reset_value);
-	wait_until_off();
+	wait_for_reset_or_power_off();
 }
 
 /* Powers off. Prints a line before, because U-Boot's ResetSystem neither powers off nor returns. */
@@ -64,17 +64,17 @@ power_off(struct console *console)
 }
 
 void
-exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
-	 struct pager *pager, const struct acpi_fadt *fadt)
+exit_end_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
+	     struct pager *pager, const struct acpi_fadt *fadt)
 {
 	if (how == EXIT_ASK)
 		how = pager_wait_for_exit(pager, can_return);
-	while (serial_send_next(&console->serial)) /* the queue is empty if the pager waited for an exit */
+	while (serial_send_next_chunk(&console->serial)) /* the queue is empty if the pager waited for an exit */
 		;
-	pager_run_last(pager);
+	pager_call_last_function(pager);
 	if (how == EXIT_DEBUG) {
 		hw_out8(DEBUG_EXIT_PORT, result);
-		wait_until_off();
+		wait_for_reset_or_power_off();
 		print_in_last_row(console, INK_BAR_FAIL, "exit=debug-exit: no exit device at port 501h; powering off.");
 	}
 	if (how == EXIT_RETURN && can_return)

@@ -13,7 +13,7 @@
  * need CAN_RETURN. With EXIT_ASK the reader sees the pages of PAGER. For a restart, this function writes FADT's reset
  * register if the firmware does not reset the machine.
  */
-void exit_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
-	      struct pager *pager, const struct acpi_fadt *fadt);
+void exit_end_run(struct console *console, enum options_exit how, enum exit_result result, bool can_return,
+		  struct pager *pager, const struct acpi_fadt *fadt);
 
 #endif

@@ -60,8 +60,8 @@ release_all_resources(struct application *app)
 static void
 exit_application(struct application *app, enum exit_result result, bool can_return)
 {
-	exit_run(&app->console, app->run.report.options.exit, result, can_return, &app->pager,
-		 &app->machine.platform.acpi.fadt);
+	exit_end_run(&app->console, app->run.report.options.exit, result, can_return, &app->pager,
+		     &app->machine.platform.acpi.fadt);
 }
 
 /*
@@ -110,9 +110,9 @@ end_without_measuring(struct application *app, const char *error, const char *sa
 
 /* Shows the list that the option `rules` or `help` requests, and ends the run. */
 static EFI_STATUS
-show_requested_list(struct application *app)
+show_rules_or_help(struct application *app)
 {
-	char *bytes = blocks_queue_requested_list(&app->console.serial, &app->run.report.options, &app->names.options);
+	char *bytes = blocks_queue_rules_or_help(&app->console.serial, &app->run.report.options, &app->names.options);
 
 	if (!bytes)
 		return end_without_measuring(app, NO_MEMORY, "");
@@ -161,12 +161,12 @@ measure_and_report(struct application *app)
 	console_draw_row(&app->console, 0, INK_BAR, " baretick " VERSION " (" COMMIT ")   Measuring");
 	machine->boot = (struct machine_boot){
 		.needs_acpi = true,
-		.count_firmware_cores = mp_count_listed,
+		.count_firmware_cores = mp_count_listed_cores,
 		.start_firmware_cores = mp_start_cores,
 		.stop_firmware_cores = mp_stop_cores,
 		.context = &app->checkpoint,
 		.start_phase = checkpoint_start_phase,
-		.set_cores = checkpoint_set_cores,
+		.set_cores = checkpoint_set_core_start_method,
 		.is_due = checkpoint_is_due,
 		.save_due = checkpoint_save_if_due,
 	};
@@ -180,10 +180,10 @@ measure_and_report(struct application *app)
 	if (!good)
 		return end_with_option_error(app, error);
 	if (report->options.rules || report->options.help)
-		return show_requested_list(app);
+		return show_rules_or_help(app);
 	describe_machine(report, &machine->platform, &machine->smbios);
 	checkpoint_open(&app->checkpoint, report, &machine->smbios);
-	machine_choose_start_method(machine, report);
+	machine_choose_core_start_method(machine, report);
 	if (!plan_allocate(&app->plan, machine_count_cores(machine, &report->options), &report_page, report)) {
 		checkpoint_close(&app->checkpoint, false);
 		return end_without_measuring(app, NO_MEMORY, "");
@@ -217,7 +217,7 @@ measure_and_store_status(void *argument)
 }
 
 static void
-restore_boot_core(void *run)
+restore_boot_core_settings(void *run)
 {
 	run_restore_boot_core(run);
 }
@@ -233,7 +233,7 @@ end_after_fault(struct application *app, const struct fault *fault)
 	struct text text;
 
 	watchdog_disarm(&app->machine.watchdog);
-	guard_run(restore_boot_core, &app->run, &again);
+	guard_run(restore_boot_core_settings, &app->run, &again);
 	text_init(&text, bytes, sizeof(bytes));
 	fault_print_baretick_exception(&text, fault);
 	text_put_char(&text, '\n');

@@ -61,11 +61,11 @@ struct run_machine {
 	 */
 	void (*set_tsc_rate)(void *context, struct rate hz, uint64_t deadline_ns);
 	/*
-	 * Stops the firmware's timer tick if QUIET is true; restarts it if QUIET is false. Returns false if the tick
+	 * Stops the firmware's timer tick if STOPPED is true; restarts it if STOPPED is false. Returns false if the tick
 	 * cannot be stopped. It is called only if a clock of the run is the source of the tick. NULL if the machine
 	 * cannot stop its tick.
 	 */
-	bool (*stop_tick)(void *context, bool quiet);
+	bool (*set_tick_stopped)(void *context, bool stopped);
 	/* Called at the start of each phase, when the results of the earlier phases are complete. May be NULL. */
 	void (*phase_starts)(void *context, const struct run *run, const struct run_phase *phase);
 	/*

@@ -41,7 +41,7 @@ run_set_firmware_tick(struct run *run, bool needed)
 	needed |= run->needs_tick;
 	if (!run->tick_from_clock || run->survey.ticking == needed)
 		return;
-	if (!machine->stop_tick || !machine->stop_tick(machine->context, !needed))
+	if (!machine->set_tick_stopped || !machine->set_tick_stopped(machine->context, !needed))
 		mark_clocks_stopped_by_ticks(&run->report);
 	else
 		survey_note_firmware_tick(&run->survey, needed);

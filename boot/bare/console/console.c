@@ -5,7 +5,7 @@
 #include "console/console.h"
 
 #include "console/com.h"
-#include "bare/console/line.h"
+#include "bare/console/serial_line.h"
 #include "bare/console/xen_console.h"
 
 static struct com com;
@@ -42,13 +42,13 @@ console_add_port(struct console *console, uint16_t port)
 }
 
 bool
-line_read_byte(uint8_t *byte)
+serial_line_read_byte(uint8_t *byte)
 {
 	return used == XEN_LINE ? xen_console_read(&xen, byte) : used == COM_LINE && com_read(&com, byte);
 }
 
 void
-line_flush(void)
+serial_line_flush(void)
 {
 	if (used == COM_LINE)
 		(void)com_flush(&com);
@@ -57,7 +57,7 @@ line_flush(void)
 }
 
 const char *
-get_line_name(void)
+serial_line_get_name(void)
 {
 	return used == XEN_LINE ? "Xen's console" : "the serial line";
 }

@@ -1,7 +1,7 @@
 /* Reads keys from the serial line, so that a person at its other end can end a run early. See keys.h. */
 #include "console/keys.h"
 
-#include "bare/console/line.h"
+#include "bare/console/serial_line.h"
 
 #define KEPT_MAX 64 /* maximum number of bytes that keys_discard_all() discards; the port's queue is shorter */
 
@@ -10,7 +10,7 @@ keys_read_next(unsigned *key)
 {
 	uint8_t byte;
 
-	if (!line_read_byte(&byte))
+	if (!serial_line_read_byte(&byte))
 		return false;
 	*key = byte;
 	return true;

@@ -53,7 +53,7 @@ struct hvm_param {
 static bool is_calling;
 
 static bool
-is_xen(void)
+runs_under_xen(void)
 {
 	if (!(hw_cpuid(LEAF_FEATURES, 0).ecx & FEATURES_ECX_HYPERVISOR))
 		return false;
@@ -91,7 +91,7 @@ read_guest_parameter(uint32_t index)
 bool
 xen_console_open(struct xen_console *console)
 {
-	uint64_t page = is_xen() ? read_guest_parameter(CONSOLE_PAGE) : 0;
+	uint64_t page = runs_under_xen() ? read_guest_parameter(CONSOLE_PAGE) : 0;
 
 	if (!page || page >= PAGES_END)
 		return false;
@@ -104,7 +104,7 @@ xen_console_open(struct xen_console *console)
 
 /* Notifies Xen's console daemon that the ring has changed. */
 static void
-notify_daemon(const struct xen_console *console)
+notify_console_daemon(const struct xen_console *console)
 {
 	(void)call_xen(EVENT_CHANNEL_OP, EVENT_SEND, &console->event_channel);
 }
@@ -116,7 +116,7 @@ wait_until_ring_is_read(struct xen_console *console, uint32_t unread_max)
 	const struct xen_ring *ring = console->ring;
 
 	if (!console->is_given_up)
-		notify_daemon(console);
+		notify_console_daemon(console);
 	for (unsigned yields = 0; yields < YIELDS_MAX && !console->is_given_up; yields++) {
 		if (ring->out_producer - __atomic_load_n(&ring->out_consumer, __ATOMIC_ACQUIRE) <= unread_max)
 			return true;
@@ -145,7 +145,7 @@ xen_console_write(void *device, const char *bytes, size_t size)
 		__atomic_store_n(&ring->out_producer, at + 1, __ATOMIC_RELEASE);
 	}
 	if (size && bytes[size - 1] == '\n')
-		notify_daemon(console);
+		notify_console_daemon(console);
 	return !console->is_given_up;
 }
 
@@ -173,6 +173,6 @@ xen_end_guest(enum xen_end how)
 {
 	uint32_t reason = how;
 
-	if (is_xen())
+	if (runs_under_xen())
 		(void)call_xen(SCHED_OP, SCHED_SHUTDOWN, &reason);
 }

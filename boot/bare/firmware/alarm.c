@@ -18,7 +18,7 @@ static struct {
 } pm;
 
 void
-pm_alarm_set_port(uint16_t port, uint32_t mask)
+alarm_set_pm_timer_port(uint16_t port, uint32_t mask)
 {
 	pm.port = port;
 	pm.mask = mask;

@@ -41,6 +41,6 @@ extern const uint8_t image_end[] __attribute__((visibility("hidden")));
 uint64_t anchor_find(uint64_t begin, size_t size, const char *anchor, size_t checked);
 
 /* Sets the PM timer's I/O PORT, and the MASK of its valid bits. Until this call, alarm_set() sets no alarm. */
-void pm_alarm_set_port(uint16_t port, uint32_t mask);
+void alarm_set_pm_timer_port(uint16_t port, uint32_t mask);
 
 #endif

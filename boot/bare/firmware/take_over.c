@@ -86,7 +86,7 @@ find_rsdp(void)
 }
 
 static void
-remove_from_ram(const void *begin, uint64_t size)
+remove_range_from_ram(const void *begin, uint64_t size)
 {
 	ram_remove_range(&found.ram, (uintptr_t)begin, size);
 }
@@ -96,7 +96,7 @@ remove_from_ram(const void *begin, uint64_t size)
  * firmware's maps.
  */
 static void
-read_map(const struct start_info_range *map, uint32_t count)
+read_memory_map(const struct start_info_range *map, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (map[i].type == START_INFO_RAM && map[i].begin < BARE_MEMORY_MAX)
@@ -120,15 +120,15 @@ read_command_line(uint64_t address)
 
 /* Removes page 0, the image and the loader's data from the free memory. */
 static void
-remove_used_memory(const struct start_info *info, const struct start_info_range *map)
+remove_used_ranges_from_ram(const struct start_info *info, const struct start_info_range *map)
 {
 	const struct start_info_module *modules = map_address(info->modules, info->module_count * sizeof(*modules));
 
-	remove_from_ram(NULL, PAGE_0_SIZE);
-	remove_from_ram(image_begin, (uint64_t)(image_end - image_begin));
-	remove_from_ram(info, sizeof(*info));
-	remove_from_ram(map, info->memory_map_count * sizeof(*map));
-	remove_from_ram(found.command_line, found.command_line_length + 1);
+	remove_range_from_ram(NULL, PAGE_0_SIZE);
+	remove_range_from_ram(image_begin, (uint64_t)(image_end - image_begin));
+	remove_range_from_ram(info, sizeof(*info));
+	remove_range_from_ram(map, info->memory_map_count * sizeof(*map));
+	remove_range_from_ram(found.command_line, found.command_line_length + 1);
 	for (uint32_t i = 0; modules && i < info->module_count && i < MAP_MAX; i++)
 		ram_remove_range(&found.ram, modules[i].begin, modules[i].size);
 }
@@ -150,9 +150,9 @@ bare_read_loader_data(const void *loader_data, uint32_t magic)
 		map_address(info->memory_map, info->memory_map_count * sizeof(*map)) : NULL;
 	if (!map || !info->memory_map_count)
 		return found.protocol->no_map;
-	read_map(map, info->memory_map_count);
+	read_memory_map(map, info->memory_map_count);
 	read_command_line(info->command_line);
-	remove_used_memory(info, map);
+	remove_used_ranges_from_ram(info, map);
 	found.rsdp = info->rsdp ? info->rsdp : find_rsdp();
 	found.smbios_3 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM3_", 0);
 	found.smbios_2 = anchor_find(SMBIOS_AREA, SMBIOS_SIZE, "_SM_", 0);

@@ -2,7 +2,7 @@
 #include "console/console.h"
 
 #include "console/com.h"
-#include "uefi/console/lines.h"
+#include "uefi/console/serial_lines.h"
 #include "uefi/firmware/uefi.h"
 
 #define SCREEN_CHUNK 128
@@ -77,17 +77,18 @@ set_best_mode(struct console *console)
 }
 
 /*
- * Returns the text output of a graphics device, or NULL if no graphics device has its own text output. If PARTS is not
- * NULL, the device must be one of PARTS. Sets COUNT to the number of graphics devices.
+ * Returns the text output of a graphics device, or NULL if no graphics device has its own text output. If CON_OUT is
+ * not NULL, the device must be in CON_OUT. Sets COUNT to the number of graphics devices.
  */
 static SIMPLE_TEXT_OUTPUT_INTERFACE *
-find_text_output(const struct parts *parts, size_t *count)
+find_text_output(const struct con_out *con_out, size_t *count)
 {
 	EFI_HANDLE *handles = firmware_handles(&guid_graphics_output, count);
 	SIMPLE_TEXT_OUTPUT_INTERFACE *output = NULL;
 
 	for (size_t i = 0; i < *count && !output; i++)
-		if (handles[i] != firmware_system->ConsoleOutHandle && (!parts || parts_contain_device(parts, handles[i])))
+		if (handles[i] != firmware_system->ConsoleOutHandle &&
+		    (!con_out || con_out_contains_device(con_out, handles[i])))
 			output = firmware_find_protocol(handles[i], &guid_text_output);
 	if (handles)
 		firmware_boot->FreePool(handles);
@@ -100,13 +101,13 @@ find_text_output(const struct parts *parts, size_t *count)
  * console's devices are not known, each serial line counts as one of them.
  */
 static void
-find_screen(struct console *console, const struct parts *parts)
+find_screen(struct console *console, const struct con_out *con_out)
 {
 	size_t graphics;
-	SIMPLE_TEXT_OUTPUT_INTERFACE *own = find_text_output(parts->has_screen ? parts : NULL, &graphics);
-	bool known = parts->paths != NULL, displayed = known ? parts->has_screen : graphics > 0;
+	SIMPLE_TEXT_OUTPUT_INTERFACE *own = find_text_output(con_out->has_screen ? con_out : NULL, &graphics);
+	bool known = con_out->paths != NULL, displayed = known ? con_out->has_screen : graphics > 0;
 
-	console->shared = known ? parts->has_serial : console->serial.count > 0;
+	console->shared = known ? con_out->has_serial : console->serial.count > 0;
 	if (console->shared && own) {
 		console->screen = own;
 		console->shared = false;
@@ -149,14 +150,14 @@ open_screen(struct console *console)
 void
 console_open(struct console *console)
 {
-	struct parts parts;
+	struct con_out con_out;
 
 	*console = (struct console){ .screen = NULL };
 	firmware_boot->SetWatchdogTimer(0, 0, 0, NULL);
-	parts_read_con_out(&parts);
-	lines_open_all(&console->serial, &parts);
-	find_screen(console, &parts);
-	parts_free(&parts);
+	con_out_read(&con_out);
+	serial_lines_open(&console->serial, &con_out);
+	find_screen(console, &con_out);
+	con_out_free(&con_out);
 	if (console->screen)
 		open_screen(console);
 }
@@ -164,9 +165,9 @@ console_open(struct console *console)
 void
 console_add_port(struct console *console, uint16_t port)
 {
-	if (console->serial.count || (port && lines_add_port(&console->serial, port)) || port == COM1_PORT)
+	if (console->serial.count || (port && serial_lines_add_port(&console->serial, port)) || port == COM1_PORT)
 		return;
-	(void)lines_add_port(&console->serial, COM1_PORT);
+	(void)serial_lines_add_port(&console->serial, COM1_PORT);
 }
 
 void
@@ -220,7 +221,7 @@ console_close(struct console *console)
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
 	UINTN mode = (UINTN)console->saved_mode, columns, rows;
 
-	lines_close();
+	serial_lines_close();
 	if (!screen)
 		return;
 	screen->SetAttribute(screen, (UINTN)console->saved_attribute);

@@ -60,7 +60,7 @@ mp_stop_cores(struct cores *cores)
 	if (!mp)
 		return;
 	for (size_t i = 1; i < cores->count; i++)
-		if (!mp_await_release(&mp->core[i]))
+		if (!mp_await_core_release(&mp->core[i]))
 			mp->held = true;
 	if (mp->held) {
 		cores->firmware_lost_cores = true; /* the run must not return to the firmware, because a core still runs our code */
@@ -92,7 +92,7 @@ mp_find_services(size_t *count)
 }
 
 size_t
-mp_count_listed(void)
+mp_count_listed_cores(void)
 {
 	size_t count;
 
@@ -142,11 +142,11 @@ do_nothing(void *argument, size_t core)
 
 /* Returns true if a core can run a job while the boot core continues. Tests this with the first usable core. */
 static bool
-mp_runs_concurrently(struct cores *cores)
+mp_can_cores_run_concurrently(struct cores *cores)
 {
 	uint32_t pair[] = { 0, 1 };
 
-	while (pair[1] < cores->count && !mp_is_alive(cores, pair[1]))
+	while (pair[1] < cores->count && !mp_is_core_alive(cores, pair[1]))
 		pair[1]++;
 	mp_run_on_cores(cores, pair, 2, do_nothing, NULL, MP_PATIENCE_NS);
 	return !cores->mp->alone;
@@ -164,7 +164,7 @@ mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits li
 	*smp = (struct smp){
 		.context = cores,
 		.count = cores->count,
-		.alive = mp_is_alive,
+		.alive = mp_is_core_alive,
 		.run = mp_run_on_core,
 		.run_all = mp_run_on_all_cores,
 		.run_some = mp_run_on_cores,
@@ -172,7 +172,7 @@ mp_start_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits li
 	text_init(&text, cores->reason, sizeof(cores->reason));
 	if (refusal)
 		text_printf(&text, "The boot core alone was used: %s.", refusal);
-	else if (cores->mp->usable > 0 && !mp_runs_concurrently(cores))
+	else if (cores->mp->usable > 0 && !mp_can_cores_run_concurrently(cores))
 		text_put(&text, "The firmware's MP services cannot run a core at the same time as the boot core, "
 			 "so no pair of cores exchanges ping-pongs.");
 	return refusal == NULL && cores->count > 1;

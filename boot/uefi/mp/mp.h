@@ -8,7 +8,7 @@
 #include "cores/cores.h"
 
 /* Returns the number of the firmware's cores, including the boot core. Returns 1 if the firmware has no MP services. */
-size_t mp_count_listed(void);
+size_t mp_count_listed_cores(void);
 
 /*
  * Fills CORES with the firmware's cores within LIMITS, and SMP with functions that use them. Returns true if at least

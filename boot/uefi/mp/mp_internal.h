@@ -41,10 +41,10 @@ struct mp {
 void mp_mark_lost(struct mp_core *core, const char *reason, bool timed_out);
 
 /* Waits until the firmware has noticed the end of the core's last job. Returns true if the core can get a job. */
-bool mp_await_release(struct mp_core *core);
+bool mp_await_core_release(struct mp_core *core);
 
 /* Functions of struct smp. */
-bool mp_is_alive(void *context, size_t core);
+bool mp_is_core_alive(void *context, size_t core);
 bool mp_run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns);
 size_t mp_run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns);
 size_t mp_run_on_cores(void *context, const uint32_t *list, size_t count, smp_job *job, void *argument,

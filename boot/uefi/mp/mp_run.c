@@ -17,7 +17,7 @@ struct mp_batch {
 };
 
 static bool
-mp_has_finished(const struct mp_core *core)
+mp_has_core_finished(const struct mp_core *core)
 {
 	return __atomic_load_n(&core->done, __ATOMIC_ACQUIRE) == core->posted;
 }
@@ -58,7 +58,7 @@ mp_execute_batch_job(VOID *context)
 
 	while (i < mp->cores->count && mp->cores->records[i].apic_id != apic_id)
 		i++;
-	if (i < mp->cores->count && mp->core[i].usable && !mp_has_finished(&mp->core[i]))
+	if (i < mp->cores->count && mp->core[i].usable && !mp_has_core_finished(&mp->core[i]))
 		mp_execute_job(&mp->core[i]);
 }
 
@@ -97,7 +97,7 @@ mp_mark_lost_by_status(struct mp_core *core, EFI_STATUS status)
 }
 
 bool
-mp_is_alive(void *context, size_t core)
+mp_is_core_alive(void *context, size_t core)
 {
 	const struct cores *cores = context;
 
@@ -165,7 +165,7 @@ mp_await_signal(EFI_EVENT event, struct wait *wait)
 }
 
 bool
-mp_await_release(struct mp_core *core)
+mp_await_core_release(struct mp_core *core)
 {
 	struct wait wait = wait_begin(&core->mp->scale, MP_PATIENCE_NS);
 
@@ -181,7 +181,7 @@ mp_await_release(struct mp_core *core)
  * ReadyToBoot (PI 1.7, 13.4).
  */
 static bool
-mp_start_cores_one_by_one(const struct mp_batch *batch, uint64_t bound_ns)
+mp_start_job_core_by_core(const struct mp_batch *batch, uint64_t bound_ns)
 {
 	struct mp_services *services = batch->mp->services;
 	size_t left = batch->others;
@@ -193,7 +193,7 @@ mp_start_cores_one_by_one(const struct mp_batch *batch, uint64_t bound_ns)
 			continue;
 		bool blocks = --left == 0 && !batch->has_boot_core;
 
-		if (!mp_await_release(core)) {
+		if (!mp_await_core_release(core)) {
 			mp_mark_busy_core_lost(core);
 			continue;
 		}
@@ -204,7 +204,7 @@ mp_start_cores_one_by_one(const struct mp_batch *batch, uint64_t bound_ns)
 		if (status == EFI_UNSUPPORTED && !blocks)
 			return false;
 		core->busy = status == EFI_SUCCESS && !blocks;
-		if (!core->busy && !mp_has_finished(core))
+		if (!core->busy && !mp_has_core_finished(core))
 			mp_mark_lost_by_status(core, status);
 	}
 	return true;
@@ -212,7 +212,7 @@ mp_start_cores_one_by_one(const struct mp_batch *batch, uint64_t bound_ns)
 
 /* Starts all cores at once. If other cores can run only while the boot core waits, returns when they have finished. */
 static void
-mp_start_cores_at_once(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
+mp_start_job_on_all_at_once(const struct mp_batch *batch, struct job *job, uint64_t bound_ns)
 {
 	struct mp *mp = batch->mp;
 	struct mp_services *services = mp->services;
@@ -220,7 +220,7 @@ mp_start_cores_at_once(const struct mp_batch *batch, struct job *job, uint64_t b
 	EFI_STATUS status = EFI_UNSUPPORTED;
 
 	for (size_t i = 1; i < mp->cores->count; i++)
-		if (mp->core[i].usable && !mp_await_release(&mp->core[i]))
+		if (mp->core[i].usable && !mp_await_core_release(&mp->core[i]))
 			mp_mark_busy_core_lost(&mp->core[i]);
 	if (!mp->alone)
 		status = services->startup_all(services, mp_execute_batch_job, FALSE, mp->event,
@@ -237,7 +237,7 @@ mp_start_cores_at_once(const struct mp_batch *batch, struct job *job, uint64_t b
 
 		if (core && !back)
 			mp_mark_busy_core_lost(core);
-		else if (core && !mp_has_finished(core))
+		else if (core && !mp_has_core_finished(core))
 			mp_mark_lost_by_status(core, status);
 	}
 }
@@ -254,9 +254,9 @@ mp_mark_unfinished_lost(const struct mp_batch *batch, uint64_t bound_ns)
 
 		if (!core)
 			continue;
-		while (!mp_has_finished(core) && core->busy && wait_has_time_left(&wait))
+		while (!mp_has_core_finished(core) && core->busy && wait_has_time_left(&wait))
 			core->busy = firmware_boot->CheckEvent(core->event) == EFI_NOT_READY;
-		if (mp_has_finished(core))
+		if (mp_has_core_finished(core))
 			finished++;
 		else if (core->busy)
 			mp_mark_busy_core_lost(core);
@@ -286,10 +286,10 @@ mp_run_on_cores(void *context, const uint32_t *list, size_t count, smp_job *work
 	 */
 	bool all = mp->alone || (batch.others > 1 && batch.others == mp->usable);
 
-	if (!all && mp_start_cores_one_by_one(&batch, bound_ns))
+	if (!all && mp_start_job_core_by_core(&batch, bound_ns))
 		mp_run_on_boot_core(&batch, &job);
 	else
-		mp_start_cores_at_once(&batch, &job, bound_ns);
+		mp_start_job_on_all_at_once(&batch, &job, bound_ns);
 	size_t finished = batch.has_boot_core + mp_mark_unfinished_lost(&batch, bound_ns);
 
 	job_finish(&job);

@@ -153,7 +153,7 @@ has_reports_folder(struct saving *saving)
 }
 
 static void
-record_highest_number(void *context, const char *name)
+keep_highest_folder_number(void *context, const char *name)
 {
 	unsigned *highest = context, number = folders_parse_number(name);
 
@@ -188,10 +188,10 @@ find_folder(EFI_FILE_HANDLE root, const char *folder, unsigned number)
  * can be opened although it is not listed.
  */
 static EFI_STATUS
-find_free_number(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
+find_free_folder_number(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
 {
 	unsigned highest = 0, in_a_row = 0;
-	EFI_STATUS status = files_list(root, folder, record_highest_number, &highest);
+	EFI_STATUS status = files_list(root, folder, keep_highest_folder_number, &highest);
 
 	*number = 0;
 	for (unsigned i = highest + 1; !EFI_ERROR(status) && i <= FOLDERS_MAX && in_a_row < NUMBERS_IN_A_ROW; i++) {
@@ -206,10 +206,10 @@ find_free_number(EFI_FILE_HANDLE root, const char *folder, unsigned *number)
 
 /* Returns the next free number. If there is none, sets the sentence and returns 0. */
 static unsigned
-find_next_number(struct saving *saving)
+find_next_folder_number(struct saving *saving)
 {
 	unsigned number;
-	EFI_STATUS status = find_free_number(saving->root, make_path(saving, "", ""), &number);
+	EFI_STATUS status = find_free_folder_number(saving->root, make_path(saving, "", ""), &number);
 
 	if (EFI_ERROR(status)) {
 		explain_failure(saving, status);
@@ -286,7 +286,7 @@ save_on_volume(struct saving *saving, unsigned number)
 	if (!check_space(saving) || !has_reports_folder(saving))
 		return false;
 	if (!number)
-		number = find_next_number(saving);
+		number = find_next_folder_number(saving);
 	if (!number)
 		return false;
 	folders_make_name(folder, number, false);
@@ -383,7 +383,7 @@ save_remove_report(unsigned number)
 }
 
 bool
-save_is_unrenamed(unsigned number)
+save_has_temporary_name(unsigned number)
 {
 	char sentence[SAVE_SENTENCE_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };
@@ -399,7 +399,7 @@ save_is_unrenamed(unsigned number)
 }
 
 unsigned
-save_find_next_number(void)
+save_find_next_report_number(void)
 {
 	char sentence[SAVE_SENTENCE_SIZE];
 	struct saving saving = { .texts = NULL };
@@ -411,7 +411,7 @@ save_find_next_number(void)
 	EFI_STATUS status = files_is_folder(saving.root, make_path(&saving, "", ""), &folder);
 
 	if (status != EFI_NOT_FOUND)
-		number = EFI_ERROR(status) || !folder ? 0 : find_next_number(&saving);
+		number = EFI_ERROR(status) || !folder ? 0 : find_next_folder_number(&saving);
 	saving.root->Close(saving.root);
 	return number;
 }
@@ -428,7 +428,7 @@ has_same_json(struct saving *saving, const char *folder, const struct text *json
 bool
 save_is_latest_report(const struct text *json)
 {
-	unsigned number = save_find_next_number();
+	unsigned number = save_find_next_report_number();
 	char sentence[SAVE_SENTENCE_SIZE], whole[FOLDERS_NAME_SIZE], unfinished[FOLDERS_NAME_SIZE];
 	struct saving saving = { .texts = NULL };
 	char *buffer = number > 1 ? firmware_allocate(json->length) : NULL;

@@ -12,7 +12,7 @@
 
 /*
  * Returns false if the volume is damaged so that the firmware would hang. Sets SENTENCE to the reason. Call this before
- * all other functions here and in running.h.
+ * all other functions here and in marker_file.h.
  */
 bool save_check_volume(char sentence[SAVE_SENTENCE_SIZE]);
 
@@ -35,12 +35,12 @@ bool save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number
 void save_remove_report(unsigned number);
 
 /* Returns true if the folder with NUMBER is still called NNNN.new, because the firmware cannot rename. */
-bool save_is_unrenamed(unsigned number);
+bool save_has_temporary_name(unsigned number);
 
 /* Returns true if the report.json in the folder with the highest number is equal to JSON. */
 bool save_is_latest_report(const struct text *json);
 
 /* Returns the number after the highest used number. Returns 0 if no number is free, or if the volume cannot be read. */
-unsigned save_find_next_number(void);
+unsigned save_find_next_report_number(void);
 
 #endif

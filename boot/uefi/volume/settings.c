@@ -1,13 +1,13 @@
 /* Reads options from baretick.cfg, the image's load options and fw_cfg. See settings.h. */
 #include "uefi/volume/settings.h"
 
-#include "firmware/sources.h"
+#include "firmware/option_sources.h"
 #include "uefi/volume/files.h"
 
 static size_t
-limit_length(size_t length)
+limit_to_read_size(size_t length)
 {
-	return length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE;
+	return length < OPTION_SOURCES_READ_SIZE ? length : OPTION_SOURCES_READ_SIZE;
 }
 
 /* Returns true if the first word of TEXT is the command itself. A shell includes the command, a boot entry does not. */
@@ -19,7 +19,7 @@ begins_with_command(const char *text, size_t length)
 
 	if (firmware_find_protocol(firmware_image, &guid_shell_parameters))
 		return true;
-	while (end < length && !sources_is_blank(text[end]))
+	while (end < length && !option_sources_is_blank(text[end]))
 		end++;
 	if (end < size)
 		return false;
@@ -36,7 +36,7 @@ is_text_character(CHAR16 c)
 }
 
 static void
-parse_load_options(struct sources *sources, char *buffer)
+parse_load_options(struct option_sources *sources, char *buffer)
 {
 	EFI_LOADED_IMAGE *image = firmware_find_protocol(firmware_image, &guid_loaded_image);
 	const CHAR16 *wide = image ? image->LoadOptions : NULL;
@@ -51,37 +51,37 @@ parse_load_options(struct sources *sources, char *buffer)
 					(unsigned)image->LoadOptionsSize);
 			return;
 		}
-		if (length < SOURCES_READ_SIZE)
+		if (length < OPTION_SOURCES_READ_SIZE)
 			buffer[length] = (char)wide[length];
 	}
-	held = limit_length(length);
+	held = limit_to_read_size(length);
 	bool typed = begins_with_command(buffer, held);
 
 	if (typed)
-		while (skip < held && !sources_is_blank(buffer[skip]))
+		while (skip < held && !option_sources_is_blank(buffer[skip]))
 			skip++;
 	if (typed)
-		sources_parse_options(sources, buffer + skip, held - skip, length - skip, "the load options");
+		option_sources_parse_text(sources, buffer + skip, held - skip, length - skip, "the load options");
 	else
-		sources_parse_loader_words(sources, buffer, held, length, "the load options");
+		option_sources_parse_loader_text(sources, buffer, held, length, "the load options");
 }
 
 bool
 settings_read(const struct cpu_facts *cpu, const struct options_names *names, const struct settings_other *other,
 	      struct report *report, char *error)
 {
-	struct sources sources = sources_set_defaults(names, report, error);
-	char *buffer = firmware_allocate(SOURCES_READ_SIZE);
+	struct option_sources sources = option_sources_set_defaults(names, report, error);
+	char *buffer = firmware_allocate(OPTION_SOURCES_READ_SIZE);
 	size_t length;
 
 	if (!buffer)
 		return true;
-	if (files_read_options(buffer, SOURCES_READ_SIZE, &length))
-		sources_parse_options(&sources, buffer, limit_length(length), length, "baretick.cfg");
-	else if (other && other->read(other->context, buffer, SOURCES_READ_SIZE, &length))
-		sources_parse_options(&sources, buffer, limit_length(length), length, other->name);
+	if (files_read_options(buffer, OPTION_SOURCES_READ_SIZE, &length))
+		option_sources_parse_text(&sources, buffer, limit_to_read_size(length), length, "baretick.cfg");
+	else if (other && other->read(other->context, buffer, OPTION_SOURCES_READ_SIZE, &length))
+		option_sources_parse_text(&sources, buffer, limit_to_read_size(length), length, other->name);
 	parse_load_options(&sources, buffer);
-	sources_parse_fw_cfg(&sources, cpu, buffer);
+	option_sources_parse_fw_cfg(&sources, cpu, buffer);
 	firmware_boot->FreePool(buffer);
-	return sources_check_options(&sources);
+	return option_sources_check(&sources);
 }

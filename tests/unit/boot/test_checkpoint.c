@@ -7,7 +7,7 @@
 
 /* Replaces the real function, because these tests save no files. */
 bool
-plan_render(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
+plan_render_files(struct plan *plan, const struct report *report, const struct text *texts[SAVE_FILES])
 {
 	(void)plan;
 	(void)report;
@@ -44,7 +44,7 @@ TEST(the_marker_says_if_the_firmware_starts_the_cores)
 	checkpoint_start_phase(checkpoint, run, &start);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
 	assert_int_equal(marker_on(checkpoint->name).cores, CORES_SIPI);
-	checkpoint_set_cores(checkpoint, CORES_MP);
+	checkpoint_set_core_start_method(checkpoint, CORES_MP);
 	assert_string_equal(marker_on(checkpoint->name).phase, "start-cores");
 	assert_int_equal(marker_on(checkpoint->name).cores, CORES_MP);
 	volume_sim_close();

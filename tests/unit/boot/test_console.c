@@ -4,7 +4,7 @@
 #include "test.h"
 #include "console/console.h"
 #include "console_sim.h"
-#include "uefi/console/parts.h"
+#include "uefi/console/con_out.h"
 
 /* sizes in bytes of parts of the firmware's variable ConOut, which contains device paths */
 #define NODE         12u /* the first node of a device path */
@@ -98,17 +98,17 @@ TEST(a_cut_variable_is_not_read_beyond_its_end)
 	terminal = console_sim_line(&line, 9, true);
 	display = console_sim_display(&first, 1, true);
 	do {
-		struct parts parts;
+		struct con_out listed;
 
 		left = console_sim_shorten_con_out(1);
-		parts_read_con_out(&parts);
+		con_out_read(&listed);
 		if (left < NODE) /* less than one node is left */
-			assert_false(parts_contain_device(&parts, terminal) || parts_contain_device(&parts, display));
+			assert_false(con_out_contains_device(&listed, terminal) || con_out_contains_device(&listed, display));
 		if (left >= LINE_PATH)
-			assert_true(parts_contain_device(&parts, terminal));
+			assert_true(con_out_contains_device(&listed, terminal));
 		if (left >= LINE_PATH + DISPLAY_PATH)
-			assert_true(parts_contain_device(&parts, display));
-		parts_free(&parts);
+			assert_true(con_out_contains_device(&listed, display));
+		con_out_free(&listed);
 	} while (left);
 }
 
@@ -160,7 +160,7 @@ TEST(without_options_or_with_serial_off_nothing_is_sent)
 	serial_enable(&console.serial, SERIAL_OFF);
 	console_print_serial(&console, "word\n");
 	serial_queue_block(&console.serial, "TEXT", "abc\n", 4);
-	assert_false(serial_send_next(&console.serial));
+	assert_false(serial_send_next_chunk(&console.serial));
 	serial_drop_queue(&console.serial);
 	assert_int_equal(line.length, 0);
 	serial_enable(&console.serial, SERIAL_SUMMARY);

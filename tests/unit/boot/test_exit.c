@@ -37,7 +37,7 @@ create_event(UINT32 type, EFI_TPL tpl, EFI_EVENT_NOTIFY notify, void *context, E
 	return EFI_OUT_OF_RESOURCES;
 }
 
-/* Leaves exit_run(). On a machine that stays on, exit_run() would call stall() for ever. */
+/* Leaves exit_end_run(). On a machine that stays on, exit_end_run() would call stall() for ever. */
 static EFI_STATUS EFIAPI
 stall(UINTN us)
 {
@@ -75,7 +75,7 @@ leave_by(enum options_exit how, const struct acpi_fadt *fadt)
 	console_open(&console);
 	serial_enable(&console.serial, SERIAL_SUMMARY);
 	if (!setjmp(over)) {
-		exit_run(&console, how, EXIT_PASS, false, &pager, fadt);
+		exit_end_run(&console, how, EXIT_PASS, false, &pager, fadt);
 		fail_msg("the run came back");
 	}
 }

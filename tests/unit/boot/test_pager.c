@@ -134,7 +134,7 @@ TEST(a_serial_line_that_accepts_no_more_is_not_awaited)
 	console_sim_press_key('p', 5);
 	assert_int_equal(pager_wait_for_exit(&pager, false), EXIT_POWEROFF);
 	assert_in_range(line.length, 1, 100);
-	assert_false(serial_send_next(&console.serial));
+	assert_false(serial_send_next_chunk(&console.serial));
 }
 
 TEST(without_a_key_the_machine_restarts_after_the_countdown)

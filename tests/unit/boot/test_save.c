@@ -147,9 +147,9 @@ TEST(a_report_folder_that_cannot_be_renamed_is_complete_and_can_be_deleted)
 	volume->rename = EFI_UNSUPPORTED;
 	check_saved("Report saved on the boot volume in \\baretick\\0002.new; it can't be renamed",
 		    "\\baretick\\0002.new");
-	assert_false(save_is_unrenamed(1));
-	assert_true(save_is_unrenamed(2));
-	assert_int_equal(save_find_next_number(), 3);
+	assert_false(save_has_temporary_name(1));
+	assert_true(save_has_temporary_name(2));
+	assert_int_equal(save_find_next_report_number(), 3);
 	save_remove_report(2);
 	assert_null(volume_sim_find_file("\\baretick\\0002.new"));
 	check_folder("\\baretick\\0001");
@@ -162,14 +162,14 @@ TEST(the_number_of_a_hidden_short_name_is_not_used_again)
 	strcpy(volume_sim_add_file("\\baretick\\0001.newer", false)->alias, "\\baretick\\0001.NEW");
 	check_saved("Report saved on the boot volume in \\baretick\\0002", "\\baretick\\0002");
 	strcpy(volume_sim_add_file("\\baretick\\0005 of May", false)->alias, "\\baretick\\0005");
-	assert_int_equal(save_find_next_number(), 6);
+	assert_int_equal(save_find_next_report_number(), 6);
 }
 
 TEST(the_highest_numbers_are_used_too)
 {
 	volume_sim_add_file("\\baretick", true);
 	volume_sim_add_file("\\baretick\\9997", true);
-	assert_int_equal(save_find_next_number(), 9998);
+	assert_int_equal(save_find_next_report_number(), 9998);
 	strcpy(volume_sim_add_file("\\baretick\\long", false)->alias, "\\baretick\\9999");
-	assert_int_equal(save_find_next_number(), 0);
+	assert_int_equal(save_find_next_report_number(), 0);
 }

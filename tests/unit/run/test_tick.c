@@ -69,7 +69,7 @@ played(size_t cores, bool can_be_quiet, enum options_cores way)
 	bench_open(bench, cores);
 	bench->run.report.options.cores = way;
 	bench->machine.phase_starts = work;
-	bench->machine.stop_tick = can_be_quiet ? quiet_tick : NULL;
+	bench->machine.set_tick_stopped = can_be_quiet ? quiet_tick : NULL;
 	run_measure(&bench->run);
 	bench_close(bench);
 	assert_int_equal(sim.hpet.timers[0] & INT_ENB, sim.hpet.tick_ps ? INT_ENB : 0);

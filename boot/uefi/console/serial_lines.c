@@ -1,5 +1,5 @@
-/* Finds serial lines with the firmware's Serial I/O protocol. See lines.h. */
-#include "uefi/console/lines.h"
+/* Finds serial lines with the firmware's Serial I/O protocol. See serial_lines.h. */
+#include "uefi/console/serial_lines.h"
 
 #include "console/com.h"
 
@@ -22,7 +22,7 @@ add_line(struct serial *serial, SERIAL_IO_INTERFACE *line)
 }
 
 void
-lines_open_all(struct serial *serial, const struct parts *parts)
+serial_lines_open(struct serial *serial, const struct con_out *con_out)
 {
 	size_t count;
 	EFI_HANDLE *handles = firmware_handles(&guid_serial_io, &count);
@@ -34,7 +34,7 @@ lines_open_all(struct serial *serial, const struct parts *parts)
 
 		if (!first)
 			first = line;
-		if (line && parts_contain_device(parts, handles[i]))
+		if (line && con_out_contains_device(con_out, handles[i]))
 			add_line(serial, line);
 	}
 	if (first && !serial->count)
@@ -51,7 +51,7 @@ is_written_by_firmware(const struct com *com)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = firmware_system->ConOut;
 
-	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_receives_byte(com);
+	return screen && !EFI_ERROR(screen->OutputString(screen, (CHAR16 *)L"\r")) && com_wait_for_received_byte(com);
 }
 
 /*
@@ -62,14 +62,14 @@ static bool
 is_port_usable(struct com *com)
 {
 	com_set_loopback(com, true);
-	bool usable = com_write(com, "\r", 1) && com_receives_byte(com) && !is_written_by_firmware(com);
+	bool usable = com_write(com, "\r", 1) && com_wait_for_received_byte(com) && !is_written_by_firmware(com);
 
 	com_set_loopback(com, false);
 	return usable;
 }
 
 bool
-lines_add_port(struct serial *serial, uint16_t port)
+serial_lines_add_port(struct serial *serial, uint16_t port)
 {
 	if (!com_open(&added_port, port))
 		return false;
@@ -82,7 +82,7 @@ lines_add_port(struct serial *serial, uint16_t port)
 }
 
 void
-lines_close(void)
+serial_lines_close(void)
 {
 	if (has_added_port)
 		com_close(&added_port);

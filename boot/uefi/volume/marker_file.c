@@ -1,5 +1,5 @@
-/* Reads, writes and removes the marker of a run. See running.h. */
-#include "uefi/volume/running.h"
+/* Reads, writes and removes the marker of a run. See marker_file.h. */
+#include "uefi/volume/marker_file.h"
 
 #include "base/text.h"
 #include "uefi/volume/files.h"
@@ -18,7 +18,7 @@ make_marker_path(const char *name, char path[FILES_PATH_SIZE])
 }
 
 size_t
-running_read_file(const char *name, char *bytes, size_t size)
+marker_file_read(const char *name, char *bytes, size_t size)
 {
 	char path[FILES_PATH_SIZE];
 	size_t length = 0;
@@ -42,7 +42,7 @@ make_folder(EFI_FILE_HANDLE root)
 }
 
 bool
-running_write_file(const char *name, const char *bytes, size_t length, bool *folder_made)
+marker_file_write(const char *name, const char *bytes, size_t length, bool *folder_made)
 {
 	char path[FILES_PATH_SIZE];
 	EFI_FILE_HANDLE root;
@@ -63,7 +63,7 @@ running_write_file(const char *name, const char *bytes, size_t length, bool *fol
 }
 
 void
-running_remove_file(const char *name, bool folder_made)
+marker_file_remove(const char *name, bool folder_made)
 {
 	char path[FILES_PATH_SIZE];
 	EFI_FILE_HANDLE root;

@@ -1,5 +1,5 @@
-/* Reads the device paths of the firmware's console. See parts.h. */
-#include "uefi/console/parts.h"
+/* Reads the device paths of the firmware's console. See con_out.h. */
+#include "uefi/console/con_out.h"
 
 #define SIZE_MAX_BYTES 4096u /* largest size of ConOut; the path of one device takes about 50 bytes */
 
@@ -20,11 +20,12 @@ get_node_size(const EFI_DEVICE_PATH *node)
 
 /* Returns the node at offset AT of ConOut, or NULL if no complete node is there. */
 static const EFI_DEVICE_PATH *
-get_path_node(const struct parts *parts, size_t at)
+get_path_node(const struct con_out *con_out, size_t at)
 {
-	const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(parts->paths + at);
+	const EFI_DEVICE_PATH *node = (const EFI_DEVICE_PATH *)(con_out->paths + at);
 
-	if (at + sizeof(*node) > parts->size || get_node_size(node) < sizeof(*node) || get_node_size(node) > parts->size - at)
+	if (at + sizeof(*node) > con_out->size || get_node_size(node) < sizeof(*node) ||
+	    get_node_size(node) > con_out->size - at)
 		return NULL;
 	return node;
 }
@@ -34,28 +35,28 @@ get_path_node(const struct parts *parts, size_t at)
  * true if the path at AT has a UART.
  */
 static size_t
-skip_to_next_path(const struct parts *parts, size_t at, bool *has_uart)
+skip_to_next_path(const struct con_out *con_out, size_t at, bool *has_uart)
 {
 	const EFI_DEVICE_PATH *node;
 
 	*has_uart = false;
-	while ((node = get_path_node(parts, at))) {
+	while ((node = get_path_node(con_out, at))) {
 		at += get_node_size(node);
 		*has_uart |= is_uart(node);
 		if (DevicePathType(node) == END_DEVICE_PATH_TYPE)
-			return DevicePathSubType(node) == END_ENTIRE_DEVICE_PATH_SUBTYPE ? parts->size : at;
+			return DevicePathSubType(node) == END_ENTIRE_DEVICE_PATH_SUBTYPE ? con_out->size : at;
 	}
-	return parts->size;
+	return con_out->size;
 }
 
 void
-parts_read_con_out(struct parts *parts)
+con_out_read(struct con_out *con_out)
 {
 	uint8_t *paths = firmware_allocate(SIZE_MAX_BYTES);
 	UINTN size = SIZE_MAX_BYTES;
 	bool serial;
 
-	*parts = (struct parts){ .paths = NULL };
+	*con_out = (struct con_out){ .paths = NULL };
 	if (!paths)
 		return;
 	if (EFI_ERROR(firmware_system->RuntimeServices->GetVariable((CHAR16 *)L"ConOut", (EFI_GUID *)&guid_global_variable,
@@ -63,21 +64,21 @@ parts_read_con_out(struct parts *parts)
 		firmware_boot->FreePool(paths);
 		return;
 	}
-	parts->paths = paths;
-	parts->size = size;
+	con_out->paths = paths;
+	con_out->size = size;
 	for (size_t at = 0; at < size;) {
-		at = skip_to_next_path(parts, at, &serial);
-		parts->has_serial |= serial;
-		parts->has_screen |= !serial;
+		at = skip_to_next_path(con_out, at, &serial);
+		con_out->has_serial |= serial;
+		con_out->has_screen |= !serial;
 	}
 }
 
 void
-parts_free(struct parts *parts)
+con_out_free(struct con_out *con_out)
 {
-	if (parts->paths)
-		firmware_boot->FreePool(parts->paths);
-	parts->paths = NULL;
+	if (con_out->paths)
+		firmware_boot->FreePool(con_out->paths);
+	con_out->paths = NULL;
 }
 
 /* Compares two nodes. UART nodes always match, because they contain the baud rate, which may have changed. */
@@ -94,9 +95,9 @@ nodes_match(const EFI_DEVICE_PATH *a, const EFI_DEVICE_PATH *b)
  * name a graphics card without its output. In this case ConOut has the shorter path.
  */
 static bool
-shares_path_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PATH *path)
+shares_path_beginning(const struct con_out *con_out, size_t at, const EFI_DEVICE_PATH *path)
 {
-	const EFI_DEVICE_PATH *node = get_path_node(parts, at);
+	const EFI_DEVICE_PATH *node = get_path_node(con_out, at);
 	size_t same = 0;
 
 	while (node && DevicePathType(node) != END_DEVICE_PATH_TYPE && !IsDevicePathEndType(path)) {
@@ -104,20 +105,20 @@ shares_path_beginning(const struct parts *parts, size_t at, const EFI_DEVICE_PAT
 			return false;
 		same++;
 		at += get_node_size(node);
-		node = get_path_node(parts, at);
+		node = get_path_node(con_out, at);
 		path = (const EFI_DEVICE_PATH *)((const uint8_t *)path + get_node_size(path));
 	}
 	return same > 0;
 }
 
 bool
-parts_contain_device(const struct parts *parts, EFI_HANDLE device)
+con_out_contains_device(const struct con_out *con_out, EFI_HANDLE device)
 {
-	const EFI_DEVICE_PATH *path = parts->paths ? firmware_find_protocol(device, &guid_device_path) : NULL;
+	const EFI_DEVICE_PATH *path = con_out->paths ? firmware_find_protocol(device, &guid_device_path) : NULL;
 	bool serial;
 
-	for (size_t at = 0; path && at < parts->size; at = skip_to_next_path(parts, at, &serial))
-		if (shares_path_beginning(parts, at, path))
+	for (size_t at = 0; path && at < con_out->size; at = skip_to_next_path(con_out, at, &serial))
+		if (shares_path_beginning(con_out, at, path))
 			return true;
 	return false;
 }

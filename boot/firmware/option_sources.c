@@ -1,5 +1,5 @@
 /* Reads options from several sources. See sources.h. */
-#include "firmware/sources.h"
+#include "firmware/option_sources.h"
 
 #include "base/text.h"
 #include "hw/fw_cfg.h"
@@ -8,22 +8,22 @@
 #define SHOWN_MAX   48   /* maximum number of characters that a note quotes of words that are no options */
 #define FW_CFG_NAME "opt/baretick/options"
 
-struct sources
-sources_set_defaults(const struct options_names *names, struct report *report, char *error)
+struct option_sources
+option_sources_set_defaults(const struct options_names *names, struct report *report, char *error)
 {
 	options_set_defaults(&report->options);
-	return (struct sources){ names, report, error, true };
+	return (struct option_sources){ names, report, error, true };
 }
 
 bool
-sources_is_blank(char c)
+option_sources_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* Reads only exit=, save= and serial= from a source that is too long or has another error. Ignores its other words. */
 static void
-parse_output_options(struct sources *sources, const char *text, size_t length)
+parse_output_options(struct option_sources *sources, const char *text, size_t length)
 {
 	char error[OPTIONS_ERROR_SIZE];
 	struct options *options = &sources->report->options, word_only;
@@ -31,7 +31,7 @@ parse_output_options(struct sources *sources, const char *text, size_t length)
 	for (size_t i = 0; i < length;) {
 		size_t start = i;
 
-		while (i < length && !sources_is_blank(text[i]))
+		while (i < length && !option_sources_is_blank(text[i]))
 			i++;
 		if (text[start] == '#') {
 			while (i < length && text[i] != '\n')
@@ -44,13 +44,14 @@ parse_output_options(struct sources *sources, const char *text, size_t length)
 			options->save = word_only.save;
 			options->serial = word_only.serial;
 		}
-		while (i < length && sources_is_blank(text[i]))
+		while (i < length && option_sources_is_blank(text[i]))
 			i++;
 	}
 }
 
 void
-sources_parse_options(struct sources *sources, const char *text, size_t held_length, size_t length, const char *source)
+option_sources_parse_text(struct option_sources *sources, const char *text, size_t held_length, size_t length,
+			  const char *source)
 {
 	char ignored[OPTIONS_ERROR_SIZE];
 	char *error = sources->good ? sources->error : ignored; /* only the first error is shown */
@@ -68,7 +69,8 @@ sources_parse_options(struct sources *sources, const char *text, size_t held_len
 }
 
 void
-sources_parse_loader_words(struct sources *sources, char *text, size_t held, size_t length, const char *source)
+option_sources_parse_loader_text(struct option_sources *sources, char *text, size_t held, size_t length,
+				 const char *source)
 {
 	char shown[SHOWN_MAX + 1];
 	struct text foreign;
@@ -78,22 +80,23 @@ sources_parse_loader_words(struct sources *sources, char *text, size_t held, siz
 	if (foreign.length)
 		report_add_note(sources->report, "The words \"%s%s\" in %s are no options of baretick: they are not used.", shown,
 				foreign.truncated ? "..." : "", source);
-	sources_parse_options(sources, text, held, length, source);
+	option_sources_parse_text(sources, text, held, length, source);
 }
 
 void
-sources_parse_fw_cfg(struct sources *sources, const struct cpu_facts *cpu, char *buffer)
+option_sources_parse_fw_cfg(struct option_sources *sources, const struct cpu_facts *cpu, char *buffer)
 {
 	size_t length = 0;
 
 	if (cpu->hypervisor[0] && /* only in a guest, because on bare metal a chip set may use these ports */
-	    (fw_cfg_read_file(FW_CFG_NAME, buffer, SOURCES_READ_SIZE, &length) || length))
-		sources_parse_options(sources, buffer, length < SOURCES_READ_SIZE ? length : SOURCES_READ_SIZE, length,
-				      "fw_cfg " FW_CFG_NAME);
+	    (fw_cfg_read_file(FW_CFG_NAME, buffer, OPTION_SOURCES_READ_SIZE, &length) || length))
+		option_sources_parse_text(sources, buffer,
+					  length < OPTION_SOURCES_READ_SIZE ? length : OPTION_SOURCES_READ_SIZE, length,
+					  "fw_cfg " FW_CFG_NAME);
 }
 
 bool
-sources_check_options(struct sources *sources)
+option_sources_check(struct option_sources *sources)
 {
 	if (sources->good && !options_check_exit_and_cores(&sources->report->options, sources->error))
 		sources->good = false;
