@@ -111,7 +111,7 @@ class Dataset:
                 if os.path.getsize(lines):
                     self._write_parquet_files(base, table, lines, load)
         for table in [*rows.DETAILS, "runs"]:
-            self._move_parquet_files(table)
+            self._move_parquet_files_into_data_set(table)
 
     def _write_parquet_files(self, base, table, lines, load):
         columns = ", ".join(f"{name}: '{kind}'" for name, kind, _ in rows.SPREAD_COLUMNS[table])
@@ -119,7 +119,7 @@ class Dataset:
                      f"TO '{self.staging.replace(chr(39), chr(39) * 2)}/{table}.parquet' "
                      f"(FORMAT parquet, PARTITION_BY (day), FILENAME_PATTERN '{load}-{{i}}')", [glob.escape(lines)])
 
-    def _move_parquet_files(self, table):
+    def _move_parquet_files_into_data_set(self, table):
         made = os.path.join(self.staging, f"{table}.parquet")
         for path in glob.glob(os.path.join(glob.escape(made), "day=*", "*.parquet")):
             to = os.path.join(self.data, table, os.path.relpath(path, made))

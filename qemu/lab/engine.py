@@ -16,7 +16,7 @@ class Failed(Exception):
     """The engine failed to answer a query."""
 
 
-def add_environment_to_path(environment):
+def add_packages_to_sys_path(environment):
     """Add the packages of build/ENVIRONMENT to this Python's path."""
     place = os.path.join(BUILD, environment, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
     if place not in sys.path:
@@ -25,7 +25,7 @@ def add_environment_to_path(environment):
 
 def load_duckdb():
     """Return the module duckdb."""
-    add_environment_to_path("fleet-python")
+    add_packages_to_sys_path("fleet-python")
     try:
         import duckdb
     except ImportError as error:

@@ -19,7 +19,7 @@ def read_text(path):
         return file.read()
 
 
-def format_hash_source(text):
+def format_csp_hash(text):
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -27,9 +27,9 @@ def render_page(answers, new, folder):
     """Return fleet.html as bytes. NEW is the set of findings that are marked as new."""
     style = "".join(map(read_text, STYLES))
     script = '(function () {\n"use strict";\nconst NONE = "–";\n' + "".join(map(read_text, SCRIPTS)) + "})();\n"
-    policy = "; ".join(["default-src 'none'", f"script-src {format_hash_source(script)}", f"style-src {format_hash_source(style)}", "img-src data:",
+    policy = "; ".join(["default-src 'none'", f"script-src {format_csp_hash(script)}", f"style-src {format_csp_hash(style)}", "img-src data:",
                         "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
-    body = json.dumps(make_content(answers, new, folder), separators=(",", ":")).replace("<", "\\u003c")
+    body = json.dumps(make_page_content(answers, new, folder), separators=(",", ":")).replace("<", "\\u003c")
     parts = {"POLICY": policy, "STYLE": style, "SCRIPT": script, "FLEET": body}
     page = re.sub(r"@([A-Z]+)@", lambda mark: parts[mark[1]], read_text(os.path.join(HERE, "page", "fleet.html")))
     return page.encode("utf-8")
@@ -42,7 +42,7 @@ def make_link(path, folder):
     return urllib.parse.quote(os.path.relpath(path, folder))
 
 
-def make_content(answers, new, folder):
+def make_page_content(answers, new, folder):
     """Return the tables of the page: titles, kinds of columns, and rows. The first cell of a row is its machine."""
     def make_machine_cell(row, mark=None):
         return {"text": answers.get_machine_name(row["run"]), "link": make_link(answers.names[row["run"]][2], folder),
@@ -58,7 +58,7 @@ def make_content(answers, new, folder):
         facts.append(f"{words.format_count(answers.unknown, 'report')} of no known machine, each standing for itself")
     if answers.not_done:
         facts.append(f"{words.format_count(answers.not_done, 'run')} not done")
-    facts += words.describe_reservations(answers)
+    facts += words.describe_limitations(answers)
     several = len({row["who"] for row in [*answers.outliers, *answers.unlike]})
     return {
         "headline": f"{words.format_count(several, 'machine')} unlike {'its' if several == 1 else 'their'} kind"
@@ -78,13 +78,13 @@ def make_content(answers, new, folder):
                   "measured. Of machines whose report was collected by qemu/nextboot.", ["machine|name", "what|left"],
                   [[make_machine_cell(row), words.describe_kernel(row)] for row in answers.kernels]),
             *(make_table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
-                    [[make_machine_cell(row), words.describe_change(row)] for row in answers.changes if row["span"] == span])
+                    [[make_machine_cell(row), words.describe_machine_change(row)] for row in answers.changes if row["span"] == span])
               for name, span in (("before", "the run before"), ("week", "last week"))),
             make_table("versions", "What a version did", "Of machines on which nothing else is known to have changed.",
                   ["step|name", "machines", "what came of it|left"],
-                  [[{"text": step}, machines, "; ".join(said)] for step, machines, said in words.describe_versions(answers.versions)]),
+                  [[{"text": step}, machines, "; ".join(said)] for step, machines, said in words.describe_version_changes(answers.versions)]),
             make_table("groups", "Two groups in one kind", "", ["kind|name", "what|left"],
-                  [[{"text": row["kind"]}, words.describe_groups(row)] for row in answers.groups]),
+                  [[{"text": row["kind"]}, words.describe_two_groups_in_kind(row)] for row in answers.groups]),
             make_table("kinds", "Kinds", "Fewer than five known machines of a kind: which of them is unlike the others is not determined.",
                   ["kind|name", "machines", "reports", "failed", "warned", "compared|left"],
                   [[{"text": row["kind"]}, row["machines"], row["runs"], row["failed"], row["warned"],

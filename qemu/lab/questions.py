@@ -48,7 +48,7 @@ class Answers:
                 "FROM measured")[1][0]
             self.machines = self._query_first_rows(base, "machines", "SELECT run, who, machine, known_by, coalesce(kind, '-') AS kind, verdict, runs_of_it, "
                                         "profile, tool_version FROM measured WHERE place = 1 ORDER BY who")
-            self.read_clocks, self.reads = self._query_medians(base)
+            self.read_clocks, self.reads = self._query_median_read_times(base)
             self.runs, self.not_done = base.run_query("SELECT count(*), count(reason) FROM runs")[1][0]
 
     def list_findings(self):
@@ -64,7 +64,7 @@ class Answers:
         machine, source, *_ = self.names[run]
         return machine or f"not known: {source}"
 
-    def _query_medians(self, base):
+    def _query_median_read_times(self, base):
         """Return (clocks whose reads were timed, the fastest first; one row for each machine, with the median time of a read of
         each clock in ns).
         """

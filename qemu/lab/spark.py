@@ -30,7 +30,7 @@ def find_java():
 
 def load_spark():
     """Return the module pyspark.sql."""
-    engine.add_environment_to_path("fleet-spark")
+    engine.add_packages_to_sys_path("fleet-spark")
     try:
         import pyspark.sql
     except ImportError as error:
@@ -67,7 +67,7 @@ def start_session(folder):
 
 
 @contextlib.contextmanager
-def translate_errors():
+def raise_spark_errors_as_failed():
     """Turn exceptions of Spark and of the connection to its Java program into engine.Failed, with the first line of their text.
     """
     import py4j.protocol
@@ -102,13 +102,13 @@ class Spark:
             raise
 
     def _create_view(self, name, path, schema):
-        with translate_errors():
+        with raise_spark_errors_as_failed():
             self.session.read.schema(schema).parquet(path).createOrReplaceTempView(name)
 
     def store_table(self, name, query):
         """Store the result of QUERY as the table NAME. It is stored in a file, because Spark recomputes a view at each use."""
         path = os.path.join(self.folder, name)
-        with translate_errors():
+        with raise_spark_errors_as_failed():
             frame = self.session.sql(query)
             frame.write.parquet(path)
             schema = frame.schema
@@ -116,12 +116,12 @@ class Spark:
 
     def run_query(self, query):
         """Run QUERY. Return (names of the columns, rows)."""
-        with translate_errors():
+        with raise_spark_errors_as_failed():
             frame = self.session.sql(query)
             return frame.columns, [tuple(row) for row in frame.collect()]
 
     def close(self):
         if self.session:
-            with contextlib.suppress(engine.Failed), translate_errors():
+            with contextlib.suppress(engine.Failed), raise_spark_errors_as_failed():
                 self.session.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -14,7 +14,7 @@ def wrap_text(text, first="", rest=None):
                          break_on_hyphens=False)
 
 
-def format_part(title, rows):
+def format_section(title, rows):
     """Print ROWS of (heading, sentence) below TITLE, grouped by heading. Print nothing without rows."""
     found = {}
     for heading, sentence in rows:
@@ -42,29 +42,31 @@ def format_summary(answers, new, taken, again, refused, folder):
         yield from wrap_text(words.describe_unknown_machines(answers.unknown))
     if answers.not_done:
         yield f"{words.format_count(answers.not_done, 'run')} not done"
-    for sentence in words.describe_reservations(answers):
+    for sentence in words.describe_limitations(answers):
         yield from wrap_text(sentence)
 
     def mark_new_finding(kind, row, what):
         return "new: " if (kind, row["who"], what, row["subject"]) in new else ""
-    yield from format_part("Unlike their kind", [
+    yield from format_section("Unlike their kind", [
         *((mark_new_finding("figure", row, row["measure"]) + answers.get_machine_name(row["run"]), words.describe_outlier(row)) for row in answers.outliers),
         *((mark_new_finding("trait", row, row["measure"]) + answers.get_machine_name(row["run"]), words.describe_unusual_trait(row)) for row in answers.unlike)])
     if not answers.outliers and not answers.unlike:
         yield ""
         yield "No machine is proven to be unlike its kind."
-    yield from format_part("Two groups in one kind", ((row["kind"], words.describe_groups(row)) for row in answers.groups))
-    yield from format_part("Failed", ((mark_new_finding("failure", row, row["rule"]) + answers.get_machine_name(row["run"]), words.describe_failure(row))
-                               for row in answers.failures))
-    yield from format_part("Kernels whose rate of the TSC is off", ((answers.get_machine_name(row["run"]), words.describe_kernel(row))
-                                                             for row in answers.kernels))
+    yield from format_section("Two groups in one kind", ((row["kind"], words.describe_two_groups_in_kind(row)) for row in answers.groups))
+    yield from format_section("Failed", (
+        (mark_new_finding("failure", row, row["rule"]) + answers.get_machine_name(row["run"]), words.describe_failure(row))
+        for row in answers.failures))
+    yield from format_section("Kernels whose rate of the TSC is off", ((answers.get_machine_name(row["run"]), words.describe_kernel(row))
+                                                                       for row in answers.kernels))
     for span in ("the run before", "last week"):
-        yield from format_part(f"Changed since {span}", ((answers.get_machine_name(row["run"]), words.describe_change(row))
-                                                  for row in answers.changes if row["span"] == span))
-    yield from format_part("What a version did", ((step, sentence) for step, _, said in words.describe_versions(answers.versions) for sentence in said))
-    yield from format_part("Not determined: fewer than five machines of a kind are known",
-                    ((row["kind"] if row["kind"] != "-" else "of no vendor or product", f"{words.format_count(row['machines'], 'machine')} known")
-                     for row in words.find_kinds_with_few_machines(answers.kinds)))
+        yield from format_section(f"Changed since {span}", ((answers.get_machine_name(row["run"]), words.describe_machine_change(row))
+                                                            for row in answers.changes if row["span"] == span))
+    yield from format_section("What a version did", ((step, sentence) for step, _, said in words.describe_version_changes(answers.versions)
+                                                     for sentence in said))
+    yield from format_section("Not determined: fewer than five machines of a kind are known",
+                              ((row["kind"] if row["kind"] != "-" else "of no vendor or product", f"{words.format_count(row['machines'], 'machine')} known")
+                               for row in words.find_kinds_with_few_machines(answers.kinds)))
     yield ""
     yield from wrap_text(f"{len(new):,} of the outliers and failures {'is' if len(new) == 1 else 'are'} new. "
                        f"The page: {folder}/fleet.html")

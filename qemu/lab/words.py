@@ -20,7 +20,7 @@ def describe_unknown_machines(reports):
     return f"{format_count(reports, 'report')} of no known machine: neither a serial number nor a label; each stands for itself"
 
 
-def describe_reservations(answers):
+def describe_limitations(answers):
     """Return notes that are about all runs, such as the number of runs with a wrong date."""
     if answers.misdated:
         yield (f"{format_count(answers.misdated, 'run')} dated before 2024 or later than read: the machine's RTC is wrong; "
@@ -29,7 +29,7 @@ def describe_reservations(answers):
         yield f"Only the first {answers.shown_max:,} rows are shown, and looked at for what is new, of: {', '.join(answers.cut)}"
 
 
-def format_figure(row):
+def format_value_with_interval(row):
     """Return the value in ROW as text, with its unit, and with its interval if there is one."""
     unit = f" {row['unit']}"
     if row["low"] is None or row["low"] == row["high"]:
@@ -39,7 +39,7 @@ def format_figure(row):
 
 def describe_outlier(row):
     subject = "" if row["subject"] == "machine" else f"{row['subject']}, "
-    return (f"{subject}{row['measure']}: {format_figure(row)}; the median of {format_count(row['machines'], 'machine')} of its kind is "
+    return (f"{subject}{row['measure']}: {format_value_with_interval(row)}; the median of {format_count(row['machines'], 'machine')} of its kind is "
             f"{format_number(row['middle'])} {row['unit']}")
 
 
@@ -61,7 +61,7 @@ def describe_kernel(row):
             f"{abs(row['ppm']):.3f} ppm too {off} ({row['ppm_low']:+.3f} to {row['ppm_high']:+.3f}); {clock}")
 
 
-def describe_change(row):
+def describe_machine_change(row):
     """Return a sentence about a change and its date."""
     where = "" if row["subject"] == "machine" else f"{row['subject']}, "
     if row["what"] == "new finding":
@@ -75,12 +75,12 @@ def describe_change(row):
     return f"{where}{row['what']}: {values[0]} before, now {values[1]}{unit}"
 
 
-def describe_groups(row):
+def describe_two_groups_in_kind(row):
     return (f"{row['kind']}: in {row['subject']}, {row['measure']}, {row['beyond']:,} of {format_count(row['machines'], 'machine')} are "
             "beyond the rest: two groups, of which neither is odd")
 
 
-def describe_versions(rows):
+def describe_version_changes(rows):
     """Yield (version change, number of machines, sentences) for each change of a product's version, such as a firmware update."""
     steps = {}
     for row in rows:

@@ -73,14 +73,14 @@ def decompress_report(text):
     return data
 
 
-def remove_zeros(data):
+def remove_nul_bytes(data):
     """Return DATA without the zeros of UTF-16, the encoding in which some shells save a log."""
     return data.replace(b"\0", b"")
 
 
 def is_console_log(data):
     """Return True if DATA is the log of a console with at least a part of a compact report."""
-    data = remove_zeros(data)
+    data = remove_nul_bytes(data)
     if b"bt0" not in data and b"BARETICK COMPACT" not in data or b'"baretick.report/' in data[:200]:
         return False  # a report in JSON is no log; its label may contain the words of a log, so the start of DATA is checked
     return any(mark["begin"] or mark["sum"] or len(mark["text"]) == COLUMNS for mark in MARK.finditer(data))
@@ -90,7 +90,7 @@ def find_reports(data):
     """Return a Compact for each compact report in the log DATA, including damaged ones."""
     found = []
     current = None
-    for mark in MARK.finditer(remove_zeros(data)):
+    for mark in MARK.finditer(remove_nul_bytes(data)):
         if mark["number"]:
             number, text = int(mark["number"]), mark["text"]
             if current is None or not current.add_line(number, text):

@@ -27,14 +27,14 @@ DROPPED = re.compile(rb'"(exact|histogram|events)":\s*\[[^\[\]]*\]')
 MATRIX = re.compile(rb'"matrix":\s*\[[\[\]\s0-9,nul.-]*\]')
 
 
-def drop_unused_lists(data):
+def drop_unused_report_lists(data):
     """Return the report DATA without the lists that no table contains. Such lists are nine tenths of a report."""
     return MATRIX.sub(b'"matrix":null', DROPPED.sub(rb'"\1":null', data))
 
 
 def parse_report(data):
     """Return the report in DATA without the parts that no table contains."""
-    return reports.check_report(rows.keep_needed_keys(reports.parse_json(drop_unused_lists(data))))
+    return reports.check_report(rows.keep_needed_keys(reports.parse_json(drop_unused_report_lists(data))))
 
 
 def is_line_a_whole_report(first_line):
@@ -43,7 +43,7 @@ def is_line_a_whole_report(first_line):
     return first_line.startswith(b"{") and first_line.endswith(b"}") and len(first_line) > 2
 
 
-def split_file(path):
+def split_file_into_tasks(path):
     """Yield the tasks of the file PATH: ("file", path) for a small file, otherwise ("lines", path, offset, size,
     line number) for each group of whole lines. Raise ValueError if a line is too long."""
     size = os.path.getsize(path)
@@ -68,14 +68,14 @@ def split_file(path):
         yield "lines", path, begin, at - begin, first_number
 
 
-def list_tasks(words, refuse):
+def list_read_tasks(words, refuse):
     """Yield the tasks for read_reports_of_task() of all files and folders in WORDS."""
     for kind, path in places.find_files(words, refuse):
         try:
             if kind == "stick":
                 yield from (("stick", path, partition, name) for partition, name in stick.list_reports(path))
             else:
-                yield from split_file(path)
+                yield from split_file_into_tasks(path)
         except (stick.UnreadableStick, ValueError) as error:
             refuse(path, str(error))
         except OSError as error:
@@ -94,7 +94,7 @@ def read_reports_of_task(task, known, loaded_at, rejudged=None):
     except (OSError, ValueError, stick.UnreadableStick, MemoryError) as error:
         words = f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error) or "needs too much memory"
         return found, [(path, words)]
-    beside = places.get_kernel_path(path) if kind == "file" else None
+    beside = places.get_kernel_json_path(path) if kind == "file" else None
     try:
         kernel = _read_kernel_json(beside) if beside else None
     except (OSError, ValueError, RecursionError) as error:
@@ -105,7 +105,7 @@ def read_reports_of_task(task, known, loaded_at, rejudged=None):
             data = data.decode_json() if isinstance(data, console.Compact) else data
             if rejudged and (record := rejudge.find_record(name)):
                 data = _judge_again(data, record, rejudged)
-            converted = _convert_reports(data, name, page, kernel, known, loaded_at)
+            converted = _convert_reports_to_rows(data, name, page, kernel, known, loaded_at)
             found += converted
             if rejudged and not record:
                 rejudged.without += len(converted)
@@ -158,7 +158,7 @@ def _judge_again(data, record, rejudged):
 
 def _get_record_digest(data):
     """Return the digest of the record that the report in DATA was made from, or None."""
-    report = reports.check_report(reports.parse_json(drop_unused_lists(data)))
+    report = reports.check_report(reports.parse_json(drop_unused_report_lists(data)))
     record = report.get("record")
     return record.get("sha256") if isinstance(record, dict) else None
 
@@ -177,7 +177,7 @@ def _split_lines(path, data, number):
     return [(f"{path}, line {number + at}", None, line) for at, line in enumerate(data.split(b"\n")) if line.strip()]
 
 
-def _convert_reports(data, name, page, kernel, known, loaded_at):
+def _convert_reports_to_rows(data, name, page, kernel, known, loaded_at):
     """Return (digest, {table: lines}) of each report in DATA. KERNEL is the content of the kernel.json in the report's folder,
     or None.
     """
@@ -216,10 +216,10 @@ def _read_batch(batch, loaded_at):
     return found, refused, rejudged
 
 
-def _group_tasks(every):
+def _group_tasks_into_batches(tasks):
     """Yield lists of a dozen tasks. A task for a group of lines gets a list of its own."""
     batch = []
-    for task in every:
+    for task in tasks:
         batch.append(task)
         if len(batch) == 12 or task[0] == "lines":
             yield batch
@@ -234,7 +234,7 @@ def gather_reports(words, known, loaded_at, refuse, rejudged=None):
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(WORKERS, context, _start_worker, (known, rejudged and rejudged.program)) as pool:
         waiting = []
-        for batch in _group_tasks(list_tasks(words, refuse)):
+        for batch in _group_tasks_into_batches(list_read_tasks(words, refuse)):
             waiting.append(pool.submit(_read_batch, batch, loaded_at))
             if len(waiting) * 12 >= TASKS_MAX:
                 yield from _collect_result(waiting.pop(0), refuse, rejudged)

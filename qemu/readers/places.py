@@ -25,13 +25,13 @@ def find_files(words, refuse):
             yield kind, path
 
 
-def get_kernel_path(path):
+def get_kernel_json_path(path):
     """Return the path of the kernel.json that belongs to the report PATH, or None if PATH is not named report.json."""
     folder, name = os.path.split(path)
     return os.path.join(folder, reports.KERNEL) if name.lower() == "report.json" else None
 
 
-def has_better_report(name, names):
+def has_json_of_same_run(name, names):
     """Return True if one of NAMES is the JSON report of the same run as the table or log NAME. JSON contains more data. NAMES are
     all files in the folder.
     """
@@ -74,7 +74,7 @@ def _walk_folder(folder, refuse, seen, depth):
                 refuse(entry.path, "is a link: links in a folder are not followed")
         elif entry.is_dir(follow_symlinks=False):
             yield from _walk_folder(entry.path, refuse, seen, depth + 1)
-        elif name == reports.KERNEL or not name.endswith(NAMES) or has_better_report(name, names):
+        elif name == reports.KERNEL or not name.endswith(NAMES) or has_json_of_same_run(name, names):
             continue
         elif not entry.is_file(follow_symlinks=False):
             refuse(entry.path, "is no file")

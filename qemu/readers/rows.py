@@ -82,7 +82,7 @@ KEYS = ("schema", "tool", "options", "started_at", "elapsed_ms", "machine", "qua
 HEAD = [("run", WORD, None), ("day", WORD, None)]
 
 
-def expand_intervals(columns):
+def expand_interval_columns(columns):
     """Return COLUMNS with three columns (value, low, high) in place of each column whose name has a *."""
     for name, kind, place in columns:
         if "*" in name:
@@ -91,7 +91,7 @@ def expand_intervals(columns):
             yield name, kind, place
 
 
-SPREAD_COLUMNS = {table: [*([] if table == "runs" else HEAD), *expand_intervals(columns)] for table, columns in COLUMNS.items()}
+SPREAD_COLUMNS = {table: [*([] if table == "runs" else HEAD), *expand_interval_columns(columns)] for table, columns in COLUMNS.items()}
 
 
 def keep_needed_keys(report):

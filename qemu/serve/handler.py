@@ -40,7 +40,7 @@ class Refused(Exception):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     """Handles one request. `server` (server.py) provides `store`, `limits`, `deadline_s`, `checking`, read_application(),
-    print_taken_report() and print_refusal().
+    print_received_report() and print_refusal().
     """
     protocol_version = "HTTP/1.1"
 
@@ -59,7 +59,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.rfile.close()
 
     def handle(self):
-        with self.server.limits.count_connection(self.address) as allowed:
+        with self.server.limits.reserve_connection(self.address) as allowed:
             try:
                 self._handle_request(allowed)
             except OSError:
@@ -143,7 +143,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if wait_s:
             raise Refused(429, f"more than {self.server.limits.rate} reports a minute of this address",
                           f"Retry-After: {wait_s}")
-        with self.server.limits.count_incoming_report(self.address) as allowed:
+        with self.server.limits.reserve_incoming_report(self.address) as allowed:
             if not allowed:
                 raise make_busy_refusal("too many reports are being sent at this moment")
             with self.server.store.create_incoming_file(length) as incoming:
@@ -153,7 +153,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             self._send_answer(HTTPStatus.CREATED, f"{name}\n".encode("ascii"), TEXT)
         finally:
-            self.server.print_taken_report(self, machine, verdict, name)  # counts the report even if the client did not receive the answer
+            self.server.print_received_report(self, machine, verdict, name)  # counts the report even if the client did not receive the answer
 
     def _get_body_length(self):
         """Return the length of the body in bytes."""

@@ -62,7 +62,7 @@ class Limits:
         self.spent = {}  # maps (address, kind) to (tokens, time), sorted by the latest request
 
     @contextlib.contextmanager
-    def count_connection(self, address):
+    def reserve_connection(self, address):
         """Yield True if ADDRESS may have another connection."""
         with self.lock:
             self.connections[address] += 1
@@ -73,7 +73,7 @@ class Limits:
             self._decrease_count(self.connections, address)
 
     @contextlib.contextmanager
-    def count_incoming_report(self, address):
+    def reserve_incoming_report(self, address):
         """Yield True if ADDRESS may send a report now or within POST_WAIT_S."""
         with self.lock:
             allowed = self.lock.wait_for(lambda: sum(self.posts.values()) < POSTS_MAX and

@@ -110,7 +110,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             raise store.Unusable(f"the application: {self.efi} {error}") from error
         return data
 
-    def print_taken_report(self, request, machine, verdict, name):
+    def print_received_report(self, request, machine, verdict, name):
         with self.saying:
             self.reports += 1
         self.print_line(f"{format_line_start(request)}  {machine or 'unknown machine'}  {verdict}  reports/{name}")

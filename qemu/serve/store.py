@@ -97,7 +97,7 @@ class Store:
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Unusable(f"{name} is no file")
-            with self._translate_errors(), open(fd, "rb", closefd=False) as file:
+            with self._raise_os_errors_as_unusable(), open(fd, "rb", closefd=False) as file:
                 data = file.read(OPTIONS_MAX + 1)
         finally:
             os.close(fd)
@@ -116,11 +116,11 @@ class Store:
         if self.count >= REPORTS_MAX:
             raise Full(f"{REPORTS_MAX:,} reports are there, and qemu/fleet reads no more")
         name = f"{PREFIX}{next(self.numbers)}"
-        with self._translate_errors():
+        with self._raise_os_errors_as_unusable():
             fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=self.reports)
         try:
             with open(fd, "r+b", buffering=0) as file:
-                yield Incoming(name, file, self._translate_errors)
+                yield Incoming(name, file, self._raise_os_errors_as_unusable)
         finally:
             with contextlib.suppress(OSError):
                 os.remove(name, dir_fd=self.reports)
@@ -130,7 +130,7 @@ class Store:
         has this name already, add a number to the name.
         """
         stem = f"{convert_to_file_name(machine) or 'unknown'}-{arrived:%Y%m%dT%H%M%SZ}"
-        with self._translate_errors():
+        with self._raise_os_errors_as_unusable():
             os.fsync(incoming.file.fileno())
             for number in range(1, TRIES_MAX + 1):
                 name = f"{stem}{f'-{number}' if number > 1 else ''}.json"
@@ -154,7 +154,7 @@ class Store:
 
     @staticmethod
     @contextlib.contextmanager
-    def _translate_errors():
+    def _raise_os_errors_as_unusable():
         try:
             yield
         except OSError as error:
@@ -166,15 +166,15 @@ class Store:
 class Incoming:
     """A temporary file for a report that is being received."""
 
-    def __init__(self, name, file, translate_errors):
-        self.name, self.file, self._translate_errors = name, file, translate_errors
+    def __init__(self, name, file, raise_os_errors_as_unusable):
+        self.name, self.file, self._raise_os_errors_as_unusable = name, file, raise_os_errors_as_unusable
 
     def write(self, data):
-        with self._translate_errors():
+        with self._raise_os_errors_as_unusable():
             files.write_all(self.file, data)
 
     def read(self):
-        with self._translate_errors():
+        with self._raise_os_errors_as_unusable():
             self.file.seek(0)
             return self.file.read()
 

@@ -146,9 +146,9 @@ def test_a_log_without_such_lines_is_named_and_next_to_a_report_left(tmp_path):
     (tmp_path / "serial.log").write_text("baretick 0.1.0\nBARETICK REPORT BEGIN\n{}\n")
     assert gather.read_reports_of_task(task, frozenset(), "") == ([], [(task[1], "has no report: of a console's log only the lines of serial=compact "
                                                         "are read")])
-    assert list(gather.list_tasks([str(tmp_path)], None)) == [task]
+    assert list(gather.list_read_tasks([str(tmp_path)], None)) == [task]
     (tmp_path / "report.json").write_text("{}")
-    assert list(gather.list_tasks([str(tmp_path)], None)) == [("file", str(tmp_path / "report.json"))]
+    assert list(gather.list_read_tasks([str(tmp_path)], None)) == [("file", str(tmp_path / "report.json"))]
 
 
 def test_the_application_s_lines_are_its_report_without_long_lists():

@@ -129,7 +129,7 @@ def test_a_file_in_parts_has_each_line_once(maker, tmp_path, monkeypatch):
     monkeypatch.setattr(gather, "SPLIT_MIN", 1)
     text = gathered(maker, [maker.report(n) for n in range(12)])
     (tmp_path / "all.json").write_text(text)
-    parts = list(gather.split_file(str(tmp_path / "all.json")))
+    parts = list(gather.split_file_into_tasks(str(tmp_path / "all.json")))
     assert len(parts) > 2
     data = (tmp_path / "all.json").read_bytes()
     assert b"".join(data[begin:begin + length] for _, _, begin, length, _ in parts) == data
@@ -142,7 +142,7 @@ def test_what_is_dropped_first_changes_no_row():
     text = (GOLDENS / "sick.json").read_bytes()
     whole = json.loads(text)
     lean = gather.parse_report(text)
-    assert len(gather.drop_unused_lists(text)) < len(text) and b'"exact":null' in gather.drop_unused_lists(text)
+    assert len(gather.drop_unused_report_lists(text)) < len(text) and b'"exact":null' in gather.drop_unused_report_lists(text)
     every = [rows.make_rows(report, "0", "a", None, None) for report in (whole, lean)]
     assert every[0] == every[1] and every[0]["findings"] and every[0]["cores"]
 
@@ -545,7 +545,7 @@ def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
         few, all_of_it = Few(data), questions.Answers(data)
     assert len(few.machines) == 3 and few.known == all_of_it.known == 60
     assert "machines" in few.cut and not all_of_it.cut
-    assert list(words.describe_reservations(few)) == [
+    assert list(words.describe_limitations(few)) == [
         f"Only the first 3 rows are shown, and looked at for what is new, of: {', '.join(few.cut)}"]
 
 
@@ -646,7 +646,7 @@ def test_figures_are_said_as_they_are():
     row = {"subject": "hpet", "measure": "median read", "unit": "ns", "value": 2400.0, "low": 2390.0, "high": 2410.0,
            "middle": 590.5, "machines": 200}
     assert words.describe_outlier(row) == ("hpet, median read: 2,400 ns (2,390 to 2,410); the median of 200 machines of its kind is 590.5 ns")
-    assert words.format_figure({**row, "low": 2400.0, "high": 2400.0}) == "2,400 ns"
+    assert words.format_value_with_interval({**row, "low": 2400.0, "high": 2400.0}) == "2,400 ns"
 
 
 def test_the_made_fleet_is_of_reports_as_the_schema_has_them(maker):

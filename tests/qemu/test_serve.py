@@ -628,7 +628,7 @@ def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve)
 def test_one_address_leaves_places_for_others(monkeypatch):
     monkeypatch.setattr(limits, "POST_WAIT_S", 0.01)
     bounds = limits.Limits(60)
-    for take, each, everybody in ((bounds.count_incoming_report, 8, 16), (bounds.count_connection, 32, 1000)):
+    for take, each, everybody in ((bounds.reserve_incoming_report, 8, 16), (bounds.reserve_connection, 32, 1000)):
         with contextlib.ExitStack() as taken:
             assert [taken.enter_context(take("a")) for _ in range(each + 2)] == [True] * each + [False] * 2
             assert [taken.enter_context(take(f"b{n}")) for n in range(20)].count(True) == min(20, everybody - each)
@@ -641,10 +641,10 @@ def test_a_place_that_gets_free_is_taken():
     bounds = limits.Limits(60)
     with contextlib.ExitStack() as taken, concurrent.futures.ThreadPoolExecutor(1) as pool:
         for _ in range(8):
-            taken.enter_context(bounds.count_incoming_report("a"))
+            taken.enter_context(bounds.reserve_incoming_report("a"))
 
         def wait():
-            with bounds.count_incoming_report("a") as allowed:
+            with bounds.reserve_incoming_report("a") as allowed:
                 return allowed
         waiting = pool.submit(wait)
         taken.close()

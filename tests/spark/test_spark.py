@@ -145,7 +145,7 @@ def test_every_query_has_an_answer(answers):
 
 
 def test_the_pages_from_both_engines_are_the_same(answers, made):
-    one, other = (page.make_content(each, set(), os.fspath(made)) for each in answers)
+    one, other = (page.make_page_content(each, set(), os.fspath(made)) for each in answers)
     assert unlike(one, other)[:5] == []
 
 
