@@ -33,7 +33,7 @@ def list_reports_on_stick(run, image):
         return set()
 
 
-def use_report_on_stick(run, guest, before):
+def read_missing_report_from_stick(run, guest, before):
     """If no report came over the serial line, use the new report on the stick. BEFORE lists the reports that were on it
     before the guest started. Under U-Boot, applications have no serial line.
     """
@@ -45,7 +45,7 @@ def use_report_on_stick(run, guest, before):
     for partition, name in sorted(list_reports_on_stick(run, image) - before)[:1]:
         files_of = {"REPORT": "json", "TEXT": "txt", "CSV": "csv"}
         with contextlib.suppress(ValueError):
-            transcript.replace_blocks({
+            transcript.use_blocks_from_stick({
                 block: stick.read_file(image, partition, f"{name.rpartition('.')[0]}.{suffix}", reports.SIZE_MAX)
                 for block, suffix in files_of.items()})
             record = stick.read_file(image, partition, f"{name.rpartition('.')[0]}.record", reports.SIZE_MAX)
@@ -68,7 +68,7 @@ def boot_once(run, accelerator, console, words, deadline, check_hang):
         finally:
             transcript.close()
             console.erase_progress()
-    use_report_on_stick(run, guest, before)
+    read_missing_report_from_stick(run, guest, before)
     if guest.screenshot_error:
         console.print_sentence(f"no screenshot: {guest.screenshot_error}")
     return guest
@@ -82,25 +82,25 @@ def explain_kvm_failure(run, guest):
         return f"the guest stopped with {guest.state}"
     if guest.ending == "still":
         return guest.state
-    if guest.ending == "exit" and guest.status not in ENDINGS and not was_refused_by_qemu(guest):
-        return f"QEMU {format_exit(guest.status)}{format_last_error(run, guest)}"
+    if guest.ending == "exit" and guest.status not in ENDINGS and not has_qemu_error_unrelated_to_kvm(guest):
+        return f"QEMU {format_qemu_exit_status(guest.status)}{format_last_error(run, guest)}"
     return None
 
 
-def was_refused_by_qemu(guest):
+def has_qemu_error_unrelated_to_kvm(guest):
     """Return True if QEMU ended by itself with a message that is not about KVM, for example about an error in its command line.
     """
     words = "\n".join(guest.qemu_messages.list_lines()).lower()
     return guest.status > 0 and words and "kvm" not in words
 
 
-def format_exit(status):
+def format_qemu_exit_status(status):
     if status is not None and status < 0:
         return f"was killed by signal {-status}"
     return f"ended with status {status}"
 
 
-def explain_signal(guest):
+def explain_signal_that_ended_qemu(guest):
     """Return a sentence if a signal ended QEMU, otherwise None. QEMU then exits with status 0 (softmmu/runstate.c)."""
     number = re.search(r"^\S+: terminating on signal (\d+)\b", "\n".join(guest.qemu_messages.list_lines()), re.MULTILINE)
     return f"QEMU was ended by signal {number[1]}" if number else None
@@ -125,7 +125,7 @@ def boot_guest(run, console):
     elif accelerator == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
         raise UserError("--accel kvm: /dev/kvm cannot be opened here")
     if run.display == "vnc":
-        run.vnc = command.find_free_vnc()
+        run.vnc = command.find_free_vnc_display()
         console.print_sentence(f"the screen is on VNC, port {command.VNC_PORT + run.vnc} of this machine: "
                     f"vncviewer localhost:{run.vnc}")
     with files.create_file(os.path.join(run.out, "qemu.log")) as qemu_log, contextlib.closing(QemuMessages(qemu_log)) as words:
@@ -175,14 +175,14 @@ def judge_run(run, guest):
     if word == "error":
         return EXIT_NOT_DONE, transcript.error.rstrip(".") or f"baretick ended with an error: {transcript.last_line}"
     if word is None and guest.ending == "exit" and guest.status != 0:
-        return EXIT_NOT_DONE, f"QEMU {format_exit(guest.status)}{format_last_error(run, guest)}"
+        return EXIT_NOT_DONE, f"QEMU {format_qemu_exit_status(guest.status)}{format_last_error(run, guest)}"
     if not transcript.is_complete and transcript.error:
         return EXIT_NOT_DONE, transcript.error.rstrip(".")
     if word == "pass" and run.list and "TEXT" in transcript.blocks:
         return EXIT_PASS, None
     if not transcript.is_complete:
         missing = "report" if transcript.report is None else "text"
-        how = f"baretick ended with {word}" if word else explain_signal(guest) or "the machine was switched off"
+        how = f"baretick ended with {word}" if word else explain_signal_that_ended_qemu(guest) or "the machine was switched off"
         return EXIT_NOT_DONE, f"{how}, but its {missing} did not come over the serial line"
     verdict = VERDICTS.get(transcript.report["verdict"])
     if word and word != verdict:

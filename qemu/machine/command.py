@@ -68,7 +68,7 @@ def find_firmware(requested):
     return found.stdout.strip()
 
 
-def find_variables(code):
+def find_variables_file(code):
     """Return the file of variables for the firmware CODE, or None if CODE is a combined image.
 
     If code and variables are split, the variables are in a file next to the code. A combined image has both, and its size is a
@@ -101,7 +101,7 @@ class PrivateFiles:
         self.fds = []
         self._by_name = {}
 
-    def add_file(self, name, data):
+    def add_private_file(self, name, data):
         """Return a path of a file with DATA. QEMU can open it, and change it while it runs."""
         fd = os.memfd_create(name)
         self.fds.append(fd)
@@ -121,11 +121,11 @@ class PrivateFiles:
 
 
 def make_firmware_arguments(code, private):
-    variables = find_variables(code)
+    variables = find_variables_file(code)
     if variables is None:
         return ["-bios", code]
     try:
-        copy = private.add_file("variables", files.read_file(variables, VARIABLES_MAX))
+        copy = private.add_private_file("variables", files.read_file(variables, VARIABLES_MAX))
     except ValueError as error:
         raise UserError(f"--firmware: {variables} {error}") from error
     arguments = []
@@ -170,7 +170,7 @@ def make_screen_arguments(run):
     return ["-display", "none", *(["-vnc", f"localhost:{run.vnc}"] if run.display == "vnc" else [])]
 
 
-def find_free_vnc():
+def find_free_vnc_display():
     """Return the number of a free VNC display on this machine. Its port is 5900 plus this number."""
     for number in range(VNC_DISPLAYS):
         with contextlib.closing(socket.socket()) as attempt:
@@ -188,7 +188,7 @@ def make_monitor_argument(fd):
     return f"socket,id=monitor,fd={fd}"
 
 
-def build_receiving_command(command, monitor_fd):
+def build_migration_target_command(command, monitor_fd):
     """Return the command line of a QEMU that receives a migration. COMMAND is the command line of the sending QEMU, which
     build_command() made.
     """
@@ -232,6 +232,6 @@ def build_command(run, accelerator, private, monitor_fd):
     if run.code:
         command += make_firmware_arguments(run.code, private)
     command += make_boot_arguments(run.boot, run.image, run.out)
-    words = private.add_file("options", join_options(run.words))
+    words = private.add_private_file("options", join_options(run.words))
     command += ["-fw_cfg", f"name=opt/baretick/options,file={words}"]
     return command + own

@@ -32,29 +32,29 @@ class Console:
         line = clean_text(line)
         if self.terminal and line.startswith("progress: "):
             width = shutil.get_terminal_size().columns - 1
-            self._write_to_stream("\r" + line[len("progress: "):][:width] + "\x1b[K")
+            self._write_output("\r" + line[len("progress: "):][:width] + "\x1b[K")
             self.drawn = True
             return
         self.erase_progress()
-        self._write_to_stream(line + "\n")
+        self._write_output(line + "\n")
 
     def erase_progress(self):
         """Erase the progress line, so that the next output starts on an empty line."""
         if self.drawn:
-            self._write_to_stream("\r\x1b[K")
+            self._write_output("\r\x1b[K")
             self.drawn = False
 
     def print_sentence(self, sentence):
         """Show SENTENCE, a message of qemu/run itself."""
         self.erase_progress()
-        if not self._write(self._errors, f"{self.name}: {clean_text(' '.join(sentence.split()))}\n"):
+        if not self._write_to_stream(self._errors, f"{self.name}: {clean_text(' '.join(sentence.split()))}\n"):
             self._errors = None
 
-    def _write_to_stream(self, text):
-        if not self._write(self.stream, text):
+    def _write_output(self, text):
+        if not self._write_to_stream(self.stream, text):
             self.stream = None
 
-    def _write(self, stream, text):
+    def _write_to_stream(self, stream, text):
         """Write TEXT. Return False if the program that read the output has ended."""
         if stream is None:
             return False

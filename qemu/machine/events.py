@@ -161,7 +161,7 @@ def migrate_machine(event, guest):
         with mark_guest_lost_on_failure():
             guest.read_all_output()
             back_s = time.monotonic() + event.seconds
-            guest.replace_process()
+            guest.replace_qemu_process()
             yield from run_qmp_command("query-status")  # an answer shows that the new QEMU is ready
             yield max(0.0, back_s - time.monotonic())
             yield from run_qmp_command("migrate-incoming", uri=f"exec:cat {path}")
@@ -183,11 +183,11 @@ class Events:
         self._label = 0
 
     def get_wait_time(self, longest):
-        """Return the number of seconds until advance_events() must be called again. It is at most LONGEST."""
+        """Return the number of seconds until run_due_event_step() must be called again. It is at most LONGEST."""
         times = [self._until] if self._event else filter(None, map(self._get_start_time, self._left))
         return max(0.0, min([longest, *(end - time.monotonic() for end in times)]))
 
-    def advance_events(self):
+    def run_due_event_step(self):
         """Start the next event if no event is running and its time has come. If an event is running and its wait is over, take
         its next step.
         """
@@ -207,11 +207,11 @@ class Events:
                 self._continue_event(None)
 
     def receive_answer(self, message):
-        if self._wanted and message.get("id") == self._get_label():
+        if self._wanted and message.get("id") == self._get_command_label():
             self._wanted = None
             self._continue_event(message)
 
-    def close_events(self):
+    def fail_unfinished_events(self):
         """Called after the guest has ended. Sets a problem for each event that has not happened, or is not complete."""
         if self._event:
             self._end_event("the run ended meanwhile")
@@ -221,7 +221,7 @@ class Events:
                 event.problem = "the run ended before" + (
                     "" if event.phase in starts else f" its phase {event.phase} began")
 
-    def _get_label(self):
+    def _get_command_label(self):
         return f"event {self._label}"
 
     def _get_start_time(self, event):
@@ -247,7 +247,7 @@ class Events:
             command, arguments = wanted
             self._label += 1
             self._wanted, self._until = command, time.monotonic() + ANSWER_S
-            self._guest.send_command(command, self._get_label(), **arguments)
+            self._guest.send_command(command, self._get_command_label(), **arguments)
 
     def _fail_event(self, error):
         event = self._event

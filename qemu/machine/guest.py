@@ -77,9 +77,9 @@ class Guest:
     def _start_process(self, command_of):
         self._qemu = Process()
         self._qemu.start_process(command_of, self._keep, self.qemu_messages)
-        self._selector.register(self._qemu.output, selectors.EVENT_READ, self._read_serial)
-        self._selector.register(self._qemu.errors, selectors.EVENT_READ, lambda: self._read_messages() != b"")
-        self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._read_answers)
+        self._selector.register(self._qemu.output, selectors.EVENT_READ, lambda: self._read_serial_bytes() != b"")
+        self._selector.register(self._qemu.errors, selectors.EVENT_READ, lambda: self._read_qemu_messages() != b"")
+        self._selector.register(self._qemu.monitor.socket, selectors.EVENT_READ, self._read_qmp_answers)
 
     def _run_loop(self, poll_state, check_hang, ends_after_report, attended):
         asked = time.monotonic()
@@ -104,7 +104,7 @@ class Guest:
                 break
             if self.status is not None:
                 self.ending = "exit"
-                self._read_answers()  # processes the last answers of QEMU
+                self._read_qmp_answers()  # processes the last answers of QEMU
             elif now >= self._deadline:
                 self.ending = "timeout"
             elif self._hang_check and self._hang_check.has_hung(now):
@@ -116,13 +116,13 @@ class Guest:
             elif ends_after_report and self.transcript.is_over and now - self._last_output_s >= SETTLE_S:
                 self.ending = "complete"
             else:
-                self._events.advance_events()
+                self._events.run_due_event_step()
 
     def _handle_signals(self, now):
         """At the first signal end the measurements early, or end the run if no measurements are running. At any later signal end
         the run.
         """
-        if self._key_s is None and interruption.may_end_measurements() and self.transcript.is_measuring:
+        if self._key_s is None and interruption.is_early_report_requested() and self.transcript.is_measuring:
             self._key_s = now
             self.send_command("send-key", "key", keys=[{"type": "qcode", "data": "q"}])
         elif self._key_s is None or interruption.was_handled() or now - self._key_s > KEY_S:
@@ -149,13 +149,13 @@ class Guest:
         while self.transcript.size < most and self._read_serial_bytes():
             pass
 
-    def replace_process(self):
+    def replace_qemu_process(self):
         """Replace the QEMU process by another QEMU process, which receives the guest in a migration."""
         left = self._qemu
         for source in left.output, left.errors, left.monitor.socket:
             self._unregister_source(source)
-        left.kill_process(self._read_serial_bytes, self._read_messages)
-        self._start_process(lambda fd: command.build_receiving_command(left.command, fd))
+        left.kill_process(self._read_serial_bytes, self._read_qemu_messages)
+        self._start_process(lambda fd: command.build_migration_target_command(left.command, fd))
 
     def _unregister_source(self, source):
         if source in self._selector.get_map():
@@ -176,18 +176,14 @@ class Guest:
                 return b""
         return data
 
-    def _read_messages(self):
+    def _read_qemu_messages(self):
         """Return the next bytes of QEMU's own messages, None if no bytes have arrived yet, or b"" at the end."""
         data = self._qemu.errors.read(READ_SIZE)
         if data:
             self.qemu_messages.add_output(data)
         return data
 
-    def _read_serial(self):
-        """Read the serial line. Return False at its end."""
-        return self._read_serial_bytes() != b""
-
-    def _read_answers(self):
+    def _read_qmp_answers(self):
         messages = self._qemu.monitor.read_messages()
         for message in messages or []:
             answer = message.get("return")
@@ -207,7 +203,7 @@ class Guest:
         self.send_command("screendump", "picture", filename=os.path.abspath(path), format="png")
         end = time.monotonic() + (PICTURE_S if self.ending == "timeout" else WAIT_S)
         while self._picture_answer is None and time.monotonic() < end:
-            if not self._read_answers():
+            if not self._read_qmp_answers():
                 break
             time.sleep(TICK_S)
         answer = self._picture_answer or {"error": {"desc": "QEMU gave no answer"}}
@@ -217,7 +213,7 @@ class Guest:
     def _end_process(self):
         """End QEMU and the events."""
         if self._qemu:
-            status = self._qemu.kill_process(self._read_serial_bytes, self._read_messages)
+            status = self._qemu.kill_process(self._read_serial_bytes, self._read_qemu_messages)
             self.status = status if self.ending == "exit" else None
         self._selector.close()
-        self._events.close_events()
+        self._events.fail_unfinished_events()

@@ -26,7 +26,7 @@ def is_requested():
     return bool(_stored)
 
 
-def may_end_measurements():
+def is_early_report_requested():
     """Return True if the signal only ends the measurements early, so that there is still a report. SIGHUP ends the run at once,
     because the user has closed the terminal and does not wait for a report.
     """

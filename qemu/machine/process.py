@@ -61,7 +61,7 @@ class Monitor:
         self.qemu_end.close()
 
 
-def start_watcher(lifeline):
+def start_watcher_of_runner(lifeline):
     """Start a watcher process in QEMU's process group. QEMU's process calls this between fork and exec. LIFELINE is the read end
     of a pipe, and the runner has the write end. When the runner ends in any way, the watcher reads the end of the pipe, and kills
     the whole group with all wrappers and their children.
@@ -104,7 +104,7 @@ class Process:
         try:
             self._process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                bufsize=0, pass_fds=[fd, *keep], start_new_session=True, preexec_fn=lambda: start_watcher(watched))
+                bufsize=0, pass_fds=[fd, *keep], start_new_session=True, preexec_fn=lambda: start_watcher_of_runner(watched))
         finally:
             os.close(watched)
         self.monitor.qemu_end.close()

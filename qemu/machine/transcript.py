@@ -115,7 +115,7 @@ class Transcript:
             line += b"..."
         self._parse_line(line)
 
-    def replace_blocks(self, blocks):
+    def use_blocks_from_stick(self, blocks):
         """Use BLOCKS, which were not received over the serial line. Raise ValueError if the report is damaged."""
         self.report = reports.parse_report(blocks["REPORT"])
         self.blocks = blocks
@@ -151,7 +151,7 @@ class Transcript:
         elif end:
             self._end_block(end[1].decode(), end[2].decode())
         elif cut and self.has_started:
-            self._handle_block_cut_by_key(*(part.decode() for part in cut.groups()))
+            self._handle_block_cut_by_key_press(*(part.decode() for part in cut.groups()))
         elif self._block:
             self._append_to_block(line)
             if self._block == "TEXT":
@@ -197,33 +197,33 @@ class Transcript:
             self._body += line
             self._body += b"\n"
 
-    def _add_fault(self, name, how):
+    def _add_block_fault(self, name, how):
         if len(self.faults) < FAULTS_MAX:
             self.faults.append(f"the {name.lower()[:NAME_MAX]} on the serial line {how}")
 
     def _drop_block(self, how):
-        self._add_fault(self._block, how)
+        self._add_block_fault(self._block, how)
         self._block = None
 
-    def _handle_block_cut_by_key(self, name, sent, size):
+    def _handle_block_cut_by_key_press(self, name, sent, size):
         """Handle the block NAME, which a key at the machine cut off."""
-        self._add_fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
+        self._add_block_fault(name, f"was cut by a key at the machine, after {sent} of {size} bytes")
         self._block, self.left_early = None, True
 
     def _end_block(self, name, told):
         if name != self._block:
-            self._add_fault(name, "has no beginning")
+            self._add_block_fault(name, "has no beginning")
             return
         self._block = None
         if name not in BLOCKS:
             return  # an unknown block, which a later release may send
         if self._body is None:
-            self._add_fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
+            self._add_block_fault(name, f"is longer than {BLOCK_MAX >> 20} MiB, or has a line of more than {LINE_MAX >> 10} KiB")
             return
         data, self._body = bytes(self._body), None
         found = hashlib.sha256(data).hexdigest()
         if found != told:
-            self._add_fault(name, f"is damaged: its SHA-256 is {found[:16]}..., the line says {told[:16]}...")
+            self._add_block_fault(name, f"is damaged: its SHA-256 is {found[:16]}..., the line says {told[:16]}...")
         elif name == "COMPACT":
             self._decompress_report(data)
         elif name != "REPORT" or self._parse_report(data):
@@ -234,7 +234,7 @@ class Transcript:
         try:
             body = console.decompress_report(b"".join(line.partition(b":")[2] for line in data.splitlines()))
         except ValueError as error:
-            self._add_fault("output", str(error))
+            self._add_block_fault("output", str(error))
             return
         if self._parse_report(body):
             self.blocks["REPORT"] = body
@@ -243,5 +243,5 @@ class Transcript:
         try:
             self.report = reports.parse_report(data)
         except ValueError as error:
-            self._add_fault("REPORT", str(error))
+            self._add_block_fault("REPORT", str(error))
         return self.report is not None

@@ -20,7 +20,7 @@ SHIM, SECOND_STAGE = "shimx64.efi", "grubx64.efi"  # shimx64.efi starts the file
 DEFAULTS = {"exit": "reboot", "deadline": "auto"}
 # Keys of prepared.json, which describes the last preparation of a start. "earlier" lists reports that earlier preparations made
 # and nobody collected. "collected" lists the collected reports of the last preparation. "loader" is a name in loaders.ALL, and
-# "found" is the result of list_items_to_keep() for this loader.
+# "found" is the result of list_existing_loader_items() for this loader.
 STATE_KEYS = {"boot_id": str, "reports_before": list, "had_reports": bool, "earlier": list, "collected": list, "loader": str,
               "found": list}
 NEW = ".new"  # suffix of the temporary file that files.replace_file() leaves behind after a power cut
@@ -82,7 +82,7 @@ def _read_state(folder):
     raise Refused(f"{volume.OWN}/{STATE} on the EFI system partition is damaged: --remove takes it away")
 
 
-def _delete_files(own, names):
+def _delete_own_files(own, names):
     """Delete the files NAMES in the folder OWN. Delete the folder too if it has no other files."""
     for name in names:
         with contextlib.suppress(FileNotFoundError):
@@ -91,7 +91,7 @@ def _delete_files(own, names):
         os.rmdir(own)
 
 
-def _has_state(own):
+def _has_saved_state(own):
     return any(os.path.exists(os.path.join(own, STATE + suffix)) for suffix in ("", NEW))
 
 
@@ -110,7 +110,7 @@ def _make_state(system, folder, old, loader):
     had_reports = old["had_reports"] if old else os.path.isdir(os.path.join(folder, volume.REPORTS))
     return {"boot_id": system.read_text(BOOT_ID) or "", "reports_before": volume.list_reports(folder), "had_reports": had_reports,
             "earlier": waiting, "collected": [], "loader": loader.name,
-            "found": old["found"] if old and old.get("loader") == loader.name else loader.list_items_to_keep(folder)}
+            "found": old["found"] if old and old.get("loader") == loader.name else loader.list_existing_loader_items(folder)}
 
 
 @contextlib.contextmanager
@@ -126,7 +126,7 @@ def _undo_next_start_if_refused(own, loader, folder):
             except OSError as error:
                 raise Refused(files.format_error(error)) from error
     except Refused as error:
-        _delete_files(own, [])
+        _delete_own_files(own, [])
         raise Refused(f"{error}; {left}") from error
 
 
@@ -144,7 +144,7 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
             raise Refused(f"Secure Boot is on, and {path} is signed for a shim: {loader.title} needs a key of the firmware")
         volume.check_space(folder, sum(map(len, loaded.values())))
         own = os.path.join(folder, volume.OWN)
-        if os.path.exists(own) and not _has_state(own):
+        if os.path.exists(own) and not _has_saved_state(own):
             raise Refused(f"{volume.OWN} on {partition.path} is not nextboot's: move it away first")
         old = _read_old_state(folder)
         state = json.dumps(_make_state(system, folder, old, loader), indent=1).encode()
@@ -153,7 +153,7 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
             os.makedirs(own, exist_ok=True)  # the folder may exist, with files that are not nextboot's
             for name, data in made.items():
                 files.replace_file(os.path.join(own, name), data)
-            _delete_files(own, [name for name in FILES if name not in made])
+            _delete_own_files(own, [name for name in FILES if name not in made])
             entry = loader.choose_next_start(partition, folder, next(iter(loaded)))
             if restart:
                 system.run_command("systemctl", "reboot")
@@ -245,8 +245,8 @@ def remove_all_files_and_entries(system, with_reports):
             state = {"had_reports": True}
         loaders.remove_entries_of_all_loaders(system, folder, state or {})
         own = os.path.join(folder, volume.OWN)
-        if _has_state(own):
-            _delete_files(own, [name + suffix for name in FILES for suffix in ("", NEW)])
+        if _has_saved_state(own):
+            _delete_own_files(own, [name + suffix for name in FILES for suffix in ("", NEW)])
         reports = os.path.join(folder, volume.REPORTS)
         if with_reports:
             shutil.rmtree(reports, ignore_errors=True)

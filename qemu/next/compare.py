@@ -8,16 +8,16 @@ NAMES = {"kvm-clock": "kvmclock", "hyperv_clocksource_tsc_page": "hv_page", "hyp
          "hyperv_clocksource": "hv_ref", "tsc-early": "tsc"}
 
 
-def _get_tsc(report):
+def _get_tsc_clock(report):
     return next((clock for clock in report.get("clocks") or [] if clock.get("id") == "tsc"), {})
 
 
-def calculate_difference(kernel, report):
+def calculate_tsc_rate_error(kernel, report):
     """Return the error of the kernel's TSC rate, or None if this rate or the measured rate is not known. `ppm` and
     `seconds_a_day` are [value, low, high] of the error of a clock that uses the kernel's rate. `excluded` is true if the kernel's
     rate is outside of the interval of the measured rate.
     """
-    believed, measured = kernel["tsc"]["believed_hz"], _get_tsc(report).get("measured_hz")
+    believed, measured = kernel["tsc"]["believed_hz"], _get_tsc_clock(report).get("measured_hz")
     if not believed or not measured:
         return None
     # A TSC that is faster than the kernel's rate makes the kernel's time too fast.
@@ -42,7 +42,7 @@ def format_comparison(kernel, report):
     """Yield the lines of the table for the terminal."""
     started = report.get("started_at")
     yield f"report   {report.get('verdict')}{f', started {started}' if started else ''}"
-    measured, facts = _get_tsc(report).get("measured_hz"), kernel["tsc"]
+    measured, facts = _get_tsc_clock(report).get("measured_hz"), kernel["tsc"]
     if measured:
         low, value, high = (_format_mhz(measured[end]) for end in ("low", "value", "high"))
         yield f"tsc      baretick measured {value} ({low} to {high})"
@@ -54,7 +54,7 @@ def format_comparison(kernel, report):
     else:
         why = "" if kernel["log_is_whole"] else ": their beginning is lost"
         yield f"         the kernel's messages have no rate{why}"
-    found = calculate_difference(kernel, report)
+    found = calculate_tsc_rate_error(kernel, report)
     if found and found["excluded"]:
         ppm, day = found["ppm"], found["seconds_a_day"]
         off = f"{abs(ppm[0]):.3f} ppm too {{}} ({ppm[1]:+.3f} to {ppm[2]:+.3f})"

@@ -8,7 +8,7 @@ import tempfile
 import textwrap
 import uuid
 
-from next.system import Refused, restore_if_refused
+from next.system import Refused, restore_value_if_refused
 
 FOLDER = "/sys/firmware/efi/efivars"
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"  # UEFI 2.10, 3.3 "Globally Defined Variables"
@@ -165,6 +165,6 @@ def remove_entries(system, which):
 def undo_next_start_if_refused(system):
     """If the block raises Refused, delete nextboot's new entries and restore BootNext."""
     before = list_own_entries(system)
-    with restore_if_refused(lambda: read_entry_number(system, "BootNext"), lambda chosen: _set_boot_next(system, chosen)), \
-            restore_if_refused(lambda: list_own_entries(system), lambda _: remove_entries(system, list_own_entries(system) - before)):
+    with restore_value_if_refused(lambda: read_entry_number(system, "BootNext"), lambda chosen: _set_boot_next(system, chosen)), \
+            restore_value_if_refused(lambda: list_own_entries(system), lambda _: remove_entries(system, list_own_entries(system) - before)):
         yield

@@ -8,7 +8,7 @@ import os
 import re
 
 from next import firmware, volume
-from next.system import Refused, write_or_delete, read_file, restore_if_refused, restore_files_if_refused
+from next.system import Refused, write_or_delete, read_file, restore_value_if_refused, restore_files_if_refused
 
 TITLE = "baretick, once"
 
@@ -29,7 +29,7 @@ class Firmware:
         if chosen is not None and chosen not in firmware.list_own_entries(self.system):
             raise Refused(f"the firmware is already told to start another entry next: {chosen:04X}")
 
-    def list_items_to_keep(self, _folder):
+    def list_existing_loader_items(self, _folder):
         """Return the names of the loader's files, folders and variables that exist before nextboot changes anything.
         remove_entry() keeps them.
         """
@@ -56,7 +56,9 @@ class Firmware:
         return firmware.read_entry_number(self.system, "BootNext") in firmware.list_own_entries(self.system)
 
     def remove_entry(self, _folder, _existing):
-        """Remove the entry of choose_next_start(). Keep the items in EXISTING, which list_items_to_keep() returned before."""
+        """Remove the entry of choose_next_start(). Keep the items in EXISTING, which list_existing_loader_items() returned
+        before.
+        """
         firmware.remove_entries(self.system, firmware.list_own_entries(self.system))
 
 
@@ -79,7 +81,7 @@ class Grub:
         self.system = system
         self.folder = next((each for each in self.FOLDERS if os.path.isfile(system.get_path(each, "grub.cfg"))), None)
 
-    def _get_path(self, name):
+    def _get_grub_path(self, name):
         return self.system.get_path(self.folder, name)
 
     def _run_tool(self, name, *words):
@@ -87,12 +89,12 @@ class Grub:
 
     def _read_next_entry(self):
         """Return the value of next_entry, or None if grubenv has no such variable."""
-        lines = self._run_tool("editenv", self._get_path("grubenv"), "list").splitlines()
+        lines = self._run_tool("editenv", self._get_grub_path("grubenv"), "list").splitlines()
         return next((line.partition("=")[2] for line in lines if line.startswith("next_entry=")), None)
 
     def _set_next_entry(self, value):
         words = ("unset", "next_entry") if value is None else ("set", f"next_entry={value}")
-        self._run_tool("editenv", self._get_path("grubenv"), *words)
+        self._run_tool("editenv", self._get_grub_path("grubenv"), *words)
 
     def check_can_start(self, partition):
         loader = SystemdBoot(self.system).read_loader_info()
@@ -107,30 +109,31 @@ class Grub:
             raise Refused(f"{self.folder}/grub.cfg does not take next_entry, so no entry can be chosen for one start")
         if not partition.uuid:
             raise Refused(f"{partition.path} has no UUID that GRUB could find it by")
-        self._check_environment()
+        self._check_grubenv()
 
-    def _check_environment(self):
+    def _check_grubenv(self):
         """Raise Refused if GRUB cannot write the file grubenv. GRUB could not delete next_entry then, and would start baretick
         at each start.
         """
         block = f"{self.folder}/grubenv"
-        if not os.path.isfile(self._get_path("grubenv")):
+        if not os.path.isfile(self._get_grub_path("grubenv")):
             raise Refused(f"{block} does not exist (grub-editenv {block} create makes it)")
-        layers = self._run_tool("probe", "--target=abstraction", self._get_path("grubenv")).split()
-        kind = self._run_tool("probe", "--target=fs", self._get_path("grubenv")).strip()
+        layers = self._run_tool("probe", "--target=abstraction", self._get_grub_path("grubenv")).split()
+        kind = self._run_tool("probe", "--target=fs", self._get_grub_path("grubenv")).strip()
         if layers or kind not in self.WRITABLE:
             raise Refused(f"{block} is on {' and '.join(layers) or kind or 'an unknown file system'}, where GRUB cannot clear "
                           "next_entry, so this machine would start baretick again and again")
         if self._read_next_entry() not in (None, "", self.ID):
             raise Refused(f"GRUB is already told to start another entry next: {self._read_next_entry()}")
 
-    def list_items_to_keep(self, _folder):
-        return [name for name, value in (("custom.cfg", read_file(self._get_path("custom.cfg"))), ("next_entry", self._read_next_entry()))
-                if value is not None]
+    def list_existing_loader_items(self, _folder):
+        values = {"custom.cfg": read_file(self._get_grub_path("custom.cfg")), "next_entry": self._read_next_entry()}
+        return [name for name, value in values.items() if value is not None]
 
     @contextlib.contextmanager
     def undo_next_start_if_refused(self, _folder):
-        with restore_if_refused(self._read_next_entry, self._set_next_entry), restore_files_if_refused(self._get_path("custom.cfg")):
+        with restore_value_if_refused(self._read_next_entry, self._set_next_entry), \
+                restore_files_if_refused(self._get_grub_path("custom.cfg")):
             yield
 
     def _make_menu_entry(self, partition, application):
@@ -140,8 +143,8 @@ class Grub:
                 f"    if chainloader /{volume.OWN}/{application}; then\n        boot\n    fi\n    reboot\n}}\n{self.END}").encode()
 
     def choose_next_start(self, partition, _folder, application):
-        others = self.BLOCK.sub(b"", read_file(self._get_path("custom.cfg")) or b"")
-        write_or_delete(self._get_path("custom.cfg"), others + self._make_menu_entry(partition, application))
+        others = self.BLOCK.sub(b"", read_file(self._get_grub_path("custom.cfg")) or b"")
+        write_or_delete(self._get_grub_path("custom.cfg"), others + self._make_menu_entry(partition, application))
         self._set_next_entry(self.ID)
         if self._read_next_entry() != self.ID:
             raise Refused(f"{self.folder}/grubenv did not keep next_entry")
@@ -156,16 +159,16 @@ class Grub:
     def remove_entry(self, _folder, existing):
         if not self.folder:
             return
-        data = read_file(self._get_path("custom.cfg")) or b""
+        data = read_file(self._get_grub_path("custom.cfg")) or b""
         is_ours = bool(self.BLOCK.search(data))
-        if os.path.isfile(self._get_path("grubenv")) and (is_ours or "custom.cfg" in existing):
+        if os.path.isfile(self._get_grub_path("grubenv")) and (is_ours or "custom.cfg" in existing):
             chosen = self._read_next_entry()
             # GRUB empties next_entry when it uses its value. The variable is removed if it did not exist before the preparation.
             if chosen == self.ID or (chosen == "" and "next_entry" not in existing):
                 self._set_next_entry("" if "next_entry" in existing else None)
         if is_ours:
             others = self.BLOCK.sub(b"", data)
-            write_or_delete(self._get_path("custom.cfg"), others if others or "custom.cfg" in existing else None)
+            write_or_delete(self._get_grub_path("custom.cfg"), others if others or "custom.cfg" in existing else None)
 
 
 class SystemdBoot:
@@ -205,18 +208,19 @@ class SystemdBoot:
             raise Refused(f"systemd-boot is already told to start another entry next: {chosen}")
         self.system.run_command("bootctl", "--version")
 
-    def list_items_to_keep(self, folder):
+    def list_existing_loader_items(self, folder):
         return [self.ENTRIES] if os.path.isdir(os.path.join(folder, self.ENTRIES)) else []
 
-    def _set_one_shot(self, chosen):
+    def _set_one_shot_entry(self, chosen):
         if self._read_variable_text(self.variable) != chosen:
             self.system.run_command("bootctl", "set-oneshot", chosen)  # an empty name deletes the variable LoaderEntryOneShot
 
     @contextlib.contextmanager
     def undo_next_start_if_refused(self, folder):
-        existing = self.list_items_to_keep(folder)
+        existing = self.list_existing_loader_items(folder)
         try:
-            with restore_files_if_refused(self._get_entry_path(folder)), restore_if_refused(lambda: self._read_variable_text(self.variable), self._set_one_shot):
+            with restore_files_if_refused(self._get_entry_path(folder)), \
+                    restore_value_if_refused(lambda: self._read_variable_text(self.variable), self._set_one_shot_entry):
                 yield
         except Refused:
             self._delete_new_folder(folder, existing)
@@ -231,7 +235,7 @@ class SystemdBoot:
                 os.rmdir(os.path.join(folder, self.ENTRIES))
 
     def choose_next_start(self, _partition, folder, application):
-        self._set_one_shot("")  # bootctl would print the entry that the variable names as the default
+        self._set_one_shot_entry("")  # bootctl would print the entry that the variable names as the default
         path = self._get_entry_path(folder)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         write_or_delete(path, f"title {TITLE}\nefi /{volume.OWN}/{application}\n".encode())
@@ -240,7 +244,7 @@ class SystemdBoot:
         if not default or default[1] == self.ID:
             raise Refused("bootctl names no other entry as systemd-boot's default, so this machine would start baretick again "
                           "and again")
-        self._set_one_shot(self.ID)
+        self._set_one_shot_entry(self.ID)
         if self._read_variable_text(self.variable) != self.ID:
             raise Refused(f"the firmware did not keep the variable {self.variable}")
         return f"systemd-boot's entry {self.ID}"
@@ -253,7 +257,7 @@ class SystemdBoot:
 
     def remove_entry(self, folder, existing):
         if self.is_next_start_chosen():
-            self._set_one_shot("")
+            self._set_one_shot_entry("")
         if os.path.exists(self._get_entry_path(folder)):
             write_or_delete(self._get_entry_path(folder), None)
             self._delete_new_folder(folder, existing)

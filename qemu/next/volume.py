@@ -32,12 +32,12 @@ class Partition:
     def __init__(self, row):
         self.path = row["path"]
         self.disk = f"/dev/{row['pkname']}" if row.get("pkname") else None
-        self.number = row.get("partn") or self._get_number_in_name()
+        self.number = row.get("partn") or self._parse_partition_number()
         self.guid = (row.get("partuuid") or "").lower()
         self.uuid = row.get("uuid")  # UUID of the file system
         self.mount_points = get_mount_points(row)
 
-    def _get_number_in_name(self):
+    def _parse_partition_number(self):
         """Return the number at the end of the device's name, or None. It replaces the column PARTN, which lsblk has since
         util-linux 2.39.
         """
@@ -81,7 +81,7 @@ def _is_half_of_mirror(row, guid):
         _is_system_partition(row) or has_place or (guid and (row.get("partuuid") or "").lower() == guid))
 
 
-def _get_only_half(system, rows, halves):
+def _get_partition_on_half_mirror(system, rows, halves):
     """Return the system partition on an md mirror (software RAID 1) that has one half only. Raise Refused if the mirror has two
     halves, because baretick writes its report to one half, and then the halves differ. ROWS has all devices. HALVES has the
     halves, and also partitions that were removed from the mirror.
@@ -113,7 +113,7 @@ def find_system_partition(system):
     rows, guid = _list_devices(system), read_booted_partition(system)
     halves = [row for row in rows if _is_half_of_mirror(row, guid)]
     if halves:
-        return _get_only_half(system, rows, halves)
+        return _get_partition_on_half_mirror(system, rows, halves)
     found = [Partition(row) for row in rows if _is_system_partition(row)]
     if not found:
         raise Refused("no EFI system partition was found on any disk")

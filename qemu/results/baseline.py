@@ -12,9 +12,9 @@ compared. Otherwise its fastest read is compared, because the undisturbed loop t
 loop time.
 """
 from results import files
-from results.reports import ORDER, SIZE_MAX, parse_report, read_definition, get_stolen_percent
+from results.reports import ORDER, SIZE_MAX, parse_report, read_report_definition, get_stolen_percent
 
-_LIMITS = read_definition("compare.json")  # the report's page uses the same limits
+_LIMITS = read_report_definition("compare.json")  # the report's page uses the same limits
 # A read counts as slower if it takes more than TOLERANCE times as long. A smaller increase may have other causes: another program
 # on the same core, another CPU model, or a clock's coarse resolution.
 TOLERANCE = _LIMITS["slower_factor"]
@@ -35,7 +35,7 @@ class Comparison:
         self._before, self._now = baseline, report
         self._compare_machines()
         self.doubt = self._explain_unreliable_comparison()
-        self._note_unreliable_tails()
+        self._note_unreliable_latency_tails()
         self._clocks_now = {clock["id"]: clock for clock in reversed(report["clocks"])}
         known = {clock["id"] for clock in baseline["clocks"] if clock.get("verdict") in ORDER}
         for before in baseline["clocks"]:
@@ -50,7 +50,7 @@ class Comparison:
         self._compare_run_verdicts()
 
     @property
-    def worse_sentences(self):
+    def regression_sentences(self):
         return [sentence for sentences in self.by_name.values() for sentence in sentences]
 
     def _compare_machines(self):
@@ -73,7 +73,7 @@ class Comparison:
         emulated = "tcg" in [(report.get("machine") or {}).get("accelerator") for report in (self._before, self._now)]
         # In an emulator lateness is not compared, because its timers are threads of the host, which may have to wait for a core.
         self._judges_lateness = self._timed and not emulated
-        itself = next(iter(_group_by_source(self._before).get("self_ipi", [])), {})
+        itself = next(iter(_group_intervals_by_source(self._before).get("self_ipi", [])), {})
         # Time from an interrupt to the start of its handler. Every lateness includes it.
         self._entry_ns = (itself.get("lateness_ns") or {}).get("p50") or 0
         if elsewhere or others:
@@ -91,7 +91,7 @@ class Comparison:
         return (f"the comparison is worth little: {before:.3g} % of the observed time was stolen in the baseline, {now:.3g} % in "
                 "this run; --max-stolen gives such a run exit status 2")
 
-    def _note_unreliable_tails(self):
+    def _note_unreliable_latency_tails(self):
         """Add a note on each of the two reports whose latency tails are unreliable according to its key `quality`."""
         if self.doubt:
             self.notes.insert(0, self.doubt)
@@ -199,8 +199,8 @@ class Comparison:
         """Compare the sources of interrupts that the baseline tested: sources that no longer work, later interrupts, and newly
         broken rules.
         """
-        now = _group_by_source(self._now)
-        for name, before in _group_by_source(self._before).items():
+        now = _group_intervals_by_source(self._now)
+        for name, before in _group_intervals_by_source(self._before).items():
             gone = self._describe_lost_interrupts(name, before, now.get(name, []))
             # If the source is also a clock, the comparison of this clock includes the source's rules.
             rules = None if name in self._clocks_now else self._list_newly_broken_rules(name)
@@ -256,7 +256,7 @@ class Comparison:
         was, is_now, rules = self._before["verdict"], self._now["verdict"], self._list_newly_broken_rules(None)
         found = []
         if ORDER.get(is_now, 0) > ORDER.get(was, 0) and not any(
-                f"is {is_now}," in sentence for sentence in self.worse_sentences):
+                f"is {is_now}," in sentence for sentence in self.regression_sentences):
             found.append(f"the verdict is {is_now}, it was {was}" + (f": {rules}" if rules else ""))
         elif rules:
             found.append(f"the machine breaks {rules}, and did not")
@@ -264,7 +264,7 @@ class Comparison:
         self.by_name["machine"] = found
 
 
-def _group_by_source(report):
+def _group_intervals_by_source(report):
     """Return the boot core's rows of the list `intervals`, indexed by source."""
     boot = next((core.get("apic_id") for core in report.get("cores") or []), None)
     sources = {}

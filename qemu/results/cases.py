@@ -60,7 +60,7 @@ def _make_run_case(report, problem, comparison, fail_on):
     if problem:
         return make_case_of_unfinished_run(problem)
     wrong = [f"The verdict is {report['verdict']}."] if report["verdict"] in ("fail", fail_on) else []
-    if comparison and comparison.worse_sentences:
+    if comparison and comparison.regression_sentences:
         wrong.append("It is worse than the baseline.")
     return Case("run", "run", "fail" if wrong else "pass", " ".join(wrong))
 

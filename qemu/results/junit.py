@@ -50,13 +50,13 @@ class Suites:
         """Complete the file. Return the reason if it could not be written, or None."""
         self._write_data(b"</testsuites>\n")
         self._file.close()
-        self._try_action(os.replace, self._new, self._path)
+        self._call_and_store_error(os.replace, self._new, self._path)
         return self._flaw
 
     def _write_data(self, data):
-        self._try_action(files.write_all, self._file, data)
+        self._call_and_store_error(files.write_all, self._file, data)
 
-    def _try_action(self, action, *arguments):
+    def _call_and_store_error(self, action, *arguments):
         """Call ACTION. If it raises OSError, store the error, because a full disk must not end the other runs."""
         try:
             if not self._flaw:

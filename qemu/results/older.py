@@ -15,8 +15,8 @@ def convert_to_current(report, schema):
     """
     now = {**report, "schema": schema}
     for key, names in KEYS.items():
-        now[key] = _change_objects(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})
-    now["behaviours"] = _change_objects(report.get("behaviours"), lambda row: {**row, "outcome": _rename_outcome(row.get("outcome"))})
+        now[key] = _apply_to_objects(report.get(key), lambda row, names=names: {names.get(name, name): row[name] for name in row})
+    now["behaviours"] = _apply_to_objects(report.get("behaviours"), lambda row: {**row, "outcome": _rename_outcome(row.get("outcome"))})
     now["clocks"] = _apply_verdicts_to_read_methods(report.get("clocks"))
     return now
 
@@ -31,14 +31,14 @@ def _apply_verdicts_to_read_methods(clocks):
     def change_verdict(clock):
         own, main = clock.get("verdict"), verdicts.get(str(clock.get("main")))
         return {**clock, "verdict": main} if own in worst and main in worst[worst.index(own):] else clock
-    return _change_objects(clocks, change_verdict)
+    return _apply_to_objects(clocks, change_verdict)
 
 
 def _rename_outcome(word):
     return next((new for old, new in OUTCOMES if old == word), word)
 
 
-def _change_objects(value, change):
+def _apply_to_objects(value, change):
     """Return CHANGE applied to the object VALUE, or to each object in the list VALUE."""
     if isinstance(value, list):
         return [change(item) if isinstance(item, dict) else item for item in value]

@@ -26,7 +26,7 @@ KINDS = {"object": [dict], "array": [list], "string": [str], "boolean": [bool], 
          "number": [int, float], "null": [type(None)]}
 
 
-def read_definition(name):
+def read_report_definition(name):
     """Return the contents of the JSON file NAME in src/report."""
     with open(os.path.join(HOME, name), encoding="ascii") as file:
         return json.load(file)
@@ -34,7 +34,7 @@ def read_definition(name):
 
 def make_incomplete_report(reason, accelerator, elapsed_ms):
     """Return a report for a run that has sent no report. It follows the schema, and has no figures."""
-    report = _make_blank_value(read_definition("report.schema.json")["$defs"]["not_done"])
+    report = _make_blank_value(read_report_definition("report.schema.json")["$defs"]["not_done"])
     report.update(elapsed_ms=elapsed_ms, reason=clean_text(reason))
     report["machine"]["accelerator"] = accelerator
     return report
@@ -91,7 +91,7 @@ def check_report(report):
 @functools.cache
 def _read_schema():
     """Return the schema's name, and the expected shape of a report."""
-    definitions = read_definition("report.schema.json")["$defs"]
+    definitions = read_report_definition("report.schema.json")["$defs"]
     name = definitions["report"]["properties"]["schema"]["const"]
     return name, _make_lenient_schema(definitions["report"], definitions)
 

@@ -99,7 +99,7 @@ def format_summary(report, problem, comparison=None):
     facts = [(report.get("options") or {}).get("label"), identity.get("vendor"), identity.get("product"),
              identity.get("serial") and f"serial number {identity['serial']}", machine.get("cpu"), machine.get("accelerator") or machine.get("hypervisor"), machine.get("firmware"),
              machine.get("cores_started") and f"{machine['cores_started']} cores"]
-    worse = comparison.worse_sentences if comparison else []
+    worse = comparison.regression_sentences if comparison else []
     but = f", {'and' if verdict == 'fail' else 'but'} **worse than the baseline**" if worse else ""
     lines = [f"## baretick: {WORDS.get(verdict) or escape_text(verdict)}{but}", ""]
     said = (report.get("answer") or {}).get("text")

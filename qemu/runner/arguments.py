@@ -63,7 +63,7 @@ def make_argument_type(valid, names=()):
     ValueError, the result is a Flaw. Its message contains VALID, a description of the valid values. If a part of the argument is
     similar to one of NAMES, the message also contains this name.
     """
-    def make_parser(read):
+    def make_type_from_parser(read):
         def parse_or_return_error(text):
             try:
                 return read(text)
@@ -72,7 +72,7 @@ def make_argument_type(valid, names=()):
                 hints = filter(None, (grammar.format_suggestion(part, names) for part in parts))
                 return Flaw(f"{text[:SHOWN_MAX]!r}{next(hints, '')} is not {valid}")
         return parse_or_return_error
-    return make_parser
+    return make_type_from_parser
 
 
 def make_choice_type(*words):
@@ -280,7 +280,7 @@ def parse_arguments_into(run, arguments, row):
                   for name in (*OUTPUTS, "tap") if getattr(run, name)]
         wrong += ["--display does not go with --matrix: each run would wait for you"] if run.display else []
     if wrong:
-        raise UserError(*wrong, *find_other_errors(run))
+        raise UserError(*wrong, *find_errors_before_start(run))
     return run
 
 
@@ -296,7 +296,7 @@ def suggest_similar_option(unknown, known):
     return "baretick's own options go behind --" if any("=" in word for word in unknown) else "see --help"
 
 
-def find_other_errors(run):
+def find_errors_before_start(run):
     """Return the errors that the checks before QEMU's start find, so that they are reported together with errors in the
     arguments. The checks write nothing.
     """
@@ -365,7 +365,7 @@ def check_firmware(run):
             raise UserError("--firmware does not go with --boot bare, which has no UEFI")
         return
     run.code = command.find_firmware(run.firmware)
-    command.find_variables(run.code)
+    command.find_variables_file(run.code)
     if command.needs_smm(run.code) and "q35" not in run.machine.partition(",")[0]:
         raise UserError(f"--firmware: {run.code} needs system management mode: use --machine q35")
 
@@ -410,7 +410,7 @@ def check_image(run):
         raise UserError(f"--{named}: {run.image} is no {what}")
 
 
-def add_runner_options(run):
+def prepend_runner_options(run):
     """Add the runner's own options for baretick before the user's options, which therefore override them."""
     # For a picture of the screen, or a display, the machine must stay on after the run.
     run.words.insert(0, "exit=ask" if run.screenshot or run.display else "exit=debug-exit")

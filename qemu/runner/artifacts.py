@@ -37,7 +37,7 @@ def check_outputs(run):
         path = getattr(run, name)
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
         flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
-        flaw = flaw or explain_unwritable(run, path, name == "summary")
+        flaw = flaw or explain_unwritable_file(run, path, name == "summary")
         if not flaw and name == "screenshot" and not path.lower().endswith(".png"):
             flaw = "a picture is a PNG, and its name ends in .png"
         if flaw:
@@ -47,7 +47,7 @@ def check_outputs(run):
         raise UserError(*wrong)
 
 
-def explain_unwritable(run, path, added):
+def explain_unwritable_file(run, path, added):
     try:
         files.open_output(path, True, is_in_run_folder(run, path)).close()
         if not added and os.path.isfile(path) and not os.path.islink(path):
@@ -87,7 +87,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
     comparison = None
     if run.baseline and whole and not problem:
         comparison = compare_with_baseline(run, console, report)
-        status = EXIT_FAIL if comparison.worse_sentences else status
+        status = EXIT_FAIL if comparison.regression_sentences else status
     if run.fail_on == "warn" and report["verdict"] == "warn" and whole and not problem and status == EXIT_PASS:
         console.print_sentence("the verdict is warn, and --fail-on warn was given")
         status = EXIT_FAIL
@@ -96,7 +96,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
         console.print_sentence(flaw)
         status, problem = (EXIT_NOT_DONE, flaw) if status == EXIT_PASS else (status, problem)
     if transcript:
-        for line in format_report_places(run.out, whole):
+        for line in format_report_location(run.out, whole):
             console.show_line(line)
     last = None if whole else folder.find_last_report(run.out)
     if last:
@@ -105,7 +105,7 @@ def save_results(run, console, accelerator, status, problem, elapsed_s):
     if flaw:
         console.print_sentence(flaw)
         status, problem = EXIT_NOT_DONE if status in (EXIT_PASS, EXIT_FAIL) else status, problem or flaw
-    for line in format_short_answer(report):
+    for line in format_answer_of_report(report):
         console.show_line(line)
     return status, problem
 
@@ -151,7 +151,7 @@ def write_report_files(run, body, template, text, csv, record):
         flaw = f"the report cannot be written: {files.format_error(error)}"
         if not written:
             with contextlib.suppress(OSError):
-                folder.write_reason_report(run, flaw)
+                folder.write_incomplete_report(run, flaw)
         return flaw
     return None
 
@@ -160,7 +160,7 @@ def compare_with_baseline(run, console, report):
     comparison = baseline.Comparison(run.before, report, run.tolerance or baseline.TOLERANCE)
     for note in comparison.notes:
         console.print_sentence(f"beside the baseline, {note}")
-    for sentence in comparison.worse_sentences:
+    for sentence in comparison.regression_sentences:
         console.print_sentence(f"worse than the baseline: {sentence}")
     return comparison
 
@@ -180,13 +180,13 @@ def explain_stolen_time(run, report):
             "measure again on a host that is less busy")
 
 
-def format_short_answer(report):
+def format_answer_of_report(report):
     """Return the last lines for the terminal: the short answer in the report, or nothing if there is no report."""
     answer = report.get("answer") or {}
     return textwrap.wrap(clean_text(answer.get("text") or "", ANSWER_MAX), COLUMNS)
 
 
-def format_report_places(out, whole):
+def format_report_location(out, whole):
     """Return lines that say where the report is and how to open its page, or where to look for the cause of a problem."""
     if not whole:
         return [f"What there is of the run is in {out}: serial.log (all that the machine said), "

@@ -91,7 +91,7 @@ def check_inputs(run):
     """Raise UserError if an input of the run is also an output, under any name."""
     variables = None
     with contextlib.suppress(UserError, OSError):
-        variables = command.find_variables(run.firmware) if run.firmware else None
+        variables = command.find_variables_file(run.firmware) if run.firmware else None
     inputs = [*((f"--{name}", getattr(run, name)) for name in INPUTS), ("--firmware", variables)]
     inputs[0] = "--qemu", shutil.which(run.qemu)
     wrong = []
@@ -142,7 +142,7 @@ def empty_folder(run):
             files.create_file(os.path.join(run.out, name)).close()
         if not run.list:
             with files.create_file(os.path.join(run.out, FILES[0])) as file:
-                files.write_all(file, make_reason_report(NOT_ENDED).ljust(RESERVED))
+                files.write_all(file, make_incomplete_report_bytes(NOT_ENDED).ljust(RESERVED))
     except OSError as error:
         raise Unwritable(error) from error
 
@@ -181,14 +181,14 @@ def remove_earlier_report(out):
         os.rmdir(kept)
 
 
-def make_reason_report(reason):
+def make_incomplete_report_bytes(reason):
     return (json.dumps(reports.make_incomplete_report(reason[:REASON_MAX], None, 0), indent=2) + "\n").encode("ascii")
 
 
-def write_reason_report(run, reason):
+def write_incomplete_report(run, reason):
     """Overwrite report.json with REASON. This works even on a full disk, because empty_folder() reserved RESERVED bytes for the
     file.
     """
     path = os.path.join(run.out, FILES[0])
     if os.path.exists(path):
-        files.overwrite_file(path, make_reason_report(reason).ljust(RESERVED))
+        files.overwrite_file(path, make_incomplete_report_bytes(reason).ljust(RESERVED))

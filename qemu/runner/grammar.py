@@ -98,36 +98,36 @@ class Grammar:
         return format_suggestion(next(name for name in value.split(",") if name not in clocks), clocks)
 
     def _is_valid(self, option, value):
-        return value in option["words"] or bool(getattr(self, f"_is_{option['kind']}")(option, value))
+        return value in option["words"] or bool(getattr(self, f"_is_valid_{option['kind']}")(option, value))
 
-    def _is_words(self, _option, _value):
+    def _is_valid_words(self, _option, _value):
         return False
 
-    def _is_count(self, option, value):
+    def _is_valid_count(self, option, value):
         found = parse_number(value)
         return found is not None and option["min"] <= found <= option["max"]
 
-    _is_limit = _is_count
+    _is_valid_limit = _is_valid_count
 
-    def _is_time(self, option, value):
+    def _is_valid_time(self, option, value):
         parts = re.fullmatch("([0-9]+)([a-z]+)", value)
         unit = self._all["units"].get(parts[2]) if parts else None
         count = parse_number(parts[1]) if unit else None
         return count is not None and option["min"] <= count * unit <= option["max"]
 
-    def _is_percent(self, option, value):
+    def _is_valid_percent(self, option, value):
         parts = re.fullmatch(r"([0-9]+)(?:\.([0-9]{1,6}))?", value)
         whole = parse_number(parts[1]) if parts else None
         return whole is not None and whole * 10**6 + int((parts[2] or "").ljust(6, "0")) <= option["max"]
 
-    def _is_text(self, option, value):
+    def _is_valid_text(self, option, value):
         inside = value[1:-1] if len(value) >= 2 and value[0] == value[-1] == '"' else value
         return re.fullmatch("[ !#-~]*", inside) and len(inside) <= option["max"]
 
-    def _is_clocks(self, _option, value):
+    def _is_valid_clocks(self, _option, value):
         return all(name in self._all["clocks"] for name in value.split(","))
 
-    def _is_url(self, _option, value):
+    def _is_valid_url(self, _option, value):
         parts = URL.fullmatch(value) if len(value) <= URL_MAX else None
         port = parse_number(parts["port"] or "1") if parts else None
         return port is not None and 1 <= port <= 65535

@@ -105,7 +105,7 @@ def run_all(common, words, run_and_save_results, table):
     except OSError as error:
         raise UserError(f"--out: {common.out} cannot be written: {error.strerror}") from error
     try:
-        worst = run_each(common, runs, run_and_save_results, table, suites)
+        worst = run_and_show_each_run(common, runs, run_and_save_results, table, suites)
         flaw = suites.complete_file()
         if flaw:
             table.print_sentence(flaw)
@@ -114,7 +114,7 @@ def run_all(common, words, run_and_save_results, table):
         os.close(lock)
 
 
-def run_each(common, runs, run_and_save_results, table, suites):
+def run_and_show_each_run(common, runs, run_and_save_results, table, suites):
     width = max(len(run.name) for run in runs)
     table.show_line(f"{'run':{width}}  {'verdict':9} {'s':>5}  reason")
     worst, no_kvm = 0, False

@@ -157,7 +157,7 @@ def screen(size, pixels, words, *more):
     run = arguments.parse_run([*map(str, [*FAST_TCG, *more]), *(f"--qemu-arg={word}" for word in video), "--", "exit=ask", *words])
     arguments.read_baseline(run)
     arguments.check_run(run)
-    arguments.add_runner_options(run)
+    arguments.prepend_runner_options(run)
     near, far = socket.socketpair()
     private = command.PrivateFiles()
     with tempfile.TemporaryDirectory(prefix="baretick-") as name, near, far, contextlib.closing(private):

@@ -33,26 +33,26 @@ def compare(before, now, factor=baseline.TOLERANCE):
 
 
 def worse(before, now, factor=baseline.TOLERANCE):
-    return compare(document(before), document(now), factor).worse_sentences
+    return compare(document(before), document(now), factor).regression_sentences
 
 
 def test_a_run_is_not_worse_than_itself():
     one = document(clock(), clock("tsc", claimed=None), verdict="warn", findings=[("rtc-battery", "hpet")])
-    assert compare(one, one).worse_sentences == [] and compare(one, one).notes == []
+    assert compare(one, one).regression_sentences == [] and compare(one, one).notes == []
 
 
 # Tests of verdicts and clocks.
 
 def test_a_verdict_that_became_worse_is_named_with_its_rule():
     before, now = document(clock()), document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
-    assert compare(before, now).worse_sentences == ["hpet is warn, it was pass: hpet-torn"]
-    assert compare(now, before).worse_sentences == []
+    assert compare(before, now).regression_sentences == ["hpet is warn, it was pass: hpet-torn"]
+    assert compare(now, before).regression_sentences == []
 
 
 def test_another_rule_broken_is_worse_though_the_verdict_is_the_same():
     before = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
     now = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet"), ("rate-off", "hpet")])
-    assert compare(before, now).worse_sentences == ["hpet breaks rate-off, and did not"]
+    assert compare(before, now).regression_sentences == ["hpet breaks rate-off, and did not"]
 
 
 def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_then_too():
@@ -60,7 +60,7 @@ def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_t
     assert compare(before, now).by_name.get("pit0") is None
     before["intervals"], now["intervals"] = [timer("pit0"), timer()], [timer("pit0"), timer()]
     assert compare(before, now).by_name["pit0"] == ["pit0 breaks irq-late, and did not"]
-    assert compare(before, now).by_name["hpet0"] == [] and compare(now, now).worse_sentences == []
+    assert compare(before, now).by_name["hpet0"] == [] and compare(now, now).regression_sentences == []
 
 
 # Tests of stated rates.
@@ -75,30 +75,30 @@ def claimed(*rows):
 
 def test_a_claim_that_was_right_and_is_wrong_is_named_with_its_error():
     right, wrong = claimed(claiming("passed", 1.0)), claimed(claiming("failed"))
-    assert compare(right, wrong).worse_sentences == ["the claim of CPUID 15h on tsc is wrong by 1740 ppm, and was not"]
-    assert compare(right, wrong).by_name["machine"] == compare(right, wrong).worse_sentences
-    assert compare(wrong, right).worse_sentences == [] and compare(wrong, wrong).worse_sentences == []
+    assert compare(right, wrong).regression_sentences == ["the claim of CPUID 15h on tsc is wrong by 1740 ppm, and was not"]
+    assert compare(right, wrong).by_name["machine"] == compare(right, wrong).regression_sentences
+    assert compare(wrong, right).regression_sentences == [] and compare(wrong, wrong).regression_sentences == []
 
 
 @pytest.mark.parametrize("before", ["not_determined", "not_checked"])
 def test_a_claim_that_was_not_known_to_be_right_is_not_worse(before):
-    assert compare(claimed(claiming(before)), claimed(claiming("failed"))).worse_sentences == []
+    assert compare(claimed(claiming(before)), claimed(claiming("failed"))).regression_sentences == []
 
 
 @pytest.mark.parametrize("now", ["not_determined", "not_checked"])
 def test_a_claim_that_is_no_longer_judged_is_not_worse(now):
-    assert compare(claimed(claiming("passed", 1.0)), claimed(claiming(now))).worse_sentences == []
+    assert compare(claimed(claiming("passed", 1.0)), claimed(claiming(now))).regression_sentences == []
 
 
 def test_a_claim_is_compared_with_that_of_the_same_source_on_the_same_clock():
     before = claimed(claiming("passed", 1.0), claiming("failed", on="lapic"))
-    assert compare(before, claimed(claiming("failed", on="lapic"))).worse_sentences == []
-    assert compare(before, claimed(claiming("failed", source="CPUID 16h"))).worse_sentences == []
+    assert compare(before, claimed(claiming("failed", on="lapic"))).regression_sentences == []
+    assert compare(before, claimed(claiming("failed", source="CPUID 16h"))).regression_sentences == []
 
 
 def test_a_report_without_claims_is_compared_as_before():
-    assert compare(document(clock()), claimed(claiming("failed"))).worse_sentences == []
-    assert compare(claimed(claiming("passed", 1.0)), document(clock())).worse_sentences == []
+    assert compare(document(clock()), claimed(claiming("failed"))).regression_sentences == []
+    assert compare(claimed(claiming("passed", 1.0)), document(clock())).regression_sentences == []
 
 
 # Tests of sources of timer interrupts.
@@ -116,21 +116,21 @@ def timed(*rows, accelerator="kvm", **options):
 
 def test_a_source_that_no_longer_sends_interrupts_is_named_with_the_reason():
     before, gone = timed(timer()), timed(timer(state="disabled", reason="In use by the firmware: not tested."))
-    assert compare(before, gone).worse_sentences == ["hpet0 sends no interrupts any more, it is disabled: In use by the firmware: not tested."]
-    assert compare(before, timed()).worse_sentences == ["hpet0 sends no interrupts any more, it is not there"]
-    assert compare(gone, gone).worse_sentences == compare(gone, before).worse_sentences == []
+    assert compare(before, gone).regression_sentences == ["hpet0 sends no interrupts any more, it is disabled: In use by the firmware: not tested."]
+    assert compare(before, timed()).regression_sentences == ["hpet0 sends no interrupts any more, it is not there"]
+    assert compare(gone, gone).regression_sentences == compare(gone, before).regression_sentences == []
 
 
 def test_a_source_that_stays_out_on_a_busy_host_is_no_loss():
     before, now = timed(timer()), timed(timer(state="stuck", reason="None was due."))
-    assert compare(before, now).worse_sentences == ["hpet0 sends no interrupts any more, it is stuck: None was due."]
-    assert compare(before, now | {"quality": {"reliable_tails": False, "text": "Stolen."}}).worse_sentences == []
+    assert compare(before, now).regression_sentences == ["hpet0 sends no interrupts any more, it is stuck: None was due."]
+    assert compare(before, now | {"quality": {"reliable_tails": False, "text": "Stolen."}}).regression_sentences == []
 
 
 @pytest.mark.parametrize("options", [{"irq": "off"}, {"profile": "standard"}])
 def test_a_source_that_was_not_asked_for_is_no_loss_but_a_note(options):
     now = compare(timed(timer()), timed(**options))
-    assert now.worse_sentences == [] and "not asked for: hpet0's interrupts" in now.notes
+    assert now.regression_sentences == [] and "not asked for: hpet0's interrupts" in now.notes
 
 
 def test_interrupts_are_later_where_even_the_earliest_is_beyond_what_both_may_be_off_by():
@@ -139,50 +139,50 @@ def test_interrupts_are_later_where_even_the_earliest_is_beyond_what_both_may_be
     # new error of 50 ns
     for least, worse in (2450, False), (2451, True):
         now = timed(timer(least=least, p50=9000, error=50))
-        assert compare(before, now).worse_sentences == (["hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: "
-                                               "more than 2 times that"] if worse else [])
+        assert compare(before, now).regression_sentences == (["hpet0 of 100000 ns, one-shot, is late by 9000 ns (median), it was by 1000 ns: "
+                                                              "more than 2 times that"] if worse else [])
 
 
 def test_a_busy_host_that_delays_most_interrupts_makes_none_worse():
-    assert compare(timed(timer()), timed(timer(least=900, p50=900000))).worse_sentences == []
+    assert compare(timed(timer()), timed(timer(least=900, p50=900000))).regression_sentences == []
 
 
 def test_interrupts_that_are_as_late_as_before_or_were_early_are_not_worse():
     early = timed(timer(least=-900, p50=-500, error=40))
-    assert compare(early, early).worse_sentences == [] == compare(early, timed(timer(least=350, p50=360, error=40))).worse_sentences
+    assert compare(early, early).regression_sentences == [] == compare(early, timed(timer(least=350, p50=360, error=40))).regression_sentences
 
 
 def test_how_late_an_emulators_interrupts_come_is_not_compared_but_said():
     now = compare(timed(timer(), accelerator="tcg"), timed(timer(least=900000, p50=900000), accelerator="tcg"))
-    assert now.worse_sentences == [] and "how late interrupts come is not compared: in an emulator it depends on the host" in now.notes
+    assert now.regression_sentences == [] and "how late interrupts come is not compared: in an emulator it depends on the host" in now.notes
 
 
 def test_only_the_boot_cores_sources_are_compared_for_others_may_not_be_asked():
-    assert compare(timed(timer(), timer(core=1)), timed(timer(), timer(core=1, least=90000, p50=90000))).worse_sentences == []
+    assert compare(timed(timer(), timer(core=1)), timed(timer(), timer(core=1, least=90000, p50=90000))).regression_sentences == []
 
 
 def test_a_rule_without_a_clock_is_compared_for_the_whole_run():
     now = document(clock(), verdict="warn", findings=[("core-missing", None)])
-    assert compare(document(clock()), now).worse_sentences == ["the verdict is warn, it was pass: core-missing"]
+    assert compare(document(clock()), now).regression_sentences == ["the verdict is warn, it was pass: core-missing"]
 
 
 def test_a_clock_that_went_is_named_with_the_reason():
     gone = {"id": "hpet", "verdict": "absent", "reason": "no HPET table"}
     assert worse(clock(), gone) == ["hpet is gone, it was pass: no HPET table"]
-    assert compare(document(clock()), document()).worse_sentences == ["hpet is gone, it was pass"]
+    assert compare(document(clock()), document()).regression_sentences == ["hpet is gone, it was pass"]
     assert worse(gone, clock()) == []
 
 
 def test_a_clock_that_the_baseline_lacks_does_not_pass_in_silence():
     absent = {"id": "pit", "verdict": "absent", "reason": "gone"}
     found = compare(document(clock(), absent), document(clock(), clock("tsc"), clock("pit")))
-    assert found.worse_sentences == [] and found.notes == ["not in the baseline, so not compared: tsc, pit"]
+    assert found.regression_sentences == [] and found.notes == ["not in the baseline, so not compared: tsc, pit"]
     assert compare(document(clock(), clock("tsc")), document(clock())).notes == []
 
 
 def test_all_clocks_that_were_not_asked_for_are_one_note():
     found = compare(document(clock(), clock("tsc"), clock("pit")), document(clock("tsc"), asked=["tsc"]))
-    assert found.worse_sentences == [] and found.notes == ["not asked for: hpet, pit"]
+    assert found.regression_sentences == [] and found.notes == ["not asked for: hpet, pit"]
 
 
 def test_two_sentences_on_one_clock_are_told_apart_in_its_case():
@@ -220,7 +220,7 @@ def test_a_median_that_changed_by_less_than_a_bracket_is_not_worse(bracket, accu
     read may then have become slower by only a little more than one step, and must not be called worse."""
     before = document(clock("tsc", p50=10, least=10), clock("null", p50=bracket, least=bracket))
     now = document(clock("tsc", p50=30, least=30), clock("null", p50=bracket, least=bracket))
-    assert bool(compare(before, now).worse_sentences) == accused
+    assert bool(compare(before, now).regression_sentences) == accused
 
 
 def test_the_cost_in_the_loop_is_compared_only_without_interruptions():
@@ -232,21 +232,21 @@ def test_the_cost_in_the_loop_is_compared_only_without_interruptions():
 def test_latencies_of_another_accelerator_or_hypervisor_are_not_compared_and_a_note_says_so():
     slow = clock(p50=4000, least=3900)
     found = compare(document(clock(), accelerator="kvm"), document(slow, accelerator="tcg"))
-    assert found.worse_sentences == [] and found.notes == [
+    assert found.regression_sentences == [] and found.notes == [
         "another machine: accelerator tcg, it was kvm",
         "latencies are not compared: they are the machine's that differs"]
-    assert compare(document(clock()), document(slow, hypervisor="KVMKVMKVM")).worse_sentences == []
+    assert compare(document(clock()), document(slow, hypervisor="KVMKVMKVM")).regression_sentences == []
 
 
 def test_another_cpu_is_a_note_and_is_compared():
     found = compare(document(clock()), document(clock(p50=4000, least=3900), cpu="Other CPU", cores_started=2))
-    assert len(found.worse_sentences) == 1
+    assert len(found.regression_sentences) == 1
     assert found.notes == ["another machine: cpu Other CPU, it was Some CPU; cores_started 2, it was 4"]
 
 
 def test_ticks_are_no_nanoseconds():
     found = compare(document(clock(), tsc_hz=None), document(clock(p50=4000, least=3900)))
-    assert found.worse_sentences == [] and "in ticks only" in found.notes[0]
+    assert found.regression_sentences == [] and "in ticks only" in found.notes[0]
 
 
 # Tests of steps and rates of clocks.
@@ -289,7 +289,7 @@ def test_a_rate_without_a_claim_is_compared_on_the_same_machine_and_else_a_note(
     assert len(worse(before, now)) == 1
     for machine in {"cpu": "Other CPU"}, {"accelerator": "tcg"}:
         found = compare(document(before, **{**machine, "cpu": "Some CPU"}), document(now, **machine))
-        assert found.worse_sentences == []
+        assert found.regression_sentences == []
         assert found.notes[-1].startswith("tsc runs at 2799999900 to 2800000100 Hz, it ran at 2399999900 to ")
 
 

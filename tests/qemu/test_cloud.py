@@ -147,7 +147,7 @@ def test_each_image_boots_from_a_controller_of_its_cloud_and_saves_the_report(tm
         subprocess.run(["tar", "-xSzf", image, "-C", tmp_path], check=True, timeout=60)
         image = tmp_path / "disk.raw"
     code = command.find_firmware(None)
-    variables = shutil.copy(command.find_variables(code), tmp_path / "vars")
+    variables = shutil.copy(command.find_variables_file(code), tmp_path / "vars")
     log = tmp_path / "log"
     done = subprocess.run(["qemu-system-x86_64", "-M", "q35", "-m", "512", "-display", "none", "-no-reboot", "-nodefaults", "-serial", f"file:{log}",
                            "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={code}", "-drive", f"if=pflash,unit=1,format=raw,file={variables}",

@@ -61,7 +61,7 @@ def test_under_kvm_the_cpu_is_one_that_can_be_moved_where_it_must(what, cpu, tmp
     run.code.write_bytes(bytes(4096))
     words = command.build_command(run, "kvm", command.PrivateFiles(), 7)
     assert words[words.index("-cpu") + 1] == cpu
-    other = command.build_receiving_command(words, 9)
+    other = command.build_migration_target_command(words, 9)
     assert other[-2:] == ["-incoming", "defer"]
     assert [pair for pair in zip(words, other) if pair[0] != pair[1]] == [
         ("socket,id=monitor,fd=7", "socket,id=monitor,fd=9")]
@@ -91,7 +91,7 @@ class Stand:
 
     def step(self, happening, answer=None):
         """Let HAPPENING do one step, and answer the command that it sends. Return the command's name."""
-        happening.advance_events()
+        happening.run_due_event_step()
         name, label = self.sent[-1]
         happening.receive_answer({"id": label, **(answer or {"return": {}})})
         return name
@@ -104,13 +104,13 @@ def test_each_comes_when_its_moment_has_and_one_after_another():
     done = [stand.step(happening)]
     while first.problem or second.problem:
         before = len(stand.sent)
-        happening.advance_events()
+        happening.run_due_event_step()
         if len(stand.sent) > before:
             done.append(stand.sent[-1][0])
             happening.receive_answer({"id": stand.sent[-1][1], "return": {}})
     assert done == ["stop", "cont"] * 2 and 0 < first.span[0] < first.span[1] <= second.span[0] < second.span[1]
     assert happening.get_wait_time(9) == 9
-    happening.close_events()
+    happening.fail_unfinished_events()
     assert str(never) == "not carried out: the run ended before its phase latency began"
     assert stand.said == [f"--event {event.text}: {event}" for event in (first, second)]
 
@@ -118,7 +118,7 @@ def test_each_comes_when_its_moment_has_and_one_after_another():
 def test_another_messages_answer_is_not_taken_for_its_own():
     stand = Stand()
     _, happening = stand.events("0=stop:9s")
-    happening.advance_events()
+    happening.run_due_event_step()
     happening.receive_answer({"id": None, "return": {}})
     happening.receive_answer({"event": "STOP"})
     assert [name for name, _ in stand.sent] == ["stop"] and happening.get_wait_time(99) > 9
@@ -137,7 +137,7 @@ def test_a_pause_that_will_not_end_is_the_end():
     (event,), happening = stand.events("0=stop:1ms")
     stand.step(happening)
     while len(stand.sent) == 1:
-        happening.advance_events()
+        happening.run_due_event_step()
     happening.receive_answer({"id": stand.sent[-1][1], "error": {"desc": "no"}})
     assert event.problem == "cont: no" and stand.ending == "--event 0=stop:1ms: cont: no"
 
@@ -147,7 +147,7 @@ def test_an_answer_is_not_waited_for_for_ever(monkeypatch):
     stand = Stand()
     (event,), happening = stand.events("0=stop:1s")
     while event.problem == Event.problem:
-        happening.advance_events()
+        happening.run_due_event_step()
     assert event.problem == "stop: QEMU gave no answer within 0.01 s"
 
 

@@ -356,7 +356,7 @@ def test_keys_that_are_not_known_are_passed_over(name):
     document = json.loads((ROOT / "tests" / "goldens" / f"{name}.json").read_text())
     later = reports.parse_report(json.dumps(with_news(document)).encode())
     assert cases.make_cases(later, None) == cases.make_cases(document, None)
-    assert baseline.Comparison(document, later, 1).worse_sentences == []
+    assert baseline.Comparison(document, later, 1).regression_sentences == []
 
 
 @pytest.mark.parametrize("body, sentence", [
