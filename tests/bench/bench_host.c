@@ -14,7 +14,7 @@
 #define TURNS   400
 
 static uint64_t
-bare_null(size_t count)
+time_plain_empty_loop(size_t count)
 {
 	uint64_t start = hw_tsc_lfence();
 
@@ -24,7 +24,7 @@ bare_null(size_t count)
 }
 
 static uint64_t
-bare_tsc(size_t count)
+time_plain_tsc_loop(size_t count)
 {
 	uint64_t start = hw_tsc_lfence();
 
@@ -36,7 +36,7 @@ bare_tsc(size_t count)
 }
 
 static void
-compare(const char *what, const struct clock *clock, uint64_t (*bare)(size_t))
+compare_with_plain_loop(const char *what, const struct clock *clock, uint64_t (*bare)(size_t))
 {
 	static struct sample samples[SAMPLES];
 	uint64_t best_bare = UINT64_MAX, best_sampled = UINT64_MAX;
@@ -66,7 +66,7 @@ main(void)
 	platform.cpu.lfence_serialises = true; /* the plain loops use LFENCE, so the sampling loop must use it too */
 	tsc_driver.open(&platform, &tsc_device, tsc);
 	null_driver.open(&platform, &null_device, null);
-	compare("sampling nothing, lfence;rdtsc", &null[0], bare_null);
-	compare("sampling the TSC, rdtsc in brackets", &tsc[0], bare_tsc);
+	compare_with_plain_loop("sampling nothing, lfence;rdtsc", &null[0], time_plain_empty_loop);
+	compare_with_plain_loop("sampling the TSC, rdtsc in brackets", &tsc[0], time_plain_tsc_loop);
 	return EXIT_SUCCESS;
 }

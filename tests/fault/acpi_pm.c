@@ -32,7 +32,7 @@
 extern const struct driver acpi_pm_driver;
 /* defined in uefi/missing.c and bare/missing.c */
 /* lets a function of the firmware copy a byte from FROM to TO, so that a bad address faults in the firmware's code */
-extern void missing_copy_by_firmware(void *to, const void *from);
+extern void missing_copy_byte_by_firmware(void *to, const void *from);
 extern void missing_refuse_low_memory(void);                          /* leaves no free memory below 1 MiB */
 
 #define NO_CORE       77u /* an APIC id that no test machine has */
@@ -57,7 +57,7 @@ cause_fault(void)
 		((void (*)(void))(uintptr_t)on_stack)();
 		break;
 	case 'f':
-		missing_copy_by_firmware(kind, (void *)(uintptr_t)UNMAPPED);
+		missing_copy_byte_by_firmware(kind, (void *)(uintptr_t)UNMAPPED);
 		break;
 	case 'n':
 		for (;;)
@@ -75,7 +75,7 @@ cause_fault(void)
 }
 
 static void
-remove_resource(const struct platform *platform)
+remove_memory_or_core(const struct platform *platform)
 {
 	const struct acpi_madt *madt = &platform->acpi.madt;
 
@@ -119,7 +119,7 @@ parse_number(const char *digits)
 }
 
 static void
-read_words(void)
+read_fault_words(void)
 {
 	char words[32];
 	size_t length;
@@ -137,16 +137,16 @@ read_words(void)
 		}
 }
 
-extern bool fault_needs_own_stack(void);
+extern bool fault_needs_separate_pf_stack(void);
 
 /*
  * Returns true if the fault's kind is `is`. The firmware then needs a separate stack for #PF. Called before clocks are
  * opened.
  */
 bool
-fault_needs_own_stack(void)
+fault_needs_separate_pf_stack(void)
 {
-	read_words();
+	read_fault_words();
 	return kind[0] == 'i';
 }
 
@@ -155,7 +155,7 @@ extern bool fault_is_before_memory_map(void);
 bool
 fault_is_before_memory_map(void)
 {
-	read_words();
+	read_fault_words();
 	return kind[0] == 'e';
 }
 
@@ -163,8 +163,8 @@ static void
 open_or_fault(const struct platform *platform, struct device *device, struct clock *clocks)
 {
 	acpi_pm_well.open(platform, device, clocks);
-	read_words();
-	remove_resource(platform);
+	read_fault_words();
+	remove_memory_or_core(platform);
 	if (on_open)
 		cause_fault();
 	well = clocks->sample;

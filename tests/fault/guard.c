@@ -10,14 +10,14 @@
 #define STACK_LAST 7u /* number of the last of the seven stacks in a task state segment: Intel SDM vol. 3A, 8.7 */
 
 extern bool guard_install_handlers(void);
-extern bool fault_needs_own_stack(void); /* defined in acpi_pm.c */
+extern bool fault_needs_separate_pf_stack(void); /* defined in acpi_pm.c */
 
 bool
 guard_install_handlers(void)
 {
 	struct gate *found = (struct gate *)(uintptr_t)processor_read_idtr().base;
 
-	if (fault_needs_own_stack())
+	if (fault_needs_separate_pf_stack())
 		found[PAGE_FAULT].stack = STACK_LAST;
 	return guard_open_well();
 }

@@ -113,7 +113,7 @@ put_node(uint8_t *to, uint8_t type, uint8_t subtype, const void *data, size_t si
  * set-up.
  */
 static uint8_t *
-put_path(uint8_t *to, unsigned card, bool serial, uint8_t baud)
+put_device_path(uint8_t *to, unsigned card, bool serial, uint8_t baud)
 {
 	const uint8_t root[8] = { 0xd0, 0x41, 0x03, 0x0a }, pci[2] = { 0, (uint8_t)card };
 	const uint8_t uart[15] = { 0, 0, 0, 0, baud };
@@ -131,14 +131,14 @@ make_handle(unsigned card, bool serial, bool on_console)
 	EFI_HANDLE handle = firmware_sim_handle();
 	uint8_t *to;
 
-	put_node(put_path(paths[path_count], card, serial, 1), 0x7f, 0xff, "", 0);
+	put_node(put_device_path(paths[path_count], card, serial, 1), 0x7f, 0xff, "", 0);
 	firmware_sim_install_protocol(handle, &guid_path, paths[path_count++]);
 	if (!on_console)
 		return handle;
 	if (con_out_size)
 		/* the end node of the previous path ends only an instance (subtype 1), because another path follows */
 		con_out[con_out_size - 3] = 1;
-	to = put_path(con_out + con_out_size, card, serial, 2);
+	to = put_device_path(con_out + con_out_size, card, serial, 2);
 	if (serial)
 		to = put_node(to, 3, 10, terminal, sizeof(terminal));
 	to = put_node(to, 0x7f, 0xff, "", 0);
@@ -222,7 +222,7 @@ struct control {
 };
 
 static EFI_STATUS EFIAPI
-get_control(struct control *this, int *mode, BOOLEAN *uga, BOOLEAN *locked)
+get_console_mode(struct control *this, int *mode, BOOLEAN *uga, BOOLEAN *locked)
 {
 	(void)this;
 	*mode = console_sim_mode;
@@ -231,7 +231,7 @@ get_control(struct control *this, int *mode, BOOLEAN *uga, BOOLEAN *locked)
 }
 
 static EFI_STATUS EFIAPI
-set_control(struct control *this, int mode)
+set_console_mode(struct control *this, int mode)
 {
 	(void)this;
 	console_sim_mode = mode;
@@ -242,7 +242,7 @@ void
 console_sim_start_in_graphics(void)
 {
 	static const EFI_GUID guid = { 0xf42f7782, 0x012e, 0x4c12, { 0x99, 0x56, 0x49, 0xf9, 0x43, 0x04, 0xf7, 0x21 } };
-	static struct control control = { get_control, set_control };
+	static struct control control = { get_console_mode, set_console_mode };
 
 	console_sim_mode = 1;
 	firmware_sim_install_protocol(firmware_sim_handle(), &guid, &control);
@@ -265,7 +265,7 @@ set_timer(EFI_EVENT event, EFI_TIMER_DELAY type, UINT64 time)
 
 /* Replaces CloseEvent and CheckEvent, and does nothing. Therefore each timer seems to have expired. */
 static EFI_STATUS EFIAPI
-accept_event(EFI_EVENT event)
+return_success(EFI_EVENT event)
 {
 	(void)event;
 	return EFI_SUCCESS;
@@ -293,7 +293,7 @@ console_sim_open(void)
 	firmware_system->RuntimeServices->GetVariable = get_variable;
 	firmware_boot->CreateEvent = create_event;
 	firmware_boot->SetTimer = set_timer;
-	firmware_boot->CheckEvent = firmware_boot->CloseEvent = accept_event;
+	firmware_boot->CheckEvent = firmware_boot->CloseEvent = return_success;
 	firmware_boot->WaitForEvent = wait_for_event;
 	return &console;
 }

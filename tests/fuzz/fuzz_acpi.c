@@ -77,7 +77,7 @@ get_image_bytes(void *context, uint64_t address, size_t length)
 }
 
 static void
-read_machine(struct image *image, struct acpi_facts *facts)
+read_facts_from_rsdp(struct image *image, struct acpi_facts *facts)
 {
 	const struct acpi_memory memory = { get_image_bytes, image };
 
@@ -116,7 +116,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	image.seal = data[0] & MODE_SEAL;
 	if ((data[0] & MODE_MASK) == MODE_MACHINE)
-		read_machine(&image, &facts);
+		read_facts_from_rsdp(&image, &facts);
 	else
 		read_table(&image, data[0] & MODE_MASK, &facts);
 	broken = acpi_broken_invariant(&facts);

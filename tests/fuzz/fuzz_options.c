@@ -21,7 +21,7 @@ require_true(bool holds)
 }
 
 static void
-check_accepted(const struct options *options)
+check_accepted_options(const struct options *options)
 {
 	char error[OPTIONS_ERROR_SIZE];
 
@@ -48,7 +48,7 @@ check_error(const char *error)
 
 /* Checks that the words that are removed as foreign and the remaining words together have the length of the text. */
 static void
-check_foreign_word_lengths(const uint8_t *data, size_t size)
+check_removal_of_foreign_words(const uint8_t *data, size_t size)
 {
 	static char moved[1 << 16];
 	char *rest = malloc(size + 1);
@@ -76,13 +76,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&options, 0, sizeof(options));
 	options_set_defaults(&options);
 	before = options;
-	check_foreign_word_lengths(data, size);
+	check_removal_of_foreign_words(data, size);
 	if (!options_parse((const char *)data, size, "fuzz", &names, &options, error)) {
 		require_true(memcmp(&options, &before, sizeof(options)) == 0);
 		check_error(error);
 		return 0;
 	}
-	check_accepted(&options);
+	check_accepted_options(&options);
 	again = options;
 	require_true(options_parse((const char *)data, size, "fuzz", &names, &again, error));
 	require_true(memcmp(&options, &again, sizeof(options)) == 0);

@@ -44,7 +44,7 @@ end_machine(uint8_t value)
 }
 
 static void
-read_words(const char *item, char words[WORDS_SIZE])
+read_fw_cfg_words(const char *item, char words[WORDS_SIZE])
 {
 	uint32_t pauses = 0;
 	size_t length;
@@ -109,7 +109,7 @@ find_core_settings(const char *words, int64_t core, struct svm_tsc *tsc)
 }
 
 static void
-end_with_wrong_words(void)
+end_machine_for_wrong_words(void)
 {
 	end_machine(EXIT_WRONG);
 }
@@ -120,13 +120,13 @@ __wrap_core_main(struct core_slot *slot)
 	char words[WORDS_SIZE];
 	struct svm_tsc tsc;
 
-	read_words(ITEM, words);
+	read_fw_cfg_words(ITEM, words);
 	if (find_core_settings(words, slot->number, &tsc)) {
 		if (slot->number >= CORES_MAX)
 			end_machine(EXIT_WRONG);
 		if (!svm_is_supported())
 			end_machine(EXIT_NO_SVM);
-		svm_become_guest(&pages[slot->number], tsc, end_with_wrong_words);
+		svm_become_guest(&pages[slot->number], tsc, end_machine_for_wrong_words);
 	}
 	__real_core_main(slot);
 }
@@ -151,7 +151,7 @@ skew_set_leaves(void)
 	const char *next = words;
 	uint64_t interrupts;
 
-	read_words(ITEM_LEAVES, words);
+	read_fw_cfg_words(ITEM_LEAVES, words);
 	while (*next) {
 		if (pages[0].leaf_count == SVM_LEAVES_MAX)
 			end_machine(EXIT_WRONG);
@@ -162,6 +162,6 @@ skew_set_leaves(void)
 	if (!svm_is_supported())
 		end_machine(EXIT_NO_SVM);
 	interrupts = hw_interrupts_mask();
-	svm_become_guest(&pages[0], (struct svm_tsc){ .offset_ticks = 0 }, end_with_wrong_words);
+	svm_become_guest(&pages[0], (struct svm_tsc){ .offset_ticks = 0 }, end_machine_for_wrong_words);
 	hw_interrupts_restore(interrupts);
 }

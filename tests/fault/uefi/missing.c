@@ -4,7 +4,7 @@
 #define BELOW_1_MIB UINT64_C(0x100000)
 
 extern EFI_BOOT_SERVICES *firmware_boot;
-extern void missing_copy_by_firmware(void *to, const void *from);
+extern void missing_copy_byte_by_firmware(void *to, const void *from);
 extern void missing_refuse_low_memory(void);
 
 static EFI_STATUS (EFIAPI *allocate_pages)(EFI_ALLOCATE_TYPE, EFI_MEMORY_TYPE, UINTN, EFI_PHYSICAL_ADDRESS *);
@@ -25,7 +25,7 @@ missing_refuse_low_memory(void)
 }
 
 void
-missing_copy_by_firmware(void *to, const void *from)
+missing_copy_byte_by_firmware(void *to, const void *from)
 {
 	firmware_boot->CopyMem(to, (void *)(uintptr_t)from, 1);
 }
