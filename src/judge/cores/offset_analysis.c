@@ -112,7 +112,10 @@ count_cores_that_prove_drift(const struct pass_analysis *pass, size_t rank, bool
 	return count;
 }
 
-/* Returns the smallest WIDTH in ppb at which RANK is proven to drift against more than half of the cores. */
+/*
+ * Returns the smallest WIDTH in ppb at which RANK is proven to drift against more than half of the cores. Returns
+ * UINT64_MAX if there is none: the drifts of half of the cores may be unknown.
+ */
 static uint64_t
 drift_width_for_majority_ppb(const struct pass_analysis *pass, size_t rank, bool ahead)
 {
@@ -125,15 +128,19 @@ drift_width_for_majority_ppb(const struct pass_analysis *pass, size_t rank, bool
 }
 
 /*
- * Uses RANK's drifts against more than half of the cores: the drifts with the narrowest intervals. The pairs were
- * measured over different times. If the TSC made one step, a pair that was measured over a longer time shows a slower
- * drift. Therefore the lower bound of each drift is scaled to MOMENT, from the first start to the last end.
+ * Uses RANK's drifts against more than half of the cores: the drifts with the narrowest intervals. If at most half of
+ * the cores prove a drift, because other drifts are unknown, it uses all these drifts.
+ *
+ * The pairs were measured over different times. If the TSC made one step, a pair that was measured over a longer time
+ * shows a slower drift. Therefore the lower bound of each drift is scaled to MOMENT, from the first start to the last
+ * end.
  */
 struct offset
 pass_drift_from_majority_ppb(const struct pass_analysis *pass, size_t rank, struct moment *moment)
 {
 	size_t cores = pass->skew->first.offsets.cores;
-	bool ahead = 2 * count_cores_that_prove_drift(pass, rank, true, UINT64_MAX) > cores;
+	bool ahead = count_cores_that_prove_drift(pass, rank, true, UINT64_MAX) >
+		     count_cores_that_prove_drift(pass, rank, false, UINT64_MAX);
 	uint64_t width = drift_width_for_majority_ppb(pass, rank, ahead);
 	struct offset most = { INT64_MAX, 0 };
 

@@ -612,6 +612,29 @@ TEST(boot_core_that_drifts_alone_is_named_itself)
 			    "a step: likely a broken oscillator, a separate clock source, or a write to the TSC.");
 }
 
+/*
+ * Core 2's drift is proven against the cores 0 and 1. These two are more than half of the cores whose drift is known,
+ * but not of all cores.
+ */
+TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
+{
+	for (int sign = -1; sign <= 1; sign += 2) {
+		struct report *report = machine(4, 4, NULL);
+
+		report->cores[2].drift_ppb = (struct offset){ sign * 50000 - 4, sign * 50000 + 4 };
+		report->cores[3].drift_ppb = OFFSET_UNKNOWN;
+		judge(report);
+		assert_figure(assert_only_finding(report, "tsc-drift", 4, sign > 0 ?
+						  "Core 4's TSC ran 49993 to 50007 ppb faster than most between 3.1 s and 21.1 s, "
+						  "steadily or by a step: likely a broken oscillator, a separate clock "
+						  "source, or a write to the TSC." :
+						  "Core 4's TSC ran 49993 to 50007 ppb slower than most between 3.1 s and 21.1 s, "
+						  "steadily or by a step: likely a broken oscillator, a separate clock "
+						  "source, or a write to the TSC."),
+			      49993, 49993, 50007, 0);
+	}
+}
+
 TEST(if_two_cores_drift_apart_neither_is_called_off)
 {
 	struct report *report = machine(2, 2, NULL);
