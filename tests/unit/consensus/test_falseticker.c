@@ -174,6 +174,34 @@ TEST(two_of_five_clocks_are_no_majority)
 	assert_int_equal(found.falsetickers, 0);
 }
 
+/* The clocks 0 and 1 have two sources, and the clocks 2 and 3 have one. But two of four clocks are no majority. */
+TEST(half_of_the_clocks_are_no_majority_although_they_have_more_sources)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(500, 2), at(501, 2) };
+	struct falseticker_sources sources = { .separate = { 0xe, 0xd, 0x3, 0x3 } };
+	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
+
+	assert_true(found.undecided);
+	assert_int_equal(found.falsetickers, 0);
+	assert_int_equal(found.group_a, 0x3);
+	assert_int_equal(found.group_b, 0xc);
+}
+
+TEST(half_of_the_clocks_of_one_source_do_not_accuse_the_others)
+{
+	const struct rate_interval rates[] = { at(0, 2), at(2, 2), at(500, 2), at(501, 2) };
+	struct falseticker_sources sources = { .same_source = 0xf };
+	struct falseticker found = falseticker_find(rates, 4, &sources, LIMIT_PPB);
+
+	assert_int_equal(found.falsetickers, 0);
+	assert_int_equal(found.same_source, 0);
+	assert_true(found.undecided);
+	sources.same_source = 0x7; /* without the last clock, two of three are a majority */
+	found = falseticker_find(rates, 3, &sources, LIMIT_PPB);
+	assert_int_equal(found.falsetickers, 0x4);
+	assert_int_equal(found.same_source, 0x3);
+}
+
 TEST(a_clock_that_differs_from_two_of_its_own_source_is_accused)
 {
 	const struct rate_interval rates[] = { at(0, 2), at(1000, 2), at(0, 3), at(500, 2) };

@@ -635,6 +635,41 @@ TEST(a_core_that_drifts_is_named_although_the_drift_of_another_core_is_unknown)
 	}
 }
 
+/*
+ * Core 1's TSC steps by 5,000 ticks before the middle pass. The pairs with three cores show the step. If the pair with
+ * core 3 has no result in the middle pass, only half of the cores show it, which is not enough.
+ */
+TEST(a_step_is_named_only_if_more_than_half_of_the_cores_show_it)
+{
+	for (int known = 0; known < 2; known++) {
+		struct report *report = machine(4, 4, NULL);
+		struct report_skew *skew = &report->skew;
+		struct offset moved[6];
+
+		memcpy(moved, skew->first.offsets.pairs, sizeof(moved));
+		skew->last.offsets.pairs = moved;
+		for (size_t i = 0; i < 4; i++)
+			if (i != 1)
+				literal_set_offset(&skew->last.offsets, i, 1, (struct offset){ 4940, 5060 });
+		skew->middle.offsets = skew->last.offsets;
+		skew->middle.offsets.begin_tsc = 20000001000;
+		skew->middle.offsets.end_tsc = 20002000000;
+		skew->middle.measured = true;
+		report->cores[1].drift_ppb = (struct offset){ 130, 150 };
+		struct offset pairs[6];
+
+		memcpy(pairs, moved, sizeof(pairs));
+		skew->middle.offsets.pairs = pairs;
+		if (!known)
+			literal_set_offset(&skew->middle.offsets, 1, 3, OFFSET_UNKNOWN);
+		judge(report);
+		assert_string_equal(report->findings[0].rule, "tsc-drift");
+		assert_int_equal(report->findings[0].core, 2);
+		assert_non_null(strstr(report->findings[0].text, known ? ", by a step between 3.1 s and 10.0 s: " :
+				       ", steadily or by a step: "));
+	}
+}
+
 TEST(if_two_cores_drift_apart_neither_is_called_off)
 {
 	struct report *report = machine(2, 2, NULL);
@@ -985,6 +1020,37 @@ TEST(a_group_of_most_cores_names_a_core_although_another_core_drifts)
 		judge(report);
 		for (size_t i = 0; i < 5; i++)
 			assert_int_equal(report->cores[i].off_majority, i == 3 && !wide);
+	}
+}
+
+/*
+ * As above, with six cores: cores 0, 2, 4 and 5 agree. The boot core and core 1 drift apart, so only three of the six
+ * cores agree and do not drift. If core 5's offsets are exact, four cores prove that core 3 differs. Otherwise only
+ * cores 0, 2 and 4 prove it. They are half of the cores, so core 3 is not named.
+ */
+TEST(a_group_of_half_of_the_cores_names_no_core_if_others_drift)
+{
+	int64_t truth_ticks[6] = { 0, 2500, 0, 2500, 0, 0 };
+
+	for (int exact = 0; exact < 2; exact++) {
+		struct report *report = machine(6, 6, truth_ticks);
+
+		for (size_t i = 2; i < 6; i++)
+			report->cores[i].drift_ppb = (struct offset){ -900, 900 };
+		report->cores[1].drift_ppb = (struct offset){ 8, 62 };
+		for (size_t a = 0; a < 6; a++)
+			for (size_t b = a + 1; b < 6; b++) {
+				int64_t ahead = truth_ticks[b] - truth_ticks[a];
+				int64_t error = a == 1 && b == 2 ? 90000 : !exact && b == 5 && !ahead ? 2000 : 800;
+
+				literal_set_offset(&report->skew.first.offsets, a, b,
+						   (struct offset){ ahead - error, ahead + error });
+			}
+		literal_calculate_cores(report);
+		judge(report);
+		for (size_t i = 0; i < 6; i++)
+			assert_int_equal(report->cores[i].off_majority, i == 3 && exact);
+		assert_true(report->skew.first.outlier[3]);
 	}
 }
 
