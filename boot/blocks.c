@@ -50,7 +50,7 @@ blocks_queue_rules_or_help(struct serial *serial, const struct options *options,
 		return NULL;
 	text_init(&text, bytes, LIST_SIZE);
 	if (options->help)
-		options_print(&text, names);
+		options_print_help(&text, names);
 	else
 		rules_print(&text, options);
 	serial_queue_block(serial, "TEXT", text.bytes, text.length);

@@ -320,7 +320,7 @@ machine_run_measurements(struct machine *machine, const struct plan *plan, struc
 	run_set_up(run, &machine->run, plan->memory, plan->cores, plan->widest);
 	arm_watchdog(machine, &run->report);
 	run_measure(run);
-	run_close_and_judge(run);
+	run_close_clocks_and_judge(run);
 	watchdog_disarm(&machine->watchdog);
 }
 

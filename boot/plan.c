@@ -189,8 +189,8 @@ plan_render_serial_texts(struct plan *plan, const struct report *report, const s
 		return;
 	text_init(shorter, shorter->bytes, shorter->size);
 	text_init(&plan->csv, plan->csv.bytes, plan->csv.size);
-	json_render_serial(shorter, report);
-	csv_render_serial(&plan->csv, report);
+	json_render_for_serial_port(shorter, report);
+	csv_render_for_serial_port(&plan->csv, report);
 	*json = shorter;
 }
 

@@ -98,7 +98,7 @@ option_sources_parse_fw_cfg(struct option_sources *sources, const struct cpu_fac
 bool
 option_sources_check(struct option_sources *sources)
 {
-	if (sources->good && !options_check_exit_and_cores(&sources->report->options, sources->error))
+	if (sources->good && !options_check_exit_suits_cores(&sources->report->options, sources->error))
 		sources->good = false;
 	return sources->good;
 }

@@ -141,7 +141,7 @@ analysis_calculate_calibrations(const void *record, size_t size, struct report *
 
 		row->runs = 0;
 		row->median = row->worst = (struct interval_ppb){ .known = false };
-		record_open_checked(&reader, record, size);
+		record_open_without_checksums(&reader, record, size);
 		while (record_read_next(&reader, &entry))
 			if (entry.kind == RECORD_CALIBRATION && is_entry_of_loop(row, &entry))
 				add_runs_from_entry(row, &found, &entry);

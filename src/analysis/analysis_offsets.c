@@ -230,7 +230,7 @@ read_passes_or_exchanges(struct offset_analysis *analysis, const void *record, s
 	struct record_reader reader;
 	struct record_entry entry;
 
-	record_open_checked(&reader, record, size);
+	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		if (passes && entry.kind == RECORD_PASS)
 			read_pass_entry(analysis, &entry);
@@ -345,7 +345,7 @@ analysis_count_pairs(const void *record, size_t size, size_t cores)
 	struct record_entry entry;
 	struct record_pass pass;
 
-	record_open_checked(&reader, record, size);
+	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		if (entry.kind != RECORD_PASS)
 			continue;

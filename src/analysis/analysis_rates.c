@@ -666,7 +666,7 @@ analysis_calculate_rates(const void *record, size_t size, uint64_t limit_ppb, st
 		report->clocks[i].change_halves = rates.clocks[i].change_halves;
 	}
 	calculate_rates(&rates, false);
-	scale = report_get_scale(report);
+	scale = report_get_tsc_scale(report);
 	store_window_rates(&rates, &scale);
 	if (windows.final) {
 		set_rate_changes_since_window(&rates, &scale);

@@ -341,7 +341,7 @@ analysis_calculate_timers(const void *record, size_t size, struct report *report
 
 	clear_timer_rows(report);
 	scale_init(&analysis.scale, report->tsc);
-	record_open_checked(&reader, record, size);
+	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry))
 		if (read_entry[entry.kind])
 			read_entry[entry.kind](&analysis, &entry);

@@ -29,7 +29,7 @@ rate_find_windows(const void *record, size_t size)
 	struct record_batch batch;
 	bool whole = false;
 
-	record_open_checked(&reader, record, size);
+	record_open_without_checksums(&reader, record, size);
 	while (read_next_batch(&reader, &entry, &batch)) {
 		if (batch.stage == RECORD_CLOSE)
 			windows.clocks |= set_of(batch.clock);
@@ -45,7 +45,7 @@ rate_find_windows(const void *record, size_t size)
 			longest = batch.begin - first[batch.clock];
 		}
 	}
-	record_open_checked(&reader, record, size);
+	record_open_without_checksums(&reader, record, size);
 	while (read_next_batch(&reader, &entry, &batch))
 		if (batch.stage == RECORD_CLOSE && batch.flags & RECORD_JUMPED && batch.window == windows.window)
 			windows.until_tsc[batch.clock] = batch.begin;
@@ -174,7 +174,7 @@ rate_read_batches(const void *record, size_t size, const struct report *report, 
 	struct record_entry entry;
 
 	*batches = (struct rate_batches){ .readings = { .report = report, .entry = &report->clocks[i] } };
-	record_open_checked(&reader, record, size);
+	record_open_without_checksums(&reader, record, size);
 	while (record_read_next(&reader, &entry)) {
 		struct record_scale scale;
 		struct record_batch batch;

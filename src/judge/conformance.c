@@ -63,7 +63,8 @@ withdraw_doubtful_rate_failures(struct report *report)
 		bool stopped = rules_find_finding(report, "clock-stuck", row->clock);
 		struct phrase reason = phrase("the clock's own rate is off by up to %lu ppm", error_ppm);
 
-		if (!rules_has_failed(report, row) || !row->has_figure || !text_equal(rules_find(row->rule)->unit, "ppm"))
+		if (!rules_has_check_failed(report, row) || !row->has_figure ||
+		    !text_equal(rules_find(row->rule)->unit, "ppm"))
 			continue;
 		if (doubtful)
 			reason = phrase("the test was timed by a TSC whose own rate is uncertain");
@@ -84,7 +85,7 @@ withdraw_failures_timed_by_tsc(struct report *report, const char *what)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		struct behaviour *row = &report->behaviours.rows[i];
 
-		if (!rules_has_failed(report, row) || !row->has_figure)
+		if (!rules_has_check_failed(report, row) || !row->has_figure)
 			continue;
 		row->checked = false;
 		behaviour_set_text(row, "The result is %ld %s, but the test was timed by a TSC %s.", row->measured,
@@ -101,7 +102,7 @@ count_failures_of_same_rule(const struct report *report, size_t from)
 
 	for (size_t i = from; i < report->behaviours.count; i++)
 		count += text_equal(rows[i].rule, rows[from].rule) &&
-			 text_equal(rows[i].clock, rows[from].clock) && rules_has_failed(report, &rows[i]);
+			 text_equal(rows[i].clock, rows[from].clock) && rules_has_check_failed(report, &rows[i]);
 	return count;
 }
 
@@ -148,7 +149,7 @@ judge_add_behaviour_findings(struct report *report)
 	for (size_t i = 0; i < report->behaviours.count; i++) {
 		const struct behaviour *row = &report->behaviours.rows[i];
 
-		if (rules_has_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
+		if (rules_has_check_failed(report, row) && !rules_find_finding(report, row->rule, row->clock))
 			add_finding_for_failed_row(report, i);
 	}
 }
@@ -185,7 +186,7 @@ judge_presence_of_reference_clocks(struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!report_clock_is_main_method(entry) || !can_confirm_tsc(&entry->clock))
+		if (!report_clock_is_main_of_device(entry) || !can_confirm_tsc(&entry->clock))
 			continue;
 		possible++;
 		present += entry->clock.state == CLOCK_PRESENT;

@@ -228,7 +228,7 @@ judge_median_latency(struct report *report, const struct report_clock *entry)
 	struct finding *finding;
 	struct text advice;
 
-	if (!report_clock_is_main_method(entry) || !report->tsc.den || !is_median_above(entry, limit_ns) ||
+	if (!report_clock_is_main_of_device(entry) || !report->tsc.den || !is_median_above(entry, limit_ns) ||
 	    (judge_has_tsc_stepped_or_jumped(report) && !text_equal(entry->clock.id, "tsc")))
 		return;
 	median_ns = latency_percentile_ns(entry->latency, MEDIAN);

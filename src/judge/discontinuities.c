@@ -256,8 +256,8 @@ is_any_clock_in_neither_group(const struct report *report, const struct report_d
 	uint32_t decided = row->groups[0].clocks | row->groups[1].clocks;
 
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (report_clock_is_main_method(&report->clocks[i]) && report->clocks[i].clock.state == CLOCK_PRESENT &&
-		    !set_has(decided, i))
+		if (report_clock_is_main_of_device(&report->clocks[i]) &&
+		    report->clocks[i].clock.state == CLOCK_PRESENT && !set_has(decided, i))
 			return true;
 	return false;
 }

@@ -70,7 +70,7 @@ judge_missing_cores(struct report *report)
 					  "%lu of %zu cores %s missing; the first is core %u%s%s%s", missing[0],
 					  report->core_count, missing[0] == 1 ? "is" : "are", first[0]->apic_id,
 					  first[0]->reason[0] ? ": " : "", first[0]->reason,
-					  rules_missing_full_stop(first[0]->reason)),
+					  rules_full_stop_if_missing(first[0]->reason)),
 			missing[0]);
 }
 

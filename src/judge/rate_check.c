@@ -256,7 +256,7 @@ judge_rate_of_clock(struct report *report, const struct report_clock *entry)
 	bool is_tsc = text_equal(entry->clock.id, "tsc");
 	struct behaviour *row;
 
-	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main_method(entry) ||
+	if (entry->clock.state != CLOCK_PRESENT || !report_clock_is_main_of_device(entry) ||
 	    (!entry->clock.claimed.den && !is_tsc) ||
 	    !(row = reset_rate_row(report, entry->clock.id)))
 		return;

@@ -102,7 +102,7 @@ vote_set_finding_figure(struct finding *finding, const struct interval_ppb *ppb)
 bool
 vote_is_rate_compared(const struct report *report, const struct report_clock *entry)
 {
-	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main_method(entry) &&
+	return entry->clock.state == CLOCK_PRESENT && report_clock_is_main_of_device(entry) &&
 	       !judge_has_device_failed(report, &entry->clock) && !judge_find_broken_rule(report, entry);
 }
 

@@ -15,7 +15,7 @@ judge_has_device_failed(const struct report *report, const struct clock *clock)
 		const struct behaviour *row = &report->behaviours.rows[i];
 		const struct rule *rule = rules_find(row->rule);
 
-		if (text_equal(row->clock, clock->main) && rules_has_failed(report, row) &&
+		if (text_equal(row->clock, clock->main) && rules_has_check_failed(report, row) &&
 		    rules_get_severity(rule, report) == VERDICT_FAIL)
 			return true;
 	}
@@ -147,7 +147,7 @@ add_state_finding(struct report *report, const struct report_clock *entry, const
 	}
 	finding = rules_add_finding(report, rule->id, clock->id, REPORT_NO_CORE, "%s is %s%s%s%s%s", clock->id,
 				    clock_state_word(clock->state), when.bytes, clock->reason[0] ? ": " : "", clock->reason,
-				    rules_missing_full_stop(clock->reason));
+				    rules_full_stop_if_missing(clock->reason));
 	if (clock->state == CLOCK_STUCK)
 		advise_on_stuck_clock(finding, clock);
 }

@@ -36,8 +36,8 @@ is_p999_due_to_stolen_time(const struct report *report, const struct report_cloc
 	const struct report_interference *all = &report->interference;
 
 	return entry->clock.state == CLOCK_PRESENT && entry->latency && entry->latency->count &&
-	       report_clock_is_main_method(entry) && !entry->clock.edges_only && (all->gaps || !all->measured) &&
-	       latency_is_percentile_a_hit(entry->latency, P999, report->options.gap_ns);
+	       report_clock_is_main_of_device(entry) && !entry->clock.edges_only && (all->gaps || !all->measured) &&
+	       latency_is_percentile_interrupted(entry->latency, P999, report->options.gap_ns);
 }
 
 static struct phrase

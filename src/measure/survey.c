@@ -146,7 +146,7 @@ survey_count_living_cores(const struct survey *survey)
 bool
 survey_can_clock_measure_tsc(const struct survey *survey, const struct report_clock *entry)
 {
-	return survey_usable(entry) && report_clock_is_main_method(entry) && entry->clock.claimed.den &&
+	return survey_usable(entry) && report_clock_is_main_of_device(entry) && entry->clock.claimed.den &&
 	       !text_equal(entry->clock.id, "tsc") && !(survey->ticking && entry->clock.firmware_ticks);
 }
 

@@ -23,7 +23,7 @@
 #define OPTION_END    255
 
 struct origin
-origin_parse_path(const uint8_t *path)
+origin_parse_device_path(const uint8_t *path)
 {
 	struct origin origin = { .has_mac = false };
 
@@ -99,7 +99,7 @@ find_dhcp_option(const uint8_t *packet, size_t length, uint8_t option, size_t *s
 
 /* Copies an IPv4 address from a DHCP packet. Returns false if it is 0.0.0.0. */
 static bool
-copy_ipv4(const uint8_t *from, uint8_t ipv4[4])
+copy_ipv4_if_set(const uint8_t *from, uint8_t ipv4[4])
 {
 	uint8_t any = 0;
 
@@ -117,16 +117,16 @@ origin_parse_dhcp(const uint8_t *packet, size_t length, uint8_t ipv4[4])
 	struct text text;
 	size_t size;
 
-	if (length >= DHCP_NEXT_AT + 4 && copy_ipv4(packet + DHCP_NEXT_AT, ipv4))
+	if (length >= DHCP_NEXT_AT + 4 && copy_ipv4_if_set(packet + DHCP_NEXT_AT, ipv4))
 		return true;
 	found = find_dhcp_option(packet, length, OPTION_TFTP, &size);
 	text_init(&text, digits, sizeof(digits));
 	for (size_t i = 0; found && i < size && found[i]; i++)
 		text_put_char(&text, (char)found[i]);
-	if (!text.truncated && url_parse_ipv4(digits, text.length, named) && copy_ipv4(named, ipv4))
+	if (!text.truncated && url_parse_ipv4(digits, text.length, named) && copy_ipv4_if_set(named, ipv4))
 		return true;
 	found = find_dhcp_option(packet, length, OPTION_SERVER, &size);
-	return found && size == 4 && copy_ipv4(found, ipv4);
+	return found && size == 4 && copy_ipv4_if_set(found, ipv4);
 }
 
 bool

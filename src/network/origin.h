@@ -25,7 +25,7 @@ struct origin {
 };
 
 /* Reads the device path PATH up to its end node, but at most 32 nodes. A node that is too short ends the path. */
-struct origin origin_parse_path(const uint8_t *path);
+struct origin origin_parse_device_path(const uint8_t *path);
 
 /*
  * Writes the server in a URI to ADDRESS, in the form http://HOST[:PORT] without a final slash. Returns NULL on

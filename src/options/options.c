@@ -23,7 +23,7 @@ put_suggestion(struct text *error, const struct near *near)
 }
 
 static void
-try_all_names(struct near *near, const char *const *names)
+keep_nearest_name(struct near *near, const char *const *names)
 {
 	for (; names && *names; names++)
 		options_keep_if_nearer(near, *names);
@@ -44,7 +44,7 @@ suggest_rule(struct text *error, struct word rule, const struct options_names *n
 {
 	struct near near = { .word = rule };
 
-	try_all_names(&near, names->rules);
+	keep_nearest_name(&near, names->rules);
 	put_suggestion(error, &near);
 }
 
@@ -58,16 +58,16 @@ suggest_value(struct text *error, const struct option *option, struct word value
 	struct near near = { .word = value };
 
 	while (option->kind == OPTION_CLOCKS && value.length) {
-		near.word = options_split_off(&value, ',');
+		near.word = options_take_part_before(&value, ',');
 		if (!options_find_name(names->clocks, near.word))
 			break;
 	}
-	try_all_names(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
+	keep_nearest_name(&near, option->kind == OPTION_CLOCKS ? names->clocks : option->words);
 	put_suggestion(error, &near);
 }
 
 static void
-put_keys(struct text *error)
+put_all_option_keys(struct text *error)
 {
 	for (const struct option *option = options_table; option->key; option++)
 		text_printf(error, "%s%s", option == options_table ? "" : ", ", option->key);
@@ -165,7 +165,7 @@ find_option_by_key(struct word *key)
 	while (option->key && (is_limit ? option->kind != OPTION_LIMIT : !options_is_word_equal(*key, option->key)))
 		option++;
 	if (is_limit)
-		options_split_off(key, '.');
+		options_take_part_before(key, '.');
 	return option;
 }
 
@@ -173,7 +173,7 @@ static bool
 read_option(struct reader *reader, struct word word)
 {
 	struct word value = word;
-	struct word key = options_split_off(&value, '=');
+	struct word key = options_take_part_before(&value, '=');
 	bool has_value = key.length < word.length;
 	const struct option *option = find_option_by_key(&key);
 
@@ -187,7 +187,7 @@ read_option(struct reader *reader, struct word word)
 		text_put(&reader->error, "is not an option");
 		suggest_key(&reader->error, key);
 		text_put(&reader->error, "; the options are ");
-		put_keys(&reader->error);
+		put_all_option_keys(&reader->error);
 		return end_error_message(&reader->error);
 	}
 	if (option->kind != OPTION_FLAG)
@@ -339,7 +339,7 @@ options_parse(const char *text, size_t length, const char *source, const struct 
 }
 
 bool
-options_check_exit_and_cores(const struct options *options, char *error)
+options_check_exit_suits_cores(const struct options *options, char *error)
 {
 	struct text text;
 

@@ -164,7 +164,7 @@ void options_remove_foreign(char *text, size_t length, struct text *foreign);
  * Returns false if two options exclude each other, and writes a sentence to ERROR. For example, exit=return needs
  * cores=mp or cores=off. Call it after all sources have been read.
  */
-bool options_check_exit_and_cores(const struct options *options, char *error);
+bool options_check_exit_suits_cores(const struct options *options, char *error);
 
 /*
  * Writes the values that OPTION accepts: "auto, or a whole number of ... from 1 to 9". Not for a key without a value.
@@ -193,6 +193,6 @@ const char *options_cores_word(enum options_cores cores);
 const char *options_exit_word(enum options_exit exit);
 const char *options_serial_word(enum options_serial serial);
 const char *options_irq_word(enum options_irq irq);
-const char *options_save_word(const struct options *options);
+const char *options_save_mode_or_url(const struct options *options);
 
 #endif

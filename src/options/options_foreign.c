@@ -30,7 +30,7 @@ static const char *const linux_keys[] = {
 static bool
 is_similar_to_option_key(struct word key)
 {
-	struct near near = { .word = options_split_off(&key, '.') };
+	struct near near = { .word = options_take_part_before(&key, '.') };
 
 	while (near.word.length && near.word.bytes[0] == '-')
 		near.word = (struct word){ near.word.bytes + 1, near.word.length - 1 };
@@ -48,7 +48,7 @@ is_path(struct word word)
 static enum owner
 find_owner_of_foreign_option(struct word word)
 {
-	struct word value = word, module, key = options_split_off(&value, '=');
+	struct word value = word, module, key = options_take_part_before(&value, '=');
 	struct word parameter = key;
 	bool has_value = key.length < word.length;
 
@@ -57,7 +57,7 @@ find_owner_of_foreign_option(struct word word)
 	if (is_similar_to_option_key(key))
 		return OWNER_US;
 	/* a parameter of a Linux module, as in virtio_mmio.device=512@0xfeb00000:5 */
-	module = options_split_off(&parameter, '.');
+	module = options_take_part_before(&parameter, '.');
 	return is_path(word) || is_path(value) || (has_value && module.length && parameter.length) ? OWNER_OTHER
 												   : OWNER_UNKNOWN;
 }
@@ -66,7 +66,7 @@ find_owner_of_foreign_option(struct word word)
 static bool
 may_be_an_option(struct word word)
 {
-	struct word key = options_split_off(&word, '=');
+	struct word key = options_take_part_before(&word, '=');
 
 	if (key.bytes + key.length != word.bytes)
 		return true;

@@ -21,7 +21,7 @@ bool options_is_word_equal(struct word word, const char *string);
  * Removes the part of REST up to and including the first SEPARATOR, and returns this part without SEPARATOR. If there
  * is no SEPARATOR, removes and returns all of REST.
  */
-struct word options_split_off(struct word *rest, char separator);
+struct word options_take_part_before(struct word *rest, char separator);
 
 /* Returns the text in BYTES, without a UTF-8 byte order mark and without zeros at its end. */
 struct word options_trim_text(const char *bytes, size_t length);

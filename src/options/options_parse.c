@@ -18,7 +18,7 @@ options_is_word_equal(struct word word, const char *string)
 }
 
 struct word
-options_split_off(struct word *rest, char separator)
+options_take_part_before(struct word *rest, char separator)
 {
 	struct word taken = { rest->bytes, 0 };
 
@@ -144,7 +144,7 @@ parse_time(struct word value, uint64_t max, uint64_t *ns)
 static bool
 parse_percent(struct word value, uint64_t max, uint64_t *millionths)
 {
-	struct word whole = options_split_off(&value, '.');
+	struct word whole = options_take_part_before(&value, '.');
 	bool has_point = whole.bytes + whole.length != value.bytes;
 	size_t decimals = value.length;
 	uint64_t percent, fraction = 0;
@@ -198,7 +198,7 @@ parse_url_option(const struct option *option, struct word value, struct options 
 }
 
 static bool
-add_clock_to_option(struct word id, const struct options_names *names, struct options *options)
+add_to_clocks_option(struct word id, const struct options_names *names, struct options *options)
 {
 	const char *name = options_find_name(names->clocks, id);
 
@@ -219,9 +219,9 @@ parse_clocks_option(struct word value, const struct options_names *names, struct
 	options->clock_count = 0;
 	for (;;) {
 		size_t length = value.length;
-		struct word id = options_split_off(&value, ',');
+		struct word id = options_take_part_before(&value, ',');
 
-		if (!add_clock_to_option(id, names, options))
+		if (!add_to_clocks_option(id, names, options))
 			return false;
 		if (id.length == length)
 			return true; /* there is no comma after this name, so it was the last name */

@@ -173,7 +173,7 @@ options_irq_word(enum options_irq irq)
 }
 
 const char *
-options_save_word(const struct options *options)
+options_save_mode_or_url(const struct options *options)
 {
 	return options->save_url[0] ? options->save_url : save_words[options->save];
 }

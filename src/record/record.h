@@ -518,7 +518,7 @@ void record_open(struct record_reader *reader, const void *bytes, size_t size);
  * Starts a reader like record_open(), for bytes that this program itself wrote, or that a reader has found valid
  * before. Checksums are not calculated again, because that would take longer than analysing most entries.
  */
-void record_open_checked(struct record_reader *reader, const void *bytes, size_t size);
+void record_open_without_checksums(struct record_reader *reader, const void *bytes, size_t size);
 
 /*
  * Stores the next entry of a known kind in ENTRY, and returns true. Returns false if there are no more entries;

@@ -40,7 +40,7 @@ record_open(struct record_reader *reader, const void *bytes, size_t size)
 }
 
 void
-record_open_checked(struct record_reader *reader, const void *bytes, size_t size)
+record_open_without_checksums(struct record_reader *reader, const void *bytes, size_t size)
 {
 	record_open(reader, bytes, size);
 	reader->is_checked = true;
@@ -48,7 +48,7 @@ record_open_checked(struct record_reader *reader, const void *bytes, size_t size
 
 /* Checks the next block. Returns false if it is not valid. */
 static bool
-enter_block(struct record_reader *reader)
+check_next_block(struct record_reader *reader)
 {
 	const uint8_t *header = reader->bytes + reader->at;
 	size_t left = reader->size - reader->at, length;
@@ -119,7 +119,7 @@ bool
 record_read_next(struct record_reader *reader, struct record_entry *entry)
 {
 	while (reader->state == RECORD_READS) {
-		if (reader->at == reader->block_end && !enter_block(reader))
+		if (reader->at == reader->block_end && !check_next_block(reader))
 			break;
 		if (!find_next_entry(reader, entry))
 			break;

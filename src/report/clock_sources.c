@@ -40,7 +40,7 @@ proven_rate_change_ppb(const struct report_clock *entry)
  * widened by 1/READ_TOGETHER of the smaller of their two rate changes.
  */
 static bool
-have_clocks_different_crystals(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
+do_crystals_of_clocks_differ(const struct report *report, const struct rate_interval *rates, size_t a, size_t b)
 {
 	uint64_t first = proven_rate_change_ppb(&report->clocks[a]), second = proven_rate_change_ppb(&report->clocks[b]);
 	uint64_t both = first < second ? first : second;
@@ -61,15 +61,15 @@ is_tsc_itself(const struct report_clock *entry)
 
 /*
  * Returns a struct in which only `same_source` is set. In a guest this is the set of all clocks, except the RTC and the
- * clocks for which IS_TSCS returns true. On bare metal it is empty.
+ * clocks for which IS_EXCLUDED returns true. On bare metal it is empty.
  */
 static struct falseticker_sources
-find_same_source_devices(const struct report *report, bool (*is_tscs)(const struct report_clock *entry))
+find_same_source_devices(const struct report *report, bool (*is_excluded)(const struct report_clock *entry))
 {
 	struct falseticker_sources sources = { .same_source = 0 };
 
 	for (size_t i = 0; i < report->clock_count && report->hypervisor[0]; i++)
-		if (!is_tscs(&report->clocks[i]) && !is_rtc(&report->clocks[i]))
+		if (!is_excluded(&report->clocks[i]) && !is_rtc(&report->clocks[i]))
 			sources.same_source |= set_of(i);
 	return sources;
 }
@@ -87,7 +87,7 @@ find_clock_sources_for_rates(const struct report *report, const struct rate_inte
 			const struct report_clock *b = &report->clocks[j];
 
 			if (guest ? is_tsc_or_derived_from_it(a) != is_tsc_or_derived_from_it(b) :
-			    is_rtc(a) != is_rtc(b) || have_clocks_different_crystals(report, rates, i, j))
+			    is_rtc(a) != is_rtc(b) || do_crystals_of_clocks_differ(report, rates, i, j))
 				sources.separate[i] |= set_of(j);
 		}
 	}

@@ -122,7 +122,7 @@ report_has_clock(const struct report *report, const char *id)
 }
 
 bool
-report_clock_is_main_method(const struct report_clock *entry)
+report_clock_is_main_of_device(const struct report_clock *entry)
 {
 	return text_equal(entry->clock.id, entry->clock.main) && !text_equal(entry->clock.id, "null");
 }
@@ -138,7 +138,7 @@ claimed_millihz(const struct rate *claimed)
  * the main clock of its device if ENTRY and the main clock read the same counter.
  */
 static const struct report_clock *
-find_clock_with_rate(const struct report *report, const struct report_clock *entry)
+find_clock_with_measured_rate(const struct report *report, const struct report_clock *entry)
 {
 	for (size_t i = 0; i < report->clock_count && !entry->measured.known; i++) {
 		const struct report_clock *main = &report->clocks[i];
@@ -153,7 +153,7 @@ find_clock_with_rate(const struct report *report, const struct report_clock *ent
 uint64_t
 report_clock_rate_millihz(const struct report *report, const struct report_clock *entry)
 {
-	const struct interval_millihz *measured = &find_clock_with_rate(report, entry)->measured;
+	const struct interval_millihz *measured = &find_clock_with_measured_rate(report, entry)->measured;
 	uint64_t claimed = claimed_millihz(&entry->clock.claimed);
 	bool is_claim_inside = measured->low <= claimed && claimed <= measured->high;
 
@@ -199,7 +199,7 @@ report_drift_ppb(const struct report *report, const struct report_core *core)
 }
 
 struct scale
-report_get_scale(const struct report *report)
+report_get_tsc_scale(const struct report *report)
 {
 	struct scale scale;
 
@@ -212,7 +212,7 @@ report_get_scale(const struct report *report)
 struct interval_ns
 report_offset_to_ns(const struct report *report, struct offset offset)
 {
-	struct scale scale = report_get_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 	int64_t low, high;
 
 	if (!report->skew.first.measured || !offset_is_known(offset))
@@ -240,7 +240,7 @@ report_offset_error_budget(const struct report *report, struct offset offset)
 	struct interval_ns ns = report_offset_to_ns(report, offset);
 	const struct rate_interval *tsc = &report->tsc_within;
 	struct offset_budget budget = { 0, 0, 0 };
-	struct scale scale = report_get_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 	uint64_t whole_ps;
 
 	if (!ns.known)

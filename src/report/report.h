@@ -175,7 +175,7 @@ struct report_rate {
 struct core_latency { /* latency of one clock on one core; count is 0 if it was not measured */
 	uint64_t count;
 	uint64_t min_ns, p50_ns, p99_ns;
-	/* Mean of the reads that no gap interrupted, with its bounds; see latency_without_hits(). */
+	/* Mean of the reads that no gap interrupted, with its bounds; see latency_without_interrupted_reads(). */
 	uint64_t mean_ps, mean_low_ps, mean_high_ps;
 };
 
@@ -675,7 +675,7 @@ const char *rate_fit_word(enum rate_fit fit);         /* returns "all", "ends", 
  * Returns true if ENTRY is the main read method of a device, and not the null clock. Only clocks for which this is true
  * are compared with each other.
  */
-bool report_clock_is_main_method(const struct report_clock *entry);
+bool report_clock_is_main_of_device(const struct report_clock *entry);
 
 /*
  * Returns the clock's rate in Hz times 1,000, as measured. A clock without a measured rate has the measured rate of its
@@ -700,7 +700,7 @@ bool report_drift_is_known(const struct report *report, const struct report_core
 struct interval_ppb report_drift_ppb(const struct report *report, const struct report_core *core);
 
 /* Returns the scale that converts TSC ticks to ns, with the bounds of the TSC's rate. */
-struct scale report_get_scale(const struct report *report);
+struct scale report_get_tsc_scale(const struct report *report);
 
 /*
  * Converts OFFSET, the offset of one core's TSC against another's, to ns. The bounds are rounded outwards, and the

@@ -20,8 +20,8 @@
 #define REPORT_SIZE_SERIES_CORE 128u /* one core in a row of the series: three numbers of 20 digits with their keys */
 #define REPORT_MATRIX_CORES  256u  /* maximum number of cores for a report with a matrix of pairs */
 /*
- * With more cores, the serial line gets a shorter JSON and a shorter CSV, from json_render_serial() and
- * csv_render_serial().
+ * With more cores, the serial line gets a shorter JSON and a shorter CSV, from json_render_for_serial_port() and
+ * csv_render_for_serial_port().
  */
 #define REPORT_SERIAL_CORES  64u
 #define REPORT_SIZE_CSV      ((size_t)384 << 10)

@@ -58,7 +58,7 @@ rules_does_finding_affect_clock(const struct report *report, const struct report
 }
 
 bool
-rules_has_failed(const struct report *report, const struct behaviour *row)
+rules_has_check_failed(const struct report *report, const struct behaviour *row)
 {
 	return rules_get_outcome(row, &report->options) == OUTCOME_FAILED;
 }
@@ -207,7 +207,7 @@ rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id)
 }
 
 const char *
-rules_missing_full_stop(const char *sentence)
+rules_full_stop_if_missing(const char *sentence)
 {
 	size_t length = text_length(sentence);
 

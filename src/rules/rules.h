@@ -104,9 +104,9 @@ void rules_set_pair_of_cores(struct finding *finding, uint32_t a, uint32_t b);
 bool rules_does_finding_name_core(const struct finding *finding, uint32_t apic_id);
 
 /* Returns true if the check ROW has the outcome "failed". */
-bool rules_has_failed(const struct report *report, const struct behaviour *row);
+bool rules_has_check_failed(const struct report *report, const struct behaviour *row);
 
 /* Returns "." if SENTENCE needs a full stop, or "" if it already ends with one. */
-const char *rules_missing_full_stop(const char *sentence);
+const char *rules_full_stop_if_missing(const char *sentence);
 
 #endif

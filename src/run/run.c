@@ -461,7 +461,7 @@ run_restore_boot_core(struct run *run)
 }
 
 void
-run_close_and_judge(struct run *run)
+run_close_clocks_and_judge(struct run *run)
 {
 	run_set_firmware_tick(run, true);
 	run_close_clocks(run);

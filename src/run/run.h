@@ -142,14 +142,14 @@ void run_make_report_so_far(const struct run *run, const struct run_phase *phase
 
 /*
  * Restores the settings that drivers changed on the boot core. For a run that was aborted before
- * run_close_and_judge().
+ * run_close_clocks_and_judge().
  */
 void run_restore_boot_core(struct run *run);
 
 /*
  * Closes the clocks, adds a note for each register that was not restored, and calculates the results and the verdict.
  */
-void run_close_and_judge(struct run *run);
+void run_close_clocks_and_judge(struct run *run);
 
 /*
  * One phase of a run. run_phases[] lists the phases in order; the id of its last entry is NULL. An id may occur more

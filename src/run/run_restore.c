@@ -24,7 +24,7 @@ restore_core_settings(void *argument, size_t core)
 
 /* Returns true if a driver is open that changes settings on other cores. */
 static bool
-may_have_changed_cores(const struct run *run)
+may_drivers_have_changed_cores(const struct run *run)
 {
 	const struct driver *const *drivers = run->machine->drivers;
 	bool any = false;
@@ -41,7 +41,7 @@ run_restore_cores(struct run *run)
 	struct restoring restoring = { .run = run };
 	uint32_t started = 0, silent;
 
-	if (smp->count < 2 || !may_have_changed_cores(run))
+	if (smp->count < 2 || !may_drivers_have_changed_cores(run))
 		return;
 	for (size_t core = 1; core < smp->count; core++) {
 		started += run->report.cores[core].started;

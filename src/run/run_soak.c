@@ -7,7 +7,7 @@
 
 /* Repeats each long measurement for a short time, so that each row of the series has results of every measurement. */
 static void
-measure_round(struct survey *survey)
+measure_soak_round(struct survey *survey)
 {
 	survey->soak.round++;
 	survey_measure_latencies_on_boot_core(survey);
@@ -34,7 +34,7 @@ run_soak_rounds(struct survey *survey)
 	       !survey->report->ended_early) {
 		if (is_soak_row_over(survey))
 			survey_series_close_row(survey, false);
-		measure_round(survey);
+		measure_soak_round(survey);
 	}
 	survey_series_close_row(survey, true);
 }

@@ -18,7 +18,7 @@ record_gap(struct gaps *gaps, const struct gaps_plan *plan, uint64_t ticks)
 }
 
 void
-gaps_observe(struct gaps *gaps, const struct gaps_plan *plan)
+gaps_observe_tsc(struct gaps *gaps, const struct gaps_plan *plan)
 {
 	uint64_t last, turns = plan->turns_max;
 

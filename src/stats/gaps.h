@@ -47,6 +47,6 @@ struct gaps_plan { /* The parameters of one observation. */
 };
 
 /* Observes the calling core as PLAN describes, and writes the results to GAPS. */
-void gaps_observe(struct gaps *gaps, const struct gaps_plan *plan);
+void gaps_observe_tsc(struct gaps *gaps, const struct gaps_plan *plan);
 
 #endif

@@ -50,7 +50,7 @@ latency_add_samples(struct latency *latency, const struct scale *scale, const st
 
 /* Returns a percentile of the COUNT shortest samples in ns. */
 static uint64_t
-percentile_of_shortest_ns(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
+percentile_of_shortest_samples_ns(const struct latency *latency, uint64_t count, uint32_t per_hundred_thousand)
 {
 	uint64_t ns = histogram_quantile_of_smallest(&latency->histogram, count, per_hundred_thousand);
 
@@ -62,7 +62,7 @@ percentile_of_shortest_ns(const struct latency *latency, uint64_t count, uint32_
 uint64_t
 latency_percentile_ns(const struct latency *latency, uint32_t per_hundred_thousand)
 {
-	return percentile_of_shortest_ns(latency, latency->count, per_hundred_thousand);
+	return percentile_of_shortest_samples_ns(latency, latency->count, per_hundred_thousand);
 }
 
 /* Returns the square root of SQUARE, rounded up. */
@@ -108,17 +108,17 @@ latency_percentile_interval(const struct latency *latency, uint32_t per_hundred_
  * bucket of the median plus THRESHOLD_NS.
  */
 static size_t
-find_last_bucket_without_hits(const struct latency *latency, uint64_t threshold_ns)
+find_last_uninterrupted_bucket(const struct latency *latency, uint64_t threshold_ns)
 {
 	return histogram_find_bucket(latency_percentile_ns(latency, 50000) + threshold_ns);
 }
 
 bool
-latency_is_percentile_a_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns)
+latency_is_percentile_interrupted(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns)
 {
 	return latency_percentile_interval(latency, per_hundred_thousand).known &&
 	       histogram_find_bucket(latency_percentile_ns(latency, per_hundred_thousand)) >
-	       find_last_bucket_without_hits(latency, threshold_ns);
+	       find_last_uninterrupted_bucket(latency, threshold_ns);
 }
 
 /*
@@ -142,9 +142,9 @@ mean_error_ps(const struct latency *latency, size_t last, uint64_t count, uint64
 }
 
 struct latency_clean
-latency_without_hits(const struct latency *latency, uint64_t threshold_ns)
+latency_without_interrupted_reads(const struct latency *latency, uint64_t threshold_ns)
 {
-	size_t last = find_last_bucket_without_hits(latency, threshold_ns);
+	size_t last = find_last_uninterrupted_bucket(latency, threshold_ns);
 	uint64_t count = 0, low_ns = 0, high_ns = 0, low_ps, high_ps, error_ps;
 
 	for (size_t i = 0; i <= last; i++) {
@@ -158,9 +158,9 @@ latency_without_hits(const struct latency *latency, uint64_t threshold_ns)
 	return (struct latency_clean){
 		.hit = latency->count - count,
 		.count = count,
-		.p99_ns = percentile_of_shortest_ns(latency, count, 99000),
-		.p999_ns = percentile_of_shortest_ns(latency, count, 99900),
-		.max_ns = percentile_of_shortest_ns(latency, count, 100000),
+		.p99_ns = percentile_of_shortest_samples_ns(latency, count, 99000),
+		.p999_ns = percentile_of_shortest_samples_ns(latency, count, 99900),
+		.max_ns = percentile_of_shortest_samples_ns(latency, count, 100000),
 		.mean_ps = count ? scale_mul_div_nearest(low_ns + high_ns, PS_PER_NS, 2 * count) : 0,
 		.mean_low_ps = low_ps > error_ps ? low_ps - error_ps : 0,
 		.mean_high_ps = high_ps,

@@ -72,13 +72,14 @@ struct latency_clean {
 	uint64_t mean_low_ps, mean_high_ps;
 };
 
-struct latency_clean latency_without_hits(const struct latency *latency, uint64_t threshold_ns);
+struct latency_clean latency_without_interrupted_reads(const struct latency *latency, uint64_t threshold_ns);
 
 /*
  * Returns true if the sample at this percentile is a hit. The percentile then shows stolen time and not the clock's
  * latency. Returns false if there are too few samples.
  */
-bool latency_is_percentile_a_hit(const struct latency *latency, uint32_t per_hundred_thousand, uint64_t threshold_ns);
+bool latency_is_percentile_interrupted(const struct latency *latency, uint32_t per_hundred_thousand,
+				       uint64_t threshold_ns);
 
 /*
  * latency_mean_ps() returns the mean duration of a sample in ps. latency_loop_time_ps() returns the total time

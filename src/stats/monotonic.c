@@ -6,8 +6,9 @@
  * step back, otherwise 0. Returns the size of this step if it is a step back, otherwise 0.
  */
 static uint64_t
-count_step_or_jump(struct monotonic *monotonic, const struct clock *clock, const struct monotonic_bounds *bounds,
-		   const struct sample *before, const struct sample *after, uint64_t back_ticks)
+count_step_between_samples(struct monotonic *monotonic, const struct clock *clock,
+			   const struct monotonic_bounds *bounds, const struct sample *before,
+			   const struct sample *after, uint64_t back_ticks)
 {
 	uint64_t elapsed_ticks = clock_elapsed_ticks(clock, before->ticks, after->ticks);
 	unsigned __int128 allowed = (unsigned __int128)(after->end - before->begin) * bounds->leap_rate;
@@ -54,8 +55,8 @@ monotonic_add_samples(struct monotonic *monotonic, const struct clock *clock,
 			continue;
 		count_stall(monotonic, bounds->stall_ticks, &samples[since], &samples[i - 1]);
 		if (clock_comparable(bounds->trust_ticks, &samples[i - 1], &samples[i]))
-			back_ticks = count_step_or_jump(monotonic, clock, bounds, &samples[i - 1], &samples[i],
-							back_ticks);
+			back_ticks = count_step_between_samples(monotonic, clock, bounds, &samples[i - 1], &samples[i],
+								back_ticks);
 		since = i;
 	}
 	if (count)

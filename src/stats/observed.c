@@ -4,7 +4,7 @@
 #define ALL_MILLIONTHS UINT64_C(100000000) /* 100 percent, times 1,000,000 */
 
 struct observed_list
-observed_make_list(const struct latency *latency, uint32_t cutoff_millionths)
+observed_make_duration_list(const struct latency *latency, uint32_t cutoff_millionths)
 {
 	return (struct observed_list){ latency, cutoff_millionths, 0, 0 };
 }

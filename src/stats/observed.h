@@ -25,7 +25,7 @@ struct observed_list {
 };
 
 /* Starts a list. LATENCY must remain valid as long as the list is used. */
-struct observed_list observed_make_list(const struct latency *latency, uint32_t cutoff_millionths);
+struct observed_list observed_make_duration_list(const struct latency *latency, uint32_t cutoff_millionths);
 
 /* Sets ROW to the next row. If there is no next row, returns false and does not change ROW. */
 bool observed_get_next_row(struct observed_list *list, struct observed *row);

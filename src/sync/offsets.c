@@ -51,7 +51,7 @@ offsets_get_pair(const struct offsets *offsets, size_t a, size_t b)
 }
 
 struct offset
-offsets_get_proven(const struct offsets *offsets, size_t a, size_t b)
+offsets_get_proven_offset(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (!a || !b || a == b || offsets->kind == PAIR_SCHEDULE_ALL)
 		return offsets_get_pair(offsets, a, b);

@@ -57,7 +57,7 @@ struct offset offsets_get_pair(const struct offsets *offsets, size_t a, size_t b
  * Returns the offset of core B against core A without using a third core. In a star schedule most pairs have no
  * ping-pong of their own. Their offset is then calculated from the ping-pongs of A and of B with the boot core.
  */
-struct offset offsets_get_proven(const struct offsets *offsets, size_t a, size_t b);
+struct offset offsets_get_proven_offset(const struct offsets *offsets, size_t a, size_t b);
 
 /* Returns the smallest possible change of the pair's offset during this pass in ticks; 0 if no change is proven. */
 uint64_t offsets_get_movement_ticks(const struct offsets *offsets, size_t a, size_t b);

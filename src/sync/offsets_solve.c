@@ -193,8 +193,8 @@ find_third_core(const struct offsets *offsets, size_t a, size_t b)
  * core is the boot core, because the votes gave both cores' offsets against the boot core.
  */
 static void
-name_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
-			 const bool *decided)
+choose_contradicting_cores(struct offsets_summary *summary, const struct offsets *offsets, const struct offset *voted,
+			   const bool *decided)
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
@@ -266,7 +266,7 @@ static struct offset
 get_offset_of_pair(const void *context, size_t a, size_t b)
 {
 	const struct solution *solution = context;
-	struct offset proven = offsets_get_proven(solution->offsets, a, b);
+	struct offset proven = offsets_get_proven_offset(solution->offsets, a, b);
 	struct offset from_votes = get_voted_offset(solution->voted, a, b);
 
 	if (offset_excludes_zero(proven) && !offset_excludes_zero(from_votes) && offset_gap(proven, from_votes))
@@ -368,7 +368,7 @@ offsets_calculate_core_offsets(struct offsets *offsets, struct offset *core_offs
 		for (size_t b = a + 1; b < offsets->cores; b++)
 			record_pair_in_summary(&summary, offsets, core_offsets, a, b);
 	if (offsets->cores)
-		name_contradicting_cores(&summary, offsets, core_offsets, decided);
+		choose_contradicting_cores(&summary, offsets, core_offsets, decided);
 	found = find_outliers(offsets, core_offsets, outlier, disputed);
 	summary.outliers = found.outliers;
 	if (found.any_differs && !found.outliers)

@@ -117,7 +117,7 @@ check_device_path(const uint8_t *bytes, size_t length)
 		at += node < NODE_HEAD ? NODE_HEAD : node;
 	}
 	memcpy(path + at, "\x7f\xff\4", NODE_HEAD);
-	origin = origin_parse_path(path);
+	origin = origin_parse_device_path(path);
 	if (origin.uri && ((const uint8_t *)origin.uri < path || origin.uri_length > at ||
 			   (const uint8_t *)origin.uri + origin.uri_length > path + at))
 		broken = "a URI that is not in the path";

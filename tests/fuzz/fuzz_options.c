@@ -33,7 +33,7 @@ check_accepted_options(const struct options *options)
 		     options_exit_word(options->exit));
 	for (size_t i = 0; i < options->limit_count; i++)
 		require_true(rules_find(options->limits[i].rule) && options->limits[i].value <= INT64_MAX);
-	options_check_exit_and_cores(options, error);
+	options_check_exit_suits_cores(options, error);
 }
 
 static void

@@ -27,7 +27,7 @@ is_core_alive(void *context, size_t core)
 }
 
 static bool
-run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	struct bench *bench = context;
 	uint64_t begin_ps = sim.now_ps;
@@ -65,7 +65,7 @@ check_progress(void *context, const char *what, uint64_t done_ns, uint64_t total
 }
 
 static void
-ignore_measured(void *context, const struct report *report, const struct report_clock *clock)
+ignore_measured_clock(void *context, const struct report *report, const struct report_clock *clock)
 {
 	(void)context;
 	(void)report;
@@ -103,7 +103,7 @@ describe_cores(void *context, struct report *report)
 }
 
 static void
-list_cores(struct bench *bench, size_t cores)
+fill_core_list(struct bench *bench, size_t cores)
 {
 	struct report *report = &bench->run.report;
 
@@ -142,7 +142,7 @@ read_signals(void *context, bool first, struct signals *signals)
 }
 
 static void
-ignore_time(void *context, struct rate hz, uint64_t deadline_ns)
+ignore_run_time(void *context, struct rate hz, uint64_t deadline_ns)
 {
 	(void)context;
 	(void)hz;
@@ -180,7 +180,7 @@ bench_open(struct bench *bench, size_t cores)
 		report_add_claim(report, &bench->platform.claims.rows[i]);
 	memcpy(report->cpu_vendor, bench->platform.cpu.vendor, sizeof(report->cpu_vendor));
 	memcpy(report->hypervisor, cpu->hypervisor, sizeof(report->hypervisor));
-	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = is_core_alive, .run = run };
+	bench->run.smp = (struct smp){ .context = bench, .count = cores, .alive = is_core_alive, .run = run_on_core };
 	bench->machine = (struct run_machine){
 		.context = bench,
 		.drivers = drivers,
@@ -198,14 +198,14 @@ bench_open(struct bench *bench, size_t cores)
 			.core_facts = cpu_read_core,
 			.expired = has_duration_expired,
 			.progress = check_progress,
-			.measured = ignore_measured,
+			.measured = ignore_measured_clock,
 		},
 		.start_cores = leave_cores_running,
 		.describe_cores = describe_cores,
 		.stop_cores = leave_cores_running,
 		.read_registers = read_registers,
 		.read_signals = read_signals,
-		.set_tsc_rate = ignore_time,
+		.set_tsc_rate = ignore_run_time,
 	};
 	bench->stolen_counter = steal_open_counter(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
@@ -213,7 +213,7 @@ bench_open(struct bench *bench, size_t cores)
 	if (bench->interval_ns)
 		bench->series = bench->machine.series = calloc(1, run_series_size_bytes(&report->options, cores));
 	run_set_up(&bench->run, &bench->machine, bench->memory, cores, bench->widest);
-	list_cores(bench, cores);
+	fill_core_list(bench, cores);
 }
 
 /* A block of memory that a replay allocates. The blocks form a list, so that all can be freed. */
@@ -223,7 +223,7 @@ struct block {
 };
 
 static void *
-allocate(void *context, size_t bytes)
+allocate_for_replay(void *context, size_t bytes)
 {
 	struct block **blocks = context, *block = calloc(1, sizeof(*block) + bytes);
 
@@ -263,7 +263,7 @@ static void
 check_replay(struct run *run)
 {
 	struct block *blocks = NULL;
-	const struct replay_memory memory = { allocate, &blocks };
+	const struct replay_memory memory = { allocate_for_replay, &blocks };
 	struct record *record = &run->survey.record;
 	struct report *report = calloc(1, sizeof(*report));
 	char *expected = render_json(&run->report), *found;
@@ -289,7 +289,7 @@ check_replay(struct run *run)
 void
 bench_close(struct bench *bench)
 {
-	run_close_and_judge(&bench->run);
+	run_close_clocks_and_judge(&bench->run);
 	if (bench->run.survey.record.length)
 		check_replay(&bench->run);
 }

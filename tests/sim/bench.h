@@ -62,7 +62,7 @@ void bench_open(struct bench *bench, size_t cores);
 void bench_use_threads(struct bench *bench);
 
 /*
- * Calls run_close_and_judge(). Fails the test if a replay of the run's record makes a different report. A replay
+ * Calls run_close_clocks_and_judge(). Fails the test if a replay of the run's record makes a different report. A replay
  * may refuse the record only if the record had no space for all facts.
  */
 void bench_close(struct bench *bench);

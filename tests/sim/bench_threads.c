@@ -36,7 +36,7 @@ let_other_cores_run(void)
 
 /* threads.h and the simulated machine each have a time. Sets both to the later one. */
 static void
-synchronise_times(void)
+synchronise_time_with_threads(void)
 {
 	uint64_t sim_ticks = sim_get_tsc_ticks(), threads_ticks = threads_get_time_ticks();
 
@@ -60,14 +60,14 @@ run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, v
 	for (size_t i = 0; i < bench->run.smp.count; i++)
 		threads_cores[i].offset_ticks = sim.tsc.offset_ticks[i];
 	sim_advance_ps(living_count * bench->job_ps);
-	synchronise_times();
+	synchronise_time_with_threads();
 	together = true;
 	sim.before_access = let_other_cores_run;
 	finished = threads_smp.run_some(threads_smp.context, living, living_count, job, argument, bound_ns);
 	sim.before_access = NULL;
 	sim.core = 0;
 	together = false;
-	synchronise_times();
+	synchronise_time_with_threads();
 	return finished;
 }
 

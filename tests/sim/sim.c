@@ -104,7 +104,7 @@ sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bit
 }
 
 uint64_t
-sim_count_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
+sim_count_clock_cycles(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 {
 	if (to_ps <= from_ps)
 		return 0;
@@ -119,13 +119,13 @@ sim_count_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 }
 
 static uint64_t
-count_clocks_until(const struct sim_counter *counter, uint64_t until_ps)
+count_cycles_until(const struct sim_counter *counter, uint64_t until_ps)
 {
 	uint64_t clocks;
 
 	if (!counter->source.den)
-		return sim_count_clocks(counter->origin_ps, until_ps, counter->hz);
-	clocks = sim_count_clocks(counter->origin_ps, until_ps, counter->source);
+		return sim_count_clock_cycles(counter->origin_ps, until_ps, counter->hz);
+	clocks = sim_count_clock_cycles(counter->origin_ps, until_ps, counter->source);
 	return (uint64_t)((unsigned __int128)clocks * counter->hz.num * counter->source.den /
 			  ((unsigned __int128)counter->hz.den * counter->source.num));
 }
@@ -134,7 +134,7 @@ uint64_t
 sim_counter_get_ticks(const struct sim_counter *counter)
 {
 	uint64_t until_ps = sim.now_ps < counter->stuck_at_ps ? sim.now_ps : counter->stuck_at_ps;
-	uint64_t ticks = counter->origin_ticks + count_clocks_until(counter, until_ps);
+	uint64_t ticks = counter->origin_ticks + count_cycles_until(counter, until_ps);
 
 	if (sim.now_ps >= counter->backward_at_ps)
 		ticks -= counter->backward_ticks;
@@ -187,13 +187,13 @@ find_port_hook(uint16_t port)
 }
 
 static bool
-is_pit(uint16_t port)
+is_pit_port(uint16_t port)
 {
 	return (port >= 0x40 && port <= 0x43) || port == 0x61;
 }
 
 static bool
-is_rtc(uint16_t port)
+is_rtc_port(uint16_t port)
 {
 	return port == 0x70 || port == 0x71 || port == 0x74 || port == 0x75;
 }
@@ -206,9 +206,9 @@ hw_in8(uint16_t port)
 	spend_access_time(SIM_IN, port);
 	if (hook)
 		return hook->in ? (uint8_t)hook->in(hook->context, port, 1) : 0xff;
-	if (is_pit(port))
+	if (is_pit_port(port))
 		return sim_pit_in(port);
-	if (is_rtc(port))
+	if (is_rtc_port(port))
 		return sim_rtc_in(port);
 	if (port == PORT_PIC_MASTER + 1 || port == PORT_PIC_SLAVE + 1)
 		return sim.pic_mask[port > PORT_PIC_SLAVE];
@@ -245,9 +245,9 @@ hw_out8(uint16_t port, uint8_t value)
 	spend_access_time(SIM_OUT, port);
 	if (hook && hook->out)
 		hook->out(hook->context, port, value, 1);
-	else if (is_pit(port))
+	else if (is_pit_port(port))
 		sim_pit_out(port, value);
-	else if (is_rtc(port))
+	else if (is_rtc_port(port))
 		sim_rtc_out(port, value);
 	else if ((port & ~1u) == PORT_PIC_MASTER || (port & ~1u) == PORT_PIC_SLAVE)
 		sim_pic_out(port, value);

@@ -60,7 +60,7 @@ is_timer_register(uint64_t offset, unsigned which, size_t *n)
 
 /* Counts writes after which the counter runs with a timer's interrupt enabled. Real hardware would interrupt then. */
 static void
-count_armed_writes(void)
+count_write_if_armed(void)
 {
 	bool armed = false;
 
@@ -89,7 +89,7 @@ sim_hpet_read(uint64_t address, unsigned width_bytes)
 	else if (is_timer_register(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged)
 		value = sim_interrupts_get_comparator(n);
 	else if (is_timer_register(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
-		value = *sim_interrupts_get_message(n);
+		value = *sim_interrupts_get_fsb_message(n);
 	return width_bytes == 4 && (address & 4) ? value >> 32 : value;
 }
 
@@ -117,9 +117,9 @@ write_timer_configuration(size_t n, bool upper, uint64_t value)
 }
 
 static void
-write_message(size_t n, bool upper, uint64_t value)
+write_fsb_message(size_t n, bool upper, uint64_t value)
 {
-	uint64_t *message = sim_interrupts_get_message(n);
+	uint64_t *message = sim_interrupts_get_fsb_message(n);
 	unsigned shift = upper ? 32 : 0;
 
 	*message = (*message & ~(UINT64_C(0xffffffff) << shift)) | (value & UINT32_MAX) << shift;
@@ -147,8 +147,8 @@ sim_hpet_write(uint64_t address, uint64_t value, unsigned width_bytes)
 	else if (is_timer_register(offset, TN_COMPARATOR, &n) && sim.interrupts.plugged && !upper)
 		sim_interrupts_write_comparator(n, value);
 	else if (is_timer_register(offset, TN_MESSAGE, &n) && sim.interrupts.plugged)
-		write_message(n, upper, value);
-	count_armed_writes();
+		write_fsb_message(n, upper, value);
+	count_write_if_armed();
 }
 
 void

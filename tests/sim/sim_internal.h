@@ -29,7 +29,7 @@ void sim_lapic_write(uint64_t address, uint64_t value, unsigned width_bytes);
 bool sim_lapic_msr_read(uint32_t msr, uint64_t *value);
 bool sim_lapic_msr_write(uint32_t msr, uint64_t value);
 
-/* These functions do nothing unless sim_interrupts_add_hardware() was called. */
+/* These functions do nothing unless sim_interrupts_add_controllers() was called. */
 void sim_interrupts_deliver_due(void);
 void sim_interrupts_offer_timers(void); /* adds the capability bits for interrupts to CPUID and to the HPET */
 /* called after a write of the LAPIC's register NUMBER, an index of sim.lapic.registers, whose value was BEFORE */
@@ -45,7 +45,7 @@ void sim_interrupts_handle_hpet_configuration(size_t n, uint64_t before, uint64_
 void sim_interrupts_write_comparator(size_t n, uint64_t value);
 uint64_t sim_interrupts_get_comparator(size_t n);
 /* returns the message of comparator N: its data, and in the upper half its address */
-uint64_t *sim_interrupts_get_message(size_t n);
+uint64_t *sim_interrupts_get_fsb_message(size_t n);
 void sim_interrupts_handle_pit_load(unsigned mode, uint32_t reload); /* channel 0 */
 void sim_interrupts_handle_pit_stop(void);
 void sim_interrupts_handle_rtc_enable(uint8_t before, uint8_t now); /* register B */
@@ -59,12 +59,12 @@ uint64_t sim_rtc_get_crystal_ticks(void);
 uint64_t sim_rtc_get_period(void);
 uint64_t sim_rtc_get_second(void);
 bool sim_rtc_alarm_is_each_second(void);
-bool sim_rtc_raise_line(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
+bool sim_rtc_try_raise_line(void); /* raises the RTC's interrupt line; returns false if the line was already raised */
 
 void sim_cpu_reset(void); /* resets CPUID and MSRs */
 
 void sim_counter_reset(struct sim_counter *counter, struct rate hz, unsigned wrap_bits);
 /* returns the number of whole clocks of rate HZ between two times */
-uint64_t sim_count_clocks(uint64_t from_ps, uint64_t to_ps, struct rate hz);
+uint64_t sim_count_clock_cycles(uint64_t from_ps, uint64_t to_ps, struct rate hz);
 
 #endif

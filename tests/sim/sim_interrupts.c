@@ -130,7 +130,7 @@ arm_next_period(struct sim_timer *timer, bool delayed)
 }
 
 static bool
-is_dropped(const struct sim_timer *timer)
+is_interrupt_dropped(const struct sim_timer *timer)
 {
 	unsigned every = timer->period_e6 ? timer->drop_every : timer->drop_shots_every;
 
@@ -142,7 +142,7 @@ is_dropped(const struct sim_timer *timer)
  * With SIM_CATCH_UP the source counts all pending interrupts, and sends them when the core accepts interrupts.
  */
 static void
-make_pending(struct sim_timer *timer)
+make_interrupt_pending(struct sim_timer *timer)
 {
 	unsigned count = timer->double_every && timer->sent % timer->double_every == 0 ? 2 : 1;
 
@@ -159,12 +159,12 @@ send_interrupt(struct sim_timer *timer)
 
 	timer->sent++;
 	timer->came++;
-	dropped = is_dropped(timer);
+	dropped = is_interrupt_dropped(timer);
 	timer->dropped += dropped;
-	reaches = !dropped && (sim_source_raise_line(get_source(timer)) || timer->policy == SIM_CATCH_UP) &&
+	reaches = !dropped && (sim_source_try_raise_line(get_source(timer)) || timer->policy == SIM_CATCH_UP) &&
 		  sim_source_get_vector(get_source(timer));
 	if (reaches)
-		make_pending(timer);
+		make_interrupt_pending(timer);
 	if (timer->storms) {
 		timer->leaves_ps = sim.now_ps + STORM_PS;
 		return;
@@ -179,7 +179,7 @@ send_interrupt(struct sim_timer *timer)
 }
 
 static void
-report_interrupt_read(const struct sim_timer *timer, uint64_t read_ps)
+report_taken_interrupt(const struct sim_timer *timer, uint64_t read_ps)
 {
 	if (timer && all->taken)
 		all->taken(&(struct sim_taken){ get_source(timer), timer->period_e6 != 0, timer->last_due_ps, read_ps });
@@ -208,7 +208,7 @@ record_interrupt(uint32_t vector, const struct sim_timer *timer)
 		read_ps = sim.now_ps;
 	}
 	event.tsc = hw_tsc_lfence();
-	report_interrupt_read(timer, read_ps ? read_ps : sim.now_ps);
+	report_taken_interrupt(timer, read_ps ? read_ps : sim.now_ps);
 	if (slot->taken < slot->space)
 		slot->events[slot->taken] = event;
 	else
@@ -319,7 +319,7 @@ sim_interrupts_send_self_ipi(uint32_t vector)
  */
 
 static const char *
-run_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)
+run_interrupt_window(void (*work)(void *argument), void (*after)(void *argument), void *argument)
 {
 	uint64_t flags = hw_interrupts_mask(), begin_ps = sim.now_ps;
 
@@ -355,14 +355,15 @@ struct timer_window
 sim_interrupts_make_window(void)
 {
 	return (struct timer_window){
-		.slot = &all->slot, .vector = SIM_TIMER_VECTOR, .run = run_window, .run_on_core = run_window,
+		.slot = &all->slot, .vector = SIM_TIMER_VECTOR,
+		.run = run_interrupt_window, .run_on_core = run_interrupt_window,
 		.open = enable_interrupts,
 		.close = disable_interrupts,
 	};
 }
 
 void
-sim_interrupts_add_hardware(void)
+sim_interrupts_add_controllers(void)
 {
 	memset(all, 0, sizeof(*all));
 	all->plugged = true;

@@ -116,7 +116,7 @@ struct sim_interrupts {
  * Adds interrupts, including TSC deadlines, to a machine that was just reset. Must be called before bench_new(), which
  * reads the machine's facts.
  */
-void sim_interrupts_add_hardware(void);
+void sim_interrupts_add_controllers(void);
 
 /* Returns functions for run_machine.window. They run code in a window of the simulated machine. */
 struct timer_window sim_interrupts_make_window(void);

@@ -15,7 +15,7 @@ struct sim_paravirtual sim_paravirtual;
 
 /* Returns the TSC's rate in Hz according to the pages. */
 static uint64_t
-get_page_tsc_hz(void)
+get_tsc_hz_by_clock_pages(void)
 {
 	uint64_t hz = sim.tsc.counter.hz.num / sim.tsc.counter.hz.den;
 
@@ -24,10 +24,10 @@ get_page_tsc_hz(void)
 
 /* Sets the rate in KVM's page: a 32-bit multiplier whose top bit is set, and a shift. */
 static void
-set_page_rate(struct pvclock *page)
+set_pvclock_rate(struct pvclock *page)
 {
 	/* times 2^64 */
-	unsigned __int128 multiplier = ((unsigned __int128)1000000000 << 64) / get_page_tsc_hz();
+	unsigned __int128 multiplier = ((unsigned __int128)1000000000 << 64) / get_tsc_hz_by_clock_pages();
 	int shift = 32;
 
 	while (multiplier >> 64)
@@ -45,7 +45,7 @@ write_pvclock(uint64_t address)
 
 	if (sim_paravirtual.empty)
 		return;
-	set_page_rate(page);
+	set_pvclock_rate(page);
 	page->tsc_timestamp = sim_get_tsc_ticks();
 	page->system_time = sim.now_ps / SIM_PS_PER_NS + (uint64_t)sim_paravirtual.page_lead_ns[sim.core];
 	page->flags = sim_paravirtual.not_stable ? 0 : PVCLOCK_TSC_STABLE;
@@ -59,7 +59,7 @@ write_hyperv_page(uint64_t value)
 
 	if (!(value & 1))
 		return;
-	page->scale = (uint64_t)(((unsigned __int128)10000000 << 64) / get_page_tsc_hz());
+	page->scale = (uint64_t)(((unsigned __int128)10000000 << 64) / get_tsc_hz_by_clock_pages());
 	page->offset = (int64_t)(sim.now_ps / PS_PER_TICK) -
 		       (int64_t)((unsigned __int128)sim_get_tsc_ticks() * page->scale >> 64);
 	page->sequence = sim_paravirtual.no_sequence ? 0 : 1;
@@ -78,7 +78,7 @@ update_all_pages(void)
 
 /* Returns the page that the running core registered, or NULL. A core reads only its own page. */
 static struct pvclock *
-find_own_page(void)
+find_pvclock_of_core(void)
 {
 	uint64_t kvm = sim_paravirtual.kvm_msrs[sim.core] & ~UINT64_C(1);
 
@@ -98,7 +98,7 @@ write_steal_area(void)
 }
 
 void
-sim_paravirtual_count_stolen(uint64_t ps)
+sim_paravirtual_add_stolen_time(uint64_t ps)
 {
 	sim_paravirtual.stolen_ps[sim.core] += ps / 100 * sim_paravirtual.steal_percent;
 	if (sim_paravirtual.kvm_steal_msrs[sim.core] & 1 && ps >= sim_paravirtual.steal_long_ps)
@@ -113,7 +113,7 @@ steal_time(void)
 		return;
 	sim.now_ps += sim_paravirtual.steal_ps;
 	sim_paravirtual.steal_at_ps = sim.now_ps + sim_paravirtual.steal_every_ps;
-	sim_paravirtual_count_stolen(sim_paravirtual.steal_ps);
+	sim_paravirtual_add_stolen_time(sim_paravirtual.steal_ps);
 }
 
 /* Called after each access: updates the pages to the present time. */
@@ -131,8 +131,8 @@ update_pages(enum sim_access access, uint64_t where)
 		sim_paravirtual.updates--;
 		update_all_pages();
 	}
-	if (sim.now_ps >= sim_paravirtual.odd_at_ps && find_own_page())
-		find_own_page()->version |= 1;
+	if (sim.now_ps >= sim_paravirtual.odd_at_ps && find_pvclock_of_core())
+		find_pvclock_of_core()->version |= 1;
 	if (sim.now_ps >= sim_paravirtual.no_sequence_at_ps)
 		((struct hv_tsc_page *)(sim_paravirtual.memory + (SIM_PARAVIRTUAL_PAGES - 1) * PAGES_SIZE))->sequence =
 			sim.now_ps >= sim_paravirtual.sequence_again_at_ps;
@@ -313,7 +313,7 @@ sim_paravirtual_get_event_vector(void)
 }
 
 void
-sim_paravirtual_set_event(void)
+sim_paravirtual_set_timer_event(void)
 {
 	*get_xen_shared_field(PENDING) |= UINT64_C(1) << TIMER_PORT;
 	*get_xen_shared_field(EVENT_WORDS) |= 1;
@@ -479,7 +479,7 @@ sim_paravirtual_offer_timers(void)
 }
 
 bool
-sim_paravirtual_is_restored(void)
+sim_paravirtual_are_settings_restored(void)
 {
 	if (sim.interrupts.hv_config || sim.interrupts.hv_count || sim_paravirtual.xen_shared || sim_paravirtual.xen_port ||
 	    sim_paravirtual.xen_callback)

@@ -89,7 +89,7 @@ void sim_paravirtual_make_kvm_guest(bool hyperv);
 /* Makes the machine a guest of Xen. Xen does not emulate its TSC. */
 void sim_paravirtual_make_xen_guest(bool hyperv);
 
-/* Adds Hyper-V's synthetic timers in direct mode. Their interrupts need sim_interrupts_add_hardware(). */
+/* Adds Hyper-V's synthetic timers in direct mode. Their interrupts need sim_interrupts_add_controllers(). */
 void sim_paravirtual_offer_timers(void);
 
 /* Adds KVM's counter of stolen time. Xen's interface always has one. */
@@ -97,16 +97,16 @@ void sim_paravirtual_offer_stolen_time(void);
 
 /*
  * Adds an address where Xen's shared page can be mapped, as in a guest of Xen that boots without firmware. The driver
- * finds Xen's events in this page. Their interrupts also need sim_interrupts_add_hardware().
+ * finds Xen's events in this page. Their interrupts also need sim_interrupts_add_controllers().
  */
 void sim_paravirtual_offer_xen_events(void);
 
 /* Returns the interrupt vector of the event of Xen's timer, or 0 if Xen sends no interrupts. */
 uint32_t sim_paravirtual_get_event_vector(void);
-void sim_paravirtual_set_event(void); /* sets the bits of the timer's event in the shared page, like Xen */
+void sim_paravirtual_set_timer_event(void); /* sets the bits of the timer's event in the shared page, like Xen */
 
 /* Adds PS to the time that the host took from the running core. The caller must also advance world time. */
-void sim_paravirtual_count_stolen(uint64_t ps);
+void sim_paravirtual_add_stolen_time(uint64_t ps);
 
 /* Sets the flag GUEST_STOPPED in the boot core's page of KVM, if this page is in use. */
 void sim_paravirtual_set_stopped_flag(void);
@@ -119,6 +119,6 @@ void sim_paravirtual_add_vmclock(void);
  * Returns true if every MSR has its initial value again, and the hypervisor does not write to the guest's memory any
  * more.
  */
-bool sim_paravirtual_is_restored(void);
+bool sim_paravirtual_are_settings_restored(void);
 
 #endif

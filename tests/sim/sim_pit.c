@@ -35,7 +35,7 @@ get_mode(const struct sim_pit_channel *channel)
 
 /* Returns the number of clocks since the channel's count was loaded. */
 static uint64_t
-count_clocks_since_load(const struct sim_pit_channel *channel)
+count_cycles_since_load(const struct sim_pit_channel *channel)
 {
 	uint64_t until_ps = sim.now_ps < sim.pit.gated_at_ps ? sim.now_ps : sim.pit.gated_at_ps;
 	uint64_t clocks = channel->held_clocks;
@@ -43,7 +43,7 @@ count_clocks_since_load(const struct sim_pit_channel *channel)
 	if (sim.pit.gated || channel->null_count || (channel == &sim.pit.channels[0] && sim.interrupts.pit.stands))
 		return 0;
 	if (channel->gate)
-		clocks += sim_count_clocks(channel->loaded_ps, until_ps, sim.pit.hz);
+		clocks += sim_count_clock_cycles(channel->loaded_ps, until_ps, sim.pit.hz);
 	if (sim.now_ps >= sim.pit.backward_at_ps)
 		clocks -= sim.pit.backward_ticks;
 	return clocks;
@@ -53,7 +53,7 @@ uint16_t
 sim_pit_get_count(unsigned number)
 {
 	const struct sim_pit_channel *channel = &sim.pit.channels[number];
-	uint64_t clocks = count_clocks_since_load(channel);
+	uint64_t clocks = count_cycles_since_load(channel);
 
 	clocks -= clocks % sim.pit.step;
 	switch (get_mode(channel)) {
@@ -69,7 +69,8 @@ sim_pit_get_count(unsigned number)
 static bool
 get_output(const struct sim_pit_channel *channel)
 {
-	uint64_t clocks = count_clocks_since_load(channel), late = sim_count_clocks(0, sim.pit.out_late_ps, sim.pit.hz);
+	uint64_t clocks = count_cycles_since_load(channel);
+	uint64_t late = sim_count_clock_cycles(0, sim.pit.out_late_ps, sim.pit.hz);
 
 	switch (get_mode(channel)) {
 	case 2:
@@ -152,7 +153,7 @@ write_control_word(uint8_t value)
 static uint64_t
 get_last_pulse_ps(void)
 {
-	uint64_t pulses = sim_count_clocks(0, sim.now_ps, sim.pit.hz);
+	uint64_t pulses = sim_count_clock_cycles(0, sim.now_ps, sim.pit.hz);
 
 	return (uint64_t)(((unsigned __int128)pulses * sim.pit.hz.den * SIM_PS_PER_S + sim.pit.hz.num - 1) / sim.pit.hz.num);
 }
@@ -218,7 +219,7 @@ set_gate(struct sim_pit_channel *channel, bool gate)
 	if (gate && (get_mode(channel) == 2 || get_mode(channel) == 3))
 		channel->held_clocks = 0;
 	else if (!gate)
-		channel->held_clocks = count_clocks_since_load(channel);
+		channel->held_clocks = count_cycles_since_load(channel);
 	channel->loaded_ps = sim.now_ps;
 	channel->gate = gate;
 }

@@ -70,7 +70,7 @@ sim_rtc_get_second(void)
 uint64_t
 sim_rtc_get_crystal_ticks(void)
 {
-	return sim_count_clocks(0, get_rtc_time_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
+	return sim_count_clock_cycles(0, get_rtc_time_ps(), (struct rate){ SIM_RTC_PARTS * CRYSTAL_HZ, 1 });
 }
 
 /* MC146818 data sheet: with this crystal, rate selections 1 and 2 mean 256 and 128 Hz, like 8 and 9. */
@@ -91,7 +91,7 @@ sim_rtc_alarm_is_each_second(void)
 }
 
 bool
-sim_rtc_raise_line(void)
+sim_rtc_try_raise_line(void)
 {
 	bool was_up = sim.rtc.line;
 
@@ -116,7 +116,7 @@ sim_rtc_count_pf_edges(void)
 {
 	uint64_t period = sim_rtc_get_period();
 
-	return period ? sim_count_clocks(0, get_rtc_time_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
+	return period ? sim_count_clock_cycles(0, get_rtc_time_ps(), (struct rate){ CRYSTAL_HZ / period, 1 }) : 0;
 }
 
 /* Returns true if the RTC has the fault that a read of register C clears no flag. */

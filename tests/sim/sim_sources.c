@@ -181,21 +181,21 @@ sim_interrupts_get_comparator(size_t n)
 }
 
 uint64_t *
-sim_interrupts_get_message(size_t n)
+sim_interrupts_get_fsb_message(size_t n)
 {
 	return &all->messages[n];
 }
 
 static uint32_t
-get_hpet_vector(size_t n, uint32_t beside)
+get_hpet_vector(size_t n, uint32_t pin_change)
 {
 	uint64_t configuration = sim.hpet.timers[n];
 
 	if (configuration & HPET_FSB_EN)
 		return all->messages[n] >> 52 == MESSAGES ? all->messages[n] & 0xff : 0;
 	if (sim.hpet.configuration & HPET_LEGACY && n < 2)
-		return sim_ioapic_get_vector((n == 0 ? PIT_PIN : RTC_PIN) ^ beside);
-	return sim_ioapic_get_vector((configuration >> 9 & 0x1f) ^ beside);
+		return sim_ioapic_get_vector((n == 0 ? PIT_PIN : RTC_PIN) ^ pin_change);
+	return sim_ioapic_get_vector((configuration >> 9 & 0x1f) ^ pin_change);
 }
 
 /*
@@ -317,11 +317,11 @@ sim_source_get_count(enum sim_source source)
 {
 	switch (source) {
 	case SIM_LAPIC:
-		return sim_count_clocks(all->lapic_armed_ps, sim.now_ps, get_lapic_rate());
+		return sim_count_clock_cycles(all->lapic_armed_ps, sim.now_ps, get_lapic_rate());
 	case SIM_DEADLINE:
 		return sim_get_tsc_ticks();
 	case SIM_PIT_0:
-		return sim_count_clocks(sim.pit.channels[0].loaded_ps, sim.now_ps, sim.pit.hz);
+		return sim_count_clock_cycles(sim.pit.channels[0].loaded_ps, sim.now_ps, sim.pit.hz);
 	case SIM_RTC_PERIODIC:
 		return sim_rtc_get_crystal_ticks();
 	case SIM_RTC_UPDATE:
@@ -344,11 +344,11 @@ sim_source_get_count(enum sim_source source)
  * BESIDE is 0.
  */
 static uint32_t
-get_line_vector(uint32_t pin, uint32_t irq, uint32_t beside)
+get_line_vector(uint32_t pin, uint32_t irq, uint32_t pin_change)
 {
-	uint32_t vector = sim_ioapic_get_vector(pin ^ beside);
+	uint32_t vector = sim_ioapic_get_vector(pin ^ pin_change);
 
-	return vector ? vector : sim_pic_get_vector(irq ^ beside);
+	return vector ? vector : sim_pic_get_vector(irq ^ pin_change);
 }
 
 static bool
@@ -365,32 +365,32 @@ sim_source_handle_delivery(enum sim_source source)
 	else if (source >= SIM_RTC_PERIODIC && source <= SIM_RTC_ALARM && is_delivered_by_pic(RTC_PIN, RTC_IRQ))
 		sim_pic_set_in_service(RTC_IRQ);
 	else if (source == SIM_XEN_TIMER)
-		sim_paravirtual_set_event();
+		sim_paravirtual_set_timer_event();
 }
 
 uint32_t
 sim_source_get_vector(enum sim_source source)
 {
-	uint32_t beside = all->timers[source].wrong_pin;
+	uint32_t pin_change = all->timers[source].wrong_pin;
 
 	switch (source) {
 	case SIM_LAPIC:
 	case SIM_DEADLINE:
 		return get_lvt_timer() & LVT_MASKED ? 0 : get_lvt_timer() & 0xff;
 	case SIM_PIT_0:
-		return get_line_vector(PIT_PIN, PIT_IRQ, beside);
+		return get_line_vector(PIT_PIN, PIT_IRQ, pin_change);
 	case SIM_RTC_PERIODIC:
 	case SIM_RTC_UPDATE:
 	case SIM_RTC_ALARM:
-		return get_line_vector(RTC_PIN, RTC_IRQ, beside);
+		return get_line_vector(RTC_PIN, RTC_IRQ, pin_change);
 	case SIM_PM_STATUS:
-		return sim_ioapic_get_vector(SCI_PIN ^ beside);
+		return sim_ioapic_get_vector(SCI_PIN ^ pin_change);
 	case SIM_HV_TIMER:
 		return all->hv_config & HV_DIRECT ? all->hv_config >> 4 & 0xff : 0;
 	case SIM_XEN_TIMER:
 		return sim_paravirtual_get_event_vector();
 	default:
-		return get_hpet_vector(source - SIM_HPET_0, beside);
+		return get_hpet_vector(source - SIM_HPET_0, pin_change);
 	}
 }
 
@@ -402,11 +402,11 @@ sim_source_advance_comparator(enum sim_source source)
 }
 
 bool
-sim_source_raise_line(enum sim_source source)
+sim_source_try_raise_line(enum sim_source source)
 {
 	if (source != SIM_RTC_PERIODIC && source != SIM_RTC_UPDATE && source != SIM_RTC_ALARM)
 		return true;
-	return sim_rtc_raise_line();
+	return sim_rtc_try_raise_line();
 }
 
 bool

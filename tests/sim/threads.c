@@ -47,7 +47,7 @@ static struct {
 	size_t count, pending;
 	bool is_over;
 	bool in_turns; /* true if the cores run one after another on a single host thread */
-	void *scheduler[JUMP_WORDS]; /* with in_turns only: position at which take_turns() continues */
+	void *scheduler[JUMP_WORDS]; /* with in_turns only: position at which run_cores_in_turns() continues */
 	size_t at_work; /* number of cores with a job, including the boot core; may be read without the mutex */
 	uint64_t world, batches;
 	size_t most;
@@ -225,7 +225,7 @@ record_batch_size(size_t asked)
 
 /* Runs a core's job on the core's own stack, and then jumps to the scheduler. */
 static void
-run_job_and_jump(void)
+run_job_and_leave(void)
 {
 	state.cores[self].job(state.cores[self].argument, self);
 	finish_job();
@@ -239,7 +239,7 @@ prepare_core(struct core *core, smp_job *job, void *argument)
 	core->start.uc_stack.ss_sp = core->stack;
 	core->start.uc_stack.ss_size = TURN_STACK_BYTES;
 	core->start.uc_link = NULL;
-	makecontext(&core->start, run_job_and_jump, 0);
+	makecontext(&core->start, run_job_and_leave, 0);
 	core->has_begun = false;
 	core->job = job;
 	core->argument = argument;
@@ -266,7 +266,7 @@ run_core_for_one_turn(struct core *core)
 
 /* Runs the cores one after another, until all have finished or died. */
 static void
-take_turns(const uint32_t *cores, size_t count)
+run_cores_in_turns(const uint32_t *cores, size_t count)
 {
 	for (size_t i = 0; state.pending > 0; i = (i + 1) % count) {
 		self = cores[i];
@@ -292,7 +292,7 @@ run_in_turns(const uint32_t *cores, size_t count, smp_job *job, void *argument)
 	for (size_t i = 0; i < state.count; i++)
 		if (was_asked[i])
 			prepare_core(&state.cores[i], job, argument);
-	take_turns(cores, count);
+	run_cores_in_turns(cores, count);
 	for (size_t i = 0; i < state.count; i++)
 		finished += was_asked[i] && is_core_alive(NULL, i);
 	return finished;
@@ -344,7 +344,7 @@ run_on_cores(void *context, const uint32_t *cores, size_t count, smp_job *job, v
 }
 
 static bool
-run(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
+run_on_core(void *context, size_t core, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	uint32_t number = (uint32_t)core;
 
@@ -361,7 +361,8 @@ run_on_all_cores(void *context, smp_job *job, void *argument, uint64_t bound_ns)
 	return run_on_cores(context, all, state.count, job, argument, bound_ns);
 }
 
-struct smp threads_smp = { .alive = is_core_alive, .run = run, .run_all = run_on_all_cores, .run_some = run_on_cores };
+struct smp threads_smp = { .alive = is_core_alive, .run = run_on_core, .run_all = run_on_all_cores,
+			   .run_some = run_on_cores };
 
 static void
 start_cores(size_t count, bool in_turns)

@@ -118,7 +118,7 @@ get_accessed_device(enum sim_access access, uint64_t where)
 }
 
 static uint64_t
-get_pause_ps(void)
+get_pause_instruction_ps(void)
 {
 	uint64_t ps = sim.cost_ps[SIM_PAUSE], *waited_ps = &state.cores[sim.core].waited_ps;
 
@@ -133,7 +133,7 @@ get_pause_ps(void)
 }
 
 static bool
-is_edge_near(void)
+is_second_edge_near(void)
 {
 	uint64_t into_ps = get_ps_since_second();
 
@@ -145,7 +145,7 @@ is_edge_near(void)
  * part of this access before its effect. The part after its effect is saved for the next call.
  */
 static uint64_t
-split_access_ps(uint64_t ps)
+draw_time_to_effect_ps(uint64_t ps)
 {
 	uint64_t *owed_ps = &state.cores[sim.core].owed_ps, owed = *owed_ps;
 
@@ -175,7 +175,7 @@ draw_preemption_ps(void)
 	uint64_t ps = draw_log_uniform(machine.preempt_min_ps, machine.preempt_max_ps);
 
 	if (machine.counts_stolen)
-		sim_paravirtual_count_stolen(ps);
+		sim_paravirtual_add_stolen_time(ps);
 	return ps;
 }
 
@@ -205,15 +205,15 @@ get_access_cost_ps(enum sim_access access, uint64_t where)
 
 	ps += access_draw_jitter_ps(device == TSC ? sim.cost_ps[access] : ps / 2);
 	if (access == SIM_PAUSE && !sim.interrupts.in_window)
-		ps += get_pause_ps();
+		ps += get_pause_instruction_ps();
 	else if (access == SIM_PAUSE)
 		ps += draw_time_to_interrupt_ps();
 	else if (device == TSC && state.cores[sim.core].read_tsc)
 		state.cores[sim.core].waited_ps = 0;
 	state.cores[sim.core].read_tsc = device == TSC;
 	ps += device == TSC ? state.tsc_ps : device < CLOCKS ? state.device_ps : 0;
-	ps = split_access_ps(ps);
-	if (state.slow && device != TSC && (device != RTC || !is_edge_near()))
+	ps = draw_time_to_effect_ps(ps);
+	if (state.slow && device != TSC && (device != RTC || !is_second_edge_near()))
 		ps += SLOW_PS;
 	if (machine.preempt_every && draw_below(machine.preempt_every) == 0)
 		ps += draw_preemption_ps();
@@ -224,7 +224,7 @@ get_access_cost_ps(enum sim_access access, uint64_t where)
 
 /* Stops all clocks that a hypervisor calculates for its guest, for BY_PS. */
 static void
-stop_devices(uint64_t by_ps)
+stop_emulated_clocks_for(uint64_t by_ps)
 {
 	sim.hpet.counter.origin_ps += by_ps;
 	sim.pm.counter.origin_ps += by_ps;
@@ -261,7 +261,7 @@ change_clock_rate(int clock)
 		sim_counter_set(counter, sim_counter_get_ticks(counter));
 		counter->hz.num += (uint64_t)((__int128)counter->hz.num * machine.bend_ppm / 1000000);
 	} else if (clock == PIT) {
-		channel->held_clocks += sim_count_clocks(channel->loaded_ps, sim.now_ps, sim.pit.hz);
+		channel->held_clocks += sim_count_clock_cycles(channel->loaded_ps, sim.now_ps, sim.pit.hz);
 		channel->loaded_ps = sim.now_ps;
 		sim.pit.hz.num += (uint64_t)((__int128)sim.pit.hz.num * machine.bend_ppm / 1000000);
 	}
@@ -276,7 +276,7 @@ trigger_event(void)
 	case EVENT_PAUSE:
 	case EVENT_SNAPSHOT:
 		cores_advance_time(machine.by_ps);
-		stop_devices(machine.by_ps);
+		stop_emulated_clocks_for(machine.by_ps);
 		break;
 	case EVENT_TSC_STOP:
 		cores_advance_time(machine.by_ps);
@@ -326,7 +326,7 @@ handle_access(enum sim_access access, uint64_t where)
 		state.away_at_ps = SIM_NEVER;
 		sim_advance_ps(machine.away_ps);
 	}
-	cores_let_earlier_run();
+	cores_let_earlier_cores_run();
 	if (sim.now_ps >= state.due_ps && machine.at_ps == SIM_NEVER)
 		trigger_event();
 	if (machine.fault_reads && access <= SIM_TSC_CPUID && sim.core == machine.fault_core)

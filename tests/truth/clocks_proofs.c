@@ -125,7 +125,7 @@ count_sources(const struct report *report, const int *set, size_t count)
  * provably differ from at least one of the two.
  */
 static bool
-is_narrow_enough(const struct report *report, int clock)
+is_rate_narrow_enough(const struct report *report, int clock)
 {
 	bool knows = false;
 
@@ -145,13 +145,13 @@ is_narrow_enough(const struct report *report, int clock)
  * more oscillators than the wrong clocks.
  */
 bool
-clocks_are_most_narrow_right(const struct report *report)
+clocks_are_most_narrow_rates_right(const struct report *report)
 {
 	int right[CLOCKS], wrong[CLOCKS];
 	size_t rights = 0, wrongs = 0;
 
 	for (int a = 0; a < CLOCKS; a++) {
-		bool knows = is_narrow_enough(report, a);
+		bool knows = is_rate_narrow_enough(report, a);
 
 		if (knows && clocks_has_fault(a))
 			wrong[wrongs++] = a;
@@ -166,7 +166,7 @@ clocks_are_most_narrow_right(const struct report *report)
  * proves.
  */
 size_t
-clocks_count_proofs(const struct report *report, int clock)
+clocks_count_proofs_of_fault(const struct report *report, int clock)
 {
 	int proofs[CLOCKS];
 	size_t count = 0;

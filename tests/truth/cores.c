@@ -97,7 +97,7 @@ save_and_switch_to_core(size_t core, jmp_buf *where)
 }
 
 void
-cores_let_earlier_run(void)
+cores_let_earlier_cores_run(void)
 {
 	if (!all.working || all.others_ps >= sim.now_ps)
 		return;
@@ -170,7 +170,7 @@ read_tsc(void)
 
 	if (all.working && machine.message_ps) {
 		sim_advance_ps(access_draw_jitter_ps(machine.message_ps * (1 + all.self % 3)));
-		cores_let_earlier_run();
+		cores_let_earlier_cores_run();
 	}
 	return ticks;
 }
@@ -180,7 +180,7 @@ read_tsc(void)
  * stops for the event's duration, because the event affects all cores at the same world time.
  */
 static void
-advance_to(uint64_t at_ps, uint64_t *begin_ps)
+advance_core_to(uint64_t at_ps, uint64_t *begin_ps)
 {
 	if (sim.now_ps < at_ps)
 		sim.now_ps = at_ps;
@@ -196,7 +196,7 @@ static uint64_t
 draw_arrival(uint32_t core, uint64_t start_ps, uint64_t *begin_ps)
 {
 	all.self = sim.core = core;
-	advance_to(start_ps, begin_ps);
+	advance_core_to(start_ps, begin_ps);
 	sim_advance_ps(draw_below(sim.cost_ps[SIM_TSC_LFENCE] + sim.cost_ps[SIM_PAUSE] + 1));
 	return read_tsc();
 }
@@ -227,7 +227,7 @@ draw_pingpong(struct pingpong *pingpong, const uint32_t *cores)
 
 /* Draws the ping-pongs of a batch, which all start at the same time. */
 static void
-draw_batch(struct pingpong *pingpongs, const uint32_t *cores, size_t count)
+draw_pingpong_batch(struct pingpong *pingpongs, const uint32_t *cores, size_t count)
 {
 	uint64_t begin_ps = sim.now_ps, end_ps = begin_ps;
 
@@ -248,7 +248,7 @@ draw_batch(struct pingpong *pingpongs, const uint32_t *cores, size_t count)
  * batch.
  */
 static size_t
-run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
+run_batch_of_pass(void *context, const uint32_t *cores, size_t count, smp_job *job, void *argument, uint64_t bound_ns)
 {
 	static uint64_t batches[WHEN_LAST + 1];
 	const struct bench *bench = context;
@@ -267,7 +267,7 @@ run_batch(void *context, const uint32_t *cores, size_t count, smp_job *job, void
 	for (size_t i = 0; span && i < count; i++)
 		machine.core[cores[i]].last_seen_ps = sim.now_ps;
 	if (machine.is_drawn)
-		draw_batch(bench->run.survey.memory.pingpongs, cores, finished = count);
+		draw_pingpong_batch(bench->run.survey.memory.pingpongs, cores, finished = count);
 	else
 		finished = run_on_cores(context, cores, count, job, argument, bound_ns);
 	if (span)
@@ -309,7 +309,7 @@ cores_use_in_bench(struct bench *bench)
 		all.workers[i] = (struct worker){ .stack = malloc(STACK_BYTES) };
 	bench->run.smp.run = run_on_core;
 	bench->run.smp.run_all = run_on_all_cores;
-	bench->run.smp.run_some = run_batch;
+	bench->run.smp.run_some = run_batch_of_pass;
 	bench->machine.hooks.tsc_ordered = bench->run.survey.hooks.tsc_ordered = read_tsc;
 }
 

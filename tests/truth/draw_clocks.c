@@ -17,7 +17,7 @@ static const struct rate pit_claim = { 105000000, 88 }, pm_claim = { 3579545, 1 
 
 /* Draws which clocks share an oscillator. */
 static void
-draw_sources(void)
+draw_clock_sources(void)
 {
 	static const unsigned patterns[][CLOCKS] = {
 		{ 0, 1, 2, 3, 4 }, /* each clock has its own oscillator */
@@ -225,7 +225,7 @@ draw_clocks(void)
 	machine.hz[PIT] = PIT_HZ;
 	machine.hz[PM] = machine.is_guest ? pm_claim.num : 3 * PIT_HZ;
 	machine.hz[RTC] = 1;
-	draw_sources();
+	draw_clock_sources();
 	draw_rate_deviations();
 	draw_tsc_claim(draw_claim_kind());
 	draw_hpet();

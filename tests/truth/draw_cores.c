@@ -28,17 +28,17 @@ draw_cores(void)
 		machine.preempt_every *= 5;
 	draw_rates();
 	for (size_t i = 0; i < machine.cores; i++)
-		machine.core[i].microhz = draw_drift(0);
+		machine.core[i].microhz = draw_drifting_rate_microhz(0);
 }
 
 uint64_t
-draw_drift(int64_t ppb)
+draw_drifting_rate_microhz(int64_t ppb)
 {
 	return (uint64_t)llroundl(machine.hz[TSC] * (1 + ppb / 1e9L) * MICRO);
 }
 
 void
-draw_processors(void)
+draw_host_processors(void)
 {
 	machine.processors = 1 + draw_below(machine.cores > 3 ? 2 : 1);
 	machine.slice_ps = draw_log_uniform(100, 5000) * SIM_PS_PER_US;

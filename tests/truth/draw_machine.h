@@ -26,10 +26,10 @@ void draw_cpuid_leaves(void);
 void draw_cores(void);
 void draw_packages(size_t count);      /* splits the cores into packages of the same size, in order */
 /* gives the machine fewer processors than cores; each core runs in turn for 0.1 to 5 ms */
-void draw_processors(void);
+void draw_host_processors(void);
 int64_t draw_offset(void);             /* returns 10 to 10^7 ticks, positive or negative */
 /* returns the rate in microhertz of a TSC that is faster by PPB than the other cores' TSCs */
-uint64_t draw_drift(int64_t ppb);
+uint64_t draw_drifting_rate_microhz(int64_t ppb);
 size_t draw_core_number(void);                /* returns a random core that is not the boot core */
 
 #endif

@@ -132,13 +132,13 @@ draw_event_of_whole_machine(enum event event)
 }
 
 static void
-draw_pause(void)
+draw_machine_pause(void)
 {
 	draw_event_of_whole_machine(EVENT_PAUSE);
 }
 
 static void
-draw_snapshot(void)
+draw_machine_snapshot(void)
 {
 	draw_event_of_whole_machine(EVENT_SNAPSHOT);
 }
@@ -212,7 +212,7 @@ draw_fast_rtc(void)
 
 /* Draws a guest that is stopped in the first 0.3 s of the rate window, before or after the window's first readings. */
 static void
-draw_first_stop(void)
+draw_early_guest_stop(void)
 {
 	machine.is_guest = true;
 	draw_healthy_clocks();
@@ -265,8 +265,8 @@ const struct kind kinds[] = {
 	  draw_faulty_chip_set },
 	{ "few", "two or three clocks, in half of the trials one of them off", draw_few_clocks },
 	{ "leap", "one clock leaps by 1 ms to 5 s", draw_clock_jump },
-	{ "pause", "the machine is paused for 0.1 to 5 s", draw_pause },
-	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_snapshot },
+	{ "pause", "the machine is paused for 0.1 to 5 s", draw_machine_pause },
+	{ "snapshot", "it is restored 0.1 to 5 s after it was saved", draw_machine_snapshot },
 	{ "tsc-stand", "the TSC stands for 3 us to 5 ms", draw_tsc_stop },
 	{ "tsc-halts", "a guest whose TSC stands for 0.5 us to 1 ms again and again", draw_tsc_halts },
 	{ "bend", "the rate of HPET, PM timer and PIT, one oscillator, changes by 500 to 6,000 ppm", draw_rate_change },
@@ -275,19 +275,20 @@ const struct kind kinds[] = {
 	{ "offset", "cores whose TSC has an offset of 10 to 10^7 ticks", draw_cores_with_offsets },
 	{ "sockets", "2 to 4 packages, one with such an offset, or each", draw_sockets },
 	{ "drift", "one core faster or slower by 20 to 100,000 ppb", draw_drifting_core },
-	{ "step-first", "a core's TSC steps by 10 to 10^7 ticks in the first pass", draw_step_in_first_pass },
-	{ "step-boot", "the boot core's does", draw_step_of_boot_core },
-	{ "step-between", "one steps between the tournaments", draw_step_between_passes },
-	{ "step-last", "one steps in the last pass", draw_step_in_last_pass },
+	{ "step-first", "a core's TSC steps by 10 to 10^7 ticks in the first pass", draw_tsc_step_in_first_pass },
+	{ "step-boot", "the boot core's does", draw_tsc_step_of_boot_core },
+	{ "step-between", "one steps between the tournaments", draw_tsc_step_between_passes },
+	{ "step-last", "one steps in the last pass", draw_tsc_step_in_last_pass },
 	{ "groups", "2 to 4 groups of cores, each with a rate of its own", draw_core_groups },
-	{ "halves", "two halves with an offset, mostly in a star, some on fewer processors", draw_two_halves },
+	{ "halves", "two halves with an offset, mostly in a star, some on fewer processors", draw_two_halves_of_cores },
 	{ "far", "one core is 10^9 to 5 * 10^10 ticks off", draw_far_offset },
 	{ "coarse", "TSCs that count in steps of 2 to 36 ticks, each at a moment of its own", draw_coarse_tsc },
 	{ "busy", "cores that take turns on fewer processors, in half of the trials some with an offset", draw_busy_host },
 	{ "timers", "timers that interrupt, all healthy, whatever they do with periods that were masked", draw_timers },
 	{ "timers-sick", "one of four has a fault", draw_faulty_timer },
 	{ "rtc-fast", "a guest with load whose RTC is 6 to 30 % off, or which is stopped once", draw_fast_rtc },
-	{ "stop-first", "a guest is stopped for 1.2 to 5 s in the first 0.3 s of the rates' window", draw_first_stop },
+	{ "stop-first", "a guest is stopped for 1.2 to 5 s in the first 0.3 s of the rates' window",
+	  draw_early_guest_stop },
 	{ "timers-tcg", "timers of an emulator that waits for nothing, in half of the trials one has a fault",
 	  draw_emulated_timers },
 	{ "core-back", "one that is not the boot core is set back, every 20 to 1,000 readings", draw_core_set_back },

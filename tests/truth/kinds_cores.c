@@ -51,11 +51,11 @@ void
 draw_drifting_core(void)
 {
 	draw_cores();
-	machine.core[draw_below(machine.cores)].microhz = draw_drift(draw_drift_ppb());
+	machine.core[draw_below(machine.cores)].microhz = draw_drifting_rate_microhz(draw_drift_ppb());
 }
 
 static void
-draw_step(size_t core, enum when moment)
+draw_tsc_step(size_t core, enum when moment)
 {
 	machine.core[core].when = moment;
 	machine.core[core].batch = 1 + draw_below(machine.cores + machine.cores / 2);
@@ -63,32 +63,32 @@ draw_step(size_t core, enum when moment)
 }
 
 void
-draw_step_in_first_pass(void)
+draw_tsc_step_in_first_pass(void)
 {
 	draw_cores();
-	draw_step(draw_core_number(), WHEN_FIRST);
+	draw_tsc_step(draw_core_number(), WHEN_FIRST);
 }
 
 void
-draw_step_of_boot_core(void)
+draw_tsc_step_of_boot_core(void)
 {
 	draw_cores();
 	machine.is_star = draw_chance(25);
-	draw_step(0, WHEN_FIRST);
+	draw_tsc_step(0, WHEN_FIRST);
 }
 
 void
-draw_step_between_passes(void)
+draw_tsc_step_between_passes(void)
 {
 	draw_cores();
-	draw_step(draw_below(machine.cores), WHEN_BETWEEN);
+	draw_tsc_step(draw_below(machine.cores), WHEN_BETWEEN);
 }
 
 void
-draw_step_in_last_pass(void)
+draw_tsc_step_in_last_pass(void)
 {
 	draw_cores();
-	draw_step(draw_below(machine.cores), WHEN_LAST);
+	draw_tsc_step(draw_below(machine.cores), WHEN_LAST);
 }
 
 /* Draws a fault of one core. The boot core never has the fault, because its TSC times all measurements. */
@@ -121,13 +121,13 @@ draw_core_groups(void)
 
 	draw_cores();
 	for (size_t i = 0; i < groups; i++)
-		microhz[i] = draw_drift(i ? draw_drift_ppb() : 0);
+		microhz[i] = draw_drifting_rate_microhz(i ? draw_drift_ppb() : 0);
 	for (size_t i = 0; i < machine.cores; i++)
 		machine.core[i].microhz = microhz[i % groups];
 }
 
 void
-draw_two_halves(void)
+draw_two_halves_of_cores(void)
 {
 	int64_t offset = draw_offset();
 
@@ -135,7 +135,7 @@ draw_two_halves(void)
 	machine.is_star = draw_chance(60);
 	machine.cores -= machine.cores > 2 && machine.cores % 2;
 	if (draw_chance(30))
-		draw_processors();
+		draw_host_processors();
 	for (size_t i = 0; i < machine.cores; i++)
 		machine.core[i].offset = i % 2 ? offset : 0;
 }
@@ -167,7 +167,7 @@ draw_busy_host(void)
 {
 	machine.is_guest = true;
 	draw_cores();
-	draw_processors();
+	draw_host_processors();
 	if (draw_chance(50))
 		draw_core_offsets();
 }

@@ -19,7 +19,7 @@ find_clock_number(const char *id)
 
 /* Returns the time AT_PS without the time in which the TSC was stopped. */
 static uint64_t
-get_tsc_run_ps(uint64_t at_ps)
+get_tsc_running_time_ps(uint64_t at_ps)
 {
 	if ((machine.event != EVENT_PAUSE && machine.event != EVENT_TSC_STOP) || at_ps < machine.at_ps)
 		return at_ps;
@@ -28,7 +28,7 @@ get_tsc_run_ps(uint64_t at_ps)
 
 /* Returns how often the faulty core's TSC had been set back at AT_PS. */
 static size_t
-count_set_backs(uint64_t at_ps)
+count_tsc_set_backs(uint64_t at_ps)
 {
 	size_t low = 0, high = machine.faults;
 
@@ -47,14 +47,14 @@ __int128
 machine_get_tsc_before_offset(size_t core, uint64_t at_ps)
 {
 	const struct core *own = &machine.core[core];
-	__int128 ticks = (__int128)get_tsc_run_ps(at_ps) * own->microhz + machine.tsc_start * TICK;
+	__int128 ticks = (__int128)get_tsc_running_time_ps(at_ps) * own->microhz + machine.tsc_start * TICK;
 
 	if (own->steps_at_ps != SIM_NEVER && at_ps >= own->steps_at_ps)
 		ticks += own->step * TICK;
 	if (machine.event == EVENT_JUMP && machine.clock == TSC && at_ps >= machine.at_ps)
 		ticks += (__int128)machine.by_ps * machine.core[0].microhz;
 	if (core == machine.fault_core && machine.set_back_ticks)
-		ticks -= (__int128)count_set_backs(at_ps) * machine.set_back_ticks * TICK;
+		ticks -= (__int128)count_tsc_set_backs(at_ps) * machine.set_back_ticks * TICK;
 	return ticks - (__int128)machine.back_ticks * TICK;
 }
 
@@ -128,7 +128,7 @@ have_equal_tscs(size_t a, size_t b)
 }
 
 size_t
-machine_get_core_class(size_t core)
+machine_get_tsc_class(size_t core)
 {
 	for (size_t i = 0; i < core; i++)
 		if (have_equal_tscs(i, core))
@@ -142,7 +142,7 @@ machine_find_majority(size_t *class)
 	size_t counts[CORES_MAX] = { 0 };
 
 	for (size_t i = 0; i < machine.cores; i++)
-		counts[machine_get_core_class(i)]++;
+		counts[machine_get_tsc_class(i)]++;
 	for (size_t i = 0; i < machine.cores; i++)
 		if (counts[i] * 2 > machine.cores) {
 			*class = i;

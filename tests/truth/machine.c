@@ -177,7 +177,7 @@ machine_run_trial(const struct kind *kind, uint64_t seed, bool is_drawn)
 	open_bench(bench);
 	run_measure(&bench->run);
 	if (is_drawn)
-		run_close_and_judge(&bench->run);
+		run_close_clocks_and_judge(&bench->run);
 	else
 		bench_close(bench);
 	machine.run.to_ps = sim.now_ps;

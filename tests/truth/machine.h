@@ -190,7 +190,7 @@ bool machine_core_has_fault(size_t core);
 bool machine_tsc_steps_back(size_t core);
 
 /* Returns the lowest core number in CORE's class. A class has the cores whose TSCs always agree with each other. */
-size_t machine_get_core_class(size_t core);
+size_t machine_get_tsc_class(size_t core);
 /*
  * Returns the number of cores in the largest class, and stores the class's lowest core number in CLASS. Returns 0 if
  * the class has at most half of the cores.
@@ -200,7 +200,7 @@ size_t machine_find_majority(size_t *class);
 /* Functions of cores.c: the machine's cores, which run at the same time. */
 void cores_use_in_bench(struct bench *bench);
 /* must be called when an access takes effect; the core with the earliest time then continues */
-void cores_let_earlier_run(void);
+void cores_let_earlier_cores_run(void);
 void cores_advance_time(uint64_t by_ps);  /* adds BY_PS to the time of the world and of all cores */
 bool cores_are_working(void);             /* returns true while several cores run at the same time */
 void cores_free(void);

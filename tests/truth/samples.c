@@ -89,7 +89,7 @@ struct bound {
  * counter that is calculated from another counter, the other counter's step is added.
  */
 static long double
-get_step_ticks(int clock)
+get_largest_lag_ticks(int clock)
 {
 	const struct sim_counter *counter = clock == HPET ? &sim.hpet.counter : &sim.pm.counter;
 
@@ -101,7 +101,7 @@ get_step_ticks(int clock)
 }
 
 static size_t
-collect_bounds(int clock, bool whole_run, struct bound *bounds)
+collect_clock_time_bounds(int clock, bool whole_run, struct bound *bounds)
 {
 	const struct recorder *recorder = &recorders[clock];
 	long double tsc_step = machine.step_1024 / 1024.0L + (machine.step_1024 % 1024 != 0);
@@ -123,16 +123,17 @@ collect_bounds(int clock, bool whole_run, struct bound *bounds)
 		ticks += elapsed;
 		raw = sample->ticks;
 		before_tsc = begin;
-		bounds[i] = (struct bound){ begin, sample->end - first_tsc + tsc_step, ticks, ticks + get_step_ticks(clock) };
+		bounds[i] = (struct bound){ begin, sample->end - first_tsc + tsc_step, ticks,
+					    ticks + get_largest_lag_ticks(clock) };
 	}
 	return count;
 }
 
 long double
-samples_get_best_width_ppb(int clock, bool whole_run)
+samples_get_best_rate_width_ppb(int clock, bool whole_run)
 {
 	struct bound *bounds = calloc(recorders[clock].count + 1, sizeof(*bounds));
-	size_t count = bounds && recorders[clock].count ? collect_bounds(clock, whole_run, bounds) : 0;
+	size_t count = bounds && recorders[clock].count ? collect_clock_time_bounds(clock, whole_run, bounds) : 0;
 	long double span, fastest = 1e30L, slowest = 0;
 
 	if (count < 2) {

@@ -15,6 +15,6 @@ void samples_start_phase(const char *phase);
  * from the exact steps of both counters and from the readings of the window, or of the whole run if WHOLE_RUN is true.
  * Returns a negative number if there are too few readings.
  */
-long double samples_get_best_width_ppb(int clock, bool whole_run);
+long double samples_get_best_rate_width_ppb(int clock, bool whole_run);
 
 #endif

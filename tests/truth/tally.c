@@ -124,7 +124,7 @@ tally_check(enum check check, bool right, const char *format, ...)
 }
 
 void
-tally_count_silence(const char *why, long double size)
+tally_count_unreported(const char *why, long double size)
 {
 	size_t i = 0;
 

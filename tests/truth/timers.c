@@ -108,7 +108,7 @@ draw_timers(void)
 	memset(&timers_truth, 0, sizeof(timers_truth));
 	draw_clocks();
 	draw_rates();
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	sim.interrupts.seed = draw_64_bits() | 1;
 	sim.interrupts.lapic_hz = draw_log_uniform(10000000, 1000000000);
 	sim.interrupts.entry_ps = draw_log_uniform(200, 20000) * NS;

@@ -14,7 +14,7 @@
 
 /* Returns true for rules that are not about a clock's rate. */
 static bool
-is_not_about_rate(const char *rule)
+is_rule_not_about_rate(const char *rule)
 {
 	static const char *const beside[] = { "clock-slow", "tsc-step", "no-reference", "core-missing", "tsc-offset",
 					      "tsc-drift", "tsc-warp", "tsc-contradiction" };
@@ -175,7 +175,7 @@ get_first_clock(const struct report *report, const struct report_group *group)
 }
 
 static void
-check_elapsed(const struct report *report, const struct report_group *a, const struct report_group *b)
+check_elapsed_time(const struct report *report, const struct report_group *a, const struct report_group *b)
 {
 	long double truth = get_event_shift_ns(get_first_clock(report, a)) - get_event_shift_ns(get_first_clock(report, b));
 	long double slack = fabsl(truth) * 2 * MOST_OFF_PPB / PPB;
@@ -211,7 +211,7 @@ check_discontinuities(const struct report *report)
 			    (machine.event != EVENT_BEND && then),
 			    "from %llu to %llu ms", (unsigned long long)row->from_ms, (unsigned long long)row->at_ms);
 		for (size_t g = 1; g < row->group_count && machine.at_ps != SIM_NEVER; g++)
-			check_elapsed(report, &row->groups[g], &row->groups[0]);
+			check_elapsed_time(report, &row->groups[g], &row->groups[0]);
 	}
 }
 
@@ -249,7 +249,7 @@ check_finding(const struct report *report, const struct finding *finding)
 	const struct report_clock *entry = finding->clock ? report_find_clock(report, finding->clock) : NULL;
 	int clock = find_clock_number(entry ? entry->clock.main : finding->clock); /* the clock that this read method reads */
 
-	if (is_not_about_rate(finding->rule))
+	if (is_rule_not_about_rate(finding->rule))
 		return;
 	if (machine.leaf_count && strcmp(finding->rule, "tsc-claim") == 0)
 		return; /* verdict_claims.c checks these findings */
@@ -257,14 +257,16 @@ check_finding(const struct report *report, const struct finding *finding)
 		return; /* check_discontinuities() checks these findings */
 	if (strcmp(finding->rule, "clock-backward") == 0 && (finding->core != REPORT_NO_CORE || finding->core_count))
 		return; /* verdict_core_names.c checks these findings */
-	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER && !clocks_are_most_narrow_right(report))
-		tally_count_silence("a claim blamed by most of those that know, which are off alike", 0);
+	if (strcmp(finding->rule, "tsc-claim") == 0 && machine.at_ps == SIM_NEVER &&
+	    !clocks_are_most_narrow_rates_right(report))
+		tally_count_unreported("a claim blamed by most of those that know, which are off alike", 0);
 	else if (strcmp(finding->rule, "tsc-claim") == 0)
 		tally_check(CHECK_SENTENCE, is_claim_finding_true(report, finding), "%s: %s", finding->rule, finding->text);
 	else if (!finding->clock)
 		tally_check(CHECK_SENTENCE, is_group_finding_true(finding), "%s: %s", finding->rule, finding->text);
-	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) && !clocks_are_most_narrow_right(report))
-		tally_count_silence("a clock named by most of those that know, which are off alike", 0);
+	else if (machine.at_ps == SIM_NEVER && !has_fault(clock, finding->rule) &&
+		 !clocks_are_most_narrow_rates_right(report))
+		tally_count_unreported("a clock named by most of those that know, which are off alike", 0);
 	else
 		tally_check(CHECK_CLOCK_NAMED, has_fault(clock, finding->rule) &&
 			    is_rate_change_true(finding, 1u << clock), "%s: %s",
@@ -277,7 +279,7 @@ is_clock_named(const struct report *report, int clock, bool alone)
 	for (size_t i = 0; i < report->finding_count; i++) {
 		const struct finding *finding = &report->findings[i];
 
-		if (find_clock_number(finding->clock) == clock && !is_not_about_rate(finding->rule))
+		if (find_clock_number(finding->clock) == clock && !is_rule_not_about_rate(finding->rule))
 			return true;
 		/*
 		 * A finding about the TSC's nominal rate names the TSC. If ALONE is true, findings do not count whose
@@ -326,14 +328,14 @@ is_rtc_rate_noted(const struct report *report)
 }
 
 static void
-check_silence(const struct report *report, int clock)
+check_fault_is_reported(const struct report *report, int clock)
 {
 	long double size = fabsl(machine_get_rate_error_ppb(clock)) / clocks_limit_ppb("rate-off");
-	bool can_be_named = clocks_are_most_right() && clocks_are_most_narrow_right(report) &&
-			    clocks_count_proofs(report, clock) > 1;
+	bool can_be_named = clocks_are_most_right() && clocks_are_most_narrow_rates_right(report) &&
+			    clocks_count_proofs_of_fault(report, clock) > 1;
 
 	if (can_be_named && clock == RTC && machine.is_guest && is_rtc_rate_noted(report))
-		tally_count_silence("a guest's RTC that a note gives as off in one stretch", size);
+		tally_count_unreported("a guest's RTC that a note gives as off in one stretch", size);
 	else if (can_be_named)
 		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, true), "%s is off by %.0Lf ppm, limit %.0Lf%s",
 			    clock_ids[clock], machine_get_rate_error_ppb(clock) / PPM, clocks_limit_ppb("rate-off") / PPM,
@@ -341,17 +343,17 @@ check_silence(const struct report *report, int clock)
 	else if (is_clock_named(report, clock, true))
 		return;
 	else if (machine.is_drawn && is_in_any_note(report, "its rate after that is not known"))
-		tally_count_silence("a clock whose second rate is not known, and that has no check", size);
+		tally_count_unreported("a clock whose second rate is not known, and that has no check", size);
 	else if (machine.is_obvious)
 		tally_check(CHECK_CLOCK_SILENT, is_clock_named(report, clock, false), "%s is off by %.0Lf ppm",
 			    clock_ids[clock],
 			    machine_get_rate_error_ppb(clock) / PPM);
 	else if (is_clock_named(report, clock, false))
-		tally_count_silence("a clock told as one of two", size);
+		tally_count_unreported("a clock told as one of two", size);
 	else if (!clocks_are_most_right())
-		tally_count_silence("no most of the oscillators are right", size);
+		tally_count_unreported("no most of the oscillators are right", size);
 	else
-		tally_count_silence("clocks whose intervals are too wide", size);
+		tally_count_unreported("clocks whose intervals are too wide", size);
 }
 
 static void
@@ -363,7 +365,7 @@ check_time_scale(const struct report *report)
 	    !clocks_are_most_right())
 		return;
 	if (is_in_any_note(report, "which may be wrong"))
-		tally_count_silence("a scale said to be in doubt", 0);
+		tally_count_unreported("a scale said to be in doubt", 0);
 	else
 		tally_check(CHECK_SCALE, !clocks_has_fault(find_clock_number(id)),
 			    "all times rest on %s, which is off by %.0Lf ppm", id,
@@ -371,7 +373,7 @@ check_time_scale(const struct report *report)
 }
 
 static bool
-share_source(int a, int b)
+do_clocks_share_source(int a, int b)
 {
 	bool by_host = machine.is_guest && a != TSC && b != TSC && a != RTC && b != RTC;
 
@@ -383,7 +385,7 @@ share_source(int a, int b)
  * comparison cannot show the error. The check also ignores machines in which all clocks have the same error.
  */
 static void
-check_passed_rate(const struct behaviour *row)
+check_rate_that_passed(const struct behaviour *row)
 {
 	const char *against = strstr(row->text, "against ");
 	int clock = find_clock_number(row->clock);
@@ -394,13 +396,13 @@ check_passed_rate(const struct behaviour *row)
 	sscanf(against ? against : "", "against %31[a-z_]", witness);
 	tally_check(CHECK_PASSED_OFF,
 		    fabsl(machine_get_rate_error_ppb(clock)) <= 2 * clocks_limit_ppb("rate-off") ||
-		      !share_source(clock, find_clock_number(witness)),
+		      !do_clocks_share_source(clock, find_clock_number(witness)),
 		    "%s It is off by %.0Lf ppm", row->text, machine_get_rate_error_ppb(clock) / PPM);
 }
 
 /* A rule must not pass if its interval is wider than twice the limit, because such an interval proves nothing. */
 static void
-check_passes(const struct report *report)
+check_rules_that_passed(const struct report *report)
 {
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
@@ -417,7 +419,7 @@ check_passes(const struct report *report)
 
 		if (!row->has_figure || rules_get_outcome(row, &report->options) != OUTCOME_PASSED)
 			continue;
-		check_passed_rate(row);
+		check_rate_that_passed(row);
 		tally_check(CHECK_PROMISE_WIDE, row->high - row->low <= 2 * (int64_t)rules_find(row->rule)->limit,
 			    "%s: %s %lld to %lld", row->rule, row->text, (long long)row->low, (long long)row->high);
 	}
@@ -432,9 +434,9 @@ verdict_check_clocks(const struct report *report)
 	check_time_scale(report);
 	for (int i = 0; i < CLOCKS && machine.at_ps == SIM_NEVER; i++)
 		if (clocks_has_exact_rate(i) && fabsl(machine_get_rate_error_ppb(i)) >= 2 * clocks_limit_ppb("rate-off"))
-			check_silence(report, i);
+			check_fault_is_reported(report, i);
 	if (machine.is_obvious && machine.at_ps != SIM_NEVER)
 		tally_check(CHECK_STOP_SILENT, report->discontinuity_count > 0 && (report->note_count || report->finding_count),
 			    "the machine was stopped for %.1f s", machine.by_ps / 1e12);
-	check_passes(report);
+	check_rules_that_passed(report);
 }

@@ -17,7 +17,7 @@ bool clocks_are_most_right(void);
  * Both functions use the intervals in REPORT. The first returns true if most of the clocks with narrow intervals are
  * right. The second returns the number of right oscillators from which CLOCK provably differs.
  */
-bool clocks_are_most_narrow_right(const struct report *report);
-size_t clocks_count_proofs(const struct report *report, int clock);
+bool clocks_are_most_narrow_rates_right(const struct report *report);
+size_t clocks_count_proofs_of_fault(const struct report *report, int clock);
 
 #endif

@@ -30,7 +30,7 @@ find_core_by_apic_id(uint32_t apic_id)
 static bool
 is_outside_majority(size_t core)
 {
-	return has_majority && machine_get_core_class(core) != majority_class;
+	return has_majority && machine_get_tsc_class(core) != majority_class;
 }
 
 /*
@@ -39,7 +39,7 @@ is_outside_majority(size_t core)
  * fourth is 5 us away. It is enough to check the ranges that start at one core's position and end at another's.
  */
 bool
-cores_do_most_differ(size_t core, const __int128 *positions)
+cores_is_core_far_from_most(size_t core, const __int128 *positions)
 {
 	size_t most = machine.cores / 2 + 1;
 
@@ -66,7 +66,7 @@ has_wrong_offset_at(size_t core, uint64_t at_ps)
 
 	for (size_t i = 0; i < machine.cores; i++)
 		positions[i] = machine_get_tsc_at(i, at_ps);
-	return cores_do_most_differ(core, positions);
+	return cores_is_core_far_from_most(core, positions);
 }
 
 static bool
@@ -76,7 +76,7 @@ drifts_from_most_cores(size_t core, struct span span)
 
 	for (size_t i = 0; i < machine.cores; i++)
 		positions[i] = machine_get_tsc_at(i, span.to_ps) - machine_get_tsc_at(i, span.from_ps);
-	return cores_do_most_differ(core, positions);
+	return cores_is_core_far_from_most(core, positions);
 }
 
 /*
@@ -175,8 +175,8 @@ is_in_printed_range(const struct report *report, struct hull hull, unsigned long
  * cores. A statement about "5 cores (core 3 among them)" must be true for core 3, and for at least five cores.
  */
 static bool
-is_group_true(const struct report *report, const char *text, size_t other, struct span span, unsigned long near,
-	      unsigned long far, bool ahead)
+is_group_sentence_true(const struct report *report, const char *text, size_t other, struct span span,
+		       unsigned long near, unsigned long far, bool ahead)
 {
 	size_t package, count, one, right = 0;
 	bool is_package = sscanf(text, "The TSCs of all %zu cores of package %zu", &count, &package) == 2;
@@ -217,8 +217,8 @@ is_offset_true(const struct report *report, const struct finding *finding)
 	    find_core_by_apic_id(other) == machine.cores || !parse_time_or_pair(finding->text, &span) || near > far)
 		return false;
 	if (group)
-		return is_group_true(report, finding->text, find_core_by_apic_id(other), widen_by_rounding(span), near,
-				     far, ahead);
+		return is_group_sentence_true(report, finding->text, find_core_by_apic_id(other),
+					      widen_by_rounding(span), near, far, ahead);
 	return find_core_by_apic_id(core) < machine.cores &&
 	       is_in_printed_range(report, hull_of_offsets(find_core_by_apic_id(other), find_core_by_apic_id(core),
 							   widen_by_rounding(span)), near, far, ahead);
@@ -343,11 +343,12 @@ check_kind_of_drift(const struct finding *finding, size_t core)
 			    at_ps + PRINTED_STEP_PS >= span.from_ps &&
 				    at_ps <= span.to_ps + PRINTED_STEP_PS, "core %zu: %s", core, finding->text);
 	else
-		tally_count_silence(stepped ? "a step that is not told from a drift" : "a drift that is not told from a step", 0);
+		tally_count_unreported(stepped ? "a step that is not told from a drift" :
+				       "a drift that is not told from a step", 0);
 }
 
 static bool
-drifts_or_steps(size_t core)
+does_core_drift_or_step(size_t core)
 {
 	return machine.core[core].steps_at_ps != SIM_NEVER || machine_core_has_fault(core) ||
 	       (has_majority ? machine.core[core].microhz != machine.core[majority_class].microhz : true);
@@ -371,14 +372,15 @@ is_contradiction_true(const struct finding *finding)
 		count = 3;
 	for (size_t i = 0; i < count; i++) {
 		known += find_core_by_apic_id(ids[i]) < machine.cores;
-		moving += find_core_by_apic_id(ids[i]) < machine.cores && drifts_or_steps(find_core_by_apic_id(ids[i]));
+		moving += find_core_by_apic_id(ids[i]) < machine.cores &&
+			  does_core_drift_or_step(find_core_by_apic_id(ids[i]));
 	}
 	return count && known == count && moving && by && parse_time_or_pair(by, &span);
 }
 
 /* Checks a finding that a core's TSC stepped back: the named core must have this fault. */
 static void
-check_steps_back(const struct finding *finding)
+check_step_back_finding(const struct finding *finding)
 {
 	if (finding->core != REPORT_NO_CORE)
 		tally_check(CHECK_CORE_NAMED, find_core_by_apic_id(finding->core) < machine.cores &&
@@ -405,7 +407,7 @@ check_finding(const struct report *report, const struct finding *finding)
 	if (is_drift)
 		tally_check(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "clock-backward") == 0)
-		check_steps_back(finding);
+		check_step_back_finding(finding);
 	if (is_drift && named < machine.cores && has_majority && !machine_core_has_fault(named))
 		check_kind_of_drift(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
@@ -415,7 +417,7 @@ check_finding(const struct report *report, const struct finding *finding)
 			skew->locked.worst_ticks > skew->lock_free.worst_ticks ? &skew->locked : &skew->lock_free;
 		size_t a = find_core_by_apic_id(worst->worst_a), b = find_core_by_apic_id(worst->worst_b);
 
-		tally_check(CHECK_SENTENCE, machine_get_core_class(a) != machine_get_core_class(b), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, machine_get_tsc_class(a) != machine_get_tsc_class(b), "%s", finding->text);
 	}
 }
 
@@ -453,7 +455,7 @@ is_offset_proven(const struct report *report, const struct offsets *offsets, siz
 
 /* Returns true if the pass proves that cores I and SPEAKER are nearer to each other than CORE is to either of them. */
 static bool
-are_cores_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
+is_core_far_from_pair(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
 	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_get_pair(offsets, speaker, i));
 
@@ -467,14 +469,15 @@ are_cores_nearer(const struct offsets *offsets, size_t speaker, size_t i, size_t
  * to one common core than CORE is to either. Without such a proof, the report cannot tell which core is off.
  */
 static bool
-can_be_named(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
+can_core_be_named(const struct report *report, const struct offsets *offsets, size_t core, bool as_group)
 {
 	for (size_t s = 0; s < machine.cores; s++) {
 		size_t count = 0;
 
-		for (size_t i = 0; i < machine.cores && machine_get_core_class(s) == majority_class; i++)
-			count += machine_get_core_class(i) == majority_class && is_offset_proven(report, offsets, i, core) &&
-				 (!as_group || are_cores_nearer(offsets, s, i, core));
+		for (size_t i = 0; i < machine.cores && machine_get_tsc_class(s) == majority_class; i++)
+			count += machine_get_tsc_class(i) == majority_class &&
+				 is_offset_proven(report, offsets, i, core) &&
+				 (!as_group || is_core_far_from_pair(offsets, s, i, core));
 		if (count * 2 > machine.cores)
 			return true;
 	}
@@ -492,7 +495,7 @@ has_report_any_finding(const struct report *report)
 }
 
 static void
-check_silence(const struct bench *bench, size_t core)
+check_core_is_reported(const struct bench *bench, size_t core)
 {
 	const struct report *report = &bench->run.report;
 	const struct offsets *first = &report->skew.first.offsets, *latest = &report->skew.last.offsets;
@@ -502,16 +505,17 @@ check_silence(const struct bench *bench, size_t core)
 	long double trip = report->skew.best_trip_ns * (machine.hz[TSC] / 1e9L),
 		size = trip > 0 ? hull_to_ticks(most) / trip : 0;
 
-	if (can_be_named(report, first, core, true) || (again && can_be_named(report, latest, core, true)))
+	if (can_core_be_named(report, first, core, true) || (again && can_core_be_named(report, latest, core, true)))
 		tally_check(CHECK_CORE_SILENT, is_marked_as_off(report, core) || report->cores[core].steps_back,
 			    "core %zu is up to %.0Lf ticks off, proven by most (%s)", core, hull_to_ticks(most),
 			    report->finding_count ? report->findings[0].text : "nothing is said");
 	else if (is_marked_as_off(report, core))
 		return;
-	else if (can_be_named(report, first, core, false) || (again && can_be_named(report, latest, core, false)))
-		tally_count_silence("cores not further off than the others may be from each other", size);
+	else if (can_core_be_named(report, first, core, false) ||
+		 (again && can_core_be_named(report, latest, core, false)))
+		tally_count_unreported("cores not further off than the others may be from each other", size);
 	else
-		tally_count_silence("cores that no more than half prove (in round trips)", size);
+		tally_count_unreported("cores that no more than half prove (in round trips)", size);
 }
 
 /* Checks that the report says at least that some cores differ or moved, even if it cannot name a core. */
@@ -531,7 +535,7 @@ check_that_something_is_reported(const struct bench *bench)
 		tally_check(CHECK_CORE_SILENT, has_report_any_finding(report),
 			    "%zu pairs are proven to differ, and nothing is said", proofs);
 	else if (!has_majority && !has_report_any_finding(report))
-		tally_count_silence("no class of cores is most, no pair proves it", 0);
+		tally_count_unreported("no class of cores is most, no pair proves it", 0);
 }
 
 void
@@ -549,7 +553,7 @@ verdict_check_core_names(const struct bench *bench)
 			tally_check(CHECK_CORE_NAMED, differs_from_majority(i, tournaments), "core %zu is marked: %s", i,
 				    report->cores[i].drifts ? "it drifts" : "it is off the majority");
 		if (has_majority && is_outside_majority(i) && report->skew.first.measured)
-			check_silence(bench, i);
+			check_core_is_reported(bench, i);
 	}
 	if (machine.faults && machine.ahead_ticks + machine.set_back_ticks >= FAULT_SEEN_TICKS)
 		tally_check(CHECK_CORE_SILENT, report->cores[machine.fault_core].steps_back,

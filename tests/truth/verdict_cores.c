@@ -55,9 +55,9 @@ hull_of_offsets(size_t other, size_t core, struct span span)
 }
 
 long double
-hull_to_ticks(__int128 ticks)
+hull_to_ticks(__int128 units)
 {
-	return (long double)ticks / TICK;
+	return (long double)units / TICK;
 }
 
 /* Returns true if the interval overlaps HULL, the range of the true offset during the span. */
@@ -167,7 +167,7 @@ get_largest_true_offset(void)
 }
 
 static void
-check_bound(const struct report *report)
+check_offset_bound(const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 	long double truth = hull_to_ticks(get_largest_true_offset()), truth_ns = truth / verdict_get_tsc_hz(report) * 1e9L;
@@ -189,7 +189,7 @@ check_bound(const struct report *report)
  * follow from all pairs and all indirect paths over other cores.
  */
 static void
-check_widths(const struct report_skew *skew, const struct report *report)
+check_offset_widths(const struct report_skew *skew, const struct report *report)
 {
 	struct offset best[CORES_MAX][CORES_MAX];
 	size_t count = skew->first.offsets.cores;
@@ -225,9 +225,9 @@ verdict_check_cores(const struct bench *bench)
 			check_drift(report, i);
 			still &= cores_are_both_stable(i, i) && machine.core[i].microhz == machine.core[0].microhz;
 		}
-		check_bound(report);
+		check_offset_bound(report);
 		if (still)
-			check_widths(&report->skew, report);
+			check_offset_widths(&report->skew, report);
 	}
 	if (machine.cores > 1)
 		verdict_check_core_names(bench);

@@ -10,13 +10,13 @@ struct hull { /* lowest and highest offset during a span of time, in units of 1/
 
 /* returns the range of CORE's offset from OTHER in SPAN */
 struct hull hull_of_offsets(size_t other, size_t core, struct span span);
-long double hull_to_ticks(__int128 ticks);
+long double hull_to_ticks(__int128 units);
 
 /*
  * Returns true if more than half of all cores, without CORE, lie in a range that is narrower than CORE's distance from
  * it.
  */
-bool cores_do_most_differ(size_t core, const __int128 *positions);
+bool cores_is_core_far_from_most(size_t core, const __int128 *positions);
 
 bool cores_are_both_stable(size_t a, size_t b); /* returns true if neither core's TSC steps in the run */
 

@@ -47,7 +47,7 @@ check_stolen_time(const struct report *report)
 }
 
 static void
-check_marker(const struct report *report)
+check_disruption_marker(const struct report *report)
 {
 	const struct finding *finding = find_finding(report, "pv-untold");
 	bool is_untold = machine.has_marker && !machine.announces && machine.at_ps != SIM_NEVER;
@@ -63,5 +63,5 @@ void
 verdict_check_host(const struct report *report)
 {
 	check_stolen_time(report);
-	check_marker(report);
+	check_disruption_marker(report);
 }

@@ -75,7 +75,7 @@ is_rate_constant_in_run(void)
 }
 
 static void
-check_pair(const struct report_rate *rate)
+check_rate_of_pair(const struct report_rate *rate)
 {
 	int a = find_clock_number(rate->a), b = find_clock_number(rate->b);
 	long double truth = (machine.hz[a] / get_claimed_hz(a) / (machine.hz[b] / get_claimed_hz(b)) - 1) * PPB;
@@ -131,7 +131,7 @@ check_hz(const struct report *report, const struct report_clock *entry, int cloc
 }
 
 static void
-check_changes(const struct report_clock *entry, int clock)
+check_rate_changes(const struct report_clock *entry, int clock)
 {
 	const struct interval_ppb *halves = &entry->change_halves, *since = &entry->change_since;
 	const struct rate_interval *implied = &entry->implied_since;
@@ -153,7 +153,7 @@ check_changes(const struct report_clock *entry, int clock)
 
 /* Checks the rate error of the RTC's periodic flag, in ppm. The true error is calculated in seconds of the report. */
 static void
-check_periodic(const struct report *report)
+check_rtc_periodic_rate(const struct report *report)
 {
 	long double truth = (machine.hz[RTC] * verdict_get_tsc_hz(report) / machine.hz[TSC] - 1) * 1e6L;
 
@@ -168,7 +168,7 @@ check_periodic(const struct report *report)
 }
 
 static void
-check_width(const struct report_clock *entry, int clock)
+check_rate_width(const struct report_clock *entry, int clock)
 {
 	static const enum width widths[CLOCKS] = { WIDTHS, WIDTH_HPET, WIDTH_PM, WIDTH_PIT, WIDTHS };
 	const struct rate_interval *implied = &entry->implied;
@@ -177,7 +177,7 @@ check_width(const struct report_clock *entry, int clock)
 	if (widths[clock] == WIDTHS || !implied->known)
 		return;
 	width = ((long double)implied->high / implied->low - 1) * PPB - 2 * (long double)entry->clock.claimed_within_ppb;
-	best = samples_get_best_width_ppb(clock, entry->rate_whole_run);
+	best = samples_get_best_rate_width_ppb(clock, entry->rate_whole_run);
 	if (best <= 0)
 		return;
 	tally_record_width(widths[clock], width);
@@ -195,7 +195,7 @@ verdict_check_rates(const struct bench *bench)
 		    (unsigned long long)report->tsc.num,
 		    (unsigned long long)report->tsc.den, report->tsc_source);
 	for (size_t i = 0; i < report->rate_count && is_rate_constant_in_window(report); i++)
-		check_pair(&report->rates[i]);
+		check_rate_of_pair(&report->rates[i]);
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 		int clock = find_clock_number(entry->clock.id);
@@ -205,8 +205,8 @@ verdict_check_rates(const struct bench *bench)
 		if (is_rate_constant_in_window(report))
 			check_hz(report, entry, clock);
 		if (is_rate_constant_in_window(report) && widths)
-			check_width(entry, clock);
-		check_changes(entry, clock);
+			check_rate_width(entry, clock);
+		check_rate_changes(entry, clock);
 	}
-	check_periodic(report);
+	check_rtc_periodic_rate(report);
 }

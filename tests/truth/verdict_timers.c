@@ -118,7 +118,7 @@ check_lateness(const struct report *report, const struct report_interval *row, c
 	if (!told->count || !times->count)
 		return;
 	if (get_hidden_step_ps(report, source)) {
-		tally_count_silence("lateness by a counter whose steps are uneven, which no reading shows", 1);
+		tally_count_unreported("lateness by a counter whose steps are uneven, which no reading shows", 1);
 		return;
 	}
 	lasts_ns = row->periodic ? row->asked_ns * WINDOW_PERIODS : source->at == SIM_PM_STATUS ? AWAITED_NS : 0;
@@ -204,7 +204,7 @@ is_figure_right(const struct report *report, const struct finding *finding)
 }
 
 static bool
-check_names(const struct report *report)
+check_timer_findings(const struct report *report)
 {
 	bool named = false;
 
@@ -234,7 +234,7 @@ find_behaviour_of_faulty_timer(const struct report *report, const char *rule)
 }
 
 static bool
-has_excused_ticks(const struct report *report)
+has_timer_excused_gaps(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
 		if (strcmp(report->intervals[i].source, timers_truth.faulty->driver->id) == 0 &&
@@ -245,7 +245,7 @@ has_excused_ticks(const struct report *report)
 
 /* Returns true if the interrupts showed so much of the drawn fault that the report could find it. */
 static bool
-has_fault_shown(void)
+is_fault_visible(void)
 {
 	const struct sim_timer *timer = &sim.interrupts.timers[timers_truth.faulty->at];
 
@@ -265,22 +265,22 @@ has_fault_shown(void)
 }
 
 static void
-check_silence(const struct report *report)
+check_fault_is_reported(const struct report *report)
 {
 	const char *rule = get_expected_rule();
 	const struct behaviour *row = find_behaviour_of_faulty_timer(report, rule);
 	enum outcome outcome = row ? rules_get_outcome(row, &report->options) : OUTCOME_NOT_CHECKED;
 
 	if (!rule)
-		tally_count_silence("a fault that a row's sentence describes", 1);
+		tally_count_unreported("a fault that a row's sentence describes", 1);
 	else if (outcome == OUTCOME_NOT_DETERMINED)
-		tally_count_silence("it is said that it could not be told", 1);
+		tally_count_unreported("it is said that it could not be told", 1);
 	else if (outcome == OUTCOME_NOT_CHECKED)
-		tally_count_silence("it is said that it was not checked", 1);
-	else if (has_excused_ticks(report))
-		tally_count_silence("gaps excused it", 1);
-	else if (!has_fault_shown())
-		tally_count_silence("too little of it to be a fault", 1);
+		tally_count_unreported("it is said that it was not checked", 1);
+	else if (has_timer_excused_gaps(report))
+		tally_count_unreported("gaps excused it", 1);
+	else if (!is_fault_visible())
+		tally_count_unreported("too little of it to be a fault", 1);
 	else
 		tally_check(CHECK_TIMER_SILENT, false, "%s of %s passed: %s", rule, row->clock, row->text);
 }
@@ -290,8 +290,8 @@ verdict_check_timers(const struct report *report)
 {
 	for (size_t i = 0; i < report->interval_count; i++)
 		check_row(report, &report->intervals[i], &timers_truth.times[i]);
-	if (!check_names(report) && timers_truth.faulty)
-		check_silence(report);
+	if (!check_timer_findings(report) && timers_truth.faulty)
+		check_fault_is_reported(report);
 	else if (timers_truth.faulty)
 		tally_check(CHECK_TIMER_SILENT, true, "named");
 }

@@ -76,7 +76,7 @@ request_address(struct cards *cards, struct card *card)
 static bool
 is_wanted_card(EFI_HANDLE handle, const uint8_t *mac)
 {
-	const struct origin card = origin_parse_path(firmware_find_protocol(handle, &guid_device_path));
+	const struct origin card = origin_parse_device_path(firmware_find_protocol(handle, &guid_device_path));
 
 	return !mac || (card.has_mac && __builtin_memcmp(card.mac, mac, sizeof(card.mac)) == 0);
 }

@@ -77,9 +77,9 @@ server_find(struct server *server)
 	*server = (struct server){ .is_found = false };
 	if (!image || !image->DeviceHandle)
 		return;
-	device = origin_parse_path(firmware_find_protocol(image->DeviceHandle, &guid_path));
+	device = origin_parse_device_path(firmware_find_protocol(image->DeviceHandle, &guid_path));
 	/* The path of the image contains the URL of an HTTP boot. */
-	origin = origin_parse_path(firmware_find_protocol(firmware_image, &guid_image_path));
+	origin = origin_parse_device_path(firmware_find_protocol(firmware_image, &guid_image_path));
 	if (!origin.uri) {
 		origin.uri = device.uri;
 		origin.uri_length = device.uri_length;

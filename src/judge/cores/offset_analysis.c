@@ -46,7 +46,7 @@ pass_ticks_to_ns(const struct pass_analysis *pass, uint64_t ticks)
 struct offset
 pass_offset_ns(const struct pass_analysis *pass, size_t other, size_t rank)
 {
-	return offset_ticks_to_ns(pass, offsets_get_proven(&pass->result->offsets, other, rank));
+	return offset_ticks_to_ns(pass, offsets_get_proven_offset(&pass->result->offsets, other, rank));
 }
 
 /* ---- drifts ---- */
@@ -285,7 +285,7 @@ does_next_pass_prove_offset(const struct pass_analysis *pass, size_t rank)
 	if (pass->result->offsets.kind != PAIR_SCHEDULE_STAR || rank == 0)
 		return true;
 	for (size_t i = 1; i < pass->result->offsets.cores; i++) {
-		struct offset offset = offset_ticks_to_ns(pass, offsets_get_proven(next, i, rank));
+		struct offset offset = offset_ticks_to_ns(pass, offsets_get_proven_offset(next, i, rank));
 
 		if (is_core_in_majority(pass, i) && offset_min_size(offset) > pass->offset_limit_ns)
 			return true;
@@ -300,7 +300,7 @@ pass_find_furthest_core(const struct pass_analysis *pass, size_t rank)
 	uint64_t most_ticks = 0;
 
 	for (size_t i = 0; i < pass->result->offsets.cores; i++) {
-		uint64_t ticks = offset_min_size(offsets_get_proven(&pass->result->offsets, i, rank));
+		uint64_t ticks = offset_min_size(offsets_get_proven_offset(&pass->result->offsets, i, rank));
 
 		if (!is_core_in_majority(pass, i) || ticks <= most_ticks)
 			continue;
@@ -524,7 +524,7 @@ analyse_offsets(struct report *report, struct pass_analysis *first, struct pass_
 {
 	struct report_skew *skew = &report->skew;
 
-	*first = (struct pass_analysis){ .report = report, .skew = skew, .scale = report_get_scale(report),
+	*first = (struct pass_analysis){ .report = report, .skew = skew, .scale = report_get_tsc_scale(report),
 					 .offset_limit_ns = rules_get_limit_by_id(report, "tsc-offset"),
 					 .drift_limit_ppb = rules_get_limit_by_id(report, "tsc-drift"),
 					 .result = &skew->first };

@@ -409,7 +409,7 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	behaviour_set_text(row, "half of the one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value,
 			   rounded.error,
 			   !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
-			   report_is_emulated(report) && rules_has_failed(report, row) ?
+			   report_is_emulated(report) && rules_has_check_failed(report, row) ?
 			      "; nearly all of them are late, and no other timer's interrupts are." :
 			   ".");
 }

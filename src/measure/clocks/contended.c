@@ -92,7 +92,7 @@ survey_measure_contended_latencies(struct survey *survey)
 	for (size_t i = 0; i < report->clock_count && !survey_end_run_if_due(survey); i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!survey_usable(entry) || !report_clock_is_main_method(entry) || entry->clock.one_core_only)
+		if (!survey_usable(entry) || !report_clock_is_main_of_device(entry) || entry->clock.one_core_only)
 			continue;
 		if (!survey_is_time_for_joint_job(survey, end_tsc, 0)) {
 			report_add_note(report, "From the clock %s on, clocks were not read by all cores at once: "

@@ -35,7 +35,7 @@ observe_gaps_of_job(void *argument)
 {
 	const struct observe_job *job = argument;
 
-	gaps_observe(job->gaps, &job->plan);
+	gaps_observe_tsc(job->gaps, &job->plan);
 }
 
 static void

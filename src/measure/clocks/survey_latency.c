@@ -224,7 +224,7 @@ survey_summarize_latency(const struct survey *survey, const struct latency *late
 
 	if (!latency->count)
 		return (struct core_latency){ 0 };
-	clean = latency_without_hits(latency, survey->report->options.gap_ns);
+	clean = latency_without_interrupted_reads(latency, survey->report->options.gap_ns);
 	return (struct core_latency){
 		latency->count,
 		latency->min_ns,

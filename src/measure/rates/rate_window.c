@@ -327,7 +327,7 @@ survey_measure_rates(struct survey *survey)
 	/* a discontinuity that ended the last window is not counted, because the rates are from before it */
 	survey->rates.cuts = survey->steps.cuts - !whole;
 	(void)survey_analyse_rates(survey);
-	survey_set_scale(survey, report_get_scale(report));
+	survey_set_scale(survey, report_get_tsc_scale(report));
 	note_unconfirmed_rate(survey);
 	use_narrower_rates(survey);
 	survey_series_begin(survey);

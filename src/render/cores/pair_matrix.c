@@ -151,7 +151,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 {
 	const struct offsets *offsets = report_get_shown_pass(report);
 	struct worst worst[WORST_PAIRS];
-	struct scale scale = report_get_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 	size_t count = 0;
 
 	for (size_t a = 0; a < offsets->cores; a++) {
@@ -200,7 +200,7 @@ put_counts_of_pairs(struct text *out, const struct counts *counts)
 }
 
 static void
-put_heading_of_groups(struct text *out, bool with_others)
+put_headings_of_group_counts(struct text *out, bool with_others)
 {
 	text_printf(out, "\n%*s  %-*s%s", GROUP_COLUMNS, "", 4 * COUNT_COLUMNS, "pairs within",
 		    with_others ? "pairs with other packages" : "");
@@ -233,7 +233,7 @@ put_pair_counts_of_groups(struct text *out, const struct report *report)
 				count_pair(&across[group_b], pair);
 		}
 	}
-	put_heading_of_groups(out, groups.count > 1);
+	put_headings_of_group_counts(out, groups.count > 1);
 	for (size_t i = 0; i < groups.count; i++) {
 		text_init(&text, label, sizeof(label));
 		table_put_group_label(&text, &groups, i);
@@ -254,7 +254,7 @@ table_count_pair_map_columns(const struct report *report)
 void
 table_put_pair_map(struct text *out, const struct report *report)
 {
-	if (table_count_pair_map_columns(report) <= table_get_columns(out)) {
+	if (table_count_pair_map_columns(report) <= table_get_line_width(out)) {
 		put_map_of_all_pairs(out, report);
 		return;
 	}

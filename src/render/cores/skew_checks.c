@@ -97,7 +97,7 @@ struct adjusts {
 };
 
 static struct adjusts
-collect_adjusts(const struct report *report)
+collect_tsc_adjusts(const struct report *report)
 {
 	struct adjusts adjusts = { .known = 0 };
 
@@ -117,9 +117,9 @@ collect_adjusts(const struct report *report)
 }
 
 static void
-put_adjusts(struct text *out, const struct report *report)
+put_tsc_adjusts(struct text *out, const struct report *report)
 {
-	struct adjusts adjusts = collect_adjusts(report);
+	struct adjusts adjusts = collect_tsc_adjusts(report);
 
 	if (!adjusts.known)
 		table_put_sentence(out, "TSC_ADJUST: not read.");
@@ -166,7 +166,7 @@ table_put_skew_checks(struct text *out, const struct report *report)
 {
 	put_messages_received_before_sent(out, &report->skew);
 	put_drifts(out, report);
-	put_adjusts(out, report);
+	put_tsc_adjusts(out, report);
 	put_contended_warp_check(out, &report->skew.locked, "with a lock");
 	put_contended_warp_check(out, &report->skew.lock_free, "without a lock");
 }

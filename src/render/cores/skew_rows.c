@@ -85,7 +85,7 @@ table_put_drift(struct text *out, struct offset drift, int width)
 }
 
 static bool
-is_core_marked(const struct report_core *core)
+is_core_off_or_drifting(const struct report_core *core)
 {
 	return core->off_majority || core->drifts;
 }
@@ -130,7 +130,7 @@ widen_to_include_figures(struct figures *all, const struct figures *one)
 }
 
 static void
-put_figures(struct text *out, const struct scale *scale, const struct figures *figures)
+put_skew_figures(struct text *out, const struct scale *scale, const struct figures *figures)
 {
 	text_put_char(out, ' ');
 	if (figures->has_offset)
@@ -153,7 +153,7 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 		const struct report_core *core)
 {
 	const struct core_facts *facts = &core->facts;
-	bool marked = is_core_marked(core);
+	bool marked = is_core_off_or_drifting(core);
 	struct figures figures = collect_figures_of_core(report, core);
 	char label[LABEL_SIZE];
 	struct text text;
@@ -167,13 +167,13 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 		text_put(&text, "-");
 	out->ink = marked ? INK_FAIL : INK_PLAIN;
 	table_put_label(out, label, PLACE_COLUMNS);
-	put_figures(out, scale, &figures);
+	put_skew_figures(out, scale, &figures);
 	out->ink = INK_PLAIN;
 }
 
 /*
  * Widens the ranges in ALL so that they include the figures of some of GROUP's cores: the marked ones if MARKED is
- * true, and otherwise the others (see is_core_marked()). Returns false if GROUP has no such core.
+ * true, and otherwise the others (see is_core_off_or_drifting()). Returns false if GROUP has no such core.
  */
 static bool
 include_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
@@ -185,7 +185,7 @@ include_figures_of_group(struct figures *all, const struct report *report, const
 		const struct report_core *core = &report->cores[i];
 		struct figures one = collect_figures_of_core(report, core);
 
-		if (table_find_group_of_core(groups, core) != group || is_core_marked(core) != marked)
+		if (table_find_group_of_core(groups, core) != group || is_core_off_or_drifting(core) != marked)
 			continue;
 		widen_to_include_figures(all, &one);
 		any = true;
@@ -207,7 +207,7 @@ put_rows_of_group(struct text *out, const struct report *report, const struct sc
 	text_init(&text, label, sizeof(label));
 	table_put_group_label(&text, groups, group);
 	table_put_label(out, label, PLACE_COLUMNS);
-	put_figures(out, scale, &all);
+	put_skew_figures(out, scale, &all);
 }
 
 void
@@ -225,7 +225,7 @@ table_put_skew_rows(struct text *out, const struct report *report)
 {
 	struct table_rows rows = table_begin_rows(report, true);
 	const struct report_core *core;
-	struct scale scale = report_get_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 
 	text_put_coloured(out, INK_HEADING,
 			  "\nOffset and drift against the boot core's TSC (*); ! differs from most or drifts\n"

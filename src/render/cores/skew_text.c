@@ -22,7 +22,7 @@ apic_id_of_rank(const struct report *report, size_t rank)
 static int64_t
 ticks_to_ns_floor(const struct report *report, uint64_t ticks)
 {
-	struct scale scale = report_get_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 
 	return scale_ticks_to_ns_down(&scale, (int64_t)ticks);
 }
@@ -30,7 +30,7 @@ ticks_to_ns_floor(const struct report *report, uint64_t ticks)
 static int64_t
 ticks_to_ns_ceil(const struct report *report, uint64_t ticks)
 {
-	struct scale scale = report_get_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 
 	return scale_ticks_to_ns_up(&scale, (int64_t)ticks);
 }
@@ -113,7 +113,7 @@ put_worst_offset_and_bounds(struct text *text, const struct report *report)
  * for both passes would not match it.
  */
 static void
-put_bound_of_each_pass(struct text *text, const struct report *report)
+put_offset_bound_of_each_pass(struct text *text, const struct report *report)
 {
 	const struct report_skew *skew = &report->skew;
 
@@ -145,7 +145,7 @@ put_synchrony_sentences(struct text *out, const struct report *report)
 		put_worst_offset_and_bounds(text, report);
 	}
 	if (skew->proven)
-		put_bound_of_each_pass(text, report);
+		put_offset_bound_of_each_pass(text, report);
 	if (skew->first.measured && skew->kind_reason[0])
 		text_printf(text, " %s", skew->kind_reason);
 	table_end_sentence(out, &sentence);

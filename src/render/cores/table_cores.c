@@ -28,7 +28,7 @@ struct columns {
 };
 
 static bool
-get_figure_alone(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+get_uncontended_figure(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
 {
 	const struct core_latency *latency = &core->latency[clock];
 
@@ -37,7 +37,7 @@ get_figure_alone(const struct report_core *core, size_t clock, size_t which, uin
 }
 
 static struct number
-format_figure_alone(size_t which, uint64_t figure)
+format_uncontended_figure(size_t which, uint64_t figure)
 {
 	(void)which;
 	return number_from_ns(figure);
@@ -45,7 +45,7 @@ format_figure_alone(size_t which, uint64_t figure)
 
 /* Figure 0 is the median while all cores read the clock; figure 1 is its ratio to the median alone, in tenths. */
 static bool
-get_figure_contended(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
+get_contended_figure(const struct report_core *core, size_t clock, size_t which, uint64_t *figure)
 {
 	const struct core_latency *alone = &core->latency[clock], *latency = &core->contended[clock];
 
@@ -57,7 +57,7 @@ get_figure_contended(const struct report_core *core, size_t clock, size_t which,
 }
 
 static struct number
-format_figure_contended(size_t which, uint64_t figure)
+format_contended_figure(size_t which, uint64_t figure)
 {
 	return which == 0 ? number_from_ns(figure) : number_from_tenths(figure);
 }
@@ -65,15 +65,15 @@ format_figure_contended(size_t which, uint64_t figure)
 static const struct block alone = {
 	.title = "Latency with the bracket on each core, by APIC id (* = boot core, BSP)",
 	.headings = { "p50", "p99" },
-	.figure = get_figure_alone,
-	.show = format_figure_alone,
+	.figure = get_uncontended_figure,
+	.show = format_uncontended_figure,
 };
 
 static const struct block contended = {
 	.title = "Contended: latency while all cores read that clock; ratio to the p50 above",
 	.headings = { "p50", "ratio" },
-	.figure = get_figure_contended,
-	.show = format_figure_contended,
+	.figure = get_contended_figure,
+	.show = format_contended_figure,
 	.started_only = true,
 };
 
@@ -100,7 +100,7 @@ put_column_headings(struct text *out, const struct columns *columns)
 }
 
 static void
-put_reason_of_core(struct text *out, size_t line_start, const struct report_core *core)
+put_reason_core_does_not_run(struct text *out, size_t line_start, const struct report_core *core)
 {
 	char sentence[CLOCK_REASON_SIZE + 32];
 	struct text text;
@@ -122,7 +122,7 @@ put_row_of_core(struct text *out, const struct columns *columns, const struct re
 
 	table_put_core_label(out, core, core->boot ? "*" : "");
 	if (!core->started) {
-		put_reason_of_core(out, out->length - LABEL_COLUMNS, core);
+		put_reason_core_does_not_run(out, out->length - LABEL_COLUMNS, core);
 		return;
 	}
 	for (size_t i = 0; i < FIGURES * columns->count; i++) {
@@ -134,7 +134,7 @@ put_row_of_core(struct text *out, const struct columns *columns, const struct re
 		text_printf(out, " %6s %6s", "-", "-");
 	table_end_line(out);
 	if (core->reason[0] && !block->started_only)
-		put_reason_of_core(out, out->length, core);
+		put_reason_core_does_not_run(out, out->length, core);
 }
 
 /* One figure (such as the median latency of a clock) of all cores in one group. */

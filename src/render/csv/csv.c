@@ -102,7 +102,7 @@ count_same_findings_before(const struct report *report, const struct finding *fi
  * has several tests. Returns false if the test was not made.
  */
 static bool
-set_interval_subject(const struct report_interval *row, struct subject *of, char *before)
+set_subject_of_timer_test(const struct report_interval *row, struct subject *of, char *before)
 {
 	struct text text;
 
@@ -134,8 +134,8 @@ put_claim_prefix(const struct report_claim *claim, char *before)
  * PREFIX_SIZE bytes. It is the memory for the prefix in OF, and must live as long as OF.
  */
 static bool
-set_subject(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
-	    char *before)
+set_subject_of_element(const struct csv *csv, const struct field_table *table, const void *element, struct subject *of,
+		       char *before)
 {
 	const struct report_clock *entry = element;
 	const struct report_rate *rate = element;
@@ -166,7 +166,7 @@ set_subject(const struct csv *csv, const struct field_table *table, const void *
 		of->clock = calibration->loop->clock;
 		of->before = before;
 	} else {
-		return table == &field_interval && set_interval_subject(element, of, before);
+		return table == &field_interval && set_subject_of_timer_test(element, of, before);
 	}
 	return true;
 }
@@ -184,14 +184,15 @@ put_elements_of_list(const struct csv *csv, const struct subject *of, const stru
 		struct subject each = *of;
 		char before[PREFIX_SIZE];
 
-		if (set_subject(csv, table, element, &each, before))
+		if (set_subject_of_element(csv, table, element, &each, before))
 			put_rows(csv, &each, table, element, i);
 	}
 }
 
 /* Writes the rows of OBJECT's maps that have a key for each clock. The rows are ordered by clock, not by map. */
 static void
-put_maps_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table, const void *object)
+put_rows_of_maps_by_clock(const struct csv *csv, const struct subject *of, const struct field_table *table,
+			  const void *object)
 {
 	size_t clocks = csv->short_cores ? 0 : csv->report->clock_count;
 
@@ -239,7 +240,7 @@ put_rows(const struct csv *csv, const struct subject *of, const struct field_tab
 		else if (field->shape != FIELD_MAP && (value.known || is_verdict || of->always))
 			put_row(csv, of, field, &value);
 	}
-	put_maps_by_clock(csv, of, table, object);
+	put_rows_of_maps_by_clock(csv, of, table, object);
 }
 
 static void
@@ -258,7 +259,7 @@ csv_render(struct text *out, const struct report *report)
 }
 
 void
-csv_render_serial(struct text *out, const struct report *report)
+csv_render_for_serial_port(struct text *out, const struct report *report)
 {
 	put_report(&(struct csv){ .out = out, .report = report, .short_cores = true });
 }

@@ -14,6 +14,6 @@
 void csv_render(struct text *out, const struct report *report);
 
 /* Like csv_render(), but short for a serial line: of the cores, only the boot core has rows, without latencies. */
-void csv_render_serial(struct text *out, const struct report *report);
+void csv_render_for_serial_port(struct text *out, const struct report *report);
 
 #endif

@@ -57,7 +57,7 @@ claimed_rate_millihz(const struct claim *claim)
 }
 
 static uint64_t
-clock_step_ps(const struct report *report, const struct report_clock *entry)
+clock_resolution_ps(const struct report *report, const struct report_clock *entry)
 {
 	return entry->resolution.steps ? report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks) : 0;
 }
@@ -78,9 +78,9 @@ percentile_interval_ns(const struct latency *latency, uint32_t per_hundred_thous
 }
 
 static struct latency_clean
-figures_without_hits(const struct report *report, const struct latency *latency)
+figures_without_interrupted_reads(const struct report *report, const struct latency *latency)
 {
-	return latency_without_hits(latency, report->options.gap_ns);
+	return latency_without_interrupted_reads(latency, report->options.gap_ns);
 }
 
 static struct interval_ns
@@ -166,7 +166,7 @@ set_interval(struct field_value *value, bool known, uint64_t middle, uint64_t lo
 }
 
 static void
-set_elements(struct field_value *value, const void *first, size_t count, size_t stride)
+set_list_elements(struct field_value *value, const void *first, size_t count, size_t stride)
 {
 	value->first = first;
 	value->count = count;
@@ -194,7 +194,7 @@ set_elements(struct field_value *value, const void *first, size_t count, size_t 
 #define PAIR(key, condition, a, b)                     ROW_IF(condition, SET_count(a); value->numbers[1] = (b))
 #define OBJECT(key, table, condition, address)         ROW_IF(condition, value->first = (address))
 #define LIST(key, table, condition, array, size) \
-	ROW_IF(condition, set_elements(value, array, size, sizeof((array)[0])))
+	ROW_IF(condition, set_list_elements(value, array, size, sizeof((array)[0])))
 #define BARS(key, table, array, size)                  LIST(key, table, true, array, size)
 #define MAP(key, table, array, size, prefix)           LIST(key, table, true, array, size)
 #define EXACT(key)                                     ROW(value->first = o)

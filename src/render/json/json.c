@@ -19,7 +19,7 @@ static void put_element(struct walk *walk, const char *key, const struct field_t
 static void
 put_number(struct walk *walk, const char *key, const struct field *field, uint64_t number)
 {
-	json_number(&walk->json, key, number, field->digits, field->is_signed);
+	json_put_number(&walk->json, key, number, field->digits, field->is_signed);
 }
 
 static void
@@ -70,13 +70,13 @@ put_elements(struct walk *walk, const char *key, const struct field *field, cons
  * part of a report.
  */
 static void
-put_exact_counts(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
+put_counts_of_durations(struct walk *walk, const char *key, const struct field *field, const struct latency *latency)
 {
-	struct observed_list list = observed_make_list(latency, walk->report->options.cutoff_millionths);
+	struct observed_list list = observed_make_duration_list(latency, walk->report->options.cutoff_millionths);
 	struct observed row;
 
 	if (walk->json.dense) {
-		json_null(&walk->json, key);
+		json_put_null(&walk->json, key);
 		return;
 	}
 	json_open(&walk->json, key, '[', false);
@@ -103,7 +103,7 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
 	if (ns.known)
 		put_pair_of_numbers(walk, NULL, field, (uint64_t)ns.low, (uint64_t)ns.high);
 	else
-		json_null(&walk->json, NULL);
+		json_put_null(&walk->json, NULL);
 }
 
 /*
@@ -111,14 +111,14 @@ put_offset(struct walk *walk, const struct field *field, struct offset offset)
  * of the measurement pass that its tables show.
  */
 static void
-put_matrix(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
+put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *field, const struct offsets *offsets)
 {
 	const struct report_skew *skew = &walk->report->skew;
 	size_t cores = walk->report->core_count;
 
 	if (walk->short_cores || walk->without_bars ||
 	    (walk->json.dense && offsets != report_get_shown_pass(walk->report))) {
-		json_null(&walk->json, key);
+		json_put_null(&walk->json, key);
 		return;
 	}
 	json_open(&walk->json, key, '[', false);
@@ -145,18 +145,18 @@ put_field(struct walk *walk, const char *key, const struct field *field, const s
 	struct json *json = &walk->json;
 
 	if (!value->known || is_field_left_out(walk, field)) {
-		json_null(json, key);
+		json_put_null(json, key);
 		return;
 	}
 	switch ((enum field_shape)field->shape) {
 	case FIELD_WORD:
-		json_string(json, key, value->word);
+		json_put_string(json, key, value->word);
 		break;
 	case FIELD_FLAG:
-		json_bool(json, key, value->numbers[0]);
+		json_put_bool(json, key, value->numbers[0]);
 		break;
 	case FIELD_VERDICT:
-		json_string(json, key, verdict_word((enum verdict)value->numbers[0]));
+		json_put_string(json, key, verdict_word((enum verdict)value->numbers[0]));
 		break;
 	case FIELD_NUMBER:
 	case FIELD_MIDDLE:
@@ -177,10 +177,10 @@ put_field(struct walk *walk, const char *key, const struct field *field, const s
 		put_elements(walk, key, field, value);
 		break;
 	case FIELD_EXACT:
-		put_exact_counts(walk, key, field, value->first);
+		put_counts_of_durations(walk, key, field, value->first);
 		break;
 	case FIELD_MATRIX:
-		put_matrix(walk, key, field, value->first);
+		put_matrix_of_offsets(walk, key, field, value->first);
 		break;
 	}
 }
@@ -225,7 +225,7 @@ json_render_brief(struct text *out, const struct report *report)
 }
 
 void
-json_render_serial(struct text *out, const struct report *report)
+json_render_for_serial_port(struct text *out, const struct report *report)
 {
 	struct walk walk = { .json = json_start_writer(out), .report = report, .short_cores = true };
 

@@ -25,7 +25,7 @@ void json_render_brief(struct text *out, const struct report *report);
  * Like json_render(), but shorter, for a machine with many cores on a serial line: each matrix of pairs is null.
  * The object of each core is on one line, and its latencies are empty maps.
  */
-void json_render_serial(struct text *out, const struct report *report);
+void json_render_for_serial_port(struct text *out, const struct report *report);
 
 /* The parts of a report that json_render_compact() writes, from the fewest to the most. */
 enum json_detail { JSON_WITHOUT_SERIES, JSON_WITHOUT_CORE_LATENCIES, JSON_WITH_BOTH, JSON_DETAILS };

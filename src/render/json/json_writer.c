@@ -87,21 +87,21 @@ json_close(struct json *json, char bracket)
 }
 
 void
-json_null(struct json *json, const char *key)
+json_put_null(struct json *json, const char *key)
 {
 	begin_value(json, key);
 	text_put(json->out, "null");
 }
 
 void
-json_bool(struct json *json, const char *key, bool value)
+json_put_bool(struct json *json, const char *key, bool value)
 {
 	begin_value(json, key);
 	text_put(json->out, value ? "true" : "false");
 }
 
 void
-json_number(struct json *json, const char *key, uint64_t number, unsigned digits, bool is_signed)
+json_put_number(struct json *json, const char *key, uint64_t number, unsigned digits, bool is_signed)
 {
 	bool is_negative = is_signed && (int64_t)number < 0;
 
@@ -116,7 +116,7 @@ json_number(struct json *json, const char *key, uint64_t number, unsigned digits
 }
 
 void
-json_string(struct json *json, const char *key, const char *value)
+json_put_string(struct json *json, const char *key, const char *value)
 {
 	begin_value(json, key);
 	put_quoted(json, value);

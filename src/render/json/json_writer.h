@@ -24,11 +24,11 @@ struct json json_start_writer(struct text *out);
 void json_open(struct json *json, const char *key, char bracket, bool on_one_line);
 void json_close(struct json *json, char bracket);
 
-void json_null(struct json *json, const char *key);
-void json_bool(struct json *json, const char *key, bool value);
-void json_string(struct json *json, const char *key, const char *value);
+void json_put_null(struct json *json, const char *key);
+void json_put_bool(struct json *json, const char *key, bool value);
+void json_put_string(struct json *json, const char *key, const char *value);
 
 /* Writes NUMBER / 10^DIGITS exactly, without trailing zeros. If IS_SIGNED, NUMBER is an int64_t. */
-void json_number(struct json *json, const char *key, uint64_t number, unsigned digits, bool is_signed);
+void json_put_number(struct json *json, const char *key, uint64_t number, unsigned digits, bool is_signed);
 
 #endif

@@ -55,7 +55,7 @@ table_length_that_fits(const char *sentence, size_t width)
 }
 
 size_t
-table_get_columns(const struct text *out)
+table_get_line_width(const struct text *out)
 {
 	return out->columns ? out->columns : TABLE_COLUMNS;
 }
@@ -63,7 +63,7 @@ table_get_columns(const struct text *out)
 void
 table_put_wrapped(struct text *out, size_t line_start, size_t indent, const char *sentence)
 {
-	size_t columns = table_get_columns(out), column = out->length - line_start;
+	size_t columns = table_get_line_width(out), column = out->length - line_start;
 
 	if (columns > TABLE_SENTENCE_COLUMNS)
 		columns = TABLE_SENTENCE_COLUMNS;
@@ -189,7 +189,7 @@ table_find_clocks_with_reads(const struct report *report, bool main, size_t pick
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (entry->latency && entry->latency->count && report_clock_is_main_method(entry) == main)
+		if (entry->latency && entry->latency->count && report_clock_is_main_of_device(entry) == main)
 			picked[count++] = i;
 	}
 	return count;

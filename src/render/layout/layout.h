@@ -18,7 +18,7 @@
 #define TABLE_GROUPS_MAX     8  /* rows for packages; with more packages, all cores share a row */
 
 /* Returns the width of lines in OUT: the width of the screen or, if OUT is for a file, TABLE_COLUMNS. */
-size_t table_get_columns(const struct text *out);
+size_t table_get_line_width(const struct text *out);
 
 /* Return a verdict's colour, and its word in capitals. */
 enum text_ink table_colour_of_verdict(enum verdict verdict);
@@ -34,7 +34,7 @@ void table_pad_to_column(struct text *out, size_t line_start, size_t column);
 size_t table_length_that_fits(const char *sentence, size_t width);
 
 /*
- * Writes SENTENCE from the current column on, in lines of at most table_get_columns() and TABLE_SENTENCE_COLUMNS.
+ * Writes SENTENCE from the current column on, in lines of at most table_get_line_width() and TABLE_SENTENCE_COLUMNS.
  * The current line starts at offset LINE_START of OUT. Further lines start with INDENT blanks. Ends the last line.
  */
 void table_put_wrapped(struct text *out, size_t line_start, size_t indent, const char *sentence);

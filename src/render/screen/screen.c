@@ -68,7 +68,7 @@ go_to_previous_page(struct screen *screen)
  * If another page is shown, shows the clock that was shown last.
  */
 static void
-go_to_clock_after(struct screen *screen, size_t step)
+go_to_clock_by_step(struct screen *screen, size_t step)
 {
 	size_t clocks = screen->report->clock_count;
 	bool there = screen->page == SCREEN_CLOCK && clocks;
@@ -85,9 +85,9 @@ turn_page_if_requested(struct screen *screen, unsigned key)
 	if (!screen->report)
 		return false;
 	if (key == DIGIT_FIRST + SCREEN_CLOCK || (key == ']' && screen->page == SCREEN_CLOCK))
-		go_to_clock_after(screen, 1);
+		go_to_clock_by_step(screen, 1);
 	else if (key == '[' && screen->page == SCREEN_CLOCK)
-		go_to_clock_after(screen, clocks ? clocks - 1 : 0);
+		go_to_clock_by_step(screen, clocks ? clocks - 1 : 0);
 	else if (key >= DIGIT_FIRST && key < DIGIT_FIRST + SCREEN_PAGES)
 		go_to_page(screen, key - DIGIT_FIRST, screen->clock);
 	else if (key == '\t')

@@ -11,7 +11,7 @@ void screen_render(struct screen *screen);
 
 /* Return a page's name for the bars ("Summary"), and a shorter name for a narrow screen ("Sum"). */
 const char *screen_page_name(enum screen_page page);
-const char *screen_page_brief(enum screen_page page);
+const char *screen_page_short_name(enum screen_page page);
 
 /* Returns the number of rows that show lines of the page. */
 size_t screen_page_rows(const struct screen *screen);

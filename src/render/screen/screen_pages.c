@@ -57,7 +57,7 @@ put_summary_page(const struct screen *screen, struct text *left, struct text *ri
 		table_put_main_histograms(left, report);
 		table_put_synchrony(right, report);
 	}
-	table_put_database_cost_in_short(right, report);
+	table_put_database_timing_in_short(right, report);
 }
 
 static void
@@ -66,7 +66,7 @@ put_histograms_page(const struct screen *screen, struct text *left, struct text 
 	(void)right;
 	table_put_all_histograms(left, screen->report);
 	table_put_interference(left, screen->report);
-	table_put_database_cost(left, screen->report);
+	table_put_database_timing_cost(left, screen->report);
 }
 
 static void
@@ -123,7 +123,7 @@ put_paragraph(struct text *out, const char *sentences)
 }
 
 static void
-put_keys(struct text *out, bool can_quit)
+put_key_help(struct text *out, bool can_quit)
 {
 	put_heading(out, "Keys");
 	table_put_labelled_line(out, "1 to 7", "go to that page; 3 again or ]: the next clock; [: the previous clock");
@@ -143,7 +143,7 @@ put_about_page(const struct screen *screen, struct text *left, struct text *righ
 	table_put_wrapped(left, left->length, 0, screen->saved);
 	table_put_cpu(left, report);
 	table_put_machine(left, report);
-	put_keys(right, screen->can_quit);
+	put_key_help(right, screen->can_quit);
 	put_heading(left, "How the figures are made");
 	put_paragraph(left, "A clock is read between two reads of the TSC, the bracket: the time between them is the "
 			    "latency. The row null reads nothing, so it shows the cost of the bracket. A read is the mean "
@@ -193,7 +193,7 @@ screen_page_name(enum screen_page page)
 }
 
 const char *
-screen_page_brief(enum screen_page page)
+screen_page_short_name(enum screen_page page)
 {
 	return pages[page].brief;
 }

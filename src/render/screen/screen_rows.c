@@ -117,8 +117,8 @@ static void
 put_all_keys(struct text *out, const struct screen *screen, enum fit fit)
 {
 	for (size_t i = 0; i < SCREEN_PAGES && screen->report; i++)
-		put_key_name(out, (char)('1' + i), fit == FIT_BRIEF ? screen_page_brief(i) : screen_page_name(i), i == screen->page,
-			     fit);
+		put_key_name(out, (char)('1' + i), fit == FIT_BRIEF ? screen_page_short_name(i) : screen_page_name(i),
+			     i == screen->page, fit);
 	put_key_name(out, 'R', fit == FIT_WIDE ? "restart" : "reset", false, fit);
 	put_key_name(out, 'P', fit == FIT_WIDE ? "power off" : "off", false, fit);
 	if (screen->can_quit)
@@ -127,7 +127,7 @@ put_all_keys(struct text *out, const struct screen *screen, enum fit fit)
 
 /* Writes the bar of keys in its widest form that fits, so that no key is left out. */
 static void
-put_keys(struct text *out, const struct screen *screen)
+put_key_bar(struct text *out, const struct screen *screen)
 {
 	enum fit fit = FIT_WIDE;
 
@@ -171,7 +171,7 @@ screen_render_row(const struct screen *screen, size_t index, struct screen_row *
 	if (index == 0) {
 		put_title(out, screen);
 	} else if (index + 1 == screen->rows) {
-		put_keys(out, screen);
+		put_key_bar(out, screen);
 	} else {
 		put_visible_line(out, &screen->left, index - 1);
 		if (screen->right_column) {

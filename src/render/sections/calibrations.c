@@ -22,7 +22,7 @@ put_row_of_loop(struct text *out, const struct report_calibration *row)
 }
 
 static void
-put_refusals(struct text *out, const struct report_calibration *row)
+put_reasons_for_no_rate(struct text *out, const struct report_calibration *row)
 {
 	for (size_t i = 0; i < row->refusal_count; i++)
 		table_put_paragraph(out, 2, "%s gave no rate in %lu of %lu runs: %s.", row->loop->id, row->refusals[i].count,
@@ -31,7 +31,7 @@ put_refusals(struct text *out, const struct report_calibration *row)
 
 /* Returns the error bound of the TSC's measured rate in ppb: half the width of its interval, rounded up. */
 static uint64_t
-rate_error_ppb(const struct report *report)
+tsc_rate_error_ppb(const struct report *report)
 {
 	const struct rate_interval *tsc = &report->tsc_within;
 
@@ -49,11 +49,11 @@ table_put_calibrations(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->calibration_count; i++)
 		put_row_of_loop(out, &report->calibrations[i]);
 	for (size_t i = 0; i < report->calibration_count; i++)
-		put_refusals(out, &report->calibrations[i]);
+		put_reasons_for_no_rate(out, &report->calibrations[i]);
 	if (report->tsc_within.known)
 		table_put_paragraph(out, 0, "refused: runs in which the loop gave no rate. Errors are against the measured "
 					"rate of the TSC, which is exact to +-%s ppm.",
-				    number_ppm_from_ppb((int64_t)rate_error_ppb(report)).text);
+				    number_ppm_from_ppb((int64_t)tsc_rate_error_ppb(report)).text);
 	if (report->calibrated[0])
 		table_put_paragraph(out, 0, "%s", report->calibrated);
 }

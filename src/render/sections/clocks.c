@@ -16,7 +16,7 @@ put_figure(struct text *out, bool known, struct number figure)
 
 /* Returns true if no fault was found, but some rules are not determined. */
 static bool
-is_undetermined(const struct report_clock *entry)
+is_any_rule_undetermined(const struct report_clock *entry)
 {
 	return entry->verdict == VERDICT_PASS && entry->open;
 }
@@ -26,7 +26,7 @@ get_verdict_cell(const struct report_clock *entry)
 {
 	if (entry->verdict == VERDICT_INCOMPLETE)
 		return "-";
-	return is_undetermined(entry) ? "n.d." : verdict_word(entry->verdict);
+	return is_any_rule_undetermined(entry) ? "n.d." : verdict_word(entry->verdict);
 }
 
 static void
@@ -34,7 +34,7 @@ put_verdict_cell(struct text *out, const char *word, const struct report_clock *
 {
 	enum text_ink before = out->ink;
 
-	out->ink = is_undetermined(entry) ? INK_DIM : table_colour_of_verdict(entry->verdict);
+	out->ink = is_any_rule_undetermined(entry) ? INK_DIM : table_colour_of_verdict(entry->verdict);
 	text_printf(out, " %6s\n", word);
 	out->ink = before;
 }
@@ -100,7 +100,7 @@ table_put_clocks(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		any_open |= is_undetermined(entry);
+		any_open |= is_any_rule_undetermined(entry);
 		any_few |= has_too_few_reads(entry);
 		table_put_label(out, entry->clock.id, ID_COLUMNS);
 		if (entry->clock.state == CLOCK_PRESENT)

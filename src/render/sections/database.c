@@ -12,7 +12,7 @@
 #define SHORT_US      10000 /* times below this limit, 10 ms, are printed with tenths of a millisecond */
 
 static bool
-is_cost_known(const struct report_clock *entry)
+is_read_cost_known(const struct report_clock *entry)
 {
 	return entry->clock.state == CLOCK_PRESENT && entry->cost.read_ps.known;
 }
@@ -25,7 +25,7 @@ has_clock_failed(const struct report_clock *entry)
 
 /* Returns true if the clock cannot time rows of a database, because it failed or its steps are too long. */
 static bool
-is_clock_unfit(const struct report *report, const struct report_clock *entry)
+is_clock_unfit_for_database(const struct report *report, const struct report_clock *entry)
 {
 	return has_clock_failed(entry) || report_clock_ticks_to_ps(report, entry, entry->resolution.gcd_ticks) > COARSE_PS;
 }
@@ -42,10 +42,10 @@ find_fastest_clock(const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!is_cost_known(entry))
+		if (!is_read_cost_known(entry))
 			continue;
-		if (!least || is_clock_unfit(report, entry) < is_clock_unfit(report, least) ||
-		    (is_clock_unfit(report, entry) == is_clock_unfit(report, least) &&
+		if (!least || is_clock_unfit_for_database(report, entry) < is_clock_unfit_for_database(report, least) ||
+		    (is_clock_unfit_for_database(report, entry) == is_clock_unfit_for_database(report, least) &&
 		     entry->cost.read_ps.value < least->cost.read_ps.value))
 			least = entry;
 	}
@@ -71,7 +71,7 @@ put_row_of_clock(struct text *out, const struct report *report, const struct rep
 		 const struct report_clock *least)
 {
 	const struct report_cost *cost = &entry->cost;
-	bool worse = is_clock_unfit(report, entry) && !is_clock_unfit(report, least);
+	bool worse = is_clock_unfit_for_database(report, entry) && !is_clock_unfit_for_database(report, least);
 	char label[CELL_SIZE];
 	struct text text;
 
@@ -93,7 +93,7 @@ put_row_of_clock(struct text *out, const struct report *report, const struct rep
 }
 
 void
-table_put_database_cost(struct text *out, const struct report *report)
+table_put_database_timing_cost(struct text *out, const struct report *report)
 {
 	const struct report_clock *least = find_fastest_clock(report);
 	struct table_sentence sentence;
@@ -108,10 +108,10 @@ table_put_database_cost(struct text *out, const struct report *report)
 	text_printf(out, "%-*s%9s%10s ..%8s%11s  a read bracket pg_test\n", ID_COLUMNS, "clock", "ms", "least", "most",
 		    "over best");
 	for (size_t i = 0; i < report->clock_count; i++)
-		if (is_cost_known(&report->clocks[i]))
+		if (is_read_cost_known(&report->clocks[i]))
 			put_row_of_clock(out, report, &report->clocks[i], least);
 	for (size_t i = 0; i < report->clock_count && !text->length; i++)
-		if (is_cost_known(&report->clocks[i]) && has_clock_failed(&report->clocks[i]))
+		if (is_read_cost_known(&report->clocks[i]) && has_clock_failed(&report->clocks[i]))
 			text_put(text, "!: the clock failed, so its times cannot be trusted. ");
 	text_put(text, "Column ms: extra time of the query. over best: above the cheapest clock. a read: without bracket, "
 		       "median of cores. pg_test: minimum of pg_test_timing.");
@@ -120,7 +120,7 @@ table_put_database_cost(struct text *out, const struct report *report)
 }
 
 void
-table_put_database_cost_in_short(struct text *out, const struct report *report)
+table_put_database_timing_in_short(struct text *out, const struct report *report)
 {
 	struct table_sentence sentence;
 	struct text *text = table_begin_sentence(&sentence);
@@ -130,7 +130,7 @@ table_put_database_cost_in_short(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->clock_count; i++) {
 		const struct report_clock *entry = &report->clocks[i];
 
-		if (!is_cost_known(entry) || !report_clock_is_main_method(entry))
+		if (!is_read_cost_known(entry) || !report_clock_is_main_of_device(entry))
 			continue;
 		text_printf(text, "%s %s ", count++ ? "," : "", entry->clock.id);
 		put_ms(text, entry->cost.rows_ps.value, 0);

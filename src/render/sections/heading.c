@@ -93,7 +93,7 @@ put_system_line(struct text *out, const struct report *report)
 
 /* Writes a line for each paravirtual interface, such as KVM's, that the machine's hypervisors offer. */
 static void
-put_paravirtual(struct text *out, const struct report *report)
+put_paravirtual_interfaces(struct text *out, const struct report *report)
 {
 	for (size_t i = 0; i < report->paravirtual.count; i++) {
 		const struct paravirtual_interface *interface = &report->paravirtual.interfaces[i];
@@ -163,7 +163,7 @@ table_put_machine(struct text *out, const struct report *report)
 					text_or_dash(report->accelerator), text_or_dash(report->firmware));
 	else
 		table_put_labelled_line(out, "machine", "bare metal, firmware %s", text_or_dash(report->firmware));
-	put_paravirtual(out, report);
+	put_paravirtual_interfaces(out, report);
 	text_init(&text, line, sizeof(line));
 	put_duration(&text, report);
 	table_put_labelled_line(out, "cores", "%u listed, %u started; %s; TSC bracket %s", report->cores_listed,

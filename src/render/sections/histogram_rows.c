@@ -34,7 +34,7 @@ struct choice {
 
 /* Narrows ROW to its buckets with reads of any clock. Returns false if ROW has no reads. */
 static bool
-narrow_row_to_reads(const struct choice *choice, struct histogram_row *row)
+narrow_row_to_used_buckets(const struct choice *choice, struct histogram_row *row)
 {
 	size_t first = HISTOGRAM_BUCKETS, last = 0;
 	uint64_t longest_ns = 0;
@@ -60,7 +60,7 @@ narrow_row_to_reads(const struct choice *choice, struct histogram_row *row)
 }
 
 static bool
-has_range_large_share(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
+does_range_have_large_share(const struct choice *choice, uint64_t low_ns, uint64_t high_ns)
 {
 	for (size_t i = 0; i < choice->clock_count; i++) {
 		const struct histogram *histogram = &choice->clocks[i]->histogram;
@@ -93,9 +93,9 @@ divide_range_into_rows(const struct choice *choice, uint64_t low_ns, uint64_t hi
 	struct histogram_row row = { low_ns, high_ns, high_ns - low_ns + 1, false };
 	uint64_t middle_ns = low_ns + (high_ns - low_ns) / 2;
 
-	if (choice->picked->lines > HISTOGRAM_LINES_MAX || !narrow_row_to_reads(choice, &row))
+	if (choice->picked->lines > HISTOGRAM_LINES_MAX || !narrow_row_to_used_buckets(choice, &row))
 		return;
-	if (!halvings || low_ns == high_ns || !has_range_large_share(choice, low_ns, high_ns)) {
+	if (!halvings || low_ns == high_ns || !does_range_have_large_share(choice, low_ns, high_ns)) {
 		add_histogram_row(choice->picked, row);
 		return;
 	}

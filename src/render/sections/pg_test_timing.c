@@ -31,7 +31,7 @@ put_octave_rows(struct text *out, const struct latency *latency)
 static void
 put_observed_durations(struct text *out, const struct latency *latency, uint32_t cutoff_millionths)
 {
-	struct observed_list list = observed_make_list(latency, cutoff_millionths);
+	struct observed_list list = observed_make_duration_list(latency, cutoff_millionths);
 	unsigned digits = cutoff_millionths % 100 ? 6 : 4; /* number of decimals that the option cutoff needs */
 	struct observed row;
 

@@ -88,7 +88,7 @@ put_outcome_mark(struct text *out, const struct report *report, const char *time
 }
 
 static bool
-is_first_of_timer(const struct report *report, size_t index)
+is_first_check_of_timer(const struct report *report, size_t index)
 {
 	const struct behaviour *row = &report->behaviours.rows[index];
 
@@ -106,7 +106,7 @@ put_outcomes_of_timers(struct text *out, const struct report *report)
 	bool any = false;
 
 	for (size_t i = 0; i < report->behaviours.count; i++) {
-		if (!is_first_of_timer(report, i))
+		if (!is_first_check_of_timer(report, i))
 			continue;
 		if (!any) {
 			text_printf(out, "%-*s", TIMER_COLUMNS, "timer, irq-");
@@ -129,7 +129,7 @@ put_outcomes_of_timers(struct text *out, const struct report *report)
 }
 
 static bool
-is_unchecked_for(const struct report *report, size_t index, enum unchecked reason)
+is_rule_unchecked_for(const struct report *report, size_t index, enum unchecked reason)
 {
 	const struct behaviour *row = &report->behaviours.rows[index];
 
@@ -150,16 +150,17 @@ put_unchecked_rules(struct text *out, const struct report *report, enum unchecke
 	text_init(&text, bytes, sizeof(bytes));
 	for (size_t i = 0; i < count; i++) {
 		const char *rule = report->behaviours.rows[i].rule, *comma = "";
-		bool is_first = is_unchecked_for(report, i, reason);
+		bool is_first = is_rule_unchecked_for(report, i, reason);
 
 		for (size_t before = 0; before < i; before++)
-			is_first &= !is_unchecked_for(report, before, reason) ||
+			is_first &= !is_rule_unchecked_for(report, before, reason) ||
 				    !text_equal(report->behaviours.rows[before].rule, rule);
 		if (!is_first)
 			continue;
 		text_printf(&text, "%s%s (", text.length ? ", " : words, rule);
 		for (size_t other = i; other < count; other++) {
-			if (!is_unchecked_for(report, other, reason) || !text_equal(report->behaviours.rows[other].rule, rule))
+			if (!is_rule_unchecked_for(report, other, reason) ||
+			    !text_equal(report->behaviours.rows[other].rule, rule))
 				continue;
 			text_printf(&text, "%s%s", comma, report->behaviours.rows[other].clock);
 			comma = ", ";
@@ -204,7 +205,8 @@ table_put_behaviours(struct text *out, const struct report *report)
 	text_printf(out, "%zu of %zu tests passed%s\n", passed, count, passed == count ? "." : ". The others:");
 	for (size_t i = 0; i < count; i++)
 		if (rules_get_outcome(&report->behaviours.rows[i], &report->options) != OUTCOME_PASSED &&
-		    !is_unchecked_for(report, i, UNCHECKED_GUEST) && !is_unchecked_for(report, i, UNCHECKED_NO_REFERENCE))
+		    !is_rule_unchecked_for(report, i, UNCHECKED_GUEST) &&
+		    !is_rule_unchecked_for(report, i, UNCHECKED_NO_REFERENCE))
 			put_behaviour_row(out, &report->behaviours.rows[i], &report->options);
 	put_unchecked_rules(out, report, UNCHECKED_GUEST, "Cannot be judged in a guest or an emulator: ");
 	put_unchecked_rules(out, report, UNCHECKED_NO_REFERENCE, "No independent reference: ");

@@ -98,7 +98,7 @@ put_histogram_block(struct text *out, struct block *block)
 static size_t
 get_bar_columns(const struct text *out, size_t per_block)
 {
-	size_t columns = table_get_columns(out);
+	size_t columns = table_get_line_width(out);
 	size_t each = columns > LABEL_COLUMNS ? (columns - LABEL_COLUMNS) / per_block : 0;
 	size_t bar = each > CLOCK_COLUMNS ? each - CLOCK_COLUMNS : 0;
 
@@ -132,7 +132,7 @@ make_block(const struct text *out, const struct report *report, const size_t *pi
 static size_t
 put_histogram_blocks(struct text *out, const struct report *report, bool main)
 {
-	size_t picked[REPORT_CLOCKS_MAX], per_block = clocks_per_row(table_get_columns(out));
+	size_t picked[REPORT_CLOCKS_MAX], per_block = clocks_per_row(table_get_line_width(out));
 	size_t count = table_find_clocks_with_reads(report, main, picked);
 
 	for (size_t at = 0; at < count; at += per_block) {

@@ -65,7 +65,7 @@ static void
 put_row_of_clock(struct text *out, const struct report_clock *entry, uint64_t gap_ns)
 {
 	const struct latency *latency = entry->latency;
-	struct latency_clean clean = latency_without_hits(latency, gap_ns);
+	struct latency_clean clean = latency_without_interrupted_reads(latency, gap_ns);
 	const uint64_t figures_ns[] = { latency_percentile_ns(latency, 99900), clean.p999_ns, latency->max_ns,
 					clean.max_ns };
 	/* The first two figures are p99.9, with and without stolen reads. With too few reads p99.9 is not known. */

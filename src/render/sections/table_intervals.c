@@ -56,7 +56,7 @@ put_interval_row(struct text *out, const struct report_interval *row, size_t col
 }
 
 static bool
-is_boot_core(const struct report *report, const struct report_interval *row)
+is_row_of_boot_core(const struct report *report, const struct report_interval *row)
 {
 	return report->core_count == 0 || row->core == report->cores[0].apic_id;
 }
@@ -70,7 +70,7 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
 	for (size_t i = 0; i < report->interval_count; i++) {
 		const struct report_interval *row = &report->intervals[i];
 
-		if (is_boot_core(report, row))
+		if (is_row_of_boot_core(report, row))
 			continue;
 		if (!any)
 			text_put(out, "\nOn the other cores, by APIC id\n\n  core source  period ask mis ear dbl exc     "
@@ -86,7 +86,7 @@ put_rows_of_other_cores(struct text *out, const struct report *report)
  * judges the policy, so an unknown policy does not count as "not determined".
  */
 static void
-put_after_masking(struct text *out, const struct report_interval *row)
+put_missed_deadline_policy(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
 		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined.",
@@ -120,14 +120,14 @@ table_put_intervals(struct text *out, const struct report *report)
 	text_put_coloured(out, INK_HEADING, "\nTimer interrupts on the boot core, and by how much they came late\n\n");
 	text_put(out, "source         period ask mis ear dbl exc     min     p50    p99    max  error\n");
 	for (size_t i = 0; i < report->interval_count; i++)
-		if (is_boot_core(report, &report->intervals[i]))
+		if (is_row_of_boot_core(report, &report->intervals[i]))
 			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
 	put_rows_of_other_cores(out, report);
 	text_put_char(out, '\n');
 	table_put_sentence(out, "/: periodic, otherwise one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
 		       "exc: not counted, core preempted. min to max: lateness, +- error.");
 	for (size_t i = 0; i < report->interval_count; i++)
-		put_after_masking(out, &report->intervals[i]);
+		put_missed_deadline_policy(out, &report->intervals[i]);
 	if (has_any_masked_row(report))
 		table_put_sentence(out, "Interrupts after such periods do not affect the verdict.");
 }

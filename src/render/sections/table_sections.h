@@ -55,8 +55,8 @@ void table_put_behaviours_of_clock(struct text *out, const struct report *report
 void table_put_calibrations(struct text *out, const struct report *report);
 void table_put_advice(struct text *out, const struct report *report);     /* the recommended clocks in order */
 /* cost of timing 100,000 rows of a database */
-void table_put_database_cost(struct text *out, const struct report *report);
+void table_put_database_timing_cost(struct text *out, const struct report *report);
 /* cost of timing 100,000 rows of a database, in one sentence */
-void table_put_database_cost_in_short(struct text *out, const struct report *report);
+void table_put_database_timing_in_short(struct text *out, const struct report *report);
 
 #endif

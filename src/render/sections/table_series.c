@@ -53,7 +53,7 @@ static uint64_t
 farthest_offset_ns(const struct stretch *stretch)
 {
 	const struct report *report = stretch->report;
-	struct scale scale = report_get_scale(report);
+	struct scale scale = report_get_tsc_scale(report);
 	uint64_t farthest = 0;
 
 	for (size_t r = stretch->from; r < stretch->to; r++)
@@ -109,7 +109,7 @@ put_rate(struct text *out, const struct interval_ppb *rate, int width)
 
 /* Returns true if all other rates are measured against CLOCK. Its own rate is then not shown. */
 static bool
-does_clock_set_scale(const struct report *report, size_t clock)
+are_rates_relative_to_clock(const struct report *report, size_t clock)
 {
 	return text_equal(report->clocks[clock].clock.id, report->relative_to);
 }
@@ -135,7 +135,7 @@ put_series_line(struct text *out, const struct stretch *stretch)
 	for (size_t i = 0; i < count; i++) {
 		struct interval_ppb rate = mean_rate_of_rows(stretch, picked[i]);
 
-		rate.known &= !does_clock_set_scale(report, picked[i]);
+		rate.known &= !are_rates_relative_to_clock(report, picked[i]);
 		put_ns(out, largest_p99_ns(stretch, picked[i]), 8);
 		put_rate(out, &rate, 10);
 	}

@@ -7,7 +7,7 @@
 #define INDENT 4
 
 void
-options_print(struct text *out, const struct options_names *names)
+options_print_help(struct text *out, const struct options_names *names)
 {
 	for (const struct option *option = options_table; option->key; option++) {
 		char bytes[512];

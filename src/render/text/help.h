@@ -6,7 +6,7 @@
 #include "options/options.h"
 
 /* Writes every option with its meaning, values and default, in at most 79 columns. */
-void options_print(struct text *out, const struct options_names *names);
+void options_print_help(struct text *out, const struct options_names *names);
 
 /* Writes every rule with its limit in this run, meaning, cause and advice, in at most 79 columns. */
 void rules_print(struct text *out, const struct options *options);

@@ -146,7 +146,7 @@ TEST(the_loops_restore_the_lapic_timer)
 {
 	static const uint64_t registers[] = { 0x320, 0x380, 0x3e0 };
 
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	hw_write32(SIM_LAPIC_BASE + 0x320, 0x10020); /* masked */
 	hw_write32(SIM_LAPIC_BASE + 0x3e0, 0xb);
 	hw_write32(SIM_LAPIC_BASE + 0x380, 4000000000);
@@ -385,7 +385,7 @@ TEST(postgresql_needs_rdtscp)
 static double
 lapic_ppm(uint64_t lapic_hz)
 {
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	sim.interrupts.lapic_hz = lapic_hz;
 	assert_null(open_for(&calibration_linux_lapic));
 	(void)play_ppm(&calibration_linux_lapic);
@@ -432,7 +432,7 @@ TEST(a_lapic_timer_below_1_mhz_is_refused)
 
 TEST(a_tsc_that_stops_ends_the_lapic_loop)
 {
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	assert_null(open_for(&calibration_linux_lapic));
 	sim.tsc.counter.stuck_at_ps = sim.now_ps;
 	sim.preempt_every = 1000000000;

@@ -44,7 +44,7 @@ TEST(kvmclock_reads_its_page_and_restores_the_msr)
 	assert_int_equal(samples[1].ticks, samples[1].end - 20);
 	assert_int_equal(samples[1].begin, samples[0].end);
 	kvmclock_driver.close(&device);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	kvmclock_driver.close(&device);
 	assert_int_equal(sim_paravirtual.writes, 2);
 }
@@ -94,12 +94,12 @@ TEST(a_page_that_is_never_valid_is_broken_and_unregistered)
 	sim_paravirtual.odd = true;
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_BROKEN, "The page is always being updated: version 1 stays odd in 1024 reads.");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	plug(false);
 	sim_paravirtual.empty = true;
 	open_driver(&kvmclock_driver);
 	assert_state(0, CLOCK_BROKEN, "KVM left its page without a rate: multiplier 0, shift 0.");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	plug(false);
 	platform.pages.count = 0;
 	open_driver(&kvmclock_driver);
@@ -121,7 +121,7 @@ TEST(a_clock_whose_page_stays_odd_later_does_not_move)
 	assert_int_equal(clocks[0].get_stability(&device), STABLE_UNKNOWN);
 	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
 	kvmclock_driver.close(&device);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 TEST(if_the_tsc_is_invariant_kvmclock_is_rated_below_it)
@@ -153,7 +153,7 @@ TEST(hypervs_counter_and_page_agree_and_everything_is_restored)
 	/* 1 ms and 40 ns, in units of 100 ns; the page's factor is rounded */
 	assert_in_range(sample.ticks, 9999, 10000);
 	hv_page_driver.close(&device);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 /* The firmware may use the same clocks, so their MSRs may have values before the run. */
@@ -205,7 +205,7 @@ TEST(a_page_with_the_sequence_number_0_is_not_used)
 	assert_state(0, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR instead, which is "
 		     "the clock hv_ref.");
 	assert_true(clocks[0].falls_back);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	plug(true);
 	sim_paravirtual.no_sequence_at_ps = SIM_PS_PER_MS;
 	open_driver(&hv_page_driver);

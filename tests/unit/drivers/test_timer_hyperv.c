@@ -13,7 +13,7 @@ set_up(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	sim_paravirtual_make_kvm_guest(true);
 	sim_paravirtual_offer_timers();
 	return 0;

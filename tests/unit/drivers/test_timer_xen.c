@@ -38,7 +38,7 @@ static struct timer
 opened_without_firmware(void)
 {
 	sim_reset();
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	sim_paravirtual_make_xen_guest(false);
 	sim_paravirtual_offer_xen_events();
 	return opened();
@@ -49,15 +49,15 @@ TEST(without_firmware_the_timer_is_tested_unless_xen_refuses)
 	struct timer timer = opened_without_firmware();
 
 	assert_int_equal(timer.state, CLOCK_PRESENT);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	sim_paravirtual.high_port = true;
 	assert_int_equal(opened().state, CLOCK_BROKEN);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	sim_paravirtual.no_events = true;
 	timer = opened();
 	assert_int_equal(timer.state, CLOCK_BROKEN);
 	assert_string_equal(timer.reason, "Xen refused its shared page or the timer's event.");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	sim_cpuid_set(0x40000004, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	timer = opened();
 	assert_int_equal(timer.state, CLOCK_ABSENT);
@@ -83,7 +83,7 @@ TEST(the_page_the_event_and_its_vector_are_restored)
 	assert_int_equal(*masked, 6);
 	assert_int_equal(sim_paravirtual.xen_callback, 0x100000000000009);
 	sim_paravirtual.xen_callback = 0;
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 TEST(after_a_refusal_in_the_window_the_page_and_the_port_are_not_used)

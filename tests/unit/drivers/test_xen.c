@@ -27,7 +27,7 @@ TEST(xens_clock_is_read_from_its_page_which_xen_does_not_write_after_the_close)
 		assert_int_equal(samples[1].begin, samples[0].end);
 		assert_int_not_equal(sim_paravirtual.xen_areas[0], 0);
 		xen_driver.close(&device);
-		assert_true(sim_paravirtual_is_restored());
+		assert_true(sim_paravirtual_are_settings_restored());
 		xen_driver.close(&device);
 		assert_int_equal(sim_paravirtual.writes, 2);
 		assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE], 0);
@@ -86,7 +86,7 @@ assert_broken(const char *reason)
 {
 	open_driver(&xen_driver);
 	assert_state(0, CLOCK_BROKEN, reason);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 TEST(a_page_that_is_never_valid_is_broken_and_unregistered)
@@ -106,7 +106,7 @@ TEST(a_page_that_is_never_valid_is_broken_and_unregistered)
 	assert_int_equal(samples[2].ticks, samples[0].ticks);
 	assert_true(samples[2].end - samples[2].begin > 20 * PAGES_TRIES);
 	xen_driver.close(&device);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 TEST(a_missing_or_refused_page_has_a_reason_and_everything_is_restored)
@@ -123,7 +123,7 @@ TEST(a_missing_or_refused_page_has_a_reason_and_everything_is_restored)
 	sim_paravirtual.xen_error = 38;
 	open_driver(&xen_driver);
 	assert_state(0, CLOCK_DISABLED, "Xen refused to write its page: error 38.");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	plug(false);
 	platform.pages.count = 0;
 	open_driver(&xen_driver);
@@ -193,5 +193,5 @@ TEST(kvms_page_and_xens_page_of_a_core_are_separate)
 	assert_int_equal(sample.ticks, sample.end - 20 + 7000);
 	xen_driver.close(&device);
 	kvmclock_driver.close(&kvm);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }

@@ -122,7 +122,7 @@ literal_fill_clock(struct report_clock *entry, const struct literal_clock *from)
 		(struct interval_millihz){ millihz != 0, millihz, millihz - millihz / 5000, millihz + millihz / 5000 };
 	if (millihz)
 		entry->budget = (struct rate_budget){ true, 51000, 2000, 400, 46000, 0, 600 };
-	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main_method(entry))
+	if (from->claimed.den && !entry->clock.edges_only && report_clock_is_main_of_device(entry))
 		entry->rate_fit = RATE_FIT_ALL;
 	entry->rate_whole_run = true;
 	entry->latency = literal_make_latency(from->durations);
@@ -194,7 +194,7 @@ literal_fill_cores(struct report *report, size_t count)
 			uint64_t p99_ns = latency_percentile_ns(latency, 99000) + i;
 			uint64_t times = text_equal(report->clocks[c].clock.main, "tsc") ? 1 : count;
 
-			struct latency_clean clean = latency_without_hits(latency, 10000);
+			struct latency_clean clean = latency_without_interrupted_reads(latency, 10000);
 
 			core->latency[c] = (struct core_latency){ latency->count, latency->min_ns, p50_ns, p99_ns, clean.mean_ps,
 								  clean.mean_low_ps, clean.mean_high_ps };

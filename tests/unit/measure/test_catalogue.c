@@ -130,7 +130,7 @@ read_good_table(struct bench *bench)
 static void
 plug_timers_in(struct bench *bench)
 {
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	sim_describe_platform(&bench->platform);
 }
 

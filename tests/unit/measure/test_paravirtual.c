@@ -113,7 +113,7 @@ TEST(healthy_clocks_of_hypervisors_have_rows_and_no_finding)
 	assert_int_equal(report->paravirtual.count, 2);
 	assert_int_equal(report->paravirtual.interfaces[0].stable, STABLE_YES);
 	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	for (size_t i = 0; i < report->note_count; i++)
 		assert_null(strstr(report->notes[i], "as found"));
 }
@@ -216,7 +216,7 @@ TEST(a_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
 	(void)run_on(1);
 	assert_only("clock-stuck", "kvmclock");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 /* Hyper-V's counter is present, but is not named: the hypervisor does not calculate it from the page. */
@@ -285,7 +285,7 @@ TEST(xens_clock_and_hypervs_clock_have_rows_and_no_finding)
 	assert_int_equal(report->paravirtual.count, 2);
 	assert_string_equal(report->paravirtual.interfaces[1].name, "Xen");
 	assert_int_equal(report->paravirtual.interfaces[1].stable, STABLE_YES);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	for (size_t i = 0; i < report->note_count; i++)
 		assert_null(strstr(report->notes[i], "as found"));
 }
@@ -363,7 +363,7 @@ TEST(a_stop_that_kvms_flag_announces_is_no_finding)
 	assert_int_equal(run_disrupted(stoppable, false)->finding_count, 0);
 	assert_string_equal(row_of("pv-untold", "kvmclock")->text,
 			    "The clocks show 1 disruption, which kvm-clock's flag GUEST_STOPPED announced.");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 TEST(a_stop_without_the_flag_is_the_only_finding)
@@ -429,7 +429,7 @@ TEST(a_xen_page_that_stops_is_stuck_and_no_other_clock_is_named)
 	sim_paravirtual.odd_at_ps = 30 * SIM_PS_PER_MS;
 	(void)run_with(xens, 1);
 	assert_only("clock-stuck", "xen");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 TEST(cores_whose_page_xen_refuses_are_counted_and_no_fault_is_found)
@@ -485,7 +485,7 @@ TEST(stolen_time_that_kvm_counts_is_no_finding)
 	assert_true(row_of("pv-steal", "kvm_steal")->checked);
 	assert_true(stolen->reported_ns && stolen->reported_low_ns <= stolen->high_ns);
 	assert_true(stolen->low_ns && stolen->low_ns <= stolen->reported_ns);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 /*
@@ -532,7 +532,7 @@ TEST(an_unwritten_counter_of_kvm_is_a_row_with_a_reason)
 	assert_false(row_of("pv-steal", "kvm_steal")->checked);
 	assert_string_equal(row_of("pv-steal", "kvm_steal")->text,
 			    "KVM's CPUID leaf offers its counter of stolen time, but KVM does not write it.");
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 }
 
 static bool

@@ -17,7 +17,7 @@ origin_of(const char *path, size_t length, char uri[64])
 	struct origin origin;
 
 	memcpy(copy, path, length);
-	origin = origin_parse_path(copy);
+	origin = origin_parse_device_path(copy);
 	memset(uri, 0, 64);
 	if (origin.uri)
 		memcpy(uri, origin.uri, origin.uri_length);
@@ -56,7 +56,7 @@ TEST(a_path_without_address_or_uri_is_no_network_path)
 	/* this path is the network card itself; nothing was loaded through the card, so there is no URI */
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x04\0" END).uri);
 	assert_null(ORIGIN_OF(PCI MAC "\x03\x18\x05\0\0" END).uri);
-	origin = origin_parse_path(NULL);
+	origin = origin_parse_device_path(NULL);
 	assert_false(origin.has_mac);
 	assert_null(origin.uri);
 }

@@ -87,7 +87,7 @@ TEST(strings_are_escaped_to_ascii)
 	struct text text;
 	struct json json = writer(&text);
 
-	json_string(&json, NULL, "a\"b\\c</script>\n\x7f\xe9");
+	json_put_string(&json, NULL, "a\"b\\c</script>\n\x7f\xe9");
 	assert_string_equal(text.bytes, "\"a\\\"b\\\\c\\u003c/script>\\u000a\\u007f\\u00e9\"");
 }
 
@@ -97,7 +97,7 @@ TEST(a_key_is_escaped_like_any_string)
 	struct json json = writer(&text);
 
 	json_open(&json, NULL, '{', true);
-	json_null(&json, "<\"");
+	json_put_null(&json, "<\"");
 	json_close(&json, '}');
 	assert_string_equal(text.bytes, "{\"\\u003c\\\"\": null}");
 }
@@ -108,16 +108,16 @@ TEST(decimals_are_exact_and_have_no_zeros_at_their_end)
 	struct json json = writer(&text);
 
 	json_open(&json, NULL, '[', true);
-	json_number(&json, NULL, 1193181667, 3, false);
-	json_number(&json, NULL, 2000, 3, false);
-	json_number(&json, NULL, 1, 3, false);
-	json_number(&json, NULL, 99990000, 6, false);
-	json_number(&json, NULL, 100, 0, false);
-	json_number(&json, NULL, UINT64_MAX, 3, false);
-	json_number(&json, NULL, (uint64_t)-1524, 3, true);
-	json_number(&json, NULL, (uint64_t)-1, 3, true);
-	json_number(&json, NULL, (uint64_t)INT64_MIN, 3, true);
-	json_number(&json, NULL, (uint64_t)0, 3, true);
+	json_put_number(&json, NULL, 1193181667, 3, false);
+	json_put_number(&json, NULL, 2000, 3, false);
+	json_put_number(&json, NULL, 1, 3, false);
+	json_put_number(&json, NULL, 99990000, 6, false);
+	json_put_number(&json, NULL, 100, 0, false);
+	json_put_number(&json, NULL, UINT64_MAX, 3, false);
+	json_put_number(&json, NULL, (uint64_t)-1524, 3, true);
+	json_put_number(&json, NULL, (uint64_t)-1, 3, true);
+	json_put_number(&json, NULL, (uint64_t)INT64_MIN, 3, true);
+	json_put_number(&json, NULL, (uint64_t)0, 3, true);
 	json_close(&json, ']');
 	assert_string_equal(text.bytes, "[1193181.667, 2, 0.001, 99.99, 100, 18446744073709551.615, -1.524, -0.001, "
 					"-9223372036854775.808, 0]");
@@ -134,15 +134,15 @@ TEST(empty_and_nested_brackets_need_no_comma)
 	json_open(&json, "some", '[', false);
 	json_open(&json, NULL, '{', true);
 	json_open(&json, "a", '[', true);
-	json_number(&json, NULL, 1, 0, false);
-	json_number(&json, NULL, 2, 0, false);
+	json_put_number(&json, NULL, 1, 0, false);
+	json_put_number(&json, NULL, 2, 0, false);
 	json_close(&json, ']');
-	json_bool(&json, "b", true);
+	json_put_bool(&json, "b", true);
 	json_close(&json, '}');
 	json_open(&json, NULL, '{', true);
 	json_close(&json, '}');
 	json_close(&json, ']');
-	json_number(&json, "last", (uint64_t)-3, 0, true);
+	json_put_number(&json, "last", (uint64_t)-3, 0, true);
 	json_close(&json, '}');
 	assert_string_equal(text.bytes, "{\n  \"none\": [],\n  \"some\": [\n    {\"a\": [1, 2], \"b\": true},\n    {}\n"
 					"  ],\n  \"last\": -3\n}");

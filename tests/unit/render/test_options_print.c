@@ -69,7 +69,7 @@ TEST(help_shows_each_option_in_79_columns)
 	struct text text = empty_text();
 	size_t column = 0;
 
-	options_print(&text, &names);
+	options_print_help(&text, &names);
 	for (const char *c = bytes; *c; c++) {
 		column = *c == '\n' ? 0 : column + 1;
 		assert_in_range(column, 0, 79);

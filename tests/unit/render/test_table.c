@@ -711,11 +711,11 @@ TEST(a_cost_whose_interval_overlaps_the_best_is_not_determined)
 
 	judge_report(report);
 	text_init(&text, bytes, sizeof(bytes));
-	table_put_database_cost(&text, report);
+	table_put_database_timing_cost(&text, report);
 	assert_null(strstr(bytes, "       n.d."));
 	literal_find_clock(report, "tsc_lfence")->cost.rows_ps.low = literal_find_clock(report, "tsc")->cost.rows_ps.high;
 	text_init(&text, bytes, sizeof(bytes));
-	table_put_database_cost(&text, report);
+	table_put_database_timing_cost(&text, report);
 	assert_memory_equal(strstr(bytes, "       n.d.") - 42, "\ntsc_lfence ", 12);
 }
 
@@ -733,13 +733,13 @@ TEST(a_clock_whose_steps_are_longer_than_a_read_is_not_the_cheapest)
 	judge_report(report);
 	flag->cost.rows_ps = flag->cost.read_ps = (struct interval_ns){ true, 1, 1, 1 };
 	text_init(&text, bytes, sizeof(bytes));
-	table_put_database_cost(&text, report);
+	table_put_database_timing_cost(&text, report);
 	assert_non_null(strstr(strstr(bytes, "\ntsc "), "  0.0  "));
 	assert_memory_equal(strstr(bytes, "\nrtc_pf ") + 50, "  -", 3);
 	/* the RTC's seconds are another counter, so their failure does not change the verdict on the flag */
 	rtc->verdict = VERDICT_FAIL;
 	text_init(&text, bytes, sizeof(bytes));
-	table_put_database_cost(&text, report);
+	table_put_database_timing_cost(&text, report);
 	assert_non_null(strstr(bytes, "\nrtc! "));
 	assert_non_null(strstr(bytes, "\nrtc_pf "));
 }
@@ -828,7 +828,7 @@ TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 {
 	static const struct literal_duration durations[] = { { 10, 7 }, { 20, 2 }, { 20000, 1 }, { 0, 0 } };
 	struct latency *latency = literal_make_latency(durations);
-	struct observed_list list = observed_make_list(latency, 70000000);
+	struct observed_list list = observed_make_duration_list(latency, 70000000);
 	struct observed row;
 
 	assert_true(observed_get_next_row(&list, &row));
@@ -842,7 +842,7 @@ TEST(observed_durations_stop_at_the_cut_off_and_end_with_the_longest)
 	assert_true(row.after_gap);
 	assert_false(observed_get_next_row(&list, &row));
 
-	list = observed_make_list(latency, 70000001);
+	list = observed_make_duration_list(latency, 70000001);
 	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 20);
 	assert_int_equal(row.running, 9);
@@ -856,14 +856,14 @@ TEST(longest_duration_is_listed_once)
 {
 	static const struct literal_duration durations[] = { { 0, 7 }, { 9999, 3 }, { 0, 0 } };
 	struct latency *latency = literal_make_latency(durations);
-	struct observed_list list = observed_make_list(latency, 100000000);
+	struct observed_list list = observed_make_duration_list(latency, 100000000);
 	struct observed row;
 
 	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 9999);
 	assert_false(row.after_gap);
 	assert_false(observed_get_next_row(&list, &row));
-	list = observed_make_list(latency, 0);
+	list = observed_make_duration_list(latency, 0);
 	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 9999);
 	assert_true(row.after_gap);
@@ -871,12 +871,12 @@ TEST(longest_duration_is_listed_once)
 	latency_clear(latency);
 	literal_record_ns(latency, 9, 7);
 	literal_record_ns(latency, 10, 3);
-	list = observed_make_list(latency, 70000000);
+	list = observed_make_duration_list(latency, 70000000);
 	assert_true(observed_get_next_row(&list, &row) && observed_get_next_row(&list, &row));
 	assert_int_equal(row.ns, 10);
 	assert_false(observed_get_next_row(&list, &row));
 	latency_clear(latency);
-	list = observed_make_list(latency, 0);
+	list = observed_make_duration_list(latency, 0);
 	assert_false(observed_get_next_row(&list, &row));
 	free(latency);
 }

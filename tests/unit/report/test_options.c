@@ -298,17 +298,17 @@ TEST(exit_return_needs_cores_mp_or_off)
 {
 	struct options options = parsed("exit=return");
 
-	assert_false(options_check_exit_and_cores(&options, error));
+	assert_false(options_check_exit_suits_cores(&options, error));
 	assert_string_equal(error, "exit=return needs cores=mp or cores=off, because the firmware cannot use cores that "
 				   "baretick started itself. The other values are ask, reboot, poweroff and debug-exit.");
 	options = parsed("exit=return cores=1");
-	assert_false(options_check_exit_and_cores(&options, error));
+	assert_false(options_check_exit_suits_cores(&options, error));
 	options = parsed("exit=return cores=mp");
-	assert_true(options_check_exit_and_cores(&options, error));
+	assert_true(options_check_exit_suits_cores(&options, error));
 	options = parsed("exit=return cores=off");
-	assert_true(options_check_exit_and_cores(&options, error));
+	assert_true(options_check_exit_suits_cores(&options, error));
 	options = parsed("exit=reboot");
-	assert_true(options_check_exit_and_cores(&options, error));
+	assert_true(options_check_exit_suits_cores(&options, error));
 }
 
 TEST(an_invalid_label_is_refused)

@@ -52,14 +52,17 @@ TEST(json_and_csv_of_1024_cores_take_a_minute_at_115200_baud)
 	for (size_t count = 64; count <= CORES; count *= 4)
 		print_message("%zu cores: %zu bytes, and %zu on a serial line\n", count,
 			      length_of(json_render, count) + length_of(csv_render, count),
-			      length_of(json_render_serial, count) + length_of(csv_render_serial, count));
-	assert_true(length_of(json_render_serial, CORES) + length_of(csv_render_serial, CORES) < 60 * BYTES_A_S);
+			      length_of(json_render_for_serial_port, count) +
+			      length_of(csv_render_for_serial_port, count));
+	assert_true(length_of(json_render_for_serial_port, CORES) + length_of(csv_render_for_serial_port, CORES) <
+		    60 * BYTES_A_S);
 }
 
 TEST(a_serial_report_has_each_core_without_latencies_and_no_matrix)
 {
 	size_t length = 0;
-	char *json = rendered(json_render_serial, 200, &length), *csv = rendered(csv_render_serial, 200, &length);
+	char *json = rendered(json_render_for_serial_port, 200, &length);
+	char *csv = rendered(csv_render_for_serial_port, 200, &length);
 	char *all = rendered(json_render, 200, &length);
 
 	assert_int_equal(count_of(json, "\n    " CORE), 200);

@@ -82,7 +82,7 @@ assert_others_are_measured(struct bench *bench)
 			continue;
 		assert_int_equal(entry->clock.state, CLOCK_PRESENT);
 		assert_int_not_equal(entry->latency->count, 0);
-		assert_true(entry->implied.known || !report_clock_is_main_method(entry));
+		assert_true(entry->implied.known || !report_clock_is_main_of_device(entry));
 	}
 }
 
@@ -220,13 +220,13 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	options_set_defaults(&run->report.options);
 	run->smp = bench->run.smp;
 	run_set_up(run, &bench->machine, bench->memory, 1, bench->widest);
-	assert_false(sim_paravirtual_is_restored());
+	assert_false(sim_paravirtual_are_settings_restored());
 	run_restore_boot_core(run);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	assert_string_equal(run->report.notes[run->report.note_count - 1],
 			    "Not restored: changes for acpi_pm, because closing this clock caused an exception.");
 	run_restore_boot_core(run);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	test_free(run);
 	bench_free(bench);
 }
@@ -298,7 +298,7 @@ assert_broken(const struct driver *driver, const char *id, uint32_t msr)
 	assert_string_equal(entry->clock.reason,
 			    "Access to it faulted: #PF (vector 14, error 2h) at baretick+1a30h, address fed000f0h.");
 	run_restore_boot_core(run);
-	assert_true(sim_paravirtual_is_restored());
+	assert_true(sim_paravirtual_are_settings_restored());
 	test_free(run);
 	bench_free(bench);
 }

@@ -24,7 +24,7 @@ begin(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	return 0;
 }
 

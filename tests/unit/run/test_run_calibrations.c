@@ -17,7 +17,7 @@ open_bench(void **state)
 {
 	(void)state;
 	sim_reset();
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	bench = bench_new();
 	bench->duration_ns = 1000000;
 	return 0;

@@ -64,7 +64,7 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 	if (soak.bend_in_row && series->count == soak.bend_in_row) {
 		struct sim_pit_channel *channel = &sim.pit.channels[2];
 
-		channel->held_clocks += sim_count_clocks(channel->loaded_ps, sim.now_ps, sim.pit.hz);
+		channel->held_clocks += sim_count_clock_cycles(channel->loaded_ps, sim.now_ps, sim.pit.hz);
 		channel->loaded_ps = sim.now_ps;
 		sim.pit.hz.num += sim.pit.hz.num * 6 / 1000;
 		soak.bend_in_row = 0;
@@ -176,7 +176,7 @@ assert_row_holds_the_truth(const struct report *report, const struct series_row 
 		assert_true(clock->count != 0);
 		assert_int_equal(clock->p50_ns, report->clocks[i].latency->min_ns);
 		assert_int_equal(clock->max_ns, report->clocks[i].latency->max_ns);
-		assert_int_equal(clock->rate.known, report_clock_is_main_method(&report->clocks[i]));
+		assert_int_equal(clock->rate.known, report_clock_is_main_of_device(&report->clocks[i]));
 		if (clock->rate.known)
 			assert_true(clock->rate.low <= 0 && clock->rate.high >= 0 && width(clock) < 80000);
 	}
@@ -211,7 +211,7 @@ TEST(each_row_of_a_soak_has_all_figures)
 	assert_int_equal(soak.saved_rows, series->count);
 	assert_int_equal(soak.rows_shown, series->count);
 	for (size_t i = 0; i < report->clock_count; i++)
-		main_clocks += report_clock_is_main_method(&report->clocks[i]);
+		main_clocks += report_clock_is_main_of_device(&report->clocks[i]);
 	assert_int_equal(soak.rates_shown, main_clocks * series->count);
 }
 
@@ -278,7 +278,7 @@ TEST(no_rate_of_a_row_includes_a_discontinuity)
 	assert_rows_follow_each_other(&report->series);
 	for (size_t r = 0; r < report->series.count; r++)
 		for (size_t i = 0; i < report->clock_count; i++)
-			if (report_clock_is_main_method(&report->clocks[i]))
+			if (report_clock_is_main_of_device(&report->clocks[i]))
 				assert_int_equal(report->series.rows[r].clocks[i].rate.known, r != 2);
 }
 

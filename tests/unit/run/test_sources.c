@@ -108,7 +108,7 @@ begin(void)
 {
 	end();
 	sim_reset();
-	sim_interrupts_add_hardware();
+	sim_interrupts_add_controllers();
 	sim.cost_ps[SIM_PAUSE] = PAUSE_PS;
 }
 

@@ -61,7 +61,7 @@ observe(const struct scale *scale, uint64_t threshold_ticks, uint64_t duration_t
 {
 	const struct gaps_plan plan = { scale, threshold_ticks, duration_ticks, TURNS, read_tsc, LONG };
 
-	gaps_observe(&seen, &plan);
+	gaps_observe_tsc(&seen, &plan);
 }
 
 TEST(an_undisturbed_core_has_no_gap)

@@ -67,8 +67,8 @@ TEST(a_gap_is_not_part_of_the_clean_mean)
 	for (unsigned i = 0; i < 1000; i++)
 		add_reads(&gigahertz, (const uint64_t[]){ 20, 22, i ? 20 : 1000000, 22 }, 4);
 	assert_int_equal(latency_mean_ps(&latency), 270995);
-	assert_int_equal(latency_without_hits(&latency, 10000).hit, 1);
-	assert_int_equal(latency_without_hits(&latency, 10000).mean_ps, 21000);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 10000).hit, 1);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 10000).mean_ps, 21000);
 }
 
 TEST(percentiles_are_never_above_the_longest_read)
@@ -227,7 +227,7 @@ TEST(a_read_10_us_above_the_median_is_a_hit_and_left_out)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
 	add_reads(&gigahertz, durations, RUN);
-	clean = latency_without_hits(&latency, 10000);
+	clean = latency_without_interrupted_reads(&latency, 10000);
 	assert_int_equal(clean.hit, 1);
 	assert_int_equal(clean.count, 999);
 	assert_int_equal(clean.p99_ns, 100); /* p99 is the 990th of the 999 remaining reads */
@@ -249,13 +249,13 @@ TEST(the_clean_mean_is_within_two_standard_errors)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i % 2 ? 10 : 30;
 	add_reads(&gigahertz, durations, RUN);
-	clean = latency_without_hits(&latency, 10000);
+	clean = latency_without_interrupted_reads(&latency, 10000);
 	assert_int_equal(clean.mean_ps, 20000);
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 633);
 	assert_int_equal(clean.mean_high_ps, 20000 + 500 + 633);
 	for (size_t run = 0; run < 99; run++)
 		add_reads(&gigahertz, durations, RUN);
-	clean = latency_without_hits(&latency, 10000);
+	clean = latency_without_interrupted_reads(&latency, 10000);
 	assert_int_equal(clean.mean_low_ps, 20000 - 500 - 64); /* a hundred times as many reads have a tenth of the error */
 }
 
@@ -275,11 +275,11 @@ TEST(a_percentile_is_a_hit_if_its_read_is_a_hit)
 	add_reads(&gigahertz, hits, 10);
 	add_reads(&gigahertz, durations, RUN - 10);
 	assert_int_equal(latency.count, 10000);
-	assert_false(latency_is_percentile_a_hit(&latency, 99900, 10000));
+	assert_false(latency_is_percentile_interrupted(&latency, 99900, 10000));
 	add_reads(&gigahertz, hits, 2);
-	assert_true(latency_is_percentile_a_hit(&latency, 99900, 10000));
-	assert_false(latency_is_percentile_a_hit(&latency, 99900, 20000));
-	assert_false(latency_is_percentile_a_hit(&latency, 99000, 10000));
+	assert_true(latency_is_percentile_interrupted(&latency, 99900, 10000));
+	assert_false(latency_is_percentile_interrupted(&latency, 99900, 20000));
+	assert_false(latency_is_percentile_interrupted(&latency, 99000, 10000));
 }
 
 TEST(a_lower_threshold_leaves_more_reads_out)
@@ -290,11 +290,11 @@ TEST(a_lower_threshold_leaves_more_reads_out)
 	for (size_t i = 0; i < RUN; i++)
 		durations[i] = i < 990 ? 100 : i < 999 ? 9000 : 50000;
 	add_reads(&gigahertz, durations, RUN);
-	clean = latency_without_hits(&latency, 2000);
+	clean = latency_without_interrupted_reads(&latency, 2000);
 	assert_int_equal(clean.hit, 10);
 	assert_int_equal(clean.max_ns, 100);
-	assert_int_equal(latency_without_hits(&latency, 60000).hit, 0);
-	assert_int_equal(latency_without_hits(&latency, 60000).max_ns, 50000);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 60000).hit, 0);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 60000).max_ns, 50000);
 }
 
 /*
@@ -304,14 +304,14 @@ TEST(a_lower_threshold_leaves_more_reads_out)
 TEST(long_reads_of_a_slow_clock_are_no_hits)
 {
 	add_reads(&gigahertz, (const uint64_t[]){ 1000000, 1000000, 1009000, 1100000 }, 4);
-	assert_int_equal(latency_without_hits(&latency, 10000).hit, 1);
-	assert_int_equal(latency_without_hits(&latency, 10000).count, 3);
-	assert_int_equal(latency_without_hits(&latency, UINT64_C(1) << 40).hit, 0);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 10000).hit, 1);
+	assert_int_equal(latency_without_interrupted_reads(&latency, 10000).count, 3);
+	assert_int_equal(latency_without_interrupted_reads(&latency, UINT64_C(1) << 40).hit, 0);
 }
 
 TEST(without_reads_there_are_no_clean_figures)
 {
-	struct latency_clean clean = latency_without_hits(&latency, 10000);
+	struct latency_clean clean = latency_without_interrupted_reads(&latency, 10000);
 
 	assert_int_equal(clean.hit, 0);
 	assert_int_equal(clean.count, 0);
