@@ -37,8 +37,8 @@ machine_read_firmware_tables(struct machine *machine, struct report *report)
 	struct lapic lapic;
 
 	cpu_read_facts(&machine->platform.cpu);
-	paravirtual_read(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
-	machine->apic_id = lapic_open(&lapic) ? machine->platform.cpu.apic_id : lapic_id(&lapic);
+	paravirtual_read_interfaces(&machine->platform.cpu, guard_run, &machine->platform.paravirtual);
+	machine->apic_id = lapic_open(&lapic) ? machine->platform.cpu.apic_id : lapic_read_id(&lapic);
 	acpi->madt.apic_ids = machine->apic_ids;
 	acpi->madt.core_max = ACPI_CORES_MAX;
 	acpi_read_facts(&memory, firmware_find_rsdp(), acpi);
@@ -287,7 +287,8 @@ open_machine(struct machine *machine, const struct plan *plan, struct console *c
 		.phase_starts = start_phase,
 		.smi_count = cpu->counts_smis ? cpu_read_smi_count : NULL,
 	};
-	machine->stolen_counter = steal_open_counter(cpu, &machine->platform.paravirtual, guard_run, guard_raise_fault);
+	machine->stolen_counter = steal_time_open_counter(cpu, &machine->platform.paravirtual, guard_run,
+							  guard_raise_fault);
 	machine->run.hooks.stolen_counter = &machine->stolen_counter;
 	machine->progress.on_draw = feed_watchdog_and_save;
 	machine->progress.on_draw_context = machine;

@@ -147,7 +147,7 @@ progress_make_hooks(struct progress *progress, struct console *console, bool lfe
 		.tsc_ordered = lfence_serialises ? hw_tsc_lfence : hw_tsc_mfence,
 		.pause = hw_pause,
 		.spin_ns = SURVEY_SPIN_NS,
-		.core_facts = cpu_read_core,
+		.core_facts = cpu_read_core_facts,
 		.expired = has_deadline_passed,
 		.asked = is_end_requested,
 		.progress = show_progress,

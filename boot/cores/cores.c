@@ -182,15 +182,15 @@ cores_find_by_broadcast(uint32_t *ids, size_t space)
 
 	if (lapic_open(&cores.startup.lapic) || !cores_memory_allocate(&cores, 1, 1, &own_ids))
 		return 0;
-	startup_clear_ids(ids, space);
+	startup_clear_apic_ids(ids, space);
 	cores.setup->unlisted_ids = ids;
 	cores.setup->unlisted_space = (uint32_t)space;
-	scale_init(&cores.startup.scale, startup_get_rate_or_default((struct rate){ 0, 0 }));
-	startup_broadcast(&cores.startup, &cores.setup->unlisted, cpu_count_threads() - 1);
+	scale_init(&cores.startup.scale, startup_get_tsc_rate_or_default((struct rate){ 0, 0 }));
+	startup_start_by_broadcast(&cores.startup, &cores.setup->unlisted, cpu_count_threads() - 1);
 
 	size_t arrived = __atomic_load_n(&cores.setup->unlisted, __ATOMIC_ACQUIRE);
 
-	return startup_gather_ids(ids, arrived < space ? arrived : space);
+	return startup_gather_apic_ids(ids, arrived < space ? arrived : space);
 }
 
 bool
@@ -224,11 +224,11 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 	cores->count = listed;
 	smp->count = listed;
 	cores_assign_numbers(cores, madt, own_apic_id, wanted, ids);
-	scale_init(&cores->startup.scale, startup_get_rate_or_default(tsc));
+	scale_init(&cores->startup.scale, startup_get_tsc_rate_or_default(tsc));
 	for (size_t i = 1; i < cores->startup.count; i++)
 		cores->startup.slots[i].awake_ticks = scale_ns_to_ticks(&cores->startup.scale, limits.awake_ns);
 
-	startup_clear_ids(&cores->unlisted_id, 1);
+	startup_clear_apic_ids(&cores->unlisted_id, 1);
 	cores->setup->unlisted_ids = &cores->unlisted_id;
 	cores->setup->unlisted_space = 1;
 
@@ -244,7 +244,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 void
 cores_stop(struct cores *cores)
 {
-	dispatch_halt_all(&cores->startup);
+	dispatch_halt_all_cores(&cores->startup);
 }
 
 /*

@@ -85,7 +85,7 @@ describe_machine(struct report *report, const struct platform *platform, const s
 	report->tsc_is_invariant = cpu->tsc_is_invariant;
 	report->lapic_always_runs = cpu->lapic_always_runs;
 	report->cores_listed = platform->acpi.madt.enabled ? platform->acpi.madt.enabled : 1;
-	report->linux_distrusts_tsc = cpu_tsc_is_distrusted(cpu, report->cores_listed);
+	report->linux_distrusts_tsc = cpu_does_linux_distrust_tsc(cpu, report->cores_listed);
 	text_init(&text, report->started_at, sizeof(report->started_at));
 	firmware_print_time(&text);
 }

@@ -96,7 +96,7 @@ send_missing_eoi(void)
 }
 
 static void
-run_with_own_handlers(struct window *window)
+run_window_with_own_handlers(struct window *window)
 {
 	struct table_register found = processor_read_idtr(), own = { VECTORS * sizeof(*gates) - 1, (uintptr_t)gates };
 	uint16_t selector;
@@ -126,7 +126,7 @@ run_on_boot_core(void (*work)(void *argument), void (*after)(void *argument), vo
 	uint64_t held = firmware_block_callbacks();
 	uint64_t interrupts = hw_interrupts_mask();
 
-	run_with_own_handlers(&window);
+	run_window_with_own_handlers(&window);
 	hw_interrupts_restore(interrupts);
 	firmware_allow_callbacks(held);
 	tick_set_stopped(&tick, false);
@@ -144,7 +144,7 @@ run_on_started_core(void (*work)(void *argument), void (*after)(void *argument),
 {
 	struct window window = { .work = work, .after = after, .argument = argument };
 
-	run_with_own_handlers(&window);
+	run_window_with_own_handlers(&window);
 	return NULL;
 }
 

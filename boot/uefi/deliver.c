@@ -15,8 +15,8 @@
  * screen first shows the summary and the text SAVING.
  */
 static void
-save_and_show(struct console *console, struct plan *plan, struct report *report, const struct text *texts[SAVE_FILES],
-	      struct checkpoint *checkpoint, struct pager *pager)
+save_and_show_report(struct console *console, struct plan *plan, struct report *report,
+		     const struct text *texts[SAVE_FILES], struct checkpoint *checkpoint, struct pager *pager)
 {
 	unsigned number = checkpoint_mark_measurements_ended(checkpoint);
 	const char *damage = checkpoint->damage;
@@ -54,7 +54,7 @@ deliver_report(struct console *console, struct plan *plan, struct report *report
 		pager_show_document(pager, console, "Error", DELIVER_TOO_LARGE);
 		return false;
 	}
-	save_and_show(console, plan, report, texts, checkpoint, pager);
+	save_and_show_report(console, plan, report, texts, checkpoint, pager);
 	blocks_queue_report(&console->serial, plan, report);
 	return true;
 }

@@ -195,7 +195,7 @@ measure_and_report(struct application *app)
 	bool delivered = deliver_report(&app->console, &app->plan, report, &app->checkpoint, &app->pager);
 
 	if (delivered)
-		send_schedule_report(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
+		send_report_at_end(&app->send, report, &app->plan, &app->netboot.server, &app->pager);
 	enum exit_result result = delivered ? get_exit_result(report->verdict) : EXIT_ERROR;
 
 	exit_application(app, result, !machine->cores.firmware_lost_cores);

@@ -51,8 +51,8 @@ send_report_now(void *context)
 }
 
 void
-send_schedule_report(struct send *send, const struct report *report, const struct plan *plan,
-		     const struct server *booted, struct pager *pager)
+send_report_at_end(struct send *send, const struct report *report, const struct plan *plan,
+		   const struct server *booted, struct pager *pager)
 {
 	*send = (struct send){ .plan = plan, .address = report->options.save_url, .pager = pager };
 	if (!report->options.save_given && !send->address[0]) {

@@ -23,7 +23,7 @@ struct send {
  * screen and the serial lines. Without save=, the report is sent to BOOTED if this server accepts requests. Does
  * nothing if neither the options nor BOOTED have an address. The caller keeps all arguments valid until this step.
  */
-void send_schedule_report(struct send *send, const struct report *report, const struct plan *plan,
-			  const struct server *booted, struct pager *pager);
+void send_report_at_end(struct send *send, const struct report *report, const struct plan *plan,
+			const struct server *booted, struct pager *pager);
 
 #endif

@@ -55,7 +55,8 @@ wait_for_tick(const struct calibrating *c, uint64_t *due_tsc)
 }
 
 static bool
-measure_over_ticks(const struct calibrating *c, const struct lapic *lapic, struct reading *first, struct reading *last)
+read_at_first_and_last_tick(const struct calibrating *c, const struct lapic *lapic, struct reading *first,
+			    struct reading *last)
 {
 	uint64_t due_tsc = hw_tsc() + scale_ns_to_ticks(c->scale, TICK_NS);
 
@@ -121,7 +122,7 @@ linux_lapic_calibrate(const struct calibrating *c, struct calibration_result *re
 	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | LAPIC_SPURIOUS_VECTOR);
 	lapic_write(&lapic, LAPIC_DIVIDE, DIVIDE_BY_16);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, UINT32_MAX);
-	if (measure_over_ticks(c, &lapic, &first, &last))
+	if (read_at_first_and_last_tick(c, &lapic, &first, &last))
 		calculate_lapic_rate(&first, &last, result);
 	else
 		calibration_set_failure(result, NO_TIME);

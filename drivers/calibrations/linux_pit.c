@@ -56,7 +56,7 @@ wait_for_high_byte_change(uint8_t high, struct change *change)
 }
 
 static void
-measure_by_high_bytes(struct calibration_result *result)
+measure_tsc_rate_by_high_bytes(struct calibration_result *result)
 {
 	struct change first, now;
 	unsigned i;
@@ -99,7 +99,7 @@ linux_pit_calibrate(const struct calibrating *calibrating, struct calibration_re
 	hw_out8(PIT_DATA_2, 0xff);
 	hw_out8(PIT_DATA_2, 0xff);
 	(void)pit_high_byte_equals(0); /* waits for the next PIT tick, at which the PIT loads the count */
-	measure_by_high_bytes(result);
+	measure_tsc_rate_by_high_bytes(result);
 	pit_start_counting();
 	hw_interrupts_restore(interrupts);
 }

@@ -138,8 +138,8 @@ enum outcome_of_try { TRY_DISTURBED, TRY_DIFFERS, TRY_AGREES };
  * this try's rate by the reference clock is lower.
  */
 static enum outcome_of_try
-measure_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,
-	     struct calibration_result *result)
+measure_both_rates_once(const struct calibrating *c, unsigned ms, uint64_t *pit_khz, uint64_t *reference_khz,
+			struct calibration_result *result)
 {
 	uint64_t interrupts = hw_interrupts_mask(), khz, by_pit;
 	struct end first = read_reference_and_tsc(c), last;
@@ -166,7 +166,7 @@ linux_reference_calibrate(const struct calibrating *c, struct calibration_result
 	unsigned ms = SHORT_MS;
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		enum outcome_of_try outcome = measure_once(c, ms, &pit_khz, &reference_khz, result);
+		enum outcome_of_try outcome = measure_both_rates_once(c, ms, &pit_khz, &reference_khz, result);
 
 		if (outcome == TRY_AGREES) {
 			calibration_set_rate_khz(result, reference_khz);

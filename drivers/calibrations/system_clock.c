@@ -60,7 +60,7 @@ valkey_calibrate(const struct calibrating *c, struct calibration_result *result)
 }
 
 static bool
-is_stable(uint64_t hz, uint64_t before_hz)
+is_rate_stable(uint64_t hz, uint64_t before_hz)
 {
 	uint64_t differ = hz > before_hz ? hz - before_hz : before_hz - hz;
 
@@ -86,7 +86,7 @@ measure_hz_until_stable(const struct calibrating *c, struct calibration_result *
 		result->readings[2 * (estimates % ESTIMATES_MAX)] = ns;
 		result->readings[2 * (estimates++ % ESTIMATES_MAX) + 1] = ticks;
 		result->reading_count = 2 * (estimates < ESTIMATES_MAX ? estimates : ESTIMATES_MAX);
-		stable = is_stable(hz, before_hz) ? stable + 1 : 0;
+		stable = is_rate_stable(hz, before_hz) ? stable + 1 : 0;
 		before_hz = hz;
 	}
 	return stable == POSTGRESQL_STABLE ? hz : 0;

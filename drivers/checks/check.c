@@ -7,14 +7,14 @@
 /*
  * Longest time that counts for one poll: a poll has a few accesses, and an access takes up to 57 us in a nested guest.
  */
-#define WATCH_POLL_NS_MAX  UINT64_C(100000)
+#define CHECK_POLL_NS_MAX  UINT64_C(100000)
 /* the TSC has stopped if this many polls in a row read the same value; these polls take at least 8 ms */
-#define WATCH_STILL_POLLS_MAX 65536u
+#define CHECK_STILL_POLLS_MAX 65536u
 /*
  * Assumed duration of a poll of a port, which limits the number of polls. Bare metal takes 500 ns or more. A wait may
  * end a fifth too early in an emulator, whose polls took only 120 ns.
  */
-#define WATCH_POLL_NS_MIN  150u
+#define CHECK_POLL_NS_MIN  150u
 
 static uint64_t
 read_tsc(void *device)
@@ -23,7 +23,7 @@ read_tsc(void *device)
 }
 
 void
-check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first)
+check_discard_rows_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first)
 {
 	if (probe_counter_moves(read_tsc, checking->device))
 		return;
@@ -62,17 +62,17 @@ void
 check_run_all(const struct checking *checking, const struct check *checks, struct behaviours *behaviours)
 {
 	for (; checks->rule; checks++) {
-		bool asked = check_must_run(checking, behaviours, 1);
+		bool asked = check_are_next_rows_due(checking, behaviours, 1);
 		struct behaviour *row = behaviour_add_row(behaviours, checks->rule, checking->rows->id);
 
 		if (row && asked && has_enough_time(checking, checks->needs_ns, row))
 			checks->run(checking, row);
-		check_discard_if_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
+		check_discard_rows_if_tsc_stopped(checking, behaviours, behaviours->count - (row != NULL));
 	}
 }
 
 bool
-check_must_run(const struct checking *checking, const struct behaviours *behaviours, size_t count)
+check_are_next_rows_due(const struct checking *checking, const struct behaviours *behaviours, size_t count)
 {
 	const struct behaviours *before = checking->before;
 
@@ -89,7 +89,7 @@ check_read_tsc(const struct device *device)
 }
 
 uint64_t
-check_count_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks)
+check_convert_to_clock_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks)
 {
 	return scale_mul_div_wide((unsigned __int128)tsc_ticks * scale->hz.den, rate.num,
 				  (unsigned __int128)scale->hz.num * rate.den, SCALE_UP);
@@ -124,25 +124,25 @@ check_set_figure(struct behaviour *row, int64_t low, int64_t high)
 	row->measured = low + (high - low) / 2;
 }
 
-struct check_watch
-check_watch_begin(const struct checking *checking, uint64_t bound_ns)
+struct check_wait
+check_wait_begin(const struct checking *checking, uint64_t bound_ns)
 {
-	return (struct check_watch){
+	return (struct check_wait){
 		.device = checking->device,
 		.bound_ticks = scale_ns_to_ticks(checking->scale, bound_ns),
-		.poll_ticks_max = scale_ns_to_ticks(checking->scale, WATCH_POLL_NS_MAX),
+		.poll_ticks_max = scale_ns_to_ticks(checking->scale, CHECK_POLL_NS_MAX),
 		.last_tsc = check_read_tsc(checking->device),
-		.polls_left = bound_ns / WATCH_POLL_NS_MIN + 1,
+		.polls_left = bound_ns / CHECK_POLL_NS_MIN + 1,
 	};
 }
 
 bool
-check_watch_has_time_left(struct check_watch *watch)
+check_wait_has_time_left(struct check_wait *wait)
 {
-	uint64_t now = check_read_tsc(watch->device), ticks = now - watch->last_tsc;
+	uint64_t now = check_read_tsc(wait->device), ticks = now - wait->last_tsc;
 
-	watch->last_tsc = now;
-	watch->seen_ticks += ticks < watch->poll_ticks_max ? ticks : watch->poll_ticks_max;
-	watch->still = ticks ? 0 : watch->still + 1;
-	return --watch->polls_left && watch->still < WATCH_STILL_POLLS_MAX && watch->seen_ticks < watch->bound_ticks;
+	wait->last_tsc = now;
+	wait->seen_ticks += ticks < wait->poll_ticks_max ? ticks : wait->poll_ticks_max;
+	wait->still = ticks ? 0 : wait->still + 1;
+	return --wait->polls_left && wait->still < CHECK_STILL_POLLS_MAX && wait->seen_ticks < wait->bound_ticks;
 }

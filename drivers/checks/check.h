@@ -29,7 +29,7 @@ struct check {
 void check_run_all(const struct checking *checking, const struct check *checks, struct behaviours *behaviours);
 
 /* If the TSC has stopped, marks the rows from index FIRST on as not checked, because the TSC timed their checks. */
-void check_discard_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
+void check_discard_rows_if_tsc_stopped(const struct checking *checking, struct behaviours *behaviours, size_t first);
 
 /* Returns the time that is left of the budget, in ns. */
 uint64_t check_get_time_left_ns(const struct checking *checking);
@@ -38,7 +38,7 @@ uint64_t check_get_time_left_ns(const struct checking *checking);
 uint64_t check_read_tsc(const struct device *device);
 
 /* Returns the number of ticks that a clock makes in TSC_TICKS, rounded up. RATE is the rate of the clock. */
-uint64_t check_count_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
+uint64_t check_convert_to_clock_ticks(const struct scale *scale, struct rate rate, uint64_t tsc_ticks);
 
 /* Returns true if baretick runs in a guest, where emulated devices may react late. */
 bool check_is_guest(const struct checking *checking);
@@ -53,7 +53,7 @@ void check_mark_disturbed(struct behaviour *row);
  * Returns true if one of the next COUNT rows of BEHAVIOURS must be checked now. The first pass checks all rows. A
  * repetition checks only rows whose check was disturbed by preemption.
  */
-bool check_must_run(const struct checking *checking, const struct behaviours *behaviours, size_t count);
+bool check_are_next_rows_due(const struct checking *checking, const struct behaviours *behaviours, size_t count);
 
 /* Stores the measured interval from LOW to HIGH in ROW, in the rule's unit. */
 void check_set_figure(struct behaviour *row, int64_t low, int64_t high);
@@ -62,7 +62,7 @@ void check_set_figure(struct behaviour *row, int64_t low, int64_t high);
  * A bounded wait for a device. It counts only time in which the core ran, so that the device gets the full time even if
  * the core is preempted. The wait also ends after a maximum number of polls, in case the TSC has stopped.
  */
-struct check_watch {
+struct check_wait {
 	const struct device *device;
 	/* POLL_TICKS_MAX is the longest time that counts for one poll, in TSC ticks */
 	uint64_t bound_ticks, poll_ticks_max;
@@ -70,8 +70,8 @@ struct check_watch {
 	unsigned still; /* number of successive polls with the same TSC reading */
 };
 
-struct check_watch check_watch_begin(const struct checking *checking, uint64_t bound_ns);
+struct check_wait check_wait_begin(const struct checking *checking, uint64_t bound_ns);
 /* Called for each poll. Returns false when the wait is over. */
-bool check_watch_has_time_left(struct check_watch *watch);
+bool check_wait_has_time_left(struct check_wait *wait);
 
 #endif

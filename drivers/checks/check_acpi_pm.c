@@ -95,7 +95,8 @@ static bool
 acpi_pm_jumped(const struct checking *checking, const struct sample *then, const struct sample *now)
 {
 	uint64_t ticks = clock_elapsed_ticks(checking->rows, then->ticks, now->ticks);
-	uint64_t allowed = check_count_ticks(checking->scale, checking->rows->claimed, now->end - then->begin);
+	uint64_t allowed = check_convert_to_clock_ticks(checking->scale, checking->rows->claimed,
+							now->end - then->begin);
 
 	return ticks > PM_LEAP_FACTOR * allowed + PM_LEAP_TICKS;
 }

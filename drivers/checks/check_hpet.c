@@ -86,10 +86,10 @@ test_stopping_once(const struct checking *checking, struct behaviour *row)
 	if (stop.stopped != stop.stopped_later)
 		behaviour_set_text(row, "The counter counts while ENABLE_CNF is 0: from %xh to %xh.", stop.stopped,
 			       stop.stopped_later);
-	else if (stop.stopped - stop.running > hpet_get_ticks_max(&pace, stop.off_ticks))
+	else if (stop.stopped - stop.running > hpet_get_ticks_max_during(&pace, stop.off_ticks))
 		behaviour_set_text(row, "When ENABLE_CNF became 0, the counter jumped to %xh from %xh.",
 				   stop.stopped, stop.running);
-	else if (stop.running_again - stop.stopped > hpet_get_ticks_max(&pace, stop.on_ticks))
+	else if (stop.running_again - stop.stopped > hpet_get_ticks_max_during(&pace, stop.on_ticks))
 		behaviour_set_text(row, "The counter stopped at %xh, but continues from %xh.", stop.stopped,
 				   stop.running_again);
 	else if (!probe_counter_moves(read_low_half, checking->device))

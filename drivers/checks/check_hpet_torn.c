@@ -33,7 +33,7 @@ sample_counter(const struct checking *checking, bool in_one_access)
 static bool
 is_plausible_step(const struct hpet_pace *pace, const struct sample *then, const struct sample *now)
 {
-	return now->ticks - then->ticks <= hpet_get_ticks_max(pace, now->end - then->begin);
+	return now->ticks - then->ticks <= hpet_get_ticks_max_during(pace, now->end - then->begin);
 }
 
 /*
@@ -57,13 +57,13 @@ static void
 read_across_rollover(const struct checking *checking, struct behaviour *row, const struct hpet_pace *pace,
 		     bool in_one_access)
 {
-	struct check_watch watch = check_watch_begin(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
+	struct check_wait wait = check_wait_begin(checking, TORN_BEFORE_NS + TORN_EXTRA_NS);
 	uint64_t interrupts = hw_interrupts_mask(), crossing_ticks = 0;
 	struct sample then = sample_counter(checking, false), now = then;
 	unsigned after = 0, readings = 1;
 	bool torn = false;
 
-	while (!torn && after < TORN_READINGS_AFTER && check_watch_has_time_left(&watch)) {
+	while (!torn && after < TORN_READINGS_AFTER && check_wait_has_time_left(&wait)) {
 		now = sample_counter(checking, in_one_access && readings % 2);
 		readings++;
 		torn = !is_plausible_step(pace, &then, &now);

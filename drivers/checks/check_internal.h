@@ -12,7 +12,7 @@ struct hpet_pace { /* a rate: HPET ticks, and TSC ticks in the same time */
 };
 
 /* Returns the maximum number of HPET ticks in TSC_TICKS, with a margin for the error of PACE. */
-uint64_t hpet_get_ticks_max(const struct hpet_pace *pace, uint64_t tsc_ticks);
+uint64_t hpet_get_ticks_max_during(const struct hpet_pace *pace, uint64_t tsc_ticks);
 
 /* Measures the HPET's rate for 20 us. */
 struct hpet_pace hpet_measure_rate_by_tsc(const struct checking *checking);
@@ -21,7 +21,7 @@ struct hpet_pace hpet_measure_rate_by_tsc(const struct checking *checking);
 check_function hpet_check_torn_readings;
 
 /* Results of polling the RTC's periodic flag. The functions are in check_rtc_pf.c. */
-struct rtc_flag {
+struct periodic_flag {
 	uint64_t hz; /* selected rate of the periodic flag */
 	uint64_t begin, polled, end; /* TSC before the first poll, and TSC before and after the latest poll */
 	uint64_t longest_ticks; /* longest time in TSC ticks from the start of a poll to the end of the next poll */
@@ -31,13 +31,14 @@ struct rtc_flag {
 };
 
 /* Selects the rate HZ, whose bits in register A are SELECT, and clears a pending flag. The caller masks interrupts. */
-struct rtc_flag rtc_flag_start(const struct checking *checking, uint64_t hz, uint8_t select);
+struct periodic_flag periodic_flag_start_polling(const struct checking *checking, uint64_t hz, uint8_t select);
 
 /* Reads the flag in register C once. The read also clears the register's other flags. */
-void rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag);
+void periodic_flag_poll(const struct checking *checking, struct periodic_flag *flag);
 
 /* Fills ROW with the result of FLAG. The rate of FLAG is slow, and interrupts were enabled between its polls. */
-void rtc_flag_report_rate(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row);
+void periodic_flag_report_rate(const struct checking *checking, const struct periodic_flag *flag,
+			       struct behaviour *row);
 
 /* Adds rows for the rates whose checks take less than 0.1 s. The last of these rates stays selected. */
 void rtc_check_fast_rates(const struct checking *checking, struct behaviours *behaviours);

@@ -19,7 +19,7 @@
  * ns per tick times 2^32. Rounds up if ROUND_UP is set, otherwise down.
  */
 static int64_t
-get_ppm_above(uint64_t measured, uint64_t multiplier, bool round_up)
+get_rate_excess_ppm(uint64_t measured, uint64_t multiplier, bool round_up)
 {
 	uint64_t apart = measured > multiplier ? measured - multiplier : multiplier - measured;
 
@@ -45,7 +45,8 @@ check_stated_rate(const struct checking *checking, struct behaviour *row, uint64
 		return;
 	}
 	khz = scale_mul_div_nearest(UINT64_C(1) << 32, PPM, multiplier);
-	check_set_figure(row, get_ppm_above(scale->least, multiplier, false), get_ppm_above(scale->most, multiplier, true));
+	check_set_figure(row, get_rate_excess_ppm(scale->least, multiplier, false),
+			 get_rate_excess_ppm(scale->most, multiplier, true));
 	behaviour_set_text(row,
 			   "The clock's page states a TSC rate of %lu kHz, which differs from the measured rate by %ld to %ld "
 			   "ppm.", khz, row->low,
@@ -60,7 +61,7 @@ check_stated_rate(const struct checking *checking, struct behaviour *row, uint64
 static bool
 was_rate_changed(const struct checking *checking, struct behaviour *row, uint64_t multiplier)
 {
-	uint64_t first = pvclock_get_first_multiplier(checking->device);
+	uint64_t first = pvclock_get_multiplier_at_open(checking->device);
 
 	if (!multiplier || multiplier == first)
 		return false;
@@ -74,7 +75,7 @@ was_rate_changed(const struct checking *checking, struct behaviour *row, uint64_
 static void
 pvclock_check_stated_rate(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t refused = pvclock_count_refused_cores(checking->device), multiplier;
+	uint64_t refused = pvclock_count_cores_without_page(checking->device), multiplier;
 	struct pvclock taken;
 	struct text text;
 	size_t length;
@@ -115,9 +116,9 @@ page_stays_invalid(const struct checking *checking)
 }
 
 static void
-hv_page_check_fallbacks(const struct checking *checking, struct behaviour *row)
+hv_page_check_msr_fallbacks(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t fallbacks = hv_page_count_fallbacks(checking->device);
+	uint64_t fallbacks = hv_page_count_msr_fallbacks(checking->device);
 
 	if (checking->rows->state != CLOCK_PRESENT && !fallbacks) {
 		behaviour_set_text(row, "This clock has no page to check.");
@@ -206,13 +207,13 @@ void
 hv_page_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check all[] = {
-		{ "pv-fallback", LASTING_NS, hv_page_check_fallbacks },
+		{ "pv-fallback", LASTING_NS, hv_page_check_msr_fallbacks },
 		{ "pv-claim", CLAIM_NS, hv_page_check_stated_rate },
 		{ "pv-page-apart", APART_NS_MIN, hv_page_compare_with_msr },
 		{ NULL, 0, NULL },
 	};
 	static const struct check unusable[] = {
-		{ "pv-fallback", 0, hv_page_check_fallbacks },
+		{ "pv-fallback", 0, hv_page_check_msr_fallbacks },
 		{ NULL, 0, NULL },
 	};
 

@@ -51,7 +51,7 @@ take_sample(const struct checking *checking)
 }
 
 static struct sample
-take_sample_masked(const struct checking *checking)
+take_sample_without_interrupts(const struct checking *checking)
 {
 	uint64_t interrupts = hw_interrupts_mask();
 	struct sample sample = take_sample(checking);
@@ -80,11 +80,12 @@ wait_varying_time(const struct checking *checking, unsigned reading)
 static void
 check_count_step(const struct checking *checking, struct behaviour *row)
 {
-	uint64_t first_ticks = take_sample_masked(checking).ticks, step = 0;
+	uint64_t first_ticks = take_sample_without_interrupts(checking).ticks, step = 0;
 
 	for (unsigned i = 0; i < STEP_READS; i++) {
 		wait_varying_time(checking, i);
-		step = gcd(step, get_elapsed_ticks(checking, first_ticks, take_sample_masked(checking).ticks));
+		step = gcd(step, get_elapsed_ticks(checking, first_ticks,
+						   take_sample_without_interrupts(checking).ticks));
 	}
 	if (step == 0) {
 		behaviour_set_text(row, "The counter did not change in %u readings.", STEP_READS);

@@ -24,7 +24,7 @@ struct duration {
 };
 
 static struct duration
-get_nominal_duration(const struct checking *checking)
+get_nominal_count_duration(const struct checking *checking)
 {
 	const struct rate *claimed = &checking->rows->claimed, *tsc = &checking->scale->hz;
 	uint64_t ticks = scale_mul_div_wide((unsigned __int128)tsc->num * claimed->den, OUT_CLOCKS,
@@ -39,7 +39,7 @@ get_nominal_duration(const struct checking *checking)
  * from 0 to UINT64_MAX.
  */
 static struct duration
-measure_duration(const struct checking *checking, uint64_t ns)
+measure_count_duration(const struct checking *checking, uint64_t ns)
 {
 	uint64_t interrupts = hw_interrupts_mask(), clocks;
 	struct sample first, last;
@@ -76,11 +76,11 @@ durations_overlap(const struct duration *a, const struct duration *b)
  * that it differs from the nominal rate. Otherwise uses the nominal rate.
  */
 static struct duration
-get_requested_duration(const struct checking *checking)
+get_requested_count_duration(const struct checking *checking)
 {
-	struct duration claim = get_nominal_duration(checking);
+	struct duration claim = get_nominal_count_duration(checking);
 	uint64_t ns = scale_ns(checking->scale, claim.high_ticks);
-	struct duration pace = measure_duration(checking, ns), again = measure_duration(checking, ns / 2);
+	struct duration pace = measure_count_duration(checking, ns), again = measure_count_duration(checking, ns / 2);
 
 	if (durations_overlap(&claim, &pace) || durations_overlap(&claim, &again) || !durations_overlap(&pace, &again))
 		return claim;
@@ -97,7 +97,7 @@ struct rise {
 static enum out
 test_out_pin(const struct checking *checking, const struct duration *requested, struct rise *rise)
 {
-	struct check_watch watch;
+	struct check_wait wait;
 	uint64_t begin, end, written_begin, written_end, low_tsc = 0;
 	bool high, was_low = false;
 
@@ -106,7 +106,7 @@ test_out_pin(const struct checking *checking, const struct duration *requested, 
 	written_begin = check_read_tsc(checking->device);
 	hw_out8(PIT_DATA_2, OUT_COUNT >> 8);
 	written_end = check_read_tsc(checking->device);
-	watch = check_watch_begin(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, requested->high_ticks));
+	wait = check_wait_begin(checking, OUT_BOUND_FACTOR * scale_ns(checking->scale, requested->high_ticks));
 	do {
 		begin = check_read_tsc(checking->device);
 		high = hw_in8(PORT_B) & PORT_B_OUT_2;
@@ -115,7 +115,7 @@ test_out_pin(const struct checking *checking, const struct duration *requested, 
 			was_low = true;
 			low_tsc = begin;
 		}
-	} while (!high && check_watch_has_time_left(&watch));
+	} while (!high && check_wait_has_time_left(&wait));
 	if (!high)
 		return OUT_NEVER_HIGH;
 	if (!was_low)
@@ -152,7 +152,7 @@ report_rise(const struct checking *checking, struct behaviour *row, const struct
 
 /* Returns the distance in TSC ticks between RISE and the requested time. Returns 0 if the intervals overlap. */
 static uint64_t
-get_distance_ticks(const struct rise *rise, const struct duration *requested)
+get_rise_distance_ticks(const struct rise *rise, const struct duration *requested)
 {
 	if (rise->low_ticks > 0 && (uint64_t)rise->low_ticks > requested->high_ticks)
 		return (uint64_t)rise->low_ticks - requested->high_ticks;
@@ -168,7 +168,7 @@ get_distance_ticks(const struct rise *rise, const struct duration *requested)
 static bool
 is_rise_nearer(const struct rise *rise, const struct rise *best, const struct duration *requested)
 {
-	uint64_t far = get_distance_ticks(rise, requested), best_far = get_distance_ticks(best, requested);
+	uint64_t far = get_rise_distance_ticks(rise, requested), best_far = get_rise_distance_ticks(best, requested);
 
 	if (far != best_far)
 		return far < best_far;
@@ -190,8 +190,8 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		behaviour_set_text(row, "Port 61h, where OUT is read, reads FFh.");
 		return;
 	}
-	time = get_requested_duration(checking);
-	if (time.high_ticks > PACE_SLOWEST_FACTOR * get_nominal_duration(checking).high_ticks) {
+	time = get_requested_count_duration(checking);
+	if (time.high_ticks > PACE_SLOWEST_FACTOR * get_nominal_count_duration(checking).high_ticks) {
 		behaviour_set_text(row, "The counter hardly counts.");
 		return;
 	}

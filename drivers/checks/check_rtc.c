@@ -114,7 +114,7 @@ record_uip(struct update_watch *w, const struct update_poll *poll)
  * be set for at least 244 us before the seconds change.
  */
 static bool
-changed_without_uip(const struct update_watch *w, const struct update_poll *poll)
+seconds_changed_without_uip(const struct update_watch *w, const struct update_poll *poll)
 {
 	return w->last.good && poll->end - w->last.begin < scale_ns_to_ticks(w->checking.scale, UIP_NS_MIN);
 }
@@ -137,7 +137,7 @@ record_second(struct update_watch *w, const struct update_poll *poll)
 			w->seconds.from = w->seconds.latest;
 			w->seconds.to = second;
 		}
-		w->without_uip += changed_without_uip(w, poll);
+		w->without_uip += seconds_changed_without_uip(w, poll);
 	}
 	w->seconds.known = true;
 	w->seconds.latest = second;
@@ -145,7 +145,7 @@ record_second(struct update_watch *w, const struct update_poll *poll)
 }
 
 static bool
-is_uip_determined(const struct update_watch *w)
+has_uip_result(const struct update_watch *w)
 {
 	if (w->without_uip >= w->times_min || w->updates >= w->long_min)
 		return true;
@@ -153,15 +153,15 @@ is_uip_determined(const struct update_watch *w)
 }
 
 static bool
-are_seconds_determined(const struct update_watch *w)
+has_seconds_result(const struct update_watch *w)
 {
 	return w->seconds.wrong ? w->seconds.wrong >= w->times_min : w->seconds.right != 0;
 }
 
 static bool
-are_both_determined(const struct update_watch *w)
+has_uip_and_seconds_results(const struct update_watch *w)
 {
-	return is_uip_determined(w) && are_seconds_determined(w);
+	return has_uip_result(w) && has_seconds_result(w);
 }
 
 static bool
@@ -175,11 +175,11 @@ saw_update(const struct update_watch *w)
  * result, polls up to WATCH_LONG_NS. If FLAG is not NULL, also polls the periodic flag at 2 Hz.
  */
 static void
-watch_updates(struct update_watch *w, struct rtc_flag *flag)
+watch_updates(struct update_watch *w, struct periodic_flag *flag)
 {
 	const struct checking *checking = &w->checking;
 	uint64_t left_ns = check_get_time_left_ns(checking), good_ticks = scale_ns_to_ticks(checking->scale, UIP_NS_MIN);
-	struct check_watch watch = check_watch_begin(checking, left_ns < WATCH_LONG_NS ? left_ns : WATCH_LONG_NS);
+	struct check_wait wait = check_wait_begin(checking, left_ns < WATCH_LONG_NS ? left_ns : WATCH_LONG_NS);
 	bool settled = false;
 
 	do {
@@ -187,7 +187,7 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 		struct update_poll poll = poll_registers_once(checking->device, good_ticks);
 
 		if (flag)
-			rtc_flag_poll(checking, flag);
+			periodic_flag_poll(checking, flag);
 		hw_interrupts_restore(interrupts);
 		if (w->polls++ == 0) {
 			w->first_tsc = poll.updating ? poll.begin : 0;
@@ -197,11 +197,11 @@ watch_updates(struct update_watch *w, struct rtc_flag *flag)
 		if (poll.good)
 			record_second(w, &poll);
 		w->last = poll;
-		settled = are_both_determined(w) && (!flag || flag->edges >= 2);
-	} while (!settled && check_watch_has_time_left(&watch) && check_get_time_left_ns(checking) &&
-		 ((saw_update(w) && !are_both_determined(w)) ||
-		  watch.seen_ticks < scale_ns_to_ticks(checking->scale, WATCH_NS)));
-	w->seen_ticks = watch.seen_ticks;
+		settled = has_uip_and_seconds_results(w) && (!flag || flag->edges >= 2);
+	} while (!settled && check_wait_has_time_left(&wait) && check_get_time_left_ns(checking) &&
+		 ((saw_update(w) && !has_uip_and_seconds_results(w)) ||
+		  wait.seen_ticks < scale_ns_to_ticks(checking->scale, WATCH_NS)));
+	w->seen_ticks = wait.seen_ticks;
 }
 
 static unsigned
@@ -216,7 +216,7 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 	uint64_t low_us = scale_ns(w->checking.scale, w->shortest_low_ticks) / US;
 	uint64_t high_us = scale_ns(w->checking.scale, w->shortest_high_ticks) / US + 1;
 
-	if (w->updates && is_uip_determined(w)) {
+	if (w->updates && has_uip_result(w)) {
 		check_set_figure(row, (int64_t)low_us, (int64_t)high_us);
 		behaviour_set_text(row, "The update flag (UIP) stayed 1 for %lu to %lu us in the shortest update; updates seen: %u.",
 			       low_us, high_us, w->updates);
@@ -249,7 +249,7 @@ report_seconds(const struct update_watch *w, struct behaviour *row)
 	if (!w->seconds.known && w->seconds.invalid) {
 		check_set_outcome(row, true);
 		behaviour_set_text(row, "The seconds register reads %02xh, which is not a second.", w->last.raw);
-	} else if (w->seconds.wrong && are_seconds_determined(w)) {
+	} else if (w->seconds.wrong && has_seconds_result(w)) {
 		check_set_outcome(row, true);
 		behaviour_set_text(row, "The seconds changed from %u to %u; updates seen: %u, with a wrong second: %u.",
 			       w->seconds.from, w->seconds.to, w->seconds.right + w->seconds.wrong, w->seconds.wrong);
@@ -283,7 +283,7 @@ check_battery(const struct checking *checking, struct behaviour *row)
  * time, because each observation takes over a second.
  */
 static void
-check_updates_and_slow_flag(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
+check_updates_and_2_hz_flag(const struct checking *checking, bool with_flag, struct behaviours *behaviours)
 {
 	bool guest = check_is_guest(checking);
 	struct update_watch w = {
@@ -291,14 +291,14 @@ check_updates_and_slow_flag(const struct checking *checking, bool with_flag, str
 	};
 	size_t first = behaviours->count;
 	struct behaviour *row;
-	struct rtc_flag flag;
+	struct periodic_flag flag;
 	uint64_t interrupts;
 
-	if (!check_must_run(checking, behaviours, with_flag ? 3 : 2))
+	if (!check_are_next_rows_due(checking, behaviours, with_flag ? 3 : 2))
 		return;
 	interrupts = hw_interrupts_mask();
 	if (with_flag)
-		flag = rtc_flag_start(checking, 2, A_RATE_2_HZ);
+		flag = periodic_flag_start_polling(checking, 2, A_RATE_2_HZ);
 	hw_interrupts_restore(interrupts);
 	watch_updates(&w, with_flag ? &flag : NULL);
 	if ((row = behaviour_add_row(behaviours, "rtc-update", checking->rows->id)))
@@ -306,13 +306,13 @@ check_updates_and_slow_flag(const struct checking *checking, bool with_flag, str
 	if ((row = behaviour_add_row(behaviours, "rtc-seconds", checking->rows->id)))
 		report_seconds(&w, row);
 	if (with_flag && (row = behaviour_add_row(behaviours, "rtc-periodic", checking->rows->id)))
-		rtc_flag_report_rate(checking, &flag, row);
-	check_discard_if_tsc_stopped(checking, behaviours, first);
+		periodic_flag_report_rate(checking, &flag, row);
+	check_discard_rows_if_tsc_stopped(checking, behaviours, first);
 }
 
 /* Sets ROW's sentence to the reason why open() could not use the flag: it is never set, or the firmware uses it. */
 static void
-explain_missing_flag(const struct checking *checking, struct behaviour *row)
+explain_missing_periodic_flag(const struct checking *checking, struct behaviour *row)
 {
 	behaviour_set_text(row, "%s", checking->rows[RTC_PF].reason);
 }
@@ -332,7 +332,9 @@ void
 rtc_check(const struct checking *checking, struct behaviours *behaviours)
 {
 	static const struct check battery[] = { { "rtc-battery", 0, check_battery }, { NULL, 0, NULL } };
-	static const struct check no_flag[] = { { "rtc-periodic", 0, explain_missing_flag }, { NULL, 0, NULL } };
+	static const struct check no_flag[] = {
+		{ "rtc-periodic", 0, explain_missing_periodic_flag }, { NULL, 0, NULL }
+	};
 	const struct clock *rows = checking->rows;
 	bool with_flag = rows[RTC_PF].state == CLOCK_PRESENT;
 
@@ -344,6 +346,6 @@ rtc_check(const struct checking *checking, struct behaviours *behaviours)
 	else
 		check_run_all(checking, no_flag, behaviours);
 	if (rows[RTC].state != CLOCK_STUCK)
-		check_updates_and_slow_flag(checking, with_flag && !checking->device->saved[RTC_NEEDS_PIE], behaviours);
+		check_updates_and_2_hz_flag(checking, with_flag && !checking->device->saved[RTC_NEEDS_PIE], behaviours);
 	restore_rate_and_index(checking, with_flag);
 }

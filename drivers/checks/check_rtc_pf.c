@@ -41,11 +41,11 @@ rtc_select_8192_hz(const struct checking *checking)
 	(void)rtc_read_register(device, REGISTER_C);
 }
 
-struct rtc_flag
-rtc_flag_start(const struct checking *checking, uint64_t hz, uint8_t select)
+struct periodic_flag
+periodic_flag_start_polling(const struct checking *checking, uint64_t hz, uint8_t select)
 {
 	struct device *device = checking->device;
-	struct rtc_flag flag = { .hz = hz };
+	struct periodic_flag flag = { .hz = hz };
 
 	rtc_write_register(device, REGISTER_A, (device->saved[SAVED_A] & A_DIVIDER) | select);
 	flag.begin = flag.polled = flag.end = check_read_tsc(device);
@@ -54,7 +54,7 @@ rtc_flag_start(const struct checking *checking, uint64_t hz, uint8_t select)
 }
 
 void
-rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag)
+periodic_flag_poll(const struct checking *checking, struct periodic_flag *flag)
 {
 	uint64_t begin = check_read_tsc(checking->device);
 	bool came = rtc_read_register(checking->device, REGISTER_C) & C_PF;
@@ -78,7 +78,7 @@ rtc_flag_poll(const struct checking *checking, struct rtc_flag *flag)
  * flag is at most a third faster than the selected rate.
  */
 static bool
-saw_all_edges(const struct checking *checking, const struct rtc_flag *flag)
+saw_all_edges(const struct checking *checking, const struct periodic_flag *flag)
 {
 	return flag->longest_ticks < scale_ns_to_ticks(checking->scale, WAIT_NS_PER_S * 3 / (4 * flag->hz));
 }
@@ -89,7 +89,7 @@ struct ppm {
 
 /* Returns by how many ppm EDGES edges in NS are faster than the selected rate. */
 static int64_t
-get_rate_error_ppm(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
+get_rate_error_ppm(const struct periodic_flag *flag, uint64_t edges, uint64_t ns, enum scale_rounding rounding)
 {
 	return (int64_t)scale_mul_div_wide((unsigned __int128)edges * WAIT_NS_PER_S, PPM,
 					   (unsigned __int128)flag->hz * (ns ? ns : 1), rounding) - PPM;
@@ -100,7 +100,7 @@ get_rate_error_ppm(const struct rtc_flag *flag, uint64_t edges, uint64_t ns, enu
  * fewer than two edges there is no lower bound. The upper bound then assumes that another edge was about to come.
  */
 static struct ppm
-get_flag_rate(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
+get_flag_rate_error_ppm(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns)
 {
 	uint64_t short_ns, long_ns;
 
@@ -118,7 +118,7 @@ get_flag_rate(const struct checking *checking, const struct rtc_flag *flag, uint
 }
 
 static void
-report_flag_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm ppm)
+report_flag_rate(struct behaviour *row, const struct periodic_flag *flag, struct ppm ppm)
 {
 	check_set_figure(row, ppm.low, ppm.high);
 	behaviour_set_text(row, "At %u Hz the periodic flag is off by %ld to %ld ppm, measured over %lu edges.",
@@ -127,7 +127,7 @@ report_flag_rate(struct behaviour *row, const struct rtc_flag *flag, struct ppm 
 }
 
 static bool
-is_within_limit(const struct checking *checking, struct ppm ppm)
+is_rate_within_limit(const struct checking *checking, struct ppm ppm)
 {
 	int64_t limit = (int64_t)checking->limit(checking->limits, RULE);
 
@@ -139,15 +139,16 @@ is_within_limit(const struct checking *checking, struct ppm ppm)
  * assumption that each edge may be up to LATE_NS late.
  */
 static struct ppm
-get_rate_allowing_lateness(const struct checking *checking, const struct rtc_flag *flag, uint64_t late_ns)
+get_rate_allowing_lateness(const struct checking *checking, const struct periodic_flag *flag, uint64_t late_ns)
 {
-	struct ppm ppm = get_flag_rate(checking, flag, 0);
+	struct ppm ppm = get_flag_rate_error_ppm(checking, flag, 0);
 
-	return check_is_guest(checking) && !is_within_limit(checking, ppm) ? get_flag_rate(checking, flag, late_ns) : ppm;
+	return check_is_guest(checking) && !is_rate_within_limit(checking, ppm) ?
+	       get_flag_rate_error_ppm(checking, flag, late_ns) : ppm;
 }
 
 void
-rtc_flag_report_rate(const struct checking *checking, const struct rtc_flag *flag, struct behaviour *row)
+periodic_flag_report_rate(const struct checking *checking, const struct periodic_flag *flag, struct behaviour *row)
 {
 	if (!saw_all_edges(checking, flag))
 		check_mark_disturbed(row);
@@ -170,32 +171,32 @@ leaves_time_for_update_check(const struct checking *checking, uint64_t ns)
  * without PIE. If the core is preempted, the observation ends. It then has a result if there were at least
  * LONG_EDGES_MIN edges before the preemption.
  */
-static struct rtc_flag
+static struct periodic_flag
 observe_flag_for_ns(const struct checking *checking, uint64_t hz, uint8_t select, uint64_t ns, uint64_t edges_max)
 {
-	struct check_watch watch = check_watch_begin(checking, ns);
+	struct check_wait wait = check_wait_begin(checking, ns);
 	uint64_t interrupts = hw_interrupts_mask();
-	struct rtc_flag flag = rtc_flag_start(checking, hz, select), before;
+	struct periodic_flag flag = periodic_flag_start_polling(checking, hz, select), before;
 
 	do {
 		before = flag;
-		rtc_flag_poll(checking, &flag);
+		periodic_flag_poll(checking, &flag);
 		hw_interrupts_restore(interrupts);
 		interrupts = hw_interrupts_mask();
-	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_watch_has_time_left(&watch));
+	} while (saw_all_edges(checking, &flag) && flag.edges < edges_max && check_wait_has_time_left(&wait));
 	hw_interrupts_restore(interrupts);
 	return saw_all_edges(checking, &flag) || before.edges < LONG_EDGES_MIN ? flag : before;
 }
 
-static struct rtc_flag
+static struct periodic_flag
 observe_flag_briefly(const struct checking *checking, uint64_t hz, uint8_t select)
 {
 	uint64_t interrupts = hw_interrupts_mask();
-	struct rtc_flag flag = rtc_flag_start(checking, hz, select);
+	struct periodic_flag flag = periodic_flag_start_polling(checking, hz, select);
 	struct wait wait = wait_begin(checking->scale, FAST_NS);
 
 	do
-		rtc_flag_poll(checking, &flag);
+		periodic_flag_poll(checking, &flag);
 	while (wait_has_time_left(&wait));
 	rtc_pf_stop(checking->device);
 	hw_interrupts_restore(interrupts);
@@ -217,7 +218,7 @@ get_distance_from_zero_ppm(struct ppm ppm)
 struct observations {
 	unsigned whole;
 	struct ppm best, slowest, fastest;
-	struct rtc_flag best_flag;
+	struct periodic_flag best_flag;
 };
 
 /* Returns true if PPM is nearer to the selected rate than BEST, or at the same distance and narrower. */
@@ -230,7 +231,7 @@ is_better_rate(struct ppm ppm, struct ppm best)
 }
 
 static void
-record_observation(struct observations *w, const struct rtc_flag *flag, struct ppm ppm)
+record_observation(struct observations *w, const struct periodic_flag *flag, struct ppm ppm)
 {
 	bool first = w->whole++ == 0;
 
@@ -249,7 +250,7 @@ record_observation(struct observations *w, const struct rtc_flag *flag, struct p
  * that the RTC can have.
  */
 static bool
-proves_selected_rate(const struct observations *w)
+observations_prove_selected_rate(const struct observations *w)
 {
 	return w->whole && get_distance_from_zero_ppm(w->best) == 0 && w->best.high - w->best.low < NARROW_PPM;
 }
@@ -271,9 +272,9 @@ static void
 report_observations(const struct checking *checking, const struct observations *w, struct behaviour *row)
 {
 	bool guest = check_is_guest(checking);
-	struct ppm off = guest ? get_flag_rate(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
+	struct ppm off = guest ? get_flag_rate_error_ppm(checking, &w->best_flag, GUEST_ALWAYS_NS) : w->best;
 
-	if (proves_selected_rate(w))
+	if (observations_prove_selected_rate(w))
 		report_flag_rate(row, &w->best_flag, w->best);
 	else if (get_distance_from_zero_ppm(off) == 0 || (guest && !observations_agree(w)))
 		behaviour_set_text(row, IRREGULAR, (unsigned)w->best_flag.hz);
@@ -286,10 +287,10 @@ report_observations(const struct checking *checking, const struct observations *
  * is consistent with the selected rate. If the longer observation has a result, replaces BEST and returns true.
  */
 static bool
-measure_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct rtc_flag *best)
+observe_flag_longer(const struct checking *checking, uint64_t hz, uint8_t select, struct periodic_flag *best)
 {
 	for (unsigned i = 0; i < LONG_TRIES && leaves_time_for_update_check(checking, LONG_NS); i++) {
-		struct rtc_flag flag = observe_flag_for_ns(checking, hz, select, LONG_NS, UINT64_MAX);
+		struct periodic_flag flag = observe_flag_for_ns(checking, hz, select, LONG_NS, UINT64_MAX);
 
 		if (!saw_all_edges(checking, &flag) || flag.edges <= best->edges)
 			continue;
@@ -307,17 +308,17 @@ check_fast_rate(const struct checking *checking, struct behaviour *row, uint64_t
 	uint64_t until_left_ns = left_ns > share_ns ? left_ns - share_ns : 0;
 	struct observations w = { 0 };
 
-	for (unsigned i = 0; i < FAST_TIMES && !proves_selected_rate(&w) &&
+	for (unsigned i = 0; i < FAST_TIMES && !observations_prove_selected_rate(&w) &&
 	     check_get_time_left_ns(checking) > until_left_ns; i++) {
-		struct rtc_flag flag = observe_flag_briefly(checking, hz, select);
+		struct periodic_flag flag = observe_flag_briefly(checking, hz, select);
 
 		if (saw_all_edges(checking, &flag))
-			record_observation(&w, &flag, get_flag_rate(checking, &flag, 0));
+			record_observation(&w, &flag, get_flag_rate_error_ppm(checking, &flag, 0));
 	}
 	if (w.whole == 0)
 		check_mark_disturbed(row);
-	else if (proves_selected_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
-		 measure_longer(checking, hz, select, &w.best_flag))
+	else if (observations_prove_selected_rate(&w) && !checking->device->saved[RTC_NEEDS_PIE] &&
+		 observe_flag_longer(checking, hz, select, &w.best_flag))
 		report_flag_rate(row, &w.best_flag, get_rate_allowing_lateness(checking, &w.best_flag, GUEST_ALWAYS_NS));
 	else
 		report_observations(checking, &w, row);
@@ -344,7 +345,7 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 {
 	uint64_t share_ns = checking->budget_ns / FAST_SHARE;
 	bool longer = leaves_time_for_update_check(checking, share_ns);
-	struct rtc_flag flag;
+	struct periodic_flag flag;
 	unsigned tries = 0;
 
 	if (checking->device->saved[RTC_NEEDS_PIE]) {
@@ -355,7 +356,7 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 		flag = observe_flag_for_ns(checking, 64, A_RATE_64_HZ, longer ? share_ns : LONG_NS,
 				  longer ? UINT64_MAX : LONG_EDGES_MIN);
 	while (!saw_all_edges(checking, &flag) && ++tries < LONG_TRIES && check_get_time_left_ns(checking) > LONG_NS);
-	rtc_flag_report_rate(checking, &flag, row);
+	periodic_flag_report_rate(checking, &flag, row);
 }
 
 void

@@ -30,7 +30,7 @@ hpet_measure_rate_by_tsc(const struct checking *checking)
 }
 
 uint64_t
-hpet_get_ticks_max(const struct hpet_pace *pace, uint64_t tsc_ticks)
+hpet_get_ticks_max_during(const struct hpet_pace *pace, uint64_t tsc_ticks)
 {
 	return LEAP_FACTOR * scale_mul_div_up(pace->ticks, tsc_ticks, pace->tsc_ticks) + LEAP_TICKS;
 }

@@ -198,7 +198,7 @@ hpet_open(const struct platform *platform, struct device *device, struct clock *
 		if (table->base >> 32)
 			probe_append_note(&clocks[HPET], "The HPET's base address is above 4 GiB.");
 	}
-	probe_copy_first_state(clocks, HPET_COUNT);
+	probe_copy_state_of_first_clock(clocks, HPET_COUNT);
 	clocks[HPET_32].firmware_ticks = clocks[HPET].firmware_ticks;
 	if (clocks[HPET].width_bits == 32)
 		probe_set_state(&clocks[HPET_32], CLOCK_ABSENT,

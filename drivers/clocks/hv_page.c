@@ -26,7 +26,7 @@ hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *n
 }
 
 uint64_t
-hv_page_count_fallbacks(const struct device *device)
+hv_page_count_msr_fallbacks(const struct device *device)
 {
 	return device->saved[HV_PAGE_FALLBACKS];
 }
@@ -92,7 +92,7 @@ hv_page_close(struct device *device)
 	if (device->opened)
 		hw_msr_write(MSR_HV_REFERENCE_TSC, device->saved[HV_PAGE_FOUND]);
 	device->opened = false;
-	hyperv_remove_identity(device);
+	hyperv_clear_guest_os_id(device);
 }
 
 static bool
@@ -145,7 +145,7 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 	}
 	/* Uses the last of the platform's pages, because each other page belongs to one core. */
 	device->address = (uintptr_t)platform->pages.memory + (platform->pages.count - 1) * PAGES_SIZE;
-	hyperv_write_identity(device, hyperv->features);
+	hyperv_write_guest_os_id(device, hyperv->features);
 	device->saved[HV_PAGE_FOUND] = hw_msr_read(MSR_HV_REFERENCE_TSC);
 	hw_msr_write(MSR_HV_REFERENCE_TSC, device->address | (device->saved[HV_PAGE_FOUND] & MSR_KEPT) | MSR_ON);
 	device->opened = true;

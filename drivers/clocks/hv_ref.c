@@ -13,7 +13,7 @@
 #define GUEST_OS_ID (UINT64_C(1) << 63 | 1)
 
 void
-hyperv_write_identity(struct device *device, uint32_t features)
+hyperv_write_guest_os_id(struct device *device, uint32_t features)
 {
 	if (!(features & HV_ACCESS_HYPERCALL_MSRS) || hw_msr_read(MSR_HV_GUEST_OS_ID) != 0)
 		return;
@@ -22,7 +22,7 @@ hyperv_write_identity(struct device *device, uint32_t features)
 }
 
 void
-hyperv_remove_identity(struct device *device)
+hyperv_clear_guest_os_id(struct device *device)
 {
 	if (device->saved[HYPERV_IDENTITY_WRITTEN])
 		hw_msr_write(MSR_HV_GUEST_OS_ID, 0);
@@ -62,7 +62,7 @@ static const struct clock hv_ref_row = {
 static void
 hv_ref_close(struct device *device)
 {
-	hyperv_remove_identity(device);
+	hyperv_clear_guest_os_id(device);
 }
 
 static void
@@ -78,7 +78,7 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 				"There is no interface of Hyper-V, which would offer this clock.");
 		return;
 	}
-	hyperv_write_identity(device, hyperv->features);
+	hyperv_write_guest_os_id(device, hyperv->features);
 	if (hyperv->features & HV_ACCESS_TSC_INVARIANT)
 		clocks->rating = HYPERV_MSR_RATING_INVARIANT;
 	if (probe_counter_moves(hv_ref_read, device)) {

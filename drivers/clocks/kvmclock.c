@@ -15,7 +15,7 @@ static void *
 kvmclock_get_core_device(void *context)
 {
 	const struct device *device = context;
-	struct pvclock_slot *slot = pvclock_find_slot(device);
+	struct pvclock_slot *slot = pvclock_find_slot_of_this_core(device);
 
 	if (!slot || slot->on)
 		return slot;
@@ -34,7 +34,7 @@ kvmclock_sample(void *device, struct sample *samples, size_t count)
 static bool
 kvmclock_restore_msr(struct device *device)
 {
-	struct pvclock_slot *slot = device->opened ? pvclock_find_slot(device) : NULL;
+	struct pvclock_slot *slot = device->opened ? pvclock_find_slot_of_this_core(device) : NULL;
 
 	if (!slot || !slot->on)
 		return true;

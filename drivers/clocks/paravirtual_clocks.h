@@ -29,13 +29,13 @@ paravirtual_sample(const struct device *device, struct sample *samples, size_t c
  * Write and remove the guest's identity. Guests must write an identity before they use Hyper-V's interface (TLFS, guest
  * OS identity). An identity that the firmware wrote is kept.
  */
-void hyperv_write_identity(struct device *device, uint32_t features);
-void hyperv_remove_identity(struct device *device);
+void hyperv_write_guest_os_id(struct device *device, uint32_t features);
+void hyperv_clear_guest_os_id(struct device *device);
 /* index into device.saved: true if the driver wrote the identity */
 #define HYPERV_IDENTITY_WRITTEN (DRIVER_SAVED_MAX - 1)
 
 /* Copies the page of Hyper-V's reference time. Returns false if the page is off, or changes in all tries. */
 bool hv_page_copy(const struct device *device, struct hv_tsc_page *taken, uint64_t *now_tsc);
-uint64_t hv_page_count_fallbacks(const struct device *device); /* number of reads that used the MSR */
+uint64_t hv_page_count_msr_fallbacks(const struct device *device); /* number of reads that used the MSR */
 
 #endif

@@ -143,7 +143,7 @@ pit_open(const struct platform *platform, struct device *device, struct clock *c
 	}
 	if (!moves)
 		pit_close(device);
-	probe_copy_first_state(clocks, PIT_COUNT);
+	probe_copy_state_of_first_clock(clocks, PIT_COUNT);
 }
 
 const struct driver pit_driver = {

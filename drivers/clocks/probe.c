@@ -70,7 +70,7 @@ probe_append_note(struct clock *clock, const char *format, ...)
 }
 
 void
-probe_copy_first_state(struct clock *clocks, size_t count)
+probe_copy_state_of_first_clock(struct clock *clocks, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		probe_set_state(&clocks[i], clocks[0].state, "%s", clocks[0].reason);

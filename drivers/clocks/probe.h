@@ -28,7 +28,7 @@ void probe_set_state(struct clock *clock, enum clock_state state, const char *fo
 	__attribute__((format(printf, 3, 4)));
 
 /* Copies the state and the sentence of CLOCKS[0] to the other clocks, which read the same device. */
-void probe_copy_first_state(struct clock *clocks, size_t count);
+void probe_copy_state_of_first_clock(struct clock *clocks, size_t count);
 
 /* Appends a sentence to the clock's reason. */
 void probe_append_note(struct clock *clock, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -27,9 +27,9 @@ pvclock_assign_pages(const struct platform *platform, struct device *device, str
 }
 
 struct pvclock_slot *
-pvclock_find_slot(const struct device *device)
+pvclock_find_slot_of_this_core(const struct device *device)
 {
-	uint32_t owner = cpu_apic_id() + 1;
+	uint32_t owner = cpu_read_apic_id() + 1;
 	size_t count = device->saved[PVCLOCK_PAGES];
 
 	for (size_t i = 0; i < count; i++) {
@@ -71,13 +71,13 @@ pvclock_copy_page(const struct clock *clock, struct pvclock *taken)
 }
 
 uint64_t
-pvclock_get_first_multiplier(const struct device *device)
+pvclock_get_multiplier_at_open(const struct device *device)
 {
 	return device->saved[PVCLOCK_MULTIPLIER];
 }
 
 uint64_t
-pvclock_count_refused_cores(const struct device *device)
+pvclock_count_cores_without_page(const struct device *device)
 {
 	return __atomic_load_n(&device->saved[PVCLOCK_REFUSALS], __ATOMIC_ACQUIRE);
 }
@@ -86,21 +86,21 @@ uint64_t
 pvclock_get_assumed_multiplier(void *context)
 {
 	const struct device *device = context;
-	struct pvclock_slot *slot = pvclock_find_slot(device);
+	struct pvclock_slot *slot = pvclock_find_slot_of_this_core(device);
 	struct pvclock taken;
 	uint64_t tsc, multiplier;
 
 	if (!slot || !pvclock_copy(&slot->clock, hw_tsc_lfence, &taken, &tsc))
 		return 0;
 	multiplier = pvclock_get_multiplier(&taken);
-	return multiplier == pvclock_get_first_multiplier(device) ? multiplier : 0;
+	return multiplier == pvclock_get_multiplier_at_open(device) ? multiplier : 0;
 }
 
 enum paravirtual_stable
 pvclock_get_stability(void *context)
 {
 	const struct device *device = context;
-	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_count_refused_cores(device) != 0;
+	bool stable = device->saved[PVCLOCK_STABLE_KNOWN], unknown = pvclock_count_cores_without_page(device) != 0;
 
 	for (size_t i = 0; i < device->saved[PVCLOCK_PAGES]; i++) {
 		const struct pvclock_slot *slot = get_slot(device, i);

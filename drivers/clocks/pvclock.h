@@ -37,7 +37,7 @@ _Static_assert(sizeof(struct pvclock_slot) == PVCLOCK_SLOT_SIZE, "half a page");
 bool pvclock_assign_pages(const struct platform *platform, struct device *device, struct clock *clock, bool upper);
 
 /* Returns the slot of the calling core, or assigns a free slot. Returns NULL if no slot is free. */
-struct pvclock_slot *pvclock_find_slot(const struct device *device);
+struct pvclock_slot *pvclock_find_slot_of_this_core(const struct device *device);
 
 /*
  * Reads the clock of a struct pvclock_slot in ns. If the page changes in all tries, returns the last reading again; the
@@ -55,10 +55,10 @@ bool pvclock_test_page(struct pvclock_slot *slot, struct clock *clock, const cha
 bool pvclock_copy_page(const struct clock *clock, struct pvclock *taken);
 
 /* Returns the multiplier that pvclock_test_page() read from the page, in ns per TSC tick times 2^32. */
-uint64_t pvclock_get_first_multiplier(const struct device *device);
+uint64_t pvclock_get_multiplier_at_open(const struct device *device);
 
 /* Returns the number of cores whose pages the hypervisor refused to write. */
-uint64_t pvclock_count_refused_cores(const struct device *device);
+uint64_t pvclock_count_cores_without_page(const struct device *device);
 
 /*
  * Returns STABLE_YES if the hypervisor supports the flag TSC_STABLE and it is set in all pages in use. The clock may

@@ -245,7 +245,7 @@ rtc_pf_is_set_in_time(struct device *device)
 }
 
 static void
-rtc_open_flag(struct device *device, struct clock *clock)
+rtc_open_periodic_flag(struct device *device, struct clock *clock)
 {
 	unsigned tries_max = device->saved[RTC_IN_GUEST] ? RTC_TRIES_GUEST : RTC_PF_TRIES;
 	bool comes = false;
@@ -327,7 +327,7 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 		return;
 	if (platform->acpi.fadt.found && platform->acpi.fadt.cmos_rtc_absent) {
 		probe_set_state(&clocks[RTC], CLOCK_ABSENT, "The FADT lists no RTC (CMOS RTC not present).");
-		probe_copy_first_state(clocks, RTC_COUNT);
+		probe_copy_state_of_first_clock(clocks, RTC_COUNT);
 		return;
 	}
 	device->saved[RTC_IN_GUEST] = platform->cpu.hypervisor[0] != 0;
@@ -337,9 +337,9 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, Intel chip sets' alias of 70h-71h";
 	if (rtc_check_presence(device, &clocks[RTC])) {
 		rtc_open_seconds(device, &clocks[RTC]);
-		rtc_open_flag(device, &clocks[RTC_PF]);
+		rtc_open_periodic_flag(device, &clocks[RTC_PF]);
 	} else {
-		probe_copy_first_state(clocks, RTC_COUNT);
+		probe_copy_state_of_first_clock(clocks, RTC_COUNT);
 	}
 	rtc_restore_index(device);
 	hw_interrupts_restore(interrupts);

@@ -103,7 +103,7 @@ tsc_open(const struct platform *platform, struct device *device, struct clock *c
 		clocks[i].claimed = clocks[TSC].claimed;
 	if (!probe_counter_moves(tsc_read, device)) {
 		probe_set_state(&clocks[TSC], CLOCK_STUCK, "The TSC reads the same every time.");
-		probe_copy_first_state(clocks, TSC_COUNT);
+		probe_copy_state_of_first_clock(clocks, TSC_COUNT);
 	}
 	if (!platform->cpu.has_rdtscp)
 		probe_set_state(&clocks[TSC_RDTSCP], CLOCK_ABSENT, "CPUID 80000001h EDX[27] reports no RDTSCP.");

@@ -46,7 +46,7 @@ static void *
 xen_get_core_device(void *context)
 {
 	struct device *device = context;
-	struct pvclock_slot *slot = pvclock_find_slot(device);
+	struct pvclock_slot *slot = pvclock_find_slot_of_this_core(device);
 
 	if (slot && !slot->on && !slot->refused && xen_register_slot(device, slot))
 		__atomic_add_fetch(&device->saved[PVCLOCK_REFUSALS], 1, __ATOMIC_ACQ_REL);
@@ -66,7 +66,7 @@ xen_sample(void *device, struct sample *samples, size_t count)
 static bool
 xen_remove_page(struct device *device)
 {
-	struct pvclock_slot *slot = device->opened ? pvclock_find_slot(device) : NULL;
+	struct pvclock_slot *slot = device->opened ? pvclock_find_slot_of_this_core(device) : NULL;
 
 	if (!slot || !slot->on)
 		return true;
@@ -134,10 +134,10 @@ xen_open(const struct platform *platform, struct device *device, struct clock *c
 	device->saved[XEN_BASE] = xen->base;
 	device->saved[PVCLOCK_STABLE_KNOWN] = true;
 	device->opened = true;
-	answer = xen_register_slot(device, pvclock_find_slot(device));
+	answer = xen_register_slot(device, pvclock_find_slot_of_this_core(device));
 	if (answer)
 		probe_set_state(clocks, CLOCK_DISABLED, "Xen refused to write its page: error %d.", (int)-answer);
-	if (answer || !pvclock_test_page(pvclock_find_slot(device), clocks, "Xen")) {
+	if (answer || !pvclock_test_page(pvclock_find_slot_of_this_core(device), clocks, "Xen")) {
 		xen_close(device);
 		return;
 	}

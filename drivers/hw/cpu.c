@@ -39,7 +39,7 @@ remove_outer_blanks(char *text)
 }
 
 uint32_t
-cpu_apic_id(void)
+cpu_read_apic_id(void)
 {
 	uint32_t basic_leaf_max = hw_cpuid(0, 0).eax;
 	struct hw_cpuid r = { 0, 0, 0, 0 };
@@ -91,7 +91,7 @@ read_features(struct cpu_facts *facts, bool *hypervisor)
 		facts->lapic_always_runs = hw_cpuid(LEAF_THERMAL, 0).eax & THERMAL_EAX_ARAT;
 	if (facts->basic_leaf_max >= LEAF_STRUCTURED)
 		facts->has_tsc_adjust = hw_cpuid(LEAF_STRUCTURED, 0).ebx & STRUCTURED_EBX_ADJUST;
-	facts->apic_id = cpu_apic_id();
+	facts->apic_id = cpu_read_apic_id();
 }
 
 static void
@@ -168,7 +168,7 @@ can_count_smis(const struct cpu_facts *facts)
 }
 
 bool
-cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores)
+cpu_does_linux_distrust_tsc(const struct cpu_facts *facts, size_t cores)
 {
 	static const char *const trusted[] = { "GenuineIntel", "CentaurHauls", "  Shanghai  " };
 

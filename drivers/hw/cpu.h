@@ -55,7 +55,7 @@ void cpu_read_identity(const struct cpu_facts *facts, struct cpu_identity *ident
  * certain families of Intel, Centaur and Zhaoxin. In VMware and Hyper-V guests Linux may trust the TSC for other
  * reasons.
  */
-bool cpu_tsc_is_distrusted(const struct cpu_facts *facts, size_t cores);
+bool cpu_does_linux_distrust_tsc(const struct cpu_facts *facts, size_t cores);
 
 /* Returns the number of SMIs of the calling core since its reset, modulo 2^32. Call it only if counts_smis is true. */
 uint32_t cpu_read_smi_count(void);
@@ -64,9 +64,9 @@ uint32_t cpu_read_smi_count(void);
 uint32_t cpu_count_threads(void);
 
 /* Returns the calling core's APIC id, as in struct cpu_facts. */
-uint32_t cpu_apic_id(void);
+uint32_t cpu_read_apic_id(void);
 
 /* Reads facts about the calling core. Reads MSRs only if CPUID reports them, and writes no MSR. */
-void cpu_read_core(struct core_facts *core);
+void cpu_read_core_facts(struct core_facts *core);
 
 #endif

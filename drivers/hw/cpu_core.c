@@ -77,7 +77,7 @@ split_apic_id(const struct cpu_facts *facts, struct split *split)
 }
 
 void
-cpu_read_core(struct core_facts *core)
+cpu_read_core_facts(struct core_facts *core)
 {
 	struct cpu_facts facts;
 	struct split split = { 0, 0, 0 };

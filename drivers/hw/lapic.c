@@ -76,7 +76,7 @@ lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value)
 }
 
 uint32_t
-lapic_id(const struct lapic *lapic)
+lapic_read_id(const struct lapic *lapic)
 {
 	uint32_t id = lapic_read(lapic, LAPIC_ID);
 

@@ -48,7 +48,7 @@ void lapic_write(const struct lapic *lapic, uint32_t offset, uint32_t value);
  * Returns this core's current id, which commands and the MADT use. CPUID reports the initial id, which firmware may
  * have changed.
  */
-uint32_t lapic_id(const struct lapic *lapic);
+uint32_t lapic_read_id(const struct lapic *lapic);
 
 /* Returns true if a command can address APIC_ID. In xAPIC mode 255 addresses all cores, and larger ids do not fit. */
 bool lapic_can_address(const struct lapic *lapic, uint32_t apic_id);

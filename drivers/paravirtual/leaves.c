@@ -231,7 +231,7 @@ read_interface(uint32_t base, fault_guard *guarded, struct paravirtual *paravirt
 }
 
 void
-paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
+paravirtual_read_interfaces(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual)
 {
 	*paravirtual = (struct paravirtual){ .count = 0 };
 	/*

@@ -77,6 +77,6 @@ bool paravirtual_read_msr(uint32_t msr, fault_guard *guarded, uint64_t *value);
  * which starts with its signature. Also reads Hyper-V's TSC rate, and tests whether Hyper-V's last synthetic timer can
  * be accessed, if CPUID offers them. GUARDED catches exceptions. Finds nothing on bare metal.
  */
-void paravirtual_read(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
+void paravirtual_read_interfaces(const struct cpu_facts *facts, fault_guard *guarded, struct paravirtual *paravirtual);
 
 #endif

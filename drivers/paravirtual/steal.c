@@ -69,7 +69,7 @@ struct count {
 };
 
 static void
-count(void *argument)
+count_stolen_time_during_work(void *argument)
 {
 	struct count *count = argument;
 	void (*read)(struct reading *reading) = count->area ? read_kvm_stolen_time : read_xen_stolen_time;
@@ -93,12 +93,12 @@ count(void *argument)
  * for good after an exception, and its stack is never freed.
  */
 static bool
-count_with_kvm_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
-		    struct stolen *stolen)
+count_stolen_time_by_kvm_area(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
+			      struct stolen *stolen)
 {
 	_Alignas(AREA_ALIGNMENT) struct kvm_area area = { .version = 0 };
 	struct count count_job = { counter, &area, work, argument, stolen, false };
-	bool on_boot_core = cpu_apic_id() == counter->boot_apic_id, back = true;
+	bool on_boot_core = cpu_read_apic_id() == counter->boot_apic_id, back = true;
 	struct fault fault;
 	uint64_t found;
 
@@ -109,9 +109,9 @@ count_with_kvm_area(const struct stolen_counter *counter, void (*work)(void *arg
 	found = hw_msr_read(MSR_KVM_STEAL_TIME);
 	hw_msr_write(MSR_KVM_STEAL_TIME, (uintptr_t)&area | MSR_ON);
 	if (counter->guarded && on_boot_core)
-		back = counter->guarded(count, &count_job, &fault);
+		back = counter->guarded(count_stolen_time_during_work, &count_job, &fault);
 	else
-		count(&count_job);
+		count_stolen_time_during_work(&count_job);
 	hw_msr_write(MSR_KVM_STEAL_TIME, found);
 	if (!back)
 		counter->raise(&fault);
@@ -119,12 +119,12 @@ count_with_kvm_area(const struct stolen_counter *counter, void (*work)(void *arg
 }
 
 static bool
-count_by_hypercall(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
-		   struct stolen *stolen)
+count_stolen_time_by_hypercall(const struct stolen_counter *counter, void (*work)(void *argument), void *argument,
+			       struct stolen *stolen)
 {
 	struct count count_job = { counter, NULL, work, argument, stolen, false };
 
-	count(&count_job);
+	count_stolen_time_during_work(&count_job);
 	return count_job.known;
 }
 
@@ -140,7 +140,7 @@ do_nothing(void *argument)
 }
 
 static void
-test_counter(void *argument)
+test_stolen_time_counter(void *argument)
 {
 	struct trial *trial = argument;
 	struct stolen stolen;
@@ -158,8 +158,8 @@ explain_unusable_counter(const struct cpu_facts *facts, const struct stolen_coun
 	if (facts->memory_encrypted)
 		return "This guest's memory is encrypted, so its hypervisor cannot write the stolen time.";
 	if (!counter->guarded)
-		test_counter(&trial);
-	else if (!counter->guarded(test_counter, &trial, &fault))
+		test_stolen_time_counter(&trial);
+	else if (!counter->guarded(test_stolen_time_counter, &trial, &fault))
 		return counter->xen_base ? "Xen offers its counter of stolen time, but the hypercall faulted." :
 		       "KVM's CPUID leaf offers its counter of stolen time, but an access to MSR 4B564D03h faulted.";
 	if (trial.known)
@@ -169,20 +169,20 @@ explain_unusable_counter(const struct cpu_facts *facts, const struct stolen_coun
 }
 
 struct stolen_counter
-steal_open_counter(const struct cpu_facts *facts, const struct paravirtual *paravirtual, fault_guard *guarded,
-		   void (*raise)(const struct fault *fault))
+steal_time_open_counter(const struct cpu_facts *facts, const struct paravirtual *paravirtual, fault_guard *guarded,
+			void (*raise)(const struct fault *fault))
 {
 	const struct paravirtual_interface *kvm = paravirtual_find(paravirtual, PARAVIRTUAL_KVM);
 	const struct paravirtual_interface *xen = paravirtual_find(paravirtual, PARAVIRTUAL_XEN);
-	struct stolen_counter counter = { .boot_apic_id = cpu_apic_id(), .guarded = guarded, .raise = raise };
+	struct stolen_counter counter = { .boot_apic_id = cpu_read_apic_id(), .guarded = guarded, .raise = raise };
 
 	if (kvm && kvm->features & KVM_STEAL_TIME) {
 		counter.id = "kvm_steal";
-		counter.count = count_with_kvm_area;
+		counter.count = count_stolen_time_by_kvm_area;
 	} else if (xen && xen->leaf_max >= xen->base + LEAF_XEN_HVM &&
 		   hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT) {
 		counter.id = "xen_runstate";
-		counter.count = count_by_hypercall;
+		counter.count = count_stolen_time_by_hypercall;
 		counter.xen_base = xen->base;
 	}
 	if (counter.count)

@@ -12,7 +12,7 @@
  * catches exceptions on this core, and RAISE raises them again. If GUARDED is NULL, a counter whose access faults is
  * not detected.
  */
-struct stolen_counter steal_open_counter(const struct cpu_facts *facts, const struct paravirtual *paravirtual,
-					 fault_guard *guarded, void (*raise)(const struct fault *fault));
+struct stolen_counter steal_time_open_counter(const struct cpu_facts *facts, const struct paravirtual *paravirtual,
+					      fault_guard *guarded, void (*raise)(const struct fault *fault));
 
 #endif

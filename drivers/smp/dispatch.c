@@ -74,7 +74,7 @@ batch_post_job(const struct batch *batch, smp_job *job, void *argument)
 
 /* Sends an interrupt to each core, from index FIRST on, that has not started its job. */
 static void
-batch_wake(const struct batch *batch, size_t first)
+batch_wake_cores(const struct batch *batch, size_t first)
 {
 	for (size_t i = first; i < batch->count; i++) {
 		const struct core_slot *slot = get_batch_slot(batch, i);
@@ -89,7 +89,7 @@ batch_wake(const struct batch *batch, size_t first)
  * no such core.
  */
 static size_t
-batch_find_pending(const struct batch *batch, size_t first, enum stage stage)
+batch_find_pending_core(const struct batch *batch, size_t first, enum stage stage)
 {
 	for (; first < batch->count; first++) {
 		const struct core_slot *slot = get_batch_slot(batch, first);
@@ -112,17 +112,17 @@ batch_await_stage(const struct batch *batch, enum stage stage, uint64_t bound_ns
 	struct wait again = wait_begin(scale, WAKE_AGAIN_NS);
 	size_t first = 0;
 
-	while ((first = batch_find_pending(batch, first, stage)) < batch->count && wait_has_time_left(&wait)) {
+	while ((first = batch_find_pending_core(batch, first, stage)) < batch->count && wait_has_time_left(&wait)) {
 		if (wait_has_time_left(&again))
 			continue;
-		batch_wake(batch, first);
+		batch_wake_cores(batch, first);
 		again = wait_begin(scale, WAKE_AGAIN_NS);
 	}
 }
 
 /* Stops the cores that did not finish their job. Returns the number of cores that finished. */
 static size_t
-batch_stop_unfinished(const struct batch *batch)
+batch_stop_unfinished_cores(const struct batch *batch)
 {
 	const struct startup *startup = batch->startup;
 	size_t finished = 0;
@@ -165,7 +165,7 @@ dispatch_run_on_cores(const struct startup *startup, const uint32_t *cores, size
 	const struct batch batch = { startup, cores, count };
 	bool here = batch_post_job(&batch, job, argument);
 
-	batch_wake(&batch, 0);
+	batch_wake_cores(&batch, 0);
 	if (here) {
 		/*
 		 * While the boot core runs its own job, it cannot send a lost interrupt again. It therefore first waits
@@ -175,7 +175,7 @@ dispatch_run_on_cores(const struct startup *startup, const uint32_t *cores, size
 		dispatch_run_on_boot_core(job, argument);
 	}
 	batch_await_stage(&batch, STAGE_DONE, bound_ns);
-	return here + batch_stop_unfinished(&batch);
+	return here + batch_stop_unfinished_cores(&batch);
 }
 
 void
@@ -213,12 +213,12 @@ dispatch_poll_for_job(const struct core_slot *slot)
 }
 
 void
-dispatch_halt_all(const struct startup *startup)
+dispatch_halt_all_cores(const struct startup *startup)
 {
 	const struct batch batch = { startup, NULL, startup->count };
 
 	batch_post_job(&batch, NULL, NULL);
-	batch_wake(&batch, 0);
+	batch_wake_cores(&batch, 0);
 	batch_await_stage(&batch, STAGE_DONE, REST_NS);
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = get_batch_slot(&batch, i);

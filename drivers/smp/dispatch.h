@@ -49,6 +49,6 @@ bool dispatch_poll_for_job(const struct core_slot *slot);
  * cores get no INIT, because a core in the INIT state accepts no SMI, and the firmware's SMI handler may wait for that
  * core.
  */
-void dispatch_halt_all(const struct startup *startup);
+void dispatch_halt_all_cores(const struct startup *startup);
 
 #endif

@@ -13,7 +13,7 @@
 #define UNKNOWN_TSC_HZ   UINT64_C(10000000000)
 
 struct rate
-startup_get_rate_or_default(struct rate tsc)
+startup_get_tsc_rate_or_default(struct rate tsc)
 {
 	if (tsc.num == 0 || tsc.den == 0)
 		return (struct rate){UNKNOWN_TSC_HZ, 1};
@@ -140,7 +140,7 @@ startup_start_cores(const struct startup *startup)
 }
 
 void
-startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected)
+startup_start_by_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected)
 {
 	if (!lapic_broadcast_init(&startup->lapic))
 		return;
@@ -160,14 +160,14 @@ startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t
 }
 
 void
-startup_clear_ids(uint32_t *ids, size_t space)
+startup_clear_apic_ids(uint32_t *ids, size_t space)
 {
 	for (size_t i = 0; i < space; i++)
 		ids[i] = STARTUP_NO_ID;
 }
 
 size_t
-startup_gather_ids(uint32_t *ids, size_t count)
+startup_gather_apic_ids(uint32_t *ids, size_t count)
 {
 	size_t written = 0;
 

@@ -71,7 +71,7 @@ struct startup {
  * Returns the rate TSC if it is known, otherwise a rate above any TSC's. Waits then are too long, but never too
  * short.
  */
-struct rate startup_get_rate_or_default(struct rate tsc);
+struct rate startup_get_tsc_rate_or_default(struct rate tsc);
 
 /*
  * Starts all cores in state CORE_REQUESTED at once: INIT, 10 ms, SIPI, 200 us, and a second SIPI to cores that have not
@@ -86,7 +86,7 @@ size_t startup_start_cores(const struct startup *startup);
  * 1 to ARRIVED. Returns if no further core arrives within 20 ms. This time is 1 s until the first core and at least
  * EXPECTED cores have arrived.
  */
-void startup_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
+void startup_start_by_broadcast(const struct startup *startup, const uint32_t *arrived, size_t expected);
 
 #define STARTUP_NO_ID UINT32_MAX /* no core has this id, because it addresses all cores: SDM vol. 3A, 10.12.9 */
 
@@ -95,8 +95,8 @@ void startup_broadcast(const struct startup *startup, const uint32_t *arrived, s
  * written. The first function marks all entries as not written. The second function moves the written ids among the
  * first COUNT entries to the front, and returns their number.
  */
-void startup_clear_ids(uint32_t *ids, size_t space);
-size_t startup_gather_ids(uint32_t *ids, size_t count);
+void startup_clear_apic_ids(uint32_t *ids, size_t space);
+size_t startup_gather_apic_ids(uint32_t *ids, size_t count);
 
 /*
  * Appends a sentence about started cores whose id the MADT does not list. The sentence includes *FIRST_ID if the first

@@ -81,7 +81,7 @@ pm_timer_get_ticks_left(const struct timer *timer)
 }
 
 static uint64_t
-pm_timer_get_possible_ticks(const struct timer *timer, uint64_t ticks)
+pm_timer_get_nearest_period(const struct timer *timer, uint64_t ticks)
 {
 	(void)ticks;
 	return timer->saved[HALF];
@@ -126,7 +126,7 @@ pm_timer_restore(struct timer *timer)
 #define PM_DRIVER(name, text, ...)                                                                              \
 	{                                                                                                       \
 		.id = name, .title = text, __VA_ARGS__, .open = pm_timer_open, .set_up = pm_timer_set_up,       \
-		.fit = pm_timer_get_possible_ticks, .arm = pm_timer_arm, .expired = pm_timer_has_expired,       \
+		.fit = pm_timer_get_nearest_period, .arm = pm_timer_arm, .expired = pm_timer_has_expired,       \
 		.get_ticks_left = pm_timer_get_ticks_left,                                                      \
 		.acknowledge = pm_timer_acknowledge, .disarm = pm_timer_disarm, .restore = pm_timer_restore,    \
 	}

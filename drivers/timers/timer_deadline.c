@@ -13,7 +13,7 @@
 enum { SAVED_LVT, SAVED_INITIAL };
 
 static void
-deadline_open(const struct platform *platform, struct timer *timer)
+tsc_deadline_open(const struct platform *platform, struct timer *timer)
 {
 	(void)platform;
 	timer->by_tsc = true;
@@ -24,7 +24,7 @@ deadline_open(const struct platform *platform, struct timer *timer)
 }
 
 static void
-deadline_disarm(struct timer *timer)
+tsc_deadline_disarm(struct timer *timer)
 {
 	(void)timer;
 	hw_msr_write(MSR_TSC_DEADLINE, 0);
@@ -35,7 +35,7 @@ deadline_disarm(struct timer *timer)
  * is written.
  */
 static void
-deadline_set_up(struct timer *timer, uint32_t vector)
+tsc_deadline_set_up(struct timer *timer, uint32_t vector)
 {
 	struct lapic lapic = timer_get_lapic(timer);
 
@@ -47,7 +47,7 @@ deadline_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
+tsc_deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
 	uint64_t due = hw_tsc_mfence() + ticks;
 
@@ -59,14 +59,14 @@ deadline_arm(struct timer *timer, uint64_t ticks, bool periodic)
 
 /* The CPU sets IA32_TSC_DEADLINE to 0 when the timer interrupts. */
 static bool
-deadline_has_expired(const struct timer *timer)
+tsc_deadline_has_expired(const struct timer *timer)
 {
 	(void)timer;
 	return hw_msr_read(MSR_TSC_DEADLINE) == 0;
 }
 
 static uint64_t
-deadline_get_ticks_left(const struct timer *timer)
+tsc_deadline_get_ticks_left(const struct timer *timer)
 {
 	uint64_t due = hw_msr_read(MSR_TSC_DEADLINE), now = hw_tsc();
 
@@ -75,11 +75,11 @@ deadline_get_ticks_left(const struct timer *timer)
 }
 
 static void
-deadline_restore(struct timer *timer)
+tsc_deadline_restore(struct timer *timer)
 {
 	struct lapic lapic = timer_get_lapic(timer);
 
-	deadline_disarm(timer);
+	tsc_deadline_disarm(timer);
 	lapic_write(&lapic, LAPIC_LVT_TIMER, LAPIC_LVT_MASKED | timer->route.vector);
 	lapic_write(&lapic, LAPIC_LVT_TIMER, (uint32_t)timer->saved[SAVED_LVT]);
 	lapic_write(&lapic, LAPIC_INITIAL_COUNT, (uint32_t)timer->saved[SAVED_INITIAL]);
@@ -90,11 +90,11 @@ const struct timer_driver timer_deadline = {
 	.title = "local APIC timer, by a TSC deadline",
 	.in_quick = true,
 	.on_each_core = true,
-	.open = deadline_open,
-	.set_up = deadline_set_up,
-	.arm = deadline_arm,
-	.expired = deadline_has_expired,
-	.get_ticks_left = deadline_get_ticks_left,
-	.disarm = deadline_disarm,
-	.restore = deadline_restore,
+	.open = tsc_deadline_open,
+	.set_up = tsc_deadline_set_up,
+	.arm = tsc_deadline_arm,
+	.expired = tsc_deadline_has_expired,
+	.get_ticks_left = tsc_deadline_get_ticks_left,
+	.disarm = tsc_deadline_disarm,
+	.restore = tsc_deadline_restore,
 };

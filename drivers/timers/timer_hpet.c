@@ -61,7 +61,7 @@ choose_route(const struct platform *platform, struct timer *timer)
 {
 	struct lapic lapic;
 
-	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
+	if (lapic_open(&lapic) || lapic_read_id(&lapic) > IOAPIC_ID_MAX)
 		return timer_set_unusable(timer, CLOCK_DISABLED,
 					  "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
 	switch (timer->driver->route_kind) {
@@ -125,7 +125,7 @@ hpet_timer_disarm(struct timer *timer)
 }
 
 static void
-set_up_messages(struct timer *timer, uint32_t apic_id, uint32_t vector)
+set_up_msi_route(struct timer *timer, uint32_t apic_id, uint32_t vector)
 {
 	uint64_t route = timer->address + FSB_ROUTE(timer->driver->unit);
 
@@ -135,7 +135,7 @@ set_up_messages(struct timer *timer, uint32_t apic_id, uint32_t vector)
 }
 
 static void
-restore_messages(const struct timer *timer)
+restore_msi_route(const struct timer *timer)
 {
 	uint64_t route = timer->address + FSB_ROUTE(timer->driver->unit);
 
@@ -160,7 +160,7 @@ hpet_timer_set_up(struct timer *timer, uint32_t vector)
 	if (lapic_open(&lapic))
 		return;
 	if (timer->driver->route_kind == BY_FSB) {
-		set_up_messages(timer, lapic_id(&lapic), vector);
+		set_up_msi_route(timer, lapic_read_id(&lapic), vector);
 		configuration |= FSB_EN;
 	} else {
 		timer_route_line(timer, vector);
@@ -224,7 +224,7 @@ hpet_timer_restore(struct timer *timer)
 	hw_write32(get_comparator_address(timer) + 4, (uint32_t)(timer->saved[SAVED_COMPARATOR] >> 32));
 	hw_write32(get_registers_address(timer), (uint32_t)timer->saved[SAVED_CONFIGURATION]);
 	if (timer->driver->route_kind == BY_FSB)
-		restore_messages(timer);
+		restore_msi_route(timer);
 	else
 		timer_restore_line(timer);
 }

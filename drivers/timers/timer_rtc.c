@@ -26,7 +26,7 @@ enum { RTC_PERIODIC, RTC_UPDATE, RTC_ALARM };
 enum { FOUND_A, FOUND_B, FOUND_ALARM, FOUND_NMI, FOUND_INDEX };
 
 static struct device
-make_device(const struct timer *timer)
+make_rtc_device(const struct timer *timer)
 {
 	return (struct device){ .address = timer->address, .saved = { [RTC_NMI] = timer->saved[FOUND_NMI],
 								      [SAVED_INDEX] = timer->saved[FOUND_INDEX] } };
@@ -47,7 +47,7 @@ static void
 check_availability(const struct platform *platform, struct timer *timer)
 {
 	struct ioapic_line line = ioapic_get_line(&platform->acpi.madt, IRQ);
-	struct device device = make_device(timer);
+	struct device device = make_rtc_device(timer);
 	uint8_t a = rtc_read_register(&device, REGISTER_A), b = rtc_read_register(&device, REGISTER_B);
 
 	timer->state = CLOCK_PRESENT;
@@ -102,7 +102,7 @@ rtc_timer_set_up(struct timer *timer, uint32_t vector)
 	struct device device;
 
 	find_ports(timer);
-	device = make_device(timer);
+	device = make_rtc_device(timer);
 	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
 	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);
 	timer->saved[FOUND_ALARM] = timer_get_rtc_alarm(&device);
@@ -111,7 +111,7 @@ rtc_timer_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-rtc_timer_get_possible_ticks(const struct timer *timer, uint64_t ticks)
+rtc_timer_get_nearest_period(const struct timer *timer, uint64_t ticks)
 {
 	unsigned shift = SHIFT_MIN;
 
@@ -125,7 +125,7 @@ static uint64_t
 rtc_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 {
 	static const uint8_t enables[] = { [RTC_PERIODIC] = B_PIE, [RTC_UPDATE] = B_UIE, [RTC_ALARM] = B_AIE };
-	struct device device = make_device(timer);
+	struct device device = make_rtc_device(timer);
 	unsigned shift = SHIFT_MIN;
 
 	(void)periodic;
@@ -155,7 +155,7 @@ rtc_timer_acknowledge(const struct timer *timer)
 static bool
 rtc_timer_has_expired(const struct timer *timer)
 {
-	struct device device = make_device(timer);
+	struct device device = make_rtc_device(timer);
 
 	return rtc_read_register(&device, REGISTER_C) & C_IRQF;
 }
@@ -166,7 +166,7 @@ rtc_timer_has_expired(const struct timer *timer)
 static uint64_t
 rtc_timer_get_ticks_left(const struct timer *timer)
 {
-	struct device device = make_device(timer);
+	struct device device = make_rtc_device(timer);
 	uint64_t interrupts = hw_interrupts_mask(), seconds;
 
 	seconds = rtc_read_register(&device, REGISTER_SECONDS);
@@ -178,7 +178,7 @@ rtc_timer_get_ticks_left(const struct timer *timer)
 static void
 rtc_timer_disarm(struct timer *timer)
 {
-	struct device device = make_device(timer);
+	struct device device = make_rtc_device(timer);
 
 	rtc_write_register(&device, REGISTER_B, (uint8_t)timer->saved[FOUND_B]);
 	(void)rtc_read_register(&device, REGISTER_C);
@@ -187,7 +187,7 @@ rtc_timer_disarm(struct timer *timer)
 static void
 rtc_timer_restore(struct timer *timer)
 {
-	struct device device = make_device(timer);
+	struct device device = make_rtc_device(timer);
 
 	rtc_timer_disarm(timer);
 	timer_restore_line(timer);
@@ -206,9 +206,9 @@ rtc_timer_restore(struct timer *timer)
 
 const struct timer_driver timer_rtc[TIMER_RTCS] = {
 	RTC_DRIVER("rtc", "RTC, periodic", .kind = TIMER_RATES, .periodic = true, .route_kind = RTC_PERIODIC,
-		   .fit = rtc_timer_get_possible_ticks),
+		   .fit = rtc_timer_get_nearest_period),
 	RTC_DRIVER("rtc_update", "RTC, at the end of an update", .kind = TIMER_AWAITED, .route_kind = RTC_UPDATE),
 	RTC_DRIVER("rtc_alarm", "RTC, by an alarm each second", .kind = TIMER_AWAITED, .route_kind = RTC_ALARM),
 	RTC_DRIVER("rtc_pic", "RTC, periodic, by the second PIC", .kind = TIMER_RATES, .periodic = true,
-		   .route_kind = RTC_PERIODIC, .fit = rtc_timer_get_possible_ticks, .secondary = true, .by_pic = true),
+		   .route_kind = RTC_PERIODIC, .fit = rtc_timer_get_nearest_period, .secondary = true, .by_pic = true),
 };

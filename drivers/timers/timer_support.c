@@ -53,7 +53,7 @@ timer_find_line(const struct platform *platform, struct timer *timer, struct ioa
 	if (timer->driver->by_pic)
 		return pic_check_route(platform, timer, line.irq);
 	timer->route = (struct timer_route){ .kind = "ioapic", .pin = line.pin };
-	if (lapic_open(&lapic) || lapic_id(&lapic) > IOAPIC_ID_MAX)
+	if (lapic_open(&lapic) || lapic_read_id(&lapic) > IOAPIC_ID_MAX)
 		return timer_set_unusable(timer, CLOCK_DISABLED,
 					  "The timer's interrupts can't address this core: the APIC id has more than eight bits.");
 	if (line.pin > IOAPIC_PIN_MAX || !ioapic_find_masked_pin(&platform->acpi.madt, 1u << line.pin, &timer->pin_address,
@@ -75,7 +75,8 @@ timer_route_line(struct timer *timer, uint32_t vector)
 	}
 	timer->line_found = ioapic_read(timer->pin_address, timer->entry);
 	if (!lapic_open(&lapic))
-		ioapic_write(timer->pin_address, timer->entry, ioapic_make_edge_entry(lapic_id(&lapic), vector) | timer->line_bits);
+		ioapic_write(timer->pin_address, timer->entry,
+			     ioapic_make_edge_entry(lapic_read_id(&lapic), vector) | timer->line_bits);
 }
 
 void

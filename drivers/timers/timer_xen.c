@@ -57,7 +57,7 @@ xen_call(uint64_t number, uint64_t operation, void *argument)
 }
 
 static void
-remove_page(const struct timer *timer)
+unmap_shared_page(const struct timer *timer)
 {
 	struct {
 		uint16_t domain;
@@ -74,7 +74,7 @@ unbind_event_and_unmap_page(struct timer *timer)
 
 	timer->saved[IS_ATTACHED] = false;
 	(void)xen_call(EVENT_CHANNEL_OP, CLOSE_EVENT, &port);
-	remove_page(timer);
+	unmap_shared_page(timer);
 }
 
 /* Maps the shared page, and binds the timer's event to a port. Returns false, and changes nothing, if Xen refuses. */
@@ -93,7 +93,7 @@ map_page_and_bind_event(struct timer *timer)
 	if (xen_call(MEMORY_OP, ADD_TO_PHYSMAP, &added))
 		return false;
 	if (xen_call(EVENT_CHANNEL_OP, BIND_VIRQ, &event)) {
-		remove_page(timer);
+		unmap_shared_page(timer);
 		return false;
 	}
 	timer->saved[PORT] = event.port;

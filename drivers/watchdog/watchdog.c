@@ -30,7 +30,7 @@ enum instruction {
 };
 
 static bool
-is_supported(const struct acpi_watchdog_entry *entry)
+is_entry_supported(const struct acpi_watchdog_entry *entry)
 {
 	bool io = entry->space == ACPI_SPACE_IO && entry->address <= UINT16_MAX && (entry->bits == 8 || entry->bits == 16);
 	bool memory = entry->space == ACPI_SPACE_MEMORY && entry->address && entry->address % sizeof(uint32_t) == 0 &&
@@ -121,7 +121,7 @@ supports_action(const struct acpi_watchdog *table, enum action action)
 	for (size_t i = 0; i < table->entry_count; i++) {
 		if (table->entries[i].action != action)
 			continue;
-		if (!is_supported(&table->entries[i]))
+		if (!is_entry_supported(&table->entries[i]))
 			return false;
 		found++;
 	}

@@ -62,7 +62,7 @@ main(void)
 	static struct clock tsc[DRIVER_CLOCKS_MAX], null[DRIVER_CLOCKS_MAX];
 
 	cpu_read_facts(&platform.cpu);
-	paravirtual_read(&platform.cpu, NULL, &platform.paravirtual);
+	paravirtual_read_interfaces(&platform.cpu, NULL, &platform.paravirtual);
 	platform.cpu.lfence_serialises = true; /* the plain loops use LFENCE, so the sampling loop must use it too */
 	tsc_driver.open(&platform, &tsc_device, tsc);
 	null_driver.open(&platform, &null_device, null);

@@ -93,7 +93,7 @@ remove_memory_or_core(const struct platform *platform)
 static void
 sample_or_fault(void *device, struct sample *samples, size_t count)
 {
-	if (cpu_apic_id() != core)
+	if (cpu_read_apic_id() != core)
 		__atomic_store_n(&read_elsewhere, 1, __ATOMIC_RELEASE);
 	else if (together ? __atomic_load_n(&read_elsewhere, __ATOMIC_ACQUIRE) && count == TOGETHER : batches_left-- == 0)
 		cause_fault();

@@ -195,7 +195,7 @@ bench_open(struct bench *bench, size_t cores)
 			.interrupts_restore = hw_interrupts_restore,
 			.tsc_ordered = hw_tsc_lfence,
 			.pause = hw_pause,
-			.core_facts = cpu_read_core,
+			.core_facts = cpu_read_core_facts,
 			.expired = has_duration_expired,
 			.progress = check_progress,
 			.measured = ignore_measured_clock,
@@ -207,7 +207,7 @@ bench_open(struct bench *bench, size_t cores)
 		.read_signals = read_signals,
 		.set_tsc_rate = ignore_run_time,
 	};
-	bench->stolen_counter = steal_open_counter(cpu, &bench->platform.paravirtual, bench->guard, NULL);
+	bench->stolen_counter = steal_time_open_counter(cpu, &bench->platform.paravirtual, bench->guard, NULL);
 	bench->machine.hooks.stolen_counter = &bench->stolen_counter;
 	bench->memory = allocate_survey_memory(cores, bench->widest, &report->options);
 	if (bench->interval_ns)

@@ -102,7 +102,7 @@ sim_describe_platform(struct platform *platform)
 		platform->acpi.fadt.sci_int = 9;
 	}
 	cpu_read_facts(&platform->cpu);
-	paravirtual_read(&platform->cpu, NULL, &platform->paravirtual);
+	paravirtual_read_interfaces(&platform->cpu, NULL, &platform->paravirtual);
 	platform_read_rate_claims(platform, NULL);
 	platform->pages = sim.pages;
 	platform->unused_page = sim.unused_page;

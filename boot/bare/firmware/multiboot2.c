@@ -41,7 +41,7 @@ static const char *loader;
 
 /* Returns the string in TAG, or NULL if it does not end with a 0 within TAG. */
 static const char *
-get_string(const struct tag *tag)
+get_tag_string(const struct tag *tag)
 {
 	return tag->size > sizeof(*tag) && !tag->body[tag->size - sizeof(*tag) - 1] ? (const char *)tag->body : NULL;
 }
@@ -77,9 +77,9 @@ read_tag(const struct tag *tag)
 	const void *body = tag->body;
 
 	if (tag->type == TAG_COMMAND_LINE)
-		converted.command_line = (uintptr_t)get_string(tag);
+		converted.command_line = (uintptr_t)get_tag_string(tag);
 	else if (tag->type == TAG_LOADER)
-		loader = get_string(tag);
+		loader = get_tag_string(tag);
 	else if (tag->type == TAG_MODULE && size >= sizeof(struct tag_module))
 		read_module(body);
 	else if (tag->type == TAG_MAP && size >= sizeof(struct tag_map))

@@ -125,7 +125,7 @@ mp_prepare_cores(struct cores *cores, uint32_t own_apic_id, struct cores_limits 
 	}
 	mp->services = services;
 	mp->cores = cores;
-	scale_init(&mp->scale, startup_get_rate_or_default(tsc));
+	scale_init(&mp->scale, startup_get_tsc_rate_or_default(tsc));
 	cores->mp = mp;
 	cores->records = records;
 	mp_list_cores(mp, count, own_apic_id, limits);

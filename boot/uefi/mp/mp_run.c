@@ -53,7 +53,7 @@ static VOID EFIAPI
 mp_execute_batch_job(VOID *context)
 {
 	struct mp *mp = context;
-	uint32_t apic_id = cpu_apic_id();
+	uint32_t apic_id = cpu_read_apic_id();
 	size_t i = 1;
 
 	while (i < mp->cores->count && mp->cores->records[i].apic_id != apic_id)

@@ -93,7 +93,7 @@ struct walk {
 
 /* Returns the entry of the next folder, except for "." and "..", or NULL after the last entry. */
 static const uint8_t *
-read_next_folder(struct fat *fat, struct walk *walk)
+find_next_folder_entry(struct fat *fat, struct walk *walk)
 {
 	for (; walk->at < FOLDER_BYTES_MAX; walk->at += ENTRY_BYTES) {
 		uint32_t in_cluster = walk->at % fat->cluster_bytes;
@@ -181,7 +181,7 @@ folder_has_endless_chain(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_
 	inner[0] = '\0';
 	if (!cluster_chain_ends(fat, cluster))
 		return true;
-	while (cluster && (entry = read_next_folder(fat, &walk))) {
+	while (cluster && (entry = find_next_folder_entry(fat, &walk))) {
 		if (cluster_chain_ends(fat, get_first_cluster(fat, entry)))
 			continue;
 		read_name(entry, inner);
@@ -201,7 +201,7 @@ fat_has_endless_chain(EFI_HANDLE device, const char *folder, char inner[FAT_NAME
 	if (!device || !open_fat(&fat, device))
 		return false;
 	walk = (struct walk){ fat.root_cluster, 0 };
-	while ((entry = read_next_folder(&fat, &walk))) {
+	while ((entry = find_next_folder_entry(&fat, &walk))) {
 		read_name(entry, name);
 		if (text_equal(name, folder))
 			return folder_has_endless_chain(&fat, get_first_cluster(&fat, entry), inner);

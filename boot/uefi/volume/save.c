@@ -279,7 +279,7 @@ rename_folder(struct saving *saving, const char *folder, unsigned number)
 }
 
 static bool
-save_on_volume(struct saving *saving, unsigned number)
+save_files_on_volume(struct saving *saving, unsigned number)
 {
 	char folder[FOLDERS_NAME_SIZE];
 
@@ -340,7 +340,7 @@ save_report(const struct text *const texts[SAVE_FILES], unsigned number, char se
 
 	if (!open_volume(&saving, sentence))
 		return false;
-	bool saved = save_on_volume(&saving, number);
+	bool saved = save_files_on_volume(&saving, number);
 
 	saving.root->Close(saving.root);
 	return saved;
@@ -356,7 +356,7 @@ save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
 	if (!open_volume(&saving, sentence))
 		return false;
 	if (check_space(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
-		saved = save_on_volume(&saving, number);
+		saved = save_files_on_volume(&saving, number);
 	saving.root->Close(saving.root);
 	return saved;
 }

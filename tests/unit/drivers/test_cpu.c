@@ -169,17 +169,17 @@ TEST(linux_distrusts_a_tsc_of_several_cores_that_is_not_invariant_and_not_intels
 {
 	struct cpu_facts facts = { .vendor = "AuthenticAMD" };
 
-	assert_true(cpu_tsc_is_distrusted(&facts, 2));
-	assert_false(cpu_tsc_is_distrusted(&facts, 1));
+	assert_true(cpu_does_linux_distrust_tsc(&facts, 2));
+	assert_false(cpu_does_linux_distrust_tsc(&facts, 1));
 	facts.tsc_is_invariant = true;
-	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+	assert_false(cpu_does_linux_distrust_tsc(&facts, 2));
 	facts.tsc_is_invariant = false;
 	memcpy(facts.hypervisor, "VMwareVMware", 13);
-	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+	assert_false(cpu_does_linux_distrust_tsc(&facts, 2));
 	memcpy(facts.hypervisor, "Microsoft Hv", 13);
-	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+	assert_false(cpu_does_linux_distrust_tsc(&facts, 2));
 	facts = (struct cpu_facts){ .vendor = "GenuineIntel" };
-	assert_false(cpu_tsc_is_distrusted(&facts, 2));
+	assert_false(cpu_does_linux_distrust_tsc(&facts, 2));
 }
 
 TEST(the_apic_id_is_from_leaf_b_if_it_counts_logical_processors)
@@ -324,7 +324,7 @@ core_now(void)
 	struct core_facts core;
 
 	memset(&core, 0xa5, sizeof(core));
-	cpu_read_core(&core);
+	cpu_read_core_facts(&core);
 	return core;
 }
 

@@ -309,7 +309,7 @@ TEST(at_the_end_cores_are_halted_by_a_wake_and_get_init_only_without_answer)
 {
 	slots[2].state = CORE_SILENT;
 	manners[3] = NEVER_WAKES;
-	dispatch_halt_all(&startup);
+	dispatch_halt_all_cores(&startup);
 	assert_int_equal(slots[0].state, CORE_ALIVE);
 	assert_int_equal(slots[1].state, CORE_STOPPED);
 	assert_int_equal(slots[2].state, CORE_SILENT);

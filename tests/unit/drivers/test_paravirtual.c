@@ -32,7 +32,7 @@ offered_under(fault_guard *guarded)
 	struct paravirtual paravirtual;
 
 	cpu_read_facts(&facts);
-	paravirtual_read(&facts, guarded, &paravirtual);
+	paravirtual_read_interfaces(&facts, guarded, &paravirtual);
 	return paravirtual;
 }
 

@@ -371,10 +371,10 @@ TEST(a_tsc_that_jumps_at_every_poll_does_not_end_a_wait_early)
 
 TEST(a_tsc_of_unknown_rate_counts_as_10_ghz)
 {
-	assert_int_equal(startup_get_rate_or_default((struct rate){ 0, 0 }).num, UINT64_C(10000000000));
-	assert_int_equal(startup_get_rate_or_default((struct rate){ 0, 0 }).den, 1);
-	assert_int_equal(startup_get_rate_or_default((struct rate){ 7000000, 3 }).num, 7000000);
-	assert_int_equal(startup_get_rate_or_default((struct rate){ 7000000, 3 }).den, 3);
+	assert_int_equal(startup_get_tsc_rate_or_default((struct rate){ 0, 0 }).num, UINT64_C(10000000000));
+	assert_int_equal(startup_get_tsc_rate_or_default((struct rate){ 0, 0 }).den, 1);
+	assert_int_equal(startup_get_tsc_rate_or_default((struct rate){ 7000000, 3 }).num, 7000000);
+	assert_int_equal(startup_get_tsc_rate_or_default((struct rate){ 7000000, 3 }).den, 3);
 }
 
 static uint32_t called;       /* number of cores that have answered the broadcast */
@@ -407,7 +407,7 @@ set_up_calls(uint32_t cores)
 TEST(a_broadcast_sends_init_and_10_ms_later_two_sipis_to_all_other_cores)
 {
 	set_up_calls(3);
-	startup_broadcast(&startup, &called, 3);
+	startup_start_by_broadcast(&startup, &called, 3);
 	assert_int_equal(sim.lapic.ipi_count, 3);
 	assert_sent(0, 0, 0xc0000 | INIT);
 	assert_sent(1, 0, 0xc0000 | SIPI);
@@ -419,14 +419,14 @@ TEST(a_broadcast_sends_init_and_10_ms_later_two_sipis_to_all_other_cores)
 TEST(a_broadcast_ends_20_ms_after_all_cores_have_answered)
 {
 	set_up_calls(3);
-	startup_broadcast(&startup, &called, 3);
+	startup_start_by_broadcast(&startup, &called, 3);
 	assert_in_range(sim.now_ps, 30 * SIM_PS_PER_MS, 31 * SIM_PS_PER_MS);
 }
 
 TEST(a_broadcast_ends_after_1_s_if_fewer_cores_answer)
 {
 	set_up_calls(2);
-	startup_broadcast(&startup, &called, 3);
+	startup_start_by_broadcast(&startup, &called, 3);
 	assert_in_range(sim.now_ps, 1010 * SIM_PS_PER_MS, 1012 * SIM_PS_PER_MS);
 	assert_int_equal(called, 2);
 }
@@ -435,7 +435,7 @@ TEST(a_broadcast_ends_after_1_s_if_fewer_cores_answer)
 TEST(a_broadcast_without_an_answer_ends_after_1_s)
 {
 	set_up_calls(0);
-	startup_broadcast(&startup, &called, 0);
+	startup_start_by_broadcast(&startup, &called, 0);
 	assert_in_range(sim.now_ps, 1010 * SIM_PS_PER_MS, 1012 * SIM_PS_PER_MS);
 }
 
@@ -443,10 +443,10 @@ TEST(an_id_that_a_core_has_not_written_yet_is_not_read_as_0)
 {
 	uint32_t ids[4] = { 0 };
 
-	startup_clear_ids(ids, 4);
+	startup_clear_apic_ids(ids, 4);
 	ids[0] = 7;
 	ids[2] = 0; /* the core of ids[2] has written its id 0, and the core of ids[1] has not yet written its id */
-	assert_int_equal(startup_gather_ids(ids, 3), 2);
+	assert_int_equal(startup_gather_apic_ids(ids, 3), 2);
 	assert_int_equal(ids[0], 7);
 	assert_int_equal(ids[1], 0);
 }
@@ -457,7 +457,7 @@ TEST(an_unlisted_core_that_has_not_written_its_id_yet_is_printed_without_one)
 	char bytes[100];
 	struct text text;
 
-	startup_clear_ids(&id, 1);
+	startup_clear_apic_ids(&id, 1);
 	text_init(&text, bytes, sizeof(bytes));
 	startup_print_unlisted_id(&text, &id);
 	assert_string_equal(bytes, "Some core started with an APIC id that the MADT does not list.");
@@ -472,7 +472,7 @@ TEST(if_the_lapic_does_not_send_a_broadcast_there_is_no_wait)
 {
 	set_up_calls(3);
 	sim.lapic.delivery_stuck = true;
-	startup_broadcast(&startup, &called, 3);
+	startup_start_by_broadcast(&startup, &called, 3);
 	assert_int_equal(sim.lapic.ipi_count, 0);
 	assert_true(sim.now_ps < 1000 * SIM_PS_PER_MS);
 }
@@ -504,9 +504,9 @@ TEST(in_both_modes_a_cores_id_is_its_lapics_id)
 
 	sim.lapic.apic_id = 0x30;
 	assert_null(lapic_open(&lapic));
-	assert_int_equal(lapic_id(&lapic), 0x30);
+	assert_int_equal(lapic_read_id(&lapic), 0x30);
 	sim.lapic.apic_id = 0x12345;
 	sim_msr_set(0x1b, APIC_BASE_X2APIC);
 	assert_null(lapic_open(&lapic));
-	assert_int_equal(lapic_id(&lapic), 0x12345);
+	assert_int_equal(lapic_read_id(&lapic), 0x12345);
 }

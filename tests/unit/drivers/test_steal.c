@@ -59,7 +59,7 @@ opened(void)
 	sim_paravirtual_offer_stolen_time();
 	hw_msr_write(MSR_KVM_STEAL_TIME, FOUND);
 	sim_describe_platform(&platform);
-	return steal_open_counter(&platform.cpu, &platform.paravirtual, guard, raise_fault);
+	return steal_time_open_counter(&platform.cpu, &platform.paravirtual, guard, raise_fault);
 }
 
 static void

@@ -28,7 +28,7 @@ opened_under(fault_guard *guarded)
 	struct platform platform;
 
 	sim_describe_platform(&platform);
-	paravirtual_read(&platform.cpu, guarded, &platform.paravirtual);
+	paravirtual_read_interfaces(&platform.cpu, guarded, &platform.paravirtual);
 	timer_hyperv.open(&platform, &timer);
 	return timer;
 }

@@ -12,7 +12,7 @@ opened(void)
 	struct platform platform;
 
 	sim_describe_platform(&platform);
-	paravirtual_read(&platform.cpu, NULL, &platform.paravirtual);
+	paravirtual_read_interfaces(&platform.cpu, NULL, &platform.paravirtual);
 	timer_xen.open(&platform, &timer);
 	return timer;
 }

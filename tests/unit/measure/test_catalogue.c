@@ -432,7 +432,7 @@ static void
 read_unequal_facts(struct core_facts *facts)
 {
 	sim_msr_set(MSR_TSC_ADJUST, sim.core == SICK_CORE ? 12345 : 0);
-	cpu_read_core(facts);
+	cpu_read_core_facts(facts);
 }
 
 FAULT(one_adjusted, bench->run.survey.hooks.core_facts = read_unequal_facts)
