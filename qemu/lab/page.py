@@ -55,7 +55,7 @@ def make_page_content(answers, new, folder):
     facts = [f"{words.format_count(answers.runs, 'report')}", f"{words.format_count(answers.known, 'machine')} known", f"{failed:,} failed",
              f"{warned:,} with warnings"]
     if answers.unknown:
-        facts.append(f"{words.format_count(answers.unknown, 'report')} of no known machine, each standing for itself")
+        facts.append(f"{words.format_count(answers.unknown, 'report')} of unknown machines, each counted as a machine of its own")
     if answers.not_done:
         facts.append(f"{words.format_count(answers.not_done, 'run')} not done")
     facts += words.describe_limitations(answers)
@@ -70,7 +70,7 @@ def make_page_content(answers, new, folder):
                   "at least five machines of the same vendor, product, BIOS, CPU and hypervisor.",
                   ["machine|name", "of|code", "figure|left", "value", "low", "high", "kind's median", "unit|left", "deviations",
                    "kind|left"], odd),
-            make_table("traits", "Otherwise than nine in ten of their kind", "", ["machine|name", "of|code", "what|left", "here|left",
+            make_table("traits", "Different from nine in ten of their kind", "", ["machine|name", "of|code", "what|left", "here|left",
                   "usual|left", "machines|left", "kind|left"], traits),
             make_table("failures", "Failed", "In the newest run of each machine.", ["machine|name", "of|code", "rule|code", "finding|left"],
                   [[make_machine_cell(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
@@ -80,8 +80,8 @@ def make_page_content(answers, new, folder):
             *(make_table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
                     [[make_machine_cell(row), words.describe_machine_change(row)] for row in answers.changes if row["span"] == span])
               for name, span in (("before", "the run before"), ("week", "last week"))),
-            make_table("versions", "What a version did", "Of machines on which nothing else is known to have changed.",
-                  ["step|name", "machines", "what came of it|left"],
+            make_table("versions", "Effects of version changes", "Of machines on which nothing else is known to have changed.",
+                  ["version change|name", "machines", "effects|left"],
                   [[{"text": step}, machines, "; ".join(said)] for step, machines, said in words.describe_version_changes(answers.versions)]),
             make_table("groups", "Two groups in one kind", "", ["kind|name", "what|left"],
                   [[{"text": row["kind"]}, words.describe_two_groups_in_kind(row)] for row in answers.groups]),

@@ -28,14 +28,14 @@ def format_section(title, rows):
         for sentence in found[heading][:SENTENCES_MAX]:
             yield from wrap_text(sentence, "    ", "      ")
         if len(found[heading]) > SENTENCES_MAX:
-            yield f"    ... and {len(found[heading]) - SENTENCES_MAX:,} more of it"
+            yield f"    ... and {len(found[heading]) - SENTENCES_MAX:,} more"
     if len(found) > ROWS_MAX:
         yield f"  ... and {len(found) - ROWS_MAX:,} more, in the page"
 
 
 def format_summary(answers, new, taken, again, refused, folder):
     """Yield the lines of the summary."""
-    yield (f"{words.format_count(taken, 'report')} taken, {again:,} in already, {refused:,} skipped; "
+    yield (f"{words.format_count(taken, 'report')} added, {again:,} already stored, {refused:,} skipped; "
            f"{answers.runs:,} in the data set")
     yield f"{words.format_count(answers.known, 'machine')} known, of {words.format_count(answers.kind_count, 'kind')}"
     if answers.unknown:
@@ -62,10 +62,10 @@ def format_summary(answers, new, taken, again, refused, folder):
     for span in ("the run before", "last week"):
         yield from format_section(f"Changed since {span}", ((answers.get_machine_name(row["run"]), words.describe_machine_change(row))
                                                             for row in answers.changes if row["span"] == span))
-    yield from format_section("What a version did", ((step, sentence) for step, _, said in words.describe_version_changes(answers.versions)
-                                                     for sentence in said))
+    yield from format_section("Effects of version changes", (
+        (step, sentence) for step, _, said in words.describe_version_changes(answers.versions) for sentence in said))
     yield from format_section("Not determined: fewer than five machines of a kind are known",
-                              ((row["kind"] if row["kind"] != "-" else "of no vendor or product", f"{words.format_count(row['machines'], 'machine')} known")
+                              ((row["kind"] if row["kind"] != "-" else "vendor or product unknown", f"{words.format_count(row['machines'], 'machine')} known")
                                for row in words.find_kinds_with_few_machines(answers.kinds)))
     yield ""
     yield from wrap_text(f"{len(new):,} of the outliers and failures {'is' if len(new) == 1 else 'are'} new. "

@@ -17,16 +17,18 @@ def format_count(many, noun):
 
 
 def describe_unknown_machines(reports):
-    return f"{format_count(reports, 'report')} of no known machine: neither a serial number nor a label; each stands for itself"
+    return (f"{format_count(reports, 'report')} of unknown machines, with neither a serial number nor a label; each counts as a "
+            "machine of its own")
 
 
 def describe_limitations(answers):
     """Return notes that are about all runs, such as the number of runs with a wrong date."""
     if answers.misdated:
-        yield (f"{format_count(answers.misdated, 'run')} dated before 2024 or later than read: the machine's RTC is wrong; "
-               f"{'it is' if answers.misdated == 1 else 'each is'} taken to be of when it was read")
+        yield (f"{format_count(answers.misdated, 'run')} dated before 2024 or after the time of reading, because the machine's RTC is "
+               "wrong; the time of reading counts as the date")
     if answers.cut:
-        yield f"Only the first {answers.shown_max:,} rows are shown, and looked at for what is new, of: {', '.join(answers.cut)}"
+        yield (f"Only the first {answers.shown_max:,} rows of these tables are shown and searched for new findings: "
+               f"{', '.join(answers.cut)}")
 
 
 def format_value_with_interval(row):
@@ -45,12 +47,12 @@ def describe_outlier(row):
 
 def describe_unusual_trait(row):
     what = row["measure"] if row["subject"] == "machine" else f"{row['subject']}, {row['measure']}"
-    return f"{what}: {row['value']}; {row['machines_so']:,} of {format_count(row['machines'], 'machine')} of its kind: {row['usual']}"
+    return f"{what}: {row['value']}; {row['machines_so']:,} of {format_count(row['machines'], 'machine')} of its kind have {row['usual']}"
 
 
 def describe_failure(row):
     where = "" if row["subject"] == "machine" else f"{row['subject']}, "
-    return f"{where}{row['rule']}: {row['text'] or 'no more is said'}"
+    return f"{where}{row['rule']}: {row['text'] or 'the report has no details'}"
 
 
 def describe_kernel(row):
@@ -77,7 +79,7 @@ def describe_machine_change(row):
 
 def describe_two_groups_in_kind(row):
     return (f"{row['kind']}: in {row['subject']}, {row['measure']}, {row['beyond']:,} of {format_count(row['machines'], 'machine')} are "
-            "beyond the rest: two groups, of which neither is odd")
+            "far from the rest: these are two groups, so none of them is an outlier")
 
 
 def describe_version_changes(rows):
@@ -92,7 +94,7 @@ def describe_version_changes(rows):
 
 def _describe_update_effects(found, machines):
     if machines < MACHINES_MIN:
-        yield f"not determined: {format_count(machines, 'machine')} made this step, which is too few"
+        yield f"not determined: {format_count(machines, 'machine')} had this version change, which is too few"
         return
     said = False
     for row in found:

@@ -147,9 +147,10 @@ def explain_silence(guest):
     the reason is not known.
     """
     if guest.transcript.refused:
-        return f": the firmware says {guest.transcript.refused}, as Secure Boot does of what is not signed (make sign)"
+        return (f": the firmware printed {guest.transcript.refused}, as Secure Boot does for an unsigned application (`make sign` signs "
+                "it)")
     if guest.secure_boot:
-        return ": Secure Boot is on by the firmware's variables, so nothing starts that is not signed (make sign)"
+        return ": Secure Boot is on in the firmware's variables, so no unsigned application starts (`make sign` signs it)"
     return ""
 
 
@@ -157,8 +158,9 @@ def judge_run(run, guest):
     """Return (exit status, problem or None) of a run that has ended."""
     transcript = guest.transcript
     if guest.ending == "timeout":
-        where = f"the last line was: {transcript.last_line}" if transcript.last_line else f"baretick never spoke{explain_silence(guest)}"
-        return EXIT_TIMEOUT, f"no end within {run.timeout:g} s; {where}"
+        last = transcript.last_line
+        where = f"the last line was: {last}" if last else f"baretick printed nothing{explain_silence(guest)}"
+        return EXIT_TIMEOUT, f"the run did not end within {run.timeout:g} s; {where}"
     if guest.ending == "unbootable":
         return EXIT_NOT_DONE, f"the firmware found nothing to boot{explain_silence(guest)}"
     if guest.ending == "crashed":
@@ -168,7 +170,7 @@ def judge_run(run, guest):
     if guest.ending == "lost":
         return EXIT_NOT_DONE, guest.state
     if guest.ending == "flood":
-        return EXIT_NOT_DONE, "the serial line would not end"
+        return EXIT_NOT_DONE, "the guest printed without end on the serial line"
     if transcript.faults:
         return EXIT_NOT_DONE, "; ".join(transcript.faults)
     word = ENDINGS.get(guest.status) if guest.ending == "exit" else None

@@ -38,7 +38,7 @@ class Event:
     after: float
     what: str
     seconds: float
-    problem: str = "the run did not get so far"  # reason why the event was not carried out, or None
+    problem: str = "the run ended before the event's time"  # reason why the event was not carried out, or None
     span: tuple = None  # start and end of the event, in seconds after the application's start
 
     @property
@@ -74,7 +74,7 @@ def wait_until(condition, command):
     end = time.monotonic() + WORK_S
     while not (yield from condition()):
         if time.monotonic() >= end:
-            raise Failed(f"{command}: no end within {WORK_S:g} s")
+            raise Failed(f"{command} did not end within {WORK_S:g} s")
         yield POLL_S
 
 
@@ -214,7 +214,7 @@ class Events:
     def fail_unfinished_events(self):
         """Called after the guest has ended. Sets a problem for each event that has not happened, or is not complete."""
         if self._event:
-            self._end_event("the run ended meanwhile")
+            self._end_event("the run ended during the event")
         starts = self._guest.transcript.phase_starts
         for event in self._left:
             if starts:

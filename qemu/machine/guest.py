@@ -134,7 +134,7 @@ class Guest:
         elif interruption.is_requested():
             name = interruption.mark_handled()
             if self._say:
-                self._say(f"{name}: the measuring ends early, and the report follows; once more ends the run at once")
+                self._say(f"{name}: the measurements end early, and the report follows; a second signal ends the run at once")
 
     # The following functions are for events.
 

@@ -41,5 +41,5 @@ class HangCheck:
         return now - self._since >= BOUND_S
 
     def explain_hang(self):
-        went = f"went no further than {self._pointers[0]:x}h" if self._pointers else "QEMU did not tell where it is"
-        return f"for {BOUND_S} s the guest said nothing and {went}"
+        went = f"stayed near address {self._pointers[0]:x}h" if self._pointers else "QEMU did not tell its address"
+        return f"for {BOUND_S} s the guest printed nothing and {went}"

@@ -118,7 +118,7 @@ def _undo_next_start_if_refused(own, loader, folder):
     """If the block raises OSError or Refused, restore the files in OWN and LOADER's choice of the next start, and raise
     Refused.
     """
-    left = "what was prepared before stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
+    left = "the earlier preparation stays" if os.path.exists(os.path.join(own, STATE)) else "nothing is prepared"
     try:
         with restore_files_if_refused(*(os.path.join(own, name) for name in FILES)), loader.undo_next_start_if_refused(folder):
             try:
@@ -141,7 +141,8 @@ def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
     with volume.mount_partition(system, partition) as folder:
         loaded = collect_loader_files(system, path, folder)
         if SHIM in loaded and by != loaders.Firmware.name:
-            raise Refused(f"Secure Boot is on, and {path} is signed for a shim: {loader.title} needs a key of the firmware")
+            raise Refused(f"Secure Boot is on, and {path} is signed for a shim: {loader.title} starts only what is signed with a key of "
+                          "the firmware")
         volume.check_space(folder, sum(map(len, loaded.values())))
         own = os.path.join(folder, volume.OWN)
         if os.path.exists(own) and not _has_saved_state(own):
@@ -172,7 +173,7 @@ def _describe_prepared_start(system, state, new):
     if state["boot_id"] == system.read_text(BOOT_ID):
         by = "" if loader.name == loaders.Firmware.name else f" by {loader.title}"
         return (f"prepared{by}, and the machine was not restarted since" if waits else
-                f"the machine was not restarted since, and {loader.variable} was taken away: prepare it again")
+                f"the machine was not restarted since, and {loader.variable} was removed: prepare it again")
     return "the machine was restarted, and there is no report: " + (
         f"{loader.title} ignored {loader.variable}" if waits else
         f"{loader.title} did not start baretick, or baretick was cut off before its first checkpoint")
@@ -203,7 +204,7 @@ def collect_reports(system, target):
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         state = _read_state(folder)
         if not state:
-            raise Refused("nothing was prepared on this machine, so no report is of nextboot")
+            raise Refused("nothing was prepared on this machine, so there is no report to collect")
         new = _list_new_reports(folder, state)
         reports = [name for name in volume.list_reports(folder) if name in state["earlier"] or name in new]
         if not reports:

@@ -47,7 +47,7 @@ def format_comparison(kernel, report):
         low, value, high = (_format_mhz(measured[end]) for end in ("low", "value", "high"))
         yield f"tsc      baretick measured {value} ({low} to {high})"
     else:
-        yield "tsc      baretick has no rate of it"
+        yield "tsc      baretick measured no rate"
     if facts["believed_hz"]:
         source = "refined" if facts["refined_hz"] else facts["source"] or "the source is not in its messages"
         yield f"         the kernel counts with {_format_mhz(facts['believed_hz'])} ({source})"
@@ -63,14 +63,14 @@ def format_comparison(kernel, report):
                    f"{abs(day[0]):.2f} s a day, unless something disciplines it")
         else:
             yield (f"differs  the kernel's rate of the TSC is {off.format('low' if ppm[0] > 0 else 'high')}; its clock does not "
-                   "go by the TSC now")
+                   "use the TSC now")
     elif found:
         yield "agrees   the kernel's rate is within baretick's interval"
     current, expected = get_clock_names(kernel, report)
     if current and expected:
-        match = "as" if current == expected else f"and not {expected}, as"
-        yield f"clock    the kernel took {current}, {match} baretick expected"
+        match = "as baretick expected" if current == expected else f"and baretick expected {expected}"
+        yield f"clock    the kernel uses {current}, {match}"
     elif current:
-        yield f"clock    the kernel took {current}; the report has no expectation"
+        yield f"clock    the kernel uses {current}; the report does not say which clock baretick expected"
     if facts["unstable"]:
         yield f"         it marked the TSC unstable: {facts['unstable']}"

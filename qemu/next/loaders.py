@@ -106,7 +106,7 @@ class Grub:
         if not self.SOURCES_CUSTOM.search(text):
             raise Refused(f"{self.folder}/grub.cfg does not read custom.cfg (the script 41_custom makes it do so)")
         if not self.TAKES_NEXT.search(text):
-            raise Refused(f"{self.folder}/grub.cfg does not take next_entry, so no entry can be chosen for one start")
+            raise Refused(f"{self.folder}/grub.cfg does not use next_entry, so no entry can be chosen for one start")
         if not partition.uuid:
             raise Refused(f"{partition.path} has no UUID that GRUB could find it by")
         self._check_grubenv()

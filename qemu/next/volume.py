@@ -148,7 +148,7 @@ def check_space(folder, size):
     free, needed = about.f_bavail * about.f_frsize, size + REPORTS_SPACE
     if free < needed:
         raise Refused(f"the EFI system partition at {folder} has {free >> 10} KiB free, and the application with three "
-                      f"reports takes {needed >> 10}")
+                      f"reports needs {needed >> 10} KiB")
 
 
 def _has_complete_report(path):

@@ -37,7 +37,7 @@ class Compact:
     def decode_json(self):
         """Return the report in JSON. Raise ValueError if it is damaged."""
         if not self.lines:
-            raise ValueError("has a compact report without a line" + ("" if self.sum else " and without an end"))
+            raise ValueError("has a compact report without lines" + ("" if self.sum else " and without an end"))
         last = max(self.lines)
         missing = [number for number in range(1, last + 1) if number not in self.lines]
         if missing:

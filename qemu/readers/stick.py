@@ -48,7 +48,7 @@ def list_reports(path):
     else:
         raise UnreadableStick("has no folder baretick that mtools can read")
     if len(data) > LIST_MAX:
-        raise UnreadableStick("has more in its folder baretick than there can be: its folders may have no end")
+        raise UnreadableStick("has too many files in its folder baretick: its folders may form a loop")
     every = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
     found = [name for name in every if name.lower().endswith(".json")]
     json = {name[:-5].lower() for name in found}

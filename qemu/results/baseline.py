@@ -79,7 +79,7 @@ class Comparison:
         if elsewhere or others:
             self.notes.append("another machine: " + "; ".join(elsewhere + others))
         if elsewhere:
-            self.notes.append("latencies are not compared: they are the machine's that differs")
+            self.notes.append("latencies are not compared: they depend on the machine, which differs")
         elif not timed:
             self.notes.append("latencies are not compared: one of the two runs has them in ticks only")
 
@@ -129,7 +129,7 @@ class Comparison:
         rules = self._list_newly_broken_rules(name)
         if ORDER[now["verdict"]] > ORDER[before["verdict"]]:
             return f"is {now['verdict']}, it was {before['verdict']}" + (f": {rules}" if rules else "")
-        return f"breaks {rules}, and did not" if rules else None
+        return f"breaks {rules}, and did not before" if rules else None
 
     def _compare_medians(self, before, now):
         was, is_now = before.get("latency") or {}, now.get("latency") or {}
@@ -175,7 +175,7 @@ class Comparison:
         sentence = (f"runs at {format_interval(is_now)} Hz, it ran at {format_interval(was)} Hz: "
                     f"more than {RATE_PPM} ppm {'faster' if low > 0 else 'slower'}")
         if now.get("claimed_hz") is None and not self._is_tsc_of_same_machine():
-            self.notes.append(f"{now['id']} {sentence}; it claims no rate, and another host's TSC has another")
+            self.notes.append(f"{now['id']} {sentence}; it claims no rate, and the TSCs of two hosts differ")
             return None
         return sentence
 
@@ -205,7 +205,7 @@ class Comparison:
             # If the source is also a clock, the comparison of this clock includes the source's rules.
             rules = None if name in self._clocks_now else self._list_newly_broken_rules(name)
             found = gone or list(self._find_increased_lateness(before, now.get(name, [])))
-            found += [f"breaks {rules}, and did not"] if rules else []
+            found += [f"breaks {rules}, and did not before"] if rules else []
             self.by_name.setdefault(name, []).extend(f"{name} {sentence}" for sentence in found)
         if self._timed and now and not self._judges_lateness:
             self.notes.append("how late interrupts come is not compared: in an emulator it depends on the host")
@@ -247,7 +247,7 @@ class Comparison:
             before = known.get((row.get("source"), row.get("clock")))
             error = row.get("error_ppm") or {}
             if row.get("outcome") == "failed" and before == "passed" and "value" in error:
-                yield f"the claim of {row['source']} on {row['clock']} is wrong by {format_number(error['value'])} ppm, and was not"
+                yield f"the claim of {row['source']} on {row['clock']} is wrong by {format_number(error['value'])} ppm, and was not before"
 
     def _compare_run_verdicts(self):
         """Compare the run's verdict, unless a clock's verdict explains the difference. Also compare the rules that belong to no
@@ -259,7 +259,7 @@ class Comparison:
                 f"is {is_now}," in sentence for sentence in self.regression_sentences):
             found.append(f"the verdict is {is_now}, it was {was}" + (f": {rules}" if rules else ""))
         elif rules:
-            found.append(f"the machine breaks {rules}, and did not")
+            found.append(f"the machine breaks {rules}, and did not before")
         found.extend(self._find_newly_wrong_claims())
         self.by_name["machine"] = found
 

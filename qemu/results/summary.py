@@ -127,6 +127,6 @@ def format_summary(report, problem, comparison=None):
     if comparison:
         rows = [f"- {escape_text(sentence)}" for sentence in worse]
         nothing = "Nothing was seen to be worse, but much time was stolen." if comparison.doubt else "Nothing is worse."
-        lines += ["### Beside the baseline", "", *(limit_rows(rows) or [nothing]), ""]
+        lines += ["### Comparison with the baseline", "", *(limit_rows(rows) or [nothing]), ""]
         lines += [f"Note: {escape_text(note)}\n" for note in comparison.notes]
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -373,15 +373,15 @@ def check_firmware(run):
 def check_combinations(run):
     wrong = []
     if run.tolerance and not run.baseline:
-        wrong.append("--tolerance goes with --baseline")
-    wrong += [f"--event {each.text} does not go with --boot {run.boot}: what was written to the stick is not set back"
+        wrong.append("--tolerance needs --baseline")
+    wrong += [f"--event {each.text} does not go with --boot {run.boot}: a snapshot does not undo writes to the stick"
               for each in run.event if each.what == "snapshot" and run.boot in command.STICKS]
     if run.boot == "bare" and (run.display or run.screenshot):
         wrong.append("--display and --screenshot do not go with --boot bare, which has no screen")
     if run.boot != "bare" and run.machine.partition(",")[0] == "microvm":
         wrong.append("--machine microvm has no UEFI: use --boot bare")
     if run.display and run.screenshot:
-        wrong.append("--screenshot does not go with --display: it is taken where a run ends by itself")
+        wrong.append("--screenshot does not go with --display: it needs a run that ends by itself")
     if [word for word in ["serial=full", *run.words] if word.startswith("serial=")][-1] not in ("serial=full", "serial=compact"):
         wrong.append("serial=off and serial=summary are for real machines: here the report comes over the serial line")
     if run.no_baseline:

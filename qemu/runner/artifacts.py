@@ -36,7 +36,7 @@ def check_outputs(run):
     for name in [name for name in OUTPUTS if getattr(run, name)]:
         path = getattr(run, name)
         other = taken.setdefault(os.path.realpath(path), f"--{name}")
-        flaw = f"it is {other}'s" if other != f"--{name}" else None if path != "-" else "it is no file's name"
+        flaw = f"{other} uses this file" if other != f"--{name}" else None if path != "-" else "it is not a file name"
         flaw = flaw or explain_unwritable_file(run, path, name == "summary")
         if not flaw and name == "screenshot" and not path.lower().endswith(".png"):
             flaw = "a picture is a PNG, and its name ends in .png"
@@ -159,7 +159,7 @@ def write_report_files(run, body, template, text, csv, record):
 def compare_with_baseline(run, console, report):
     comparison = baseline.Comparison(run.before, report, run.tolerance or baseline.TOLERANCE)
     for note in comparison.notes:
-        console.print_sentence(f"beside the baseline, {note}")
+        console.print_sentence(f"about the comparison: {note}")
     for sentence in comparison.regression_sentences:
         console.print_sentence(f"worse than the baseline: {sentence}")
     return comparison
@@ -173,7 +173,7 @@ def explain_stolen_time(run, report):
         return None
     stolen = reports.get_stolen_percent(report)
     if stolen is None:
-        return "it is not known how much time was stolen: --max-stolen can't be told"
+        return "it is not known how much time was stolen: --max-stolen cannot be checked"
     if stolen <= run.max_stolen:
         return None
     return (f"{stolen:g} % of the observed time was stolen, more than the {run.max_stolen:g} % of --max-stolen: "
@@ -189,8 +189,8 @@ def format_answer_of_report(report):
 def format_report_location(out, whole):
     """Return lines that say where the report is and how to open its page, or where to look for the cause of a problem."""
     if not whole:
-        return [f"What there is of the run is in {out}: serial.log (all that the machine said), "
-                "qemu.log (QEMU's command line and what it said), and report.json, which has the reason"]
+        return [f"The files of the run are in {out}: serial.log (the machine's output), "
+                "qemu.log (QEMU's command line and messages), and report.json, which has the reason"]
     address = pathlib.Path(out, "report.html").absolute().as_uri()
     left = [*FILES, RECORD] if os.path.exists(os.path.join(out, RECORD)) else FILES
     return [f"The report is in {out}: {', '.join(left)}", f"Open the page in a browser: {address}"]

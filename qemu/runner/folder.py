@@ -100,7 +100,7 @@ def check_inputs(run):
         path = os.path.join(run.out, name)
         for option, given in inputs:
             if given and is_same_file(given, path) and not may_overwrite_input(run, option, given, name):
-                wrong.append(f"{option}: {given} is {path}, which the run writes: it would be lost")
+                wrong.append(f"{option}: {given} is {path}, which this run would overwrite")
     if wrong:
         raise UserError(*dict.fromkeys(wrong))
 

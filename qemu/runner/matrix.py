@@ -97,7 +97,7 @@ def run_all(common, words, run_and_save_results, table):
     """
     runs = list(make_runs(common, words))
     if common.baseline and not os.path.isdir(common.baseline):
-        raise UserError(f"--baseline: there is no folder {common.baseline}, which --matrix wants")
+        raise UserError(f"--baseline: there is no folder {common.baseline}, which --matrix needs")
     try:
         os.makedirs(common.out, exist_ok=True)
         lock = folder.lock_folder(common.out)
@@ -138,7 +138,7 @@ def run_and_show_each_run(common, runs, run_and_save_results, table, suites):
         if status > 128 or interruption.was_handled():
             break  # a signal ends all further runs, too
     table.show_line(f"The reports are in {os.path.join(common.out, 'NAME')}: report.html, report.json, ...; "
-               f"the cases of all in {os.path.join(common.out, 'junit.xml')}")
+               f"the test cases of all runs are in {os.path.join(common.out, 'junit.xml')}")
     return worst
 
 

@@ -107,7 +107,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                   "/baretick.cfg": (("GET", "HEAD"), self._send_options),
                   "/reports": (("POST",), self._receive_report)}
         if not target or target[1] not in routes:
-            raise Refused(404, "there are /baretick.efi, /baretick.cfg and, for POST, /reports")
+            raise Refused(404, "this server has only /baretick.efi, /baretick.cfg and, for POST, /reports")
         methods, action = routes[target[1]]
         if self.command not in methods:
             raise Refused(405, f"{target[1]} takes {' and '.join(methods)}", f"Allow: {', '.join(methods)}")
@@ -158,10 +158,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def _get_body_length(self):
         """Return the length of the body in bytes."""
         if "Transfer-Encoding" in self.headers:
-            raise Refused(411, "a report comes with Content-Length, and without Transfer-Encoding")
+            raise Refused(411, "a report needs Content-Length, and no Transfer-Encoding")
         found = set(self.headers.get_all("Content-Length", []))
         if not found:
-            raise Refused(411, "a report comes with Content-Length")
+            raise Refused(411, "a report needs Content-Length")
         length = found.pop()
         if found or not re.fullmatch("[0-9]+", length):
             raise Refused(400, "Content-Length is not one number")

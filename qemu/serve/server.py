@@ -178,5 +178,5 @@ def run_server(options):
             server.end_connections()
     if server.deaf:
         raise server.deaf
-    server.print_line(f"{server.reports} report{'' if server.reports == 1 else 's'} taken, {server.refusals} request"
+    server.print_line(f"{server.reports} report{'' if server.reports == 1 else 's'} received, {server.refusals} request"
                f"{'' if server.refusals == 1 else 's'} refused")

@@ -27,7 +27,7 @@ def ended_after(line, out, *options):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode == 0, said
-    assert "SIGINT: the measuring ends early" in said
+    assert "SIGINT: the measurements end early" in said
     return json.loads((out / "report.json").read_text()), (out / "report.txt").read_text()
 
 

@@ -76,8 +76,8 @@ def test_anything_else_is_refused(signed, how, firmware, tmp_path):
 
 def test_the_runner_says_who_refused_what_is_not_signed_and_does_not_wait(run):
     done = run(*TCG, "--boot", "usb", "--timeout", "500", "--firmware", OWN_KEYS)
-    assert (done.status, done.stderr.splitlines()[0]) == (2, "qemu/run: the firmware found nothing to boot: the firmware says Access Denied, "
-                                                             "as Secure Boot does of what is not signed (make sign)")
+    assert (done.status, done.stderr.splitlines()[0]) == (2, "qemu/run: the firmware found nothing to boot: the firmware printed Access Denied, "
+                                                             "as Secure Boot does for an unsigned application (`make sign` signs it)")
 
 
 @needs_shim

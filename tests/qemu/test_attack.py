@@ -326,7 +326,7 @@ def test_an_input_in_out_is_refused_by_name(fake, tmp_path, option, name, link):
     done = Ended(tmp_path, words)
     assert done.status == 2, done.stderr
     if option != "--matrix":
-        assert f"{option}: {given} is {out}/{name}, which the run writes: it would be lost" in done.stderr
+        assert f"{option}: {given} is {out}/{name}, which this run would overwrite" in done.stderr
     assert names(out) == [name] and given.read_bytes() == bytes(510) + b"\x55\xaa"
 
 
@@ -337,7 +337,7 @@ def test_a_stick_that_is_another_name_of_a_master_is_not_written_to(fake, tmp_pa
     (tmp_path / "out").mkdir()
     link(master, tmp_path / "out" / "stick.img")
     done = Ended(tmp_path, [*fake(boots_efi=False), "--boot", "usb", "--image", tmp_path / by])
-    assert done.status == 2 and "stick.img, which the run writes: it would be lost" in done.stderr
+    assert done.status == 2 and "stick.img, which this run would overwrite" in done.stderr
     assert not (tmp_path / "argv").exists() and (tmp_path / "out" / "stick.img").exists()
 
 
@@ -572,7 +572,7 @@ def test_a_display_leaves_the_end_to_the_user_and_has_no_time_out(run, fake, tmp
 
 def test_a_display_with_a_time_out_ends_then(fake, tmp_path):
     done = Ended(tmp_path, [*fake(spoken(), "time.sleep(600)"), "--display", "vnc", "--timeout", "2"])
-    assert done.status == 124 and "no end within 2 s" in done.stderr
+    assert done.status == 124 and "the run did not end within 2 s" in done.stderr
 
 
 def test_a_display_is_a_window_where_there_is_a_desktop(run, fake, tmp_path):

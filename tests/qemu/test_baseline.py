@@ -52,14 +52,14 @@ def test_a_verdict_that_became_worse_is_named_with_its_rule():
 def test_another_rule_broken_is_worse_though_the_verdict_is_the_same():
     before = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet")])
     now = document(clock(verdict="warn"), verdict="warn", findings=[("hpet-torn", "hpet"), ("rate-off", "hpet")])
-    assert compare(before, now).regression_sentences == ["hpet breaks rate-off, and did not"]
+    assert compare(before, now).regression_sentences == ["hpet breaks rate-off, and did not before"]
 
 
 def test_a_rule_that_a_source_of_interrupts_breaks_is_worse_where_it_was_asked_then_too():
     before, now = document(clock()), document(clock(), verdict="warn", findings=[("irq-late", "pit0")])
     assert compare(before, now).by_name.get("pit0") is None
     before["intervals"], now["intervals"] = [timer("pit0"), timer()], [timer("pit0"), timer()]
-    assert compare(before, now).by_name["pit0"] == ["pit0 breaks irq-late, and did not"]
+    assert compare(before, now).by_name["pit0"] == ["pit0 breaks irq-late, and did not before"]
     assert compare(before, now).by_name["hpet0"] == [] and compare(now, now).regression_sentences == []
 
 
@@ -75,7 +75,7 @@ def claimed(*rows):
 
 def test_a_claim_that_was_right_and_is_wrong_is_named_with_its_error():
     right, wrong = claimed(claiming("passed", 1.0)), claimed(claiming("failed"))
-    assert compare(right, wrong).regression_sentences == ["the claim of CPUID 15h on tsc is wrong by 1740 ppm, and was not"]
+    assert compare(right, wrong).regression_sentences == ["the claim of CPUID 15h on tsc is wrong by 1740 ppm, and was not before"]
     assert compare(right, wrong).by_name["machine"] == compare(right, wrong).regression_sentences
     assert compare(wrong, right).regression_sentences == [] and compare(wrong, wrong).regression_sentences == []
 
@@ -234,7 +234,7 @@ def test_latencies_of_another_accelerator_or_hypervisor_are_not_compared_and_a_n
     found = compare(document(clock(), accelerator="kvm"), document(slow, accelerator="tcg"))
     assert found.regression_sentences == [] and found.notes == [
         "another machine: accelerator tcg, it was kvm",
-        "latencies are not compared: they are the machine's that differs"]
+        "latencies are not compared: they depend on the machine, which differs"]
     assert compare(document(clock()), document(slow, hypervisor="KVMKVMKVM")).regression_sentences == []
 
 
@@ -319,11 +319,11 @@ def test_the_runner_names_what_is_worse_everywhere_and_ends_with_1(run, fake, tm
     sentence = "hpet has a median latency of 1200 ns, it was 400 ns: more than 2 times that"
     done = run(*fake(spoken(now)), *arguments)
     assert done.status == 1
-    assert done.stderr == ("qemu/run: beside the baseline, another machine: cpu Other CPU, it was Some CPU\n"
+    assert done.stderr == ("qemu/run: about the comparison: another machine: cpu Other CPU, it was Some CPU\n"
                            f"qemu/run: worse than the baseline: {sentence}\n")
     assert f'classname="baretick.baseline" name="hpet"><failure message="{sentence}"' in file.read_text()
     assert 'classname="baretick.baseline" name="tsc" />' in file.read_text()
-    assert "### Beside the baseline\n\n- hpet has a median latency of 1200 ns" in words.read_text()
+    assert "### Comparison with the baseline\n\n- hpet has a median latency of 1200 ns" in words.read_text()
     assert run(*fake(spoken(now)), *arguments, "--tolerance", "3").status == 0
     # the comparison does not change the verdict of the run itself
     assert json.loads(done.file("report.json"))["verdict"] == "pass"

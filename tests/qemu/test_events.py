@@ -49,7 +49,7 @@ def test_a_snapshot_does_not_go_with_a_stick(run, fake, tmp_path):
     words = [*fake(spoken(), boots_efi=False), "--boot", "usb", "--image", stick, "--event", "rates=snapshot:1s"]
     done = run(*words)
     assert done.status == 2
-    assert "--event rates=snapshot:1s does not go with --boot usb: what was written to the stick" in done.stderr
+    assert "--event rates=snapshot:1s does not go with --boot usb: a snapshot does not undo writes to the stick" in done.stderr
 
 
 @pytest.mark.parametrize("what, cpu", [("stop", "host,migratable=off"), ("snapshot", "host"), ("migrate", "host")])
@@ -157,7 +157,7 @@ def test_the_end_of_an_event_is_not_awaited_for_ever(monkeypatch):
     (event,), happening = stand.events("0=migrate:1s")
     while event.problem == Event.problem:
         stand.step(happening, {"return": {"status": "active"}})
-    assert event.problem == "migrate: no end within 0.01 s" and stand.ending is None
+    assert event.problem == "migrate did not end within 0.01 s" and stand.ending is None
 
 
 def test_a_migration_that_fails_says_why():
@@ -230,13 +230,13 @@ def test_one_that_could_not_happen_is_a_case_that_failed_and_status_2(run, fake,
 def test_an_event_of_a_refused_run_is_a_test_case_too(run, fake, tmp_path):
     done = run(*fake(boots_efi=False), "--efi", "/nowhere/x", "--event", "0=stop:1s", *junit(tmp_path))
     assert done.status == 2
-    assert case(done, "0=stop:1s") == [("failure", "not carried out: the run did not get so far")]
+    assert case(done, "0=stop:1s") == [("failure", "not carried out: the run ended before the event's time")]
 
 
 def test_the_time_out_holds_while_one_goes_on(run, fake, tmp_path):
     done = run(*answering(fake, tmp_path, {"return": {}}), "--timeout", "3", "--event", "0=stop:10m", *junit(tmp_path))
-    assert done.status == 124 and "no end within 3 s" in done.stderr, done
-    assert case(done, "0=stop:10m") == [("failure", "not carried out: the run ended meanwhile")]
+    assert done.status == 124 and "the run did not end within 3 s" in done.stderr, done
+    assert case(done, "0=stop:10m") == [("failure", "not carried out: the run ended during the event")]
 
 
 GONE = {"return": {"status": "completed"}}  # answer to the command for a migration: the migration has ended

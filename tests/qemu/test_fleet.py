@@ -83,7 +83,7 @@ def test_what_is_no_report_is_named_in_one_line_and_skipped(fleet, tmp_path):
     lines = done.stderr.splitlines()
     assert all(line.isprintable() and line.endswith(": skipped") for line in lines)
     assert sorted(re.search(r"many/(\S+) ", line)[1] for line in lines) == sorted(BAD)
-    assert done.stdout.startswith(f"1 report taken, 0 in already, {len(BAD)} skipped; 1 in the data set\n")
+    assert done.stdout.startswith(f"1 report added, 0 already stored, {len(BAD)} skipped; 1 in the data set\n")
     said = {re.search(r"many/(\S+) ", line)[1]: line for line in lines}
     for name, sentence in {"gigabyte.json": "is longer than 16 MiB", "fifo.json": "is no file", "link.json": "is a link",
                            "foreign.json": "is not of schema", "many.json": "has more than", "cut.csv": "ends within a row"}.items():
@@ -96,7 +96,7 @@ def test_folders_that_lead_round_in_a_circle_and_one_that_is_named_twice(fleet, 
     (many / "inner" / "back").symlink_to(many)
     (many / "good.json").write_text(golden())
     done = fleet(many, many)
-    assert done.returncode == 0 and "1 report taken, 0 in already, 1 skipped" in done.stdout
+    assert done.returncode == 0 and "1 report added, 0 already stored, 1 skipped" in done.stdout
     assert "back is a link" in done.stderr
 
 
@@ -111,7 +111,7 @@ def test_a_bad_line_among_gathered_reports_is_named_by_its_number(fleet, maker, 
     text = gathered(maker, [maker.report(n) for n in range(3)]).splitlines()
     (tmp_path / "all.json").write_text("\n".join([text[0], text[1][:5000], text[2]]) + "\n")
     done = fleet(tmp_path / "all.json")
-    assert done.stdout.startswith("2 reports taken, 0 in already, 1 skipped")
+    assert done.stdout.startswith("2 reports added, 0 already stored, 1 skipped")
     assert "all.json, line 2 is not JSON" in done.stderr
 
 
@@ -120,7 +120,7 @@ def test_a_line_without_an_end_ends_the_file_but_not_the_rest(fleet, maker, tmp_
         file.write(gathered(maker, [maker.report(n) for n in range(40)]))
         file.write('{"schema": ' + " " * (17 << 20))
     done = fleet(tmp_path / "all.json")
-    assert done.stdout.startswith("40 reports taken, 0 in already, 1 skipped"), done.stderr
+    assert done.stdout.startswith("40 reports added, 0 already stored, 1 skipped"), done.stderr
     assert "line 41 is longer than 16 MiB" in done.stderr
 
 
@@ -179,8 +179,8 @@ def test_a_label_comes_back_out_of_a_table():
 def test_tables_put_together_are_several_runs(fleet, tmp_path):
     head, _, rest = (GOLDENS / "clean.csv").read_text().partition("\n")
     (tmp_path / "both.csv").write_text(f"{head}\n{rest}" + rest.replace("2026-01-01T", "2026-01-02T"))
-    assert fleet(tmp_path / "both.csv").stdout.startswith("2 reports taken")
-    assert fleet(tmp_path / "both.csv").stdout.startswith("0 reports taken, 2 in already")
+    assert fleet(tmp_path / "both.csv").stdout.startswith("2 reports added")
+    assert fleet(tmp_path / "both.csv").stdout.startswith("0 reports added, 2 already stored")
 
 
 def test_of_a_folder_with_both_the_table_is_left(fleet, tmp_path):
@@ -189,12 +189,12 @@ def test_of_a_folder_with_both_the_table_is_left(fleet, tmp_path):
         shutil.copy(GOLDENS / f"clean.{name}", tmp_path / "run" / f"report.{name}")
     # this file, which nextboot --collect writes, is no report
     (tmp_path / "run" / "kernel.json").write_text('{"schema": "baretick.kernel/1"}')
-    assert fleet(tmp_path / "run").stdout.startswith("1 report taken, 0 in already, 0 skipped; 1 in")
+    assert fleet(tmp_path / "run").stdout.startswith("1 report added, 0 already stored, 0 skipped; 1 in")
 
 
 def test_reports_of_schema_1_are_read(fleet, tmp_path):
     done = fleet(GOLDENS / "older" / "report-1.json", "--db", tmp_path / "db")
-    assert done.stdout.startswith("1 report taken, 0 in already, 0 skipped"), done.stderr
+    assert done.stdout.startswith("1 report added, 0 already stored, 0 skipped"), done.stderr
     assert ask(tmp_path / "db", "SELECT count(*) > 3 FROM clocks WHERE p50_ns > 0") == [(True,)]
 
 
@@ -218,7 +218,7 @@ def test_a_stick_gives_its_reports_and_a_broken_one_a_sentence(fleet, maker, tmp
     stick(tmp_path / "stick.img", {"1/report.json": one, "1/report.csv": "no matter", "2/report.json": two, "3/report.json": "{"})
     (tmp_path / "broken.img").write_bytes(bytes(range(256)) * 8192)
     done = fleet(tmp_path / "stick.img", tmp_path / "broken.img", "--db", tmp_path / "db")
-    assert done.stdout.startswith("2 reports taken, 0 in already, 2 skipped"), done.stdout + done.stderr
+    assert done.stdout.startswith("2 reports added, 0 already stored, 2 skipped"), done.stdout + done.stderr
     assert "broken.img has no folder baretick" in done.stderr and "stick.img:/baretick/3/report.json is not JSON" in done.stderr
     assert [serial for serial, in ask(tmp_path / "db", "SELECT serial FROM runs ORDER BY serial")] == ["SN-000001", "SN-000002"]
 
@@ -228,7 +228,7 @@ def test_a_folder_that_the_firmware_could_not_rename_is_a_report(fleet, maker, t
     one, two = (maker.text(maker.report(n)) for n in (1, 2))
     stick(tmp_path / "stick.img", {"0001.new/report.json": one, "0002.new/report.json": two[:1000]})
     done = fleet(tmp_path / "stick.img", "--db", tmp_path / "db")
-    assert done.stdout.startswith("1 report taken, 0 in already, 1 skipped"), done.stdout + done.stderr
+    assert done.stdout.startswith("1 report added, 0 already stored, 1 skipped"), done.stdout + done.stderr
     assert "stick.img:/baretick/0002.new/report.json is not JSON" in done.stderr
     assert ask(tmp_path / "db", "SELECT serial FROM runs") == [("SN-000001",)]
 
@@ -255,7 +255,7 @@ def test_machines_without_a_serial_number_are_not_one_and_count_for_none(fleet, 
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     done = fleet(tmp_path / "all.json")
     assert done.returncode == 0
-    assert "9 reports of no known machine" in done.stdout and "Not determined" in done.stdout
+    assert "9 reports of unknown machines" in done.stdout and "Not determined" in done.stdout
     assert "No machine is proven to be unlike its kind" in done.stdout
 
 
@@ -333,7 +333,7 @@ def test_a_damaged_kernel_file_is_named_and_its_report_is_taken(fleet, maker, tm
     collected(maker, tmp_path / "in", 1, 205.0)
     (tmp_path / "in" / "kernel.json").write_text(content)
     done = fleet(tmp_path / "in")
-    assert "1 report taken" in done.stdout and "Kernels" not in done.stdout, done.stderr
+    assert "1 report added" in done.stdout and "Kernels" not in done.stdout, done.stderr
     assert "kernel.json" in done.stderr and flaw in done.stderr
 
 
@@ -417,7 +417,7 @@ def test_what_is_in_already_is_not_taken_twice_and_only_what_is_new_is_status_1(
     fleet_of(maker, tmp_path, 60, 2)
     first, again = fleet(tmp_path / "all.json"), fleet(tmp_path / "all.json")
     assert (first.returncode, again.returncode) == (1, 0)
-    assert again.stdout.startswith("0 reports taken, 60 in already, 0 skipped; 60 in the data set")
+    assert again.stdout.startswith("0 reports added, 60 already stored, 0 skipped; 60 in the data set")
     failed = maker.report(7, day=2)
     failed["verdict"] = "fail"
     failed["findings"] = [{"rule": "clock-stuck", "severity": "fail", "clock": "pit", "core": None, "measured": None, "low": None,
@@ -450,7 +450,7 @@ def test_what_a_bios_did_is_said_of_five_machines_or_more(fleet, maker, tmp_path
         slower(clock(after, "hpet")["latency"], 3)
         reports += [before, after]
     (tmp_path / "all.json").write_text(gathered(maker, reports))
-    part = fleet(tmp_path / "all.json").stdout.partition("What a version did")[2].partition("\n\n")[0]
+    part = fleet(tmp_path / "all.json").stdout.partition("Effects of version changes")[2].partition("\n\n")[0]
     assert said in " ".join(part.split()) and "BIOS Example BIOS 2.1.0 to Example BIOS 3.0.0" in " ".join(part.split())
     assert "rate error" not in part
 
@@ -465,7 +465,7 @@ def test_one_machine_that_goes_to_and_fro_is_one_machine(fleet, maker, tmp_path)
         reports.append(report)
     (tmp_path / "all.json").write_text(gathered(maker, reports))
     said = fleet(tmp_path / "all.json", "--db", tmp_path / "db").stdout
-    part = said.partition("What a version did")[2].partition("\n\n")[0]
+    part = said.partition("Effects of version changes")[2].partition("\n\n")[0]
     # "not determined" is printed for the change to the new version and for the change back
     assert " ".join(part.split()).count("not determined: 4 machines") == 2, said
 
@@ -479,7 +479,7 @@ def test_a_quick_run_behind_a_long_one_is_no_step_of_the_bios(fleet, maker, tmp_
         slower(clock(after, "hpet")["latency"], 3)
         reports += [before, after]
     (tmp_path / "all.json").write_text(gathered(maker, reports))
-    assert "What a version did" not in fleet(tmp_path / "all.json").stdout
+    assert "Effects of version changes" not in fleet(tmp_path / "all.json").stdout
 
 
 def test_who_was_asked_for_two_cores_is_not_unlike_its_kind(fleet, maker, tmp_path):
@@ -504,7 +504,7 @@ def test_a_run_whose_date_is_wrong_is_of_when_it_was_read_and_that_is_said(fleet
     (tmp_path / "after.json").write_text(maker.text(report))
     done = fleet(tmp_path / "after.json")
     assert done.returncode == 1 and "Changed since the run before" in done.stdout, done.stdout
-    assert "1 run dated before 2024 or later than read" in done.stdout
+    assert "1 run dated before 2024 or after the time of reading" in done.stdout
     assert "The verdict is fail." in done.stdout
 
 
@@ -546,7 +546,7 @@ def test_a_list_that_is_cut_is_named(fleet, maker, tmp_path):
     assert len(few.machines) == 3 and few.known == all_of_it.known == 60
     assert "machines" in few.cut and not all_of_it.cut
     assert list(words.describe_limitations(few)) == [
-        f"Only the first 3 rows are shown, and looked at for what is new, of: {', '.join(few.cut)}"]
+        f"Only the first 3 rows of these tables are shown and searched for new findings: {', '.join(few.cut)}"]
 
 
 def test_a_folder_may_be_named_with_any_characters(fleet, maker, tmp_path):
@@ -554,7 +554,7 @@ def test_a_folder_may_be_named_with_any_characters(fleet, maker, tmp_path):
     for _ in range(2):
         done = fleet(tmp_path / "one.json", out="a[b]*?'{c}")
         assert done.returncode == 0, done.stderr
-    assert "0 reports taken, 1 in already, 0 skipped; 1 in the data set" in done.stdout
+    assert "0 reports added, 1 already stored, 0 skipped; 1 in the data set" in done.stdout
 
 
 def test_a_data_set_of_an_older_version_is_read_without_its_missing_columns(fleet, maker, tmp_path):
@@ -566,7 +566,7 @@ def test_a_data_set_of_an_older_version_is_read_without_its_missing_columns(flee
         base.execute(f"COPY (SELECT * EXCLUDE (cores_by, cores_max) FROM read_parquet('{made}')) TO '{made}.new' (FORMAT parquet)")
     os.replace(f"{made}.new", made)
     done = fleet(tmp_path / "two.json")
-    assert done.returncode == 0 and "1 report taken, 0 in already, 0 skipped; 2 in the data set" in done.stdout, done.stderr
+    assert done.returncode == 0 and "1 report added, 0 already stored, 0 skipped; 2 in the data set" in done.stdout, done.stderr
 
 
 def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
@@ -585,7 +585,7 @@ def test_a_load_that_was_killed_leaves_nothing(fleet, maker, tmp_path):
 def test_nothing_that_could_be_read_is_status_2(fleet, tmp_path):
     (tmp_path / "bad.json").write_text("{")
     done = fleet(tmp_path / "bad.json", tmp_path / "gone.json")
-    assert done.returncode == 2 and "nothing that could be read" in done.stderr
+    assert done.returncode == 2 and "no report could be read" in done.stderr
     assert subprocess.run([ROOT / "qemu" / "fleet"], capture_output=True).returncode == 2
 
 

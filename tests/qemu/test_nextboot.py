@@ -175,7 +175,7 @@ def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
     assert machine.state() == before
 
 
-@pytest.mark.parametrize("earlier, left", [(None, "nothing is prepared"), ("profile=quick", "what was prepared before stays")])
+@pytest.mark.parametrize("earlier, left", [(None, "nothing is prepared"), ("profile=quick", "the earlier preparation stays")])
 def test_a_restart_that_fails_leaves_what_was_prepared_before(command, machine, application, capsys, monkeypatch, earlier, left):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     machine.command("systemctl", "import sys; sys.exit('an inhibitor is in the way')")
@@ -243,7 +243,7 @@ def test_a_preparation_that_is_refused_leaves_the_one_before_it(machine, applica
     actions.prepare_start(machine.system, application, ["profile=quick"])
     before = machine.state()
     spoil(machine)
-    with pytest.raises(Refused, match="; what was prepared before stays"):
+    with pytest.raises(Refused, match="; the earlier preparation stays"):
         actions.prepare_start(machine.system, application, ["profile=standard"])
     assert machine.state() == before
 
@@ -275,7 +275,7 @@ def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monk
     machine.is_restarted(ignored=True)  # the restart must change the time in prepared.json
     before = machine.state()
     fills_the_disk(monkeypatch, full)
-    with pytest.raises(Refused, match=f"{full}: No space left on device; what was prepared before stays"):
+    with pytest.raises(Refused, match=f"{full}: No space left on device; the earlier preparation stays"):
         actions.prepare_start(machine.system, application, [])
     assert machine.state() == before
 
@@ -604,7 +604,7 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
     assert believed["tick_devices"] == {"clockevent0": "lapic-deadline"}
     assert any(line.startswith("differs  the kernel's clock runs 5.000 ppm too slow (-5.100 to -4.900), which is 0.43 s a day")
                for line in said), said
-    assert "clock    the kernel took tsc, as baretick expected" in said
+    assert "clock    the kernel uses tsc, as baretick expected" in said
     actions.remove_all_files_and_entries(machine.system, False)
     assert volume.list_reports(str(machine.esp)) == ["0001"]
     actions.remove_all_files_and_entries(machine.system, True)
@@ -738,7 +738,7 @@ def test_a_wrong_rate_of_a_tsc_that_is_not_used_does_not_accuse_the_kernels_cloc
     said = {"tsc": {**kernel.parse_rates([]), "believed_hz": 1_999_590_000}, "clocksource": "hpet", "log_is_whole": True}
     differs, = (line for line in compare.format_comparison(said, report) if line.startswith("differs"))
     assert differs == ("differs  the kernel's rate of the TSC is 205.042 ppm too low (+204.942 to +205.142); "
-                       "its clock does not go by the TSC now")
+                       "its clock does not use the TSC now")
 
 
 def test_a_rate_within_the_interval_is_no_difference():
@@ -749,7 +749,7 @@ def test_a_rate_within_the_interval_is_no_difference():
     assert compare.calculate_tsc_rate_error(said, report)["excluded"] is False
     lines = list(compare.format_comparison(said, report))
     assert "agrees   the kernel's rate is within baretick's interval" in lines
-    assert "clock    the kernel took kvmclock, and not tsc, as baretick expected" in lines
+    assert "clock    the kernel uses kvmclock, and baretick expected tsc" in lines
     assert not [line for line in lines if line.startswith("differs")]
 
 
@@ -970,8 +970,8 @@ def fails(name, after):
 @pytest.mark.parametrize("spoil, sentence", [
     (lambda machine: (machine.root / "boot/grub/grub.cfg").unlink(), "there is no grub.cfg in /boot/grub or /boot/grub2"),
     (config_without("source ${config_directory}/custom.cfg"), "does not read custom.cfg"),
-    (config_without('   set default="${next_entry}"\n'), "does not take next_entry"),
-    (config_without("   save_env next_entry\n"), "does not take next_entry"),
+    (config_without('   set default="${next_entry}"\n'), "does not use next_entry"),
+    (config_without("   save_env next_entry\n"), "does not use next_entry"),
     (without_command("grub-editenv"), "grub-editenv is not installed"), (without_command("grub-probe"), "grub-probe is not installed"),
     (lambda machine: (machine.root / "boot/grub/grubenv").unlink(), "/boot/grub/grubenv does not exist"),
     (lambda machine: probes(machine, "lvm", "ext2"), "is on lvm, where GRUB cannot clear next_entry"),
@@ -1015,7 +1015,7 @@ def test_a_loader_with_a_later_failure_leaves_the_preparation_before_it(machine,
     actions.prepare_start(machine.system, application, ["profile=quick"], "systemd-boot")
     before = machine.state()
     has_systemd_boot(machine, loaders.SystemdBoot.ID)
-    with pytest.raises(Refused, match="; what was prepared before stays"):
+    with pytest.raises(Refused, match="; the earlier preparation stays"):
         actions.prepare_start(machine.system, application, [], "systemd-boot")
     assert machine.state() == before
 

@@ -149,7 +149,7 @@ def test_other_distributions_have_their_own_names_and_nothing_is_installed(elsew
         assert done.returncode == 2
         assert done.stderr.splitlines() == [
             f"packages: missing: {missing} ", f"packages: type: {typed} {missing} ",
-            "packages: where they are in another place, make NO_INSTALL=1 goes on"]
+            "packages: if they are in another place, type: make NO_INSTALL=1"]
     assert machine.asked == []
     machine.script("id", "echo 1000")
     assert f"packages: type: sudo {typed} {missing}" in machine.call("name", "shellcheck", "esbuild").stderr

@@ -50,7 +50,7 @@ def test_the_new_report_takes_the_place_of_the_old_one(rejudge, tmp_path):
     rejudge(out="other")
     assert verdicts(tmp_path) == ["warn"]
     done = rejudge("--rejudge")
-    assert done.returncode == 0 and "1 report taken" in done.stdout, done.stderr
+    assert done.returncode == 0 and "1 report added" in done.stdout, done.stderr
     assert done.stdout.startswith("1 judged again, 0 without a record, 0 with a damaged record (not judged again)\n")
     assert verdicts(tmp_path) == ["pass"]
     assert report.read_bytes() == before and sorted(path.name for path in record.parent.iterdir()) == ["report.json", "report.record"]
@@ -65,7 +65,7 @@ def test_reports_without_a_record_and_damaged_records_keep_their_reports(rejudge
     link.rename(tmp_path / "elsewhere")
     link.symlink_to(tmp_path / "elsewhere")
     done = rejudge("--rejudge")
-    assert "4 reports taken" in done.stdout, done.stderr
+    assert "4 reports added" in done.stdout, done.stderr
     assert done.stdout.splitlines()[:2] == ["1 judged again, 2 without a record, 1 with a damaged record (not judged again)",
                                             f"  {damaged}: The record ends within a block."]
     assert verdicts(tmp_path) == ["pass", "warn", "warn", "warn"]

@@ -81,9 +81,9 @@ def test_an_error_is_status_2_and_its_sentence_is_the_reason(run, fake):
 def test_a_guest_that_hangs_is_status_124_and_its_last_line_is_named(run, fake):
     done = run("--timeout", "5", *fake(b"baretick 0.1.0\nprogress: 3% tsc\n", "time.sleep(600)"))
     assert done.status == 124, done
-    assert "no end within 5 s; the last line was: baretick 0.1.0" in done.stderr
+    assert "the run did not end within 5 s; the last line was: baretick 0.1.0" in done.stderr
     assert done.report["verdict"] == "incomplete" and done.report["clocks"] == []
-    assert b"no end within 5 s" in done.file("report.txt")
+    assert b"the run did not end within 5 s" in done.file("report.txt")
 
 
 def test_without_firmware_it_is_said_where_it_was_looked_for_and_who_has_it(run, fake, tmp_path):
@@ -315,23 +315,23 @@ def test_the_folder_is_named_as_it_was_given(run, fake, tmp_path, monkeypatch, w
     monkeypatch.chdir(tmp_path)
     for folder in "near", str(tmp_path / "far"), f"../{tmp_path.name}/round":
         last = run("--out", folder, *fake(spoken() if whole else b"baretick 1\n")).stdout.splitlines()[-2 if whole else -1]
-        assert last.startswith(f"The report is in {folder}: " if whole else f"What there is of the run is in {folder}: ")
+        assert last.startswith(f"The report is in {folder}: " if whole else f"The files of the run are in {folder}: ")
 
 
 DENIED = b'BdsDxe: failed to load Boot0001 "UEFI QEMU USB" from PciRoot(0x0)/USB(0x0,0x0): Access Denied\r\n'
 
 
 @pytest.mark.parametrize("serial, said", [
-    (DENIED, "baretick never spoke: the firmware says Access Denied, as Secure Boot does of what is not signed (make sign)"),
-    (DENIED.replace(b"Access Denied", b"Not Found"), "baretick never spoke"),
+    (DENIED, "baretick printed nothing: the firmware printed Access Denied, as Secure Boot does for an unsigned application (`make sign` signs it)"),
+    (DENIED.replace(b"Access Denied", b"Not Found"), "baretick printed nothing"),
     (b"baretick 1\nAccess Denied\n", "the last line was: Access Denied")])
 def test_what_secure_boot_refused_is_said_to_be_so(run, fake, serial, said):
     done = run("--timeout", "3", *fake(serial, "time.sleep(600)"))
-    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: no end within 3 s; {said}"
+    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within 3 s; {said}"
 
 
 @pytest.mark.parametrize("serial, said", [
-    (DENIED, ": the firmware says Access Denied, as Secure Boot does of what is not signed (make sign)"), (b"", "")])
+    (DENIED, ": the firmware printed Access Denied, as Secure Boot does for an unsigned application (`make sign` signs it)"), (b"", "")])
 def test_a_firmware_that_finds_nothing_to_boot_is_not_waited_for(run, fake, serial, said):
     done = run("--timeout", "60", *fake(serial + b"BdsDxe: No bootable option or device was found.\r\n", "time.sleep(600)"))
     assert done.status == 2 and done.stderr.splitlines()[0] == f"qemu/run: the firmware found nothing to boot{said}"
@@ -359,8 +359,8 @@ def test_of_a_silent_firmware_whose_variables_switch_secure_boot_on_that_is_said
     vendor = uuid.UUID("f0a30bc7-af08-4556-99c4-001009c93a44").bytes_le
     store.write_bytes(bytes(100) + other + bytes(3) + struct.pack("<HB33xII16s", 0x55AA, state, len(name), 1, vendor) + name + value)
     done = run("--timeout", "2", *arguments, "--firmware", code)
-    why = ": Secure Boot is on by the firmware's variables, so nothing starts that is not signed (make sign)" if said else ""
-    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: no end within 2 s; baretick never spoke{why}"
+    why = ": Secure Boot is on in the firmware's variables, so no unsigned application starts (`make sign` signs it)" if said else ""
+    assert done.status == 124 and done.stderr.splitlines()[0] == f"qemu/run: the run did not end within 2 s; baretick printed nothing{why}"
 
 
 @pytest.mark.parametrize("arguments, serial, body, status", [
@@ -371,7 +371,7 @@ def test_a_run_that_was_not_done_ends_with_where_its_logs_are(run, fake, argumen
     done = run(*arguments, *fake(serial, body))
     assert done.status == status
     last = done.stdout.splitlines()[-1]
-    place, rest = re.fullmatch(r"What there is of the run is in (\S*): (.*)", last).groups()
+    place, rest = re.fullmatch(r"The files of the run are in (\S*): (.*)", last).groups()
     assert os.path.samefile(place, done.out)
     assert all((done.out / name).is_file() for name in re.findall(r"\w+\.(?:log|json)", rest))
     assert "serial.log" in rest and "qemu.log" in rest and "report.json" in rest
@@ -420,7 +420,7 @@ def test_progress_is_drawn_over_itself_on_a_terminal(fake, tmp_path):
     assert process.wait(BOUND_S) == 2
     shown = os.read(ours, 65536).decode()
     os.close(ours)
-    assert shown.startswith("baretick 1\r\n\r1% tsc\x1b[K\r2% hpet\x1b[K\r\x1b[Kdone\r\nWhat there is of the run")
+    assert shown.startswith("baretick 1\r\n\r1% tsc\x1b[K\r2% hpet\x1b[K\r\x1b[Kdone\r\nThe files of the run")
 
 
 def test_lines_come_as_they_are_said_and_not_at_the_end(fake, tmp_path):
@@ -634,8 +634,8 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--baseline", "/nowhere/x.json"], "--baseline: /nowhere/x.json cannot be read"),
     (["--junit", "/nowhere/x.xml"], "--junit: /nowhere/x.xml cannot be written: No such file or directory"),
     (["--summary", "/nowhere/x.md"], "--summary: /nowhere/x.md cannot be written: No such file"),
-    (["--junit", "/dev/null", "--summary", "/dev/null"], "--summary: /dev/null cannot be written: it is --junit's"),
-    (["--tap", "--summary", "-"], "--summary: - cannot be written: it is no file's name"),
+    (["--junit", "/dev/null", "--summary", "/dev/null"], "--summary: /dev/null cannot be written: --junit uses this file"),
+    (["--tap", "--summary", "-"], "--summary: - cannot be written: it is not a file name"),
     (["--screenshot", "/nowhere/x.png"], "--screenshot: /nowhere/x.png cannot be written: No such file"),
     (["--screenshot", "/dev/shm/baretick.jpg"],
      "--screenshot: /dev/shm/baretick.jpg cannot be written: a picture is a PNG, and its name ends in .png"),
@@ -644,7 +644,7 @@ def test_a_build_that_needs_smm_is_refused_on_pc(run, fake, tmp_path):
     (["--out", RUNNER], f"--out: {RUNNER} cannot be written: File exists"),
     (["--tolerance", "x"], "argument --tolerance: 'x' is not a number of 1 or more"),
     (["--tolerance", "nan"], "argument --tolerance: 'nan' is not a number of 1 or more"),
-    (["--tolerance", "3"], "--tolerance goes with --baseline"),
+    (["--tolerance", "3"], "--tolerance needs --baseline"),
     (["--tolerance", "0.5"], "argument --tolerance: '0.5' is not a number of 1 or more"),
     (["--max-stolen", "x"], "argument --max-stolen: 'x' is not a percentage from 0 to 100"),
     (["--max-stolen", "nan"], "argument --max-stolen: 'nan' is not a percentage from 0 to 100"),
@@ -706,7 +706,7 @@ def test_nor_is_one_of_the_files_alone(run, fake):
 def test_the_application_is_not_written_over(run, fake, tmp_path):
     words = fake()
     done = run(*words, "--junit", tmp_path / "some.efi")
-    assert done.status == 2 and f"--junit: {tmp_path}/some.efi cannot be written: it is --efi's" in done.stderr
+    assert done.status == 2 and f"--junit: {tmp_path}/some.efi cannot be written: --efi uses this file" in done.stderr
     assert (tmp_path / "some.efi").read_bytes() == b"MZ"
 
 
@@ -757,9 +757,9 @@ for question in map(json.loads, line.makefile()):
     ("sys.stderr.write('failed to initialize kvm: Device or resource busy\\n'); sys.exit(1)\n",
      "QEMU ended with status 1: failed to initialize kvm: Device or resource busy"),
     (STUCK, "the guest stopped with internal-error"),
-    ("time.sleep(600)\n", "for 10 s the guest said nothing and QEMU did not tell where it is"),
+    ("time.sleep(600)\n", "for 10 s the guest printed nothing and QEMU did not tell its address"),
     (AT.format("[0xfffced45 + answered % 2, 0xfff0]"),
-     "for 10 s the guest said nothing and went no further than fffced45h"),
+     "for 10 s the guest printed nothing and stayed near address fffced45h"),
 ], ids=["aborts", "busy", "stuck", "mute", "loops"])
 def test_auto_falls_back_to_tcg_once_and_says_why(run, fake, tmp_path, under_kvm, reason):
     (tmp_path / "later").write_bytes(spoken())
@@ -868,8 +868,8 @@ def test_the_first_signal_presses_q_where_it_measures_and_the_report_follows(fak
     process.send_signal(number)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode == 0, said
-    assert said.decode() == (f"qemu/run: {signal.Signals(number).name}: the measuring ends early, and the report follows; "
-                             "once more ends the run at once\n")
+    assert said.decode() == (f"qemu/run: {signal.Signals(number).name}: the measurements end early, and the report follows; "
+                             "a second signal ends the run at once\n")
     assert json.loads((tmp_path / "pressed").read_text()) == {"keys": [{"type": "qcode", "data": "q"}]}
     assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "pass"
 
@@ -877,7 +877,7 @@ def test_the_first_signal_presses_q_where_it_measures_and_the_report_follows(fak
 def test_the_second_signal_ends_the_run_at_once(fake, tmp_path):
     process = measuring(fake, tmp_path, HAS_KEYBOARD, "pass")
     process.send_signal(signal.SIGINT)
-    assert process.stderr.readline().startswith(b"qemu/run: SIGINT: the measuring ends early")
+    assert process.stderr.readline().startswith(b"qemu/run: SIGINT: the measurements end early")
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=BOUND_S)
     assert process.returncode == 143 and said == b"qemu/run: interrupted by SIGTERM\n"
@@ -984,7 +984,7 @@ def of_stolen(percent, **words):
     (12.34, "12.3", "12.34 % of the observed time was stolen, more than the 12.3 % of --max-stolen: "),
     (40.5, "10", "40.5 % of the observed time was stolen, more than the 10 % of --max-stolen: measure again on a host that is less busy"),
     (0.001, "0", "0.001 % of the observed time was stolen, more than the 0 % of --max-stolen: "),
-    (None, "100", "it is not known how much time was stolen: --max-stolen can't be told"),
+    (None, "100", "it is not known how much time was stolen: --max-stolen cannot be checked"),
     (10, "10", None), (0, "0", None), (100, "100", None),
 ])
 def test_a_pass_with_too_much_stolen_time_is_none(run, fake, tmp_path, stolen, most, said):

@@ -169,7 +169,7 @@ def test_a_report_is_kept_byte_for_byte_under_machine_and_time(serve):
     assert status == 201 and re.fullmatch(r"SN-0042-20\d{6}T\d{6}Z\.json", name)
     assert server.reports() == [name] and (server.lab / "reports" / name).read_bytes() == GOLDEN
     ended, lines = server.end()
-    assert ended == 0 and lines[-1] == "1 report taken, 0 requests refused"
+    assert ended == 0 and lines[-1] == "1 report received, 0 requests refused"
     assert re.fullmatch(rf"\d\d:\d\d:\d\d  127\.0\.0\.1  SN-0042  pass  reports/{re.escape(name)}", lines[0])
 
 
@@ -235,7 +235,7 @@ def test_the_fleet_reads_what_was_gathered(serve, tmp_path, duckdb):
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{")
         until(lambda: len(server.reports()) == 7)
         done = subprocess.run([FLEET, server.lab / "reports", "--out", tmp_path / "out"], capture_output=True, text=True, timeout=WAIT_S)
-    assert done.returncode == 0 and done.stdout.startswith("6 reports taken, 0 in already, 0 skipped; 6 in the data set\n"), done
+    assert done.returncode == 0 and done.stdout.startswith("6 reports added, 0 already stored, 0 skipped; 6 in the data set\n"), done
 
 
 def until(true):
@@ -249,7 +249,7 @@ def until(true):
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["--serve", "lab", "report.json"], "--serve takes no reports"), (["--serve", "lab", "--db", "x"], "--serve takes no reports"),
-    (["--port", "80", "x.json"], "--port goes with --serve"), ([], "the following arguments are required: REPORT"),
+    (["--port", "80", "x.json"], "--port needs --serve"), ([], "the following arguments are required: REPORT"),
     (["--serve", "lab", "--port", "65536"], "is not a whole number from 0 to 65535"), (["--serve", "lab", "--rate", "0"], "from 1"),
     (["--serve", "lab", "--deadline", "nan"], "is not a number of seconds"), (["--serve", "lab", "--deadline", "-1"], "is not a number"),
     (["--serve", "lab", "--application", "none.efi"], "there is no none.efi: type `make` first"),
@@ -314,7 +314,7 @@ def test_it_ends_with_a_report_on_its_way_and_leaves_no_half(serve, tmp_path, by
     with server.connect() as line:
         line.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" + b" " * 500)
         until(lambda: len(server.reports()) == 1)
-        assert server.end(by) == (0, ["0 reports taken, 1 request refused"])
+        assert server.end(by) == (0, ["0 reports received, 1 request refused"])
     assert server.reports() == []
 
 
@@ -328,7 +328,7 @@ def test_a_report_on_its_way_at_the_end_is_taken(serve):
         line.sendall(GOLDEN[500:])
         assert answer(line)[0] == 201
     assert server.process.wait(WAIT_S) == 0
-    assert server.process.stdout.read().endswith("1 report taken, 0 requests refused\n")
+    assert server.process.stdout.read().endswith("1 report received, 0 requests refused\n")
 
 
 def is_closed(server):
@@ -414,7 +414,7 @@ def test_what_is_no_report_is_not_kept_and_is_told_why(serve, body, sentence):
     status, _, said = server.post(body)
     assert status == 422 and sentence in said.decode("ascii") and said.decode("ascii").strip().isprintable()
     assert server.reports() == []
-    assert server.end() == (0, ["0 reports taken, 1 request refused"])
+    assert server.end() == (0, ["0 reports received, 1 request refused"])
     line, = server.errors.read().splitlines()
     assert "refused: 422 the body is no report: it " in line and line.isprintable()
 
@@ -604,7 +604,7 @@ def test_two_hundred_posts_at_once_are_each_taken_or_told_to_come_again(serve):
     assert all((server.lab / "reports" / name).read_bytes() == body for body, name in taken.items())
     assert server.memory_mib() < MEMORY_MAX_MIB
     status, lines = server.end()
-    assert status == 0 and lines[-1] == f"{len(taken)} reports taken, {200 - len(taken)} request{'' if len(taken) == 199 else 's'} refused"
+    assert status == 0 and lines[-1] == f"{len(taken)} reports received, {200 - len(taken)} request{'' if len(taken) == 199 else 's'} refused"
 
 
 def test_hundreds_of_connections_have_a_bounded_number_of_threads_and_end(serve):
