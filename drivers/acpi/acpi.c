@@ -213,7 +213,7 @@ acpi_read_facts(const struct acpi_memory *memory, uint64_t rsdp_address, struct 
 
 	clear_facts(facts);
 	if (rsdp_address == 0) {
-		acpi_add_problem(facts, "RSDP: the firmware names none; no ACPI table is used");
+		acpi_add_problem(facts, "RSDP: the firmware does not give its address; no ACPI table is used");
 		return;
 	}
 	rsdp.bytes = memory->at(memory->context, rsdp_address, RSDP_SIZE_1);

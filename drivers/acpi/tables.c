@@ -68,7 +68,7 @@ static const uint8_t structure_size[TYPE_COUNT] = {
  */
 #define SEEN_BITS  13
 #define SEEN_SLOTS (1u << SEEN_BITS)
-_Static_assert(SEEN_SLOTS >= 2 * ACPI_CORES_MAX, "half of the slots stay empty");
+_Static_assert(SEEN_SLOTS >= 2 * ACPI_CORES_MAX, "half of the slots of the table of seen ids stay empty");
 
 struct seen {
 	/* id + 1, or 0 if the slot is empty. No core has the id FFFFFFFFh, so id + 1 does not overflow */

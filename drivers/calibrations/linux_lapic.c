@@ -142,8 +142,8 @@ linux_lapic_explain_why_impossible(const struct calibrating *c)
 		return "This core's local APIC cannot be used.";
 	/* Leaving deadline mode disarms the timer, so the firmware's tick would not occur again. */
 	if (lapic_read(&lapic, LAPIC_LVT_TIMER) & LVT_DEADLINE)
-		return "The firmware uses this core's local APIC timer with deadlines.";
-	return c->devices[0] ? NULL : "No PM timer can be read in this run; without one Linux uses its timer tick.";
+		return "The firmware uses this core's local APIC timer in TSC-deadline mode.";
+	return c->devices[0] ? NULL : "No PM timer can be read in this run; without one Linux measures by its timer tick.";
 }
 
 const struct calibration_loop calibration_linux_lapic = {
@@ -152,7 +152,7 @@ const struct calibration_loop calibration_linux_lapic = {
 	.clock = "lapic",
 	.uses = { &acpi_pm_driver },
 	.refusals = {
-		[TOO_SLOW] = "the timer counts less than 1 MHz",
+		[TOO_SLOW] = "the timer counts at less than 1 MHz",
 		[NO_TIME] = "the TSC stopped",
 	},
 	.longest_ns = 110000000,

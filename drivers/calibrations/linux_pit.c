@@ -116,7 +116,7 @@ const struct calibration_loop calibration_linux_pit = {
 	.clock = "tsc",
 	.uses = { &pit_driver },
 	.refusals = {
-		[TOO_SLOW] = "reads of the PIT take too long for an error of 500 ppm",
+		[TOO_SLOW] = "reads of the PIT take too long to limit the error to 500 ppm",
 		[SKIPPED] = "a value of the PIT was missed (\"Fast TSC calibration failed\")",
 		[NEVER_PRECISE] = "the error could not be limited to 500 ppm in 50 ms (\"Fast TSC calibration failed\")",
 	},

@@ -119,7 +119,7 @@ postgresql_explain_why_impossible(const struct calibrating *c)
 
 const struct calibration_loop calibration_valkey = {
 	.id = "valkey",
-	.user = "Valkey, with an exact system clock as reference",
+	.user = "Valkey's loop, with an exact system clock as its reference",
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "no wait gave a rate" },
 	.longest_ns = VALKEY_WAITS * (VALKEY_WAIT_NS + WAIT_NS_PER_MS),
@@ -129,7 +129,7 @@ const struct calibration_loop calibration_valkey = {
 
 const struct calibration_loop calibration_postgresql = {
 	.id = "postgresql",
-	.user = "PostgreSQL 19, with an exact system clock as reference",
+	.user = "PostgreSQL 19's loop, with an exact system clock as its reference",
 	.clock = "tsc",
 	.refusals = { [NO_RATE] = "the rate estimates did not settle in 50 ms" },
 	.longest_ns = POSTGRESQL_MAX_NS + WAIT_NS_PER_MS,

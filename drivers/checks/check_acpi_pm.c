@@ -143,8 +143,8 @@ acpi_pm_check_glitches(const struct checking *checking, struct behaviour *row)
 	}
 	check_set_outcome(row, glitches != 0);
 	if (glitches)
-		behaviour_set_text(row, "%u of %u readings were wrong, such as %lxh after %lxh; the reading after "
-				   "each was right.",
+		behaviour_set_text(row, "%u of %u readings were wrong, such as %lxh after %lxh; each time the next "
+				   "reading was right.",
 			       glitches, reads, off, before);
 	else
 		behaviour_set_text(row, "None of %u single readings was wrong.", reads);

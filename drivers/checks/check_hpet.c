@@ -145,7 +145,7 @@ check_pc10_is_excluded(const struct checking *checking, struct behaviour *row)
 
 	if (check_is_guest(checking) || !text_equal(cpu->vendor, "GenuineIntel")) {
 		row->unchecked = check_is_guest(checking) ? UNCHECKED_GUEST : UNCHECKED_OTHER;
-		behaviour_set_text(row, "Checked on Intel processors on bare metal only.");
+		behaviour_set_text(row, "This is checked only on Intel processors on bare metal.");
 		return;
 	}
 	if (!can_reach_pc10(cpu)) {

@@ -218,5 +218,5 @@ pit_check_out(const struct checking *checking, struct behaviour *row)
 		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after 1 ms and did not within %u ms.",
 			       (unsigned)(OUT_BOUND_FACTOR * scale_ns(checking->scale, time.high_ticks) / WAIT_NS_PER_MS));
 	else
-		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
+		behaviour_set_text(row, "OUT (port 61h bit 5) was set to rise after 1 ms, but was high at once.");
 }

@@ -233,8 +233,8 @@ report_update_flag(const struct update_watch *w, struct behaviour *row)
 				   get_observed_ms(w));
 	} else if (w->without_uip) {
 		row->disturbed = true;
-		behaviour_set_text(row, "The update flag (UIP) was not 1 before the seconds changed, but fewer than "
-				   "%u times: too few to decide.",
+		behaviour_set_text(row, "In some updates, but fewer than %u, the update flag (UIP) was not 1 before "
+				   "the seconds changed: too few to decide.",
 			       w->times_min);
 	} else if (saw_update(w)) {
 		check_mark_disturbed(row);

@@ -349,7 +349,7 @@ check_64_hz(const struct checking *checking, struct behaviour *row)
 	unsigned tries = 0;
 
 	if (checking->device->saved[RTC_NEEDS_PIE]) {
-		behaviour_set_text(row, "At 64 Hz, PIE would be set for longer than interrupts may be masked.");
+		behaviour_set_text(row, "The test at 64 Hz would set PIE for longer than interrupts may be masked.");
 		return;
 	}
 	do

@@ -106,11 +106,11 @@ hv_page_test_page(struct device *device, struct clock *clock)
 				PAGES_TRIES);
 	else if (!taken.sequence && (clock->falls_back = ++device->saved[HV_PAGE_FALLBACKS]))
 		probe_set_state(clock, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR "
-				"instead, which is the clock hv_ref.");
+				"instead, as the clock hv_ref does.");
 	else if (!taken.scale)
 		probe_set_state(clock, CLOCK_BROKEN, "The hypervisor wrote no rate into the page.");
 	else if (!probe_counter_moves(hv_page_read, device))
-		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
+		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same time in every read.");
 	else
 		return true;
 	return false;
@@ -126,7 +126,7 @@ hv_page_open(const struct platform *platform, struct device *device, struct cloc
 	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_TSC);
 	if (clocks->unoffered) {
 		probe_set_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer this clock." :
-				"There is no interface of Hyper-V, which would offer this clock.");
+				"This clock needs Hyper-V's interface, which was not found.");
 		return;
 	}
 	if (!(hyperv->features & HV_ACCESS_REFERENCE_COUNTER)) {

@@ -75,7 +75,7 @@ hv_ref_open(const struct platform *platform, struct device *device, struct clock
 	clocks->unoffered = !hyperv || !(hyperv->features & HV_ACCESS_REFERENCE_COUNTER);
 	if (clocks->unoffered) {
 		probe_set_state(clocks, CLOCK_ABSENT, "%s", hyperv ? "CPUID 40000003h does not offer this clock." :
-				"There is no interface of Hyper-V, which would offer this clock.");
+				"This clock needs Hyper-V's interface, which was not found.");
 		return;
 	}
 	hyperv_write_guest_os_id(device, hyperv->features);

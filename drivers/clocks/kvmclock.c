@@ -72,7 +72,7 @@ kvmclock_open(const struct platform *platform, struct device *device, struct clo
 	clocks->unoffered = !(features & (KVM_CLOCKSOURCE2 | KVM_CLOCKSOURCE));
 	if (clocks->unoffered) {
 		probe_set_state(clocks, CLOCK_ABSENT, "%s", kvm ? "KVM's CPUID leaf of features does not offer this clock." :
-				"There is no KVM, which would offer this clock.");
+				"This clock needs KVM, which was not found.");
 		return;
 	}
 	if (!pvclock_assign_pages(platform, device, clocks, false))

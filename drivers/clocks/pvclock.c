@@ -124,7 +124,7 @@ pvclock_test_page(struct pvclock_slot *slot, struct clock *clock, const char *pa
 		probe_set_state(clock, CLOCK_BROKEN, "%s left its page without a rate: multiplier %u, shift %d.",
 				page_owner, taken.tsc_to_system_mul, taken.tsc_shift);
 	else if (!probe_counter_moves(pvclock_read, (void *)slot))
-		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same reading every time.");
+		probe_set_state(clock, CLOCK_STUCK, "The page and the TSC give the same time in every read.");
 	else {
 		((struct device *)clock->device)->saved[PVCLOCK_MULTIPLIER] = pvclock_get_multiplier(&taken);
 		return true;

@@ -266,8 +266,8 @@ rtc_open_periodic_flag(struct device *device, struct clock *clock)
 	for (unsigned tries = 0; tries < tries_max && !comes; tries++)
 		comes = rtc_pf_is_set_in_time(device);
 	if (comes)
-		probe_append_note(clock, "The periodic flag needs PIE, set only while the clock is read, "
-				  "with IRQ 8 masked.");
+		probe_append_note(clock, "The periodic flag is set only if PIE is, so PIE is set while the clock is "
+				  "read, with IRQ 8 masked.");
 	else
 		probe_set_state(clock, CLOCK_STUCK, "The periodic flag is never set, with PIE or without.");
 }

@@ -102,7 +102,7 @@ xen_explain_absence(const struct paravirtual_interface *xen)
 	struct xen_features query = { 0, 0 };
 
 	if (!xen)
-		return "There is no Xen, which would offer this clock.";
+		return "This clock needs Xen, which was not found.";
 	if (xen->leaf_max < xen->base + LEAF_XEN_HVM ||
 	    !(hw_cpuid(xen->base + LEAF_XEN_HVM, 0).eax & XEN_VCPU_ID_PRESENT))
 		return "Xen's CPUID leaves do not state the vCPU number of a core.";

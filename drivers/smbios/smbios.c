@@ -58,7 +58,7 @@ is_entry_valid(const struct entry *entry, struct smbios_bytes found, struct smbi
 			return false;
 		}
 	if (length < entry->size || length > found.length)
-		smbios_set_problem(facts, "SMBIOS: the entry point %s has the length %zu", entry->anchor, length);
+		smbios_set_problem(facts, "SMBIOS: the entry point %s has the wrong length %zu", entry->anchor, length);
 	else if (sum != 0)
 		smbios_set_problem(facts, "SMBIOS: the checksum of the entry point %s is off by %xh", entry->anchor, sum);
 	else

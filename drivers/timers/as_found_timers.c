@@ -76,7 +76,7 @@ timers_read_registers(struct as_found *registers, const struct platform *platfor
 
 	add_hpet_registers(registers, &platform->acpi.hpet);
 	add_lapic_in_service_bits(registers);
-	as_found_add_register(registers, "the I/O APICs' entries (a digest)", ioapic_hash_entries(&platform->acpi.madt));
+	as_found_add_register(registers, "the hash of the I/O APICs' entries", ioapic_hash_entries(&platform->acpi.madt));
 	as_found_add_register(registers, "the mode of PIT channel 0", get_pit_mode());
 	as_found_add_register(registers, "the PICs' masks", (uint64_t)hw_in8(PIC_SLAVE_MASK) << 8 | hw_in8(PIC_MASTER_MASK));
 	if (!(fadt->found && fadt->cmos_rtc_absent))

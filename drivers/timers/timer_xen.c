@@ -124,7 +124,7 @@ xen_timer_open(const struct platform *platform, struct timer *timer)
 	} else if (!(leaf.eax & XEN_VCPU_ID_PRESENT) || leaf.ebx >= VCPUS_MAX) {
 		timer_set_unusable(timer, CLOCK_ABSENT, "Xen's CPUID leaves do not state the vCPU number of a core.");
 	} else if (!map_page_and_bind_event(timer)) {
-		timer_set_unusable(timer, CLOCK_BROKEN, "Xen refused its shared page or the timer's event.");
+		timer_set_unusable(timer, CLOCK_BROKEN, "Xen refused to map its shared page or to bind the timer's event.");
 	} else {
 		unbind_event_and_unmap_page(timer);
 	}

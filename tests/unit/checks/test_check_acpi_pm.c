@@ -74,8 +74,8 @@ TEST(a_single_wrong_reading_is_a_glitch)
 	sim.pm.glitch_ps = 3 * SIM_PS_PER_NS;
 	open_and_check(&acpi_pm_driver, BUDGET_NS);
 	assert_only("pm-glitch",
-		    "12 of 4096 readings were wrong, such as 1cf8h after 1cfah; the reading after "
-		    "each was right.");
+		    "12 of 4096 readings were wrong, such as 1cf8h after 1cfah; each time the next "
+		    "reading was right.");
 }
 
 TEST(a_permanent_step_back_is_no_glitch)

@@ -143,7 +143,7 @@ TEST(in_a_guest_the_msr_is_not_read)
 	sim.msr_count--;
 	become_a_guest();
 	open_and_check(&hpet_driver, BUDGET_NS);
-	assert_not_checked("hpet-pc10", "Checked on Intel processors on bare metal only.");
+	assert_not_checked("hpet-pc10", "This is checked only on Intel processors on bare metal.");
 }
 
 TEST(a_preempted_guest_is_never_accused)

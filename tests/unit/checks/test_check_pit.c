@@ -161,7 +161,7 @@ TEST(an_out_that_never_rises_or_is_never_low_is_a_fault)
 	reset(state);
 	sim.pit.out_never_low = true;
 	check_pit();
-	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms and is high at once.");
+	assert_only("pit-out", "OUT (port 61h bit 5) was set to rise after 1 ms, but was high at once.");
 }
 
 TEST(the_delay_of_a_late_out_is_measured)

@@ -347,7 +347,7 @@ TEST(without_an_rsdp_one_sentence_is_printed_and_nothing_is_found)
 	assert_false(machine->facts.fadt.found);
 	assert_int_equal(machine->facts.madt.core_count, 0);
 	assert_int_equal(machine->facts.problem_count, 1);
-	assert_problem(&machine->facts, 0, "RSDP: the firmware names none; no ACPI table is used");
+	assert_problem(&machine->facts, 0, "RSDP: the firmware does not give its address; no ACPI table is used");
 	read_at(machine, 0x1234);
 	assert_false(machine->facts.found);
 	assert_problem(&machine->facts, 0, "RSDP: nothing can be read at its address");

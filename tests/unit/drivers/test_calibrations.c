@@ -160,7 +160,7 @@ TEST(a_lapic_timer_that_the_firmware_uses_is_not_changed)
 {
 	hw_write32(SIM_LAPIC_BASE + 0x320, 0x40020);
 	assert_string_equal(open_for(&calibration_linux_lapic),
-			    "The firmware uses this core's local APIC timer with deadlines.");
+			    "The firmware uses this core's local APIC timer in TSC-deadline mode.");
 }
 
 /* The loop needs four reads of 2.9 us at each end. Together they take 23.2 us, which is 1/2048 of 47.5 ms. */
@@ -177,7 +177,7 @@ TEST(a_pit_of_3100_ns_a_read_is_too_slow)
 {
 	assert_null(open_for(&calibration_linux_pit));
 	sim.pit.extra_ps = 2600000;
-	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long for an error of 500 ppm");
+	assert_refuses(&calibration_linux_pit, "reads of the PIT take too long to limit the error to 500 ppm");
 }
 
 static uint64_t late_ps; /* delay of one TSC reading, which the test chooses */
@@ -295,7 +295,7 @@ TEST(without_an_hpet_and_a_pm_timer_linux_uses_the_pit)
 	have_no_reference();
 	assert_string_equal(open_for(&calibration_edk2), "No PM timer can be read in this run.");
 	assert_string_equal(open_for(&calibration_linux_lapic),
-			    "No PM timer can be read in this run; without one Linux uses its timer tick.");
+			    "No PM timer can be read in this run; without one Linux measures by its timer tick.");
 	assert_within(&calibration_linux_reference, -200, 200);
 	sim.pit.absent = true;
 	assert_string_equal(open_for(&calibration_linux_reference), "No PIT, HPET or PM timer can be read in this run.");
@@ -427,7 +427,7 @@ TEST(a_lapic_timer_below_1_mhz_is_refused)
 {
 	(void)lapic_ppm(900000);
 	assert_int_equal(result.hz, 0);
-	assert_string_equal(calibration_linux_lapic.refusals[result.refusal], "the timer counts less than 1 MHz");
+	assert_string_equal(calibration_linux_lapic.refusals[result.refusal], "the timer counts at less than 1 MHz");
 }
 
 TEST(a_tsc_that_stops_ends_the_lapic_loop)

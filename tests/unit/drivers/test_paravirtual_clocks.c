@@ -26,7 +26,7 @@ TEST(without_a_hypervisor_no_msr_is_accessed)
 		all[i]->close(&device);
 		assert_int_equal(sim.count[SIM_MSR_READ] + sim.count[SIM_MSR_WRITE] + sim.count[SIM_HYPERCALL], 0);
 	}
-	assert_state(0, CLOCK_ABSENT, "There is no interface of Hyper-V, which would offer this clock.");
+	assert_state(0, CLOCK_ABSENT, "This clock needs Hyper-V's interface, which was not found.");
 }
 
 TEST(kvmclock_reads_its_page_and_restores_the_msr)
@@ -202,8 +202,8 @@ TEST(a_page_with_the_sequence_number_0_is_not_used)
 	plug(true);
 	sim_paravirtual.no_sequence = true;
 	open_driver(&hv_page_driver);
-	assert_state(0, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR instead, which is "
-		     "the clock hv_ref.");
+	assert_state(0, CLOCK_DISABLED, "The page's sequence number is 0: readers must read the MSR instead, as the "
+		     "clock hv_ref does.");
 	assert_true(clocks[0].falls_back);
 	assert_true(sim_paravirtual_are_settings_restored());
 	plug(true);

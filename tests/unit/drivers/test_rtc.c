@@ -270,7 +270,7 @@ TEST(pie_is_set_only_while_interrupts_and_irq_8_are_masked)
 	sim.pic_mask[1] = 0x8e;
 	open_driver(&rtc_driver);
 	assert_state(RTC_PF, CLOCK_PRESENT,
-		     "The periodic flag needs PIE, set only while the clock is read, with IRQ 8 masked.");
+		     "The periodic flag is set only if PIE is, so PIE is set while the clock is read, with IRQ 8 masked.");
 	assert_int_equal(sim.rtc.b, 0x02);
 	start = device.edges;
 	take(&clocks[RTC_PF], SIM_PS_PER_S, samples, 1000);

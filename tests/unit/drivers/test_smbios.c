@@ -211,9 +211,9 @@ TEST(problems_of_an_entry_point_are_reported)
 		const char *problem;
 	} cases[] = {
 		{ 0, '-', true, "SMBIOS: the entry point does not start with _SM_" },
-		{ 5, 0x1e, true, "SMBIOS: the entry point _SM_ has the length 30" },
+		{ 5, 0x1e, true, "SMBIOS: the entry point _SM_ has the wrong length 30" },
 		/* the entry point states a length that is larger than the readable memory */
-		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the length 255" },
+		{ 5, 0xff, true, "SMBIOS: the entry point _SM_ has the wrong length 255" },
 		{ 7, 0x09, false, "SMBIOS: the checksum of the entry point _SM_ is off by 1h" },
 		{ 0x1b, 0x80, true, "SMBIOS: the table, 84 bytes at 80020000h, can't be read" },
 		/* the entry point states a table length that is larger than the readable memory */

@@ -56,7 +56,7 @@ TEST(without_firmware_the_timer_is_tested_unless_xen_refuses)
 	sim_paravirtual.no_events = true;
 	timer = opened();
 	assert_int_equal(timer.state, CLOCK_BROKEN);
-	assert_string_equal(timer.reason, "Xen refused its shared page or the timer's event.");
+	assert_string_equal(timer.reason, "Xen refused to map its shared page or to bind the timer's event.");
 	assert_true(sim_paravirtual_are_settings_restored());
 	sim_cpuid_set(0x40000004, 0, (struct hw_cpuid){ 0, 0, 0, 0 });
 	timer = opened();
