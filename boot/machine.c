@@ -94,7 +94,7 @@ void
 machine_choose_core_start_method(struct machine *machine, struct report *report)
 {
 	if (report->options.cores == CORES_MP && !machine->boot.start_firmware_cores)
-		choose_core_start_by_firmware(machine, "No firmware can start the other cores (cores=mp)",
+		choose_core_start_by_firmware(machine, "There is no firmware that can start the other cores (cores=mp)",
 					      report);
 	if (report->options.cores != CORES_SIPI)
 		return;

@@ -124,9 +124,9 @@ static void
 note_fewer_cores(const struct plan *plan, size_t cores, struct report *report)
 {
 	if (plan->cores < cores)
-		report_add_note(report, "The %zu MiB of memory for %zu cores are not available: at most %zu cores are "
+		report_add_note(report, "%zu cores need %zu MiB of memory, which are not available: at most %zu cores are "
 				"used.",
-				get_total_size_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options), cores,
+				cores, get_total_size_mib(plan->page, cores, PAIR_SCHEDULE_STAR, &report->options),
 				plan->cores);
 }
 

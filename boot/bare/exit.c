@@ -74,7 +74,7 @@ exit_end_run(struct console *console, enum options_exit how, enum exit_result re
 	}
 	if (how != EXIT_REBOOT && how != EXIT_RETURN) {
 		power_off(acpi);
-		print_line(console, "This machine does not power off by ACPI: it is reset.");
+		print_line(console, "This machine does not power off by ACPI, so it is reset now.");
 	}
 	if (acpi->fadt.reset_port) {
 		hw_out8(acpi->fadt.reset_port, acpi->fadt.reset_value);

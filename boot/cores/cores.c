@@ -150,7 +150,7 @@ cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids
 	while (!cores_memory_allocate(cores, listed, working, ids)) {
 		working /= 2;
 		if (working < 2) {
-			text_put(&text, "Too little memory to start cores, or none below 1 MiB.");
+			text_put(&text, "There is too little memory to start cores, or none below 1 MiB.");
 			return false;
 		}
 	}

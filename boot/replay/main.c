@@ -108,8 +108,7 @@ set_rule_limits(struct report *report, char *const *words, int count)
 	rules_list_ids_with_limit(ids);
 	for (int i = 0; i < count; i++) {
 		if (strncmp(words[i], "limit.", 6))
-			exit_with_error("%s: only the options of limits can be changed after a run, as in "
-					"limit.rate-off=200", words[i]);
+			exit_with_error("%s: after a run only limits can be changed, as in limit.rate-off=200", words[i]);
 		if (!options_parse(words[i], strlen(words[i]), "the command line", &names, &report->options, error))
 			exit_with_error("%s", error);
 	}

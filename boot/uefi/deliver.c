@@ -24,7 +24,8 @@ save_and_show_report(struct console *console, struct plan *plan, struct report *
 	const char *said = damage[0] ? damage : sentence;
 
 	if (!report->options.save) {
-		pager_show_report(pager, console, report, "No report on the boot volume, because of save=off.", plan->screen);
+		pager_show_report(pager, console, report,
+				  "No report was saved on the boot volume, because of save=off.", plan->screen);
 		return;
 	}
 	pager_show_report(pager, console, report, SAVING, plan->screen);

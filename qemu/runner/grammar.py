@@ -71,8 +71,8 @@ class Grammar:
         text = data.decode("latin-1")  # latin-1 maps each byte to one character
         control = CONTROL.search(text)
         if control:
-            return [f"the control character {ord(control[0]):02x}h at byte {control.start() + 1}; options are words "
-                    "key=value of printable ASCII"]
+            return [f"the control character {ord(control[0]):02x}h at byte {control.start() + 1}; options are "
+                    "key=value in printable ASCII"]
         words = [match[1] for match in WORD.finditer(text) if match[1]]
         return [f'"{make_printable(word)}" {flaw}' for word, flaw in ((word, self._find_flaw(word)) for word in words) if flaw]
 

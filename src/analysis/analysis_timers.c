@@ -276,7 +276,7 @@ complete_timer_row(struct timer_analysis *analysis)
 	row->early = row->empty = row->losses = row->doubled = 0;
 	row->excused = row->expected;
 	row->lateness = (struct report_lateness){ .count = 0 };
-	set_row_reason(row, "The timer's ticks are spread over their periods, so none can be matched to a deadline.");
+	set_row_reason(row, "The timer's ticks come anywhere in their periods, so none can be matched to a deadline.");
 }
 
 static bool

@@ -113,7 +113,7 @@ failed_cores_phrase(const struct behaviour *row)
 	if (!row->cores || row->cores == row->cores_asked)
 		return (struct phrase){ "" };
 	if (row->cores > 1)
-		return phrase(" on %u of %u cores, most on core %u", row->cores, row->cores_asked, row->core);
+		return phrase(" on %u of %u cores, most often on core %u", row->cores, row->cores_asked, row->core);
 	return phrase(" on core %u, one of %u cores", row->core, row->cores_asked);
 }
 
@@ -128,7 +128,7 @@ add_finding_for_failed_row(struct report *report, size_t i)
 	struct finding *finding;
 
 	if (further)
-		more = phrase(" It failed in %zu more check%s.", further, further == 1 ? "" : "s");
+		more = phrase(" %zu more check%s of this rule failed.", further, further == 1 ? "" : "s");
 	finding = rules_add_finding(report, row->rule, row->clock, core, "%s%s: %s%s", row->clock,
 				    failed_cores_phrase(row).bytes, row->text, more.bytes);
 	if (row->has_figure)

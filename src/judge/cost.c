@@ -183,7 +183,7 @@ judge_note_reads_that_exit(struct report *report)
 
 	if (!report->hypervisor[0] || report_is_emulated(report) || exit_ns < EXIT_NS_MIN)
 		return;
-	report_add_note(report, "Reads that exit to the hypervisor, because they cost about as much as CPUID (%s) or more: "
+	report_add_note(report, "Reads that exit to the hypervisor, as shown by their cost (at least about CPUID's, %s): "
 			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,
 			clocks_by_median_phrase(report, exit_ns / EXIT_SHARE_MIN, UINT64_MAX).bytes,
 			clocks_by_median_phrase(report, 0, exit_ns / NO_EXIT_SHARE).bytes);

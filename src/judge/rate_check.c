@@ -145,11 +145,11 @@ fill_row_confirmed_by_same_source(struct behaviour *row, const struct pair_rate 
 	struct phrase agrees = pair_rate_phrase(same, row->clock);
 
 	if (rate->other)
-		behaviour_set_text(row, "%s, which has the same source; see %s, which has another source.",
+		behaviour_set_text(row, "%s, which shares this clock's source; see %s, which has another.",
 				   agrees.bytes, rate->other);
 	else
 		behaviour_set_unchecked(row, UNCHECKED_NO_REFERENCE,
-					"%s, which has the same source; no clock has another.", agrees.bytes);
+					"%s, which shares this clock's source; no clock has another.", agrees.bytes);
 }
 
 /*

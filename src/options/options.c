@@ -241,8 +241,8 @@ check_for_valid_characters(struct reader *reader, struct word text)
 		if (!is_control(text.bytes[i]))
 			continue;
 		text_printf(&reader->error,
-			    "In %.60s: the control character %02xh at byte %zu; options are words key=value of "
-			    "printable ASCII",
+			    "In %.60s: the control character %02xh at byte %zu; options are key=value in printable "
+			    "ASCII",
 			    reader->source, (unsigned)(unsigned char)text.bytes[i], i + 1);
 		return end_error_message(&reader->error);
 	}

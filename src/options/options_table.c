@@ -43,7 +43,7 @@ const struct option options_table[] = {
 	  .min = 10 * OPTIONS_NS_PER_MS, .max = 24 * OPTIONS_NS_PER_H, .sample = "duration=3s",
 	  .preset = "1s; 100ms with profile=quick, 10s with profile=soak",
 	  .meaning = "The time for each measurement. A longer time gives smaller errors. Rates are measured for ten times as "
-		     "long, but at most 10s, or for three times as long if that is more." },
+		     "long, at most for 10s, but for at least three times as long." },
 	{ "clocks", OPTION_CLOCKS, .sample = "clocks=tsc,hpet", .preset = "all",
 	  .meaning = "The clocks to measure, each with its read method. The clock null is always measured." },
 	{ "cores", OPTION_COUNT, cores_words, FIELD(cores), FIELD(cores_given), FIELD(cores_max),
@@ -55,7 +55,8 @@ const struct option options_table[] = {
 		     "0.1 ppm, soak finds rare events and drift." },
 	{ "cutoff", OPTION_PERCENT, .value = FIELD(cutoff_millionths),
 	  .max = 100000000, .sample = "cutoff=99.9", .preset = "99.99",
-	  .meaning = "The report lists exact durations, the shortest first, until they cover this percentage of all reads." },
+	  .meaning = "The report lists exact durations of reads, the shortest first, until they cover this percentage of all "
+		     "reads." },
 	{ "exit", OPTION_WORDS, exit_words, FIELD(exit), .sample = "exit=poweroff",
 	  .preset = "ask; debug-exit under qemu/run",
 	  .meaning = "The action at the end: ask for a key, or one of the other actions. "
@@ -75,7 +76,7 @@ const struct option options_table[] = {
 	  .meaning = "Whether the report includes serial numbers. It never includes a UUID." },
 	{ "irq", OPTION_WORDS, irq_words, FIELD(irq), .sample = "irq=off", .preset = "auto",
 	  .meaning = "Whether baretick programs timers and takes their interrupts. all adds timers that replace another "
-		     "device or use the SCI, and tests every source in a quick run, too." },
+		     "device or use the SCI, and tests every timer in a quick run, too." },
 	{ "pic", OPTION_WORDS, switch_words, FIELD(pic), .sample = "pic=on", .preset = "off",
 	  .meaning = "Whether PIT and RTC are also tested through the two PICs. The PICs then stay masked and keep "
 		     "baretick's vectors." },

@@ -5,7 +5,7 @@ const struct rule rules[] = {
 	{
 		.id = "clock-backward",
 		.clock = "any",
-		.what = "backward steps, read from one core",
+		.what = "backward steps between reads on one core",
 		.limit = 0,
 		.unit = "steps",
 		.severity = VERDICT_FAIL,
@@ -112,7 +112,7 @@ const struct rule rules[] = {
 	{
 		.id = "rate-wrong",
 		.clock = "any",
-		.what = "difference of the rate from the largest group of clocks that agree",
+		.what = "difference from the rate of the largest group of clocks that agree",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_FAIL,
@@ -127,7 +127,7 @@ const struct rule rules[] = {
 	{
 		.id = "rate-off",
 		.clock = "any",
-		.what = "difference of the rate from the largest group of clocks that agree",
+		.what = "difference from the rate of the largest group of clocks that agree",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
@@ -208,8 +208,8 @@ const struct rule rules[] = {
 	{
 		.id = "tsc-sync",
 		.clock = "tsc",
-		.what = "largest bound of the offsets between cores that count as synchronised. By default it is 4 "
-		"times the best round trip, but from 1000 to 10000 ns",
+		.what = "bound of the offsets between cores, up to which they count as synchronised. By default it is "
+		"4 times the best round trip, at least 1000 and at most 10000 ns",
 		.limit = 1000,
 		.unit = "ns",
 		.severity = VERDICT_PASS,
@@ -229,7 +229,7 @@ const struct rule rules[] = {
 		.cause = "A core whose TSC has its own oscillator, or a hypervisor that scales the TSC of one core.",
 		.advice = "Update the firmware or, in a guest, the hypervisor. Until then do not let kernels use the "
 			  "TSC: clocksource=hpet or tsc=unstable on Linux.",
-		.source = "Framework (laptops), issue tracker 107: AMD 7040",
+		.source = "FrameworkComputer/SoftwareFirmwareIssueTracker issue 107: AMD 7040",
 	},
 	{
 		.id = "tsc-contradiction",
@@ -336,8 +336,8 @@ const struct rule rules[] = {
 		.severity = VERDICT_WARN,
 		.sentence = "The package may enter PC10, in which the HPET stops.",
 		.cause = "A mobile processor whose firmware allows PC10.",
-		.advice = "Do not use the HPET as the clocksource, as Linux does not; intel_idle.max_cstate= "
-			  "avoids PC10.",
+		.advice = "Do not use the HPET as the clocksource; Linux does not, either. "
+			  "intel_idle.max_cstate= avoids PC10.",
 		.source = "Linux arch/x86/kernel/hpet.c, hpet_is_pc10_damaged",
 	},
 	{
@@ -475,7 +475,7 @@ const struct rule rules[] = {
 	{
 		.id = "pv-rate",
 		.clock = "any",
-		.what = "difference of the rate from the largest group of clocks that agree",
+		.what = "difference from the rate of the largest group of clocks that agree",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_FAIL,

@@ -7,8 +7,8 @@
 /* Text for human readers at the end of the marker file. */
 #define REMARK_RUNS "# a run is in progress, or the machine was reset or lost power in this phase"
 #define REMARK_KEPT \
-	"# no run is in progress; methods before least= (order: sipi, mp, off) ended a run: " \
-	"delete this file to try them again"
+	"# no run is in progress; ways to start cores before least= (sipi, mp, off) ended a run: " \
+	"delete this file to retry them"
 
 /* How other cores are started. The index is a value of enum options_cores. */
 static const char *const start_methods[] = {

@@ -113,7 +113,7 @@ prepare_calibration_loop(struct loop_state *state, struct run *run, const struct
 		state->calibrating.devices[d] = find_device(run, loop->uses[d]);
 	missing = loop->missing(&state->calibrating);
 	text_init(&reason, row->reason, sizeof(row->reason));
-	text_put(&reason, missing ? missing : "There was no time for it.");
+	text_put(&reason, missing ? missing : "There was no time for this loop.");
 	return !missing;
 }
 

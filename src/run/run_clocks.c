@@ -130,6 +130,6 @@ run_close_clocks(struct run *run)
 		if (!run->machine->hooks.guarded)
 			close_driver(&opening);
 		else if (!run->machine->hooks.guarded(close_driver, &opening, &fault))
-			report_add_note(&run->report, "Not restored: changes for %s, because closing this clock caused an exception.",
+			report_add_note(&run->report, "Not restored: the state of %s, because closing this clock caused an exception.",
 					drivers[*d]->rows[0].id);
 }

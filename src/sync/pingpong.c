@@ -27,7 +27,7 @@ _Static_assert(offsetof(struct pingpong, stop) == PINGPONG_LINE &&
 	       offsetof(struct pingpong, slots) == 2 * PINGPONG_LINE,
 	       "the boot core's fields share no cache line with the messages of the two cores");
 _Static_assert(sizeof(struct pingpong_slot) == PINGPONG_LINE,
-	       "each side's slot fills a cache line");
+	       "each core's slot for messages fills a cache line");
 _Static_assert(offsetof(struct pingpong, records) == 4 * PINGPONG_LINE &&
 	       sizeof(struct pingpong_record) % PINGPONG_LINE == 0,
 	       "each side's record fills whole cache lines");

@@ -14,7 +14,7 @@ import tidy
 
 SHORT = ["duration=10ms", "profile=quick"]
 EFI = ROOT / "build" / "baretick.efi"
-NO_REPORT = "No report on the boot volume: "
+NO_REPORT = "No report was saved on the boot volume: "
 REPLAY = ROOT / "build" / "baretick-replay"
 VERDICT_STATUS = {"pass": 0, "warn": 0, "fail": 1, "incomplete": 2}
 SERIAL_CORES = 64  # with more cores a report has no record, see src/report/report_sizes.h

@@ -134,7 +134,7 @@ def test_an_exception_before_the_options_are_read_is_printed(run):
 
 def test_without_memory_below_1_mib_the_boot_core_is_measured_alone(run):
     report = faulted(run, "bare", "lo", 0, "open")
-    assert "Too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
+    assert "There is too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
     assert [core["started"] for core in report["cores"]] == [True]
 
 

@@ -158,7 +158,7 @@ def test_a_loader_that_hands_over_nothing_usable_is_an_error(run, tmp_path, defi
 
 def test_a_memory_map_without_memory_below_1_mib_leaves_the_other_cores_alone(run, tmp_path):
     report = checked(run(*QUICK_BARE, "--image", loader_of(tmp_path, "", "LOW=2"), "--cpus", "2", "--", *SHORT), 1)
-    assert "Too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
+    assert "There is too little memory to start cores, or none below 1 MiB." in report["notes"], report["notes"]
 
 
 @pytest.mark.parametrize("address", ["8000000h", "0ffffffffffffffffh"])

@@ -130,7 +130,7 @@ def test_too_little_memory_for_255_cores_is_a_sentence_and_a_smaller_plan(run):
     while not planned and megabytes not in tried:
         tried.add(megabytes)
         done = run(*BARE, "--cpus", "255", *qemu("-m", f"{megabytes}M"), "--", *SHORT, "clocks=tsc", "cores=3")
-        planned = re.search(r"The \d+ MiB of memory for 255 cores are not available: at most (\d+) cores are", " ".join(done.report.get("notes", "")))
+        planned = re.search(r"255 cores need \d+ MiB of memory, which are not available: at most (\d+) cores are", " ".join(done.report.get("notes", "")))
         megabytes += 8 if done.status == 2 else -8
     assert planned, done
     report = checked(done, started=min(3, int(planned[1])))

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(not FAULTING.exists(), reason="build/baretick-fa
 
 
 @pytest.mark.parametrize("lacking, sentence", [
-    ("lo", "Too little memory to start cores, or none below 1 MiB."),
+    ("lo", "There is too little memory to start cores, or none below 1 MiB."),
     ("ma", "The MADT does not list the boot core's APIC id 0, so a core in its list may be the boot core: no core was sent INIT."),
 ], ids=["low-page", "boot-core-in-madt"])
 def test_where_baretick_cannot_start_cores_the_firmware_does(run, lacking, sentence):

@@ -21,7 +21,7 @@ HOST = "10.0.2.2"  # the host's address in QEMU's user network
 CARD = ["-device", "virtio-net-pci,netdev=net,romfile=,bootindex=1,mac=52:54:00:ab:cd:ef"]
 ME = "mac=525400abcdef&serial=rack%207"
 SERIAL = ["-smbios", "type=1,serial=rack 7"]
-NO_VOLUME = "No report on the boot volume: the application was not started from a volume."
+NO_VOLUME = "No report was saved on the boot volume: the application was not started from a volume."
 CLIENT_S = 300     # longest wait for a client
 HELD = object()    # marks the place in an answer after which the server sends nothing more
 
@@ -165,7 +165,7 @@ def taken(url):
 
 
 def none(url, why):
-    return [f"No options from {url}/baretick.cfg, where this machine was booted from: {why}."]
+    return [f"No options are taken from {url}/baretick.cfg, where this machine was booted from: {why}."]
 
 
 @pytest.mark.xdist_group("port 80")

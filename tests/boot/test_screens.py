@@ -176,7 +176,7 @@ def test_80x25_every_page_by_its_key_and_restart(letters):
         check_bars(picture, report)
         check_clocks(reader, picture, report)
         assert from_verdict(reader.rows(picture))[0].startswith(f"verdict  {report['verdict'].upper()}, ")
-        assert after_verdict(from_verdict(reader.rows(picture)), report) == "No report on the boot volume, because of save=off."
+        assert after_verdict(from_verdict(reader.rows(picture)), report) == "No report was saved on the boot volume, because of save=off."
         for key, page in enumerate(PAGES):
             shown.press(str(key + 1))
             check_bars(reader.title(page), report)
@@ -245,7 +245,7 @@ def test_160x53_shows_clocks_that_disagree_with_findings_and_picture_beside_them
         assert any(re.match(r"[<~]= +[\d.]+ ?[nmu]s\b", row) for row in rows), "\n".join(rows)
         shown.press("5")
         rows = reader.rows(reader.title("Findings"))
-        assert rows[1][81:] == "Clocks by preference: Linux's rating class, then cost" and any(row.startswith("      What to do: ") for row in rows)
+        assert rows[1][81:] == "Clocks by preference: by Linux's rating class, then by cost" and any(row.startswith("      What to do: ") for row in rows)
         shown.press("p")
         assert shown.wait_for_event("SHUTDOWN")["data"]["reason"] == "guest-shutdown"
 

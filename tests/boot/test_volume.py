@@ -205,7 +205,7 @@ def test_names_that_are_no_numbers_are_passed_over_and_numbers_are_taken_by_file
 
 
 @pytest.mark.parametrize("make, sentence", [
-    ([["mmd", "::/baretick/9999"]], "\\baretick\\9999 has the highest number that a folder can have"),
+    ([["mmd", "::/baretick/9999"]], "The folder \\baretick\\9999 has the highest possible number"),
     ([["mrd", "::/baretick"], ["mcopy", "FILE", "::/baretick"]], "\\baretick is a file, not a folder"),
 ], ids=["no-number-left", "a-file"])
 def test_a_stick_without_a_place_for_the_folder_says_why(run, tmp_path, make, sentence):

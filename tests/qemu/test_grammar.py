@@ -42,7 +42,7 @@ def test_the_samples_of_all_options_are_valid():
     ("duration=9x", "duration= takes a whole number and us, ms, s, m or h, from 10ms to 24h\n"),
     ("profile=quik", "profile= takes quick, standard or soak\n"),
     ("clocks=tsc,hept", "xen, null\n"),
-    ("label=\x1b[2J", "words key=value of printable ASCII\n"),
+    ("label=\x1b[2J", "options are key=value in printable ASCII\n"),
 ])
 def test_a_wrong_value_is_found_before_qemu_is_started(run, word, end):
     done = run("--", word)

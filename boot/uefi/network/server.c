@@ -126,7 +126,7 @@ server_read_options(const struct server *server, const char *serial, char *buffe
 	origin_put_query(&text, server->mac, serial);
 	exchange.query = query;
 	text_init(&text, sentence, SERVER_SENTENCE_SIZE);
-	text_printf(&text, "No options from %s, where this machine was booted from: ", server->options);
+	text_printf(&text, "No options are taken from %s, where this machine was booted from: ", server->options);
 	exchange.answer = firmware_allocate(exchange.answer_size);
 	if (!exchange.answer) {
 		text_put(&text, "the firmware has too little memory for the options.");

@@ -8,7 +8,7 @@
 #define KIB                1024u
 #define NUMBERS_IN_A_ROW   3 /* a run needs one number for its report and two for its checkpoints */
 #define LONGEST            SAVE_HTML
-#define NO_REPORT          "No report on the boot volume: "
+#define NO_REPORT          "No report was saved on the boot volume: "
 #define SAVE_FOLDER_ON_FAT "BARETICK"
 
 static const char *const names[SAVE_FILES] = {
@@ -216,8 +216,8 @@ find_next_folder_number(struct saving *saving)
 		return 0;
 	}
 	if (!number)
-		text_printf(&saving->sentence, SAVE_FOLDER "\\%u has the highest number that a folder can have: move "
-			    "this folder away.",
+		text_printf(&saving->sentence, "The folder " SAVE_FOLDER "\\%u has the highest possible number: move it "
+			    "away.",
 			    FOLDERS_MAX);
 	return number;
 }

@@ -380,7 +380,7 @@ judge_warps(struct report *report, const struct warps *warps)
 	if (!worst || warps->count <= rules_get_limit_by_id(report, "tsc-warp"))
 		return;
 	finding = rules_add_finding(report, "tsc-warp", "tsc", REPORT_NO_CORE,
-				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's in a later read; "
+				    "Core %u's TSC read up to %lu ns (%lu ticks) more than core %u's did later; "
 				    "%lu warp%s in %lu iterations.",
 				    worst->worst_a, worst->worst_ns, worst->worst_ticks, worst->worst_b,
 				    warps->count, warps->count == 1 ? "" : "s", warps->iterations);
@@ -489,7 +489,7 @@ contradictions_phrase(const struct pass_analysis *pass, const struct contradicti
 
 	if (worst->c != worst->b)
 		subject = phrase("among cores %u, %u and %u", worst->c->apic_id, worst->a->apic_id, worst->b->apic_id);
-	return phrase("%zu pair%s of cores contradict%s the other pairs, or an earlier measurement, the worst %s, "
+	return phrase("%zu pair%s of cores contradict%s the other pairs, or an earlier measurement; the worst is %s, "
 		      "by %lu ns %s",
 		      summary->contradictions, many ? "s" : "", many ? "" : "s", subject.bytes,
 		      (uint64_t)pass_ticks_to_ns(pass, summary->contradiction_ticks).low,

@@ -101,8 +101,8 @@ put_tsc_properties(const struct report *report, struct text *reason)
 	else if (report->linux_distrusts_tsc && recommend_find_clock_of_linux(report))
 		text_put(reason, ", not reported as invariant");
 	else if (report->linux_distrusts_tsc)
-		text_put(reason, ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
-			 "takes the next clock of this list instead, or the hypervisor's own clock");
+		text_put(reason, ", not reported as invariant: on a CPU that is not Intel's and has several cores, "
+			 "Linux takes the next clock of this list instead, or the hypervisor's own clock");
 	else if (report->hypervisor[0])
 		text_put(reason, ", not reported as invariant: if the hypervisor has its own clock, use that");
 	else

@@ -112,7 +112,7 @@ why_linux_prefers_first(const struct report *report, const struct clock *first, 
 	bool below = text_equal(first->id, "tsc") && next && next->by_tsc;
 
 	if (above && first->offered_by == PARAVIRTUAL_XEN && report->tsc_is_invariant)
-		return "; Xen does not say that it never emulates the TSC, so Xen's clock comes first";
+		return "; Xen does not promise never to emulate the TSC, so Xen's clock comes first";
 	if (above)
 		return "; the TSC is not reported as invariant, so the hypervisor's clock comes first";
 	if (below && next->offered_by == PARAVIRTUAL_XEN)

@@ -161,7 +161,7 @@ static void
 explain_scattered_ticks(struct behaviour *row)
 {
 	row->open = true;
-	behaviour_set_text(row, "the timer's ticks are spread over their periods, so none can be matched to a "
+	behaviour_set_text(row, "the timer's ticks come anywhere in their periods, so none can be matched to a "
 			   "deadline.");
 }
 

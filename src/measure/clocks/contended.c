@@ -95,9 +95,8 @@ survey_measure_contended_latencies(struct survey *survey)
 		if (!survey_usable(entry) || !report_clock_is_main_of_device(entry) || entry->clock.one_core_only)
 			continue;
 		if (!survey_is_time_for_joint_job(survey, end_tsc, 0)) {
-			report_add_note(report, "From the clock %s on, clocks were not read by all cores at once: "
-					"that would have taken too much "
-					"of the time left.", entry->clock.id);
+			report_add_note(report, "%s and the clocks after it were not read by all cores at once: "
+					"that would have taken too much of the time left.", entry->clock.id);
 			return;
 		}
 		survey->hooks.progress(survey->hooks.context, "contention", survey->plan.done_ns, survey->plan.total_ns);

@@ -334,6 +334,6 @@ survey_measure_latencies_on_cores(struct survey *survey)
 		survey->plan.done_ns += survey_planned_time_per_core_ns(report, living);
 	}
 	if (is_over)
-		report_add_note(report, "The clocks were read on %zu of %zu cores: more would have taken too much of "
+		report_add_note(report, "The clocks were read on %zu of %zu cores: reading on more would have taken too much of "
 				"the time left.", read, living);
 }

@@ -116,8 +116,8 @@ record_final_readings(struct survey *survey, const struct survey_batch_end *ends
 		if (!ends[i].tightest.end || !survey_usable(track->entry))
 			continue;
 		if (track->is_unrecorded)
-			report_add_note(survey->report, "%s has no rate from the rate window to the end of the run, because the "
-					"record had no space for the readings that count its wraps.", track->entry->clock.id);
+			report_add_note(survey->report, "The rate of %s from the rate window to the end of the run is not known, because "
+					"the record had no space for the readings that count its wraps.", track->entry->clock.id);
 		else
 			survey_record_batch_end(survey, track, RECORD_FINAL, 0, &ends[i]);
 	}

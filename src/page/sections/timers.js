@@ -97,8 +97,8 @@ function refusedTimers(rows) {
 }
 
 const POLICIES = {
-	"discard": "missed deadlines are dropped (discard)",
-	"catch up": "missed deadlines are sent later (catch up)",
+	"discard": "missed interrupts are dropped (discard)",
+	"catch up": "missed interrupts are sent later (catch up)",
 	"delay": "the first is late, and the next follows a period later (delay)",
 };
 

@@ -49,9 +49,9 @@ put_legend(struct text *out, const struct report *report)
 	text_put_coloured(out, INK_HEADING, report->skew.last_shown ? "\nPairs of cores" : "\nPairs of cores:");
 	table_put_time_of_last_pass(out, report, " ", ":\n");
 	text_put(out, report->skew.last_shown ? "" : " ");
-	text_put(out, ". no difference proven, < row's core behind column's,\n"
-		      "> row's core ahead, ? not known");
-	text_put(out, report_get_shown_summary(report)->contradictions ? ", ! contradicts the others\n\n" : "\n\n");
+	text_put(out, "\".\" no difference proven, \"<\" row's core behind column's,\n"
+		      "\">\" row's core ahead, \"?\" not known");
+	text_put(out, report_get_shown_summary(report)->contradictions ? ", \"!\" contradicts the others\n\n" : "\n\n");
 }
 
 /* Writes the APIC id of each column, its digits from top to bottom. */
@@ -163,7 +163,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 		}
 	}
 	out->ink = INK_HEADING;
-	text_printf(out, "\nThe %zu pairs with the largest offsets, proven or possible: second core - first\n",
+	text_printf(out, "\nThe %zu pairs with the largest proven or possible offsets (second core - first)\n",
 		    count);
 	out->ink = INK_PLAIN;
 	table_put_time_of_last_pass(out, report, "", "\n");

@@ -79,7 +79,7 @@ put_drifts(struct text *out, const struct report *report)
 		text_put(text, " ppm");
 	} else if (drifts.known) {
 		if (report->skew.any_moved)
-			text_put(text, "drift is proven, but no majority shows on which core; all within ");
+			text_put(text, "drift is proven, but no majority shows which core drifts; all within ");
 		else
 			text_printf(text, "no drift proven on %zu of %zu other cores; all within ", drifts.known,
 				    drifts.others);

@@ -228,7 +228,7 @@ table_put_skew_rows(struct text *out, const struct report *report)
 	struct scale scale = report_get_tsc_scale(report);
 
 	text_put_coloured(out, INK_HEADING,
-			  "\nOffset and drift against the boot core's TSC (*); ! differs from most or drifts\n"
+			  "\nOffset and drift against the boot core (*); \"!\": differs from most, or drifts\n"
 			  "pkg.c.t: package, core in the package, thread in the core\n");
 	table_put_time_of_last_pass(out, report, "Offsets ", "\n");
 	text_put_char(out, '\n');

@@ -70,7 +70,7 @@ static const struct block alone = {
 };
 
 static const struct block contended = {
-	.title = "Contended: latency while all cores read that clock; ratio to the p50 above",
+	.title = "Contended: p50 while all cores read one clock, and its ratio to the p50 above",
 	.headings = { "p50", "ratio" },
 	.figure = get_contended_figure,
 	.show = format_contended_figure,
@@ -304,7 +304,7 @@ put_caveats(struct text *out, const struct columns *columns)
 	struct text *text = table_begin_sentence(&sentence);
 
 	if (is_any_figure_missing(columns))
-		text_put(text, "-: no other core read that clock at the same time, or this core did not answer. ");
+		text_put(text, "\"-\": no other core read the clock at that time, or this core did not answer. ");
 	if (!report->quality.reliable_tails && report->quality.stolen_known && report->interference.gaps)
 		text_printf(text, "Medians and ratios are not reliable: %s %% of the observed time was stolen, and cores that "
 			    "wait for their host's time do not read together.",

@@ -102,7 +102,7 @@ put_latency_figures(struct text *out, const struct report *report, const struct 
 					monotonic->stalls, table_plural_ending(monotonic->stalls));
 	if (latency && latency->count)
 		table_put_labelled_line(out, "latency", "including the bracket (two TSC reads): min %s, p50 %s, p90 "
-					"%s, p99 %s, p99.9 %s, max %s; loop %s",
+					"%s, p99 %s, p99.9 %s, max %s; the whole loop takes %s a read",
 					number_from_ns(latency->min_ns).text, format_percentile(latency, 50000).text,
 					format_percentile(latency, 90000).text,
 					format_percentile(latency, 99000).text,

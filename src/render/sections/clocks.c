@@ -108,9 +108,11 @@ table_put_clocks(struct text *out, const struct report *report)
 		else
 			put_state_of_clock(out, entry);
 	}
-	table_put_wrapped(out, out->length, 2, "  res: resolution. a read: cost without the bracket, median of the cores.");
+	table_put_wrapped(out, out->length, 2,
+			  "  \"res\": resolution. \"a read\": cost without the bracket, median of the cores.");
 	if (any_open)
-		table_put_wrapped(out, out->length, 2, "  n.d.: not determined: no fault was found, but some rules are undecided.");
+		table_put_wrapped(out, out->length, 2,
+				  "  \"n.d.\": not determined (no fault was found, but some rules are undecided).");
 	if (any_few)
-		table_put_wrapped(out, out->length, 2, "  - for a percentile: too few reads.");
+		table_put_wrapped(out, out->length, 2, "  \"-\" instead of a percentile: there were too few reads.");
 }

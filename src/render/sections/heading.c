@@ -166,7 +166,7 @@ table_put_machine(struct text *out, const struct report *report)
 	put_paravirtual_interfaces(out, report);
 	text_init(&text, line, sizeof(line));
 	put_duration(&text, report);
-	table_put_labelled_line(out, "cores", "%u listed, %u started; %s; TSC bracket %s", report->cores_listed,
+	table_put_labelled_line(out, "cores", "%u listed, %u started; %s; TSC bracket: %s", report->cores_listed,
 				report->cores_started, line, text_or_dash(report->fence));
 	put_given_options(out, report);
 	text_init(&text, line, sizeof(line));

@@ -123,8 +123,8 @@ put_outcomes_of_timers(struct text *out, const struct report *report)
 	if (!any)
 		return;
 	text_put_char(out, '\n');
-	table_put_paragraph(out, 0, "Each column is a rule: missing is irq-missing. + passed, ! failed, ? not determined, "
-				"- not checked, blank: no such test.");
+	table_put_paragraph(out, 0, "Each column is a rule: \"missing\" is irq-missing. \"+\" passed, \"!\" failed, "
+				"\"?\" not determined, \"-\" not checked, blank: no such test.");
 	text_put_char(out, '\n');
 }
 
@@ -217,7 +217,7 @@ table_put_advice(struct text *out, const struct report *report)
 {
 	if (!report->advice.count)
 		return;
-	text_put_coloured(out, INK_HEADING, "\nClocks by preference: Linux's rating class, then cost\n\n");
+	text_put_coloured(out, INK_HEADING, "\nClocks by preference: by Linux's rating class, then by cost\n\n");
 	for (size_t i = 0; i < report->advice.count; i++) {
 		bool avoid = report->advice.rows[i].avoid;
 		size_t line_start = out->length;

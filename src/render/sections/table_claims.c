@@ -65,5 +65,5 @@ table_put_claims(struct text *out, const struct report *report)
 	text_put_char(out, '\n');
 	table_put_sentence(out,
 			   "Error: how much faster the clock runs than claimed. A system that uses the claim runs fast by "
-		       "as much. !: wrong, ?: not determined.");
+		       "as much. \"!\": wrong, \"?\": not determined.");
 }

@@ -152,8 +152,8 @@ table_put_main_histograms(struct text *out, const struct report *report)
 		return;
 	}
 	text_put(out, "\n");
-	table_put_paragraph(out, 0, "A full bar is the clock's largest share. Each row: reads up to this time, but above "
-				"the row before. Dots: a longer range of times without reads.");
+	table_put_paragraph(out, 0, "A full bar is the clock's largest share. Each row counts reads up to this time, but "
+				"above the row before. Dots: a longer range of times without reads.");
 }
 
 void

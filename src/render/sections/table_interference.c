@@ -88,7 +88,7 @@ table_put_interference(struct text *out, const struct report *report)
 	put_stolen_time_sentence(out, report);
 	if (!count)
 		return;
-	text_printf(out, "hits: reads that took %s more than the median. clean: without these reads.\n\n",
+	text_printf(out, "\"hits\": reads %s slower than the median. \"clean\": without these reads.\n\n",
 		    number_from_ns(report->options.gap_ns).text);
 	text_printf(out, "%-*s %11s %9s  p99.9  clean    max  clean\n", ID_COLUMNS, "clock", "reads", "hits");
 	for (size_t i = 0; i < count; i++)

@@ -90,8 +90,8 @@ put_missed_deadline_policy(struct text *out, const struct report_interval *row)
 {
 	static const char *const words[] = {
 		[REPORT_POLICY_UNKNOWN] = "the policy for missed deadlines is not determined.",
-		[REPORT_POLICY_DISCARD] = "missed deadlines are dropped (discard).",
-		[REPORT_POLICY_CATCH_UP] = "missed deadlines are sent later (catch up).",
+		[REPORT_POLICY_DISCARD] = "missed interrupts are dropped (discard).",
+		[REPORT_POLICY_CATCH_UP] = "missed interrupts are sent later (catch up).",
 		[REPORT_POLICY_DELAY] = "the first is late, and the next follows a period later (delay).",
 	};
 
@@ -124,8 +124,8 @@ table_put_intervals(struct text *out, const struct report *report)
 			put_interval_row(out, &report->intervals[i], SOURCE_COLUMNS);
 	put_rows_of_other_cores(out, report);
 	text_put_char(out, '\n');
-	table_put_sentence(out, "/: periodic, otherwise one-shots. ask: requested, mis: missed, ear: early, dbl: doubled, "
-		       "exc: not counted, core preempted. min to max: lateness, +- error.");
+	table_put_sentence(out, "\"/\": periodic, otherwise one-shots. Columns: interrupts asked for, missed, early, doubled, "
+		       "excluded (core preempted); lateness, +- error.");
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_missed_deadline_policy(out, &report->intervals[i]);
 	if (has_any_masked_row(report))

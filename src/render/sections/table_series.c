@@ -222,8 +222,8 @@ table_put_series(struct text *out, const struct report *report)
 	for (size_t i = 0; i < lines; i++)
 		put_series_line(out, &(struct stretch){ report, i * rows / lines, (i + 1) * rows / lines });
 	text_put_char(out, '\n');
-	table_put_paragraph(out, 2, "gap: longest time stolen from a core at once. cores: largest possible offset from the "
-				"boot core's TSC. Clocks: largest p99 latency, and rate in ppm against %s.",
+	table_put_paragraph(out, 2, "\"gap\": longest time stolen from a core at once. \"cores\": largest possible offset "
+				"from the boot core's TSC. Clocks: largest p99 latency, and rate in ppm against %s.",
 			    report->relative_to ? report->relative_to : "another");
 	if (rows > lines)
 		table_put_paragraph(out, 2, "A line covers up to %zu rows of the series: each row is in report.html.",

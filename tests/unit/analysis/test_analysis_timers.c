@@ -352,7 +352,7 @@ TEST(ticks_spread_over_their_periods_have_no_lateness)
 	assert_counts(0, 0, row->expected);
 	assert_int_equal(row->lateness.count, 0);
 	assert_int_equal(row->state, CLOCK_PRESENT);
-	assert_string_equal(row->reason, "The timer's ticks are spread over their periods, so none can be matched to "
+	assert_string_equal(row->reason, "The timer's ticks come anywhere in their periods, so none can be matched to "
 			    "a deadline.");
 }
 

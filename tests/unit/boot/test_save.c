@@ -120,7 +120,7 @@ TEST(if_Flush_fails_for_lack_of_space_the_new_folder_is_deleted)
 	volume->flush = EFI_VOLUME_FULL;
 	assert_false(save_report(saved, 0, sentence));
 	assert_string_equal(sentence,
-			    "No report on the boot volume: it is full (\\baretick\\0001.new\\report.json, status bh).");
+			    "No report was saved on the boot volume: it is full (\\baretick\\0001.new\\report.json, status bh).");
 	assert_null(volume_sim_find_file("\\baretick"));
 }
 
@@ -132,7 +132,7 @@ TEST(if_a_volume_becomes_full_during_a_file_it_is_restored)
 	volume->room_bytes = PAGE_BYTES / 2;
 	assert_false(save_report(saved, 0, sentence));
 	assert_string_equal(sentence,
-			    "No report on the boot volume: it is full (\\baretick\\0001.new\\report.html, status bh).");
+			    "No report was saved on the boot volume: it is full (\\baretick\\0001.new\\report.html, status bh).");
 	assert_null(volume_sim_find_file("\\baretick"));
 	assert_int_equal(firmware_sim_low_taken, 0);
 }

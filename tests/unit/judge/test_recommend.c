@@ -94,8 +94,8 @@ TEST(a_tsc_that_linux_distrusts_is_first_with_a_remark)
 	report->options.clock_count = 1;
 	recommend_clocks(report);
 	assert_non_null(strstr(report->advice.rows[0].reason,
-			       ", not reported as invariant: on several cores of a CPU that is not Intel's, Linux "
-			       "takes the next clock of this list instead, or the hypervisor's own clock."));
+			       ", not reported as invariant: on a CPU that is not Intel's and has several cores, "
+			       "Linux takes the next clock of this list instead, or the hypervisor's own clock."));
 }
 
 /* Linux prefers the TSC to the HPET even if the CPU does not report the TSC as invariant. */

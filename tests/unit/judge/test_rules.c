@@ -680,7 +680,7 @@ TEST(the_core_is_named_if_only_its_lapic_timer_loses_one_shots)
 	} machines[] = {
 		{ 1u << 2, 4, "lapic on core 4, one of 4 cores: 9 of 400 one-shots never came" },
 		{ 1u << 0, 0, "lapic on core 0, one of 4 cores: 7 of 400 one-shots never came" },
-		{ 1u << 1 | 1u << 3, REPORT_NO_CORE, "lapic on 2 of 4 cores, most on core 6: 18 of 400 one-shots never came" },
+		{ 1u << 1 | 1u << 3, REPORT_NO_CORE, "lapic on 2 of 4 cores, most often on core 6: 18 of 400 one-shots never came" },
 		{ 15, REPORT_NO_CORE, "lapic: 34 of 400 one-shots never came" },
 	};
 

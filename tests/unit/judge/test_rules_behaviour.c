@@ -33,7 +33,7 @@ TEST(several_failed_checks_of_one_rule_make_one_finding_that_counts_them)
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "64 Hz: wrong."), 800, 1200);
 	literal_set_figure(literal_add_behaviour(report, "rtc-periodic", "rtc", "2 Hz: wrong."), 700, 1300);
 	judge_report(report);
-	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. It failed in 2 more checks.");
+	assert_only(report, "rtc-periodic", "rtc", "rtc: 1024 Hz: wrong. 2 more checks of this rule failed.");
 }
 
 TEST(if_the_rtc_is_off_by_1010_ppm_its_periodic_flag_fails_beyond_1510_only)
@@ -194,9 +194,9 @@ TEST(a_rate_passes_only_with_a_clock_of_another_source)
 		const char *text;
 	} witnesses[] = {
 		{ 0, OUTCOME_NOT_CHECKED,
-		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; no clock has another." },
+		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which shares this clock's source; no clock has another." },
 		{ 1000000, OUTCOME_NOT_CHECKED,
-		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which has the same source; see rtc, which has another source." },
+		  "hpet: -1.0 to +1.0 ppm against acpi_pm, which shares this clock's source; see rtc, which has another." },
 		{ 50000, OUTCOME_PASSED, "hpet: -50.0 to +50.0 ppm against rtc." },
 	};
 
@@ -389,7 +389,7 @@ TEST(a_guests_rtc_cannot_confirm_the_rates_of_its_devices)
 		report->rate_count = 1;
 		report->rates[0] = (struct report_rate){ "hpet", "rtc", { true, 0, -within[i], within[i] }, false };
 		judge_report(report);
-		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which has the same source; no clock has "
+		assert_non_null(strstr(rate_row(report, "hpet")->text, ", which shares this clock's source; no clock has "
 				       "another."));
 		assert_int_equal(rules_get_outcome(rate_row(report, "rtc"), &report->options), OUTCOME_NOT_CHECKED);
 	}

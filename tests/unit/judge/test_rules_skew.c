@@ -184,8 +184,8 @@ TEST(one_warp_fails_the_tsc_and_names_both_cores)
 	struct report *report = judge(machine_with_warps(1, 0));
 
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
-					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's in a later "
-					  "read; 1 warp in 80000 iterations."),
+					  "Core 6's TSC read up to 1782 ns (3563 ticks) more than core 2's did later; "
+					  "1 warp in 80000 iterations."),
 		      1, 1, 1, 0);
 	assert_pair(&report->findings[0], 6, 2);
 	/* another read method of the same TSC */
@@ -198,8 +198,8 @@ TEST(warps_of_both_checks_are_added_and_the_worst_is_named)
 	struct report *report = judge(machine_with_warps(5, 7));
 
 	assert_figure(assert_only_finding(report, "tsc-warp", REPORT_NO_CORE,
-					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's in a later "
-					  "read; 12 warps in 160000 iterations."),
+					  "Core 4's TSC read up to 2000 ns (4000 ticks) more than core 2's did later; "
+					  "12 warps in 160000 iterations."),
 		      12, 12, 12, 0);
 	assert_pair(&report->findings[0], 4, 2);
 
@@ -797,7 +797,7 @@ TEST(pair_that_contradicts_the_others_warns_and_is_named)
 
 	text_init(&expected, text, sizeof(text));
 	text_printf(&expected,
-		    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst between core 4 "
+		    "1 pair of cores contradicts the other pairs, or an earlier measurement; the worst is between core 4 "
 		    "and core 8, by %lu ns at 3.1 s: likely a TSC was changed while it was measured.", ns);
 	judge(report);
 	assert_true(ns > 2400 && ns < 2550);
@@ -820,7 +820,7 @@ TEST(three_pairs_that_contradict_each_other_are_all_named)
 	literal_calculate_cores(report);
 	judge(report);
 	assert_only_finding(report, "tsc-contradiction", REPORT_NO_CORE,
-			    "1 pair of cores contradicts the other pairs, or an earlier measurement, the worst among "
+			    "1 pair of cores contradicts the other pairs, or an earlier measurement; the worst is among "
 			    "cores 0, 2 and 4, by 460 ns at 3.1 s: likely a TSC was changed while it was measured.");
 	assert_int_equal(report->findings[0].core_count, 3);
 	for (size_t core = 0; core <= 4; core += 2)

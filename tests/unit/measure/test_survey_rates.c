@@ -1430,8 +1430,8 @@ TEST(a_clock_whose_wraps_are_not_in_a_full_record_has_no_rate_after_the_window_a
 		assert_int_equal(find(PM)->since_ns != 0, !full);
 		assert_int_equal(bench->report.note_count, full);
 		if (full)
-			assert_string_equal(bench->report.notes[0], "acpi_pm has no rate from the rate window to the end of the "
-					    "run, because the record had no space for the readings that count its wraps.");
+			assert_string_equal(bench->report.notes[0], "The rate of acpi_pm from the rate window to the end of the "
+					    "run is not known, because the record had no space for the readings that count its wraps.");
 	}
 }
 

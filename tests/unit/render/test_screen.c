@@ -539,7 +539,7 @@ TEST(the_page_of_100_cores_has_their_map_on_160_columns)
 	screen = screen_of(report, 80, 25);
 	press(&screen, '4');
 	assert_null(strstr(screen.left.text.bytes, "Pairs of cores: "));
-	assert_non_null(strstr(screen.left.text.bytes, "pairs with the largest offsets"));
+	assert_non_null(strstr(screen.left.text.bytes, "pairs with the largest proven or possible offsets"));
 
 	report = report_of(60);
 	screen = screen_of(report, 160, 53);

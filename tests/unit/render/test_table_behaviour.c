@@ -108,7 +108,7 @@ TEST(reads_hit_by_a_gap_are_counted_with_the_threshold_of_the_options)
 	literal_record_ns(latency, 11500, 30);
 	assert_has(table_put_interference, report, "acpi_pm          10050        31 11.5us 11.1us 123 us 11.1us\n");
 	report->options.gap_ns = 200000;
-	assert_has(table_put_interference, report, "hits: reads that took 200 us more than the median.");
+	assert_has(table_put_interference, report, "\"hits\": reads 200 us slower than the median.");
 	assert_has(table_put_interference, report, "acpi_pm          10050         0 11.5us 11.5us 123 us 123 us\n");
 }
 
@@ -155,8 +155,8 @@ TEST(timers_are_a_table_and_reasons_are_grouped)
 			    "timer, irq-     missing early lost doubled rate late\n"
 			    "lapic                 +                       ?    -\n"
 			    "hpet0                 +          !            ?    -\n"
-			    "\nEach column is a rule: missing is irq-missing. + passed, ! failed, ? not\n"
-			    "determined, - not checked, blank: no such test.\n\n"
+			    "\nEach column is a rule: \"missing\" is irq-missing. \"+\" passed, \"!\" failed, \"?\"\n"
+			    "not determined, \"-\" not checked, blank: no such test.\n\n"
 			    "2 of 9 tests passed. The others:\n"
 			    "not determined irq-rate       lapic: Too uneven.\n"
 			    "not determined irq-rate       hpet0: Too uneven.\n"
@@ -194,7 +194,7 @@ TEST(the_recommendation_numbers_the_clocks_and_names_clocks_to_avoid)
 	report->advice.rows[2].clock = "pit";
 	report->advice.rows[2].avoid = true;
 	assert_string_equal(render(table_put_advice, report),
-			    "\nClocks by preference: Linux's rating class, then cost\n\n"
+			    "\nClocks by preference: by Linux's rating class, then by cost\n\n"
 			    "    1. tsc: for a reason.\n    2. hpet: for a reason.\n"
 			    "avoid  pit: for a reason.\n");
 }

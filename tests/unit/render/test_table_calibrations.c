@@ -29,13 +29,14 @@ TEST(each_loop_has_a_row_and_each_reason_a_sentence)
 		.refusals = { { "a value of the PIT was missed (\"Fast TSC calibration failed\")", 12 } },
 		.median = { true, -12340, -12400, -12300 }, .worst = { true, -2000000000000, 0, 0 },
 	};
-	report.calibrations[1] = (struct report_calibration){ .loop = &loops[1], .reason = "There was no time for it." };
+	report.calibrations[1] = (struct report_calibration){ .loop = &loops[1],
+							      .reason = "There was no time for this loop." };
 	strcpy(report.calibrated, "A sentence.");
 	assert_string_equal(render(),
 		"\nCalibration rehearsed: loops by which systems measure a clock's rate\n\n"
 		"loop            clock  runs refused median ppm  worst ppm\n"
 		"linux_pit       tsc     500      12      -12.3      <-1e6\n"
-		"linux_lapic     lapic  There was no time for it.\n"
+		"linux_lapic     lapic  There was no time for this loop.\n"
 		"  linux_pit gave no rate in 12 of 500 runs: a value of the PIT was missed\n"
 		"  (\"Fast TSC calibration failed\").\n"
 		"refused: runs in which the loop gave no rate. Errors are against the measured\n"

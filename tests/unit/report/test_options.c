@@ -205,12 +205,12 @@ TEST(words_with_bytes_outside_ascii_are_refused_and_shown_with_question_marks)
 TEST(control_characters_are_named_with_their_position)
 {
 	assert_refused_bytes("save=off\0exit=ask", 17,
-			     "In baretick.cfg: the control character 00h at byte 9; options are words key=value of "
+			     "In baretick.cfg: the control character 00h at byte 9; options are key=value in "
 			     "printable ASCII.");
-	assert_refused("# \x1b[2J", "In baretick.cfg: the control character 1bh at byte 3; options are words key=value of "
+	assert_refused("# \x1b[2J", "In baretick.cfg: the control character 1bh at byte 3; options are key=value in "
 				   "printable ASCII.");
-	assert_refused("save=off\x7f", "In baretick.cfg: the control character 7fh at byte 9; options are words key=value "
-				      "of printable ASCII.");
+	assert_refused("save=off\x7f", "In baretick.cfg: the control character 7fh at byte 9; options are key=value "
+				      "in printable ASCII.");
 }
 
 TEST(final_zeros_of_a_string_are_no_control_characters)

@@ -224,7 +224,7 @@ TEST(a_run_that_an_exception_ended_restores_all_devices)
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_are_settings_restored());
 	assert_string_equal(run->report.notes[run->report.note_count - 1],
-			    "Not restored: changes for acpi_pm, because closing this clock caused an exception.");
+			    "Not restored: the state of acpi_pm, because closing this clock caused an exception.");
 	run_restore_boot_core(run);
 	assert_true(sim_paravirtual_are_settings_restored());
 	test_free(run);

@@ -112,7 +112,7 @@ TEST(linuxs_slower_loop_without_a_pit_is_run_only_if_151_ms_are_left)
 	survey_measure_rates(&bench->run.survey);
 	bench->run.survey.deadline_tsc = hw_tsc() + 150000000;
 	run_calibration_loops(&bench->run);
-	assert_string_equal(bench->run.report.calibrations[0].reason, "There was no time for it.");
+	assert_string_equal(bench->run.report.calibrations[0].reason, "There was no time for this loop.");
 	bench->run.survey.deadline_tsc = hw_tsc() + 152000000;
 	run_calibration_loops(&bench->run);
 	assert_string_equal(bench->run.report.calibrations[0].reason, "");
@@ -319,8 +319,8 @@ TEST(no_loop_starts_that_cannot_end_before_the_deadline)
 	run_calibration_loops(&bench->run);
 	report = analyse();
 	assert_string_equal(row_of(report, "edk2")->reason, "");
-	assert_string_equal(row_of(report, "linux_lapic")->reason, "There was no time for it.");
-	assert_string_equal(row_of(report, "valkey")->reason, "There was no time for it.");
+	assert_string_equal(row_of(report, "linux_lapic")->reason, "There was no time for this loop.");
+	assert_string_equal(row_of(report, "valkey")->reason, "There was no time for this loop.");
 }
 
 TEST(the_option_duration_shortens_the_loops_of_longer_profiles)
