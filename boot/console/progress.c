@@ -110,7 +110,7 @@ print_soak_row(void *context, const struct report *report)
 		console_draw_row(console, console->rows - 1, INK_PLAIN, "");
 	console_print(console, bytes);
 	text_init(&text, progress->marks, sizeof(progress->marks));
-	table_put_series_marks(&text, report, PROGRESS_MARKS);
+	table_put_series_growth_marks(&text, report, PROGRESS_MARKS);
 	progress->shown_tsc = 0;
 }
 

@@ -52,7 +52,7 @@ to_tsc_ticks(const struct analysis_step *step, const struct record_compared *clo
 static bool
 may_have_moved_tsc(const struct analysis_step *step)
 {
-	return report_is_emulated(step->report) && step->is.cores > 1;
+	return report_is_machine_emulated(step->report) && step->is.cores > 1;
 }
 
 static int64_t

@@ -181,7 +181,7 @@ judge_note_reads_that_exit(struct report *report)
 {
 	uint64_t exit_ns = median_latency_ns(report_find_clock(report, CPUID_CLOCK));
 
-	if (!report->hypervisor[0] || report_is_emulated(report) || exit_ns < EXIT_NS_MIN)
+	if (!report->hypervisor[0] || report_is_machine_emulated(report) || exit_ns < EXIT_NS_MIN)
 		return;
 	report_add_note(report, "Reads that exit to the hypervisor, as shown by their cost (at least about CPUID's, %s): "
 			    "%s. Reads without an exit: %s.", number_from_ns(exit_ns).text,

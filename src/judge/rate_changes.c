@@ -59,7 +59,7 @@ may_have_moved_tsc(const struct change *change)
 {
 	const struct report *report = change->vote->report;
 
-	return change->kind == CHANGE_SINCE && report_is_emulated(report) && report->cores_started > 1;
+	return change->kind == CHANGE_SINCE && report_is_machine_emulated(report) && report->cores_started > 1;
 }
 
 /* Returns the change of clock I against the TSC. The TSC's own change is 0 by definition, a ratio of 1. */

@@ -93,7 +93,7 @@ report_machine_name(const struct report *report)
 }
 
 bool
-report_is_emulated(const struct report *report)
+report_is_machine_emulated(const struct report *report)
 {
 	return text_equal(report->accelerator, "tcg");
 }

@@ -661,7 +661,7 @@ const char *report_machine_name(const struct report *report);
  * Returns true if an emulator executes the instructions (QEMU's TCG). Emulated timers are threads of the host or run
  * in the emulator's main loop, so their delays do not prove that a device is faulty.
  */
-bool report_is_emulated(const struct report *report);
+bool report_is_machine_emulated(const struct report *report);
 
 /* Returns the id of clock I. If I is REPORT_CLOCKS_MAX, returns "tsc", even if the TSC is not in the report. */
 const char *report_clock_id(const struct report *report, size_t i);

@@ -38,7 +38,7 @@ pair_index(const struct offsets *offsets, size_t a, size_t b)
 }
 
 struct offset
-offsets_get_pair(const struct offsets *offsets, size_t a, size_t b)
+offsets_get_offset(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (a == b)
 		return (struct offset){ 0, 0 };
@@ -54,8 +54,8 @@ struct offset
 offsets_get_proven_offset(const struct offsets *offsets, size_t a, size_t b)
 {
 	if (!a || !b || a == b || offsets->kind == PAIR_SCHEDULE_ALL)
-		return offsets_get_pair(offsets, a, b);
-	return offset_add(offsets_get_pair(offsets, 0, b), offset_negate(offsets_get_pair(offsets, 0, a)));
+		return offsets_get_offset(offsets, a, b);
+	return offset_add(offsets_get_offset(offsets, 0, b), offset_negate(offsets_get_offset(offsets, 0, a)));
 }
 
 uint64_t
@@ -119,7 +119,8 @@ offsets_add_pingpong(struct offsets *offsets, size_t a, size_t b, struct offset 
 struct offset
 offsets_drift_ppb(const struct offsets *earlier, const struct offsets *later, size_t a, size_t b)
 {
-	struct offset moved = offset_add(offsets_get_pair(later, a, b), offset_negate(offsets_get_pair(earlier, a, b)));
+	struct offset moved = offset_add(offsets_get_offset(later, a, b),
+					 offset_negate(offsets_get_offset(earlier, a, b)));
 	struct moment from = offsets_get_time_of_pair(earlier, a, b), to = offsets_get_time_of_pair(later, a, b);
 	uint64_t shortest = to.begin_tsc - from.end_tsc, longest = to.end_tsc - from.begin_tsc;
 
@@ -163,8 +164,8 @@ enum motion
 offsets_classify_motion(const struct offsets *first, const struct offsets *middle, const struct offsets *last, size_t a,
 			size_t b)
 {
-	struct offset from = offsets_get_pair(first, a, b), now = offsets_get_pair(middle, a, b);
-	struct offset to = offsets_get_pair(last, a, b);
+	struct offset from = offsets_get_offset(first, a, b), now = offsets_get_offset(middle, a, b);
+	struct offset to = offsets_get_offset(last, a, b);
 	struct moment begin = offsets_get_time_of_pair(first, a, b), at = offsets_get_time_of_pair(middle, a, b);
 	struct moment end = offsets_get_time_of_pair(last, a, b);
 	bool early = offset_gap(from, now) > 0, late = offset_gap(now, to) > 0;

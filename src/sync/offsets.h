@@ -51,7 +51,7 @@ void offsets_clear(struct offsets *offsets); /* sets all pairs to OFFSET_UNKNOWN
  * Returns the offset of core B against core A, in either order of ranks. Returns {0, 0} if A == B, and OFFSET_UNKNOWN
  * if the pair had no ping-pong.
  */
-struct offset offsets_get_pair(const struct offsets *offsets, size_t a, size_t b);
+struct offset offsets_get_offset(const struct offsets *offsets, size_t a, size_t b);
 
 /*
  * Returns the offset of core B against core A without using a third core. In a star schedule most pairs have no

@@ -18,7 +18,7 @@ struct target {
 static struct offset
 offset_through_core(const struct offsets *offsets, size_t through, size_t rank)
 {
-	return offset_add(offsets_get_pair(offsets, 0, through), offsets_get_pair(offsets, through, rank));
+	return offset_add(offsets_get_offset(offsets, 0, through), offsets_get_offset(offsets, through, rank));
 }
 
 /* Returns the number of paths whose interval starts at LOW or below and ends at HIGH or above. */

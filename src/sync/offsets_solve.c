@@ -48,7 +48,7 @@ offset_through_core(const void *context, size_t through)
 	if (through == input->rank)
 		return OFFSET_UNKNOWN;
 	return offset_add(input->voted[through],
-			  offsets_get_pair(input->offsets, through, input->rank));
+			  offsets_get_offset(input->offsets, through, input->rank));
 }
 
 /*
@@ -80,7 +80,7 @@ range_if_any_path_is_wrong(const struct vote_input *input, struct offset shared)
 static struct offset
 vote_on_core(const struct vote_input *input, bool *decided)
 {
-	struct offset own = offsets_get_pair(input->offsets, 0, input->rank);
+	struct offset own = offsets_get_offset(input->offsets, 0, input->rank);
 	struct marzullo majority = marzullo_find_majority(offset_through_core, input, input->offsets->cores,
 							  WRONG_VOTES_MAX);
 
@@ -96,7 +96,7 @@ vote_on_offsets(const struct offsets *offsets, struct offset *voted, bool *decid
 	size_t rounds = offsets->kind == PAIR_SCHEDULE_ALL ? VOTE_ROUNDS : 0;
 
 	for (size_t i = 0; i < offsets->cores; i++)
-		voted[i] = offsets_get_pair(offsets, 0, i);
+		voted[i] = offsets_get_offset(offsets, 0, i);
 	for (size_t i = 0; i < offsets->cores; i++)
 		decided[i] = i == 0;
 	for (size_t round = 0; round < rounds; round++)
@@ -119,7 +119,7 @@ get_voted_offset(const struct offset *voted, size_t a, size_t b)
 static struct offset
 find_best_offset(const struct offsets *offsets, const struct offset *voted, size_t a, size_t b)
 {
-	struct offset own = offsets_get_pair(offsets, a, b), from_votes = get_voted_offset(voted, a, b);
+	struct offset own = offsets_get_offset(offsets, a, b), from_votes = get_voted_offset(voted, a, b);
 
 	if (!offset_is_known(own) || (offset_excludes_zero(own) && !offset_excludes_zero(from_votes) &&
 				      offset_gap(own, from_votes)))
@@ -137,7 +137,8 @@ record_contradiction(struct offsets_summary *summary, struct offsets *offsets, c
 {
 	uint64_t ticks;
 
-	offsets_record_movement(offsets, a, b, offset_gap(offsets_get_pair(offsets, a, b), get_voted_offset(voted, a, b)));
+	offsets_record_movement(offsets, a, b,
+				offset_gap(offsets_get_offset(offsets, a, b), get_voted_offset(voted, a, b)));
 	ticks = offsets_get_movement_ticks(offsets, a, b);
 	summary->contradictions += ticks > 0;
 	if (ticks <= summary->contradiction_ticks)
@@ -171,12 +172,12 @@ do_half_of_votes_agree(const struct offsets *offsets, const struct offset *voted
 static size_t
 find_third_core(const struct offsets *offsets, size_t a, size_t b)
 {
-	struct offset own = offsets_get_pair(offsets, a, b);
+	struct offset own = offsets_get_offset(offsets, a, b);
 	uint64_t worst = 0;
 	size_t third = b;
 
 	for (size_t i = 0; i < offsets->cores; i++) {
-		struct offset path = offset_add(offsets_get_pair(offsets, a, i), offsets_get_pair(offsets, i, b));
+		struct offset path = offset_add(offsets_get_offset(offsets, a, i), offsets_get_offset(offsets, i, b));
 
 		if (i == a || i == b || offset_gap(own, path) <= worst)
 			continue;
@@ -198,7 +199,7 @@ choose_contradicting_cores(struct offsets_summary *summary, const struct offsets
 {
 	size_t a = summary->contradiction_a, b = summary->contradiction_b;
 	bool by_itself = summary->contradiction_ticks >
-			 offset_gap(offsets_get_pair(offsets, a, b), get_voted_offset(voted, a, b));
+			 offset_gap(offsets_get_offset(offsets, a, b), get_voted_offset(voted, a, b));
 	bool outvoted = decided[a] && decided[b] && !do_half_of_votes_agree(offsets, voted, b, a) &&
 			(!a || !do_half_of_votes_agree(offsets, voted, a, b));
 
@@ -239,7 +240,7 @@ static void
 record_pair_in_summary(struct offsets_summary *summary, struct offsets *offsets, const struct offset *voted, size_t a,
 		       size_t b)
 {
-	struct offset own = offsets_get_pair(offsets, a, b), settled = find_best_offset(offsets, voted, a, b);
+	struct offset own = offsets_get_offset(offsets, a, b), settled = find_best_offset(offsets, voted, a, b);
 
 	record_contradiction(summary, offsets, voted, a, b);
 	summary->pairs += offset_is_known(own);
@@ -338,7 +339,7 @@ find_outliers(const struct offsets *offsets, struct offset *voted, bool *outlier
 	found = outliers_find(get_offset_of_pair, &solution, 0, offsets->cores, outlier, disputed);
 	for (size_t i = 0; i < offsets->cores; i++)
 		if (!offset_is_known(voted[i]))
-			voted[i] = offsets_get_pair(offsets, 0, i);
+			voted[i] = offsets_get_offset(offsets, 0, i);
 	return found;
 }
 
@@ -346,7 +347,7 @@ static void
 set_core_offsets(const struct offsets *offsets, struct offset *core_offsets)
 {
 	for (size_t i = 1; i < offsets->cores; i++) {
-		struct offset own = offsets_get_pair(offsets, 0, i);
+		struct offset own = offsets_get_offset(offsets, 0, i);
 
 		core_offsets[i] = offset_is_known(own) ? own : offsets_bound_by_indirect_paths(offsets, i, core_offsets[i]);
 	}

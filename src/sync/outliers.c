@@ -69,7 +69,7 @@ distance_of_middles(const struct cores *cores, size_t a, size_t b)
  * TSC is a little nearer to the third.
  */
 static bool
-agrees_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
+does_core_agree_with_representative(const struct cores *cores, size_t representative, size_t other, size_t core)
 {
 	struct offset own = offset_between(cores, representative, other);
 	struct offset path = offset_add(offset_between(cores, representative, core), offset_between(cores, core, other));
@@ -87,12 +87,13 @@ agrees_with_representative(const struct cores *cores, size_t representative, siz
  * around REPRESENTATIVE count.
  */
 static bool
-differs_from_most(const struct cores *cores, size_t core, size_t representative)
+does_core_differ_from_most(const struct cores *cores, size_t core, size_t representative)
 {
 	size_t count = 0;
 
 	for (size_t other = 0; other < cores->count; other++)
-		count += do_cores_differ(cores, core, other) && agrees_with_representative(cores, representative, other, core);
+		count += do_cores_differ(cores, core, other) &&
+			 does_core_agree_with_representative(cores, representative, other, core);
 	return 2 * count > cores->known;
 }
 
@@ -105,7 +106,7 @@ is_outlier(const struct cores *cores, size_t core, const bool *disputed)
 		if (disputed[i] || !do_cores_differ(cores, core, i))
 			continue;
 		tried++;
-		if (differs_from_most(cores, core, i))
+		if (does_core_differ_from_most(cores, core, i))
 			return true;
 	}
 	return false;

@@ -66,7 +66,7 @@ write_hyperv_page(uint64_t value)
 }
 
 static void
-update_all_pages(void)
+update_all_pvclocks(void)
 {
 	for (size_t i = 0; i < 2 * (SIM_PARAVIRTUAL_PAGES - 1); i++) {
 		struct pvclock *page = (struct pvclock *)(sim_paravirtual.memory + i * PAGES_SIZE / 2);
@@ -118,7 +118,7 @@ steal_time(void)
 
 /* Called after each access: updates the pages to the present time. */
 static void
-update_pages(enum sim_access access, uint64_t where)
+update_clock_pages(enum sim_access access, uint64_t where)
 {
 	(void)where;
 	steal_time();
@@ -129,7 +129,7 @@ update_pages(enum sim_access access, uint64_t where)
 	}
 	if (access == SIM_TSC_LFENCE && sim_paravirtual.updates) {
 		sim_paravirtual.updates--;
-		update_all_pages();
+		update_all_pvclocks();
 	}
 	if (sim.now_ps >= sim_paravirtual.odd_at_ps && find_pvclock_of_core())
 		find_pvclock_of_core()->version |= 1;
@@ -369,7 +369,7 @@ make_guest(void)
 	sim_cpuid_set(1, 0, (struct hw_cpuid){ 0x000906ea, 0, GUEST, 0x00000210 });
 	sim.read_msr = read_msr;
 	sim.write_msr = write_msr;
-	sim.spent = update_pages;
+	sim.spent = update_clock_pages;
 	sim.pages = (struct pages){ memory, SIM_PARAVIRTUAL_PAGES };
 }
 

@@ -225,7 +225,7 @@ set_gate(struct sim_pit_channel *channel, bool gate)
 }
 
 static bool
-get_visible_output(void)
+get_output_at_port_61(void)
 {
 	return (get_output(&sim.pit.channels[2]) || sim.pit.out_never_low) && !sim.pit.out_never_high;
 }
@@ -235,7 +235,7 @@ sim_pit_in(uint16_t port)
 {
 	sim_advance_ps(sim.pit.extra_ps);
 	if (port == 0x61)
-		return sim.pit.port_61_absent ? 0xff : (uint8_t)(sim.pit.port_61 | get_visible_output() << 5);
+		return sim.pit.port_61_absent ? 0xff : (uint8_t)(sim.pit.port_61 | get_output_at_port_61() << 5);
 	if (sim.pit.absent || port == 0x43)
 		return 0xff;
 	return read_channel(port - 0x40u);

@@ -48,7 +48,7 @@ get_rtc_time_ps(void)
 }
 
 static bool
-is_halted(void)
+is_rtc_halted(void)
 {
 	return (sim.rtc.b & B_SET) || (sim.rtc.a & A_DIVIDER_RESET) == A_DIVIDER_RESET;
 }
@@ -58,7 +58,7 @@ get_second(void)
 {
 	uint64_t until_ps = get_rtc_time_ps() < sim.rtc.halted_at_ps ? get_rtc_time_ps() : sim.rtc.halted_at_ps;
 
-	return is_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
+	return is_rtc_halted() ? 0 : until_ps / SIM_PS_PER_S * sim.rtc.second_step;
 }
 
 uint64_t
@@ -104,7 +104,7 @@ get_uip(void)
 {
 	if (sim.rtc.uip_stuck)
 		return A_UIP;
-	if (is_halted() || get_rtc_time_ps() >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
+	if (is_rtc_halted() || get_rtc_time_ps() >= sim.rtc.halted_at_ps || sim.rtc.uip_never)
 		return 0;
 	if (get_rtc_time_ps() >= SIM_PS_PER_S && get_rtc_time_ps() % SIM_PS_PER_S < sim.rtc.uip_late_ps)
 		return A_UIP;

@@ -103,7 +103,7 @@ is_difference_beyond_limit(const struct report *report, int a, int b)
 
 /* Returns the number of different oscillators that the report proves for the COUNT clocks in SET. */
 static size_t
-count_sources(const struct report *report, const int *set, size_t count)
+count_sources_of_clocks(const struct report *report, const int *set, size_t count)
 {
 	int sources[CLOCKS];
 	size_t found = 0;
@@ -158,7 +158,8 @@ clocks_are_most_narrow_rates_right(const struct report *report)
 		else if (knows)
 			right[rights++] = a;
 	}
-	return rights > wrongs && count_sources(report, right, rights) > count_sources(report, wrong, wrongs);
+	return rights > wrongs &&
+	       count_sources_of_clocks(report, right, rights) > count_sources_of_clocks(report, wrong, wrongs);
 }
 
 /*
@@ -175,5 +176,5 @@ clocks_count_proofs_of_fault(const struct report *report, int clock)
 		if (!clocks_has_fault(other) && clocks_has_exact_rate(other) &&
 		    is_difference_beyond_limit(report, clock, other))
 			proofs[count++] = other;
-	return count_sources(report, proofs, count);
+	return count_sources_of_clocks(report, proofs, count);
 }

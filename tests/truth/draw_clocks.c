@@ -242,13 +242,13 @@ draw_rates(void)
 }
 
 void
-draw_wrong_source(unsigned source)
+draw_wrong_source_rate(unsigned source)
 {
 	deviation_ppb[source] = draw_signed(draw_log_uniform(150, 5000) * PPM);
 }
 
 void
-draw_very_wrong_source(unsigned source)
+draw_very_wrong_source_rate(unsigned source)
 {
 	deviation_ppb[source] = draw_signed(draw_log_uniform(60000, 300000) * PPM);
 }

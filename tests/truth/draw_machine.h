@@ -15,8 +15,8 @@ void draw_rates(void);
 
 void draw_independent_sources(void);                              /* gives each clock its own oscillator */
 void draw_same_source(const int *clocks, size_t count);   /* gives these clocks one oscillator */
-void draw_wrong_source(unsigned source);                   /* makes the oscillator wrong by 150 to 5,000 ppm */
-void draw_very_wrong_source(unsigned source);                    /* makes the oscillator wrong by 6 to 30 % */
+void draw_wrong_source_rate(unsigned source);                   /* makes the oscillator wrong by 150 to 5,000 ppm */
+void draw_very_wrong_source_rate(unsigned source);                    /* makes the oscillator wrong by 6 to 30 % */
 void draw_host_load(void);                                   /* lets the host preempt the core often, for up to 20 ms */
 void draw_tsc_claim(enum tsc_claim how);
 /* draws the CPUID leaves that state the TSC's rate: exact leaves, rounded leaves, and at most one wrong leaf */

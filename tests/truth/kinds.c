@@ -33,7 +33,7 @@ draw_one_faulty_clock(void)
 	draw_independent_sources();
 	draw_tsc_claim(CLAIM_RIGHT);
 	machine.has[RTC] = draw_chance(60);
-	draw_wrong_source((unsigned)draw_below(machine.has[RTC] ? CLOCKS : RTC));
+	draw_wrong_source_rate((unsigned)draw_below(machine.has[RTC] ? CLOCKS : RTC));
 	draw_rates();
 }
 
@@ -44,7 +44,7 @@ draw_several_faulty_clocks(void)
 	draw_independent_sources();
 	draw_tsc_claim(draw_chance(50) ? CLAIM_RIGHT : CLAIM_ABSENT);
 	for (unsigned i = 0, count = (unsigned)draw_between(2, 3); i < count; i++)
-		draw_wrong_source((unsigned)draw_below(CLOCKS));
+		draw_wrong_source_rate((unsigned)draw_below(CLOCKS));
 	draw_rates();
 }
 
@@ -55,7 +55,7 @@ draw_faulty_chip_set(void)
 	draw_independent_sources();
 	draw_tsc_claim(CLAIM_RIGHT);
 	draw_same_source(machine.is_guest ? devices : chip_set, machine.is_guest ? 4 : 3);
-	draw_wrong_source(HPET);
+	draw_wrong_source_rate(HPET);
 	draw_rates();
 }
 
@@ -69,7 +69,7 @@ draw_few_clocks(void)
 	/* the rate window needs the HPET, the PM timer or the PIT as reference clock */
 	machine.has[HPET] |= !machine.has[PM] && !machine.has[PIT];
 	if (draw_chance(50))
-		draw_wrong_source((unsigned)draw_below(CLOCKS));
+		draw_wrong_source_rate((unsigned)draw_below(CLOCKS));
 	draw_rates();
 }
 
@@ -201,7 +201,7 @@ draw_fast_rtc(void)
 	draw_host_load();
 	machine.is_obvious = draw_chance(70);
 	if (machine.is_obvious) {
-		draw_very_wrong_source(RTC);
+		draw_very_wrong_source_rate(RTC);
 		machine.away_ps = draw_chance(50) ? draw_log_uniform(1100, 1900) * MS : 0;
 	} else {
 		draw_event_time();

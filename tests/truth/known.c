@@ -137,7 +137,7 @@ machine_get_tsc_class(size_t core)
 }
 
 size_t
-machine_find_majority(size_t *class)
+machine_count_majority(size_t *class)
 {
 	size_t counts[CORES_MAX] = { 0 };
 

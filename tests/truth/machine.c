@@ -36,7 +36,7 @@ read_true_tsc(size_t core)
  * true rate.
  */
 static struct rate
-round_to_rate(int clock)
+round_clock_rate(int clock)
 {
 	struct rate rate = { (uint64_t)llroundl(machine.hz[clock] * MICRO), MICRO };
 
@@ -47,7 +47,7 @@ round_to_rate(int clock)
 static void
 set_up_tsc(void)
 {
-	round_to_rate(TSC);
+	round_clock_rate(TSC);
 	machine.tsc_start = draw_log_uniform(UINT64_C(100000000000), UINT64_C(1000000000000));
 	for (size_t i = 0; i < CORES_MAX && !machine.core[i].microhz; i++)
 		machine.core[i].microhz = (uint64_t)llroundl(machine.hz[TSC] * MICRO);
@@ -58,15 +58,15 @@ set_up_tsc(void)
 static void
 set_up_devices(void)
 {
-	sim.hpet.counter.hz = round_to_rate(HPET);
+	sim.hpet.counter.hz = round_clock_rate(HPET);
 	sim.hpet.counter.origin_ticks = draw_64_bits() >> 28;
 	sim.hpet.capability = (sim.hpet.capability & UINT32_MAX) |
 			      (uint64_t)llroundl(FS_PER_S * machine.claimed[HPET].den / machine.claimed[HPET].num) << 32;
 	machine.claimed[HPET] = (struct rate){ (uint64_t)FS_PER_S, sim.hpet.capability >> 32 };
-	sim.pm.counter.hz = round_to_rate(PM);
+	sim.pm.counter.hz = round_clock_rate(PM);
 	sim.pm.counter.wrap_bits = draw_chance(50) ? 24 : 32;
 	sim.pm.counter.origin_ticks = draw_64_bits() >> 32;
-	sim.pit.hz = round_to_rate(PIT);
+	sim.pit.hz = round_clock_rate(PIT);
 	sim.rtc.fast_ppb = llroundl((machine.hz[RTC] - 1) * PPB);
 	machine.hz[RTC] = 1 + sim.rtc.fast_ppb / 1e9L;
 	sim.hpet.absent = !machine.has[HPET];
@@ -143,7 +143,7 @@ open_bench(struct bench *bench)
 
 /* If the machine has CPUID leaf 15h, the leaf states the rate of the LAPIC's timer too. */
 static void
-set_lapic_leaf(void)
+set_lapic_rate_in_cpuid(void)
 {
 	uint64_t hz = machine.claimed[TSC].num;
 
@@ -165,7 +165,7 @@ machine_run_trial(const struct kind *kind, uint64_t seed, bool is_drawn)
 	for (size_t i = 0; i < CORES_MAX; i++)
 		machine.core[i] = (struct core){ .steps_at_ps = SIM_NEVER, .apic_id = (uint32_t)i };
 	kind->draw();
-	set_lapic_leaf();
+	set_lapic_rate_in_cpuid();
 	set_up_tsc();
 	set_up_devices();
 	sim.accesses_max = 2 * ACCESSES_ENOUGH;

@@ -195,7 +195,7 @@ size_t machine_get_tsc_class(size_t core);
  * Returns the number of cores in the largest class, and stores the class's lowest core number in CLASS. Returns 0 if
  * the class has at most half of the cores.
  */
-size_t machine_find_majority(size_t *class);
+size_t machine_count_majority(size_t *class);
 
 /* Functions of cores.c: the machine's cores, which run at the same time. */
 void cores_use_in_bench(struct bench *bench);

@@ -48,7 +48,7 @@ print_pairs(const struct report *report, const char *which, const struct offsets
 {
 	for (size_t a = 0; a < offsets->cores; a++)
 		for (size_t b = a + 1; b < offsets->cores; b++) {
-			struct offset own = offsets_get_pair(offsets, a, b);
+			struct offset own = offsets_get_offset(offsets, a, b);
 			struct moment moment = offsets_get_time_of_pair(offsets, a, b);
 
 			if (offset_is_known(own))

@@ -87,7 +87,7 @@ check_finding(const struct report *report, const struct finding *finding)
 }
 
 static void
-check_leaf(const struct report *report, const struct leaf *leaf)
+check_verdict_on_leaf(const struct report *report, const struct leaf *leaf)
 {
 	long double off = fabsl(get_leaf_error_ppb(leaf));
 	bool is_named = false;
@@ -118,5 +118,5 @@ verdict_check_claims(const struct bench *bench)
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.leaf_count; i++)
-		check_leaf(report, &machine.leaves[i]);
+		check_verdict_on_leaf(report, &machine.leaves[i]);
 }

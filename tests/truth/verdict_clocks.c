@@ -85,7 +85,7 @@ are_clocks_faster(unsigned group, unsigned others, const struct finding *finding
  * group jumped, stopped or changed its rate.
  */
 static bool
-have_diverged(unsigned group, unsigned others)
+have_groups_diverged(unsigned group, unsigned others)
 {
 	bool any = machine.event == EVENT_PAUSE || machine.event == EVENT_SNAPSHOT;
 
@@ -143,7 +143,7 @@ is_group_finding_true(const struct finding *finding)
 					    * because all clocks are compared with this TSC
 					    */
 					   machine.core[0].steps_at_ps != SIM_NEVER))
-		return have_diverged(group, others) && is_rate_change_true(finding, group);
+		return have_groups_diverged(group, others) && is_rate_change_true(finding, group);
 	return strcmp(finding->rule, "rate-disagree") == 0 &&
 	       are_clocks_faster(group, others, finding, clocks_limit_ppb(finding->rule));
 }
@@ -217,7 +217,7 @@ check_discontinuities(const struct report *report)
 
 /* Returns true if a finding about a stated rate leaves open whether this rate or the other clocks are wrong. */
 static bool
-leaves_culprit_open(const struct finding *finding)
+does_finding_leave_culprit_open(const struct finding *finding)
 {
 	return strstr(finding->text, "(this claim or these clocks are wrong)");
 }
@@ -230,13 +230,13 @@ static bool
 is_claim_finding_true(const struct report *report, const struct finding *finding)
 {
 	int by = find_clock_number(report->relative_to);
-	bool is_open = leaves_culprit_open(finding);
+	bool is_open = does_finding_leave_culprit_open(finding);
 	long double apart;
 
 	if (by == CLOCKS || by == TSC)
 		return false;
 	if (machine.at_ps != SIM_NEVER)
-		return is_open && have_diverged(1u << TSC, 1u << by);
+		return is_open && have_groups_diverged(1u << TSC, 1u << by);
 	apart = ((PPB + machine_get_rate_error_ppb(TSC)) / (PPB + machine_get_rate_error_ppb(by)) - 1) * 1e6L;
 	return fabsl(apart) * PPM > clocks_limit_ppb(finding->rule) && finding->low - 1 <= apart &&
 	       apart <= finding->high + 1 &&
@@ -285,7 +285,8 @@ is_clock_named(const struct report *report, int clock, bool alone)
 		 * A finding about the TSC's nominal rate names the TSC. If ALONE is true, findings do not count whose
 		 * text says that the other clocks may be wrong instead.
 		 */
-		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 && (!alone || !leaves_culprit_open(finding)))
+		if (clock == TSC && strcmp(finding->rule, "tsc-claim") == 0 &&
+		    (!alone || !does_finding_leave_culprit_open(finding)))
 			return true;
 		if (!alone && !finding->clock && strstr(finding->text, clock_ids[clock]))
 			return true;

@@ -70,7 +70,7 @@ has_wrong_offset_at(size_t core, uint64_t at_ps)
 }
 
 static bool
-drifts_from_most_cores(size_t core, struct span span)
+does_core_drift_from_most(size_t core, struct span span)
 {
 	__int128 positions[CORES_MAX];
 
@@ -84,12 +84,12 @@ drifts_from_most_cores(size_t core, struct span span)
  * between.
  */
 static bool
-differs_from_majority(size_t core, struct span span)
+does_core_differ_from_majority(size_t core, struct span span)
 {
 	if (has_majority)
 		return is_outside_majority(core);
 	return has_wrong_offset_at(core, span.from_ps) || has_wrong_offset_at(core, span.to_ps) ||
-	       drifts_from_most_cores(core, span);
+	       does_core_drift_from_most(core, span);
 }
 
 #define PRINTED_STEP_PS       (SIM_PS_PER_S / 10) /* times in the report have one decimal: a tenth of a second */
@@ -199,7 +199,7 @@ is_group_sentence_true(const struct report *report, const char *text, size_t oth
  * cores from another core.
  */
 static bool
-is_offset_true(const struct report *report, const struct finding *finding)
+is_offset_finding_true(const struct report *report, const struct finding *finding)
 {
 	const char *group = strstr(finding->text, " are ");
 	unsigned core, other;
@@ -294,7 +294,7 @@ is_average_drift_in_range(size_t core, size_t other, const struct span *stretch,
  * more than half of all cores.
  */
 static bool
-is_drift_true(const struct finding *finding)
+is_drift_finding_true(const struct finding *finding)
 {
 	const char *than = strstr(finding->text, " than ");
 	size_t core, right = 0;
@@ -359,7 +359,7 @@ does_core_drift_or_step(size_t core)
  * the majority's.
  */
 static bool
-is_contradiction_true(const struct finding *finding)
+is_contradiction_finding_true(const struct finding *finding)
 {
 	const char *worst = strstr(finding->text, "the worst "), *by = worst ? strstr(worst, ", by ") : NULL;
 	size_t count = 0, known = 0, moving = 0;
@@ -399,19 +399,19 @@ check_finding(const struct report *report, const struct finding *finding)
 	struct span span = { 0, 0 };
 
 	if ((is_offset || is_drift) && named < machine.cores)
-		tally_check(CHECK_CORE_NAMED, parse_time_or_pair(finding->text, &span) && differs_from_majority(named, span),
-			    "%s%s", finding->text,
+		tally_check(CHECK_CORE_NAMED, parse_time_or_pair(finding->text, &span) &&
+			    does_core_differ_from_majority(named, span), "%s%s", finding->text,
 			    has_majority ? "" : " (no class of cores is most)");
 	if (is_offset)
-		tally_check(CHECK_SENTENCE, is_offset_true(report, finding), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, is_offset_finding_true(report, finding), "%s", finding->text);
 	if (is_drift)
-		tally_check(CHECK_SENTENCE, is_drift_true(finding), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, is_drift_finding_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "clock-backward") == 0)
 		check_step_back_finding(finding);
 	if (is_drift && named < machine.cores && has_majority && !machine_core_has_fault(named))
 		check_kind_of_drift(finding, named);
 	if (strcmp(finding->rule, "tsc-contradiction") == 0)
-		tally_check(CHECK_SENTENCE, is_contradiction_true(finding), "%s", finding->text);
+		tally_check(CHECK_SENTENCE, is_contradiction_finding_true(finding), "%s", finding->text);
 	if (strcmp(finding->rule, "tsc-warp") == 0) {
 		const struct report_contended *worst =
 			skew->locked.worst_ticks > skew->lock_free.worst_ticks ? &skew->locked : &skew->lock_free;
@@ -448,7 +448,7 @@ is_marked_as_off(const struct report *report, size_t core)
 static bool
 is_offset_proven(const struct report *report, const struct offsets *offsets, size_t a, size_t b)
 {
-	struct offset offset = offsets_get_pair(offsets, a, b);
+	struct offset offset = offsets_get_offset(offsets, a, b);
 
 	return offset_is_known(offset) && offset_min_size(offset) / (verdict_get_tsc_hz(report) / 1e9L) >= 1;
 }
@@ -457,10 +457,10 @@ is_offset_proven(const struct report *report, const struct offsets *offsets, siz
 static bool
 is_core_far_from_pair(const struct offsets *offsets, size_t speaker, size_t i, size_t core)
 {
-	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_get_pair(offsets, speaker, i));
+	uint64_t spread = i == speaker ? 0 : offset_max_size(offsets_get_offset(offsets, speaker, i));
 
-	return spread <= offset_min_size(offsets_get_pair(offsets, i, core)) &&
-	       spread <= offset_min_size(offsets_get_pair(offsets, speaker, core));
+	return spread <= offset_min_size(offsets_get_offset(offsets, i, core)) &&
+	       spread <= offset_min_size(offsets_get_offset(offsets, speaker, core));
 }
 
 /*
@@ -545,13 +545,13 @@ verdict_check_core_names(const struct bench *bench)
 	struct span tournaments = { machine.first.to_ps, machine.last.to_ps ? machine.last.from_ps : machine.first.to_ps };
 
 	majority_class = 0;
-	has_majority = machine_find_majority(&majority_class) > 0;
+	has_majority = machine_count_majority(&majority_class) > 0;
 	for (size_t i = 0; i < report->finding_count; i++)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
 		if (is_marked_as_off(report, i))
-			tally_check(CHECK_CORE_NAMED, differs_from_majority(i, tournaments), "core %zu is marked: %s", i,
-				    report->cores[i].drifts ? "it drifts" : "it is off the majority");
+			tally_check(CHECK_CORE_NAMED, does_core_differ_from_majority(i, tournaments), "core %zu is marked: %s",
+				    i, report->cores[i].drifts ? "it drifts" : "it is off the majority");
 		if (has_majority && is_outside_majority(i) && report->skew.first.measured)
 			check_core_is_reported(bench, i);
 	}

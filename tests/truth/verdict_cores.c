@@ -76,11 +76,11 @@ cores_are_both_stable(size_t a, size_t b)
 }
 
 static void
-check_pairs(const struct report_skew *skew)
+check_pair_offsets(const struct report_skew *skew)
 {
 	for (size_t i = 0; i < skew->first.offsets.cores; i++)
 		for (size_t j = i + 1; j < skew->first.offsets.cores; j++) {
-			struct offset own = offsets_get_pair(&skew->first.offsets, i, j);
+			struct offset own = offsets_get_offset(&skew->first.offsets, i, j);
 			size_t a = skew->core_of[i], b = skew->core_of[j];
 			struct hull hull = hull_of_offsets(a, b, machine.first);
 
@@ -196,7 +196,7 @@ check_offset_widths(const struct report_skew *skew, const struct report *report)
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < count; j++)
-			best[i][j] = offsets_get_pair(&skew->first.offsets, i, j);
+			best[i][j] = offsets_get_offset(&skew->first.offsets, i, j);
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < count; i++)
 			for (size_t j = 0; j < count; j++)
@@ -219,7 +219,7 @@ verdict_check_cores(const struct bench *bench)
 	bool still = true;
 
 	if (report->skew.first.measured) {
-		check_pairs(&report->skew);
+		check_pair_offsets(&report->skew);
 		for (size_t i = 0; i < machine.cores; i++) {
 			check_core_offset(report, i);
 			check_drift(report, i);

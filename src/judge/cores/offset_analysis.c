@@ -267,7 +267,7 @@ does_next_pass_confirm_offsets(const struct pass_analysis *pass)
 	if (!skew->last.measured || skew->any_moved)
 		return false;
 	for (size_t i = 1; i < pass->result->offsets.cores; i++)
-		if (offset_gap(offsets_get_pair(&pass->result->offsets, 0, i), offsets_get_pair(next, 0, i)))
+		if (offset_gap(offsets_get_offset(&pass->result->offsets, 0, i), offsets_get_offset(next, 0, i)))
 			return false;
 	return true;
 }
@@ -358,7 +358,7 @@ proven_offset_ticks(const struct pass_analysis *pass, size_t a, size_t b)
 	bool is_proven = !offsets_get_movement_ticks(&pass->result->offsets, a, b) &&
 		      offset_min_size(pass_offset_ns(pass, a, b)) > pass->offset_limit_ns;
 
-	return is_proven ? offset_min_size(offsets_get_pair(&pass->result->offsets, a, b)) : 0;
+	return is_proven ? offset_min_size(offsets_get_offset(&pass->result->offsets, a, b)) : 0;
 }
 
 static uint64_t
@@ -459,10 +459,11 @@ static bool
 is_group_closer(const struct pass_analysis *pass, size_t representative, size_t member, size_t rank)
 {
 	const struct offsets *offsets = &pass->result->offsets;
-	uint64_t spread = representative == member ? 0 : offset_max_size(offsets_get_pair(offsets, representative, member));
+	uint64_t spread = representative == member ? 0 :
+			  offset_max_size(offsets_get_offset(offsets, representative, member));
 
-	return offset_min_size(offsets_get_pair(offsets, representative, rank)) > spread &&
-	       offset_min_size(offsets_get_pair(offsets, member, rank)) > spread &&
+	return offset_min_size(offsets_get_offset(offsets, representative, rank)) > spread &&
+	       offset_min_size(offsets_get_offset(offsets, member, rank)) > spread &&
 	       offset_min_size(pass_drift_ppb(pass, representative, member)) <= pass->drift_limit_ppb;
 }
 

@@ -53,7 +53,7 @@ can_host_explain_count(const struct report *report, const struct irq_totals *tot
 		if (text_equal(row->source, totals->source) && (lost ? row->periodic && row->empty : row->doubled != 0))
 			in_time &= are_ticks_in_time(row);
 	}
-	return report_is_emulated(report) && (!in_time || events < EVENTS_MIN);
+	return report_is_machine_emulated(report) && (!in_time || events < EVENTS_MIN);
 }
 
 /* Returns the length of the device's name in SOURCE. For "hpet0" and "hpet_legacy" it is 4, the length of "hpet". */
@@ -127,7 +127,7 @@ can_host_explain_lateness(const struct report *report, const struct irq_totals *
 	int64_t limit_ns = (int64_t)rules_get_limit_by_id(report, "irq-late");
 	int64_t host_ns = max_host_delay_ns(report, totals->source);
 
-	if (!report_is_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
+	if (!report_is_machine_emulated(report) || late->p50_ns + (int64_t)late->error_ns <= limit_ns)
 		return false;
 	return late->p50_ns - late->p1_ns > late->p50_ns / SPREAD_SHARE || host_ns < 0 ||
 	       min_one_shot_delay_ns(report, totals->source) <= host_ns;
@@ -262,7 +262,7 @@ lost_ticks_phrase(const struct report *report, const struct irq_totals *totals, 
 	if (totals->periods.lost && row->open)
 		return phrase("; the core was preempted in %lu other periods, which may also have delayed the timer.",
 			      totals->periods.excused);
-	if (totals->periods.lost && report_is_emulated(report))
+	if (totals->periods.lost && report_is_machine_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
 			"explain the loss.");
 	return excused_phrase(totals->periods.excused, totals->periods.count);
@@ -336,7 +336,7 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 	else if (row->open && totals->doubled)
 		behaviour_set_text(row, "%lu of %lu periods had two ticks%s", totals->doubled,
 				   totals->periods.count - totals->periods.excused, UNEVEN_WORDS);
-	else if (totals->doubled && report_is_emulated(report))
+	else if (totals->doubled && report_is_machine_emulated(report))
 		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts; interrupts are late by less than 1/8 of "
 			"the interval, so waiting for the host does not explain the second ones.",
 				   totals->doubled, seen);
@@ -409,7 +409,7 @@ judge_late_interrupts(struct report *report, const struct irq_totals *totals)
 	behaviour_set_text(row, "half of the one-shots of 100 us are %ld +-%lu ns late or more%s", rounded.value,
 			   rounded.error,
 			   !row->checked ? ": not judged in an emulator, because waiting for its host can delay interrupts." :
-			   report_is_emulated(report) && rules_has_check_failed(report, row) ?
+			   report_is_machine_emulated(report) && rules_has_check_failed(report, row) ?
 			      "; nearly all of them are late, and no other timer's interrupts are." :
 			   ".");
 }
@@ -422,7 +422,7 @@ static void
 judge_interrupts_of_expired_deadlines(struct report *report, const struct irq_totals *totals)
 {
 	struct behaviour *row = totals->over ? irq_add_behaviour_row(report, "hpet-stale", totals) : NULL;
-	bool by_qemu = report_is_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
+	bool by_qemu = report_is_machine_emulated(report) || text_equal(report->hypervisor, "KVMKVMKVM");
 
 	if (!row)
 		return;

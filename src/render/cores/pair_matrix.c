@@ -32,7 +32,7 @@ get_core_of_rank(const struct report *report, size_t rank)
 static enum pair
 classify_pair(const struct report *report, size_t a, size_t b)
 {
-	struct offset offset = offsets_get_pair(report_get_shown_pass(report), a, b);
+	struct offset offset = offsets_get_offset(report_get_shown_pass(report), a, b);
 
 	if (!offset_is_known(offset))
 		return PAIR_UNKNOWN;
@@ -56,7 +56,7 @@ put_legend(struct text *out, const struct report *report)
 
 /* Writes the APIC id of each column, its digits from top to bottom. */
 static void
-put_column_ids(struct text *out, const struct report *report)
+put_apic_ids_of_columns(struct text *out, const struct report *report)
 {
 	size_t cores = report->skew.first.offsets.cores;
 	uint32_t highest = 0;
@@ -97,7 +97,7 @@ put_map_of_all_pairs(struct text *out, const struct report *report)
 	size_t rows = report->skew.kind == PAIR_SCHEDULE_STAR ? 1 : cores;
 
 	put_legend(out, report);
-	put_column_ids(out, report);
+	put_apic_ids_of_columns(out, report);
 	for (size_t a = 0; a < rows; a++) {
 		table_put_core_label(out, get_core_of_rank(report, a), get_core_of_rank(report, a)->boot ? "*" : "");
 		text_put_char(out, ' ');
@@ -156,7 +156,7 @@ put_worst_pairs(struct text *out, const struct report *report)
 
 	for (size_t a = 0; a < offsets->cores; a++) {
 		for (size_t b = a + 1; b < offsets->cores; b++) {
-			struct worst pair = { a, b, offsets_get_pair(offsets, a, b) };
+			struct worst pair = { a, b, offsets_get_offset(offsets, a, b) };
 
 			if (offset_is_known(pair.offset))
 				count = insert_worst_pair(worst, count, pair);

@@ -126,7 +126,7 @@ put_matrix_of_offsets(struct walk *walk, const char *key, const struct field *fi
 		json_open(&walk->json, NULL, '[', true);
 		for (size_t column = 0, b = 0; column < cores; b += is_core_of_rank(skew, b, column), column++)
 			put_offset(walk, field, is_core_of_rank(skew, a, row) && is_core_of_rank(skew, b, column) ?
-				   offsets_get_pair(offsets, a, b) : OFFSET_UNKNOWN);
+				   offsets_get_offset(offsets, a, b) : OFFSET_UNKNOWN);
 		json_close(&walk->json, ']');
 	}
 	json_close(&walk->json, ']');

@@ -4,7 +4,7 @@
 #define DIGIT_FIRST '1'
 
 size_t
-screen_page_rows(const struct screen *screen)
+screen_get_page_rows(const struct screen *screen)
 {
 	return screen->rows > SCREEN_BARS ? screen->rows - SCREEN_BARS : 0;
 }
@@ -21,7 +21,7 @@ screen_skip_lines(const char *bytes, size_t from, size_t count)
 static void
 go_to_line(struct screen *screen, size_t line)
 {
-	size_t rows = screen_page_rows(screen);
+	size_t rows = screen_get_page_rows(screen);
 	size_t last = screen->lines > rows ? screen->lines - rows : 0;
 
 	screen->line = line < last ? line : last;
@@ -104,7 +104,7 @@ turn_page_if_requested(struct screen *screen, unsigned key)
 static void
 scroll_by_key(struct screen *screen, unsigned key)
 {
-	size_t rows = screen_page_rows(screen), line = screen->line;
+	size_t rows = screen_get_page_rows(screen), line = screen->line;
 
 	switch (key) {
 	case SCREEN_KEY_UP:

@@ -14,7 +14,7 @@ const char *screen_page_name(enum screen_page page);
 const char *screen_page_short_name(enum screen_page page);
 
 /* Returns the number of rows that show lines of the page. */
-size_t screen_page_rows(const struct screen *screen);
+size_t screen_get_page_rows(const struct screen *screen);
 
 /*
  * Returns the offset in BYTES of the line that is COUNT lines after offset FROM. If there are fewer lines, returns the

@@ -73,7 +73,7 @@ put_verdict(struct text *out, const struct report *report)
 static void
 put_visible_line_numbers(struct text *out, const struct screen *screen)
 {
-	size_t rows = screen_page_rows(screen), columns = out->size - 1;
+	size_t rows = screen_get_page_rows(screen), columns = out->size - 1;
 	char bytes[TITLE_SIZE];
 	struct text text;
 
@@ -114,7 +114,7 @@ put_key_name(struct text *out, char key, const char *name, bool here, enum fit f
 }
 
 static void
-put_all_keys(struct text *out, const struct screen *screen, enum fit fit)
+put_all_key_names(struct text *out, const struct screen *screen, enum fit fit)
 {
 	for (size_t i = 0; i < SCREEN_PAGES && screen->report; i++)
 		put_key_name(out, (char)('1' + i), fit == FIT_BRIEF ? screen_page_short_name(i) : screen_page_name(i),
@@ -132,11 +132,11 @@ put_key_bar(struct text *out, const struct screen *screen)
 	enum fit fit = FIT_WIDE;
 
 	out->ink = INK_BAR;
-	put_all_keys(out, screen, fit);
+	put_all_key_names(out, screen, fit);
 	while (out->truncated && ++fit < FITS) {
 		out->length = 0;
 		out->truncated = false;
-		put_all_keys(out, screen, fit);
+		put_all_key_names(out, screen, fit);
 	}
 	if (fit == FIT_WIDE && out->length + sizeof(KEYS_SCROLLING) < out->size)
 		text_put(out, KEYS_SCROLLING);

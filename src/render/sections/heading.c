@@ -134,7 +134,7 @@ put_duration(struct text *text, const struct report *report)
  * frequency. Writes nothing if the rate was not measured.
  */
 static void
-put_tsc_error(struct text *text, const struct report *report)
+put_tsc_rate_error(struct text *text, const struct report *report)
 {
 	const struct report_clock *tsc = report_find_clock(report, "tsc");
 	const struct interval_millihz *rate = tsc ? &tsc->measured : NULL;
@@ -171,7 +171,7 @@ table_put_machine(struct text *out, const struct report *report)
 	put_given_options(out, report);
 	text_init(&text, line, sizeof(line));
 	if (tsc_millihz)
-		put_tsc_error(&text, report);
+		put_tsc_rate_error(&text, report);
 	table_put_labelled_line(out, "tsc", "%s%s%s%s, %s",
 				tsc_millihz ? number_from_millihz(tsc_millihz).text : "rate unknown: 1 tick is shown as 1 ns", line,
 				report->tsc_source[0] ? ", " : "", report->tsc_source,

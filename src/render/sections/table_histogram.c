@@ -118,7 +118,7 @@ clocks_per_row(size_t columns)
 
 /* Returns a block of the COUNT clocks of REPORT whose indices are in PICKED. */
 static struct block
-make_block(const struct text *out, const struct report *report, const size_t *picked, size_t count)
+make_histogram_block(const struct text *out, const struct report *report, const size_t *picked, size_t count)
 {
 	struct block block = { .count = count, .bar_columns = get_bar_columns(out, count) };
 
@@ -136,7 +136,8 @@ put_histogram_blocks(struct text *out, const struct report *report, bool main)
 	size_t count = table_find_clocks_with_reads(report, main, picked);
 
 	for (size_t at = 0; at < count; at += per_block) {
-		struct block block = make_block(out, report, picked + at, count - at < per_block ? count - at : per_block);
+		struct block block = make_histogram_block(out, report, picked + at,
+							  count - at < per_block ? count - at : per_block);
 
 		put_histogram_block(out, &block);
 	}
@@ -169,7 +170,7 @@ table_put_histogram_of_clock(struct text *out, const struct report *report, size
 	const struct latency *latency = report->clocks[clock].latency;
 
 	if (latency && latency->count) {
-		struct block block = make_block(out, report, &clock, 1);
+		struct block block = make_histogram_block(out, report, &clock, 1);
 
 		put_histogram_block(out, &block);
 	}

@@ -103,7 +103,7 @@ put_missed_deadline_policy(struct text *out, const struct report_interval *row)
 }
 
 static bool
-has_any_masked_row(const struct report *report)
+has_row_with_masked_interrupts(const struct report *report)
 {
 	bool any = false;
 
@@ -128,6 +128,6 @@ table_put_intervals(struct text *out, const struct report *report)
 		       "excluded (core preempted); lateness, +- error.");
 	for (size_t i = 0; i < report->interval_count; i++)
 		put_missed_deadline_policy(out, &report->intervals[i]);
-	if (has_any_masked_row(report))
+	if (has_row_with_masked_interrupts(report))
 		table_put_sentence(out, "Interrupts after such periods do not affect the verdict.");
 }

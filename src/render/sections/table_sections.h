@@ -46,7 +46,7 @@ void table_put_series(struct text *out, const struct report *report);
  */
 void table_put_series_heading(struct text *out, const struct report *report);
 void table_put_latest_series_row(struct text *out, const struct report *report);
-void table_put_series_marks(struct text *out, const struct report *report, size_t most);
+void table_put_series_growth_marks(struct text *out, const struct report *report, size_t most);
 /* Device checks: a matrix of the timers, the number of passed checks, and sentences on checks that did not pass. */
 void table_put_behaviours(struct text *out, const struct report *report);
 /* Writes every device check of the clock with the id CLOCK. */

@@ -189,7 +189,7 @@ choose_growth_mark(uint64_t percent_more)
 }
 
 void
-table_put_series_marks(struct text *out, const struct report *report, size_t most)
+table_put_series_growth_marks(struct text *out, const struct report *report, size_t most)
 {
 	const struct series *series = &report->series;
 	size_t from = series->count > most ? series->count - most : 0;

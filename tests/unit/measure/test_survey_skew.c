@@ -415,7 +415,7 @@ TEST(the_deadline_keeps_the_results_of_a_pass)
 	assert_int_equal(bench.report.cores[1].pingpongs, 3);
 	for (size_t a = 0; a < 8; a++)
 		for (size_t b = a + 1; b < 8; b++)
-			count += offset_is_known(offsets_get_pair(&skew->first.offsets, a, b));
+			count += offset_is_known(offsets_get_offset(&skew->first.offsets, a, b));
 	assert_int_equal(count, skew->pingpongs);
 	run_pass(survey_measure_offsets);
 	survey_check_for_warps(&bench.survey);
@@ -555,7 +555,7 @@ open_bench_with_spoilt_pair(uint64_t pingpongs)
 static uint64_t
 width_of_spoilt_pair(void)
 {
-	struct offset offset = offsets_get_pair(&bench.report.skew.first.offsets, 1, 3);
+	struct offset offset = offsets_get_offset(&bench.report.skew.first.offsets, 1, 3);
 
 	assert_true(offset_is_known(offset));
 	return (uint64_t)(offset.high - offset.low);
@@ -632,7 +632,7 @@ pair_that_moves(int64_t moved_ticks)
 	open_bench_with_spoilt_pair(1);
 	bench.spoilt.moves_ticks = moved_ticks;
 	run_pass(survey_measure_offsets);
-	return offsets_get_pair(&bench.report.skew.first.offsets, 1, 3);
+	return offsets_get_offset(&bench.report.skew.first.offsets, 1, 3);
 }
 
 /*
@@ -698,7 +698,7 @@ TEST(whenever_a_tsc_steps_each_interval_contains_the_old_or_the_new_offset)
 
 		step(ticks, 5000 + 16 * i);
 		for (size_t a = 0; a < 3; a++) {
-			struct offset pair = offsets_get_pair(&skew->first.offsets, a, 3);
+			struct offset pair = offsets_get_offset(&skew->first.offsets, a, 3);
 
 			assert_true(holds(pair, 0) || holds(pair, ticks));
 			in_pingpongs += offsets_get_movement_ticks(&skew->first.offsets, a, 3) > 0;
@@ -803,7 +803,7 @@ TEST(a_middle_pass_is_done_only_if_a_pass_is_short)
 			assert_int_equal(skew->middle.offsets.cores, 4);
 			for (size_t a = 0; a < 4; a++)
 				for (size_t b = 0; b < 4; b++)
-					assert_true(offset_is_known(offsets_get_pair(&skew->middle.offsets, a, b)));
+					assert_true(offset_is_known(offsets_get_offset(&skew->middle.offsets, a, b)));
 			return;
 		}
 		threads_stop();

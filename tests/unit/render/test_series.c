@@ -140,9 +140,9 @@ TEST(a_mark_shows_how_much_the_p99_exceeds_its_minimum)
 
 	for (size_t i = 0; i < sizeof(p99_ns) / sizeof(p99_ns[0]); i++)
 		add_minute(p99_ns[i], 0, 0, 5);
-	table_put_series_marks(&here.text, here.report, 20);
+	table_put_series_growth_marks(&here.text, here.report, 20);
 	assert_string_equal(here.bytes, "__.-=++**##");
 	text_init(&here.text, here.bytes, sizeof(here.bytes));
-	table_put_series_marks(&here.text, here.report, 3);
+	table_put_series_growth_marks(&here.text, here.report, 3);
 	assert_string_equal(here.bytes, "*##");
 }

@@ -119,7 +119,7 @@ static void
 assert_truth_is_inside_and_no_interval_wider_than_its_pair(const struct world *world)
 {
 	for (size_t i = 0; i < world->offsets.cores; i++) {
-		struct offset own = offsets_get_pair(&world->offsets, 0, i);
+		struct offset own = offsets_get_offset(&world->offsets, 0, i);
 
 		assert_true(contains(world->places[i], world->truth[i] - world->truth[0]));
 		assert_true(world->places[i].low >= own.low && world->places[i].high <= own.high);
@@ -202,18 +202,18 @@ TEST(a_pair_is_stored_once_and_can_be_read_in_both_directions)
 	struct world *world = world_new(PAIR_SCHEDULE_ALL, 4, 1);
 
 	literal_set_offset(&world->offsets, 3, 1, (struct offset){ 10, 30 });
-	assert_offset(offsets_get_pair(&world->offsets, 3, 1), 10, 30);
-	assert_offset(offsets_get_pair(&world->offsets, 1, 3), -30, -10);
-	assert_offset(offsets_get_pair(&world->offsets, 2, 2), 0, 0);
-	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 0, 1)));
+	assert_offset(offsets_get_offset(&world->offsets, 3, 1), 10, 30);
+	assert_offset(offsets_get_offset(&world->offsets, 1, 3), -30, -10);
+	assert_offset(offsets_get_offset(&world->offsets, 2, 2), 0, 0);
+	assert_false(offset_is_known(offsets_get_offset(&world->offsets, 0, 1)));
 	offsets_clear(&world->offsets);
-	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 1, 3)));
+	assert_false(offset_is_known(offsets_get_offset(&world->offsets, 1, 3)));
 
 	world = world_new(PAIR_SCHEDULE_STAR, 4, 1);
 	SET_PAIRS(world, { 2, 0, 1, 2 }, { 2, 3, 5, 6 });
-	assert_offset(offsets_get_pair(&world->offsets, 0, 2), -2, -1);
-	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 2, 3)));
-	assert_false(offset_is_known(offsets_get_pair(&world->offsets, 0, 3)));
+	assert_offset(offsets_get_offset(&world->offsets, 0, 2), -2, -1);
+	assert_false(offset_is_known(offsets_get_offset(&world->offsets, 2, 3)));
+	assert_false(offset_is_known(offsets_get_offset(&world->offsets, 0, 3)));
 }
 
 /* The majority. */
@@ -1141,9 +1141,9 @@ TEST(random_drifts_are_in_their_narrow_intervals)
 		struct offset drift;
 
 		measure_pair(world, 0, 1, offset + then / 1000 * ppb / 1000000);
-		earlier = offsets_get_pair(&world->offsets, 0, 1);
+		earlier = offsets_get_offset(&world->offsets, 0, 1);
 		measure_pair(world, 0, 1, offset + now / 1000 * ppb / 1000000);
-		later = offsets_get_pair(&world->offsets, 0, 1);
+		later = offsets_get_offset(&world->offsets, 0, 1);
 		drift = drift_of(earlier, later, (uint64_t)length, (uint64_t)span, (uint64_t)(span + length));
 		assert_true(drift.low <= ppb && ppb <= drift.high);
 		assert_true(drift.high - drift.low <= 60 + llabs(ppb) / 50);
