@@ -120,7 +120,7 @@ add_jump_finding(struct report *report, const struct report_discontinuity *row, 
 		by = phrase("%s%s s", back ? " back by " : " ahead by ",
 			    seconds_phrase(back ? -ns : ns, decimals_for_difference(ns)).bytes);
 	if (leaps > jumps)
-		more = phrase(" The TSC shows %lu jumps ahead in all.", leaps);
+		more = phrase(" In all, the TSC jumped ahead %lu times.", leaps);
 	finding = rules_add_finding(report, rule, id, REPORT_NO_CORE, "%s jumped%s at %s; %s agreed with each other.%s", id,
 				    by.bytes, phrase_tsc_time(report, row->at_tsc).bytes, clocks_phrase(report, other).bytes, more.bytes);
 	rules_set_count(finding, leaps > jumps ? leaps : jumps);

@@ -153,7 +153,7 @@ const struct rule rules[] = {
 	},
 	{
 		.id = "tsc-claim",
-		.what = "error, beyond rounding, of the TSC rate that a CPUID leaf, a register or a page states",
+		.what = "error, beyond rounding, of a TSC rate stated by a CPUID leaf, a register or a page",
 		.limit = 100,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,
@@ -167,7 +167,7 @@ const struct rule rules[] = {
 	},
 	{
 		.id = "lapic-claim",
-		.what = "error, beyond rounding, of the LAPIC timer's rate that a CPUID leaf or a register states",
+		.what = "error, beyond rounding, of a LAPIC timer rate stated by a CPUID leaf or a register",
 		.limit = 500,
 		.unit = "ppm",
 		.severity = VERDICT_WARN,

@@ -247,7 +247,7 @@ TEST(the_answer_names_the_clock_its_cost_linuxs_choice_failed_clocks_and_cores)
 	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed. The cores' TSCs were not compared.");
 	report->cores_started = 1;
 	report->incomplete = true;
-	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not all was measured.");
+	assert_answer(report, "Use tsc: 28.7ns a read. No clock failed, but not everything was measured.");
 }
 
 TEST(the_answer_mentions_warnings_if_no_clock_failed)
@@ -283,7 +283,7 @@ TEST(the_answer_names_failed_clocks_and_recommends_no_unfit_clock)
 	assert_answer(report, "Use tsc: 2.83ns a read. Linux takes it, too. Failed: acpi_pm. The cores' TSCs agree "
 		      "within 29 ns.");
 	report = literal_make_empty_report();
-	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not all was measured.");
+	assert_answer(report, "No clock was measured. Linux takes tsc. No clock failed, but not everything was measured.");
 }
 
 static void
