@@ -121,12 +121,12 @@ sim_count_clock_cycles(uint64_t from_ps, uint64_t to_ps, struct rate hz)
 static uint64_t
 count_cycles_until(const struct sim_counter *counter, uint64_t until_ps)
 {
-	uint64_t clocks;
+	uint64_t cycles;
 
 	if (!counter->source.den)
 		return sim_count_clock_cycles(counter->origin_ps, until_ps, counter->hz);
-	clocks = sim_count_clock_cycles(counter->origin_ps, until_ps, counter->source);
-	return (uint64_t)((unsigned __int128)clocks * counter->hz.num * counter->source.den /
+	cycles = sim_count_clock_cycles(counter->origin_ps, until_ps, counter->source);
+	return (uint64_t)((unsigned __int128)cycles * counter->hz.num * counter->source.den /
 			  ((unsigned __int128)counter->hz.den * counter->source.num));
 }
 

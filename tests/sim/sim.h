@@ -136,7 +136,7 @@ struct sim_pit_channel {
 	bool gate;
 	uint32_t reload;       /* start value of the count, 1 to 65536 */
 	uint64_t loaded_ps;    /* time at which counting from the reload value started */
-	uint64_t held_clocks;  /* number of clocks counted before the gate input fell */
+	uint64_t held_cycles;  /* number of clock cycles before the gate input fell */
 	uint8_t write_low;
 	bool write_high_next, read_high_next;
 	bool count_latched, status_latched;
@@ -154,7 +154,7 @@ struct sim_pit {
 	bool gated;             /* true if the PIT has no input clock, so that no channel counts */
 	uint64_t gated_at_ps;   /* time at which the PIT loses its input clock, or SIM_NEVER */
 	uint64_t backward_at_ps, backward_ticks;
-	unsigned step;          /* size of the counter's steps in clocks; 1 by default */
+	unsigned step;          /* size of the counter's steps in clock cycles; 1 by default */
 	bool mode_2_as_3;       /* true if the count falls by two at each clock in mode 2, as it does in mode 3 */
 	bool latch_ignored;     /* true if a read returns the present count although the count was latched */
 	bool latches_again;     /* true if a second latch command replaces the latched count, which a real 8254 keeps */

@@ -33,52 +33,52 @@ get_mode(const struct sim_pit_channel *channel)
 	return mode > 5 ? mode & 3u : mode;
 }
 
-/* Returns the number of clocks since the channel's count was loaded. */
+/* Returns the number of clock cycles since the channel's count was loaded. */
 static uint64_t
 count_cycles_since_load(const struct sim_pit_channel *channel)
 {
 	uint64_t until_ps = sim.now_ps < sim.pit.gated_at_ps ? sim.now_ps : sim.pit.gated_at_ps;
-	uint64_t clocks = channel->held_clocks;
+	uint64_t cycles = channel->held_cycles;
 
 	if (sim.pit.gated || channel->null_count || (channel == &sim.pit.channels[0] && sim.interrupts.pit.stands))
 		return 0;
 	if (channel->gate)
-		clocks += sim_count_clock_cycles(channel->loaded_ps, until_ps, sim.pit.hz);
+		cycles += sim_count_clock_cycles(channel->loaded_ps, until_ps, sim.pit.hz);
 	if (sim.now_ps >= sim.pit.backward_at_ps)
-		clocks -= sim.pit.backward_ticks;
-	return clocks;
+		cycles -= sim.pit.backward_ticks;
+	return cycles;
 }
 
 uint16_t
 sim_pit_get_count(unsigned number)
 {
 	const struct sim_pit_channel *channel = &sim.pit.channels[number];
-	uint64_t clocks = count_cycles_since_load(channel);
+	uint64_t cycles = count_cycles_since_load(channel);
 
-	clocks -= clocks % sim.pit.step;
+	cycles -= cycles % sim.pit.step;
 	switch (get_mode(channel)) {
 	case 2:
-		return (uint16_t)(channel->reload - clocks * (sim.pit.mode_2_as_3 ? 2 : 1) % channel->reload);
+		return (uint16_t)(channel->reload - cycles * (sim.pit.mode_2_as_3 ? 2 : 1) % channel->reload);
 	case 3:
-		return (uint16_t)(channel->reload - clocks * 2 % channel->reload);
+		return (uint16_t)(channel->reload - cycles * 2 % channel->reload);
 	default:
-		return (uint16_t)(channel->reload - clocks);
+		return (uint16_t)(channel->reload - cycles);
 	}
 }
 
 static bool
 get_output(const struct sim_pit_channel *channel)
 {
-	uint64_t clocks = count_cycles_since_load(channel);
+	uint64_t cycles = count_cycles_since_load(channel);
 	uint64_t late = sim_count_clock_cycles(0, sim.pit.out_late_ps, sim.pit.hz);
 
 	switch (get_mode(channel)) {
 	case 2:
-		return !channel->gate || clocks % channel->reload != channel->reload - 1;
+		return !channel->gate || cycles % channel->reload != channel->reload - 1;
 	case 3:
-		return !channel->gate || clocks % channel->reload < channel->reload / 2;
+		return !channel->gate || cycles % channel->reload < channel->reload / 2;
 	default:
-		return !channel->null_count && clocks > channel->reload + late; /* OUT rises after N + 1 clocks */
+		return !channel->null_count && cycles > channel->reload + late; /* OUT rises after N + 1 cycles */
 	}
 }
 
@@ -163,7 +163,7 @@ load_count(struct sim_pit_channel *channel, uint16_t count)
 {
 	channel->reload = count ? count : 65536;
 	channel->loaded_ps = sim.now_ps;
-	channel->held_clocks = 0;
+	channel->held_cycles = 0;
 	channel->null_count = false;
 	if (channel != &sim.pit.channels[0] || !sim.interrupts.plugged)
 		return;
@@ -217,9 +217,9 @@ set_gate(struct sim_pit_channel *channel, bool gate)
 	if (gate == channel->gate)
 		return;
 	if (gate && (get_mode(channel) == 2 || get_mode(channel) == 3))
-		channel->held_clocks = 0;
+		channel->held_cycles = 0;
 	else if (!gate)
-		channel->held_clocks = count_cycles_since_load(channel);
+		channel->held_cycles = count_cycles_since_load(channel);
 	channel->loaded_ps = sim.now_ps;
 	channel->gate = gate;
 }

@@ -245,7 +245,7 @@ move_clock_ahead(int clock, uint64_t by_ps)
 	if (get_counter(clock))
 		get_counter(clock)->origin_ticks += ticks;
 	else if (clock == PIT)
-		sim.pit.channels[2].held_clocks += ticks;
+		sim.pit.channels[2].held_cycles += ticks;
 	else if (clock == RTC)
 		sim.rtc.ahead_ps += by_ps;
 }
@@ -261,7 +261,7 @@ change_clock_rate(int clock)
 		sim_counter_set(counter, sim_counter_get_ticks(counter));
 		counter->hz.num += (uint64_t)((__int128)counter->hz.num * machine.bend_ppm / 1000000);
 	} else if (clock == PIT) {
-		channel->held_clocks += sim_count_clock_cycles(channel->loaded_ps, sim.now_ps, sim.pit.hz);
+		channel->held_cycles += sim_count_clock_cycles(channel->loaded_ps, sim.now_ps, sim.pit.hz);
 		channel->loaded_ps = sim.now_ps;
 		sim.pit.hz.num += (uint64_t)((__int128)sim.pit.hz.num * machine.bend_ppm / 1000000);
 	}

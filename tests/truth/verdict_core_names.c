@@ -550,8 +550,9 @@ verdict_check_core_names(const struct bench *bench)
 		check_finding(report, &report->findings[i]);
 	for (size_t i = 0; i < machine.cores; i++) {
 		if (is_marked_as_off(report, i))
-			tally_check(CHECK_CORE_NAMED, does_core_differ_from_majority(i, tournaments), "core %zu is marked: %s",
-				    i, report->cores[i].drifts ? "it drifts" : "it is off the majority");
+			tally_check(CHECK_CORE_NAMED, does_core_differ_from_majority(i, tournaments),
+				    "core %zu is marked: %s", i,
+				    report->cores[i].drifts ? "it drifts" : "it is off the majority");
 		if (has_majority && is_outside_majority(i) && report->skew.first.measured)
 			check_core_is_reported(bench, i);
 	}

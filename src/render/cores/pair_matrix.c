@@ -200,13 +200,13 @@ put_counts_of_pairs(struct text *out, const struct counts *counts)
 }
 
 static void
-put_headings_of_group_counts(struct text *out, bool with_others)
+put_headings_of_group_counts(struct text *out, bool with_other_packages)
 {
 	text_printf(out, "\n%*s  %-*s%s", GROUP_COLUMNS, "", 4 * COUNT_COLUMNS, "pairs within",
-		    with_others ? "pairs with other packages" : "");
+		    with_other_packages ? "pairs with other packages" : "");
 	table_end_line(out);
 	text_printf(out, "%*s", GROUP_COLUMNS, "");
-	for (size_t i = 0; i < (with_others ? 2 : 1); i++)
+	for (size_t i = 0; i < (with_other_packages ? 2 : 1); i++)
 		text_printf(out, "%*s%*s%*s%*s", COUNT_COLUMNS, "agree", COUNT_COLUMNS, "differ", COUNT_COLUMNS,
 			    "contra", COUNT_COLUMNS, "?");
 	table_end_line(out);

@@ -172,12 +172,12 @@ put_row_of_core(struct text *out, const struct report *report, const struct scal
 }
 
 /*
- * Widens the ranges in ALL so that they include the figures of some of GROUP's cores: the marked ones if MARKED is
- * true, and otherwise the others (see is_core_off_or_drifting()). Returns false if GROUP has no such core.
+ * Widens the ranges in ALL so that they include the figures of some of GROUP's cores. If OFF_OR_DRIFTING is true, these
+ * are the cores that are off or drift, and otherwise the others. Returns false if GROUP has no such core.
  */
 static bool
-include_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
-			 size_t group, bool marked)
+widen_to_figures_of_group(struct figures *all, const struct report *report, const struct table_groups *groups,
+			  size_t group, bool off_or_drifting)
 {
 	bool any = false;
 
@@ -185,7 +185,7 @@ include_figures_of_group(struct figures *all, const struct report *report, const
 		const struct report_core *core = &report->cores[i];
 		struct figures one = collect_figures_of_core(report, core);
 
-		if (table_find_group_of_core(groups, core) != group || is_core_off_or_drifting(core) != marked)
+		if (table_find_group_of_core(groups, core) != group || is_core_off_or_drifting(core) != off_or_drifting)
 			continue;
 		widen_to_include_figures(all, &one);
 		any = true;
@@ -202,8 +202,8 @@ put_rows_of_group(struct text *out, const struct report *report, const struct sc
 	char label[LABEL_SIZE];
 	struct text text;
 
-	if (!include_figures_of_group(&all, report, groups, group, false))
-		include_figures_of_group(&all, report, groups, group, true);
+	if (!widen_to_figures_of_group(&all, report, groups, group, false))
+		widen_to_figures_of_group(&all, report, groups, group, true);
 	text_init(&text, label, sizeof(label));
 	table_put_group_label(&text, groups, group);
 	table_put_label(out, label, PLACE_COLUMNS);

@@ -64,7 +64,7 @@ progress(void *context, const char *what, uint64_t done_ns, uint64_t total_ns)
 	if (soak.bend_in_row && series->count == soak.bend_in_row) {
 		struct sim_pit_channel *channel = &sim.pit.channels[2];
 
-		channel->held_clocks += sim_count_clock_cycles(channel->loaded_ps, sim.now_ps, sim.pit.hz);
+		channel->held_cycles += sim_count_clock_cycles(channel->loaded_ps, sim.now_ps, sim.pit.hz);
 		channel->loaded_ps = sim.now_ps;
 		sim.pit.hz.num += sim.pit.hz.num * 6 / 1000;
 		soak.bend_in_row = 0;
