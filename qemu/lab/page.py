@@ -76,7 +76,7 @@ def make_page_content(answers, new, folder):
                   [[make_machine_cell(row, ("failure", row["rule"])), row["subject"], row["rule"], row["text"]] for row in answers.failures]),
             make_table("kernels", "Kernels whose rate of the TSC is off", "The kernel's rate lies outside of the interval that baretick "
                   "measured. Of machines whose report was collected by qemu/nextboot.", ["machine|name", "what|left"],
-                  [[make_machine_cell(row), words.describe_kernel(row)] for row in answers.kernels]),
+                  [[make_machine_cell(row), words.describe_kernel_tsc_rate(row)] for row in answers.kernels]),
             *(make_table(name, f"Changed since {span}", "", ["machine|name", "change|left"],
                     [[make_machine_cell(row), words.describe_machine_change(row)] for row in answers.changes if row["span"] == span])
               for name, span in (("before", "the run before"), ("week", "last week"))),

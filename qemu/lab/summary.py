@@ -45,19 +45,19 @@ def format_summary(answers, new, taken, again, refused, folder):
     for sentence in words.describe_limitations(answers):
         yield from wrap_text(sentence)
 
-    def mark_new_finding(kind, row, what):
+    def format_new_mark(kind, row, what):
         return "new: " if (kind, row["who"], what, row["subject"]) in new else ""
     yield from format_section("Unlike their kind", [
-        *((mark_new_finding("figure", row, row["measure"]) + answers.get_machine_name(row["run"]), words.describe_outlier(row)) for row in answers.outliers),
-        *((mark_new_finding("trait", row, row["measure"]) + answers.get_machine_name(row["run"]), words.describe_unusual_trait(row)) for row in answers.unlike)])
+        *((format_new_mark("figure", row, row["measure"]) + answers.get_machine_name(row["run"]), words.describe_outlier(row)) for row in answers.outliers),
+        *((format_new_mark("trait", row, row["measure"]) + answers.get_machine_name(row["run"]), words.describe_unusual_trait(row)) for row in answers.unlike)])
     if not answers.outliers and not answers.unlike:
         yield ""
         yield "No machine is proven to be unlike its kind."
     yield from format_section("Two groups in one kind", ((row["kind"], words.describe_two_groups_in_kind(row)) for row in answers.groups))
     yield from format_section("Failed", (
-        (mark_new_finding("failure", row, row["rule"]) + answers.get_machine_name(row["run"]), words.describe_failure(row))
+        (format_new_mark("failure", row, row["rule"]) + answers.get_machine_name(row["run"]), words.describe_failure(row))
         for row in answers.failures))
-    yield from format_section("Kernels whose rate of the TSC is off", ((answers.get_machine_name(row["run"]), words.describe_kernel(row))
+    yield from format_section("Kernels whose rate of the TSC is off", ((answers.get_machine_name(row["run"]), words.describe_kernel_tsc_rate(row))
                                                                        for row in answers.kernels))
     for span in ("the run before", "last week"):
         yield from format_section(f"Changed since {span}", ((answers.get_machine_name(row["run"]), words.describe_machine_change(row))

@@ -55,7 +55,7 @@ def describe_failure(row):
     return f"{where}{row['rule']}: {row['text'] or 'the report has no details'}"
 
 
-def describe_kernel(row):
+def describe_kernel_tsc_rate(row):
     """Return a sentence about the difference between the TSC rate that the kernel uses and the measured rate."""
     off = "low" if row["ppm"] > 0 else "high"
     clock = f"its clock is {row['kernel_clock']}" if row["kernel_clock"] else "its clock is not known"

@@ -130,7 +130,7 @@ def _undo_next_start_if_refused(own, loader, folder):
         raise Refused(f"{error}; {left}") from error
 
 
-def prepare_start(system, path, words, by=loaders.Firmware.name, restart=False):
+def prepare_next_start(system, path, words, by=loaders.Firmware.name, restart=False):
     """Prepare one start of the application PATH with the options WORDS by the loader BY. Restart the machine if RESTART is
     true. The new preparation replaces an earlier one. If this function raises Refused, the earlier one stays as it was."""
     read_application(path)
@@ -238,7 +238,7 @@ def collect_reports(system, target):
 
 
 def remove_all_files_and_entries(system, with_reports):
-    """Remove all that prepare_start() made, and the reports if WITH_REPORTS. Return a sentence."""
+    """Remove all that prepare_next_start() made, and the reports if WITH_REPORTS. Return a sentence."""
     with volume.mount_partition(system, volume.find_system_partition(system)) as folder:
         try:
             state = _read_state(folder)

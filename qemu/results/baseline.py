@@ -170,7 +170,7 @@ class Comparison:
         if None in bounds or min(bounds) <= 0:
             return None
         low, high = (is_now["low"] / was["high"] - 1) * 1e6, (is_now["high"] / was["low"] - 1) * 1e6
-        if -RATE_PPM <= high and low <= RATE_PPM or self._is_nearer_to_claim(before, now):
+        if -RATE_PPM <= high and low <= RATE_PPM or self._is_nearer_to_claimed_rate(before, now):
             return None
         sentence = (f"runs at {format_interval(is_now)} Hz, it ran at {format_interval(was)} Hz: "
                     f"more than {RATE_PPM} ppm {'faster' if low > 0 else 'slower'}")
@@ -186,7 +186,7 @@ class Comparison:
         return self._same_machine and (self._now.get("machine") or {}).get("accelerator") != "tcg"
 
     @staticmethod
-    def _is_nearer_to_claim(before, now):
+    def _is_nearer_to_claimed_rate(before, now):
         """Return True if the rate is proven to be nearer to the claimed rate than before."""
         was, is_now = before.get("error_ppm") or {}, now.get("error_ppm") or {}
         bounds = [was.get("low"), was.get("high"), is_now.get("low"), is_now.get("high")]

@@ -49,7 +49,7 @@ def _format_verdict(clock):
     return clock.get("verdict") or "not read"
 
 
-def _format_outcomes(report):
+def _format_behaviour_outcomes(report):
     """Return a sentence with the numbers of rules that passed, failed, were not determined and were not checked."""
     rows = [row.get("outcome") for row in report.get("behaviours") or []]
     judged = ("passed", "failed") if report.get("unjudged") else ("passed", "failed", "not_determined", "not_checked")
@@ -117,8 +117,8 @@ def format_summary(report, problem, comparison=None):
         lines += [f"Options: {escape_text(given)}", ""]
     if report["clocks"]:
         lines += [*format_table(report["clocks"]), ""]
-    if report["clocks"] and _format_outcomes(report):
-        lines += [_format_outcomes(report), ""]
+    if report["clocks"] and _format_behaviour_outcomes(report):
+        lines += [_format_behaviour_outcomes(report), ""]
     found = [f"- {escape_text(row.get('severity') or '')}, {escape_text(row['rule'])}: {escape_text(row.get('text') or '')}"
              for row in report.get("findings") or []]
     if report["clocks"]:

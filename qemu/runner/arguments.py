@@ -247,7 +247,7 @@ def parse_run(arguments, row=False):
 
 
 def get_default_folder(run):
-    return get_shorter_path(os.path.join(BUILD, "matrix" if run.matrix else "report"))
+    return shorten_path(os.path.join(BUILD, "matrix" if run.matrix else "report"))
 
 
 def parse_arguments_into(run, arguments, row):
@@ -309,7 +309,7 @@ def find_errors_before_start(run):
     return ()
 
 
-def get_shorter_path(path):
+def shorten_path(path):
     return min(path, os.path.relpath(path), key=len)
 
 

@@ -99,7 +99,7 @@ def check_inputs(run):
     for name in [*FILES, RECORD, *LOGS, STICK, *kept, *(f"{name}.new" for name in [*FILES, RECORD, STICK])]:
         path = os.path.join(run.out, name)
         for option, given in inputs:
-            if given and is_same_file(given, path) and not may_overwrite_input(run, option, given, name):
+            if given and is_same_file(given, path) and not allows_overwriting_input(run, option, given, name):
                 wrong.append(f"{option}: {given} is {path}, which this run would overwrite")
     if wrong:
         raise UserError(*dict.fromkeys(wrong))
@@ -112,7 +112,7 @@ def is_same_file(one, other):
         return False
 
 
-def may_overwrite_input(run, option, given, name):
+def allows_overwriting_input(run, option, given, name):
     """Return True if the input GIVEN may also be the output NAME. A baseline may be the last report, because the baseline is
     read before the folder is emptied. An image may be the stick of the last run, because QEMU writes to it without a copy.
     """

@@ -113,13 +113,13 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def print_received_report(self, request, machine, verdict, name):
         with self.saying:
             self.reports += 1
-        self.print_line(f"{format_line_start(request)}  {machine or 'unknown machine'}  {verdict}  reports/{name}")
+        self.print_line(f"{format_log_line_start(request)}  {machine or 'unknown machine'}  {verdict}  reports/{name}")
 
     def print_refusal(self, request, refusal):
         with self.saying:
             self.refusals += 1
         if self.refusals <= REFUSED_MAX and (request.command == "POST" or refusal.status >= 500):
-            self.print_line(f"{format_line_start(request)}  refused: {refusal.status.value} {refusal}", sys.stderr)
+            self.print_line(f"{format_log_line_start(request)}  refused: {refusal.status.value} {refusal}", sys.stderr)
 
     def print_line(self, line, where=None):
         """Print a line for the operator. If the output is closed, end the server."""
@@ -148,7 +148,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
             time.sleep(0.01)
 
 
-def format_line_start(request):
+def format_log_line_start(request):
     """Return the start of a printed line: the time and the client."""
     return f"{time.strftime('%H:%M:%S')}  {request.client_address[0]}"
 

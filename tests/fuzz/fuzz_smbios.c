@@ -57,7 +57,7 @@ get_image_bytes(void *context, uint64_t address, size_t length)
 
 /* Makes a valid entry point for a table of LENGTH bytes. */
 static void
-make_entry(uint8_t entry[24], size_t length)
+make_entry_point(uint8_t entry[24], size_t length)
 {
 	memcpy(entry, "_SM3_\0\x18\3\7", 9);
 	memset(entry + 9, 0, 15);
@@ -80,7 +80,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	is_3 = data[0] & (MODE_3 | MODE_TABLE);
 	if (data[0] & MODE_TABLE) {
-		make_entry(made, size - 1);
+		make_entry_point(made, size - 1);
 		image.entry = made;
 		image.entry_length = sizeof(made);
 		image.table = data + 1;

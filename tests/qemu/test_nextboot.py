@@ -149,7 +149,7 @@ CLEAN = ROOT / "tests/goldens/clean"
 
 def test_a_start_is_prepared_and_removed_and_the_machine_is_as_before(machine, application):
     before = machine.state()
-    actions.prepare_start(machine.system, application, ["profile=quick", "label=rack 7"])
+    actions.prepare_next_start(machine.system, application, ["profile=quick", "label=rack 7"])
     after = machine.state()
     own = {name for name in after if name not in before}
     assert own == {f"boot/efi/{volume.OWN}", *(f"boot/efi/{volume.OWN}/{name}" for name in
@@ -171,7 +171,7 @@ def test_an_option_of_the_user_is_not_added_again():
 def test_a_wrong_option_is_named_and_nothing_is_changed(machine, application):
     before = machine.state()
     with pytest.raises(Refused, match='"exit=restart" is not valid: exit= takes'):
-        actions.prepare_start(machine.system, application, ["exit=restart"])
+        actions.prepare_next_start(machine.system, application, ["exit=restart"])
     assert machine.state() == before
 
 
@@ -180,7 +180,7 @@ def test_a_restart_that_fails_leaves_what_was_prepared_before(command, machine, 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     machine.command("systemctl", "import sys; sys.exit('an inhibitor is in the way')")
     if earlier:
-        actions.prepare_start(machine.system, application, [earlier])
+        actions.prepare_next_start(machine.system, application, [earlier])
     before = machine.state()
     assert command.main(["--efi", application, "--reboot", "--", "profile=standard"], machine.system) == 2
     said = capsys.readouterr()
@@ -200,16 +200,16 @@ def test_the_restart_is_asked_for_when_all_is_in_its_place(command, machine, app
 
 
 def test_a_file_of_others_in_its_folder_stays_and_is_no_obstacle(machine, application):
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     (machine.esp / volume.OWN / "notes.txt").write_text("mine")
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     assert (machine.esp / volume.OWN / "notes.txt").read_text() == "mine"
 
 
 def test_a_report_that_is_no_object_is_named(machine, application, tmp_path):
     (tmp_path / "odd.json").write_text("[]")
     (tmp_path / "odd.txt").write_text("")
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(tmp_path / "odd")
     with pytest.raises(Refused, match="no report"):
         list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
@@ -217,9 +217,9 @@ def test_a_report_that_is_no_object_is_named(machine, application, tmp_path):
 
 
 def test_prepared_twice_there_is_one_entry(machine, application):
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     once = set(machine.state())
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     entry, = firmware.list_own_entries(machine.system)
     assert firmware.read_entry_number(machine.system, "BootNext") == entry
     assert len(set(machine.state()) ^ once) == 2, "the old entry is replaced by the new one, and nothing else is there"
@@ -234,17 +234,17 @@ def test_another_entry_that_is_chosen_for_the_next_start_is_not_replaced(machine
     machine.variable("BootNext", struct.pack("<H", 1))
     before = machine.state()
     with pytest.raises(Refused, match="already told to start another entry next: 0001"):
-        actions.prepare_start(machine.system, application, [])
+        actions.prepare_next_start(machine.system, application, [])
     assert machine.state() == before
 
 
 @pytest.mark.parametrize("spoil", [lambda machine: machine.full.touch(), refuse_bootnext])
 def test_a_preparation_that_is_refused_leaves_the_one_before_it(machine, application, spoil):
-    actions.prepare_start(machine.system, application, ["profile=quick"])
+    actions.prepare_next_start(machine.system, application, ["profile=quick"])
     before = machine.state()
     spoil(machine)
     with pytest.raises(Refused, match="; the earlier preparation stays"):
-        actions.prepare_start(machine.system, application, ["profile=standard"])
+        actions.prepare_next_start(machine.system, application, ["profile=standard"])
     assert machine.state() == before
 
 
@@ -271,19 +271,19 @@ def fills_the_disk(monkeypatch, full):
 
 @pytest.mark.parametrize("full", [actions.STATE, actions.APPLICATION, actions.OPTIONS])
 def test_a_full_disk_leaves_the_preparation_before_it(machine, application, monkeypatch, full):
-    actions.prepare_start(machine.system, application, ["profile=quick"])
+    actions.prepare_next_start(machine.system, application, ["profile=quick"])
     machine.is_restarted(ignored=True)  # the restart must change the time in prepared.json
     before = machine.state()
     fills_the_disk(monkeypatch, full)
     with pytest.raises(Refused, match=f"{full}: No space left on device; the earlier preparation stays"):
-        actions.prepare_start(machine.system, application, [])
+        actions.prepare_next_start(machine.system, application, [])
     assert machine.state() == before
 
 
 def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(machine, application, tmp_path):
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     said = list(actions.collect_reports(machine.system, str(tmp_path / "first")))
     assert said[-1] == ("earlier  report 0001 is of a start before the prepared one: "
                         "prepared, and the machine was not restarted since")
@@ -296,13 +296,13 @@ def test_a_report_that_was_not_collected_is_not_hidden_by_the_next_preparation(m
 
 def test_reports_of_two_preparations_are_collected_together(machine, application, tmp_path):
     for _ in range(2):
-        actions.prepare_start(machine.system, application, [])
+        actions.prepare_next_start(machine.system, application, [])
         machine.is_restarted(CLEAN)
     target = tmp_path / "collected"
     assert list(actions.collect_reports(machine.system, str(target)))[-1] == (
         f"earlier  report 0001 was not collected before: it is in {target}/0001")
     assert (target / "report.json").exists() and (target / "0001/report.json").exists()
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     with pytest.raises(Refused, match="was not restarted since"):
         list(actions.collect_reports(machine.system, str(target)))
     actions.remove_all_files_and_entries(machine.system, True)
@@ -446,7 +446,7 @@ def test_a_refusal_is_one_sentence_and_nothing_is_changed(machine, application, 
     spoil(machine, *([monkeypatch] if spoil in (little_space, read_only_partition) else []))
     before = machine.state()
     with pytest.raises(Refused, match=sentence) as refused:
-        actions.prepare_start(machine.system, application, [])
+        actions.prepare_next_start(machine.system, application, [])
     assert "\n" not in str(refused.value)
     assert machine.state() == before
 
@@ -462,7 +462,7 @@ def test_a_mirror_with_one_half_is_used_by_the_mirror_and_the_firmware_gets_the_
     assert (found.path, found.disk, found.number, found.guid) == ("/dev/md127", "/dev/sdb", 1, GUID.replace("1", "4"))
     assert found.uuid is None  # no UUID is used, because GRUB would find the file system on either half
     before = machine.state()
-    assert "from /dev/md127" in actions.prepare_start(machine.system, application, [])
+    assert "from /dev/md127" in actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
     assert any(line.startswith("report   pass") for line in actions.collect_reports(machine.system, str(tmp_path / "collected")))
     actions.remove_all_files_and_entries(machine.system, with_reports=True)
@@ -474,7 +474,7 @@ def test_no_action_reads_one_half_of_a_mirror(command, machine, application, cap
     """After the preparation, the machine's only partition became half of a mirror (RAID 1). The report is on this half
     only. No action may read it, and each must refuse."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
     mirror(machine)
     before = machine.state()
@@ -488,7 +488,7 @@ def test_a_disk_that_is_full_in_the_middle_of_the_copy_leaves_nothing(machine, a
     fills_the_disk(monkeypatch, actions.APPLICATION)
     before = machine.state()
     with pytest.raises(Refused, match="baretick.efi: No space left on device; nothing is prepared"):
-        actions.prepare_start(machine.system, application, [])
+        actions.prepare_next_start(machine.system, application, [])
     assert machine.state() == before
 
 
@@ -499,7 +499,7 @@ def test_a_file_that_is_no_application_is_refused(machine, tmp_path, data, sente
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(Refused, match=sentence):
-        actions.prepare_start(machine.system, str(path), [])
+        actions.prepare_next_start(machine.system, str(path), [])
 
 
 def test_the_partition_that_the_firmware_started_from_is_taken_of_several(machine):
@@ -512,7 +512,7 @@ def test_a_partition_that_is_mounted_is_used_there(machine, application, place):
     folder = machine.root / place.lstrip("/")
     folder.mkdir(parents=True, exist_ok=True)
     machine.partitions([("/dev/sda1", GUID, "vfat", ["/mnt/elsewhere", place])])
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     assert (folder / volume.OWN / actions.APPLICATION).exists()
 
 
@@ -529,11 +529,11 @@ def test_a_partition_that_is_not_mounted_is_mounted_for_this_time_only(machine, 
         os.unlink(sys.argv[1])
         os.mkdir(sys.argv[1])
         open({str(machine.root / "unmounted")!r}, "a").write("once ")""")
-    actions.prepare_start(machine.system, application, ["profile=quick"])
+    actions.prepare_next_start(machine.system, application, ["profile=quick"])
     if is_refused:
         machine.full.touch()
     with pytest.raises(Refused, match="No space left") if is_refused else contextlib.nullcontext():
-        actions.prepare_start(machine.system, application, [])
+        actions.prepare_next_start(machine.system, application, [])
     assert (machine.esp / volume.OWN / actions.APPLICATION).exists()
     assert (machine.root / "unmounted").read_text() == "once once "
 
@@ -559,7 +559,7 @@ def test_with_secure_boot_the_key_says_who_starts_the_application(machine, appli
         pem = open(sys.argv[2]).read()
         body = base64.b64decode("".join(pem.splitlines()[1:-1]))
         sys.exit(body != b"a certificate in DER form")""")
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     assert f"\\{loader}".encode("utf-16-le") in firmware.read_variable(machine.system, "Boot0000")
     own = machine.esp / volume.OWN
     if key == "MokListRT":
@@ -585,7 +585,7 @@ def test_with_secure_boot_an_application_that_nobody_would_start_is_refused(mach
     spoil(machine)
     before = machine.state()
     with pytest.raises(Refused, match=sentence):
-        actions.prepare_start(machine.system, application, [])
+        actions.prepare_next_start(machine.system, application, [])
     assert machine.state() == before
 
 
@@ -595,7 +595,7 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
     machine.put(f"{kernel.CLOCKSOURCES}/current_clocksource", "tsc\n")
     machine.put(f"{kernel.CLOCKSOURCES}/available_clocksource", "tsc hpet acpi_pm \n")
     machine.put(f"{kernel.CLOCKEVENTS}/clockevent0/current_device", "lapic-deadline\n")
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(CLEAN)
     said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
@@ -612,7 +612,7 @@ def test_the_report_and_what_the_kernel_believes_are_collected(machine, applicat
 
 
 def test_a_report_that_the_firmware_could_not_rename_is_collected(machine, application, tmp_path):
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(CLEAN, suffix=".new")
     list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert (tmp_path / "collected/report.json").read_bytes() == CLEAN.with_suffix(".json").read_bytes()
@@ -624,7 +624,7 @@ def test_a_report_that_the_firmware_could_not_rename_is_collected(machine, appli
 
 def test_a_report_of_an_earlier_run_is_not_taken_for_the_new_one(machine, application, tmp_path):
     machine.is_restarted(CLEAN)
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     for happens, sentence in [
             (lambda: None, "prepared, and the machine was not restarted since"),
             (lambda: machine.is_restarted(ignored=True), "there is no report: the firmware ignored BootNext"),
@@ -643,7 +643,7 @@ def test_the_time_of_day_does_not_say_which_report_is_the_new_one(machine, appli
     report["started_at"] = "1980-01-01T00:00:00" if clock_is_set < 0 else "2099-01-01T00:00:00"
     (tmp_path / "new.json").write_text(json.dumps(report))
     (tmp_path / "new.txt").write_text("")
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(tmp_path / "new")
     now, day = os.stat(machine.esp).st_mtime, 86_400
     for name in ("", "report.json"):
@@ -659,7 +659,7 @@ def test_an_incomplete_report_is_handed_over_with_its_reason(machine, applicatio
     report.update(verdict="incomplete", started_at=started, notes=[reason, "Nothing was measured."])
     (tmp_path / "cut.json").write_text(json.dumps(report))
     (tmp_path / "cut.txt").write_text("")
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(tmp_path / "cut")
     said = list(actions.collect_reports(machine.system, str(tmp_path / "collected")))
     assert said[0] == f"report   incomplete{f', started {started}' if started else ''}" and said[-1] == f"reason   {reason}"
@@ -668,7 +668,7 @@ def test_an_incomplete_report_is_handed_over_with_its_reason(machine, applicatio
 @pytest.mark.parametrize("state", ["", "[]", "{}", '{"boot_id": 1, "reports_before": [], "had_reports": true}'])
 def test_a_damaged_note_of_what_was_prepared_is_named_and_can_be_removed(machine, application, tmp_path, state):
     before = machine.state()
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     (machine.esp / volume.OWN / actions.STATE).write_text(state)
     with pytest.raises(Refused, match="is damaged"):
         list(actions.collect_reports(machine.system, str(tmp_path)))
@@ -853,7 +853,7 @@ HAS = {"grub": has_grub, "systemd-boot": has_systemd_boot}
 def test_a_loader_is_told_to_start_baretick_once_and_all_is_taken_back(machine, application, name):
     HAS[name](machine)
     before = machine.state()
-    said = actions.prepare_start(machine.system, application, [], name)
+    said = actions.prepare_next_start(machine.system, application, [], name)
     assert "baretick-once" in said and "boot entry" not in said
     prepared = machine.state()
     own = "boot/grub/custom.cfg" if name == "grub" else f"boot/efi/loader/entries/{loaders.SystemdBoot.ID}"
@@ -862,7 +862,7 @@ def test_a_loader_is_told_to_start_baretick_once_and_all_is_taken_back(machine, 
     assert json.loads(prepared[f"boot/efi/{volume.OWN}/prepared.json"])["loader"] == name
     assert list(actions.describe_status(machine.system))[0] == (
         f"prepared by {loaders.ALL[name].title}, and the machine was not restarted since")
-    actions.prepare_start(machine.system, application, [], name)
+    actions.prepare_next_start(machine.system, application, [], name)
     assert machine.state() == prepared
     assert actions.remove_all_files_and_entries(machine.system, False) == "removed"
     assert machine.state() == before
@@ -870,7 +870,7 @@ def test_a_loader_is_told_to_start_baretick_once_and_all_is_taken_back(machine, 
 
 def test_grubs_entry_is_a_script_that_names_the_partition_and_never_waits_for_a_key(machine, application):
     has_grub(machine)
-    actions.prepare_start(machine.system, application, [], "grub")
+    actions.prepare_next_start(machine.system, application, [], "grub")
     path = machine.root / "boot/grub/custom.cfg"
     lines = [line.strip() for line in path.read_text().splitlines()]
     assert "search --no-floppy --fs-uuid --set=root 1234-ABCD" in lines
@@ -886,7 +886,7 @@ def test_a_custom_cfg_of_others_stays(machine, application, others):
     machine.put("/boot/grub/custom.cfg", others)
     (machine.root / "boot/grub/custom.cfg").chmod(0o640)
     before = machine.state()
-    actions.prepare_start(machine.system, application, [], "grub")
+    actions.prepare_next_start(machine.system, application, [], "grub")
     assert (machine.root / "boot/grub/custom.cfg").read_text().startswith(others)
     actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
@@ -898,7 +898,7 @@ def test_the_empty_next_entry_that_grub_leaves_is_taken_away_unless_it_was_there
     has_grub(machine)
     environment(machine, *lines)
     before = machine.state()
-    actions.prepare_start(machine.system, application, [], "grub")
+    actions.prepare_next_start(machine.system, application, [], "grub")
     machine.system.run_command("grub-editenv", str(machine.root / "boot/grub/grubenv"), "set", "next_entry=")
     machine.is_restarted()
     assert list(actions.describe_status(machine.system))[0].endswith(
@@ -910,7 +910,7 @@ def test_the_empty_next_entry_that_grub_leaves_is_taken_away_unless_it_was_there
 @pytest.mark.parametrize("name", HAS)
 def test_a_loader_that_was_not_asked_is_said_to_have_ignored_its_choice(machine, application, name):
     HAS[name](machine)
-    actions.prepare_start(machine.system, application, [], name)
+    actions.prepare_next_start(machine.system, application, [], name)
     machine.is_restarted()
     assert list(actions.describe_status(machine.system))[0].endswith(f"{loaders.ALL[name].title} ignored {loaders.ALL[name].variable}")
 
@@ -919,11 +919,11 @@ def test_a_loader_that_was_not_asked_is_said_to_have_ignored_its_choice(machine,
 def test_a_preparation_by_a_loader_replaces_the_firmwares(machine, application, name):
     HAS[name](machine)
     before = machine.state()
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     machine.is_restarted(ignored=True)
-    actions.prepare_start(machine.system, application, [], name)
+    actions.prepare_next_start(machine.system, application, [], name)
     assert not firmware.list_own_entries(machine.system) and firmware.read_entry_number(machine.system, "BootNext") is None
-    actions.prepare_start(machine.system, application, [])
+    actions.prepare_next_start(machine.system, application, [])
     assert not loaders.ALL[name](machine.system).is_next_start_chosen()
     actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
@@ -933,7 +933,7 @@ def test_a_folder_of_entries_that_was_made_is_taken_away(machine, application):
     has_systemd_boot(machine)
     shutil.rmtree(machine.esp / "loader/entries")
     before = machine.state()
-    actions.prepare_start(machine.system, application, [], "systemd-boot")
+    actions.prepare_next_start(machine.system, application, [], "systemd-boot")
     actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
 
@@ -942,7 +942,7 @@ def test_a_folder_of_entries_that_was_made_is_taken_away(machine, application):
 def test_a_damaged_state_is_no_obstacle_to_taking_a_loaders_entry_away(machine, application, name):
     HAS[name](machine)
     before = machine.state()
-    actions.prepare_start(machine.system, application, [], name)
+    actions.prepare_next_start(machine.system, application, [], name)
     (machine.esp / volume.OWN / "prepared.json").write_text("{")
     actions.remove_all_files_and_entries(machine.system, False)
     assert machine.state() == before
@@ -986,7 +986,7 @@ def test_a_grub_that_cannot_is_refused_and_nothing_is_changed(machine, applicati
     spoil(machine)
     before = machine.state()
     with pytest.raises(Refused, match=sentence) as refused:
-        actions.prepare_start(machine.system, application, [], "grub")
+        actions.prepare_next_start(machine.system, application, [], "grub")
     assert "\n" not in str(refused.value)
     assert machine.state() == before
 
@@ -1005,18 +1005,18 @@ def test_a_systemd_boot_that_cannot_is_refused_and_nothing_is_changed(machine, a
     spoil(machine)
     before = machine.state()
     with pytest.raises(Refused, match=sentence) as refused:
-        actions.prepare_start(machine.system, application, [], "systemd-boot")
+        actions.prepare_next_start(machine.system, application, [], "systemd-boot")
     assert "\n" not in str(refused.value)
     assert machine.state() == before
 
 
 def test_a_loader_with_a_later_failure_leaves_the_preparation_before_it(machine, application):
     has_systemd_boot(machine)
-    actions.prepare_start(machine.system, application, ["profile=quick"], "systemd-boot")
+    actions.prepare_next_start(machine.system, application, ["profile=quick"], "systemd-boot")
     before = machine.state()
     has_systemd_boot(machine, loaders.SystemdBoot.ID)
     with pytest.raises(Refused, match="; the earlier preparation stays"):
-        actions.prepare_start(machine.system, application, [], "systemd-boot")
+        actions.prepare_next_start(machine.system, application, [], "systemd-boot")
     assert machine.state() == before
 
 
