@@ -258,7 +258,7 @@ set_tick_stopped(void *context, bool stopped)
 }
 
 static void
-open_machine(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
+prepare_machine_for_run(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
 	const struct cpu_facts *cpu = &machine->platform.cpu;
 
@@ -317,7 +317,7 @@ arm_watchdog(struct machine *machine, struct report *report)
 void
 machine_run_measurements(struct machine *machine, const struct plan *plan, struct console *console, struct run *run)
 {
-	open_machine(machine, plan, console, run);
+	prepare_machine_for_run(machine, plan, console, run);
 	run_set_up(run, &machine->run, plan->memory, plan->cores, plan->widest);
 	arm_watchdog(machine, &run->report);
 	run_measure(run);
@@ -326,7 +326,7 @@ machine_run_measurements(struct machine *machine, const struct plan *plan, struc
 }
 
 void
-machine_close(struct machine *machine)
+machine_release_resources(struct machine *machine)
 {
 	progress_cancel_deadline(&machine->progress);
 	interrupts_free_timer_windows(&machine->run.window);

@@ -75,6 +75,6 @@ void machine_run_measurements(struct machine *machine, const struct plan *plan, 
 			      struct run *run);
 
 /* Returns to the firmware all resources that machine_run_measurements() used. */
-void machine_close(struct machine *machine);
+void machine_release_resources(struct machine *machine);
 
 #endif

@@ -86,8 +86,8 @@ plan_free(struct plan *plan)
 }
 
 static bool
-try_allocation(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
-	 const struct options *options)
+try_to_allocate_buffers(struct plan *plan, size_t cores, enum pair_schedule widest, const struct plan_page *page,
+			const struct options *options)
 {
 	size_t series_size = run_series_size_bytes(options, cores), pack_size = get_compression_work_size(options);
 
@@ -134,8 +134,8 @@ bool
 plan_allocate(struct plan *plan, size_t cores, const struct plan_page *page, struct report *report)
 {
 	for (size_t fewer = cores; fewer > 0; fewer /= 2) {
-		if (!try_allocation(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->options) &&
-		    !try_allocation(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->options))
+		if (!try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_ALL, page, &report->options) &&
+		    !try_to_allocate_buffers(plan, fewer, PAIR_SCHEDULE_STAR, page, &report->options))
 			continue;
 		note_fewer_cores(plan, cores, report);
 		return true;

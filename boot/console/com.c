@@ -47,7 +47,7 @@ write_register(const struct com *com, unsigned at, uint8_t value)
 }
 
 static bool
-scratch_keeps_value(const struct com *com, uint8_t value)
+scratch_register_keeps_value(const struct com *com, uint8_t value)
 {
 	write_register(com, SCRATCH, value);
 	return read_register(com, SCRATCH) == value;
@@ -56,7 +56,7 @@ scratch_keeps_value(const struct com *com, uint8_t value)
 static bool
 is_16550_present(const struct com *com)
 {
-	return scratch_keeps_value(com, 0x5a) && scratch_keeps_value(com, 0xa5) &&
+	return scratch_register_keeps_value(com, 0x5a) && scratch_register_keeps_value(com, 0xa5) &&
 	       read_register(com, STATUS) != STATUS_NOTHING;
 }
 

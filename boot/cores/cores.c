@@ -141,7 +141,7 @@ cores_count_listed(const struct acpi_madt *madt, uint32_t own_apic_id)
  * is not even enough for the boot core and one other core.
  */
 static bool
-cores_allocate(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
+cores_allocate_memory(struct cores *cores, size_t listed, size_t wanted, uint32_t **ids)
 {
 	size_t working = wanted;
 	struct text text;
@@ -170,7 +170,7 @@ report_unlisted_core(struct cores *cores)
 
 	if (!__atomic_load_n(&cores->setup->unlisted, __ATOMIC_ACQUIRE))
 		return;
-	text_init(&text, cores->reason, sizeof(cores->reason)); /* overwrites cores_allocate()'s sentence */
+	text_init(&text, cores->reason, sizeof(cores->reason)); /* overwrites cores_allocate_memory()'s sentence */
 	startup_print_unlisted_id(&text, &cores->unlisted_id);
 }
 
@@ -219,7 +219,7 @@ cores_start(struct cores *cores, const struct acpi_madt *madt, uint32_t own_apic
 		text_printf(&text, "No core was started: %s.", refusal);
 		return false;
 	}
-	if (!cores_allocate(cores, listed, wanted, &ids))
+	if (!cores_allocate_memory(cores, listed, wanted, &ids))
 		return false;
 	cores->count = listed;
 	smp->count = listed;

@@ -144,7 +144,7 @@ render_page(struct text *out, const struct report *report)
 
 /* Returns one of REPORT's texts. The buffer has the size of the largest text, the page. */
 static struct text
-render(render_text *put, const struct report *report)
+render_to_new_text(render_text *put, const struct report *report)
 {
 	size_t size = report_size_html(report->core_count, html_length(page_parts)) +
 		      report_size_series(report->core_count, report->series.count);
@@ -178,7 +178,7 @@ write_report_files(const char *folder, const struct report *report)
 	if (mkdir(folder, 0777) && errno != EEXIST)
 		exit_with_error("%s: %s", folder, strerror(errno));
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct text text = render(files[i].put, report);
+		struct text text = render_to_new_text(files[i].put, report);
 		char path[PATH_BYTES];
 
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, files[i].name) >= sizeof(path))
@@ -196,7 +196,7 @@ write_report_files(const char *folder, const struct report *report)
 static int
 print_json_differences(const char *path, const struct report *report)
 {
-	struct text text = render(json_render, report);
+	struct text text = render_to_new_text(json_render, report);
 	FILE *file = tmpfile();
 	int status;
 
@@ -276,7 +276,7 @@ main(int count, char **words)
 	if (request.other)
 		return print_json_differences(request.other, report);
 	if (!request.folder) {
-		struct text text = render(table_render, report);
+		struct text text = render_to_new_text(table_render, report);
 
 		write_text(stdout, "standard output", &text);
 	}

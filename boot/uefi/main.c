@@ -53,7 +53,7 @@ release_all_resources(struct application *app)
 {
 	console_close(&app->console);
 	pager_close(&app->pager);
-	machine_close(&app->machine);
+	machine_release_resources(&app->machine);
 	plan_free(&app->plan);
 }
 

@@ -195,7 +195,7 @@ add_core(struct madt_walk *walk, uint32_t apic_id)
 }
 
 static void
-read_processor(struct madt_walk *walk, uint32_t apic_id, uint32_t broadcast_id, uint32_t flags)
+read_processor_entry(struct madt_walk *walk, uint32_t apic_id, uint32_t broadcast_id, uint32_t flags)
 {
 	if (!(flags & LAPIC_ENABLED))
 		return;
@@ -206,13 +206,13 @@ read_processor(struct madt_walk *walk, uint32_t apic_id, uint32_t broadcast_id, 
 }
 
 static void
-read_structure(struct madt_walk *walk, unsigned type, size_t at)
+read_madt_structure(struct madt_walk *walk, unsigned type, size_t at)
 {
 	const struct acpi_table *table = &walk->table;
 
 	if (type == TYPE_LAPIC)
-		read_processor(walk, (uint32_t)acpi_read_field(table, at + 3, 1), LAPIC_ID_ALL,
-			       (uint32_t)acpi_read_field(table, at + 4, 4));
+		read_processor_entry(walk, (uint32_t)acpi_read_field(table, at + 3, 1), LAPIC_ID_ALL,
+				     (uint32_t)acpi_read_field(table, at + 4, 4));
 	else if (type == TYPE_IOAPIC && walk->facts->madt.ioapic_count < ACPI_IOAPICS_MAX)
 		walk->facts->madt.ioapics[walk->facts->madt.ioapic_count++] = (struct acpi_ioapic){
 			(uint32_t)acpi_read_field(table, at + 4, 4), (uint32_t)acpi_read_field(table, at + 8, 4),
@@ -223,8 +223,8 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
 			(uint32_t)acpi_read_field(table, at + 4, 4),
 		};
 	else if (type == TYPE_X2APIC)
-		read_processor(walk, (uint32_t)acpi_read_field(table, at + 4, 4), X2APIC_ID_ALL,
-			       (uint32_t)acpi_read_field(table, at + 8, 4));
+		read_processor_entry(walk, (uint32_t)acpi_read_field(table, at + 4, 4), X2APIC_ID_ALL,
+				     (uint32_t)acpi_read_field(table, at + 8, 4));
 }
 
 /*
@@ -232,7 +232,7 @@ read_structure(struct madt_walk *walk, unsigned type, size_t at)
  * read.
  */
 static bool
-read_structures(struct madt_walk *walk)
+read_madt_structures(struct madt_walk *walk)
 {
 	const struct acpi_table *table = &walk->table;
 	size_t at = MADT_STRUCTURES;
@@ -247,7 +247,7 @@ read_structures(struct madt_walk *walk)
 					 "all later structures are not used", at, type, size);
 			return false;
 		}
-		read_structure(walk, type, at);
+		read_madt_structure(walk, type, at);
 		at += size;
 	}
 	return true;
@@ -271,7 +271,7 @@ acpi_read_madt(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	}
 	madt->found = true;
 	madt->has_pics = acpi_read_field(&walk.table, MADT_FLAGS, 4) & MADT_PCAT_COMPAT;
-	whole = read_structures(&walk);
+	whole = read_madt_structures(&walk);
 	if (walk.invalid > 0)
 		acpi_add_problem(facts, "MADT: %u enabled processors have the broadcast APIC id; "
 				 "they are left out", walk.invalid);

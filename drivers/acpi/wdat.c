@@ -36,7 +36,7 @@ get_access_bits(const struct acpi_table *table, size_t entry)
 }
 
 static struct acpi_watchdog_entry
-read_entry(const struct acpi_table *table, size_t at)
+read_watchdog_entry(const struct acpi_table *table, size_t at)
 {
 	return (struct acpi_watchdog_entry){
 		.action = (uint8_t)acpi_read_field(table, at + ENTRY_ACTION, 1),
@@ -72,6 +72,6 @@ acpi_read_wdat(const uint8_t *bytes, size_t length, struct acpi_facts *facts)
 	watchdog->count_max = (uint32_t)acpi_read_field(&table, WDAT_COUNT_MAX, sizeof(uint32_t));
 	watchdog->entry_count = (size_t)count;
 	for (size_t i = 0; i < watchdog->entry_count; i++)
-		watchdog->entries[i] = read_entry(&table, WDAT_SIZE + i * ENTRY_SIZE);
+		watchdog->entries[i] = read_watchdog_entry(&table, WDAT_SIZE + i * ENTRY_SIZE);
 	return true;
 }

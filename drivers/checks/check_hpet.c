@@ -77,7 +77,7 @@ stop_and_restart_counter(const struct checking *checking)
 }
 
 static void
-test_stopping_once(const struct checking *checking, struct behaviour *row)
+test_counter_stopping_once(const struct checking *checking, struct behaviour *row)
 {
 	struct hpet_pace pace = hpet_measure_rate_by_tsc(checking);
 	struct stop stop = stop_and_restart_counter(checking);
@@ -106,7 +106,7 @@ test_stopping_once(const struct checking *checking, struct behaviour *row)
  * the second test.
  */
 static void
-check_stopping(const struct checking *checking, struct behaviour *row)
+check_counter_stopping(const struct checking *checking, struct behaviour *row)
 {
 	struct behaviour first;
 
@@ -114,11 +114,11 @@ check_stopping(const struct checking *checking, struct behaviour *row)
 		behaviour_set_text(row, "The firmware left the HPET running and may use it.");
 		return;
 	}
-	test_stopping_once(checking, row);
+	test_counter_stopping_once(checking, row);
 	if (!row->failed)
 		return;
 	first = *row;
-	test_stopping_once(checking, row);
+	test_counter_stopping_once(checking, row);
 	if (row->failed)
 		*row = first;
 }
@@ -180,7 +180,7 @@ hpet_check(const struct checking *checking, struct behaviours *behaviours)
 		{ NULL, 0, NULL },
 	};
 	static const struct check running[] = {
-		{ "hpet-stops", WAIT_NS_PER_MS, check_stopping },
+		{ "hpet-stops", WAIT_NS_PER_MS, check_counter_stopping },
 		{ "hpet-torn", 0, hpet_check_torn_readings },
 		{ "hpet-pc10", 0, check_pc10_is_excluded },
 		{ NULL, 0, NULL },

@@ -116,7 +116,7 @@ hpet_read_identity(uint64_t base, struct clock *clocks)
  * its timers, even of enabled timers. They are therefore disabled while baretick runs the HPET.
  */
 static void
-hpet_enable_timers(const struct device *device, uint64_t timers, bool on)
+hpet_set_timers_enabled(const struct device *device, uint64_t timers, bool on)
 {
 	for (uint32_t n = 0; timers >> n; n++) {
 		uint64_t address = device->address + HPET_TIMER(n);
@@ -147,7 +147,7 @@ hpet_close(struct device *device)
 	device->opened = false;
 	hw_write32(device->address + HPET_CONFIGURATION,
 		   (uint32_t)device->saved[SAVED_CONFIGURATION]);
-	hpet_enable_timers(device, device->saved[SAVED_ARMED], true);
+	hpet_set_timers_enabled(device, device->saved[SAVED_ARMED], true);
 }
 
 /* Starts the counter if it does not run. Does not change LEG_RT_CNF. Returns true if the counter counts. */
@@ -160,7 +160,7 @@ hpet_start(struct device *device, struct clock *clock)
 		device->saved[SAVED_CONFIGURATION] = configuration;
 		device->saved[SAVED_ARMED] = hpet_get_enabled_timers(device);
 		device->opened = true;
-		hpet_enable_timers(device, device->saved[SAVED_ARMED], false);
+		hpet_set_timers_enabled(device, device->saved[SAVED_ARMED], false);
 		hw_write32(device->address + HPET_CONFIGURATION, configuration | HPET_ENABLE_CNF);
 		probe_append_note(clock, "The HPET was off. It is switched on for the run, and off again afterwards.");
 	} else {

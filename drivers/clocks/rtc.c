@@ -204,7 +204,7 @@ rtc_update_flag_stays_set(const struct device *device)
 }
 
 static void
-rtc_open_seconds(struct device *device, struct clock *clock)
+rtc_open_seconds_clock(struct device *device, struct clock *clock)
 {
 	unsigned tries = device->saved[RTC_IN_GUEST] ? RTC_TRIES_GUEST : 1;
 	bool updating;
@@ -245,7 +245,7 @@ rtc_pf_is_set_in_time(struct device *device)
 }
 
 static void
-rtc_open_periodic_flag(struct device *device, struct clock *clock)
+rtc_open_periodic_flag_clock(struct device *device, struct clock *clock)
 {
 	unsigned tries_max = device->saved[RTC_IN_GUEST] ? RTC_TRIES_GUEST : RTC_PF_TRIES;
 	bool comes = false;
@@ -336,8 +336,8 @@ rtc_open(const struct platform *platform, struct device *device, struct clock *c
 	if (device->address == RTC_INDEX_ALIAS)
 		clocks[RTC].found_by = clocks[RTC_PF].found_by = "ports 74h-75h, Intel chip sets' alias of 70h-71h";
 	if (rtc_check_presence(device, &clocks[RTC])) {
-		rtc_open_seconds(device, &clocks[RTC]);
-		rtc_open_periodic_flag(device, &clocks[RTC_PF]);
+		rtc_open_seconds_clock(device, &clocks[RTC]);
+		rtc_open_periodic_flag_clock(device, &clocks[RTC_PF]);
 	} else {
 		probe_copy_state_of_first_clock(clocks, RTC_COUNT);
 	}

@@ -102,7 +102,7 @@ lapic_is_idle(const struct lapic *lapic)
 }
 
 static bool
-lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
+lapic_send_command(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 {
 	if (lapic->x2apic) {
 		/*
@@ -127,31 +127,31 @@ lapic_send(const struct lapic *lapic, uint32_t apic_id, uint32_t command)
 bool
 lapic_send_init(const struct lapic *lapic, uint32_t apic_id)
 {
-	return lapic_send(lapic, apic_id, ICR_ASSERT | ICR_INIT);
+	return lapic_send_command(lapic, apic_id, ICR_ASSERT | ICR_INIT);
 }
 
 bool
 lapic_send_startup(const struct lapic *lapic, uint32_t apic_id, uint8_t page)
 {
-	return lapic_send(lapic, apic_id, ICR_ASSERT | ICR_STARTUP | page);
+	return lapic_send_command(lapic, apic_id, ICR_ASSERT | ICR_STARTUP | page);
 }
 
 bool
 lapic_broadcast_init(const struct lapic *lapic)
 {
-	return lapic_send(lapic, 0, ICR_OTHERS | ICR_ASSERT | ICR_INIT);
+	return lapic_send_command(lapic, 0, ICR_OTHERS | ICR_ASSERT | ICR_INIT);
 }
 
 bool
 lapic_broadcast_startup(const struct lapic *lapic, uint8_t page)
 {
-	return lapic_send(lapic, 0, ICR_OTHERS | ICR_ASSERT | ICR_STARTUP | page);
+	return lapic_send_command(lapic, 0, ICR_OTHERS | ICR_ASSERT | ICR_STARTUP | page);
 }
 
 bool
 lapic_send_interrupt(const struct lapic *lapic, uint32_t apic_id, uint8_t vector)
 {
-	return lapic_send(lapic, apic_id, ICR_ASSERT | ICR_FIXED | vector);
+	return lapic_send_command(lapic, apic_id, ICR_ASSERT | ICR_FIXED | vector);
 }
 
 void

@@ -108,7 +108,7 @@ find_missing_hyperv_feature(uint32_t eax, uint32_t edx)
  * without a SynIC may refuse only writes. If the timer is enabled, nothing is written.
  */
 static void
-test_timer_access(void *argument)
+test_hyperv_timer_access(void *argument)
 {
 	uint64_t found = hw_msr_read(MSR_HV_TIMER_CONFIG);
 
@@ -170,7 +170,7 @@ read_hyperv_features(struct paravirtual_interface *interface, fault_guard *guard
 	interface->features_edx = r.edx;
 	interface->missing = find_missing_hyperv_feature(r.eax, r.edx);
 	interface->timer_faults = interface->features & HV_ACCESS_TIMERS && r.edx & HV_DIRECT_TIMERS_AVAILABLE && guarded &&
-				  !guarded(test_timer_access, NULL, &fault);
+				  !guarded(test_hyperv_timer_access, NULL, &fault);
 	if (interface->features & HV_ACCESS_FREQUENCY_MSRS && paravirtual_read_msr(MSR_HV_TSC_FREQUENCY, guarded, &hz))
 		set_tsc_rate(interface, hz, "Hyper-V's MSR 40000022h");
 }
@@ -195,7 +195,7 @@ read_xen_features(struct paravirtual_interface *interface)
 }
 
 static bool
-is_signature(const struct hw_cpuid *r, const char signature[13])
+has_signature(const struct hw_cpuid *r, const char signature[13])
 {
 	const uint32_t words[] = { r->ebx, r->ecx, r->edx };
 	bool same = true;
@@ -213,7 +213,7 @@ read_interface(uint32_t base, fault_guard *guarded, struct paravirtual *paravirt
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && paravirtual->count < PARAVIRTUAL_MAX; i++) {
 		struct paravirtual_interface *interface = &paravirtual->interfaces[paravirtual->count];
 
-		if (!is_signature(&r, known[i].signature))
+		if (!has_signature(&r, known[i].signature))
 			continue;
 		*interface = (struct paravirtual_interface){ .kind = known[i].kind, .name = known[i].name, .base = base,
 							     .leaf_max = r.eax, .tsc_by = "" };

@@ -45,7 +45,7 @@ smbios_set_problem(struct smbios_facts *facts, const char *format, ...)
 
 /* Returns true if the entry point is complete and valid, otherwise sets the problem. */
 static bool
-is_entry_valid(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
+is_entry_point_valid(const struct entry *entry, struct smbios_bytes found, struct smbios_facts *facts)
 {
 	size_t length = (size_t)smbios_read_field(found, entry->length, 1);
 	uint8_t sum = 0;
@@ -71,7 +71,7 @@ is_entry_valid(const struct entry *entry, struct smbios_bytes found, struct smbi
  * the minimum size as the length.
  */
 static struct smbios_bytes
-fetch_entry(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)
+fetch_entry_point(const struct smbios_memory *memory, const struct entry *entry, uint64_t address)
 {
 	struct smbios_bytes found = { memory->at(memory->context, address, entry->size), entry->size };
 	size_t length = found.bytes ? found.bytes[entry->length] : 0;
@@ -82,19 +82,20 @@ fetch_entry(const struct smbios_memory *memory, const struct entry *entry, uint6
 
 /* Reads the table of the entry point at ADDRESS. Returns false if the entry point cannot be used. */
 static bool
-read_entry(const struct smbios_memory *memory, const struct entry *entry, uint64_t address, struct smbios_facts *facts)
+read_entry_point(const struct smbios_memory *memory, const struct entry *entry, uint64_t address,
+		 struct smbios_facts *facts)
 {
 	struct smbios_bytes found, table;
 	uint64_t at;
 
 	if (address == 0)
 		return false;
-	found = fetch_entry(memory, entry, address);
+	found = fetch_entry_point(memory, entry, address);
 	if (!found.bytes) {
 		smbios_set_problem(facts, "SMBIOS: nothing can be read at the entry point's address, %lxh", address);
 		return false;
 	}
-	if (!is_entry_valid(entry, found, facts))
+	if (!is_entry_point_valid(entry, found, facts))
 		return false;
 	at = smbios_read_field(found, entry->address, entry->address_size);
 	table.length = (size_t)smbios_read_field(found, entry->table_length, entry->table_length_size);
@@ -113,5 +114,6 @@ void
 smbios_read_facts(const struct smbios_memory *memory, uint64_t at_3, uint64_t at_2, struct smbios_facts *facts)
 {
 	*facts = (struct smbios_facts){ 0 };
-	facts->found = read_entry(memory, &entry_3, at_3, facts) || read_entry(memory, &entry_2, at_2, facts);
+	facts->found = read_entry_point(memory, &entry_3, at_3, facts) ||
+		       read_entry_point(memory, &entry_2, at_2, facts);
 }

@@ -40,7 +40,7 @@ get_batch_slot(const struct batch *batch, size_t i)
 }
 
 static bool
-has_slot_reached(const struct core_slot *slot, enum stage stage)
+has_slot_reached_stage(const struct core_slot *slot, enum stage stage)
 {
 	const uint32_t *sequence = stage == STAGE_STARTED ? &slot->started : &slot->done;
 
@@ -79,7 +79,7 @@ batch_wake_cores(const struct batch *batch, size_t first)
 	for (size_t i = first; i < batch->count; i++) {
 		const struct core_slot *slot = get_batch_slot(batch, i);
 
-		if (slot && !has_slot_reached(slot, STAGE_STARTED))
+		if (slot && !has_slot_reached_stage(slot, STAGE_STARTED))
 			lapic_send_interrupt(&batch->startup->lapic, slot->apic_id, LAPIC_WAKE_VECTOR);
 	}
 }
@@ -94,7 +94,7 @@ batch_find_pending_core(const struct batch *batch, size_t first, enum stage stag
 	for (; first < batch->count; first++) {
 		const struct core_slot *slot = get_batch_slot(batch, first);
 
-		if (slot && !has_slot_reached(slot, stage) && read_slot_fault(slot) == 0)
+		if (slot && !has_slot_reached_stage(slot, stage) && read_slot_fault(slot) == 0)
 			break;
 	}
 	return first;
@@ -133,7 +133,7 @@ batch_stop_unfinished_cores(const struct batch *batch)
 
 		if (!slot)
 			continue;
-		if (has_slot_reached(slot, STAGE_DONE)) {
+		if (has_slot_reached_stage(slot, STAGE_DONE)) {
 			finished++;
 			continue;
 		}
@@ -223,7 +223,7 @@ dispatch_halt_all_cores(const struct startup *startup)
 	for (size_t i = 1; i < startup->count; i++) {
 		struct core_slot *slot = get_batch_slot(&batch, i);
 
-		if (slot && has_slot_reached(slot, STAGE_DONE))
+		if (slot && has_slot_reached_stage(slot, STAGE_DONE))
 			slot->state = CORE_STOPPED;
 	}
 	startup_stop_cores(startup, 1, startup->count, CORE_ALIVE, CORE_STOPPED);

@@ -56,7 +56,7 @@ pm_timer_open(const struct platform *platform, struct timer *timer)
 	if (hw_in16((uint16_t)timer->saved[ENABLE_PORT]) & TMR_EN)
 		timer_set_unusable(timer, CLOCK_DISABLED, "In use by the firmware (TMR_EN): not tested.");
 	else if (timer->driver->route_kind == BY_SCI)
-		timer_find_line(platform, timer, line);
+		timer_find_interrupt_line(platform, timer, line);
 }
 
 static void
@@ -71,7 +71,7 @@ pm_timer_set_up(struct timer *timer, uint32_t vector)
 	timer->route.vector = vector;
 	timer->saved[SAVED_ENABLE] = hw_in16((uint16_t)timer->saved[ENABLE_PORT]);
 	if (timer->driver->route_kind == BY_SCI)
-		timer_route_line(timer, vector);
+		timer_route_interrupt_line(timer, vector);
 }
 
 static uint64_t
@@ -119,7 +119,7 @@ pm_timer_restore(struct timer *timer)
 {
 	pm_timer_disarm(timer);
 	if (timer->driver->route_kind == BY_SCI)
-		timer_restore_line(timer);
+		timer_restore_interrupt_line(timer);
 	pm_timer_acknowledge(timer);
 }
 

@@ -47,7 +47,7 @@ get_comparator_address(const struct timer *timer)
 }
 
 static bool
-find_free_pin(const struct platform *platform, struct timer *timer, uint32_t pins)
+find_free_ioapic_pin(const struct platform *platform, struct timer *timer, uint32_t pins)
 {
 	if (!pins || !ioapic_find_masked_pin(&platform->acpi.madt, pins, &timer->pin_address, &timer->entry,
 					      &timer->route.pin))
@@ -57,7 +57,7 @@ find_free_pin(const struct platform *platform, struct timer *timer, uint32_t pin
 }
 
 static bool
-choose_route(const struct platform *platform, struct timer *timer)
+choose_interrupt_route(const struct platform *platform, struct timer *timer)
 {
 	struct lapic lapic;
 
@@ -72,9 +72,9 @@ choose_route(const struct platform *platform, struct timer *timer)
 	case BY_LEGACY:
 		if (!(hw_read32(timer->address + HPET_ID) & LEGACY_CAP))
 			return timer_set_unusable(timer, CLOCK_ABSENT, "The HPET can't replace the PIT (no legacy replacement route).");
-		return timer_pic_is_masked(timer) && find_free_pin(platform, timer, 1u << LEGACY_PIN);
+		return timer_pic_is_masked(timer) && find_free_ioapic_pin(platform, timer, 1u << LEGACY_PIN);
 	default: /* IA-PC HPET 2.3.8, high half: TN_INT_ROUTE_CAP, a bit mask of the pins that the timer can use */
-		return find_free_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);
+		return find_free_ioapic_pin(platform, timer, hw_read32(get_registers_address(timer) + 4) & ~ISA_PINS);
 	}
 }
 
@@ -112,7 +112,7 @@ hpet_timer_open(const struct platform *platform, struct timer *timer)
 	timer->count_mask = UINT32_MAX;
 	timer->no_periods = !(hw_read32(get_registers_address(timer)) & PER_INT_CAP);
 	timer->counter_address = timer->address + HPET_COUNTER;
-	if (choose_route(platform, timer))
+	if (choose_interrupt_route(platform, timer))
 		timer->state = CLOCK_PRESENT;
 }
 
@@ -163,7 +163,7 @@ hpet_timer_set_up(struct timer *timer, uint32_t vector)
 		set_up_msi_route(timer, lapic_read_id(&lapic), vector);
 		configuration |= FSB_EN;
 	} else {
-		timer_route_line(timer, vector);
+		timer_route_interrupt_line(timer, vector);
 	}
 	if (timer->driver->route_kind == BY_IOAPIC)
 		configuration |= timer->route.pin << ROUTE_SHIFT;
@@ -226,7 +226,7 @@ hpet_timer_restore(struct timer *timer)
 	if (timer->driver->route_kind == BY_FSB)
 		restore_msi_route(timer);
 	else
-		timer_restore_line(timer);
+		timer_restore_interrupt_line(timer);
 }
 
 #define HPET_DRIVER(name, text, ...)                                                                            \

@@ -41,7 +41,7 @@ pit_timer_open(const struct platform *platform, struct timer *timer)
 	if (timer_get_pit_status() == 0xff)
 		timer_set_unusable(timer, CLOCK_ABSENT, "Ports 40h and 43h read all ones: there is no PIT.");
 	else if (timer_pic_is_masked(timer))
-		timer_find_line(platform, timer, line);
+		timer_find_interrupt_line(platform, timer, line);
 }
 
 static void
@@ -91,7 +91,7 @@ pit_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	timer->saved[SAVED_STATUS] = timer_get_pit_status();
 	pit_timer_end_firmware_count(timer);
-	timer_route_line(timer, vector);
+	timer_route_interrupt_line(timer, vector);
 }
 
 static uint64_t
@@ -128,7 +128,7 @@ pit_timer_restore(struct timer *timer)
 {
 	uint8_t control = timer->saved[SAVED_STATUS] & STATUS_CONTROL;
 
-	timer_restore_line(timer);
+	timer_restore_interrupt_line(timer);
 	if (!(control & STATUS_ACCESS))
 		/* QEMU reports no access mode after reset, and no control word can restore that state */
 		control |= ACCESS_WORD;

@@ -33,7 +33,7 @@ make_rtc_device(const struct timer *timer)
 }
 
 static void
-find_ports(struct timer *timer)
+find_rtc_ports(struct timer *timer)
 {
 	struct device device = { .opened = false };
 
@@ -58,7 +58,7 @@ check_availability(const struct platform *platform, struct timer *timer)
 	else if (b & B_ENABLES)
 		timer_set_unusable(timer, CLOCK_DISABLED, "In use by the firmware (register B): not tested.");
 	else
-		timer_find_line(platform, timer, line);
+		timer_find_interrupt_line(platform, timer, line);
 	rtc_restore_index(&device);
 }
 
@@ -76,7 +76,7 @@ rtc_timer_open(const struct platform *platform, struct timer *timer)
 		return;
 	}
 	interrupts = hw_interrupts_mask();
-	find_ports(timer);
+	find_rtc_ports(timer);
 	check_availability(platform, timer);
 	hw_interrupts_restore(interrupts);
 }
@@ -101,13 +101,13 @@ rtc_timer_set_up(struct timer *timer, uint32_t vector)
 {
 	struct device device;
 
-	find_ports(timer);
+	find_rtc_ports(timer);
 	device = make_rtc_device(timer);
 	timer->saved[FOUND_A] = rtc_read_register(&device, REGISTER_A) & (uint8_t)~A_UIP;
 	timer->saved[FOUND_B] = rtc_read_register(&device, REGISTER_B);
 	timer->saved[FOUND_ALARM] = timer_get_rtc_alarm(&device);
 	(void)rtc_read_register(&device, REGISTER_C);
-	timer_route_line(timer, vector);
+	timer_route_interrupt_line(timer, vector);
 }
 
 static uint64_t
@@ -190,7 +190,7 @@ rtc_timer_restore(struct timer *timer)
 	struct device device = make_rtc_device(timer);
 
 	rtc_timer_disarm(timer);
-	timer_restore_line(timer);
+	timer_restore_interrupt_line(timer);
 	rtc_write_register(&device, REGISTER_A, (uint8_t)timer->saved[FOUND_A]);
 	if (timer->driver->route_kind == RTC_ALARM)
 		write_alarm(&device, (uint32_t)timer->saved[FOUND_ALARM]);

@@ -45,7 +45,7 @@ timer_pic_is_masked(struct timer *timer)
 }
 
 bool
-timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line)
+timer_find_interrupt_line(const struct platform *platform, struct timer *timer, struct ioapic_line line)
 {
 	struct lapic lapic;
 
@@ -64,7 +64,7 @@ timer_find_line(const struct platform *platform, struct timer *timer, struct ioa
 }
 
 void
-timer_route_line(struct timer *timer, uint32_t vector)
+timer_route_interrupt_line(struct timer *timer, uint32_t vector)
 {
 	struct lapic lapic;
 
@@ -87,7 +87,7 @@ timer_send_eoi(const struct timer *timer)
 }
 
 void
-timer_restore_line(const struct timer *timer)
+timer_restore_interrupt_line(const struct timer *timer)
 {
 	if (timer->driver->by_pic)
 		pic_restore(timer->route.pin);

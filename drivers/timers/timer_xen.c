@@ -183,7 +183,7 @@ xen_timer_set_up(struct timer *timer, uint32_t vector)
 }
 
 static uint64_t
-read_time_ns(const struct timer *timer)
+read_xen_time_ns(const struct timer *timer)
 {
 	struct pvclock taken;
 	uint64_t tsc;
@@ -199,7 +199,7 @@ xen_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 	struct {
 		uint64_t due_ns;
 		uint32_t flags;
-	} timeout = { read_time_ns(timer) + ticks, 0 };
+	} timeout = { read_xen_time_ns(timer) + ticks, 0 };
 
 	(void)periodic;
 	timer->saved[DUE] = timeout.due_ns;
@@ -211,7 +211,7 @@ xen_timer_arm(struct timer *timer, uint64_t ticks, bool periodic)
 static uint64_t
 xen_timer_get_ticks_left(const struct timer *timer)
 {
-	uint64_t now_ns = read_time_ns(timer);
+	uint64_t now_ns = read_xen_time_ns(timer);
 
 	return timer->saved[DUE] > now_ns ? timer->saved[DUE] - now_ns : 0;
 }

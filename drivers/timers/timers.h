@@ -43,7 +43,7 @@ bool timer_pic_is_masked(struct timer *timer);
  * Finds the I/O APIC entry of LINE, or the PIC input if driver->by_pic is set. Calls timer_set_unusable() and returns
  * false if the entry is not masked. With by_pic, does the same if any input of a PIC is not masked.
  */
-bool timer_find_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
+bool timer_find_interrupt_line(const struct platform *platform, struct timer *timer, struct ioapic_line line);
 
 /* Used by as_found_timers.c to read registers of the sources. */
 struct device;
@@ -52,11 +52,12 @@ uint8_t timer_get_pit_status(void); /* returns the status of PIT channel 0 */
 uint32_t timer_get_rtc_alarm(const struct device *device);
 
 /*
- * Functions for the interrupt line that timer_find_line() found: route it to VECTOR of this core, end its interrupt in
- * the handler, and restore the I/O APIC entry. If the line uses the PICs, the restore masks all their inputs.
+ * Functions for the interrupt line that timer_find_interrupt_line() found: route it to VECTOR of this core, end its
+ * interrupt in the handler, and restore the I/O APIC entry. If the line uses the PICs, the restore masks all their
+ * inputs.
  */
-void timer_route_line(struct timer *timer, uint32_t vector);
+void timer_route_interrupt_line(struct timer *timer, uint32_t vector);
 void timer_send_eoi(const struct timer *timer);
-void timer_restore_line(const struct timer *timer);
+void timer_restore_interrupt_line(const struct timer *timer);
 
 #endif

@@ -40,7 +40,7 @@ static const UINTN attributes[INKS] = {
 
 /* Returns the largest mode with at most CONSOLE_COLUMNS_MAX columns and ROWS_MAX rows, or mode 0 if there is none. */
 static UINTN
-find_best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
+find_best_text_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
 {
 	UINTN best = 0, cells = 0;
 
@@ -61,10 +61,10 @@ find_best_mode(SIMPLE_TEXT_OUTPUT_INTERFACE *screen)
  * terminal at the other end may not be larger.
  */
 static void
-set_best_mode(struct console *console)
+set_best_text_mode(struct console *console)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *screen = console->screen;
-	UINTN mode = console->shared ? 0 : find_best_mode(screen), columns = 0, rows = 0;
+	UINTN mode = console->shared ? 0 : find_best_text_mode(screen), columns = 0, rows = 0;
 
 	if (EFI_ERROR(screen->SetMode(screen, mode)) ||
 	    EFI_ERROR(screen->QueryMode(screen, mode, &columns, &rows)) || !columns || !rows) {
@@ -140,7 +140,7 @@ open_screen(struct console *console)
 	console->saved_mode = screen->Mode->Mode;
 	console->saved_attribute = screen->Mode->Attribute;
 	console->saved_cursor = screen->Mode->CursorVisible;
-	set_best_mode(console);
+	set_best_text_mode(console);
 	screen->EnableCursor(screen, FALSE);
 	screen->SetAttribute(screen, attributes[INK_PLAIN]);
 	screen->ClearScreen(screen);

@@ -7,7 +7,7 @@ static struct com added_port;
 static bool has_added_port;
 
 static bool
-write_to_firmware_line(void *device, const char *bytes, size_t size)
+write_to_firmware_serial_line(void *device, const char *bytes, size_t size)
 {
 	SERIAL_IO_INTERFACE *line = device;
 	UINTN written = size;
@@ -16,9 +16,9 @@ write_to_firmware_line(void *device, const char *bytes, size_t size)
 }
 
 static void
-add_line(struct serial *serial, SERIAL_IO_INTERFACE *line)
+add_firmware_serial_line(struct serial *serial, SERIAL_IO_INTERFACE *line)
 {
-	serial_add_line(serial, (struct serial_line){ write_to_firmware_line, line });
+	serial_add_line(serial, (struct serial_line){ write_to_firmware_serial_line, line });
 }
 
 void
@@ -35,10 +35,10 @@ serial_lines_open(struct serial *serial, const struct con_out *con_out)
 		if (!first)
 			first = line;
 		if (line && con_out_contains_device(con_out, handles[i]))
-			add_line(serial, line);
+			add_firmware_serial_line(serial, line);
 	}
 	if (first && !serial->count)
-		add_line(serial, first);
+		add_firmware_serial_line(serial, first);
 	firmware_free(handles);
 }
 

@@ -16,7 +16,7 @@ static const EFI_GUID guid_ip4_config2 = GUID_IP4_CONFIG2;
 
 /* Reads the DNS servers that the network card CARD is configured with, at most SERVERS_MAX. Returns their number. */
 static UINTN
-read_servers(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
+read_dns_servers(EFI_HANDLE card, struct network_address servers[SERVERS_MAX])
 {
 	struct ip4_config2 *config = firmware_find_protocol(card, &guid_ip4_config2);
 	UINTN size = SERVERS_MAX * sizeof(servers[0]);
@@ -116,7 +116,7 @@ dns_look_up(EFI_HANDLE card, const char *name, UINT8 ipv4[4])
 {
 	struct service_binding *binding = firmware_find_protocol(card, &guid_dns4_binding);
 	struct network_address servers[SERVERS_MAX];
-	UINTN count = read_servers(card, servers);
+	UINTN count = read_dns_servers(card, servers);
 	EFI_HANDLE child = NULL;
 	struct dns4 *dns;
 	EFI_STATUS status = EFI_UNSUPPORTED;

@@ -61,7 +61,7 @@ has_ip_address(struct cards *cards, const struct card *card)
 
 /* Requests an address by DHCP, unless the card already has an address or waits for one. */
 static void
-request_address(struct cards *cards, struct card *card)
+request_ip_address(struct cards *cards, struct card *card)
 {
 	UINT32 policy = IP4_DHCP;
 	UINTN size = sizeof(policy);
@@ -92,7 +92,7 @@ open_cards(struct cards *cards, const uint8_t *mac)
 
 		if (!card.config || !is_wanted_card(card.handle, mac))
 			continue;
-		request_address(cards, &card);
+		request_ip_address(cards, &card);
 		cards->each[cards->count++] = card;
 	}
 	if (handles)

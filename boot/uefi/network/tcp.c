@@ -8,7 +8,7 @@ static const EFI_GUID guid_tcp4_binding = GUID_TCP4_BINDING;
 static const EFI_GUID guid_tcp4 = GUID_TCP4;
 
 static bool
-open_child(struct tcp *tcp, EFI_HANDLE card)
+open_tcp_child(struct tcp *tcp, EFI_HANDLE card)
 {
 	tcp->binding = firmware_find_protocol(card, &guid_tcp4_binding);
 	tcp->child = NULL;
@@ -75,7 +75,7 @@ tcp_open(struct tcp *tcp, EFI_HANDLE card, const UINT8 ipv4[4], UINT16 port)
 {
 	EFI_STATUS status;
 
-	if (!open_child(tcp, card))
+	if (!open_tcp_child(tcp, card))
 		return EFI_UNSUPPORTED;
 	status = connect_to_address(tcp, ipv4, port);
 	if (EFI_ERROR(status))

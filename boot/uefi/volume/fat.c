@@ -125,7 +125,7 @@ get_first_cluster(const struct fat *fat, const uint8_t *entry)
 
 /* Converts the name in ENTRY to NAME, without blanks and with a dot before the suffix. */
 static void
-read_name(const uint8_t *entry, char name[FAT_NAME_SIZE])
+read_entry_name(const uint8_t *entry, char name[FAT_NAME_SIZE])
 {
 	size_t length = 0;
 
@@ -184,7 +184,7 @@ folder_has_endless_chain(struct fat *fat, uint32_t cluster, char inner[FAT_NAME_
 	while (cluster && (entry = find_next_folder_entry(fat, &walk))) {
 		if (cluster_chain_ends(fat, get_first_cluster(fat, entry)))
 			continue;
-		read_name(entry, inner);
+		read_entry_name(entry, inner);
 		return true;
 	}
 	return false;
@@ -202,7 +202,7 @@ fat_has_endless_chain(EFI_HANDLE device, const char *folder, char inner[FAT_NAME
 		return false;
 	walk = (struct walk){ fat.root_cluster, 0 };
 	while ((entry = find_next_folder_entry(&fat, &walk))) {
-		read_name(entry, name);
+		read_entry_name(entry, name);
 		if (text_equal(name, folder))
 			return folder_has_endless_chain(&fat, get_first_cluster(&fat, entry), inner);
 	}

@@ -95,7 +95,7 @@ make_path(struct saving *saving, const char *folder, const char *name)
  * may read the free space from a counter on the volume, which is wrong if the stick was pulled out during a write.
  */
 static bool
-check_space(struct saving *saving)
+check_free_space(struct saving *saving)
 {
 	const struct files_space space = files_get_space(saving->root);
 	size_t lengths[SAVE_FILES];
@@ -283,7 +283,7 @@ save_files_on_volume(struct saving *saving, unsigned number)
 {
 	char folder[FOLDERS_NAME_SIZE];
 
-	if (!check_space(saving) || !has_reports_folder(saving))
+	if (!check_free_space(saving) || !has_reports_folder(saving))
 		return false;
 	if (!number)
 		number = find_next_folder_number(saving);
@@ -355,7 +355,7 @@ save_checkpoint(const struct text *const texts[SAVE_FILES], unsigned number)
 
 	if (!open_volume(&saving, sentence))
 		return false;
-	if (check_space(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
+	if (check_free_space(&saving) && saving.free_bytes / 2 >= saving.needed_bytes)
 		saved = save_files_on_volume(&saving, number);
 	saving.root->Close(saving.root);
 	return saved;
