@@ -20,7 +20,7 @@ let_deadline_pass(struct timer_test *test)
 	uint64_t polls = 2 * DUE_NS * TEST_POLLS_PER_NS;
 	bool in_time;
 
-	test_arm_source(test, RECORD_EXPIRED, test_ns_to_ticks(test, DUE_NS));
+	timer_test_arm_source(test, RECORD_EXPIRED, timer_test_ns_to_ticks(test, DUE_NS));
 	timer->driver->disarm(timer);
 	in_time = timer->driver->get_ticks_left(timer) != 0;
 	while (timer->driver->get_ticks_left(timer) && polls-- > 0)
@@ -38,7 +38,7 @@ run_expired_deadline_window(void *argument)
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t watched = scale_ns_to_ticks(&test->survey->scale, WATCHED_NS), begin;
 
-	if (!test_set_up_source(test))
+	if (!timer_test_set_up_source(test))
 		return;
 	for (unsigned i = 0, tries = 0; i < ATTEMPTS && tries < TRIES; i++) {
 		if (!let_deadline_pass(test))
@@ -48,8 +48,8 @@ run_expired_deadline_window(void *argument)
 		test->arming.armed_before = test->arming.armed_after = begin;
 		test->arming.gaps = 0;
 		test->timer->driver->arm_over(test->timer);
-		test_watch_for_interrupts(test, begin, begin + watched, 1);
+		timer_test_watch_for_interrupts(test, begin, begin + watched, 1);
 		test->timer->driver->disarm(test->timer);
-		test_record_interrupts(test);
+		timer_test_record_interrupts(test);
 	}
 }

@@ -46,7 +46,7 @@ wait_for_step_of_counter(struct timer_test *test)
 		return true;
 	}
 	if (!test->survey->report->incomplete)
-		test_set_state(test, CLOCK_STUCK, "It does not count.");
+		timer_test_set_state(test, CLOCK_STUCK, "It does not count.");
 	return false;
 }
 
@@ -64,8 +64,8 @@ find_next_due_time(struct timer_test *test)
 	}
 	left_ns = scale_mul_div(timer->driver->get_ticks_left(timer), test->tick.value, AS_PER_NS);
 	if (left_ns > FAR_NS) {
-		test_set_state(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
-			       "which is "
+		timer_test_set_state(test, CLOCK_DISABLED, "The timer's next interrupt is due in more than three seconds, "
+				     "which is "
 			"too long to wait.");
 		return false;
 	}
@@ -78,7 +78,7 @@ wait_until_deadline_is_near(struct timer_test *test, uint64_t near_ns)
 {
 	uint64_t near = ns_to_tsc_ticks(test, near_ns);
 
-	if (!test_set_tick_length(test) || !find_next_due_time(test))
+	if (!timer_test_set_tick_length(test) || !find_next_due_time(test))
 		return false;
 	while ((int64_t)(test->due_tsc - now_tsc(test)) > (int64_t)near && !survey_end_run_if_due(test->survey))
 		test->survey->hooks.pause();
@@ -112,15 +112,15 @@ run_free_running_window(void *argument)
 	const struct timer_slot *slot = test->all->window->slot;
 	const struct timer_driver *driver = test->timer->driver;
 
-	if (!test_set_up_source(test))
+	if (!timer_test_set_up_source(test))
 		return;
 	test->left--;
-	test_arm_source(test, RECORD_WAITED, 1);
+	timer_test_arm_source(test, RECORD_WAITED, 1);
 	store_deadline_of_counter(test, RECORD_WAITED);
-	test_watch_for_interrupts(test, test->arming.armed_after, test->due_tsc + ns_to_tsc_ticks(test, NEAR_NS), 1);
+	timer_test_watch_for_interrupts(test, test->arming.armed_after, test->due_tsc + ns_to_tsc_ticks(test, NEAR_NS), 1);
 	test->arming.due = driver->expired(test->timer);
 	driver->disarm(test->timer);
-	if (!test_record_interrupts(test))
+	if (!timer_test_record_interrupts(test))
 		return;
 	test->misses = slot->taken ? 0 : test->misses + 1;
 	if (slot->taken && test->timer->ticks_max == 1)
@@ -173,7 +173,7 @@ poll_status_bit(struct timer_test *test)
 	uint64_t interrupts;
 
 	if (!can_status_bit_be_cleared(test->timer) && !can_status_bit_be_cleared(test->timer)) {
-		test_set_state(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
+		timer_test_set_state(test, CLOCK_BROKEN, "The timer's status bit can't be cleared.");
 		return;
 	}
 	if (!wait_until_deadline_is_near(test, POLLED_NS))
@@ -184,7 +184,7 @@ poll_status_bit(struct timer_test *test)
 	test->survey->hooks.interrupts_restore(interrupts);
 	test->arming.opened = test->arming.armed_after;
 	test->arming.closed = set_between->tsc;
-	test_record_arming(test, test->arming.taken);
+	timer_test_record_arming(test, test->arming.taken);
 }
 
 void

@@ -20,7 +20,7 @@ record_gap_if_longer(struct timer_test *test, uint64_t from, uint64_t to, uint64
 }
 
 void
-test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks)
+timer_test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks)
 {
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	struct timer_slot *slot = test->all->window->slot;
@@ -45,7 +45,7 @@ test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint6
 }
 
 void
-test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken)
+timer_test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken)
 {
 	const struct timer_window *window = test->all->window;
 	const volatile struct timer_slot *slot = window->slot;
@@ -108,7 +108,7 @@ record_timer_description(struct timer_test *test)
 }
 
 void
-test_record_arming(struct timer_test *test, size_t count)
+timer_test_record_arming(struct timer_test *test, size_t count)
 {
 	struct record_interrupts *arming = &test->arming;
 
@@ -119,7 +119,7 @@ test_record_arming(struct timer_test *test, size_t count)
 }
 
 bool
-test_record_interrupts(struct timer_test *test)
+timer_test_record_interrupts(struct timer_test *test)
 {
 	const struct timer_slot *slot = test->all->window->slot;
 	size_t count = slot->taken <= TIMER_EVENTS_MAX ? slot->taken : 0;
@@ -127,10 +127,10 @@ test_record_interrupts(struct timer_test *test)
 	for (size_t i = 0; i < count; i++)
 		test->all->items[test->arming.gaps + i] = (struct record_event){ slot->events[i].count, slot->events[i].tsc };
 	test->arming.taken = slot->taken;
-	test_record_arming(test, count);
+	timer_test_record_arming(test, count);
 	if (slot->taken <= TIMER_EVENTS_MAX)
 		return true;
 	test->timer->state = CLOCK_BROKEN;
-	test_set_state(test, CLOCK_BROKEN, "The timer's interrupts did not stop, so it was not tested further.");
+	timer_test_set_state(test, CLOCK_BROKEN, "The timer's interrupts did not stop, so it was not tested further.");
 	return false;
 }

@@ -15,14 +15,14 @@ run_oneshot(struct timer_test *test, uint64_t ticks)
 	const struct timer_slot *slot = test->all->window->slot;
 	uint64_t bound = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns + BOUND_NS);
 
-	test_arm_source(test, RECORD_SHOT, ticks);
-	test_watch_for_interrupts(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
+	timer_test_arm_source(test, RECORD_SHOT, ticks);
+	timer_test_watch_for_interrupts(test, test->arming.armed_after, test->arming.armed_after + bound, 1);
 	test->arming.due = test->timer->driver->expired(test->timer);
 	test->timer->driver->disarm(test->timer);
 	/* lets a second interrupt of this shot come now, so that it does not count for the next shot */
 	test->all->window->open();
 	test->all->window->close();
-	if (test_record_interrupts(test))
+	if (timer_test_record_interrupts(test))
 		test->misses = slot->taken ? 0 : test->misses + 1;
 }
 
@@ -33,10 +33,10 @@ run_oneshots_window(void *argument)
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t begin = tsc(), enough = scale_ns_to_ticks(&test->survey->scale, WINDOW_NS - test->row->asked_ns);
 
-	if (!test_set_up_source(test))
+	if (!timer_test_set_up_source(test))
 		return;
 	do {
 		test->left--;
-		run_oneshot(test, test_ns_to_ticks(test, test->row->asked_ns));
+		run_oneshot(test, timer_test_ns_to_ticks(test, test->row->asked_ns));
 	} while (test->left > 0 && test->misses < TEST_MISSES_MAX && tsc() - begin < enough);
 }

@@ -19,7 +19,7 @@ static bool
 arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, uint64_t period)
 {
 	for (unsigned tries = 0; tries < ARM_TRIES; tries++) {
-		test_arm_source(test, what, test_ns_to_ticks(test, test->row->asked_ns));
+		timer_test_arm_source(test, what, timer_test_ns_to_ticks(test, test->row->asked_ns));
 		if (test->arming.armed_after - test->arming.armed_before < period / 4)
 			return true;
 		test->timer->driver->disarm(test->timer);
@@ -35,9 +35,9 @@ arm_periodic_source(struct timer_test *test, enum record_interrupts_what what, u
 static bool
 double_period_of_row(struct timer_test *test)
 {
-	uint64_t ns = test_round_interval_ns(test, 2 * test->row->asked_ns);
+	uint64_t ns = timer_test_round_interval_ns(test, 2 * test->row->asked_ns);
 
-	if (test->recorded || test->periods / 2 < PERIODS_MIN || test_ns_to_ticks(test, ns) > test->timer->ticks_max)
+	if (test->recorded || test->periods / 2 < PERIODS_MIN || timer_test_ns_to_ticks(test, ns) > test->timer->ticks_max)
 		return false;
 	test->row->asked_ns = ns;
 	test->periods /= 2;
@@ -50,7 +50,7 @@ run_periods_window(void *argument)
 	struct timer_test *test = argument;
 	uint64_t period;
 
-	if (!test_set_up_source(test))
+	if (!timer_test_set_up_source(test))
 		return;
 	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_periodic_source(test, RECORD_PERIODS, period)) {
@@ -58,16 +58,16 @@ run_periods_window(void *argument)
 			return;
 		test->left--;
 		if (!test->left && !test->recorded)
-			test_set_reason(test, "Programming the timer takes more than a quarter of its period, so its "
-					"ticks cannot be matched to deadlines.");
+			timer_test_set_reason(test, "Programming the timer takes more than a quarter of its period, so its "
+					      "ticks cannot be matched to deadlines.");
 		return;
 	}
 	test->left--;
 	test->arming.asked = (uint16_t)test->periods;
-	test_watch_for_interrupts(test, test->arming.armed_after,
-				  test->arming.armed_before + (test->periods + 1) * period, UINT64_MAX);
+	timer_test_watch_for_interrupts(test, test->arming.armed_after,
+					test->arming.armed_before + (test->periods + 1) * period, UINT64_MAX);
 	test->timer->driver->disarm(test->timer);
-	if (test_record_interrupts(test))
+	if (timer_test_record_interrupts(test))
 		test->misses = test->all->window->slot->taken ? 0 : TEST_MISSES_MAX;
 }
 
@@ -78,7 +78,7 @@ run_masked_periods_window(void *argument)
 	uint64_t (*tsc)(void) = test->survey->hooks.tsc_ordered;
 	uint64_t polls = PERIODS_HELD * test->row->asked_ns * TEST_POLLS_PER_NS, period, begin, opened;
 
-	if (!test_set_up_source(test))
+	if (!timer_test_set_up_source(test))
 		return;
 	period = scale_ns_to_ticks(&test->survey->scale, test->row->asked_ns);
 	if (!arm_periodic_source(test, RECORD_MASKED, period))
@@ -88,7 +88,7 @@ run_masked_periods_window(void *argument)
 	while (tsc() - begin < PERIODS_HELD * period + period / 2 && polls-- > 0)
 		test->survey->hooks.pause();
 	opened = tsc();
-	test_watch_for_interrupts(test, opened, opened + PERIODS_HELD * period, UINT64_MAX);
+	timer_test_watch_for_interrupts(test, opened, opened + PERIODS_HELD * period, UINT64_MAX);
 	test->timer->driver->disarm(test->timer);
-	test_record_interrupts(test);
+	timer_test_record_interrupts(test);
 }

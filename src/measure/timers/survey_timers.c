@@ -26,7 +26,7 @@ is_quick_profile(const struct report *report)
 }
 
 void
-test_set_reason(struct timer_test *test, const char *why)
+timer_test_set_reason(struct timer_test *test, const char *why)
 {
 	struct text reason;
 
@@ -36,10 +36,10 @@ test_set_reason(struct timer_test *test, const char *why)
 }
 
 void
-test_set_state(struct timer_test *test, enum clock_state state, const char *why)
+timer_test_set_state(struct timer_test *test, enum clock_state state, const char *why)
 {
 	test->row->state = state;
-	test_set_reason(test, why);
+	timer_test_set_reason(test, why);
 }
 
 /* Discards interrupts that were pending before the source is armed, so that they are not counted. */
@@ -57,16 +57,16 @@ discard_pending_interrupts(const struct timer_test *test)
 }
 
 bool
-test_set_up_source(struct timer_test *test)
+timer_test_set_up_source(struct timer_test *test)
 {
 	struct report_interval *row = test->row;
 	struct timer *timer = test->timer;
 
 	timer->driver->set_up(timer, test->all->window->vector);
 	discard_pending_interrupts(test);
-	if (test_set_tick_length(test) && test_ns_to_ticks(test, row->asked_ns) <= timer->ticks_max)
+	if (timer_test_set_tick_length(test) && timer_test_ns_to_ticks(test, row->asked_ns) <= timer->ticks_max)
 		return true;
-	test_set_reason(test, "The timer cannot be programmed for so long an interval.");
+	timer_test_set_reason(test, "The timer cannot be programmed for so long an interval.");
 	return false;
 }
 
@@ -119,12 +119,12 @@ run_timer_windows(struct timer_test *test, void (*work)(void *argument))
 			return;
 		why = run_timer_window(test, work);
 		if (why) {
-			test_set_state(test, CLOCK_DISABLED, why);
+			timer_test_set_state(test, CLOCK_DISABLED, why);
 			return;
 		}
 	}
 	if (test->tick.value == 0)
-		test_set_state(test, CLOCK_STUCK, "The timer's counter does not count down.");
+		timer_test_set_state(test, CLOCK_STUCK, "The timer's counter does not count down.");
 }
 
 static struct report_interval *
@@ -146,16 +146,16 @@ add_interval_row(const struct timer_test *test, bool periodic, uint64_t asked_ns
 }
 
 uint64_t
-test_round_interval_ns(struct timer_test *test, uint64_t ns)
+timer_test_round_interval_ns(struct timer_test *test, uint64_t ns)
 {
 	const struct timer *timer = test->timer;
 	uint64_t ticks = timer->ticks_max;
 
 	if (timer->state != CLOCK_PRESENT || (!timer->driver->fit && timer->driver->kind != TIMER_AWAITED) ||
-	    !test_set_tick_length(test))
+	    !timer_test_set_tick_length(test))
 		return ns;
 	if (timer->driver->fit)
-		ticks = timer->driver->fit(timer, test_ns_to_ticks(test, ns));
+		ticks = timer->driver->fit(timer, timer_test_ns_to_ticks(test, ns));
 	return scale_mul_div_nearest(ticks, test->tick.value, NS_AS);
 }
 
@@ -181,7 +181,7 @@ measure_interval_row(struct timer_test *test, const struct plan *plan, bool peri
 {
 	enum timer_kind kind = test->timer->driver->kind;
 
-	test->row = add_interval_row(test, periodic, test_round_interval_ns(test, plan->ns));
+	test->row = add_interval_row(test, periodic, timer_test_round_interval_ns(test, plan->ns));
 	if (!test->row || test->timer->state != CLOCK_PRESENT)
 		return;
 	test->left = plan->count;

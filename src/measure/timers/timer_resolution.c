@@ -11,7 +11,7 @@
 #define MILLIHZ_PER_HZ  1000u
 
 uint64_t
-test_ns_to_ticks(const struct timer_test *test, uint64_t ns)
+timer_test_ns_to_ticks(const struct timer_test *test, uint64_t ns)
 {
 	return scale_mul_div_nearest(ns * PS_PER_NS, AS_PER_PS, test->tick.value);
 }
@@ -80,7 +80,7 @@ keep_most_exact_lapic_rate(const struct timer_test *test)
 }
 
 bool
-test_set_tick_length(struct timer_test *test)
+timer_test_set_tick_length(struct timer_test *test)
 {
 	const struct timer *timer = test->timer;
 

@@ -49,46 +49,46 @@ struct timer_test {
 uint64_t test_counter_lag_ticks(const struct timer_test *test);
 
 /* Discards recorded interrupts, and programs the source with TICKS. */
-void test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);
+void timer_test_arm_source(struct timer_test *test, enum record_interrupts_what what, uint64_t ticks);
 
 /*
  * Enables interrupts until TAKEN interrupts have come or the TSC has reached UNTIL. Records gaps from FROM on, in which
  * the core did not run. The interrupt handler's reads of the TSC count as well, so that the time in the handler is no
  * gap.
  */
-void test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken);
+void timer_test_watch_for_interrupts(struct timer_test *test, uint64_t from, uint64_t until, uint64_t taken);
 
 /*
  * Appends the latest arming to the record, with its interrupts. Returns false, and marks the source as broken, if more
  * interrupts came than the recorder has space for.
  */
-bool test_record_interrupts(struct timer_test *test);
+bool timer_test_record_interrupts(struct timer_test *test);
 
 /* Appends the latest arming with COUNT interrupts, which follow the gaps in all->items. */
-void test_record_arming(struct timer_test *test, size_t count);
+void timer_test_record_arming(struct timer_test *test, size_t count);
 
 /* functions in timer_resolution.c */
 
-uint64_t test_ns_to_ticks(const struct timer_test *test, uint64_t ns);
+uint64_t timer_test_ns_to_ticks(const struct timer_test *test, uint64_t ns);
 
 /*
  * Sets the duration of a tick from the source's nominal frequency. If it has none, measures the duration with the TSC.
  * Returns false if the counter does not count down.
  */
-bool test_set_tick_length(struct timer_test *test);
+bool timer_test_set_tick_length(struct timer_test *test);
 
 /* functions in survey_timers.c */
 
 /* Stores WHY in the row as the reason for its missing figures. This is no fault of the source. */
-void test_set_reason(struct timer_test *test, const char *why);
-/* Stores WHY as test_set_reason(), and STATE as the state of the source in the row. */
-void test_set_state(struct timer_test *test, enum clock_state state, const char *why);
+void timer_test_set_reason(struct timer_test *test, const char *why);
+/* Stores WHY as timer_test_set_reason(), and STATE as the state of the source in the row. */
+void timer_test_set_state(struct timer_test *test, enum clock_state state, const char *why);
 
 /* Sets up the source for the test. Returns false if it cannot be programmed with this row's interval. */
-bool test_set_up_source(struct timer_test *test);
+bool timer_test_set_up_source(struct timer_test *test);
 
 /* Returns the supported interval nearest to NS. A free-running source has only one interval. */
-uint64_t test_round_interval_ns(struct timer_test *test, uint64_t ns);
+uint64_t timer_test_round_interval_ns(struct timer_test *test, uint64_t ns);
 
 /*
  * Do the work of one window, with one-shots or with periods. ARGUMENT is a struct timer_test. If programming the source
