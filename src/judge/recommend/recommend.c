@@ -73,7 +73,7 @@ recommend_find_clock_of_linux(const struct report *report)
  * criteria.
  */
 static void
-put_other_clock_of_linux(const struct report *report, const struct report_clock *entry, struct text *reason)
+put_clock_linux_takes_instead(const struct report *report, const struct report_clock *entry, struct text *reason)
 {
 	const char *taken = recommend_find_clock_of_linux(report);
 
@@ -148,7 +148,7 @@ recommend_read_cost_ps(const struct report *report, const char *id)
 }
 
 static void
-put_healthy_clock(struct report *report, const struct report_clock *entry)
+add_advice_for_healthy_clock(struct report *report, const struct report_clock *entry)
 {
 	uint64_t read_ps = recommend_read_cost_ps(report, entry->clock.id), tsc_ps = recommend_read_cost_ps(report, "tsc");
 	uint64_t times = tsc_ps ? scale_mul_div_nearest(read_ps, 1, tsc_ps) : 0;
@@ -167,7 +167,7 @@ put_healthy_clock(struct report *report, const struct report_clock *entry)
 		text_printf(&reason, "; %s", entry->clock.caveat);
 	if (warning)
 		text_printf(&reason, "; see the warning %s", warning);
-	put_other_clock_of_linux(report, entry, &reason);
+	put_clock_linux_takes_instead(report, entry, &reason);
 	text_put_char(&reason, '.');
 }
 
@@ -205,7 +205,7 @@ is_first_finding_of_further_rule(const struct report *report, const struct repor
 }
 
 static void
-put_failed_clock(struct report *report, const struct report_clock *entry)
+add_advice_against_failed_clock(struct report *report, const struct report_clock *entry)
 {
 	const char *rule = find_failed_rule(report, entry, VERDICT_FAIL);
 	struct text reason;
@@ -232,14 +232,14 @@ is_latency_measured(const struct report_clock *entry)
 
 /* Adds rows for the healthy clocks: if LAST_RESORTS, those that kernels switch off, otherwise all others. */
 static void
-put_all_healthy_clocks(struct report *report, const struct ranking *ranking, bool last_resorts)
+add_advice_for_healthy_clocks(struct report *report, const struct ranking *ranking, bool last_resorts)
 {
 	for (size_t i = 0; i < ranking->count; i++) {
 		const struct report_clock *entry = ranking->clocks[i];
 
 		if (is_latency_measured(entry) && entry->verdict != VERDICT_FAIL &&
 		    does_linux_switch_clock_off(report, entry) == last_resorts)
-			put_healthy_clock(report, entry);
+			add_advice_for_healthy_clock(report, entry);
 	}
 }
 
@@ -250,11 +250,11 @@ recommend_clocks(struct report *report)
 
 	report->advice.count = 0;
 	recommend_predict_clocksources(report);
-	put_all_healthy_clocks(report, &ranking, false);
-	put_all_healthy_clocks(report, &ranking, true);
+	add_advice_for_healthy_clocks(report, &ranking, false);
+	add_advice_for_healthy_clocks(report, &ranking, true);
 	for (size_t i = 0; i < ranking.count; i++)
 		if (ranking.clocks[i]->verdict == VERDICT_FAIL)
-			put_failed_clock(report, ranking.clocks[i]);
+			add_advice_against_failed_clock(report, ranking.clocks[i]);
 	recommend_predict_tick_timer(report);
 	recommend_describe_calibrations(report);
 	recommend_write_answer(report);

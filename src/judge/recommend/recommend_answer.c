@@ -28,7 +28,7 @@ list_failed_clocks(struct report *report)
 
 /* Finds the best clock. A clock with a caveat is not suited for everything, so it does not count. */
 static void
-find_best_clock(struct report *report)
+set_best_clock_of_answer(struct report *report)
 {
 	for (size_t i = 0; i < report->advice.count && !report->answer.clock; i++) {
 		const struct advice *row = &report->advice.rows[i];
@@ -137,7 +137,7 @@ recommend_write_answer(struct report *report)
 
 	*answer = (struct report_answer){ .linux_takes = recommend_find_clock_of_linux(report) };
 	list_failed_clocks(report);
-	find_best_clock(report);
+	set_best_clock_of_answer(report);
 	if (!have_cores_failed(report) && report->skew.synchronised && report->skew.within_known) {
 		answer->within_known = true;
 		answer->within_ns = report->skew.within_ns;

@@ -127,7 +127,7 @@ hypervisor_timer_sentence(const struct report *report)
 
 /* Writes which timer wakes a core whose own timer has stopped. */
 static void
-put_wake_timer(const struct report *report, struct text *reason)
+put_timer_that_wakes_core(const struct report *report, struct text *reason)
 {
 	text_put(reason, ", but it may stop in deep sleep (CPUID 6 EAX[2] is 0");
 	text_put(reason, report->hypervisor[0] ? ", as reported by the hypervisor)" : ")");
@@ -143,7 +143,7 @@ put_wake_timer(const struct report *report, struct text *reason)
 }
 
 static void
-put_lapic_timer(struct report *report, struct text *reason, bool deadline)
+predict_lapic_timer(struct report *report, struct text *reason, bool deadline)
 {
 	const char *source = deadline ? "lapic_deadline" : "lapic";
 
@@ -155,14 +155,14 @@ put_lapic_timer(struct report *report, struct text *reason, bool deadline)
 	if (report->lapic_always_runs)
 		text_put(reason, ", and it runs in deep sleep, too.");
 	else
-		put_wake_timer(report, reason);
+		put_timer_that_wakes_core(report, reason);
 	text_put(reason, hypervisor_timer_sentence(report));
 	put_lateness(report, reason, find_timer_test(report, source));
 }
 
 /* Writes which timer all cores share, if their local APIC timers cannot be used. */
 static void
-put_shared_timer(struct report *report, struct text *reason)
+predict_shared_timer(struct report *report, struct text *reason)
 {
 	bool hpet = has_clock_or_tested_timer(report, "hpet", "hpet0");
 
@@ -188,9 +188,9 @@ recommend_predict_tick_timer(struct report *report)
 	if (!find_timer_test(report, "lapic"))
 		return; /* if no timer was tested, nothing is known */
 	if (is_timer_tested(report, "lapic_deadline"))
-		put_lapic_timer(report, &reason, true);
+		predict_lapic_timer(report, &reason, true);
 	else if (is_timer_tested(report, "lapic"))
-		put_lapic_timer(report, &reason, false);
+		predict_lapic_timer(report, &reason, false);
 	else
-		put_shared_timer(report, &reason);
+		predict_shared_timer(report, &reason);
 }

@@ -43,7 +43,8 @@ are_ticks_in_time(const struct report_interval *row)
  * timer is a thread of the host, so it runs late on a busy host.
  */
 static bool
-can_host_explain_count(const struct report *report, const struct irq_totals *totals, bool lost, uint64_t events)
+can_host_explain_lost_or_doubled_ticks(const struct report *report, const struct irq_totals *totals, bool lost,
+				       uint64_t events)
 {
 	bool in_time = true;
 
@@ -136,19 +137,19 @@ can_host_explain_lateness(const struct report *report, const struct irq_totals *
 /* ---- the number of interrupts ---- */
 
 static bool
-are_more_than_half_excused(uint64_t excused, uint64_t all)
+are_most_interrupts_excused(uint64_t excused, uint64_t all)
 {
 	return 2 * excused > all;
 }
 
 /* Returns a clause on excused deadlines, for the end of a sentence. */
 static struct phrase
-excused_phrase(uint64_t excused, uint64_t all)
+excused_interrupts_phrase(uint64_t excused, uint64_t all)
 {
 	if (!excused)
 		return phrase(".");
 	return phrase("; %lu more do not count, because the core was preempted%s.", excused,
-		      are_more_than_half_excused(excused, all) ? ", too many to decide" : "");
+		      are_most_interrupts_excused(excused, all) ? ", too many to decide" : "");
 }
 
 static void
@@ -196,9 +197,9 @@ judge_missing_interrupts(struct report *report, const struct irq_totals *totals)
 	else if (!known)
 		mark_unchecked_because_all_excused(row, totals->shots.count);
 	else {
-		row->open = are_more_than_half_excused(totals->shots.unknown, totals->shots.count);
+		row->open = are_most_interrupts_excused(totals->shots.unknown, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s is missing%s", known, known == 1 ? "" : "s",
-				   excused_phrase(totals->shots.unknown, totals->shots.count).bytes);
+				   excused_interrupts_phrase(totals->shots.unknown, totals->shots.count).bytes);
 	}
 	return row->failed;
 }
@@ -225,10 +226,10 @@ judge_early_interrupts(struct report *report, const struct irq_totals *totals)
 		by.low -= PIT_CLOCKS_2_NS;
 	if (!by.known || by.low <= 0) {
 		behaviour_set_figure(row, 0, 0, 0);
-		row->open = are_more_than_half_excused(totals->shots.excused, totals->shots.count);
+		row->open = are_most_interrupts_excused(totals->shots.excused, totals->shots.count);
 		behaviour_set_text(row, "none of %lu one-shot%s came earlier than the measurement error allows%s",
 				   seen, seen == 1 ? "" : "s",
-				   excused_phrase(totals->shots.excused, totals->shots.count).bytes);
+				   excused_interrupts_phrase(totals->shots.excused, totals->shots.count).bytes);
 		return;
 	}
 	behaviour_set_figure(row, by.value, by.low, by.high);
@@ -265,7 +266,7 @@ lost_ticks_phrase(const struct report *report, const struct irq_totals *totals, 
 	if (totals->periods.lost && report_is_machine_emulated(report))
 		return phrase("; other ticks are late by less than 1/8 period, so waiting for the host does not "
 			"explain the loss.");
-	return excused_phrase(totals->periods.excused, totals->periods.count);
+	return excused_interrupts_phrase(totals->periods.excused, totals->periods.count);
 }
 
 static void
@@ -283,9 +284,9 @@ judge_lost_ticks(struct report *report, const struct irq_totals *totals, bool mi
 	}
 	row->checked = seen && totals->came &&
 		       !(totals->periods.lost && (misses ||
-			 can_host_explain_count(report, totals, true, totals->periods.losses)));
+			 can_host_explain_lost_or_doubled_ticks(report, totals, true, totals->periods.losses)));
 	row->open = row->checked && (totals->periods.lost ? totals->periods.uneven || may_gaps_explain_lost_ticks(totals) :
-				     are_more_than_half_excused(totals->periods.excused, totals->periods.count));
+				     are_most_interrupts_excused(totals->periods.excused, totals->periods.count));
 	behaviour_set_figure(row, lost, lost, lost);
 	if (!seen) {
 		behaviour_set_text(row, "the core was preempted in each of %lu periods.", totals->periods.count);
@@ -321,10 +322,11 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 		return;
 	}
 	row->checked = totals->storms ||
-		       (totals->doubled ? !can_host_explain_count(report, totals, false, totals->doubled) : seen != 0);
+		       (totals->doubled ? !can_host_explain_lost_or_doubled_ticks(report, totals, false, totals->doubled) :
+					  seen != 0);
 	row->open = row->checked && !totals->storms &&
 		    (totals->doubled ? totals->periods.uneven && totals->doubled == totals->periods.doubled :
-				       are_more_than_half_excused(excused, all));
+				       are_most_interrupts_excused(excused, all));
 	behaviour_set_figure(row, (int64_t)totals->doubled, (int64_t)totals->doubled, (int64_t)totals->doubled);
 	if (totals->storms)
 		behaviour_set_text(row, "the timer's interrupts did not stop after one deadline.");
@@ -342,14 +344,14 @@ judge_doubled_interrupts(struct report *report, const struct irq_totals *totals)
 				   totals->doubled, seen);
 	else
 		behaviour_set_text(row, "%lu of %lu deadlines had two interrupts%s", totals->doubled, seen,
-				   excused_phrase(excused, all).bytes);
+				   excused_interrupts_phrase(excused, all).bytes);
 }
 
 /* ---- rates and lateness ---- */
 
 /* Returns true if there is a finding on SOURCE's device, for example on "hpet" if SOURCE is "hpet0". */
 static bool
-has_device_finding(const struct report *report, const char *source)
+does_device_have_finding(const struct report *report, const char *source)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
 		if (report->findings[i].clock && text_begins_with(source, report->findings[i].clock))
@@ -371,10 +373,10 @@ judge_tick_rate(struct report *report, const struct irq_totals *totals)
 		return;
 	}
 	behaviour_set_figure(row, rate.value, rate.low, rate.high);
-	row->open = has_device_finding(report, totals->source) ||
+	row->open = does_device_have_finding(report, totals->source) ||
 		    behaviour_get_outcome(row, rules_get_limit_by_id(report, row->rule)) == OUTCOME_NOT_DETERMINED;
 	behaviour_set_text(row, "the timer's periods are off by %ld to %ld ppm%s", row->low, row->high,
-			   has_device_finding(report, totals->source) ? ": a finding on its clock explains that." :
+			   does_device_have_finding(report, totals->source) ? ": a finding on its clock explains that." :
 			   row->open ? ": the periods are too uneven to decide." : ".");
 }
 

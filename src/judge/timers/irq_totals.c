@@ -42,7 +42,7 @@ add_one_shots(struct irq_totals *totals, const struct report_interval *row)
 static uint64_t
 proven_rate_error_ppb(const struct interval_ppb *ppb)
 {
-	return ppb->known ? offset_min_size(rate_bounds(ppb)) : 0;
+	return ppb->known ? offset_min_abs(rate_bounds(ppb)) : 0;
 }
 
 static void
@@ -180,8 +180,8 @@ size_of_breach(const struct report *report, const char *rule, const struct repor
  * false unless row I is the first of these tests, so that each core counts once.
  */
 static bool
-sum_breaches_of_core_if_first(const struct report *report, const struct behaviour *behaviour, size_t i,
-			      uint64_t *breaches)
+sum_breaches_at_first_row_of_core(const struct report *report, const struct behaviour *behaviour, size_t i,
+				  uint64_t *breaches)
 {
 	const struct report_interval *rows = report->intervals;
 
@@ -206,7 +206,7 @@ irq_count_cores_that_breach(struct report *report)
 		if (!text_begins_with(row->rule, "irq-"))
 			continue;
 		for (size_t i = 0; i < report->interval_count; i++) {
-			if (!sum_breaches_of_core_if_first(report, row, i, &breaches))
+			if (!sum_breaches_at_first_row_of_core(report, row, i, &breaches))
 				continue;
 			row->cores_asked++;
 			row->cores += breaches != 0;
